@@ -112,7 +112,7 @@ function checkNetworks(path: string, entries: readonly string[]): Problem[] {
     })
 }
 
-/** An address, or one with a port, in brackets where it has colons of its own. */
+/** A host, optionally with a port; an IPv6 address is in brackets. */
 function isServer(entry: string): boolean {
   if (isIP(entry) !== 0) return true
   const [, bare, bracketed, port] = /^(?:([^:[\]]+)|\[([^[\]]+)\]):(\d{1,5})$/.exec(entry) ?? []

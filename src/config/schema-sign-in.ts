@@ -3,7 +3,7 @@ import { flag, group, PORT, text, whole } from './leaves.ts'
 
 const YEAR_S = 31_536_000
 
-/** Settings directly below `dashboard` that sign-in stands on. */
+/** Settings of sign-in directly below `dashboard`. */
 export const signInSettings = {
   public_url: text(
     '',
@@ -24,7 +24,7 @@ export const signInSettings = {
   disable_parallel_sessions: flag(false, 'Signing in ends all other browser sessions of the user.'),
 }
 
-/** Settings below `dashboard.security` that sign-in stands on. */
+/** Settings of sign-in below `dashboard.security`. */
 export const signInSecurity = {
   login_failure_username_limit: whole(
     10,

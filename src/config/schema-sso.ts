@@ -1,6 +1,6 @@
 import { flag, group, list, map, text, whole } from './leaves.ts'
 
-/** Settings directly below `dashboard` that single sign-on stands on. */
+/** Settings of single sign-on directly below `dashboard`. */
 export const ssoDashboard = {
   sso_enable_user_lookup: flag(
     false,

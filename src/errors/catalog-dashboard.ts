@@ -13,7 +13,7 @@ export const DASHBOARD_ERRORS = {
     text: 'Others own a part of this',
     expose: 'alone',
   },
-  // a reference to what the caller does not see, be it there or not
+  // a reference to an object that the caller cannot see or that does not exist
   reference_unknown: { status: 400, log: 'silent', text: 'A referenced object does not exist', expose: 'alone' },
   permission_missing: {
     status: 403,

@@ -9,7 +9,7 @@ export interface CatalogEntry {
   readonly log: LogLevel
   /** What the caller reads. Never holds a secret; the `detail` of a fault goes to the log, or to callers who may see it. */
   readonly text: string
-  /** True when `detail` may be shown to the caller: it speaks only of what the caller sent. `alone`: in the place of the text. */
+  /** True when `detail` may be shown to the caller: it contains only what the caller sent. `alone`: instead of the text. */
   readonly expose?: boolean | 'alone'
   /** `error` of the authorization server's answer (RFC 6749 section 5.2 and its siblings), or of a `WWW-Authenticate` challenge. */
   readonly oauth?: string
@@ -17,6 +17,6 @@ export interface CatalogEntry {
   readonly legacyOauth?: string
   /** True when the dashboard sends the code in `X-Error-Code`: callers act on it, and statuses and texts do not tell it apart. */
   readonly coded?: true
-  /** How the dashboard says it, where it differs: its status, and its text, which then stands alone. */
+  /** Status and text of the dashboard, where they differ; its text is used without the detail. */
   readonly dashboard?: { readonly status?: number; readonly text?: string }
 }

@@ -25,7 +25,7 @@ export const MANAGEMENT_ERRORS = {
   // a document, which holds no secret that must not be quoted
   document_malformed: { status: 403, log: 'silent', text: 'Request body malformed', expose: true },
   body_invalid: { status: 400, log: 'silent', text: 'Request body is not valid', expose: true },
-  // the same where a call has words of its own for it
+  // the same, for calls with a text for it
   body_refused: { status: 400, log: 'silent', text: 'Request body is not valid', expose: 'alone' },
   definition_invalid: {
     status: 400,

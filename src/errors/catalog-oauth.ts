@@ -19,7 +19,7 @@ export const OAUTH_ERRORS = {
     oauth: 'invalid_client',
     legacyOauth: 'unauthorized_client',
   },
-  // the same to the eye as `oauth_invalid_client`, so that no client id can be guessed; the incumbent told them apart
+  // looks the same as `oauth_invalid_client`, so that client IDs cannot be guessed; the incumbent's answers differed
   oauth_unknown_caller: {
     status: 401,
     legacy: 403,

@@ -93,7 +93,7 @@ export const TRAFFIC_ERRORS = {
     log: 'silent',
     text: 'No cached response, and the request accepts only a cached one',
   },
-  // never sent: a stored answer is given in the place of what the upstream said
+  // never sent: a stored response is served instead of the upstream's
   stored_answer_stands_in: { status: 502, log: 'silent', text: 'There was a problem proxying the request' },
   // batches
   inner_answer_cut: { status: 502, log: 'silent', text: 'The response is too long for a batch, or was cut off' },

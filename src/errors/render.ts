@@ -40,7 +40,7 @@ export function renderFault(fault: Fault, dialect: Dialect): string {
   return JSON.stringify({ Status: 'Error', Message: fault.entry.dashboard?.text ?? text, Meta: null })
 }
 
-/** A fault that has no name in the standard passes, or is a failure of ours, except when it refuses what was sent. */
+/** A fault without a name in the standard is temporary or an internal error, unless it refuses the request. */
 function renderOauth({ entry }: Fault, text: string, legacy: boolean): string {
   const failed = entry.status === 503 && !legacy ? 'temporarily_unavailable' : 'server_error'
   const own = entry.status >= 500 ? failed : 'invalid_request'

@@ -33,7 +33,7 @@ export interface DashboardHostOptions extends Omit<DashboardSeed, 'store' | 'set
   readonly log: Log
 }
 
-/** Runs the dashboard on a thread of its own and starts it again when it ends. @throws Fault `port_in_use` */
+/** Runs the dashboard on its own thread and restarts it when it ends. @throws Fault `port_in_use` */
 export function superviseDashboard({
   store,
   settled,

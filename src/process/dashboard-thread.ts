@@ -87,7 +87,7 @@ async function run(seed: DashboardSeed): Promise<{ port: number; close(): Promis
   }
 }
 
-/** The write is done whatever becomes of the wait for it. */
+/** The write is done even if the wait for it fails. */
 function revisionAsker({ settled }: DashboardSeed): (revision: number) => Promise<void> {
   const ask = askThread<number, void>(settled, BEYOND_MS)
   return (revision) => ask(revision).catch(() => {})

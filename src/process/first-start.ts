@@ -31,7 +31,7 @@ export async function firstStart(
   }
 }
 
-/** The link that the token stands in. Behind the `#`, where no server sees it and no proxy logs it. */
+/** The set-up link. The token is in the fragment, which no server sees and no proxy logs. */
 export function setUpLink(dashboard: string, token: string): string {
   return `${dashboard.replace(/\/$/, '')}/bootstrap#token=${token}`
 }

@@ -32,8 +32,8 @@ const OLD_SPACE_MB = 1024
 type News = { readonly news?: unknown; readonly port?: number; readonly code?: FaultCode; readonly message?: string }
 
 /**
- * Starts a thread and keeps it: when it ends by itself, or cannot be started again, it is started again after 1 s, doubling to 30 s,
- * whatever the reason.
+ * Starts a thread and supervises it: when it ends, or cannot be restarted, it is restarted after 1 s, doubling to 30 s,
+ * for any reason.
  * @throws Fault that the thread reports when it cannot even start the first time
  */
 export async function superviseThread(options: ThreadOptions): Promise<SupervisedThread> {

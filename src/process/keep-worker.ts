@@ -7,7 +7,7 @@ import type { Log } from '../model/logs/log.ts'
 import { type End, type Started, Supervisor } from '../runtime/supervisor.ts'
 import type { LineMerger } from './line-funnel.ts'
 
-/** What a worker process is told to run. */
+/** What a worker process runs. */
 export interface WorkerCommand {
   readonly loaded: LoadedConfig
   readonly roles: Roles
@@ -29,7 +29,7 @@ export interface SuperviseWorkerOptions {
   readonly helpers: number
   /** How long it may take to stop, in milliseconds, before it is killed. */
   readonly stopWithinMs: number
-  /** Told when starting it again is of no use. */
+  /** Called when restarting it is pointless. */
   readonly giveUp: (error: Fault) => void
 }
 
@@ -84,7 +84,7 @@ function startProcess(order: WorkerCommand, output: LineMerger, helpers: number)
   })
   const ended = new Promise<End>((resolve) => {
     child.once('exit', (code, signal) =>
-      // One that was told to end did so in order.
+      // A worker that was asked to end did so normally.
       resolve({
         how: signal === null ? `with status ${code}` : `by ${signal}`,
         kind: code === 0 ? 'orderly' : 'failed',

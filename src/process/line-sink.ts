@@ -9,8 +9,8 @@ const CLOSE_WITHIN_MS = 2000
 const WRITE_CHARACTERS = 64 << 10
 
 /**
- * Whole lines into an open file, written in the background, one write at a time. What cannot be written
- * (full disk, reader gone) is thrown away and told by `lostBytes`; nobody waits for it.
+ * Whole lines into an open file, written in the background, one write at a time. Lines that cannot be written
+ * (full disk, closed pipe) is dropped and counted in `lostBytes`; callers never wait for it.
  */
 export class BackgroundSink implements LineSink {
   backlogBytes = 0
@@ -92,7 +92,7 @@ export class BackgroundSink implements LineSink {
 
   /** The process ends: one try for what is left, and no waiting. */
   #writeNow(): void {
-    // What is being written may be written already: only what stands behind it is sure to be missing.
+    // The current write may have succeeded: only what is queued after it is surely missing.
     const rest = this.#queue.join('')
     this.#queue = []
     try {

@@ -12,7 +12,7 @@ export interface LogSettings {
 
 /** The product's log, with what only the process that made it may do. */
 export interface ProductLog extends Log {
-  /** Writes what is left and lets go of the destination. */
+  /** Flushes and closes the destination. */
   close(): Promise<void>
 }
 

@@ -73,7 +73,7 @@ export async function joinStoreOf({ shared, cluster }: StoreSeed, log: Log, opti
 /** Gateways roll up hits only if no dashboard has done it before: larger batches make fewer rows. */
 const TRAFFIC_FOLD_AFTER_MS = 120_000
 
-/** With a copy that is filled it opens without PostgreSQL and Redis as well, and goes on trying to reach them. */
+/** With a filled copy it also opens without PostgreSQL and Redis, and keeps trying to reach them. */
 async function openCluster(settings: ClusterSettings, log: Log, copy?: CopyFile): Promise<Store> {
   // Loaded where they are used alone: their libraries take as long as all of the embedded store.
   const { openPostgresStore } = await import('../store/postgres/connection/open.ts')

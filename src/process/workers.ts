@@ -15,8 +15,8 @@ const STDOUT = 1
 const MOST_HELPERS = 4
 
 /**
- * Starts `gateway.workers` processes that share the ports for traffic, each a node of its own; the first runs the dashboard too
- * where one is asked for. One that ends is started again. `giveUp` is called, with everything stopped, when that is of no use.
+ * Starts `gateway.workers` processes that share the ports for traffic, each a node; the first runs the dashboard too
+ * where configured. One that ends is restarted. `giveUp` is called, with everything stopped, when that is pointless.
  * @throws Fault as `start`, of the first worker that cannot start; `setting_invalid` when the system cannot share a port
  */
 export async function startWorkers(
@@ -67,7 +67,7 @@ interface SharedPorts {
   readonly tls: number
 }
 
-/** The settings of one worker: a name of its own, a control port of its own. */
+/** The settings of one worker: its name and control port. */
 function orderFor(loaded: LoadedConfig, roles: Roles, worker: number, ports: SharedPorts): WorkerCommand {
   const { config } = loaded
   const { node_name: name, control_port: control, tls } = config.gateway

@@ -30,7 +30,7 @@ export interface Command {
   readonly mayStandAlone?: ReadonlySet<string>
   /** What `--help` says of these options. */
   readonly help?: string
-  /** Answers the exit status, or undefined when the process goes on by itself (a server). */
+  /** Returns the exit status, or undefined when the process keeps running (a server). */
   run(context: CommandContext): Promise<number | undefined> | number | undefined
 }
 
@@ -137,7 +137,7 @@ function say(line: string): number {
   return 0
 }
 
-/** Where 2 has a meaning of its own, a command line that is wrong ends with 1. */
+/** For commands that use exit status 2 for something else, a wrong command line ends with 1. */
 function refuse(reason: string, command?: Command): number {
   const has = command?.options !== undefined
   console.error(`gatehouse: ${reason}\nSee gatehouse ${has ? `${command.name} ` : ''}--help.`)

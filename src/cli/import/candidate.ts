@@ -5,7 +5,7 @@ import type { MoveKind } from '../moves/kind.ts'
 export interface ImportCandidate {
   readonly kind: MoveKind
   readonly identity: string
-  /** Where it stands there, with nothing secret in it. */
+  /** Where it is in the source, without secrets. */
   readonly from: string
   readonly body: JsonObject
   /** What is another than it was there. */

@@ -11,7 +11,7 @@ export interface ImportState {
   readonly steps: MoveStep[]
   readonly changed: Map<MoveStep, readonly string[]>
   readonly refused: ImportRefusal[]
-  /** Objects that are there already, whatever has become of them: they stay. */
+  /** Objects that exist already are kept, whatever state they are in. */
   kept: number
   /** What is there, and what will be. */
   readonly standing: Map<MoveKind, Map<string, RemoteObject>>
@@ -65,7 +65,7 @@ export async function selectImportable(
   }
 }
 
-/** The first thing that is wrong with each, by where it stood. */
+/** The first error of each, by its place in the source. */
 async function flawsOf(
   place: TargetDashboard,
   steps: readonly MoveStep[],

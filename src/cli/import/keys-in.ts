@@ -57,7 +57,7 @@ export function keysIn(space: KeySpace, known: KnownIds, { raw }: { readonly raw
   return { ...read, algorithms, orgs, organisations }
 }
 
-/** Where a key stood, and where it comes to stand. */
+/** Source and destination of a key. */
 interface Place {
   readonly algorithm: LegacyAlgorithm
   readonly hex: string

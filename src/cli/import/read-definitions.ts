@@ -14,7 +14,7 @@ const EXTENSION_NAME = /^x-([a-z][a-z0-9]*)-api-gateway$/
 
 /** What definitions hold besides themselves. */
 export interface Definitions extends Read {
-  /** Words that stand in them where ours is `svc`. */
+  /** Prefixes in the source where ours is `svc`. */
   readonly words: ReadonlySet<string>
 }
 

@@ -9,7 +9,7 @@ export type ReadEntries = (
 /** What was used of quotas by scope ('' = none), and when each window ends, in milliseconds from now (0 = unknown). */
 export type Used = Readonly<Record<string, { readonly used: number; readonly ends_in_ms: number }>>
 
-/** What stands in the key space of the product that was there before, sorted. */
+/** Entries of the source product's key space, sorted. */
 export interface KeySpace {
   /** Sessions of keys and access tokens, by the name behind `apikey-`: the key, or its hash. */
   readonly sessions: ReadonlyMap<string, JsonObject | undefined>

@@ -60,7 +60,7 @@ export async function runImport(context: CommandContext, read: ReadEntries): Pro
 
 type Steps = Parameters<typeof runSteps>[0]
 
-/** A signal ends the run between two objects; another run goes on from there. */
+/** A signal ends the run between two objects; another run continues from there. */
 async function runAll(place: Steps['place'], order: Steps['order'], done: Steps['done']): Promise<void> {
   const stop = new AbortController()
   const onSignal = () => stop.abort()

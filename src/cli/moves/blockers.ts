@@ -31,7 +31,7 @@ const TAKEN: Readonly<Record<string, MoveFlawName>> = {
   key: 'key_taken',
 }
 
-/** Everything that stands in the way of a plan, besides what is wrong with the files alone. @throws Fault `dashboard_away`, `dashboard_refused` */
+/** Everything that blocks a plan, apart from errors in the files alone. @throws Fault `dashboard_away`, `dashboard_refused` */
 export async function findBlockers(survey: PreflightInput): Promise<FileFlaw[]> {
   const written = survey.steps.filter((step): step is MoveStep & { body: JsonObject } => step.body !== undefined)
   const found: FileFlaw[] = []
@@ -65,7 +65,7 @@ async function missingOf(survey: PreflightInput, written: readonly Written[]): P
       known.set(to, known.get(to) ?? afterwards(survey, to))
       const target = (await known.get(to)!).get(id)
       const why = target === undefined ? `the target has no ${oneOf(to)} ${id}, and none is moved with it` : undefined
-      // What the target names already may go on naming nothing.
+      // References that are dangling in the target already may stay so.
       if (why !== undefined && !before.has(`${to} ${id}`)) flaws.push({ name: MISSING[to], path, why })
       if (target !== undefined && value !== undefined && !allows(target, value))
         flaws.push({ name: 'field_invalid', path, why: `${value} is none of the values of this label` })
@@ -100,7 +100,7 @@ function oneOf(to: ObjectReference['to']): string {
   return MOVE_KINDS.find(({ name }) => name === to || name === `portal ${to}`)!.one
 }
 
-/** What the dashboard would not delete: labels that APIs still carry, groups that somebody is in. */
+/** Objects that the dashboard would not delete: labels that APIs have, groups with members. */
 async function inUse(survey: PreflightInput): Promise<FileFlaw[]> {
   const gone = (name: string) => survey.steps.filter(({ kind, act }) => act === 'delete' && kind.name === name)
   const [labels, groups] = [gone('labels'), gone('groups')]
@@ -123,7 +123,7 @@ async function inUse(survey: PreflightInput): Promise<FileFlaw[]> {
     })
 }
 
-/** The groups of users, as often as somebody is in them; none where the caller may not see users. */
+/** The groups of users, once per member; none where the caller may not see users. */
 async function membersIn({ api }: TargetDashboard): Promise<string[]> {
   const { users } = (await api.find('/api/users?p=-1').catch(() => undefined)) ?? {}
   return Array.isArray(users) ? users.filter(isObject).map(({ group_id: id }) => String(id)) : []

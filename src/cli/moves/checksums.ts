@@ -1,10 +1,10 @@
 import { isObject, type Json } from '../../model/json/json.ts'
 import type { Path } from './paths.ts'
 
-// What stands in the texts of files besides themselves. Two things are marks: `${env:NAME}` and its siblings within a text, and a
+// Placeholders in the texts of files. There are two forms: `${env:NAME}` and its siblings within a text, and a
 // whole text `${kept}` or `$sealed:...`. A text of an object that happens to look like one gets its dollar signs doubled.
 
-/** What stands in a file in the place of a secret that was not asked for. */
+/** The placeholder for a secret that was not exported. */
 export const SECRET_PLACEHOLDER = `\${kept}`
 export const SEALED_PREFIX = '$sealed:'
 /** The same in a document that was read: no text of anybody's. */
@@ -28,15 +28,15 @@ export function escapeAllPlaceholders(value: Json): Json {
   return mapTexts(value, escapeMarks)
 }
 
-/** What the marks of a document stand for. */
+/** The values of a document's placeholders. */
 export interface PlaceholderResolver {
   readonly env: Readonly<Record<string, string | undefined>>
-  /** Opens a sealed text; a text that says why it cannot be opened is told as a flaw. */
+  /** Opens a sealed text; a text that cannot be opened is reported as an error with the reason. */
   readonly open: (sealed: string, path: Path) => { readonly text: string } | { readonly why: string } | undefined
   readonly flaw: (path: Path, name: 'env_missing' | 'mark_malformed' | 'sealed_unreadable', why: string) => void
 }
 
-/** A document of a file with its marks replaced by what they stand for; what is kept becomes `SECRET_SENTINEL`. */
+/** A document of a file with its placeholders replaced by their values; a kept secret becomes `SECRET_SENTINEL`. */
 export function resolvePlaceholders(value: Json, reader: PlaceholderResolver, path: Path = []): Json {
   if (typeof value === 'string') return readText(value, reader, path)
   if (Array.isArray(value)) return value.map((item, index) => resolvePlaceholders(item, reader, [...path, index]))

@@ -53,7 +53,7 @@ export class DashboardApi {
     return isObject(json) ? json : {}
   }
 
-  /** One call, whatever comes of it. @throws Fault `dashboard_away` */
+  /** Sends one call and returns the response, whatever its status. @throws Fault `dashboard_away` */
   async ask(method: string, path: string, body?: JsonObject): Promise<ApiResponse> {
     for (let tries = 1; ; tries++) {
       try {

@@ -28,7 +28,7 @@ export interface Filed {
   readonly unchanged: boolean
 }
 
-/** Something that is wrong, with where it stands. */
+/** An error and its place. */
 export interface FileFlaw {
   readonly name: MoveFlawName
   readonly file: string
@@ -49,7 +49,7 @@ export interface Opening {
   readonly identity: SealIdentity | undefined
 }
 
-/** How an object of the dashboard would stand in its file. */
+/** The file content of an object of the dashboard. */
 export interface ExpectedFile {
   readonly text: string
   readonly there: RemoteObject
@@ -105,7 +105,7 @@ export function readFolder(
   return { filed, flaws }
 }
 
-/** The same flaws with the line of the file that each stands in. */
+/** The same errors, with their line in the file. */
 export function located(dir: string, file: string, flaws: readonly MoveFlaw[]): FileFlaw[] {
   if (flaws.length === 0) return []
   const text = fileText(dir, file) ?? ''
@@ -178,7 +178,7 @@ export function sealPlace(kind: MoveKind, identity: string, path: Path): string 
   return `${kind.name}/${identity}/${pathText(path)}`
 }
 
-/** True for a value that stands for one that is kept. */
+/** True for the placeholder of a kept value. */
 export function isSecretSentinel(value: Json | undefined): boolean {
   return value === SECRET_SENTINEL
 }

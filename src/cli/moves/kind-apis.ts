@@ -24,7 +24,7 @@ import { secretPlaces } from './secret-places.ts'
 /** Members of wrappers and of stored definitions that say nothing of an API itself. */
 const OF_STORAGE = ['id', 'org_id', 'is_oas'] as const
 
-/** APIs: classic ones as `api_definition`, others as `oas`, each with what stands beside its definition. */
+/** APIs: classic ones as `api_definition`, others as `oas`, each with the metadata outside its definition. */
 export const APIS: MoveKind = {
   name: 'apis',
   choice: 'apis',
@@ -117,7 +117,7 @@ function definitionsIn(body: JsonObject): { oas?: JsonObject; classic: JsonObjec
   return { classic: isObject(body.api_definition) ? body.api_definition : body }
 }
 
-/** The id stands in the definition too: without it there the dashboard would make one of its own. */
+/** The definition contains the ID too: without it the dashboard would generate a new one. */
 function classicDefinition(definition: JsonObject, id: string): JsonObject {
   const said = Object.entries(omitMembers(definition, ...OF_STORAGE)).filter(([, value]) => value !== null)
   const name = textAt(definition, 'name')
@@ -137,14 +137,14 @@ function oasDefinition(document: JsonObject, id: string): JsonObject {
   return { ...document, [EXTENSION]: { ...extension, info: { ...info, ...(id !== '' && { id }) } } }
 }
 
-/** A webhook is named by its name, whatever it is called by in storage. */
+/** A webhook is identified by its name, not by its storage ID. */
 function hookReference(reference: Json): Json {
   if (!isObject(reference) || !isObject(reference.hook)) return reference
   const { hook } = reference
   return { ...reference, hook: typeof hook.name === 'string' && hook.name !== '' ? { name: hook.name } : hook }
 }
 
-/** As `{key: value}`, from whatever shape callers write. */
+/** As `{key: value}`, from any form that callers write. */
 function labelsIn(labels: Json): JsonObject {
   if (!Array.isArray(labels)) return isObject(labels) ? labels : {}
   const pairs = labels.filter(isObject).map(({ key, value }) => [String(key ?? ''), value ?? ''] as const)
@@ -249,7 +249,7 @@ async function wrapperOf(place: TargetDashboard, body: JsonObject): Promise<Json
   }
 }
 
-/** Categories and labels have calls of their own. */
+/** Categories and labels have separate calls. */
 async function writeBeside({ api }: TargetDashboard, before: JsonObject, body: JsonObject): Promise<void> {
   const id = segment(textAt(body, 'api_id'))
   const categories = body.categories ?? []

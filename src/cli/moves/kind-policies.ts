@@ -72,7 +72,7 @@ function mapped(sent: JsonObject): JsonObject {
   }
 }
 
-/** Rights without what says nothing; the API of each stands in front of it. */
+/** Access rights without derived values; the API of each comes first. */
 export function shortRights(rights: Json): Json {
   if (!isObject(rights)) return rights
   return Object.fromEntries(Object.entries(rights).map(([apiId, right]) => [apiId, shortRight(apiId, right)]))

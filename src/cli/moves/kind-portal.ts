@@ -206,7 +206,7 @@ async function namesByDocument(api: DashboardApi): Promise<Map<string, string>> 
   return new Map(all.map(({ at, identity }) => [at, identity]))
 }
 
-/** Two of one sort about one API are told apart by their text. */
+/** Two objects of one type about one API differ by their text. */
 async function documentsOf(api: DashboardApi): Promise<RemoteObject[]> {
   const { Data } = await api.get('/api/portal/documentation?p=-1')
   const heads = Array.isArray(Data) ? Data.filter(isObject) : []

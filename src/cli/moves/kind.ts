@@ -66,7 +66,7 @@ export interface TargetDashboard {
   readonly hooks: { names?: Promise<ReadonlyMap<string, string>> }
 }
 
-/** What an object claims for itself alone within an organisation, and how that is called when somebody else has it. */
+/** A value that must be unique within an organisation, and its name in the message when another object has it. */
 export interface Claim {
   readonly what: string
   readonly flaw: 'listen_path_taken' | 'name_taken'
@@ -91,7 +91,7 @@ export interface MoveKind {
   readonly folder: string
   /** Member that holds the identity: the same in every installation. */
   readonly identityAt: string
-  /** Members that stand first in files. */
+  /** Members that come first in files. */
   readonly head: readonly string[]
   /** Members that hold a secret as a whole; a file without them says nothing about it. */
   readonly own?: readonly string[]
@@ -107,7 +107,7 @@ export interface MoveKind {
   /** Of two with one claim: whether they cannot both have it. True unless said otherwise. */
   readonly apart?: (one: JsonObject, other: JsonObject) => boolean
   list(place: TargetDashboard): Promise<RemoteObject[]>
-  /** True where `find` needs the identity alone, so that it can tell whether somebody has made one meanwhile. */
+  /** True where `find` needs the identity alone, so that it notices an object that was created since the plan. */
   readonly findsNew: boolean
   /** One object as it is now. */
   find(place: TargetDashboard, there: Pick<RemoteObject, 'identity' | 'at'>): Promise<RemoteObject | undefined>
@@ -117,7 +117,7 @@ export interface MoveKind {
 }
 
 /**
- * The flaws that a check of the product names in one message, each by its path in `document`; `under` is where the document stands in
+ * The errors that a check of the product reports in one message, each by its path in `document`; `under` is the path of the document in
  * the file.
  */
 export function flawsThrown(check: () => unknown, document: Json, under: Path = []): MoveFlaw[] {

@@ -7,7 +7,7 @@ import { GROUPS, LABELS } from './kind-people.ts'
 import { POLICIES } from './kind-policies.ts'
 import { DOCUMENTATION, PAGES, PORTAL } from './kind-portal.ts'
 
-/** Every sort of objects that is moved, in the order in which they are made: what is named stands before what names it. */
+/** All types of objects that are moved, in the order of creation: an object comes after those that it refers to. */
 export const MOVE_KINDS: readonly MoveKind[] = [
   LABELS,
   GROUPS,
@@ -21,7 +21,7 @@ export const MOVE_KINDS: readonly MoveKind[] = [
   PAGES,
 ]
 
-/** The sorts that a choice stands for. */
+/** The types that an option selects. */
 export function kindsOf(choices: ReadonlySet<Choice>): MoveKind[] {
   return MOVE_KINDS.filter(({ choice }) => choices.has(choice))
 }

@@ -8,7 +8,7 @@ import type { MoveSelection } from './selection.ts'
 /** What options were given, by their long names. */
 export type GivenOptions = Readonly<Record<string, string | boolean | readonly (string | boolean)[] | undefined>>
 
-/** Without ids it stands for all: `cli/commands/commands.ts` gives it an empty text then. */
+/** Without IDs it means all: `cli/commands/commands.ts` passes an empty text then. */
 const CHOSEN = { type: 'string', multiple: true } as const
 const FLAG = { type: 'boolean' } as const
 const WHERE = { dashboard: { type: 'string', short: 'd' }, secret: { type: 'string', short: 's' } } as const

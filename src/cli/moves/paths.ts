@@ -1,6 +1,6 @@
 import { isObject, type Json } from '../../model/json/json.ts'
 
-/** Where a value stands in a document: names of members and places in lists. */
+/** The path of a value in a document: member names and list indexes. */
 export type Path = readonly (string | number)[]
 
 /** The value at a path; undefined when there is none. */

@@ -34,7 +34,7 @@ export interface MovePlan {
 /** All objects of some sorts that a dashboard has, by sort and identity. */
 export type TargetState = ReadonlyMap<MoveKind, ReadonlyMap<string, RemoteObject>>
 
-/** How every object of a dashboard would stand in its file, secrets left out: what is exactly so has not changed. */
+/** The file content of every object of a dashboard, without secrets; an identical object is unchanged. */
 export function expectedFiles(standing: TargetState): Map<string, ExpectedFile> {
   const expected = new Map<string, ExpectedFile>()
   for (const [kind, all] of standing)
@@ -202,7 +202,7 @@ function knownBodies({ filed }: Folder, standing: TargetState) {
   return { apis: bodies('apis'), policies: bodies('policies') }
 }
 
-/** Ids that somebody named and that nothing has. */
+/** Requested IDs that do not exist. */
 function unknownIds(
   { kinds }: MoveSelection,
   filed: ReadonlyMap<MoveKind, ReadonlyMap<string, Filed>>,

@@ -1,14 +1,14 @@
 import { LineCounter, parseDocument } from 'yaml'
 import type { Path } from './paths.ts'
 
-/** The number of the line, from 1, that an offset of a text stands in. */
+/** The line number, from 1, of an offset in a text. */
 export function lineAt(text: string, offset: number): number {
   let line = 1
   for (let at = text.indexOf('\n'); at !== -1 && at < offset; at = text.indexOf('\n', at + 1)) line++
   return line
 }
 
-/** Offset of what stands at a path in well-formed JSON; of a path that ends early, of what it ends in. */
+/** Offset of the value at a path in well-formed JSON; for a path that ends early, that of the last value on it. */
 export function jsonOffset(text: string, path: Path): number {
   let found = 0
   new JsonWalk(text, (at, offset) => {
@@ -26,7 +26,7 @@ export function twiceNamed(text: string): { readonly path: Path; readonly offset
   return found
 }
 
-/** Line of what stands at a path of a YAML text; of a path that ends early, of what it ends in. */
+/** Line of the value at a path of a YAML text; for a path that ends early, that of the last value on it. */
 export function yamlLine(text: string, path: Path): number {
   const lines = new LineCounter()
   const document = parseDocument(text, { lineCounter: lines, uniqueKeys: false, logLevel: 'silent' })

@@ -19,7 +19,7 @@ export function sortedJson(value: Json): Json {
   return copy
 }
 
-/** True when two values say the same, in whatever order their members stand. */
+/** True when two values are equal, in any order of members. */
 export function sameJson(a: Json, b: Json): boolean {
   return a === b || JSON.stringify(sortedJson(a)) === JSON.stringify(sortedJson(b))
 }

@@ -13,7 +13,7 @@ const READING = `  -p, --path DIR     the folder of files
 const COMPARING = `  --no-delete        leaves what is not in the files
   --allow-missing    lets objects name others that are not there`
 
-/** The commands that move objects between installations. What they stand on is loaded when one runs. */
+/** The commands that move objects between installations. Their modules are loaded when one runs. */
 export const MOVE_COMMANDS: readonly Command[] = [
   {
     name: 'dump',

@@ -9,7 +9,7 @@ const AT_ONCE = 6
 const LOCK_S = 60
 const RENEW_MS = 15_000
 
-/** What a run is told, and what it tells. */
+/** Input and callbacks of a run. */
 export interface SyncRun {
   readonly place: TargetDashboard
   readonly order: PlanOrder
@@ -20,8 +20,8 @@ export interface SyncRun {
 
 /**
  * Does the steps of a plan, while no other run does: it holds the organisation's lock, and releases it. Before each step the object
- * is read again: what somebody has changed since the plan was made stays as it is, and the run ends. Whatever ends it, what was done
- * is whole, and another run goes on from there.
+ * is read again: an object that was changed since the plan was made is left alone, and the run ends. However it ends, each finished step
+ * is complete, and another run continues from there.
  * @throws Fault `move_running`, `target_changed`, `move_stopped`, `dashboard_away`, `dashboard_refused`
  */
 export async function runSteps({ place, order, done, stop }: SyncRun): Promise<void> {
@@ -91,7 +91,7 @@ async function takeLock({ api }: TargetDashboard): Promise<Lock> {
   }
   await take()
   const renew = setInterval(() => {
-    // A dashboard that is away for a moment takes nothing: what another run took is told by its answer.
+    // A call that finds the dashboard away is retried; its answer shows whether another run holds the lock.
     take().catch((error) => {
       if (toFault(error).code === 'move_running') lost.error = error
     })

@@ -9,7 +9,7 @@ import { namedByKey } from './kind-keys.ts'
 export interface MoveSelection {
   /** Chosen sorts; of each all, or those of these ids. */
   readonly kinds: ReadonlyMap<Choice, 'all' | readonly string[]>
-  /** APIs with one of these tags, and what goes with them; none = whatever their tags. */
+  /** APIs with one of these tags, and their dependents; none = all APIs. */
   readonly tags: readonly string[]
   /** APIs with each of these labels, `key:value` or `key`, and what goes with them. */
   readonly labels: readonly string[]
@@ -101,7 +101,7 @@ function member(holder: Json | undefined, name: string): Json | undefined {
   return isObject(holder) ? holder[name] : undefined
 }
 
-/** As it stands in the file that describes a dump. */
+/** The selection in the format of the dump's description file. */
 export function selectionJson({ kinds, tags, labels }: MoveSelection): JsonObject {
   const held = [...kinds].map(([choice, ids]) => [choice, ids === 'all' ? ids : [...ids].sort()] as const)
   return {

@@ -12,10 +12,10 @@ import { isNarrow, type MoveSelection, selectionJson } from './selection.ts'
 
 const INDEX_HEAD = ['format', 'kinds']
 
-/** What becomes of secrets: sealed for somebody, or left where they are. */
+/** Secrets are sealed for a recipient, or left out. */
 export type SecretRule = { readonly recipient: Recipient; readonly seed: string } | 'kept'
 
-/** Where the file of an object stands below its folder. */
+/** Path of an object's file below its folder. */
 export function pathOfObject(kind: MoveKind, identity: string): string {
   return `${kind.folder}/${fileName(identity)}.json`
 }
@@ -35,7 +35,7 @@ function filedBody(kind: MoveKind, { identity, body }: RemoteObject, rule: Secre
 
 /** What a file would hold of an object. */
 export function filedText(kind: MoveKind, there: RemoteObject, rule: SecretRule): string {
-  // Most objects hold nothing that stands otherwise in a file: they are written once.
+  // Most objects need no change in files: they are written once.
   if (kind.own === undefined && kind.secrets(there.body).length === 0) {
     const text = renderJson(there.body, kind.head)
     if (!looksMarked(text)) return text

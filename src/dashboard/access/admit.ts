@@ -27,7 +27,7 @@ export interface RouteDeps {
   readonly intake: RequestQuota
 }
 
-/** Who may go on, and what they see. */
+/** The admitted caller and its visibility. */
 export interface AdmittedCall {
   readonly actor: Actor | undefined
   readonly visibility: Visibility

@@ -52,7 +52,7 @@ const SHARED: Readonly<Record<ReferringKind, string | undefined>> = {
   oauth_client: 'The client',
   key_request: 'The key request',
   portal_documentation: 'The documentation',
-  // APIs have owners of their own, and `checkForeignVersionsUnchanged`.
+  // APIs have their own owners, and `checkForeignVersionsUnchanged`.
   api: undefined,
   api_owners: undefined,
   // Each entry by itself, where the catalogue is saved.
@@ -163,8 +163,8 @@ const NOT_SHARED: ReadonlySet<string> = new Set([
 ])
 
 /**
- * Refuses a session in the place of a key's by which an API of others would lose rights or policies, or anything would change that
- * holds for all its APIs. Answers whether others own some of them. @throws Fault `shared_with_others` (403)
+ * Refuses a replacement of a key's session by which an API of other owners would lose access rights or policies, or any field would change that
+ * applies to all its APIs. Returns whether others own some of them. @throws Fault `shared_with_others` (403)
  */
 export async function checkForeignRightsUnchanged(
   parts: DashboardParts,

@@ -27,11 +27,11 @@ const LONGEST = 4096
 const MOST_COOKIES = 4
 
 /**
- * Who makes a call: by the API credential in `Authorization` (bare or after `Bearer`) or `X-API-Key`, else by the session cookie.
- * Undefined for nobody, and for a credential that is unknown or whose user or group is not active. A credential that was sent
- * counts alone, so that a cookie never replaces a wrong one, and with no session of somebody else beside it.
+ * The caller: by the API credential in `Authorization` (bare or after `Bearer`) or `X-API-Key`, else by the session cookie.
+ * Undefined without one, and for a credential that is unknown or whose user or group is inactive. A credential that was sent
+ * counts alone, so that a cookie never replaces a wrong one, and no session of another user is used with it.
  * @throws Fault `csrf_token_wrong` (403) for a session that writes without its token in `X-CSRF-Token`; `request_malformed` (400) where
- * credential and cookie are of different people
+ * credential and cookie belong to different users
  */
 export async function identifyCaller(who: Identities, { method, headers }: Credentials): Promise<Actor | undefined> {
   const credential = credentialOf(headers)

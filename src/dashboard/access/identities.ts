@@ -7,7 +7,7 @@ import { type BrowserSession, endSession, sessionOf } from '../sign-in/sessions.
 import { guestAccessOf, type SsoAccess, userAccessOf } from '../single-sign-on/rights.ts'
 import type { CallerIdentity, Identities } from './identify.ts'
 
-/** Where this dashboard finds users and sessions: in the store, anew for every call, so that whatever changes counts at once. */
+/** Users and sessions of this dashboard: read from the store for every call, so that every change counts at once. */
 export function identitiesOf(parts: DashboardParts): Identities {
   return {
     async byCredential(accessKey) {
@@ -52,7 +52,7 @@ async function looking(
   return there === undefined ? identity : { ...identity, orgId: viewed, viewing: true }
 }
 
-/** Who came by single sign-on. Its groups, and the rights of whoever vouches, count as they are now. */
+/** A user of single sign-on. Its groups, and the permissions of its guarantor, are read for every call. */
 async function ofSso(parts: DashboardParts, session: BrowserSession): Promise<CallerIdentity | undefined | 'ended'> {
   const { userId, guest, viewed } = session
   if (guest !== undefined) {

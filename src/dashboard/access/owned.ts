@@ -143,7 +143,7 @@ export async function seesSession(
   return visibility.anyApi(apiIds)
 }
 
-/** Whatever a path may mean by a key: itself, its hash, or the name of a user. */
+/** All meanings of a key in a path: the key itself, its hash, or the name of a user. */
 async function sessionsNamed({ parts, orgId }: LookUp, name: string): Promise<SessionRow[]> {
   const found = [
     await parts.tokens.getSession(hashKey(name)),

@@ -25,7 +25,7 @@ export function maskSecretsFor<Document extends Json>(
 }
 
 /**
- * A document that was sent in the place of another, or as a new one: secrets that are blank or masked in it are those of before.
+ * A document that was sent to replace another, or as a new one: secrets that are blank or masked in it keep their stored values.
  * @throws Fault of the given code naming the place of a mask without a stored secret
  */
 export function restoreMaskedSecrets<Document extends Json>(

@@ -51,7 +51,7 @@ export async function checkCertificateUnused(parts: DashboardParts, call: Call, 
   if (key !== undefined) await checkKeyVisible(parts, call, key)
 }
 
-/** Whatever a definition may name a stored certificate by. */
+/** All names by which a definition can refer to a stored certificate. */
 export function certificateNamesOf({ cert_id: id, fingerprint }: JsonObject): string[] {
   return [String(id), String(fingerprint)]
 }

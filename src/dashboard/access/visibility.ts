@@ -4,7 +4,7 @@ import type { StoredDocument, Where } from '../../store/ports/ports.ts'
 import type { ApiOwners } from '../apis/api-owners.ts'
 import type { Actor } from './actor.ts'
 
-/** A document that somebody wants to see: as stored, or its body. */
+/** A document to check: as stored, or its body. */
 type Seen = Pick<StoredDocument, 'body'>
 
 /** What an actor may see: the documents of the organisation, and of these, with ownership on, those that are not owned by others. */
@@ -19,7 +19,7 @@ export interface Visibility {
   apiId(apiId: string): boolean
   /** True for a policy that names an API that the actor may see, or none that exists. */
   policy(document: Seen): boolean
-  /** True for whatever is based on these APIs by the rule of policies. */
+  /** True for everything based on these APIs, by the rule of policies. */
   anyApi(apiIds: readonly string[]): boolean
   /** How many of these are APIs of the actor's organisation that others own. */
   hidden(apiIds: readonly string[]): number

@@ -14,7 +14,7 @@ import { checkKnownKey, keyHashesNamed, keyHashNamed } from './shown-keys.ts'
 import { answerUsageView, type UsageView } from './view.ts'
 
 const READ = { permission: 'analytics', intent: 'read' } as const
-/** What cannot be told apart by API: not for those who may see the analytics of their own APIs alone. */
+/** Views that cannot be limited by API: closed to users who may see only the analytics of their own APIs. */
 const READ_ALL = { ...READ, beyondApis: true } as const
 const answers = {
   200: Type.Union([Type.Object({ data: Type.Array(UsageRowShape), pages: Type.Integer() }), Type.String()]),
@@ -25,7 +25,7 @@ const STATUSES: UsageView = { per: 'all', by: ['status'] }
 const CODES: UsageView = { per: 'all', by: ['status'], only: { errorsOnly: true } }
 const ENDPOINTS: UsageView = { per: 'all', by: ['apiId', 'endpoint'], only: { has: 'endpoint' } }
 
-/** Analytics: counts of requests over days that the path names, told apart in many ways. */
+/** Analytics: request counts over the days in the path, grouped in many ways. */
 export function analyticsRoutes(parts: DashboardParts): Route[] {
   const route = (path: string, summary: string, run: Route['run'], more: Partial<Route> = {}): Route => ({
     ...{ method: 'GET', path: `${path}/${RANGE}`, access: READ, summary, query: PARAMETERS, answers, run },

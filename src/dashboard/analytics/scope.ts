@@ -38,7 +38,7 @@ export async function scopeOf(parts: DashboardParts, call: Call, api = call.quer
   }
 }
 
-/** What is not told apart by API is as closed as the views of it to who may see the analytics of their own APIs alone. */
+/** Data that cannot be limited by API is closed to users who may see only the analytics of their own APIs, as its views are. */
 function narrowedBy(parts: DashboardParts, call: Call): Scope['where'] {
   const key = call.query('key')
   const { where, isByApi } = filtersOf(call)

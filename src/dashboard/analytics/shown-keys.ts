@@ -4,12 +4,12 @@ import { hashKey } from '../../model/secrets/secret.ts'
 import type { Call } from '../routes/call.ts'
 import type { DashboardParts } from '../server/parts.ts'
 
-/** Stands for requests without a key. */
+/** The placeholder for requests without a key. */
 const OPEN_KEY = '00000000'
 /** Longer lists are refused: their answer is no page any more. */
 const MOST_KEYS = 1000
 
-/** How a key is shown: its hash, whatever `hash_keys` says. */
+/** The displayed form of a key: its hash, with any `hash_keys` setting. */
 export const toKeyLabel = (keyHash: string): string => (keyHash === '' ? OPEN_KEY : keyHash)
 
 /**
@@ -24,7 +24,7 @@ export function keyHashNamed({ config }: Pick<DashboardParts, 'config'>, name: s
 }
 
 /**
- * The keys of a list parted by commas; what stands between two commas, or after the last, may be empty.
+ * The keys of a comma-separated list; the part between two commas, or after the last, may be empty.
  * @throws Fault `key_undecodable`, `query_invalid` (400)
  */
 export function keyHashesNamed(parts: Pick<DashboardParts, 'config'>, list: string): string[] {

@@ -47,7 +47,7 @@ export function factsOf(stored: StoredDocument, nodes: readonly NodeStatus[], no
   }
 }
 
-/** What of a stored API decides how it stands on a node. */
+/** The fields of a stored API that decide its state on a node. */
 export function storedApiStateOf(stored: StoredDocument): StoredApiState {
   const { revision, body } = stored
   const api = readable(stored)

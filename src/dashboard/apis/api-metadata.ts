@@ -7,7 +7,7 @@ import type { DashboardParts } from '../server/parts.ts'
 
 const MOST = 1000
 
-/** What a wrapper says to stand beside its definition; null and what is no list say nothing. */
+/** The metadata of a wrapper, outside the definition; null and values that are not lists are ignored. */
 export function sentApiMetadata(wrapper: JsonObject): ApiMetadata {
   const users = textsIn(wrapper, 'user_owners')
   const groups = textsIn(wrapper, 'user_group_owners')

@@ -20,7 +20,7 @@ export class ApiOwners {
   #loaded = false
   /** How often changes were made that nobody could name: what was read meanwhile may be the old state. */
   #missed = 0
-  /** Until somebody asks nothing is kept, of changes neither. */
+  /** Nothing is kept, changes included, before the first query. */
   #started = false
   readonly #unsubscribe: () => void
 
@@ -45,7 +45,7 @@ export class ApiOwners {
     return [...this.#byApi.keys()].filter(passes)
   }
 
-  /** Resolves once every commit that was told is taken in. @throws Fault `store_away` */
+  /** Resolves once every reported commit is applied. @throws Fault `store_away` */
   async fresh(): Promise<void> {
     this.#started = true
     while (!this.#loaded || this.#stale.size > 0 || this.#loading !== undefined) {

@@ -191,7 +191,7 @@ function sentApi(body: JsonObject): { definition: JsonObject; wrapper: JsonObjec
   if ('openapi' in given || (!wrapped && !isEmpty(objectOf(body, 'oas'))))
     throw fault('definition_invalid', 'an OpenAPI document: please use /api/apis/oas')
   if (!wrapped && !('proxy' in given)) throw fault('definition_invalid', 'api_definition: is missing')
-  // Owners may stand in the definition as well; there is one place for them.
+  // The definition may name owners as well; they are stored in one place.
   const inside = Object.fromEntries(
     BESIDE.flatMap((name) => (Array.isArray(given[name]) ? [[name, given[name]!]] : [])),
   )

@@ -27,7 +27,7 @@ const Body = Type.Object(
 )
 const Told = Type.Object({ hook_references: Type.Array(Type.Object({})) })
 
-/** `/api/apis/{apiID}/webhooks`: which webhooks are told of what happens to an API, of either format, and to keys for it. */
+/** `/api/apis/{apiID}/webhooks`: the webhooks that are notified of events of an API, of either format, and of its keys. */
 export function apiWebhookRoutes(parts: DashboardParts): Route[] {
   return [
     {

@@ -20,7 +20,7 @@ const ONE = '/api/apis/oas/{id}/categories'
 const Categories = Type.Object({ categories: Type.Array(Type.String()) })
 const Body = Type.Object({ categories: Type.Array(Type.String({ maxLength: 256 }), { maxItems: 100 }) })
 
-/** Categories: of each API, and all that are in use. Those of classic APIs stand in their names, as `#word`. */
+/** Categories: of each API, and all that are in use. Names of classic APIs contain theirs, as `#word`. */
 export function categoryRoutes(parts: DashboardParts): Route[] {
   return [
     {

@@ -111,7 +111,7 @@ const STEPS: Readonly<Record<Migration['mode'], Step>> = {
   },
 }
 
-/** A draft that takes the place of the classic definition. The words of its name that were categories become such. */
+/** A draft that replaces the classic definition. Words of its name that were categories become categories. */
 function inPlace({ stored, document }: Old, definition: JsonObject): Omit<ApiDraft, 'actor'> {
   return {
     format: 'oas',
@@ -122,7 +122,7 @@ function inPlace({ stored, document }: Old, definition: JsonObject): Omit<ApiDra
   }
 }
 
-/** A copy that stands beside the classic API: ids, name and path of its own, and the version of nothing. */
+/** A copy that exists alongside the classic API: with a new ID, name and path, and not a version of another API. */
 function staged({ oas, document }: Old, stagedId: string): JsonObject {
   const copy = copyTree(oas)
   removeAt(copy, [EXTENSION, 'info', 'dbId'])
@@ -133,7 +133,7 @@ function staged({ oas, document }: Old, stagedId: string): JsonObject {
   return copy
 }
 
-/** The staged definition, in the place of the classic API. */
+/** The staged definition, as the replacement of the classic API. */
 function promoted(stagedDefinition: JsonObject, { oas }: Old): JsonObject {
   const copy = copyTree(stagedDefinition)
   const [mine, before] = [objectOf(copy[EXTENSION], 'info'), objectOf(oas[EXTENSION], 'info')]

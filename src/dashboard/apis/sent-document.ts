@@ -12,15 +12,15 @@ import type { DashboardParts } from '../server/parts.ts'
 const FETCH_BYTES = 8 << 20
 const FETCH_MS = 10_000
 
-/** An OpenAPI document that somebody sent, the extension under our name. */
+/** An uploaded OpenAPI document, with the extension under our name. */
 export interface SentDocument {
   readonly document: JsonObject
-  /** The word that it had the extension under, in the place of `svc`. */
+  /** The word of the extension's name in the upload, where ours is `svc`. */
   readonly alias: string | undefined
 }
 
 /**
- * Reads the body as an OpenAPI document, JSON or YAML: what is no JSON object is read as YAML, whatever the Content-Type says.
+ * Reads the body as an OpenAPI document, JSON or YAML: a body that is no JSON object is read as YAML, with any Content-Type.
  * @throws Fault `body_malformed` (403), `document_malformed` (403) naming the line of broken YAML, `body_too_large` (413), `definition_invalid` (400)
  */
 export async function sentDocument(parts: DashboardParts, call: Call): Promise<SentDocument> {

@@ -61,7 +61,7 @@ export function draftOf(
   return { orgId, mayCollide, mayUse: usableBy(call), actor: actorName(call) }
 }
 
-/** Tells whose listen paths the caller may overlap: with ownership, of its own APIs alone; undefined = of all in the organisation. */
+/** Returns whose listen paths the caller may overlap: with ownership, only those of its own APIs; undefined = all in the organisation. */
 export function usableBy({ visibility }: Call): ApiDraft['mayUse'] {
   return visibility.everything ? undefined : (stored) => visibility.api(stored)
 }
@@ -93,7 +93,7 @@ export async function createStoredApi(
   return ok('API created', made.id, { ID: made.document.api_id })
 }
 
-/** Puts a definition in the place of a stored one; categories, owners and labels stay unless given. @throws Fault as `publishApi` */
+/** Replaces a stored definition; categories, owners and labels stay unless given. @throws Fault as `publishApi` */
 export async function updateStoredApi(
   parts: DashboardParts,
   call: Call,

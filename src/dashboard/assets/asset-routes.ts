@@ -122,7 +122,7 @@ function shown(parts: DashboardParts, call: Call, { id: _id, body }: StoredDocum
   }
 }
 
-/** Clients of assets know a word of their own for a success. */
+/** Clients of assets expect a different success status. */
 function saved(message: string, { documentId, asset }: SavedAsset, status = 200): Answer {
   return { status, body: { Status: 'success', Message: message, Meta: documentId, ID: asset.id } }
 }

@@ -28,7 +28,7 @@ export function dumpsOf({ method, url, headers, body, answer }: DumpedCall): Jso
   }
 }
 
-/** JSON whatever it is called, as the routes take it; else a form, if it is called one. */
+/** JSON with any Content-Type, as the routes accept it; otherwise a form, if its type says so. */
 function bodyText(body: Uint8Array, type: string): string {
   if (body.length === 0) return ''
   const text = new TextDecoder().decode(body)

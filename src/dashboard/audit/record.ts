@@ -36,7 +36,7 @@ export const RecordShape = Type.Object({
   ),
 })
 
-/** In the place of the difference, where others own what was changed. */
+/** Replaces the difference where others own the changed object. */
 const OTHERS = 'not shown: others own what was changed'
 
 /** A record without what makes it long. Holds no secret. */

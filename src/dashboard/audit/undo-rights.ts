@@ -90,7 +90,7 @@ function checkOrganisation(orgId: string, { kind, id, before, after, session }: 
   }
 }
 
-/** One of the APIs must be the caller's in each state, and whatever comes back as well. */
+/** The caller must own one of the APIs in each state, and every restored object. */
 function checkOwners({ visibility, actor }: Call, { kind, before, after }: AuditChange): void {
   const was = before === null ? [] : apisOf(kind, before)
   const is = after === null ? [] : apisOf(kind, after)

@@ -12,7 +12,7 @@ import { ownsState } from './owned-state.ts'
 
 type Reader = Pick<Call, 'visibility' | 'actor'>
 
-/** In the place of what an entry says about documents of what others own. */
+/** Replaces the data of an entry about documents of other owners. */
 const WITHHELD = { withheld: true } as const
 
 /**

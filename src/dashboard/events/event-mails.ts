@@ -33,7 +33,7 @@ export function eventMailer(parts: DashboardParts): (mail: EventMail) => void {
   }
 }
 
-/** Every value stands behind its name, so that none can pass for a line of ours. */
+/** Every value follows its name, so that none can pass for one of our lines. */
 function textOf({ event, data }: EventMail): string {
   const body = aboutOf(data)
   const developer = isObject(body.portal_developer) ? body.portal_developer : {}
@@ -44,7 +44,7 @@ function textOf({ event, data }: EventMail): string {
   return [`Event: ${event}`, lines.join('\n')].join('\n\n')
 }
 
-/** APIs are told of within a wrapper. */
+/** Events have the API within a wrapper. */
 function aboutOf(data: Json): JsonObject {
   if (!isObject(data)) return {}
   return isObject(data.api_definition) ? data.api_definition : data

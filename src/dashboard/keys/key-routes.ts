@@ -145,7 +145,7 @@ function oneRoutes(parts: DashboardParts, path: string): Route[] {
   ]
 }
 
-/** @throws Fault `body_refused` (400) whatever is wrong with it, `not_owner` (401) */
+/** @throws Fault `body_refused` (400) for any error in it, `not_owner` (401) */
 async function previewed(parts: DashboardParts, call: Call) {
   try {
     const sent = await withinVisibility(parts, call, call.object(), undefined)

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto'
 import type { Clock } from '../../model/time/clock.ts'
 import type { Feed, SessionFilter, Tokens } from '../../store/ports/ports.ts'
 
-/** Keys that lapse are told by nobody; whatever else changes is. */
+/** Expiring keys raise no event; all other changes do. */
 const FRESH_MS = 10_000
 const ENTRIES = 200
 
@@ -29,7 +29,7 @@ export class KeyTotals {
 
   /** @throws Fault `store_away` */
   async count(filter: SessionFilter): Promise<number> {
-    // With ownership on a filter names all the APIs that somebody sees.
+    // With ownership on, a filter names all APIs that are visible to the user.
     const key = hash('sha256', JSON.stringify(filter), 'base64')
     const now = this.#clock.mono()
     const known = this.#known.get(key)

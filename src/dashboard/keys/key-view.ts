@@ -48,8 +48,8 @@ export async function checkKeyVisible(
 }
 
 /**
- * The session that a caller wants stored, of the caller's organisation whatever it says. A caller from whom ownership hides
- * something gives only rights, policies and clients that are seen; of those that the key has already, rights that came with an answer
+ * The session to store, in the caller's organisation whatever it names. A caller with limited visibility can
+ * give only visible access rights, policies and clients; of those that the key has already, rights that came with a response
  * are left to the policies that gave them.
  * @throws Fault `not_owner` (401)
  */

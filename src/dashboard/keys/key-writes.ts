@@ -52,7 +52,7 @@ export async function createNamedUser(parts: DashboardParts, call: Call, name: s
   return shown(parts, call, saved, name)
 }
 
-/** True for a session that is to be a basic user, whose name stands where a key would. */
+/** True for a session of a basic-auth user, whose name takes the position of the key. */
 export function isForUser(call: Call): boolean {
   return isQueryFlag(call, 'basic_auth') || isQueryFlag(call, 'username') || bringsPassword(call.object())
 }
@@ -104,7 +104,7 @@ function checkedOf(sent: JsonObject): JsonObject {
   }
 }
 
-/** The same in the place of a key's, whose secrets stay where they are blank. */
+/** The same, as the replacement of a key's session; blank secrets keep their stored values. */
 function keptOf(call: Call, { body }: SessionRow): JsonObject {
   return restoreMaskedSecrets(checkedOf(call.object()), withoutHidden(body), 'body_refused')
 }

@@ -4,7 +4,7 @@ import { normaliseText } from '../../model/text/normalise-text.ts'
 import type { Where } from '../../store/ports/ports.ts'
 
 /**
- * The conditions that `labels=key:value` stands for in a list of APIs: one for each key, with all values that were given for it.
+ * The conditions of `labels=key:value` in a list of APIs: one for each key, with all values that were given for it.
  * For `and` of a list query. @throws Fault `query_invalid` (400) for one without key or value
  */
 export function labelConditions(given: readonly string[]): Where[] {

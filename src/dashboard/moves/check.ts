@@ -14,7 +14,7 @@ import { checkKeyVisible } from '../keys/key-view.ts'
 import type { Call } from '../routes/call.ts'
 import type { DashboardParts } from '../server/parts.ts'
 
-/** What stands in the way of a move: an object that the caller's organisation cannot have, and why. */
+/** A blocker of a move: an object that the caller's organisation cannot have, and why. */
 export interface Blocker {
   readonly kind: 'api' | 'place' | 'definition' | 'client' | 'key'
   readonly id: string
@@ -25,7 +25,7 @@ const FOREIGN = 'this ID cannot be used, choose another one'
 const NOT_YOURS = 'it is there, and others own it'
 
 /**
- * What the caller cannot know: ids and listen paths that other organisations have, or with ownership others of its own, references
+ * Errors that the caller cannot see: ids and listen paths that other organisations have, or with ownership other owners, references
  * that it may not make, and definitions that this installation does not take. Nothing of the others is named.
  */
 export async function blockersOf(parts: DashboardParts, call: Call): Promise<Blocker[]> {

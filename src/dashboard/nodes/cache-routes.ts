@@ -10,9 +10,9 @@ import type { DashboardParts } from '../server/parts.ts'
 const Cleared = Type.Object({ status: Type.Literal('OK'), message: Type.Literal('success') })
 
 /**
- * `/api/cache/`: has every gateway let go of what it holds. Of `jwks`, the keys of identity providers: scripts call it after keys were
- * changed there; what was added is found anyway, because a gateway reads a key set again as soon as a token names a key that is not
- * in it. Of `responses`, the answers that it keeps of one API.
+ * `/api/cache/`: makes every gateway drop cached data. For `jwks`, the keys of identity providers: scripts call it after keys were
+ * changed there; new keys are found anyway, because a gateway reads a key set again as soon as a token names a key that is not
+ * in it. For `responses`, the cached responses of one API.
  */
 export function cacheRoutes(parts: DashboardParts): Route[] {
   return [

@@ -90,14 +90,14 @@ export class AuthorizeClients {
       },
       clientAddress: call.clientAddress,
       peerCertificate: '',
-      // The route asks for the permission to write OAuth clients: that stands for the gateway's secret here.
+      // The route asks for the permission to write OAuth clients, which replaces the gateway's secret here.
       administrative: true,
       checkClient: (client) => this.#checkPublicClient(call, client),
     }
   }
 
   /**
-   * A code or device code of a public client is a key by the client's policies to whoever holds it: it takes who could create that key.
+   * A code or device code of a public client gives its holder a key with the client's policies: it needs the permission to create that key.
    * @throws Fault `shared_with_others` (403)
    */
   async #checkPublicClient(call: Call, client: OAuthClient): Promise<void> {
@@ -120,7 +120,7 @@ export class AuthorizeClients {
   }
 }
 
-/** The gateway's: what it is told where it is told anything, else where it stands beside this dashboard. */
+/** The gateway's URL: the configured one, else the address next to this dashboard. */
 function issuerFor({ config: { gateway } }: DashboardParts, call: Call, api: Api): string {
   const reached = (): Reached => {
     const scheme = gateway.tls.enabled ? 'https' : 'http'

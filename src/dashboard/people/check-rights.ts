@@ -63,7 +63,7 @@ function checkRights(actor: Actor, wanted: Permissions): void {
 /** The actor of a call, or the user who answers for a sign-in. */
 type Reaching = Pick<Actor, 'admin' | 'userId' | 'groupId'>
 
-/** What somebody is to sign in as, or to be changed. */
+/** The user to sign in as, or to change. */
 interface Owning {
   readonly userId?: string
   readonly groupIds: readonly string[]

@@ -222,7 +222,7 @@ function editOf(given: GivenUser, user: StoredUser): UserEdit {
   }
 }
 
-/** Somebody who came by single sign-on and has no account: what is known lives in the session. */
+/** A user of single sign-on without an account here: its data is in the session. */
 function guest(actor: Actor): StoredUser {
   const blank = userOf({ id: actor.userId as DocumentId, revision: 0, body: {} })
   return {

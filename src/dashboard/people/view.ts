@@ -53,8 +53,8 @@ export class PeopleView {
   }
 
   /**
-   * The credential of a user is for the user, unless somebody else vouches for the session, which it would outlast, and for administrators of
-   * the organisation who have no less than it opens.
+   * The credential of a user is visible to the user, except in a session with a guarantor, which it would outlast, and to administrators of
+   * the organisation whose permissions cover the user's.
    */
   #sees(user: StoredUser, group: StoredGroup | undefined): boolean {
     const viewer = this.#viewer

@@ -30,7 +30,7 @@ export class PolicyApis {
     this.#feed = feed
   }
 
-  /** Resolves once every commit that was told is taken in. @throws Fault `store_away` */
+  /** Resolves once every reported commit is applied. @throws Fault `store_away` */
   async fresh(): Promise<this> {
     while (!this.#loaded || this.#stale.size > 0 || this.#loading !== undefined) {
       this.#loading ??= this.#catchUp().finally(() => {
@@ -42,7 +42,7 @@ export class PolicyApis {
   }
 
   /**
-   * APIs of a policy, by its `id` or its storage id; none when there is no such policy. Where one is the `id` of one and the storage id
+   * APIs of a policy, by its `id` or its storage id; none for an unknown policy. Where one is the `id` of one and the storage id
    * of another, the APIs of both.
    */
   of(orgId: string, policyId: string): readonly string[] {

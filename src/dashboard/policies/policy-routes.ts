@@ -158,7 +158,7 @@ function oneRoutes(parts: DashboardParts): Route[] {
 }
 
 /**
- * The organisation stays what it is, whatever was sent; so do the rights on APIs that the caller does not see, and all that holds for
+ * The organisation never changes; nor do the access rights to APIs that the caller does not see, and all fields that apply to
  * them. @throws Fault `not_owner` (401), `shared_with_others` (403), and as `updatePolicy`
  */
 async function save(parts: DashboardParts, call: Call, stored: StoredDocument, sent: JsonObject) {

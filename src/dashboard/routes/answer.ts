@@ -20,7 +20,7 @@ export function ok(message: string, meta: Json = null, more: { readonly [name: s
   return { status: 200, body: { Status: 'OK', Message: message, Meta: meta, ...more } }
 }
 
-/** The envelope of a refusal that the catalogue of faults does not word: where this call has a status and text of its own. */
+/** The envelope of a refusal that is not in the fault catalogue: this call has a specific status and text. */
 export function refused(status: number, message: string): Answer {
   return { status, body: { Status: 'Error', Message: message, Meta: null } }
 }

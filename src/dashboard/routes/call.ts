@@ -23,7 +23,7 @@ export interface Call {
   json(): Json
   /** The body as it came; of an `upload` the first file in it. */
   bytes(): Uint8Array
-  /** A form body; of an `upload` the fields that are no files. @throws Fault as `object`, also for a field that stands twice */
+  /** A form body; of an `upload` the fields that are no files. @throws Fault as `object`, also for a repeated field */
   form(): URLSearchParams
   header(lowerName: string): string | undefined
   /** Address of the client as trusted proxies tell it. */

@@ -37,7 +37,7 @@ function queryCheck(name: string, schema: TSchema): Check {
   }
 }
 
-/** What a text of a query may stand for. */
+/** The meaning of a text in a query. */
 function readings(text: string): unknown[] {
   if (text === 'true' || text === 'false') return [text, text === 'true']
   return /^-?\d{1,15}(?:\.\d{1,15})?$/.test(text) ? [text, Number(text)] : [text]

@@ -9,15 +9,15 @@ export interface ExpectedRevision {
   readonly revision: Revision
 }
 
-/** Where something stands: a document at its revision, or what has none by a digest of it. */
+/** The version of an entity: a document by its revision, an entity without one by a digest. */
 export type EntityVersion = Pick<StoredDocument, 'kind' | 'id' | 'revision'> | { readonly digest: string }
 
-/** For what has no revision of its own. */
+/** For entities without a revision. */
 export function digestOf(body: Json): EntityVersion {
   return { digest: hash('sha256', JSON.stringify(body), 'base64url') }
 }
 
-/** The strong entity tag (RFC 9110 section 8.8.3) of something as it stands: another one after every change. */
+/** The strong entity tag (RFC 9110 section 8.8.3) of the current version: it changes with every change. */
 export function entityTag(standing: EntityVersion): string {
   return 'digest' in standing ? `"${standing.digest}"` : `"${standing.revision}"`
 }

@@ -9,9 +9,9 @@ type Run = (expected?: ExpectedRevision) => Promise<Answer>
 type Look = NonNullable<Route['entityVersion']>
 
 /**
- * Runs a call. What reads a thing answers its `ETag`; what changes it is held to the `If-Match` that was sent (RFC 9110 section
- * 13.1.1): between the look and the commit no other change goes through.
- * @throws Fault `precondition_failed` (412); whatever `run` throws
+ * Runs a call. A read returns the `ETag` of its entity; a change is checked against the `If-Match` that was sent (RFC 9110 section
+ * 13.1.1): between the check and the commit no other change is possible.
+ * @throws Fault `precondition_failed` (412); everything that `run` throws
  */
 export function conditionally(route: Route, call: Call, run: Run): Promise<Answer> {
   if (route.entityVersion === undefined) return run()

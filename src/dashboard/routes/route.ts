@@ -19,7 +19,7 @@ export type Access =
   | {
       readonly permission: string
       readonly intent?: Intent
-      /** True for analytics that cannot be told apart by API: refused to those who may see those of their own APIs alone. */
+      /** True for analytics that cannot be limited by API: refused to users who may see only those of their own APIs. */
       readonly beyondApis?: true
     }
 
@@ -46,8 +46,8 @@ export interface Route {
   readonly access: Access
   readonly owned?: Owned
   /**
-   * Placeholder that names a user: whoever calls about the own record may make this call whatever their rights are, unbounded
-   * users too.
+   * Placeholder that names a user: a call about the caller's own record needs no permission, not even for unbounded
+   * users.
    */
   readonly own?: string
   /** One line for the API document. */
@@ -56,7 +56,7 @@ export interface Route {
   readonly deprecated?: string
   /** What is sent as '' counts as not sent. Others that are sent are passed over. */
   readonly query?: Readonly<Record<string, TSchema>>
-  /** What the body must be; JSON whatever its Content-Type says, unless `form` or `upload`. */
+  /** Schema of the body; JSON with any Content-Type, unless `form` or `upload`. */
   readonly body?: TSchema
   readonly bodyIs?: 'form' | 'upload' | 'any'
   /** Largest body, in bytes, of a public call that takes more than 64 kB. */
@@ -65,13 +65,13 @@ export interface Route {
   readonly once?: true
   /** True for a call that carries other people's messages: detailed recording leaves out what was sent and answered. */
   readonly undumped?: true
-  /** Message of the 400 for a body that does not fit the schema, where this call has one of its own. */
+  /** Message of the 400 for a body that does not match the schema, where this call has a specific one. */
   readonly invalid?: string
   /** Body of the answer by status; refusals are the envelope everywhere. */
   readonly answers: Readonly<Record<number, TSchema>>
   /** Media type of these answers for the API document, where it is not JSON. */
   readonly answerType?: string
-  /** Where what the path names stands: gives a GET its `ETag`, and holds what changes it to the `If-Match` that was sent. */
+  /** The current version of the entity in the path: gives a GET its `ETag`, and is compared with the `If-Match` of a change. */
   readonly entityVersion?: (call: Call) => Awaitable<EntityVersion | undefined>
   readonly run: (call: Call) => Awaitable<Answer>
 }

@@ -38,7 +38,7 @@ export function wantsPage(request: FastifyRequest): boolean {
   return (method === 'GET' || method === 'HEAD') && !CALLS.test(url) && /\btext\/html\b/.test(headers.accept ?? '')
 }
 
-/** Answers the page of the console, whatever its address: the page itself knows which of its parts is meant. */
+/** Serves the console's page for every path: the page itself routes. */
 export function sendConsole(reply: FastifyReply, folder = CONSOLE_FOLDER): FastifyReply {
   const page = readPage(folder)
   const nonce = randomBytes(NONCE_BYTES).toString('base64')

@@ -8,9 +8,9 @@ import { checkOnePlace } from './open-call.ts'
 const MOST_BYTES = 65_536
 
 /**
- * The fields of a form, or of a JSON object of texts: told apart by the first byte that is no white space, whatever the Content-Type says. What is empty
- * or null was not sent. @throws Fault `body_malformed` (403) for a field that stands twice, or anything that is neither;
- * `query_invalid` (400) for one that stands in the query as well
+ * The fields of a form, or of a JSON object of texts: decided by the first non-blank byte, with any Content-Type. A value that is empty
+ * or null counts as not sent. @throws Fault `body_malformed` (403) for a repeated field, or a body that is neither;
+ * `query_invalid` (400) for one that is in the query as well
  */
 export function fieldsOf(call: Pick<Call, 'bytes' | 'queryAll'>): ReadonlyMap<string, string> {
   const bytes = call.bytes()

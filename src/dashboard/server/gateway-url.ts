@@ -12,7 +12,7 @@ export async function gatewayUrl(parts: DashboardParts, call: Pick<Call, 'header
   if (gateway.public_url !== '') return new URL(gateway.public_url)
   const url = new URL('http://localhost')
   const host = call.header('host') ?? ''
-  // The caller's own word, told to nobody else.
+  // The caller's own text, shown to no other user.
   if (/^[\w.:[\]-]{1,255}$/.test(host) && URL.canParse(`http://${host}`))
     url.hostname = new URL(`http://${host}`).hostname
   url.port = String(gateway.listen_port === 0 ? await foundPort(parts) : gateway.listen_port)

@@ -64,7 +64,7 @@ class ByteBudget {
   }
 }
 
-/** Addresses from which somebody was signed in, those of the last calls. */
+/** Addresses with a signed-in user among their last calls. */
 class SignedInAddresses {
   readonly #addresses = new Set<string>()
 
@@ -117,7 +117,7 @@ export class RequestQuota {
     return undefined
   }
 
-  /** Somebody was signed in at the address. */
+  /** A user was signed in at the address. */
   signedIn(client: string): void {
     this.#signedIn.add(visitorOf(client))
   }

@@ -8,9 +8,9 @@ import type { DashboardParts } from './parts.ts'
 export interface Mail {
   readonly to: string
   readonly subject: string
-  /** Paragraphs are parted by empty lines; an address of the web that stands alone becomes a link. */
+  /** Paragraphs are separated by empty lines; a web address alone in one becomes a link. */
   readonly text: string
-  /** Whom it comes from, where somebody else than the installation; '' = as the installation says. */
+  /** The sender, if not the installation's; '' = as configured. */
   readonly from?: { readonly name: string; readonly address: string }
 }
 
@@ -70,7 +70,7 @@ function transportOf({ config }: MailParts): Transporter {
     host: settings.smtp_host,
     port: settings.smtp_port,
     secure: settings.smtp_tls === 'implicit',
-    // Never in clear because somebody on the way left the offer of encryption out.
+    // Never falls back to clear text when an attacker strips the STARTTLS offer.
     requireTLS: settings.smtp_tls === 'starttls',
     ignoreTLS: settings.smtp_tls === 'none',
     ...(settings.smtp_ca_file !== '' && { tls: { ca: readFileSync(settings.smtp_ca_file) } }),

@@ -7,7 +7,7 @@ import type { Clock } from '../../model/time/clock.ts'
 import type { SecretParts } from '../../publish/documents/parts.ts'
 import type { Store } from '../../store/ports/ports.ts'
 
-/** What the dashboard stands on; one object for all routes. */
+/** The dependencies of the dashboard; one object for all routes. */
 export interface DashboardParts extends SecretParts {
   readonly store: Store
   readonly clock: Clock
@@ -28,6 +28,6 @@ export interface DashboardParts extends SecretParts {
   readonly tryRequest?: (trial: TrialRequest) => Promise<Trial>
   /** Counts connections that are dropped, for the metrics of the gateway of this process; absent = there is none. */
   readonly drops?: DroppedConnections
-  /** Aborted when the dashboard begins to close: what would go on for ever ends. */
+  /** Aborted when the dashboard begins to close: ends endless tasks. */
   readonly closing?: AbortSignal
 }

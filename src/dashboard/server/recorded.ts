@@ -19,8 +19,8 @@ export function duringRequest<T>(request: AuditRequest, work: () => T, expected?
 }
 
 /**
- * The store as routes see it: whatever they publish is recorded with the facts of the request that asked for it, however deep
- * the publisher stands. Nobody has to carry them there, so nobody can forget to. `isOn` false: nothing is recorded.
+ * The store for routes: everything that they publish is recorded with the facts of the request, however deep
+ * the publisher is. Callers need not pass them on, so none can forget to. `isOn` false: nothing is recorded.
  */
 export function recordedStore(store: Store, isOn: boolean): Store {
   const documents = recordedDocuments(store.documents, isOn)

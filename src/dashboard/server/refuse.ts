@@ -8,7 +8,7 @@ export const SAFETY_HEADERS = {
   'cache-control': 'no-store',
   'x-content-type-options': 'nosniff',
   'x-frame-options': 'DENY',
-  // With `no-referrer` a browser would send the forms of our own pages with `Origin: null`, as from anywhere.
+  // With `no-referrer` a browser would send the forms of our pages with `Origin: null`, as from a foreign page.
   'referrer-policy': 'same-origin',
   'cross-origin-resource-policy': 'same-origin',
   'content-security-policy': "default-src 'none'; frame-ancestors 'none'",

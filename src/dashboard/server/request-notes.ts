@@ -48,7 +48,7 @@ export async function noteDone(
   await note(parts, route, request, actor, detailed ? dumps() : {})
 }
 
-/** Records that somebody known was refused for lack of rights. Strangers leave no record: they could fill the disk. */
+/** Records a refusal of a known user for missing permissions. Strangers leave no record: they could fill the disk. */
 export async function noteRefusal(
   { parts, trusted }: RouteDeps,
   route: Route,

@@ -40,7 +40,7 @@ export interface Dashboard {
 }
 
 const REQUEST_TIMEOUT_MS = 120_000
-/** Lists of keys stand in the path: so that too long a one is refused by name, and not by the parser of heads. */
+/** Paths contain lists of keys: one that is too long must be refused by name, not by the head parser. */
 const LONGEST_HEAD_BYTES = 131_072
 const LONGEST_PARAM = LONGEST_HEAD_BYTES
 

@@ -20,7 +20,7 @@ function brakeOf({ store: { feed }, clock, config }: DashboardParts): LoginThrot
   return made
 }
 
-/** Begins a try to prove who somebody is, under a name and from the address of a call: `LoginThrottle`. */
+/** Begins an attempt to sign in, under a name and from the address of a call: `LoginThrottle`. */
 export function beginAttempt(
   parts: DashboardParts,
   name: string | undefined,

@@ -49,7 +49,7 @@ export function uncached(answer: Answer): Answer {
   return { ...answer, headers: { ...answer.headers, 'cache-control': 'no-store' } }
 }
 
-/** What a browser gets that goes on under another session id. */
+/** The cookies of a browser whose session gets a new id. */
 export function renewed(
   opened: { readonly cookie: string; readonly csrf: string } | undefined,
   message: string,

@@ -5,8 +5,8 @@ import { CHALLENGE_MS } from './passkeys.ts'
 import { ticketHash } from './sessions.ts'
 
 /**
- * Keeps what a browser must answer to: for one purpose, bound to the session or ticket `owner`, in the place of what was kept for
- * it before. Lapses by itself.
+ * Stores the challenge of a browser: for one purpose, bound to the session or ticket `owner`, replacing an earlier one.
+ * It expires.
  */
 export async function storeChallenge(
   parts: DashboardParts,

@@ -53,7 +53,7 @@ async function sendLink(parts: DashboardParts, desk: MailLinkQueue, address: str
   if (!desk.mayMail(to)) return
   const secret = newSecret()
   const expiresAt = parts.clock.wall() + LINK_MS
-  // Whatever changes a user, its address above all, or its group makes the link void: the mail went to who it was then.
+  // Every change of a user, its address above all, or of its group makes the link void: the mail went to the user of that time.
   const body: JsonObject = { users: await Promise.all(users.map((user) => versionOf(parts, user))) }
   const row = {
     sort: 'password_link',
@@ -70,7 +70,7 @@ async function sendLink(parts: DashboardParts, desk: MailLinkQueue, address: str
   await sendMail(parts, { to, subject: 'Set a new password', text: textOf(link) })
 }
 
-/** The secret stands behind `#`, which no server log and no Referer gets to see. */
+/** The secret is in the fragment, which no server log and no Referer contains. */
 function textOf(link: string): string {
   return [
     'Somebody, most likely you, asked for a new password for the dashboard.',

@@ -12,7 +12,7 @@ const CROWD = 10
 export interface LoginThrottleLimits {
   /** Under one name from one address. */
   readonly pair: number
-  /** From one address, under whatever names. */
+  /** From one address, under all names. */
   readonly address: number
   readonly windowMs: number
 }
@@ -36,7 +36,7 @@ export interface GuessedCredential {
   readonly name: string | undefined
   /** As `visitorOf` gives it. */
   readonly address: string
-  /** True: from everywhere no more failures than from one address. For what only somebody can try who has shown something else before. */
+  /** True: no more failures from everywhere than from one address. For steps that need an earlier successful step. */
   readonly narrow?: boolean
   /** True: the address is that of a portal, which asks for all its visitors: nothing is counted by name and address together. */
   readonly crowd?: boolean
@@ -50,9 +50,9 @@ interface Counter {
 }
 
 /**
- * Bounds failed tries to prove who somebody is, so that strangers lock nobody out: by name and address together; by address under all
- * names; and by name from all addresses, where after ten times as many each further try waits at most half a minute (`perNameThrottle`), but
- * not where the name was shown from before.
+ * Limits failed sign-in attempts without letting strangers lock users out: by name and address together; by address under all
+ * names; and by name from all addresses, where after ten times as many each further attempt waits at most half a minute (`perNameThrottle`), but
+ * not from an address where the name has signed in before.
  */
 export class LoginThrottle {
   readonly #pairs: FailureThrottle

@@ -3,7 +3,7 @@ import { hashKey } from '../../model/secrets/secret.ts'
 import type { Millis } from '../../model/time/clock.ts'
 import type { Change } from '../../store/ports/ports.ts'
 
-/** What a SAML identity provider calls somebody whom it has signed in: kept with the session that came of it, because a log-out names it. */
+/** The name ID of a user at a SAML identity provider: stored with the session, because a log-out request contains it. */
 export interface IdpSubject {
   /** Id of the identity profile. */
   readonly profile: string

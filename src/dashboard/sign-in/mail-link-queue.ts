@@ -8,7 +8,7 @@ import { FailureThrottle } from './throttle.ts'
 /** Mails to one address, and requests from one network, in the time of a link. */
 const MAILS = 3
 const REQUESTS = 30
-/** By then the answer is on its way, whatever it waits for. */
+/** By then the response is on its way. */
 const AFTER_MS = 250
 /** Requests that wait for their mail; more are dropped, which answers alike. */
 const MOST_WAITING = 200

@@ -15,7 +15,7 @@ export type SignInProgress =
   | { readonly need: 'second_factor' | 'new_password' | 'enrolment' | 'nothing'; readonly user: StoredDocument }
 
 /**
- * Where a sign-in stands: determined again at each step from what is stored now, so that whatever changes meanwhile counts.
+ * The state of a sign-in: determined again at each step from the store, so that every change counts.
  * @throws Fault `sign_in_failed` (401) when none of the accounts may be used, `sign_in_void` (401) when the chosen one was changed
  */
 export async function signInProgressOf(parts: DashboardParts, state: SignInState): Promise<SignInProgress> {

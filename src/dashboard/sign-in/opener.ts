@@ -5,7 +5,7 @@ import { findOrganisation } from '../../publish/organisations/organisations.ts'
 import type { StoredDocument } from '../../store/ports/ports.ts'
 import type { DashboardParts } from '../server/parts.ts'
 
-/** What let somebody in by single sign-on: what they opened ends with it. */
+/** The source of single sign-on that admitted a user: what the user opened ends with it. */
 export interface SsoSource {
   readonly orgId: string
   /** `ID` of the identity profile; '' = a nonce. */

@@ -4,7 +4,7 @@ import type { DashboardParts } from '../server/parts.ts'
 
 /**
  * Refuses calls that a page of another site made a browser send. Needed where no session and so no CSRF token is there yet: else
- * that page could sign its visitor in as somebody else. Programs send neither `Origin` nor `Sec-Fetch-Site`.
+ * that page could sign its visitor in as another user. Programs send neither `Origin` nor `Sec-Fetch-Site`.
  * @throws Fault `origin_foreign` (403)
  */
 export function checkOrigin({ config }: DashboardParts, call: Pick<Call, 'header'>): void {
@@ -17,7 +17,7 @@ export function checkOrigin({ config }: DashboardParts, call: Pick<Call, 'header
   if (host === undefined || !own.includes(host)) throw fault('origin_foreign')
 }
 
-/** True when the browser came by TLS, as far as we are told. Who says so wrongly harms nobody but themselves. */
+/** True when the browser used TLS, as far as the headers show. A false header harms only its sender. */
 export function cameByTls({ config }: DashboardParts, call: Pick<Call, 'header'>): boolean {
   return config.dashboard.public_url.startsWith('https:') || call.header('x-forwarded-proto') === 'https'
 }
@@ -29,7 +29,7 @@ export interface RelyingParty {
 }
 
 /**
- * The place that passkeys belong to: `dashboard.public_url`, or without it localhost under whatever port it was called, where
+ * The relying party ID of passkeys: the host of `dashboard.public_url`, or without it localhost on any port, where
  * browsers allow it. @throws Fault `passkeys_unavailable` (409)
  */
 export function relyingParty({ config }: DashboardParts, call: Pick<Call, 'header'>): RelyingParty {

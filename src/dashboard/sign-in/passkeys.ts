@@ -134,7 +134,7 @@ export async function readAssertion(
   return { ...passkey, counter: authenticationInfo.newCounter, last_used: new Date(now).toISOString() }
 }
 
-/** The library throws texts of its own for whatever does not fit. */
+/** The library throws its own texts for every mismatch. */
 async function checked<T>(verdict: Promise<T>): Promise<T> {
   try {
     return await verdict

@@ -49,7 +49,7 @@ export const SIGN_IN_ANSWER = okWith(
   ]),
 )
 
-/** What goes on with a sign-in: the ticket, and what `needs` named. */
+/** Input that continues a sign-in: the ticket, and what `needs` named. */
 export const CONTINUE_BODY = Type.Object({
   ticket: TICKET,
   org_id: Type.Optional(Type.String()),
@@ -84,7 +84,7 @@ export const SESSION = Type.Object({
   via: Type.String(),
 })
 
-/** A session that goes on under another id. */
+/** A session that continues under another id. */
 export const RENEWED = okWith(
   Type.Object({ csrf_token: CSRF, recovery_codes: Type.Optional(Type.Array(Type.String())) }),
 )

@@ -40,7 +40,7 @@ const STATE = Type.Object({
   required: Type.Boolean({ description: 'By the organisation.' }),
 })
 
-/** The second factor of the caller: codes by time, recovery codes; proving once more who one is. */
+/** The second factor of the caller: TOTP codes, recovery codes; verification of the identity again. */
 export function secondFactorRoutes(parts: DashboardParts): Route[] {
   return [
     {
@@ -228,7 +228,7 @@ async function takeFrom(parts: DashboardParts, call: Call): Promise<Answer> {
   return ok('User updated')
 }
 
-/** The codes go with the last factor that they stand in for. */
+/** Recovery codes are deleted with the last factor that they can replace. */
 function withoutTotp({ totp: _totp, ...rest }: JsonObject): JsonObject {
   return hasSecondFactor(securityOf(rest)) ? rest : { ...rest, recovery_codes: [] }
 }

@@ -69,7 +69,7 @@ export function sessionRoutes(parts: DashboardParts): Route[] {
   ]
 }
 
-/** @throws Fault `session_needed`, `permission_missing` (403) for whoever belongs to an organisation, `not_found` (404) */
+/** @throws Fault `session_needed`, `permission_missing` (403) for users of an organisation, `not_found` (404) */
 async function look(parts: DashboardParts, call: Call): Promise<Answer> {
   const { cookie } = await browserOf(parts, call)
   const actor = call.actor!

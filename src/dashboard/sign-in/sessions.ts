@@ -16,7 +16,7 @@ import { readSsoSource, type SsoSource, ssoSourceBody, ssoSourceOf } from './ope
 /** Of what a browser calls itself this much is kept. */
 const LONGEST_AGENT = 200
 
-/** How somebody came in; in the audit log. */
+/** Sign-in method; in the audit log. */
 export type SignInMethod = 'password' | 'passkey' | 'sso' | 'bootstrap'
 
 /** Who signs in. */
@@ -25,7 +25,7 @@ export interface SignedIn {
   readonly id: string
   readonly email: string
   readonly orgId: string
-  /** What is known of somebody who has no user document: lives in the session alone. */
+  /** Data of a user without a document: stored in the session only. */
   readonly guest?: JsonObject
 }
 
@@ -57,7 +57,7 @@ export interface OpenedSession {
   readonly csrf: string
 }
 
-/** A session that a cookie stands for. */
+/** A session, found by its cookie. */
 export interface BrowserSession {
   readonly userId: string
   /** What calls that write must send in `X-CSRF-Token`. */
@@ -77,7 +77,7 @@ export interface BrowserSession {
 }
 
 /**
- * Opens a session under a new id, whatever the browser held before. With `disable_parallel_sessions` all others of the user end in
+ * Opens a session under a new id, in any state of the browser. With `disable_parallel_sessions` all others of the user end in
  * the same commit. @throws Fault of the changes that go with it, `store_full`, `store_away`
  */
 export async function openSession(
@@ -111,7 +111,7 @@ export async function openSession(
 }
 
 /**
- * The session that a cookie's value stands for; undefined when there is none, or when it has ended. Each use puts its end off
+ * The session of a cookie value; undefined when there is none, or when it has ended. Each use extends it
  * by the idle time, at most up to its life. Whether the user is still active is for the caller to see.
  */
 export async function sessionOf(
@@ -167,8 +167,8 @@ export async function chooseOrganisation(
 }
 
 /**
- * Goes on under a new id, because the caller has proved once more who they are: what knew the old id is left behind.
- * `changes` go into the same commit. Undefined when the session has ended meanwhile.
+ * Continues under a new id after the caller has verified their identity again: the old id becomes invalid.
+ * `changes` go into the same commit. Undefined when the session has ended.
  */
 export async function renewSession(
   parts: DashboardParts,

@@ -124,7 +124,7 @@ async function login(parts: DashboardParts, call: Call): Promise<Answer> {
   return shown(await signInWithPassword(parts, call, { address: email, password, ...named }))
 }
 
-/** JSON by its first character, whatever it is called; else a form. */
+/** JSON by its first character, with any Content-Type; otherwise a form. */
 function sentLogin(call: Call): JsonObject {
   return startsObject(call.bytes()) ? call.object() : Object.fromEntries(call.form())
 }

@@ -66,7 +66,7 @@ export function newSignIn(
   return { text: newSecret(), version: 0, state: { ...state, ...elsewhere } }
 }
 
-/** The sign-in that a ticket stands for. @throws Fault `sign_in_void` (401) when it has expired or was finished */
+/** The sign-in of a ticket. @throws Fault `sign_in_void` (401) when it has expired or was finished */
 export async function readSignIn(parts: DashboardParts, text: string): Promise<SignIn> {
   const row = await parts.tokens.getTicket(hashOf(text))
   if (row === undefined || row.sort !== 'sign_in' || row.claimedAt > 0 || row.expiresAt <= parts.clock.wall())

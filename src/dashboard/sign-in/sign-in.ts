@@ -29,7 +29,7 @@ export type SignInResult =
   /** What to show next; the ticket is in it. */
   | { readonly next: JsonObject }
 
-/** What may be sent to go on with a sign-in. */
+/** Input that continues a sign-in. */
 export interface SignInInput {
   readonly org_id?: string
   readonly code?: string
@@ -75,7 +75,7 @@ async function refuse(parts: DashboardParts, password: string, wait: Throttled):
   throw fault('sign_in_failed')
 }
 
-/** Goes on with a sign-in from wherever it stands. `recoveryCodes` were made on the way. */
+/** Continues a sign-in from its current state. `recoveryCodes` were created on the way. */
 export async function advanceSignIn(
   parts: DashboardParts,
   call: Call,
@@ -88,7 +88,7 @@ export async function advanceSignIn(
     return { done: await enter(parts, call, signIn, standing.user), user: standing.user, recoveryCodes }
   }
   try {
-    // In turn with whatever else changes users in this process: many may sign in as one user at once. A user who was changed in between
+    // Serialised with all other changes of users in this process: many may sign in as one user at once. A user who was changed in between
     // may have become inactive.
     return await retryOnConflict(() => withLock(parts.documents, advance))
   } catch (error) {
@@ -97,7 +97,7 @@ export async function advanceSignIn(
 }
 
 /**
- * Goes on with a sign-in by what it still needs. @throws Fault `sign_in_void` (401), `second_factor_wrong` (401), `passkey_invalid`,
+ * Continues a sign-in with what it still needs. @throws Fault `sign_in_void` (401), `second_factor_wrong` (401), `passkey_invalid`,
  * `password_invalid` (400), `sign_in_refused` (403), `sign_in_throttled` (429)
  */
 export async function continueSignIn(

@@ -20,10 +20,10 @@ export async function accountsOf({ documents }: DashboardParts, address: string)
 }
 
 /**
- * The accounts that an email address and a password open; none when either is wrong. Hashes as many passwords for an address that
- * nobody has as for one that somebody has: one; or, with `enable_multi_org_users` and no organisation named, two: of an
+ * The accounts of an email address and a password; none when either is wrong. Hashes as many passwords for an address
+ * that is unknown as for one that exists: one; or, with `enable_multi_org_users` and no organisation named, two: of an
  * address with more than two different passwords the ones that were set last count, the others open when the organisation is named.
- * Whether an account may be used is not looked at. @throws Fault `passwords_busy` (503), `store_away`
+ * Does not check whether an account may be used. @throws Fault `passwords_busy` (503), `store_away`
  */
 export async function usersWithPassword(
   parts: DashboardParts,
@@ -40,7 +40,7 @@ export async function usersWithPassword(
   return accounts.filter(({ body }) => open.has(securityOf(body).password_hash ?? ''))
 }
 
-/** True when somebody may sign in as this user now: it and its group are active, and its organisation is there. */
+/** True when this user may sign in now: it and its group are active, and its organisation exists. */
 export async function maySignIn(parts: DashboardParts, user: StoredDocument): Promise<boolean> {
   const { org_id: orgId } = user.body
   if (!(await effective(parts, userOf(user))).active) return false

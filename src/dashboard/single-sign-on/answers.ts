@@ -23,8 +23,8 @@ export function page(status: number, title: string, body: string): Answer {
 }
 
 /**
- * Tells the browser of somebody who cannot come in: at `elsewhere`, else at `sso_custom_login_error_url`, else on a page of our own.
- * The reason is for the log. @throws what is no refusal
+ * Sends the browser of a refused user to `elsewhere`, else to `sso_custom_login_error_url`, else to our own page.
+ * The reason goes to the log. @throws errors that are not refusals
  */
 export function refusedSignIn(parts: DashboardParts, call: Call, error: unknown, elsewhere?: string): Answer {
   const fault = toFault(error)
@@ -40,7 +40,7 @@ export function refusedSignIn(parts: DashboardParts, call: Call, error: unknown,
   return fault.waitS === 0 ? shown : { ...shown, headers: { ...shown.headers, 'retry-after': String(fault.waitS) } }
 }
 
-/** Text as it stands in markup, in attributes too. */
+/** Text escaped for markup, attributes included. */
 function escapeHtml(text: string): string {
   return text.replace(/[&<>"']/g, (char) => `&#${char.charCodeAt(0)};`)
 }

@@ -7,7 +7,7 @@ import type { Call } from '../routes/call.ts'
 import type { DashboardParts } from '../server/parts.ts'
 import type { SsoGuarantor } from './person.ts'
 
-/** Who answers for what somebody sets up for single sign-on; undefined for an administrator. */
+/** The guarantor of a user's changes to single sign-on; undefined for an administrator. */
 export function guarantorFor(actor: Actor): SsoGuarantor | undefined {
   const { admin, permissions, vouched = actor } = actor
   return admin ? undefined : { permissions, userId: vouched.userId, groupId: vouched.groupId }

@@ -7,10 +7,10 @@ import type { IdpSubject } from '../sign-in/idp-subject.ts'
 import type { AddressStatus, SsoPerson } from './person.ts'
 import { groupsMapped, type UsedProfile } from './profiles.ts'
 
-/** What an identity provider says of somebody, by the provider's own names. */
+/** Claims of an identity provider about a user, by the provider's names. */
 export type Claims = ReadonlyMap<string, unknown>
 
-/** What is known of somebody after a sign-in elsewhere. */
+/** The result of a sign-in at an identity provider. */
 export interface ProvenPerson {
   readonly claims: Claims
   /** Who says so: the issuer, the entity id, the directory. */
@@ -30,7 +30,7 @@ export interface ProvenPerson {
   readonly samlSubject?: IdpSubject | undefined
 }
 
-/** Somebody, as a profile maps them. */
+/** The user of a profile's mapping. */
 export interface MappedPerson {
   readonly person: SsoPerson
   readonly userId: string
@@ -38,7 +38,7 @@ export interface MappedPerson {
   readonly trusted: boolean
 }
 
-/** Why somebody is refused whose address counts, and is not verified. */
+/** Reason for refusing a user whose address is required but not verified. */
 export const UNVERIFIED =
   'the identity provider does not say that the email address is verified (email_verified); TrustUnverifiedEmail of the profile takes it nevertheless'
 

@@ -18,7 +18,7 @@ import type { SsoPerson } from './person.ts'
 import { admitsAdmins, entryOf, signedInAs } from './rights.ts'
 import { noteGuarantor } from './session-guarantor.ts'
 
-/** How somebody goes in. */
+/** How a user signs in. */
 export interface SsoLogin {
   readonly path: string
   readonly changes: readonly Change[]
@@ -27,9 +27,9 @@ export interface SsoLogin {
 }
 
 /**
- * Opens the browser session of a person who signed in elsewhere, and sends the browser to `path`. Whoever has a second factor here is sent
- * to show it first, with a ticket for `POST /api/login/continue` behind `#`. The account is bound to the identity that it is entered with
- * first. `changes` use up what led here, in the same commit.
+ * Opens the browser session of a user of single sign-on, and sends the browser to `path`. A user with a second factor here is sent
+ * to verify it first, with a ticket for `POST /api/login/continue` in the fragment. The account is bound to the identity of the first
+ * sign-in. `changes` use up the nonce or flow, in the same commit.
  * @throws Fault `sso_refused`, `rights_exceeded` (403), those of the changes
  */
 export async function enterBySso(
@@ -38,7 +38,7 @@ export async function enterBySso(
   person: SsoPerson,
   { path, changes, subject }: SsoLogin,
 ): Promise<Answer> {
-  // In turn with whatever else changes users in this process: many may sign in as one user at once.
+  // Serialised with all other changes of users in this process: many may sign in as one user at once.
   return retryOnConflict(() =>
     withLock(parts.documents, () => enterNow(parts, call, person, { path, changes, subject })),
   )

@@ -52,7 +52,7 @@ export async function finishSignIn(
   return goTo(url.href)
 }
 
-/** Where a profile sends those whom it refuses; undefined = nowhere of its own. */
+/** Where a profile sends refused users; undefined = nowhere. */
 export function failurePlace(parts: DashboardParts, { profile }: UsedProfile): string | undefined {
   const text = profileText(profile.config, 'FailureRedirect')
   const place = text === '' ? undefined : signInDestinationOf(parts, text)

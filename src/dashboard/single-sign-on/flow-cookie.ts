@@ -44,7 +44,7 @@ function read(parts: DashboardParts, value: string, context: string): Flow | und
   try {
     kept = JSON.parse(unseal(parts.sealKey, Buffer.from(value, 'base64url'), context).toString('utf8'))
   } catch {
-    // Somebody else's, or of another profile.
+    // Of another user or another profile.
     return undefined
   }
   if (!isObject(kept) || Number(kept.until) <= parts.clock.wall()) return undefined

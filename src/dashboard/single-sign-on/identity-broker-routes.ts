@@ -141,7 +141,7 @@ function form({ profile }: UsedProfile): Answer {
   )
 }
 
-/** Finds the profile, and turns whatever is refused into an answer for the browser. */
+/** Finds the profile, and turns every refusal into a response for the browser. */
 async function guarded(
   parts: DashboardParts,
   call: Call,

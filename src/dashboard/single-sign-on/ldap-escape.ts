@@ -1,9 +1,9 @@
-/** A text as it stands as a value within a filter (RFC 4515 section 3): no character of it means anything. */
+/** A text escaped as a value within a filter (RFC 4515 section 3). */
 export function escapeFilterValue(text: string): string {
   return text.replace(/[\x00()*\\]/g, hex)
 }
 
-/** A text as it stands as a value within a distinguished name (RFC 4514 section 2.4). */
+/** A text escaped as a value within a distinguished name (RFC 4514 section 2.4). */
 export function escapeNameValue(text: string): string {
   return text.replace(/[\x00"+,;<=>\\]/g, hex).replace(/^[ #]|[ ]$/g, hex)
 }

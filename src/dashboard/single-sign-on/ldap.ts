@@ -13,12 +13,12 @@ import { escapeFilterValue, escapeNameValue } from './ldap-escape.ts'
 import type { UsedProfile } from './profiles.ts'
 
 const PLACE = '*USERNAME*'
-/** What directories call somebody for good, in whatever entry: RFC 4530, Active Directory, 389, FreeIPA, eDirectory. */
+/** Permanent identifiers of users in directories: RFC 4530, Active Directory, 389, FreeIPA, eDirectory. */
 const UNIQUE = ['entryUUID', 'objectGUID', 'nsUniqueId', 'ipaUniqueID', 'GUID']
 const SCOPES = ['base', 'one', 'sub'] as const
 const LONGEST = 256
 
-/** A name and a password as somebody typed them. */
+/** A name and a password as typed. */
 export interface DirectoryCredentials {
   readonly username: string
   readonly password: string
@@ -26,7 +26,7 @@ export interface DirectoryCredentials {
 
 /**
  * Asks a directory whether a name and a password belong together: by binding as the user; with `LDAPAdminUser` after looking the
- * user up. Undefined when they do not, or the name is not there, or stands for several.
+ * user up. Undefined when they do not, or the name is unknown or ambiguous.
  * @throws Fault `sso_failed` (403) with the reason for the log when the directory cannot be asked
  */
 export async function checkDirectory(
@@ -161,7 +161,7 @@ function clientOf({ config }: DashboardParts, profile: JsonObject): Client {
   const encrypted = profile.LDAPUseSSL === true
   let connected = false
   const plain = () => {
-    // The library connects anew without a word, and a password would then go in the clear (RFC 4513 section 3.1).
+    // The library reconnects silently, and a password would then be sent in clear (RFC 4513 section 3.1).
     if (connected && profile.LDAPStartTLS === true) throw new Error('the encrypted connection was ended')
     connected = true
     return connect({ host, port, lookup })

@@ -9,9 +9,9 @@ import { ticketHash } from '../sign-in/sessions.ts'
 import { currentGuarantor, type UsedProfile } from './profiles.ts'
 
 /**
- * Makes a key with the policy of the profile for somebody who signed in. Of one person and profile there is one at a time: the one
- * before ends. @throws Fault `rights_exceeded` (403) where the user who wrote the profile may not make keys, `sso_refused` (403) when
- * the policy is not there
+ * Creates a key with the policy of the profile for a user who signed in. A user has one key per profile at a time: the previous one
+ * is revoked. @throws Fault `rights_exceeded` (403) where the author of the profile may not create keys, `sso_refused` (403) when
+ * the policy does not exist
  */
 export async function makeSsoKey(
   parts: DashboardParts,

@@ -26,7 +26,7 @@ export type Section = 'dashboard' | 'portal'
 export interface NonceRequest {
   readonly section: Section
   readonly person: SsoPerson
-  /** The caller knows already that the user must not come in: the browser is to be told so. */
+  /** The caller knows already that the user must be refused: the browser gets the message. */
   readonly notAllowed: boolean
 }
 
@@ -72,7 +72,7 @@ export async function readNonceRequest(
   return { section, person, notAllowed: notAllowed === true }
 }
 
-/** Makes a nonce and keeps what it stands for: base64 of a random UUID. `actor` asked for it. */
+/** Creates a nonce and stores its meaning: base64 of a random UUID. `actor` requested it. */
 export async function createNonce(
   parts: DashboardParts,
   { section, person, notAllowed }: NonceRequest,
@@ -98,7 +98,7 @@ async function accountsOf(parts: DashboardParts, section: Section, { email }: Ss
   return (await findByEmail(parts, email)).map(({ id }) => id).sort()
 }
 
-/** What a nonce stands for, and the change that uses it up, which belongs into the commit of what it opens. */
+/** The meaning of a nonce, and the change that uses it up, which belongs in the commit of what it opens. */
 export interface UsableNonce {
   readonly person: SsoPerson
   readonly claim: Change

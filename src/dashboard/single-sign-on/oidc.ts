@@ -98,8 +98,8 @@ function provenBy(idToken: Said & { readonly iss: string; readonly sub: string }
 }
 
 /**
- * What a provider says of an address. Each document speaks of its own address alone: the `email_verified` of one does not make the `email`
- * of the other true. Some providers write the text "true", which says the same; nothing else does.
+ * A provider's claims about an address. Each document speaks of its own address alone: the `email_verified` of one does not make the `email`
+ * of the other true. Some providers send the text "true", which is equal; nothing else is.
  */
 function addressBy(documents: readonly Said[], email: unknown): AddressStatus {
   const said = documents.filter((one) => one.email === email).map((one) => one.email_verified)
@@ -172,7 +172,7 @@ function callbackOf(parts: DashboardParts, { profile }: UsedProfile): string {
   return `${baseOf(parts, profileText(profile.config, 'CallbackBaseURL'))}/auth/${profile.id}/${OPENID}/callback`
 }
 
-/** Whatever the library says is for the log: its words alone, what hangs on its errors may be a token. */
+/** Messages of the library are for the log: only the text, since its errors may contain a token. */
 function failed(error: unknown): Error {
   const words: string[] = []
   for (let at: unknown = error; at instanceof Error && words.length < 4; at = at.cause) {

@@ -5,7 +5,7 @@ import { type SsoSource, ssoSourceBody, ssoSourceOf } from '../sign-in/opener.ts
 /** What is known of an address: only a verified one says whose account it is. `denied`: the provider calls it unverified. */
 export type AddressStatus = 'verified' | 'unsaid' | 'denied'
 
-/** Somebody who proved who they are elsewhere. */
+/** A user who signed in at an identity provider. */
 export interface SsoPerson {
   readonly orgId: string
   /** As `toEmail` gives it; '' = nobody said. */
@@ -14,13 +14,13 @@ export interface SsoPerson {
   /** Of whom an identity provider vouches for: `identityOf`; '' for whom a trusted program names by the address alone. */
   readonly identity: string
   readonly displayName: string
-  /** Groups of ours that were named for the person, known or not. */
+  /** Groups that were named for the user, known or not. */
   readonly groupIds: readonly string[]
   /** Groups by the identity provider's names, of those that the profile maps. */
   readonly groupNames: readonly string[]
   /** What the person came by; undefined for whom an earlier version let in. */
   readonly opener: SsoSource | undefined
-  /** True when groups are mapped: people in none of them are refused, whatever else is configured. */
+  /** True when groups are mapped: users in none of them are refused, with any other configuration. */
   readonly mapped: boolean
   /** True: let in as a user who exists, or not at all; counts where users are looked up. */
   readonly onlyRegistered: boolean

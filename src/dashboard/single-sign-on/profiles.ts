@@ -15,7 +15,7 @@ import type { DashboardParts } from '../server/parts.ts'
 import { readSsoSource, type SsoSource } from '../sign-in/opener.ts'
 import { guarantorOf, type SsoGuarantor, type SsoPerson } from './person.ts'
 
-/** A profile that somebody signs in by, secrets in clear. */
+/** A profile for sign-in, secrets in clear. */
 export interface UsedProfile {
   readonly profile: IdpProfile
   /** Changes whenever the profile does. */
@@ -48,8 +48,8 @@ export async function usedProfile(parts: DashboardParts, id: string, provider: I
 }
 
 /**
- * Somebody as the profile that they came by maps them now. Undefined when what let them in is gone, is switched off, or lets in other
- * people by now, and when the user who vouches is gone or inactive.
+ * A user as their profile maps them now. Undefined when the profile is deleted or inactive, or admits other
+ * users by now, and when the guarantor is deleted or inactive.
  */
 export async function currentPerson(parts: DashboardParts, person: SsoPerson): Promise<SsoPerson | undefined> {
   const now = await openedNow(parts, person)
@@ -82,7 +82,7 @@ async function openedNow(parts: DashboardParts, person: SsoPerson): Promise<SsoP
   return { ...person, ...groupsMapped(profile, person.groupNames), onlyRegistered, voucher: guarantorOf(stored.body) }
 }
 
-/** Groups of ours for the groups of a person by the identity provider's names. */
+/** Our groups for the groups of a user by the identity provider's names. */
 export function groupsMapped(
   { groupField, groupMapping, defaultGroupId }: IdpProfile,
   names: readonly string[],

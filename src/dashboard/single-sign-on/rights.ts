@@ -26,7 +26,7 @@ export type SsoEntry =
       readonly is: 'user'
       readonly user: StoredUser
       readonly permissions: Permissions
-      /** What the account is to be bound to, and is already if somebody came by it before; '' = nothing. */
+      /** The identity to bind the account to, or that it is bound to already; '' = none. */
       readonly identity: string
     }
   | { readonly is: 'guest'; readonly person: SsoPerson; readonly permissions: Permissions }
@@ -190,7 +190,7 @@ function isCovered(voucher: SsoGuarantor | undefined, permissions: Permissions):
   return covers(voucher.permissions, permissions) && covers(voucher.today ?? voucher.permissions, permissions)
 }
 
-/** Whether a user may let somebody in with these rights, and with what these own: the rule of `entryOf` for a session that is open. */
+/** Whether a user may admit another user with these permissions, given their own: the rule of `entryOf` for an open session. */
 async function isWithinReach(
   parts: DashboardParts,
   voucher: SsoGuarantor,

@@ -44,7 +44,7 @@ export function checkBearer(
   return { id }
 }
 
-/** What an assertion says of somebody. */
+/** The statements of an assertion about a user. */
 export function provenBy(profile: Profile, { id, config }: Pick<IdpProfile, 'id' | 'config'>): ProvenPerson {
   const claims = new Map<string, unknown>(Object.entries((profile.attributes ?? {}) as Record<string, unknown>))
   const one = (chosen: string, usual: readonly string[]) =>

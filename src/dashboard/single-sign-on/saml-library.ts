@@ -20,8 +20,8 @@ export type PlainSamlOptions = Pick<
 >
 
 /**
- * The library, for one message of ours with this id. Where it judges a response, `requestedAt` says when that request was made.
- * The id tells by itself that it is ours, so the library has nothing to keep.
+ * The library, for one of our messages with this id. Where it judges a response, `requestedAt` is the time of that request.
+ * The ID proves that it is ours, so the library has nothing to store.
  */
 export function samlLibrary(options: PlainSamlOptions, requestId: string, requestedAt?: Millis): SAML {
   return new SAML({

@@ -60,7 +60,7 @@ export async function logoutElsewhere(
  */
 export async function takeSamlLogout(parts: DashboardParts, call: Call, used: UsedProfile): Promise<Answer> {
   const query = redirectQuery(call.url)
-  // The session here has ended before we asked: whatever the answer says, there is nothing left to do.
+  // The session here has ended before we asked: nothing depends on the response.
   if (query.message === 'SAMLResponse') return goTo('/')
   const metadata = await samlMetadataOf(parts, used)
   if (metadata.logout === undefined) throw fault('sso_failed', 'the identity provider has no log-out by redirect')

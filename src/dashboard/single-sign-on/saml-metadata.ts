@@ -60,7 +60,7 @@ export async function readIdpMetadata(xml: string): Promise<IdpMetadata> {
 
 const isWeb = (text: string) => /^https?:\/\//.test(text) && URL.canParse(text)
 
-/** Refuses XML that is too large, or that declares anything of its own: entities that grow, files that are read. @throws Fault `sso_failed` */
+/** Refuses XML that is too large, or that has declarations: entities that expand, files that are read. @throws Fault `sso_failed` */
 export function checkXml(xml: string): void {
   if (xml.length > MOST_BYTES) throw fault('sso_failed', 'the XML is too large')
   if (/<!(?:DOCTYPE|ENTITY)/i.test(xml)) throw fault('sso_failed', 'the XML holds a document type')

@@ -18,7 +18,7 @@ export interface RedirectQuery {
   readonly signature: string
 }
 
-/** A request to log somebody out. */
+/** A log-out request. */
 export interface LogoutRequest {
   readonly id: string
   readonly issuer: string

@@ -14,7 +14,7 @@ export function newSamlRequestId(sealKey: Uint8Array, profileId: string, now: Mi
   return `_${front}${macOf(sealKey, profileId, front)}`
 }
 
-/** When the request of an id was made; undefined when it is none of ours for the profile, or has expired. */
+/** When the request of an id was created; undefined when we did not create it for the profile, or it has expired. */
 export function requestMadeAt(sealKey: Uint8Array, profileId: string, id: string, now: Millis): Millis | undefined {
   const [, time, random, mac] = SHAPE.exec(id) ?? []
   if (time === undefined || random === undefined || mac === undefined) return undefined

@@ -16,7 +16,7 @@ export type SamlTask =
       /** The response, base64. */
       readonly encoded: string
       readonly options: PlainSamlOptions
-      /** The request of ours that it must answer, and when that was made. */
+      /** Our request that it must answer, and the time of that request. */
       readonly requestId: string
       readonly requestedAt: Millis
       readonly profile: Pick<IdpProfile, 'id' | 'config'>

@@ -24,7 +24,7 @@ import type { JudgedResponse, SamlResult, SamlTask } from './saml-thread.ts'
 
 /** Clocks may differ by this much. */
 const SKEW_MS = 60_000
-/** An assertion older than this is not taken, whatever it says of itself. */
+/** An older assertion is refused, whatever validity it claims. */
 const OLDEST_MS = 600_000
 /** How long the browser has to come for what its answer led to. */
 const HANDOVER_MS = 60_000
@@ -56,7 +56,7 @@ export async function beginSaml(parts: DashboardParts, call: Call, used: UsedPro
 /**
  * Takes the answer that the identity provider makes the browser send. It comes from another site, so without our cookie: what it
  * proves is kept for a minute, and the browser sent on by GET to fetch it with the cookie. The assertion must be signed, for us, in
- * answer to a request of ours, in time, and never taken before. `RelayState` is not looked at: nothing of it is needed.
+ * answer to one of our requests, in time, and not used before. `RelayState` is ignored: nothing of it is needed.
  * @throws Fault `sso_failed` (403) with the reason for the log
  */
 export async function takeSamlResponse(parts: DashboardParts, call: Call, used: UsedProfile): Promise<Answer> {
@@ -114,7 +114,7 @@ export async function endSaml(
   return { proven: provenFrom(row.body), changes: [{ op: 'claimTicket', hash, sort: 'sso', now }] }
 }
 
-/** What the identity provider is told of us (SAML 2.0 Metadata). @throws Fault `sso_failed` (403) */
+/** Our metadata for the identity provider (SAML 2.0 Metadata). @throws Fault `sso_failed` (403) */
 export async function ownSamlMetadata(parts: DashboardParts, used: UsedProfile): Promise<string> {
   const own = { entityId: '', entryPoint: 'https://idp.invalid/', certificates: ['MA=='] }
   const saml = await samlOf(parts, used, own, '_')
@@ -141,7 +141,7 @@ async function inThread<Result extends SamlResult>(task: SamlTask): Promise<Resu
   }
 }
 
-/** The library, for one profile and one message of ours with this id. @throws Fault `sso_failed` (403) */
+/** The library, for one profile and one of our messages with this id. @throws Fault `sso_failed` (403) */
 export async function samlOf(
   parts: DashboardParts,
   used: UsedProfile,
@@ -170,7 +170,7 @@ async function optionsOf(parts: DashboardParts, used: UsedProfile, metadata: Idp
   }
 }
 
-/** Key and certificate of ours, where the profile names a stored one: requests are then signed, and assertions may be encrypted. */
+/** Our key and certificate, where the profile names a stored one: requests are then signed, and assertions may be encrypted. */
 async function keyOf(parts: DashboardParts, { profile }: UsedProfile): Promise<{ key?: string; certificate?: string }> {
   const id = profileText(profile.config, 'CertLocation')
   if (id === '') return {}

@@ -36,8 +36,8 @@ export function noteGuarantor({ config, clock }: DashboardParts, voucher: SsoGua
 }
 
 /**
- * Who vouches for a session now, with group and rights of today: the author of its identity profile, or whoever asked for its nonce.
- * Undefined: nobody needs to. `ended`: the user is gone, or was inactive at some time since. `kept` is `NotedGuarantor.vouched`.
+ * The current guarantor of a session, with its present group and permissions: the author of its identity profile, or the creator of its nonce.
+ * Undefined: none is needed. `ended`: the guarantor was deleted, or was inactive at some time since. `kept` is `NotedGuarantor.vouched`.
  */
 export async function guarantorOfSession(
   parts: DashboardParts,

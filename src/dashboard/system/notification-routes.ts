@@ -26,7 +26,7 @@ const Notification = Type.Object({
   data: Type.Object({}),
 })
 
-/** What somebody should see to: `/api/org/notifications`. They are read off what is stored, so there is nothing to refresh. */
+/** Notifications for administrators: `/api/org/notifications`. They are computed from the store, so there is nothing to refresh. */
 export function notificationRoutes({ documents, clock }: DashboardParts): Route[] {
   return [
     {

@@ -189,7 +189,7 @@ function whyPlaced(node: NodeStatus, wanted: readonly string[]): string {
     : `it takes ${node.tags.join(', ')}`
 }
 
-/** How a node stands, without the APIs on it: they may be those of others. */
+/** The state of a node, without its APIs: they may belong to others. */
 function nodeShape(node: NodeStatus, now: number): JsonObject {
   const active = isUp(node, now)
   return {

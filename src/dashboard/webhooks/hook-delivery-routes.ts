@@ -22,7 +22,7 @@ const PATH = '/api/hooks/{id}/deliveries'
 const ID = /^[1-9]\d{0,15}$/
 const PAGE = 100
 
-/** Messages for a webhook that did not arrive yet, or never did. What stands in them is shown to nobody. */
+/** Messages for a webhook that are pending or have failed. Their content is never shown. */
 export function hookDeliveryRoutes(parts: DashboardParts): Route[] {
   const { outbox } = parts.store
   return [

@@ -131,7 +131,7 @@ export function hookRoutes(parts: DashboardParts): Route[] {
   ]
 }
 
-/** One try, now; nothing of the answer but its status is told. */
+/** One attempt, now; only the status of the response is returned. */
 async function sendTest(parts: DashboardParts, stored: StoredDocument<'hook'>): Promise<Answer> {
   const { target_path: target, method } = stored.body
   const { header_map: headers, shared_secret: secret } = hookSecretsOf(parts, stored)

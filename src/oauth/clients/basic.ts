@@ -1,6 +1,6 @@
 import { fault } from '../../errors/fault.ts'
 
-/** What Basic credentials may mean: percent-decoded as RFC 6749 section 2.3.1 has it, then as they stand, where that differs. */
+/** The possible meanings of Basic credentials: percent-decoded as in RFC 6749 section 2.3.1, then verbatim, where that differs. */
 export interface BasicCredentials {
   readonly ids: readonly string[]
   readonly secrets: readonly string[]

@@ -10,7 +10,7 @@ import { readBasic } from './basic.ts'
 import { JWT_BEARER, verifyAssertion } from './client-assertion.ts'
 import { findClient, secretContext, unsealSecret } from './clients.ts'
 
-/** What a client sent to say who it is. A pair of spellings: percent-decoded, then as it stands, where these differ. */
+/** The credentials of a client. A pair of spellings: percent-decoded, then verbatim, where these differ. */
 interface Proof {
   readonly method: 'client_secret_basic' | 'client_secret_post' | 'private_key_jwt' | 'none'
   readonly clientIds: readonly string[]
@@ -23,10 +23,10 @@ interface Proof {
 const COMPARED = 3
 
 /**
- * Answers the client that makes the call, once it has proved who it is in the way that it is registered with: Basic (RFC 6749
- * section 2.3.1, percent-decoded, else as it stands), secret in the body, `private_key_jwt` (RFC 7523), certificate
- * (RFC 8705 section 2), or nothing for public clients. What the body repeats beside Basic must be equal. An unknown client, one
- * of another API and a wrong secret get one answer after one time.
+ * Returns the client of the call, authenticated by its registered method: Basic (RFC 6749
+ * section 2.3.1, percent-decoded, else verbatim), secret in the body, `private_key_jwt` (RFC 7523), certificate
+ * (RFC 8705 section 2), or nothing for public clients. Parameters repeated in the body must equal those in Basic. An unknown client, one
+ * of another API and a wrong secret get the same response after the same time.
  * @throws Fault `oauth_invalid_client`, `oauth_unknown_caller`, `oauth_invalid_request` (two methods at once, malformed
  * header), `store_away`, `seal_broken`
  */
@@ -139,7 +139,7 @@ function knownOf(parts: OAuthParts, client: OAuthClient): readonly Known[] {
   return made
 }
 
-/** True when each secret that was sent is, in one of its spellings, a valid one of the client. Compares all of them whatever fits. */
+/** True when each secret that was sent is, in one of its spellings, a valid one of the client. Always compares all of them. */
 function secretFits(parts: OAuthParts, client: OAuthClient, sent: readonly (readonly string[])[]): boolean {
   const now = parts.clock.wall()
   const valid = knownOf(parts, client).filter(({ until }) => until === 0 || until > now)
@@ -166,7 +166,7 @@ function sameSecret(sent: readonly (readonly string[])[]): boolean {
 
 const NOBODYS = hashKey(newSecret())
 
-/** Takes the place of a client that is not known, with a secret that nobody has. One for each store, made at its first use. */
+/** Replaces an unknown client, with a random secret. One for each store, created at its first use. */
 const decoys = new WeakMap<Uint8Array, OAuthClient>()
 
 function decoyOf({ sealKey }: OAuthParts): OAuthClient {

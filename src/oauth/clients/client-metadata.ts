@@ -23,7 +23,7 @@ const KEPT = [...TEXTS, ...LINKS, 'contacts']
  * @throws Fault `oauth_invalid_redirect`, `oauth_invalid_metadata`
  */
 export function readMetadata(sent: JsonObject, rules: OAuthRules): JsonObject {
-  // Who names no method gets the standard's default and may post the secret too: client libraries do so without being told.
+  // A client without a method gets the standard's default and may post the secret too: client libraries do so unasked.
   const method = sent.token_endpoint_auth_method ?? 'any'
   if (sent.token_endpoint_auth_method != null && !AUTH_METHODS.includes(method as string))
     throw bad('token_endpoint_auth_method', 'is not one')

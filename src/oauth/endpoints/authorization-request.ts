@@ -19,8 +19,8 @@ const MAX_STATE = 4096
 const MAX_CARRIED = 8192
 const THUMBPRINT = /^[A-Za-z0-9_-]{43}$/
 /**
- * Never stored with a request and never carried to the login page, should somebody send them: secrets, and what only the login
- * page itself may say at `authorize-client`, which a page that hands back all it got would otherwise say for its visitor.
+ * Never stored with a request and never passed to the login page, even if sent: secrets, and parameters that only the login
+ * page itself may set at `authorize-client`: a page that returns all parameters would otherwise set them for its visitor.
  */
 const NEVER_CARRIED = new Set([
   ...['client_secret', 'secret', 'client_assertion', 'client_assertion_type', 'password', 'code_verifier'],
@@ -55,9 +55,9 @@ export interface RequestDetails {
 }
 
 /**
- * Finds client and redirect URI of an authorization request, and its parameters where it was pushed before: then those alone
- * count and whatever stands beside `request_uri` is not read (RFC 9101 section 6.3). `stage` says which sort of `request_uri`
- * is taken. A pushed request whose redirect URI was withdrawn meanwhile, given back or not, is used up; others are not yet.
+ * Finds client and redirect URI of an authorization request, and its parameters if it was pushed before: then those alone
+ * count and the other parameters are not read (RFC 9101 section 6.3). `stage` is the accepted type of `request_uri`.
+ * A pushed request whose redirect URI has been removed, re-added or not, is used up; others are not yet.
  * @throws Fault `oauth_unknown_client`, `oauth_invalid_request`, `oauth_request_uri_unusable`: none of them may redirect
  */
 export async function openRequest(
@@ -104,7 +104,7 @@ export function openWith(client: OAuthClient, params: Params, ticket: Uint8Array
 /**
  * Checks the rest of a request: response type and mode, state, scope, PKCE, DPoP key, and that no parameter is repeated.
  * @throws Fault `oauth_invalid_request`, `oauth_unsupported_response`, `oauth_unauthorized_client`, `oauth_invalid_scope`,
- *   `oauth_request_unsupported`, `oauth_request_uri_unsupported`: the client is told
+ * `oauth_request_unsupported`, `oauth_request_uri_unsupported`: reported to the client
  */
 export function checkRequest({ client, params }: OpenRequest, rules: OAuthRules): RequestDetails {
   const carried = withQuery('', carriedParams(params))
@@ -163,7 +163,7 @@ export function failureAddress(open: OpenRequest, issuer: string, error: string,
   ])
 }
 
-/** The name of a fault in the standard; undefined for those that are failures of ours and go to nobody. */
+/** The name of a fault in the standard; undefined for internal errors, which the client does not see. */
 export function errorName(refusal: Fault): string | undefined {
   return refusal.entry.oauth
 }

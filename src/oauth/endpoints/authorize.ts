@@ -20,8 +20,8 @@ import { commitUse, consumeRequestChange, passToLogin } from './pushed.ts'
  * An unknown client or a redirect URI that is not the client's never redirects; every other fault goes back to the client with
  * 303, so that a browser does not send a posted form on.
  *
- * A pushed request reaches the login page as the parameters that were pushed, to show them, and a new `request_uri` that stands
- * for them. A login page hands back what it got: `authorize-client` goes by `request_uri` where there is one.
+ * A pushed request reaches the login page as its parameters, to show them, and a new `request_uri`.
+ * A login page returns what it got: `authorize-client` uses `request_uri` if there is one.
  * @throws Fault `oauth_unknown_client`, `oauth_invalid_request`, `oauth_request_uri_unusable`
  */
 export async function authorize(parts: OAuthParts, call: OAuthCall): Promise<OAuthAnswer> {

@@ -111,7 +111,7 @@ function decided(form: Form, { device, client }: Waiting): DeviceBody {
   }
 }
 
-/** Uses the user code up and writes the decision, both or neither: the first decision stands. */
+/** Uses the user code up and stores the decision, both or neither: the first decision wins. */
 function changesOf(parts: OAuthParts, call: OAuthCall, { userCode, device }: Waiting, body: DeviceBody): Change[] {
   const { hash, version, claimedAt: _unused, ...row } = device
   const userHash = userCodeHash(call.api.apiId, userCode)

@@ -19,7 +19,7 @@ export const DEVICE_GRANT = 'urn:ietf:params:oauth:grant-type:device_code'
 
 const LIFE_S = 600
 const INTERVAL_S = 5
-/** An expired device code is still told from an unknown one. */
+/** Until then an expired device code is distinguished from an unknown one. */
 const REMEMBERED_MS = 600_000
 /** No vowels, so that no word comes out, and no digits (RFC 8628 section 6.1): 20^8 codes. */
 const LETTERS = 'BCDFGHJKLMNPQRSTVWXZ'

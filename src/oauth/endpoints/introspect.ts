@@ -20,8 +20,8 @@ import type { OAuthAnswer, OAuthCall, OAuthParts } from './parts.ts'
 const INACTIVE: JsonObject = { active: false }
 
 /**
- * Says what a token is good for (RFC 7662). The client that asks authenticates; it learns of access tokens of every API that it
- * is registered at, and of its own refresh tokens. All others, unknown, lapsed and void ones are `{"active":false}`, all alike.
+ * The state of a token (RFC 7662). The calling client authenticates; it sees access tokens of every API that it
+ * is registered at, and of its own refresh tokens. Unknown, expired and revoked ones are all `{"active":false}`.
  * @throws Fault `oauth_invalid_client`, `oauth_unauthorized_client` (public clients prove nothing), `oauth_invalid_request`
  */
 export async function introspect(parts: OAuthParts, call: OAuthCall): Promise<OAuthAnswer> {
@@ -63,13 +63,13 @@ async function accessClaims(
     exp: expires,
     iat: facts.issued_at,
     sub: facts.username === '' ? clientId : facts.username,
-    // The issuer of another API is not known here: it may stand on a domain of its own.
+    // The issuer of another API is not known here: it may have a custom domain.
     ...(api.apiId === call.api.apiId && { iss: call.issuer }),
     ...(facts.cnf !== undefined && { cnf: facts.cnf as JsonObject }),
   }
 }
 
-/** False for a session that the gateway refuses whatever is asked: its policies are off, gone, or do not go together. */
+/** False for a session that the gateway refuses in any case: its policies are inactive, deleted, or cannot be combined. */
 function isInForce(parts: OAuthParts, orgId: string, session: Session): boolean {
   const policiesOf = (each: Session) => policyIdsOf(each).map((id) => parts.findPolicy(orgId, id))
   const merged =

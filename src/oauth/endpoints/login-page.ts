@@ -28,12 +28,12 @@ export function readSentKeyRules(form: Params): JsonObject | undefined {
   }
 }
 
-/** What a ticket notes of a client whose rules may stand alone: it has no policies now, when the user decides. */
+/** The note in a ticket of a client whose rules may apply alone: it has no policies now, when the user decides. */
 export function standaloneMark({ policies }: OAuthClient): { readonly stands_alone?: StandaloneRules } {
   return policies.length === 0 ? { stands_alone: true } : {}
 }
 
-/** Reads `username`: who allowed it; '' when not told. @throws Fault `oauth_invalid_request` */
+/** Reads `username`: the user who gave consent; '' when absent. @throws Fault `oauth_invalid_request` */
 export function readUsername(form: Params): string {
   const username = form.get('username') ?? ''
   if (username.length > MAX_USERNAME) throw fault('oauth_invalid_request', `username is longer than ${MAX_USERNAME}`)

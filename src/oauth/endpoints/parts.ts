@@ -28,7 +28,7 @@ export type OAuthApi = Api & { readonly oauth: OAuthRules }
 /** The headers that endpoints read. */
 export type CallHeader = 'authorization' | 'content-type' | 'dpop'
 
-/** One call of an endpoint, whatever it came over. */
+/** One call of an endpoint, over any transport. */
 export interface OAuthCall {
   readonly api: OAuthApi
   readonly endpoint: Endpoint
@@ -73,7 +73,7 @@ export interface OAuthSettings {
   readonly compat: { readonly legacy_statuses: boolean; readonly vendor_aliases: readonly string[] }
 }
 
-/** What authorization servers stand on. One object for all APIs of the process. */
+/** The dependencies of authorization servers. One object for all APIs of the process. */
 export interface OAuthParts {
   readonly documents: Documents
   readonly tokens: Tokens

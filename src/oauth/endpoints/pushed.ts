@@ -42,10 +42,10 @@ export async function pushRequest(parts: OAuthParts, call: OAuthCall): Promise<O
 }
 
 /**
- * Uses a pushed request up and gives the login page a `request_uri` of its own in the same commit: the client's cannot be
- * brought a second time, and the parameters that the user decides on are those that were pushed, whatever the browser did to
- * the query in between. It lasts ten minutes, and one `authorize-client`.
- * @throws Fault `oauth_request_uri_unusable` when it was used meanwhile
+ * Uses a pushed request up and gives the login page a new `request_uri` in the same commit: the client's cannot be
+ * used again, and the user decides on the pushed parameters, even if the browser changed
+ * the query in between. It is valid for ten minutes and one `authorize-client`.
+ * @throws Fault `oauth_request_uri_unusable` when it has been used already
  */
 export async function passToLogin(
   parts: OAuthParts,

@@ -7,8 +7,8 @@ import { readForm } from '../messages/form.ts'
 import type { OAuthAnswer, OAuthCall, OAuthParts } from './parts.ts'
 
 /**
- * Ends all tokens of the client that asks, codes and refresh tokens too, at all its APIs: one write, whatever their number. The
- * client proves itself by id and secret in the body, or in any of its other ways; public clients cannot, and are refused.
+ * Revokes all tokens of the calling client, codes and refresh tokens too, at all its APIs, in one write. The
+ * client authenticates by id and secret in the body, or by its other methods; public clients cannot, and are refused.
  * @throws Fault `oauth_invalid_client`, `oauth_unauthorized_client`, `store_away`, `store_full`
  */
 export async function revokeAll(parts: OAuthParts, call: OAuthCall): Promise<OAuthAnswer> {

@@ -65,7 +65,7 @@ async function revokeOwed(parts: OAuthParts, { api }: OAuthCall, client: OAuthCl
   }
 }
 
-/** Whose a token that we have signed is, and when the store may forget it; undefined when it is none of ours. */
+/** The client of a token that we signed, and when the store may forget it; undefined when we did not sign it. */
 async function signedByUs(
   parts: OAuthParts,
   api: OAuthApi,

@@ -1,7 +1,7 @@
 import { fault } from '../../errors/fault.ts'
 import type { OAuthAnswer } from '../endpoints/parts.ts'
 
-/** On every answer of every endpoint: nothing of it may be kept, framed, sniffed, or told to the next site. */
+/** On every response of every endpoint: it must not be stored, framed, sniffed, or leaked to the next site. */
 const GUARDS =
   'Cache-Control: no-cache, no-store, must-revalidate\r\n' +
   'Pragma: no-cache\r\n' +
@@ -15,7 +15,7 @@ const GUARDS =
 
 const JSON_FIELDS = `Content-Type: application/json\r\n${GUARDS}`
 
-/** What a header value of ours may hold: no control character can begin a field of its own. */
+/** Allowed characters in a header value: no control character can begin another field. */
 const VISIBLE = /^[\x21-\x7e]+$/
 
 /** An answer with a JSON body. `fields` are further `Name: value\r\n` lines. */

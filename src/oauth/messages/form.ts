@@ -52,7 +52,7 @@ export class Form {
 
 /**
  * Reads the parameters of a call: a form of at most 64 kB (RFC 6749 appendix B), or a JSON object of strings. An empty body is an
- * empty form whatever its type. No parameter may be given twice (section 3.2), be it read or not, and none both here and in the query.
+ * empty form with any type. No parameter may be repeated (section 3.2), used or not, and none may be both here and in the query.
  * @throws Fault `oauth_invalid_request` for such, another type, broken escapes, bytes that are not UTF-8, or more than that
  */
 export async function readForm(call: OAuthCall): Promise<Form> {
@@ -71,7 +71,7 @@ function refuseQuery(call: OAuthCall, body: Form): void {
 }
 
 /**
- * Reads an authorization request: the query of a GET, the body of a POST. Of a repeated parameter the client is to be told by way of
+ * Reads an authorization request: the query of a GET, the body of a POST. The client is informed of a repeated parameter through
  * its redirect URI (RFC 6749 section 4.1.2.1), so the form refuses it when it is asked for.
  * @throws Fault `oauth_invalid_request`
  */

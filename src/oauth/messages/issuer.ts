@@ -5,7 +5,7 @@ import { trimTrailing } from '../../model/text/trim-trailing.ts'
 /** How a caller reached the gateway, or would. */
 export interface Reached {
   readonly scheme: string
-  /** Host and port that the caller used; what a trusted proxy says of them counts. '' = not told. */
+  /** Host and port that the caller used, by the headers of a trusted proxy if present. '' = unknown. */
   readonly authority: string
   /** Host of the request itself, in lower case. */
   readonly host: string
@@ -34,7 +34,7 @@ export function issuerAt(address: string, api: Pick<Api, 'listenPath'>, prefix: 
   return address + trimTrailing(path, '/')
 }
 
-/** True when the issuer of the API is whatever host a request names, which its callers then choose. */
+/** True when the issuer of the API follows the host of the request, which its callers then choose. */
 export function issuerIsOpen(api: Pick<Api, 'domain' | 'oauth'>, publicUrl: string): boolean {
   return api.oauth !== undefined && publicUrl === '' && api.domain === ''
 }

@@ -38,7 +38,7 @@ const GRACE_MS = 1_000
 const SETTLE_AGAIN_MS = 1_000
 
 /**
- * Sends what stands in the outbox: each message at least once, those of one API one after the other in the order of their
+ * Sends the messages of the outbox: each at least once, those of one API one after the other in the order of their
  * commits, those of different APIs side by side. Due times follow the clock of the parts: code that moves that clock calls `wake`.
  */
 export class Deliveries {
@@ -186,7 +186,7 @@ export class Deliveries {
     return { is: 'failed', nextAt: Math.min(now + waitMs(row.attempts), endsAt), error }
   }
 
-  /** Writes down what became of a message. Its queue stands still until that is done: else it would be sent again and again. */
+  /** Stores the result of a delivery. The queue waits until that is done: otherwise the message would be sent again and again. */
   async #settle(row: DeliveryRow, outcome: DeliveryOutcome): Promise<void> {
     for (;;) {
       try {

@@ -4,7 +4,7 @@ import type { EventTarget } from '../../publish/events/events.ts'
 import type { Change, DeliveryInput } from '../../store/ports/ports.ts'
 import type { OAuthApi, OAuthParts } from '../endpoints/parts.ts'
 
-/** What the receiver of an API is told about tokens that were given out. All members are there, '' where they do not apply. */
+/** The notification of an API about issued tokens. All members are present, '' where they do not apply. */
 export interface TokenNotification {
   readonly auth_code: string
   readonly new_oauth_token: string
@@ -60,7 +60,7 @@ export function webhookMessage(sharedSecret: string, body: string, atS: number):
   }
 }
 
-/** What goes over the wire for an event: its own fields do not take the place of ours. */
+/** The payload of an event: its own fields do not replace ours. */
 export function eventMessage({ method, headers, secret }: EventTarget, body: string, atS: number): WebhookMessage {
   const signed = webhookMessage(secret, body, atS)
   return { method, body, headers: { ...headers, ...signed.headers, 'User-Agent': EVENT_USER_AGENT } }
@@ -75,7 +75,7 @@ export function signatureOf(sharedSecret: string, body: string, atS: number): st
   return `t=${atS},v1=${hex}`
 }
 
-/** Exactly these members in this order, whatever else the caller's object holds. */
+/** Exactly these members in this order, without others of the caller's object. */
 function bodyOf(notice: TokenNotification): string {
   const { auth_code, new_oauth_token, refresh_token, old_refresh_token, notification_type } = notice
   return JSON.stringify({ auth_code, new_oauth_token, refresh_token, old_refresh_token, notification_type })

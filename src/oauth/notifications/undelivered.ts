@@ -16,8 +16,8 @@ export async function deliveriesOf(
 }
 
 /**
- * Sends a message that was given up once more, as the first of its API. When that try fails too it is given up again: its 24 hours
- * are over. @throws Fault `not_found` (404) when the API has no such message that was given up
+ * Sends a failed message again, as the first of its API. When that attempt fails too, it has failed again: its 24 hours
+ * are over. @throws Fault `not_found` (404) when the API has no such failed message
  */
 export async function resend(
   parts: Pick<OAuthParts, 'documents' | 'outbox' | 'clock' | 'wakeDeliveries'>,

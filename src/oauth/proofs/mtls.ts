@@ -22,7 +22,7 @@ export function provesCertificate(peerCertificate: string, x5t: string): boolean
 /**
  * True when the client of `tls_client_auth` came with its certificate (RFC 8705 section 2). The client is registered with the
  * SHA-256 of the certificate in hex, colons allowed. A registered subject never fits: connections prove possession of a
- * certificate, not who issued it, and anybody can write any subject into one of their own.
+ * certificate, not its issuer, and anyone can write any subject into a self-signed one.
  */
 export function certificateFits(client: OAuthClient, call: OAuthCall): boolean {
   const registered = certificateThumbprint((client.certificate ?? '').replaceAll(':', ''))

@@ -36,8 +36,8 @@ export function readChallenge(
 }
 
 /**
- * True when a token request proves the challenge that its code was made with (RFC 7636 section 4.6). `challenge` '' stands
- * for a code made without PKCE: then a verifier must not come, or a stripped challenge would go unseen (RFC 9700 section
+ * True when a token request proves the challenge of its code (RFC 7636 section 4.6). `challenge` '' means
+ * a code without PKCE: then a verifier must not come, or a stripped challenge would go unseen (RFC 9700 section
  * 4.8.2). The comparison takes the same time wherever the texts differ.
  */
 export function verifierFits(challenge: string, verifier: string | undefined): boolean {

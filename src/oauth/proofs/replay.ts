@@ -21,7 +21,7 @@ const CLOCK_SKEW_MS = 60_000
 
 /**
  * Uses an id up for all connections and all nodes. False when it was used before. One write, which the store commits together
- * with whatever else arrives meanwhile. @throws Fault `store_away`, `store_full` (503): the caller must then refuse too
+ * with other pending writes. @throws Fault `store_away`, `store_full` (503): the caller must then refuse too
  */
 export async function consumeOnce({ documents }: Pick<ProofParts, 'documents'>, once: SingleUseId): Promise<boolean> {
   const forgottenAt = once.until + CLOCK_SKEW_MS

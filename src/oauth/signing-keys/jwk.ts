@@ -1,7 +1,7 @@
 import { createPublicKey, hash, type KeyObject } from 'node:crypto'
 import { isObject, type JsonObject } from '../../model/json/json.ts'
 
-/** A public key as somebody else published it. */
+/** A public key of another party. */
 export interface PublicKey {
   readonly key: KeyObject
   /** RFC 7638, base64url of the SHA-256. */
@@ -17,7 +17,7 @@ const MODULUS = /^[A-Za-z0-9_-]{342,683}$/
 const MODULUS_BITS = 2_048
 const CACHED_KEYS = 1_024
 
-/** Keys by thumbprint, which stands for all that makes them. Those not used longest go first. */
+/** Keys by thumbprint, which identifies all their parts. The least recently used are dropped first. */
 const cache = new Map<string, KeyObject>()
 
 /**
@@ -37,7 +37,7 @@ export function readPublicJwk(value: unknown): PublicKey | undefined {
   return { key, thumbprint }
 }
 
-/** The public part of a key of ours as its JSON Web Key, and its thumbprint (RFC 7638). */
+/** The public part of one of our keys as its JSON Web Key, and its thumbprint (RFC 7638). */
 export function publicJwk(key: KeyObject): { readonly jwk: JsonObject; readonly thumbprint: string } {
   const jwk = essentialMembers(key.export({ format: 'jwk' }) as JsonObject)
   if (jwk === undefined) throw new TypeError('a signing key is EC on P-256 or RSA')

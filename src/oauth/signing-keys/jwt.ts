@@ -29,7 +29,7 @@ export interface Jwt {
 /** Longest token that is looked at, in characters. */
 export const JWT_LIMIT = 8_192
 
-/** What a key must be for an algorithm, and how `node:crypto` is told to use it. */
+/** The key requirements of an algorithm, and its parameters for `node:crypto`. */
 interface Method {
   readonly keyType: 'ec' | 'rsa'
   readonly options: Omit<SignKeyObjectInput & VerifyKeyObjectInput, 'key'>

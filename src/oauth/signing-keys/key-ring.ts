@@ -27,7 +27,7 @@ export type StoredKey = {
   date_created: string
 }
 
-/** A key that was retired at once. It is remembered for good: a key set that somebody has copied may still hold it. */
+/** A key that was retired at once. It is stored for good: a copied key set may still contain it. */
 export type RetiredKey = {
   kid: string
   /** ISO 8601, both. */

@@ -45,7 +45,7 @@ interface Known {
   generation: number
 }
 
-/** A change of a ring, to be written unless somebody else was faster; without a ring there is nothing to write. */
+/** A change of a ring, to be written unless another writer was faster; without a ring there is nothing to write. */
 interface RingChange<Result> {
   readonly ring?: StoredRing
   readonly audit?: AuditEntry
@@ -62,7 +62,7 @@ export interface KeyRingChange<Result> {
 const RING_FRESH_MS = 5_000
 /** How long those who verify tokens may keep a key set that they fetched, in seconds. */
 export const KEY_SET_FRESH_S = 300
-/** A new key is published for so long before it signs: every node and every verifier has read the ring anew by then, twice. */
+/** A new key is published for this long before it signs: by then every node and every verifier has read the ring twice. */
 const PUBLISHED_AHEAD_MS = 2 * (RING_FRESH_MS + KEY_SET_FRESH_S * 1000)
 const USUAL_LIFETIME_S = 3_600
 
@@ -291,7 +291,7 @@ async function loadRing(parts: KeyParts, orgId: string, algorithm: SigningAlgori
   return ring
 }
 
-/** @throws Fault `revision_conflict` (409) when somebody else was faster */
+/** @throws Fault `revision_conflict` (409) when another writer was faster */
 async function write(
   parts: KeyParts,
   ring: StoredRing,

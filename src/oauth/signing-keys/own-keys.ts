@@ -6,8 +6,8 @@ import type { StoredRing } from './key-ring.ts'
 import { forgetRings } from './keys.ts'
 
 /**
- * The signing keys of all authorization servers of the installation as this node knows them, the old ones that it has seen and those that
- * were retired at once included. Who verifies a signature learns from it that a token is one of ours, which must stand in the store as well.
+ * The signing keys of all authorization servers of the installation as this node knows them, including old ones that it has seen and those that
+ * were retired at once. A verifier learns from it that a token is ours, and must be in the store as well.
  */
 export class OwnKeys {
   readonly #documents: Documents

@@ -25,8 +25,8 @@ export async function refuseReplay(
 }
 
 /**
- * Uses up what is refused for good: a code, a pushed request or a device code is worth one try, whatever comes of it. Nothing happens where
- * somebody else has used it meanwhile. @throws Fault `store_away`, `store_full`
+ * Uses up a credential that is refused for good: a code, a pushed request or a device code allows one attempt. Nothing happens where
+ * another caller has used it already. @throws Fault `store_away`, `store_full`
  */
 export async function consumeTicket(
   parts: OAuthParts,

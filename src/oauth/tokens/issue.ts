@@ -21,9 +21,9 @@ export interface TokenGrant {
   readonly scope: string
   /** Scope of the refresh token where the access token has a narrower one (RFC 6749 section 6). */
   readonly refreshScope?: string
-  /** Session that the login page or the user gives: narrows what the client's policies give, or stands alone without any. */
+  /** Session rules from the login page or the user: they narrow the client's policies, or apply alone if it has none. */
   readonly keyRules?: JsonObject | undefined
-  /** True: `keyRules` were given while the client had no policies, so they may stand alone. See `standaloneMark`. */
+  /** True: `keyRules` were given while the client had no policies, so they may apply alone. See `standaloneMark`. */
   readonly standsAlone?: boolean | undefined
   readonly username: string
   /** The user of a password grant, whose session `keyRules` are; absent for other grants. */
@@ -93,7 +93,7 @@ export async function issueTokens(parts: OAuthParts, call: OAuthCall, grant: Tok
   return tokenAnswer(issued, issuedAtS)
 }
 
-/** `owed`: what may be stored later, where the store is away now. */
+/** `owed`: tokens that may be stored later if the store is away now. */
 async function commitOrOwe(
   { documents, owed: later }: OAuthParts,
   changes: readonly Change[],

@@ -15,14 +15,14 @@ const LASTS_MS = 15_000
 const RENEWED_AFTER_MS = 5_000
 
 /**
- * Work that one process of an installation does for all, such as sending what stands in the outbox. With clocks that differ by
- * more than its length two may hold it at once: what is done under it must bear being done twice.
+ * Work that one process of an installation does for all, such as delivering the outbox. With clocks that differ by
+ * more than its length two may hold it at once: the work must be idempotent.
  */
 export class Lease {
   readonly #parts: LeaseParts
   readonly #clock: Clock
   readonly #hash: Uint8Array
-  /** Of the ticket that stands for it, while it is ours. */
+  /** Of the lease's ticket, while we hold it. */
   #version = 0
   #until = 0
 

@@ -1,9 +1,9 @@
 import type { JsonObject } from '../../model/json/json.ts'
 
-// What stands in the body of each sort of ticket. All carry the epoch of their client: another one makes them void.
+// The body of each type of ticket. All contain the epoch of their client: another epoch makes them void.
 
 /**
- * There where the client had no policies when the user decided: then rules may stand alone. Rules that were meant to narrow policies
+ * Present where the client had no policies when the user decided: then rules may apply alone. Rules that were meant to narrow policies
  * must not open more than these once the client has lost its last one.
  */
 export type StandaloneRules = true
@@ -25,7 +25,7 @@ export interface CodeBody {
   /** Session that the login page gave; undefined = the client's policies alone. */
   readonly key_rules?: JsonObject
   readonly stands_alone?: StandaloneRules
-  /** Who allowed it, where the login page told; else ''. */
+  /** The user who gave consent, if the login page named one; else ''. */
   readonly username: string
 }
 
@@ -50,7 +50,7 @@ export interface RefreshBody {
   readonly sealed_answer?: string
 }
 
-/** A device code (RFC 8628). Its user code is a ticket of its own, of the same family, whose body is `{ device: <hash hex> }`. */
+/** A device code (RFC 8628). Its user code is a separate ticket of the same family, whose body is `{ device: <hash hex> }`. */
 export interface DeviceBody {
   readonly epoch: string
   readonly scope: string

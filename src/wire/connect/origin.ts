@@ -40,7 +40,7 @@ export interface OriginPool {
   readonly port: number
   /** Options for TLS, undefined for plain TCP. */
   readonly tls: ConnectionOptions | undefined
-  /** Hashes of keys or certificates, one of which TLS must meet; undefined = whatever is trusted. */
+  /** Hashes of keys or certificates, one of which TLS must meet; undefined = any trusted certificate. */
   readonly pins?: ReadonlySet<string> | undefined
   readonly connectTimeoutMs: number
   readonly headTimeoutMs: number
@@ -241,7 +241,7 @@ export class OriginConnection implements Origin, Timed {
     if (this.state === BODY) this.takeBody(chunk, 0, false)
     else if (this.state === AWAITING && this.user !== undefined) this.takeHead(chunk)
     else if (this.state === TUNNEL) this.user?.originTunnel(chunk)
-    else this.destroy() // bytes that nobody asked for: whatever follows could be taken for an answer
+    else this.destroy() // unsolicited bytes: they could be taken for the response to the next request
   }
 
   private takeHead(arrived: Buffer): void {

@@ -110,7 +110,7 @@ export class Upstream {
     if (isIP(this.options.host) === 0 && performance.now() - this.resolvedAt > REFRESH_MS) this.resolve()
   }
 
-  /** Closes idle connections and lets busy ones end. A request that still comes gets a connection of its own. */
+  /** Closes idle connections and lets busy ones finish. A request that still comes gets a new connection. */
   close(): void {
     this.closed = true
     for (const connection of this.idle.splice(0)) connection.destroy()
@@ -191,7 +191,7 @@ export class Upstream {
 
 let defaultContext: SecureContext | undefined
 
-/** One context for all upstreams without certificate authorities of their own: each holds all the public ones. */
+/** One context for all upstreams without their own certificate authorities: each context holds all public ones. */
 function trust(ca: string | undefined): SecureContext {
   if (ca !== undefined) return createSecureContext({ minVersion: 'TLSv1.2', ca: [...getCACertificates('default'), ca] })
   defaultContext ??= createSecureContext({ minVersion: 'TLSv1.2' })

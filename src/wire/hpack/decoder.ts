@@ -63,12 +63,12 @@ export class HeaderDecoder {
     return !this.failed
   }
 
-  /** Lets go of the fields: an idle connection keeps those of the table alone. */
+  /** Releases the fields: an idle connection keeps only those of the table. */
   forget(): void {
     this.fields.length = 0
   }
 
-  /** They stand before the first field (RFC 7541 section 4.2), nowhere else. */
+  /** They are allowed only before the first field (RFC 7541 section 4.2). */
   private readSizeUpdates(): void {
     while (this.at < this.end && (this.bytes[this.at]! & 0xe0) === 0x20) {
       const size = this.integer(5)
@@ -92,7 +92,7 @@ export class HeaderDecoder {
       this.take(field)
       return
     }
-    // A size update may not stand here; the others are literals that enter no table.
+    // A size update is not allowed here; the others are literals that enter no table.
     if ((first & 0x20) !== 0) this.failed = true
     else this.take(this.literal(this.integer(4)))
   }

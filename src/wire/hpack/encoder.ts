@@ -221,7 +221,7 @@ export class HeaderEncoder {
   }
 }
 
-/** What stands behind the colon, without the blanks around it; `trim` would also take the no-break space that latin1 has. */
+/** The text after the colon, without the blanks around it; `trim` would also remove the no-break space of latin1. */
 function fieldValue(line: string, colon: number): string {
   let from = colon + 1
   let to = line.length

@@ -12,7 +12,7 @@ export const KIND = {
   host: 6,
   cookie: 7,
   contentLength: 8,
-  /** May not stand in a message of HTTP/2 at all (RFC 9113 sections 8.2 and 8.3). */
+  /** Not allowed in HTTP/2 messages (RFC 9113 sections 8.2 and 8.3). */
   malformed: 9,
 } as const
 

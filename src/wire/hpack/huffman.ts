@@ -18,7 +18,7 @@ const EOS = 256
 const MAX_STEP_BITS = 24
 const HALF_BITS = 16
 
-// A step of the decoder takes four bits: where it then stands in the tree of codes, and the byte that they ended, if any.
+// One decoder step takes four bits: the next node in the code tree, and the byte that they completed, if any.
 const NODES = 256
 const EMITS = 1 << 16
 const FAILS = 1 << 17

@@ -14,7 +14,7 @@ const QUOTE = 34
 const BACKSLASH = 92
 const EQUALS = 61
 
-// Where a chunked body stands between two bytes (RFC 9112 section 7.1).
+// State of a chunked body between two bytes (RFC 9112 section 7.1).
 const SIZE = 0
 const SIZE_LF = 1
 const DATA = 2
@@ -33,7 +33,7 @@ const END_LF = 14
 
 /**
  * Fields that frame, route or authenticate a message must not come after it (RFC 9110 section 6.5.1). All trailers are dropped,
- * but one of these says that somebody reads this message differently than we do.
+ * but one of these shows that another recipient parses this message differently.
  */
 const NOT_TRAILING: ReadonlySet<number> = new Set([
   FIELD.host,
@@ -140,7 +140,7 @@ export class BodyDecoder {
     return end
   }
 
-  /** Moves on by one byte outside chunk data; false when it may not stand there. */
+  /** Advances by one byte outside chunk data; false when it is not allowed there. */
   private step(byte: number): boolean {
     switch (this.state) {
       case SIZE:

@@ -8,7 +8,7 @@ export class BufferedBody {
     this.#limitBytes = limitBytes
   }
 
-  /** Copies the bytes, which stand in a buffer that the next read overwrites. False when they are too many. */
+  /** Copies the bytes: the next read overwrites their buffer. False when they are too many. */
   add(chunk: Buffer, from: number, to: number): boolean {
     this.#size += to - from
     if (this.#size > this.#limitBytes) return false

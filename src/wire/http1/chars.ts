@@ -1,4 +1,4 @@
-/** Bits of CLASS: in which parts of a message a byte may stand. */
+/** Bits of CLASS: in which parts of a message a byte is allowed. */
 export const TOKEN = 1
 /** Field values: VCHAR, obs-text, space and tab (RFC 9110 section 5.5). */
 export const VALUE = 2

@@ -18,7 +18,7 @@ export interface ConnectionOwner<X extends WireExchange> {
 export interface OpenConnection {
   /** The listener is being drained: an idle connection ends at once, a busy one after its answers. */
   drain(): void
-  /** Ends the connection whatever it does. */
+  /** Ends the connection in any state. */
   destroy(): void
 }
 

@@ -396,7 +396,7 @@ export class HttpConnection<X extends WireExchange> implements Timed, ExchangeLi
     if (this.state === READING && !this.headBegun) this.close()
   }
 
-  /** Ends the connection whatever it does. */
+  /** Ends the connection in any state. */
   destroy(): void {
     this.outlet.cut()
   }

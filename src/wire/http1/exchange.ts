@@ -26,7 +26,7 @@ export interface WireHandler<X extends WireExchange> {
   refuse(fault: Fault): { fields: string; body: string }
 }
 
-/** Looks at bodies as they pass. Copies what it keeps: the bytes stand in a buffer that the next read overwrites. */
+/** Observes bodies as they pass. Copies what it keeps: the next read overwrites the buffer. */
 export interface BodyObserver {
   /** Decoded bytes of the request, as they are handed on. */
   requestPart(chunk: Uint8Array, from: number, to: number): void
@@ -40,7 +40,7 @@ export interface BodyConsumer {
   take(chunk: Buffer, from: number, to: number): void
 }
 
-/** What stands behind an exchange: its connection. */
+/** The connection of an exchange. */
 export interface ExchangeLink {
   reply(status: number, fields: string, body: string | Uint8Array | undefined): void
   repeat(answer: RepeatedAnswer, extra: string): void
@@ -152,7 +152,7 @@ export class WireExchange implements Trailing {
     this.holdLimitBytes = 0
   }
 
-  /** The exchange is over: lets go of its texts, so that an idle connection does not keep a head, or cuts of it, alive. For the wire alone. */
+  /** The exchange is over: releases its texts, so that an idle connection does not retain a head or slices of it. For the wire only. */
   end(): void {
     this.path = '/'
     this.sentPath = '/'

@@ -37,7 +37,7 @@ export const FIELD = {
   proxy: 31,
 } as const
 
-/** Number of a field that nobody sees, because its name may stand for another one. */
+/** Number of a hidden field, whose name other software may read as another field's. */
 const HIDDEN = 32
 
 /** Lower-case name of each FIELD number; that of `xForwardedOther` is the beginning of one. */
@@ -99,7 +99,7 @@ function candidates(): (readonly number[] | undefined)[] {
   return table
 }
 
-/** The FIELD number of the name that stands in `bytes` from `start` to `end`, whatever its letter case. */
+/** The FIELD number of the name in `bytes` from `start` to `end`, in any letter case. */
 export function fieldNumber(bytes: Uint8Array, start: number, end: number): number {
   const first = LOWER[bytes[start]!]!
   const list = CANDIDATES[slot(end - start, first)]
@@ -126,7 +126,7 @@ function isName(bytes: Uint8Array, start: number, end: number, lower: string): b
   return true
 }
 
-/** The FIELD number of a name in any letter case; for names that stand by themselves. */
+/** The FIELD number of a name in any letter case; for names in strings. */
 export function numberOfName(name: string): number {
   const lower = name.toLowerCase()
   const number = FIELD_NAMES.indexOf(lower)
@@ -140,8 +140,8 @@ function isUnusual(text: string, start: number, end: number): boolean {
 }
 
 /**
- * The fields of one parsed head: one latin1 text and, for each field, where its name and value stand in it.
- * No string is cut until somebody asks for a value. Reused for the next head of its connection.
+ * The fields of one parsed head: one latin1 text and, for each field, the positions of its name and value in it.
+ * No string is cut before a value is read. Reused for the next head of its connection.
  */
 export class Fields {
   /** The head as latin1 text. Everything that outlives the request must be copied out of it. */
@@ -186,7 +186,7 @@ export class Fields {
 
   /**
    * Hides the fields that upstreams may take for one that the wire or the gateway reads, sets or removes by its FIELD number
-   * (`X_Forwarded_For`, `X.Real.IP`): whatever handles those sees their own spelling only.
+   * (`X_Forwarded_For`, `X.Real.IP`): steps that handle those see their exact spelling only.
    */
   hideSpellings(): void {
     const { spans, text } = this
@@ -352,7 +352,7 @@ export class Fields {
     this.add(start, start + name.length, valueStart, valueStart + value.length, numberOfName(name))
   }
 
-  /** Leaves every field out of `kept()` whose name stands in `lower` (lower case) from `start` to `end`. Answers how many. */
+  /** Leaves every field out of `kept()` whose name is in `lower` (lower case) from `start` to `end`. Returns how many. */
   dropSpan(lower: string, start: number, end: number): number {
     const { spans, text } = this
     const name = start === 0 && end === lower.length ? lower : lower.slice(start, end)

@@ -81,7 +81,7 @@ function tooLarge(end: number, text: string, bounds: HeadBounds): number {
   return end === INCOMPLETE && text.length >= bounds.maxHeadBytes ? noteRefused(REFUSAL.headTooLarge) : end
 }
 
-/** Bits of `seen`: fields that may stand only once. */
+/** Bits of `seen`: fields that are allowed only once. */
 const SEEN_HOST = 1
 const SEEN_LENGTH = 2
 const SEEN_CODING = 4

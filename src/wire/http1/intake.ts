@@ -51,7 +51,7 @@ export class RequestIntake {
     this.pending = pending === undefined || count >= pending.length ? undefined : pending.subarray(count)
   }
 
-  /** What is pending will be looked at in a later turn: it must not stand in a buffer that the next read overwrites. */
+  /** Pending bytes are read in a later turn: they must not be in a buffer that the next read overwrites. */
   retain(): void {
     if (this.pending !== undefined) this.pending = keep(this.pending)
   }
@@ -87,7 +87,7 @@ export class RequestIntake {
     if (x.bodyLimitBytes > 0 && body.taken > x.bodyLimitBytes) return this.fail(x.bodyFault ?? REFUSAL.bodyTooLarge)
     this.skip(end)
     const { finished } = body
-    // Settled before the sink is told: with the last bytes it may answer, and the next request begin.
+    // Settled before the sink is called: with the last bytes it may answer, and the next request begin.
     if (finished) this.release()
     else this.await()
     sink.bodyPart(pending, body.from, body.to, finished)

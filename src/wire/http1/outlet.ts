@@ -4,7 +4,7 @@ import { isFleeting, keep } from './read-buffer.ts'
 import type { RepeatedAnswer } from './repeated-answer.ts'
 import { turnEnd } from './write-batch.ts'
 
-/** Bodies up to this size go out in one string with what stands before them: one write, one packet where it fits. */
+/** Bodies up to this size are written in one string with the head: one write, one packet where it fits. */
 export const SMALL_BYTES = 16_384
 
 /** The last chunk of a chunked body, without trailers. */
@@ -36,7 +36,7 @@ export class Outlet {
   private readonly direct: boolean
   /** True while a text that went past the queue is not yet with the kernel. */
   private busy = false
-  /** True when its `_write` had returned before it was: somebody waits for `drain`. */
+  /** True when its `_write` had returned before it was: a caller waits for `drain`. */
   private late = false
   /** The frame that is being written. */
   private lent: Buffer | undefined
@@ -146,7 +146,7 @@ export class Outlet {
   }
 
   /**
-   * Writes a whole answer of ours: `head` is status line and fields, `tail` the fields behind Content-Length and the empty line.
+   * Writes a whole response of the gateway: `head` is status line and fields, `tail` the fields after Content-Length and the empty line.
    * Text is sent as UTF-8. `bare` leaves the body itself out (HEAD). Answers the bytes written.
    */
   answer(head: string, tail: string, body: string | Uint8Array, bare: boolean): number {

@@ -77,7 +77,7 @@ function normalSegment(segment: string): string | undefined {
 const DECODINGS = 3
 
 /**
- * True for a segment that becomes a dot segment, or several segments with one among them, where it is decoded once more or its
+ * True for a segment that becomes a dot segment, or contains one as a segment, when it is decoded again or its
  * parameters are cut off. Those that are dot segments undecoded were resolved before.
  */
 function hidesDots(segment: string): boolean {

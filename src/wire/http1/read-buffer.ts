@@ -25,7 +25,7 @@ export function readInto(take: (chunk: Buffer) => void): OnReadOpts | undefined 
   }
 }
 
-/** An accepted socket, and how to be told of its bytes. */
+/** An accepted socket, and the callback for its bytes. */
 export interface Accepted {
   readonly socket: Socket
   /** Address of the peer. */

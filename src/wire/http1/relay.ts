@@ -22,7 +22,7 @@ export interface RelaySide {
   readonly outlet: Pick<OriginOutlet, 'body'>
   /** The gateway looks at the head of the answer. */
   respond(): string
-  /** True when the client's connection can go on after this answer. */
+  /** True when the client's connection can be reused after this response. */
   keeps(): boolean
   /** Reads the request body into the relay from now on, `100 Continue` first where the client waits for it. */
   wantBody(): void

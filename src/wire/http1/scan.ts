@@ -29,7 +29,7 @@ export function noteRefused(fault: Fault): typeof REFUSED {
  * Scans field lines from `at` to the empty line that ends the head, each byte once (RFC 9112 section 5). Answers the offset
  * behind the head; INCOMPLETE when the bytes end first; REFUSED as soon as a byte proves a fault. Names and values are only
  * noted, with the FIELD number; `hop` says which numbers are left out of `kept()`. A field with an underscore in its name is hidden
- * unless `bounds` allow it: CGI, WSGI and Rack make `X_Role` and `X-Role` one variable, so that it could stand in for a field that the
+ * unless `bounds` allow it: CGI, WSGI and Rack map `X_Role` and `X-Role` to one variable, so that it could replace a field that the
  * gateway sets, removes or checks.
  *
  * `bytes` are those that `fields.text` was made of: an element of an array is read in half the time of a character of a string
@@ -116,7 +116,7 @@ export function isChunked(text: string, start: number, end: number): boolean {
   return tabFree(text, end) && text.slice(start, end).toLowerCase() === 'chunked'
 }
 
-/** True when only spaces stand between `at` and the end of the line. */
+/** True when only spaces follow until the end of the line. */
 function tabFree(text: string, at: number): boolean {
   let i = at
   while (text.charCodeAt(i) === SP) i++

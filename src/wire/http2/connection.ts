@@ -124,7 +124,7 @@ export class Http2Connection<X extends WireExchange> implements Timed, OpenConne
     if (!this.over) this.deadline = performance.now() + LINGER_MS
   }
 
-  /** Ends the connection whatever it does. */
+  /** Ends the connection in any state. */
   destroy(): void {
     this.session.output.flush()
     this.session.destroy()

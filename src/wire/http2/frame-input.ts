@@ -1,6 +1,6 @@
 import { FRAME_HEAD_BYTES, TYPE } from './codes.ts'
 
-/** Who is told of frames. Bytes stand in a buffer that the next read overwrites. */
+/** Receiver of frames. Bytes are in a buffer that the next read overwrites. */
 export interface FrameConsumer {
   /** A frame has begun. False when nothing more is to be read. */
   frameBegins(type: number, flags: number, stream: number, size: number): boolean

@@ -29,9 +29,9 @@ export class FrameOutput {
   /** The piece that the socket has and the kernel not yet, and its bytes. */
   private lent: Buffer | undefined
   private lentBytes = 0
-  /** True when the write went on after its call had returned. */
+  /** True when the write continued after its call had returned. */
   private late = false
-  /** Writes that the socket has taken: shows that it goes on. */
+  /** Writes that the socket has taken: shows progress. */
   writes = 0
   private scheduled = false
   private ending = false

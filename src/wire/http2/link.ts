@@ -92,7 +92,7 @@ export class Link implements SessionOwner {
     if (this.idleUntil !== 0 && now >= this.idleUntil) this.session.endDrain()
   }
 
-  /** Upstreams begin no streams: a session of ours ends when one does. */
+  /** Upstreams open no streams: the session ends when one does. */
   sessionRequest(): void {}
 
   sessionChanged(): void {

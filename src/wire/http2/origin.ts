@@ -20,7 +20,7 @@ export interface Http2OriginPool {
   readonly totalTimeoutMs: number
   /** Finds a link for the request: `attach` follows, or `fail`. `tell` = its user waits to hear of it. */
   place(origin: Http2Origin, tell: boolean): void
-  /** The stream of the request is over, whether its link goes on or not. */
+  /** The stream of the request is over; its link may stay open. */
   left(link: Link): void
 }
 
@@ -69,7 +69,7 @@ export class Http2Origin implements Origin, OriginOutlet, StreamUser, Timed {
     return this.link !== undefined
   }
 
-  /** True while somebody waits for the answer. */
+  /** True while a caller waits for the response. */
   get wanted(): boolean {
     return this.user !== undefined
   }

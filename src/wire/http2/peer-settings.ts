@@ -3,7 +3,7 @@ import { CODE, DEFAULT_WINDOW_BYTES, MAX_FRAME_BYTES, MAX_WINDOW_BYTES, SETTING 
 
 const LARGEST_FRAME_BYTES = 0xffffff
 
-/** What the peer of a connection asks of us (RFC 9113 section 6.5.2). Frames are never larger than all take, whatever it allows. */
+/** Settings of the peer (RFC 9113 section 6.5.2). Frames are never larger than the minimum that all accept, even if the peer allows more. */
 export class PeerSettings {
   /** True once it has said anything. */
   known = false

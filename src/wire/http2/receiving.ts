@@ -127,7 +127,7 @@ export class Receiving implements FrameConsumer {
         else meaning.windowUpdate(stream, bytes.readUInt32BE(from) & 0x7fffffff)
         break
       case TYPE.pushPromise:
-        // Clients do not push, and servers were told not to.
+        // Clients do not push, and push is disabled for servers.
         this.fail(CODE.protocol)
         break
       case TYPE.settings:

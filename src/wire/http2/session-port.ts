@@ -16,7 +16,7 @@ export interface SessionOptions extends ListBounds, WindowOptions {
   readonly stallMs: number
 }
 
-/** Who is told of a session. */
+/** Receiver of session events. */
 export interface SessionOwner {
   /** A client has begun a stream: its user must be set, or the stream reset. `ended` = without a body. */
   sessionRequest(stream: FramedStream, fields: readonly Field[], tooLarge: boolean, ended: boolean): void

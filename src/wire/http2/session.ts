@@ -370,7 +370,7 @@ export class Http2Session implements StreamSession, FrameMeaning {
     this.output.end()
   }
 
-  /** Ends the connection at once, whatever it does. */
+  /** Ends the connection at once, in any state. */
   destroy(): void {
     this.finish(CODE.cancel)
     this.output.cut()

@@ -7,7 +7,7 @@ import type { FramedStream } from './stream.ts'
 
 const NOTHING = Buffer.alloc(0)
 
-/** The way of a request body out of its stream. Nothing is taken, and the window of the stream not opened, before somebody wants it. */
+/** Reads a request body from its stream. Nothing is read, and the stream's window stays closed, until a consumer asks for it. */
 export class StreamIntake {
   /** True once the last byte of the body was taken. */
   finished = true
@@ -61,7 +61,7 @@ export class StreamIntake {
       this.fail(x.bodyFault ?? REFUSAL.bodyTooLarge)
       return
     }
-    // Settled before the sink is told: with the last bytes it may answer.
+    // Settled before the sink is called: with the last bytes it may answer.
     if (last) this.release()
     else if (!this.lingering) this.await()
     sink.bodyPart(chunk, from, to, last)

@@ -18,7 +18,7 @@ export class StreamNumbers {
     this.server = server
   }
 
-  /** The number of another stream of ours; undefined when there can be no more. */
+  /** The next stream number; undefined when they are used up. */
   take(): number | undefined {
     if (this.next > MAX_STREAM_ID) return undefined
     this.next += 2

@@ -2,7 +2,7 @@ import type { Trailing } from '../connect/origin-port.ts'
 import { CODE } from './codes.ts'
 import type { FramedStream } from './stream.ts'
 
-/** Where the status stands in a status line. */
+/** Offset of the status in a status line. */
 const STATUS_FROM = 'HTTP/1.1 '.length
 /** Statuses above it have no place in HTTP (RFC 9110 section 15). */
 const LAST_CLASS = '5'

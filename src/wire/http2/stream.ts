@@ -65,9 +65,9 @@ export class FramedStream {
   outgoing: Buffer[] = NONE
   /** Bytes of the first of these that are sent. */
   outgoingFrom = 0
-  /** True while it stands in the list of those that may send. */
+  /** True while it is in the list of streams that may send. */
   queued = false
-  /** True when its user was told to wait. */
+  /** True when its user must wait for `drain`. */
   held = false
   private ending = false
   /** `name: value\r\n` lines to be sent behind the body. */

@@ -13,7 +13,7 @@ export class Undecided implements Origin {
     this.user = user
   }
 
-  /** Says what the request goes on as. */
+  /** Chooses the protocol of the request. */
   decide(take: (user: OriginUser) => Origin): void {
     if (this.dropped) return
     this.origin = take(this.user)

@@ -31,7 +31,7 @@ const TLS_BASE = { minVersion: 'TLSv1.2', sessionIdContext: 'gatehouse' } as con
 
 /**
  * Contexts that handshakes with a server name begin in; the name's certificate is put in later. Tickets belong to the context that a
- * handshake began in: those that ask for a certificate have one of their own without tickets, so that no session of a domain that
+ * handshake began in: domains that ask for a certificate have a separate one without tickets, so that no session of a domain that
  * does not ask, or asked and got none, can be resumed on one that does.
  */
 let asking: SecureContext | undefined

@@ -176,7 +176,7 @@ class Gate<X extends WireExchange> implements ConnectionOwner<X> {
     if (this.open.size > 0) await this.emptyWithin(boundMs)
     for (const connection of this.open) connection.destroy()
     await stopped
-    // The server is told first; what was cut still has its `done` to say.
+    // The server is closed first; cut exchanges still report `done`.
     if (this.open.size > 0) await this.emptyWithin(CUT_WITHIN_MS)
   }
 

@@ -80,7 +80,7 @@ export class Preamble implements Timed {
   }
 }
 
-/** A connection that gives `rest` before what is still to come, in a turn of its own. */
+/** A connection that delivers `rest` first, in a separate turn. */
 function behind(accepted: Accepted, rest: Buffer): Accepted {
   return {
     ...accepted,

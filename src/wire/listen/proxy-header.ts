@@ -63,7 +63,7 @@ function readBinary(bytes: Buffer): Read {
   if ((command !== LOCAL && command !== PROXY) || size > MAX_VARIABLE_BYTES) return NO_PROXY_HEADER
   const length = FIXED_BYTES + size
   if (bytes.length < length) return MORE_BYTES
-  // Checks of the load balancer itself: whatever addresses stand there are not to be used.
+  // Checks of the load balancer itself: their addresses are not used.
   if (command === LOCAL) return { length, address: '' }
   if (family === UNSPECIFIED) return { length, address: '' }
   if (family === TCP_OVER_IPV4 && size >= 12) return { length, address: bytes.subarray(16, 20).join('.') }

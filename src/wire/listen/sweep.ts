@@ -9,7 +9,7 @@ export interface Timed {
 
 /** Deadlines are met up to this much late. */
 const SWEEP_MS = 100
-/** After so long without a sweep the event loop itself stood still: bytes that wait in the kernel get their turn first. */
+/** After this time without a sweep the event loop itself was blocked: bytes in the kernel are read first. */
 const STALL_MS = 1000
 
 /**

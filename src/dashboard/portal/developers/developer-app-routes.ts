@@ -35,7 +35,7 @@ const RotatedApp = Type.Object({
   ...NewApp.properties,
   valid_until: Type.String({ description: 'Until when the old secret is good as well; empty = no longer.' }),
 })
-/** What a developer's app may be told anew. */
+/** The fields of a developer's app that can be changed. */
 const MEMBERS = ['redirect_uri', 'redirect_uris', 'client_name', 'app_description', 'use_case', 'description'] as const
 
 /** OAuth apps of developers, by client id. They are made as keys are, by an OAuth policy. */

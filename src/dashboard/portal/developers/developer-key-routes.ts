@@ -159,7 +159,7 @@ export async function revokeDeveloperKey(
   return ok('Data deleted')
 }
 
-/** Starts the quotas of a key anew. */
+/** Resets the quotas of a key. */
 export async function resetQuota(parts: DashboardParts, { row }: DeveloperKeyContext): Promise<Answer> {
   await resetQuotas(parts, row.body, row.orgId, counterIdOf(row.body, hexOf(row.hash)), { whatever: true })
   return ok('Quota reset')

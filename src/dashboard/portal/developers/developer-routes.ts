@@ -47,7 +47,7 @@ const MISSING = 'Developer not found'
 const MOST_SAME = 1000
 /** Policies of one API, by which developers are looked for. */
 
-/** Developers of the portal: `/api/portal/developers`. Their keys and apps are nouns of their own. */
+/** Developers of the portal: `/api/portal/developers`. Their keys and apps have separate routes. */
 export function developerRoutes(parts: DashboardParts): Route[] {
   return withPortalAlias([...readRoutes(parts), ...writeRoutes(parts), ...credentialRoutes(parts)])
 }
@@ -207,7 +207,7 @@ function credentialRoutes(parts: DashboardParts): Route[] {
             imported: false,
           })
         } catch (error) {
-          // Clients know this one answer for whatever goes wrong.
+          // Clients know only this response for any error.
           if (toFault(error).code === 'not_found') throw fault('developer_password_invalid')
           throw error
         }
@@ -217,7 +217,7 @@ function credentialRoutes(parts: DashboardParts): Route[] {
   ]
 }
 
-/** Whatever is wrong is 401: clients look at nothing else. */
+/** Every error is 401: clients check nothing else. */
 async function verify(parts: DashboardParts, call: Call): Promise<Answer> {
   const { username, password, user_address: visitor } = call.object()
   const by = typeof visitor === 'string' ? { visitor } : 'portal'
@@ -298,7 +298,7 @@ function list(parts: DashboardParts, call: Call, query: Omit<ListQuery, 'offset'
   return listed(parts.documents, 'developer', query, pageOf(call), shape)
 }
 
-/** What is found by a part of the address stands in the order of addresses, unless another one is asked for. */
+/** Results of a search by address are sorted by address, unless another order is requested. */
 function searched(call: Call): Pick<ListQuery, 'contains' | 'order'> {
   const part = call.query('q')
   return part === '' ? {} : { contains: { index: 'email', part }, order: 'email_folded' }

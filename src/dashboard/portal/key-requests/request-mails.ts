@@ -8,8 +8,8 @@ import type { DashboardParts } from '../../server/parts.ts'
 import { sendCollectLink, sendPortalMail } from '../settings/portal-mails.ts'
 
 /**
- * Tells the developer what became of a request. A key that was just made goes out by mail while the answer goes on; a link is waited
- * for, as nothing else leads to the key. @throws Fault `mail_off` (409), `mail_failed` (502) when the link cannot be sent: approving
+ * Tells the developer the decision on a request. A new key is mailed after the response; the response waits for the mail with a link,
+ * as nothing else leads to the key. @throws Fault `mail_off` (409), `mail_failed` (502) when the link cannot be sent: approving
  * again then sends another one
  */
 export async function notifyDeveloper(parts: DashboardParts, outcome: RequestOutcome): Promise<void> {

@@ -103,7 +103,7 @@ async function removeAt(parts: DashboardParts, call: Call): Promise<Answer> {
   return removeApp(parts, call, client)
 }
 
-/** The id by which an API is known where a path gives its storage id; anything else as it stands. */
+/** The ID of an API for the storage ID in a path; anything else unchanged. */
 async function apiIdNamed({ documents }: DashboardParts, { visibility }: Call, name: string): Promise<string> {
   const stored = await apiNamed(documents, visibility, name)
   return typeof stored?.body.api_id === 'string' ? stored.body.api_id : name

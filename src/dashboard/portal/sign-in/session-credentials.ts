@@ -17,7 +17,7 @@ import { beginPortalAttempt, type PortalCaller } from './session-throttle.ts'
  */
 const REFUSAL_MS = 500
 
-/** An email address and a password that somebody says are a developer's. */
+/** An email address and a password, not verified yet. */
 export interface PortalCredentials {
   readonly orgId: string
   readonly address: string
@@ -31,7 +31,7 @@ export interface PortalCredentials {
 
 /**
  * The developer whose password it is; the date of it is kept, an imported hash is replaced, and `changes` are written, in one commit.
- * @throws Fault `sign_in_failed` (401) after the same time for whatever reason, `sign_in_throttled` (429), `passwords_busy` (503)
+ * @throws Fault `sign_in_failed` (401) after the same time for every reason, `sign_in_throttled` (429), `passwords_busy` (503)
  */
 export async function provenDeveloper(
   parts: DashboardParts,

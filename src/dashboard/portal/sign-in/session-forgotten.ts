@@ -56,14 +56,14 @@ async function sendLink(
     sort: 'password_link',
     apiId: '',
     clientId: '',
-    // It ends with the sessions, and with whatever changes the developer: the mail went to the address of then.
+    // It becomes invalid with the sessions, and with every change of the developer: the mail went to the address of that time.
     family: portalFamily(developer.id),
     expiresAt,
     keepUntil: expiresAt,
     body: { developer: developer.id, org: orgId, revision: developer.revision } as JsonObject,
   } as const
   await parts.documents.commit([{ op: 'putTicket', hash: hashOf(secret), row, ifAbsent: true }], undefined)
-  // The secret stands behind `#`, which no server log and no Referer gets to see.
+  // The secret is in the fragment, which no server log and no Referer contains.
   const values = { link: `${base}/portal/reset-password#${secret}` }
   await sendPortalMail(parts, { sort: 'reset_password_email', developer, values })
 }

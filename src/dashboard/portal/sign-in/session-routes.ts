@@ -200,7 +200,7 @@ async function login(parts: DashboardParts, call: Call): Promise<Answer> {
   return withCookie(bare({ csrf_token: opened!.csrf }), opened!.cookie)
 }
 
-/** JSON by its first character, whatever it is called; else a form. */
+/** JSON by its first character, with any Content-Type; otherwise a form. */
 function sentLogin(call: Call): JsonObject {
   return startsObject(call.bytes()) ? call.object() : Object.fromEntries(call.form())
 }

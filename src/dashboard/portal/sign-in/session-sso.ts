@@ -10,8 +10,8 @@ import { currentGuarantor } from '../../single-sign-on/profiles.ts'
 import { newPortalSession, type OpenedPortalSession } from './session.ts'
 
 /**
- * Opens the session of the developer whose record carries the nonce that a trusted program made for the portal. Whoever the nonce was
- * made for does not count: the program has written it to the record of the developer it means. It is used up in the same commit.
+ * Opens the session of the developer whose record contains the nonce that a trusted program created for the portal. The subject of
+ * the nonce is not compared: the program has written it to the record of the developer it means. It is used up in the same commit.
  * @throws Fault `sso_nonce_void`, `sso_refused`, `portal_login_off` (403), `ticket_unusable` for two browsers with one nonce
  */
 export async function enterPortalByNonce(

@@ -48,7 +48,7 @@ export function beginPortalAttempt(
   return passwords.begin({ name, address: visitorOf(by.visitor) })
 }
 
-/** Counts a sign-up, whatever becomes of it. Answers how many milliseconds to wait instead; 0 = go on. */
+/** Counts a sign-up, successful or not. Returns how many milliseconds to wait instead; 0 = proceed. */
 export function beginSignUp(parts: DashboardParts, call: Caller): number {
   const { signUps } = throttlesOf(parts)
   const address = visitorBy(parts, call)

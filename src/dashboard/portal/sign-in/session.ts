@@ -23,7 +23,7 @@ export interface OpenedPortalSession {
   readonly csrf: string
 }
 
-/** A portal session that a cookie stands for. */
+/** A portal session, found by its cookie. */
 export interface PortalSession {
   readonly developer: StoredDocument
   readonly orgId: string
@@ -48,7 +48,7 @@ interface OpenedBy {
   readonly voucher?: SsoGuarantor | undefined
 }
 
-/** Prepares a session of a developer under a new id, whatever the browser held before. It ends with its life, never later. */
+/** Prepares a session of a developer under a new id, in any state of the browser. It ends with its lifetime, never later. */
 export function newPortalSession(
   parts: DashboardParts,
   call: Pick<Call, 'header' | 'clientAddress'>,
@@ -74,8 +74,8 @@ export function newPortalSession(
 type Calling = Pick<Call, 'header' | 'actor'>
 
 /**
- * The portal session of a call. @throws Fault `portal_session_needed` (401) where there is none, whatever other credential the call has; where there is another
- * credential beside it, `request_malformed` (400) for that of a dashboard user and `portal_csrf_wrong` (403) for any that is not its token
+ * The portal session of a call. @throws Fault `portal_session_needed` (401) where there is none, even with another credential; where there is another
+ * credential as well, `request_malformed` (400) for that of a dashboard user and `portal_csrf_wrong` (403) for any that is not its token
  */
 export async function portalSessionOf(parts: DashboardParts, call: Calling): Promise<PortalSession> {
   const cookie = readSessionCookie(call.header('cookie'), PORTAL_COOKIE)
