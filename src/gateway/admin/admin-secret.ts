@@ -16,14 +16,14 @@ export interface SecretGateParts {
   readonly clock: Clock
 }
 
-/** Who may do what the gateway secret is for, at whatever port and path it is shown. One for a node, since it counts who guesses. */
+/** Authorises calls by the gateway secret, on any port and path. One for a node, since it counts failed attempts. */
 export class SecretGate {
   readonly #secret: string
   readonly #headers: readonly string[]
   readonly #trustedProxies: BlockList | undefined
   readonly #brake: AdminSecretThrottle
 
-  /** Under a word that is not set here, somebody may send the secret all the same: alone, behind a scheme (`Bearer`), quoted or in a list. */
+  /** Under an alias that is not configured, a client may still send the secret: alone, after a scheme (`Bearer`), quoted or in a list. */
   readonly #holdsSecret = (name: string, value: string): boolean =>
     this.#headers.includes(name) || (this.#secret !== '' && this.#isAmong(value))
 
@@ -39,7 +39,7 @@ export class SecretGate {
     this.#brake = new AdminSecretThrottle(clock)
   }
 
-  /** Erases the secret, and that of the dashboard, from a request that goes on to an API. */
+  /** Removes the secret, and that of the dashboard, from a request that is forwarded to an API. */
   hide(x: Exchange): void {
     x.request.eraseAdministration(this.#holdsSecret)
   }

@@ -9,7 +9,7 @@ import type { AnswerStyle } from '../server/respond.ts'
 export interface AdminAnswer {
   readonly status: number
   readonly body: string | Uint8Array
-  /** `Name: value\r\n` lines besides the usual ones; may hold a Content-Type in the place of JSON. */
+  /** Additional `Name: value\r\n` lines; a Content-Type among them replaces JSON. */
   readonly fields: string
 }
 

@@ -86,7 +86,7 @@ export async function createFromRequest(
   return changed(made.document.api_id, 'added')
 }
 
-/** Stores a definition in the place of an API's former one. */
+/** Replaces the stored definition of an API. */
 export async function replaceFromRequest(
   parts: AdminParts,
   request: AdminRequest,

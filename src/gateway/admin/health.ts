@@ -4,7 +4,7 @@ import { type AdminAnswer, json } from './answer.ts'
 import type { AdminParts } from './parts.ts'
 import type { AdminRoute } from './route.ts'
 
-/** How long an answer of the store stands, so that callers without a secret cannot keep it busy. */
+/** How long a store check is cached, so that callers without a secret cannot keep the store busy. */
 const STORE_CHECK_MS = 10_000
 
 const FULL = 'The store is full: nothing new is kept'
@@ -38,7 +38,7 @@ export function metricsRoute(parts: AdminParts): AdminRoute {
   }
 }
 
-/** 200 whatever is wrong: `pass` when every part is well, `fail` when none is, else `warn`. */
+/** Always 200: `pass` when every part is healthy, `fail` when none is, else `warn`. */
 function hello(parts: AdminParts, store: Check): AdminAnswer {
   const details: { [name: string]: JsonObject } = { store: { ...store, componentType: 'datastore' } }
   if (parts.dashboard !== undefined) {

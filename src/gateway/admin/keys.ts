@@ -113,7 +113,7 @@ async function remove(parts: AdminParts, request: AdminRequest): Promise<AdminAn
   try {
     await waitUntilServed(parts, await deleteKey(publishParts(parts), row, request.actor))
   } catch (error) {
-    // What cannot be stored is not in force elsewhere, but this node need not go on from memory.
+    // A change that cannot be stored does not apply elsewhere, but this node need not use its memory.
     parts.sessions.drop(keyHash)
     throw toFault(error)
   }

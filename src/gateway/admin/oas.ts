@@ -126,7 +126,7 @@ function shown(parts: AdminParts, request: AdminRequest, document: ApiDocument):
   return restoreExtension(addressed, request.word === 'svc' ? undefined : request.word)
 }
 
-/** A document as it was sent in the place of a stored one: the address that a read shows is none of its servers. */
+/** The document that replaces a stored one: the URL that a read adds is not one of its servers. */
 function written(parts: AdminParts, stored: ApiDocument, sent: JsonObject): JsonObject {
   const url = addressOf(parts, stored)
   return url === undefined ? sent : withoutServer(sent, stored.definition, url)
@@ -158,7 +158,7 @@ async function extended(parts: AdminParts, request: AdminRequest): Promise<JsonO
   return document
 }
 
-/** The body as a document that must not have the extension; by whatever name. */
+/** The body as a document that must not have the extension, under any name. */
 async function plain(parts: AdminParts, request: AdminRequest): Promise<JsonObject> {
   return renameExtension(await request.document(), parts.config.compat.vendor_aliases).document
 }

@@ -103,7 +103,7 @@ async function remove(parts: AdminParts, request: AdminRequest): Promise<AdminAn
   return changed(clientId, 'deleted')
 }
 
-/** `overlap` (query or body, not both): seconds for which the old secret stays good. `secret` in the body is taken in the place of a made one. */
+/** `overlap` (query or body, not both): seconds for which the old secret stays valid. `secret` in the body replaces a generated one. */
 async function rotate(parts: AdminParts, request: AdminRequest): Promise<AdminAnswer> {
   const { client_id: clientId } = await clientIn(parts, request)
   const bytes = await request.bytes()

@@ -7,7 +7,7 @@ import type { AdminRequest } from './request.ts'
 const FORM_BYTES = 64 * 1024
 
 /**
- * The fields of a form, or of a JSON object of strings: told apart by the first byte that is no white space, whatever the Content-Type says.
+ * The fields of a form, or of a JSON object of strings: decided by the first non-blank byte, with any Content-Type.
  * @throws Fault `body_malformed` (400) for a field that is given twice, also once in the query, or anything that is neither
  */
 export async function formOf(request: AdminRequest): Promise<ReadonlyMap<string, string>> {

@@ -23,7 +23,7 @@ const PAGE = 100
 /** Longest list that is put together in memory; more is asked for page by page. */
 const MOST = 100_000
 
-/** `/oauth`: the tokens of clients, whatever API issued them. */
+/** `/oauth`: the tokens of clients, issued by any API. */
 export function oauthTokenRoutes(parts: AdminParts): AdminRoute[] {
   return [
     { method: 'GET', path: '/oauth/clients/{api}/{cid}/tokens', run: (request) => list(parts, request) },
@@ -67,7 +67,7 @@ async function revoke(parts: AdminParts, request: AdminRequest): Promise<AdminAn
     const revision = await revokeToken(own, { token, hint, clientId, actor: request.actor })
     if (revision !== undefined) await waitUntilServed(parts, revision)
   } catch (error) {
-    // What cannot be stored is not in force elsewhere, but this node need not go on from memory.
+    // A change that cannot be stored does not apply elsewhere, but this node need not use its memory.
     parts.sessions.drop(hashKey(token).toString('hex'))
     throw toFault(error)
   }

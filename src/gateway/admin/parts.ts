@@ -12,7 +12,7 @@ import type { LiveConfig } from '../apis/live.ts'
 import type { Sessions } from '../sessions/sessions.ts'
 import type { SecretGate } from './admin-secret.ts'
 
-/** What the administration API stands on. */
+/** The dependencies of the administration API. */
 export interface AdminParts extends Omit<SecretParts, 'documents' | 'counters' | 'tokens' | 'config'> {
   readonly config: Config
   readonly store: Store
@@ -23,15 +23,15 @@ export interface AdminParts extends Omit<SecretParts, 'documents' | 'counters' |
   readonly nodeName: string
   /** Looks at `X-Svc-Authorization`. */
   readonly secretGate: SecretGate
-  /** True when other gateways stand on the same store. */
+  /** True when other gateways share the store. */
   readonly clustered: boolean
-  /** How the dashboard of this process stands; undefined when there is none in it. */
+  /** State of the dashboard of this process; undefined when it runs none. */
   readonly dashboard: (() => 'pass' | 'fail') | undefined
   readonly shard: NodeShard
   readonly sessions: Sessions
   readonly catalogue: ApiCatalogue
   readonly live: LiveConfig
-  /** How targets and breakers of this node stand. */
+  /** State of this node's targets and breakers. */
   readonly upstreamCares?: { states(): JsonObject[] }
   readonly ready: () => boolean
   readonly stopping: () => boolean

@@ -12,7 +12,7 @@ export const DEFINITION_BYTES = 8 << 20
 /** One call of the administration API, its secret checked. */
 export class AdminRequest {
   readonly query: URLSearchParams
-  /** The word that stands for `svc` in this request: answers use it too. */
+  /** The word for `svc` in this request: responses use it too. */
   readonly word: string
   /** Who did it, for the audit. */
   readonly actor: string
@@ -66,7 +66,7 @@ export class AdminRequest {
     throw fault('query_invalid', 'org_id: the query and the body name different organisations')
   }
 
-  /** The body as a JSON object, whatever its Content-Type. @throws Fault `body_malformed`, `body_too_large` */
+  /** The body as a JSON object, with any Content-Type. @throws Fault `body_malformed`, `body_too_large` */
   async object(limitBytes = BODY_BYTES): Promise<JsonObject> {
     return parseObject(await this.#x.readBody(limitBytes))
   }

@@ -13,7 +13,7 @@ export interface AdminRoute {
   readonly run: (request: AdminRequest) => Awaitable<AdminAnswer>
 }
 
-/** What a path leads to: the routes there by method, and the segments that stood for placeholders, as sent. */
+/** The routes of a path by method, and the segments of its placeholders, as sent. */
 export interface AdminRouteMatch {
   readonly methods: ReadonlyMap<string, AdminRoute>
   readonly names: readonly string[]
@@ -38,7 +38,7 @@ export class RouteTree {
     for (const route of routes) this.#add(route)
   }
 
-  /** Finds what stands at a path below the prefix, `/keys/abc` or `/keys/abc/`; undefined when nothing does. */
+  /** Finds the routes of a path below the prefix, `/keys/abc` or `/keys/abc/`; undefined when there are none. */
   find(path: string): AdminRouteMatch | undefined {
     let node: Node | undefined = this.#root
     const values: string[] = []

@@ -54,8 +54,8 @@ export interface Definition {
 }
 
 /**
- * The APIs of this node: reads definitions, compiles what changed, and says of each how it stands.
- * Written by one caller at a time; what it hands out (`router`, `apis`) is never changed afterwards.
+ * The APIs of this node: reads definitions, compiles changed ones, and reports the state of each.
+ * Written by one caller at a time; published objects (`router`, `apis`) never change afterwards.
  */
 export class ApiCatalogue implements Territories {
   readonly #parts: CompileParts
@@ -88,7 +88,7 @@ export class ApiCatalogue implements Territories {
     return states
   }
 
-  /** How each API stands here, in no particular order. */
+  /** The state of each API on this node, in no particular order. */
   states(): ApiState[] {
     return [...this.#entries.values()].map(({ apiId, name, state, reason, revision }) => ({
       apiId,
@@ -99,7 +99,7 @@ export class ApiCatalogue implements Territories {
     }))
   }
 
-  /** An API by its id, whatever its state: also one that is switched off or served elsewhere. */
+  /** An API by its id, in any state: also one that is inactive or served elsewhere. */
   findApi(apiId: string): Api | undefined {
     const served = this.#ids.get(apiId)
     if (served !== undefined) return served.api
@@ -148,15 +148,15 @@ export class ApiCatalogue implements Territories {
   }
 
   /**
-   * Takes many definitions at once and builds the router in one go: for the start.
-   * Definitions that do not compile are noted and stop nothing else.
+   * Takes many definitions at once and builds the router once: for start-up.
+   * Definitions that do not compile are noted and do not stop the others.
    */
   fill(definitions: readonly Definition[]): void {
     const entries = definitions.map(({ source, document, revision, since, activeSince }) => ({
       entry: this.#read(source, document, revision, since),
       turn: rankOf(source, activeSince || since),
     }))
-    // An organisation's own APIs in the order in which they became active; those of others are told apart by their rank.
+    // An organisation's own APIs in the order in which they became active; those of others differ by their rank.
     for (const { entry } of entries.sort((a, b) => (a.turn < b.turn ? -1 : 1))) {
       this.#entries.set(entry.source, entry)
       // Compiled first: one that cannot be served holds no place.
@@ -196,7 +196,7 @@ export class ApiCatalogue implements Territories {
     return stateOf(entry)
   }
 
-  /** Notes that what stands at this source cannot be read at all. The definition before it stays in service. */
+  /** Notes that this source cannot be read. Its previous definition stays in service. */
   refuse(source: string, name: string, reason: string): void {
     const before = this.#entries.get(source)
     if (before === undefined) {
@@ -340,7 +340,7 @@ export class ApiCatalogue implements Territories {
       if (before !== undefined) this.#dropFromApis(before.apiId)
       return
     }
-    // `before` is told apart by `forget`, which left its route in place when ours replaces it.
+    // `forget` has not removed the route of `before`, since ours replaces it.
     if (!api.internal) this.router = this.router.with(this.#route(entry))
     const apis = new Map(this.apis)
     if (before !== undefined && before.apiId !== entry.apiId) apis.delete(before.apiId)
@@ -348,7 +348,7 @@ export class ApiCatalogue implements Territories {
     this.apis = apis
   }
 
-  /** Lets go of an entry. Its route stays when `next` stands at the same place, so that no request falls between the two. */
+  /** Removes an entry. Its route stays when `next` has the same place, so that no request fails between the two. */
   #forget(entry: Entry, next: Entry | undefined): void {
     entry.compiled?.close()
     this.#vacate(entry)
@@ -370,7 +370,7 @@ export class ApiCatalogue implements Territories {
     this.apis = apis
   }
 
-  /** What is counted of an API is let go of with it, unless another definition has its id by now. */
+  /** The counters of an API are dropped with it, unless another definition has its ID by now. */
   #dropMetrics(apiId: string): void {
     if (!this.#ids.has(apiId)) this.#parts.metrics.drop(apiId)
   }

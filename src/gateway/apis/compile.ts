@@ -71,7 +71,7 @@ export interface CompileParts extends AuthParts {
   readonly modules: Modules
   /** Endpoints of the authorization servers. */
   readonly endpoints: OAuthEndpoints
-  /** Watches how far quotas are used, for APIs with somebody to tell; undefined = nobody wants to know. */
+  /** Watches the used share of quotas, for APIs with event handlers; undefined = none. */
   readonly watchQuotas: WatchLimits | undefined
   /** True = traces are sent somewhere. */
   readonly traces: boolean
@@ -85,7 +85,7 @@ export interface Compiled {
 
 /**
  * Turns an API into the flat lists of steps that its requests take.
- * The order of steps stands here and nowhere else; a step that the API does not use is left out.
+ * The order of steps is defined here and nowhere else; a step that the API does not use is left out.
  * @throws Fault `definition_invalid` when a target or an address list is not valid
  */
 export function compileApi(api: Api, parts: CompileParts): Compiled {
@@ -236,7 +236,7 @@ const NO_TARGETS: Targets = {
   after: () => NO_TARGETS.next(),
 }
 
-/** The address of the API that stands in the upstream's place; undefined where there is a real upstream. */
+/** The internal URL of the API that is the upstream; undefined for a real upstream. */
 function innerUpstream({ targets }: UpstreamRules): string | undefined {
   return targets.map(({ url }) => url).find((url) => /^svc:/i.test(url))
 }

@@ -8,7 +8,7 @@ import { isObject, type JsonObject } from '../../model/json/json.ts'
 const MAX_ALIASES = 100
 
 /**
- * Reads one definition, JSON or YAML, classic or OpenAPI. Without an id of its own it is known by its file name.
+ * Reads one definition, JSON or YAML, classic or OpenAPI. Without an ID it gets its file name.
  * @throws Fault `definition_invalid` naming the file, and the line where the text cannot be parsed
  */
 export function readDefinition(fileName: string, text: string, orgId: string): ApiDocument {
@@ -56,7 +56,7 @@ const TOKEN =
 /** Index of the first character at which a text stops being JSON (RFC 8259); its length when it only ends too early. */
 export function jsonFaultAt(text: string): number {
   const open: string[] = []
-  // What may stand next: a value, a key, `:`, or `,`; and whether the innermost bracket may close.
+  // Allowed next token: a value, a key, `:`, or `,`; and whether the innermost bracket may close.
   let next: 'value' | 'key' | ':' | ',' = 'value'
   let mayClose = false
   let at = text.startsWith('\uFEFF') ? 1 : 0

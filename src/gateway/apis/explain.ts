@@ -253,7 +253,7 @@ function resultOf(x: Exchange, end: StepOutcome, legacyStatuses: boolean): JsonO
   }
 }
 
-/** The limits that the request would take from, as they stand now, in the order in which they are checked. */
+/** The current limits that the request would use, in the order in which they are checked. */
 async function limitsMet(x: Exchange, counters: Counters): Promise<Json[]> {
   const grant = (x.plan ?? x.session?.planFor(x.chain!))?.grant
   const limits: readonly Limit[] = limitsOf(x, grant, organisationOf(x))

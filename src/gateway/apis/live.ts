@@ -19,7 +19,7 @@ export interface LiveParts {
   readonly feed: Feed
   readonly catalogue: ApiCatalogue
   readonly sessions: Sessions
-  /** Told of the signing keys of tokens. */
+  /** Receives the signing keys of tokens. */
   readonly ownKeys: Pick<OwnKeys, 'take'>
   /** Applies a gateway command; undefined: commands were missed, reset everything they could have affected. */
   readonly applyCommand: (order: GatewayCommand | undefined) => void
@@ -171,7 +171,7 @@ export class LiveConfig {
   }
 
   #onEvent(event: FeedEvent): void {
-    // At once, also while something else is taken over: what was revoked must not be used once more.
+    // At once, even during another change: a revoked credential must not be used again.
     for (const hash of event.sessions) this.#parts.sessions.drop(hexOf(hash))
     if (event.missed) {
       this.#readAnew()

@@ -6,7 +6,7 @@ export function policyKey(orgId: string, id: string): string {
   return `${orgId}/${id}`
 }
 
-/** How one stored API stands on this node. */
+/** The state of one stored API on this node. */
 export interface ApiState {
   readonly apiId: string
   readonly name: string

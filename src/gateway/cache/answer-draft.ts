@@ -21,7 +21,7 @@ export interface UpstreamRequest {
   readonly edits: readonly { readonly remove: ReadonlySet<string>; readonly lines: string }[]
   /** True for a request with an `Authorization` that the answer could be meant for alone (RFC 9111 section 3.5). */
   readonly guarded: boolean
-  /** Where the request stood in the order of invalidations. */
+  /** Position of the request in the order of invalidations. */
   readonly turn: number
   readonly sentAt: MonoMillis
   /** The stored answer that the upstream was asked about. */

@@ -2,7 +2,7 @@ import type { Fields } from '../../wire/http1/fields.ts'
 import { varyKeyOf } from './selecting.ts'
 import { type AnswerOwner, type RequestProfile, type StoredAnswer, sameProfile } from './stored-answer.ts'
 
-/** Answers of one URI that are told apart by what requests say; what is stored beyond that takes the place of the first. */
+/** Variants of the responses of one URI; the first is replaced when more are stored. */
 const MOST_VARIANTS = 32
 /** URIs whose answers were let go while others of them may be on their way. */
 const MOST_INVALIDATED = 1000
@@ -40,7 +40,7 @@ export class ApiResponses implements AnswerOwner {
     this.#closed = closed
   }
 
-  /** Where fetches stand in the order of invalidations. */
+  /** Positions of fetches in the order of invalidations. */
   get turn(): number {
     return this.#turn
   }
@@ -58,7 +58,7 @@ export class ApiResponses implements AnswerOwner {
     return undefined
   }
 
-  /** Stores an answer to what was asked at `turn`, in the place of the one that it is as good as. */
+  /** Stores a response to the request made at `turn`, replacing the equivalent one. */
   put(answer: StoredAnswer, turn: number): void {
     const { uri, caller } = answer.selection
     if (!this.#open || turn < this.#clearedAt || turn < (this.#invalidated.get(uri) ?? 0)) return
@@ -66,7 +66,7 @@ export class ApiResponses implements AnswerOwner {
     for (const old of known.filter((each) => isReplaced(each, answer))) this.remove(old)
     if (known.length >= MOST_VARIANTS) this.remove(known[0]!)
     if (!this.#pool.enter(answer, this)) return
-    // Only now: making room may have taken away the list that stood here.
+    // Only now: making room may have removed the list.
     this.#listOf(uri, caller).push(answer)
     this.#passed.delete(uri)
   }
@@ -99,7 +99,7 @@ export class ApiResponses implements AnswerOwner {
     this.#clearedAt = Math.max(this.#clearedAt, turn)
   }
 
-  /** Lets go of all answers. */
+  /** Removes all responses. */
   clear(): void {
     this.#turn++
     this.#clearedAt = this.#turn

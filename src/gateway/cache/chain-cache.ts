@@ -19,7 +19,7 @@ export interface ChainCache {
   readonly oneCredential: boolean
 }
 
-/** The age is recounted; limits are told by the gateway or were those of another caller. */
+/** Age is recalculated; limits come from the gateway or belong to another caller. */
 const UNSTORED: ReadonlySet<string> = new Set([
   'age',
   'ratelimit',

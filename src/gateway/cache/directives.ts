@@ -1,7 +1,7 @@
 /** The directives of a Cache-Control field by name in lower case; '' for one without a value. The first of a name counts. */
 export type Directives = ReadonlyMap<string, string>
 
-/** Longest time that is told apart, in seconds (RFC 9111 section 1.2.2). */
+/** Longest time that is distinguished, in seconds (RFC 9111 section 1.2.2). */
 const MAX_SECONDS = 2_147_483_648
 
 const DIRECTIVE = /([!#$%&'*+.^_`|~0-9A-Za-z-]+)(?:=(?:"((?:[^"\\]|\\.)*)"|([^\s,"]*)))?/g

@@ -36,12 +36,12 @@ export class ResponseCache {
     return responses
   }
 
-  /** Lets go of all answers of an API, of all its versions. */
+  /** Removes all responses of an API, of all its versions. */
   forget(apiId: string): void {
     for (const responses of this.#apis.get(apiId) ?? []) responses.clear()
   }
 
-  /** Lets go of everything. */
+  /** Removes everything. */
   forgetAll(): void {
     for (const apiId of this.#apis.keys()) this.forget(apiId)
   }
@@ -75,7 +75,7 @@ export class ResponseCache {
     this.#link(answer)
   }
 
-  /** Lets go of an answer, which its API has let go of. */
+  /** Removes a response that its API has removed. */
   leave(answer: StoredAnswer): void {
     if (answer.owner === undefined) return
     answer.owner = undefined

@@ -33,6 +33,6 @@ function foldedValue(name: string, values: readonly string[]): string {
     .toLowerCase()
     .replace(/[ \t]+/g, '')
     .split(',')
-  // Which coding stands first says nothing; of languages some upstreams take the first.
+  // The order of codings has no meaning; of languages some upstreams take the first.
   return (name === 'accept-encoding' ? members.sort() : members).join(',')
 }

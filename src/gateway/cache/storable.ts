@@ -22,9 +22,9 @@ export interface FreshnessLife {
   readonly staleIfErrorS: number
   /** True = never without asking the upstream (`no-cache`). */
   readonly revalidates: boolean
-  /** True = never once it is stale, whatever the request allows (section 4.2.4). */
+  /** True = never when stale, even if the request allows it (section 4.2.4). */
   readonly strict: boolean
-  /** True = also for requests with `Authorization` that are not told apart by it (section 3.5). */
+  /** True = also for requests whose variants do not depend on `Authorization` (section 3.5). */
   readonly open: boolean
 }
 

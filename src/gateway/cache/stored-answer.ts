@@ -110,7 +110,7 @@ export class StoredAnswer implements RepeatedAnswer {
     return this
   }
 
-  /** What a client is told that has this answer already. */
+  /** The response to a client that has this response already. */
   notModified(now: MonoMillis): RepeatedAnswer {
     const head = `${statusLine(304)}${linesOnly(this.parts.lines, OF_304)}Age: ${this.#ageAt(now)}\r\n${MARK}`
     return { status: 304, head, headEnd: '\r\n', text: '', bytes: undefined, whole: `${head}\r\n` }

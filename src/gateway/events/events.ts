@@ -7,8 +7,8 @@ import type { ApiEventName } from '../../model/webhooks/event-handlers.ts'
 import type { Exchange } from '../server/exchange.ts'
 
 /**
- * Says that something happened at an API: `kind` is the name of the event (`HostDown`), `detail` what is known of it, without secrets.
- * Never waits, never throws. Host events name their `target`, breaker events their `operation`: each has a cooldown of its own.
+ * Reports an event of an API: `kind` is its name (`HostDown`), `detail` its facts, without secrets.
+ * Never waits, never throws. Host events name their `target`, breaker events their `operation`: each has a separate cooldown.
  */
 export type OnGatewayEvent = (kind: string, apiId: string, detail: Readonly<Record<string, string | number>>) => void
 
@@ -44,7 +44,7 @@ const FAULT_EVENTS: Readonly<Partial<Record<FaultCode, ApiEventName>>> = {
 const PATH_CHARACTERS = 1024
 const NO_NAMES: ReadonlySet<string> = new Set()
 
-/** Makes `record`, which is called for each finished request, tell of refusals too, where an API has somebody to tell. */
+/** Wraps `record`, which is called for each finished request, to raise events for refusals too, where an API has handlers. */
 export function recordWithEvents(record: (x: Exchange) => void, tell: OnGatewayEvent): (x: Exchange) => void {
   return function recordAndTell(x) {
     record(x)
@@ -70,7 +70,7 @@ function callerOf(x: Exchange): Readonly<Record<string, string | number>> {
   }
 }
 
-/** What of the settings says which shares of a quota are told of. */
+/** The settings for quota thresholds. */
 export interface MonitorSettings {
   readonly enable_trigger_monitors: boolean
   /** Percent, 0 = none. */
@@ -83,8 +83,8 @@ export interface MonitorSettings {
 export type WatchLimits = (x: Exchange, limits: readonly Limit[]) => void
 
 /**
- * Makes what tells of quotas that are used up to a share (`TriggerExceeded`): the shares that a key names in `monitor`, and the one that
- * the settings name for all. Each is told once in a period of the quota. undefined where the settings want none.
+ * Creates the watcher of quota thresholds (`TriggerExceeded`): the shares that a key names in `monitor`, and the one that
+ * the settings name for all. Each is reported once per period of the quota. undefined where the settings disable it.
  */
 export function quotaWatch(settings: MonitorSettings, tell: OnGatewayEvent): WatchLimits | undefined {
   const { global_trigger_limit: common, monitor_user_keys: ofKeys, monitor_org_keys: ofOrgs } = settings

@@ -4,7 +4,7 @@ import { fault } from '../../errors/fault.ts'
 
 /**
  * The absolute path of a module's file. Neither its name nor a symbolic link leads out of the folder.
- * @throws Fault `definition_invalid` where there is no such file, or where a link stands in its way
+ * @throws Fault `definition_invalid` where the file does not exist, or a link is on its path
  */
 export function findModule(folder: string, file: string): string {
   const path = join(realOf(folder), file)

@@ -15,7 +15,7 @@ interface Call {
   readonly task: ModuleTask
   readonly settle: (end: ModuleOutcome | Fault) => void
   timer: NodeJS.Timeout
-  /** Threads that ended under it, through no fault of its own as far as we know. */
+  /** Threads that ended during it, without an error of its own as far as we know. */
   tries: number
 }
 
@@ -42,8 +42,8 @@ const RESTART_FIRST_MS = 100
 const RESTART_MOST_MS = 30_000
 
 /**
- * The modules of one API, on a thread of their own. A call that takes too long, throws or takes too much memory is answered with a fault
- * of its own; where the thread ends with it, the other calls are sent to the next thread, and so may be made twice.
+ * The modules of one API, on a separate thread. A call that takes too long, throws or uses too much memory is answered with a specific
+ * fault; where the thread ends with it, the other calls are sent to the next thread, and so may run twice.
  */
 export class ModuleSet {
   readonly #rules: ModuleRules
@@ -116,7 +116,7 @@ export class ModuleSet {
     this.#start()
   }
 
-  /** Ends the thread once nothing is under way. A request that still comes has one of its own. */
+  /** Ends the thread once nothing is under way. A request that still comes starts a new one. */
   close(): void {
     this.#closing = true
     if (this.#thread !== undefined && this.#waiting.length === 0) this.#retire(this.#thread)
@@ -214,7 +214,7 @@ export class ModuleSet {
     else void this.#retireOrEnd(thread)
   }
 
-  /** A function that waits for ever hinders nobody; one that went on after a wait and then never returns hinders all. */
+  /** A function that waits forever blocks nobody; one that resumed after a wait and never returns blocks all. */
   async #retireOrEnd(thread: Thread): Promise<void> {
     this.#retire(thread)
     this.#feed()

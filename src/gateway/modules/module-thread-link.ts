@@ -56,7 +56,7 @@ export class ThreadLink {
     worker.unref()
   }
 
-  /** Id of the call whose function runs at this moment; 0 = none, or one that went on after a wait. */
+  /** Id of the call whose function runs at this moment; 0 = none, or one that resumed after a wait. */
   get running(): number {
     return Atomics.load(this.#running, 0)
   }
@@ -77,7 +77,7 @@ export class ThreadLink {
     })
   }
 
-  /** Ends the thread whatever it does; its listener hears nothing more. */
+  /** Ends the thread in any state; its listener hears nothing more. */
   end(): void {
     this.#ended = true
     void this.#worker.terminate()

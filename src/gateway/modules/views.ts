@@ -48,12 +48,12 @@ function decoded(text: string): string {
   }
 }
 
-/** A copy with memory of its own: what crosses threads takes all the memory along that it is a part of. */
+/** A copy with separate memory: transferring a slice would transfer the whole buffer. */
 export function ownBytes(bytes: Uint8Array): Uint8Array {
   return new Uint8Array(bytes)
 }
 
-/** Who and what a request is, for modules: `path`, `query`, `fields` and `body` as they stand in the phase. */
+/** The request for modules: `path`, `query`, `fields` and `body` in their present state. */
 export function requestView(x: Exchange, at: Pick<RequestView, 'path' | 'query' | 'fields' | 'body'>): RequestView {
   const { session, chain } = x
   x.requestId ||= nextRequestId()

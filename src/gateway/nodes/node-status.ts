@@ -14,7 +14,7 @@ export interface NodeStatusParts {
   /** Stores a status; answers the instance whose status it replaced. */
   readonly write: (status: NodeStatus) => Promise<string>
   readonly about: Pick<NodeStatus, 'name' | 'hostname' | 'version' | 'segmented' | 'tags' | 'management' | 'port'>
-  /** How the node stands right now. */
+  /** The current state of the node. */
   readonly look: () => {
     readonly states: readonly ApiState[]
     readonly revision: number
@@ -25,19 +25,19 @@ export interface NodeStatusParts {
   readonly log: Log
 }
 
-/** Changes of this time are told together. */
+/** Changes within this time are reported together. */
 const QUIET_MS = 1_000
 const LONGEST_REASON = 500
 
 /**
- * Tells the store how this node stands, so that the dashboard can show it: at once after a change, then at most once a second,
- * and every half a minute when nothing changes. One write at a time; one that fails is made up for by the next.
+ * Reports the state of this node to the store, so that the dashboard can show it: at once after a change, then at most once a second,
+ * and every 30 seconds when nothing changes. One write at a time; a failed write is repaired by the next.
  */
 export class NodeReporter {
   readonly #parts: NodeStatusParts
   readonly #startedAt: string
   readonly #instance = newSecret().slice(0, 12)
-  /** The instance that stood under this name before the first word; undefined until then. */
+  /** The instance with this name before the first report; undefined until then. */
   #before: string | undefined
   /** Runs out when the next word may be said (`resting`), else when it must be. */
   #timer: NodeJS.Timeout | undefined

@@ -4,7 +4,7 @@ import type { BindingRule } from '../../model/oauth-clients/oauth-rules.ts'
 import { JWT_ALGORITHMS } from '../../oauth/signing-keys/jwt.ts'
 import type { Exchange } from '../server/exchange.ts'
 
-/** The word before a token; '' = it stood alone. */
+/** The scheme before a token; '' = none. */
 export type SchemeWord = 'bearer' | 'dpop' | ''
 
 const REALM = 'realm="oauth"'

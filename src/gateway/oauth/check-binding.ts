@@ -29,9 +29,9 @@ export interface BoundToken {
 
 /**
  * Checks that the sender holds what a token is bound to: the key of a DPoP proof (RFC 9449 section 7), the certificate of the
- * connection (RFC 8705 section 3), both where it names both. A token bound to a key is no bearer token, and one that is not cannot be
- * proved: either under the other's scheme word is refused. What the OAuth method of the API asks of every token (`required`) is asked
- * here too. Whatever verifies a token calls this.
+ * connection (RFC 8705 section 3), both where it names both. A token bound to a key is not a bearer token, and an unbound one cannot be
+ * proved: either is refused under the other's scheme. What the OAuth method of the API requires of every token (`required`) is checked
+ * here too. Every verification of a token calls this.
  */
 function checkBinding(
   parts: BindingParts,

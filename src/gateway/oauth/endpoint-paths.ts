@@ -31,7 +31,7 @@ export class EndpointPaths {
   readonly #found = new Map<string, FoundEndpoint>()
   readonly #firstLetters = new Set<number>()
 
-  /** `words` stand for `svc`: that and the aliases of this installation. */
+  /** `words` are the names for `svc`: itself and the aliases of this installation. */
   constructor(words: readonly string[]) {
     for (const [path, endpoint, slash] of PATHS) this.#add(path, endpoint, slash)
     for (const word of words) this.#add(`/${word}/oauth/authorize-client`, 'authorize_client', true)

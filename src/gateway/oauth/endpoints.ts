@@ -16,17 +16,17 @@ export interface EndpointParts {
   readonly answer: (call: OAuthCall) => Promise<OAuthAnswer>
   /** `gateway.public_url`; '' = not set. */
   readonly publicUrl: string
-  /** Words that stand for `svc`, that first. */
+  /** Names for `svc`, itself first. */
   readonly words: readonly string[]
   readonly secretGate: SecretGate
   readonly log: Log
 }
 
-/** An endpoint that stands elsewhere than below the listen path of its API. */
+/** An endpoint outside the listen path of its API. */
 export interface ElsewhereFound {
   readonly served: ServedApi
   readonly found: FoundEndpoint
-  /** What stands for the listen path in the request's path. */
+  /** The part of the request's path that replaces the listen path. */
   readonly prefix: string
 }
 
@@ -63,8 +63,8 @@ export class OAuthEndpoints {
   }
 
   /**
-   * Takes what is meant for the gateway alone away from a request that goes on to an API: no step, module, record or upstream gets the
-   * secrets of the administration.
+   * Removes the gateway's credentials from a request that is forwarded to an API: no step, module, record or upstream gets the
+   * administration secrets.
    */
   hideSecrets(x: Exchange): void {
     this.#parts.secretGate.hide(x)

@@ -4,7 +4,7 @@ import { issuedBy } from '../../model/sessions/token-session.ts'
 import { type Confirmation, readConfirmation } from '../../oauth/proofs/confirmation.ts'
 import type { SessionRow } from '../../store/ports/ports.ts'
 
-/** What makes a session an access token, as it stands now. */
+/** Makes a session of an access token in its current state. */
 export interface LiveToken {
   /** The client that it was issued to; undefined when that is gone or ended all its tokens since. */
   readonly client: OAuthClient | undefined

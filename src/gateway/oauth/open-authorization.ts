@@ -22,7 +22,7 @@ export interface AuthorizationParts {
   readonly log: Log
   readonly sealKey: Uint8Array
   readonly secretGate: SecretGate
-  /** An API by its id, whatever its state. */
+  /** An API by its id, in any state. */
   readonly findApi: (apiId: string) => Api | undefined
   /** A policy that is in force. */
   readonly findPolicy: (orgId: string, policyId: string) => Policy | undefined

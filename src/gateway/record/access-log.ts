@@ -116,7 +116,7 @@ export class AccessLog {
 
 /**
  * The line of one request. Names and levels are those of pino, so that its tools read it.
- * The query is left out: tokens and keys may stand in it. What came from outside is escaped by JSON.
+ * The query is left out: it may contain tokens and keys. Outside text is escaped by JSON.
  */
 function formatLine(s: Sample): string {
   const path = s.path.length > PATH_CHARACTERS ? s.path.slice(0, PATH_CHARACTERS) : s.path

@@ -31,7 +31,7 @@ const CACHED_TAG = 'cached-response'
  */
 export class HitCell {
   // What each request reads comes first and close together: with thousands of keys in use each line of memory is waited for.
-  /** What stands for the dimensions in samples, once the book has asked the store for it. */
+  /** The numbers of the dimensions in samples, once the book has requested them from the store. */
   number = 0
   /** Requests before this hour (since the Unix epoch) are noted by the number; later ones count in rows until the book has asked again. */
   numberUntilHour = 0
@@ -154,8 +154,8 @@ function digit(code: number): number {
 }
 
 /**
- * The cells in an order that stays about the same from flush to flush and over a restart, whoever called first: by the first
- * byte of their key. The rows of one batch then stand together in the store too: with ten thousand keys a batch of five
+ * The cells in an order that stays about the same from flush to flush and over a restart: by the first
+ * byte of their key. The rows of one batch are then adjacent in the store too: with ten thousand keys a batch of five
  * hundred writes some thirty pages, in the order of the requests it was nearly as many pages as rows.
  */
 export function byKey(cells: readonly HitCell[]): HitCell[] {

@@ -1,6 +1,6 @@
 import { BUCKETS, bucketOf } from '../../model/analytics/histogram.ts'
 
-/** Statuses told apart within one API; an upstream that invents more is counted under `other`. */
+/** Statuses counted separately within one API; an upstream that invents more is counted under `other`. */
 const STATUSES_PER_API = 64
 
 /** The three histograms of an API, one after the other in one array. */

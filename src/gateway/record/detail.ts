@@ -63,7 +63,7 @@ export class Detail implements BodyObserver {
     this.answer.head = flattenString((statusLine(status) + fields).replace(/\r\n$/, ''))
   }
 
-  /** An answer of our own. */
+  /** A response of the gateway. */
   replied(status: number, fields: string, body: string | Uint8Array | undefined): void {
     this.answered(status, fields)
     if (body === undefined) return

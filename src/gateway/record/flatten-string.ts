@@ -1,5 +1,5 @@
 /**
- * A copy that stands for itself: what was cut from a request head holds all of the head in memory. Latin1, as heads are; at most
+ * A copy with its own memory: a slice of a request head retains all of the head. Latin1, as heads are; at most
  * so many characters.
  */
 export function flattenString(text: string, most: number = text.length): string {

@@ -81,7 +81,7 @@ export class Geography {
   }
 }
 
-/** What the file holds is somebody else's: nothing of it is taken for granted. */
+/** The file is untrusted: every part of it is checked. */
 function readPlace(found: unknown): GeoLocation | undefined {
   if (!isObject(found)) return undefined
   const [country, registered, city, location] = ['country', 'registered_country', 'city', 'location'].map((name) =>

@@ -82,7 +82,7 @@ export class HitBook implements SlotSource {
     this.#arm()
   }
 
-  /** Makes the handle for requests with these dimensions. Keep it on whatever the requests have in common; it costs nothing while idle. */
+  /** Creates the handle for requests with these dimensions. Keep it on what the requests share; it costs nothing while idle. */
   cell(dimensions: HitDimensions): HitCell {
     return new HitCell(this, dimensions)
   }
@@ -178,7 +178,7 @@ export class HitBook implements SlotSource {
       }
       this.#unsent = undefined
     }
-    // A second handle for the same row does no harm (the store adds them up), and APIs that are gone are let go of.
+    // A second handle for the same row is harmless (the store adds them up), and deleted APIs are dropped.
     this.#byApi.clear()
     await this.#number()
     return true

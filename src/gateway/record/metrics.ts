@@ -1,7 +1,7 @@
 import type { FaultCode } from '../../errors/catalog.ts'
 import { ApiMetrics } from './api-metrics.ts'
 
-/** APIs with a label of their own; what comes after is added up under `other`. */
+/** APIs with a separate label; later ones are added up under `other`. */
 const LABELLED_APIS = 1000
 
 export type MetricKind = 'counter' | 'gauge'
@@ -19,7 +19,7 @@ export interface MetricSource {
   read(): number | readonly MetricSample[]
 }
 
-/** Everything that `/metrics` tells: counts of requests kept here, and whatever other parts offer to be asked for. */
+/** Everything in `/metrics`: request counts kept here, and the metrics that other parts provide. */
 export class Metrics {
   readonly #apis = new Map<string, ApiMetrics>()
   readonly #other = new ApiMetrics()

@@ -12,7 +12,7 @@ export interface Recording {
   readonly book: HitBook | undefined
   /** undefined where no single requests are kept. */
   readonly records: RecordBook | undefined
-  /** undefined where countries are not told. */
+  /** undefined where countries are not recorded. */
   readonly geography: Geography | undefined
   /** Reads what must be there before the first request. */
   start(): Promise<void>
@@ -20,7 +20,7 @@ export interface Recording {
   close(): Promise<void>
 }
 
-/** Opens what the settings ask for. A node for administration counts nothing of its own. */
+/** Opens what the settings enable. An administration node counts no traffic. */
 export function openRecording(parts: {
   readonly config: Config
   readonly store: Pick<Store, 'hits' | 'records'>

@@ -52,7 +52,7 @@ export class RecordBook {
   #pendingBytes = 0
   /** Plans with requests that were dropped since the last flush. */
   #short: RecordPlan[] = []
-  /** What is still to be told of dropped ones, by minute, organisation and API. */
+  /** Dropped records that are still to be reported, by minute, organisation and API. */
   #drops = new Map<string, DroppedRecords>()
   #running: Promise<void> | undefined
   #purging: Promise<void> | undefined

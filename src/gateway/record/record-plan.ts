@@ -7,7 +7,7 @@ export class RecordPlan {
   readonly apiId: string
   readonly apiName: string
   readonly auth: AuthRules | undefined
-  /** Where the API reads credentials, whatever else is a secret by its name. */
+  /** Where the API reads credentials; other secrets are found by name. */
   readonly secretNames: SecretNames
   /** True when heads and bodies are recorded too. */
   readonly detailed: boolean

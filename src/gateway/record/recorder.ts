@@ -3,7 +3,7 @@ import type { Sample } from './sample.ts'
 
 /** Counts finished requests wherever they are counted. */
 export class Recorder {
-  /** Filled and handed to `count` where a request finishes, in one go: only one request at a time fills it. */
+  /** Filled and handed to `count` synchronously when a request finishes: only one request at a time fills it. */
   readonly sample: Sample
   readonly #log: AccessLog | undefined
 

@@ -51,7 +51,7 @@ export class Sample {
     this.faultCode = from.faultCode
   }
 
-  /** Lets go of texts, which may be cut from a request head and hold all of it. */
+  /** Releases texts, which may be slices of a request head and retain all of it. */
   reset(): void {
     this.hits = undefined
     this.metrics = undefined

@@ -16,7 +16,7 @@ const MIN = 1
 const MAX = 2
 
 /**
- * Counts of one row between two flushes. Its numbers stand in arrays that many slots share, so that a hundred thousand
+ * Counts of one row between two flushes. Its numbers are in arrays that many slots share, so that a hundred thousand
  * rows are a few big blocks of memory instead of millions of boxed numbers.
  */
 export class HitSlot {
@@ -63,7 +63,7 @@ export class HitSlot {
     this.#buckets[this.#bucketsAt + BUCKETS + bucketOf(upstreamMs)]!++
   }
 
-  /** Answers what was counted as a row of its own, and starts again from zero. */
+  /** Returns the counts as a separate row, and resets them. */
   take(): Hit {
     const n = this.#numbers
     const at = this.#at

@@ -1,6 +1,6 @@
 import type { Session } from '../../model/sessions/session.ts'
 
-/** Distinct values of one header that are told apart in the hits of one API. */
+/** Distinct values of one header that are counted separately in the hits of one API. */
 const VALUES_PER_HEADER = 100
 const VALUE_CHARACTERS = 64
 /** Combinations of header tags that one session keeps joined; more are joined for each request. */

@@ -15,7 +15,7 @@ const AMBIGUOUS = prebuilt(
 
 /**
  * Refuses a path with `%2F` or `%5C` unless the API of the request allows them, and where the path with them decoded belongs to
- * another API, elsewhere below this one, or to one of its own endpoints, which no upstream may answer.
+ * another API, elsewhere below this one, or to one of its endpoints, which no upstream may answer.
  */
 export function checkEncodedSlashes(x: Exchange, endpoints: OAuthEndpoints): Fault | undefined {
   if (!holdsEncodedSlash(x.path)) return undefined

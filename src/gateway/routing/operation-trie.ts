@@ -16,7 +16,7 @@ interface Node<T> {
   /** The mixed segments, those with more fixed characters first; undefined until it is first walked. */
   ordered: readonly Mixed<T>[] | undefined
   template: Node<T> | undefined
-  /** Of paths that end here, and of those that go on with any tail. */
+  /** Of paths that end here, and of those with any tail. */
   readonly ends: T[]
   readonly tails: T[]
 }

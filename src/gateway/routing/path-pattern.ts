@@ -9,9 +9,9 @@ const PLACEHOLDERS = /(?:\{[^{}]*\})+/
 const PLACEHOLDERS_ALL = new RegExp(PLACEHOLDERS, 'g')
 
 /**
- * The path of an operation, ready to be compared: `{name}` stands for one or more characters of a segment, a last `/*` for any tail,
- * everything else for itself; dot segments are resolved. No regular expression, so that no path can make the comparison slow: each character is looked at
- * a bounded number of times. All paths are readable ones.
+ * The path of an operation, ready to be matched: `{name}` matches one or more characters of a segment, a last `/*` any tail,
+ * all other text itself; dot segments are resolved. No regular expression, so that no path can make matching slow: each character is
+ * read a bounded number of times. All paths are in readable form.
  */
 export class PathPattern {
   readonly segments: readonly SegmentWords[]
@@ -37,7 +37,7 @@ export class PathPattern {
     return this.segments.every((words, i) => fits(words, segments[i]!))
   }
 
-  /** What the placeholders of a path stand for that fits, by their names. */
+  /** The values of a matching path's placeholders, by name. */
   values(path: string): Map<string, string> {
     const values = new Map<string, string>()
     const segments = segmentsOf(path)

@@ -63,7 +63,7 @@ export class Router implements Routes {
     return new Router(hosts, folded, owners)
   }
 
-  /** The API that stands at exactly this place, if any. */
+  /** The API at exactly this place, if any. */
   at(domain: string, segments: readonly PathSegment[], ignoreCase: boolean): ServedApi | undefined {
     let node = (ignoreCase ? this.#folded : this.#hosts).get(domain)
     for (const segment of keyed({ segments, ignoreCase })) {

@@ -28,7 +28,7 @@ export class SegmentMap<T> {
     return this.find(word, 0, word.length)
   }
 
-  /** What the word leads to that stands in `text` from `start` to `end`. */
+  /** The value of the segment in `text` from `start` to `end`. */
   find(text: string, start: number, end: number): T | undefined {
     let entry = this.#entries.get(hashOf(text, start, end))
     while (entry !== undefined && (entry.word.length !== end - start || !text.startsWith(entry.word, start))) {

@@ -15,7 +15,7 @@ export interface Holder {
 interface Node<T> {
   /** By folded word. */
   readonly literals: Map<string, Node<T>>
-  /** Whatever their patterns. */
+  /** With any patterns. */
   placeholder: Node<T> | undefined
   readonly holders: Set<T>
   /** How many holders of each organisation are here and below. */
@@ -127,7 +127,7 @@ function below<T>(node: Node<T>, segment: Territory['segments'][number]): Node<T
   return made
 }
 
-/** Lets go of the nodes at the end of a way that nobody needs any more. */
+/** Removes unused nodes at the end of a path. */
 function prune<T>(way: readonly Node<T>[], { segments }: Territory): void {
   for (let i = segments.length - 1; i >= 0; i--) {
     if (way[i + 1]!.orgs.size > 0) return

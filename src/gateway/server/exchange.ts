@@ -25,7 +25,7 @@ import type { ApiTags, SessionTags } from '../record/tags.ts'
 import type { Breaker } from '../upstream/breaker.ts'
 import type { TargetHealth } from '../upstream/target-health.ts'
 
-// The shapes that a request meets on its way refer to each other, so they stand in one file; what makes them does not.
+// The types of a request's way refer to each other, so they are in one file; the code that creates them is not.
 
 /** An answer that the gateway gives itself. `fields` are `Name: value\r\n` lines. */
 export interface Reply {
@@ -37,7 +37,7 @@ export interface Reply {
 /** Returned by the step that handed the request on: nothing is left to do. */
 export const SENT: Reply = { status: 0, fields: '', body: undefined }
 
-/** How a step ended the walk; undefined = go on. */
+/** How a step ended the walk; undefined = continue. */
 export type StepOutcome = Reply | Fault | undefined
 
 /** One thing that happens to a request. Its function name is what `explain` calls it. */
@@ -213,7 +213,7 @@ export interface CallerPlan {
   readonly tags: SessionTags | undefined
   /** Handle for the hits of requests without header tags or tracked endpoint; undefined when the API is not recorded. */
   readonly cell: HitCell | undefined
-  /** Percentages of a quota at which somebody wants to be told, ascending; undefined = none of its own. */
+  /** Percentages of a quota that raise an event, ascending; undefined = none of its own. */
   readonly triggers: readonly number[] | undefined
   /** Handles for other combinations, made as they come. */
   cells: Map<string, HitCell> | undefined
@@ -280,9 +280,9 @@ export interface Routes {
 /** Whose listen paths are whose. */
 export interface Territories {
   /**
-   * True where a listen path of another organisation is at, above or below the path of a request, or one of an API of its own
-   * organisation that has other owners at or above it; or one of its own organisation whose API is not served now. Listen paths of
-   * placeholders that take any segment count for other organisations alone.
+   * True where a listen path of another organisation is at, above or below the path of a request, or one of an API of the same
+   * organisation that has other owners at or above it; or one of the same organisation whose API is not served now. Listen paths of
+   * placeholders that match any segment count only for other organisations.
    */
   isHeldByOthers(api: Api, host: string, path: string): boolean
 }
@@ -306,7 +306,7 @@ const NO_ADDRESSES: readonly string[] = []
 export interface KnownCredentials {
   /** Where those are that were found valid; undefined where none was asked for. */
   readonly verified: readonly CredentialPlace[] | undefined
-  /** Places of those that do not go on to the upstream. */
+  /** Places of those that are not forwarded to the upstream. */
   readonly withheld: readonly CredentialPlace[]
   /** Places whose values the upstream gets, and may answer by. */
   readonly forwarded: readonly CredentialPlace[]
@@ -315,8 +315,8 @@ export interface KnownCredentials {
 export const NO_CREDENTIALS: KnownCredentials = { verified: undefined, withheld: [], forwarded: [] }
 
 /**
- * One request on its way through the gateway. Fixed shape, reused by its connection: whatever a step notes here
- * is gone with the next request, and every member is reset by `begin`.
+ * One request on its way through the gateway. Fixed shape, reused by its connection: notes of a step
+ * are cleared by the next request: `begin` resets every member.
  */
 export class Exchange extends WireExchange implements Instant {
   /** True on a connection within the process, whose requests are parts of another. */

@@ -13,7 +13,7 @@ export function linesOnly(lines: string, names: ReadonlySet<string>): string {
   return kept
 }
 
-/** Lines in which those of an update take the place of all of their names (RFC 9111 section 3.2). */
+/** Lines in which those of an update replace all lines of their names (RFC 9111 section 3.2). */
 export function linesUpdated(lines: string, update: string): string {
   return linesWithout(lines, new Set(linesOf(update).map(nameOf))) + update
 }

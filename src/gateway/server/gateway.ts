@@ -81,13 +81,13 @@ export interface GatewayParts {
   readonly passwordRules?: PasswordRules
   /** Organisation of objects that name none. */
   readonly defaultOrg: () => string
-  /** True when other gateways stand on the same store. */
+  /** True when other gateways share the store. */
   readonly clustered: boolean
-  /** How the dashboard of this process stands; undefined when there is none in it. */
+  /** State of the dashboard of this process; undefined when it runs none. */
   readonly dashboard: (() => 'pass' | 'fail') | undefined
   /** Connections that the dashboard of this process dropped. */
   readonly dashboardDrops?: DroppedConnections
-  /** Told what happens to upstreams and the like, besides those whom an API names. */
+  /** Receives upstream events and the like, in addition to the handlers that an API names. */
   readonly onGatewayEvent?: OnGatewayEvent
   /** Longest wait of an administration call for a change to be in force, in milliseconds; absent = five seconds. */
   readonly settleWithinMs?: number
@@ -133,7 +133,7 @@ export async function startGateway(parts: GatewayParts): Promise<Gateway> {
   ]
   let stopping: Promise<void> | undefined
   const closeAll = async () => {
-    // What was opened last is closed first: traffic ends before what it stands on.
+    // Opened last, closed first: traffic ends before its dependencies.
     for (const close of closers.splice(0).reverse()) await close()
   }
   const stop = () => {
@@ -316,7 +316,7 @@ function openModules({ config, log }: GatewayParts): Modules {
   return new Modules({ folder: path, timeoutMs, memoryMb }, log)
 }
 
-/** Makes what does as all gateways are told. */
+/** Creates the handlers of gateway commands. */
 function obedience(responses: ResponseCache, keySets: KeySets): (order: GatewayCommand | undefined) => void {
   return (order) => {
     if (order?.order !== 'responses') keySets.forget()
@@ -325,7 +325,7 @@ function obedience(responses: ResponseCache, keySets: KeySets): (order: GatewayC
   }
 }
 
-/** Reads key sets of others, within the bounds of whatever this process reads from elsewhere. */
+/** Reads key sets of other issuers, within this process's bounds for outbound reads. */
 function keySetReader(allowPrivate: boolean): (url: string) => Promise<Uint8Array> {
   return async (url) => (await fetchDocument(url, { allowPrivate, ...KEY_SET_BOUNDS })).bytes
 }
@@ -333,7 +333,7 @@ function keySetReader(allowPrivate: boolean): (url: string) => Promise<Uint8Arra
 /** Chains of certificates make some key sets large. */
 const KEY_SET_BOUNDS = { limitBytes: 262_144, totalMs: 5_000 }
 
-/** Has the dashboard know how the APIs stand on this node. */
+/** Reports the state of the APIs on this node to the dashboard. */
 function nodeReporter(
   { clock, config, log, nodeName, store, version }: GatewayParts,
   { catalogue, live, shard }: Core,

@@ -3,7 +3,7 @@ import { publicText } from '../../errors/render.ts'
 import { FIELD } from '../../wire/http1/fields.ts'
 import type { Exchange } from './exchange.ts'
 
-/** `application/grpc` and its variants by message format; `application/grpc-web` is a protocol of its own. */
+/** `application/grpc` and its variants by message format; `application/grpc-web` is a different protocol. */
 const GRPC_TYPE = /^application\/grpc(?:[+;]|$)/i
 
 /** Statuses of gRPC (its `statuscodes.md`) for statuses of HTTP. */

@@ -52,7 +52,7 @@ export function jsonFlaw(text: string): string | undefined {
   return undefined
 }
 
-/** Where the text goes on behind the string that begins at `at`. */
+/** Position after the string that begins at `at`. */
 function stringEnd(text: string, at: number): number {
   let next = at + 1
   while (text.charCodeAt(next) !== QUOTE) next += text.charCodeAt(next) === BACKSLASH ? 2 : 1

@@ -8,8 +8,8 @@ export interface NamedLimit {
 }
 
 /**
- * The limit of a kind that a client is told of, where there is room for one: the one that refused, else of the caller's own the one
- * with the fewest permits left, else the same of what others set. `refused` is its place in the list; -1 = none.
+ * The limit of a kind that is shown to a client, where there is room for one: the one that refused, else of the caller's own the one
+ * with the fewest permits left, else the same of other owners. `refused` is its index in the list; -1 = none.
  */
 export function reportedLimit(limits: readonly Limit[], kind: Limit['kind'], refused: number): Limit | undefined {
   if (refused !== -1 && limits[refused]!.kind === kind) return limits[refused]
@@ -30,7 +30,7 @@ function isOfCaller({ owner }: Limit): boolean {
   return owner === 'key' || owner === 'endpoint' || owner === 'client'
 }
 
-/** The rates that a client is told of, by their owners; a second one of an owner gets a number (`endpoint-2`). */
+/** The rates that are shown to a client, by their owners; a second one of an owner gets a number (`endpoint-2`). */
 export function namedRates(limits: readonly Limit[]): readonly NamedLimit[] {
   const seen = new Map<string, number>()
   return limits
@@ -43,7 +43,7 @@ export function namedRates(limits: readonly Limit[]): readonly NamedLimit[] {
 }
 
 /**
- * What a client is told of its limits, as `Name: value\r\n` lines: `X-RateLimit-*` for the quota (reset in Unix seconds), and the
+ * The limits for a client, as `Name: value\r\n` lines: `X-RateLimit-*` for the quota (reset in Unix seconds), and the
  * `RateLimit-Policy` and `RateLimit` fields (draft-ietf-httpapi-ratelimit-headers) for each rate, seconds in both.
  */
 export function limitFields(limits: readonly Limit[], wall: Millis, refused: number): string {
@@ -86,7 +86,7 @@ function stateOf({ remaining, resetMs }: Limit): string {
   return `${remaining};t=${wholeSeconds(resetMs)}`
 }
 
-/** Whole seconds to wait. A window ends strictly after its last millisecond, which nobody needs to be told of. */
+/** Whole seconds to wait. A window ends strictly after its last millisecond, which clients need not know. */
 export function wholeSeconds(ms: number): number {
   return Math.max(1, Math.ceil((ms - 1) / 1000))
 }

@@ -29,7 +29,7 @@ export interface RecordExtras {
   readonly logged: boolean
   /** Where single requests go; undefined = nowhere. */
   readonly records: RecordBook | undefined
-  /** Tells countries; undefined = they are not told. */
+  /** Looks up countries; undefined = disabled. */
   readonly geography: Geography | undefined
 }
 

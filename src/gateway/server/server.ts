@@ -15,7 +15,7 @@ import { run } from './run.ts'
 
 const NOT_FOUND = prebuilt('api_not_found')
 
-/** What the traffic handler stands on. */
+/** The dependencies of the traffic handler. */
 export interface ServerParts {
   readonly clock: Clock
   readonly style: AnswerStyle
@@ -41,7 +41,7 @@ export function trafficHandler(parts: ServerParts): WireHandler<Exchange> {
     if (fault.entry.log !== 'silent') parts.onFault(fault, x)
     answerRefusal(x, fault, style)
   }
-  /** No upstream answers. That is told also where a stored answer stands in. */
+  /** The upstream is unavailable. Reported also where a stored response is served. */
   const giveUp = (x: Exchange, fault: Fault) => {
     if (fault.entry.log !== 'silent') parts.onFault(fault, x)
     if (!x.bodyConsumer?.standsIn(x, fault)) answerRefusal(x, fault, style)
@@ -137,7 +137,7 @@ function lead(parts: ServerParts, x: Exchange, match: RouteMatch): Reply | Fault
   return checkEncodedSlashes(x, parts.endpoints) ?? run(match.served.entry, x)
 }
 
-/** Endpoints of authorization servers that do not stand below a listen path. */
+/** Endpoints of authorization servers outside listen paths. */
 function elsewhere(parts: ServerParts, x: Exchange, snapshot: Snapshot, unrouted: boolean) {
   const found = parts.endpoints.findElsewhere(x, snapshot, unrouted)
   return found === undefined ? undefined : answerElsewhere(parts, x, snapshot, found)

@@ -148,7 +148,7 @@ export class LiveSession implements Caller {
   }
 }
 
-/** Versions within one definition have chains of their own. */
+/** Versions within one definition have separate chains. */
 function placeOfPlan({ api, inlineVersion, version }: Chain): string {
   return inlineVersion ? `${api.apiId}/${version}` : api.apiId
 }
@@ -167,8 +167,8 @@ const PLACE_DIGITS = 7
 const ASK_AGAIN = 5
 
 /**
- * Where a session stands in memory: the first 28 bits of its hash. A map keyed by the hash itself would have V8 look each hash up
- * in its table of unique strings first, 0.7 µs a request (Node 26.10). Of two sessions at one place the later one stays.
+ * Index of a session in memory: the first 28 bits of its hash. A map keyed by the hash itself would have V8 look each hash up
+ * in its table of unique strings first, 0.7 µs a request (Node 26.10). Of two sessions at one index the later one stays.
  */
 function placeOf(keyHash: string): number {
   let place = 0
@@ -288,7 +288,7 @@ export class Sessions {
     return made instanceof Promise ? this.#readLater(keyHash, made) : this.#keep(keyHash, made)
   }
 
-  /** A session that stands in no store: made from what a proof says of its bearer. The caller keeps it. */
+  /** A session without a stored record: made from the claims of a proof. The caller caches it. */
   derive(source: SessionSource, keyHash: string, snapshot: Snapshot): LiveSession {
     return new LiveSession(source, keyHash, { snapshot, merges: this.#merges, found: NOBODY })
   }

@@ -17,8 +17,8 @@ const WITHOUT_OWN = {
 }
 
 /**
- * Merges that are kept, of each of two turns: sessions come from few policies, or each has rules of its own and sharing gains nothing.
- * Counted are their entries (rights and patterns), for one may be as large as a thousand others.
+ * Merges in the cache, of each of two generations: sessions come from few policies, or each has individual rules and sharing gains nothing.
+ * Their entries (access rights and patterns) are counted, for one may be as large as a thousand others.
  */
 const KEPT_MERGES = 2048
 const KEPT_ENTRIES = 200_000
@@ -31,9 +31,9 @@ interface Kept {
 }
 
 /**
- * Merges sessions with their policies once for all that say the same: ten thousand keys of one policy hold one set of rights
- * between them. That is a third of the memory of a session, and memory that stays in the processor's caches. A merge, with what is
- * compiled from it, lasts until one of its own policies changes, not until anybody's does.
+ * Merges sessions with their policies once for all equal ones: ten thousand keys of one policy share one set of access rights.
+ * That is a third of the memory of a session, and memory that stays in the processor's caches. A merge, with what is
+ * compiled from it, is valid until one of its own policies changes, not until any policy does.
  */
 export class SharedMerges {
   #young = new Map<string, Kept>()

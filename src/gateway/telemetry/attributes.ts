@@ -24,7 +24,7 @@ const METHODS: ReadonlySet<string> = new Set([
 const PATH_CHARACTERS = 1024
 const SHORTEST_SECRET = 6
 
-/** The method, or `_OTHER`: whatever else callers invent must not make names of spans and metrics. */
+/** The method, or `_OTHER`: methods that callers invent must not become names of spans and metrics. */
 export function methodOf(method: string): string {
   return METHODS.has(method) ? method : '_OTHER'
 }
@@ -76,7 +76,7 @@ export function serverSpanAttributes(x: Exchange): Attributes {
   }
 }
 
-/** The path without what is a secret by its looks, and without the caller's credential, wherever it stands. */
+/** The path without parts that look like secrets, and without the caller's credential, in any place. */
 function openPath(x: Exchange): string {
   const { api } = x.chain!
   const { auth } = api

@@ -2,7 +2,7 @@ import { Fault, toFault } from '../../errors/fault.ts'
 import type { Step, StepOutcome } from '../server/exchange.ts'
 import { TracedExchange } from './traced-exchange.ts'
 
-/** The same steps, each with a span of its own, under the same names. */
+/** The same steps, each with a span, under the same names. */
 export function spannedSteps(steps: readonly Step[]): readonly Step[] {
   return steps.map((step) => {
     const spanned: Step = (x) => {

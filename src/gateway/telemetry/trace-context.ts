@@ -60,7 +60,7 @@ export function traceFields(context: RemoteContext): readonly (readonly [name: s
   return traceState === '' ? [parent] : [parent, ['tracestate', traceState]]
 }
 
-/** A request head (each line ended by CRLF) with this context in place of whatever stood there. */
+/** A request head (each line ended by CRLF) with this context instead of its previous one. */
 export function withTraceContext(head: string, context: RemoteContext): string {
   const lines = traceFields(context).map(([name, value]) => `${name}: ${value}\r\n`)
   return head.replace(OWN_FIELDS, '') + lines.join('')

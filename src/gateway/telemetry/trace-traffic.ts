@@ -24,8 +24,8 @@ import { type RemoteContext, readTraceContext, traceFields, withTraceContext } f
 import { type ExchangeObserver, TracedExchange } from './traced-exchange.ts'
 
 /**
- * Follows the exchanges of a handler: a span and a measurement for each request, and for each attempt to reach an upstream, which is
- * told of the trace (W3C Trace Context). Of the product's own paths nothing is kept.
+ * Traces the exchanges of a handler: a span and a measurement for each request, and for each upstream attempt, which is
+ * given the trace (W3C Trace Context). The product's own paths are not traced.
  */
 export class TrafficTracer implements ExchangeObserver {
   readonly #tracer: Tracer

@@ -12,7 +12,7 @@ export interface ExchangeObserver {
   step(x: TracedExchange, name: string): ((error: string) => void) | undefined
 }
 
-/** The exchange of a gateway that traces: in the place of the plain one, which then has no trace of it. */
+/** The exchange of a gateway that traces: replaces the plain one, which has no trace fields. */
 export class TracedExchange extends Exchange {
   readonly observer: ExchangeObserver
   /** Counted as under way. */

@@ -24,7 +24,7 @@ const LOG_TEXTS: Readonly<Record<string, readonly [level: 'info' | 'warn', text:
   BreakerReset: ['info', 'the breaker of an operation has closed'],
 }
 
-/** The upstreams of all APIs of this node, and how they stand. */
+/** The upstreams of all APIs of this node, and their state. */
 export class ResilienceRegistry {
   /** One for all APIs: most of them never use it. */
   readonly #parts: ApiUpstreamParts
@@ -65,7 +65,7 @@ export class ResilienceRegistry {
     return upstream
   }
 
-  /** How targets and breakers stand, of every API that asks for care. */
+  /** State of targets and breakers, of every API with resilience settings. */
   states(): JsonObject[] {
     return Array.from(this.#open, (each) => each.states())
   }

@@ -24,7 +24,7 @@ export interface ApiUpstreamParts {
   /** Called when there is something to tell of this upstream, and when it is closed. */
   readonly began: (upstream: ApiUpstream) => void
   readonly closed: (upstream: ApiUpstream) => void
-  /** DNS could not name the targets of this API; those of before stand. */
+  /** DNS could not name the targets of this API; the previous ones stay. */
   readonly unresolved: (apiId: string, srvName: string, error: unknown) => void
   /** Addresses of DNS servers; none = those of the system. */
   readonly dnsServers: readonly string[]
@@ -49,7 +49,7 @@ export class ApiUpstream {
   #before: TargetsHealth | undefined
   #care: UpstreamResilience | undefined
 
-  /** `before` serves the definition that this one takes the place of. */
+  /** `before` serves the definition that this one replaces. */
   constructor(api: Api, parts: ApiUpstreamParts, before?: ApiUpstream) {
     this.#api = api
     this.#parts = parts
@@ -105,7 +105,7 @@ export class ApiUpstream {
     return this.#breakers.length === 0 ? [last] : [checkBreaker(this.#parts.clock), last]
   }
 
-  /** How targets and breakers stand, as `/svc/node` shows it. */
+  /** State of targets and breakers, as in `/svc/node`. */
   states(): JsonObject {
     const mono = this.#parts.clock.mono()
     return {
@@ -165,7 +165,7 @@ export class ApiUpstream {
     if (this.#before !== undefined) this.#health!.takeOver(this.#before)
     this.#before = undefined
     balance.replace(held)
-    // Each target is checked once, whatever time limits requests have.
+    // Each target is checked once, with any time limits of requests.
     if (this.#balances[0]?.balance === balance) this.#checks?.follow(balance.list)
   }
 

@@ -3,7 +3,7 @@ import type { Target, Targets } from '../server/exchange.ts'
 import { weightedRoundRobin } from './spread.ts'
 import type { TargetsHealth } from './target-health.ts'
 
-/** A target with what it weighs, and the function that lets go of its origin. */
+/** A target with its weight, and the function that releases its origin. */
 export interface WeightedTarget {
   readonly target: Target
   readonly weight: number
@@ -13,8 +13,8 @@ export interface WeightedTarget {
 }
 
 /**
- * Targets of which those that are down are passed over. Turns are smooth weighted round-robin over the ones that are left: it meets the
- * weights exactly whatever the load, and a target that fails fast does not draw requests, as it would where the least busy is asked.
+ * Targets, skipping those that are down. Selection is smooth weighted round-robin over the others: it meets the
+ * weights exactly under any load, and a target that fails fast does not attract requests, as it would with least-busy selection.
  */
 export class Balance implements Targets {
   readonly #health: TargetsHealth
@@ -34,7 +34,7 @@ export class Balance implements Targets {
     this.#clock = clock
   }
 
-  /** Takes these targets from now on and lets go of those before. */
+  /** Switches to these targets and releases the previous ones. */
   replace(held: readonly WeightedTarget[]): void {
     const before = this.#held
     this.#held = held

@@ -2,7 +2,7 @@ import { Fault } from '../../errors/fault.ts'
 import type { BreakerRule } from '../../model/apis/definition/upstream-resilience.ts'
 import type { MonoMillis } from '../../model/time/clock.ts'
 
-/** How a breaker stands: `open` lets nothing through, `half-open` one request at a time. */
+/** State of a breaker: `open` lets nothing through, `half-open` one request at a time. */
 export type BreakerState = 'closed' | 'open' | 'half-open'
 
 /** Answered by `admit` when the request may not be sent. */
@@ -49,7 +49,7 @@ export class Breaker {
     return this.#turn
   }
 
-  /** How it stands, without taking a turn. */
+  /** Its state, without taking a turn. */
   look(mono: MonoMillis): BreakerState {
     if (this.#state !== 'open' || mono < this.#openUntil) return this.#state
     return this.#rule.halfOpen ? 'half-open' : 'closed'

@@ -6,7 +6,7 @@ import { querySrv } from './query-srv.ts'
 /** After a failure DNS is asked again so soon; no time to live is shorter. */
 const LEAST_WAIT_MS = 1000
 
-/** DNS may answer any bytes as a name. A single root says that there is no such service (RFC 2782). */
+/** DNS may answer any bytes as a name. A single root means that the service does not exist (RFC 2782). */
 const HOST = /^[a-z0-9_](?:[a-z0-9_.-]*[a-z0-9_])?$/i
 
 export interface DiscoveryParts {
@@ -20,13 +20,13 @@ export interface DiscoveryParts {
 
 /**
  * Asks DNS for the SRV records of a name whenever their time to live is over, and at least as often as the definition says.
- * What was found last stands while DNS does not answer.
+ * The last result stays while DNS does not answer.
  */
 export class SrvDiscovery {
   readonly #parts: DiscoveryParts
   readonly #closing = new AbortController()
   #timer: NodeJS.Timeout | undefined
-  /** Resolves when DNS was asked once, whatever came of it. */
+  /** Resolves after the first DNS query, successful or not. */
   readonly opening: Promise<void>
 
   constructor(parts: DiscoveryParts) {
@@ -57,7 +57,7 @@ export class SrvDiscovery {
   }
 }
 
-/** The records that name a target, those with the lowest number first, else in an order of their own. */
+/** The records that name a target, those with the lowest number first, in a canonical order. */
 function inOrder({ records }: SrvAnswer): SrvRecord[] {
   const there = records.filter(({ name, port }) => HOST.test(name) && port > 0)
   if (there.length === 0) throw fault('upstream_unresolved', 'DNS names no target')

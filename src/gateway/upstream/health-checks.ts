@@ -5,13 +5,13 @@ import { probe } from './probe.ts'
 /** Longest wait before a target's first check: not all APIs ask at once when a gateway starts. */
 const FIRST_WITHIN_MS = 1000
 
-/** Asks targets again and again whether they are well, beside the requests and on connections of its own. */
+/** Probes targets periodically, alongside requests and on separate connections. */
 export class HealthChecks {
   readonly #rules: HealthRules
   readonly #checked: (target: Target, reason: string) => void
   readonly #timers = new Map<Target, NodeJS.Timeout | undefined>()
 
-  /** `checked` is told what each round found; '' = the target is well. */
+  /** `checked` gets the result of each round; '' = the target is healthy. */
   constructor(rules: HealthRules, checked: (target: Target, reason: string) => void) {
     this.#rules = rules
     this.#checked = checked

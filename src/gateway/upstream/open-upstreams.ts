@@ -17,7 +17,7 @@ export interface OpenUpstreamsParts {
   readonly sockets: SocketBudget
 }
 
-/** Makes what the upstreams of all APIs stand on, as the settings say. */
+/** Creates the dependencies of all APIs' upstreams, from the settings. */
 export function openUpstreams(parts: OpenUpstreamsParts, findKeyPair: FindKeyPair) {
   const { config, clock, log, store, onGatewayEvent, sockets } = parts
   const settings = config.gateway

@@ -8,8 +8,8 @@ import type { AnswerHead } from '../../wire/http1/response-head.ts'
 import type { Target } from '../server/exchange.ts'
 
 /**
- * Asks a target one question on a connection of its own, in the way in which requests reach it: TLS, client certificate and pins are
- * those of the target. Answers '' when it is well, else why it is not. Never rejects.
+ * Sends a target one probe on a separate connection, in the same way as requests: TLS, client certificate and pins are
+ * those of the target. Returns '' when it is healthy, else the reason. Never rejects.
  */
 export function probe(target: Target, check: HealthCheck): Promise<string> {
   return new Promise((resolve) => new Probe(target, check, resolve))

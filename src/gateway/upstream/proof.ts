@@ -4,7 +4,7 @@ import type { UpstreamTls } from '../../model/apis/definition/upstream-resilienc
 export interface Proof {
   /** Id of the certificate that the gateway shows; '' = none. */
   readonly certificate: string
-  /** SHA-256 of keys or certificates, lower-case hex, one of which it must have; undefined = whatever is trusted. */
+  /** SHA-256 of keys or certificates, lower-case hex, one of which it must have; undefined = any trusted certificate. */
   readonly pins: readonly string[] | undefined
 }
 

@@ -10,9 +10,9 @@ const TRIES = 2
 const DNS_PORT = 53
 
 /**
- * Asks DNS for the SRV records of a name: each server in turn, over UDP, and over TCP what does not fit. A client of our own,
- * because Node's does not tell how long SRV records may be kept. `servers` are those of the system when there are none.
- * @throws Fault `upstream_unresolved` with what the last server said
+ * Asks DNS for the SRV records of a name: each server in order, over UDP, and over TCP if truncated. Our own client,
+ * because Node's does not return the TTL of SRV records. `servers` default to those of the system.
+ * @throws Fault `upstream_unresolved` with the error of the last server
  */
 export async function querySrv(name: string, servers: readonly string[], signal: AbortSignal): Promise<SrvAnswer> {
   const asked = (servers.length > 0 ? servers : getServers()).map(addressOf)
@@ -67,7 +67,7 @@ function ask({ host, port }: Server, name: string, signal: AbortSignal, way: Way
     const take = (message: Buffer) => {
       try {
         const answer = readSrvAnswer(message, question)
-        // Whatever else arrives there is no answer of ours.
+        // Other datagrams there are not responses to us.
         if (answer !== undefined) stop(() => resolve(answer))
       } catch (error) {
         fail(error as Error)

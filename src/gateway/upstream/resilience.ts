@@ -6,7 +6,7 @@ import type { AttemptHooks, Exchange, Target } from '../server/exchange.ts'
 import { RetryBudget } from './retry-budget.ts'
 import type { TargetsHealth } from './target-health.ts'
 
-/** Thrown at an answer that is not passed on because the request is sent once more. */
+/** Thrown for a response that is not passed on because the request is retried. */
 const ASK_AGAIN = prebuilt('upstream_unreachable', 'an answer is thrown away for another')
 
 /** Retries of all APIs. */
@@ -24,8 +24,8 @@ export interface UpstreamResilienceParts {
 }
 
 /**
- * Watches what becomes of the requests of one API: tells the health of its targets and the breakers of its operations, and
- * decides which requests are sent once more.
+ * Watches the results of the requests of one API: updates the health of its targets and the breakers of its operations, and
+ * decides which requests are retried.
  */
 export class UpstreamResilience implements AttemptHooks {
   readonly #health: TargetsHealth

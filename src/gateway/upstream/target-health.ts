@@ -80,7 +80,7 @@ export class TargetsHealth {
     return target.ejectedUntil === 0 && !(target.down && this.#parts.checks?.skip === true)
   }
 
-  /** How each target stands. */
+  /** The state of each target. */
   states(): { target: string; state: 'up' | 'down' | 'ejected' }[] {
     this.review(this.#parts.clock.mono())
     return [...this.#targets.values()].map(({ url, down, ejectedUntil }) => ({
@@ -146,7 +146,7 @@ export class TargetsHealth {
   #mayGo(maxShare: number): boolean {
     let out = 0
     for (const target of this.#targets.values()) if (!this.usable(target)) out++
-    // Ten percent of ten is one, whatever floating point makes of 0.1.
+    // Ten percent of ten is one, despite floating point (0.1).
     return out + 1 <= Math.floor(this.#targets.size * maxShare + 1e-9)
   }
 }

@@ -21,7 +21,7 @@ export function checkRights(): Step {
   }
 }
 
-/** Whatever a path may be for the upstream must be allowed. */
+/** Every path that the upstream may read must be allowed. */
 function allows(grant: SessionGrant, x: Exchange): boolean {
   const { method, apiPath: path } = x
   const readable = readablePath(path)

@@ -19,7 +19,7 @@ function enter(x: Exchange, chain: Chain): StepOutcome | Promise<StepOutcome> {
 }
 
 /**
- * Reads which version a request asks for (header, query parameter, or first path segment below the listen path) and goes on
+ * Reads which version a request asks for (header, query parameter, or first path segment below the listen path) and continues
  * in that version's chain: another API (new style), or rules within this definition (old style).
  */
 export function chooseVersion(versioning: Versioning, main: Chain, inline: ReadonlyMap<string, Chain>): Step {

@@ -13,7 +13,7 @@ import { contextFieldsOf } from '../../telemetry/traced-exchange.ts'
 const MAX_REQUESTS = 50
 const MAX_AT_ONCE = 8
 const MAX_BODY_BYTES = 1_048_576
-/** Of one answer; all of them stand in memory together. */
+/** Of one response; all of them are in memory together. */
 const MAX_ANSWER_BYTES = 262_144
 
 const NESTED = prebuilt('endpoint_forbidden')

@@ -133,8 +133,8 @@ export function answerFromCache(
 }
 
 /**
- * Whom the upstream may make an answer for: the session, and every credential that goes on and is not told by it. One subject may come with
- * tokens of different claims, an API may ask for two credentials, and where it asks for none the upstream may.
+ * The subject of an upstream response: the session, and every forwarded credential that does not identify it. One subject may come with
+ * tokens of different claims, an API may accept two credentials, and where it needs none the upstream may.
  */
 function callerOf(x: Exchange, { oneCredential }: ChainCache): string {
   const { session } = x
@@ -155,14 +155,14 @@ function wayOf({ operation, corsFields, requestEdits }: Exchange): RequestProfil
   return { requestEdits, answerEdits: operation?.responseHeaders, targets: operation?.targets, upstreamCors }
 }
 
-/** True when `Authorization` says no more than who the caller is, whose answers are told apart from everybody else's. */
+/** True when `Authorization` says no more than who the caller is, whose responses are stored separately. */
 function isOwn(x: Exchange, cache: ChainCache): boolean {
   return cache.ownAuthorization && x.session !== undefined && !x.skipAuthentication && x.hops === 0
 }
 
 /**
- * What is asked for, as the upstream is told: scheme, host, path and query, and whatever else of `X-Forwarded-*` a trusted proxy hands on,
- * which a client may have written. Addresses are no part of it, only whether they are told: the gateway writes those.
+ * The request as the upstream sees it: scheme, host, path and query, and the other `X-Forwarded-*` fields of a trusted proxy,
+ * which a client may have written. Addresses are not part of it, only whether they are sent: the gateway writes those.
  */
 function uriOf(x: Exchange): string {
   const query = x.forwardQuery !== '' || (x.hasQuery && x.query === '') ? `?${x.forwardQuery}` : ''

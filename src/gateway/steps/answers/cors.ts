@@ -55,7 +55,7 @@ export function cors(rules: CorsRules | undefined): Step | undefined {
   }
 }
 
-/** What a preflight is told besides the origin. `*` is answered with what is asked: it counts for no credentials and no `Authorization`. */
+/** The preflight response besides the origin. `*` is answered with the requested names: it does not cover credentials and `Authorization`. */
 function preflightFields(rules: CorsRules): (x: Exchange) => string {
   const methods = rules.methods.filter((method) => method !== '')
   const headers = rules.headers.length > 0 ? rules.headers : DEFAULT_HEADERS

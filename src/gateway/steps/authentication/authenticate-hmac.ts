@@ -37,7 +37,7 @@ const PARAMETER = /([a-zA-Z]{1,32})=(?:"([^"\\]{0,2048})"|(\d{1,15}))(?:, ?|$)/y
 const BASE64 = /^[A-Za-z0-9+/]{20,100}={0,2}$/
 const DATE =
   /^(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun), \d\d (?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec) \d{4} \d\d:\d\d:\d\d GMT$/
-/** What is reckoned with where there is no such key, so that it takes the same time. */
+/** The secret that is used for an unknown key, so that it takes the same time. */
 const NOBODYS = 'no key has this secret'
 
 interface Signature {
@@ -81,7 +81,7 @@ export function authenticateHmac(scheme: SchemeRules, { orgId }: Api, { sessions
   }
 }
 
-/** What a request says of its signature, whatever the form. */
+/** The signature of a request, in either format. */
 interface Claim {
   readonly keyId: string
   readonly digest: string

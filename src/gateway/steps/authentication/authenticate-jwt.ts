@@ -54,12 +54,12 @@ interface Verified {
   readonly confirmation: Confirmation
   /** True for a token of our own authorization servers: it is valid as long as it is in the store. */
   readonly own: boolean
-  /** True when it may be used without a further look: as a bearer token, of somebody else's. */
+  /** True when no further check is needed: a bearer token of another issuer. */
   readonly plain: boolean
   live: LiveSession | undefined
 }
 
-/** Whom a token speaks for: what the session is made of that stands in no store, and the name of that session. */
+/** The subject of a token: the source of a session that is not stored, and the name of that session. */
 interface Caller {
   readonly source: SessionSource
   readonly keyHash: string
@@ -69,10 +69,10 @@ interface Caller {
 }
 
 /**
- * Identifies the caller by a JSON Web Token that somebody else issued (RFC 7519, RFC 8725): signed by a key of the definition or of
+ * Identifies the caller by a JSON Web Token of another issuer (RFC 7519, RFC 8725): signed by a key of the definition or of
  * the key set at its address, valid now, for this API. Its claims give the identity and the policies; from there on it is a session
- * like that of a key, and counters belong to the identity. A token that was right is not checked again until its key set has
- * to be.
+ * like that of a key, and counters belong to the identity. A valid token is not checked again until its key set is
+ * read again.
  */
 export function authenticateJwt(scheme: SchemeRules, api: Api, { sessions, keySets, bindings }: AuthParts): Step {
   const rules = settingsOf(JWT_SCHEME, scheme)
@@ -126,7 +126,7 @@ export function authenticateJwt(scheme: SchemeRules, api: Api, { sessions, keySe
     if (policies.length === 0) return challenged(x, NO_POLICY, presented.word, 'off')
     const confirmation = readConfirmation(jwt.claims.cnf)
     const own = bindings.ownKeys.has(signer.key)
-    // A first key of ours may have been made on another node a moment ago.
+    // Our first key may have been created on another node a moment ago.
     const couldBeOurs = !own && jwt.header.typ === 'at+jwt'
     const freshMs = couldBeOurs ? Math.min(keys.freshMs, OWN_AGAIN_MS) : keys.freshMs
     const verified: Verified = {
@@ -174,7 +174,7 @@ interface Presented {
   readonly word: SchemeWord
 }
 
-/** True for a token of ours that neither was revoked nor has ended, of a client that is still registered where it was issued. */
+/** True for our token that is neither revoked nor expired, of a client that is still registered where it was issued. */
 function isAlive(session: LiveSession | undefined, x: Exchange): boolean {
   if (session === undefined || session.unusable || session.inactive) return false
   const { evictAt, expiresAt, token } = session
@@ -193,7 +193,7 @@ function keySourceOf({ key, family, keySets }: JwtRules, sets: KeySets): KeySour
 }
 
 /**
- * The session of a caller. It is counted under a name that no key can have (there is a space in it), and of its own for each issuer:
+ * The session of a caller. It is counted under a name that no key can have (it contains a space), and separately for each issuer:
  * an issuer of one cannot exhaust the limits of another one's callers.
  */
 function callerOf({ claims }: CompactJwt, rules: JwtRules, orgId: string, policies: readonly string[]): Caller {

@@ -1,7 +1,7 @@
 import { Fault } from '../../../errors/fault.ts'
 import type { Exchange, Step, StepOutcome } from '../../server/exchange.ts'
 
-/** What a request was like before the first try, and what it is told when none succeeds. */
+/** The state of a request before the first attempt, and the response when none succeeds. */
 interface Tries {
   /** Fields of the answer; challenges of tries that another one makes up for are taken back. */
   readonly before: string

@@ -18,7 +18,7 @@ const EXPIRED = prebuilt('token_expired')
 
 /**
  * Finds the access token of the request and the session behind it (OAuth method): a token of a client that is registered at this
- * API and has not ended it since, not lapsed, and in the hands of whom it was issued to. A key is no token.
+ * API and has not revoked it since, not expired, and used by its holder. A key is not a token.
  * Waits for the store only when the token is not in memory, or for a proof to be used up.
  */
 export function authenticateToken(auth: SchemeRules, api: OAuthApi, { sessions, bindings }: AuthParts): Step {

@@ -193,8 +193,8 @@ function dropCookie(x: Exchange, name: string, prefixed: boolean): void {
 }
 
 /**
- * Values of a header (lower case) of a request, without those of credentials that its upstream does not get. Rules that make a part of what
- * goes on from a header read it here.
+ * Values of a header (lower case) of a request, without credentials that are not forwarded. Rules that build a part of a forwarded
+ * request from a header read it here.
  */
 export function openValues(x: Exchange, name: string): readonly string[] {
   const values = x.request.all(name)
@@ -214,7 +214,7 @@ export function openValues(x: Exchange, name: string): readonly string[] {
   return isWithheld ? [] : values
 }
 
-/** The values at these places that go on to the upstream, outside of the query and of `Authorization`; '' = none do. */
+/** The values at these places that are forwarded to the upstream, except the query and `Authorization`; '' = none. */
 export function forwardedCredentials(x: Exchange): string {
   let text = ''
   for (const { in: kind, name } of x.credentials.forwarded) {

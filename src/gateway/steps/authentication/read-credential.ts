@@ -13,8 +13,8 @@ import type { Exchange } from '../../server/exchange.ts'
 
 /**
  * The credential as the request carries it: in the header, the query parameter or the cookie of the scheme. '' when there is none;
- * undefined when there are several: in two places, or a header, parameter or cookie given twice, whatever the values (RFC 6750 section 2).
- * Nobody could say which of them the upstream takes.
+ * undefined when there are several: in two places, or a header, parameter or cookie given twice, with any values (RFC 6750 section 2).
+ * It is unknown which of them the upstream would use.
  */
 export function readCredential(auth: SchemeRules, x: Exchange): string | undefined {
   const inHeader = headerValue(auth, x)

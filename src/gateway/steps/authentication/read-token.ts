@@ -36,14 +36,14 @@ function parse(value: string, wordless: boolean): PresentedToken | NoToken {
   return text === '' ? 'missing' : { text, word }
 }
 
-/** The scheme word that ends at this space, whatever its letter case; '' when it is none of ours. */
+/** The scheme that ends at this space, in any letter case; '' when it is not one of ours. */
 function wordOf(value: string, space: number): SchemeWord {
   if (space !== 6 && space !== 4) return ''
   const word = value.slice(0, space).toLowerCase()
   return word === 'bearer' || word === 'dpop' ? word : ''
 }
 
-/** The scheme word before a credential; '' when there is none of ours. */
+/** The scheme before a credential; '' when it is not one of ours. */
 export function schemeOf(sent: string): SchemeWord {
   if (sent.charCodeAt(4) === SPACE) return wordOf(sent, 4)
   return sent.charCodeAt(6) === SPACE ? wordOf(sent, 6) : ''

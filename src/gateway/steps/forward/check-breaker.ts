@@ -2,7 +2,7 @@ import type { Clock } from '../../../model/time/clock.ts'
 import type { Step } from '../../server/exchange.ts'
 import { NOT_ADMITTED } from '../../upstream/breaker.ts'
 
-/** Refuses requests of operations whose breaker is open. Stands right before `forward`, so that nothing is let through and not sent. */
+/** Refuses requests of operations whose breaker is open. Comes directly before `forward`, so that nothing is admitted and not sent. */
 export function checkBreaker(clock: Clock): Step {
   return function checkBreaker(x) {
     const breaker = x.operation?.breaker

@@ -46,7 +46,7 @@ export function requestFields(x: Exchange): string {
   return x.request.kept() + told + x.requestExtra
 }
 
-/** What is told of a client for whom nobody may speak. Glued together again only where the authority is another than before. */
+/** Forwarding headers for a client behind no trusted proxy. Rebuilt only where the authority has changed. */
 function ownLines(x: Exchange): string {
   const { told, authority } = x
   if (told.lines === '' || told.authority !== authority) {
@@ -57,8 +57,8 @@ function ownLines(x: Exchange): string {
 }
 
 /**
- * What a trusted proxy says of those before it, and who it is. A proxy that does not write X-Real-IP or Forwarded itself hands on the
- * client's: they go on with what the gateway has found, and so never say anything else than X-Forwarded-*.
+ * The forwarding headers of a trusted proxy. A proxy that does not write X-Real-IP or Forwarded itself hands on the
+ * client's: they are sent with what the gateway has determined, and so always agree with X-Forwarded-*.
  */
 function addedLines(x: Exchange): string {
   const { request } = x

@@ -127,7 +127,7 @@ function limitsOfGrant(x: Exchange, grant: SessionGrant): readonly Limit[] {
   return [...new Set([...limits, ...otherReadings(readable).flatMap((reading) => grant.limitsFor(method, reading, x))])]
 }
 
-/** Notes what the client is told of its limits; answers the fault of the limit that refused. */
+/** Notes the limits for the client; returns the fault of the limit that refused. */
 function conclude(x: Exchange, limits: readonly Limit[], refused: number): Fault | undefined {
   x.limitFields = limitFields(limits, x.wall, refused)
   if (refused === -1) return undefined

@@ -15,7 +15,7 @@ export interface OperationParts {
   readonly apiId: string
   readonly version: string
   readonly matching: PathMatching
-  /** Opens the version's targets under a time limit of their own, milliseconds to the head of the answer. */
+  /** Opens the version's targets with a separate time limit, in milliseconds until the head of the response. */
   readonly openTargets: (timeoutMs: number) => Targets
   /** Opens another origin that an operation leads to. */
   readonly openOrigin: (url: string) => Targets

@@ -13,7 +13,7 @@ const CLIMBS = prebuilt('request_malformed', 'the path climbs')
 /** APIs that one request is led through at most, after the first. */
 const MAX_HOPS = 5
 
-/** Ends the walk of a request that is explained rather than served: it goes on with these steps. */
+/** Ends the walk of a request that is explained rather than served: it continues with these steps. */
 export class InternalRedirect implements Reply {
   readonly status = 0
   readonly fields = ''
@@ -26,8 +26,8 @@ export class InternalRedirect implements Reply {
 }
 
 /**
- * Goes on with a request in another API of the organisation (its id, or `self`), without a socket. An internal API, which has no other
- * way in, and the API itself ask nothing of the caller again; every other one asks all that it asks of those who come to it directly.
+ * Continues a request in another API of the organisation (its id, or `self`), without a socket. An internal API, which has no other
+ * entry, and the API itself do not authenticate the caller again; every other API checks what it checks of direct calls.
  */
 export function redirectInternally(
   x: Exchange,
@@ -74,7 +74,7 @@ function below({ api }: Chain, rest: string): string {
   return `${encodedPath(readablePath(api.listenPath)).replace(/\/$/, '')}${rest}`
 }
 
-/** Stands in the place of `forward` at an API whose upstream is another API: `svc://<api_id>/base`. */
+/** Replaces `forward` at an API whose upstream is another API: `svc://<api_id>/base`. */
 export function forwardToApi(url: string): Step {
   const [, apiId = '', base = ''] = /^svc:\/\/([^/?]*)([^?]*)/i.exec(url) ?? []
   const before = base.replace(/\/$/, '')

@@ -24,7 +24,7 @@ const CLIMBS = prebuilt('request_malformed', 'the path climbs')
 /** Largest body that triggers look at; a larger one is refused (413). */
 const MAX_SEARCHED_BYTES = 1_048_576
 
-/** A segment that stands for another, however its dots are spelled. */
+/** A dot segment, in any spelling of its dots. */
 const DOT_SEGMENT = /(?:^|\/)(?:\.|%2e){1,2}(?:\/|$)/i
 
 /** What a rule of a trigger has found, by its name and the index of the value. */

@@ -66,7 +66,7 @@ async function callModules(
   }
 }
 
-/** @throws Fault `body_too_large`, and whatever ends a body early */
+/** @throws Fault `body_too_large`, and every fault that ends a body early */
 async function bodyOf(x: Exchange, limitBytes: number): Promise<Uint8Array> {
   if (x.body === undefined && x.bodyLength === 0) return new Uint8Array(0)
   const bytes = await x.readBody(limitBytes)

@@ -33,7 +33,7 @@ async function transform(x: Exchange, rule: BodyRule): Promise<StepOutcome> {
   return undefined
 }
 
-/** Puts another body in the place of that of the request, whose length and digests go with it. */
+/** Replaces the body of the request; its length and digests are removed. */
 export function putBody(x: Exchange, body: Buffer): void {
   for (const name of OF_THE_BODY) x.request.drop(name)
   x.body = body
