@@ -29,7 +29,7 @@ export interface TemplateFunction {
   run(args: readonly TemplateValue[], meter: Meter): TemplateValue
 }
 
-/** Characters that a step stands for. */
+/** Most characters per step. */
 const CHARACTERS_PER_STEP = 64
 
 /** The value as text between quotes. */
@@ -45,7 +45,7 @@ function plainText(value: TemplateValue): string {
   return typeof value === 'string' ? value : JSON.stringify(value)
 }
 
-/** The value as JSON, for where it stands outside of quotes. */
+/** The value as JSON, for places outside quotes. */
 export function templateJson(value: TemplateValue, meter: Meter): string {
   const text = value instanceof JsonText ? value.text : JSON.stringify(value)
   meter.spend(text.length / CHARACTERS_PER_STEP)

@@ -1,6 +1,6 @@
 import type { TemplateFunction } from './functions.ts'
 
-/** What an expression is made of. `at` is where it stands in the template. */
+/** The nodes of an expression. `at` is its position in the template. */
 export type Expression =
   | { readonly kind: 'value'; readonly value: string | number | boolean | null }
   /** `from` is '.' or the name of a variable with its `$`; `$` alone is the whole body. */

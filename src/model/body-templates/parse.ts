@@ -6,7 +6,7 @@ import { piecesOf, TemplateFlaw, type TemplatePiece, type Token } from './tokens
 const MAX_TEMPLATE = 65_536
 const MAX_DEPTH = 32
 
-/** Reads a template (docs/operations.md says what may stand in it). @throws TemplateFlaw with line and column */
+/** Reads a template (syntax: docs/operations.md). @throws TemplateFlaw with line and column */
 export function parseBodyTemplate(source: string): BodyTemplate {
   if (source.length > MAX_TEMPLATE) throw new TemplateFlaw(source, 0, `is longer than ${MAX_TEMPLATE} characters`)
   return { source, nodes: new Parser(source).whole() }
@@ -42,7 +42,7 @@ class Parser {
     return new TemplateFlaw(this.#source, at, reason)
   }
 
-  /** Everything up to the `end` or `else` of the block that it stands in. */
+  /** Everything up to the `end` or `else` of its block. */
   #list(): { nodes: TemplateNode[]; ending: Ending | undefined } {
     const nodes: TemplateNode[] = []
     while (this.#next < this.#pieces.length) {

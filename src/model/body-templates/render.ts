@@ -28,7 +28,7 @@ export class RenderFlaw extends Error {
 
 /**
  * Writes a template with these values. What is printed between quotes is escaped, what is printed outside of them is JSON itself: so
- * no value can become structure. Time and size are bounded, whatever the values. @throws RenderFlaw
+ * no value can become structure. Time and size are bounded for all values. @throws RenderFlaw
  */
 export function renderTemplate({ nodes, source }: BodyTemplate, root: JsonObject): string {
   const text = new Rendering(source, root).write(nodes)

@@ -7,7 +7,7 @@ export class TemplateFlaw extends Error {
   }
 }
 
-/** A piece of a template: text that is written as it is, or what stands between `{{` and `}}`. */
+/** A part of a template: literal text, or the text between `{{` and `}}`. */
 export type TemplatePiece =
   | { readonly kind: 'text'; readonly text: string; readonly at: number }
   | { readonly kind: 'action'; readonly tokens: readonly Token[]; readonly at: number }

@@ -9,7 +9,7 @@ import type { UserGroup } from '../people/user-group.ts'
 import type { Policy } from '../sessions/session.ts'
 import type { Hook } from '../webhooks/hook.ts'
 
-/** What the bodies of a kind of document hold; of kinds that are not named, whatever JSON their rules let in. */
+/** The body types of documents; of kinds that are not named, any JSON that their rules allow. */
 export interface DocumentBodies {
   api: StoredApi
   asset: Asset

@@ -11,7 +11,7 @@ import { foldCase } from '../text/fold.ts'
 
 /** How a kind of document can be found besides by its storage id. */
 export interface KindIndexes {
-  /** Index name to the value under which one document only may stand; undefined = not indexed. */
+  /** Index name to the value, which only one document may have; undefined = not indexed. */
   readonly unique: Readonly<Record<string, (body: JsonObject) => string | undefined>>
   /** Index name to values for filtering and sorting; several values file it under each. */
   readonly lookup: Readonly<Record<string, (body: JsonObject) => string | readonly string[] | undefined>>
@@ -57,7 +57,7 @@ const fold = (value: string) => foldCase(value).slice(0, FOLDED_LENGTH)
 const folded = (name: string) => (body: JsonObject) =>
   typeof body[name] === 'string' ? fold(body[name] as string) : undefined
 
-/** A date in a form that sorts by time, whatever offset it was written with. */
+/** A date in a form that sorts by time, from any offset. */
 const date = (name: string) => (body: JsonObject) => {
   const value = body[name]
   const time = typeof value === 'string' ? Date.parse(value) : Number.NaN
@@ -72,7 +72,7 @@ const flag = (name: string) => (body: JsonObject) => String(body[name] === true)
 
 const placed = (body: JsonObject) => (typeof body.place === 'string' ? placeKeys(body.place) : undefined)
 
-/** Every kind of document and its indexes; the adapters keep them, whatever they store in. */
+/** Every kind of document and its indexes; all adapters maintain them. */
 export const DOCUMENT_KINDS: Readonly<Record<string, KindIndexes>> = {
   /** Body: `StoredApi` of model/api/place.ts. */
   api: {
@@ -93,7 +93,7 @@ export const DOCUMENT_KINDS: Readonly<Record<string, KindIndexes>> = {
       api_type: text('api_type'),
       auth_type: texts('auth_types'),
       category: categoriesOf,
-      /** As they stand in classic names, so that both formats are found alike. */
+      /** As in classic names, so that both formats are found alike. */
       category_folded: (body) => categoriesOf(body).map((category) => fold(`#${category}`)),
       label: labelsOf,
       label_key: labelKeysOf,
@@ -148,13 +148,13 @@ export const DOCUMENT_KINDS: Readonly<Record<string, KindIndexes>> = {
     lookup: { org_id: text('org_id') },
     sorted: { name: text('name'), name_folded: folded('name') },
   },
-  /** Body: `Asset` of model/asset.ts. `id` stands once in an organisation. */
+  /** Body: `Asset` of model/asset.ts. `id` is unique in an organisation. */
   asset: {
     unique: { org_asset: (body) => `${body.org_id ?? ''}/${body.id ?? ''}` },
     lookup: { org_id: text('org_id'), id: text('id'), kind: text('kind') },
     sorted: { name_folded: folded('name') },
   },
-  /** The definition of a label: `key` and `name` stand once in an organisation. */
+  /** The definition of a label: `key` and `name` are unique in an organisation. */
   label: {
     unique: {
       org_key: (body) => `${body.org_id ?? ''}/${body.key ?? ''}`,
@@ -204,7 +204,7 @@ export const DOCUMENT_KINDS: Readonly<Record<string, KindIndexes>> = {
       cname: (body) => (body.cname === '' ? undefined : folded('cname')(body)),
     },
   },
-  /** Body: `Developer` of model/developer.ts. One of an email address in each organisation, whatever the case of its letters. */
+  /** Body: `Developer` of model/developer.ts. An email address is unique in an organisation, in any letter case. */
   developer: {
     unique: { org_email: (body) => `${body.org_id ?? ''}/${foldCase(String(body.email ?? ''))}` },
     lookup: {

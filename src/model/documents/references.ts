@@ -71,7 +71,7 @@ export function referencesOf(kind: string, body: JsonObject): Reference[] {
   return REFERENCES[kind]?.(body) ?? []
 }
 
-/** References of a document that were not in it before, or stood elsewhere or otherwise. */
+/** References of a document that are new, or that moved or changed. */
 export function newReferences(kind: string, body: JsonObject, before: JsonObject | undefined): Reference[] {
   const keyOf = ({ kind: referred, id, at, text }: Reference) => JSON.stringify([referred, id, at, text])
   const had = new Set(before === undefined ? [] : referencesOf(kind, before).map(keyOf))

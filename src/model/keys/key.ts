@@ -66,7 +66,7 @@ export function passwordHashOf({ basic_auth_data: data }: JsonObject): string {
   return isObject(data) && typeof data.password === 'string' ? data.password : ''
 }
 
-/** Members that are ours: nobody writes them from outside, and they stay with a session whatever is sent. */
+/** Internal members: never written from outside, and kept with a session. */
 const OURS: ReadonlySet<string> = new Set([
   ...['counter_id', 'oauth_client_id', DEVELOPER_ID, ROTATED_TO, ROTATED_FROM],
   ...[USER_NAME, USER_GENERATION, TOKEN_FACTS, NARROWED_BY, LEGACY_KEY],

@@ -6,9 +6,9 @@ import { normaliseText } from '../text/normalise-text.ts'
 /** What is stored of the definition of a label. */
 export interface Label {
   readonly org_id: string
-  /** What people call it; stands once in an organisation, without regard to case. */
+  /** Display name; unique in an organisation, ignoring case. */
   readonly name: string
-  /** What APIs carry it by; stands once in an organisation and never changes. */
+  /** The key in APIs; unique in an organisation, and never changes. */
   readonly key: string
   /** Those that are allowed; empty = any text. */
   readonly values: readonly string[]
@@ -20,7 +20,7 @@ export interface AppliedLabel {
   readonly value: string
 }
 
-/** A label that somebody wants an API to carry; `named` is the key or the name of its definition. */
+/** A label to apply to an API; `named` is the key or the name of its definition. */
 export interface WantedLabel {
   readonly named: string
   readonly value: string

@@ -24,9 +24,9 @@ export interface Limit {
   remaining: number
   /** Written by `Counters.take`: milliseconds until a permit comes back (rate) or the window ends (quota), 0 = unknown. */
   resetMs: number
-  /** How answers state it, made once: the parameters in `RateLimit-Policy` of a rate, all that stands before `remaining` for a quota. */
+  /** Its text in responses, made once: the parameters in `RateLimit-Policy` of a rate, everything before `remaining` for a quota. */
   readonly stated: string
-  /** For a rate that stands alone: all that stands before its `remaining`. For a quota ''. */
+  /** For a single rate: everything before its `remaining`. For a quota ''. */
   readonly statedAlone: string
   /** Belongs to the counters adapter: where it keeps this count. -1 until first used. */
   slot: number

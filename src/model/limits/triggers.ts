@@ -3,7 +3,7 @@ import type { JsonObject } from '../json/json.ts'
 /** Most percentages that one key is watched at. */
 const MOST_TRIGGERS = 20
 
-/** The percentages of a quota at which somebody wants to be told (`monitor.trigger_limits`), ascending; undefined = none. */
+/** The percentages of a quota that raise an event (`monitor.trigger_limits`), ascending; undefined = none. */
 export function triggersOf(session: object | undefined): readonly number[] | undefined {
   const { monitor } = (session ?? {}) as JsonObject
   const limits = (monitor as JsonObject | null | undefined)?.trigger_limits
@@ -22,8 +22,8 @@ interface Seen {
 }
 
 /**
- * Tells which percentages of a quota were reached by a request: each once in a period, also while requests overtake each other.
- * Of a quota that was not seen before (after a start) only what this request itself reached counts: the rest was told.
+ * Reports which percentages of a quota were reached by a request: each once in a period, also when requests overtake each other.
+ * For a quota that is new to this process (after a start) only the percentages reached by this request count: the rest was reported.
  */
 export class QuotaTriggers {
   readonly #seen = new Map<string, Seen>()

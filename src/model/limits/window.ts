@@ -69,7 +69,7 @@ class RingPool {
  * uses; up to 1024 it admits whenever that is so, above it may refuse up to one block early.
  *
  * Times are whole milliseconds of a monotonic clock, so a use counts until strictly more than `windowMs` have passed; a clock
- * that goes back stands still instead. `max` and `windowMs` come with every call and may change: what was used still counts.
+ * that goes back counts as stopped. `max` and `windowMs` come with every call and may change: earlier uses still count.
  * `max` is a whole number of at least 1.
  */
 export class Windows {

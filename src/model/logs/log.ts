@@ -26,6 +26,6 @@ export interface LineSink {
   readonly backlogBytes: number
   /** Takes whole lines, each ended by a line feed. False when they could not be taken. */
   write(lines: string): boolean
-  /** Writes what is left, within bounds, and lets go of the file. */
+  /** Flushes, within bounds, and closes the file. */
   close(): Promise<void>
 }

@@ -3,7 +3,7 @@ import { type BlockList, isIP, SocketAddress } from 'node:net'
 /** Whose request it is, as far as trusted proxies tell. */
 export interface ForwardedClient {
   readonly address: string
-  /** False where a trusted proxy names a client that is no address: `address` is then the last one that it could be told from. */
+  /** False where a trusted proxy names a client that is no address: `address` is then the last valid one. */
   readonly proven: boolean
   /** The addresses of `X-Forwarded-For` from the left, as far as they are some. */
   readonly chain: readonly string[]
@@ -54,7 +54,7 @@ function fromRealIp(peer: string, realIp: string): ForwardedClient {
 
 /**
  * The address of an entry: `192.0.2.1`, `192.0.2.1:443`, `2001:db8::1`, `[2001:db8::1]`, `[2001:db8::1]:443`; undefined for anything
- * else. IPv6 is told in its canonical form, without a zone, which means nothing elsewhere; an IPv4 address that is mapped into it as IPv4.
+ * else. IPv6 is in canonical form, without a zone, which has no meaning elsewhere; an IPv4 address that is mapped into it as IPv4.
  */
 export function forwardedAddress(entry: string): string | undefined {
   const family = isIP(entry)

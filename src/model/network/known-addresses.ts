@@ -4,8 +4,8 @@ const MOST_NAMES = 10_000
 const MOST_ADDRESSES = 16
 
 /**
- * Remembers from where a name was shown to be somebody's, so that guesses from elsewhere do not keep them out there. Kept as hashes under
- * a salt of the process alone; memory is bounded, and only who succeeds takes any: of too many names the one that succeeded longest ago goes.
+ * Remembers from where a name signed in, so that guesses from elsewhere do not lock its owner out there. Stored as hashes under
+ * a salt of the process; memory is bounded, and only successful sign-ins use it: of too many names the least recent is dropped.
  */
 export class KnownAddresses {
   readonly #salt = randomBytes(16)

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../json/json.ts'
 
-/** What every gateway is told to let go of: the stored answers of an API, or the key sets of identity providers (`subject` ''). */
+/** A command to every gateway: drop the cached responses of an API, or the key sets of identity providers (`subject` ''). */
 export interface GatewayCommand {
   readonly order: 'responses' | 'key_sets'
   readonly subject: string

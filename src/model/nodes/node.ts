@@ -36,8 +36,8 @@ export interface NodeLoad {
 }
 
 /**
- * What a gateway node says of itself: enough to tell of every stored API how it stands there, without naming those that stand as
- * they should. Body of the kind `node`.
+ * The status of a gateway node: enough to derive the state of every stored API there, without listing those that are in
+ * sync. Body of the kind `node`.
  */
 export interface NodeStatus extends NodeShard {
   readonly name: string
@@ -59,7 +59,7 @@ export interface NodeStatus extends NodeShard {
   readonly troubled: number
   /** At most `MOST_TROUBLES`. */
   readonly troubles: readonly NodeTrouble[]
-  /** Told apart from another node of this name; nodes that were written down by older versions have none. */
+  /** Distinguishes nodes of one name; records of older versions have none. */
   readonly instance?: string
   /** As of `seen_at`; nodes that were written down by older versions tell none. */
   readonly load?: NodeLoad
@@ -73,7 +73,7 @@ export const MOST_TROUBLES = 500
 /** How often a node says that it is there when nothing changes. */
 export const NODE_BEAT_MS = 30_000
 
-/** How one stored API stands on one node. */
+/** The state of one stored API on one node. */
 export interface ApiSyncStatus {
   readonly node: string
   /** That of `NodeTrouble`, or: `loaded`, `inactive` (switched off), `elsewhere` (its tags are not the node's), `pending` (not yet taken over), `unknown` (the node is gone, or has more troubles than it lists). */
@@ -83,7 +83,7 @@ export interface ApiSyncStatus {
   readonly revision: number
 }
 
-/** What of a stored API decides how it stands. */
+/** The fields of a stored API that decide its state. */
 export interface StoredApiState {
   readonly apiId: string
   readonly revision: number
@@ -91,7 +91,7 @@ export interface StoredApiState {
   readonly tags: readonly string[] | undefined
 }
 
-/** Tells from a node's status how a stored API stands there, at `now` (ms since the epoch). */
+/** Derives the state of a stored API from a node's status, at `now` (ms since the epoch). */
 export function syncStatusOf(api: StoredApiState, node: NodeStatus, now: number): ApiSyncStatus {
   const at = (state: ApiSyncStatus['state'], reason = '', revision = 0): ApiSyncStatus => ({
     node: node.name,

@@ -111,7 +111,7 @@ const CHECKS = checksOf({
   org_id: orNull(text),
 })
 
-/** What is ours, and what has a place of its own: never kept as it came. */
+/** Internal members, and members with their own handling: never copied from input. */
 const OWN = new Set([
   ...CHECKS.keys(),
   ...[
@@ -129,8 +129,8 @@ const OWN = new Set([
 const KEPT_TEXTS = ['app_description', 'use_case']
 
 /**
- * Reads what a body says about a client. `redirect_uri` is a text or a list, beside or in the place of `redirect_uris`;
- * `policy_id` goes first among `policies`; `meta_data` and `metadata` are one.
+ * Reads the client in a body. `redirect_uri` is a text or a list, with or instead of `redirect_uris`;
+ * `policy_id` comes first among `policies`; `meta_data` and `metadata` are the same.
  * @throws Fault `oauth_client_invalid` (400) naming each field
  */
 export function readClientFields(body: JsonObject): ClientFields {
@@ -173,7 +173,7 @@ export function checkClientText(name: 'client_id' | 'secret', value: string): st
   return value
 }
 
-/** The one value first, then the list. One that stands beside a list must be in it: else it is unclear which of them counts. */
+/** The single value first, then the list. If both are given, the list must contain the value: otherwise it is unclear which counts. */
 function united(
   findings: Findings,
   oneName: string,

@@ -9,7 +9,7 @@ export type ClientAuthMethod =
   | 'tls_client_auth'
   | 'none'
 
-/** A client app as stored: the body of documents of kind `oauth_client`. One document whatever number of APIs it is registered at. */
+/** A client app as stored: the body of documents of kind `oauth_client`. One document for all APIs of its registrations. */
 export interface OAuthClient {
   readonly client_id: string
   readonly org_id: string

@@ -8,7 +8,7 @@ export interface TokenFacts {
   readonly epoch: string
   /**
    * The client's policies when it was issued, empty = none. The client's policies of today are what counts; these tell a token
-   * whose rules could stand alone from one that has lost its last policy, and what its session names itself.
+   * whose rules could apply alone from one that has lost its last policy, and what its session names itself.
    */
   readonly policies: readonly string[]
   /** Granted scopes, separated by spaces; '' = none. */

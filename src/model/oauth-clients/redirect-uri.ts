@@ -13,7 +13,7 @@ const DOT_SEGMENT = /\/(?:\.|%2e){1,2}(?:[/?]|$)/i
 const LOOPBACK = /^http:\/\/(127\.0\.0\.1|\[::1\]|localhost)(?::([1-9][0-9]{0,4}))?([/?].*)?$/
 /** Schemes of apps from before RFC 8252, `myapp://callback`. */
 const APP_SCHEME = /^[a-z][a-z0-9+.-]*:\/\/[^/?#@*]+(?:[/?]|$)/
-/** Schemes that browsers and systems give a meaning of their own: what follows may run, or be read from the disk. */
+/** Schemes with a special meaning in browsers and systems: the rest may run, or be read from the disk. */
 const TAKEN_SCHEMES = new Set(
   'about blob chrome chrome-extension data file filesystem ftp ftps intent jar javascript ldap mailto moz-extension resource sftp sms ssh tel vbscript view-source ws wss'.split(
     ' ',

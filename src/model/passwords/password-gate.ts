@@ -7,13 +7,13 @@ const MOST_WAITING = 50
 const LEASE_MS = 10_000n
 /** How long a waiter sleeps before it looks by itself. */
 const LOOK_AGAIN_MS = 1000
-/** What those are told to wait who find too many waiting: a hash takes some tens of milliseconds. */
+/** `Retry-After` when too many wait: a hash takes some tens of milliseconds. */
 const BUSY_MS = 1000
 const NAME = 'gatehouse.passwords'
 
 /**
- * Lets two password hashes at a time through, whatever thread asks: each takes 32 MB and one of the four threads that all
- * file reads and name look-ups of the process share. More wait, at most fifty on each thread.
+ * Admits two password hashes at a time, from all threads: each takes 32 MB and one of the four threads that all
+ * file reads and name look-ups of the process share. Others wait, at most fifty on each thread.
  */
 export class PasswordGate {
   /** Until when each slot is taken, in milliseconds of a clock that all threads share; 0 = free. */

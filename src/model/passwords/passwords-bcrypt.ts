@@ -21,8 +21,8 @@ export function isBcryptHash(text: string): boolean {
 }
 
 /**
- * True when the password is the one that was hashed; of it the first 72 bytes count, as bcrypt has it. The work is done on a
- * thread of its own, one after the other: it is plain JavaScript, and nobody else shall wait for it.
+ * True when the password matches the hash; only its first 72 bytes count, as in bcrypt. The work is done on a
+ * separate thread, one after the other: it is plain JavaScript, and must not block others.
  * @throws Fault `internal` when the thread fails
  */
 export async function verifyBcrypt(stored: string, password: string): Promise<boolean> {

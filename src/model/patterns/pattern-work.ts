@@ -13,12 +13,12 @@ export const WORK_OF_EXPRESSION = 10_000
 /** Nothing is served that was not compared with all that it must be. */
 export const TOO_MUCH_WORK = prebuilt('patterns_over_budget')
 
-/** What a request has spent so far: the request itself, or an account of its own where none is served. */
+/** The work of a request so far: the request itself, or a separate account without a request. */
 export interface PatternWork {
   patternWork: number
 }
 
-/** An account of its own. */
+/** A separate account. */
 export function newPatternWork(): PatternWork {
   return { patternWork: 0 }
 }

@@ -34,7 +34,7 @@ interface Dialect {
 const PATHS: Dialect = { templates: true, captures: false, folds: false }
 const FOLDED_PATHS: Dialect = { templates: true, captures: false, folds: true }
 const EXPRESSIONS: Dialect = { templates: false, captures: true, folds: false }
-/** Most rounds of counted repetition that the linear engine takes as they stand. */
+/** Most rounds of counted repetition that the linear engine accepts. */
 const MAX_NATIVE_ROUNDS = 16
 
 export interface PatternPiece {
@@ -78,7 +78,7 @@ function readablePattern(text: string): string {
 }
 
 /**
- * Compiles a regular expression as it stands, within the same bounds: braces and slashes are no templates, groups capture, and
+ * Compiles a regular expression without template syntax, within the same bounds: braces and slashes have no special meaning, groups capture, and
  * lazy repetition stays lazy. A group that captures can be repeated at most 16 times by count.
  * @throws Fault `pattern_invalid` (400), which says what is wrong and where
  */
@@ -107,7 +107,7 @@ export function compileNormalised({ text, choices }: PatternPiece): RegExp {
   }
 }
 
-/** Most parts that may look at one character, from whatever beginning. */
+/** Most parts that may read one character, from any start. */
 export const widthOf = ({ width, size }: PatternPiece): number => width ?? size
 
 class Reader {
@@ -191,7 +191,7 @@ function sequence(reader: Reader, depth: number): PatternPiece {
   return { text, size, choices, captures, width, length, anchored }
 }
 
-/** One atom; `size` 0 marks what stands between characters and cannot be repeated. */
+/** One atom; `size` 0 marks a position between characters, which cannot be repeated. */
 function atom(reader: Reader, depth: number): PatternPiece {
   const { templates } = reader.dialect
   if (templates && reader.match(TEMPLATE) !== null) return { text: '[^/]+', size: 2, choices: 1 }
@@ -216,7 +216,7 @@ function literal(char: string): PatternPiece {
   return { text: SYNTAX.test(char) ? `\\${char}` : char, size: 1, choices: 0, length: 1 }
 }
 
-/** A character that stands for itself: where letter case does not count, folded, which can make several of it. */
+/** A literal character: folded where letter case is ignored, which can make several of it. */
 function word(reader: Reader, char: string): PatternPiece {
   if (!reader.dialect.folds) return literal(char)
   const whole = char + (reader.match(/(?<=[\uD800-\uDBFF])[\uDC00-\uDFFF]/y)?.[0] ?? '')
@@ -255,7 +255,7 @@ function escapeSequence(reader: Reader): PatternPiece {
   return word(reader, escapedCharacter(reader, char))
 }
 
-/** The character that an escape stands for. */
+/** The character of an escape. */
 function escapedCharacter(reader: Reader, char: string): string {
   const control = { n: '\n', r: '\r', t: '\t', f: '\f', v: '\v' }[char]
   if (control !== undefined) return control
@@ -380,7 +380,7 @@ function roundsOf(
   return { width: widthOf(part) + 1, length: least === most ? part.length * least : undefined }
 }
 
-/** Choices of a part that is repeated with so many choices of its own. */
+/** Alternatives of a repeated part that has as many alternatives. */
 function again(part: PatternPiece, choices: number): number {
   return part.choices > 0 ? Number.POSITIVE_INFINITY : choices
 }

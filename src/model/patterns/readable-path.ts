@@ -7,8 +7,8 @@ const KEPT_BACKSLASH = /\u{DC5C}/gu
 
 /**
  * A path as a person reads it, which is the form that rules are compared in: escapes decoded as UTF-8. Encoded slashes, backslashes
- * and control characters are no such characters then: each becomes one character of its own, that only the same escape gives.
- * What is no escape, and what is not UTF-8, stays as it is. Requests and definitions go through this one function.
+ * and control characters stay distinct: each becomes a private character, which only the same escape produces.
+ * Invalid escapes, and bytes that are not UTF-8, stay unchanged. Requests and definitions go through this one function.
  */
 export function readablePath(path: string): string {
   if (!path.includes('%')) return path

@@ -7,8 +7,8 @@ const MEMBER = /\\u[0-9a-f]{4}|\\x[0-9a-f]{2}|\\.|(?:%[0-9a-f]{2})+|./gisu
 const BARE = /[A-Za-z0-9\-._~!$&'()*+,;=:@]/
 
 /**
- * The pattern of a rewrite, for paths in normal form, whose groups go on to the upstream as they are: an escape stands for its character
- * where a path holds that bare, escapes are in upper case, and characters that no path holds bare are escapes.
+ * The pattern of a rewrite, for paths in normal form, whose groups are forwarded unchanged: an escape means its character
+ * where paths contain it bare, escapes are in upper case, and characters that are never bare in paths are escapes.
  * @throws Fault `pattern_invalid` (400), which says what is wrong
  */
 export function compileRewritePattern(pattern: string): RegExp {
@@ -94,7 +94,7 @@ function codeOf(member: string): number | undefined {
 
 const SURROGATES = [0xd800, 0xdfff] as const
 
-/** The escapes in UTF-8 of all characters of a range, as expressions that together stand for these and no others. */
+/** The UTF-8 escapes of all characters of a range, as expressions that together match these and no others. */
 function sequencesOf(from: number, to: number): string[] {
   if (from > to) return []
   if (from <= SURROGATES[1] && to >= SURROGATES[0])

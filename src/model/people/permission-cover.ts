@@ -1,12 +1,12 @@
 import { type Intent, isAdmin, mayDo, PERMISSION_KEYS, type Permissions } from './permission.ts'
 
 const INTENTS: readonly Intent[] = ['read', 'write']
-/** Members that are no permissions of their own. */
+/** Members that are no separate permissions. */
 const MARKS: ReadonlySet<string> = new Set(['IsAdmin', 'ResetPassword', 'owned_analytics'])
 
 /**
- * True when `held` includes everything that `wanted` allows: what somebody may give to others, and whom somebody may
- * act upon.
+ * True when `held` includes everything that `wanted` allows: the permissions that a user may grant, and the users that it may
+ * change.
  */
 export function covers(held: Permissions, wanted: Permissions): boolean {
   if (isAdmin(wanted) && !isAdmin(held)) return false

@@ -38,7 +38,7 @@ export function mayDo(permissions: Permissions, key: string, intent: Intent): bo
   return value === 'write' || (value === 'read' && intent === 'read')
 }
 
-/** True where analytics are limited to what can be told apart by API. Means something beside `analytics: read` alone. */
+/** True where analytics are limited to data that can be separated by API. Has a meaning only with `analytics: read`. */
 export function ownAnalyticsOnly(permissions: Permissions): boolean {
   return !isAdmin(permissions) && permissions.analytics === 'read' && permissions.owned_analytics === 'owned'
 }

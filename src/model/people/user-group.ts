@@ -2,7 +2,7 @@ import type { DocumentId } from '../documents/ids.ts'
 import type { JsonObject } from '../json/json.ts'
 import type { Permissions } from './permission.ts'
 
-/** What is stored of a group of users. Its rights take the place of its members' own. */
+/** The stored form of a group of users. Its permissions replace those of its members. */
 export interface UserGroup {
   readonly org_id: string
   readonly name: string
@@ -31,7 +31,7 @@ export function groupOf({
   return { ...body, id, revision }
 }
 
-/** The rights that a group gives: never those of an administrator, whatever is stored. */
+/** The permissions of a group: never those of an administrator, even if stored. */
 export function groupPermissions({ user_permissions: own }: Pick<UserGroup, 'user_permissions'>): Permissions {
   const { IsAdmin: _admin, ResetPassword: _reset, ...rest } = own
   return Object.keys(rest).length === 0 ? NOTHING : rest

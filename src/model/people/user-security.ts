@@ -3,7 +3,7 @@ import { fault } from '../../errors/fault.ts'
 import { isObject, type Json, type JsonObject } from '../json/json.ts'
 import type { Millis } from '../time/clock.ts'
 
-// What stands in the body of a dashboard user (kind `user`) about signing in. None of it is for any eye but ours.
+// The sign-in data in the body of a dashboard user (kind `user`). Never shown to anyone.
 
 /** A second factor by time (RFC 6238) that its owner has confirmed. */
 export interface StoredTotp {

@@ -53,7 +53,7 @@ export function toEmail(text: unknown): string | undefined {
   return email.length <= LONGEST_EMAIL && EMAIL.test(email) ? email : undefined
 }
 
-/** What stands where a document says nothing. Nobody is let in by what is missing. */
+/** Defaults of absent members. None of them admits a user. */
 const BLANK: User = {
   org_id: '',
   first_name: '',

@@ -126,7 +126,7 @@ export function policyScope(policyId: string): string {
   return `p.${policyId}`
 }
 
-/** True when the access right has a rate of its own. */
+/** True when the access right has its own rate. */
 export function statesRate(right: AccessDefinition): boolean {
   return rateOf(right.limit, { policy: '' }) !== undefined
 }

@@ -81,14 +81,14 @@ export function policyIdsOf(session: Session): string[] {
 }
 
 /**
- * Applies policies to a session. `policies` stand in the order of `policyIdsOf(session)`, undefined where an id is not known.
+ * Applies policies to a session. `policies` are in the order of `policyIdsOf(session)`, undefined where an id is not known.
  * `apiOrgOf` gives the organisation of an API, undefined for one that is not loaded: a policy of another organisation is refused.
  *
  * Parts (rights, rate, quota, depth) of several policies are united, the more generous wins: a rate by its time per call, a
- * quota as a pair of maximum and renewal; paths and versions add up, and no list of paths at all beats any list. Values of the
- * session in a part that a policy controls do not count. What no source states for an API comes from the top level of the
- * session, part by part: a limit that states only a quota leaves the rate of the top level in force.
- * Rights of the session itself stand only when all its policies are known and none brings rights.
+ * quota as a pair of maximum and renewal; paths and versions add up, and no list of paths beats any list. Values of the
+ * session in a part that a policy controls are ignored. A part that no source states for an API comes from the top level of the
+ * session: a limit that states only a quota keeps the rate of the top level.
+ * Access rights of the session itself apply only when all its policies are known and none brings rights.
  *
  * Answers a Fault `policies_unusable` with the reason when they cannot be applied together, also when they bring more patterns than
  * requests are compared with (`session-bounds.ts`). Takes time that grows with the number of entries. Never throws.

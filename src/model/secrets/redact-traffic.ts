@@ -1,6 +1,6 @@
 import { isSecretName, MASK } from './redact.ts'
 
-// Texts of other people's requests, as they are kept: no rule here may cost more than a few passes, whatever they hold.
+// Recorded texts of requests are untrusted: no rule here may cost more than a few passes over any text.
 
 /** Names of fields and parameters that hold a secret besides those that `isSecretName` knows. */
 const MORE =
@@ -100,8 +100,8 @@ function redactField(line: string, names: SecretNames): string {
 }
 
 /**
- * A body as it may be kept: JSON, forms and other text without secret members; of anything else, and of compressed ones, only a
- * note. `whole` false = cut, which is no reason to give away what stands before the cut.
+ * A body for the record: JSON, forms and other text without secret members; for other types, and compressed ones, only a
+ * note. `whole` false = truncated, which does not permit showing secrets before the cut.
  */
 export function redactBody(
   bytes: Uint8Array,

@@ -1,6 +1,6 @@
 import { isObject, type Json, type JsonObject } from '../json/json.ts'
 
-/** What stands in the place of a secret. */
+/** The mask of a secret. */
 export const MASK = '***'
 
 /** Names of members and fields whose text is a secret, as a caller writes them or as the store keeps them. */
@@ -12,7 +12,7 @@ const HARMLESS =
 /** Of those in turn, what holds a secret all the same. */
 const HOLDS_ONE = /redirect_to$/i
 const USER_INFO = /(\/\/)[^/?#@\s"]+@/g
-/** A parameter in the query of an address, with its value where that is written out: `$1` and `{{name}}` stand for something else. */
+/** A query parameter of a URL, with its literal value: `$1` and `{{name}}` are no literals. */
 const PARAMETER = /([?&;])([^=?&;#\s"]{1,128})=(?![${])([^&;#\s"]+)/g
 /** Names of parameters whose value is a secret, besides those of members. */
 const SECRET_PARAMETER = /(?:^|[._-])(?:key|auth|sig|signature|pwd)$|api[._-]?key|access[._-]?key/i
@@ -33,7 +33,7 @@ export function redact(value: Json, name = ''): Json {
   return redactObject(value)
 }
 
-/** The same for an answer, where a secret may stand under any name: what looks like a random credential goes too. */
+/** The same for a response, where a secret may have any name: values that look like random credentials are masked too. */
 export function redactAnswer(value: Json): Json {
   return withoutRandom(redact(value))
 }
@@ -70,7 +70,7 @@ function decoded(text: string): string {
 }
 
 function redactObject(value: JsonObject): JsonObject {
-  // Fields are written as {name, value} too, and then the name stands in a value.
+  // Fields are written as {name, value} too: then the name is in a value.
   const field = typeof value.name === 'string' && isSecretField(value.name)
   const entries = Object.entries(value).map(([key, item]): [string, Json] => {
     if (field && key.toLowerCase() === 'value' && typeof item === 'string') return [key, MASK]

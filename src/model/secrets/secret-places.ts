@@ -7,9 +7,9 @@ export type SecretPath = readonly (string | number)[]
 /** A text that is a secret, or holds one. */
 interface Place {
   readonly path: SecretPath
-  /** What somebody reads who may not know it. */
+  /** The mask for readers without access. */
   readonly masked: string
-  /** True for values of header fields that are sent on, whatever they are called: they are secrets where nothing says otherwise. */
+  /** True for values of forwarded header fields, with any name: they are secrets unless declared otherwise. */
   readonly header: boolean
 }
 
@@ -38,7 +38,7 @@ const RULES: readonly { readonly is: (found: Found) => boolean; readonly header?
   { is: isSentHeader, header: true },
 ]
 
-/** Names that speak of secrets and hold none, besides those that are told apart everywhere. */
+/** Names that sound like secrets and are none, in addition to the general list. */
 const HARMLESS = /algorithm|polic(?:y|ies)|scope|claim|method|redirect|cache|fields?$|^keys?$|^code$|header/i
 const FIELD = /authori[sz]ation|cookie|secret|token|pass|api[_-]?key|credential/i
 const MASKED_PARAMETER = /[?&;][^=?&;#\s"]+=\*\*\*(?:[&;#]|$)/
@@ -77,7 +77,7 @@ export function redactDocument(document: Json): Json {
   return redact(withoutSecrets(document))
 }
 
-/** The document as somebody reads it who may not know its secrets; the same object where it has none. */
+/** The document for readers who may not see its secrets; the same object where it has none. */
 export function withoutSecrets<Document extends Json>(document: Document): Document {
   const edited = new EditedCopy(document)
   for (const { path, masked } of secretsOf(document)) edited.put(path, masked)
@@ -85,8 +85,8 @@ export function withoutSecrets<Document extends Json>(document: Document): Docum
 }
 
 /**
- * What was sent in the place of a document, with its secrets where the sent one is blank there, or is as shown to readers who may not know
- * them. Entries of lists are known by their names or ids, else by their places.
+ * The replacement of a document, with its stored secrets where the sent ones are blank or masked.
+ * Entries of lists are matched by their names or ids, else by their positions.
  */
 export function mergeSecrets<Document extends Json>(sent: Document, stored: Json): Document {
   const edited = new EditedCopy(sent)
@@ -99,7 +99,7 @@ export function mergeSecrets<Document extends Json>(sent: Document, stored: Json
   return edited.value as Document
 }
 
-/** Where a document has the mask in the place of a secret; undefined = nowhere. */
+/** Where a document contains the mask instead of a secret; undefined = nowhere. */
 export function maskIn(document: Json): SecretPath | undefined {
   return secretsOf(document).find(({ path }) => {
     const text = textAt(document, path) ?? ''

@@ -29,7 +29,7 @@ const NO_ENDPOINTS: readonly EndpointRule[] = []
 interface CompiledRight {
   readonly versions: ReadonlySet<string>
   readonly paths: readonly PathRule[] | undefined
-  /** Of endpoints with limits of their own, in order: where letter case counts, and where it does not. */
+  /** Of endpoints with separate limits, in order: case-sensitive, and case-insensitive. */
   readonly endpoints: Map<boolean, readonly (Matcher | undefined)[]>
 }
 
@@ -69,7 +69,7 @@ export class SessionGrant {
   readonly apiId: string
   /** Names of versions; on an API with versions an empty set allows none, on one without it is not looked at. */
   readonly versions: ReadonlySet<string>
-  /** The rate of the key at this API; undefined = unlimited. Requests at an endpoint with a limit of its own use `rateFor`. */
+  /** The rate of the key at this API; undefined = unlimited. Requests at an endpoint with a separate limit use `rateFor`. */
   readonly rate: Limit | undefined
   /** undefined = no quota is enforced. */
   readonly quota: Limit | undefined

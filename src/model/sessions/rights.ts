@@ -10,7 +10,7 @@ export interface PathRule {
   readonly pattern: Matcher | undefined
 }
 
-/** Compiles `allowed_urls`; undefined means every path, which an empty or absent list stands for. */
+/** Compiles `allowed_urls`; undefined means every path, as does an empty or absent list. */
 export function compilePaths(urls: readonly AllowedUrl[] | null | undefined): readonly PathRule[] | undefined {
   if (urls === null || urls === undefined || urls.length === 0) return undefined
   return urls.map(({ url, methods }) => ({ methods, pattern: matcherFor(url) }))

@@ -6,12 +6,12 @@ import { commonPaths } from './rights.ts'
 import type { AccessDefinition, Policy, Session } from './session.ts'
 
 /**
- * Member of a session's body that holds a second session, of whoever allowed the first: a login page (`key_rules`), a user
- * (password grant). What the first may do is what both may do.
+ * Member of a session's body that holds a second session, set by the authority behind the first: a login page (`key_rules`), a user
+ * (password grant). The first may do only what both may do.
  */
 export const NARROWED_BY = 'narrowed_by'
 
-/** Fields of a session that prove who somebody is, say how long it lives, or are ours: never those of a token. */
+/** Fields of a session for authentication, lifetime and internal use: never those of a token. */
 const NEVER_TAKEN: ReadonlySet<string> = new Set([
   'basic_auth_data',
   'jwt_data',
@@ -43,7 +43,7 @@ export function rightsAndLimitsOf(session: JsonObject): JsonObject {
   return Object.fromEntries(Object.entries(session).filter(([name]) => !NEVER_TAKEN.has(name)))
 }
 
-/** True when a session has rights of its own or policies that may bring some. */
+/** True when a session has its own access rights, or policies that may bring some. */
 export function hasRights(session: Session): boolean {
   return Object.keys(session.access_rights ?? {}).length > 0 || policyIdsOf(session).length > 0
 }
@@ -68,9 +68,9 @@ export function mergeSession(
 }
 
 /**
- * What two merged sessions allow both. APIs and versions: those of both. Paths, rates, quotas and limits of endpoints: each
+ * The intersection of two sessions. APIs and versions: those of both. Paths, rates, quotas and limits of endpoints: each
  * request must fit into the first and into the second, and is counted by both or by neither; neither a shorter list nor a
- * smaller number could stand for two regular expressions or for two windows. Metadata: of both, the first wins.
+ * smaller number could replace two regular expressions or two windows. Metadata: of both, the first wins.
  */
 export function intersectRights(first: Merged, second: Merged): Merged {
   const rights = new Map<string, EffectiveRight>()
@@ -144,7 +144,7 @@ export function flatRight({ narrowedBy, ...own }: EffectiveRight): EffectiveRigh
   }
 }
 
-/** A session that names no API of its own takes part at every API of the first, so that its limits are met there. */
+/** A session that names no API takes part at every API of the first, so that its limits apply there. */
 function withRightsOf(session: Session, { rights }: Merged): Session {
   if (Object.keys(session.access_rights ?? {}).length > 0) return session
   const all = [...rights.values()].map(({ apiId, versions }): [string, AccessDefinition] => [

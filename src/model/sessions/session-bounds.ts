@@ -5,7 +5,7 @@
 export const MOST = {
   /** Patterns of `allowed_urls` of one right. */
   allowed_urls: 500,
-  /** Paths with limits of their own in one right. */
+  /** Paths with separate limits in one access right. */
   endpoints: 500,
   methods: 50,
   versions: 1000,

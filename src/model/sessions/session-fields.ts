@@ -4,7 +4,7 @@ import { unmatchablePattern } from '../patterns/pattern-reach.ts'
 import { methodName } from '../text/method-name.ts'
 import { MOST } from './session-bounds.ts'
 
-/** Notes every fault of a body with the path where it stands, `access_rights.orders.limit.rate`. */
+/** Notes every error of a body with its path, `access_rights.orders.limit.rate`. */
 export class Findings {
   readonly list: string[] = []
 

@@ -75,7 +75,7 @@ export function withoutRules(session: JsonObject): JsonObject {
   return Object.fromEntries(entries)
 }
 
-/** With a single API its numbers stand at the top level too. */
+/** With a single API its numbers are at the top level too. */
 function topNumbers({ rights, top }: Merged): JsonObject {
   const [only] = rights.values()
   const shown = rights.size === 1 && only !== undefined ? flatRight(only) : top

@@ -20,7 +20,7 @@ import {
 
 // Types rather than interfaces: what they describe is JSON, which only types are taken for.
 
-/** One limit block as it stands in sessions, policies and access rights (per seconds). */
+/** One limit block of sessions, policies and access rights (per seconds). */
 export type LimitFields = {
   rate?: number
   per?: number
@@ -55,7 +55,7 @@ export type AccessDefinition = {
 }
 
 /**
- * A session: what stands behind a key or an access token, as on the wire (zero values may be absent).
+ * A session of a key or an access token, as on the wire (zero values may be absent).
  * Fields that this build does not enforce are kept as they came.
  */
 export type Session = LimitFields & {

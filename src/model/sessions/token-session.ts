@@ -39,9 +39,9 @@ export function withUserOfToday(body: JsonObject, user: JsonObject): JsonObject 
 const LIMITS = ['rate', 'quota_max', 'throttle_interval', 'max_query_depth'] as const
 
 /**
- * The session of a token as its client makes it now: under the client's policies of today, and with the client's metadata where it
- * has none of that name. What the login page or the user narrowed it to stays; rights and limits of its own narrow it further. One
- * that was issued under policies and whose client has none any more reaches nothing.
+ * The current session of a token: under the client's present policies, and with the client's metadata where it
+ * has none of that name. The narrowing by the login page or the user stays; its own access rights and limits narrow it further. One
+ * that was issued under policies and whose client has none any more has no access.
  */
 export function sessionAtUse(body: JsonObject, client: OAuthClient): Session {
   const session = body as Session

@@ -14,7 +14,7 @@ const GROUPS = [
 const GROUP_OF: ReadonlyMap<string, readonly string[]> = new Map(
   GROUPS.flatMap((names) => names.map((name) => [name, names] as const)),
 )
-/** Counts and notes of the product, which go on while a body is on its way: what is stored stays. */
+/** Counters and notes of the product, which change while a request is under way: the stored values stay. */
 const NOTES: ReadonlySet<string> = new Set(['quota_remaining', 'quota_renews', 'last_updated'])
 
 /** How a stored session looks to a caller who reads it. */
@@ -123,7 +123,7 @@ function own(body: JsonObject, name: string): Json | undefined {
   return Object.hasOwn(body, name) ? body[name] : undefined
 }
 
-/** Writes a member under whatever name; undefined = none. */
+/** Writes a member under any name; undefined = none. */
 function put(body: JsonObject, name: string, value: Json | undefined): void {
   if (value === undefined) {
     delete body[name]

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { fault } from '../../errors/fault.ts'
 import { isObject, type Json, type JsonObject } from '../json/json.ts'
 
-/** Ways to prove who somebody is that are built; the names are those of the identity broker. */
+/** Implemented sign-in protocols; the names are those of the identity broker. */
 const IDP_PROVIDERS = ['SocialProvider', 'SAMLProvider', 'ADProvider'] as const
 export type IdpProviderName = (typeof IDP_PROVIDERS)[number]
 
@@ -203,7 +203,7 @@ const CHECKS: Readonly<Record<IdpProviderName, (config: JsonObject) => void>> = 
   },
 }
 
-/** Checks a provider of tokens: plain OpenID Connect, whatever it is called; others speak protocols of their own. */
+/** Checks a provider of tokens: plain OpenID Connect under any name; others use their own protocols. */
 function checkOpenId(provider: JsonObject): string {
   const where = 'ProviderConfig.UseProviders'
   checkTexts(provider, ['Name', 'Key', 'Secret', 'DiscoverURL'])

@@ -4,7 +4,7 @@ const FOLDING = /[A-Z]+|[^\0-\x7f]/gu
 const NON_ASCII = /[^\0-\x7f]/
 
 /**
- * A text without regard to letter case. Each character is folded by itself, whatever its neighbours (Σ, σ and ς are one, ß and SS
+ * A text ignoring letter case. Each character is folded separately, regardless of its neighbours (Σ, σ and ς are one, ß and SS
  * are one), so that parts of a text fold to the parts of the folded text.
  */
 export function foldLetters(text: string): string {

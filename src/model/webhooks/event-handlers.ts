@@ -1,7 +1,7 @@
 import { flagOf, numberOf, objectOf, objectsOf, textOf } from '../apis/definition/members.ts'
 import { isObject, type JsonObject } from '../json/json.ts'
 
-/** What happens at an API and somebody may want to be told of, as definitions spell it. */
+/** Events of an API, as definitions spell them. */
 const API_EVENTS = [
   'AuthFailure',
   'KeyExpired',
@@ -24,7 +24,7 @@ export type ApiEventName = (typeof API_EVENTS)[number]
 
 const BY_FOLDED: ReadonlyMap<string, ApiEventName> = new Map(API_EVENTS.map((name) => [name.toLowerCase(), name]))
 
-/** The event that a definition means, in whatever letter case it is written; undefined = we know none of the name. */
+/** The event of a name in a definition, in any letter case; undefined = unknown. */
 export function apiEventOf(name: string): ApiEventName | undefined {
   return BY_FOLDED.get(name.toLowerCase())
 }
@@ -39,7 +39,7 @@ export interface EventHandler {
   readonly headers: Readonly<Record<string, string>>
   /** What the line of a log begins with. */
   readonly prefix: string
-  /** After it was told, for so long it is told nothing of the same; 0 = it is told of everything. */
+  /** Cooldown after a message about the same event; 0 = every event is reported. */
   readonly cooldownMs: number
 }
 
@@ -87,7 +87,7 @@ function readHandler(event: ApiEventName, entry: JsonObject): EventHandler | und
   }
 }
 
-/** The webhooks that stand beside a definition for events of traffic; those for other events are called by the code that raises them. */
+/** The webhooks in an API's metadata for traffic events; webhooks for other events are called by the code that raises them. */
 function readEventReferences(references: readonly JsonObject[]): EventReference[] {
   return references.flatMap((reference) => {
     const event = apiEventOf(textOf(reference, 'event_name'))

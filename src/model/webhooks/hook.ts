@@ -8,7 +8,7 @@ export interface Hook {
   readonly name: string
   readonly method: string
   readonly target_path: string
-  /** Kept for clients that send it; messages are JSON whatever it says. */
+  /** Kept for clients that send it; messages are always JSON. */
   readonly template_path: string
   /** Seconds; kept for clients that send it. */
   readonly event_timeout: number

@@ -27,7 +27,7 @@ type PlaceParts = PublishParts & Partial<Pick<SecretParts, 'tokens'>>
 
 /** Who asks for a listen path, and what the refusal may tell them. */
 export interface PlaceRules {
-  /** True = an API that stands where this one wants to be is no obstacle: the later one is not served. */
+  /** True = an API at the wanted place is no conflict: the later one is not served. */
   readonly mayCollide: boolean
   /** With ownership: false for an API of the same organisation that the caller does not own. Absent: the caller may use all of them. */
   readonly mayUse?: ((stored: StoredDocument) => boolean) | undefined
@@ -144,7 +144,7 @@ function holderName(api: Api, other: Api, row: StoredDocument, { mayUse }: Place
 }
 
 /**
- * Why an API may not take a new place because the authorization server of somebody else's API answers there, at `/{api_id}/oauth/`.
+ * Why an API may not take a new place: the authorization server of another owner's API answers there, at `/{api_id}/oauth/`.
  * A path that an organisation has comes before ids of others (`OAuthEndpoints`), so ids block nothing below it.
  */
 async function foreignEndpoints(
@@ -243,8 +243,8 @@ const segmentsOf = (path: string) => path.split('/').filter((segment) => segment
 const whereabouts = ({ listenPath, domain }: Api) => (domain === '' ? listenPath : `${listenPath} at ${domain}`)
 
 /**
- * The change that takes the turn at an API's domain, if nobody else takes it between now and the commit. On shared hosts there is one turn
- * for all listen paths: whether one lies below another cannot be told from either alone.
+ * The change that takes the turn at an API's domain, if no other writer takes it before the commit. On shared hosts there is one turn
+ * for all listen paths: whether one is below another cannot be derived from either alone.
  */
 async function turnAt({ tokens, clock, config }: PlaceParts, { domain }: Api): Promise<Change[]> {
   if (tokens === undefined) return []

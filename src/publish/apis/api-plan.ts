@@ -36,7 +36,7 @@ export class ApiPlan {
     this.#entries.set(id, { before: undefined, after: { document, api, more } })
   }
 
-  /** Puts a definition in the place of what is stored, or of what was planned. @throws Fault as `readApi` */
+  /** Replaces the stored or planned definition. @throws Fault as `readApi` */
   write(stored: StoredDocument, document: ApiDocument, more: StoredMore = {}, api = readApi(document)): void {
     const planned = this.#entries.get(stored.id)?.after
     this.#entries.set(stored.id, {

@@ -18,17 +18,17 @@ import { checkPlace, PLACE_CONFLICT, type PlaceRules } from './api-place.ts'
 import { ApiPlan } from './api-plan.ts'
 import { addVersion, dropVersion, rebasedDefinitions, type VersionOf } from './api-versions.ts'
 
-/** A definition that somebody wants served. */
+/** A definition to publish. */
 export interface ApiDraft {
   readonly format: ApiDocument['format']
   readonly definition: JsonObject
-  /** Given: takes the place of this API's definition. Else a new API is made. */
+  /** Given: replaces this API's definition. Otherwise a new API is created. */
   readonly apiId?: string
   /** Of a new API: which other one it is a version of, from the same commit on. */
   readonly version?: VersionOf
-  /** What stands beside the definition from now on; what is absent stays as it is. */
+  /** The new metadata; absent members stay. */
   readonly beside?: ApiMetadata
-  /** Given: the organisation that it belongs to, whatever the definition says; refusals then name no API of others. */
+  /** Given: its organisation, whatever the definition says; refusals then name no API of others. */
   readonly orgId?: string
   /** True = store it even where its listen path is taken. The setting of the gateway allows it for everybody. */
   readonly mayCollide?: boolean
@@ -62,8 +62,8 @@ interface Prepared {
 type ApiParts = PublishParts & Partial<Pick<SecretParts, 'tokens' | 'sealKey'>>
 
 /**
- * Stores an API, new or in the place of its definition before. Ids that the definition names are kept, missing ones filled in.
- * Of two APIs for one listen path only one gets through, from whatever thread they come.
+ * Stores an API, new or as a replacement. Ids that the definition names are kept, missing ones generated.
+ * Of two APIs for one listen path only one is stored, from any threads.
  * @throws Fault `definition_invalid`, `definition_unsupported` (400) with the reasons; `id_taken` (409);
  * `already_exists` (409) for the name of a version; `listen_path_taken` (409) naming the API that is there, unless
  * `enable_duplicate_slugs`; `not_found` (404); `query_invalid` (400) for the other format or another id;
@@ -125,7 +125,7 @@ export function removeApi(parts: SecretParts, removal: Removal): Promise<Publish
   })
 }
 
-/** Changes what stands beside a definition, which stays as it is. @throws Fault `not_found` (404) */
+/** Changes the metadata of an API; the definition stays. @throws Fault `not_found` (404) */
 export function changeMetadata(
   parts: PublishParts,
   apiId: string,

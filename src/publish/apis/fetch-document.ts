@@ -17,8 +17,8 @@ export interface FetchedDocument {
 }
 
 /**
- * Reads a document from an address that somebody gave: http or https, public addresses only unless `allowPrivate`, checked after
- * the name was resolved and then connected to without resolving it again. Redirects are not followed, nothing of ours is sent along.
+ * Reads a document from a URL of a user: http or https, public addresses only unless `allowPrivate`, checked after
+ * the name was resolved and then connected to without resolving it again. Does not follow redirects or send credentials.
  * @throws Fault `import_refused` (400) with a reason that says nothing of what is in the network
  */
 export async function fetchDocument(address: string, options: FetchOptions): Promise<FetchedDocument> {

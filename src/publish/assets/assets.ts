@@ -58,7 +58,7 @@ export async function removeAsset(
   await parts.documents.commit([{ op: 'delete', kind: ASSET, id: documentId, ifRevision }], audit)
 }
 
-/** An asset by its own id, of those that match, else by its storage id, whatever it matches; undefined when there is none. */
+/** An asset by its own id, of those that match, else by its storage id, matching or not; undefined when there is none. */
 export async function findAsset(
   { documents }: Pick<PublishParts, 'documents'>,
   where: Where,

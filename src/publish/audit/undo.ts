@@ -37,10 +37,10 @@ export interface Undoing {
 const FINAL: ReadonlySet<string> = new Set(['key.rotate', 'oauth_client.rotate', 'oauth_client.end_tokens'])
 
 /**
- * Puts the documents of an audit entry back as they were before it, in one audited commit. Only where each of them still is as the
- * entry left it. Credentials that were replaced or revoked stay so: passwords, API credentials, second factors, client secrets,
+ * Restores the documents of an audit entry to their state before it, in one audited commit. Only if none of them has changed since the
+ * entry. Credentials that were replaced or revoked stay so: passwords, API credentials, second factors, client secrets,
  * tokens.
- * @throws Fault `undo_refused` (409) naming what stands in the way; whatever the noun itself refuses, such as `listen_path_taken`
+ * @throws Fault `undo_refused` (409) naming the obstacle; the faults of the noun itself, such as `listen_path_taken`
  * (409), `last_admin`, `group_in_use` (400), `label_in_use`, `id_taken`, `revision_conflict` (409)
  */
 export function undoEntry(parts: SecretParts, undoing: Undoing): Promise<Revision> {

@@ -4,7 +4,7 @@ import { isDocumentId } from '../../model/documents/ids.ts'
 import type { Documents, StoredDocument } from '../../store/ports/ports.ts'
 import type { PublishParts } from './parts.ts'
 
-/** Kinds that are found by an id of their own and by their storage id. */
+/** Kinds that are found by their own id and by their storage id. */
 export type TwoIdKind = 'api' | 'asset' | 'policy'
 
 interface OwnId {
@@ -67,7 +67,7 @@ export interface NewIds {
 
 /**
  * Refuses ids of a new object by which another object of the organisation is found: look-ups take either id, so the new one would
- * take the place of the other.
+ * replace the other.
  * @throws Fault `id_taken`, `asset_taken` (409)
  */
 export async function checkIdsFree(

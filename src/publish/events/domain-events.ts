@@ -42,7 +42,7 @@ export interface EventMail {
   readonly data: Json
 }
 
-/** What people are told of a commit: messages for the same commit, and mails for afterwards. */
+/** The notifications of a commit: messages for the same commit, and mails for afterwards. */
 interface Told {
   readonly changes: readonly Change[]
   readonly mails: readonly EventMail[]
@@ -50,12 +50,12 @@ interface Told {
 
 type Did = 'created' | 'updated' | 'deleted' | 'submitted' | 'approved'
 
-/** Something that a commit does and somebody may want to know. */
+/** An event of a commit. */
 interface Happening {
   readonly sorts: readonly EventType[]
   readonly did: Did
   readonly orgId: string
-  /** The APIs whose webhooks are told as well. */
+  /** The APIs whose webhooks are notified as well. */
   readonly apis: readonly JsonObject[]
   readonly data: Json
 }

@@ -10,10 +10,10 @@ import { type EventHandler, handlerName } from '../../model/webhooks/event-handl
 import type { Change, DeliveryInput, Documents } from '../../store/ports/ports.ts'
 import { hookSecretsOf } from '../webhooks/hooks.ts'
 
-/** Sorts of events that somebody can be told of. */
+/** Categories of events. */
 export type EventType = 'key_event' | 'hashed_key_event' | 'key_request_event' | 'api_event'
 
-/** Who is told: a stored webhook, the address that the organisation names for a sort of event, or a handler of an API (`handlerName`). */
+/** The receiver: a stored webhook, the URL that the organisation names for a category of events, or a handler of an API (`handlerName`). */
 export type EventReceiver =
   | { readonly hook: string; readonly orgId: string }
   | { readonly sort: EventType; readonly orgId: string }
@@ -37,7 +37,7 @@ export interface EventTarget {
 
 const QUEUE = 'event:'
 
-/** The queue of the outbox in which the messages for a stored webhook stand. */
+/** The queue of the outbox for messages of a stored webhook. */
 export function hookQueue(orgId: string, hookId: string): string {
   return `${QUEUE}${orgId}:${hookId}`
 }

@@ -32,7 +32,7 @@ export interface TrafficEventBounds {
   readonly waiting?: number
 }
 
-/** One event on its way to one who is told of it. */
+/** One event for one receiver. */
 interface Waiting {
   readonly event: ApiEventName
   readonly api: Api
@@ -46,9 +46,9 @@ const MOST_WAITING = 1000
 const GATHER_MS = 20
 const AGAIN_MS = 1000
 const MOST_PER_COMMIT = 100
-/** Of one receiver and subject: how long it is told nothing more. */
+/** End of the cooldown of one receiver and subject. */
 const MOST_COOLING = 10_000
-/** What one receiver is told without a cooldown: so many at once, and then so many a second. */
+/** Limit of one receiver without a cooldown: a burst, and then a rate per second. */
 const BURST = 20
 const PER_SECOND = 1
 /** The store may come back; all else would fail again. */
@@ -67,8 +67,8 @@ const SUBJECTS: Readonly<Partial<Record<ApiEventName, readonly string[]>>> = {
 
 /**
  * Events of traffic on their way into the outbox. A request only leaves them in a bounded list in memory; they are written together a
- * moment later, and sent from the outbox as all messages are. A flood of requests makes no flood of messages: a receiver that was
- * told is told nothing of the same before its cooldown is over, and no more than a few a second at all.
+ * moment later, and delivered from the outbox. A flood of requests causes no flood of messages: a receiver that was
+ * notified gets nothing about the same before its cooldown is over, and no more than a few messages per second in total.
  */
 export class TrafficEvents {
   readonly #parts: TrafficEventParts
@@ -82,7 +82,7 @@ export class TrafficEvents {
 
   /** Messages that were put into the outbox, and lines that were logged. */
   told = 0
-  /** What receivers were not told because of their cooldown, or because too much happened at once. */
+  /** Events that were suppressed by a cooldown or by the limit. */
   held = 0
   /** What was lost: too many waited, or the store did not take them. */
   dropped = 0

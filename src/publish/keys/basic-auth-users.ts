@@ -25,7 +25,7 @@ export interface BasicUserDraft {
   readonly actor: string
 }
 
-/** What checking a password needs: what keys are published with fits, and what authorization servers stand on. */
+/** The dependencies of password checks: those of publishing keys, and those of authorization servers. */
 export interface BasicUserParts {
   readonly tokens: Tokens
   readonly sealKey: Uint8Array
@@ -104,11 +104,11 @@ export async function updateBasicUser(
 }
 
 /**
- * The session of the user with this password, without the password; undefined when there is no such user or it is another
+ * The session of the user with this password, without the password; undefined for an unknown user or a wrong
  * password, which takes the same time. After a few failures of a user from an address, more of a user from everywhere, or from an
- * address, each further one must wait longer: a try that comes before is answered with the Fault `oauth_too_many_tries` and not looked
- * at. Where the user came from before, only what failed from there counts, so that strangers lock nobody out. An address counts as a
- * network of 64 bits in IPv6. A success takes back what failed of the user from the address, of all else only itself.
+ * address, each further one must wait longer: an earlier attempt gets the Fault `oauth_too_many_tries` and is not
+ * checked. Where the user came from before, only failures from there count, so that strangers lock nobody out. An address counts as a
+ * network of 64 bits in IPv6. A success clears the failures of the user from the address, and of the other counters only itself.
  * @throws Fault `passwords_busy` (503), `store_away`
  */
 export async function checkBasicUser(

@@ -17,8 +17,8 @@ export interface FoundKey {
 }
 
 /**
- * Finds a key; without a naming that says otherwise a user of the organisation when there is no such key. Organisations are not
- * told apart here: keys are unique among all. @throws Fault `store_away`, `seal_broken`
+ * Finds a key; unless the naming excludes it, otherwise a basic-auth user of the organisation. Organisations are not
+ * compared here: keys are unique among all. @throws Fault `store_away`, `seal_broken`
  */
 export async function findKey(
   parts: SecretParts,

@@ -48,9 +48,9 @@ export interface KeyDraft {
   readonly session: JsonObject
   /** A key of the caller's choice; else one of 256 random bits is made. */
   readonly key?: string
-  /** In the place of a key: the session of a user, stored under this hash, with these members over what was sent. */
+  /** Instead of a key: the session of a basic-auth user, stored under this hash, with these members over the sent ones. */
   readonly user?: { readonly hash: Uint8Array; readonly own: JsonObject }
-  /** In the place of a key: its hash, of one that nobody here knows; `key` may stand beside it, and must be the one. */
+  /** Instead of a key: the hash of an unknown key; `key` may be given as well, and must match. */
   readonly hash?: Uint8Array
   /** Members over what was sent, of those that nobody writes from outside. */
   readonly own?: JsonObject
@@ -371,7 +371,7 @@ function begun(parts: SecretParts, prepared: Prepared, dateCreated: JsonObject[s
   return session
 }
 
-/** The session of a key that was used elsewhere: it goes on as it is, also where it has expired. */
+/** The session of a key that was used elsewhere: it stays unchanged, even if it has */
 function arrived(parts: SecretParts, prepared: Prepared, dateCreated: JsonObject[string] | undefined): JsonObject {
   const session: JsonObject = { ...prepared.session }
   const madeAt = session.date_created || dateCreated || new Date(clockOf(parts).wall()).toISOString()

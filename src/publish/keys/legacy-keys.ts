@@ -38,9 +38,9 @@ export function legacyRules(settings: {
 }
 
 /**
- * Finds keys that came from an earlier product as hashes of its own, and gives each the place that our keys have at its first use.
- * What nobody knows costs several look-ups here instead of one, and hashes of 32 bits could be guessed: so few of them run at a time,
- * and few unknown credentials a second; what is more waits for its turn outside.
+ * Finds keys that came from an earlier product as its own hashes, and moves each to the place of our keys at its first use.
+ * An unknown key costs several look-ups here instead of one, and hashes of 32 bits could be guessed: so few of them run at a time,
+ * and few unknown credentials a second; the others wait.
  */
 export class LegacyKeys {
   readonly #parts: SecretParts

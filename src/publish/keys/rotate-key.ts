@@ -24,8 +24,8 @@ export interface Rotation {
 }
 
 /**
- * Puts a new random key in the place of one. The session and its counts go over; the old key is unknown at once, unless there is an
- * overlap: then it ends with that, and so do those that it took the place of itself.
+ * Replaces a key by a new random one. The session and its counters move; the old key is invalid at once, unless there is an
+ * overlap: then it ends with that, and so do the keys that it replaced itself.
  * @throws Fault `key_invalid` (400) for a user, who has no key, and for a key that was rotated before; `store_away`, `store_full`
  */
 export async function rotateKey(

@@ -6,7 +6,7 @@ import { clockOf, type SecretParts } from '../documents/parts.ts'
 
 type LockParts = Pick<SecretParts, 'documents' | 'tokens' | 'clock'>
 
-/** A run of somebody who moves objects into an organisation. */
+/** A run that moves objects into an organisation. */
 export interface MoveRun {
   readonly orgId: string
   /** What the run calls itself: a text that no other run has. */

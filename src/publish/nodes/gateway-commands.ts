@@ -8,8 +8,8 @@ import { clockOf, type PublishParts } from '../documents/parts.ts'
 const ORDER_KIND = 'order'
 
 /**
- * Tells every gateway of the store, by the feed. One document stands for all orders of the same words: it is rewritten each time.
- * Answers the revision from which on it has been obeyed. @throws Fault `store_away`, `store_full`
+ * Sends a command to every gateway, through the feed. One document holds all equal commands: it is rewritten each time.
+ * Returns the revision from which on it has been applied. @throws Fault `store_away`, `store_full`
  */
 export function sendGatewayCommand(
   parts: Pick<PublishParts, 'documents' | 'clock'>,

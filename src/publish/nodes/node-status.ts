@@ -13,8 +13,8 @@ export function nodeDocumentId(name: string): DocumentId {
 }
 
 /**
- * Stores what a node says of itself, in the place of what was said under its name before. Answers the instance that said that;
- * '' = nobody. @throws Fault `store_away`, `store_full`
+ * Stores the status of a node, replacing the previous one of its name. Returns the instance of that one;
+ * '' = none. @throws Fault `store_away`, `store_full`
  */
 export async function writeNodeStatus(parts: { readonly documents: Documents }, status: NodeStatus): Promise<string> {
   const id = nodeDocumentId(status.name)

@@ -43,8 +43,8 @@ export async function clientsWithoutApi(
 }
 
 /**
- * What the deletion of a policy does to clients: one that is registered by it goes, the tokens of all that name it end. The others
- * go on naming it, so that with no other policy they get no tokens: without any, they would be free of all limits.
+ * Effects of the deletion of a policy on clients: one that is registered by it is deleted, the tokens of all that name it are revoked. The others
+ * keep its ID, so that with no other policy they get no tokens: without any, they would have no limits.
  */
 export async function clientsWithoutPolicy(
   parts: CascadeParts,

@@ -22,9 +22,9 @@ export function newEpoch(now: Millis): string {
 }
 
 /**
- * Checks that APIs and policies exist and go together: every API has the OAuth method, and of several policies at least one
- * gives rights on each of them. Without APIs the first policy stands for those it has rights on. `orgId`: whose they are; what others
- * have is not there. Undefined for callers of no organisation: then the first API decides.
+ * Checks that APIs and policies exist and fit together: every API has the OAuth method, and of several policies at least one
+ * gives rights on each of them. Without APIs those of the first policy are used. `orgId`: their organisation; objects of others
+ * count as missing. Undefined for callers of no organisation: then the first API decides.
  * @throws Fault `query_invalid` (400) "API doesn't exist", "API is not OAuth2", "Policy doesn't exist"; `oauth_client_invalid` (400)
  */
 export async function checkRegistration(

@@ -56,7 +56,7 @@ export async function findClientAt(
   throw fault('not_found', 'OAuth Client ID not found')
 }
 
-/** Ids of the APIs that a client is registered at; none when there is no such client, or it belongs to another organisation. */
+/** Ids of the APIs that a client is registered at; none for an unknown client, or one of another organisation. */
 export async function apisOfClient(parts: ClientParts, clientId: string, orgId: string): Promise<string[]> {
   const stored = await storedClient(parts, clientId)
   const client = stored?.body

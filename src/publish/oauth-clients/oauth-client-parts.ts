@@ -11,7 +11,7 @@ import type { Documents, StoredDocument, Tokens } from '../../store/ports/ports.
 
 export const CLIENT_KIND = 'oauth_client'
 
-/** What clients are published with: what keys are published with fits, and what authorization servers stand on. */
+/** The dependencies of publishing clients: those of publishing keys, and those of authorization servers. */
 export interface ClientParts {
   readonly documents: Documents
   readonly tokens: Tokens

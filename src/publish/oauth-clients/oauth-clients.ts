@@ -31,7 +31,7 @@ export interface SavedClient {
   readonly revision: Revision
 }
 
-/** A client that somebody wants registered. */
+/** A client to register. */
 export interface ClientDraft {
   /** As on the wire: see `readClientFields`; `client_id`, `secret` (or `client_secret`), `api_id`, `api_ids` besides. */
   readonly body: JsonObject
@@ -136,7 +136,7 @@ async function update(
 
 /**
  * Deletes a client, or with `apiId` takes it out of that API, which deletes one that is registered nowhere else. Its tokens,
- * codes and refresh tokens are void from then on. Answers undefined when there is no such client (at that API).
+ * codes and refresh tokens are void afterwards. Returns undefined for an unknown client (at that API).
  */
 export async function deleteClient(
   parts: ClientParts,
@@ -185,7 +185,7 @@ export async function rotateClient(
 }
 
 /**
- * Ends all tokens, codes and refresh tokens of a client: they are void with the commit, whatever number there is; their rows are
+ * Revokes all tokens, codes and refresh tokens of a client: they are void with the commit, in any number; their rows are
  * deleted afterwards, in the background. @throws Fault `not_found` (404)
  */
 export async function endAllTokens(
@@ -202,7 +202,7 @@ export async function endAllTokens(
 }
 
 /**
- * Rewrites a client, as `edit` makes it of the one before; tries again when somebody else changed it meanwhile.
+ * Rewrites a client with `edit`; retries when another writer was faster.
  * @throws Fault `not_found` (404), `revision_conflict` (409) when others keep changing it
  */
 async function rewrite(
@@ -251,7 +251,7 @@ async function extend(
   })
 }
 
-/** A method that needs a secret makes one where there is none; one that needs none lets go of it. */
+/** A method that needs a secret generates one where there is none; a method without one deletes it. */
 function withSecret(parts: ClientParts, client: OAuthClient): OAuthClient {
   if (!needsSecret(client)) return { ...client, secrets: [] }
   if (client.secrets.length > 0) return client

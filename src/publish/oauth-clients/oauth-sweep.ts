@@ -10,7 +10,7 @@ const sweeps = new WeakMap<object, Set<Promise<void>>>()
 
 /**
  * Deletes, in the background, the sessions of a client that are void: issued under another epoch than this one, or all of them
- * when it is undefined. Where the store fails they stay: nobody can use them, and they lapse by themselves.
+ * when it is undefined. Where the store fails they stay: they are unusable, and expire.
  */
 export function sweepSessions(parts: ClientParts, clientId: string, epoch: string | undefined): void {
   const running = sweeps.get(parts.tokens) ?? new Set()

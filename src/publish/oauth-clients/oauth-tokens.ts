@@ -64,7 +64,7 @@ export interface Revocation {
 
 /**
  * Ends an access token, or a refresh token with everything that came from the same grant (RFC 7009 section 2.1). The hint only
- * says which to look for first. Answers undefined when there is no such token.
+ * says which to look for first. Returns undefined for an unknown token.
  * @throws Fault `token_of_another` (400) for one that was issued to another client, or at an API where none may be ended;
  *   `store_away`
  */

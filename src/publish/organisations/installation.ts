@@ -10,8 +10,8 @@ import { moveObjects } from './move-objects.ts'
 /** What an installation knows of itself, in one document. */
 export interface Installation {
   /**
-   * Organisation of objects that name none. The id is made before the organisation is, so that whatever is made until then
-   * belongs to it from the beginning: rights, counts and certificates never change their place.
+   * Organisation of objects that name none. The id exists before the organisation does, so that objects created until then
+   * belong to it from the start: access rights, counters and certificates never move.
    */
   readonly default_org: DocumentId
   /** SHA-256 of the token in the set-up link, hex; '' = closed for ever. */
@@ -36,7 +36,7 @@ export async function readInstallation({
 
 /**
  * Makes the installation's document at the first start: the id of the organisation to come, and the set-up link. Objects of older
- * versions, which belong to no organisation, are given to it. Answers the document as it stands.
+ * versions, which belong to no organisation, are assigned to it. Returns the resulting document.
  * @throws Fault `seal_key_differs` when its secrets are sealed under another key, `store_away`
  */
 export async function openInstallation(parts: SecretParts): Promise<Installation> {

@@ -14,7 +14,7 @@ const FIRST: readonly Kind[] = ['user', 'idp_profile', 'user_group', 'developer'
 
 type Parts = Pick<SecretParts, 'documents' | 'tokens'>
 
-/** What has no organisation of its own and goes with another document of one. */
+/** Documents without an organisation of their own, which are deleted with another document. */
 const FOLLOWERS: Readonly<Record<Kind, (parts: Parts, document: StoredDocument) => Promise<Change[]> | Change[]>> = {
   user: (_parts, { id }) => endOfUser(id),
   developer: async (parts, developer) => [...(await deleteDeveloperChanges(parts, developer))],

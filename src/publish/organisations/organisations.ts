@@ -130,8 +130,8 @@ export async function setAdditionalPermissions(
 
 /**
  * Deletes an organisation and all that belongs to it: people, documents of every kind, keys and tokens. In rounds, itself last, so
- * that one that was interrupted can be repeated. What the gateway serves of the default organisation stays: it goes on belonging
- * to its id, which the next new organisation gets. @throws Fault `revision_conflict` (409)
+ * that an interrupted run can be repeated. What the gateway serves of the default organisation stays, under
+ * its id, which the next new organisation gets. @throws Fault `revision_conflict` (409)
  */
 export async function deleteOrganisation(
   parts: SecretParts,

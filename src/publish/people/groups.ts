@@ -31,7 +31,7 @@ export function updateGroup(
   edit: Partial<Omit<UserGroup, 'org_id'>>,
   actor: string,
 ): Promise<SavedGroup> {
-  // In turn with whatever moves users: nobody joins unseen.
+  // Serialised with all changes of group membership: no user joins unseen.
   return withLock(parts.documents, async () => {
     const after: UserGroup = { ...group, ...edit }
     const body = asJson(after)

@@ -60,7 +60,7 @@ export interface EditRules {
 }
 
 /**
- * Stores a new user with an API credential of its own. The first one of an installation closes the set-up link.
+ * Stores a new user with an API credential. The first one of an installation closes the set-up link.
  * @throws Fault `email_taken` (403), `user_invalid` (400, no such organisation or group), `password_invalid` (400), `passwords_busy`
  */
 export async function newUser(
@@ -190,7 +190,7 @@ export function endOfUser(id: string): Change[] {
   ]
 }
 
-/** The user who has this API credential, whatever else is true of it; undefined when nobody has. */
+/** The user with this API credential, in any state; undefined without one. */
 export async function findByCredential(
   parts: Pick<SecretParts, 'documents' | 'sealKey'>,
   accessKey: string,

@@ -24,7 +24,7 @@ export interface PolicyRules {
   readonly explicitIds?: boolean
   /** Characters of ids that paths and files need escapes for. */
   readonly unsafeIds?: boolean
-  /** Without any id the storage id stands for it, in the place of a refusal. */
+  /** Without an id the storage id is used, instead of a refusal. */
   readonly fillIds?: boolean
   /** No other policy of the organisation may have the name. */
   readonly uniqueNames?: boolean
@@ -32,7 +32,7 @@ export interface PolicyRules {
 
 /**
  * Stores a new policy. Its `_id` is kept when it is a storage id; its `id` is replaced by `_id` unless
- * `allow_explicit_policy_id`. Without `id` the `_id` that was sent stands for it.
+ * `allow_explicit_policy_id`. Without `id` the sent `_id` is used.
  * @throws Fault `policy_invalid` (400, also without any id), `policy_name_taken` (400), `id_taken` (409)
  */
 export function createPolicy(
@@ -143,7 +143,7 @@ async function remove(
     clients.sweep(parts)
     return { id, policy: body, revision }
   })
-  // Another process may have subscribed somebody who had still seen the policy.
+  // Another process may have created a subscription while it still saw the policy.
   await endSubscriptions(parts, { id: removed.id, orgId: orgText(removed.policy) }, actor)
   return removed
 }

@@ -11,7 +11,7 @@ function orgCounterId(orgId: string): string {
 }
 
 /**
- * Stores the session that limits a whole organisation, new or in the place of the one before. `resetQuota` resets its quota.
+ * Stores the session that limits a whole organisation, new or as a replacement. `resetQuota` resets its quota.
  * @throws Fault `key_invalid` (400), `revision_conflict` (409)
  */
 export async function saveOrgSession(

@@ -44,7 +44,7 @@ export async function sessionInForce(
   return { body: today, session, policies: policiesOf(session), merged: mergeSession(session, policiesOf) }
 }
 
-/** A stored session as a read shows it: what is in force in the place of what is stored, without live counts. */
+/** A stored session for a read: its effective values instead of the stored ones, without live counters. */
 export function effectiveView(body: JsonObject, { body: today, session, policies, merged }: InForce): JsonObject {
   if (merged instanceof Fault) return body
   const shown = previewMerged(session, policies, merged)

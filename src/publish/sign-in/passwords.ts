@@ -10,12 +10,12 @@ import { withLock } from '../documents/mutex.ts'
 import { auditOf, clockOf, type SecretParts } from '../documents/parts.ts'
 import { putUser } from './rewrite-user.ts'
 
-/** Fewest characters of a user's password, whatever the schema file says. */
+/** Fewest characters of a user's password, with any schema file. */
 const SHORTEST = 6
 
 const fallbackRules = passwordRules()
 
-/** A password that takes the place of another one. */
+/** A password that replaces another one. */
 export interface PasswordChange {
   /** All get the same password; read shortly before. */
   readonly users: readonly StoredDocument[]
@@ -61,10 +61,10 @@ export async function newUserPassword(
 }
 
 /**
- * Changes the password of users who share one, and ends all their browser sessions and whatever was begun with the old password,
+ * Changes the password of users who share one, and ends all their browser sessions and everything that was started with the old password,
  * in one commit. API credentials stay.
- * @throws Fault `password_invalid` (400) naming the rule, `passwords_busy` (503), `revision_conflict` when one of them has got another
- * password meanwhile, and those of `changes`
+ * @throws Fault `password_invalid` (400) naming the rule, `passwords_busy` (503), `revision_conflict` when one of them has changed their
+ * password, and those of `changes`
  */
 export async function changePassword(
   parts: SecretParts,

@@ -3,7 +3,7 @@ import type { DocumentId } from '../../model/documents/ids.ts'
 import { auditOf, type PublishParts } from '../documents/parts.ts'
 
 /**
- * Says whether everybody of an organisation needs a second factor to sign in; sessions that are open go on.
+ * Sets whether all users of an organisation need a second factor to sign in; open sessions stay.
  * @throws Fault `not_found` (404), `revision_conflict` (409)
  */
 export async function requireSecondFactor(

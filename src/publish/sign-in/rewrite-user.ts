@@ -16,9 +16,9 @@ export interface Rewrite {
 }
 
 /**
- * Writes to one user what `edit` makes of its body; re-read when somebody else was first, so that what `edit` has checked is what
- * is written over. `edit` may throw. Answers the new body.
- * @throws Fault `not_found` when there is no such user, `revision_conflict` when others keep changing it, and those of `edit` and of `changes`
+ * Changes the body of one user with `edit`; re-read when another writer was faster, so that the checked state is the one that
+ * is written over. `edit` may throw. Returns the new body.
+ * @throws Fault `not_found` for an unknown user, `revision_conflict` when others keep changing it, and those of `edit` and of `changes`
  */
 export function rewriteUser(
   parts: PublishParts,

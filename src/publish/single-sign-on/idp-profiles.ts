@@ -69,7 +69,7 @@ export function revokeKeysChange(documentId: string): Change {
   return { op: 'endFamily', family: profileFamily(documentId) }
 }
 
-/** A profile that has ended what it opened: people sign in by it once more. */
+/** A profile that has ended its sessions: users sign in with it again. */
 export function withNewEpoch(body: JsonObject): JsonObject {
   return { ...body, epoch: randomUUID() }
 }
@@ -119,7 +119,7 @@ function prepare(
   return { ...written, ...vouchedBy(answers), ...(isTakenOver && { epoch: randomUUID() }) }
 }
 
-/** True where a user who is no administrator answers for a profile that somebody else answered for: they did not let in those who are in. */
+/** True when a user who is no administrator becomes the guarantor of a profile of another guarantor: it did not admit the present sessions. */
 function isAnother(voucher: Json | undefined, before: Json | undefined): boolean {
   return isObject(voucher) && voucher.user_id !== (isObject(before) ? before.user_id : undefined)
 }

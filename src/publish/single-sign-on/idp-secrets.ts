@@ -8,7 +8,7 @@ const SECRET = /secret$|password$|credential$|privatekey$/i
 /** Names of these are chosen by others, and no secrets. */
 const NOT_LOOKED_INTO: ReadonlySet<string> = new Set(['UserGroupMapping'])
 
-/** Sealed secrets by where they stand in the profile. */
+/** Sealed secrets by their path in the profile. */
 export type SealedSecrets = { [path: string]: string }
 
 interface Found {

@@ -135,7 +135,7 @@ export const API_BOUNDS: Readonly<Record<'classic' | 'oas', readonly Bound[]>> =
   ],
 }
 
-/** Where a definition holds more than may be saved. It is walked once, whatever the number of bounds. */
+/** The bounds that a definition exceeds. It is walked once, with any number of bounds. */
 export function boundFlaws(format: 'classic' | 'oas', definition: JsonObject, root: readonly string[] = []): Flaw[] {
   const tallies = API_BOUNDS[format].map((bound) => ({ bound, sum: 0, flaws: [] as Flaw[] }))
   const walk = (value: Json, { bounds, members, every }: BoundNode, place: string[]): void => {

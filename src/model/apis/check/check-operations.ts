@@ -14,7 +14,7 @@ import { answerHeaderFault } from '../read/read-mock.ts'
 import { readRewrite } from '../read/read-rewrite.ts'
 import { breakerFlaws } from './check-upstream.ts'
 
-/** What is wrong with an entry of a list of `extended_paths`; places are told from the entry on. */
+/** The errors of an entry of a list of `extended_paths`; paths start at the entry. */
 type EntryCheck = (entry: JsonObject) => Flaw[]
 
 const MAX_TRIGGERS = 100
@@ -59,7 +59,7 @@ export function classicOperationFlaws(classic: JsonObject): Flaw[] {
   })
 }
 
-/** The same for the sections of an extension, told in its words. */
+/** The same for the sections of an extension, with its names. */
 export function oasOperationFlaws(document: JsonObject, extension: JsonObject): Flaw[] {
   const operations = objectOf(objectOf(extension, 'middleware'), 'operations')
   return operationsOf(document).flatMap(({ id, method }) => {

@@ -47,7 +47,7 @@ export function classicUpstreamFlaws(classic: JsonObject): Flaw[] {
   return upstreamFlaws(classic).map(({ place, more, reason }) => ({ at: [...PLACES[place][0], ...more], reason }))
 }
 
-/** The same for the extension, told in its words. */
+/** The same for the extension, with its names. */
 export function oasUpstreamFlaws(extension: JsonObject): Flaw[] {
   const upstream = objectOf(extension, 'upstream')
   if (Object.values(PLACES).every(([, [section]]) => upstream[section] === undefined)) return []

@@ -87,7 +87,7 @@ function rewriteFault({ pattern, rewriteTo, triggers }: RewriteRule): string | u
     : `is rewritten to ${target}, whose dot segments or "%" without two hexadecimal digits are refused in every request`
 }
 
-/** True for a target that makes a path which is refused, whatever the values of its variables. */
+/** True for a target that produces a refused path for some values of its variables. */
 function isRefusedTarget(text: string): boolean {
   const target = readRewriteTarget(text)
   if (text === '' || typeof target === 'string') return false

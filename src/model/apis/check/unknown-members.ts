@@ -10,8 +10,8 @@ import { EXTENSION_SCHEMA } from '../schema/schema-oas.ts'
 const AUTHENTICATION: TreePath = ['server', 'authentication']
 
 /**
- * Members of authentication that no schema of ours has: each could narrow who may call, and a gateway that leaves it out would open
- * what its author closed. What is switched off, or says nothing, asks for nothing; names that begin with `x-` are notes.
+ * Unknown members of authentication: each could restrict access, and a gateway that ignores it would open
+ * what its author closed. Members that are off or empty require nothing; names that begin with `x-` are notes.
  */
 export function unknownMembersOf(definition: JsonObject, format: 'classic' | 'oas'): TreePath[] {
   if (format === 'classic') return unknownOfClassic(definition)

@@ -43,7 +43,7 @@ const method = (path: string): Probe => at(path, (value, holder) => value === tr
 const listed = (list: string): Probe => at(`version_data.versions.*.extended_paths.${list}`, hasEntries)
 const operation = (section: string): Probe => on(`middleware.operations.*.${section}.enabled`)
 
-/** The oldest form of response edits is a list of processors; without settings of their own they only switch on other members. */
+/** The oldest form of response edits is a list of processors; without settings they only enable other members. */
 const isProcessor = (value: Json) =>
   objectsOf({ value }, 'value').some(
     (each) =>
@@ -68,7 +68,7 @@ const isExpression = (value: Json) =>
 const VARIABLE = /\$(?:[a-z]+_(?:context|meta)|secret_[a-z]+)\./i
 const hasVariable = (value: Json) => typeof value === 'string' && VARIABLE.test(value)
 
-/** Templates that stand elsewhere, or are for bodies that are not JSON. */
+/** Templates in other places, or for bodies that are not JSON. */
 const hasOtherTemplate = (value: Json) =>
   objectsOf({ value }, 'value').some((entry) => {
     const { template_mode: mode, input_type: type } = objectOf(entry, 'template_data')

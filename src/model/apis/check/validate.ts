@@ -24,7 +24,7 @@ export type SchemaName = keyof typeof SCHEMAS
 const compiled = new Map<SchemaName, ValidateFunction>()
 let ajv: Ajv | undefined
 
-/** Everything that a schema finds wrong with a value that stands at `root`. Compiles the schema when first asked. */
+/** All schema errors of a value whose path is `root`. Compiles the schema at the first use. */
 export function flawsOf(schema: SchemaName, value: Json, root: readonly string[] = []): Flaw[] {
   const validate = validatorOf(schema)
   if (validate(value)) return []

@@ -9,9 +9,9 @@ import { getAt, member, setMember, type TreePath } from '../definition/tree.ts'
 import { type CompileWork, charged, meter, PATTERNS } from './schema-work.ts'
 import { refuseFlaws } from './validate.ts'
 
-/** Flaws of one request that are told. */
+/** Errors of one request that are reported. */
 export const MAX_REPORTED = 20
-/** Values with more texts, numbers and so on are told only the first flaw: to find all of them costs memory by the flaw. */
+/** Of values with more texts, numbers and so on only the first error is reported: collecting all of them costs memory per error. */
 const MAX_SEARCHED = 20_000
 
 const DOCUMENT = 'document'
@@ -36,7 +36,7 @@ export class ValueSchemas {
   /** What was compiled of the document, by its text: an engine takes 0.2 ms for the smallest schema, and most are alike. */
   readonly #known = new Map<string, ValueCheck>()
 
-  /** `document` is what references lead into; `root` where it stands in what was sent; `work` what the whole definition compiles. */
+  /** `document` is what references resolve in; `root` its path in the input; `work` the compile budget of the whole definition. */
   constructor(document: JsonObject | undefined, root: TreePath, work: CompileWork = { compiled: 0 }) {
     const { Ajv2020 } = load('ajv/dist/2020.js') as typeof import('ajv/dist/2020.js')
     const Engine = String(document?.openapi ?? '').startsWith('3.1') ? Ajv2020 : Ajv
@@ -45,7 +45,7 @@ export class ValueSchemas {
     this.#first = new Engine(options(false))
     this.#all = new Engine(options(true))
     meter(this.#first, work)
-    // The same schemas once more, when a value has a flaw.
+    // A second set of the same schemas, used when a value has an error.
     meter(this.#all, { compiled: Number.NEGATIVE_INFINITY })
     if (document === undefined) return
     const { paths = {}, components = {} } = document
@@ -56,13 +56,13 @@ export class ValueSchemas {
     }
   }
 
-  /** Compiles what stands at a place of the document. @throws Fault `definition_invalid` that names the place */
+  /** Compiles the schema at a path of the document. @throws Fault `definition_invalid` that names the path */
   at(at: TreePath): ValueCheck {
     const text = JSON.stringify(getAt(this.#document, at) ?? null)
     const known = this.#known.get(text)
     if (known !== undefined) return known
     const check = this.#compileAt(at)
-    // These give a schema a name, or a base for references, by where it stands.
+    // These give a schema a name, or a base for references, by its position.
     if (!/"\$(?:id|anchor|dynamic|recursive)/.test(text)) this.#known.set(text, check)
     return check
   }
@@ -72,7 +72,7 @@ export class ValueSchemas {
     return this.#compile({ $ref }, [...this.#root, ...at])
   }
 
-  /** Compiles a schema that stands by itself; `at` is where it was sent. @throws Fault `definition_invalid` */
+  /** Compiles a standalone schema; `at` is its path in the input. @throws Fault `definition_invalid` */
   alone(schema: JsonObject, at: TreePath): ValueCheck {
     // Which draft it was written for makes no difference to what we read of it.
     const { $schema: _draft, id: _id, $id: _newId, ...plain } = modern(schema) as JsonObject

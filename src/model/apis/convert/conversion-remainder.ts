@@ -13,10 +13,10 @@ import {
 } from '../definition/tree.ts'
 
 /**
- * What a converted document keeps beside itself so that the way back gives the original: RFC 6901 pointer to
- * `is` (what the original has there), `was` (what conversion back makes of it), or `put` (entries that a list has besides).
- * An entry is laid over the result of the way back only where that still is as it `was`, so that whoever edits
- * the visible part of a converted document is heeded.
+ * The remainder of a converted document, with which the reverse conversion gives the original: RFC 6901 pointer to
+ * `is` (the original's value), `was` (the value of the reverse conversion), or `put` (additional entries of a list).
+ * An entry is applied to the result of the reverse conversion only where that still is as it `was`, so that edits of
+ * the visible part of a converted document take effect.
  */
 export type PreservedMembers = JsonObject
 
@@ -28,8 +28,8 @@ export function preservedMembersOf(original: JsonObject, made: JsonObject): Pres
 }
 
 /**
- * Lays what was kept over `made`, in place. Answers the pointers of what found no place: there the document
- * now says something else, and neither can stand for both.
+ * Applies the remainder to `made`, in place. Returns the pointers that could not be applied: there the document
+ * has a different value now, which contradicts the remainder.
  */
 export function restorePreserved(kept: Json | undefined, made: JsonObject): string[] {
   if (kept === undefined) return []

@@ -93,7 +93,7 @@ export const OPERATION_TWINS: readonly ListTwin[] = [
   ),
 ]
 
-/** An operation of the document: where it stands and what the extension calls it. */
+/** An operation of the document: its place, and its name in the extension. */
 export interface Operation {
   readonly path: string
   /** Upper case. */
@@ -189,7 +189,7 @@ function addOperation(document: JsonObject, ids: Map<string, string>, path: stri
   return id
 }
 
-/** Gives every operation of a document an id of its own, where it has none. Changes the document. */
+/** Gives every operation of a document without an ID a new one. Changes the document. */
 export function nameOperations(document: JsonObject): void {
   const operations = operationsOf(document)
   const taken = new Set(operations.map((operation) => operation.id))

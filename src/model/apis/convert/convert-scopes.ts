@@ -7,7 +7,7 @@ import { operationAt, operationsOf, PATH_METHODS } from './convert-operations.ts
 /** List of `extended_paths` that names scopes; ours, the incumbent has none. */
 const LIST = 'oauth_scopes'
 
-/** The security scheme that an API's authorization server stands for: of several the first that is enabled; undefined without one. */
+/** The security scheme of an API's authorization server: the first enabled one; undefined without one. */
 export function oauthSchemeOf(document: JsonObject, extension: JsonObject): string | undefined {
   const declared = objectOf(objectOf(document, 'components'), 'securitySchemes')
   const schemes = getAt(extension, pathOf('server.authentication.securitySchemes'))
@@ -18,7 +18,7 @@ export function oauthSchemeOf(document: JsonObject, extension: JsonObject): stri
   return names.find((name) => flagOf(schemes[name], 'enabled')) ?? names[0]
 }
 
-/** Writes what operations ask of the scheme by a `security` of their own as a list of a version. True when there was any. */
+/** Writes the `security` of operations for the scheme as a list of a version. True when there was any. */
 export function scopesToClassic(document: JsonObject, extension: JsonObject, version: JsonObject): boolean {
   const scheme = oauthSchemeOf(document, extension)
   if (scheme === undefined) return false

@@ -25,7 +25,7 @@ function pairs(valueName: string): Codec {
   }
 }
 
-/** A list in which a target stands as often as it weighs, and a list of targets with weights. */
+/** A list that repeats a target by its weight, and a list of targets with weights. */
 const TARGETS: Codec = {
   toOas: (value) => {
     if (!Array.isArray(value)) return undefined

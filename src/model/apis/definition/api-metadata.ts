@@ -1,7 +1,7 @@
 import { isObject, type Json, type JsonObject } from '../../json/json.ts'
 import { textOf, textsOf } from './members.ts'
 
-/** What people keep beside a definition, whatever its format: not part of it, and not changed by another one. */
+/** Metadata of an API in any format: not part of the definition, and not changed with it. */
 export interface ApiMetadata {
   readonly user_owners?: readonly string[]
   readonly user_group_owners?: readonly string[]
@@ -25,7 +25,7 @@ export function metadataOfApi(body: JsonObject): ApiMetadata {
   return Object.fromEntries(held) as ApiMetadata
 }
 
-/** The members that are given take the place of those before; the others stay. */
+/** Given members replace the previous ones; the others stay. */
 export function mergeMetadata(before: ApiMetadata, given: ApiMetadata): JsonObject {
   const merged = MEMBERS.flatMap((name) => {
     const value = given[name] ?? before[name]

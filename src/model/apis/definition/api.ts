@@ -82,7 +82,7 @@ export interface Api {
   readonly sessionLifetimeS: number
   /** undefined = not recorded. `detailed` = heads and bodies too. */
   readonly record: { readonly tagHeaders: readonly string[]; readonly detailed: boolean } | undefined
-  /** Present when somebody is told of what happens at it. */
+  /** Present when it has event handlers. */
   readonly events?: EventRules
   /** Present when traces show each step. */
   readonly detailedTracing?: true
@@ -121,7 +121,7 @@ export interface AuthRules extends SchemeRules {
 
 /** Which version a request asks for, and what serves it. */
 export interface Versioning {
-  /** Name that stands for the API itself ("self"), in new style. */
+  /** Name that refers to the API itself ("self"), in new style. */
   readonly name: string
   readonly location: 'header' | 'query' | 'url'
   /** Header or query parameter name. */

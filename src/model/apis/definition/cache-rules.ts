@@ -22,7 +22,7 @@ export interface CacheRules {
   readonly staleIfErrorS: number
 }
 
-/** What an operation says of its own answers. */
+/** The cache rules of an operation. */
 export interface OperationCacheRule {
   /** 0 = the API's. */
   readonly timeoutS: number

@@ -38,7 +38,7 @@ export function objectsOf(object: Json | undefined, name: string): JsonObject[] 
   return Array.isArray(value) ? value.filter(isObject) : []
 }
 
-/** True for what stands for nothing: null, false, 0, '', and empty lists and objects. */
+/** True for empty values: null, false, 0, '', and empty lists and objects. */
 export function isEmpty(value: Json | undefined): boolean {
   if (value === undefined || value === null || value === false || value === 0 || value === '') return true
   if (Array.isArray(value)) return value.length === 0

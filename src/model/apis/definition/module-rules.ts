@@ -17,7 +17,7 @@ export interface ModuleRules {
   readonly config: JsonObject
 }
 
-/** Longest body that a module may ask for, and put in the place of one. */
+/** Longest body that a module may read or write. */
 export const MAX_MODULE_BODY_BYTES = 1_048_576
 
 const FILE = /^(?:[\w-][\w.-]*\/)*[\w-][\w.-]*\.m?[jt]s$/

@@ -51,7 +51,7 @@ export interface ParameterCheck {
   readonly shape: 'text' | 'number' | 'boolean' | 'list' | 'json'
   /** Shape of the items of a list. */
   readonly items: 'text' | 'number' | 'boolean'
-  /** What stands between the items of a list; '' = the parameter is repeated. */
+  /** The separator of the items of a list; '' = the parameter is repeated. */
   readonly separator: string
   readonly check: ValueCheck
 }
@@ -70,7 +70,7 @@ export interface BodyCheck {
   readonly required: boolean
   /**
    * By media type or range (`application/*`), lower case: what checks a JSON body, undefined where any body of that type will do.
-   * undefined = every body is JSON, whatever its type says.
+   * undefined = every body is JSON, with any Content-Type.
    */
   readonly types: ReadonlyMap<string, ValueCheck | undefined> | undefined
   /** Where `types` is undefined. */

@@ -7,7 +7,7 @@ import { textOf, textsOf } from './members.ts'
 import { type ListenPlace, templateKey } from './template.ts'
 import { isUnownable } from './territory.ts'
 
-/** An API document with what the store finds it by and what stands beside its definition; written by `storedBody` alone. */
+/** An API document with its indexed values and metadata; written by `storedBody` alone. */
 export type StoredApi = ApiDocument &
   ApiMetadata & {
     readonly active: boolean
@@ -57,9 +57,9 @@ export function placeKeys(place: string): PlaceKeys {
 
 /** What a stored body is made of besides the definition. */
 export interface StoredMore {
-  /** The body before, of which what stands beside the definition is kept. */
+  /** The previous body, whose metadata is kept. */
   readonly before?: JsonObject | undefined
-  /** What stands beside the definition from now on; what is absent stays. */
+  /** The new metadata; absent members stay. */
   readonly beside?: ApiMetadata | undefined
   /** Given: the APIs that this one is a version of. Else as before. */
   readonly baseIds?: readonly string[]

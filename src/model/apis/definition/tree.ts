@@ -6,7 +6,7 @@ export type TreePath = readonly string[]
 
 const POSITION = /^(?:0|[1-9]\d{0,8})$/
 
-/** Splits `a.b.c`. Only for names of our own tables: names from outside may hold dots. */
+/** Splits `a.b.c`. Only for names of our tables: names from outside may contain dots. */
 export function pathOf(dotted: string): TreePath {
   return dotted.split('.')
 }
@@ -27,7 +27,7 @@ export function member(tree: Json | undefined, name: string): Json | undefined {
   return Object.hasOwn(tree, name) ? (tree as JsonObject)[name] : undefined
 }
 
-/** What stands at a path, undefined when nothing does. */
+/** The value at a path, undefined without one. */
 export function getAt(tree: Json | undefined, path: TreePath): Json | undefined {
   let at = tree
   for (const name of path) at = member(at, name)
@@ -71,7 +71,7 @@ export function copyTree<T extends Json>(tree: T): T {
   return copy as T
 }
 
-/** True when two trees hold the same, whatever the order of their members. */
+/** True when two trees are equal, in any order of their members. */
 export function sameTree(a: Json | undefined, b: Json | undefined): boolean {
   return isDeepStrictEqual(a, b)
 }

@@ -1,7 +1,7 @@
 import { fault } from '../../../errors/fault.ts'
 import type { JsonObject } from '../../json/json.ts'
 
-/** A request that somebody tries at an API of theirs, through the gateway. */
+/** A request that a user tries at an API, through the gateway. */
 export interface TrialRequest {
   /** The API that must answer. */
   readonly apiId: string
@@ -48,7 +48,7 @@ const MOST_HEADERS = 64
 const LONGEST_TARGET = 8192
 const LONGEST_VALUE = 8192
 
-/** Fields that say how a message is framed, where it goes, or for whom somebody else sends it. */
+/** Fields for framing, routing and forwarding. */
 const NOT_YOURS =
   /^(?:host|content-length|transfer-encoding|te|trailer|connection|keep-alive|proxy-.*|upgrade|expect|forwarded|x-forwarded-.*|x-real-ip|via)$/i
 

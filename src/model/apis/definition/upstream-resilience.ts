@@ -22,7 +22,7 @@ export interface HealthRules {
   readonly failures: number
   /** Checks in a row that must pass before it is up again. */
   readonly successes: number
-  /** False = whether a target is down is only told. */
+  /** False = targets that are down are only reported. */
   readonly skip: boolean
 }
 
@@ -37,7 +37,7 @@ export interface EjectionRules {
   readonly maxShare: number
 }
 
-/** When a request is sent once more. */
+/** When a request is retried. */
 export interface RetryRules {
   /** Further attempts of one request. */
   readonly attempts: number
@@ -52,7 +52,7 @@ export interface RetryRules {
 /** Targets that DNS names (SRV, RFC 2782). */
 export interface DiscoveryRules {
   readonly srvName: string
-  /** Longest time that an answer is used, whatever its time to live. */
+  /** Longest time that a response is used, with any time to live. */
   readonly refreshMs: number
 }
 

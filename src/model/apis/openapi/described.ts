@@ -7,9 +7,9 @@ import { MAX_REFERENCES, targetOf } from './references.ts'
 /** An operation as the OpenAPI document describes it. */
 export interface DescribedOperation {
   readonly document: JsonObject
-  /** Where the document stands in what was sent, for the names of flaws. */
+  /** Path of the document in the input, for the names of errors. */
   readonly root: TreePath
-  /** Where the operation and its path stand in the document. */
+  /** Path of the operation and of its path item in the document. */
   readonly at: TreePath
   readonly itemAt: TreePath
   /** Makes the examples of the document, for all its operations. */
@@ -25,7 +25,7 @@ export interface Described {
 /** For definitions without an OpenAPI document. */
 export const NOTHING_DESCRIBED: Described = { find: () => undefined, list: () => [] }
 
-/** What stands at a place of a document, and where it really stands once references within the document are followed. */
+/** The value at a path of a document, and its actual path after references within the document are followed. */
 export interface Found {
   readonly value: Json | undefined
   readonly at: TreePath

@@ -42,8 +42,8 @@ export function importOas(plain: JsonObject, options: ImportOptions = {}): JsonO
 }
 
 /**
- * Puts a new OpenAPI document in the place of a stored one: its extension stays, and what it says about an operation stays with
- * the operation of that id, else with the one of that method and path. What became of neither goes.
+ * Replaces a stored OpenAPI document: its extension stays, and settings of an operation stay with
+ * the operation of that id, else with the one of that method and path. Settings without either are removed.
  * @throws Fault `definition_invalid` as `importOas`
  */
 export function patchOas(stored: JsonObject, plain: JsonObject, options: ImportOptions = {}): JsonObject {

@@ -4,7 +4,7 @@ import type { TreePath } from '../definition/tree.ts'
 import type { Described, DescribedOperation } from './described.ts'
 import { ExampleMaker } from './example-of-schema.ts'
 
-/** Makes the index of a document's operations, once somebody asks for one of them. */
+/** Creates the index of a document's operations at its first use. */
 export function describedBy(document: JsonObject, root: TreePath): Described {
   const examples = new ExampleMaker(document, root)
   let index: Map<string, DescribedOperation> | undefined

@@ -90,7 +90,7 @@ function corsOf(format: Format, definition: JsonObject): JsonObject {
   return PLACES[format].path.reduce<JsonObject>((holder, name) => objectOf(holder, name), definition)
 }
 
-/** `*` for the labels in front of a domain that has at least two of its own, and perhaps a port. */
+/** `*` for the labels in front of a domain that has at least two more, and optionally a port. */
 const SUBDOMAINS = /^[a-z][a-z0-9+.-]*:\/\/\*(?:\.[a-z0-9-]+){2,}(?::\d+)?$/i
 
 /** Why a list lets in origins that it does not name; undefined when it names all. `null` is the origin of every sandboxed page. */

@@ -1,7 +1,7 @@
 import { isObject, type Json, type JsonObject } from '../../json/json.ts'
 import { member, setMember } from '../definition/tree.ts'
 
-/** Access types of the classic form in the order in which we write them, and the flow of OpenAPI that stands for each. */
+/** Access types of the classic form in the order in which we write them, and the OpenAPI flow of each. */
 export const FLOWS = [
   { access: 'authorization_code', flow: 'authorizationCode' },
   { access: 'client_credentials', flow: 'clientCredentials' },

@@ -43,7 +43,7 @@ export function schemeNames(classic: JsonObject): Map<string, string> {
   return new Map(names)
 }
 
-/** Who may call: where the credential stands and what is taken out before forwarding. undefined = keyless. */
+/** Authentication: where the credential is and what is stripped before forwarding. undefined = keyless. */
 export function readAuth(classic: JsonObject): AuthRules | undefined {
   const methods = methodsOf(classic)
   if (methods.length === 0) return undefined

@@ -24,7 +24,7 @@ const FRAMING = new Set([
   'upgrade',
 ])
 
-/** Why an answer of ours cannot carry a header; undefined when it can. */
+/** Why a mock response cannot have a header; undefined when it can. */
 export function answerHeaderFault(name: string, value: string): string | undefined {
   if (FRAMING.has(name.toLowerCase())) return 'must not be a header that the gateway writes itself'
   return VALUES.fieldName(name) ?? VALUES.fieldValue(value)

@@ -15,7 +15,7 @@ export const TRIGGER_SOURCES: readonly {
   { in: 'body', oas: 'requestBody', classic: 'payload_matches' },
 ]
 
-/** The one expression of a body has no name of its own. */
+/** The single expression for bodies has no name. */
 const BODY = 'payload'
 
 /** Reads an entry of `url_rewrites`. */

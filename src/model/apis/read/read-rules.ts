@@ -18,7 +18,7 @@ import { RequestSchemas } from './read-validation.ts'
 interface Source {
   readonly described: Described
   readonly schemas: RequestSchemas
-  /** Where the entry stands in its version. */
+  /** Path of the entry in its version. */
   readonly at: TreePath
 }
 

@@ -36,7 +36,7 @@ export function readUpstream(classic: JsonObject): UpstreamRules {
   }
 }
 
-/** In the classic form a target's weight is how often it stands in the list. Targets without a scheme take the target URL's. */
+/** In the classic form a target's weight is the number of its repetitions in the list. Targets without a scheme take the target URL's. */
 function readTargets(proxy: JsonObject): UpstreamRules['targets'] {
   const single = textOf(proxy, 'target_url')
   const listed = flagOf(proxy, 'enable_load_balancing') ? textsOf(proxy, 'target_list') : []

@@ -17,7 +17,7 @@ const NO_PARAMETERS = new Set(['accept', 'content-type', 'authorization'])
 /** The schemas of a definition: those of each document are prepared once, however many of its operations are checked. */
 export class RequestSchemas {
   readonly #byDocument = new Map<JsonObject, ValueSchemas>()
-  /** Checks of schemas that stand by themselves, by their text. */
+  /** Checks of standalone schemas, by their text. */
   readonly #byText = new Map<string, ValueCheck>()
   #alone: ValueSchemas | undefined
   readonly #work: CompileWork = { compiled: 0 }
@@ -40,7 +40,7 @@ export class RequestSchemas {
   }
 
   /**
-   * Reads an entry of `validate_json`: a schema that stands in the definition, as JSON or in base64.
+   * Reads an entry of `validate_json`: a schema in the definition, as JSON or in base64.
    * @throws Fault `definition_invalid` when there is none
    */
   alone(entry: JsonObject, path: string, at: TreePath): RequestCheck {
@@ -79,7 +79,7 @@ function fromBase64(text: string, at: TreePath): JsonObject {
     const value: unknown = JSON.parse(Buffer.from(text, 'base64').toString('utf8'))
     if (isObject(value)) return value
   } catch {
-    // told below
+    // reported below
   }
   return refuseFlaws([{ at, reason: 'must be a JSON object in base64' }]) as never
 }
@@ -162,7 +162,7 @@ function shapeAt(document: JsonObject, at: TreePath): 'text' | 'number' | 'boole
   return types[0] === 'object' ? 'object' : 'text'
 }
 
-/** What stands between the items of a list (OpenAPI 3.1 section 4.8.12.3); undefined for a style that is not read. */
+/** The separator of the items of a list (OpenAPI 3.1 section 4.8.12.3); undefined for an unsupported style. */
 function separatorOf(parameter: JsonObject, place: ParameterCheck['in']): string | undefined {
   const byDefault = place === 'query' || place === 'cookie' ? 'form' : 'simple'
   const style = textOf(parameter, 'style') || byDefault

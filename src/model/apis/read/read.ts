@@ -86,7 +86,7 @@ function checkedOas(document: JsonObject): JsonObject {
   return classic
 }
 
-/** What a document carries from its classic days went by the checks of its own format. */
+/** Classic leftovers of a document were checked by the rules of the classic format. */
 function checkCarried(classic: JsonObject): void {
   const root = [EXTENSION, 'classic']
   refuseFlaws(flawsOf('classic', classic, root))

@@ -2,7 +2,7 @@ import type { JsonObject } from '../../json/json.ts'
 import type { ValueKind } from '../definition/values.ts'
 
 /**
- * The few words that our schemas are made of. Every member may also be null, which stands for "absent":
+ * The building blocks of our schemas. Every member may also be null, which means "absent":
  * exporters of other products write null for empty lists and maps.
  */
 export type Schema = JsonObject

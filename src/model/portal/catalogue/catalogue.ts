@@ -51,8 +51,8 @@ export function offersOf(
 }
 
 /**
- * The list that somebody sent over the part of a list that they saw: what they did not see stays where it is, what they sent goes
- * into the places of what they saw, in their order, and what is more comes last.
+ * Merges a list that was sent by a caller who sees only a part: invisible entries keep their positions, sent entries take
+ * the positions of the visible ones, in their order, and additional ones come last.
  */
 export function replaceVisible<Entry>(
   before: readonly Entry[],

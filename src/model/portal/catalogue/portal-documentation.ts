@@ -5,7 +5,7 @@ import { isWebAddress, refuseMember, textMember } from '../settings/portal-field
 /** Documentation of an API as it came over the wire. */
 export interface DocumentationDraft {
   readonly api_id: string
-  /** `swagger`, `swagger_custom_url`, `graphql`, `blueprint`, or whatever else the portal knows. */
+  /** `swagger`, `swagger_custom_url`, `graphql`, `blueprint`, or another type that the portal knows. */
   readonly doc_type: string
   /** Base64 of the text. */
   readonly documentation: string

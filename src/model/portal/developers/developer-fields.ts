@@ -13,7 +13,7 @@ const LONGEST_KEY = 512
 const LARGEST = 65_536
 const MOST_DAYS = 36_500
 
-/** Members that have rules of their own; of a record that is sent they are read elsewhere, or never taken over. */
+/** Members with their own rules; in a sent record they are read elsewhere, or ignored. */
 const APART: ReadonlySet<string> = new Set([
   ...['id', '_id', 'org_id', 'password', 'PWHistory', 'password_updated', 'last_login_date', 'date_created'],
   ...['keys', 'subscriptions', 'api_keys', 'oauth_clients'],

@@ -33,8 +33,8 @@ export interface AppsListed {
 }
 
 /**
- * A developer with what `sent` says about its OAuth apps; undefined or null = all as they are. None is made or ended this way: each
- * ends by a call of its own. @throws Fault `developer_invalid` (400)
+ * A developer with the changes of its OAuth apps in `sent`; undefined or null = unchanged. No app is created or deleted this way: each
+ * has a separate call for it. @throws Fault `developer_invalid` (400)
  */
 export function withAppsListed(body: JsonObject, sent: Json | undefined): AppsListed {
   if (sent === undefined || sent === null) return { body, unlisted: [] }

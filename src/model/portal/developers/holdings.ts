@@ -43,7 +43,7 @@ export function withoutKey(body: JsonObject, keyHash: string): JsonObject {
   return withKeys(body, keys)
 }
 
-/** The body with a key in the place of another. */
+/** The body with one key replaced by another. */
 export function withRotatedKey(body: JsonObject, from: string, to: string): JsonObject {
   const renamed = (keyHash: string) => (keyHash === from ? to : keyHash)
   const keys = [...keysOf(body)].map(([keyHash, policies]) => [renamed(keyHash), policies] as const)
@@ -61,7 +61,7 @@ export function withoutPolicy(body: JsonObject, policyId: string): JsonObject {
   return withKeys({ ...body, oauth_clients: fromMap(apps) }, new Map(keys))
 }
 
-/** The body with an OAuth app made through a policy; one of the same id is replaced, wherever it stands. */
+/** The body with an OAuth app created through a policy; one of the same id is replaced, in any position. */
 export function withApp(body: JsonObject, policyId: string, app: JsonObject): JsonObject {
   const before = appsOf(body)
   const at = before.get(policyId)?.findIndex(({ client_id: id }) => id === app.client_id) ?? -1

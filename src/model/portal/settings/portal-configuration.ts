@@ -8,7 +8,7 @@ export interface PortalConfiguration {
   /** Names, or objects with a name. */
   readonly signup_fields: readonly Json[]
   readonly key_request_fields: readonly Json[]
-  /** True: a request waits until somebody approves it. */
+  /** True: a request waits for approval. */
   readonly require_key_approval: boolean
   /** True: approving makes no key; the developer gets a link by mail and collects it while signed in. */
   readonly secure_key_approval: boolean

@@ -26,7 +26,7 @@ export interface MailOptions {
 
 /** Names that every mail knows: of the developer, the address, and the organisation. */
 const EVERYWHERE = ['name', 'email', 'organisation'] as const
-/** What may stand between `{{` and `}}` in each mail. */
+/** The placeholders of each mail. */
 const PLACEHOLDERS: Readonly<Record<PortalMailType, readonly string[]>> = {
   welcome_email: [...EVERYWHERE],
   key_email: [...EVERYWHERE, 'api', 'key', 'client_id', 'secret', 'link'],
@@ -64,7 +64,7 @@ export function filled(
   values: Readonly<Record<string, string>>,
 ): { readonly text: string; readonly used: ReadonlySet<string> } {
   const used = new Set<string>()
-  // In one go: what stands in a value is text, whatever it looks like.
+  // In one pass: placeholders within a value are text.
   const text = template.replace(PLACEHOLDER, (_all, name: string) => {
     used.add(name)
     return Object.hasOwn(values, name) ? oneLine(values[name]!) : ''

@@ -8,7 +8,7 @@ const ELSEWHERE = 'https://portal.invalid/'
 /** The menus before anybody makes one. */
 export const NO_MENUS: JsonObject = { is_active: false, menus: {} }
 
-/** Reads the menus of the portal from the wire; null stands for an empty menu. @throws Fault `portal_invalid` (400) naming the menu */
+/** Reads the menus of the portal from the wire; null is an empty menu. @throws Fault `portal_invalid` (400) naming the menu */
 export function readMenus(sent: JsonObject): JsonObject {
   const { id: _id, _id: _storage, org_id: _org, ...rest } = sent
   const menus = Object.entries(objectMember(rest, 'menus'))

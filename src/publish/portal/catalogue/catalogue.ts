@@ -14,7 +14,7 @@ import { createSingleton, findSingleton, saveSingleton } from '../settings/singl
 
 const KIND = 'catalogue'
 
-/** What of policies and APIs somebody may see. */
+/** The caller's visibility of policies and APIs. */
 export interface CatalogueVisibility {
   readonly everything: boolean
   api(document: Pick<StoredDocument, 'body'>): boolean
@@ -41,7 +41,7 @@ export function catalogueOf(
   return findSingleton(parts, KIND, orgId)
 }
 
-/** The entries that somebody may see, in order: those of policies and APIs that others own are left out. */
+/** The visible entries, in order: those of policies and APIs of other owners are left out. */
 export async function visibleEntries(
   parts: PublishParts,
   orgId: string,

@@ -18,8 +18,8 @@ const SORTS: ReadonlyMap<string, AccessType> = new Map([
 const MOST_POLICIES = 100
 
 /**
- * The policies that somebody wants for a developer, by either of their ids, each once.
- * @throws Fault `subscription_refused` (400) naming one that is not there or gives no new keys
+ * The requested policies for a developer, by either of their ids, each once.
+ * @throws Fault `subscription_refused` (400) naming one that does not exist or gives no new keys
  */
 export async function wantedPolicies(
   parts: PublishParts,

@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../../model/json/json.ts'
 import type { Change, Revision, StoredDocument } from '../../../store/ports/ports.ts'
 
-/** What the app of a developer is told about, besides where its users are sent back to. */
+/** The details of a developer's app, apart from its redirect URIs. */
 export interface AppDraft {
   readonly redirect_uri: string
   /** All of them, where there are several. */

@@ -7,8 +7,8 @@ import type { Change, Documents, StoredDocument } from '../../../store/ports/por
 const turns = new WeakMap<object, Map<string, Promise<unknown>>>()
 
 /**
- * Runs `work` with the developer whose key or client a body is; with undefined when it is nobody's, or the developer is gone. What
- * `work` commits must write the developer with `developerChange`: then it retries when somebody else changed it meanwhile.
+ * Runs `work` with the developer who owns a key or client; with undefined when there is none, or it was deleted. What
+ * `work` commits must write the developer with `developerChange`: then it retries when another writer was faster.
  * Changes of one developer wait for each other within the process. @throws Fault `revision_conflict` (409) when others keep changing it
  */
 export async function withHolder<T>(
@@ -29,7 +29,7 @@ export async function developerById(
   return isDocumentId(id) ? documents.get('developer', id) : undefined
 }
 
-/** The change that writes a developer over what was read of it. It fails with `revision_conflict` when somebody else was first. */
+/** The change that writes a developer over its read state. It fails with `revision_conflict` when another writer was faster. */
 export function developerChange({ id, revision }: StoredDocument, body: JsonObject): Change {
   return { op: 'put', kind: 'developer', id, body, ifRevision: revision }
 }

@@ -20,9 +20,9 @@ import { formerKeysOf, isFormerKey } from './keys-of-developer.ts'
 import { endSubscriptions } from './policy-removed.ts'
 
 /**
- * Makes a key, or an OAuth client, for a developer: session or client, the developer's record and whatever is beside are stored in
- * one transaction. The key inherits the fields that the portal's sign-up asks for. Of one developer one after the other, so that of
- * two at once both come about. A policy can be subscribed to once, by one key.
+ * Creates a key, or an OAuth client, for a developer: session or client, the developer's record and the related records are stored in
+ * one transaction. The key inherits the fields of the portal's sign-up. Changes of one developer are serialised, so that of
+ * two at once both are created. A policy can be subscribed to once, by one key.
  * @throws Fault `not_found` (404) for a developer who is gone; `subscription_refused`, `access_unserved`, `key_needless`,
  * `key_invalid`, `oauth_client_invalid` (400); `revision_conflict` (409) when others keep changing the developer
  */
@@ -51,8 +51,8 @@ export function toAccessView(issued: IssuedAccess): JsonObject {
 }
 
 /**
- * A key of a developer by its hash, or where keys are kept by itself; also one that was rotated and is still good. Undefined for
- * the key of somebody else. @throws Fault `store_away`
+ * A key of a developer by its hash, or where keys are kept by itself; also a rotated one that is still valid. Undefined for
+ * the key of another owner. @throws Fault `store_away`
  */
 export async function findDeveloperKey(
   parts: SecretParts,
@@ -94,8 +94,8 @@ export async function changeDeveloperKey(
 }
 
 /**
- * Puts a new key in the place of one of a developer's: rights, fields, expiry and counts go over, the record names the new one at once.
- * The old one is good for `overlapS` more.
+ * Replaces one of a developer's keys by a new one: access rights, fields, expiry and counters move, the record names the new one at once.
+ * The old one stays valid for `overlapS`.
  * @throws Fault `not_found` (404), `subscription_refused` (400) for one that has expired, `key_invalid` (400) for one that was rotated
  */
 export function rotateDeveloperKey(
@@ -113,8 +113,8 @@ export function rotateDeveloperKey(
 }
 
 /**
- * What ends with a developer, for the commit that deletes it: keys, those that they took the place of, OAuth clients and their
- * tokens. The tokens of a client beyond a thousand are void with it, and lapse by themselves. @throws Fault `store_away`
+ * The revocations at the deletion of a developer, for the same commit: keys, the keys that they replaced, OAuth clients and their
+ * tokens. The tokens of a client beyond a thousand are void with it, and expire. @throws Fault `store_away`
  */
 export async function deleteDeveloperChanges(
   parts: Pick<SecretParts, 'documents' | 'tokens'>,
@@ -194,7 +194,7 @@ async function checkStillThere(
   }
 }
 
-/** Fields of a request that an app has places of its own for. */
+/** Fields of a request that an app stores separately. */
 const ABOUT_APPS = ['oauth_app_description', 'oauth_use_case']
 
 /** What the keys of a developer say about it. */

@@ -69,9 +69,9 @@ export async function createDeveloper(
 }
 
 /**
- * Replaces a developer by a whole record. What survives although it is not sent: password, keys, subscriptions, OAuth apps, dates,
- * and members that nobody here knows. Of keys, the policies that they are listed under can be changed. Another password ends the
- * portal sessions, and so does `inactive`. Answers the client ids of the OAuth apps that a sent list leaves out: they stay, and end by a call of their own.
+ * Replaces a developer by a whole record. Kept although not sent: password, keys, subscriptions, OAuth apps, dates,
+ * and unknown members. The policies of listed keys can be changed. A new password ends the
+ * portal sessions, and so does `inactive`. Returns the client ids of the OAuth apps that a sent list leaves out: they are not deleted.
  * @throws Fault `developer_invalid`, `developer_password_invalid` (400), `developer_email_taken` (403), `not_found` (404),
  * `passwords_busy` (503), `revision_conflict` (409)
  */
@@ -103,7 +103,7 @@ export async function replaceDeveloper(
 }
 
 /**
- * Sets the password of a developer, and ends the portal sessions and whatever was begun with the one before.
+ * Sets the password of a developer, and ends the portal sessions and everything that was started with the old one.
  * @throws Fault `developer_password_invalid` (400) naming the rule, `not_found` (404), `passwords_busy` (503), and those of `also`
  */
 export async function setDeveloperPassword(
@@ -133,7 +133,7 @@ export async function setDeveloperPassword(
 
 /**
  * Deletes a developer with its keys, OAuth apps, tokens, requests and portal sessions, in one commit.
- * @throws Fault `not_found` (404), `revision_conflict` (409) when others go on changing it
+ * @throws Fault `not_found` (404), `revision_conflict` (409) when others keep changing it
  */
 export function deleteDeveloper(
   parts: SecretParts,
@@ -156,8 +156,8 @@ export function deleteDeveloper(
 }
 
 /**
- * Writes to a developer what `edit` makes of it, re-read when somebody else was first. `edit` may throw.
- * @throws Fault `not_found` (404), `revision_conflict` (409) when others go on changing it, and those of `edit` and `changes`
+ * Changes a developer with `edit`, re-read when another writer was faster. `edit` may throw.
+ * @throws Fault `not_found` (404), `revision_conflict` (409) when others keep changing it, and those of `edit` and `changes`
  */
 export function rewriteDeveloper(
   parts: SecretParts,
@@ -222,7 +222,7 @@ async function checkUnheld(parts: SecretParts, orgId: string, body: JsonObject, 
   }
 }
 
-/** Retries where somebody else was first. @throws Fault `developer_email_taken` (403) where that was a developer of the address */
+/** Retries when another writer was faster. @throws Fault `developer_email_taken` (403) where that was a developer of the address */
 async function tried<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await retryOnConflict(work)

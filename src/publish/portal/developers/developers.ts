@@ -17,7 +17,7 @@ export async function developerIn(
   return found !== undefined && (orgId === '' || found.body.org_id === orgId) ? found : undefined
 }
 
-/** A developer of an organisation by email address, whatever the case of its letters. One indexed read. */
+/** A developer of an organisation by email address, in any letter case. One indexed read. */
 export async function developerByEmail(
   { documents }: Reading,
   orgId: string,
@@ -26,11 +26,11 @@ export async function developerByEmail(
   const email = toEmail(address)
   if (email === undefined) return undefined
   const found = await documents.find('developer', 'org_email', `${orgId}/${foldCase(email)}`)
-  // The index folds more than the case of letters; who somebody is must not.
+  // The index folds more than letter case; the identity of a developer must not.
   return found !== undefined && toEmail(found.body.email) === email ? found : undefined
 }
 
-/** Members that callers know, in their order, with what stands where a record says nothing. */
+/** Members that callers know, in their order, with their defaults. */
 const SHOWN: Readonly<Record<string, Json>> = {
   email: '',
   date_created: NEVER,
@@ -62,7 +62,7 @@ export function toDeveloperView(
   return withNonce ? shown : { ...shown, fields: withoutSecrets(shown.fields ?? null), nonce: '' }
 }
 
-/** The change that writes a developer over what was read of it. It fails with `revision_conflict` when somebody else was first. */
+/** The change that writes a developer over its read state. It fails with `revision_conflict` when another writer was faster. */
 export function putDeveloper({ id, revision }: StoredDocument, body: JsonObject): Change {
   return { op: 'put', kind: 'developer', id, body, ifRevision: revision }
 }

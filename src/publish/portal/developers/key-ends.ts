@@ -46,7 +46,7 @@ function isDue(parts: SecretParts, { body }: StoredDocument): boolean {
   return Date.parse(String(body.at)) <= clockOf(parts).wall()
 }
 
-/** Others went on changing the developer: the next time will do. @throws whatever else went wrong */
+/** Others kept changing the developer: the next run retries. @throws all other faults */
 function refused(error: unknown): boolean {
   if (toFault(error).code === 'revision_conflict') return false
   throw error

@@ -7,8 +7,8 @@ import { hexOf } from '../../../model/text/hex.ts'
 import type { Change, SessionInput, SessionRow, StoredDocument, Tokens } from '../../../store/ports/ports.ts'
 import { developerChange } from './developer-change.ts'
 
-// A key of a developer stands in two places: its session, and the developer's record. Whoever changes the one takes what is
-// answered here into the same commit, so that they never part. The session names the developer (`developer_id`); of a key that was
+// A key of a developer is in two records: its session, and the developer's record. A change of one must commit the change
+// returned here as well, so that they agree. The session names the developer (`developer_id`); of a key that was
 // rotated with an overlap the record holds the successor alone, and the old one is found through it.
 
 /** Keys that one key took the place of and that are good at the same time; older ones end. */
@@ -46,9 +46,9 @@ export interface KeyLife {
 }
 
 /**
- * The store forgets nobody's keys by itself, but not those of a developer: the record would go on naming them. Such a key expires
- * in time instead, and is filed to be forgotten together with its place in the record. `isNew`: nothing is filed yet. `kept` leaves
- * what is filed as it is.
+ * The store deletes expired keys, but not those of a developer: the record would still name them. Such a key expires
+ * in time instead, and is filed for deletion together with its place in the record. `isNew`: nothing is filed yet. `kept` leaves
+ * the filed entry unchanged.
  */
 export function keyLifeOf(
   hash: Uint8Array,

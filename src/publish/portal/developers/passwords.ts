@@ -5,7 +5,7 @@ import { hashPassword, isPasswordHash, verifyPassword } from '../../../model/pas
 import { looksLikeBcrypt } from '../../../model/passwords/passwords-bcrypt.ts'
 import { clockOf, type SecretParts } from '../../documents/parts.ts'
 
-/** Fewest characters of a developer's password, whatever the schema file says. */
+/** Fewest characters of a developer's password, with any schema file. */
 const SHORTEST = 6
 /** What holds where there is no schema file. */
 export const DEVELOPER_PASSWORD_SCHEMA: JsonObject = { title: 'Password', type: 'string', minLength: SHORTEST }

@@ -17,9 +17,9 @@ interface GonePolicy {
 }
 
 /**
- * What the deletion of a policy does to the developers who have it, for the same commit: a key that gave nothing else ends, others
- * go on without it, and the record follows. Of very many developers all but the last go first, a few hundred at a time, each with
- * its keys and apps; then the policy is there still, and nobody who lost it has a key for it.
+ * Effects of the deletion of a policy on its developers, for the same commit: a key without another policy is revoked, others
+ * lose it, and the record follows. Of very many developers all but the last go first, a few hundred at a time, each with
+ * its keys and apps; the policy exists until then, and no developer who lost it has a key for it.
  * @throws Fault `store_away`, `store_full`
  */
 export async function subscriptionsWithout(parts: SecretParts, policy: GonePolicy, actor: string): Promise<Change[]> {
@@ -39,7 +39,7 @@ export async function subscriptionsWithout(parts: SecretParts, policy: GonePolic
   }
 }
 
-/** Ends the subscriptions that somebody made while the policy was being deleted. */
+/** Ends the subscriptions that were created while the policy was being deleted. */
 export async function endSubscriptions(parts: SecretParts, policy: GonePolicy, actor: string): Promise<void> {
   await retryOnConflict(async () => {
     const rows = await holdersOf(parts, policy)
@@ -73,7 +73,7 @@ async function endOf(
       const rows = own ? [row, ...(await formerKeysOf(tokens, row))] : []
       const rests = rows.map((each) => withoutIt(each, policy.id))
       changes.push(...rests.map(({ change }) => change))
-      // A key that the record lists and that is not there, or somebody else's, is not for us to end.
+      // A listed key that does not exist, or belongs to another owner, is not ours to revoke.
       if (own ? rests[0]!.stays : policies.length > 1) continue
       body = withoutKey(body, keyHash)
       if (own) changes.push(deleteKeyExpiry(row.hash))

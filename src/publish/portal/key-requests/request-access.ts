@@ -5,10 +5,10 @@ import { equalSecrets, newSecret, seal, unseal } from '../../../model/secrets/se
 import type { Change, TicketInput } from '../../../store/ports/ports.ts'
 import { clockOf, type SecretParts } from '../../documents/parts.ts'
 
-// What stands between a request that was approved and the developer who has the key: a ticket of the request, either the key itself,
-// sealed, for the portal that asks for it once more, or the code of a link. The store forgets it by itself.
+// The record between an approved request and its collected key: a ticket of the request, either the key itself,
+// sealed, for the portal that asks for it again, or the code of a link. The store deletes it after its expiry.
 
-/** How long the key of a request that approved itself can be had once more. */
+/** How long the key of an automatically approved request can be read again. */
 const AGAIN_MS = 600_000
 /** How long the link of a mail is good. */
 const LINK_MS = 7 * 86_400_000
@@ -41,12 +41,12 @@ export async function takeStoredAccess(parts: SecretParts, id: DocumentId): Prom
   return JSON.parse(access) as JsonObject
 }
 
-/** The change that forgets whatever is kept of a request. */
+/** The change that deletes the access records of a request. */
 export function deleteStoredAccess(id: DocumentId): Change {
   return { op: 'deleteTicket', hash: hashOf(id) }
 }
 
-/** The code of a link, and the change that keeps it in the place of an earlier one. */
+/** The code of a link, and the change that stores it instead of an earlier one. */
 export function newLink(parts: SecretParts, id: DocumentId): { readonly code: string; readonly change: Change } {
   const code = newSecret()
   const made = clockOf(parts).wall()

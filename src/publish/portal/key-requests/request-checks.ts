@@ -20,7 +20,7 @@ export interface RequestedAccess {
   /** Entries of the catalogue that offer these policies. */
   readonly entries: readonly JsonObject[]
   readonly configuration: PortalConfiguration
-  /** True when somebody has to approve it: the portal, an entry, or a third party that the developer is sent to, wants so. */
+  /** True when it needs approval: by the portal, an entry, or a third party that the developer is sent to. */
   readonly waits: boolean
   /** Where the developer is sent; '' = nowhere. */
   readonly redirectTo: string
@@ -64,7 +64,7 @@ export function checkSelection({ policies, configuration }: RequestedAccess): vo
 }
 
 /**
- * Refuses what the developer has already, or may not have, before it waits for somebody: a second subscription to a policy, an OAuth
+ * Refuses, before it waits for approval, what the developer has already or may not have: a second subscription to a policy, an OAuth
  * app without a redirect URI or beyond the limit. @throws Fault `subscription_refused` (400)
  */
 export function checkEligible(

@@ -38,7 +38,7 @@ export interface RequestOutcome {
   readonly developer: StoredDocument
   /** What the developer gets, as callers see it; undefined while there is nothing. */
   readonly access?: JsonObject
-  /** True when the access was made by this call, and not only shown once more. */
+  /** True when the access was created by this call, and not only shown again. */
   readonly fresh?: boolean
   /** Code of the link that the developer must get by mail. */
   readonly code?: string
@@ -47,8 +47,8 @@ export interface RequestOutcome {
 }
 
 /**
- * Stores a request. Unless somebody must approve it, it is approved in the same transaction: key or OAuth client, developer and
- * request are written together, or nothing is. One that waits already for the same developer and policies is answered in its place.
+ * Stores a request. Unless it needs approval, it is approved in the same transaction: key or OAuth client, developer and
+ * request are written together, or nothing is. A pending request of the same developer and policies is returned instead.
  * @throws Fault `portal_invalid`, `request_refused`, `access_unserved`, `key_needless` (400), and what `issueAccess` refuses
  */
 export function submitRequest(parts: SecretParts, asking: RequestCaller, sent: JsonObject): Promise<RequestOutcome> {
@@ -75,8 +75,8 @@ async function submit(parts: SecretParts, asking: RequestCaller, sent: JsonObjec
 }
 
 /**
- * Approves a request: makes what it asks for, or with `secure_key_approval` the code of a link. Of several at once one wins. What
- * approved itself less than ten minutes ago is answered once more, once.
+ * Approves a request: creates its key or app, or with `secure_key_approval` the code of a link. Of several at once one wins. A request that
+ * was approved automatically less than ten minutes ago is returned again, once.
  * @throws Fault `request_processed` (400), `request_refused` (400) when developer or policy are gone, and as `submitRequest`
  */
 export function approveRequest(
@@ -99,7 +99,7 @@ export function approveRequest(
         ? sendLink(asking, at)
         : issue(at, wanted, { keep: false }))
     } catch (error) {
-      // Another approval may have been first, and what it made stands in the way of a second one.
+      // Another approval may have been first, and its result blocks a second one.
       if ((await requestIn(parts, orgId, requestId))?.body.approved === true)
         throw fault('revision_conflict', undefined, error)
       throw error
@@ -211,7 +211,7 @@ export async function requestIn(
   return found !== undefined && (orgId === '' || found.body.org_id === orgId) ? found : undefined
 }
 
-/** How callers are told that there is no such request. */
+/** The response for an unknown request. */
 export const NOT_FOUND = 'Could not retrieve portal object.'
 
 interface Place {
@@ -221,7 +221,7 @@ interface Place {
   readonly developer: StoredDocument
 }
 
-/** Keeps a request until somebody approves it. The developer is written too, so that none goes meanwhile and leaves it behind. */
+/** Stores a request until its approval. The developer is written too, so that it cannot be deleted at the same time and leave it behind. */
 async function wait(at: Place): Promise<RequestOutcome> {
   const { parts, stored, developer } = at
   try {

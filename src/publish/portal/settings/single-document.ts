@@ -9,7 +9,7 @@ import { auditOf, clockOf, type PublishParts } from '../../documents/parts.ts'
 /** Kinds of which an organisation has one document. */
 export type SingletonKind = 'portal_configuration' | 'catalogue' | 'portal_menu' | 'portal_look'
 
-/** Somebody else changed the document, or made it. */
+/** Another writer changed or created the document. */
 const LOST_RACE: ReadonlySet<FaultCode> = new Set(['revision_conflict', 'already_exists'])
 
 /** The one document of a kind that an organisation has; undefined before it is made. */
@@ -26,7 +26,7 @@ export interface SingletonChange {
   readonly kind: SingletonKind
   readonly orgId: string
   readonly actor: string
-  /** The new body, of the one before; called again when somebody else was first. */
+  /** The new body, from the previous one; called again when another writer was faster. */
   readonly edit: (before: JsonObject | undefined) => Awaitable<JsonObject>
 }
 
