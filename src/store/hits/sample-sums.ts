@@ -36,7 +36,7 @@ function noSamples() {
   return fault('internal', 'samples of hits of another form')
 }
 
-/** Adds up samples by hour, set of dimensions and status. All numbers stand in a few arrays that grow by doubling. */
+/** Adds up samples by hour, set of dimensions and status. All numbers are in a few arrays that grow by doubling. */
 export class SampleSums {
   /** Rows so far. */
   size = 0
@@ -99,7 +99,7 @@ export class SampleSums {
     this.#writeLatency(row, UPSTREAM, BUCKETS, numbers, at + 6 + LATENCY_NUMBERS)
   }
 
-  /** A row as the sums of its requests. `of`: the dimensions that its number stands for. */
+  /** A row as the sums of its requests. `of`: the dimensions of its number. */
   hit(row: number, of: HitDimensions): Hit {
     const n: number[] = []
     this.write(row, n, 0)

@@ -119,7 +119,7 @@ export class CopyFile {
   forget(): void {
     this.newRevision = undefined
     this.held.clear()
-    // What waits is written first: what is owed is not forgotten.
+    // Pending writes come first: no pending token is lost.
     this.waiting.push(({ forget }) => {
       for (const each of forget) each.run()
     })
@@ -162,7 +162,7 @@ export class CopyFile {
     this.waiting.push(({ dropOwed }) => dropOwed.run(hash))
   }
 
-  /** Writes what waits, and lets go of the file. */
+  /** Writes what is pending, and closes the file. */
   close(): void {
     clearInterval(this.timer)
     this.write()

@@ -120,7 +120,7 @@ class Beside {
     }
   }
 
-  /** What ends a session that is still owed must find it in the store: it would be stored afterwards. */
+  /** A revocation of a session that is still pending must find it in the store: otherwise it would be stored afterwards. */
   private async commit(changes: readonly Change[], audit: AuditEntry | undefined): Promise<Revision> {
     if (this.owed.some) await this.owed.settle(changes.flatMap((change) => ('hash' in change ? [change.hash] : [])))
     return this.store.commit(changes, audit)
@@ -153,7 +153,7 @@ class Beside {
       async () => {
         const found = await this.store.find(kind, index, value)
         this.copy.noteNamed(kind, index, value, found?.id)
-        // Its body is read by its id, under which changes of it are told.
+        // Its body is read by its id, under which its changes are reported.
         return found && this.get(kind, found.id)
       },
       () => this.copy.named(kind, index, value),

@@ -17,13 +17,13 @@ export interface PendingTokensParts {
   readonly documents: Documents
   readonly copy: CopyFile
   readonly log: Log
-  /** Told of a token that may have ended, before it was stored. */
+  /** Called for a token that may have been revoked before it was stored. */
   readonly revoked: (hash: Uint8Array) => void
 }
 
 /** Sessions that were given out while the store was away, on this node alone until it has them. */
 export class PendingTokens implements PendingSessions {
-  /** True from the first that is owed until one of them could be stored. */
+  /** True from the first pending token until one of them could be stored. */
   away = false
   private readonly parts: PendingTokensParts
   private readonly waiting = new Map<string, PendingSession>()
@@ -56,7 +56,7 @@ export class PendingTokens implements PendingSessions {
     return owed.row.evictAt > Date.now() ? { ...owed.row, hash: owed.hash } : undefined
   }
 
-  /** Stores those of these hashes that are owed, before they are changed otherwise. @throws Fault `store_away` */
+  /** Stores the pending ones of these hashes, before they are changed otherwise. @throws Fault `store_away` */
   async settle(hashes: readonly Uint8Array[]): Promise<void> {
     for (const hash of hashes) {
       const owed = this.waiting.get(nameOf(hash))
@@ -120,7 +120,7 @@ export class PendingTokens implements PendingSessions {
       }
       this.away = false
       if (code !== 'already_exists') log.error({ cause: error }, 'dropped a pending token that cannot be stored')
-      // It was revoked elsewhere, or stored although nobody was told: the store knows.
+      // It was revoked elsewhere, or stored without a confirmation: the store knows.
       revoked(hash)
     }
     this.waiting.delete(name)

@@ -18,7 +18,7 @@ interface Held {
   readonly characters: number
 }
 
-/** What of a document or session stands in the store now: its text and revision, '' and 0 for none. */
+/** The stored text and revision of a document or session, '' and 0 for none. */
 export type Current = (kind: string, id: string) => { readonly text: string; readonly revision: Revision }
 
 /** Audit entries, the oldest of which go when there are too many. */
@@ -92,7 +92,7 @@ export class MemoryAudit implements Audit {
     return found.sort((a, b) => b.entry.at - a.entry.at || b.number - a.number)
   }
 
-  /** Lets go of the older half at once: row by row, every new one would move all the others. */
+  /** Drops the older half at once: row by row, every new one would move all the others. */
   private shorten(): void {
     this.keep(this.rows.slice(Math.ceil(this.rows.length / 2)))
   }

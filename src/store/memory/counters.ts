@@ -66,7 +66,7 @@ class Names<Table extends Slots> {
 
 /**
  * The same number as the object itself can hold it, where it is a whole one of 32 bits. What comes out of an array of doubles would
- * be kept in an object of its own, and with thousands of keys each of those is waited for in each request.
+ * be kept in a boxed object, and with thousands of keys each of those costs a cache miss in each request.
  */
 function compact(value: number): number {
   const whole = value | 0
@@ -187,7 +187,7 @@ export class MemoryCounters implements Counters {
     }
   }
 
-  /** Looks at the next `budget` counts of each kind and lets go of those that say nothing any more. For a timer of the owner. */
+  /** Checks the next `budget` counts of each kind and drops expired ones. For a timer of the owner. */
   sweep(budget = 1000): void {
     this.sweepBoth(budget, this.clock.mono())
   }

@@ -19,7 +19,7 @@ interface Held {
   readonly entries: readonly IndexEntry[]
 }
 
-/** Documents as JSON text, so that every reader gets a body of its own; lists are sorted when asked for. */
+/** Documents as JSON text, so that every reader gets a separate body; lists are sorted when asked for. */
 export class MemoryDocuments {
   private readonly kinds = new Map<Kind, Map<DocumentId, Held>>()
   private readonly unique = new Map<string, DocumentId>()

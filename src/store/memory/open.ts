@@ -41,7 +41,7 @@ interface Place {
 
 export interface MemoryStore extends Store {
   readonly counters: MemoryCounters
-  /** Lets go of all sessions and tickets that are due to be forgotten; answers how many. The store does it by itself as well. */
+  /** Deletes all sessions and tickets that are due; returns how many. The store also does it periodically. */
   purge(): Promise<number>
 }
 

@@ -95,7 +95,7 @@ export class MemoryOutbox implements Outbox {
   }
 }
 
-/** Where an id stands, or belongs. */
+/** The position of an id, or its insertion position. */
 function placeOf(ids: readonly number[], id: number): number {
   let low = 0
   let high = ids.length

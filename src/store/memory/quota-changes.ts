@@ -3,7 +3,7 @@ import type { Millis } from '../../model/time/clock.ts'
 /** Numbers of one count in `QuotaChanges.counts`. */
 export const QUOTA_NUMBERS = 3
 
-/** Which number stands for which count. */
+/** The number of each count. */
 export type QuotaName = readonly [number: number, id: string]
 
 /** Counts that changed since the last ones were handed out. */

@@ -20,7 +20,7 @@ interface Held {
 export class MemorySessions implements Omit<Tokens, 'getTicket' | 'familyTickets'> {
   private readonly rows = new Map<string, Held>()
   private readonly families = new Families()
-  /** Lets go of rows that nobody finds any more. */
+  /** Drops rows that are no longer found. */
   readonly sweep = new Sweep(
     this.rows,
     ({ row }, now) => isEvicted(row, now),

@@ -3,7 +3,7 @@ import type { Millis } from '../../model/time/clock.ts'
 
 const LOOK_ROWS = 256
 
-/** Lets go of rows of a map that are due, some milliseconds at a time, going on where it stopped. */
+/** Drops due rows of a map, some milliseconds at a time, resuming where it stopped. */
 export class Sweep<Row> {
   private readonly rows: ReadonlyMap<string, Row>
   private readonly isDue: (row: Row, now: Millis) => boolean
@@ -17,7 +17,7 @@ export class Sweep<Row> {
     this.place = rows.entries()
   }
 
-  /** Goes on for so long, at most to the end; answers how many rows went. */
+  /** Runs for this long, at most to the end; returns how many rows were dropped. */
   step(now: Millis, limitMs: number): number {
     const endsAt = performance.now() + limitMs
     let dropped = 0

@@ -18,7 +18,7 @@ interface Held {
 export class MemoryTickets {
   private readonly rows = new Map<string, Held>()
   private readonly families = new Families()
-  /** Lets go of tickets that nobody finds any more. */
+  /** Drops tickets that are no longer found. */
   readonly sweep = new Sweep(
     this.rows,
     ({ row }, now) => row.keepUntil <= now,
@@ -30,7 +30,7 @@ export class MemoryTickets {
     this.clock = clock
   }
 
-  /** One ticket, used and lapsed ones too, until `keepUntil`. */
+  /** One ticket, used and expired ones too, until `keepUntil`. */
   get(hash: Uint8Array): TicketRow | undefined {
     const held = this.rows.get(hashText(hash))
     return held && held.row.keepUntil > this.clock.wall() ? toRow(held) : undefined

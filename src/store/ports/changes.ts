@@ -39,7 +39,7 @@ export type Change =
   | { op: 'deleteSession'; hash: Uint8Array }
   /**
    * Writes a ticket under `hash` (32 bytes); one that was used stays used. `ifAbsent`: fails with `already_exists` if there is
-   * one that has not lapsed, else it is a new one, unused. `ifVersion`: fails with `ticket_unusable` unless it is there with this version, unused.
+   * one that has not expired, else it is a new one, unused. `ifVersion`: fails with `ticket_unusable` unless it is there with this version, unused.
    */
   | { op: 'putTicket'; hash: Uint8Array; row: TicketInput; ifAbsent?: boolean; ifVersion?: number }
   /** Uses a ticket up. Fails with `ticket_unusable` when there is none of the sort, it has expired by `now`, or it was used before. */
@@ -49,12 +49,12 @@ export type Change =
   | { op: 'endFamily'; family: string }
   /** Puts a message into the outbox. Messages of one queue are delivered in the order of their commits. */
   | { op: 'putDelivery'; row: DeliveryInput }
-  /** What became of a try: `delivered` ones are forgotten, others wait for `nextAt`, or are kept as dead until somebody sends them again. */
+  /** Results of an attempt: `delivered` messages are deleted, others wait for `nextAt`, or are kept as dead until they are resent. */
   | { op: 'settleDelivery'; id: number; outcome: DeliveryOutcome }
 
 /**
  * Something of the authorization server that is used once, or until it expires: an authorization code, a refresh token, a
- * device code and the user code that stands for it, a pushed request, the id of a proof that was seen; and the lease of the node that
+ * device code and its user code, a pushed request, the id of a proof that was seen; and the lease of the node that
  * assigns a listen path.
  */
 export type TicketType =
@@ -84,7 +84,7 @@ export interface TicketInput {
   readonly clientId: string
   /** What it shares with the tokens that came from the same grant; '' = nothing. */
   readonly family: string
-  /** From then on it cannot be used; it is still found, so that a late use can be told from an unknown one. */
+  /** Afterwards it cannot be used; it is still found, so that a late use is distinguished from an unknown one. */
   readonly expiresAt: Millis
   /** From then on nobody finds it, and the store forgets it. Not before `expiresAt`. */
   readonly keepUntil: Millis
@@ -127,8 +127,8 @@ export type DeliveryOutcome =
   | { readonly is: 'again'; readonly nextAt: Millis }
 
 /**
- * What is kept of a session besides its body: the columns that lists and expiry need. Whoever freezes one promises that nothing
- * of it changes any more, its body neither: it is then read once, however many sessions are made of it.
+ * The columns of a session besides its body, for lists and expiry. Freezing one promises that nothing
+ * of it changes any more, including its body: it is then read once, for all sessions that are made of it.
  */
 export interface SessionInput {
   readonly body: JsonObject

@@ -13,7 +13,7 @@ export interface HitBatch {
 /** Aggregated counts of requests. */
 export interface Hits {
   /**
-   * The numbers that stand for these sets of dimensions in samples, in their order; the same ones for ever. At most some
+   * The numbers of these sets of dimensions in samples, in their order; they never change. At most some
    * hundred at a time. @throws Fault `store_full`, `store_away`
    */
   number(dimensions: readonly HitDimensions[]): Promise<readonly number[]>

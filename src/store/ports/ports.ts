@@ -60,7 +60,7 @@ export interface AuditRequest {
 
 /**
  * Who changed what: written in the same transaction as the change, with the bodies before and after of every document and
- * session that the commit names. `detail` holds no secret; bodies are kept as the store has them: whoever shows them redacts.
+ * session that the commit names. `detail` contains no secret; bodies are stored as they are: readers redact them.
  */
 export interface AuditEntry {
   readonly actor: string
@@ -71,7 +71,7 @@ export interface AuditEntry {
   readonly request?: AuditRequest
 }
 
-/** What stands for sessions among the kinds of `AuditChange`; their id is the hash as 64 hex digits. */
+/** The kind of sessions in `AuditChange`; their id is the hash as 64 hex digits. */
 export const AUDITED_SESSION = 'session'
 
 /** One document or session that an audited commit wrote or deleted. */
@@ -134,7 +134,7 @@ export interface Audit {
   get(id: string): Awaitable<AuditRow | undefined>
   /** All that match, in batches, for export; rows that come meanwhile are left out. */
   scan(query: AuditQuery): AsyncIterable<AuditRow[]>
-  /** For each change of a row, in order, whether it can still be undone; undefined when there is no such row. */
+  /** For each change of a row, in order, whether it can still be undone; undefined for an unknown row. */
   standing(id: string): Awaitable<readonly AuditEntryState[] | undefined>
   /** Forgets what happened before, in rounds that leave room for others; answers how many rows. @throws Fault `store_full`, `store_away` */
   purgeAudit(before: Millis): Promise<number>
@@ -238,8 +238,8 @@ export interface Tokens {
   /** One session by the SHA-256 of its key or token (32 bytes). Under 1 ms from a cold cache. Rows past `evictAt` are not found. */
   getSession(hash: Uint8Array): Awaitable<SessionRow | undefined>
   /**
-   * A page in order of creation, at most 1,000 rows. `after` is the `next` of the page before, which goes on where that page
-   * ended whatever is deleted meanwhile; `next` is undefined after the last page. A hash (hex) is taken too: the page begins
+   * A page in order of creation, at most 1,000 rows. `after` is the `next` of the previous page, and continues where that page
+   * ended, even if rows were deleted since; `next` is undefined after the last page. A hash (hex) is accepted too: the page begins
    * behind that session, or at the beginning when it is gone. `offset` rows of what then follows are left out.
    */
   listSessions(
@@ -247,9 +247,9 @@ export interface Tokens {
   ): Awaitable<{ rows: SessionRow[]; next: string | undefined }>
   /** How many match. Walks the index: about 0.1 ms for a thousand, 100 ms for a million. */
   countSessions(query: SessionFilter): Awaitable<number>
-  /** One ticket by the SHA-256 of its value, used and lapsed ones too, until `keepUntil`. Sees every acknowledged commit. */
+  /** One ticket by the SHA-256 of its value, used and expired ones too, until `keepUntil`. Sees every acknowledged commit. */
   getTicket(hash: Uint8Array): Awaitable<TicketRow | undefined>
-  /** The tickets of a family, used and lapsed ones too, until `keepUntil`, in the order of their hashes; at most 1,000. */
+  /** The tickets of a family, used and expired ones too, until `keepUntil`, in the order of their hashes; at most 1,000. */
   familyTickets(family: string): Awaitable<readonly TicketRow[]>
 }
 
@@ -301,8 +301,8 @@ export interface FeedEvent {
   /** Hashes of sessions that were written or deleted. */
   readonly sessions: readonly Uint8Array[]
   /**
-   * True when this process was away for so long that what was committed up to this revision cannot be told any more: whoever
-   * keeps something of the store must reload it. Names nothing else.
+   * True when this process was away for so long that commits up to this revision can no longer be listed: caches of
+   * the store must be reloaded. Names nothing else.
    */
   readonly missed?: true
 }
@@ -317,7 +317,7 @@ export interface PendingSession {
 
 /** Sessions that this node gave out while the store was away. `getSession` finds them here, and nowhere else, until they are stored. */
 export interface PendingSessions {
-  /** True when the store was away when something was owed last, and has not been reached since: nobody need wait to find out. */
+  /** True when the store was away at the last pending write, and has not been reached since: callers need not wait to find out. */
   readonly away: boolean
   /** Keeps one; false when too many wait. It is stored with its ticket (`pendingTicket`), or not at all where that is there already. */
   keep(owed: PendingSession): boolean
@@ -344,6 +344,6 @@ export interface Store {
   readonly full?: () => Promise<boolean>
   /** What may be given out while the store is away; absent = nothing. */
   readonly owed?: PendingSessions
-  /** Finishes what was accepted, saves quota counts, lets go of files and sockets. */
+  /** Finishes accepted writes, saves quota counts, closes files and sockets. */
   close(): Promise<void>
 }

@@ -1,6 +1,6 @@
 import type { PreparedChange } from './prepare.ts'
 
-/** What an adapter does for each sort of change; `place` is whatever it needs besides. */
+/** The handlers of an adapter for each type of change; `place` is its context. */
 export type Appliers<Place> = {
   readonly [Op in PreparedChange['op']]: (change: Extract<PreparedChange, { op: Op }>, place: Place) => void
 }

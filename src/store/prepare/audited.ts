@@ -25,7 +25,7 @@ export interface AuditedChange {
   readonly bodies: Bodies | undefined
 }
 
-/** How an adapter looks up what stands in its store. */
+/** Looks up the stored state in an adapter. */
 export interface Before {
   /** The body of a document as JSON text; '' for none. */
   document(kind: string, id: string): string
@@ -34,7 +34,7 @@ export interface Before {
 }
 
 /**
- * Gathers what the changes of one commit wrote: to be told of each change before it is applied, because the second one to a
+ * Collects the changes of one commit for the audit log: called for each change before it is applied, because the second one to a
  * document finds what the first one wrote. Tickets and messages are not kept.
  */
 export class Gathering {

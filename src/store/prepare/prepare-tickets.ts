@@ -3,7 +3,7 @@ import type { Millis } from '../../model/time/clock.ts'
 import type { Change, DeliveryInput, DeliveryOutcome, TicketType } from '../ports/ports.ts'
 import { bodyText, hashText, latin1, wellFormed, wholeNumber } from './cells.ts'
 
-/** Stands for "no condition" where a version is expected; the versions of tickets begin at 1. */
+/** Means "no condition" where a version is expected; the versions of tickets begin at 1. */
 export const ANY_VERSION = 0
 
 const SORTS: ReadonlySet<TicketType> = new Set([
@@ -32,7 +32,7 @@ export interface PreparedClaim {
   readonly op: 'claimTicket'
   readonly hash: string
   readonly sort: TicketType
-  /** 1 or more: 0 stands for "not used". */
+  /** 1 or more: 0 means "not used". */
   readonly now: Millis
 }
 
@@ -145,7 +145,7 @@ function sortOf(sort: TicketType): TicketType {
   return sort
 }
 
-/** '' stands for "none": ending it would end everything that has none. */
+/** '' means "none": ending it would end everything that has none. */
 function named(text: string, what: string): string {
   if (text === '') throw fault('internal', `${what} must have a name`)
   return wellFormed(text)

@@ -11,14 +11,14 @@ import { foldedAlias } from './session-filter.ts'
 
 export { wellFormed }
 
-/** One entry of the index table: under a unique index, one document only may stand under a value. */
+/** One entry of the index table: in a unique index, a value has only one document. */
 export interface IndexEntry {
   readonly name: string
   readonly value: string
   readonly unique: boolean
 }
 
-/** Stands for "no condition" where a revision is expected. */
+/** Means "no condition" where a revision is expected. */
 export const ANY_REVISION = -1
 
 export interface PreparedPut {

@@ -48,7 +48,7 @@ export class RedisConnection {
     return this.trouble
   }
 
-  /** Resolves when the connection stands or was refused, or after `withinMs` anyway. */
+  /** Resolves when the connection is open or was refused, or after `withinMs` anyway. */
   settled(withinMs: number): Promise<void> {
     if (this.trouble === undefined || this.closed) return Promise.resolve()
     return new Promise((resolve) => {
@@ -80,7 +80,7 @@ export class RedisConnection {
     }
   }
 
-  /** Lets go of the socket. What has no answer yet fails. */
+  /** Closes the socket. Calls without a response fail. */
   close(): void {
     this.closed = true
     clearInterval(this.watch)

@@ -27,7 +27,7 @@ const RATE_PAUSE_MS = 2_000
 const LOOKED_BACK = 2
 /** A refusal is remembered for so long. */
 const REFUSED_MS = 2
-/** Before all times of the clock, and as small as a number can be that is not kept in an object of its own. */
+/** Before all times of the clock, and the smallest number that is not boxed. */
 const NEVER: MonoMillis = -(2 ** 30)
 /** Rates are whole numbers of calls in so many seconds, for the same reason. */
 const RATE_SECONDS = 1_000
@@ -99,7 +99,7 @@ export class Count {
   /** Permits of a rate to be given back, by the time from which they are counted (by Redis's clock). */
   unused = new Map<Millis, number>()
   readonly known: KnownQuota = { generation: 0, version: 0, used: 0, ends: 0 }
-  /** The memory of Redis that has been told of the node's own uses, by its mark. */
+  /** The Redis instance that has been told of the node's own uses, by its mark. */
   toldTo = ''
   /** Uses of a rate while Redis was away, of which it knows nothing yet. */
   aloneUses = 0
@@ -128,17 +128,17 @@ export class Count {
     this.lastMs = now
   }
 
-  /** How often it is met here, of late. */
+  /** How often it is used here, recently. */
   get callsPerSecond(): number {
     return this.rate / RATE_SECONDS
   }
 
-  /** True while something is owed to it or by it. */
+  /** True while permits are to be reported or returned. */
   get busy(): boolean {
     return this.held > 0 || this.owes
   }
 
-  /** True while Redis must be told of something. */
+  /** True while Redis needs a report. */
   get owes(): boolean {
     return this.back !== 0 || this.unused.size > 0
   }
@@ -176,7 +176,7 @@ export class Count {
     return lasting * LONG_REFILL_PART < batch + LONG_REFILL_PART ? batch : 0
   }
 
-  /** Lets go of leases that have ended. What is left of them is to be given back. */
+  /** Drops leases that have ended. Their unused permits are to be returned. */
   expire(now: MonoMillis): void {
     while (this.held > 0 && this.firstUntilMs <= now) {
       this.held -= this.firstPermits

@@ -12,7 +12,7 @@ import { LeaseHolders } from './lease-holders.ts'
 import { PermitBatcher } from './permit-batcher.ts'
 import { CARRY, RESET } from './scripts.ts'
 
-/** While Redis is away what is owed to it is looked at so often. */
+/** Interval of checks while Redis is away. */
 const OWED_EVERY_MS = 20
 /** Of what was leased when Redis went away, nothing is used later than so: a Redis that has lost all does not know of it. */
 const WITHOUT_REDIS_MS = 450
@@ -21,7 +21,7 @@ const CLOSE_MS = 500
 
 export interface RedisCountersOptions extends RedisOptions {
   readonly clock?: Clock
-  /** True: Redis counts by the wall time of `clock`, instead of its own. For tests whose clock stands still. */
+  /** True: Redis counts by the wall time of `clock`, instead of its own. For tests with a fake clock. */
   readonly ownTime?: boolean
   /** What the names of all keys begin with. Its braces keep them on one node of a Redis cluster, as one script needs them. */
   readonly prefix?: string
@@ -44,7 +44,7 @@ export class RedisCounters implements Counters {
   private readonly alone: DegradedCounters
   private readonly holders: LeaseHolders
   private readonly sweeper: NodeJS.Timeout
-  /** The counts that a call meets, in the order of its limits; what stands behind them is of earlier calls. */
+  /** The counts of a call, in the order of its limits; entries after them belong to earlier calls. */
   private readonly met: Count[] = []
 
   /** Connects in the background. @throws Fault `setting_invalid` when the URL is none */
@@ -124,7 +124,7 @@ export class RedisCounters implements Counters {
 
   /**
    * What this node may admit by itself while `take` fails: of a rate, what it used in the window before, or a twentieth of the
-   * limit where that is more; of a quota, what was left when Redis was last heard. Redis is told of it when it is back.
+   * limit where that is more; of a quota, what was left at the last response of Redis. It is reported to Redis when it is back.
    */
   takeAlone(limits: readonly Limit[], _now: Instant): number {
     const refused = this.alone.take(limits, this.clock.mono())
@@ -157,7 +157,7 @@ export class RedisCounters implements Counters {
     }
   }
 
-  /** Gives back what is held, and lets go of the connection. */
+  /** Returns unused permits, and closes the connection. */
   async close(): Promise<void> {
     clearInterval(this.sweeper)
     for (const count of this.holders.takeAll()) {
@@ -186,7 +186,7 @@ export class RedisCounters implements Counters {
     return true
   }
 
-  /** Only where no limit must be asked for one by one: permits of the others would lapse. */
+  /** Only where no limit must be requested separately: permits of the others would expire. */
   private fetchAhead(limits: readonly Limit[], met: readonly Count[], now: MonoMillis): void {
     if (this.connection.fault !== undefined) return
     for (let i = 0; i < limits.length; i++) {
@@ -198,7 +198,7 @@ export class RedisCounters implements Counters {
     }
   }
 
-  /** Lets go of leases that have ended, and tells Redis of what is left of them. */
+  /** Drops leases that have ended, and returns their unused permits to Redis. */
   private expire(count: Count): void {
     count.expire(this.clock.mono())
     if (!count.owes) return

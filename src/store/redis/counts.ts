@@ -57,7 +57,7 @@ export class Counts {
     return Math.max(0, max - this.windows.room(count.window, max, windowMs, this.clock.mono()))
   }
 
-  /** Looks at some of the counts and lets go of those that were not used for long. For a timer of the owner. */
+  /** Checks some of the counts and drops those that were not used for long. For a timer of the owner. */
   sweep(now: MonoMillis): void {
     const budget = Math.max(SWEPT_LEAST, Math.ceil(this.bySlot.length / SWEEPS))
     for (let left = Math.min(budget, this.bySlot.length); left > 0; left--) {
@@ -110,7 +110,7 @@ export class Counts {
   }
 }
 
-/** Writes what callers are told of limits, of which `counts` are the counts. `refused`: the place of the limit that refused, or -1. */
+/** Writes the limits of a response, of which `counts` are the counts. `refused`: the index of the limit that refused, or -1. */
 export function writeLimitState(
   limits: readonly Limit[],
   counts: readonly Count[],

@@ -26,7 +26,7 @@ export function isUnknownScript(error: unknown): boolean {
   return error instanceof Error && error.message.startsWith('NOSCRIPT')
 }
 
-/** Errors that a script met are told with the script's name around them. */
+/** Errors within a script are wrapped with the script's name. */
 function codeOf(detail: string): Fault['code'] | undefined {
   const first = /^(?:ERR Error running script.*?: -?|ERR )?-?([A-Z]+)\b/.exec(detail)?.[1] ?? ''
   return Object.hasOwn(CODES, first) ? CODES[first as keyof typeof CODES] : undefined

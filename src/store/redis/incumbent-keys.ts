@@ -5,7 +5,7 @@ import { redisFault } from './faults.ts'
 const BATCH = 500
 const CONNECT_MS = 5_000
 
-/** A text in somebody else's Redis. */
+/** A text in the other product's Redis. */
 export interface IncumbentEntry {
   readonly name: string
   readonly text: string
@@ -20,7 +20,7 @@ export interface IncumbentEntry {
  */
 export async function readIncumbentKeys(url: string, wants: (name: string) => boolean): Promise<IncumbentEntry[]> {
   const client = foreignClient(url)
-  // It is told of by the command that fails.
+  // The command that fails reports it.
   client.on('error', () => {})
   try {
     await client.connect()

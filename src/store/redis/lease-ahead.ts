@@ -5,7 +5,7 @@ import { SLACK_MS } from './permit-batch.ts'
 
 /** Of a window that permits are leased ahead for, the part that they may be counted longer for it, `SLACK_MS` with it. */
 const LARGEST_SLACK = 20
-/** How much longer a lease lasts than the least, whatever else is asked for of the count. */
+/** How much longer than the minimum a lease lasts, whatever other requests for the count exist. */
 const AHEAD_MS = 450
 /** The same of a count of which there is plenty: of a rate in the last window, of a quota in all. */
 const LONGEST_AHEAD_MS: Readonly<Record<Limit['kind'], Millis>> = { rate: 5_000, quota: 30_000 }

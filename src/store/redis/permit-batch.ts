@@ -41,7 +41,7 @@ interface Place extends Pick<Count, 'back' | 'unused' | 'toldTo' | 'aloneUses'> 
   windowMs: Millis
 }
 
-/** One call of the script that takes permits: what it is told, and what its answer means. */
+/** One call of the script that takes permits: its arguments, and the meaning of its response. */
 export class PermitBatch {
   readonly asks: readonly PermitRequest[]
   readonly keys: string[]

@@ -188,7 +188,7 @@ export class PermitBatcher {
     this.open--
     const now = this.parts.clock.mono()
     if (typeof reply === 'string') {
-      // Redis has lost what it knew, or was never asked before: it must be told of our own uses.
+      // Redis has lost its data, or was never asked before: it needs our own uses.
       round.unheard()
       if (reply !== this.mark) this.parts.counts.forgetRates()
       this.mark = reply

@@ -247,7 +247,7 @@ for _, n in ipairs(answers) do say(n) end
 return reply
 `)
 
-/** Begins a quota anew. KEYS: the quota. ARGV: the time, permits used, milliseconds until its window ends (0 = a new one). Answers generation and end of the new count. */
+/** Resets a quota. KEYS: the quota. ARGV: the time, permits used, milliseconds until its window ends (0 = a new one). Returns generation and end of the new count. */
 export const RESET: Script = scriptOf(`${CLOCK}
 local c = readQuota(KEYS[1])
 local used = tonumber(ARGV[2])

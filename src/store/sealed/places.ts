@@ -9,7 +9,7 @@ const OF_TICKET = OF_SESSION.map((path) => ['key_rules', ...path])
 /** Names in definitions, of both formats, whose text both sides hold. */
 const SHARED: ReadonlySet<string> = new Set(['shared_secret', 'sharedSecret', 'secret'])
 
-/** Where the secrets of a session stand: texts that are not empty. */
+/** The places of a session's secrets: texts that are not empty. */
 export function sessionPlaces(session: JsonObject): readonly TreePath[] {
   return OF_SESSION.filter((path) => isText(getAt(session, path)))
 }

@@ -5,7 +5,7 @@ import { seal, unseal } from '../../model/secrets/secret.ts'
 /** Member of a stored body that holds, sealed, the texts that were taken out of it. Nobody writes it from outside. */
 const SEALED = 'sealed_members'
 
-/** A body as it is stored: the texts at `places` are taken out, and stand sealed beside it. `context` is the row that it belongs to. */
+/** The stored form of a body: the texts at `places` are removed, and sealed separately. `context` is its row. */
 export function sealMembers(
   body: JsonObject,
   places: (body: JsonObject) => readonly TreePath[],

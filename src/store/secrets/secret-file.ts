@@ -17,7 +17,7 @@ export type Secrets = Readonly<Record<(typeof NAMES)[number], string>>
 
 /**
  * Reads `secrets.json` of the data folder, or makes it (mode 0600, durable when this returns). One that is damaged is never
- * replaced: what is sealed under its key could not be read any more. `sealKey` stands in for the key of the file; '' = none.
+ * replaced: data that is sealed under its key would become unreadable. `sealKey` replaces the key of the file; '' = none.
  * @throws Fault `setting_invalid` when it is damaged, or the key is none, `data_folder_unwritable`
  */
 export function openSecrets(folder: string, sealKey = ''): Secrets {
@@ -66,7 +66,7 @@ function makeSecrets(folder: string, path: string): Secrets {
   const draft = `${path}.${process.pid}`
   try {
     writeDurably(draft, `${JSON.stringify(secrets, null, 2)}\n`)
-    // A link, not a rename: it fails when somebody else was first, so that nobody's secrets are ever replaced.
+    // A link, not a rename: it fails when another process was first, so that existing secrets are never replaced.
     linkSync(draft, path)
     syncFolder(folder)
     return secrets

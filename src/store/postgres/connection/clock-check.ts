@@ -14,7 +14,7 @@ export async function checkClock(db: Db, clock: Clock, log: Log): Promise<void> 
   const [row] = await db.read<{ now: number }>('SELECT extract(epoch FROM clock_timestamp())::float8 * 1000 AS now')
   const after = clock.wall()
   const { now } = row!
-  // How long the question and its answer took is not told apart.
+  // The duration of the query and its response is not separated.
   const aheadMs = now < before ? before - now : Math.min(0, after - now)
   if (Math.abs(aheadMs) <= TOLERATED_MS) return
   const apart = `${Math.round(Math.abs(aheadMs) / 1000)} s ${aheadMs > 0 ? 'ahead of' : 'behind'}`

@@ -88,7 +88,7 @@ export function addressText({ host, port, user, database }: Address): string {
   return `user "${user}" at ${host}:${port}, database "${database}"`
 }
 
-/** A connection of its own; `connect` it. The event `end` reports its end. */
+/** A separate connection; `connect` it. The event `end` reports its end. */
 export function makeClient(address: Address, options: { pipeline?: boolean; query_timeout?: number } = {}): Client {
   const client = new Client({ ...address, ...SETTINGS, ...options })
   // A lost server would end the process otherwise; `end` follows.

@@ -1,7 +1,7 @@
-/** What runs statements: `$1` stands for the first of `values`. Buffers and Uint8Arrays are `bytea`, arrays are arrays. */
+/** Runs statements: `$1` is the first of `values`. Buffers and Uint8Arrays are `bytea`, arrays are arrays. */
 export interface Tx {
   /**
-   * The rows of one statement. `int8` and `numeric` read as numbers, `bytea` as a Buffer of its own, `json` as its text.
+   * The rows of one statement. `int8` and `numeric` read as numbers, `bytea` as a separate Buffer, `json` as its text.
    * @throws Fault `store_away` (server away, or too slow), `store_full`, `store_refused`; `internal` where the statement itself
    * failed: `sqlState` of faults.ts then tells why
    */
@@ -17,7 +17,7 @@ export interface Tx {
 export interface Db extends Tx {
   /**
    * As `query`, for a statement that only reads: it is run again when the connection was lost, or has not answered `withinMs`
-   * (a minute, unless told otherwise).
+   * (default: one minute).
    */
   read<Row extends object>(text: string, values?: readonly unknown[], withinMs?: number): Promise<Row[]>
   /**

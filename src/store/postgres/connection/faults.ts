@@ -6,7 +6,7 @@ const DISK_FULL = '53100'
 const REFUSED = new Set(['28000', '28P01', '3D000', '42501'])
 /** The server goes, comes up, has no room for another connection, or was promoted elsewhere. */
 const AWAY = new Set(['57P01', '57P02', '57P03', '57P05', '53300', '25P03', '25006'])
-/** Somebody else took too long. */
+/** Another transaction took too long. */
 const SLOW = new Set(['57014', '55P03', '40001', '40P01'])
 const SYSTEM = new Set([
   ...['ECONNREFUSED', 'ECONNRESET', 'ECONNABORTED', 'EPIPE', 'ENOENT', 'ENOTFOUND', 'EAI_AGAIN', 'ETIMEDOUT'],

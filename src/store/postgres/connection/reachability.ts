@@ -7,8 +7,8 @@ const FIRST_REST_MS = 25
 const LONGEST_REST_MS = 400
 
 /**
- * Whether the server can be reached, as all connections of this process see it. While it is away for a short time whoever
- * asks waits; after that he is told at once, until somebody has reached it again.
+ * Whether the server can be reached, as all connections of this process see it. While it is away for a short time callers
+ * wait; after that they fail at once, until a connection has reached it again.
  */
 export class Reachability {
   private readonly patienceMs: number

@@ -82,7 +82,7 @@ async function refileSome(tx: Tx, number: number): Promise<number> {
   return rows.length
 }
 
-/** Stands for the declared indexes. One counts as another by its name and its text; one that changes in neither must change its name. */
+/** The identity of the declared indexes. Two are equal by name and text; one that changes in neither must change its name. */
 function declarationHash(): string {
   const kinds = Object.entries(DOCUMENT_KINDS).map(([kind, { unique, lookup, sorted = {} }]) => {
     const texts = (index: Readonly<Record<string, unknown>>) =>

@@ -68,7 +68,7 @@ export function valuesBySql(kind: Kind, list: PreparedList, by: string, index: s
   return { text, values: given.values }
 }
 
-/** The ids of all that match, each once. Whatever is known of the table, each condition is read once. */
+/** The ids of all that match, each once. Each condition is read once, with any table statistics. */
 function foundSql(kind: Kind, { conditions, part }: PreparedList, given: Values): string {
   const tests = conditions.map((condition) => conditionSql(kind, condition, given))
   if (part !== undefined) tests.push(partSql(kind, part, given))

@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto'
 
 const ESCAPED = /[\0\u0001]/g
 const ESCAPES = /\u0001[\u0002\u0003]/g
-/** Of a value in an index, in UTF-8; what stands beside it needs the rest. */
+/** Of a value in an index, in UTF-8; the other columns need the rest. */
 const FILED_BYTES = 1_500
 const HEAD_CHARACTERS = 400
 
@@ -18,7 +18,7 @@ export function fromCell(cell: string): string {
   return cell.replace(ESCAPES, (pair) => (pair === '\u0001\u0002' ? '\0' : '\u0001'))
 }
 
-/** A value as it stands in an index: a long one is its beginning and a hash of all, so that two are equal when their values are. */
+/** The index form of a value: a long one is its beginning and a hash of all, so that two are equal when their values are. */
 export function indexedValue(value: string): string {
   const cell = toCell(value)
   if (cell.length <= HEAD_CHARACTERS || Buffer.byteLength(cell) <= FILED_BYTES) return cell

@@ -11,7 +11,7 @@ const BATCH = 200
  * it is heard of.
  */
 export class FeedLine {
-  /** Revision of the last commit that was told. */
+  /** Revision of the last commit that was reported. */
   told: Revision
   private readonly db: Db
   private readonly feed: ThreadFeed
@@ -28,7 +28,7 @@ export class FeedLine {
     this.told = told
   }
 
-  /** Tells what of these rows follows on what was told. Rows that leave something out in between are left for `catchUp`. */
+  /** Reports those of these rows that follow on the last reported one. Rows after a gap are left for `catchUp`. */
   take(rows: readonly FeedRow[]): void {
     for (const row of rows) {
       if (row.upto <= this.told || row.first > this.told + 1) continue
@@ -78,7 +78,7 @@ export class FeedLine {
     } while (this.again && !this.closed)
   }
 
-  /** What was told meanwhile is forgotten already: caches must reload. */
+  /** The missed commits are deleted already: caches must reload. */
   private skipTo(revision: Revision): void {
     this.told = revision
     this.feed.publish({ revision, changes: [], sessions: [], missed: true })

@@ -8,7 +8,7 @@ const FIRST_REST_MS = 100
 const LONGEST_REST_MS = 10_000
 
 /**
- * Hears of commits of other processes at once, on a connection of its own, which must not lead through a transaction pooler.
+ * Receives commits of other processes at once, on a separate connection, which must not lead through a transaction pooler.
  * A lost one is made again, sooner or later, not by all at the same moment; meanwhile, and where a notice is lost, polling finds
  * out.
  */
@@ -52,7 +52,7 @@ export class NotificationListener {
     }
   }
 
-  /** Lets go of the connection. */
+  /** Closes the connection. */
   async close(): Promise<void> {
     this.closed = true
     clearTimeout(this.timer)

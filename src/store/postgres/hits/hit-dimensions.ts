@@ -8,7 +8,7 @@ import { DIMENSION_COLUMNS, OF_CALLERS } from '../../hits/hit-times.ts'
 import { wellFormed } from '../../prepare/cells.ts'
 import type { Tx } from '../connection/db.ts'
 
-/** How many sets of dimensions are remembered with what stands for them; the oldest go first. About 100 bytes each. */
+/** How many sets of dimensions are cached with their numbers; the oldest go first. About 100 bytes each. */
 const KNOWN = 50_000
 
 /** The texts of a set of dimensions as they are stored, in the order of `DIMENSIONS`. */
@@ -73,12 +73,12 @@ interface Use {
   readonly lastDay: number
 }
 
-/** Which set of dimensions stands for another where callers are not told apart, and when each was used last. */
+/** The representative of each set of dimensions without callers, and when each was used last. */
 export class DimensionUses {
   private readonly known = new Map<number, Use>()
 
   /**
-   * What stands for each of these sets, noting that they are used on `day`; a set that is gone has none. `keep` is to be called
+   * The representative of each of these sets, noting that it is used on `day`; a deleted set has none. `keep` is to be called
    * when the transaction was committed.
    */
   async touch(tx: Tx, sets: Iterable<number>, day: number): Promise<{ coarse: Map<number, number>; keep(): void }> {
@@ -100,7 +100,7 @@ export class DimensionUses {
     for (const [set, { coarse, lastDay }] of uses) {
       if (lastDay >= day) continue
       due.set(set, coarse)
-      // What stands for others is used when they are.
+      // A representative is used when its sets are.
       due.set(coarse, coarse)
     }
     await save(tx, due, day)

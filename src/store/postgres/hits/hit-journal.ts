@@ -69,7 +69,7 @@ export class HitJournal {
   }
 
   /**
-   * Does `fold` before somebody reads or purges. A server that is full can still be read, without the last minutes (its
+   * Runs `fold` before a read or purge. A server with a full disk can still be read, without the last minutes (its
    * gateways cannot write then either), and freed of what is old. @throws Fault `store_away`
    */
   async settle(): Promise<void> {
@@ -146,7 +146,7 @@ function bytesByHour(samples: readonly HitSamples[]): Map<number, Buffer> {
 
 /** Answers how many there were. */
 async function addInPieces(sums: SampleSums, { hour, samples }: Entry): Promise<number> {
-  // A copy: a view must begin at a multiple of its own size.
+  // A copy: a view must begin at a multiple of its element size.
   const words = new Uint32Array(new Uint8Array(littleEndian(samples)).buffer)
   for (let at = 0; at < words.length; at += SUMMED_AT_ONCE) {
     sums.add({ hour, words: words.subarray(at, at + SUMMED_AT_ONCE) })

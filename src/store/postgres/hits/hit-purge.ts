@@ -10,7 +10,7 @@ const HOURS_PER_DAY = 24
  */
 const SET_DAYS = 2
 
-/** `Hits.purgeHits`: months as wholes, the rest in steps, each a transaction of its own. */
+/** `Hits.purgeHits`: whole months first, the rest in steps, each in a separate transaction. */
 export async function purgeHits(db: Db, writer: HitWriter, beforeDay: number): Promise<number> {
   let rows = await writer.dropMonths(beforeDay)
   for (const table of HIT_TABLES) {

@@ -27,7 +27,7 @@ const SORT: Readonly<Record<UsageSort, string>> = {
 class Bound {
   readonly values: unknown[] = []
 
-  /** The word that stands for a value in the text. */
+  /** The placeholder of a value in the text. */
   put(value: unknown, type: string): string {
     this.values.push(value)
     return `$${this.values.length}::${type}`

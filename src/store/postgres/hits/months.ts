@@ -4,7 +4,7 @@ import { HIT_TABLES, timeColumn } from '../../hits/hit-times.ts'
 import type { Db, Tx } from '../connection/db.ts'
 import { sqlState } from '../connection/faults.ts'
 
-/** A table of which each month has a part of its own, which goes as a whole when it is too old. */
+/** A table partitioned by month; a partition is dropped as a whole when it is too old. */
 export interface MonthlyTable {
   readonly name: string
   /** How many of the units of its time make a day. */
@@ -131,7 +131,7 @@ function partName(table: string, month: number): string {
   return `${table}_${date.getUTCFullYear()}_${String(date.getUTCMonth() + 1).padStart(2, '0')}`
 }
 
-/** The first day behind a part, by its name; undefined for a part that somebody else made. */
+/** The first day after a partition, by its name; undefined for a partition that we did not create. */
 function endOf(part: string, table: MonthlyTable): number | undefined {
   const [, year, month] = new RegExp(`^${table.name}_(\\d{4,6})_(\\d\\d)$`).exec(part) ?? []
   if (year === undefined || month === undefined) return undefined

@@ -9,7 +9,7 @@ import { FIRST } from './schema.ts'
 export interface SchemaStep {
   readonly statements: readonly string[]
   /**
-   * True when programs of the version before cannot go on beside it. Others can: during a rolling upgrade both work with the
+   * True when programs of the previous version cannot run alongside it. Others can: during a rolling upgrade both work with the
    * data, so a step that only adds should not be one of these.
    */
   readonly breaks?: boolean
@@ -22,7 +22,7 @@ export const SCHEMA_STEPS: readonly SchemaStep[] = withDimensionSteps(
   (columns) => ({ statements: [dimensionColumnSql(columns.at(-1)!)] }),
 )
 
-/** "Gath": what stands for the migration among the advisory locks of the database. */
+/** "Gath": the migration's number among the advisory locks of the database. */
 const LOCK = 0x47617468
 const DUPLICATE_TABLE = '42P07'
 

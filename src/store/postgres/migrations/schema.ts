@@ -1,4 +1,4 @@
-// What brings a database from one version to the next. Texts that stand in an index sort by their bytes, whatever the locale of
+// The migrations of a database from one version to the next. Texts in indexes sort by their bytes, with any locale of
 // the database. Everywhere NOT NULL.
 
 /** Bounds of a transaction: what is stuck must not hold others up for ever. */

@@ -10,7 +10,7 @@ export class Conditions {
     this.values = values
   }
 
-  /** These and one more, in which each `?` stands for one of the values. */
+  /** These and one more, in which each `?` is one of the values. */
   and(condition: string, ...values: readonly unknown[]): Conditions {
     let next = this.values.length
     const own = condition.replace(/\?/g, () => `$${++next}`)

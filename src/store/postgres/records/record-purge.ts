@@ -5,7 +5,7 @@ import type { Months } from '../hits/months.ts'
 const STEP_ROWS = 2_000
 const MINUTE_MS = 60_000
 
-/** `Records.purgeRecords`: months as wholes, the rest in steps, each a transaction of its own. */
+/** `Records.purgeRecords`: whole months first, the rest in steps, each in a separate transaction. */
 export async function purgeRecords(
   db: Db,
   months: Months,

@@ -15,7 +15,7 @@ export interface SessionPage {
 /** Rows that may be forgotten but are still there: few. */
 const DUE = 'EXISTS (SELECT 1 FROM session e WHERE e.number = f.session AND e.evict_at > 0 AND e.evict_at <= $1)'
 
-/** A page in order of creation. The first condition's rows stand in that order, and are read until the page is full. */
+/** A page in order of creation. The first condition's rows are in that order, and are read until the page is full. */
 export function sessionPageSql(filter: PreparedSessionFilter, { after, offset, limit, now }: SessionPage): Sql {
   const found = foundSql(filter, 4)
   return {
@@ -33,7 +33,7 @@ export function countSql(filter: PreparedSessionFilter, now: Millis): Sql {
   return { text: `SELECT count(*) AS n FROM (${found.text}) f WHERE NOT ${DUE}`, values: [now, ...found.values] }
 }
 
-/** The numbers of those that match, each once. `given`: so many values stand before its own. */
+/** The numbers of those that match, each once. `given`: the number of values before its own. */
 function foundSql({ refs, reach, part }: PreparedSessionFilter, given: number): Sql {
   const values: unknown[] = []
   const add = (value: unknown) => `$${given + values.push(value)}`

@@ -39,7 +39,7 @@ export function sessionWrites(changed: readonly Changed<SessionDraft>[]): Sql[] 
     ...(gone.length > 0
       ? [{ text: 'DELETE FROM session WHERE number = ANY($1::bigint[])', values: numbers(gone) }]
       : []),
-    // Nothing stands under a new number: looking for it first would cost as much again.
+    // A new number is unused: looking for it first would cost as much again.
     ...(made.length > 0 ? [insertSessions(made), insertRefs(made)] : []),
     ...(edited.length > 0 ? [updateSessions(edited)] : []),
     ...(filedAnew.length > 0 ? [insertRefs(filedAnew)] : []),

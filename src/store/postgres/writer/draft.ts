@@ -14,7 +14,7 @@ export class Draft<Row> {
   private readonly before = new Map<string, Row>()
   private readonly now = new Map<string, Row>()
 
-  /** Takes a row up as it stands in the store. */
+  /** Adds a row in its stored state. */
   load(key: string, row: Row): void {
     this.before.set(key, row)
     this.now.set(key, row)

@@ -48,8 +48,8 @@ interface Place {
 }
 
 /**
- * Applies the commits of a group one after the other. One whose condition does not hold leaves nothing, and the others go on.
- * The store is locked meanwhile, so what was read is what is there.
+ * Applies the commits of a group one after the other. One whose condition does not hold leaves nothing, and the others continue.
+ * The store is locked, so what was read is current.
  */
 export function applyGroup(works: readonly Work[], state: GroupState): AppliedGroup {
   const outcomes: CommitOutcome[] = []

@@ -98,7 +98,7 @@ function loadDocuments(wanted: Wanted): Load {
   }
 }
 
-/** The unique values under which the documents stand now. Comes after the documents. */
+/** The current unique values of the documents. Comes after the documents. */
 function loadHolds(wanted: Wanted): Load {
   const keys = [...wanted.keys()].map(splitKey)
   return {

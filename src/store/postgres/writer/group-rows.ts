@@ -14,7 +14,7 @@ export interface DocumentDraft {
   readonly text: string | undefined
   /** What it is filed under by this group; undefined = it was not written. */
   readonly entries: readonly IndexEntry[] | undefined
-  /** Keys of the values that it alone stands under. */
+  /** Keys of its unique values. */
   readonly holds: readonly string[]
 }
 
@@ -72,12 +72,12 @@ export function emptyState(): GroupState {
   }
 }
 
-/** Stands for a document in drafts. */
+/** The key of a document in drafts. */
 export function documentKey(kind: string, id: string): string {
   return `${kind}\n${id}`
 }
 
-/** Stands for a unique value in drafts; `value` as it is filed. */
+/** The key of a unique value in drafts; `value` in its index form. */
 export function holderKey(kind: string, name: string, value: string): string {
   return `${kind}\n${name}\n${value}`
 }

@@ -8,7 +8,7 @@ import { type Changed, columns } from './draft.ts'
 import type { AppliedGroup, AuditDraft } from './group-apply.ts'
 import type { DocumentDraft, GroupState } from './group-rows.ts'
 
-/** Channel on which the revision is told. */
+/** Channel for the revision. */
 export const CHANNEL = 'gatehouse_feed'
 
 interface Group {
@@ -22,7 +22,7 @@ interface Group {
   readonly declaration: number
 }
 
-/** The statements that make the store what the state says, in their order, a few whatever the number of commits. */
+/** The statements that write the state to the store, in their order, a few for any number of commits. */
 export function writesOf({ before, state, applied, writer, declaration }: Group): Sql[] {
   const { revision, lastSession, lastDelivery, lastAudit } = state
   const tell: Sql[] =

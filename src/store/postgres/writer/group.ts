@@ -16,18 +16,18 @@ const ALONG = 50
 export interface GroupOptions {
   /** Random name, by which it is found in the feed. */
   readonly name: string
-  /** Revision up to which the feed of this process has told. */
+  /** Revision up to which the feed of this process has reported. */
   readonly told: Revision
   readonly declaration: number
-  /** Called when the transaction is about to be committed: from here on it may be, whatever is heard of it. */
+  /** Called when the transaction is about to be committed: from here on it may be, even without a confirmation. */
   onCommit(done: Committed): void
 }
 
 export interface Committed {
   readonly applied: AppliedGroup
-  /** Revisions of the group, and what it told; undefined = it told nothing. */
+  /** Revisions of the group, and its feed entry; undefined = nothing to report. */
   readonly row: FeedRow | undefined
-  /** What others told before it, as far as it was asked for. */
+  /** Feed entries of other processes before it, as far as requested. */
   readonly others: readonly FeedRow[]
 }
 

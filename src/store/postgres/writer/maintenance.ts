@@ -19,10 +19,10 @@ const FEED_ROWS = 2_000
 /** How long the feed is kept for those who are away, and how many revisions at most. */
 const FEED_KEPT_S = 3_600
 const FEED_KEPT_REVISIONS = 5_000_000
-/** Stands for keeping house among the advisory locks: one process at a time is enough. */
+/** The number of maintenance among the advisory locks: one process at a time is enough. */
 const LOCK = 0x4761746b
 
-/** Deletes what the feed told long ago, unless another process is at it; answers how many groups of commits. */
+/** Deletes old feed entries, unless another process is at it; returns how many groups of commits. */
 export function shortenFeed(db: Db): Promise<number> {
   return db.transact(async (tx) => {
     const [row] = await tx.query<{ mine: boolean }>('SELECT pg_try_advisory_xact_lock($1) AS mine', [LOCK])
@@ -48,8 +48,8 @@ interface KeeperParts {
 }
 
 /**
- * Forgets what is due, in rounds that leave room for others: sessions, tickets, messages, and what the feed told long ago; and
- * has hits worked in that nobody has read.
+ * Deletes due rows, in rounds that leave room for others: sessions, tickets, messages, and old feed entries; and
+ * rolls up hits that nobody has read.
  */
 export class Keeper {
   private readonly db: Db

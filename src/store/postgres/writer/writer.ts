@@ -47,12 +47,12 @@ export class Writer {
     this.declaration = parts.declaration
   }
 
-  /** True while a group is on its way: what it learns of other processes is told at its end. */
+  /** True while a group is on its way: reports of other processes are handled at its end. */
   get busy(): boolean {
     return this.running !== undefined
   }
 
-  /** Writes; resolves with the revision once it is durable and told. @throws Fault of the work, `store_full`, `store_away` */
+  /** Writes; resolves with the revision once it is durable and reported. @throws Fault of the work, `store_full`, `store_away` */
   write(work: Work): Promise<Revision> {
     if (this.closed) return Promise.reject(fault('store_away', 'the store is closed'))
     return new Promise((resolve, reject) => {
@@ -70,7 +70,7 @@ export class Writer {
     })
   }
 
-  /** Writes what was accepted, then lets go of the connection. */
+  /** Writes what was accepted, then closes the connection. */
   async close(): Promise<void> {
     this.closed = true
     await this.running

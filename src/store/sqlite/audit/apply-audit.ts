@@ -14,7 +14,7 @@ const ROUND_MS = 4
 const STEP_ROWS = 20
 
 export interface AuditRows {
-  /** To be told of each change of a commit before it is applied. */
+  /** Called for each change of a commit before it is applied. */
   gather(): Gathering
   add(entry: PreparedAudit, revision: Revision, changes: readonly AuditedChange[]): void
   /** Deletes entries from before, for a few milliseconds; answers how many. */
@@ -60,7 +60,7 @@ export function auditRows(db: DatabaseSync, uncut: ThreadEndGuard): AuditRows {
   }
 }
 
-/** What stands in the tables before a change. */
+/** The state of the tables before a change. */
 function standing(db: DatabaseSync): Before {
   const document = db.prepare('SELECT body FROM document WHERE kind = ? AND id = ?')
   const session = db.prepare(

@@ -8,7 +8,7 @@ import { createPrivateFile, unwritable } from './folder.ts'
 
 const SQLITE_READONLY = 8
 const SQLITE_CANTOPEN = 14
-/** How long a write waits for a lock of somebody else, such as a backup tool. */
+/** How long a write waits for a lock of another program, such as a backup tool. */
 const BUSY_TIMEOUT_MS = 5_000
 const CACHE_KIB = 64 * 1024
 const JOURNAL_LIMIT_BYTES = 64 * 1024 * 1024

@@ -17,7 +17,7 @@ export interface JoinOptions {
 }
 
 /**
- * Opens the store of this process on another thread: reads on a connection of its own, writes through the one writer,
+ * Opens the store of this process on another thread: reads on a separate connection, writes through the one writer,
  * counters of the owning thread. `close` leaves the store open for the others.
  * @throws Fault `store_away`, `store_damaged` when the file cannot be read
  */

@@ -15,8 +15,8 @@ const held = new Set<DatabaseSync>()
 
 /**
  * Takes the data folder for this process alone. The lock is one of the operating system, taken through SQLite (Node has no
- * file locks of its own) on a file that stays empty, so a process that dies lets it go and leaves nothing to repair. Who
- * holds it stands in the file beside it, for the message only.
+ * file locks) on a file that stays empty, so the death of a process releases it and leaves nothing to repair. The
+ * file next to it names the holder, for the message only.
  * @throws Fault `data_folder_locked` naming the other process, `data_folder_unwritable`
  */
 export function lockFolder(paths: FolderPaths): FolderLock {

@@ -35,7 +35,7 @@ export interface SqliteOptions {
 export interface SqliteStore extends Store {
   readonly counters: MemoryCounters
   readonly documents: Parts['documents']
-  /** True while writes are taken; reads go on without. */
+  /** True while writes are accepted; reads work without. */
   readonly writerUp: boolean
   /** Calls the listener whenever the writer thread ends by itself. Answers the function that ends it. */
   onWriterEnd(listener: (cause: Error) => void): () => void

@@ -88,7 +88,7 @@ export function pageSql(
   const direction = descending ? 'DESC' : 'ASC'
   const paging = [limit, offset]
   if (order === undefined && isOneValue(list, drive)) {
-    // Its entries stand in the order of ids: a page far behind costs a walk along the index, and no look at a document.
+    // Its entries are in the order of ids: a late page costs a walk along the index, and reads no document.
     const from = fromCondition(kind, drive)
     const text = `SELECT c.id FROM ${from.text} ORDER BY c.slot ${direction} LIMIT ? OFFSET ?`
     return { text, values: [...from.values, ...paging] }

@@ -138,7 +138,7 @@ export function documentReader(
       const list = { ...prepareList(kind, { ...query, limit: 0 }), limit: -1 }
       const ids = reading(() => together(() => allIds(kind, list)))
       for (let start = 0; start < ids.length; start += EACH_BATCH) {
-        // To find out which ones is a piece of work of its own.
+        // Finding out which ones is a separate task.
         if (start > 0 || ids.length > EACH_BATCH) await nextTurn()
         const batch = ids.slice(start, start + EACH_BATCH)
         yield reading(() => batch.map((id) => get(kind, id)).filter((document) => document !== undefined))

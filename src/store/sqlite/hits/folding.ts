@@ -12,7 +12,7 @@ export interface Journal {
   fold(): Generator<void, number>
 }
 
-/** Somebody who waits until all is worked in that was there when he asked; without a number it is the timer. */
+/** A caller who waits until all present entries are rolled up; without a number it is the timer. */
 interface Asker {
   readonly number: number | undefined
   /** undefined until it was looked for. */
@@ -40,12 +40,12 @@ export class Folding {
     return this.askers.length > 0
   }
 
-  /** True while an answer is owed. */
+  /** True while a response is pending. */
   get asked(): boolean {
     return this.askers.some(({ number }) => number !== undefined)
   }
 
-  /** Has everything worked in that is there now. With a `number`, that stands in an answer of `step` when it is done. */
+  /** Rolls up all present entries. With a `number`, which a response of `step` contains when it is done. */
   ask(number?: number): void {
     if (number !== undefined || this.askers.length === 0) this.askers.push({ number, last: undefined })
   }
@@ -89,7 +89,7 @@ export function blobNumbers<Numbers>(
   make: (buffer: ArrayBuffer, offset: number, length: number) => Numbers,
 ): Numbers {
   if (!(blob instanceof Uint8Array) || blob.length % bytes !== 0) throw fault('store_damaged', 'an entry of a journal')
-  // A view must begin at a multiple of its own size.
+  // A view must begin at a multiple of its element size.
   const aligned = blob.byteOffset % bytes === 0 ? blob : new Uint8Array(blob)
   return make(aligned.buffer as ArrayBuffer, aligned.byteOffset, aligned.length / bytes)
 }

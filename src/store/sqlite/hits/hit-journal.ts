@@ -11,7 +11,7 @@ export interface FoldLimits {
   /** It takes entries until it has so many samples, or rows to write: bounds of its memory and of the longest piece. */
   readonly samples: number
   readonly rows: number
-  /** A transaction ends after so long, looked at every so many rows; or after so many entries that it lets go of. */
+  /** A transaction ends after this time, checked every so many rows; or after so many deleted entries. */
   readonly pieceMs: number
   readonly lookEveryRows: number
   readonly pieceEntries: number

@@ -28,7 +28,7 @@ export interface HitMonths {
   add(values: readonly number[]): void
   /** Adds some rows of months that were over before this day (since the Unix epoch), for a few milliseconds; answers how many, 0 = none is left. */
   rollUp(beforeDay: number): number
-  /** Lets go of months of which days from before this one are missing; must be called before these days go. */
+  /** Drops months of which days from before this one are missing; must be called before these days are deleted. */
   purge(beforeDay: number): number
   /** Must be called after a rollback. */
   forget(): void

@@ -8,7 +8,7 @@ const ROUND_MS = 4
 const STEP_ROWS = 50
 /**
  * Sets of dimensions stay for so long after their hits: a number that was given out holds for a day after a row was added, and
- * may stand in the journal a while longer.
+ * may be in the journal a while longer.
  */
 const SET_DAYS = 2
 
@@ -27,7 +27,7 @@ export function hitPurge(db: DatabaseSync, months: HitMonths = hitMonths(db)): H
   const purgeRows = (beforeDay: number): number =>
     [months.purge, ...tables].reduce((sum, purge) => sum + purge(beforeDay), 0)
   const purgeSets = (beforeDay: number): number => {
-    // The highest number stays, so that none is given to another set while somebody may still hold it.
+    // The highest number stays, so that none is given to another set while it may still be in use.
     const last = newest.get()!.row as number
     const found = due.all(beforeDay - SET_DAYS, STEP_ROWS)
     for (const { dimension } of found) {
@@ -41,7 +41,7 @@ export function hitPurge(db: DatabaseSync, months: HitMonths = hitMonths(db)): H
     const deleted = { rows: 0, sets: 0 }
     do {
       const rows = purgeRows(beforeDay)
-      // Hits go before what they are told apart by.
+      // Hits are deleted before their dimensions.
       const sets = rows === 0 ? purgeSets(beforeDay) : 0
       deleted.rows += rows
       deleted.sets += sets

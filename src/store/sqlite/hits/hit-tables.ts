@@ -6,7 +6,7 @@ import { addHitSql, HIT_COLUMNS, mergeHitValues } from './hit-columns.ts'
 import { type HitMonths, hitMonths } from './hit-months.ts'
 
 const DAY_MS = 86_400_000
-/** How many numbers of dimensions are remembered with what stands for them; about 100 bytes each. */
+/** How many sets of dimensions are cached by their numbers; about 100 bytes each. */
 const KNOWN = 50_000
 /** Adds up hits in all tables that hold them. Everything inside an open transaction, before whose end `flush` must be called. */
 export interface HitTables {
@@ -65,7 +65,7 @@ export function hitTables(
   }
 }
 
-/** Rows of one table that are added up in memory first: of many sets of dimensions one stands for all. */
+/** Rows of one table that are added up in memory first: one row represents many sets of dimensions. */
 function gathering(db: DatabaseSync, table: HitTable) {
   const upsert = db.prepare(addHitSql(table))
   const rows = new Map<string, number[]>()
@@ -84,7 +84,7 @@ function gathering(db: DatabaseSync, table: HitTable) {
   }
 }
 
-/** Which set of dimensions stands for another in `hit_api`, and when each was used last. */
+/** The representative of each set of dimensions in `hit_api`, and when each was used last. */
 function dimensionUses(db: DatabaseSync) {
   const find = db.prepare(`SELECT u.coarse, u.last_day FROM hit_dimension_use u
     JOIN hit_dimension d ON d.row = u.coarse WHERE u.dimension = ?`)
@@ -121,7 +121,7 @@ function dimensionUses(db: DatabaseSync) {
   const touch = (dimension: number, day: number): number => {
     const use = knownUse(dimension)
     if (day > use.lastDay) {
-      // What stands for others is used when they are.
+      // A representative is used when its sets are.
       if (use.coarse !== dimension) touch(use.coarse, day)
       save.run(dimension, use.coarse, day)
       use.lastDay = day
@@ -138,7 +138,7 @@ const FILLED_AT_ONCE = 20_000
 export function fillRollUps(db: DatabaseSync): void {
   if (db.prepare('SELECT done FROM hit_rolled_up').get()!.done === 1) return
   const tables = hitTables(db)
-  // All or nothing: what was added twice could not be told.
+  // All or nothing: double additions could not be detected.
   inTransaction(db, () => {
     const rows = db.prepare(
       `SELECT ${HIT_COLUMNS.join(', ')} FROM hit WHERE (hour, dimension, status) > (?, ?, ?) ORDER BY hour, dimension, status LIMIT ${FILLED_AT_ONCE}`,

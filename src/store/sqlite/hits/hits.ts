@@ -15,7 +15,7 @@ import { hitReader } from './read-hits.ts'
 import { usageReader } from './read-usage.ts'
 import type { UsageLink } from './usage-link.ts'
 
-/** Sets of dimensions that are looked up in one go: about 5 µs each on the thread that asks. */
+/** Sets of dimensions that are looked up at a time: about 5 µs each on the calling thread. */
 const LOOKED_UP_AT_ONCE = 50
 
 /** Hits that are read on a connection of this thread, usage by `link`, and written through the one writer. */

@@ -18,7 +18,7 @@ const MOST_SEEKS = 400_000
 /** Reads usage on a connection of this thread: answers at once. `journal`: what is not in the tables yet is added (slow). */
 export interface UsageReader {
   page(query: UsageQuery & { offset: number; limit: number }, journal: boolean): { rows: Hit[]; total: number }
-  /** All rows of the answer in order; where they have names to be told apart by, without their numbers. */
+  /** All rows of the result in order; if names identify them, without their numbers. */
   names(query: UsageQuery, journal: boolean): Hit[]
   /** The numbers of some of these rows, in the same order; those that went meanwhile are left out. */
   numbers(query: UsageQuery, names: readonly Hit[], journal: boolean): Hit[]
@@ -105,7 +105,7 @@ function timesIn(db: DatabaseSync, query: UsageQuery, table: HitTable): readonly
   return times[0] > times[1] ? undefined : times
 }
 
-/** True when days of one month need not be told apart. */
+/** True when days of one month need not be separated. */
 const addsMonths = ({ per }: UsageQuery) => per === 'all' || per === 'month'
 
 /** Whole months, and the days before and behind them. */

@@ -4,7 +4,7 @@ const HELD = 1
 
 /**
  * Work that a thread must not be ended within. Node aborts the whole process when a thread ends between the making of a zlib stream
- * and its first use ("close before init"): so whoever ends the thread takes the turn first, and the thread takes it for such work.
+ * and its first use ("close before init"): so the code that ends the thread takes the turn first, and the thread takes it for such work.
  */
 export class ThreadEndGuard {
   /** Goes to the other side as it is. */

@@ -37,7 +37,7 @@ interface Waiting {
 const MEMORY_MB = 512
 
 /**
- * Reads usage on a thread of its own, whatever it takes: a year of many callers is seconds. The thread is started when it is first
+ * Reads usage on a separate thread, for any duration: a year of many callers is seconds. The thread is started when it is first
  * needed, and again after it has ended.
  */
 export class UsageLink {

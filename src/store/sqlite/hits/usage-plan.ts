@@ -62,7 +62,7 @@ const SORT: Readonly<Record<Exclude<UsageSort, 'time'>, { sql: string; columns: 
   minUpstreamMs: { sql: 'min(u_min)', columns: ['u_min'] },
 }
 
-/** True when rows are told apart by time and status alone: they are few, and need not be looked for twice. */
+/** True when rows differ by time and status alone: they are few, and need not be looked up twice. */
 export function isPlain({ by }: UsageQuery): boolean {
   return by.every((name) => name === 'status')
 }

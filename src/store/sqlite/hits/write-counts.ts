@@ -12,7 +12,7 @@ import { type HitTables, hitTables } from './hit-tables.ts'
 /** What is written besides commits. */
 export type CountWrite = Extract<Write, { sort: 'hits' | 'samples' | 'dimensions' | 'quotas' }>
 
-/** What stands in a journal is worked in after so long at the latest, or when so many bytes came since. */
+/** A journal is rolled up after this time at the latest, or after so many bytes. */
 const FOLD_EVERY_MS = 30_000
 const FOLD_BYTES = 24 * 1024 * 1024
 /** Bytes of a journal that take as long to write as one row of hits. */
@@ -85,12 +85,12 @@ export class CountWriter {
     this.tables.forget()
   }
 
-  /** Has all samples worked in that are durable now; `number` then stands in an answer of `step`. */
+  /** Rolls up all samples that are durable now; `number` is then in a response of `step`. */
   ask(number: number): void {
     this.hitFolding.ask(number)
   }
 
-  /** True while an answer is owed. */
+  /** True while a response is pending. */
   get asked(): boolean {
     return this.hitFolding.asked
   }
@@ -100,7 +100,7 @@ export class CountWriter {
     return this.hitFolding.busy || this.quotaFolding.busy
   }
 
-  /** Works in a piece of what stands in the journals, some milliseconds long, outside of a transaction. */
+  /** Rolls up a part of the journals, some milliseconds long, outside of a transaction. */
   step(): readonly FoldResult[] {
     if (this.journalBytes >= FOLD_BYTES) this.foldAll()
     if (this.hitFolding.busy) return this.hitFolding.step()

@@ -1,6 +1,6 @@
 /**
  * The country becomes one more dimension of hits, and single requests are kept. The unique index of the dimensions is part of
- * their table, so the table is made anew; its numbers stay.
+ * their table, so the table is recreated; its numbers stay.
  */
 export const COUNTRY_AND_RECORDS = `
   ALTER TABLE hit_dimension RENAME TO hit_dimension_before;

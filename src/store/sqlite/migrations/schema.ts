@@ -9,14 +9,14 @@ import { COUNTRY_AND_RECORDS } from './schema-records.ts'
 import { MONTHS, ROLL_UPS } from './schema-rollups.ts'
 import { SESSIONS_BY_HASH_HEAD } from './schema-sessions.ts'
 
-/** Stands in the header of the file ("Gath"), so that a database of another program is told apart. */
+/** In the header of the file ("Gath"), to recognise a database of another program. */
 export const APPLICATION_ID = 0x47617468
 
 /** The sorts of `session_ref`: what a session can be listed by. `key`: sessions that are no tokens of clients, see `keyIndexEntries`. */
 export const REF = { org: 1, api: 2, policy: 3, client: 4, key: 5 } as const
 
 /**
- * What brings a database from one version to the next, the first one from nothing; each runs in a transaction of its own.
+ * The migrations of a database from one version to the next, the first one from nothing; each runs in a separate transaction.
  * One that was released never changes: append.
  *
  * Everywhere NOT NULL, because `undefined` is bound as NULL in silence. Sessions: an ordinary rowid table with an index on

@@ -7,7 +7,7 @@ import { inTransaction } from '../migrations/schema.ts'
 const ENTRY_COUNTS = 16_384
 /** One fold takes entries until it has so many counts. */
 const FOLD_COUNTS = 100_000
-/** Rows that a fold writes in one transaction, and entries that it lets go of. */
+/** Rows that a fold writes, and entries that it deletes, in one transaction. */
 const PIECE_ROWS = 2_000
 const PIECE_ENTRIES = 8
 

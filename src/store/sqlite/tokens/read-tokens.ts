@@ -30,7 +30,7 @@ export function tokenReader(db: DatabaseSync, clock: Clock): Tokens {
     "SELECT * FROM ticket WHERE family = ? AND family <> '' AND keep_until > ? ORDER BY hash LIMIT 1000",
   )
   const byNumber = db.prepare(ROW_SQL)
-  // Changes whenever another connection, of whatever thread, has written.
+  // Changes whenever another connection, of any thread, has written.
   const version = db.prepare('PRAGMA data_version')
   const begin = db.prepare('BEGIN')
   const end = db.prepare('COMMIT')

@@ -15,7 +15,7 @@ export interface SessionPage {
   readonly now: Millis
 }
 
-/** True when a page of what is asked for is read in order until it is full, without a look at what stands behind it. */
+/** True when a page is read in order until it is full, without reading the rows after it. */
 export function canWalk({ reach, part }: PreparedSessionFilter): boolean {
   return reach === undefined && part === ''
 }

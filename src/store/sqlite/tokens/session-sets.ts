@@ -17,12 +17,12 @@ export interface FilterSource {
   among(few: SessionNumbers): Sql
 }
 
-// A set goes over as one JSON text: 100,000 numbers in 8 ms, where as many rows take 20. Tables stand in the order in which they
+// A set is passed as one JSON text: 100,000 numbers in 8 ms, where as many rows take 20. Tables are in the order in which they
 // are read (CROSS JOIN): left to choose, SQLite now and then looked for each session under each value.
 
 /**
- * The sessions that stand under everything a filter asks for. Entries are read in the order of the index, and sets of numbers laid over
- * each other: SQLite sorts each set into a table of its own first, four times as much.
+ * The sessions that match all values of a filter. Entries are read in the order of the index, and sets of numbers are
+ * intersected: SQLite sorts each set into a temporary table first, four times as much.
  */
 export function matchingNumbers(filter: PreparedSessionFilter, read: (sql: Sql) => unknown): SessionNumbers {
   const sources = sourcesOf(filter)

@@ -18,7 +18,7 @@ import type { TicketRows } from '../tokens/apply-ticket.ts'
 /**
  * Writes one commit inside an open transaction; answers the hashes of the sessions that went with families, as strings of
  * bytes. A condition that does not hold throws its fault and leaves nothing of the commit in the transaction, so that the
- * group goes on without it.
+ * group continues without it.
  */
 export type ApplyCommit = (commit: PreparedCommit, revision: Revision) => readonly string[]
 

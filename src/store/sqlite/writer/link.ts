@@ -34,7 +34,7 @@ const PACKING_MS = 1_000
  * until the owner calls `start` again.
  */
 export class WriterLink {
-  /** Revision of the last commit that the feed has told of. */
+  /** Revision of the last commit that the feed has reported. */
   revision: Revision = 0
   private readonly options: LinkOptions
   private worker: Worker | undefined
@@ -99,7 +99,7 @@ export class WriterLink {
     return () => this.endListeners.delete(listener)
   }
 
-  /** Lets everything accepted be written and told, calls `last`, then ends the thread. */
+  /** Lets everything accepted be written and reported, calls `last`, then ends the thread. */
   close(last: () => void = () => {}): Promise<void> {
     this.closing ??= this.end(last)
     return this.closing

@@ -100,6 +100,6 @@ export type FromWriter =
       readonly lastGroup: readonly CommittedWrite[]
     }
   | { readonly type: 'refused'; readonly fault: PlainFault }
-  /** Number and value of a write stand in turn where there is no more to say: numbers are copied between threads faster than objects. */
+  /** Number and value of a write alternate where there is no more to say: numbers are copied between threads faster than objects. */
   | { readonly type: 'done'; readonly results: readonly (number | WriteResult)[] }
   | { readonly type: 'closed' }

@@ -15,7 +15,7 @@ import { tokenReader } from '../tokens/read-tokens.ts'
 import { runInSlices } from './maintenance-schedule.ts'
 import type { Write } from './messages.ts'
 
-/** The ports that read on a connection of their own thread and write through the one writer. */
+/** The ports that read on a connection of their thread and write through the one writer. */
 export interface Parts {
   readonly documents: Omit<Documents, 'revision'> & { revision(): Revision }
   readonly audit: Audit

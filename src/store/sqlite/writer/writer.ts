@@ -33,7 +33,7 @@ const GROUP_ROWS = 2_000
 /**
  * The thread that writes. What arrives while a transaction runs goes into the next one; commits go before hits and
  * quotas, one group of which follows each group of commits, so that neither waits for ever. Between two groups a piece of
- * what stands in the journals is worked into its table.
+ * the journals is rolled up into its table.
  */
 class Writer {
   private readonly db: DatabaseSync
