@@ -17,12 +17,12 @@ const BUSY_KEYS = 100
 const RATE = { rate: 100_000, per: 10 }
 const CONNECTIONS = 64
 const WARM_UP_SECONDS = 5
-/** Of the same load before a run, which are not counted: what was leased has lapsed while the other was loaded. */
+/** Of the same load before a run, which are not counted: leases have expired while the other was loaded. */
 const LEAD_SECONDS = 2
 const WANTED_SHARE = 0.85
 const WANTED_WORKERS = 1.8
 
-/** What is compared: which requests, and whether load goes on or comes after a pause as long as a run. */
+/** The comparison: which requests, and whether load continues or comes after a pause as long as a run. */
 const RUNS = [
   { what: `${show(KEYS)} keys at random`, which: 'all', leadSeconds: LEAD_SECONDS },
   { what: `${show(KEYS)} keys at random after a pause`, which: 'all', leadSeconds: 0 },
@@ -85,7 +85,7 @@ function busyFile(folder: string, { keys }: FilledGateway): string {
   return requestsFile(join(folder, 'busy.tsv'), keys.slice(0, BUSY_KEYS), (i) => `/api-${i % APIS}`)
 }
 
-/** A worker whose Redis answers too late refuses: on a machine that others use too that may happen, and is told. */
+/** A worker whose Redis answers too late refuses: on a shared machine that may happen, and is reported. */
 function measure(name: string, product: Product, file: string, seconds: number): Promise<Measured> {
   const args = [file, BODIES.small]
   const options = { url: product.url, seconds, connections: CONNECTIONS, script: 'requests.lua', args } as const

@@ -11,7 +11,7 @@ export interface ClusterOptions {
   readonly rounds: number
 }
 
-/** Starts a node of the cluster: a gateway unless told otherwise. Of one name there is one data folder. */
+/** Starts a node of the cluster, by default a gateway. Nodes of one name share a data folder. */
 export type StartNode = (name: string, options?: Pick<ProductOptions, 'role' | 'core'>) => Promise<Product>
 
 /** Starts a throw-away PostgreSQL, whose commits are synced, and a Redis; both on the cores of this process. */

@@ -20,7 +20,7 @@ const WANTED_JOIN_MS = 10_000
 const WANTED_SYNC_MS = 5000
 
 /**
- * PostgreSQL and Redis in the place of the embedded store: what a worker loses, what a second one brings, tokens, how fast a gateway
+ * PostgreSQL and Redis instead of the embedded store: what a worker loses, what a second one brings, tokens, how fast a gateway
  * joins, and a comparison of many files with nothing to do. Answers its part of the report.
  */
 export async function cluster(options: ClusterOptions): Promise<string> {

@@ -9,7 +9,7 @@ const COLLECTED_WITHIN_MS = 30_000
  * The product must have been started with `inspect`.
  */
 export async function heldBytes(product: Product): Promise<number> {
-  // The second round frees what the finalizers of the first let go of.
+  // The second round frees what the finalizers of the first released.
   for (let round = 0; round < 2; round++) {
     await collect(product.inspectPort)
     await wait(SETTLE_MS)

@@ -22,7 +22,7 @@ export async function newUser(url: string, orgId: string, email: string, rights:
   return { url, orgId, userId: id, key: String(made.Message) }
 }
 
-/** A call of whoever runs the installation. @throws Error unless the answer is 2xx */
+/** A call of the installation's operator. @throws Error unless the answer is 2xx */
 export function callInstallation(
   url: string,
   method: string,

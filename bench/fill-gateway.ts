@@ -11,7 +11,7 @@ export interface GatewayFill {
   readonly upstreamPort: number
   /** Where the file of requests goes. */
   readonly folder: string
-  /** Of every key, in the place of the usual one. */
+  /** Of every key, instead of the default. */
   readonly rate?: { readonly rate: number; readonly per: number }
 }
 

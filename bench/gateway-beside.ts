@@ -15,7 +15,7 @@ const PAUSE_MS = 32
 const WARM_UP_SECONDS = 2
 const WANTED = 1.5
 
-/** Calls the dashboard from a process of its own on the core of the load, where it gives way to whoever measures. */
+/** Calls the dashboard from a separate process on the core of the load, at a lower priority than the measurement. */
 export async function hammer(product: Product, options: Omit<HammerOptions, 'url'>): Promise<Times> {
   const told: HammerOptions = { ...options, url: product.dashboardUrl }
   const command = ['nice', '-n', '19', process.execPath, HAMMER, JSON.stringify(told)]
@@ -41,8 +41,8 @@ interface Round {
 
 /**
  * The gateway's latencies at an even load, in turn alone and while many callers ask the dashboard: first with both on one core,
- * then with a core for the gateway's own thread, and all others on the core of load and upstream. These stand for other machines, so
- * there they wait for nothing: else what is told of the gateway would be their waits. Answers its part of the report.
+ * then with a core for the gateway's thread, and all others on the core of load and upstream. These represent other machines, so
+ * they must not wait there: else the result would be their waits. Answers its part of the report.
  */
 export async function besideDashboard(product: Product, options: BesideOptions): Promise<string> {
   const shared = await roundsOf(product, options, 'one core', false)

@@ -1,7 +1,7 @@
 import { type DashboardSize, dashboardCalls } from './dashboard-calls.ts'
 import { timed } from './timed.ts'
 
-/** What `bench/hammer.ts` is told, as JSON. */
+/** The input of `bench/hammer.ts`, as JSON. */
 export interface HammerOptions {
   readonly url: string
   readonly key: string

@@ -31,7 +31,7 @@ const KINDS = ['counted', 'not counted'] as const
 type Runs = Record<(typeof KINDS)[number], Measured[]>
 
 /**
- * What counting requests costs the gateway: the same keys at APIs that are counted and at such as are not, in turn, on one gateway
+ * The cost of counting requests: the same keys on APIs with and without analytics, in turn, on one gateway
  * with everything it runs on one core. Answers its part of the report. @throws Error when a count is wrong
  */
 export async function countingCost(options: HitsOptions): Promise<string> {
@@ -77,7 +77,7 @@ export async function countingCost(options: HitsOptions): Promise<string> {
 }
 
 /**
- * Waits until the store has worked in all that was counted, which it does every 30 seconds by itself and at once for whoever asks;
+ * Waits until the store has rolled up all hits, which it does every 30 seconds, and at once on request;
  * else that would fall into another round. Answers the CPU time that it took, in milliseconds.
  */
 async function settled({ started }: Product, desk: Desk): Promise<number> {
@@ -89,7 +89,7 @@ async function settled({ started }: Product, desk: Desk): Promise<number> {
   return started.cpuMs() - before
 }
 
-/** APIs that are told not to count, under the same policies. */
+/** APIs without analytics, under the same policies. */
 async function addQuietApis(admin: Admin, upstreamPort: number): Promise<void> {
   await Admin.times(APIS, async (i) => {
     await admin.call('POST', '/apis/oas', definition(`quiet-${i}`, upstreamPort, undefined, false))

@@ -28,7 +28,7 @@ export async function freePort(): Promise<number> {
   return address.port
 }
 
-/** Whatever way the bench ends, nothing that it started goes on. */
+/** However the bench ends, nothing that it started keeps running. */
 const running = new Set<ChildProcess>()
 process.once('exit', () => {
   for (const child of running) child.kill('SIGTERM')

@@ -15,12 +15,12 @@ export interface TimedOptions {
   readonly key: string
   /** Calls in all. */
   readonly count: number
-  /** How many call at once, each on a connection of its own. 1 unless given. */
+  /** Number of concurrent callers, each on its own connection. 1 unless given. */
   readonly callers?: number
   readonly call: (i: number) => TimedCall
   /** No call begins after so long. */
   readonly longestMs?: number
-  /** Whose CPU time is told. */
+  /** The process whose CPU time is measured. */
   readonly started?: Started
 }
 

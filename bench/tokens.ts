@@ -37,7 +37,7 @@ export interface TokensOptions {
 
 /**
  * Client-credentials tokens: the gateway, which commits each to disk before it answers, against npm `oidc-provider` with its
- * in-memory adapter, in turn on one core; then the same with a million tokens stored, and while lapsed ones are purged.
+ * in-memory adapter, in turn on one core; then the same with a million tokens stored, and while expired ones are purged.
  */
 export async function issueTokens(options: TokensOptions): Promise<string> {
   const folder = join(options.folder, 'gateway')

@@ -65,7 +65,7 @@ export interface Measured extends Load {
 }
 
 /**
- * Loads the server of a process. @throws Error unless every answer was a good one; with `mayRefuse` such as are not are only
+ * Loads the server of a process. @throws Error unless every response was 2xx; with `mayRefuse` others are only
  * counted, and no part of `perSecond`
  */
 export async function measureLoad(

@@ -7,7 +7,7 @@ import { join } from 'node:path'
 
 const VITE = join('node_modules', 'vite', 'bin', 'vite.js')
 
-/** True when there is nothing to build: what stands in `console/dist` was made from these sources, or there are none. */
+/** True when there is nothing to build: `console/dist` was built from these sources, or there are none. */
 export function isConsoleFresh(root) {
   if (!fs.existsSync(join(root, 'console', 'vite.config.ts'))) return true
   try {

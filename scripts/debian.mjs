@@ -7,7 +7,7 @@ import { withLock } from './lock.mjs'
 /** Test files run side by side, in several checkouts too, and apt does not wait for the lists of packages. */
 const LOCK = join(tmpdir(), 'gatehouse-apt.lock')
 const INSTALL_MS = 600_000
-/** RUNLEVEL: a package of a server would start one of its own. */
+/** RUNLEVEL: a server's package would start a server. */
 const QUIETLY = { DEBIAN_FRONTEND: 'noninteractive', RUNLEVEL: '1' }
 
 /**
@@ -30,7 +30,7 @@ export async function fromDebian(name, find) {
 function install(name) {
   const apt = (...words) => {
     const options = { env: { ...process.env, ...QUIETLY }, encoding: 'utf8', timeout: INSTALL_MS }
-    // Somebody else's apt-get is waited for as well.
+    // Another apt-get is waited for as well.
     const { status, stderr } = spawnSync('apt-get', ['-qq', '-o', 'DPkg::Lock::Timeout=300', ...words], options)
     return status === 0 ? '' : stderr
   }

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { isPackage, ROOT, setUp } from './setup.mjs'
 
-/** A regular expression that backtracks without end goes on in V8's linear engine (docs/adr/0006). */
+/** A regular expression with catastrophic backtracking falls back to V8's linear engine (docs/adr/0006). */
 export const NODE_FLAGS = ['--enable-experimental-regexp-engine-on-excessive-backtracks']
 /** As many as Node starts by itself. */
 const MOST_HELPERS = 4
@@ -54,7 +54,7 @@ function become(node, command) {
 }
 
 /**
- * Runs the child to its end and ends as it did. It gets a process group of its own: a Ctrl-C in a terminal goes to every
+ * Runs the child and exits with its status. It gets a separate process group: a Ctrl-C in a terminal goes to every
  * process of the foreground group, and would reach the child a second time when we pass it on.
  */
 function accompany(node, command, underNpm) {
@@ -69,7 +69,7 @@ function accompany(node, command, underNpm) {
   child.on('exit', (code, signal) => {
     if (signal === null) process.exit(code)
     for (const name of PASSED_ON) process.removeAllListeners(name)
-    process.kill(process.pid, signal) // whoever waits for us sees the same end
+    process.kill(process.pid, signal) // the parent process sees the same end
   })
 }
 

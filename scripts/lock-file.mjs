@@ -43,7 +43,7 @@ function runtimeVersions(packages, manifest) {
   return problems
 }
 
-/** An address would tie every clone to the registry of whoever wrote the file. */
+/** An address would tie every clone to the registry of the file's author. */
 function addresses(packages) {
   return Object.entries(packages)
     .filter(([, entry]) => entry.resolved !== undefined)

@@ -7,13 +7,13 @@ import { setTimeout as wait } from 'node:timers/promises'
 const POLL_MS = 200
 /** A folder without a file: its maker is between two system calls, or died there. */
 const EMPTY_MS = 10_000
-/** After this long a holder counts as gone, whatever has its number now. */
+/** After this long a holder counts as dead, even if its process id exists. */
 const LONGEST_MS = 15 * 60_000
 
 /**
  * Runs `work` while holding the lock; waits for another holder that lives. A dead holder's lock is taken over by renaming
  * its file, which succeeds for one only. `work` may name a child whose life also counts (`alsoHeldBy`): if this process
- * is killed, the child must have ended before somebody else begins.
+ * is killed, the child must have ended before another begins.
  */
 export async function withLock(folder, work) {
   const mine = join(folder, `${process.pid}@${hostname()}`)
@@ -33,7 +33,7 @@ export async function withLock(folder, work) {
 
 function tryTake(folder, mine) {
   const made = ignoring(['EEXIST'], () => fs.mkdirSync(folder) ?? true)
-  // ENOENT: it took us so long that somebody removed the empty folder
+  // ENOENT: it took us so long that another process removed the empty folder
   if (made) return ignoring(['ENOENT'], () => fs.writeFileSync(mine, '') ?? true) === true
   const holder = ignoring(['ENOENT'], () => fs.readdirSync(folder)[0])
   if (holder === undefined) return removeIfAbandoned(folder)

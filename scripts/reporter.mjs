@@ -38,7 +38,7 @@ function note(files, type, { file, name }) {
   if (type === 'test:pass' && isFile) state.countedAsPassed = true
 }
 
-/** A suite that fails only because of a test within it is no failure of its own. */
+/** A suite that fails only because of a test within it is not a separate failure. */
 function isOwn({ details }) {
   return details.error?.failureType !== 'subtestsFailed'
 }

@@ -1,4 +1,4 @@
-// Runs test files in a process group of their own, so that whatever they start can be ended with them.
+// Runs test files in a separate process group, so that everything they start can be ended with them.
 import { spawn } from 'node:child_process'
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -48,7 +48,7 @@ function testEnvironment(counts, deep) {
   const { GATEHOUSE_DEEP: _, NODE_OPTIONS: __, ...env } = environment()
   // no settings from outside: the tests say what they need
   for (const name of Object.keys(env)) if (name.startsWith('SVC_')) delete env[name]
-  // Three hundred files load the same sources, each in a process of its own: a third of their time, without what was compiled before.
+  // Three hundred files load the same sources, each in its own process: without the compile cache that is a third of their time.
   return {
     GATEHOUSE_SEED: String(seedOfSources()),
     ...env,

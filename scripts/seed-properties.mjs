@@ -1,4 +1,4 @@
-// Loaded before each test file: properties begin at GATEHOUSE_SEED, which the runner sets (`seed.mjs`) unless somebody has.
+// Loaded before each test file: properties begin at GATEHOUSE_SEED, which the runner sets (`seed.mjs`) unless it is set.
 const seed = Number(process.env.GATEHOUSE_SEED)
 try {
   const { configureGlobal } = await import('fast-check')

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { ROOT } from './setup.mjs'
 
 /**
- * A number that follows from what stands in `src`: the same sources are tried with the same inputs on every machine, so that a run
+ * A number derived from the content of `src`: the same sources are tested with the same inputs on every machine, so that a run
  * that fails can be repeated and one that passed passes again; each change of them brings other inputs.
  */
 export function seedOfSources(folder = join(ROOT, 'src')) {

@@ -1,5 +1,5 @@
-// node scripts/server-guard.mjs SPEC: runs one server in a folder of its own for whoever holds the other end of its standard
-// input. When that closes, by whatever end of the holder, the server is killed and the folder deleted.
+// node scripts/server-guard.mjs SPEC: runs one server in its own folder for the holder of the other end of its standard
+// input. When that closes, however the holder ends, the server is killed and the folder deleted.
 // SPEC is JSON: {folder, before: [[program, ...arguments]], run: [program, ...arguments], env, uid, gid, ready}.
 // Takes lines of JSON: {"do": "halt", "signal": "SIGINT"}, {"do": "resume"}. Says lines of JSON: {"is": "up" | "down" | "failed"}.
 import { spawn, spawnSync } from 'node:child_process'

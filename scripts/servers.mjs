@@ -1,4 +1,4 @@
-// Throw-away servers for tests: each in a folder of its own, gone with the process that started it, even when that is killed.
+// Throw-away servers for tests: each in its own folder, gone with the process that started it, even when that is killed.
 import { spawn, spawnSync } from 'node:child_process'
 import { chmodSync, chownSync, existsSync, mkdtempSync, readdirSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -22,7 +22,7 @@ export async function startServer({ folder, before = [], run, env = {}, ready, e
   const who = asNobody && process.getuid?.() === 0 ? { uid: NOBODY, gid: NOBODY } : {}
   if (who.uid !== undefined) chownSync(folder, who.uid, who.gid)
   const spec = { folder, before, run, env: { PATH: process.env.PATH, LC_ALL: 'C.UTF-8', ...env }, ready, end, ...who }
-  // In a group of its own: a runner that kills the group of the tests must not kill who tidies up after it.
+  // In a separate group: a runner that kills the group of the tests must not kill their cleanup.
   const guard = spawn(process.execPath, [GUARD, JSON.stringify(spec)], {
     stdio: ['pipe', 'pipe', 'inherit'],
     detached: true,

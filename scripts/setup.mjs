@@ -50,7 +50,7 @@ function pinnedRuntime() {
   return { name, version, binary: binaries.find((path) => fs.existsSync(path)) }
 }
 
-/** The stamp names lock file and platform: a folder shared by two systems is installed anew by each. */
+/** The stamp names lock file and platform: two systems that share a folder each install it. */
 function stampText() {
   const lockFile = fs.readFileSync(join(ROOT, 'package-lock.json'))
   return createHash('sha256').update(lockFile).update(`${process.platform}-${process.arch}`).digest('hex')
@@ -65,7 +65,7 @@ function isFresh(runtime) {
   }
 }
 
-/** Called under the lock: whoever held it before us may have done it. */
+/** Called under the lock: the previous holder may have done it. */
 async function makeReady(lock) {
   await install(lock)
   if (isConsoleFresh(ROOT)) return
@@ -92,7 +92,7 @@ function npmCommand() {
   return { file: windows ? 'npm.cmd' : 'npm', args: NPM_CI, shell: windows }
 }
 
-/** Runs `npm ci` and waits for it. Signals are passed on, so that no npm goes on alone in `node_modules`. */
+/** Runs `npm ci` and waits for it. Signals are passed on, so that no npm keeps running in `node_modules`. */
 function runNpm(lock) {
   const { file, args, shell } = npmCommand()
   return new Promise((resolve, reject) => {
@@ -155,7 +155,7 @@ function versionOf(binary) {
 
 /**
  * `node_modules/.bin/node` for people and editors. npm before 11.6.2 deletes its own link again, because all runtime
- * packages share the name. A folder that cannot be written is left as it is: nothing of ours goes through the link.
+ * packages share the name. A folder that cannot be written is left unchanged: we do not use the link.
  */
 function linkBinary(name) {
   if (process.platform === 'win32') return

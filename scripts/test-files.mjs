@@ -45,7 +45,7 @@ function nameOf({ folder, files }) {
   return files.length === 1 ? files[0] : `${join('test', folder)}, ${first} to ${last}`
 }
 
-/** True for a file that is too long for every run, whatever it counts. */
+/** True for a file that is too long for every run. */
 function isDeepOnly(file) {
   return file.endsWith('.deep.test.ts')
 }

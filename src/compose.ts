@@ -59,7 +59,7 @@ export async function startAll(loaded: LoadedConfig): Promise<RunningAllInOne> {
   return { ...running, gateway, dashboardPort }
 }
 
-/** What every part stands on. */
+/** The dependencies of every part. */
 interface Ground {
   readonly loaded: LoadedConfig
   readonly log: Log
@@ -143,7 +143,7 @@ export async function start(loaded: LoadedConfig, roles: Roles, worker = 1): Pro
   }
 }
 
-/** Secrets that anybody can guess at are taken where somebody has asked for the sample by name alone. @throws Fault `setting_invalid` */
+/** Well-known secrets are accepted only where the sample is requested by name. @throws Fault `setting_invalid` */
 function refuseShortSecrets({ config, origins, shortSecrets }: LoadedConfig): void {
   const isTrial = config.sample && origins.get('sample')?.from !== 'default'
   if (shortSecrets.length === 0 || isTrial) return

@@ -12,7 +12,7 @@ import { styleNonce } from './app/nonce.ts'
 import { router } from './app/router.tsx'
 import { theme } from './theme.ts'
 
-// Read by the library that keeps the page still behind a dialog: it writes a style element of its own.
+// Read by the library that locks scrolling behind a dialog: it adds its own style element.
 Object.assign(globalThis, { __webpack_nonce__: styleNonce() })
 
 createRoot(document.getElementById('root')!).render(

@@ -1,7 +1,7 @@
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { useCallback } from 'react'
 
-/** Words of a query as text, so that an address can be read, sent to somebody and opened again. */
+/** Query parameters as text, so that an address can be read, shared and opened again. */
 export type AddressParams = Readonly<Record<string, string>>
 
 /** Reads a query into words; what is given twice counts once. */
@@ -18,8 +18,8 @@ export function writeWords(words: Record<string, unknown>): string {
 }
 
 /**
- * What a page keeps in its address: these words with what they mean when they are absent. Setting one goes on from the others; a
- * new search or filter begins at the first page again, which is the caller's to say (`{ q, page: '' }`).
+ * State of a page in its address: query parameters with their defaults. Setting one keeps the others; a
+ * new search or filter starts at the first page again, which the caller sets (`{ q, page: '' }`).
  */
 export function useAddress<Name extends string>(
   absent: Readonly<Record<Name, string>>,

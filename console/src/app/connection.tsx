@@ -8,7 +8,7 @@ import { say } from '../texts/say.ts'
 
 const AGAIN_MS = 3_000
 
-/** Says that the dashboard cannot be reached for as long as that is so, and reads everything anew once it can. */
+/** Shows that the dashboard is unreachable, and reads everything again once it is back. */
 export function Connection() {
   const client = useQueryClient()
   const [isLost, setLost] = useState(false)

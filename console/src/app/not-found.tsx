@@ -4,10 +4,10 @@ import { MapPinOffIcon } from 'lucide-react'
 import { Empty } from '../parts/display/empty.tsx'
 import { say } from '../texts/say.ts'
 
-/** Stands at addresses without a page. */
+/** The page for unknown addresses. */
 export function NotFound() {
   const router = useRouter()
-  // Whoever followed a wrong link came from another site, or from nowhere.
+  // A visitor of a wrong link came from another site, or from nowhere.
   const canGoBack = useCanGoBack()
   return (
     <main>

@@ -8,7 +8,7 @@ import { say } from '../texts/say.ts'
 const ALL = 'all'
 const MOST_SHOWN = 100
 
-/** Chooses which organisation somebody looks at who belongs to none. */
+/** Chooses the organisation that a user without one views. */
 export default function OrganisationSwitch() {
   const { organisation } = useSession()
   const { data } = useQuery({
@@ -39,7 +39,7 @@ export default function OrganisationSwitch() {
   )
 }
 
-/** Looks at another organisation: nothing of the page below belongs to it, so the console begins anew. */
+/** Switches the viewed organisation: nothing on the page belongs to it, so the console restarts. */
 export function useChooseOrganisation() {
   return useMutation({
     mutationFn: chooseOrganisation,

@@ -11,7 +11,7 @@ const root = createRootRoute({ component: Outlet, notFoundComponent: NotFound, e
 const open = (path: string, load: () => Promise<{ default: React.ComponentType }>) =>
   createRoute({ getParentRoute: () => root, path, component: lazyRouteComponent(load) })
 
-/** Everything else stands behind the gate. */
+/** Everything else is inside the gate. */
 const gate = createRoute({ getParentRoute: () => root, id: 'gate', component: Gate })
 
 /** Pages say their texts as soon as their module is read, so the texts come first. */

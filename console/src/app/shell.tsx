@@ -77,7 +77,7 @@ export function Shell() {
 function MainMenu({ onChoose }: { readonly onChoose: () => void }) {
   const groups = menuOf(useSession())
   const path = useRouterState({ select: (state) => state.location.pathname })
-  // Where the window is low, the page that is shown may stand below its edge.
+  // In a low window the current menu item may be below its edge.
   // biome-ignore lint/correctness/useExhaustiveDependencies: another page is another place in the menu
   useEffect(() => {
     const link = document.querySelector('nav a[data-active]')
@@ -188,7 +188,7 @@ function Person() {
     let next = '/'
     try {
       const { Meta } = await call<{ readonly Meta: { readonly location: string } | null }>('POST', '/api/logout')
-      // Whoever came from an identity provider ends the session there, too.
+      // A user of an identity provider ends the session there, too.
       next = Meta?.location ?? next
     } catch (error) {
       return notifyFault(error)

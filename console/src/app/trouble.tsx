@@ -2,7 +2,7 @@ import { Container } from '@mantine/core'
 import type { ErrorComponentProps } from '@tanstack/react-router'
 import { FaultBox } from '../parts/display/fault-box.tsx'
 
-/** Stands in the place of a page that failed to draw. */
+/** Replaces a page that failed to render. */
 export function Trouble({ error, reset }: ErrorComponentProps) {
   return (
     <Container component="main" py="xl">

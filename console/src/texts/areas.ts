@@ -14,7 +14,7 @@ import { PROFILE } from './profile.ts'
 import { SETTINGS } from './settings.ts'
 import { IDENTITY } from './single-sign-on.ts'
 
-/** The texts of everything behind the sign-in, by their names. They come in a file of their own, while the first page is drawn. */
+/** The texts of everything behind the sign-in, by their names. They are in a separate file, loaded while the first page is drawn. */
 export const AREAS = {
   ...KEYS,
   ...CLIENTS,

@@ -1,4 +1,4 @@
-/** Texts of what stands beside an API: its OAuth clients, keys, traffic, and requests that are tried. */
+/** Texts of an API's OAuth clients, webhooks, traffic, and trial requests. */
 export const CLIENTS = {
   'clients.title': 'OAuth clients',
   'clients.hint': 'Apps that get access tokens for this API, each with an id and mostly a secret of its own.',

@@ -21,7 +21,7 @@ export function loadTexts(): Promise<void> {
   return loading
 }
 
-/** The text of this name, with what stands in `{braces}` filled in. */
+/** The text of this name, with the values of its `{placeholders}`. */
 export function say(name: TextName, values: Readonly<Record<string, string | number>> = {}): string {
   const text = texts[name] ?? name
   return text.replace(/\{(\w+)\}/g, (whole, word: string) => (word in values ? String(values[word]) : whole))

@@ -21,7 +21,7 @@ export const FILTER_PARAMETERS: Readonly<Record<string, TString>> = Object.fromE
   ]),
 )
 
-/** What the parameters of a call narrow requests down to. `isByApi`: true when all of it is told apart by API. */
+/** The filters of a call on requests. `isByApi`: true when all of them can be limited by API. */
 export function filtersOf(call: Pick<Call, 'query'>): { where: NonNullable<UsageQuery['where']>; isByApi: boolean } {
   const asked = FILTERS.filter(({ parameter }) => call.query(parameter) !== '')
   const values = asked.map(({ name, parameter, isUpperCase }) => {
@@ -39,7 +39,7 @@ const SHOWN = DIMENSIONS.flatMap((name): { name: DimensionName; member: string }
 /** Members of the `id` of a row that show a dimension as it is stored. */
 export const SHOWN_MEMBERS: readonly string[] = SHOWN.map(({ member }) => member)
 
-/** Those of a row of sums that are told apart by these dimensions. */
+/** The dimensions of a row of sums. */
 export function shownMembers(row: Hit, by: UsageQuery['by']): JsonObject {
   return Object.fromEntries(
     SHOWN.filter(({ name }) => by.includes(name)).map(({ name, member }) => [member, row[name]]),

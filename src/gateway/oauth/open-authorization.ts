@@ -28,7 +28,7 @@ export interface AuthorizationParts {
   readonly findPolicy: (orgId: string, policyId: string) => Policy | undefined
   /** As `OAuthParts.mergeOf`. */
   readonly mergeOf: NonNullable<OAuthParts['mergeOf']>
-  /** True when other gateways stand on the same store. */
+  /** True when other gateways share the store. */
   readonly clustered: boolean
 }
 

@@ -14,7 +14,7 @@ export interface SlotSource {
 /** A dimension that cells are parted by. */
 export interface PartDimension {
   readonly name: DimensionName
-  /** Values that the requests of one key, and those without a key, are told apart by; requests with others are counted without. */
+  /** Values that are counted separately for one key, and for requests without a key; requests with others are counted without. */
   readonly mostPerKey: number
   readonly mostWithoutKey: number
 }

@@ -2,7 +2,7 @@ import { DIMENSIONS, type HitDimensions, NO_DIMENSIONS } from '../../model/analy
 import type { Hit, Latency } from '../../model/analytics/hit.ts'
 import type { HitDimension } from '../ports/ports.ts'
 
-/** Everything that hits are told apart by within an hour. */
+/** All dimensions by which hits are summed within an hour. */
 export const ALL_DIMENSIONS: readonly HitDimension[] = [...DIMENSIONS, 'status']
 
 /** The dimensions of a row as it was read; those that were not read are ''. `names`: what each is called in it, in the order of `DIMENSIONS`. */

@@ -28,7 +28,7 @@ export interface Right {
 
 export type Rights = Readonly<Record<string, Right>>
 
-/** A session: what stands behind a key. Members that the console does not know stay as they are. */
+/** The session of a key. Members that the console does not know stay unchanged. */
 export interface KeySession extends Limits {
   readonly alias?: string
   readonly apply_policies?: readonly string[]
@@ -131,7 +131,7 @@ export function rotateKey(hash: string, overlapS: number): Promise<KeyMade & { r
   return call('POST', `${at(hash)}/rotate`, { query: BY_HASH, body: { overlap_seconds: overlapS } })
 }
 
-/** Starts the quotas of a key anew. @throws CallError */
+/** Resets the quotas of a key. @throws CallError */
 export function resetKeyQuota(hash: string): Promise<unknown> {
   return call('POST', `${at(hash)}/reset_quota`, { query: BY_HASH })
 }

@@ -19,7 +19,7 @@ export interface ApiFacts {
   readonly tags: readonly string[]
   readonly labels: readonly { readonly key: string; readonly value: string }[]
   readonly updated_at: string
-  /** How many nodes stand so, by state. */
+  /** Number of nodes by state. */
   readonly nodes: Readonly<Record<string, number>>
 }
 
@@ -35,7 +35,7 @@ export interface ApiView {
   readonly domain: string
   /** What is edited: the OpenAPI document with its extension, or the classic definition. */
   readonly definition: Definition
-  /** The same in classic words, whatever the format. */
+  /** The same in classic terms, for both formats. */
   readonly classic: Definition
   readonly userOwners: readonly string[]
   readonly groupOwners: readonly string[]
@@ -111,7 +111,7 @@ export async function readApi(id: string, signal?: AbortSignal): Promise<ApiView
   }
 }
 
-/** Puts a definition, of the format that the API has, in the place of the stored one. @throws CallError */
+/** Replaces the stored definition of an API, in its format. @throws CallError */
 export function saveDefinition({ id, isOas }: Pick<ApiView, 'id' | 'isOas'>, definition: Definition): Promise<unknown> {
   return isOas
     ? call('PUT', oasAt(id), { body: definition })
@@ -135,7 +135,7 @@ export function deleteApi(id: string, purge: boolean): Promise<unknown> {
   return call('DELETE', at(id), { query: { purge: purge ? 'true' : undefined } })
 }
 
-/** Has every gateway let go of the answers that it keeps of an API. @throws CallError */
+/** Purges an API's cached responses on every gateway. @throws CallError */
 export function forgetAnswers(id: string): Promise<unknown> {
   return call('DELETE', `/api/cache/responses/${encodeURIComponent(id)}`)
 }

@@ -72,7 +72,7 @@ export function onWarning(listener: (warning: string) => void): () => void {
 
 /**
  * Runs `work`. What it reads leaves its tag; what it writes is refused with 412 where the thing is no longer as it was when the tag
- * was left. Only calls that `work` begins before it first waits stand under the tag.
+ * was left. Only calls that `work` begins before it first waits use the tag.
  */
 export function underTag<Result>(tag: Tag, work: () => Result): Result {
   const outer = current
@@ -84,7 +84,7 @@ export function underTag<Result>(tag: Tag, work: () => Result): Result {
   }
 }
 
-/** True for the refusal of a write under a tag: somebody else was faster. */
+/** True for the refusal of a write under a tag: another writer was faster. */
 export function isOutdated(error: unknown): boolean {
   return error instanceof CallError && error.status === 412
 }

@@ -1,7 +1,7 @@
 import { call, type Envelope } from '../calls/call.ts'
 import type { Rights } from './users.ts'
 
-/** A group of users, whose rights take the place of its members' own. */
+/** A group of users, whose permissions replace those of its members. */
 export interface UserGroup {
   readonly id: string
   readonly org_id: string

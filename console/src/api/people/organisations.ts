@@ -31,12 +31,12 @@ export function readOrganisation(signal: AbortSignal): Promise<Organisation> {
 
 const ALL = -1
 
-/** All organisations that somebody without one may look at. @throws CallError */
+/** All organisations that a user without one may view. @throws CallError */
 export async function allOrganisations(signal: AbortSignal): Promise<readonly Organisation[]> {
   return (await listOrganisations(ALL, signal)).organisations
 }
 
-/** Looks at one organisation from now on, in this session; '' for all. @throws CallError 403 for whoever belongs to one */
+/** Views one organisation in this session; '' for all. @throws CallError 403 for users of an organisation */
 export function chooseOrganisation(id: string): Promise<unknown> {
   return call('PUT', '/api/session/organisation', { body: { org_id: id } })
 }

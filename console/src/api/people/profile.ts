@@ -41,7 +41,7 @@ export interface BrowserSession {
   readonly expires_at: string
 }
 
-/** What proves who somebody is. */
+/** A proof of identity. */
 export interface Proof {
   readonly password?: string
   readonly code?: string
@@ -134,12 +134,12 @@ export function endAllSessions() {
   return call('POST', '/api/logout/everywhere')
 }
 
-/** True for a refusal that asks to prove once more who one is. */
+/** True for a refusal that asks for verification of the identity. */
 export function needsProof(error: unknown): boolean {
   return error instanceof CallError && error.code === 'verification_needed'
 }
 
-/** Proves once more who one is. @throws CallError 401, 403, 429 */
+/** Verifies the identity again. @throws CallError 401, 403, 429 */
 export function prove(proof: Proof): Promise<readonly string[]> {
   return renewing('POST', '/api/session/verify', proof)
 }
@@ -149,7 +149,7 @@ export async function proofOptions(): Promise<unknown> {
   return (await call<Envelope>('POST', '/api/session/verify/options')).Meta
 }
 
-/** These calls go on under another session: its token is kept. Answers recovery codes where there are new ones. */
+/** These calls continue under another session: its token is kept. Returns new recovery codes, if any. */
 async function renewing(method: string, path: string, body?: unknown): Promise<readonly string[]> {
   const { Meta } = await call<Renewed>(method, path, body === undefined ? {} : { body })
   keepCsrf(Meta.csrf_token)

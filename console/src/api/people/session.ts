@@ -13,9 +13,9 @@ export interface Session {
     readonly is_admin: boolean
     readonly permissions: Readonly<Record<string, string>>
   }
-  /** The own one; for somebody without one, that which is looked at, or null for all. */
+  /** The user's own; for a user without one, the viewed one, or null for all. */
   readonly organisation: { readonly id: string; readonly name: string } | null
-  /** True for somebody who belongs to no organisation, and writes nowhere. */
+  /** True for a user who belongs to no organisation, and cannot write. */
   readonly unbounded: boolean
   readonly csrf_token: string
   readonly via: string
@@ -32,7 +32,7 @@ export async function readSession(): Promise<Session> {
   return session
 }
 
-/** Who is signed in. Pages stand below the gate that waits for it, so it is there. @throws Error outside of that gate */
+/** The signed-in user. Pages are inside the gate that waits for it, so it is present. @throws Error outside of that gate */
 export function useSession(): Session {
   const { data } = useQuery({ queryKey: SESSION_KEY, queryFn: readSession, staleTime: 60_000, retry: false })
   if (data === undefined) throw new Error('no session')

@@ -26,7 +26,7 @@ export async function signIn(email: string, password: string): Promise<SignInSte
   return (await call<Envelope<SignInStep>>('POST', '/api/login', { body: { email, password } })).Meta
 }
 
-/** Goes on with what was needed. @throws CallError */
+/** Continues with what was needed. @throws CallError */
 export async function continueSignIn(ticket: string, given: Readonly<Record<string, unknown>>): Promise<SignInStep> {
   return (await call<Envelope<SignInStep>>('POST', '/api/login/continue', { body: { ticket, ...given } })).Meta
 }

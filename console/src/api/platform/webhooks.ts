@@ -56,7 +56,7 @@ export async function readHookReferences(apiId: string, signal?: AbortSignal): P
   return answer.hook_references
 }
 
-/** Changes which webhooks an API tells; refused where somebody else was faster. @throws CallError */
+/** Changes the webhooks of an API; refused where another writer was faster. @throws CallError */
 export async function changeHookReferences(
   apiId: string,
   change: (before: readonly HookReference[]) => readonly HookReference[],

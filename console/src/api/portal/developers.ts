@@ -108,7 +108,7 @@ export function deleteDeveloper(id: string): Promise<unknown> {
   return call('DELETE', at(id))
 }
 
-/** All keys of a developer; those that were rotated stand behind their successors. @throws CallError */
+/** All keys of a developer; rotated ones follow their successors. @throws CallError */
 export async function listDeveloperKeys(id: string, signal: AbortSignal): Promise<readonly DeveloperKey[]> {
   return (await call<Page<DeveloperKey>>('GET', `${at(id)}/keys`, { query: { p: -1 }, signal })).Data
 }
@@ -133,7 +133,7 @@ export function resetKeyQuota(id: string, keyId: string): Promise<unknown> {
   return call('POST', `${keyAt(id, keyId)}/reset_quota`)
 }
 
-/** Puts a new key in the place of one, which stays good for so many seconds. @throws CallError */
+/** Replaces a key by a new one; the old one stays valid for so many seconds. @throws CallError */
 export function rotateDeveloperKey(id: string, keyId: string, overlapS: number): Promise<Rotated> {
   return call('POST', `${keyAt(id, keyId)}/rotate`, { body: { overlap_seconds: overlapS } })
 }

@@ -59,7 +59,7 @@ export async function readTotal(span: Span, filters: UsageFilters, signal?: Abor
   return (await call<UsagePage>('GET', path, { query, ...(signal && { signal }) })).data[0] ?? null
 }
 
-/** A page of what the requests of a time are told apart by. */
+/** A page of the breakdown of requests. */
 export function readBreakdown(
   dimension: Dimension,
   span: Span,

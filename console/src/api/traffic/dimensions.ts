@@ -21,13 +21,13 @@ export interface UsageRowId {
   readonly developer_email: string
 }
 
-/** One thing that requests are told apart by. Its title is the text `analytics.by.<name>`. */
+/** One dimension of requests. Its title is the text `analytics.by.<name>`. */
 interface DimensionRow {
   /** The call that lists requests by it, without the time. */
   readonly path: string
   /** The parameter of a call that narrows requests down to a value, or the parameters that do. */
   readonly parameter: string | ((value: string) => Readonly<Record<string, string>>)
-  /** True when it is closed to who may see the analytics of their own APIs alone. */
+  /** True when it is closed to users who may see only the analytics of their own APIs. */
   readonly isBeyondApis?: boolean
   /** How people call what a row is about. */
   readonly name: (id: UsageRowId) => string
@@ -41,7 +41,7 @@ interface DimensionRow {
   readonly empty?: TextName
 }
 
-/** Stands for requests without a key. */
+/** The placeholder for requests without a key. */
 export const OPEN_KEY = '00000000'
 /** What the dashboard calls an API without versions. */
 const UNVERSIONED = 'Non Versioned'

@@ -14,13 +14,13 @@ export interface FirstApi {
   readonly isCounted: boolean
 }
 
-/** How far somebody has come. */
+/** Progress of the first steps. */
 export interface FirstSteps {
   /** The newest API that is no sample; undefined = none yet. */
   readonly api: FirstApi | undefined
   readonly hasKey: boolean
   readonly hasCalled: boolean
-  /** Something that answers, for an API to stand in front of. */
+  /** A sample upstream for the first API. */
   readonly upstream: string
 }
 
@@ -53,7 +53,7 @@ export async function usageByApi(hours: number, signal: AbortSignal, errors = ''
   return (await readBreakdown('api', lastHours(hours), { ...NO_FILTERS, errors }, sorted, signal)).data
 }
 
-/** Reads how far somebody has come; what they may not see counts as not done. */
+/** Reads the progress of the first steps; invisible objects count as not done. */
 export async function readFirstSteps(session: Session, signal: AbortSignal): Promise<FirstSteps> {
   const rows = (await call<{ readonly apis: readonly unknown[] }>('GET', '/api/apis', { query: { p: 1 }, signal })).apis
   const definitions = rows.flatMap((row) => (isRecord(row) && isRecord(row.api_definition) ? [row.api_definition] : []))

@@ -14,7 +14,7 @@ import { Figures } from './figures.tsx'
 import { Filters } from './filters.tsx'
 import { type Scene, seesOwnAlone, useScene } from './scene.ts'
 
-/** Counts of all requests: over time, told apart, compared with the period before. */
+/** Counts of all requests: over time, grouped, compared with the previous period. */
 export default function Analytics() {
   if (useMay('analytics')) return <Numbers />
   return (

@@ -13,7 +13,7 @@ import { errorRate } from './figures.tsx'
 import { nextDimension, rowFilter, rowHint, rowKey, rowName } from './rows.ts'
 import { requestWords, type Scene } from './scene.ts'
 
-/** The columns of what requests are told apart by: names lead closer, numbers come with their share and their change. */
+/** The columns of the breakdown: names filter, numbers come with their share and their change. */
 export function useColumns(scene: Scene, rows: readonly UsageRow[], total: number): readonly Column<UsageRow>[] {
   const maySeeSingle = useMay('log')
   const past = useHitsBefore(scene, rows)

@@ -16,7 +16,7 @@ import { rowKey } from './rows.ts'
 import type { Scene } from './scene.ts'
 import { TopChart } from './top-chart.tsx'
 
-/** Where the requests come from: told apart by one thing at a time, as a table beside a chart of its first rows. */
+/** The breakdown of requests by one dimension, as a table with a chart of its first rows. */
 export function Breakdown({ scene }: { readonly scene: Scene }) {
   const { dimension, dimensions, words, set } = scene
   const sorted = { by: words.sort, descending: words.order === 'down', page: Math.max(1, Number(words.page) || 1) }

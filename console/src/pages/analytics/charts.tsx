@@ -45,7 +45,7 @@ function useSeries({ res, filters, isMoving }: Scene, span: Span | undefined) {
   })
 }
 
-/** A point for every bucket: those without a request count nothing and took no time that could be told. */
+/** A point for every bucket: those without a request have a count of zero and no latency. */
 function pointsOf(
   { span, before, res }: Scene,
   rows: readonly UsageRow[],

@@ -31,7 +31,7 @@ export interface Scene {
   readonly dimension: Dimension
   /** What the person may tell apart. */
   readonly dimensions: readonly Dimension[]
-  /** Time goes on: what is shown is read again. */
+  /** Refreshed periodically. */
   readonly isMoving: boolean
   /** Changes the address in its place. */
   set(change: Partial<SceneWords>): void
@@ -81,7 +81,7 @@ function kept(words: Readonly<Record<string, string>>): Record<string, string> {
   return Object.fromEntries(Object.entries(words).filter(([name, value]) => value !== '' && value !== absent[name]))
 }
 
-/** True for who may see the analytics of their own APIs alone. */
+/** True for users who may see only the analytics of their own APIs. */
 export function seesOwnAlone({ user }: Session): boolean {
   return !user.is_admin && user.permissions.analytics === 'read' && user.permissions.owned_analytics === 'owned'
 }
@@ -90,7 +90,7 @@ function seenDimensions(session: Session): readonly Dimension[] {
   return DIMENSION_NAMES.filter((name) => !(seesOwnAlone(session) && dimensionRow(name).isBeyondApis))
 }
 
-/** Filters that the person may not use are left out, as an address may come from somebody else. */
+/** Filters that the user may not use are dropped, as the address may come from another user. */
 function filtersOf(words: SceneWords, dimensions: readonly Dimension[]): UsageFilters {
   const names = Object.keys(NO_FILTERS) as (keyof UsageFilters)[]
   const may = (name: keyof UsageFilters) => name === 'errors' || dimensions.includes(name)
@@ -103,7 +103,7 @@ export function requestWords(span: Span, filters: UsageFilters): Record<string, 
   const words = {
     ...wordsOf(span),
     ...{ api: filters.api, client: filters.client, status: filters.status, errors: filters.errors, method },
-    // What stands in the place of `{id}` differs from request to request.
+    // The value of `{id}` differs from request to request.
     path: path.split('{')[0] ?? '',
     key: filters.key === OPEN_KEY ? '' : filters.key,
     tag: filters.developer === '' ? filters.tag : `dev-${filters.developer}`,

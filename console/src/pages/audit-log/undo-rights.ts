@@ -10,7 +10,7 @@ const CHANGED_BY: Readonly<Record<string, string>> = {
 }
 const BY_ADMINISTRATORS: readonly string[] = ['label', 'organisation', 'catalogue']
 
-/** Why the person may not change these things back, as far as it can be told before the dashboard is asked. */
+/** Why the user may not undo these changes, as far as it is known before the call. */
 export function useLacked(changes: readonly AuditChange[]): string | undefined {
   const session = useSession()
   const isAdmin = useIsAdministrator()

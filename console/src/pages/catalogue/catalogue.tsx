@@ -68,7 +68,7 @@ function Shown({ entries }: { readonly entries: readonly CatalogueEntry[] }) {
       onClose={() => setAddress({ entry: '', tab: '' })}
     />
   )
-  // Where there is no room for both, one hides the other; what is typed stays whatever the width becomes.
+  // Where there is no room for both, one hides the other; input is kept at any width.
   return (
     <Grid gap="lg">
       <Grid.Col span={{ base: 12, md: 4 }} {...(entry && { visibleFrom: 'md' })}>

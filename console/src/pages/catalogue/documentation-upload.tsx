@@ -23,7 +23,7 @@ const TYPES = [
 ] as const
 const ACCEPTED = '.json,.yaml,.yml,.graphql,.gql,.md,.apib,.txt'
 
-/** Stores another documentation: from a file, pasted, or by its address; what will be shown stands below. */
+/** Stores new documentation: from a file, pasted, or by its URL; with a preview below. */
 export function DocumentationUpload(props: {
   readonly id: string
   readonly entry: CatalogueEntry

@@ -43,7 +43,7 @@ export function EntryTexts({ id, entry }: { readonly id: string; readonly entry:
   )
 }
 
-/** The entry as it is stored now. @throws Error when somebody has taken it away */
+/** The stored entry. @throws Error when it was removed */
 export async function storedEntry(id: string): Promise<CatalogueEntry> {
   const entry = entryNamed((await readCatalogue()).apis, id)
   if (entry === undefined) throw new Error(say('portal.entryGone'))

@@ -2,7 +2,7 @@ import { Anchor, Code, Text, Typography } from '@mantine/core'
 import Markdown, { type Components } from 'react-markdown'
 import { say } from '../../texts/say.ts'
 
-/** Headings stand below those of the page; pictures of other hosts are only named, as the page loads nothing from there. */
+/** Headings rank below those of the page; images of other hosts are only named, as the page loads nothing from there. */
 const PARTS: Components = {
   h1: ({ children }) => <Heading size="lg">{children}</Heading>,
   h2: ({ children }) => <Heading size="md">{children}</Heading>,

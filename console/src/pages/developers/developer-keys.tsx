@@ -97,7 +97,7 @@ function Name({ developer, entry }: { readonly developer: Developer; readonly en
   )
 }
 
-/** What was said about the key itself; what is copied from the developer stands above already. */
+/** Fields of the key itself; those copied from the developer are shown above already. */
 function ownFields(developer: Developer, { fields }: DeveloperKey): readonly (readonly [string, string])[] {
   return Object.entries(fields).flatMap(([name, value]) => {
     if (typeof value !== 'string' || value === '' || name.endsWith('developer_id')) return []

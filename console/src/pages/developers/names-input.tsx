@@ -62,7 +62,7 @@ function NamesInput({ label, value, onChange, readOnly }: Props) {
   return (
     <Stack gap="xs" mt={6} ref={frame}>
       {value.map((name, at) => (
-        // biome-ignore lint/suspicious/noArrayIndexKey: rows are told apart by their place alone while names are typed
+        // biome-ignore lint/suspicious/noArrayIndexKey: rows are identified by their index alone while names are typed
         <Group key={at} gap={4} wrap="nowrap" maw="30rem">
           <TextInput
             flex={1}

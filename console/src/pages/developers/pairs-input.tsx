@@ -52,7 +52,7 @@ function PairsInput(props: {
   return (
     <Stack gap="xs" mt={6}>
       {rows.map(([name, text], row) => (
-        // biome-ignore lint/suspicious/noArrayIndexKey: rows are told apart by their place alone while names are typed
+        // biome-ignore lint/suspicious/noArrayIndexKey: rows are identified by their index alone while names are typed
         <Group key={row} gap={4} wrap="nowrap">
           <TextInput
             flex={1}

@@ -12,7 +12,7 @@ import { say } from '../../texts/say.ts'
 
 const AGAIN_MS = 30_000
 
-/** What somebody should see to: waiting requests, nodes and APIs in trouble, certificates that end. Each part by its permission. */
+/** Items that need attention: pending requests, nodes and APIs in trouble, expiring certificates. Each part by its permission. */
 export function Attention() {
   const [portal, system] = [useMay('portal'), useMay('system')]
   const often = { refetchInterval: AGAIN_MS }

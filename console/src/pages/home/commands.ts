@@ -45,7 +45,7 @@ function post(url: string, credential: string, body: unknown): string {
   return [...lines, `  -d ${quoted(JSON.stringify(body, null, 1))}`].join(' \\\n')
 }
 
-/** One word for a shell, whatever stands in it. */
+/** One word for a shell, with any content. */
 function quoted(text: string): string {
   return `'${text.replaceAll("'", "'\\''")}'`
 }

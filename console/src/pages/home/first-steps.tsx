@@ -9,13 +9,13 @@ import { AddApiStep, CallStep, KeyStep } from './steps.tsx'
 
 const LOOK_MS = 3_000
 
-/** The three steps of somebody new, which tick themselves; gone when they are done or dismissed. */
+/** The three steps of a new user, which complete themselves; gone when they are done or dismissed. */
 export function FirstSteps() {
   const session = useSession()
-  // Whoever was elsewhere for a moment finds what was read before, and it is not read again at once.
+  // A user who returns soon sees the previous data, and it is not read again at once.
   const known = useQueryClient().getQueryData<Found>(FIRST_STEPS_KEY)
   const [isDismissed, setDismissed] = useState(() => isHidden(session))
-  // Somebody for whom everything was done before they came needs no list of it.
+  // A user for whom everything was done before needs no list of it.
   const [wasOpen, setWasOpen] = useState(() => known !== undefined && !isDone(known))
   const [key] = useState(newKey)
   const [hadKey, setHadKey] = useState(known?.hasKey)

@@ -7,7 +7,7 @@ import { Failures } from './failures.tsx'
 import { FirstSteps } from './first-steps.tsx'
 import { Today } from './today.tsx'
 
-/** Home: the first steps of somebody new, then how things stand. */
+/** Home: the first steps of a new user, then the current state. */
 export default function Home() {
   const session = useSession()
   const may = (permission: string) => mayDo(session, permission, 'read')

@@ -20,7 +20,7 @@ interface Props {
   readonly onChanged: () => void
 }
 
-/** Asks once more with everything in view, approves, and shows the key once, or says how the developer gets it. */
+/** Asks for confirmation with all details, approves, and shows the key once, or says how the developer gets it. */
 export function ApproveDialog({ request, nameOf, opened, onClose, onChanged }: Props) {
   const [access, setAccess] = useState<Access>()
   const [collects, setCollects] = useState(false)

@@ -73,7 +73,7 @@ export function KeyActions({ told, onEdit }: { readonly told: KeyDetails; readon
         title={say(isOff ? 'keys.switchOn' : 'keys.switchOffTitle')}
         verb={say(isOff ? 'keys.switchOn' : 'keys.switchOff')}
         isGrave={!isOff}
-        // Read again, so that only this one member is changed whatever others did meanwhile.
+        // Read again, so that only this one member changes, with edits of others kept.
         run={async () => saveKey(hash, { ...(await readKey(hash)).own, is_inactive: !isOff })}
         onDone={() => {
           notifyDone(say(isOff ? 'keys.switchedOn' : 'keys.switchedOff'))
@@ -99,7 +99,7 @@ export function KeyActions({ told, onEdit }: { readonly told: KeyDetails; readon
   )
 }
 
-/** Why a session has no key that another could take the place of. */
+/** Why a session has no key that can be rotated. */
 function unrotated(own: KeySession): string | undefined {
   if (own.user_name !== undefined) return say('keys.userRotate')
   return isOfCertificate(own) ? say('keys.certificateRotate') : undefined

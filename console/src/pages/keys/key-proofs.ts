@@ -63,7 +63,7 @@ export function withoutSecrets(session: KeySession): KeySession {
   }
 }
 
-/** A few digits by which two texts can be told apart, and nothing of them be read (FNV-1a). */
+/** A few digits that distinguish two texts without revealing them (FNV-1a). */
 function markOf(text: string): string {
   let mark = 0x811c9dc5
   for (let at = 0; at < text.length; at++) mark = Math.imul(mark ^ text.charCodeAt(at), 0x01000193)

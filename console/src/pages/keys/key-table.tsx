@@ -12,7 +12,7 @@ import { say } from '../../texts/say.ts'
 import { hasQuotaPerApi, nameOfKey, STATE_COLOURS } from './key-labels.ts'
 import { isOfCertificate } from './key-proofs.ts'
 
-/** A page of keys: how they stand, what gives them rights, what is left of their quotas. */
+/** A page of keys: their state, access and remaining quota. */
 export function KeyTable(props: {
   readonly query: KeyQuery
   readonly onPage: (page: number) => void
@@ -81,7 +81,7 @@ function Name({ entry }: { readonly entry: KeyEntry }) {
   )
 }
 
-/** How a key stands, and whether it is a user with a password or a client certificate. */
+/** State of a key, and whether it is a basic-auth user or a client certificate. */
 export function KeyState({ entry: { data, facts } }: { readonly entry: Pick<KeyEntry, 'data' | 'facts'> }) {
   return (
     <Group gap={6}>

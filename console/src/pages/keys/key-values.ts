@@ -38,7 +38,7 @@ export function sessionOf(values: FormValues, before: KeySession): KeySession {
     meta_data: metadataOf(values, before),
     apply_policies: isByPolicy ? (values.policies as readonly string[]) : [],
     ...(isByPolicy ? {} : { access_rights: rightsIn(values), ...(JSON.parse(String(values.limits)) as Limits) }),
-    // Rights of its own and policies together are neither: only what partitions of policies leave open would stay.
+    // Own access rights and policies together are neither: only what partitions of policies leave open would stay.
     ...(isByPolicy && policiesOf(before).length === 0 && { access_rights: {} }),
   }
 }

@@ -44,7 +44,7 @@ function Loaded({ hash }: { readonly hash: string }) {
     queryKey: keyOf(hash),
     queryFn: ({ signal }) => readKey(hash, signal),
   })
-  // A later try that fails leaves what is there: somebody may be typing.
+  // A later failed attempt keeps the page: the user may be typing.
   if (data === undefined)
     return error === null ? (
       <PageHead title={say('keys.name')} />

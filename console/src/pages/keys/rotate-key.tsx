@@ -7,7 +7,7 @@ import { OverlapDialog } from '../../parts/forms/overlap-dialog.tsx'
 import { say } from '../../texts/say.ts'
 import { KeyOnce } from './key-once.tsx'
 
-/** Puts a new key in the place of one, and shows it once. */
+/** Replaces a key by a new one, and shows it once. */
 export function RotateKey(props: {
   readonly told: KeyDetails
   readonly opened: boolean

@@ -11,7 +11,7 @@ import { NowhereAlert } from './nowhere-alert.tsx'
 import { LOOK_AGAIN_MS } from './refresh-interval.ts'
 import { SyncStatusTable } from './sync-status-table.tsx'
 
-/** Gateway nodes, and how each API stands on them. */
+/** Gateway nodes, and the state of each API on them. */
 export default function Nodes() {
   const mayApis = useMay('apis')
   return (

@@ -31,7 +31,7 @@ const COLOURS: Readonly<Record<SyncState, string>> = {
   unknown: 'gray',
 }
 
-/** How each API stands on each node. */
+/** The state of each API on each node. */
 export function SyncStatusTable() {
   const [{ q, p, out_of_sync: outOfSync }, set] = useAddress(ABSENT)
   const page = Number(p) || 1

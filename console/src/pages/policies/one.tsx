@@ -31,7 +31,7 @@ function Loaded({ id }: { readonly id: string }) {
     queryKey: policyKey(id),
     queryFn: ({ signal }) => readPolicy(id, signal),
   })
-  // A later try that fails leaves what is there: somebody may be typing.
+  // A later failed attempt keeps the page: the user may be typing.
   if (data === undefined)
     return error === null ? (
       <Skeleton h={400} />

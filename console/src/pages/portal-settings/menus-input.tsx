@@ -75,7 +75,7 @@ function Menus(props: {
     <Stack gap="md" mb={4}>
       {menus.map((menu, at) => (
         <OneMenu
-          // biome-ignore lint/suspicious/noArrayIndexKey: menus are told apart by their place alone while names are typed
+          // biome-ignore lint/suspicious/noArrayIndexKey: menus are identified by their index alone while names are typed
           key={at}
           at={at}
           menu={menu}
@@ -122,7 +122,7 @@ function OneMenu(props: {
         </Group>
         {items.map((item, at) => (
           <Item
-            // biome-ignore lint/suspicious/noArrayIndexKey: lines are told apart by their place alone while they are typed
+            // biome-ignore lint/suspicious/noArrayIndexKey: items are identified by their index alone while they are typed
             key={at}
             place={say('portal.itemAt', { at: at + 1, name })}
             item={item}

@@ -10,7 +10,7 @@ import { type FormValues, RecordForm } from '../../parts/forms/record-form.tsx'
 import { say } from '../../texts/say.ts'
 import { Section } from './section.tsx'
 
-/** Changing the own password, which ends all sessions; this one begins anew at once where the password alone is enough. */
+/** Changes the user's password, which ends all sessions; this one is reopened at once where the password alone is enough. */
 export function Password({ me }: { readonly me: Me }) {
   const client = useQueryClient()
   const [isOpen, setOpen] = useState(false)

@@ -14,7 +14,7 @@ import { Sessions } from './sessions.tsx'
 const ABSENT = { tab: 'details' }
 const TABS = ['details', 'security', 'credential', 'sessions'] as const
 
-/** Everything about oneself: whatever one's rights are, this is one's own. */
+/** The user's own profile, which needs no permission. */
 export default function Profile() {
   const session = useSession()
   const [{ tab }, setWords] = useAddress<'tab'>(ABSENT)
@@ -26,7 +26,7 @@ export default function Profile() {
         {me.isPending ? <Loader role="status" aria-label={say('part.loading')} /> : <FaultBox error={me.error} />}
       </>
     )
-  // Whoever came by single sign-on without an account has no credential: nothing of them is stored.
+  // A user of single sign-on without an account has no credential: nothing of them is stored.
   const isGuest = me.data.access_key === '' && session.via === 'sso'
   return (
     <>

@@ -1,7 +1,7 @@
 import { Card, Group, Stack, Text, Title } from '@mantine/core'
 import type { ReactNode } from 'react'
 
-/** A part of the profile: what it is, how it stands, what to do. */
+/** A section of the profile: title, state, actions. */
 export function Section(props: {
   readonly title: string
   readonly hint?: ReactNode

@@ -12,8 +12,8 @@ interface Waiting {
 }
 
 /**
- * Runs what the dashboard does only for somebody who has lately proved who they are: asks for that where it is refused, then
- * tries once more. The dialog has to be drawn by the caller.
+ * Runs a call that needs a recent verification of the identity: asks for it where the call is refused, then
+ * retries once. The caller renders the dialog.
  */
 export function useProof(): {
   readonly proven: <Answer>(run: () => Promise<Answer>) => Promise<Answer>

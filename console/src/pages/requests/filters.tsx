@@ -17,7 +17,7 @@ const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD', 'OPTIONS']
 const TYPING_MS = 350
 const HIDDEN_AT_FIRST: readonly (keyof RequestFilters)[] = ['key', 'client', 'tag']
 
-/** What requests are searched by; all of it stands in the address. */
+/** The filters of requests; all of them are in the address. */
 export function Filters({ filters, set }: Props) {
   const [isOpen, { toggle }] = useDisclosure(HIDDEN_AT_FIRST.some((name) => filters[name] !== ''))
   const isFiltered = Object.values(filters).some((value) => value !== '')
@@ -140,7 +140,7 @@ function ApiFilter({ value, onChange }: { readonly value: string; readonly onCha
       maxDropdownHeight={280}
       data={found.map(({ id, name }) => ({ value: id, label: name }))}
       value={value === '' ? null : value}
-      // The dashboard has searched; whatever it has found is shown.
+      // The dashboard has searched; all results are shown.
       filter={({ options }) => options}
       onSearchChange={setText}
       onChange={(api) => onChange(api ?? '')}

@@ -93,8 +93,8 @@ interface Listener {
 }
 
 /**
- * Opens the stream and opens it again when it ends. A browser goes on by itself after a lost connection, but not after a refusal:
- * then it is tried again, after a second at first, then after longer and longer. Answers the function that ends it.
+ * Opens the stream and reopens it when it ends. A browser reconnects after a lost connection, but not after a refusal:
+ * then it is retried, after a second at first, then with growing delays. Returns the function that ends it.
  */
 function follow(address: string, listener: Listener): () => void {
   let source: EventSource | undefined

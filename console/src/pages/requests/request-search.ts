@@ -43,7 +43,7 @@ export function useHistory({ range, from, to }: SearchWords, filters: RequestFil
   return { ...answer, span, rows, dropped: answer.data?.pages[0]?.dropped ?? 0, refresh: () => setAsOf(Date.now()) }
 }
 
-/** A request with a name of its own: requests have no id that is theirs alone. */
+/** A request with a unique name: requests have no id. */
 export interface Row {
   readonly name: string
   readonly record: RequestRecord

@@ -134,7 +134,7 @@ function Source({ from, source }: Setting) {
   )
 }
 
-/** The line of the docs; what stands in backticks there is set as code. */
+/** The line of the docs; text in backticks is set as code. */
 function Purpose({ description }: Setting) {
   return description.split('`').map((text, i) =>
     i % 2 === 0 ? (

@@ -1,7 +1,7 @@
 import { Box, Center, Paper, Stack, Title } from '@mantine/core'
 import { type ReactNode, useEffect } from 'react'
 
-/** The one form of a page that stands before the console. */
+/** The single form of a page before the console. */
 export function Card({ title, children }: { readonly title: string; readonly children: ReactNode }) {
   useEffect(() => {
     document.title = `${title} · Gatehouse`

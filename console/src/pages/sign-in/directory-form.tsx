@@ -1,7 +1,7 @@
 import { Button, PasswordInput, Stack, TextInput } from '@mantine/core'
 import { say } from '../../texts/say.ts'
 
-/** Name and password for a directory; the answer is a page of its own, so the browser sends it. */
+/** Name and password for a directory; the response is a new page, so the browser sends it. */
 export function DirectoryForm({ name, url }: { readonly name: string; readonly url: string }) {
   return (
     <form method="post" action={url}>

@@ -16,7 +16,7 @@ interface Props {
   readonly onSignedIn: () => void
 }
 
-/** A long name goes on in the next line. */
+/** A long name wraps. */
 const WRAPS = { label: { whiteSpace: 'normal', overflowWrap: 'anywhere' } } as const
 
 /** Signing in without the password of the dashboard: by passkey, single sign-on, a directory. */

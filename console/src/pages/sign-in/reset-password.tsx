@@ -6,7 +6,7 @@ import { RecordForm } from '../../parts/forms/record-form.tsx'
 import { say } from '../../texts/say.ts'
 import { Card } from './card.tsx'
 
-/** Sets another password by the link of a mail. What proves it stands behind the `#`, which no server is sent. */
+/** Sets a new password with the link of a mail. The token is in the fragment, which no server is sent. */
 export default function ResetPassword() {
   const [token] = useState(() => window.location.hash.slice(1))
   const [isDone, setDone] = useState(false)

@@ -44,7 +44,7 @@ function SetUpForm({ token }: { readonly token: string }) {
   const enter = async ({ email, password }: FormValues) => {
     // The link is used up; nobody should find it in the history.
     window.history.replaceState(window.history.state, '', window.location.pathname)
-    // Whoever cannot be signed in at once does it on the next page.
+    // A user who cannot be signed in at once signs in on the next page.
     await signIn(String(email).trim(), String(password)).catch(() => {})
     client.clear()
     await navigate({ to: '/', replace: true })

@@ -7,11 +7,11 @@ import { say } from '../../texts/say.ts'
 import { Card } from './card.tsx'
 import { SignInForm } from './sign-in-form.tsx'
 
-/** Where everybody who is not signed in ends up, whatever address they opened. */
+/** The page for everyone who is not signed in, at any address. */
 export default function SignIn({ onDone }: { readonly onDone: () => void }) {
   const navigate = useNavigate()
   const { data: options } = useQuery({ queryKey: SIGN_IN_OPTIONS_KEY, queryFn: readSignInOptions })
-  // The ticket stays in no history. Not before the page stands: the router draws anew for it.
+  // The ticket stays in no history. Not before the page is mounted: the router would render again for it.
   useEffect(() => {
     const { pathname, search } = window.location
     if (arrival.ticket !== '') window.history.replaceState(window.history.state, '', pathname + search)
@@ -40,8 +40,8 @@ export default function SignIn({ onDone }: { readonly onDone: () => void }) {
 }
 
 /**
- * What single sign-on left in the address: `/#sign_in=<ticket>&to=<path>` for somebody who has a second factor here, `?error=...`
- * for somebody who was refused. Read once, when the page is first needed.
+ * The result of single sign-on in the address: `/#sign_in=<ticket>&to=<path>` for a user with a second factor here, `?error=...`
+ * for a refused user. Read once, when the page is first needed.
  */
 const arrival = arrivalIn(window.location)
 
@@ -49,7 +49,7 @@ function arrivalIn({ hash, search }: Location) {
   const left = new URLSearchParams(hash.slice(1))
   const ticket = left.get('sign_in') ?? ''
   const to = left.get('to') ?? ''
-  // A path of our own and nothing else: `//host` and `/\host` lead elsewhere.
+  // A local path only: `//host` and `/\host` lead elsewhere.
   const isOwn = /^\/(?![/\\])/.test(to)
   return { ticket, to: ticket !== '' && isOwn ? to : '', isRefused: new URLSearchParams(search).has('error') }
 }

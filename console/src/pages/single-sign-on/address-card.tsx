@@ -5,7 +5,7 @@ import { say } from '../../texts/say.ts'
 import { Fact, SideCard } from '../users/side-cards.tsx'
 import { baseOf, type Kind, signInPath } from './profile-values.ts'
 
-/** What has to be told to the provider. */
+/** URLs to register at the provider. */
 export function AddressCard({ profile, kind }: { readonly profile: IdentityProfile; readonly kind: Kind }) {
   const start = `${baseOf(profile) || window.location.origin}${signInPath(profile.ID, kind)}`
   return (

@@ -12,7 +12,7 @@ interface Line {
   readonly ours: string
 }
 
-/** Which groups of the provider are which of ours. */
+/** Mapping of the provider's groups to ours. */
 export function MappingTable(props: {
   readonly mapping: Mapping
   readonly groups: readonly UserGroup[]

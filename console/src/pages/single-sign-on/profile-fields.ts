@@ -57,7 +57,7 @@ const RARE: ReadonlySet<string> = new Set([
   ...['UserGroupSeparator'],
 ])
 
-/** Leaves out what is rarely needed until somebody asks for it; what is filled in is always shown. */
+/** Hides advanced fields until they are requested; filled ones are always shown. */
 function seldom(lines: readonly Line[], filled: ReadonlySet<string>): readonly Line[] {
   return lines.map((line) => {
     if (!('name' in line) || !RARE.has(line.name) || filled.has(line.name)) return line

@@ -71,7 +71,7 @@ function isDecided({ DefaultUserGroupID, CustomUserGroupField, ActionType }: For
   return DefaultUserGroupID !== '' || CustomUserGroupField !== '' || ActionType === 'GenerateTemporaryAuthToken'
 }
 
-/** What stands in fields that nobody has touched. */
+/** Initial values of untouched fields. */
 const USUAL: Readonly<Record<string, string>> = { LDAPSearchScope: '2' }
 
 /** Fields that are filled in: they are shown even if they are rarely needed. */

@@ -74,7 +74,7 @@ export function profileValues(profile: Part, kind: Kind): FormValues {
   }
 }
 
-/** A new directory is asked by StartTLS unless somebody says otherwise. */
+/** A new directory defaults to StartTLS. */
 function encryptionOf(config: Part, profile: Part): string {
   if (config.LDAPUseSSL === true) return 'tls'
   return config.LDAPStartTLS === true || profile.ProviderName === undefined ? 'start' : 'none'
@@ -103,7 +103,7 @@ export function profileIn(values: FormValues, stored: Part, kind: Kind): Part {
   }
 }
 
-/** Groups of the provider to groups here, as they stand in the form. */
+/** Groups of the provider to groups here, as form values. */
 export function mappingIn(values: FormValues): Readonly<Record<string, string>> {
   return JSON.parse(String(values.UserGroupMapping)) as Record<string, string>
 }

@@ -56,7 +56,7 @@ export function TestCard({ profile, kind }: { readonly profile: IdentityProfile;
   )
 }
 
-/** A sign-in makes a new session, with a token of its own, even of the same person. */
+/** A sign-in creates a new session with a new token, even for the same user. */
 function isOther(before: Session, now: Session): boolean {
   return before.csrf_token !== now.csrf_token
 }

@@ -7,7 +7,7 @@ import { useSession } from '../../api/people/session.ts'
 import { readSsoSettings, SSO_SETTINGS_KEY } from '../../api/people/single-sign-on.ts'
 import { say } from '../../texts/say.ts'
 
-/** Says so where nobody can come in, whatever the profiles say. */
+/** Warns where nobody can sign in, with any profiles. */
 export function SsoOffWarning() {
   const { organisation } = useSession()
   const own = useQuery({
@@ -19,7 +19,7 @@ export function SsoOffWarning() {
   return <Warning title={say('identity.warnOff')}>{say('identity.warnOffHint')}</Warning>
 }
 
-/** Says so where whoever comes in without a group is an administrator. */
+/** Warns where users without a group become administrators. */
 export function AdminsWarning() {
   const settings = useSsoSettings()
   if (settings === undefined || settings.warning === '') return null

@@ -9,7 +9,7 @@ import { PermissionMatrix } from './permission-matrix.tsx'
 
 type Fields = readonly (Field | { readonly heading: string; readonly hint?: string })[]
 
-/** All groups that a user may be put into; none for whoever may not see groups. */
+/** All groups that a user may be put into; none if the reader may not see groups. */
 export function useGroups(): readonly UserGroup[] {
   const may = useMay('user_groups')
   const groups = useQuery({
@@ -91,7 +91,7 @@ function GroupRules({ name }: { readonly name: string | undefined }) {
   )
 }
 
-/** Rights as they stand in the form. */
+/** Permissions as form values. */
 function rightsIn(values: FormValues): Rights {
   return JSON.parse(String(values.user_permissions)) as Rights
 }

@@ -22,7 +22,7 @@ const LENGTHS_MS: Readonly<Record<string, number>> = {
   '7d': 7 * DAY_MS,
   '30d': 30 * DAY_MS,
 }
-/** Up to so long a time is told by the hour, and up to so long by the day. */
+/** Longest ranges with hourly and with daily counts. */
 const BY_HOUR_MS = 8 * DAY_MS
 const BY_DAY_MS = 186 * DAY_MS
 

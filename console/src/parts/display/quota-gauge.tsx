@@ -6,7 +6,7 @@ import { count, When } from './when.tsx'
 const NEARLY = 80
 const FULL = 100
 
-/** How much of a quota is used up, and when it begins anew. */
+/** How much of a quota is used up, and when it renews. */
 export function QuotaGauge({ limits }: { readonly limits: Limits }) {
   const { quota_max: max = 0, quota_renews: renews = 0 } = limits
   if (max <= 0) return <Text size="sm">{say('keys.unlimited')}</Text>

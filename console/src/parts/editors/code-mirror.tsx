@@ -45,7 +45,7 @@ export default function CodeMirror({ label, value, language, onChange, marks, is
   const speech = useRef(new Compartment())
 
   // The editor lives as long as its place; what changes meanwhile is handed to it below.
-  // biome-ignore lint/correctness/useExhaustiveDependencies: text, language, look and marks have effects of their own
+  // biome-ignore lint/correctness/useExhaustiveDependencies: text, language, look and marks have separate effects
   useEffect(() => {
     const editor = new EditorView({
       parent: place.current!,
@@ -90,7 +90,7 @@ export default function CodeMirror({ label, value, language, onChange, marks, is
     if (change !== undefined) editor?.dispatch({ changes: change })
   }, [value])
 
-  // Whoever types the first letter of a YAML document is not to lose the place.
+  // The first letter of a YAML document must not move the cursor.
   useEffect(() => view.current?.dispatch({ effects: speech.current.reconfigure(speechOf(language)) }), [language])
 
   useEffect(() => view.current?.dispatch({ effects: look.current.reconfigure(lookOf(isDark === true)) }), [isDark])
@@ -100,7 +100,7 @@ export default function CodeMirror({ label, value, language, onChange, marks, is
     if (editor === null) return
     const found = diagnosticsOf(editor.state, marks ?? [])
     editor.dispatch(setDiagnostics(editor.state, found))
-    // Whoever is typing is not to be led away.
+    // The cursor of a typing user must not move.
     if (found[0] !== undefined && !editor.hasFocus)
       editor.dispatch({ effects: EditorView.scrollIntoView(found[0].from, { y: 'center' }) })
   }, [marks])

@@ -21,7 +21,7 @@ export function DiffLines(props: { readonly label: string; readonly before: stri
       <Code block p={0}>
         {shown.map((line, index) => (
           // Lines have no other name than their place.
-          // biome-ignore lint/suspicious/noArrayIndexKey: the list is made anew for each pair of texts
+          // biome-ignore lint/suspicious/noArrayIndexKey: the list is rebuilt for each pair of texts
           <Line key={index} line={line} />
         ))}
       </Code>

@@ -9,12 +9,12 @@ interface Props extends Pick<TextareaProps, 'label' | 'description' | 'disabled'
   readonly error?: ReactNode
 }
 
-/** A field for a JSON object. What is typed is told once it is one; until then the field says what it is not. */
+/** A field for a JSON object. Its value is reported once it is valid; until then the field shows the error. */
 export function JsonArea({ value, onChange, error, ...rest }: Props) {
   const [draft, setDraft] = useState(() => spread(value))
   const [told, setTold] = useState(value)
   if (told !== value) {
-    // Somebody else has changed it.
+    // Another user has changed it.
     setTold(value)
     setDraft(spread(value))
   }

@@ -3,7 +3,7 @@ const STRING = /"[^"\\\u0000-\u001f]*(?:\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})[^"\\\u
 const WORD = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null/y
 
 /**
- * Where a text stops being JSON (RFC 8259): browsers tell that in ways of their own, or not at all. The length of the text for one
+ * Where a text stops being JSON (RFC 8259): browsers report that differently, or not at all. The length of the text for one
  * that is whole, or that only ends too early.
  */
 export function brokenAt(text: string): number {

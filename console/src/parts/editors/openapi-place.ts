@@ -19,7 +19,7 @@ export function jsonFault(text: string): Mark | undefined {
 export function lineOf(text: string, path: Path): number {
   let place = skipSpace(text, 0)
   for (const name of path) {
-    // A member is where its name stands; what it holds comes behind.
+    // The position of a member is that of its name; its value follows.
     const value = text[place] === '"' ? memberValue(text, place) : place
     const next = text[value] === '{' ? memberOf(text, value, name) : entryOf(text, value, Number(name))
     if (next === undefined) break
@@ -49,7 +49,7 @@ export function flawsIn(message: string): readonly Flaw[] {
   })
 }
 
-/** What a refusal says of single fields of a form, by the places that these stand for; the first word of each field counts. */
+/** The errors of a refusal by the fields of a form, by their paths; the first error of each field counts. */
 export function faultsByField(
   message: string,
   places: readonly (readonly [field: string, place: Path])[],
@@ -57,7 +57,7 @@ export function faultsByField(
   return faultsAt(flawsIn(message), places)
 }
 
-/** Flaws by the fields that stand for their places, or for what holds these; the nearest is meant. */
+/** Errors by the fields of their paths, or of an enclosing path; the nearest counts. */
 export function faultsAt(
   flaws: readonly Pick<Flaw, 'at' | 'reason'>[],
   places: readonly (readonly [field: string, place: Path])[],

@@ -6,7 +6,7 @@ import { DiffLines } from '../editors/diff-lines.tsx'
 import { sortedText } from '../editors/line-diff.ts'
 import { isSame } from './same.ts'
 
-/** What somebody chose where two had edited one thing. */
+/** The user's choice after two had edited one object. */
 export type Chosen = 'mine' | 'theirs' | 'editing'
 
 interface Question {
@@ -15,7 +15,7 @@ interface Question {
   readonly answer: (chosen: Chosen) => void
 }
 
-/** Thrown where a form is to stay as it is because its owner goes on editing. */
+/** Thrown to keep the form as it is because the user continues editing. */
 export class StillEditing extends Error {
   constructor() {
     super(say('conflict.editing'))
@@ -40,7 +40,7 @@ const MOST_TRIES = 5
  * Saves something that two people may edit. What is stored is read again first; where it is no longer what was loaded, the page
  * shows the difference and asks. The dashboard takes the save only where nothing has changed since that look; if it has, the page
  * looks again. `save` answers `saved`, or `theirs` with what is to be shown now.
- * `dialog` must stand on the page. @throws StillEditing when the form is to stay; whatever `read` and `write` throw
+ * Render `dialog` on the page. @throws StillEditing when the form is to stay; everything that `read` and `write` throw
  */
 export function useGuardedSave(): {
   readonly save: <Thing>(

@@ -37,7 +37,7 @@ export type PlainField = FieldPart &
     | { readonly kind: 'choice' | 'choices'; readonly choices: readonly Choice[]; readonly clearable?: boolean }
   )
 
-/** What stands above some fields; `when` leaves it out with them. */
+/** The heading above some fields; `when` hides it with them. */
 export interface Heading {
   readonly heading: string
   readonly hint?: string

@@ -17,7 +17,7 @@ interface Props<Thing> extends Pick<FormProps, 'fields' | 'readOnly' | 'onCancel
   readonly write: (thing: Thing) => Promise<unknown>
   /** What of it people edit: counters and dates that change by themselves are no change of another. All of it unless given. */
   readonly edited?: (thing: Thing) => unknown
-  /** Told what is stored now. */
+  /** Called with the stored value. */
   readonly onDone: (stored: Thing) => void
 }
 

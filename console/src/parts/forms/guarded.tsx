@@ -31,7 +31,7 @@ export function GuardedButton({
   )
 }
 
-/** A page, or part of one, for those who may; others are told what they lack. `title`: of a page that has none else. */
+/** A page, or part of one, for users with the permission; others see what they lack. `title`: of a page without another one. */
 export function Guarded({
   permission,
   intent = 'read',

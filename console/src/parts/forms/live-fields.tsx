@@ -7,7 +7,7 @@ interface Props {
   readonly fields: readonly (Field | Heading)[]
   /** Also those of other forms, which `when` may ask for. */
   readonly values: FormValues
-  /** Told of every change, with the values of these fields alone. */
+  /** Called for every change, with the values of these fields alone. */
   readonly onChange: (values: FormValues) => void
   readonly readOnly: boolean
   /** What is wrong with the values, by the names of fields. */
@@ -49,7 +49,7 @@ export function LiveFields({ fields, values, onChange, readOnly, faults = NO_FAU
 }
 
 /**
- * Tells changes of others from one's own that come back. Whoever types on is ahead of what comes back: taking it over would
+ * Separates changes of others from echoes of one's own. A user who types on is ahead of the echo: applying it would
  * undo what was typed since.
  */
 class OwnChanges {
@@ -67,7 +67,7 @@ class OwnChanges {
     }
   }
 
-  /** Of the values that came, those that somebody else has changed and the form does not show. */
+  /** Of the new values, those that another user has changed and the form does not show. */
   ofOthers(values: FormValues, shown: FormValues): Partial<FormValues> {
     const seen = this.#seen
     this.#seen = values

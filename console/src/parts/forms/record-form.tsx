@@ -26,7 +26,7 @@ import { LeaveQuestion } from './leave-question.tsx'
 
 export type { Choice, FormValue, FormValues, Heading }
 
-/** A field of a form; a part is drawn by whoever asks for it. */
+/** A field of a form; a part is drawn by its caller. */
 export type Field =
   | PlainField
   | (FieldPart & {
@@ -129,7 +129,7 @@ interface Part {
   readonly fields: Field[]
 }
 
-/** The fields that are shown, each with the heading that it stands below. */
+/** The visible fields, each with its heading. */
 export function partsOf(entries: readonly (Field | Heading)[], values: FormValues): readonly Part[] {
   const parts: Part[] = [{ heading: undefined, fields: [] }]
   for (const entry of entries) {

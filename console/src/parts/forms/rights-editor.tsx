@@ -93,7 +93,7 @@ function Paths(props: { readonly urls: readonly AllowedUrl[]; readonly onChange:
         {say('rights.pathsHint', { name: '{name}' })}
       </Text>
       {urls.map(({ url, methods }, row) => (
-        // biome-ignore lint/suspicious/noArrayIndexKey: rows are told apart by their place alone while paths are typed
+        // biome-ignore lint/suspicious/noArrayIndexKey: rows are identified by their index alone while paths are typed
         <Group key={row} gap="xs" align="flex-start" wrap="nowrap">
           <Group gap="xs" flex={1} align="flex-start">
             <TextInput

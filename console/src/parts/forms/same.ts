@@ -1,4 +1,4 @@
-/** True for two values that say the same, in whatever order their members stand. */
+/** True for two equal values, in any order of their members. */
 export function isSame(a: unknown, b: unknown): boolean {
   if (Object.is(a, b)) return true
   if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return false

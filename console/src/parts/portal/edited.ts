@@ -6,10 +6,10 @@ import { useGuardedSave } from '../forms/conflict.tsx'
 /** Something that is edited in a form, and that another may edit meanwhile. */
 export interface Edited<Thing> {
   readonly loaded: Thing
-  /** Another number when the form must begin anew, with what another has saved. */
+  /** Changes when the form must restart with the value that another user has saved. */
   readonly round: number
   readonly save: (mine: Thing, write: (thing: Thing) => Promise<unknown>) => Promise<void>
-  /** Must stand on the page: it asks who wins. */
+  /** Must be rendered on the page: it asks who wins. */
   readonly dialog: ReactNode
 }
 

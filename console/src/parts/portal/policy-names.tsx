@@ -6,7 +6,7 @@ import { OFFERS_KEY, policiesNamed } from '../../api/portal/catalogue.ts'
 
 const FRESH_MS = 60_000
 
-/** A long name goes on in the next line. */
+/** A long name wraps. */
 const WRAPS = {
   root: { height: 'auto' },
   label: { whiteSpace: 'normal', overflowWrap: 'anywhere', paddingBlock: 2 },

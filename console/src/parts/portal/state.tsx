@@ -1,7 +1,7 @@
 import { Badge } from '@mantine/core'
 import { say } from '../../texts/say.ts'
 
-/** A state by its colour and its word; the word stands on the page's own ground, to be read by everybody. */
+/** A state by its colour and its word; the word is on the page's background, for contrast. */
 export function Dot({ colour, text }: { readonly colour: string; readonly text: string }) {
   return (
     <Badge variant="dot" color={colour} size="sm" tt="none" fw={500} miw="max-content">

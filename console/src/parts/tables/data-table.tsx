@@ -4,7 +4,7 @@ import { ArrowDownIcon, ArrowUpDownIcon, ArrowUpIcon } from 'lucide-react'
 import { type ReactNode, useRef } from 'react'
 import { FaultBox } from '../display/fault-box.tsx'
 
-/** A column: its name, what stands in it, and the word of the dashboard that sorts by it. */
+/** A column: its name, its content, and the dashboard's name to sort by it. */
 export interface Column<Row> {
   readonly name: string
   readonly title: string
@@ -33,7 +33,7 @@ interface Props<Row> {
   readonly retry?: () => void
   readonly sorting?: Sorting
   readonly onSort?: (sorting: Sorting) => void
-  /** Stands in the place of the rows when there are none. */
+  /** Shown instead of the rows when there are none. */
   readonly empty: ReactNode
   /** From so many rows on only those in view are drawn. */
   readonly drawAll?: number
@@ -110,7 +110,7 @@ function Line<Row>(props: {
   readonly row: Row
   /** Place of a row among all, where only some are drawn. */
   readonly index?: number
-  /** Told how high the row has become: long names take more than one line. */
+  /** Called with the height of the row: long names take more than one line. */
   readonly measure?: (row: HTMLElement | null) => void
 }) {
   const { index, measure } = props

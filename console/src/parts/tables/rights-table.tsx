@@ -84,7 +84,7 @@ export function rateText({ rate = 0, per = 0 }: Limits): string {
   return rate > 0 && per > 0 ? say('keys.rateText', { rate: count(rate), time: eachText(per) }) : say('keys.noLimit')
 }
 
-/** How many requests until it begins anew. */
+/** Requests until it renews. */
 export function quotaText({ quota_max: max = 0, quota_renewal_rate: renewal = 0 }: Limits): string {
   if (max <= 0) return say('keys.unlimited')
   return renewal > 0 ? say('keys.quotaText', { max: count(max), time: eachText(renewal) }) : count(max)

@@ -6,14 +6,14 @@ import { Empty } from '../display/empty.tsx'
 import { FaultBox } from '../display/fault-box.tsx'
 import { PageHead } from '../display/page-head.tsx'
 
-/** Statuses of what is gone, and of what belongs to others: whoever asks is not to learn which. */
+/** Statuses of deleted objects and of those of others: the caller must not learn which. */
 const NOT_THERE = [400, 401, 404]
 
-/** Stands in the place of a page about one thing that could not be read. */
+/** Replaces a page about one object that could not be read. */
 export function Unread(props: {
   readonly error: unknown
   readonly retry: () => unknown
-  /** That there is no such thing. */
+  /** The message for a missing object. */
   readonly title: string
   /** The list of such things. */
   readonly to: string

@@ -20,7 +20,7 @@ export function classicAuthFlaws(classic: JsonObject): Flaw[] {
   ]
 }
 
-/** Only a key can be a certificate: the other methods have proofs of their own. */
+/** Only a key can be a certificate: the other methods have their own proofs. */
 function certificateFlaws(classic: JsonObject, methods: readonly string[]): Flaw[] {
   const configs = objectOf(classic, 'auth_configs')
   const taking = SCHEMES.filter(({ takesCertificates }) => takesCertificates).map(({ on }) => on)
@@ -124,7 +124,7 @@ function twinOf(at: TreePath, pairs: readonly Pair[]): TreePath | undefined {
   return pair && [...pair.oas, ...at.slice(pair.classic.length)]
 }
 
-/** The name of the scheme that stands for a method. */
+/** The name of the security scheme of a method. */
 function schemeOfRules(classic: JsonObject, config: string): string {
   return textOf(objectOf(objectOf(classic, 'auth_configs'), config), 'name') || config
 }

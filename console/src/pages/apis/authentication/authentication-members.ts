@@ -4,14 +4,14 @@ import { at, isObject, textAt, withAt } from '../editor/tree.ts'
 import { DURATION } from '../settings/codec.ts'
 import type { Proof } from './authentication-methods.ts'
 
-/** A value of the form that both formats write in a way of their own; it is read from the classic one. */
+/** A value of the form that the two formats write differently; it is read from the classic one. */
 interface Shapes {
   readonly read: (written: Json | undefined) => FormValue
   readonly toClassic: (value: FormValue) => Json
   readonly toOas: (value: FormValue) => Json
 }
 
-/** A setting of one proof: its field, where it stands in each format, and what the form shows where it is not there. */
+/** A setting of one method: its field, its path in each format, and its default in the form. */
 interface Member {
   readonly proof: Proof
   readonly name: string
@@ -167,7 +167,7 @@ export function written(tree: Definition, place: readonly string[], value: Json 
   return withAt(tree, place, value)
 }
 
-/** Fields that say what the key of a JSON Web Token is; each kind of key has one of its own for the same member. */
+/** Fields of the verification key of a JWT; each type of key has a separate field for the same member. */
 const KEY_FIELDS = ['jwtKeys', 'jwtSets', 'jwtKey', 'jwtFamily', 'jwtSecret'] as const
 const KEY_MEMBERS = {
   oas: { source: ['source'], sets: ['jwksURIs'], family: ['signingMethod'] },
@@ -208,7 +208,7 @@ function withKey(
   return written(next, [...base, ...family], word === '' ? undefined : word)
 }
 
-/** Each field of a proof with where its setting stands, below `root` in OpenAPI and from the top in the classic format. */
+/** Each field of a method with the path of its setting, below `root` in OpenAPI and from the top in the classic format. */
 export function memberPlaces(
   proof: Proof,
   root: readonly string[] | 'classic',

@@ -9,7 +9,7 @@ export type Method = 'keyless' | Proof | 'several' | 'other'
 interface Kind {
   /** Switch of the classic format. */
   readonly on: string
-  /** Member of `auth_configs` that says where the proof stands; also what a new scheme of OpenAPI is called. */
+  /** Member of `auth_configs` with the place of the credential; also the name of a new OpenAPI security scheme. */
   readonly config: string
   /** What `base_identity_provided_by` calls it. */
   readonly identity: string
@@ -170,7 +170,7 @@ export function configuredAt(document: Definition, proof: Proof): readonly strin
   return proof === 'hmac' ? HMAC : [...AUTHENTICATION, 'securitySchemes', schemeOf(document, proof)]
 }
 
-/** Where a classic definition says where a proof stands. */
+/** The place of a credential in a classic definition. */
 export function configAt(proof: Proof): readonly string[] {
   return ['auth_configs', KINDS[proof].config]
 }

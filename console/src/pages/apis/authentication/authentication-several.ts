@@ -81,7 +81,7 @@ export function askingInClassic(classic: Definition, values: FormValues): Defini
   return written(next, ['security_requirements'], isChoice(values) ? groups : undefined)
 }
 
-/** The document with the same: what OpenAPI cannot name stands in the extension. */
+/** The document with the same: what OpenAPI cannot express goes into the extension. */
 export function askingInOpenapi(document: Definition, values: FormValues): Definition {
   const groups = groupsIn(values)
   const open = isChoice(values)

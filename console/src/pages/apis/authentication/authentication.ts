@@ -17,7 +17,7 @@ import {
 } from './authentication-methods.ts'
 import { askingInClassic, askingInOpenapi, severalPlaces, severalValues } from './authentication-several.ts'
 
-/** Grants as the form names them, and the flow of OpenAPI that stands for each. */
+/** Grants as the form names them, and the OpenAPI flow of each. */
 const FLOWS = [
   ['authorization_code', 'authorizationCode'],
   ['client_credentials', 'clientCredentials'],

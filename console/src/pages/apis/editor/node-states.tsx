@@ -1,7 +1,7 @@
 import { Badge, Group } from '@mantine/core'
 import { say, type TextName } from '../../../texts/say.ts'
 
-/** Colours of how an API stands on a node. */
+/** Colours of an API's states on a node. */
 export const STATE_COLOUR: Readonly<Record<string, string>> = {
   loaded: 'teal',
   inactive: 'gray',

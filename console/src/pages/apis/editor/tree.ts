@@ -1,6 +1,6 @@
 import type { Definition, Json } from '../../../api/apis/apis.ts'
 
-/** Member of an OpenAPI document that holds what the gateway is told. */
+/** Member of an OpenAPI document with the gateway settings. */
 export const EXTENSION = 'x-svc-api-gateway'
 
 /** True for a JSON object. */
@@ -36,7 +36,7 @@ export function textAt(tree: Json | undefined, path: readonly string[]): string 
   return typeof found === 'string' ? found : ''
 }
 
-/** A copy in which a value stands where names lead to, or nothing does (undefined); what is on the way is made. */
+/** A copy with the value at this path set, or removed (undefined); missing objects on the path are created. */
 export function withAt(tree: Definition, path: readonly string[], value: Json | undefined): Definition {
   const [name, ...rest] = path as [string, ...string[]]
   if (rest.length > 0) {

@@ -17,7 +17,7 @@ import { type TwoWay, useTwoWay } from './two-way.ts'
 export interface DefinitionEditor {
   readonly way: TwoWay
   readonly marks: readonly Mark[]
-  /** What the dashboard refused of it as it stands, by places of the definition. */
+  /** The dashboard's errors of the current draft, by paths of the definition. */
   readonly flaws: readonly Flaw[]
   readonly isDirty: boolean
   readonly isSaving: boolean

@@ -55,7 +55,7 @@ export function ImportNew() {
   )
 }
 
-/** A document without a path of its own gets one of its title, so that two imports do not meet at `/`. */
+/** A document without a path gets one made of its title, so that two imports do not collide at `/`. */
 async function tried(source: Source, tuning: Tuning, signal: AbortSignal): Promise<Definition> {
   if (tuning.listenPath !== undefined || hasExtension(source)) return tryImport(source, tuning, signal)
   const title = jsonTitle(source) ?? (await titleOf(source, tuning, signal))

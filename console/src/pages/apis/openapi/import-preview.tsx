@@ -70,7 +70,7 @@ const COLUMNS = (): readonly Column<Operation>[] => [
 
 const CHANGE_COLOUR = { added: 'teal', changed: 'blue', removed: 'red', same: 'gray' } as const
 
-/** What an import over an API changes: operations added, changed and removed, and what is kept of what the gateway was told. */
+/** The changes of an import over an API: operations added, changed and removed, and the gateway settings that are kept. */
 export function Changes({ before, after }: { readonly before: Definition; readonly after: Definition }) {
   const compared = useMemo(() => compareOperations(before, after), [before, after])
   const number = (change: Compared['change']) => compared.filter((each) => each.change === change).length

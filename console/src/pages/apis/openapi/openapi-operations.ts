@@ -13,7 +13,7 @@ export interface Operation {
   readonly id: string
   readonly summary: string
   readonly definition: Definition
-  /** What the gateway is told about it. */
+  /** Its gateway settings. */
   readonly settings: Definition
 }
 
@@ -39,7 +39,7 @@ export function operationsOf(document: Definition): readonly Operation[] {
 /** An operation with what an import does to it. */
 export interface Compared extends Operation {
   readonly change: 'added' | 'changed' | 'removed' | 'same'
-  /** The gateway was told something about it: it stays, or goes with the operation. */
+  /** It has gateway settings: they are kept, or removed with the operation. */
   readonly kept: 'none' | 'kept' | 'lost'
 }
 

@@ -4,10 +4,10 @@ import type { FormValue, FormValues } from '../../../parts/forms/form-values.ts'
 import { say, type TextName } from '../../../texts/say.ts'
 import { BASE64, NUMBERS, PERCENT } from '../settings/codec.ts'
 
-/** A section of what the gateway is told about an operation that several fields of the form make up. */
+/** A section of an operation's gateway settings that several fields of the form make up. */
 export interface Rule {
   readonly section: string
-  /** Names of its fields, each with the member that it stands for; the first one stands for the section as a whole. */
+  /** Names of its fields, each with its member; the first one is for the section as a whole. */
   readonly fields: Readonly<Record<string, string>>
   readonly read: (held: Definition, isOn: boolean) => FormValues
   readonly isOn: (values: FormValues) => boolean

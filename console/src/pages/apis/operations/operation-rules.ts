@@ -109,7 +109,7 @@ export function requestFields(): readonly PlainField[] {
   ]
 }
 
-/** Fields of an answer that is given in the place of the service. */
+/** Fields of a mock response. */
 export function mockFields(): readonly PlainField[] {
   const mocks = ['none', 'fixed', 'examples']
   return [

@@ -69,12 +69,12 @@ export function operationPlaces({ id }: Operation): readonly (readonly [field: s
   ]
 }
 
-/** Where a document says what the gateway is told about an operation. */
+/** The place of an operation's gateway settings in a document. */
 export function operationAt(id: string): readonly string[] {
   return [EXTENSION, 'middleware', 'operations', id]
 }
 
-/** What the gateway is told about an operation, as the form shows it. */
+/** An operation's gateway settings, as the form shows them. */
 export function operationValues(settings: Definition): FormValues {
   return {
     ...Object.fromEntries(SWITCHES.map((name) => [name, at(settings, [name, 'enabled']) === true])),

@@ -18,7 +18,7 @@ interface Props {
   readonly flaws: readonly Flaw[]
 }
 
-/** What the gateway is told about each operation of the document. */
+/** The gateway settings of each operation of the document. */
 export function Operations({ way, readOnly, flaws }: Props) {
   const operations = useMemo(() => operationsOf(way.definition), [way.definition])
   const [part, setPart] = useState('')

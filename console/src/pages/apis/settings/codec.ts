@@ -46,7 +46,7 @@ export const LIST: Codec = {
   write: (value) => (Array.isArray(value) ? [...value] : []),
 }
 
-/** Numbers in a list of words; what is no number is written as it stands, for the dashboard to say so. */
+/** Numbers in a list of words; words that are no numbers are written unchanged, for the dashboard to report. */
 export const NUMBERS: Codec = {
   read: (written) => (Array.isArray(written) ? written.map(String) : []),
   write: (value) => emptyIsGone(listed(value).map((word) => (/^\d{1,9}$/.test(word) ? Number(word) : word))),
@@ -144,7 +144,7 @@ export const WEIGHTED: Codec = {
   write: (value) => parts(value).map(([url, weight]) => ({ url, weight })),
 }
 
-/** The same in a list in which a target stands as often as it weighs. */
+/** The same in a list that repeats a target by its weight. */
 export const REPEATED: Codec = {
   read: (written) => {
     const weights = new Map<string, number>()

@@ -107,7 +107,7 @@ const PINS: EntryKind = {
   titleOf: ({ pinDomain }) => hostWord(pinDomain),
 }
 
-/** What happens at an API and somebody may be told of. */
+/** Events of an API. */
 const EVENT_NAMES = [
   ...['AuthFailure', 'KeyExpired', 'VersionFailure', 'RatelimitExceeded', 'QuotaExceeded'],
   ...['OrgRateLimitExceeded', 'OrgQuotaExceeded'],
@@ -115,13 +115,13 @@ const EVENT_NAMES = [
   ...['TokenCreated', 'TokenUpdated', 'TokenDeleted'],
 ] as const
 
-/** What an event is called; one that we know nothing of stands as it is. */
+/** The name of an event; an unknown one is shown unchanged. */
 const eventWord = (name: string): string => {
   const known = EVENT_NAMES.find((each) => each === name)
   return known === undefined ? name : say(`apiHooks.event.${known}`)
 }
 
-/** In whatever letter case a definition has it. */
+/** In any letter case of the definition. */
 const EVENT: Codec = {
   read: (written) => {
     const text = String(written ?? '')

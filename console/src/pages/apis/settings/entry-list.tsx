@@ -16,7 +16,7 @@ interface Props {
   readonly edit: (change: (definition: Definition) => Definition) => void
   readonly readOnly: boolean
   readonly flaws: readonly Flaw[]
-  /** What stands below the name of a thing. */
+  /** The line below the name of an entry. */
   readonly aboutOf: (values: FormValues) => string
   /** A field as this page has it, where more is known than its setting says. */
   readonly drawn?: (field: Field) => Field
@@ -25,7 +25,7 @@ interface Props {
 /** Numbered from 0; the one after the last is new. */
 type Open = number | undefined
 
-/** Things that an API lists, each changed in a dialog of its own. */
+/** Entries of an API, each edited in a dialog. */
 export function EntryList(props: Props) {
   const { kind, definition, isOas, readOnly, flaws } = props
   const [open, setOpen] = useState<Open>()

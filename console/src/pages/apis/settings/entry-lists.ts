@@ -7,11 +7,11 @@ export interface LocatedItem {
   readonly place: readonly string[]
 }
 
-/** How things of one kind are listed: as objects, whatever shape the format gives the list. */
+/** A list of entries of one kind: as objects, in any form of the definition. */
 export interface Listing {
   readonly read: (definition: Definition, isOas: boolean) => readonly LocatedItem[]
   readonly write: (definition: Definition, isOas: boolean, entries: readonly Definition[]) => Definition
-  /** Where the list itself stands, for what is said of it as a whole. */
+  /** The path of the list itself, for errors about the whole list. */
   readonly places: (isOas: boolean) => readonly (readonly string[])[]
 }
 

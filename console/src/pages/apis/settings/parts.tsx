@@ -144,7 +144,7 @@ function Modules(props: Drawn) {
   )
 }
 
-/** Lets go of what is kept, at every gateway. */
+/** Purges the cache on every gateway. */
 function Purge({ api, readOnly }: Drawn) {
   const purging = useMutation({
     mutationFn: () => forgetAnswers(api.id),

@@ -5,7 +5,7 @@ import { say, type TextName } from '../../../texts/say.ts'
 import { at, withAt } from '../editor/tree.ts'
 import { type Codec, LIST, NUMBER, SWITCH, TEXT } from './codec.ts'
 
-/** A setting of a form: where it stands in each format, and what else changes with it. */
+/** A setting of a form: its path in each format, and what else changes with it. */
 export interface Setting {
   readonly name: string
   readonly kind: 'text' | 'url' | 'number' | 'switch' | 'list' | 'choice' | 'area' | 'json'
@@ -31,12 +31,12 @@ export interface Setting {
   readonly classicSwitch?: string
 }
 
-/** What stands above some settings, by the name of its texts. */
+/** The heading above some settings, by the name of its texts. */
 export interface SettingHeading {
   readonly above: string
 }
 
-/** A list of things of one kind, which is drawn by whoever draws the form. */
+/** A list of entries of one kind, which the form draws. */
 export interface SettingPart {
   readonly part: 'checks' | 'shown' | 'pins' | 'handlers' | 'modules' | 'purge'
   readonly when?: Setting['when']
@@ -49,7 +49,7 @@ const CODECS = {
   ...{ number: NUMBER, switch: SWITCH, list: LIST },
 } as const
 
-/** Where a setting stands below `root` of a definition, and how it is written there. */
+/** The path of a setting below `root` of a definition, and how it is written there. */
 function placeOf(
   setting: Setting,
   isOas: boolean,
@@ -104,7 +104,7 @@ function isSameValue(a: FormValue, b: FormValue): boolean {
   return a.length === b.length && a.every((entry, index) => entry === b[index])
 }
 
-/** Each setting with where it stands. */
+/** Each setting with its path. */
 export function placesIn(
   settings: readonly Setting[],
   isOas: boolean,
@@ -140,7 +140,7 @@ function choicesOf({ name, words = [], labelOf }: Setting): readonly Choice[] {
   return words.map((value) => ({ value, label: label(value) }))
 }
 
-/** What stands above the fields that follow. */
+/** The heading above the fields that follow. */
 export function headingOf({ above }: SettingHeading): Heading {
   return { heading: say(`apiSet.${above}` as TextName), hint: say(`apiSet.${above}Hint` as TextName), isPart: true }
 }

@@ -9,7 +9,7 @@ import { say } from '../../../texts/say.ts'
 import { KeyTable } from '../../keys/key-table.tsx'
 import { NewKey } from '../../keys/new-key-button.tsx'
 
-// Words of its own: those of other tabs stay in the address.
+// Separate parameters: those of other tabs stay in the address.
 const ABSENT = { key: '', keys: '1' } as const
 
 /** Keys with access to an API, by themselves or by a policy. */

@@ -63,7 +63,7 @@ const ownerField = (name: string, label: string, choices: readonly Choice[]) =>
 
 const idsIn = (value: FormValue | undefined): string[] => (Array.isArray(value) ? [...value] : [])
 
-/** Somebody who is gone, or whom the reader may not list, keeps the place. */
+/** A deleted user, or one that the reader may not list, stays in the list. */
 function withUnknown(choices: readonly Choice[], ids: readonly string[]): readonly Choice[] {
   const known = new Set(choices.map(({ value }) => value))
   return [...choices, ...ids.filter((id) => !known.has(id)).map((id) => ({ value: id, label: id }))]

@@ -6,7 +6,7 @@ import { Empty } from '../../../parts/display/empty.tsx'
 import { duration } from '../../../parts/display/when.tsx'
 import { say } from '../../../texts/say.ts'
 
-/** Stands where no request was sent yet. */
+/** Shown before a request is sent. */
 export function TryNothing() {
   return (
     <Card withBorder padding="lg">

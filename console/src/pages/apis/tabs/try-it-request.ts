@@ -24,7 +24,7 @@ export function pathAt({ listenPath }: Pick<ApiView, 'listenPath'>, path: string
   return `${listenPath.replace(/\/+$/, '')}/${path.replace(/^\/+/, '')}`
 }
 
-/** The part of a path that still stands in braces. */
+/** A placeholder in a path that has no value yet. */
 export function openPart(path: string): string | undefined {
   return /\{([^{}/]*)\}/.exec(path)?.[1]
 }
@@ -33,7 +33,7 @@ export function openPart(path: string): string | undefined {
 export interface CredentialPlace {
   readonly where: 'header' | 'query' | 'cookie'
   readonly name: string
-  /** What stands before it. */
+  /** The text before it. */
   readonly prefix: string
   /** A name and a password with a colon between them: they are sent in base64 (RFC 7617). */
   readonly isLogin: boolean
@@ -59,7 +59,7 @@ export function credentialOf({ classic }: ApiView): CredentialPlace | undefined 
   return { where: 'header', name: textAt(config, ['auth_header_name']) || 'Authorization', prefix, isLogin }
 }
 
-/** The credential of the form as it is sent, without what stands before it: what a command must not show. */
+/** The credential of the form as it is sent, without its prefix: what a command must not show. */
 export function secretOf(api: ApiView, { credential }: FormValues): string {
   const given = String(credential).trim()
   const place = credentialOf(api)
@@ -72,7 +72,7 @@ export function requestOf(api: ApiView, values: FormValues): TrySent {
   const credential = credentialOf(api)
   const given = secretOf(api, values)
   const headers = Object.entries(textsOf(values.headers)).map(([name, value]) => ({ name, value }))
-  // Whatever a person types is meant literally; what is encoded already stays.
+  // Typed text is literal; escapes that are present stay.
   let path = encodeURI(String(values.path).trim()).replace(/%25([0-9A-Fa-f]{2})/g, '%$1')
   if (credential !== undefined && given !== '') {
     const { where, name, prefix } = credential

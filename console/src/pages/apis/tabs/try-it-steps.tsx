@@ -24,7 +24,7 @@ export function TrySteps({ tried: { steps, explained } }: { readonly tried: Trie
       </Text>
       <Stack gap="xs" component="ol" p={0} m={0} style={{ listStyle: 'none' }}>
         {steps.map((step, at) => (
-          // biome-ignore lint/suspicious/noArrayIndexKey: a step may stand twice, and the list never changes
+          // biome-ignore lint/suspicious/noArrayIndexKey: a step may be listed twice, and the list never changes
           <Step key={at} step={step} target={step.outcome === 'forwarded' ? target : undefined} />
         ))}
       </Stack>

@@ -97,7 +97,7 @@ function columnsOf(
   ]
 }
 
-/** Events that only the API of the dashboard can name stand as they are. */
+/** Events that only the API of the dashboard can name are shown unchanged. */
 function eventText(name: string): string {
   const known = EVENTS.find((each) => each === name)
   return known === undefined ? name : say(`apiHooks.event.${known}`)

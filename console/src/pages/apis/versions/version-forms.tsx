@@ -6,7 +6,7 @@ import { say } from '../../../texts/say.ts'
 import { upstreamOf } from '../list/api-labels.ts'
 import { copyFor, renamed, useChangeVersions } from './versioning.ts'
 
-/** Makes a version of an API: a copy at a path of its own, which callers reach by the name of the version too. */
+/** Creates a version of an API: a copy at a new path, which callers reach by the name of the version too. */
 export function NewVersion(props: { readonly api: ApiView; readonly baseName: string; readonly onDone: () => void }) {
   const { api, baseName } = props
   const client = useQueryClient()

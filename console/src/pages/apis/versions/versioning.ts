@@ -30,7 +30,7 @@ function withNames(definition: Definition, isOas: boolean, names: readonly (read
   return withAt(definition, [...place(isOas), 'versions'], versions)
 }
 
-/** The definition without a version, which stays an API of its own. */
+/** The definition without a version, which stays a separate API. */
 export function detached(definition: Definition, isOas: boolean, id: string): Definition {
   const names = namesOf(definition, isOas)
   const gone = names.filter((each) => each[1] === id).map(([name]) => name)
@@ -58,7 +58,7 @@ export function renamed(definition: Definition, isOas: boolean, id: string, name
   return before !== undefined && chosen === before ? withDefault(next, isOas, name) : next
 }
 
-/** A copy of a definition for a new API: without ids, versions and owners, at a path of its own. */
+/** A copy of a definition for a new API: without ids, versions and owners, at a new path. */
 export function copyFor(api: ApiView, name: string, listenPath: string, upstream: string): Definition {
   const { isOas } = api
   const info = isOas ? [EXTENSION, 'info'] : []
