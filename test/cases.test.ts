@@ -19,7 +19,7 @@ import { type Origin, startOrigin } from './worlds/servers/origin.ts'
  * Behaviour as data: each file of `cases/` holds cases; each case is a small installation and what happens in it.
  * Texts may hold `{{origin}}` (URL of the upstream), `{{dead}}` (a URL at which nothing listens), `{{receiver}}` (URL of a receiver of
  * webhooks), `{{key:name}}`, `{{hash:name}}` (a made key and its hash), `{{token:name}}` (an access token). In sessions and policies
- * `reaches` stands for rights on these whole APIs.
+ * `reaches` gives access rights to these whole APIs.
  */
 interface Case {
   readonly name: string
@@ -41,9 +41,9 @@ interface Case {
   readonly steps: readonly CaseStep[]
   /** What was recorded, looked at once the gateway has stopped: as many rows as there are, each with these members. */
   readonly hits?: readonly Record<string, unknown>[]
-  /** What the log was told by handlers of events, in order and nothing else: members of its lines, and the text as `line`. */
+  /** The log lines of event handlers, in order and complete: members of the lines, and the text as `line`. */
   readonly logged?: readonly Record<string, unknown>[]
-  /** What the receiver was told first, of each event in order: members of the messages, `event` among them. */
+  /** The first messages at the receiver, of each event in order: members of the messages, `event` among them. */
   readonly told?: readonly Record<string, unknown>[]
 }
 

@@ -21,7 +21,7 @@ before(async () => {
 })
 after(() => example.stop())
 
-/** Looks at a page as everybody might: at three widths, without a piece that stands out of it; deep runs also in the dark, with pictures. */
+/** Checks a page at three widths, without a piece outside of it; deep runs also in the dark, with pictures. */
 async function look(page: Page, name: string): Promise<void> {
   await checkAccessible(page)
   for (const width of WIDTHS) {

@@ -10,7 +10,7 @@ import { startOrigin } from '../worlds/servers/origin.ts'
 import { runSql } from '../worlds/servers/postgres.ts'
 import { startRedis } from '../worlds/servers/redis.ts'
 
-// What people give a cluster by mistake, and what becomes of what it stands on, to whole nodes. The adapters alone: test/store/postgres-open,
+// Wrong configuration and broken dependencies of a cluster, given to whole nodes. The adapters alone: test/store/postgres-open,
 // postgres-tls and redis-counters.
 
 const SECRET = 'not-to-be-told'
@@ -69,7 +69,7 @@ test('a database of a newer version is refused at the start, and takes nothing f
     await assert.rejects(cluster.start(role), /needs a program of version 99 or later, this one knows \d/)
 })
 
-/** A gateway with an API for each way to go on without counts, both asking for a key. */
+/** A gateway with an API for each fallback without counters, both with key authentication. */
 async function startShops(t: TestContext, cluster: Cluster, env: Record<string, string> = {}) {
   const origin = await startOrigin()
   t.after(() => origin.close())

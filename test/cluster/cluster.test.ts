@@ -155,7 +155,7 @@ test('gateways and a dashboard of one cluster share everything', async (t) => {
   )
 })
 
-/** Waits until the second node was told of everything that was committed so far: what it then reads stays in its memory. */
+/** Waits until the second node has seen every commit so far: it then reads from memory. */
 async function told(writer: Node, reader: Node, marker: string, url: string): Promise<void> {
   assert.equal((await writer.svc('POST', '/svc/apis/oas', API(marker, url))).status, 200)
   await live(reader, `/${marker}/x`, {}, 401)

@@ -147,7 +147,7 @@ function startLoad({ traffic, control, key, credential }: World): Load {
   }
 }
 
-/** How long a node answers as before, from now on, in time of a machine that stands still for nobody. */
+/** How long a node answers as before, from now on, on a machine under load. */
 async function answersAsBefore(node: Node, isNew: () => Promise<boolean>): Promise<number> {
   for (let oldMs = 0; ; ) {
     const askedAt = performance.now()

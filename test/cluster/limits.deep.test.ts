@@ -95,7 +95,7 @@ for (const { name, shares } of SPREADS) {
         return !isQuiet(taken)
       },
     })
-    // On a machine that stands still answers of Redis come too late to be used, and calls are refused with 503.
+    // On a stalled machine responses of Redis come too late to be used, and calls are refused with 503.
     const late = sent.filter(({ status }) => status === 503).length
     t.diagnostic(`${sent.filter(isTaken).length} of ${QUOTA} taken, ${late} times 503`)
     assert.deepEqual(

@@ -11,7 +11,7 @@ import { freePort, listenAt } from '../worlds/servers/free-port.ts'
 
 const ADMIN_SECRET = 'the-secret-of-every-dashboard-and-more'
 const CONNECTIONS = 24
-/** By their start: numbers of processes begin anew. */
+/** By their start: process ids are reused. */
 const IN_ORDER = process.platform === 'linux' ? ['--sort=start_time'] : []
 const shares = process.platform === 'linux' || process.platform === 'freebsd'
 const skip = shares ? false : `${process.platform} cannot share a port between processes`

@@ -3,7 +3,7 @@ import { type TestContext, test } from 'node:test'
 import { type Command, type CommandContext, runCommand } from '../../src/cli/commands/commands.ts'
 import { fault } from '../../src/errors/fault.ts'
 
-/** Runs a command line with one row of its own, and gives back what was printed and what the row was given. */
+/** Runs a command line with one extra row, and returns the output and the input of the row. */
 async function run(
   t: TestContext,
   argv: string[],

@@ -85,7 +85,7 @@ export interface CountersAdapter {
 
 let prefixes = 0
 
-/** Redis or Valkey, which counts by the clock of the test; each store has keys of its own. */
+/** Redis or Valkey, which counts by the clock of the test; each store has its own keys. */
 export const redis: CountersAdapter = {
   name: 'redis',
   async open(t, clock = new FakeClock()) {

@@ -367,7 +367,7 @@ function naiveDevelopers({ where, contains, order, descending }: Omit<ListQuery,
   return found.map(({ id }) => id)
 }
 
-/** What a document is filed under, told here once more. */
+/** The index values of a document, computed here again. */
 function valuesOf(body: JsonObject, index: string): string[] {
   const owners = [
     ...(body.user_owners as string[]).map((id) => `u:${id}`),

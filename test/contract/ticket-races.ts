@@ -106,7 +106,7 @@ export function ticketRaces(adapters: readonly Adapter[]): void {
       let run = 0
       await fc.assert(
         fc.asyncProperty(fc.array(round, { minLength: 1, maxLength: 8 }), async (rounds) => {
-          // One store for all runs, with names of their own: opening one costs more than the run.
+          // One store for all runs, with separate names: opening one costs more than the run.
           const prefix = `${run++} `
           const model = new Model()
           for (const { commits, jumpMs, purge } of rounds) {

@@ -26,7 +26,7 @@ interface Request extends HitDimensions {
   readonly upstreamMs: number
 }
 
-/** Values of dimensions that have none of their own below. */
+/** Values of dimensions that have no values below. */
 const anyDimensions = Object.fromEntries(
   DIMENSIONS.map((name) => [name, fc.constantFrom('', `a ${name}`)]),
 ) as unknown as Record<DimensionName, fc.Arbitrary<string>>
@@ -44,7 +44,7 @@ const aRequest: fc.Arbitrary<Request> = fc.record({
   country: fc.constantFrom('', 'DE'),
   status: fc.constantFrom(200, 204, 302, 404, 500),
   at: fc.integer({ min: FIRST_DAY * DAY_MS, max: (FIRST_DAY + 10) * DAY_MS - 1 }),
-  // Sums of quarters are exact, whatever their order.
+  // Sums of quarters are exact, in any order.
   totalMs: fc.integer({ min: 0, max: 60_000 }).map((n) => n / 4),
   upstreamMs: fc.integer({ min: -4, max: 400 }).map((n) => (n < 0 ? -1 : n / 4)),
 })

@@ -52,7 +52,7 @@ test('every kind of old key passes after the import with its quota left as it wa
     assert.equal((await use(world, sent)).status, 200, kind)
     assert.equal((await use(world, sent)).status, 429, kind)
   }
-  // When it would have begun anew there it begins anew here.
+  // It renews here when it would have renewed there.
   world.clock.advance(600_001)
   const renewed = await use(world, HASHED[0]!.sent)
   assert.deepEqual([renewed.status, renewed.headers['x-ratelimit-remaining']], [200, '4'])

@@ -59,7 +59,7 @@ test('a run that breaks off at any call leaves whole objects, and the next one g
   const proxy = await startProxy(t, b.dashboard.port)
   const sync = () => runLine(['sync', '-d', proxy.url, '-s', b.admin.key, '-p', dir, ...YES])
   let broken = 0
-  // Each time the connection breaks one write later than before; what it had written stands.
+  // Each time the connection breaks one write later than before; earlier writes stay.
   for (let writes = 1; writes < 60; writes++) {
     proxy.breakAfter(writes)
     const ran = await sync()
@@ -99,7 +99,7 @@ test('a dump that was broken off is never taken for a whole one, and the next on
   const dir = folderFor(t)
   assert.equal((await a.run('dump', '-t', dir)).status, 0)
   const whole = filesIn(dir)
-  // The folder in the place of a file stops it in its midst.
+  // A folder in place of a file stops it in the middle.
   rmSync(join(dir, 'apis/two.json'))
   mkdirSync(join(dir, 'apis/two.json'))
   assert.match((await a.run('dump', '-t', dir)).err, /apis\/two\.json cannot be written \(EISDIR\)$/)
@@ -124,7 +124,7 @@ test('what somebody changes while the plan is looked at, or during the run, stay
   assert.equal((await b.run('sync', '-p', dir, ...YES)).status, 0)
   editFile(dir, 'policies/gold.json', (body) => ({ ...body, rate: 7 }))
   const proxy = await startProxy(t, b.dashboard.port)
-  // Somebody saves at the moment at which the run takes its turn: after the plan was made.
+  // Another user saves at the moment at which the run takes its lock: after the plan was made.
   proxy.before('PUT', '/api/moves/lock', async () => {
     await b.ask('PATCH', '/api/portal/policies/gold', { rate: 9 })
   })

@@ -45,7 +45,7 @@ test('a newcomer: the printed curl, an API by file and by call, policy, key, ref
   assert.equal((await first.call('/ready')).status, 200)
   assert.equal((await call(first.dashboardPort, '/hello')).status, 200)
 
-  // A service of their own, by file ...
+  // An upstream of the newcomer, by file ...
   writeFileSync(join(apis, 'filed.json'), JSON.stringify(defined({ id: 'filed', url: origin.url }), null, 2))
   await eventually('the file is served', async () => (await first.call('/filed/x')).status === 200)
   // ... and by a call, protected.

@@ -4,7 +4,7 @@ import * as oidc from 'openid-client'
 import { LOGIN_PAGE, type OAuthWorld, REDIRECT, SECRET, startOAuthWorld } from '../worlds/flows/oauth-world.ts'
 import { begin, challenged, comeBack, configured, distrusted, refused, signedIn, use } from '../worlds/flows/openid.ts'
 
-// The library that most Node applications sign their users in with, as they use it: it refuses whatever a standard forbids.
+// The library that most Node applications sign their users in with, as they use it: it refuses everything that a standard forbids.
 
 describe('openid-client against an API with opaque tokens', () => {
   let world: OAuthWorld
@@ -204,7 +204,7 @@ describe('openid-client as a device', () => {
   })
   after(() => world.close())
 
-  /** Before the library's nth poll the gateway's clock goes on by what the device would have waited, and `before(n)` happens. */
+  /** Before the library's nth poll the gateway's clock advances by the device's wait, and `before(n)` runs. */
   async function device(waitedS: number, before: (poll: number, userCode: string) => Promise<unknown> | undefined) {
     const config = await configured(world)
     const asked = await oidc.initiateDeviceAuthorization(config, { scope: 'read' })

@@ -11,7 +11,7 @@ import { filesIn, folderFor, startEnvironment } from '../worlds/flows/moves-worl
 const MARK = 'planted-4c1e'
 const NAMES = ['password', 'client_secret', 'access_token', 'api_key', 'credential'] as const
 
-/** Secrets under every name, each told by where it is. */
+/** Secrets under every name, each identified by its place. */
 const planted = (place: string): JsonObject =>
   Object.fromEntries(NAMES.map((name) => [name, `${MARK}-${place}-${name}`]))
 /** An address with a credential in its query, and what stays readable of it. */
@@ -133,7 +133,7 @@ test('planted secrets of every kind of document are sealed at rest, masked for r
   }
   for (const path of logs) assert.ok(!(await world.call('GET', path)).text.includes(MARK), `${path} tells a secret`)
 
-  // Whatever else can be read.
+  // All other readable routes.
   for (const { method, path, once } of dashboard.dashboard.routes) {
     if (method !== 'GET' || once === true) continue
     const filled = path.replaceAll(/\{[^}]*\}/g, (name) => (/^\{(?:apiId|id)\}$/.test(name) ? 'planted' : '1'))
@@ -144,7 +144,7 @@ test('planted secrets of every kind of document are sealed at rest, masked for r
     )
   }
 
-  // What a reader saw, written back by somebody who may, changes nothing.
+  // A document as a reader saw it, written back by a user with permission, changes nothing.
   for (const path of [
     ...['/api/apis/oas/planted', `/api/hooks/${hook.id}`, '/api/portal/configuration', '/api/portal/catalogue'],
     ...[

@@ -53,7 +53,7 @@ async function withApp({ browser }: Person, fields: Record<string, string> = {})
   return /Client id<\/dt><dd><code tabindex="0">([^<]+)</.exec(made.text)![1]!
 }
 
-/** No markup of the pages runs, whatever stands in it. */
+/** No markup in the pages' data runs. */
 function assertHarmless({ text, headers }: Seen): void {
   assert.doesNotMatch(
     text,

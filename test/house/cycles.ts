@@ -1,6 +1,6 @@
 import type { SourceFile } from './tree.ts'
 
-/** Circles of imports, type-only ones too; each is told once, as the way round. A thread is started, not imported. */
+/** Import cycles, type-only imports included; each is reported once, as its path. A thread is started, not imported. */
 export function checkCycles(files: readonly SourceFile[]): string[] {
   const byPath = new Map(files.map((file) => [file.path, file]))
   const done = new Set<string>()

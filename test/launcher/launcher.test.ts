@@ -12,7 +12,7 @@ for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal
 process.stdin.on('end', () => process.exit(7)).resume()
 console.log('ready')
 `
-/** Ends only when it is told to. */
+/** Ends only on request. */
 const PATIENT = `
 process.on('SIGTERM', () => {
   console.log('got SIGTERM')
@@ -91,7 +91,7 @@ test('a server whose launcher was killed is told to end', async (t) => {
 for (const [name, host] of Object.entries(HOSTS)) {
   test(`${name}: under npm, which passes no signal on, the server is told when npm goes`, async (t) => {
     const env = { ...environment(), npm_lifecycle_event: 'start', HOST: process.execPath }
-    // stands for npm: it starts the launcher and knows nothing of signals
+    // acts as npm: it starts the launcher and knows nothing of signals
     const command = JSON.stringify([...host, 'bin/gatehouse'])
     const npm = `require('child_process').spawn(process.env.HOST, ${command}, { stdio: 'inherit' })`
     const running = start(t, process.execPath, ['-e', npm], installed(t, PATIENT), env)

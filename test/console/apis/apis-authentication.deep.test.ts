@@ -128,7 +128,7 @@ async function byToken(world: ApisWorld, page: Page): Promise<void> {
   await form.getByText('Give at least 32 bytes').waitFor()
   await form.getByLabel(/^Shared secret/).fill('!'.repeat(50))
   await save(page)
-  // What the dashboard refuses stands at the fields that it is about.
+  // Refusals of the dashboard are shown at their fields.
   await form.getByText('must be an http or https address, or a key in base64', { exact: true }).waitFor()
   await form.getByText('must name a policy, unless a claim or scopes of the token do', { exact: true }).waitFor()
   await inspect(page, 'auth-jwt-refused')

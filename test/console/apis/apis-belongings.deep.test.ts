@@ -101,7 +101,7 @@ async function traffic(page: Page, id: string): Promise<void> {
   await page.goBack()
 }
 
-/** Another service is told that the API changed, until that is stopped. */
+/** A webhook is called when the API changes, until it is removed. */
 async function webhooks(world: ApisWorld, page: Page, id: string): Promise<void> {
   const heard = () => world.origin.seen.filter(({ target }) => target === '/heard').length
   const hook = { name: 'Bell 🔔', method: 'POST', target_path: `${world.origin.url}/heard` }

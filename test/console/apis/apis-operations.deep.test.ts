@@ -164,7 +164,7 @@ async function templates(world: ApisWorld, page: Page, id: string): Promise<void
   await flip(dialog, 'Request templates see')
   await page.keyboard.press('Escape')
   await save(page)
-  // What is refused stands at the operation, and at its field.
+  // A refusal is shown at the operation, and at its field.
   await page.getByRole('row', { name: /PUT/ }).getByRole('alert').waitFor()
   await inspect(page, 'operation-refused')
   await set(page, 'PUT /stock', async (again) => {

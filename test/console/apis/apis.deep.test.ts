@@ -37,7 +37,7 @@ const RIVAL = 'Name by somebody else'
 const nameOf = async (world: ApisWorld, id: string) =>
   at(await documentOf(world, id), 'x-svc-api-gateway', 'info', 'name')
 
-/** Puts a text in the place of all that stands in the editor. */
+/** Replaces all of the editor's text. */
 const retype = (page: Page, text: string) => pasteOver(page, page.getByRole('textbox', { name: EDITOR }), text)
 
 test('an API from scratch: made, set up as a form and as text, versioned, owned, tried, deleted', async (t) => {
@@ -82,7 +82,7 @@ async function makeFromScratch(world: ApisWorld, page: Page): Promise<string> {
   assert.equal((await answers(world, 200, '/b-pets-b/cats')).text, '/cats')
   await page.reload()
   await heading(page, ODD_NAME).waitFor()
-  // Until its gateways are known the path alone stands there.
+  // Until its gateways are known only the path is shown.
   await page.getByText(`${world.gateway}/b-pets-b/`).first().waitFor()
   await copies(page.getByRole('button', { name: 'Copy' }).first(), `${world.gateway}/b-pets-b/`)
   return idIn(page)
@@ -259,7 +259,7 @@ async function versions(world: ApisWorld, page: Page): Promise<void> {
   await eventually('callers get the base again', async () => (await world.through('/pets/')).text === '/')
 }
 
-/** A third version becomes the base of the others, gives that back, and is let go as an API of its own. */
+/** A third version becomes the base of the others, gives that back, and is removed as a separate API. */
 async function otherAddress(world: ApisWorld, page: Page): Promise<void> {
   const id = idIn(page)
   const count = async (base: string) =>

@@ -23,7 +23,7 @@ const RUNS = process.env.GATEHOUSE_DEEP === '1' ? 2_000 : 100
 const isOas = (definition: JsonObject) => 'openapi' in definition
 const inClassicWords = (definition: JsonObject) => (isOas(definition) ? toClassic(definition).definition : definition)
 
-/** The definition after somebody filled the form with these values and saved it. */
+/** The definition after the form was filled with these values and saved. */
 function saved(definition: JsonObject, values: FormValues): JsonObject {
   const before = authenticationOf(inClassicWords(definition))
   return withAuthentication(definition, isOas(definition), before, { ...before, ...values }) as JsonObject

@@ -191,7 +191,7 @@ async function asked(world: ApisWorld, clientId: string): Promise<string> {
   return String((await world.through(`/orders/oauth/authorize?${query}`)).headers.location ?? '')
 }
 
-/** Where the token stands, and how people are asked for it. */
+/** Where the token is read, and how consent is requested. */
 async function places(world: ApisWorld, page: Page, client: Client): Promise<void> {
   const put = async () => {
     await save(page)

@@ -38,7 +38,7 @@ const read = (definition: Definition) => {
 
 const filled = (definition: Definition, values: FormValues) => withValues(definition, isOas(definition), values)
 
-/** The definition after somebody added a thing to one of its lists. */
+/** The definition after an entry was added to one of its lists. */
 function added(definition: Definition, name: EntryKind['name'], values: FormValues): Definition {
   const kind = ENTRY_KINDS[name]
   const asOas = isOas(definition)

@@ -32,7 +32,7 @@ async function stored(world: ApisWorld, id: string): Promise<JsonObject> {
   return (await world.api('GET', `${POLICIES}/${id}`)).json as JsonObject
 }
 
-/** As somebody else would, by the API. */
+/** As another user, through the API. */
 async function changeBehind(world: ApisWorld, id: string, change: JsonObject): Promise<void> {
   const done = await world.api('PATCH', `${POLICIES}/${id}`, change)
   assert.equal(done.status, 200, done.text)
@@ -72,7 +72,7 @@ async function losesConnection(world: ApisWorld): Promise<void> {
   await saved(page)
   await becomes(() => page.getByRole('dialog').count(), 0)
 
-  // The whole connection goes while somebody types, and comes back.
+  // The connection is lost while the user types, and comes back.
   await nameField(page).fill('Sturdiest')
   await page.context().setOffline(true)
   await save(page)
@@ -142,7 +142,7 @@ async function endsSession(world: ApisWorld): Promise<void> {
   await saved(page)
   assert.equal((await stored(world, id)).name, 'Went on')
 
-  // Somebody else at the same screen sees nothing of the page below.
+  // Another person at the same screen sees nothing of the page below.
   await nameField(page).fill('Of the first')
   await world.api('POST', '/api/logout/everywhere', undefined, world.owner)
   await save(page)
@@ -206,7 +206,7 @@ async function leadsNowhere(world: ApisWorld): Promise<void> {
   }
 }
 
-/** A list that could not be read is read again when that is asked for, and the page goes on. */
+/** A list that could not be read is read again on request, and the page works. */
 async function triesAgain(world: ApisWorld): Promise<void> {
   await policy(world, 'Reached at last')
   const page = await world.open(world.admin, '/labels', [...DROPPED, /status of 503/])

@@ -19,7 +19,7 @@ import { startProduct } from '../../worlds/flows/product.ts'
 
 const LINK = /http:\/\/127\.0\.0\.1:\d+(\/bootstrap#token=[\w-]{43})\s/
 
-/** Runs a command as somebody would who pasted it into a shell. */
+/** Runs a command as if pasted into a shell. */
 async function paste(command: string): Promise<string> {
   return (await promisify(execFile)('sh', ['-c', command], { timeout: 20_000 })).stdout
 }

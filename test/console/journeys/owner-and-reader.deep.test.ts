@@ -19,7 +19,7 @@ import {
 } from '../../worlds/console/apis-world.ts'
 
 const REFUSED = [/status of 40[0-4]/]
-/** What somebody may type into or turn who may change nothing: it searches, or chooses what is shown. */
+/** Inputs that a read-only user may use: they search, or choose what is shown. */
 const LOOKING =
   '[placeholder="Type to search policies"],[type=search],[type=radio],[aria-label$=" as a table"],[aria-label*="Search"],[role=combobox][aria-label]'
 

@@ -43,13 +43,13 @@ test('what stands on a page is noted, and what is used, by role and name', async
   await has('used|/keys/$id||radiogroup|Time')
   await page.getByRole('button', { name: 'Later' }).click()
   await has('seen|/keys/$id|Really?|button|Yes')
-  // What comes into a part of a page when the address is that of the next one belongs to the page that it stands on.
+  // Content that appears in a part of a page when the address is that of the next one belongs to the old page.
   await page.evaluate(() => {
     history.pushState(null, '', '/labels')
     document.getElementById('part')!.innerHTML = '<a href="/analytics">Late</a>'
   })
   await has('seen|/keys/$id||link|Late')
-  // So does a part that comes beside the others, until the next page takes the place of all of them.
+  // So does an added part, until the next page replaces all of them.
   await page.evaluate(() => {
     const whole = document.querySelector('#content > *')!
     whole.insertAdjacentHTML('beforeend', '<section><a href="/analytics">Later still</a></section>')

@@ -21,7 +21,7 @@ const CLOSED_TO_OWNER = [
   ...['/developers', '/key-requests', '/catalogue', '/portal-settings', '/users', '/groups', '/identity', '/audit'],
   ...['/nodes', '/webhooks', '/certificates', '/settings'],
 ]
-/** What changes something; whoever may not, finds it neither on a page nor in the bar, or switched off with the reason. */
+/** Controls that change something; a user without the permission finds them neither on a page nor in the bar, or disabled with the reason. */
 const CHANGES = /^(?:Add|Approve|Change|Create|Decline|Delete|Import|Make|Move|New|Remove|Rotate|Save|Upload)\b/
 
 test('each kind of people is led where they may look, and to nothing that they may not do', async (t) => {
@@ -44,8 +44,8 @@ async function follow(page: Page): Promise<readonly string[]> {
 }
 
 /**
- * Notes whatever changes something and can be pressed, on this page and on all that follow, from the moment it is drawn: what only
- * flashes up is noted too.
+ * Notes every enabled control that changes something, on this page and on all that follow, from the first rendering: controls that
+ * only flash up are noted too.
  */
 async function watchChanges(page: Page): Promise<ReadonlySet<string>> {
   const found = new Set<string>()
@@ -90,7 +90,7 @@ async function readsAll(world: Platform): Promise<void> {
   await beginsNothing(world, world.reader)
 }
 
-/** Whoever may change things is seen to: the watch can find something. */
+/** A user with permissions is watched as well: the watch can find something. */
 async function seesChanges(world: Platform): Promise<void> {
   const page = await world.open(world.admin, '/')
   const found = await watchChanges(page)

@@ -234,7 +234,7 @@ async function sayRights(page: Page, version: string, path: string): Promise<voi
   await choose(page, page.getByRole('combobox', { name: 'Begins anew after' }).last(), '1 week')
 }
 
-/** A key of somebody's own words, with rights and limits of its own, that is given a policy instead later on. */
+/** A custom key with its own access rights and limits, which gets a policy instead later. */
 async function ownRights(world: ApisWorld, page: Page): Promise<void> {
   const key = 'kiosk-key-that-was-there-before'
   await page.goto('/keys')

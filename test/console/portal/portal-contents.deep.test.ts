@@ -187,7 +187,7 @@ async function writeTexts(world: PortalWorld, page: Page): Promise<void> {
   await takeTheirs(world, page)
 }
 
-/** A link of the preview opens a page of its own, which knows nothing of this one. */
+/** A link of the preview opens a new page, without access to this one. */
 async function followLink(page: Page): Promise<void> {
   await page
     .context()

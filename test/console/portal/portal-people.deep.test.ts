@@ -305,7 +305,7 @@ async function changeDetails(world: PortalWorld, page: Page): Promise<void> {
   assert.equal((await world.api('POST', `${DEVELOPERS}/verify_credentials`, login)).status, 200)
 }
 
-/** Another address and other fields; and once more somebody else is first, whose version is taken. */
+/** Another address and other fields; another user is faster again, and their version is taken. */
 async function changeFields(world: PortalWorld, page: Page): Promise<void> {
   const { id } = await recordOf(world)
   await page.getByLabel('Email address').fill('moved@partner.example')

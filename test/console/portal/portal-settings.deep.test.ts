@@ -76,7 +76,7 @@ async function access(world: ConsoleWorld, page: Page): Promise<void> {
   assert.deepEqual([stored.disable_signup, stored.disable_login], [true, true])
 }
 
-/** Somebody else asks for other fields meanwhile: they are shown, and taken. */
+/** Another user changes other fields at the same time: they are shown, and taken. */
 async function meetAnother(world: ConsoleWorld, page: Page): Promise<void> {
   const members = page.getByLabel('Show the catalogue only to people who are signed in')
   await members.uncheck()

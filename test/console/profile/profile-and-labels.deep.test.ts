@@ -232,7 +232,7 @@ test('settings show where they come from, and the command bar leads anywhere by 
   await page.keyboard.press('Control+a')
   await page.keyboard.type('Settin')
   await page.getByRole('button', { name: /^Settings/ }).waitFor()
-  // What was found before stands there until the next answer comes.
+  // The previous results stay until the next response.
   await page.getByText(world.reader.email).waitFor({ state: 'hidden' })
   await page.keyboard.press('ArrowDown')
   await page.keyboard.press('Enter')

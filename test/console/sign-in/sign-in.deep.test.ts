@@ -147,7 +147,7 @@ test('a second factor is set up with an app, asked for, and stood in for by a re
     body: JSON.stringify({ email: world.reader.email, password: PASSWORD }),
   })
   const { ticket } = (begun.json as { Meta: { ticket: string } }).Meta
-  // What single sign-on leaves in the address of somebody with a second factor here.
+  // The address after single sign-on of a user with a second factor here.
   await page.goto(`/?x=1#sign_in=${ticket}&to=%2Flabels`)
   await page.getByText('The six digits that your authenticator app shows').waitFor()
   await becomes(() => new URL(page.url()).hash, '')

@@ -48,7 +48,7 @@ const LDAP_NAMES = {
 const KEY = 'Give out an API key with a policy'
 const SESSION = 'Open a session of the dashboard'
 const CLEAR = 'None: passwords travel in the clear'
-/** Where the page of sign-in says that somebody was refused. */
+/** The sign-in page after a refusal. */
 const REFUSAL = '/?error=refused'
 
 test('identity profiles: made by a form, tried, used for signing in, changed as JSON, deleted', async (t) => {
@@ -288,7 +288,7 @@ async function ldap(all: World): Promise<void> {
   await enterByDirectory(all, 'ada', 'right', 'ada.of@example.test')
   assert.match(String(filters[0]), /uid=ada/)
 
-  // Without somebody who looks people up: their own names are bound, and tell their addresses.
+  // Without a search user: users bind with their own names and read their addresses.
   await fillAll(page, { 'Look-up user': 'nobody', 'Password of the look-up user': 'none' })
   await fillAll(page, { Server: 'localhost', Port: '389', 'Look-up user': '', Filter: '', 'Search below': '' })
   await fillAll(page, { 'Name to bind as': `uid=*USERNAME*,ou=none,${BASE}` })

@@ -269,7 +269,7 @@ async function changeUser(people: People): Promise<void> {
   await becomes(() => page.getByRole('switch', { name: 'Administrator' }).isChecked(), true)
 }
 
-/** Every other field of a user, while somebody else changes one of them; then all is as it was. */
+/** Every other field of a user, while another user changes one of them; then all is restored. */
 async function keepMine({ world, page }: People, id: string): Promise<void> {
   const read = async () => (await world.api('GET', `/api/users/${id}`)).json as JsonObject
   const before = await read()

@@ -9,7 +9,7 @@ import type { TestUser } from '../../worlds/dashboard/harness.ts'
 
 const WRONG_TOKEN = /^\{"Status":"Error","Message":"[^"]*CSRF[^"]*","Meta":null\}$/
 
-/** A browser session of somebody. */
+/** A browser session of a user. */
 async function openAs(world: World, kind: ActorKind) {
   const { id, email, orgId } = (await world.actor(kind, { who: 'apis', names: [] })) as TestUser
   return openSession(world.parts, { id, email, orgId }, 'password')

@@ -27,7 +27,7 @@ const access = (says: string, to: Access, noticed: readonly ActorKind[]): Mutant
   noticed,
 })
 
-/** What somebody might declare by mistake in the place of what is right. */
+/** Wrong declarations, each in place of the right one. */
 function mutantsOf(route: Route): Mutant[] {
   const { access: is, owned, own } = route
   const found: Mutant[] = []

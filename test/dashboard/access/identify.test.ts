@@ -60,13 +60,13 @@ test('a session works by its cookie, and writes only with its token', async (t) 
     })
   }
   assert.equal(await status('POST', {}), 403)
-  // Two sessions are none, in whatever order; what cannot be one does not count.
+  // Two sessions count as none, in any order; a value that cannot be one is ignored.
   const pair = (...values: string[]) => values.map((value) => `authorisation=${value}`).join('; ')
   for (const both of [pair(session.value, another.value), pair(another.value, session.value)])
     assert.equal((await call('GET', '/api/x', { headers: { cookie: both } })).status, 401)
   for (const one of [pair('x', session.value), pair(session.value, session.value), pair(session.value, '')])
     assert.equal((await call('GET', '/api/x', { headers: { cookie: one } })).status, 200)
-  // A credential that was sent counts alone: no cookie stands in for a wrong one.
+  // A credential that was sent counts alone: no cookie replaces a wrong one.
   assert.equal(await status('GET', { authorization: 'wrong' }), 401)
   assert.deepEqual((await call('POST', '/api/x', { headers: { cookie, authorization: ada.key } })).json, { id: ada.id })
   assert.equal(await status('GET', { authorization: bob.key }), 400, 'of two people')

@@ -12,7 +12,7 @@ interface Ids {
   readonly storage: string
 }
 
-/** A kind that is found by an id of its own and by its storage id. */
+/** A kind that is found by its own id and by its storage id. */
 interface Noun {
   readonly kind: string
   readonly path: string

@@ -9,7 +9,7 @@ const ENV = { SVC_DB_ENABLEOWNERSHIP: 'true', SVC_DB_SSOENABLEUSERLOOKUP: 'true'
 
 type Call = readonly [method: string, path: string, body?: JsonObject]
 
-/** A group, a member of it, and somebody in no group. */
+/** A group, a member of it, and a user in no group. */
 interface Cast {
   readonly group: string
   readonly member: TestUser

@@ -142,7 +142,7 @@ function recount(sent: readonly Counted[], view: View, question: Question): Map<
   const api = view.path.startsWith('/api/usage/apis/') || question.api === '' ? '' : question.api
   for (const request of sent) {
     if (!view.counts(request) || request.at < from || request.at >= to) continue
-    // The policy stands for its API.
+    // The policy selects its API.
     if (api !== '' && request.apiId !== (api === 'gold' ? 'k' : api)) continue
     if (question.version !== '' && request.version !== question.version) continue
     if (question.code !== 0 && request.code !== question.code) continue

@@ -9,7 +9,7 @@ import { setApiOwners } from '../../worlds/dashboard/set-owners.ts'
 /** Listen paths that overlap `/pay/`: at it, below it, and such as a placeholder may put there. */
 const OVERLAPS = ['/pay/', '/pay/v2/', '/{any}/svc/', '/{any}/', '/pay/{id}/x/', '/']
 
-/** Each way in is tried with one in so many of these, unless the run is a long one: each takes a dashboard of its own. */
+/** Each entry point is tried with one in so many of these, unless the run is a long one: each starts a dashboard. */
 const SPREAD = 3
 
 interface World extends TestDashboard {
@@ -159,7 +159,7 @@ test('a host name that nobody owns is no way round, and a custom domain belongs 
   assert.equal(await save(one, 'f', 'pay.example.test', '/elsewhere/'), 409)
 })
 
-/** With ownership on: places of the owner's APIs, and whether somebody else of the organisation may save an API at a place. */
+/** With ownership on: places of the owner's APIs, and whether another user of the organisation may save an API at a place. */
 const OF_OWNERS: readonly (readonly [held: Spot, wanted: Spot, may: boolean])[] = [
   [['', '/pay/'], ['d.example.test', '/pay/'], false],
   [['', '/pay/'], ['d.example.test', '/pay/q/'], false],

@@ -7,7 +7,7 @@ import type { TestUser } from '../../worlds/dashboard/harness.ts'
 
 const LOGS = '/api/audit-logs'
 
-/** Everything that somebody can read of the log, as text, and its records. */
+/** Everything that a user can read of the log, as text, and its records. */
 async function readAll({ call }: World, as: TestUser) {
   const list = await call('GET', `${LOGS}?p=-1`, { as })
   const { audit_logs: records } = list.json as { audit_logs: JsonObject[] }

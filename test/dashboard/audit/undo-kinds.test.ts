@@ -13,7 +13,7 @@ const lasting = (body: JsonObject | undefined) => {
   return { ...rest, epoch: '' }
 }
 
-/** Whoever acts upon somebody must have the rights of that one too. */
+/** A change of a user needs all permissions of that user. */
 const RIGHTS_BESIDE: Readonly<Record<string, JsonObject>> = { user: { apis: 'read' }, user_group: { apis: 'read' } }
 
 /** Kinds that are tried by themselves: below, in undo.test.ts, and with the keys of developers. */

@@ -68,7 +68,7 @@ test('a later change stands in the way and is named, whoever made it', async (t)
     Meta: null,
   })
   assert.equal((await body('policy', String(policy._id)))!.name, 'Gold 2')
-  // what is not recorded stands in the way too, without a name
+  // unrecorded changes block the undo too, without a name
   const id = String(policy._id) as DocumentId
   await parts.documents.commit([{ op: 'put', kind: 'policy', id, body: { ...policy, name: 'Gold 3' } }], undefined)
   assert.match((await undo(admin, second)).text, /by a change that is not recorded/)
@@ -220,7 +220,7 @@ test('with ownership on only an owner undoes', async (t) => {
   await removeApi(parts, { apiId: 'mine', actor: 'test' })
   assert.equal((await undo(other)).status, 401)
   assert.equal((await undo(owner)).status, 200)
-  // what was taken from somebody is not taken back by that somebody
+  // a user cannot restore the permissions that they have lost
   await put({ user_owners: [other.id] })
   assert.equal((await undo(owner)).status, 401)
   assert.equal((await undo(admin)).status, 200)

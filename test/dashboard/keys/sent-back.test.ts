@@ -128,7 +128,7 @@ test('whatever is read is sent back to the same path without changing anything',
   assert.equal(flaws.join('\n'), '')
 })
 
-/** Names by which documents of any kind are told apart. */
+/** Identifying members of documents of any kind. */
 const IDS = ['id', '_id', 'ID', 'api_id', 'client_id', 'key_hash', 'org_id', 'OrgID', 'dbId', 'orgId'] as const
 
 test('an identifier of another object in a body changes, renames and ends neither that object nor this one', async (t) => {
@@ -184,7 +184,7 @@ function* bodiesWith(read: JsonObject, stranger: string, far: string): Generator
 
 const EXTENSION = 'x-svc-api-gateway'
 
-/** Objects that came, went, or are told apart by something else than before; more than one that is other than before at all. */
+/** Objects that were added, removed, or changed identity; more than one that changed in any way. */
 function identityChanges(before: ReadonlyMap<string, string>, after: ReadonlyMap<string, string>): string {
   const names = [...new Set([...before.keys(), ...after.keys()])]
   const changed = names.filter((name) => before.get(name) !== after.get(name))
@@ -197,7 +197,7 @@ function identityChanges(before: ReadonlyMap<string, string>, after: ReadonlyMap
     .join('\n')
 }
 
-/** What a stored object is told apart by, and whose it is, in the spelling of its kind; other names are notes that nothing reads. */
+/** The identifying members of a stored object, and its owner, in the spelling of its kind; other names are notes that nothing reads. */
 function identityOf(text: string): string {
   const { kind, id, hash, orgId, clientId, body } = JSON.parse(text) as Record<string, Json>
   const own = isObject(body) ? body : {}

@@ -219,7 +219,7 @@ test('a check says of each API what its writing would say: what the mover may no
       assert.equal(written.status === 200, found.length === 0, `${what}, written: ${written.text}`)
       if (written.status === 200) await dashboard.call('DELETE', '/api/apis/new', { as })
     }
-    // What the same move brings may be referred to, in whatever part it comes.
+    // References to objects of the same move are allowed, in any part.
     const pair = [upstream('one', 'svc://two/x'), upstream('two', 'svc://one/x')]
     assert.deepEqual(await checked(mine, pair), [])
     assert.deepEqual(await checked(mine, [pair[0]!], { api_ids: ['one', 'two'] }), [])

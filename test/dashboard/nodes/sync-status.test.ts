@@ -69,7 +69,7 @@ test('each API tells where it is served, and whether anywhere', async (t) => {
     ['here', 'nowhere'],
   )
 
-  // What others own is not told of, in neither way.
+  // APIs of other owners are left out in both forms.
   const owner = await user({ apis: 'write' })
   const owned = classicApi('owned', '/owned/', { tags: ['us'] })
   assert.equal((await call('POST', '/api/apis', { as: owner, body: { api_definition: owned } })).status, 200)

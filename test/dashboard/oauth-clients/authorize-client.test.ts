@@ -239,7 +239,7 @@ test('undo gives a redirect URI back, and no code or pushed request from before;
   await undo()
   await undo()
   assert.deepEqual(await second(), [400, 400])
-  // What stays registered meanwhile goes on.
+  // Clients that stay registered keep working.
   const third = await uses()
   await asked(200, 'PUT', '/api/apis/oauth/shop/c1', root, {
     redirect_uri: REDIRECT,

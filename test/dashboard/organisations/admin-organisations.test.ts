@@ -21,7 +21,7 @@ const ORG = {
   own_field: { kept: true },
 }
 
-/** What gateways say and are told is of the installation. */
+/** Node status and gateway commands belong to the installation. */
 const OF_NONE = ['organisation', 'installation', 'node', 'order']
 /** Every kind of document but those that belong to no organisation: a new kind is among them. */
 const OF_ORGANISATIONS = Object.keys(DOCUMENT_KINDS).filter((kind) => !OF_NONE.includes(kind))
@@ -29,7 +29,7 @@ const OF_ORGANISATIONS = Object.keys(DOCUMENT_KINDS).filter((kind) => !OF_NONE.i
 /** A document of every kind, and a key, of one organisation. */
 function fill(orgId: string, which: number): Change[] {
   const ids = new Map(OF_ORGANISATIONS.map((kind, index) => [kind, `${which}${index}`.padStart(24, '0') as DocumentId]))
-  // The text of a documentation stands under the same id.
+  // The text of a documentation has the same id.
   ids.set('portal_documentation_text', ids.get('portal_documentation')!)
   const row = { body: { org_id: orgId }, orgId, apiIds: [], policyIds: [], clientId: '', evictAt: 0 }
   return [

@@ -45,7 +45,7 @@ async function standing({ store: { documents } }: TestDashboard): Promise<Standi
   return { inForce, own }
 }
 
-/** Asserts that whatever a call gave to anybody, the caller had. */
+/** Asserts that every permission that a call granted was the caller's. */
 function assertNothingRaised(before: Standing, after: Standing, caller: string, what: string): void {
   const had = before.inForce.get(caller)!
   for (const which of ['inForce', 'own'] as const) {

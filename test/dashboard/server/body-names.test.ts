@@ -6,7 +6,7 @@ import { readJson } from '../../../src/model/json/json-body.ts'
 const ALLOWED = 49_000
 const TOO_MANY = 53_000
 
-/** Bodies with so many different names of members, as somebody may arrange them. */
+/** Bodies with so many different member names, as an attacker may arrange them. */
 const ARRANGEMENTS: Readonly<Record<string, (count: number) => string>> = {
   'one object': (count) => `{${members(count).join(',')}}`,
   'an object each': (count) =>

@@ -29,7 +29,7 @@ test('a dashboard that stops answers what was begun, and what comes on the same 
   t.after(() => closing ?? world.close())
   const before = open(world.port)
   const [begun, kept] = [open(world.port), open(world.port)]
-  // Each has been answered once, so that all of them are known to the server; two go on with half a request.
+  // Each has been answered once, so that all of them are known to the server; two continue with half a request.
   for (const { socket, heard } of [before, begun, kept]) {
     socket.write('GET /api/nothing HTTP/1.1\r\nHost: a\r\n\r\n')
     await eventually('an answer', () => heard().includes('\r\n\r\n'))

@@ -22,7 +22,7 @@ const SPREAD = 3
 async function watchedWorld(t: TestContext, writes: string[]): Promise<World> {
   const clock = new FakeClock()
   const store = watchedStore(openMemoryStore({ clock }), (write) => {
-    // That somebody known was refused is recorded whatever the method.
+    // A refusal of a known user is recorded for every method.
     if (!write.startsWith('documents.note') || !write.includes('"refused":')) writes.push(write)
   })
   t.after(() => store.close())

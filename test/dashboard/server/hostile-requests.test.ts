@@ -49,7 +49,7 @@ test('no spelling of a path gets round the check of who calls', async (t) => {
       /^HTTP\/1\.1 (?:400|401|404) /,
       line,
     )
-  // Neither a field nor a query stands in for method or path.
+  // Neither a field nor a query replaces method or path.
   assert.equal((await send('POST', '/api/apis', { api_definition: classicApi('kept', '/kept/') })).status, 200)
   const reader = await user({ apis: 'read' })
   const tricks: Record<string, string>[] = [

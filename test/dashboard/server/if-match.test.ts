@@ -42,7 +42,7 @@ async function everything(t: TestContext, options: TestDashboardOptions = {}) {
       body: ({ api_definition: api }, n) => ({ api_definition: { ...(api as JsonObject), name: `Orders ${n}` } }),
     },
     {
-      // Whoever reads the definition may be outrun by who gives the API away.
+      // The API may change its owner after its definition was read.
       read: '/api/apis/orders',
       method: 'PUT',
       write: '/api/apis/orders/access',
@@ -142,7 +142,7 @@ test('a document is written as it was looked at, or not at all, whatever slips i
     { code: 'revision_conflict' },
   )
   assert.deepEqual((await documents.get('policy', id))?.body, { name: 'second' })
-  // Whoever writes it twice in one request meets nobody but themselves.
+  // Two writes within one request conflict only with each other.
   const twice = async () => {
     await put('third')
     return put('fourth')

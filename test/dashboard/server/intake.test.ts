@@ -139,7 +139,7 @@ test('a body is charged what came of it, and addresses that were signed in have 
   const key = `Authorization: ${as.key}\r\n`
   assert.equal((await send('127.0.0.6', 200 * KB, 150 * KB, '/api/keys', key)).status, undefined)
   assert.equal((await send('127.0.0.6', 200 * KB, 150 * KB, '/api/keys', key)).status, 503, 'known callers too')
-  // Somebody was signed in there.
+  // A user was signed in there.
   assert.equal((await send('127.0.0.6', 60 * KB, 30 * KB)).status, undefined)
 })
 

@@ -161,7 +161,7 @@ async function walk(ask: (query: string) => Promise<Answer>, way: string): Promi
   return rows.length
 }
 
-/** The administration API declares no queries: whoever is not told of more has all. */
+/** The administration API declares no queries: without a `next`, a list is complete. */
 async function walkPlain(ask: (query: string) => Promise<Answer>): Promise<number | undefined> {
   const first = await ask('')
   const rows = rowsOf(first)
@@ -170,7 +170,7 @@ async function walkPlain(ask: (query: string) => Promise<Answer>): Promise<numbe
   return first.headers['x-pages'] === undefined ? rows.length : countPages(ask, await ask('?p=1'), 0)
 }
 
-/** Rows of all pages, of which the first is given and the last is asked for; where none is told, the one in which `whole` ends. */
+/** Rows of all pages, of which the first is given and the last is requested; without a page count, the one in which `whole` ends. */
 async function countPages(ask: (query: string) => Promise<Answer>, first: Answer, whole: number): Promise<number> {
   const size = rowsOf(first)!.length
   const last = pagesOf(first) ?? Math.ceil(whole / Math.max(1, size))

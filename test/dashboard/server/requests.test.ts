@@ -97,7 +97,7 @@ async function send(world: World, as: Caller, { operation, params, query, body }
   return world.call(operation.method, search === '' ? path : `${path}?${search}`, { as, body: sent, headers })
 }
 
-/** A stream would go on for as long as its query says: it gets the one that ends at once. */
+/** A stream would run for as long as its query says: it gets the one that ends at once. */
 function endingOf({ method, path }: Operation): string | undefined {
   return EXPECTED.get(callOf({ method: method as Route['method'], path }))?.query?.slice(1)
 }

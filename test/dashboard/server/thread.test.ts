@@ -16,7 +16,7 @@ import { eventually } from '../../worlds/base/eventually.ts'
 
 const SECRET = 'the-admin-secret-of-this-test'
 
-/** The whole product in this process: the store's writer and the dashboard on threads of their own. */
+/** The whole product in this process: the store's writer and the dashboard on separate threads. */
 async function startProduct(t: TestContext) {
   const folder = mkdtempSync(join(tmpdir(), 'gatehouse-thread-'))
   t.after(() => rmSync(folder, { recursive: true, force: true }))
@@ -105,7 +105,7 @@ test('many who write at once are all answered, and all is stored', async (t) => 
   assert.deepEqual(groups.map(({ name }) => name).sort(), names.sort())
 })
 
-/** Sends calls from a thread of its own and wakes the one that started it when all are answered. */
+/** Sends calls from a separate thread and wakes its starter when all are answered. */
 const CALLER = new URL(
   `data:text/javascript,${encodeURIComponent(`
     import { request } from 'node:http'
@@ -183,7 +183,7 @@ test('writes are answered while the gateway is blocked, and say what is known', 
   assert.deepEqual((await groups()).sort(), ['first', 'third'])
 })
 
-/** A thread that does as its seed says: ends at once, throws, reports a failure, hangs, or listens until it is told to stop. */
+/** A thread whose behaviour follows from its seed: ends at once, throws, reports a failure, hangs, or listens until it is stopped. */
 const THREAD = new URL(
   `data:text/javascript,${encodeURIComponent(`
     import { parentPort, workerData } from 'node:worker_threads'

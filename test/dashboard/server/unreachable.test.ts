@@ -23,7 +23,7 @@ const QUERIES = [
   `?p=-1&facts=1&compressed=0&mode=detailed&q=${OWNED}`,
   '?p=-1&download=true&type=csv&facts=1',
 ]
-/** Calls that go on for ever, or whose answers name things that anybody may know of. */
+/** Calls that never end, or whose responses name public objects. */
 const SKIPPED = new Set(['GET /api/logs/live'])
 /** Readers of the audit log see who did what, with the names of things. */
 const NAMES_ALL = new Set(['GET /api/audit-logs', 'GET /api/audit-logs/{}'])
@@ -112,7 +112,7 @@ test('no route lets a non-owner change or end anything of what others own, whate
   assert.deepEqual(wrong, [])
 })
 
-/** Everything that somebody owns: documents of their APIs, and what others hold of them in documents that are shared. */
+/** Everything of an owner: documents of their APIs, and their parts of shared documents. */
 async function ownedState({ store, owned, orgId }: World): Promise<unknown> {
   const of = async (kind: string, where: Readonly<Record<string, string>>) =>
     (await store.documents.list(kind, { where, limit: 1000 })).rows.map(({ id, body }) => ({ id, body }))

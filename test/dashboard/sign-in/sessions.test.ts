@@ -57,7 +57,7 @@ test('nobody sees or ends the sessions of others, nor without the token of the p
   assert.equal((await attacker.send('DELETE', `/api/sessions/${idOf(attacker)}`)).status, 403)
   attacker.csrf = csrf
   assert.equal((await world.call('GET', '/api/sessions')).status, 401)
-  // lapsed ones are not listed
+  // expired ones are not listed
   world.clock.advance(1000 * world.parts.config.dashboard.session_idle_time)
   const fresh = await signedIn(world, eve)
   assert.deepEqual(

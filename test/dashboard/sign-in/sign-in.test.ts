@@ -15,7 +15,7 @@ import {
   stored,
 } from '../../worlds/dashboard/sign-in-world.ts'
 
-/** Password hashes made so far, by whoever in this process. */
+/** Password hashes computed so far in this process. */
 let hashed = 0
 const { run } = passwordGate
 passwordGate.run = (work) => {

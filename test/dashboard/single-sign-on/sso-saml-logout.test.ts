@@ -25,7 +25,7 @@ async function world(t: TestContext, { certified = false, metadata = (xml: strin
     })
   const own = async (id = 'corp') => (await dashboard.call('GET', `/auth/${id}/saml/metadata`)).text
   const out = `${dashboard.base}/auth/corp/saml/logout`
-  /** Somebody comes from the identity provider: the browser, and where it is sent at the end. */
+  /** A user comes from the identity provider: the browser, and its last address. */
   const arrive = async (subject: Subject, id = 'corp') => {
     const browser = new Browser()
     const begun = await browser.visit(`${dashboard.base}/auth/${id}/saml`)
@@ -38,7 +38,7 @@ async function world(t: TestContext, { certified = false, metadata = (xml: strin
   return {
     ...{ ...dashboard, idp, own, out },
     arrive,
-    /** A browser in which somebody has signed in. */
+    /** A browser with a signed-in user. */
     async signedIn(subject: Subject, id = 'corp') {
       const { browser } = await arrive(subject, id)
       assert.notEqual(await sessionIn(dashboard, browser), undefined, whyRefused(dashboard))
@@ -70,7 +70,7 @@ test('whoever signs out here is sent to sign out at the identity provider', asyn
     const asked = await w.idp.logoutOf(to, await w.own(), { signed: certified })
     assert.deepEqual([asked.nameID, asked.sessionIndex], [ADA, 's-1'])
     assert.equal(asked.issuer, `${w.base}/auth/corp/saml/metadata`)
-    // What comes back ends nothing more, whoever sends it.
+    // A replay ends nothing more, from any sender.
     const other = await w.signedIn({ email: ADA })
     const response = encodeURIComponent(deflateRawSync('<a/>').toString('base64'))
     assert.equal(locationOf(await other.visit(`${w.out}?SAMLResponse=${response}`)), '/')

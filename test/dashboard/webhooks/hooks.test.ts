@@ -78,7 +78,7 @@ test('a webhook is created, listed, read, changed and deleted, in the words that
     assert.deepEqual((await call('GET', `/api/hooks/${id}/`, { as })).json, shown)
     assert.deepEqual((await call('GET', '/api/hooks', { as })).json, { hooks: [shown], pages: 1 })
   }
-  // What a reader sees, or nothing at all, in the place of a value leaves it as it is.
+  // A mask, or no value, keeps the stored value.
   for (const header_map of [masked.header_map, { Authorization: '', 'X-One': '1' }]) {
     assert.equal((await call('PUT', `/api/hooks/${id}`, { as: admin, body: { ...made, header_map } })).status, 200)
     assert.deepEqual((await call('GET', `/api/hooks/${id}`, { as: admin })).json, made)

@@ -333,7 +333,7 @@ test('node, schema and explain', async (t) => {
   }
 })
 
-/** Somebody else may take a free port before the gateway does. */
+/** Another process may take a free port before the gateway does. */
 async function startApart(t: TestContext): Promise<TestGateway> {
   for (let tries = 0; ; tries++) {
     try {

@@ -222,7 +222,7 @@ test('whatever a read shows is written back without a change, and with one membe
   assert.equal(flaws.join('\n'), '')
 })
 
-/** Names by which objects of any kind are told apart, or belong to another. */
+/** Identifying members of objects of any kind, and references to others. */
 const IDS = [
   ...['id', '_id', 'ID', 'api_id', 'client_id', 'org_id', 'orgId', 'dbId', 'key', 'key_id', 'key_hash', 'hash', 'name'],
   ...['counter_id', 'user_name', 'username', 'user_generation', 'oauth_client_id', 'oauth_token', 'narrowed_by'],
@@ -245,7 +245,7 @@ function* bodiesWith(read: JsonObject, other: string): Generator<readonly [strin
   }
 }
 
-/** What an object is told apart by, whose it is, and who counts for it. */
+/** The identifying members of an object, its owner, and its counters. */
 function identityOf(value: JsonObject | undefined): string {
   if (value === undefined) return 'gone'
   const { kind, id, hash, orgId, clientId, family, body } = value

@@ -16,7 +16,7 @@ const COUNT = 2000
 const MOST_GROWTH = 10
 const letters = [...'abcdefghijkl']
 
-/** Paths that are alike in a way that could make somebody compare every two of them. */
+/** Paths so similar that a naive check would compare every two of them. */
 const SHAPES: Readonly<Record<string, (index: number) => string>> = {
   mixed: (i) => `/{a}-{b}-{c}-${i}`,
   suffix: (i) => `/{a}-${i}`,

@@ -6,7 +6,7 @@ import { classic, defined, rights } from '../../worlds/base/definitions.ts'
 import { startTestGateway, type TestGateway } from '../../worlds/base/harness.ts'
 import { type Origin, startOrigin } from '../../worlds/servers/origin.ts'
 
-/** What the upstream answers, so that its answers are told from ours. */
+/** The upstream's response, to distinguish it from the gateway's. */
 const FORWARDED = 299
 
 interface Explained {

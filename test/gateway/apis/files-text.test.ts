@@ -40,7 +40,7 @@ test('JSON has no fault before its end, and nothing before a fault is at fault',
     fc.property(fc.oneof(json, broken), (text) => {
       const at = jsonFaultAt(text)
       if (parses(text)) assert.equal(at, text.length)
-      // What stands before the fault is without one.
+      // The text before the error is valid.
       else assert.equal(jsonFaultAt(text.slice(0, at)), at)
     }),
     { numRuns: process.env.GATEHOUSE_DEEP === '1' ? 20_000 : 1000 },

@@ -105,7 +105,7 @@ test('a broken edit leaves the last good definition in service, and log and node
   assert.match(line, /line 3/)
   await eventually('the node says stale', async () => (await f.node('a'))?.state === 'stale')
   assert.match(String((await f.node('a'))?.reason), /a\.json.*line 3/)
-  assert.equal((await f.gateway.call('/a/x')).headers['x-rev'], undefined) // 502 of ours carries no edit
+  assert.equal((await f.gateway.call('/a/x')).headers['x-rev'], undefined) // the gateway's 502 is not edited
   assert.equal(await f.status('/a/x'), 502)
 
   f.write('y.yaml', 'openapi: 3.0.3\ninfo:\n  title: [unclosed\n')

@@ -300,7 +300,7 @@ test('an API cannot move to another organisation, and keeps its listen path whil
   assert.equal((await gateway.call('/pay/x')).status, 404)
 })
 
-/** An API with an authorization server, whose id may be a word of somebody's listen path. */
+/** An API with an authorization server, whose id may be a segment of another organisation's listen path. */
 interface NamedApi extends Drawn {
   readonly id: string
   readonly secured: boolean

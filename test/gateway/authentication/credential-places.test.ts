@@ -95,7 +95,7 @@ interface Sent {
   readonly wrong: string
   /** As the query writes the name. */
   readonly name: string
-  /** In a Cookie field of its own. */
+  /** In a separate Cookie field. */
   readonly apart: boolean
 }
 

@@ -132,7 +132,7 @@ test('the definition says which algorithms and how much time; unknown algorithms
   assert.match(refused.text, /hmac_allowed_algorithms\[0\]: must be one of hmac-sha1/)
 })
 
-/** A request signed as RFC 9421 has it; members of `draft` take the place of what would be right. */
+/** A request signed as in RFC 9421; members of `draft` replace the correct ones. */
 function signed9421(draft: {
   keyId: string
   components?: string

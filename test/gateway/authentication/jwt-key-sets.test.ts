@@ -20,7 +20,7 @@ const FRESH_MS = 60_000
 const AGAIN_MS = 10_000
 
 interface Issuer extends Origin {
-  /** What stands at its address; a text is sent as it is. */
+  /** The response at its URL; a text is sent unchanged. */
   keys: JsonObject | string
   status: number
 }

@@ -118,13 +118,13 @@ test('the identity is what the definition names; without one nobody is let in, a
   )
   const token = (id: unknown, more: JsonObject = {}) =>
     `Bearer ${hsToken({ ...claims(more), user: { id } } as JsonObject)}`
-  // Two calls a minute, by whatever token of the same person.
+  // Two calls a minute, by all tokens of one subject together.
   assert.equal((await get(token('ann'))).status, 200)
   assert.equal((await get(token('ann', { jti: '2' }))).status, 200)
   assert.equal((await get(token('ann', { jti: '3' }))).status, 429)
   assert.equal((await get(token('bob'))).status, 200)
   assert.equal((await get(token(7))).status, 200)
-  // Another issuer's ann is somebody else.
+  // Another issuer's ann is a different subject.
   assert.equal((await get(token('ann', { iss: 'other' }))).status, 200)
   for (const id of ['', null, ['ann'], { a: 1 }, 1.5, 'a'.repeat(1025), 'a\nb'])
     assert.equal((await get(token(id))).status, 401, JSON.stringify(id))

@@ -16,7 +16,7 @@ import { type Origin, startOrigin } from '../../worlds/servers/origin.ts'
 import { makeCertificate } from '../../worlds/wire/certificates.ts'
 import { Client, statusOf } from '../../worlds/wire/raw.ts'
 
-// What a client sends in the place of a method that did not identify it, the gateway has not checked: no upstream gets it.
+// Credentials of a method that did not identify the client are unverified: no upstream gets them.
 
 type Place = 'header' | 'query' | 'cookie'
 const PLACES: readonly Place[] = ['header', 'query', 'cookie']
@@ -38,7 +38,7 @@ const DATE = new Date(1_700_000_000_000).toUTCString()
 const VICTIM = 'forged-victim'
 const JWT_OF_VICTIM = `${base64('{"alg":"none"}')}.${base64(JSON.stringify({ sub: VICTIM }))}.`
 
-/** What somebody sends who has no credential of a method; nothing in it is right. */
+/** A client without a credential of a method; every value is wrong. */
 const FORGED: Readonly<Record<AuthMethod, string>> = {
   token: `key-of-${VICTIM}`,
   oauth: `Bearer token-of-${VICTIM}`,
@@ -175,7 +175,7 @@ function asked(path: string, given: readonly (readonly [place: Place, text: stri
   return { target: `${path}?${query.join('&')}`, fields } satisfies Asked
 }
 
-/** Everything that the upstream was told with the last request. */
+/** Everything that the upstream got with the last request. */
 function seen({ origin }: World): string {
   const { target, rawHeaders } = origin.seen.at(-1)!
   return `${decodeURIComponent(target)} ${rawHeaders.join('\n')}`
@@ -205,7 +205,7 @@ test('of two methods, the credential of the one that was not checked goes to no 
         const place = valid === 'hmac' ? 'header' : PLACES[turn % 3]!
         const build = (text: string) =>
           asked(path, [[place, text, headerOf(valid), bareOf(valid)], forged] as Parameters<typeof asked>[1])
-        // A signature covers the query, which is the same whatever the signature in the header is.
+        // A signature covers the query, which is the same for any signature in the header.
         const text = at.good(valid, id, build('').target)
         const bare = place === 'header' || valid === 'basic' ? text : text.replace(/^Bearer /, '')
         const { target, fields } = build(bare)
@@ -220,7 +220,7 @@ test('of two methods, the credential of the one that was not checked goes to no 
         assert.match(told, /b=2/, label)
       }
     }
-    // Nobody is asked for a credential here: none was checked, so what an API strips does not go on. A part of a batch is a request of its own.
+    // Without authentication no credential was checked, so stripped ones are not forwarded. A part of a batch is a separate request.
     const place = PLACES[turn % 3]!
     const { target, fields } = asked(`/${id}/free`, [
       [place, FORGED[a], headerOf(a), bareOf(a)],

@@ -14,9 +14,9 @@ const RUNS = process.env.GATEHOUSE_DEEP === '1' ? 2_000 : 80
 interface World {
   readonly world: OAuthWorld
   readonly key: ProofKey
-  /** Signs tokens of somebody else's, whom `f`, `m` and `i` trust. */
+  /** Signs tokens of another issuer, which `f`, `m` and `i` trust. */
   foreign(more: JsonObject): string
-  /** A token of ours at API `a`; bound to the key unless told otherwise. */
+  /** Our token at API `a`; bound to the key by default. */
   own(bound?: boolean): Promise<string>
   send(path: string, headers: Record<string, string>, method?: string): Promise<Answer>
   proof(path: string, more: { token: string; key?: ProofKey; htm?: string; jti?: string }): string

@@ -225,7 +225,7 @@ test('one token is revoked by itself or by its hash, of its own client only; a r
     seen(await revoke({ token: hashKey('two').toString('hex'), client_id: 'app', token_type_hint: 'access_token' })),
     ok,
   )
-  // RFC 7009 section 2.1: of another client, in whatever way it is named, it is refused.
+  // RFC 7009 section 2.1: another client's token, by any name, is refused.
   for (const named of ['three', hashKey('three').toString('hex'), 'refresh', 'access']) {
     const refused = await revoke({ token: named, client_id: 'other' })
     assert.equal(refused.status, 400)

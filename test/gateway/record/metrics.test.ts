@@ -15,7 +15,7 @@ const LABEL = /^([a-zA-Z_][a-zA-Z0-9_]*)="((?:[^"\\\n]|\\[\\"n])*)"(?:,|$)/
 
 /**
  * Reads a page in Prometheus text format 0.0.4, more strictly than Prometheus does: every family is announced by HELP and
- * TYPE once and stands in one piece, no sample comes twice, counters end in `_total`, histograms are whole and grow.
+ * TYPE once and is contiguous, no sample comes twice, counters end in `_total`, histograms are complete and grow.
  */
 function readMetrics(page: string): Map<string, Metric> {
   assert.ok(page.endsWith('\n'), 'the last line ends')

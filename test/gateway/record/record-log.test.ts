@@ -17,7 +17,7 @@ import type { Hit } from '../../../src/model/analytics/hit.ts'
 import type { LineSink } from '../../../src/model/logs/log.ts'
 import { makeLog, openLineSink } from '../../../src/process/log.ts'
 
-/** A disk that takes what it is told to take. */
+/** A disk with scripted failures. */
 class ScriptedSink implements LineSink {
   backlogBytes = 0
   text = ''
@@ -210,7 +210,7 @@ test('lines left when the process exits are written, once', async (t) => {
     process.exit(0)`
   await promisify(execFile)(process.execPath, ['--input-type=module', '-e', program])
   const lines = readFileSync(file, 'utf8').trimEnd().split('\n')
-  // The first was being written when the process ended: it may stand anywhere, or be missing.
+  // The first was being written when the process ended: it may be anywhere, or missing.
   assert.deepEqual(
     lines.filter((line) => line !== '0'),
     [...Array.from({ length: 99 }, (_, i) => `${i + 1}`), 'last'],

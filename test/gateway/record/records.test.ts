@@ -32,7 +32,7 @@ interface Scene {
   recorded(): Promise<Hit[]>
 }
 
-/** An installation with one of everything that hits are told apart by. */
+/** An installation with one of every dimension. */
 async function open(t: TestContext): Promise<Scene> {
   const origin = await startOrigin()
   t.after(() => origin.close())
@@ -190,7 +190,7 @@ test(`${REQUESTS} requests of every kind, many at once: each is counted once, as
   const { gateway, kinds, recorded, origin } = await open(t)
   const expected = new Map<string, number>()
   let forwarded = 0
-  // A fixed order of its own: which requests run at the same time differs, what they add up to does not.
+  // A fixed, independent order: which requests run at the same time differs, their sums do not.
   let seed = 12345
   const random = (below: number) => {
     seed = (seed * 1103515245 + 12345) & 0x7fffffff

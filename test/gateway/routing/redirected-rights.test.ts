@@ -14,7 +14,7 @@ interface Way {
   readonly reach: (rest: string) => string
 }
 
-/** The fronts have a domain of their own, so that none of them hides a path of the API behind. */
+/** The fronts have a separate domain, so that none of them hides a path of the API behind. */
 const HOST = 'fronts.example'
 const ELSEWHERE = { customDomain: { enabled: true, name: HOST } }
 

@@ -5,7 +5,7 @@ import { startTestGateway } from '../../worlds/base/harness.ts'
 import { startOrigin } from '../../worlds/servers/origin.ts'
 import { Client, statusOf } from '../../worlds/wire/raw.ts'
 
-/** Sends requests one after the other on one connection; answers what the upstream was told of forwarding with each. */
+/** Sends requests one after the other on one connection; returns the forwarding headers at the upstream for each. */
 async function told(t: TestContext, requests: readonly string[], env: Record<string, string> = {}) {
   const origin = await startOrigin()
   t.after(() => origin.close())

@@ -9,7 +9,7 @@ import { within } from '../../worlds/wire/raw.ts'
 
 type Caller = ReturnType<typeof echoClient>
 
-/** Metadata that is no business of whoever stands between. */
+/** Metadata that proxies must not touch. */
 function ownOf(found: Metadata): Record<string, unknown> {
   const own = Object.entries(found.toJSON()).filter(([name]) => name.startsWith('x-') || name.startsWith('grpc-'))
   return Object.fromEntries(own.sort(([a], [b]) => (a < b ? -1 : 1)))

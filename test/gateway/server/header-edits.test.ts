@@ -40,7 +40,7 @@ const enabled = ({ add, remove }: Edit): JsonObject => ({
 })
 const fields = fc.dictionary(name, fc.constantFrom('sent', 'also sent'), { maxKeys: 3, noNullPrototype: true })
 
-/** What is left of fields after edits, one after another: what goes goes, and what is set takes the place of what was there. */
+/** The fields after edits, one after another: removed ones disappear, and set ones replace the previous ones. */
 function after(before: Readonly<Record<string, string>>, ...edits: readonly Edit[]): Record<string, string> {
   const now = new Map(Object.entries(before).map(([name, value]) => [name.toLowerCase(), value]))
   for (const { add, remove } of edits) {

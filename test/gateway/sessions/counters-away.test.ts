@@ -8,7 +8,7 @@ import { startTestGateway } from '../../worlds/base/harness.ts'
 import { startOrigin } from '../../worlds/servers/origin.ts'
 import { startRedis } from '../../worlds/servers/redis.ts'
 
-/** A gateway that counts in Redis, with one API for each way to go on without it. */
+/** A gateway that counts in Redis, with one API for each fallback. */
 async function clustered(t: TestContext) {
   const redis = await startRedis(t)
   const counters = new RedisCounters({ url: redis.url })

@@ -67,7 +67,7 @@ test('throttle fields of -1 or 0 mean none: the call is refused at once', async 
     const limits = { rate: 1, per: 10, throttle_interval: interval, throttle_retry_limit: retries }
     const key = await makeKey({ access_rights: rights('a'), ...limits })
     assert.equal((await gateway.call('/a/x', carrying(key))).status, 200)
-    // The clock stands still: whoever waited would do so for ever, or for an hour.
+    // The clock does not move: a waiting caller would wait for ever, or for an hour.
     assert.equal((await gateway.call('/a/x', carrying(key))).status, 429)
   }
 })
@@ -79,7 +79,7 @@ test('a client that leaves while its call waits for a permit takes none', async 
   assert.equal((await gateway.call('/a/x', carrying(key))).status, 200)
   const client = await Client.connect(gateway.port)
   client.write(get('/a/gone', `Authorization: ${key}\r\n`))
-  // The answer to a later request of ours: the call before has arrived by then.
+  // The response to a later request: the earlier call has arrived by then.
   assert.equal((await gateway.call('/b/x')).status, 401)
   await eventually('connections of before are gone, that one is there', async () => (await connections(gateway)) === 2)
   client.destroy(true)

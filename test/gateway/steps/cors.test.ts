@@ -39,7 +39,7 @@ const membersOf = (answer: ExactAnswer, name: string) =>
     .map((member) => member.trim())
     .filter((member) => member !== '')
 
-/** "CORS-preflight fetch" (section 4.8): true when the browser goes on to send the request. */
+/** "CORS-preflight fetch" (section 4.8): true when the browser then sends the request. */
 function letsThrough(page: Page, method: string, headers: readonly string[], answer: ExactAnswer): boolean {
   if (!sharesWith(page, answer) || answer.status < 200 || answer.status > 299) return false
   const methods = membersOf(answer, 'access-control-allow-methods')

@@ -46,7 +46,7 @@ const CASES: readonly (readonly [tightest: Named, others: readonly Named[]])[] =
   return [[], ...others.map((other) => [other]), all].map((beside) => [tightest, beside] as const)
 })
 
-/** A key's rate at an endpoint takes the place of its rate. */
+/** A key's rate at an endpoint replaces its rate. */
 function areExclusive(a: Named, b: Named): boolean {
   return a !== b && [a, b].every((name) => name === 'endpoint rate' || name === 'key rate')
 }
@@ -116,7 +116,7 @@ test('no two rates of one answer have one name, and each begins with its owner',
   )
 })
 
-/** The oracle: which limits a caller is told of after so many calls, the last one `refused` or not, by the rules of docs/operations.md. */
+/** The oracle: the reported limits after so many calls, the last one `refused` or not, by the rules of docs/operations.md. */
 function expectedOf(present: readonly Named[], tightest: Named, used: number, refused: boolean) {
   const named = LIMITS.map(([owner, kind], i) => ({ owner, kind, name: NAMES[i]! })).filter(({ name }) =>
     present.includes(name),

@@ -25,7 +25,7 @@ async function open(t: TestContext, api: (url: string) => JsonObject): Promise<[
 
 const blob = (template: string) => Buffer.from(template).toString('base64')
 
-/** An API that writes requests to `POST /in` and answers of `GET /out` anew. */
+/** An API that rewrites requests to `POST /in` and responses of `GET /out`. */
 const transforming = (request: string, answer: string, more: { global?: JsonObject; session?: boolean } = {}) => {
   return (url: string) =>
     defined({

@@ -44,7 +44,7 @@ async function open(
     },
   })
   t.after(async () => {
-    // What it still has to tell is told, or it would try for as long as it may.
+    // Pending spans are exported, or it would retry for as long as it may.
     await gateway.close()
     await collector.close()
   })

@@ -173,7 +173,7 @@ test('what is known of a target stays when its definition changes, as far as the
     }
   })
   const urls = three.map(({ url }) => url)
-  // Whoever is down stays so for as long as the test runs.
+  // A target that is down stays down during the test.
   const uptimeTests = { ...CHECKS, healthyThreshold: 1000 }
   const upstream = { loadBalancing: balanced(urls), uptimeTests, outlierEjection: EJECTION }
   const gateway = await caredFor(t, { url: urls[0]!, upstream })

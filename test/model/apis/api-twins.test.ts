@@ -6,7 +6,7 @@ import { getAt, pathOf, putAt } from '../../../src/model/apis/definition/tree.ts
 import type { Json, JsonObject } from '../../../src/model/json/json.ts'
 import { classic, MODULE, oas, PLUGIN } from '../../worlds/model/api-samples.ts'
 
-/** Classic path and value, path below the extension and value (the same when it is left out). `Default.` stands for the main version. */
+/** Classic path and value, path below the extension and value (the same when it is left out). `Default.` is the main version. */
 const TWINS: readonly [classic: string, value: Json, oas: string, value?: Json][] = [
   ['api_id', 'a', 'info.id'],
   ['id', 'd', 'info.dbId'],

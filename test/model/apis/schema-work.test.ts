@@ -53,7 +53,7 @@ for (const { name, schema, components, modern, body, fits, over } of HOSTILE) {
       refused = true
     }
     assert.ok(refused, `${account.patternWork}`)
-    // Once more, where a value that is refused has its other flaws sought.
+    // The same, where a refused value is checked for further errors.
     assert.ok(account.late <= 1, `${account.late}`)
     assert.throws(() => check(body(Math.max(fits, 1)), { patternWork: MOST_PATTERN_WORK }), OVER)
   })

@@ -46,7 +46,7 @@ for (const text of [
 
 test('a user who is unknown costs what a wrong password costs', async () => {
   const hash = await hashPassword('correct horse')
-  // In time of the processors, whatever else they do; the least of several, taken in turns.
+  // In CPU time, under any load; the least of several, measured in turns.
   const spent = async (stored: string | undefined) => {
     const before = process.cpuUsage()
     assert.equal(await verifyPassword(stored, 'wrong'), false)

@@ -44,7 +44,7 @@ test('a class with any characters matches the escapes of those that it holds, an
         return
       }
       taken++
-      // Those that stand at an end of a range, and their neighbours.
+      // The characters at the ends of ranges, and their neighbours.
       const ends = [...inner].map((each) => each.codePointAt(0)!).flatMap((each) => [each - 1, each, each + 1])
       const near = ends.filter((each) => each >= 0x80 && each <= 0x10ffff && (each < 0xd800 || each > 0xdfff))
       for (const each of [...letters, ...near.map((one) => String.fromCodePoint(one))]) {

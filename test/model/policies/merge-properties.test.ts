@@ -89,7 +89,7 @@ test('rate and quota are always the pair of one policy, and one count never meet
   )
 })
 
-/** The quota in words; unlimited is unlimited, whatever its renewal. */
+/** The quota as text; unlimited is unlimited, with any renewal. */
 function allowance({ quota }: EffectiveRight): string {
   if (quota === undefined) return 'none'
   return quota.max < 0 ? 'unlimited' : `${quota.max}/${quota.renewalS}`

@@ -41,7 +41,7 @@ test('what somebody does not see of a list stays, in its order; what they send i
       after.filter((entry) => !own.includes(entry)),
       hidden,
     )
-    // as many as there were: each hidden entry stands where it stood
+    // as many as there were: each hidden entry keeps its position
     if (own.length !== before.length - hidden.length) return
     for (const entry of hidden) assert.equal(after.indexOf(entry), before.indexOf(entry))
   }

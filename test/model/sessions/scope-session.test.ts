@@ -67,7 +67,7 @@ const somePolicy: fc.Arbitrary<Policy> = fc
   .tuple(someRights, someNumbers)
   .map(([access_rights, numbers]) => ({ ...numbers, access_rights }))
 
-/** A session of its own rights, or of two policies of a shelf of four. */
+/** A session with its own access rights, or with two policies of four. */
 const someSession: fc.Arbitrary<Session> = fc.oneof(
   fc.tuple(someRights, someNumbers).map(([access_rights, numbers]) => ({ ...numbers, access_rights })),
   fc
@@ -131,7 +131,7 @@ test('a call is let through exactly when both would let it through, and counts w
     const pair = merged(a, b, shelf)
     fc.pre(pair !== undefined)
     const clock = new FakeClock()
-    // The two by themselves, each with counters of its own: a call that either refuses is taken from neither.
+    // The two separately, each with its own counters: a call that either refuses is taken from neither.
     const [one, other, together] = [new MemoryCounters(clock), new MemoryCounters(clock), new MemoryCounters(clock)]
     const grants = new Map(APIS.map((apiId) => [apiId, grantsOf(pair, apiId)]))
     for (const { apiId, method, path, waitMs } of calls) {

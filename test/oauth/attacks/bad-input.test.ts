@@ -7,7 +7,7 @@ import { type OAuthWorld, REDIRECT, SECRET, startOAuthWorld } from '../../worlds
 import { as, basicOf } from '../../worlds/oauth/negative-requests.ts'
 import { Client, fieldOf, statusOf } from '../../worlds/wire/raw.ts'
 
-// Whatever is sent to an endpoint gets an answer of the RFC that may not be kept: no failure of ours, no stack, no secret.
+// Any input to an endpoint gets a response of the RFC that may not be stored: no internal error, no stack, no secret.
 
 const FORM = 'application/x-www-form-urlencoded'
 const INITIAL = 'the-initial-token-of-registration-0123456789'

@@ -93,7 +93,7 @@ function outcome(answer: Answer): string {
   return parts.filter((part) => part !== undefined).join(' ')
 }
 
-/** What holds for every answer of ours. */
+/** Rules for every response. */
 function checkClean({ status, headers, text }: Answer): void {
   assert.ok(status < 500, text)
   assert.equal(headers['x-content-type-options'], 'nosniff')

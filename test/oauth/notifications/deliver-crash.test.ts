@@ -15,7 +15,7 @@ import { apiOf, openBench, SEAL_KEY, SHARED_SECRET, settled } from '../../worlds
 import { type Receiver, startReceiver } from '../../worlds/oauth/receiver.ts'
 import { startChild } from '../../worlds/store/child.ts'
 
-// Two lanes of their own folder each, one a core.
+// Two lanes with separate folders, one per core.
 const LANES = 2
 const KILLS = process.env.GATEHOUSE_DEEP === '1' ? 50 : 4
 

@@ -321,7 +321,7 @@ test('a message that cannot be opened is a failure of its own queue only', async
   bench.targets.set('b', receiver.url)
   await bench.announce('b')
   const { sealed } = (await bench.rows('b'))[0]!
-  // moved from one API's queue to another's: whoever can write to the store cannot read tokens through a receiver
+  // moved from one API's queue to another's: write access to the store does not allow reading tokens through a receiver
   const row = { queue: 'a', sealed, createdAt: bench.clock.wall() }
   await bench.store.documents.commit([{ op: 'putDelivery', row }], undefined)
   bench.start()

@@ -8,7 +8,7 @@ import { basic, CALLBACK, ISSUER, VERIFIER } from '../../worlds/oauth/front-fixt
 
 const [memory] = STORES
 
-/** Somebody with a DPoP key, who makes a new proof for each request. */
+/** A client with a DPoP key, which makes a new proof for each request. */
 function holder(world: World): () => string {
   const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
   const jwk = publicKey.export({ format: 'jwk' }) as JsonObject

@@ -76,7 +76,7 @@ test('a code is bound to its client, API, redirect URI, challenge, epoch and tim
     const form = { ...exchange(code), ...changes }
     const { status, body } = await world.token(form, { headers })
     assert.equal(status, 400)
-    // Whoever got it wrong did not use it up.
+    // A failed attempt does not use it up.
     assert.equal((await world.token(exchange(code))).status, 200)
     return body.error
   }

@@ -16,7 +16,7 @@ for (const { name, open } of adapters) {
   test(`${name}: of saves for one listen path that race on different threads one gets through`, async (t) => {
     const clock = new FakeClock()
     const { documents, tokens, counters } = await open(t, clock)
-    // Each its own turn, as on a thread of its own: what they share is the store alone.
+    // Each its own lock, as on a separate thread: they share only the store.
     const threads = Array.from({ length: 3 }, (): SecretParts => {
       const own = { ...documents }
       return {
@@ -38,7 +38,7 @@ for (const { name, open } of adapters) {
       const path = `/r${round}/`
       const made = await Promise.all(threads.map((_, i) => save(i, `made-${round}-${i}`, path)))
       assert.deepEqual(made.sort(), ['listen_path_taken', 'listen_path_taken', 'stored'])
-      // moving there counts as well, and what stands elsewhere is not in the way
+      // moving there counts as well, and APIs elsewhere do not conflict
       for (const i of threads.keys())
         assert.equal(await save(i, `moved-${round}-${i}`, `/from-${round}-${i}/`), 'stored')
       const moved = await Promise.all(

@@ -14,7 +14,7 @@ const HEX = legacyHash('murmur64', KEY)
 const OLD = legacyRowHash('murmur64', HEX)
 const AUDIT = { actor: 'test', action: 'test', orgId: '', at: 0, detail: {} }
 
-/** A store with one old key. `commit` stands before that of the store. */
+/** A store with one old key. `commit` wraps that of the store. */
 async function oldKey(commit?: (documents: Documents) => Documents['commit']) {
   const clock = new FakeClock()
   const store = openMemoryStore({ clock })

@@ -111,7 +111,7 @@ test('a policy that is deleted ends the tokens of its clients, and takes those w
   await sweepsDone(parts)
   const after = await now(parts, named.client_id)
   assert.notEqual(after?.epoch, named.epoch)
-  // Without any policy, key_rules would stand alone: the name stays, and the client gets nothing by it.
+  // Without any policy, key_rules would apply alone: the id stays, and the client gets no access by it.
   assert.deepEqual(after?.policies, ['gold', 'silver'])
   assert.equal(await now(parts, byPolicy.client_id), undefined)
   assert.deepEqual(await now(parts, free.client_id), free)

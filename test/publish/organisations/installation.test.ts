@@ -19,7 +19,7 @@ import { openMemoryStore } from '../../../src/store/memory/open.ts'
 
 const ADA = { organisation: 'Acme', email: 'a@example.test', password: 'correct horse', firstName: '', lastName: '' }
 
-/** What publishers need, over a store of its own; `org` is what objects without an organisation belong to. */
+/** The dependencies of publishers, over a separate store; `org` owns objects without an organisation. */
 function emptyParts(t: TestContext): SecretParts & { org: string } {
   const clock = new FakeClock()
   const store = openMemoryStore({ clock })

@@ -24,7 +24,7 @@ interface World {
   goAway(): void
 }
 
-/** A store with a session and a client that have been read, so that they stand in the file of the copy. */
+/** A store with a session and a client that have been read, so that they are in the file of the copy. */
 async function start(t: TestContext): Promise<World> {
   const folder = mkdtempSync(join(tmpdir(), 'gatehouse-copy-'))
   t.after(() => rmSync(folder, { recursive: true }))

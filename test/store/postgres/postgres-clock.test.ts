@@ -4,7 +4,7 @@ import { FakeClock } from '../../../src/model/time/clock.ts'
 import { openPostgresStore } from '../../../src/store/postgres/connection/open.ts'
 import { freshDatabase } from '../../worlds/servers/postgres.ts'
 
-/** The clock of the node stands still, and machines are slow. */
+/** The clock of the node does not move, and machines are slow. */
 const CASES: readonly { off: string; offMs: number; says: RegExp | undefined }[] = [
   { off: 'by four seconds', offMs: 4_000, says: undefined },
   {

@@ -82,7 +82,7 @@ test('without a notice, commits are found by polling', async (t) => {
   const url = await freshDatabase()
   const { heard } = await openOn(t, url)
   const { store: other } = await openOn(t, url)
-  // As a lost notice: the feed has grown, and nobody was told.
+  // As a lost notice: the feed has grown, without a notice.
   const startedAt = performance.now()
   await runSql(
     url,
@@ -101,7 +101,7 @@ test('whoever was away for longer than the feed is kept is told that something i
   const [one, two] = [await openOn(t, url), await openOn(t, url)]
   await one.store.documents.commit([], undefined)
   await eventually('the first is heard of', () => two.heard.length === 1)
-  // What stands for an hour without PostgreSQL: commits whose rows of the feed are gone.
+  // An hour without PostgreSQL: commits whose rows of the feed are deleted.
   await runSql(
     url,
     `WITH told AS (INSERT INTO feed(upto, first, writer, events) VALUES (9, 8, 'x', '[[[],""],[[],""]]'))

@@ -49,7 +49,7 @@ test('two processes number the same dimensions and count them at once: nothing i
     return [
       stores[0].hits.append([some], batch),
       stores[1].hits.append([others]),
-      // Of the same source: whoever repeats a call may find another process.
+      // Of the same source: a repeated call may reach another process.
       stores[1].hits.append([some], batch),
     ]
   })

@@ -19,7 +19,7 @@ async function openOn(t: TestContext, url: string): Promise<Store> {
   return store
 }
 
-/** Requests that stand in a table, without having anything worked in. */
+/** Requests in a table, without a rollup. */
 const storedIn = async (url: string, table: string): Promise<number> => {
   const [row] = await runSql<{ n: number }>(url, `SELECT coalesce(sum(count), 0)::int AS n FROM ${table}`)
   return row!.n

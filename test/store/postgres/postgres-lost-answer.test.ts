@@ -16,7 +16,7 @@ interface Relay {
   silence(): void
 }
 
-/** Stands between the store and its server. */
+/** A proxy between the store and its server. */
 async function startRelay(t: TestContext, direct: string): Promise<Relay> {
   const address = new URL(direct)
   const silenced = new WeakSet<Socket>()
@@ -43,7 +43,7 @@ async function startRelay(t: TestContext, direct: string): Promise<Relay> {
       }
       server.write(data)
     })
-    // Whatever it answers now, it has done it all once it says that it is ready and in no transaction.
+    // Whatever it answers, it has finished once it reports that it is ready and in no transaction.
     server.on('data', (data: Buffer) => {
       if (!dropsAnswer) return void client.write(data)
       if (data.subarray(-6).equals(Buffer.from([0x5a, 0, 0, 0, 5, 0x49]))) end()

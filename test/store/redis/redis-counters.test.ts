@@ -64,7 +64,7 @@ const someTurns = fc.array(
     afterMs: fc.constantFrom(0, 1, 1, 2, 5, 12, 30, 46, 90, 200, 600, 2_700),
     node: fc.constantFrom(0, 0, 0, 1, 2),
     calls: fc.integer({ min: 0, max: 40 }),
-    // False: time goes on while the answers are on their way.
+    // False: time passes while the responses are on their way.
     waits: fc.constantFrom(true, true, true, false),
   }),
   { minLength: 80, maxLength: 160 },
@@ -298,7 +298,7 @@ test('without Redis calls fail at once and are admitted in the measure of before
   const redis = await startRedis(t)
   const changes: (FaultCode | undefined)[] = []
   const onChange: RedisCountersOptions['onChange'] = (trouble) => changes.push(trouble?.code)
-  // By a clock that stands still nothing is busy, so nothing is held.
+  // With a fake clock nothing is busy, so nothing is held.
   const node = await nodeOf(t, { url: redis.url, clock: new FakeClock(), onChange })
   await node.check()
   const limits = [makeLimit('rate', 'k|', 100, 60_000), makeLimit('quota', 'k|', 1000, 0)]

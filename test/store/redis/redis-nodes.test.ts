@@ -53,7 +53,7 @@ async function drive(
     try {
       note(await nodes[node]!.take(limits[node]!, { wall: systemClock.wall(), mono: systemClock.mono() }), from)
     } catch (error) {
-      // On a machine that stands still answers of Redis come too late to be used: the call is neither used nor refused.
+      // On a stalled machine responses of Redis come too late to be used: the call is neither used nor refused.
       if (!(error instanceof Fault) || error.code !== 'store_away') throw error
     }
   }

@@ -13,7 +13,7 @@ import { openStore, type SqliteStore } from '../../../src/store/sqlite/connectio
 import { temporaryFolder } from '../../contract/adapters.ts'
 import { startChild } from '../../worlds/store/child.ts'
 
-// Two lanes of their own folder each, one a core.
+// Two lanes with separate folders, one per core.
 const LANES = 2
 const KILLS = process.env.GATEHOUSE_DEEP === '1' ? 100 : 5
 
@@ -23,7 +23,7 @@ const REFS = 6
 /** Requests in one call of `samples` of the process. */
 const SAMPLES = 50
 
-/** What one lane was told over all its rounds. */
+/** The acknowledgements of one lane over all its rounds. */
 interface Acknowledged {
   readonly counters: Map<string, { round: number; n: number }>
   readonly revisions: Set<number>
@@ -97,13 +97,13 @@ async function checkStore(store: SqliteStore, acknowledged: Acknowledged, pairs:
   const [sum] = await hits.sum({ fromHour: 0, toHour: 9, limit: 1 })
   assert.ok((sum?.count ?? 0) >= acknowledged.hits)
   assert.equal(sum?.total.buckets.at(-1), sum?.count)
-  // Whatever was not acknowledged is there as a whole or not at all.
+  // An unacknowledged write is there as a whole or not at all.
   const policies = await documents.list('policy', { limit: 0 })
   assert.equal(await tokens.countSessions({}), policies.total)
   assert.equal(await tokens.countSessions({ policyId: 'p', apiId: 'a', orgId: 'o' }), policies.total)
 }
 
-/** Each process may have had one call without an answer; whatever else is there above what was acknowledged was counted twice. */
+/** Each process may have had one call without a response; anything else above the acknowledged sum was counted twice. */
 async function checkSamples({ hits }: SqliteStore, acknowledged: Acknowledged, rounds: number): Promise<void> {
   const rows = await hits.sum({ fromHour: 20, toHour: 20, by: ['keyHash'], limit: 1000 })
   const sum = rows.reduce((all, { count }) => all + count, 0)

@@ -45,7 +45,7 @@ function bodiesRead(lines: readonly string[], table: string): string[] {
 /** True for a line that reads entries of more than one index or document; 'SCAN c' names what a co-routine found. */
 function readsTooMuch(line: string): boolean {
   if (!/^(SCAN|SEARCH) [cw]\b/.test(line) || line === 'SCAN c') return false
-  // Ids of all documents of a kind are short, and stand in the order that lists without another one have.
+  // Ids of all documents of a kind are short, and in the default order of lists.
   return !/\(kind=\? AND (name|id)=\?/.test(line) && !/sqlite_autoindex_document_1 \(kind=\?\)$/.test(line)
 }
 

@@ -54,7 +54,7 @@ async function lostByKill(t: TestContext, ms: number): Promise<number> {
   child.process.kill('SIGKILL')
   await child.ended
   const times = child.lines.filter((line) => line.startsWith('took')).map((line) => Number(line.split(' ')[1]))
-  // While the machine stood still nothing could be saved.
+  // While the machine was stalled nothing could be saved.
   const stoodMs = Math.max(...times.slice(1).map((time, i) => time - times[i]!))
   const atLeast = times.filter((time) => time <= times.at(-1)! - 1000 - 2 * stoodMs).length
   const [saved, forEver] = await used(path)

@@ -20,7 +20,7 @@ const idsOf = (prefix: string, count: number, every = 1) =>
     .filter((n) => n % every === 0)
     .map((n) => `${prefix}${n}`)
 
-/** Every seventh has rights of its own as well, every eleventh lapses, one in five is a token. */
+/** Every seventh has its own access rights as well, every eleventh expires, one in five is a token. */
 const sessions = Array.from({ length: SESSIONS }, (_, n) => ({
   hash: hashKey(`key ${n}`),
   row: {

@@ -14,7 +14,7 @@ import { temporaryFolder } from '../../contract/adapters.ts'
 const ID = '00000000000000000000000a' as DocumentId
 const VERSION_1 = readFileSync(join(import.meta.dirname, '../../worlds/store/version-1.sql'), 'utf8')
 
-/** A store as a program of version 1 left it: a document, a key, a lapsed token, a quota and a row of hits. */
+/** A store as a program of version 1 left it: a document, a key, an expired token, a quota and a row of hits. */
 function writeVersion1(file: string, clock: FakeClock): void {
   const db = new DatabaseSync(file)
   db.exec(`PRAGMA journal_mode = WAL; PRAGMA application_id = ${APPLICATION_ID};

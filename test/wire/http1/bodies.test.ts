@@ -10,7 +10,7 @@ import { nothingLeft } from '../../worlds/wire/until-quiet.ts'
 const SEED = Number(process.env.GATEHOUSE_SEED ?? 1)
 const SIZE = 3 << 20
 
-/** Reads by fits and starts, so that whoever sends is stopped now and then. */
+/** Reads in bursts, so that the sender is stopped now and then. */
 function stutter(socket: Client['socket']): void {
   socket.on('data', () => {
     socket.pause()

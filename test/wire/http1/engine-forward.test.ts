@@ -8,7 +8,7 @@ import { Client, fieldOf, get, statusOf, turn, until } from '../../worlds/wire/r
 
 const NAMES = ['content-length', 'transfer-encoding', 'connection'] as const
 
-/** Answers any request with the bytes that stand under its path. */
+/** Answers any request with the bytes of its path. */
 function canned(answers: Record<string, string>): OriginScript {
   return answering((request) => answers[request.start.split(' ')[1] ?? ''] ?? '')
 }

@@ -21,7 +21,7 @@ function echo(request: Message): string {
 
 const LEFTOVER = 'HTTP/1.1 200 OK\r\nX-Path: stolen\r\nContent-Length: 6\r\n\r\nstolen'
 
-/** Answers followed by bytes that belong to nobody. `{}` stands for the honest answer. */
+/** Responses followed by unsolicited bytes. `{}` is the honest response. */
 const LIARS: Readonly<Record<string, string>> = {
   'two answers at once': `{}${LEFTOVER}`,
   'more than its length': `{}stolen`,
@@ -63,7 +63,7 @@ for (const [name, lie] of Object.entries(LIARS)) {
         const liar = await Client.connect(gate.port)
         const next = await Client.connect(gate.port)
         await liar.ask(get('/lie'))
-        // What comes when the next request is under way cannot be told from its answer: only an idle leg can be caught lying.
+        // Bytes that come when the next request is under way cannot be told from its response: only an idle leg can be caught lying.
         if (late) await until('the leg is given up', () => gate.upstream.idleCount === 0)
         await expectHonest(gate, next, `/next-${round}`)
         await expectHonest(gate, liar, `/same-${round}`)

@@ -34,7 +34,7 @@ async function ask(gate: Gate, request = get('/'), method = 'GET'): Promise<Mess
   return answer
 }
 
-/** Heads that are no valid answer: 502, whatever follows. */
+/** Invalid response heads: 502, with anything after them. */
 const BAD_HEADS: Readonly<Record<string, string>> = {
   garbage: '\0\x01\x02\x03\r\n\r\n',
   'another protocol': 'SSH-2.0-OpenSSH_9.0\r\n',

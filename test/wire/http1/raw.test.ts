@@ -10,7 +10,7 @@ import { complaints, type Expectation, type Outcome, observe, PROBE, takeCalls }
 
 type Piece = string | { readonly repeat: string; readonly times: number }
 
-/** One case of `cases/*.json`. Text stands for latin1 bytes. */
+/** One case of `cases/*.json`. Text means latin1 bytes. */
 interface RawCase {
   readonly name: string
   /** Number and section of the RFC that decides. */

@@ -30,7 +30,7 @@ const talk = fc
 
 type Call = typeof call extends fc.Arbitrary<infer Made> ? Made : never
 
-/** The fields of ours among all that came. */
+/** Our fields among all that came. */
 function ours(headers: IncomingHttpHeaders): Record<string, unknown> {
   const kept = Object.entries(headers).filter(
     ([key]) => key.startsWith('x-') && key !== 'x-seen-host' && key !== 'x-call',

@@ -35,7 +35,7 @@ async function open(t: TestContext, options: Partial<GateOptions> = {}, script =
   return { origin, gate: await openGate(t, { originPort: origin.port, ...options, limits }) }
 }
 
-/** The next frame of a stream, whatever comes of the connection meanwhile. */
+/** The next frame of a stream, in any state of the connection. */
 async function nextOf(client: FrameClient, stream: number): Promise<Arrived> {
   const found = await client.find((arrived) => arrived.stream === stream && arrived.type !== TYPE.window)
   assert.ok(found !== undefined, `a frame of stream ${stream}, not the end`)
@@ -296,7 +296,7 @@ test('a connection begins with the preface, over TLS too, and with SETTINGS', as
   other.destroy()
 })
 
-/** Waits until a number has stayed as it is for many turns of the event loop, in which all that could go on would. */
+/** Waits until a number has not changed for many turns of the event loop, in which all pending work would run. */
 async function settled(value: () => number): Promise<number> {
   let last = value()
   for (let turns = 0; turns < 300; turns++) {

@@ -34,11 +34,11 @@ export interface Expectation {
   readonly who: string
   /** What the placeholders name, in order; those that are left out name nothing that is there. */
   readonly names: readonly Thing[]
-  /** With ownership on, whoever does not own what this placeholder (by number) names is refused. */
+  /** With ownership on, callers who do not own the object of this placeholder (by number) are refused. */
   readonly owned?: number
-  /** Whoever's own record this placeholder (by number) names may always. */
+  /** Callers may always use their own record, named by this placeholder (by number). */
   readonly own?: number
-  /** The route itself refuses, in words of its own, whoever calls about a record that is not the own one (placeholder by number). */
+  /** The route itself refuses, with its own text, callers who name a record other than their own (placeholder by number). */
   readonly onlyOwn?: number
   /** A call that only reads although its method does not say so. */
   readonly reads?: boolean
@@ -46,7 +46,7 @@ export interface Expectation {
   readonly writes?: boolean
   /** Besides this permission others are needed, which depend on what is there: the route itself may refuse. */
   readonly looks?: boolean
-  /** What is not to be seen answers like this, in the place of a refusal from 400 on: a deletion that is done either way. */
+  /** Invisible objects are answered like this, instead of a refusal from 400 on: a deletion that is done either way. */
   readonly hiddenIs?: number
   /** What others own may be named in the answer. */
   readonly namesOwned?: boolean
@@ -88,7 +88,7 @@ says('POST /api/password/reset', 'public')
 says('GET /api/session', 'signed-in')
 says('GET /api/sessions', 'signed-in')
 says('DELETE /api/sessions/{}', 'signed-in', ['none'])
-// Looks at one organisation: of a session of its own, and refused in words to whoever has an organisation.
+// Views one organisation: for sessions, and refused with a text to users of an organisation.
 says('PUT /api/session/organisation', 'signed-in', [], { body: { org_id: '' } })
 says('POST /api/logout', 'signed-in')
 says('POST /api/logout/everywhere', 'signed-in')
@@ -131,7 +131,7 @@ says('DELETE /admin/oauth/tokens', 'installation')
 says('GET /admin/system/reload', 'installation')
 says('POST /admin/sso', 'installation')
 
-// Users (permission rules 4 to 6): a user sees, deletes and re-keys the own record whatever its rights are.
+// Users (permission rules 4 to 6): users can see, delete and re-key their own record with any permissions.
 says('GET,POST /api/users', 'users')
 says('GET /api/users/me', 'signed-in')
 says('GET /api/users/search', 'users')
@@ -169,7 +169,7 @@ says('POST /portal/password/reset', 'public')
 says('POST /oauth-clients/{}/revoke', 'public', ['client'])
 says('POST /oauth-clients/{}/revoke_all', 'public', ['client'])
 
-// Labels: definitions by administrators, on an API by whoever may change it.
+// Labels: definitions by administrators, on an API by users who may change it.
 says('GET /api/labels', 'apis')
 says('POST /api/labels', 'admin')
 says('GET /api/labels/{}', 'apis', ['label'])
@@ -282,7 +282,7 @@ says('GET /auth/{}/saml/finish', 'public')
 says('GET /auth/{}/saml/logout', 'public')
 says('GET /auth/{}/saml/metadata', 'public')
 
-// The system. The own organisation and the licence are read by whoever is signed in: the screens of everybody need them.
+// The system. Any signed-in user may read their organisation and the licence: the screens of all users need them.
 says('GET /api/org', 'signed-in')
 says('GET /api/organisations', 'signed-in')
 says('GET /api/organisations/list', 'signed-in')
@@ -328,7 +328,7 @@ export type Outcome =
   | 'hidden'
   /** By the route itself, from 400 on, and nothing changes. */
   | 'refused'
-  /** By the route itself, which may refuse for reasons of its own. */
+  /** By the route itself, which may refuse for other reasons. */
   | 'looked at'
 
 /** Who calls. All but the last four call about what nobody owns. */

@@ -12,7 +12,7 @@ export interface Row {
   readonly outcome: Outcome
 }
 
-/** Method and path of a route without the names of its placeholders: where its expectation stands. */
+/** Method and path of a route without the names of its placeholders: the key of its expectation. */
 export function callOf({ method, path }: Pick<Route, 'method' | 'path'>): string {
   return `${method} ${path.replace(/\{[^}]*\}/g, '{}')}`
 }
@@ -154,7 +154,7 @@ async function lastNote({ store }: World) {
   return rows[0]
 }
 
-/** Whoever is refused for lack of rights leaves a trace. */
+/** A refusal for missing permissions leaves an audit entry. */
 async function unrecorded(
   world: World,
   outcome: Outcome,

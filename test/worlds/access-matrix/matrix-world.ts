@@ -28,7 +28,7 @@ export const OWNED = 'owned-8c1e'
 /** In every secret of the things of the first organisation: only users who may write its document read it. */
 export const SECRET = 'secret-5b7d'
 
-/** An organisation with one thing of each sort that nobody owns, and one of each that somebody does. */
+/** An organisation with one object of each type without an owner, and one of each with an owner. */
 export interface World extends TestDashboard {
   readonly open: Readonly<Record<Thing, string>>
   readonly owned: Readonly<Record<Thing, string>>

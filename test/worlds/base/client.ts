@@ -12,7 +12,7 @@ export interface CallOptions {
   readonly method?: string
   readonly headers?: Readonly<Record<string, string>>
   readonly body?: string
-  /** Whose connections are used; absent = one of its own. */
+  /** Whose connections are used; absent = a new one. */
   readonly agent?: Agent
 }
 

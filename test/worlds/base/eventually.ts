@@ -25,7 +25,7 @@ export async function becomes<T>(read: () => T | Promise<T>, expected: T, what =
   }
 }
 
-/** What a promise gives, where what it waits for has no bound of its own, as scripts in a page. @throws AssertionError naming `what` after two minutes */
+/** The value of a promise that has no bound, such as scripts in a page. @throws AssertionError naming `what` after two minutes */
 export async function within<T>(what: string, promise: Promise<T>): Promise<T> {
   let timer: NodeJS.Timeout | undefined
   const late = new Promise<never>((_, reject) => {

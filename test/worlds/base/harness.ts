@@ -23,7 +23,7 @@ export interface TestGatewayOptions {
   readonly settleWithinMs?: number
 }
 
-/** A whole gateway in this process: real sockets, real steps, the embedded memory store, a clock that stands still. */
+/** A whole gateway in this process: real sockets, real steps, the embedded memory store, a fake clock. */
 export interface TestGateway {
   readonly gateway: Gateway
   readonly port: number

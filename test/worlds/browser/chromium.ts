@@ -19,7 +19,7 @@ const QUIET: readonly string[] = [
 ]
 /** What the browser is started with. */
 export const LAUNCH_ARGS = [...QUIET, ...(process.getuid?.() === 0 ? ['--no-sandbox'] : [])]
-/** For one thing to come about on a page: a machine that does much besides is slow. */
+/** For one change on a page: a busy machine is slow. */
 const LONGEST_MS = 60_000
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 
@@ -66,7 +66,7 @@ export async function openPage(
   page.on('pageerror', (error) => note(`page: ${error.message}`))
   page.on('requestfailed', (request) => {
     const why = request.failure()?.errorText ?? ''
-    // a page that is left lets go of what it waited for
+    // a page that is closed drops its pending requests
     if (why !== 'net::ERR_ABORTED') note(`failed: ${request.method()} ${request.url()} ${why}`)
   })
   page.on('request', (request) => {

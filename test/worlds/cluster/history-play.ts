@@ -37,7 +37,7 @@ export interface World {
   readonly key: string
 }
 
-/** Three gateways behind networks of their own, started by `start`, with an authorization server `tok` and a key of `quota` for `shop`. */
+/** Three gateways behind separate networks, started by `start`, with an authorization server `tok` and a key of `quota` for `shop`. */
 export async function startWorld(
   t: TestContext,
   cluster: Cluster,
@@ -234,7 +234,7 @@ async function useAndRevoke({ places }: World): Promise<Revoked> {
   return { uses, revoked: { node, calledAt: revoked.calledAt, answeredAt } }
 }
 
-/** When a node must refuse what was revoked elsewhere: within a second, counted anew from when it has PostgreSQL again. */
+/** When a node must refuse a credential that was revoked elsewhere: within a second, counted from when it has PostgreSQL again. */
 export function dueAt({ cutOff }: Place, revokedAt: number): number {
   let due = revokedAt + PROMISED_MS
   for (const { from, to } of cutOff) if (from <= due && to >= revokedAt) due = Math.max(due, to + PROMISED_MS)

@@ -35,7 +35,7 @@ export function isLinearizable<State, Input, Output>(
     const place = `${left} ${model.name(state)}`
     if (seen.has(place)) return false
     seen.add(place)
-    // Whatever was called after another was answered comes after it.
+    // A call that was made after the response of another comes after it.
     const soonest = Math.min(
       ...history.map(({ answeredAt }, i) => (left & (1 << i) ? answeredAt : Number.POSITIVE_INFINITY)),
     )
@@ -56,7 +56,7 @@ export type Refreshed = { readonly gave: string } | 'refused'
 type Family = string
 
 /**
- * Refresh tokens of one grant (RFC 9700 section 4.14.2): the newest can be used once and gives the next; whoever brings an older one ends
+ * Refresh tokens of one grant (RFC 9700 section 4.14.2): the newest can be used once and gives the next; the use of an older one revokes
  * them all. `first`: the one that the grant began with.
  */
 export function refreshModel(first: string): Model<Family, string, Refreshed> {

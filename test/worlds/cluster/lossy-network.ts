@@ -4,7 +4,7 @@ import type { TestContext } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
 
 // A network that is not to be relied on, between two parts of a cluster. A TCP stream that carried bytes twice would be broken, and no
-// network does that to one: what arrives twice is what somebody asks again because he never heard the answer. So `loseAnswers` stands for
+// network does that to one: duplicates come from a caller that repeats a request whose response was lost. So `loseAnswers` simulates
 // what duplicated packets are below TCP.
 
 export interface LossyNetwork {
@@ -15,7 +15,7 @@ export interface LossyNetwork {
   loseAnswers: number
   /** Resets every connection that is there; new ones work. Answers how many they were. */
   cut(): number
-  /** Every connection that is there swallows what is sent from now on, and nobody is told; new ones work. */
+  /** Every present connection swallows what is sent from now on, silently; new ones work. */
   silence(): void
   /** Nothing passes, and new connections wait, until the function that it answers is called: then what was held back arrives. */
   hold(): () => void

@@ -50,7 +50,7 @@ export class RoundRobin {
     }
   }
 
-  /** Lets go of the connections. */
+  /** Closes the connections. */
   close(): void {
     for (const { agent } of this.nodes) agent.destroy()
   }

@@ -1,4 +1,4 @@
-// What calls say of a limit, whatever the machine does to their way: times are bounds, and a slow way makes them wider.
+// The calls' statements about a limit, on a machine of any speed: times are bounds, and slow calls make them wider.
 
 /** One call that was used, or refused, somewhere between two times of one clock, in milliseconds. */
 export interface Way {
@@ -51,7 +51,7 @@ function below(numbers: readonly number[], bound: number): number {
 
 const MOST_STEP_MS = 20
 
-/** Says whether a count has stood still for so long, each time that it is asked; time in which the machine stood still counts little. */
+/** Says whether a count has not changed for so long, each time that it is asked; time in which the machine was stalled counts little. */
 export function standsStill(forMs: number): (count: number) => boolean {
   let [last, askedAt, stillMs] = [0, performance.now(), 0]
   return (count) => {

@@ -9,7 +9,7 @@ import { type Origin, startOrigin } from '../servers/origin.ts'
 import { copied } from './clipboard.ts'
 import { type ConsoleUser, type ConsoleWorld, checkThemes, shoot, signIn, startConsole } from './world.ts'
 
-/** A name that breaks pages which take names for markup, or for words of their own direction. */
+/** A name that breaks pages which interpret names as markup, or ignore text direction. */
 export const ODD_NAME = '<b>Pets</b> & متجر 🙂'
 export const LONG_NAME = `Long ${'Wörter\u202e '.repeat(12)}${'x'.repeat(90)}`.slice(0, 200)
 export const IS_DEEP = process.env.GATEHOUSE_DEEP === '1'
@@ -17,7 +17,7 @@ export const IS_DEEP = process.env.GATEHOUSE_DEEP === '1'
 /** The product, a service behind its gateway that says which path it saw, and a browser. */
 export interface ApisWorld extends ConsoleWorld {
   readonly origin: Origin
-  /** A page on which somebody is signed in; `allow` names the troubles that the test brings about itself. */
+  /** A page with a signed-in user; `allow` names the errors that the test causes itself. */
   open(person: ConsoleUser, path: string, allow?: readonly RegExp[]): Promise<Page>
 }
 
@@ -83,7 +83,7 @@ export function withSettings(document: JsonObject, change: (settings: JsonObject
   return copy
 }
 
-/** What stands at names of a document. */
+/** The value at a path of a document. */
 export function at(tree: unknown, ...names: readonly string[]): unknown {
   return names.reduce<unknown>((here, name) => (here as Record<string, unknown> | undefined)?.[name], tree)
 }
@@ -136,7 +136,7 @@ export async function confirmDelete(page: Page, name: string, depends?: RegExp |
   await dialog.waitFor({ state: 'detached' })
 }
 
-/** Notes the message that something was saved, and takes it away so that the next one is told apart. */
+/** Waits for the message that something was saved, and closes it so that the next one can be recognised. */
 export async function saved(page: Page, text = 'Saved'): Promise<void> {
   await dismissed(page.getByRole('alert').filter({ hasText: text }))
 }
@@ -172,7 +172,7 @@ export const flip = (place: Page | Locator, name: string) =>
 export const field = (place: Page | Locator, name: string | RegExp) =>
   place.getByRole('textbox', { name }).or(place.getByRole('combobox', { name })).first()
 
-/** Pastes a text over all that stands in an editor. */
+/** Pastes a text over all text of an editor. */
 export async function pasteOver(page: Page, editor: Locator, text: string): Promise<void> {
   await editor.click()
   await page.keyboard.press('Control+a')

@@ -39,7 +39,7 @@ export async function put(page: Page): Promise<void> {
   await saved(page)
 }
 
-/** The product with TLS on a port of its own, and a service that hands out a key set. */
+/** The product with TLS on a separate port, and a service that serves a key set. */
 export async function startWays(t: TestContext): Promise<ApisWorld> {
   const folder = folderFor(t)
   const server = makeCertificate('gateway.example')
@@ -71,7 +71,7 @@ export async function addApi(world: ApisWorld, page: Page, name: string, way: st
   return idIn(page)
 }
 
-/** What the gateway is told of who may call. */
+/** The authentication settings of the gateway. */
 export const told = async (world: ApisWorld, id: string, ...names: readonly string[]) =>
   at(await documentOf(world, id), 'x-svc-api-gateway', 'server', 'authentication', ...names)
 
@@ -122,7 +122,7 @@ export function messageSigned(path: string, keyId: string, secret: string): Reco
   return { 'signature-input': `sig=${input}`, signature: `sig=:${signature}:` }
 }
 
-/** What the gateway answers over TLS, to somebody with this certificate. */
+/** The gateway's response over TLS, to a client with this certificate. */
 export function overTls(world: ApisWorld, path: string, client?: Certificate): Promise<number> {
   const port = Number(/tls +https:\/\/127\.0\.0\.1:(\d+)/.exec(world.product.output())?.[1])
   const own = client === undefined ? {} : { cert: client.cert, key: client.key }
@@ -139,7 +139,7 @@ export function overTls(world: ApisWorld, path: string, client?: Certificate): P
   })
 }
 
-/** Has a proof read in the query and in a cookie for a while, and asks at both. It stands in the header of this name before and after. */
+/** Has a credential read in the query and in a cookie for a while, and asks at both. It is in the header of this name before and after. */
 export async function moveAbout(
   world: ApisWorld,
   page: Page,

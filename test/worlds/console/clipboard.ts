@@ -37,7 +37,7 @@ export async function copied(page: Page, button: Locator): Promise<string> {
     )
     return text !== ''
   })
-  // What says that it is copied would stand in the way of what is looked at next.
+  // The message that it is copied would cover the next control.
   await page.mouse.move(0, 0)
   await page.getByRole('tooltip').first().waitFor({ state: 'hidden' })
   return text

@@ -35,7 +35,7 @@ export async function found({ world }: People, email = EMAIL): Promise<JsonObjec
   return (json as { users: JsonObject[] }).users[0]!
 }
 
-/** A choice of the matrix; it stands below a mark of its own. */
+/** A choice of the matrix; it is below its mark. */
 export const right = (page: Page, permission: string, choice: string): Locator =>
   page.getByRole('radio', { name: `${permission}: ${choice}`, exact: true })
 

@@ -7,7 +7,7 @@ import { openPage, startBrowser } from '../browser/chromium.ts'
 import { type Receiver, startReceiver } from '../oauth/receiver.ts'
 import { type ConsoleUser, type ConsoleWorld, signIn, startConsole } from './world.ts'
 
-/** The product, and a receiver of messages that also stands behind an API. */
+/** The product, and a receiver of messages that is also the upstream of an API. */
 export interface Platform extends ConsoleWorld {
   readonly receiver: Receiver
   open(person: ConsoleUser, path: string, allow?: readonly RegExp[]): Promise<Page>
@@ -18,7 +18,7 @@ export const SETTINGS = { SVC_WEBHOOKS_ALLOWPRIVATE: 'true' }
 /** Where the API in the classic format is. */
 export const API = '/api/apis/bells'
 
-/** An open API in the classic format, behind which the receiver stands. */
+/** An open API in the classic format, whose upstream is the receiver. */
 export async function makeBells(world: ConsoleWorld, receiver: Receiver): Promise<void> {
   const api_definition = {
     ...{ api_id: 'bells', name: 'Bells', active: true, use_keyless: true },
@@ -53,7 +53,7 @@ export async function pick(page: Page, field: Locator, option: string): Promise<
 
 /**
  * Waits until the page of that name is drawn, with what its tables show. The menu and the address name it earlier: until its module
- * is read, the page before stands there.
+ * is read, the previous page is shown.
  */
 export async function arrived(page: Page, name: string): Promise<void> {
   const title = name === 'Home' ? /^Welcome/ : name

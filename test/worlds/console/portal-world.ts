@@ -94,7 +94,7 @@ export async function addChoice(page: Page, field: Locator, option: string): Pro
   await field.press('Escape')
 }
 
-/** Types the name that is asked for, and nothing before it, and goes on. */
+/** Types the requested name, and nothing before it, and continues. */
 export async function confirm(page: Page, name: string, verb: string): Promise<void> {
   const dialog = page.getByRole('dialog')
   const button = dialog.getByRole('button', { name: verb, exact: true })
@@ -119,7 +119,7 @@ export async function takeSecrets(page: Page, title: string): Promise<string[]> 
   return secrets
 }
 
-/** Waits until the page says that something is done, and takes the message away so that the next one is told apart. */
+/** Waits until the page says that something is done, and closes the message so that the next one can be recognised. */
 export async function told(page: Page, text = 'Saved'): Promise<void> {
   const note = page.getByRole('alert').filter({ has: page.getByText(text, { exact: true }) })
   await dismissed(note)

@@ -5,11 +5,11 @@ import { SHELL } from '../../../console/src/texts/shell.ts'
 import { START } from '../../../console/src/texts/start.ts'
 import type { Control } from './recorder.ts'
 
-/** Stands for a name that is no text of the console, such as that of an API in a list. */
+/** The placeholder for a name that is no text of the console, such as that of an API in a list. */
 const DATA = '…'
 
 /**
- * One part draws these wherever they stand, and they do the same everywhere: used on one page, they count as used on all.
+ * One part draws these on all pages, and they do the same everywhere: used on one page, they count as used on all.
  * Names are those of the console's texts.
  */
 const SAME_EVERYWHERE: ReadonlySet<string> = new Set([
@@ -46,7 +46,7 @@ function templateOf(text: string): Template {
   return { text, pattern: new RegExp(`^${pattern}$`, 's'), letters: parts.join('').replace(/\W/g, '').length }
 }
 
-/** The text of the console that a name was made from, with its `{words}`; `…` for a name that is somebody's own. */
+/** The text of the console that a name was made from, with its `{placeholders}`; `…` for a name from data. */
 export function textOf(name: string): string {
   if (name === '' || exact.has(name)) return name
   return templates.find(({ pattern }) => pattern.test(name))?.text ?? DATA
@@ -54,19 +54,19 @@ export function textOf(name: string): string {
 
 /** Pages whose tabs hold one and the same part. */
 const ONE_PANEL: ReadonlySet<string> = new Set(['/analytics'])
-/** Words that the recorder puts in the place of names. */
+/** Words that the recorder uses instead of names. */
 const OWN_WORDS: ReadonlySet<string> = new Set(['bar', 'menu', 'popover'])
 
-/** One dialog that comes over whichever page stands there. */
+/** One dialog that opens over any page. */
 const OVER_ALL: ReadonlySet<string> = new Set([SHELL['part.sessionEnded']])
 
-/** What is one control, whatever it was about this time: `/keys/$id · button “Delete”`. */
+/** The identity of a control, for any object: `/keys/$id · button “Delete”`. */
 export function identityOf({ page, place, role, name }: Control): string {
   const text = textOf(name)
   if (SAME_EVERYWHERE.has(text)) return `everywhere · ${role} “${text}”`
   if (role === 'button' && /^\d+$/.test(name)) return 'everywhere · number of a page'
   if (OVER_ALL.has(place)) return `everywhere · “${place}” · ${role} “${text}”`
-  // The bar lists what the menu lists, and whatever is found: one choice of many.
+  // The bar lists what the menu lists, and all results: one choice of many.
   if (place === 'bar' && role === 'button') return 'command bar · what is found or begun'
   const where = ONE_PANEL.has(page) ? '' : whereOf(place)
   return `${page}${where} · ${role} “${text}”`
@@ -78,7 +78,7 @@ function whereOf(place: string): string {
   return place.startsWith('menu ') ? ` · menu “${textOf(place.slice(5))}”` : ` · “${textOf(place)}”`
 }
 
-/** The controls that stood on a page and that nobody used, sorted by their page. */
+/** The controls of a page that were never used, sorted by their page. */
 export function unreached(controls: readonly Control[]): readonly string[] {
   const of = (wanted: Control['fate']) =>
     new Set(controls.filter(({ fate }) => fate === wanted).map((control) => identityOf(control)))

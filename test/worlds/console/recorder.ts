@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import type { BrowserContext } from 'playwright-core'
 
-/** What happened to a control: it stood on a page, or somebody used it. */
+/** What happened to a control: it was on a page, or it was used. */
 export type Fate = 'seen' | 'used'
 
 /** A control of the console: on which page, in which dialog, tab or section of it, what kind, and how it is called. */
@@ -24,7 +24,7 @@ export const CONTROLS_FOLDER = join(import.meta.dirname, '../../../test-output/c
 const notes = new Map<string, Note>()
 
 /**
- * Notes every control that stands on the pages of a browser context, and every one that is used. What one process noted is
+ * Notes every control on the pages of a browser context, and every used one. The notes of one process are
  * written when it ends.
  */
 export async function recordControls(context: BrowserContext): Promise<void> {
@@ -55,7 +55,7 @@ function watchControls(): void {
   const FRAME = '.mantine-AppShell-header,.mantine-AppShell-navbar,.skip'
   const PLACES = '[role=dialog],[role=menu],[role=tabpanel],[role=region],section[aria-label],section[aria-labelledby]'
   const UNSEEN = '[aria-hidden=true],[inert],.mantine-Notifications-root,.mantine-PasswordInput-visibilityToggle'
-  /** What explains a name stands in the same label, and is no part of the name. */
+  /** The explanation of a name is in the same label, and is no part of the name. */
   const HINTS = '[class*="-description"],.mantine-Accordion-label > :not(:first-child)'
   const OPEN_PAGES = ['/bootstrap', '/forgotten-password', '/reset-password']
   const PAUSE_MS = 120
@@ -109,8 +109,8 @@ function watchControls(): void {
     return page
   }
   /**
-   * Parts of a page are told by the address under which they came: what comes into them later may come under the next one. A part
-   * that comes beside others is of their page: the next one takes the place of all of them.
+   * Parts of a page are identified by the address under which they came: later content may come under the next one. A part
+   * that is added belongs to their page: the next one replaces all of them.
    */
   const markParts = () => {
     for (const part of document.querySelectorAll('#content > * > *')) {
@@ -129,7 +129,7 @@ function watchControls(): void {
     if (element.closest(FRAME) !== null) return ['*', '']
     const place = element.closest(PLACES)
     if (place === null) return [pageOf(element), '']
-    // A menu says what opens it, and belongs where that stands.
+    // A menu says what opens it, and belongs to the place of that.
     const opener = document.getElementById(place.getAttribute('aria-labelledby') ?? '')
     if (place.matches('[role=menu]') && opener !== null) {
       return opener.closest(FRAME) === null ? [pageOf(element), `menu ${nameOf(opener)}`] : ['*', 'menu']
@@ -190,7 +190,7 @@ function watchControls(): void {
     if (event.target instanceof Element && event.target.closest(MOVED) !== null) use(event)
   }
   for (const kind of ['keydown', 'pointerdown']) addEventListener(kind, move, true)
-  // The address changes before the next page is drawn: what stands here still belongs to the one before.
+  // The address changes before the next page is drawn: the content still belongs to the one before.
   for (const name of ['pushState', 'replaceState'] as const) {
     const change = history[name].bind(history)
     history[name] = (...words) => {

@@ -84,11 +84,11 @@ async function inDialog(page: Page, title: string, verb: string, fill: (dialog: 
 export const takeOut = (place: Locator, name: string) =>
   place.getByRole('button', { name: `Take ${name} out`, exact: true }).click()
 
-/** What the gateway is told. */
+/** The gateway's settings. */
 export const toldOf = async (world: ApisWorld, id: string, ...names: readonly string[]) =>
   at(await documentOf(world, id), 'x-svc-api-gateway', ...names)
 
-/** How the targets of an API stand on the gateway. */
+/** The states of an API's targets on the gateway. */
 export async function targetStates(world: ApisWorld, id: string): Promise<Record<string, string>> {
   const { upstreams = [] } = (await world.product.svc('GET', '/svc/node')).json as {
     upstreams?: { api_id: string; targets: { target: string; state: string }[] }[]

@@ -51,7 +51,7 @@ export async function startOpenId(t: TestContext, callback: string): Promise<str
   return issuer
 }
 
-/** Turns single sign-on of the organisation on or off, as whoever runs the installation. */
+/** Turns single sign-on of the organisation on or off, as the operator of the installation. */
 export async function allowSso(world: ConsoleWorld, sso_enabled: boolean): Promise<void> {
   const { id } = (await world.api('GET', '/api/org')).json as JsonObject
   const send = (method: string, body?: JsonObject) =>
@@ -70,7 +70,7 @@ export async function withoutFonts(page: Page): Promise<void> {
   await page.context().route(fonts, (route) => route.fulfill({ contentType: 'text/css', body: '' }))
 }
 
-/** Signs in at the provider as somebody, and consents. */
+/** Signs a user in at the provider, and consents. */
 export async function signInThere(page: Page, login: string): Promise<void> {
   await page.locator('input[name=login]').fill(login)
   await page.locator('input[name=password]').fill('any')

@@ -9,7 +9,7 @@ import { type Answer, call } from '../base/client.ts'
 import { checkAccessible } from '../browser/chromium.ts'
 import { type Product, startProduct } from '../flows/product.ts'
 
-/** Somebody who signs in with a password. */
+/** A user who signs in with a password. */
 export interface Person {
   readonly email: string
   readonly password: string
@@ -34,7 +34,7 @@ export interface ConsoleWorld {
   readonly owner: ConsoleUser
   /** May read everything and change nothing. */
   readonly reader: ConsoleUser
-  /** A call of the dashboard's API, by the administrator unless somebody else is named. */
+  /** A call of the dashboard's API, by the administrator unless another user is named. */
   api(method: string, path: string, body?: unknown, as?: ConsoleUser): Promise<Answer>
   /** A request through the gateway. */
   through(path: string, headers?: Record<string, string>): Promise<Answer>
@@ -118,7 +118,7 @@ async function readUser(port: number, person: Person): Promise<ConsoleUser> {
   return { ...person, id: String(me.id), key: String(me.access_key) }
 }
 
-/** Signs in through the page, at whatever address it stands, and waits for the console. */
+/** Signs in through the page, at any address, and waits for the console. */
 export async function signIn(page: Page, { email, password }: Person, path = '/'): Promise<void> {
   await page.goto(path)
   await page.getByLabel('Email address').fill(email)

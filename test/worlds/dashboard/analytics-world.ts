@@ -52,7 +52,7 @@ export interface AnalyticsWorld extends KeyWorld {
 /** 28 February 2024, 22:30 UTC: a leap day, and soon another month. */
 export const START_MS = Date.UTC(2024, 1, 28, 22, 30)
 
-/** A gateway and a dashboard over one store, with one of everything that requests are told apart by. */
+/** A gateway and a dashboard over one store, with one of every dimension. */
 export async function analyticsWorld(
   t: TestContext,
   open: (clock: FakeClock) => Promise<Store>,

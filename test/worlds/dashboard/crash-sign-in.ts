@@ -10,7 +10,7 @@ import { Browser, meta, person, rewrite } from './sign-in-world.ts'
 const [path = '', seal = ''] = process.argv.slice(2)
 const LANES = 3
 const sealKey = Buffer.from(seal, 'hex')
-// Of one clock with the dashboard: else what it stores has lapsed long ago.
+// The same clock as the dashboard: else what it stores has expired long ago.
 const clock = new FakeClock()
 const store = await openStore({ path, clock })
 const world = await startTestDashboard({

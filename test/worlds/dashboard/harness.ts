@@ -48,7 +48,7 @@ export interface DashboardCall {
   readonly headers?: Readonly<Record<string, string>>
 }
 
-/** A whole dashboard in this process: real socket, the embedded memory store, a clock that stands still. */
+/** A whole dashboard in this process: real socket, the embedded memory store, a fake clock. */
 export interface TestDashboard {
   readonly dashboard: Dashboard
   readonly port: number
@@ -57,7 +57,7 @@ export interface TestDashboard {
   readonly store: Store
   readonly clock: FakeClock
   readonly log: { level: string; fields: LogFields; message: string }[]
-  /** Id of the organisation that `user` and `admin` belong to unless told otherwise. */
+  /** Id of the organisation that `user` and `admin` belong to by default. */
   readonly orgId: string
   /** Makes a call and checks the answer against what its route declares. */
   call(method: string, path: string, options?: DashboardCall): Promise<Answer>
@@ -150,7 +150,7 @@ export async function startTestDashboard({
         password_max_days: 0,
       }),
     async call(method, path, { as, body, headers = {} } = {}) {
-      // A test that ran into its timeout goes on with its walk: a call that is not answered would keep the process alive.
+      // A test that ran into its timeout continues its walk: a call without a response would keep the process alive.
       if (closed) throw new Error(`${method} ${path} was called after the dashboard had closed`)
       const answer = await call(dashboard.port, path, {
         ...{ method, agent },
@@ -183,7 +183,7 @@ function answerChecks(routes: readonly Route[]): Check {
     const where = `${method} ${path} answered ${status}: ${text.slice(0, 500)}`
     assert.ok(status < 500, where)
     const route = routeFor(routes, method, path)
-    // Whatever the server itself refuses is the envelope, also where a route has refusals of another form.
+    // Every refusal of the server itself is the envelope, also where a route has refusals of another form.
     if (status >= 400 && isObject(json) && Object.keys(json).join() === 'Status,Message,Meta') return
     const schema = route?.answers[status]
     if (route === undefined || schema === undefined) {

@@ -1,7 +1,7 @@
 import type { TestContext } from 'node:test'
 import ldap from 'ldapjs'
 
-/** Everything in the directory stands below this. */
+/** Base DN of the directory. */
 export const BASE = 'dc=example,dc=test'
 /** Who may look people up. */
 export const ADMIN = { dn: `cn=reader,${BASE}`, password: 'password of the reader' }

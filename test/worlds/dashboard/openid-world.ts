@@ -8,7 +8,7 @@ import { Browser, locationOf, type SsoWorld, ssoWorld, type Visit } from './sso-
 
 const SECRET = 'secret of the client at the OpenID provider'
 
-/** What the provider says of somebody, besides `sub`: may be changed while it runs. */
+/** The provider's claims about a user, besides `sub`: may be changed while it runs. */
 export type Account = Record<string, unknown>
 
 /** A real OpenID provider, which lets anyone sign in as anyone. */
@@ -80,7 +80,7 @@ export async function signInThere(at: SsoWorld, browser: Browser, login: string,
   return new URL(locationOf(visit))
 }
 
-/** A whole sign-in in a browser of its own. */
+/** A whole sign-in in a new browser. */
 export async function journey(at: SsoWorld, login: string, start = START): Promise<{ browser: Browser; end: Visit }> {
   const browser = new Browser()
   return { browser, end: await browser.visit(await signInThere(at, browser, login, start)) }

@@ -43,7 +43,7 @@ export interface Wrong {
   readonly assertionId?: string
   /** Nothing is signed. */
   readonly unsigned?: boolean
-  /** Signed by somebody else, who puts the own certificate beside. */
+  /** Signed by another party, which adds its own certificate. */
   readonly signedBy?: RsaPair
   /** Signed with RSA and SHA-1. */
   readonly sha1?: boolean
@@ -71,11 +71,11 @@ export interface LogoutAsked {
   readonly unsigned?: boolean
   readonly signedBy?: RsaPair
   readonly sha1?: boolean
-  /** In the place of the request. */
+  /** Instead of the request. */
   readonly xml?: string
 }
 
-/** A SAML identity provider that answers requests as it is told. */
+/** A SAML identity provider with scripted responses. */
 export class SamlIdp {
   readonly entityId = 'https://idp.example.test/saml'
   readonly entryPoint = 'https://idp.example.test/sso'
@@ -184,7 +184,7 @@ export class SamlIdp {
     return extract as unknown as { request: { id: string }; issuer: string; nameID: string; sessionIndex?: string }
   }
 
-  /** The answer to a log-out of ours, XML. */
+  /** The response to our log-out request, XML. */
   answerIn(location: URL): string {
     return inflateRawSync(Buffer.from(location.searchParams.get('SAMLResponse') ?? '', 'base64')).toString('utf8')
   }

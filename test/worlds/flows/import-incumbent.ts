@@ -13,7 +13,7 @@ export interface OldKey {
   readonly name: string
 }
 
-/** One of each kind, written out as they stand in such a Redis; nothing here is computed. */
+/** One of each kind, written out as in such a Redis; nothing here is computed. */
 export const HASHED: readonly OldKey[] = [
   {
     kind: 'plain, which is murmur32',

@@ -63,7 +63,7 @@ export async function fill({ ask }: Pick<Environment, 'ask'>, url: string): Prom
     ...gold,
     meta_data: { note: LITERAL, api_token: 'for-upstream' },
   })
-  // Without an id of its own keys name it by its storage id.
+  // Without an own id keys refer to it by its storage id.
   const books = await ask('POST', '/api/portal/policies', { name: 'Books', access_rights: rights('ledger'), ...limits })
   await ask('POST', '/api/apis/oauth/ledger', {
     ...{ client_id: 'app-1', secret: CLIENT_SECRET, redirect_uri: 'https://app.example/cb' },

@@ -21,7 +21,7 @@ export interface Ran {
   readonly err: string
 }
 
-/** An installation: a dashboard and a gateway over one embedded store, with ids of their own. */
+/** An installation: a dashboard and a gateway over one embedded store, with separate ids. */
 export interface Environment {
   readonly dashboard: TestDashboard
   readonly gateway: TestGateway
@@ -31,7 +31,7 @@ export interface Environment {
   readonly folder: string | undefined
   /** A call of its administrator. @throws Error unless it is answered with 200 */
   ask(method: string, path: string, body?: unknown): Promise<JsonObject>
-  /** The same, whatever the answer is. */
+  /** The same, for any response. */
   call(method: string, path: string, body?: unknown): Promise<Answer>
   /** A command about it, as its administrator. */
   run(command: string, ...options: string[]): Promise<Ran>
@@ -82,7 +82,7 @@ export async function startEnvironment(
 
 let last: Promise<unknown> = Promise.resolve()
 
-/** Runs a command line in this process. One at a time: what it prints is told apart by nothing else. */
+/** Runs a command line in this process. One at a time: its output cannot be separated otherwise. */
 export function runLine(argv: readonly string[], env: NodeJS.ProcessEnv = {}, rows = MOVE_COMMANDS): Promise<Ran> {
   const ran = last.then(() => captured(argv, env, rows))
   last = ran.catch(() => {})

@@ -47,7 +47,7 @@ export class FormBrowser {
   }
 }
 
-/** The hidden fields of the form of a page that goes to `action`. @throws Error when there is no such form */
+/** The hidden fields of the form of a page that posts to `action`. @throws Error when it does not exist */
 export function hiddenFields({ text, url }: Seen, action: string): Record<string, string> {
   const forms = [...text.matchAll(/<form method="post" action="([^"]+)"[^>]*>([\s\S]*?)<\/form>/g)]
   const found = forms.find(([, to]) => to === action)

@@ -7,7 +7,7 @@ import { leaveServers } from '../base/ending.ts'
 
 const ROOT = join(import.meta.dirname, '../../..')
 
-/** The product as a process of its own, as somebody would run it. */
+/** The product as a separate process, as in production. */
 export interface Product {
   readonly port: number
   readonly dashboardPort: number
@@ -23,7 +23,7 @@ export interface Product {
   output(): string
 }
 
-/** Starts `bin/gatehouse` in a folder, with ports of its own and at most `openFiles` file descriptors. @throws Error with the output when it ends before it is ready */
+/** Starts `bin/gatehouse` in a folder, with its own ports and at most `openFiles` file descriptors. @throws Error with the output when it ends before it is ready */
 export async function startProduct(
   t: TestContext,
   cwd: string,

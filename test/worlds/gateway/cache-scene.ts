@@ -16,7 +16,7 @@ export interface CacheScene {
   metric(name: string): Promise<number>
 }
 
-/** So long that who waits for another's answer goes on for no other reason than the one that a test is about. */
+/** Long enough that a request that waits for another's response continues only for the tested reason. */
 const WAIT_LONG = '3600000'
 
 /** Starts both; they end with the test. */

@@ -20,7 +20,7 @@ export interface ExactAnswer {
   readonly fields: Pairs
 }
 
-/** Sends a request without a body and with exactly these fields, on a connection of its own. */
+/** Sends a request without a body and with exactly these fields, on a new connection. */
 export function sendExactly(port: number, version: Version, request: ExactRequest): Promise<ExactAnswer> {
   return version === '2' ? overHttp2(port, request) : overHttp1(port, request)
 }

@@ -47,7 +47,7 @@ export interface Seen {
   metadata: Metadata
   /** True once a call of `Wait` was cancelled. */
   cancelled: boolean
-  /** What a call of `Wait` was told of its deadline. */
+  /** The deadline that a call of `Wait` received. */
   deadline: unknown
 }
 

@@ -7,11 +7,11 @@ import { startTestGateway, type TestGateway } from '../base/harness.ts'
 import { type Origin, startOrigin } from '../servers/origin.ts'
 import { classicApi, rightsOn } from './admin-fixtures.ts'
 
-/** Second at which the clock of tests stands. */
+/** Time of the tests' clock, in seconds. */
 export const NOW_S = 1_700_000_000
 export const SECRET = Buffer.alloc(64, 's')
 
-/** Somebody who issues tokens. */
+/** An issuer of tokens. */
 export interface Signer {
   readonly alg: string
   readonly privateKey: KeyObject
@@ -65,7 +65,7 @@ export function hsToken(payload: JsonObject = claims(), header: JsonObject = { a
   return compact(header, payload, hs(SECRET))
 }
 
-/** Signs as ES256 does, whatever the header says. */
+/** Signs as ES256 does, with any header. */
 export const es =
   (key: KeyObject, hash = 'sha256', dsaEncoding: 'ieee-p1363' | 'der' = 'ieee-p1363') =>
   (signed: Buffer) =>
@@ -98,7 +98,7 @@ export interface JwtWorld {
   get(token: string, path?: string): Promise<Answer>
   /** Publishes a definition. */
   publish(definition: JsonObject): Promise<Answer>
-  /** Puts another definition in the place of `j`. */
+  /** Replaces the definition of `j`. */
   change(definition: JsonObject): Promise<void>
 }
 

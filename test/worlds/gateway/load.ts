@@ -17,7 +17,7 @@ export interface Load {
   stop(): Promise<void>
 }
 
-/** Starts `clients` that each send one request after the other over a connection of their own. `check` sees every answer. */
+/** Starts `clients` that each send one request after the other over a separate connection. `check` sees every response. */
 export function startLoad(
   port: number,
   clients: number,

@@ -7,7 +7,7 @@ import { SampleSums } from '../../../src/store/hits/sample-sums.ts'
 export const HOUR_MS = 3_600_000
 export const NOON: number = 472_222 * HOUR_MS
 
-/** A store that adds up what it is given, and fails when told to: before keeping anything, as the port promises. */
+/** A store that adds up its input, and fails on request: before keeping anything, as the port promises. */
 export class ScriptedHits {
   readonly rows = new Map<string, Hit>()
   readonly batches: number[] = []

@@ -6,7 +6,7 @@ import { type Draft, defined } from '../base/definitions.ts'
 import { startTestGateway, type TestGateway } from '../base/harness.ts'
 import { type Origin, startOrigin } from '../servers/origin.ts'
 
-/** Something that a gateway told of itself. */
+/** An event of the gateway itself. */
 export interface Told {
   readonly kind: string
   readonly apiId: string

@@ -37,7 +37,7 @@ export function bareClone(t: TestContext, main: string): string {
 }
 
 /**
- * Puts an npm on a PATH of its own. `script` is its shell program; `$REAL_NODE` is the package of the pinned Node,
+ * Puts an npm on a separate PATH. `script` is its shell program; `$REAL_NODE` is the package of the pinned Node,
  * which it may copy into place.
  */
 export function fakeNpm(t: TestContext, script: string): NodeJS.ProcessEnv {

@@ -39,7 +39,7 @@ export interface Sending {
   readonly bytes?: Uint8Array
 }
 
-/** An authorization server over a store, with a clock that stands still. */
+/** An authorization server over a store, with a fake clock. */
 export interface World {
   readonly parts: OAuthParts
   readonly store: Store
@@ -48,11 +48,11 @@ export interface World {
   readonly policies: Map<string, Policy>
   readonly apis: Map<string, OAuthApi>
   readonly log: { readonly fields: LogFields; readonly message: string }[]
-  /** Stores a client, new or anew. Unless changed: id `shop`, secret `SECRET`, policy `plan`, at API `orders`. */
+  /** Stores a client, new or again. Unless changed: id `shop`, secret `SECRET`, policy `plan`, at API `orders`. */
   putClient(changes?: Partial<OAuthClient>): Promise<OAuthClient>
   deleteClient(clientId: string): Promise<void>
   ask(endpoint: Endpoint, sending?: Sending): Promise<Got>
-  /** Asks the token endpoint as `shop`, or as whoever the headers say. */
+  /** Asks the token endpoint as `shop`, or as the client of the headers. */
   token(form: Readonly<Record<string, string>>, sending?: Sending): Promise<Got>
   /** An authorization code of a client, with PKCE and a redirect URI unless changed. */
   code(client: OAuthClient, changes?: Partial<CodeBody>): Promise<string>

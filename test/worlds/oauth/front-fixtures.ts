@@ -98,7 +98,7 @@ export function apiWith(rules: Partial<OAuthRules> = {}, apiId = 'orders'): OAut
   }
 }
 
-/** What one test of the front of the authorization server stands on. */
+/** The dependencies of one test of the authorization server's front. */
 export interface Front {
   readonly parts: OAuthParts
   readonly store: Store
@@ -121,7 +121,7 @@ export interface Sent {
   readonly rest?: string
 }
 
-/** A memory store, a clock that stands still, and an API whose rules are `rules`. */
+/** A memory store, a fake clock, and an API whose rules are `rules`. */
 export function front(t: TestContext, rules: Partial<OAuthRules> = {}, registrationToken = ''): Front {
   const clock = new FakeClock()
   const store = openMemoryStore({ clock })

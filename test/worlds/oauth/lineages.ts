@@ -101,7 +101,7 @@ export class Lineages {
     for (let i = 0; i < CLIENTS.length; i++) await this.#create(i)
   }
 
-  /** `settle` waits for what happens at once, in whatever order it likes. */
+  /** `settle` waits for concurrent calls, in any order. */
   async play({ waitMs, happenings }: Round, settle: <T>(all: Promise<T>) => Promise<T>): Promise<void> {
     this.#world.clock.advance(waitMs)
     await settle(Promise.all(happenings.map((each) => this.#happen(each))))

@@ -26,7 +26,7 @@ export function basicOf(pair: string, encoding: BufferEncoding = 'utf8'): string
 /** `Authorization` of one of the clients. */
 export const as = (clientId: string, secret = SECRET) => basicOf(`${clientId}:${secret}`)
 
-/** Sends a form to an endpoint, as `shop` unless told otherwise. */
+/** Sends a form to an endpoint, by default as `shop`. */
 export function post(side: Side, at: At, form: Form = {}, sending: Sending = {}): Promise<Answer> {
   const { as: authorization = as('shop'), method = 'POST', headers = {}, query = '', type = FORM } = sending
   const body = typeof form === 'string' ? form : new URLSearchParams(form).toString()

@@ -11,7 +11,7 @@ import { eventually } from '../base/eventually.ts'
 export const SHARED_SECRET = 'the shared secret of the receiver'
 export const SEAL_KEY = Buffer.alloc(32, 7)
 
-/** What the delivery of notices stands on, over a store and a clock of the test. */
+/** The dependencies of the delivery of notices, over a store and a clock of the test. */
 export interface Bench {
   readonly parts: DeliveryParts
   readonly store: Store

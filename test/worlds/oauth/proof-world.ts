@@ -7,7 +7,7 @@ import type { Documents } from '../../../src/store/ports/ports.ts'
 export const ISSUER = 'https://api.example.com/orders'
 export const TOKEN_URL = `${ISSUER}/oauth/token`
 
-/** What the proofs of the authorization server stand on: a store and a clock that tests move. */
+/** The dependencies of the authorization server's proofs: a store and a clock that tests move. */
 export interface ProofWorld {
   readonly clock: FakeClock
   readonly documents: Documents

@@ -16,7 +16,7 @@ import { CATALOGUE, REQUESTS } from './portal-requests-world.ts'
 
 const [path = '', seal = '', round = ''] = process.argv.slice(2)
 const LANES = 4
-// Of one clock with the parent: else what it stores has lapsed long ago.
+// The same clock as the parent: else what it stores has expired long ago.
 const clock = new FakeClock()
 const store = await openStore({ path, clock })
 const world = await startTestDashboard({ store, clock, parts: { sealKey: Buffer.from(seal, 'hex') } })
@@ -45,7 +45,7 @@ async function policy(id: string): Promise<void> {
 
 const names = ['a', 'b', 'c', 'd', 'o1', 'o2']
 for (const name of names) await policy(name)
-// Requests for these wait for somebody.
+// Requests for these wait for approval.
 const waits = { override: true, require_key_approval: true }
 const entry = (name: string) => ({ name, show: true, policy_id: name, version: 'v2', config: waits })
 await done('POST', CATALOGUE, { org_id: world.orgId })

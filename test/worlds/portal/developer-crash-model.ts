@@ -63,7 +63,7 @@ async function records(world: KeyWorld): Promise<Map<string, string>> {
 
 /**
  * The writer dies while something is done with one developer: it is done or not, wholly; what was answered is done; nobody else's
- * record changes. The model then goes on from what there is.
+ * record changes. The model then continues from the actual state.
  */
 export const crash: fc.Arbitrary<fc.AsyncCommand<Model, KeyWorld>> = fc
   .tuple(index, fc.constantFrom<Deed>(...DEEDS), some, fc.oneof(fc.constant('commit' as const), fc.nat({ max: 30 })))
@@ -74,7 +74,7 @@ export const crash: fc.Arbitrary<fc.AsyncCommand<Model, KeyWorld>> = fc
         const begin = developer && deedOf(model, world, developer, deed, policies)
         if (developer === undefined || begin === undefined) return
         const before = await records(world)
-        // Of a world over a store with a writer of its own.
+        // Of a world over a store with a separate writer.
         const answer = await crashed(world.store as SqliteStore, begin, when)
         await assertSound(world.store)
         const after = await records(world)

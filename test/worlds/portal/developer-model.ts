@@ -25,7 +25,7 @@ export interface ModelDeveloper {
 export interface Model {
   readonly developers: ModelDeveloper[]
   readonly policies: Set<string>
-  /** Requests that wait for somebody to approve them. */
+  /** Requests that wait for approval. */
   waiting: { readonly id: string; readonly developer: string; readonly policies: readonly string[] }[]
   /** Emails of all that were made, so that none comes twice. */
   made: number
@@ -56,7 +56,7 @@ export class Stepped implements fc.AsyncCommand<Model, KeyWorld> {
   }
 
   toString = () => this.text
-  /** How a counterexample is told. */
+  /** The report of a counterexample. */
   readonly [fc.toStringMethod] = () => this.text
 }
 
@@ -171,7 +171,7 @@ const changeKey = fc.tuple(fc.tuple(index, index), some, fc.constantFrom('portal
       if (found === undefined) return
       const { developer, hash, key } = found
       const good = sortFor(model, developer, policies, key.policies) === 'key'
-      // The calls of keys give what they are told; here they are told what may be.
+      // The calls of keys return their input; here the input is what may be.
       if (via === 'keys' && !good) return
       const path = via === 'keys' ? `/api/keys/${hash}?hashed=1` : `${DEVELOPERS}/${developer.id}/keys/${hash}`
       expected(await call(world, 'PUT', path, sessionOf(policies)), good ? 200 : 400)
@@ -206,7 +206,7 @@ const rotateKey = fc.tuple(fc.tuple(index, index), fc.constantFrom(0, 50, 150)).
       const until = Math.ceil(world.clock.wall() / 1000) * 1000 + overlap * 1000
       const older = [{ hash, until }, ...key.formers].map((each) => ({ ...each, until: Math.min(each.until, until) }))
       const formers = overlap === 0 ? [] : older.filter((each) => each.until > world.clock.wall()).slice(0, 4)
-      // It stands where the old one stood.
+      // It has the position of the old one.
       const keys = [...developer.keys].map(([each, held]) =>
         each === hash ? ([String(made.key_id), { policies: key.policies, formers }] as const) : ([each, held] as const),
       )

@@ -13,7 +13,7 @@ import {
 export const DEVELOPERS = '/api/portal/developers'
 export const PASSWORD = 'correct horse battery'
 
-/** A dashboard with somebody who may write developers. */
+/** A dashboard with a user who may write developers. */
 export interface PeopleWorld extends TestDashboard {
   readonly portal: TestUser
   /** A call as that user, whose answer must have this status. */

@@ -6,7 +6,7 @@ import type { SecretParts } from '../../../src/publish/documents/parts.ts'
 import { openMemoryStore } from '../../../src/store/memory/open.ts'
 import type { Store } from '../../../src/store/ports/ports.ts'
 
-/** What the publishing functions take, over the memory store and a clock that stands still. */
+/** The dependencies of the publishing functions, over the memory store and a fake clock. */
 export interface Stored extends SecretParts {
   readonly store: Store
   readonly clock: FakeClock

@@ -49,7 +49,7 @@ export interface Collector {
   readonly bytes: string[]
   /** Resource attributes of what came last. */
   resource: SeenSpan['attributes']
-  /** Answers from now on in the place of 200. */
+  /** Responses from now on instead of 200. */
   script: ((response: ServerResponse) => void) | undefined
   close(): Promise<void>
 }

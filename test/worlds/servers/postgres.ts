@@ -31,7 +31,7 @@ function preparedServer(version: number): Promise<Prepared> {
   return known
 }
 
-/** Runs one statement on a connection of its own. */
+/** Runs one statement on a separate connection. */
 export async function runSql<Row extends object>(url: string, text: string, values: unknown[] = []): Promise<Row[]> {
   const client = new Client(url)
   await client.connect()

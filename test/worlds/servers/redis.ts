@@ -12,11 +12,11 @@ const FOLDERS = ['/usr/bin', '/usr/local/bin', '/opt/homebrew/bin']
 /** Another process may take a port between the look for a free one and its use. */
 const TRIES = 5
 
-/** A Redis of the machine on a port of its own, with nothing in it. */
+/** An empty Redis of the machine on a free port. */
 export interface TestRedis {
   readonly url: string
   readonly port: number
-  /** Runs one command, on a connection of its own. */
+  /** Runs one command, on a separate connection. */
   command(...words: string[]): Promise<unknown>
   /** Kills it: what it has not saved is gone. */
   kill(): Promise<unknown>
@@ -33,7 +33,7 @@ export async function startRedis(t: TestContext, settings: readonly string[] = [
 
 let common: Promise<TestRedis> | undefined
 
-/** One server for all tests of the process, which must use keys of their own. It ends with the process. */
+/** One server for all tests of the process, which must use separate keys. It ends with the process. */
 export function commonRedis(): Promise<TestRedis> {
   common ??= launch([]).then(({ redis }) => redis)
   return common
@@ -65,7 +65,7 @@ async function launch(settings: readonly string[]): Promise<{ redis: TestRedis; 
 
 async function command(url: string, words: readonly string[]): Promise<unknown> {
   const client = createClient({ url })
-  // It is told of by the command.
+  // The command reports it.
   client.on('error', () => {})
   await client.connect()
   try {

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 
 // A pooler of PostgreSQL connections in transaction mode, as people put one before their server: each transaction of a client goes
-// to the server connection that has waited longest, so that whatever depends on the connection goes wrong.
+// to the server connection that has waited longest, so that everything that depends on the connection goes wrong.
 
 const SSL_REQUEST = 80_877_103
 const READY = 'Z'
@@ -100,7 +100,7 @@ function serve(client: Socket, pool: { take(): Promise<Socket>; give(server: Soc
     client.write(Buffer.concat([frame('R', Buffer.from([0, 0, 0, 0])), frame(READY, Buffer.from(IDLE))]))
   })
   client.on('data', first)
-  // Whoever goes in the middle of a transaction takes its connection with him.
+  // A client that leaves in the middle of a transaction takes its connection with it.
   client.on('close', () => server?.destroy())
 }
 

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 
-/** A program of this folder in a process of its own, and the lines that it has written. */
+/** A program of this folder in a separate process, and the lines that it has written. */
 export interface Child {
   readonly process: ChildProcess
   readonly lines: readonly string[]

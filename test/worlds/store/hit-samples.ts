@@ -22,7 +22,7 @@ export function samplesOn(day: number, numbers: readonly number[]): HitSamples {
   return block.samples
 }
 
-/** How many requests the first row of a query counts; all, unless told otherwise. */
+/** How many requests the first row of a query counts; by default all. */
 export async function countOf({ hits }: Store, more: Partial<UsageQuery> = {}): Promise<number> {
   return (await hits.usage({ ...ALL_USAGE, ...more, offset: 0, limit: 1 })).rows[0]?.count ?? 0
 }

@@ -1,4 +1,4 @@
-// A thread that joins the store of its process, as the dashboard does, and does what it is told.
+// A thread that joins the store of its process, as the dashboard does, and runs commands.
 import { parentPort, workerData } from 'node:worker_threads'
 import { newDocumentId } from '../../../src/model/documents/ids.ts'
 import { joinStore } from '../../../src/store/sqlite/connection/join.ts'

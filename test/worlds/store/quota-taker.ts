@@ -1,4 +1,4 @@
-// A process that takes permits of a quota and tells of each, until it is told to stop or killed.
+// A process that takes permits of a quota and reports each, until it is stopped or killed.
 
 import { makeLimit } from '../../../src/model/limits/limit.ts'
 import { systemClock } from '../../../src/model/time/clock.ts'

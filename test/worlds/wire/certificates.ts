@@ -14,7 +14,7 @@ export interface Validity {
   readonly until: string
 }
 
-/** The clocks of tests stand in 2023, TLS looks at the machine's. */
+/** The clocks of tests are in 2023, TLS uses the machine's. */
 const LONG: Validity = { from: '2020-01-01T00:00:00Z', until: '2049-12-31T23:59:59Z' }
 
 const ECDSA_SHA256 = '1.2.840.10045.4.3.2'
@@ -43,7 +43,7 @@ export function makeCertificate(name: string, { from, until }: Validity = LONG):
     der(0xa3, extensions),
   )
   const signed = sequence(body, algorithm, bits(sign('sha256', body, privateKey)))
-  // An empty line would make headers of what stands before it (RFC 1421).
+  // An empty line would turn the text before it into headers (RFC 1421).
   const lines = signed.toString('base64').match(/.{1,64}/g)!
   const cert = `-----BEGIN CERTIFICATE-----\n${lines.join('\n')}\n-----END CERTIFICATE-----\n`
   const fingerprint = new X509Certificate(cert).fingerprint256.replaceAll(':', '').toLowerCase()

@@ -91,7 +91,7 @@ export class FrameClient {
     this.client = client
   }
 
-  /** The same of the other end, which begins with SETTINGS of its own. */
+  /** The same of the other end, which begins with its SETTINGS. */
   static over(client: Client): FrameClient {
     return new FrameClient(client)
   }

@@ -34,7 +34,7 @@ const UPSTREAM: Omit<UpstreamOptions, 'port'> = {
   idleKeepMs: 60_000,
 }
 
-/** A listener that forwards everything to one upstream, and what its handler was told. */
+/** A listener that forwards everything to one upstream, and the input of its handler. */
 export interface Gate {
   readonly port: number
   readonly listener: PortListener

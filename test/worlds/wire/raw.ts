@@ -33,7 +33,7 @@ export function within<T>(what: string, promise: Promise<T>): Promise<T> {
   return Promise.race([promise, late]).finally(() => clearTimeout(timer))
 }
 
-/** One HTTP message as it stood on the wire. */
+/** One HTTP message as on the wire. */
 export interface Message {
   /** Request line or status line. */
   readonly start: string
@@ -92,7 +92,7 @@ export class Inbox {
     return this.parts[0] ?? Buffer.alloc(0)
   }
 
-  /** Leaves the bytes that are still to come to somebody else. */
+  /** Leaves the bytes that are still to come to another reader. */
   stop(): void {
     this.socket.off('data', this.listener)
   }
@@ -114,7 +114,7 @@ export class Inbox {
 
   /**
    * Reads one message, strictly. `bodiless` is for answers to HEAD. Undefined when the connection ended without a byte.
-   * @throws AssertionError when the framing itself is wrong, whoever sent it
+   * @throws AssertionError when the framing itself is wrong, from either sender
    */
   async message(bodiless = false): Promise<Message | undefined> {
     const interim: number[] = []

@@ -17,7 +17,7 @@ export interface Reading {
   readonly complete: boolean
 }
 
-/** Fields that may be missing on our side: hop-by-hop ones and those that the wire makes anew. */
+/** Fields that may be missing on our side: hop-by-hop ones and those that the wire rewrites. */
 const OURS_TO_DROP = new Set([
   'host',
   'connection',

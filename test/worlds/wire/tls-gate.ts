@@ -36,7 +36,7 @@ export function certificateOf(client: Client): string {
   return (client.socket as TLSSocket).getPeerX509Certificate()?.fingerprint256.replaceAll(':', '').toLowerCase() ?? ''
 }
 
-/** One request on a connection of its own: which certificate was shown, and which the gate saw. */
+/** One request on a new connection: which certificate was shown, and which the gate saw. */
 export async function served(gate: Gate, options: ConnectionOptions): Promise<{ shown: string; seen: string }> {
   const client = await Client.connect(gate.port, options)
   assert.equal(statusOf(await client.ask(get('/'))), 200)

@@ -15,7 +15,7 @@ export async function legsEnd(origin: Origin, idle = 0): Promise<void> {
   await until(`at most ${idle} upstream connections stay open`, () => origin.open() <= idle)
 }
 
-/** Somebody else, meanwhile, is served. */
+/** Another caller is served at the same time. */
 export async function othersAreServed(gate: Gate): Promise<void> {
   const other = await Client.connect(gate.port)
   assert.equal(statusOf(await other.ask(get('/other'))), 200)

@@ -21,7 +21,7 @@ export type Saw =
 export interface Expectation {
   /** Final answers in order; a list where the standard leaves the choice. */
   readonly status: readonly (number | readonly number[])[]
-  /** True when the connection must end after them; otherwise it must go on to serve. */
+  /** True when the connection must end after them; otherwise it must continue to serve. */
   readonly closes?: boolean
   readonly saw?: readonly Saw[]
   /** Request lines that the upstream may have seen begun, but never whole. */

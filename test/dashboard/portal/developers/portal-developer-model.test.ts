@@ -13,7 +13,7 @@ import { CONFIGURATION } from '../../../worlds/portal/portal-requests-world.ts'
 
 const DEEP = process.env.GATEHOUSE_DEEP === '1'
 
-/** A dashboard over a store of its own, and what the model says of it at the beginning. */
+/** A dashboard over a separate store, and the model's initial state. */
 async function beginning(world: KeyWorld): Promise<Model> {
   await world.api('orders')
   await world.api('shop', { definition: oauthDefinition() })

@@ -15,7 +15,7 @@ import {
   putDeveloper,
 } from '../../../worlds/portal/developer-world.ts'
 
-// Whatever route a key, an app or a policy is changed by, the record of the developer follows in the same commit.
+// By every route that changes a key, an app or a policy, the record of the developer follows in the same commit.
 
 const CALLBACK = 'https://app.test/cb'
 
@@ -55,7 +55,7 @@ test('a key that is changed, rotated or deleted by the calls of keys', async (t)
       await assertSound(world.store)
     }
     assert.deepEqual([await world.use('/orders/', key), await world.use('/stock/', key)], [403, 200])
-    // Rights of its own, and no policy: the key goes on, the subscription is over.
+    // Own access rights, and no policy: the key stays valid, the subscription ends.
     done(await call('PUT', `${base}/${key}`, { org_id: world.orgId, access_rights: rightsOn('orders') }))
     assert.deepEqual(await holdings(), [{ [hash]: [] }, {}])
     await assertSound(world.store)

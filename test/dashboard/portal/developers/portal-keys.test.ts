@@ -189,7 +189,7 @@ test('two processes that add at once both succeed: the second reads the develope
   for (const name of ['a', 'b', 'c']) await world.policy(name, ['orders'])
   const ada = await world.developer('ada@example.test')
   const developer = (await developerById(world.parts, ada))!
-  // Parts of their own share no turns, as threads and processes share none.
+  // Separate parts share no locks, as threads and processes share none.
   const process = () => ({ ...world.parts, documents: { ...bound(world.parts.documents) } })
   const issued = await Promise.all(
     ['a', 'b', 'c'].map((policy) =>

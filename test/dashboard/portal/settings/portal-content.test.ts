@@ -32,7 +32,7 @@ test('a configuration is there before anybody makes one, an empty PUT makes it, 
   const made = await read(CONFIGURATION)
   assert.match(String(made.id), /^[0-9a-f]{24}$/)
   assert.deepEqual({ ...made, id: '' }, { ...usual, id: '' })
-  // a script labels its JSON as a form; null stands where others wrote an empty list
+  // a script labels its JSON as a form; null where others wrote an empty list
   const body = '{"signup_fields":["Company"],"key_request_fields":null,"require_key_approval":true,"mine":{"a":1}}'
   const form = { 'content-type': 'application/x-www-form-urlencoded' }
   assert.equal((await call('PUT', '/portal/configuration', { as: root, body, headers: form })).status, 200)
@@ -120,7 +120,7 @@ test('a catalogue is made, replaced in order, and read; entries name policies by
   assert.deepEqual([second!.is_keyless, second!.auth_type, second!.own], [true, 'keyless', [1]])
   assert.deepEqual(third!.config, { override: true, key_request_fields: [] })
   assert.match(await bad('POST', CATALOGUE, { apis }, 409), /catalogue already/)
-  // an entry whose policy went stays, and does not stand in the way
+  // an entry with a deleted policy stays, and blocks nothing
   await send('DELETE', '/api/portal/policies/gold', undefined)
   await send('PUT', CATALOGUE, await read(CATALOGUE))
   assert.equal(((await read(CATALOGUE)).apis as JsonObject[]).length, 3)

@@ -241,7 +241,7 @@ test('a link that the mail server does not take is made anew by approving again'
   const world = await requestWorld(t, { env: mailSettings(post) })
   await world.configure({ secure_key_approval: true, require_key_approval: true })
   const id = String((await world.request({ by_user: world.dev, for_plan: 'gold' })).Message)
-  // a failure of ours to send is a 5xx, which the harness takes for a flaw: asked past it
+  // a failure to send is a 5xx, which the harness reports as an error: asked past it
   const failed = await fetch(`http://127.0.0.1:${world.port}${APPROVE}/${id}`, {
     method: 'PUT',
     headers: { authorization: world.root.key },

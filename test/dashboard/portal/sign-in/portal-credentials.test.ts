@@ -164,7 +164,7 @@ test('a password is set without the old one; the answer and the refusals are tho
   assertRefused(await setPassword(world, id, ''), 400, /^Developer password validation failed/)
   assertRefused(await setPassword(world, id, 'x'.repeat(2000)), 400, /^Developer password validation failed/)
   assertRefused(await setPassword(world, id, 7), 400, failed)
-  // Set by a person, it is a password whatever it looks like.
+  // Set by a person, it is a password in any form.
   const hash = hashSync('something else', 4)
   assert.equal((await setPassword(world, id, hash)).status, 200)
   assert.deepEqual([await world.verify(ADA, hash), await world.verify(ADA, 'something else')], [200, 401])

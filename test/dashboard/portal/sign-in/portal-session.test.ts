@@ -143,7 +143,7 @@ test('a stranger signs up, is in at once, and only with the fields that the port
   assertRefused(await sign({ password: 'short' }), 400, /6 characters/)
   assertRefused(await sign({ password: '' }), 400, /missing/)
   assertRefused(await sign({ email: 'a@b.test\r\nBcc: c@d.test' }), 400, /email/)
-  // What else stands in a record is not for strangers to say.
+  // Strangers cannot set the other members of a record.
   const forged = { inactive: true, sso_key: 'admin', nonce: 'n', keys: {}, org_id: undefined, id: 'x' }
   const plain = await world.read(String(bodyOf(await sign(forged)).Message))
   assert.deepEqual([plain.inactive, plain.sso_key, plain.nonce], [false, '', ''])
@@ -303,7 +303,7 @@ test('a developer ends tokens of the own OAuth apps, and of no others', async (t
   assertRefused(await all('app-of-ada', {}), 401, /client_secret/)
   assertRefused(await all('app-of-ben', { client_secret: 'secret of app-of-ben' }), 404, "oauth client doesn't exist")
   assert.deepEqual([await live(three), await live(bens)], [true, true])
-  // A dashboard account is nobody here, whatever it may do elsewhere; nor is the cookie alone enough.
+  // A dashboard account is unknown here, with any permissions; nor is the cookie alone enough.
   const secret = { client_secret: 'secret of app-of-ada' }
   for (const headers of [{}, { authorization: world.root.key }, { authorization: ada.csrf }])
     assertRefused(
