@@ -9,6 +9,7 @@ import type { DashboardParts } from '../src/dashboard/server/parts.ts'
 import { CATALOG, catalogEntry, type FaultCode } from '../src/errors/catalog.ts'
 import { silentLog } from '../src/model/logs/log.ts'
 import { systemClock } from '../src/model/time/clock.ts'
+import { KeyedMutex } from '../src/runtime/keyed-mutex.ts'
 import { openMemoryStore } from '../src/store/memory/open.ts'
 
 const WRITTEN_BY = '<!-- Written by `npm run docs`. Do not edit. -->'
@@ -34,6 +35,7 @@ function openapiFile(): string {
     version: productVersion(),
     settings: [],
     defaultOrg: () => '',
+    locks: new KeyedMutex(),
     settled: async () => {},
   }
   const text = JSON.stringify(openapiOf(allRoutes(parts), parts.version), null, 1)

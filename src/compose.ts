@@ -24,6 +24,7 @@ import {
 import { type OpenedStore, openStoreOf } from './process/open-store.ts'
 import { openSample } from './process/sample.ts'
 import { readPasswordRules } from './publish/sign-in/password-file.ts'
+import { KeyedMutex } from './runtime/keyed-mutex.ts'
 import { sealedStore } from './store/sealed/sealed-store.ts'
 import { openSecrets, type Secrets } from './store/secrets/secret-file.ts'
 
@@ -104,7 +105,8 @@ export async function start(loaded: LoadedConfig, roles: Roles, worker = 1): Pro
     const sealKey = secretBytes(secrets.seal_key)
     const opened = { ...plain, store: sealedStore(plain.store, sealKey) }
     const { store, clustered } = opened
-    const people = { ...store, config, sealKey, defaultOrg: () => '' }
+    const locks = new KeyedMutex()
+    const people = { ...store, config, sealKey, locks, defaultOrg: () => '' }
     const userPasswordRules = readPasswordRules(join(config.dashboard.home_dir || path, 'schemas', 'password.json'))
     const setUpToken = await firstStart({ ...people, userPasswordRules }, config.bootstrap, log)
     const defaultOrg = await followDefaultOrg(store.documents, store.feed)
@@ -118,7 +120,7 @@ export async function start(loaded: LoadedConfig, roles: Roles, worker = 1): Pro
     // Its upstream is on this machine alone.
     const echo =
       config.sample && roles.gateway && !clustered
-        ? await openSample({ ...store, config, defaultOrg: defaultOrg.id }, beginning.isNew)
+        ? await openSample({ ...store, config, locks, defaultOrg: defaultOrg.id }, beginning.isNew)
         : undefined
     if (echo !== undefined) closers.push(() => echo.close())
     // The sample is for the first gateway.

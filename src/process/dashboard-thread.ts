@@ -9,6 +9,7 @@ import { DroppedConnections } from '../model/nodes/dropped-connections.ts'
 import { systemClock } from '../model/time/clock.ts'
 import { DEVELOPER_PASSWORD_SCHEMA } from '../publish/portal/developers/passwords.ts'
 import { readPasswordRules } from '../publish/sign-in/password-file.ts'
+import { KeyedMutex } from '../runtime/keyed-mutex.ts'
 import { sealedStore } from '../store/sealed/sealed-store.ts'
 import { askThread } from './ask-thread.ts'
 import type { DashboardSeed } from './dashboard-host.ts'
@@ -66,6 +67,7 @@ async function run(seed: DashboardSeed): Promise<{ port: number; close(): Promis
       {
         ...{ store, documents, tokens, counters, config, log, sealKey, adminSecret, version, settings },
         clock: systemClock,
+        locks: new KeyedMutex(),
         drops: new DroppedConnections(seed.dropCells),
         defaultOrg: defaultOrg.id,
         settled: revisionAsker(seed),

@@ -36,9 +36,9 @@ export class AuthorizeClients {
 
   constructor(parts: DashboardParts) {
     this.#parts = parts
-    const { documents, tokens, store, clock, log, config, sealKey } = parts
+    const { documents, tokens, store, clock, log, config, sealKey, locks } = parts
     const oauth: OAuthParts = {
-      ...{ documents, tokens, outbox: store.outbox, clock, log, config, sealKey },
+      ...{ documents, tokens, outbox: store.outbox, clock, log, config, sealKey, locks },
       findApi: () => undefined,
       findPolicy: (orgId, id) => this.#policies.get(JSON.stringify([orgId, id])),
       findClient: async (clientId) => {

@@ -1,5 +1,5 @@
 import { fault, toFault } from '../../errors/fault.ts'
-import { withLock } from '../../publish/documents/mutex.ts'
+import type { KeyedMutex } from '../../runtime/keyed-mutex.ts'
 import type { Answer } from './answer.ts'
 import type { Call } from './call.ts'
 import { type ExpectedRevision, entityTag } from './entity-version.ts'
@@ -13,11 +13,14 @@ type Look = NonNullable<Route['entityVersion']>
  * 13.1.1): between the check and the commit no other change is possible.
  * @throws Fault `precondition_failed` (412); everything that `run` throws
  */
-export function conditionally(route: Route, call: Call, run: Run): Promise<Answer> {
+export function conditionally(locks: KeyedMutex, route: Route, call: Call, run: Run): Promise<Answer> {
   if (route.entityVersion === undefined) return run()
   if (route.method === 'GET') return tagged(route.entityVersion, call, run)
   const wanted = call.header('if-match')
-  return wanted === undefined ? run() : held(route.entityVersion, wanted, call, run)
+  // Two that saw the same go one after the other: what has no revision has nothing else to tell them apart by.
+  return wanted === undefined
+    ? run()
+    : locks.run(`if-match ${wanted}`, () => held(route.entityVersion!, wanted, call, run))
 }
 
 async function tagged(look: Look, call: Call, run: Run): Promise<Answer> {
@@ -30,32 +33,15 @@ async function tagged(look: Look, call: Call, run: Run): Promise<Answer> {
   return { ...answer, headers: { ...answer.headers, etag: entityTag(standing) } }
 }
 
-function held(look: Look, wanted: string, call: Call, run: Run): Promise<Answer> {
-  // Two that saw the same go one after the other: what has no revision has nothing else to tell them apart by.
-  return alone(wanted, async () => {
-    const standing = await look(call)
-    if (standing === undefined || !names(wanted, entityTag(standing))) throw fault('precondition_failed')
-    if ('digest' in standing) return run()
-    return run(standing).catch((error) => {
-      throw toFault(error).code === 'revision_conflict' ? fault('precondition_failed', undefined, error) : error
-    })
+async function held(look: Look, wanted: string, call: Call, run: Run): Promise<Answer> {
+  const standing = await look(call)
+  if (standing === undefined || !names(wanted, entityTag(standing))) throw fault('precondition_failed')
+  if ('digest' in standing) return run()
+  return run(standing).catch((error) => {
+    throw toFault(error).code === 'revision_conflict' ? fault('precondition_failed', undefined, error) : error
   })
 }
 
 function names(wanted: string, tag: string): boolean {
   return wanted.trim() === '*' || wanted.split(',').some((one) => one.trim() === tag)
-}
-
-const lines = new Map<string, { waiting: number }>()
-
-async function alone<T>(name: string, work: () => Promise<T>): Promise<T> {
-  const line = lines.get(name) ?? { waiting: 0 }
-  lines.set(name, line)
-  line.waiting++
-  try {
-    return await withLock(line, work)
-  } finally {
-    line.waiting--
-    if (line.waiting === 0) lines.delete(name)
-  }
 }

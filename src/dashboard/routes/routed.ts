@@ -64,7 +64,7 @@ export function routed(deps: RouteDeps, route: Route): RouteOptions {
       check(call)
       await largeBodyTurn(sent.body)
       const sinceMs = performance.now()
-      let answer = await conditionally(route, call, async (expected) =>
+      let answer = await conditionally(deps.parts.locks, route, call, async (expected) =>
         duringRequest(facts, () => route.run(call), expected),
       )
       if (answer.status < 400) {

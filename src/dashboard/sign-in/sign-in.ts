@@ -4,7 +4,7 @@ import type { Json, JsonObject } from '../../model/json/json.ts'
 import { verifyPassword } from '../../model/passwords/passwords.ts'
 import { toEmail } from '../../model/people/user.ts'
 import { bindTo, securityOf } from '../../model/people/user-security.ts'
-import { withLock } from '../../publish/documents/mutex.ts'
+import { withLock } from '../../publish/documents/parts.ts'
 import { changePassword, sharingPassword, stampOf } from '../../publish/sign-in/passwords.ts'
 import { putUser } from '../../publish/sign-in/rewrite-user.ts'
 import { retryOnConflict } from '../../runtime/retry-on-conflict.ts'
@@ -90,7 +90,7 @@ export async function advanceSignIn(
   try {
     // Serialised with all other changes of users in this process: many may sign in as one user at once. A user who was changed in between
     // may have become inactive.
-    return await retryOnConflict(() => withLock(parts.documents, advance))
+    return await retryOnConflict(() => withLock(parts, advance))
   } catch (error) {
     throw voided(error)
   }

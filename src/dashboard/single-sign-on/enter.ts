@@ -1,6 +1,6 @@
 import { fault, toFault } from '../../errors/fault.ts'
 import { bindTo, boundIdentity, hasSecondFactor, securityOf } from '../../model/people/user-security.ts'
-import { withLock } from '../../publish/documents/mutex.ts'
+import { withLock } from '../../publish/documents/parts.ts'
 import { stampOf } from '../../publish/sign-in/passwords.ts'
 import { putUser } from '../../publish/sign-in/rewrite-user.ts'
 import { retryOnConflict } from '../../runtime/retry-on-conflict.ts'
@@ -39,9 +39,7 @@ export async function enterBySso(
   { path, changes, subject }: SsoLogin,
 ): Promise<Answer> {
   // Serialised with all other changes of users in this process: many may sign in as one user at once.
-  return retryOnConflict(() =>
-    withLock(parts.documents, () => enterNow(parts, call, person, { path, changes, subject })),
-  )
+  return retryOnConflict(() => withLock(parts, () => enterNow(parts, call, person, { path, changes, subject })))
 }
 
 async function enterNow(

@@ -51,9 +51,9 @@ export interface AdminParts extends Omit<SecretParts, 'documents' | 'counters' |
 
 /** What the publishing functions take, from the parts of this node. */
 export function publishParts(parts: AdminParts): SecretParts {
-  const { config, defaultOrg, documents, sealKey, store, clock, passwordRules } = parts
+  const { config, defaultOrg, documents, sealKey, store, clock, locks, passwordRules } = parts
   const { counters, tokens } = store
-  const own = { documents, counters, tokens, config, defaultOrg, sealKey }
+  const own = { documents, counters, tokens, config, defaultOrg, sealKey, locks }
   return { ...own, ...(clock && { clock }), ...(passwordRules && { passwordRules }) }
 }
 

@@ -8,6 +8,7 @@ import { AuthorizationServer } from '../../oauth/endpoints/server.ts'
 import { Deliveries } from '../../oauth/notifications/deliver.ts'
 import { OwnKeys } from '../../oauth/signing-keys/own-keys.ts'
 import { Lease } from '../../oauth/tokens/lease.ts'
+import type { KeyedMutex } from '../../runtime/keyed-mutex.ts'
 import type { Store } from '../../store/ports/ports.ts'
 import type { SecretGate } from '../admin/admin-secret.ts'
 import type { BindingParts } from './check-binding.ts'
@@ -21,6 +22,7 @@ export interface AuthorizationParts {
   readonly clock: Clock
   readonly log: Log
   readonly sealKey: Uint8Array
+  readonly locks: KeyedMutex
   readonly secretGate: SecretGate
   /** An API by its id, in any state. */
   readonly findApi: (apiId: string) => Api | undefined
@@ -45,12 +47,12 @@ export interface Authorization {
 
 /** Makes the authorization servers of a node: their endpoints, the clients that they know, and the sending of notifications. */
 export function openAuthorization(parts: AuthorizationParts): Authorization {
-  const { config, store, clock, log, sealKey, secretGate, findApi, findPolicy } = parts
+  const { config, store, clock, log, sealKey, locks, secretGate, findApi, findPolicy } = parts
   const { documents, tokens, outbox } = store
   const publicUrl = config.gateway.public_url
   const ownKeys = new OwnKeys(documents)
   const clients = new LiveClients(documents, store.feed, ownKeys)
-  const common = { documents, tokens, outbox, clock, log, config, sealKey, findApi, findPolicy }
+  const common = { documents, tokens, outbox, clock, log, config, sealKey, locks, findApi, findPolicy }
   const turn = parts.clustered ? { turn: new Lease({ documents, tokens, clock }, 'outbox') } : {}
   const deliveries = new Deliveries({ ...common, ...turn, allowPrivate: config.webhooks.allow_private })
   const oauth: OAuthParts = {

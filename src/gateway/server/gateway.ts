@@ -19,6 +19,7 @@ import { basicUserHash, checkBasicUser } from '../../publish/keys/basic-auth-use
 import { certificateHash } from '../../publish/keys/certificate-keys.ts'
 import { LegacyKeys, legacyRules } from '../../publish/keys/legacy-keys.ts'
 import { forgetNodes, writeNodeStatus } from '../../publish/nodes/node-status.ts'
+import { KeyedMutex } from '../../runtime/keyed-mutex.ts'
 import type { Store } from '../../store/ports/ports.ts'
 import { SocketBudget } from '../../wire/listen/socket-budget.ts'
 import { SecretGate } from '../admin/admin-secret.ts'
@@ -208,6 +209,7 @@ export async function startGateway(parts: GatewayParts): Promise<Gateway> {
 }
 
 interface Core {
+  readonly locks: KeyedMutex
   readonly secretGate: SecretGate
   readonly shard: NodeShard
   readonly sessions: Sessions
@@ -233,15 +235,17 @@ function buildCore(parts: GatewayParts, metrics: Metrics, { shares, refusals }: 
   const words = ['svc', ...config.compat.vendor_aliases]
   const secretGate = new SecretGate({ secret: parts.secret, words, trustedProxies: trustedProxiesOf(config), clock })
   const merges = new SharedMerges()
+  const locks = new KeyedMutex()
   const authorization = openAuthorization({
     ...parts,
+    locks,
     secretGate,
     findApi: (apiId) => catalogue.findApi(apiId),
     findPolicy: (orgId, id) => live.snapshot.policies.get(policyKey(orgId, id)),
     mergeOf: (session, orgId) => merges.merge(session, orgId, live.snapshot),
   })
   const rules = legacyRules(settings)
-  const secretParts = { ...parts, documents: store.documents, counters: store.counters, tokens: store.tokens }
+  const secretParts = { ...parts, documents: store.documents, counters: store.counters, tokens: store.tokens, locks }
   const legacy = rules && new LegacyKeys(secretParts, rules)
   const sessions = new Sessions(store.tokens, settings.session_cache_entries, {
     merges,
@@ -308,7 +312,7 @@ function buildCore(parts: GatewayParts, metrics: Metrics, { shares, refusals }: 
     applyCommand: obey,
   })
   const stands = { upstreams, upstreamCares, responses, innerCalls, modules, events }
-  return { secretGate, shard, sessions, ...stands, recording, catalogue, live, authorization, keySets }
+  return { locks, secretGate, shard, sessions, ...stands, recording, catalogue, live, authorization, keySets }
 }
 
 function openModules({ config, log }: GatewayParts): Modules {

@@ -6,6 +6,7 @@ import type { OAuthRules } from '../../model/oauth-clients/oauth-rules.ts'
 import type { Merged } from '../../model/policies/merge-policies.ts'
 import type { Policy, Session } from '../../model/sessions/session.ts'
 import type { Clock } from '../../model/time/clock.ts'
+import type { KeyedMutex } from '../../runtime/keyed-mutex.ts'
 import type { Awaitable, Documents, Outbox, PendingSessions, Tokens } from '../../store/ports/ports.ts'
 
 /** The parts of the authorization server that a path below a listen path leads to. */
@@ -83,6 +84,8 @@ export interface OAuthParts {
   readonly config: OAuthSettings
   /** 32 bytes that secrets are sealed with. */
   readonly sealKey: Uint8Array
+  /** As in `PublishParts`. */
+  readonly locks: KeyedMutex
   /** An API by its id, as it is loaded or stored; undefined when there is none. */
   readonly findApi: (apiId: string) => Api | undefined
   /** A policy by its id within an organisation, as it is loaded. */

@@ -9,9 +9,8 @@ import { type DocumentId, isDocumentId, newApiId, newDocumentId } from '../../mo
 import type { JsonObject } from '../../model/json/json.ts'
 import { retryOnConflict } from '../../runtime/retry-on-conflict.ts'
 import type { AuditEntry, Change, Revision, StoredDocument } from '../../store/ports/ports.ts'
-import { withLock } from '../documents/mutex.ts'
 import { checkIdsFree } from '../documents/own-ids.ts'
-import { auditOf, clockOf, orgOf, type PublishParts, type SecretParts } from '../documents/parts.ts'
+import { auditOf, clockOf, orgOf, type PublishParts, type SecretParts, withLock } from '../documents/parts.ts'
 import { type Cascade, clientsWithoutApi } from '../oauth-clients/oauth-cascade.ts'
 import { idsOf, withIds } from './api-ids.ts'
 import { checkPlace, PLACE_CONFLICT, type PlaceRules } from './api-place.ts'
@@ -70,9 +69,7 @@ type ApiParts = PublishParts & Partial<Pick<SecretParts, 'tokens' | 'sealKey'>>
  * `version_query_invalid` (422)
  */
 export function publishApi(parts: ApiParts, draft: ApiDraft): Promise<PublishedApi> {
-  return withLock(parts.documents, () =>
-    retryOnConflict(async () => commit(parts, await prepare(parts, draft)), PLACE_CONFLICT),
-  )
+  return withLock(parts, () => retryOnConflict(async () => commit(parts, await prepare(parts, draft)), PLACE_CONFLICT))
 }
 
 /** What `publishApi` would store, with the same refusals, without storing it. */
@@ -95,7 +92,7 @@ export interface Removal {
  * @throws Fault `not_found` (404), `not_owner` (401) for a version that may not be removed
  */
 export function removeApi(parts: SecretParts, removal: Removal): Promise<PublishedApi> {
-  return withLock(parts.documents, async () => {
+  return withLock(parts, async () => {
     const stored = await findApi(parts, removal.apiId)
     const document = documentOf(stored.body)
     const versions = removal.purge ? await versionsToGo(parts, stored, removal) : []
@@ -132,7 +129,7 @@ export function changeMetadata(
   beside: ApiMetadata,
   audit: { readonly actor: string; readonly action: string },
 ): Promise<PublishedApi> {
-  return withLock(parts.documents, async () => {
+  return withLock(parts, async () => {
     const stored = await findApi(parts, apiId)
     const body = { ...stored.body, ...mergeMetadata(metadataOfApi(stored.body), beside) }
     const change = { op: 'put', kind: 'api', id: stored.id, body, ifRevision: stored.revision } as const
@@ -150,7 +147,7 @@ export function rebaseApi(
   parts: PublishParts,
   { baseId, nextId, actor }: { readonly baseId: string; readonly nextId: string; readonly actor: string },
 ): Promise<PublishedApi> {
-  return withLock(parts.documents, async () => {
+  return withLock(parts, async () => {
     const [base, next] = [await findApi(parts, baseId), await findApi(parts, nextId)]
     const [baseDocument, nextDocument] = [documentOf(base.body), documentOf(next.body)]
     const swapped = rebasedDefinitions(baseDocument, nextDocument)

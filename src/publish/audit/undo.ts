@@ -1,6 +1,7 @@
 import { fault } from '../../errors/fault.ts'
 import type { DocumentId } from '../../model/documents/ids.ts'
 import type { JsonObject } from '../../model/json/json.ts'
+import { KeyedMutex } from '../../runtime/keyed-mutex.ts'
 import { retryOnConflict } from '../../runtime/retry-on-conflict.ts'
 import type {
   Audit,
@@ -12,8 +13,7 @@ import type {
   Revision,
 } from '../../store/ports/ports.ts'
 import { PLACE_CONFLICT, type PlaceRules } from '../apis/api-place.ts'
-import { withLock } from '../documents/mutex.ts'
-import { auditOf, type SecretParts } from '../documents/parts.ts'
+import { auditOf, type SecretParts, withLock } from '../documents/parts.ts'
 import { checkUnchangedSince } from './undo-conflict.ts'
 import { PEOPLE, type UndoParts } from './undo-people.ts'
 import { RESTORE } from './undo-restore.ts'
@@ -45,7 +45,7 @@ const FINAL: ReadonlySet<string> = new Set(['key.rotate', 'oauth_client.rotate',
  */
 export function undoEntry(parts: SecretParts, undoing: Undoing): Promise<Revision> {
   // In turn with other writers of this process: what was checked is still so when it is written.
-  return withLock(parts.documents, () => retryOnConflict(() => undo(parts, undoing), PLACE_CONFLICT))
+  return withLock(parts, () => retryOnConflict(() => undo(parts, undoing), PLACE_CONFLICT))
 }
 
 async function undo(
@@ -56,7 +56,9 @@ async function undo(
   if (changes.length === 0) throw fault('undo_refused', 'the entry changed nothing')
   if (FINAL.has(row.action)) throw fault('undo_refused', 'credentials that were replaced or revoked stay so')
   if (changes.some(({ omitted }) => omitted)) throw fault('undo_refused', 'the documents were too large to be kept')
-  const parts: UndoParts = { ...given, documents: undoingDocuments(given.documents, row.id), audit, sharedEmail }
+  // What is called below takes a lock of its own: this one is held already.
+  const own = { documents: undoingDocuments(given.documents, row.id), locks: new KeyedMutex() }
+  const parts: UndoParts = { ...given, ...own, audit, sharedEmail }
   const [only] = changes
   const people = changes.length === 1 ? PEOPLE[only!.kind] : undefined
   if (people !== undefined) return people(parts, only!, standing[0]!, actor)

@@ -2,6 +2,7 @@ import type { JsonObject } from '../../model/json/json.ts'
 import type { PasswordRules } from '../../model/passwords/password-rules.ts'
 import type { Clock } from '../../model/time/clock.ts'
 import { systemClock } from '../../model/time/clock.ts'
+import type { KeyedMutex } from '../../runtime/keyed-mutex.ts'
 import type { AuditEntry, Counters, Documents, Tokens } from '../../store/ports/ports.ts'
 
 /** A gateway that callers reach, and the tags of the APIs that it loads. */
@@ -32,6 +33,8 @@ export interface PublishParts {
   readonly documents: Documents
   readonly counters: Counters
   readonly config: PublishSettings
+  /** Orders what checks something and then writes by it, in this process; between processes revisions do. */
+  readonly locks: KeyedMutex
   /** Organisation of objects that name none; '' while there is none. */
   readonly defaultOrg: () => string
   /** The system's unless given. */
@@ -52,6 +55,14 @@ export interface SecretParts extends SessionParts {
   /** The same for dashboard users, and for developers of the portal. */
   readonly userPasswordRules?: PasswordRules
   readonly developerPasswordRules?: PasswordRules
+}
+
+/**
+ * Runs `work` when everything that was handed in before with the same parts has ended, so that a check and the write that relies on it are
+ * not parted by another write of this process.
+ */
+export function withLock<T>({ locks }: Pick<PublishParts, 'locks'>, work: () => Promise<T>): Promise<T> {
+  return locks.run('documents', work)
 }
 
 /** The clock that dates are read from. */

@@ -14,8 +14,7 @@ import {
 import { foldCase } from '../../model/text/fold.ts'
 import type { Millis } from '../../model/time/clock.ts'
 import type { AuditEntry, Change, StoredDocument } from '../../store/ports/ports.ts'
-import { withLock } from '../documents/mutex.ts'
-import { auditOf, clockOf, type PublishParts } from '../documents/parts.ts'
+import { auditOf, clockOf, type PublishParts, withLock } from '../documents/parts.ts'
 
 /** Most labels of one API. */
 const MOST_APPLIED = 500
@@ -60,7 +59,7 @@ export function updateLabel(
   actor: string,
 ): Promise<SavedLabel> {
   // In turn with those who apply labels: the value that is taken away is not given out meanwhile.
-  return withLock(parts.documents, async () => {
+  return withLock(parts, async () => {
     const before = stored.body
     const label: Label = { ...before, ...readLabel({ name: before.name, key: before.key, ...body }) }
     if (label.key !== before.key) throw fault('label_invalid', 'key: cannot be changed')
@@ -75,7 +74,7 @@ export function updateLabel(
 
 /** Deletes a label that no API carries. @throws Fault `label_in_use` (409), `revision_conflict` (409) */
 export function removeLabel(parts: PublishParts, stored: StoredDocument<'label'>, actor: string): Promise<void> {
-  return withLock(parts.documents, async () => {
+  return withLock(parts, async () => {
     const label = stored.body
     const number = await carriers(parts, label)
     if (number > 0) throw inUse(number, '')
@@ -130,7 +129,7 @@ async function relabel(
   actor: string,
   edit: (carried: readonly AppliedLabel[], orgId: string) => Promise<AppliedLabel[]>,
 ): Promise<AppliedLabel[]> {
-  return withLock(parts.documents, async () => {
+  return withLock(parts, async () => {
     const stored = await parts.documents.get('api', id)
     if (stored === undefined) throw fault('not_found', 'API not found')
     const { body, revision } = stored

@@ -7,6 +7,7 @@ import type { OAuthClient } from '../../model/oauth-clients/oauth-client.ts'
 import { seal, unseal } from '../../model/secrets/secret.ts'
 import type { Policy } from '../../model/sessions/session.ts'
 import type { Clock } from '../../model/time/clock.ts'
+import type { KeyedMutex } from '../../runtime/keyed-mutex.ts'
 import type { Documents, StoredDocument, Tokens } from '../../store/ports/ports.ts'
 
 export const CLIENT_KIND = 'oauth_client'
@@ -17,6 +18,7 @@ export interface ClientParts {
   readonly tokens: Tokens
   /** 32 bytes that secrets are sealed with. */
   readonly sealKey: Uint8Array
+  readonly locks: KeyedMutex
   /** The system's unless given. */
   readonly clock?: Clock
   /** An API as this node has loaded it; those that are stored are found without. */

@@ -7,8 +7,7 @@ import { DEVELOPER_ID } from '../../model/portal/developers/developer.ts'
 import { equalSecrets, newSecret } from '../../model/secrets/secret.ts'
 import { retryOnConflict } from '../../runtime/retry-on-conflict.ts'
 import type { Change, Revision, StoredDocument } from '../../store/ports/ports.ts'
-import { withLock } from '../documents/mutex.ts'
-import { auditOf, clockOf } from '../documents/parts.ts'
+import { auditOf, clockOf, withLock } from '../documents/parts.ts'
 import { changesWithClient } from '../portal/developers/apps-of-developer.ts'
 import {
   checkRegistration,
@@ -65,7 +64,7 @@ const MOST_SECRETS = 5
  */
 export function createClient(parts: ClientParts, draft: ClientDraft): Promise<SavedClient> {
   // In turn with deletions of APIs and policies: what was checked is still there when the client is written.
-  return withLock(parts.documents, () => create(parts, draft))
+  return withLock(parts, () => create(parts, draft))
 }
 
 async function create(parts: ClientParts, draft: ClientDraft): Promise<SavedClient> {
@@ -105,7 +104,7 @@ export function updateClient(
   clientId: string,
   draft: Omit<ClientDraft, 'apiId' | 'orgId'>,
 ): Promise<SavedClient> {
-  return withLock(parts.documents, () => update(parts, clientId, draft))
+  return withLock(parts, () => update(parts, clientId, draft))
 }
 
 async function update(

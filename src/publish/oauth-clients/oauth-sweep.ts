@@ -12,7 +12,11 @@ const sweeps = new WeakMap<object, Set<Promise<void>>>()
  * Deletes, in the background, the sessions of a client that are void: issued under another epoch than this one, or all of them
  * when it is undefined. Where the store fails they stay: they are unusable, and expire.
  */
-export function sweepSessions(parts: ClientParts, clientId: string, epoch: string | undefined): void {
+export function sweepSessions(
+  parts: Pick<ClientParts, 'documents' | 'tokens'>,
+  clientId: string,
+  epoch: string | undefined,
+): void {
   const running = sweeps.get(parts.tokens) ?? new Set()
   sweeps.set(parts.tokens, running)
   const sweep = removeTokens(parts, clientId, (row) => tokenFactsOf(row.body)?.epoch !== epoch)

@@ -8,8 +8,7 @@ import {
   type StoredOrganisation,
 } from '../../model/organisations/organisation.ts'
 import type { Change, Revision } from '../../store/ports/ports.ts'
-import { withLock } from '../documents/mutex.ts'
-import { auditOf, clockOf, type SecretParts } from '../documents/parts.ts'
+import { auditOf, clockOf, type SecretParts, withLock } from '../documents/parts.ts'
 import { defaultLabels } from '../labels/labels.ts'
 import { revokeSignInsChanges } from '../single-sign-on/idp-profiles.ts'
 import { putInstallation, readInstallation } from './installation.ts'
@@ -36,7 +35,7 @@ export function newOrganisation(
   sent: JsonObject,
   { id: wanted, actor }: { readonly id?: DocumentId; readonly actor: string },
 ): Promise<SavedOrganisation> {
-  return withLock(parts.documents, async () => {
+  return withLock(parts, async () => {
     const { id, body, changes, from } = await prepareOrganisation(parts, sent, wanted)
     const revision = await parts.documents.commit(changes, auditOf(parts, actor, 'organisation.create', id, { id }))
     // What another thread made between the look and the commit.
@@ -143,7 +142,7 @@ export async function deleteOrganisation(
   const entry = (action: string) => auditOf(parts, actor, action, id, { id })
   for await (const changes of belongingsOf(parts, id, { keepObjects }))
     await parts.documents.commit(changes, entry('organisation.empty'))
-  return withLock(parts.documents, () => {
+  return withLock(parts, () => {
     const own: Change = { op: 'delete', kind: 'organisation', id, ifRevision: revision }
     return parts.documents.commit([own], entry('organisation.delete'))
   })

@@ -1,8 +1,7 @@
 import { fault, toFault } from '../../errors/fault.ts'
 import { toEmail } from '../../model/people/user.ts'
 import type { Change } from '../../store/ports/ports.ts'
-import { withLock } from '../documents/mutex.ts'
-import { auditOf, type SecretParts } from '../documents/parts.ts'
+import { auditOf, type SecretParts, withLock } from '../documents/parts.ts'
 import { prepareUser, type SavedUser } from '../people/users.ts'
 import { closeSetup, isSetupToken, readInstallation, setupToken } from './installation.ts'
 import { prepareOrganisation } from './organisations.ts'
@@ -33,7 +32,7 @@ export async function setUp(
   if (email === undefined) throw fault('setup_invalid', 'email: must be an email address')
   if (wanted.organisation.trim() === '') throw fault('setup_invalid', 'organisation: must have a name')
   if (wanted.password === '') throw fault('password_invalid', 'must not be empty')
-  return withLock(parts.documents, async () => {
+  return withLock(parts, async () => {
     const closing = await closeSetup(parts)
     if (closing.length === 0) throw fault('setup_closed')
     const { orgId, changes } = await organisationFor(parts, wanted.organisation)

@@ -3,8 +3,7 @@ import { isDocumentId, newDocumentId } from '../../model/documents/ids.ts'
 import { asJson } from '../../model/json/json.ts'
 import { groupOf, type StoredGroup, type UserGroup } from '../../model/people/user-group.ts'
 import type { Change, Revision } from '../../store/ports/ports.ts'
-import { withLock } from '../documents/mutex.ts'
-import { auditOf, clockOf, type PublishParts } from '../documents/parts.ts'
+import { auditOf, clockOf, type PublishParts, withLock } from '../documents/parts.ts'
 import { endOfUser } from './users.ts'
 
 /** A group as it was stored. */
@@ -32,7 +31,7 @@ export function updateGroup(
   actor: string,
 ): Promise<SavedGroup> {
   // Serialised with all changes of group membership: no user joins unseen.
-  return withLock(parts.documents, async () => {
+  return withLock(parts, async () => {
     const after: UserGroup = { ...group, ...edit }
     const body = asJson(after)
     const ends = group.active && !after.active ? await endOfMembers(parts, id) : []
@@ -55,7 +54,7 @@ async function endOfMembers({ documents }: PublishParts, groupId: string): Promi
  * @throws Fault `group_in_use` (400), `revision_conflict` (409)
  */
 export function deleteGroup(parts: PublishParts, group: StoredGroup, actor: string): Promise<Revision> {
-  return withLock(parts.documents, async () => {
+  return withLock(parts, async () => {
     const { total } = await parts.documents.list('user', { where: { group_id: group.id }, limit: 1 })
     if (total > 0) throw fault('group_in_use', `${total} ${total === 1 ? 'user is' : 'users are'} in it`)
     const change = { op: 'delete', kind: 'user_group', id: group.id, ifRevision: group.revision } as const

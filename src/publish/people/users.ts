@@ -6,8 +6,7 @@ import type { Permissions } from '../../model/people/permission.ts'
 import { administers, NEVER, type StoredUser, type User, userOf } from '../../model/people/user.ts'
 import { activeFamily, loginFamily } from '../../model/people/user-security.ts'
 import type { Change, Revision } from '../../store/ports/ports.ts'
-import { withLock } from '../documents/mutex.ts'
-import { auditOf, clockOf, type SecretParts } from '../documents/parts.ts'
+import { auditOf, clockOf, type SecretParts, withLock } from '../documents/parts.ts'
 import { closeSetup } from '../organisations/installation.ts'
 import { newUserPassword } from '../sign-in/passwords.ts'
 import { accessHmac, NO_CREDENTIAL, newAccessKey, storeCredential } from './credential.ts'
@@ -69,7 +68,7 @@ export async function newUser(
   actor: string,
 ): Promise<SavedUser & { readonly accessKey: string }> {
   const prepared = await prepareUser(parts, draft)
-  return withLock(parts.documents, async () => {
+  return withLock(parts, async () => {
     await checkPlace(parts, draft.orgId, draft.groupId)
     await checkEmail(parts, prepared.body, undefined, draft.sharedEmail)
     const audit = auditOf(parts, actor, 'user.create', draft.orgId, { id: prepared.id })
@@ -135,7 +134,7 @@ const MOST_SAME = 4
  * @throws Fault `email_taken` (403), `user_invalid` (400, no such group), `last_admin` (400), `revision_conflict` (409)
  */
 export function updateUser(parts: SecretParts, user: StoredUser, edit: UserEdit, rules: EditRules): Promise<SavedUser> {
-  return withLock(parts.documents, async () => {
+  return withLock(parts, async () => {
     const { id, revision: before, ...body } = user
     const after: User = { ...body, ...edit }
     if (after.group_id !== body.group_id) await checkPlace(parts, after.org_id, after.group_id)
@@ -171,7 +170,7 @@ const PLAIN = { mayLeaveNoAdmin: true, sharedEmail: true } as const
 
 /** Deletes a user and ends its sessions. @throws Fault `last_admin` (400), `revision_conflict` (409) */
 export function deleteUser(parts: SecretParts, user: StoredUser, actor: string): Promise<Revision> {
-  return withLock(parts.documents, async () => {
+  return withLock(parts, async () => {
     await checkLastAdmin(parts, user, undefined)
     const changes: Change[] = [
       { op: 'delete', kind: 'user', id: user.id, ifRevision: user.revision },

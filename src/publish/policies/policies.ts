@@ -5,9 +5,8 @@ import { checkPolicy } from '../../model/policies/policy.ts'
 import type { Policy } from '../../model/sessions/session.ts'
 import { retryOnConflict } from '../../runtime/retry-on-conflict.ts'
 import type { Revision, StoredDocument } from '../../store/ports/ports.ts'
-import { withLock } from '../documents/mutex.ts'
 import { checkIdsFree, findByEitherId } from '../documents/own-ids.ts'
-import { auditOf, clockOf, orgOf, type PublishParts, type SecretParts } from '../documents/parts.ts'
+import { auditOf, clockOf, orgOf, type PublishParts, type SecretParts, withLock } from '../documents/parts.ts'
 import { clientsWithoutPolicy } from '../oauth-clients/oauth-cascade.ts'
 import { endSubscriptions, subscriptionsWithout } from '../portal/developers/policy-removed.ts'
 
@@ -42,7 +41,7 @@ export function createPolicy(
   rules: PolicyRules = {},
 ): Promise<SavedPolicy> {
   // In turn, so that of two policies of one name only one gets through.
-  return withLock(parts.documents, () => create(parts, body, actor, rules))
+  return withLock(parts, () => create(parts, body, actor, rules))
 }
 
 async function create(
@@ -81,7 +80,7 @@ export function updatePolicy(
   actor: string,
   rules: PolicyRules = {},
 ): Promise<SavedPolicy> {
-  return withLock(parts.documents, () => update(parts, wanted, body, actor, rules))
+  return withLock(parts, () => update(parts, wanted, body, actor, rules))
 }
 
 async function update(
@@ -123,7 +122,7 @@ export function removePolicy(
   wanted: { readonly id: string; readonly orgId?: string },
   actor: string,
 ): Promise<SavedPolicy> {
-  return withLock(parts.documents, () => remove(parts, wanted, actor))
+  return withLock(parts, () => remove(parts, wanted, actor))
 }
 
 async function remove(

@@ -6,8 +6,7 @@ import { looksLikeBcrypt } from '../../model/passwords/passwords-bcrypt.ts'
 import { loginFamily, passwordStamp, securityOf } from '../../model/people/user-security.ts'
 import { retryOnConflict } from '../../runtime/retry-on-conflict.ts'
 import type { Change, StoredDocument } from '../../store/ports/ports.ts'
-import { withLock } from '../documents/mutex.ts'
-import { auditOf, clockOf, type SecretParts } from '../documents/parts.ts'
+import { auditOf, clockOf, type SecretParts, withLock } from '../documents/parts.ts'
 import { putUser } from './rewrite-user.ts'
 
 /** Fewest characters of a user's password, with any schema file. */
@@ -76,7 +75,7 @@ export async function changePassword(
     password_hash: await hashPassword(password),
     password_updated: new Date(clockOf(parts).wall()).toISOString(),
   }
-  await withLock(parts.documents, () => writeAll(parts, users, fresh, { history, actor, asRead, changes }))
+  await withLock(parts, () => writeAll(parts, users, fresh, { history, actor, asRead, changes }))
 }
 
 async function writeAll(

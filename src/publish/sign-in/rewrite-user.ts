@@ -3,8 +3,7 @@ import type { DocumentId } from '../../model/documents/ids.ts'
 import type { JsonObject } from '../../model/json/json.ts'
 import { retryOnConflict } from '../../runtime/retry-on-conflict.ts'
 import type { Change, StoredDocument } from '../../store/ports/ports.ts'
-import { withLock } from '../documents/mutex.ts'
-import { auditOf, type PublishParts } from '../documents/parts.ts'
+import { auditOf, type PublishParts, withLock } from '../documents/parts.ts'
 
 /** Who changes a user, and what is to be done in the same commit. */
 export interface Rewrite {
@@ -26,7 +25,7 @@ export function rewriteUser(
   rewrite: Rewrite,
   edit: (body: JsonObject) => JsonObject,
 ): Promise<JsonObject> {
-  return withLock(parts.documents, () => rewritten(parts, id, rewrite, edit))
+  return withLock(parts, () => rewritten(parts, id, rewrite, edit))
 }
 
 async function rewritten(

@@ -6,6 +6,7 @@ import { verifyPassword } from '../../../src/model/passwords/passwords.ts'
 import { FakeClock } from '../../../src/model/time/clock.ts'
 import { openInstallation, readInstallation, setupToken } from '../../../src/publish/organisations/installation.ts'
 import { findByEmail } from '../../../src/publish/people/users.ts'
+import { KeyedMutex } from '../../../src/runtime/keyed-mutex.ts'
 import { openMemoryStore } from '../../../src/store/memory/open.ts'
 import { assertRefused, asUser, bodyOf, dashboardFor } from '../../worlds/dashboard/people.ts'
 
@@ -26,6 +27,7 @@ async function freshInstallation(t: TestContext) {
     config,
     sealKey,
     defaultOrg: () => '',
+    locks: new KeyedMutex(),
     clock,
   })
   const dashboard = await dashboardFor(t, {

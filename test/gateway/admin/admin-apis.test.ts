@@ -3,6 +3,7 @@ import { type TestContext, test } from 'node:test'
 import type { JsonObject } from '../../../src/model/json/json.ts'
 import { FakeClock } from '../../../src/model/time/clock.ts'
 import { publishApi } from '../../../src/publish/apis/apis.ts'
+import { KeyedMutex } from '../../../src/runtime/keyed-mutex.ts'
 import { openMemoryStore } from '../../../src/store/memory/open.ts'
 import { startTestGateway, type TestGateway } from '../../worlds/base/harness.ts'
 import { classicApi, oasApi } from '../../worlds/gateway/admin-fixtures.ts'
@@ -146,7 +147,7 @@ test('of many APIs for one path at once, one gets it', async (t) => {
     compat: { vendor_aliases: [] },
   }
   const { documents, counters } = gate.store
-  const parts = { documents, counters, config, defaultOrg: () => '' }
+  const parts = { documents, counters, config, defaultOrg: () => '', locks: new KeyedMutex() }
   // Handed over in one turn, so that without a queue each would look before any has written.
   const ended = await Promise.allSettled(
     Array.from({ length: 12 }, (_, n) =>

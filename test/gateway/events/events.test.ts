@@ -6,6 +6,7 @@ import type { JsonObject } from '../../../src/model/json/json.ts'
 import { FakeClock } from '../../../src/model/time/clock.ts'
 import { readHook } from '../../../src/model/webhooks/hook.ts'
 import { createHook } from '../../../src/publish/webhooks/hooks.ts'
+import { KeyedMutex } from '../../../src/runtime/keyed-mutex.ts'
 import { openMemoryStore } from '../../../src/store/memory/open.ts'
 import { classic, defined, rights } from '../../worlds/base/definitions.ts'
 import { eventually } from '../../worlds/base/eventually.ts'
@@ -266,7 +267,7 @@ test('a webhook of the organisation that an API names is told, with its own fiel
   const sent = { name: 'ours', method: 'POST', target_path: receiver.url, header_map: { 'X-Mine': 'yes' } }
   const draft = readHook(sent, { allowPrivate: true })
   const id = await createHook(
-    { ...store, sealKey: Buffer.alloc(32, 7), defaultOrg: () => '', config, clock },
+    { ...store, sealKey: Buffer.alloc(32, 7), defaultOrg: () => '', locks: new KeyedMutex(), config, clock },
     { orgId: ORG, id: undefined, draft },
     'test',
   )

@@ -3,6 +3,7 @@ import crypto, { createHash, randomUUID } from 'node:crypto'
 import { syncBuiltinESMExports } from 'node:module'
 import { type TestContext, test } from 'node:test'
 import { createBasicUser } from '../../../src/publish/keys/basic-auth-users.ts'
+import { KeyedMutex } from '../../../src/runtime/keyed-mutex.ts'
 import { call } from '../../worlds/base/client.ts'
 import { TEST_SECRET } from '../../worlds/base/harness.ts'
 import { LOGIN_PAGE, REDIRECT, SECRET, startOAuthWorld } from '../../worlds/flows/oauth-world.ts'
@@ -112,7 +113,13 @@ test('an unknown user and a wrong password are the same work and the same answer
   const settings = { gateway, compat: { vendor_aliases: [] } }
   const session = { org_id: 'org', access_rights: { orders: { api_id: 'orders', versions: ['Default'] } } }
   await createBasicUser(
-    { ...world.parts, counters: world.store.counters, config: settings, defaultOrg: () => 'org' },
+    {
+      ...world.parts,
+      counters: world.store.counters,
+      config: settings,
+      defaultOrg: () => 'org',
+      locks: new KeyedMutex(),
+    },
     { name: 'ann', session: { ...session, basic_auth_data: { password: PASSWORD } }, keepQuota: true, actor: 'test' },
   )
   const count = counting(t, world)

@@ -3,6 +3,7 @@ import { test } from 'node:test'
 import type { JsonObject } from '../../../src/model/json/json.ts'
 import { hashKey } from '../../../src/model/secrets/secret.ts'
 import { createBasicUser, findBasicUser, updateBasicUser } from '../../../src/publish/keys/basic-auth-users.ts'
+import { KeyedMutex } from '../../../src/runtime/keyed-mutex.ts'
 import { openWorld, STORES, type World } from '../../worlds/oauth/core-world.ts'
 
 const [memory] = STORES
@@ -21,6 +22,7 @@ function publish({ parts, store }: World) {
     counters: store.counters,
     config: { gateway, compat: { vendor_aliases: [] } },
     defaultOrg: () => 'org',
+    locks: new KeyedMutex(),
   }
 }
 

@@ -4,6 +4,7 @@ import { toFault } from '../../../src/errors/fault.ts'
 import { FakeClock } from '../../../src/model/time/clock.ts'
 import { type ApiDraft, publishApi } from '../../../src/publish/apis/apis.ts'
 import type { SecretParts } from '../../../src/publish/documents/parts.ts'
+import { KeyedMutex } from '../../../src/runtime/keyed-mutex.ts'
 import { adapters } from '../../contract/adapters.ts'
 import { oasApi } from '../../worlds/gateway/admin-fixtures.ts'
 
@@ -27,6 +28,7 @@ for (const { name, open } of adapters) {
         clock,
         sealKey: new Uint8Array(32),
         defaultOrg: () => 'o',
+        locks: new KeyedMutex(),
       }
     })
     const save = (thread: number, id: string, path: string, more: Partial<ApiDraft> = {}) =>

@@ -6,6 +6,7 @@ import { hashKey } from '../../../src/model/secrets/secret.ts'
 import { FakeClock } from '../../../src/model/time/clock.ts'
 import type { SecretParts } from '../../../src/publish/documents/parts.ts'
 import { LegacyKeys, legacyRules } from '../../../src/publish/keys/legacy-keys.ts'
+import { KeyedMutex } from '../../../src/runtime/keyed-mutex.ts'
 import { openMemoryStore } from '../../../src/store/memory/open.ts'
 import type { Documents } from '../../../src/store/ports/ports.ts'
 
@@ -29,7 +30,12 @@ async function oldKey(commit?: (documents: Documents) => Documents['commit']) {
   const documents = { commit: commit?.(store.documents) ?? store.documents.commit.bind(store.documents) } as Documents
   const parts: SecretParts = {
     ...{ documents, counters: store.counters, tokens: store.tokens, clock },
-    ...{ config: { gateway, compat: { vendor_aliases: [] } }, defaultOrg: () => '', sealKey: Buffer.alloc(32, 1) },
+    ...{
+      config: { gateway, compat: { vendor_aliases: [] } },
+      defaultOrg: () => '',
+      locks: new KeyedMutex(),
+      sealKey: Buffer.alloc(32, 1),
+    },
   }
   return { store, clock, parts, keys: new LegacyKeys(parts, { algorithms: ['murmur64'], orgs: [] }) }
 }

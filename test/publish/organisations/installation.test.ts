@@ -15,6 +15,7 @@ import {
 import { newOrganisation } from '../../../src/publish/organisations/organisations.ts'
 import { setUpUnattended } from '../../../src/publish/organisations/set-up.ts'
 import { createPolicy } from '../../../src/publish/policies/policies.ts'
+import { KeyedMutex } from '../../../src/runtime/keyed-mutex.ts'
 import { openMemoryStore } from '../../../src/store/memory/open.ts'
 
 const ADA = { organisation: 'Acme', email: 'a@example.test', password: 'correct horse', firstName: '', lastName: '' }
@@ -26,7 +27,16 @@ function emptyParts(t: TestContext): SecretParts & { org: string } {
   t.after(() => store.close())
   const { documents, tokens, counters } = store
   const { config } = loadConfig({ env: {}, cwd: import.meta.dirname })
-  const parts = { documents, tokens, counters, clock, config, sealKey: new Uint8Array(32), org: '' }
+  const parts = {
+    documents,
+    tokens,
+    counters,
+    clock,
+    config,
+    sealKey: new Uint8Array(32),
+    locks: new KeyedMutex(),
+    org: '',
+  }
   return { ...parts, defaultOrg: () => parts.org }
 }
 

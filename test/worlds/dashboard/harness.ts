@@ -13,6 +13,7 @@ import type { LogFields } from '../../../src/model/logs/log.ts'
 import { NEVER } from '../../../src/model/people/user.ts'
 import { FakeClock } from '../../../src/model/time/clock.ts'
 import { storeCredential } from '../../../src/publish/people/credential.ts'
+import { KeyedMutex } from '../../../src/runtime/keyed-mutex.ts'
 import { openMemoryStore } from '../../../src/store/memory/open.ts'
 import type { Store } from '../../../src/store/ports/ports.ts'
 import { sealedStore } from '../../../src/store/sealed/sealed-store.ts'
@@ -98,6 +99,7 @@ export async function startTestDashboard({
     version: '0.0.0-test',
     settings: explainSettings(loaded),
     defaultOrg: () => orgId,
+    locks: new KeyedMutex(),
     settled: async () => {},
     ...own,
   }

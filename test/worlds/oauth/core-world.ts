@@ -14,6 +14,7 @@ import type { Endpoint, OAuthApi, OAuthCall, OAuthParts } from '../../../src/oau
 import { AuthorizationServer } from '../../../src/oauth/endpoints/server.ts'
 import { makeCode } from '../../../src/oauth/tokens/code.ts'
 import type { CodeBody } from '../../../src/oauth/tokens/tickets.ts'
+import { KeyedMutex } from '../../../src/runtime/keyed-mutex.ts'
 import type { Store } from '../../../src/store/ports/ports.ts'
 import { type Adapter, adapters } from '../../contract/adapters.ts'
 import { apiWith, basic, CALLBACK, CHALLENGE, ISSUER, SECRET } from './front-fixtures.ts'
@@ -96,6 +97,7 @@ export async function openWorld(t: TestContext, adapter: Adapter, options: World
       compat: { legacy_statuses: options.legacy ?? false, vendor_aliases: [] },
     },
     sealKey,
+    locks: new KeyedMutex(),
     findApi: (apiId) => apis.get(apiId),
     findPolicy: (orgId, policyId) => (orgId === 'org' ? policies.get(policyId) : undefined),
     findClient: (clientId) => cache.find(clientId),

@@ -7,6 +7,7 @@ import type { GrantType, OAuthRules } from '../../../src/model/oauth-clients/oau
 import { seal } from '../../../src/model/secrets/secret.ts'
 import { FakeClock } from '../../../src/model/time/clock.ts'
 import type { Endpoint, OAuthAnswer, OAuthApi, OAuthCall, OAuthParts } from '../../../src/oauth/endpoints/parts.ts'
+import { KeyedMutex } from '../../../src/runtime/keyed-mutex.ts'
 import { openMemoryStore } from '../../../src/store/memory/open.ts'
 import type { Store } from '../../../src/store/ports/ports.ts'
 
@@ -146,6 +147,7 @@ export function front(t: TestContext, rules: Partial<OAuthRules> = {}, registrat
       compat: { legacy_statuses: false, vendor_aliases: [] },
     } as OAuthParts['config'],
     sealKey,
+    locks: new KeyedMutex(),
     findApi: (apiId) => (apiId === api.apiId ? api : undefined),
     findPolicy: () => undefined,
     findClient: async (clientId) => {

@@ -3,6 +3,7 @@ import type { JsonObject } from '../../../src/model/json/json.ts'
 import { hashKey } from '../../../src/model/secrets/secret.ts'
 import { FakeClock } from '../../../src/model/time/clock.ts'
 import type { SecretParts } from '../../../src/publish/documents/parts.ts'
+import { KeyedMutex } from '../../../src/runtime/keyed-mutex.ts'
 import { openMemoryStore } from '../../../src/store/memory/open.ts'
 import type { Store } from '../../../src/store/ports/ports.ts'
 
@@ -24,6 +25,7 @@ export function openParts(): Stored {
     clock,
     sealKey: Buffer.alloc(32, 7),
     defaultOrg: () => '',
+    locks: new KeyedMutex(),
     config: {
       gateway: {
         hash_keys: true,

@@ -3,8 +3,7 @@ import type { JsonObject } from '../../../model/json/json.ts'
 import { DEVELOPER_ID } from '../../../model/portal/developers/developer.ts'
 import { retryOnConflict } from '../../../runtime/retry-on-conflict.ts'
 import type { Change, Documents, StoredDocument } from '../../../store/ports/ports.ts'
-
-const turns = new WeakMap<object, Map<string, Promise<unknown>>>()
+import type { PublishParts } from '../../documents/parts.ts'
 
 /**
  * Runs `work` with the developer who owns a key or client; with undefined when there is none, or it was deleted. What
@@ -12,13 +11,13 @@ const turns = new WeakMap<object, Map<string, Promise<unknown>>>()
  * Changes of one developer wait for each other within the process. @throws Fault `revision_conflict` (409) when others keep changing it
  */
 export async function withHolder<T>(
-  parts: { readonly documents: Documents },
+  parts: Pick<PublishParts, 'documents' | 'locks'>,
   body: JsonObject,
   work: (developer: StoredDocument | undefined) => Promise<T>,
 ): Promise<T> {
   const id = body[DEVELOPER_ID]
   if (typeof id !== 'string') return work(undefined)
-  return oneAtATime(parts.documents, id, () => retryOnConflict(async () => work(await developerById(parts, id))))
+  return parts.locks.run(`developer ${id}`, () => retryOnConflict(async () => work(await developerById(parts, id))))
 }
 
 /** A developer by storage id, in any organisation; undefined when there is none. */
@@ -32,18 +31,4 @@ export async function developerById(
 /** The change that writes a developer over its read state. It fails with `revision_conflict` when another writer was faster. */
 export function developerChange({ id, revision }: StoredDocument, body: JsonObject): Change {
   return { op: 'put', kind: 'developer', id, body, ifRevision: revision }
-}
-
-async function oneAtATime<T>(documents: object, id: string, work: () => Promise<T>): Promise<T> {
-  const waiting = turns.get(documents) ?? new Map<string, Promise<unknown>>()
-  turns.set(documents, waiting)
-  const before = waiting.get(id) ?? Promise.resolve()
-  const turn = before.then(work)
-  const ended = turn.catch(() => {})
-  waiting.set(id, ended)
-  try {
-    return await turn
-  } finally {
-    if (waiting.get(id) === ended) waiting.delete(id)
-  }
 }

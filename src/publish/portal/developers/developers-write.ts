@@ -8,8 +8,7 @@ import { invalid, readDeveloper, sentDate, sentPassword } from '../../../model/p
 import { keysWithoutHolder, relabelled, withAppsListed } from '../../../model/portal/developers/developer-holdings.ts'
 import { retryOnConflict } from '../../../runtime/retry-on-conflict.ts'
 import type { Change, Revision, StoredDocument } from '../../../store/ports/ports.ts'
-import { withLock } from '../../documents/mutex.ts'
-import { auditOf, clockOf, type SecretParts } from '../../documents/parts.ts'
+import { auditOf, clockOf, type SecretParts, withLock } from '../../documents/parts.ts'
 import { deleteRequestsChanges } from '../key-requests/requests.ts'
 import { developerCountChange } from './developer-count.ts'
 import { deleteDeveloperChanges } from './developer-keys.ts'
@@ -56,7 +55,7 @@ export async function createDeveloper(
     ...((await newPassword(parts, {}, sent, rules)) ?? { password: '', password_updated: NEVER, PWHistory: [] }),
   }
   const put: Change = { op: 'put', kind: 'developer', id, body, ifRevision: 0 }
-  return withLock(parts.documents, async () => {
+  return withLock(parts, async () => {
     const revision = await tried(async () => {
       if ((await developerByEmail(parts, rules.orgId, String(body.email))) !== undefined)
         throw fault('developer_email_taken')
@@ -87,7 +86,7 @@ export async function replaceDeveloper(
   await checkUnheld(parts, rules.orgId, first.body, sent)
   const kept = await newPassword(parts, first.body, sent, rules)
   let unlisted: readonly string[] = []
-  await withLock(parts.documents, () =>
+  await withLock(parts, () =>
     tried(async () => {
       const stored = await found(parts, rules.orgId, id)
       const record = stored.revision === first.revision ? sent : recordOf(stored.body)
@@ -140,7 +139,7 @@ export function deleteDeveloper(
   id: string,
   { orgId, actor }: Pick<DeveloperRules, 'orgId' | 'actor'>,
 ): Promise<Revision> {
-  return withLock(parts.documents, () =>
+  return withLock(parts, () =>
     tried(async () => {
       const stored = await found(parts, orgId, id)
       const changes: Change[] = [
@@ -166,7 +165,7 @@ export function rewriteDeveloper(
   edit: (stored: StoredDocument) => JsonObject,
   changes: readonly Change[] = [],
 ): Promise<StoredDocument> {
-  return withLock(parts.documents, () =>
+  return withLock(parts, () =>
     tried(async () => {
       const stored = await found(parts, orgId, id)
       const body = edit(stored)

@@ -5,8 +5,7 @@ import { refuseMember } from '../../../model/portal/settings/portal-fields.ts'
 import { NO_LOOK, readCss, readJs } from '../../../model/portal/settings/portal-look.ts'
 import { readMenus } from '../../../model/portal/settings/portal-menu.ts'
 import { foldCase } from '../../../model/text/fold.ts'
-import { withLock } from '../../documents/mutex.ts'
-import { auditOf, type PublishParts } from '../../documents/parts.ts'
+import { auditOf, type PublishParts, withLock } from '../../documents/parts.ts'
 import { saveSingleton } from './single-document.ts'
 
 /** Who writes what of the look of a portal. */
@@ -42,7 +41,7 @@ export function saveMenus(parts: PublishParts, { orgId, sent, actor }: LookChang
 export function saveCname(parts: PublishParts, { orgId, cname, actor }: Omit<LookChange, 'sent'> & { cname: string }) {
   checkHost(cname)
   // In turn, so that of two organisations that want one host only one gets it.
-  return withLock(parts.documents, async () => {
+  return withLock(parts, async () => {
     const stored = isDocumentId(orgId) ? await parts.documents.get('organisation', orgId) : undefined
     if (stored === undefined) throw fault('not_found', 'Could not retrieve org detail')
     const where = { cname: foldCase(cname) }
