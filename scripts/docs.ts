@@ -9,6 +9,7 @@ import type { DashboardParts } from '../src/dashboard/server/parts.ts'
 import { CATALOG, catalogEntry, type FaultCode } from '../src/errors/catalog.ts'
 import { silentLog } from '../src/model/logs/log.ts'
 import { systemClock } from '../src/model/time/clock.ts'
+import { API_EVENT_NAMES, apiEventRow } from '../src/model/webhooks/api-events.ts'
 import { KeyedMutex } from '../src/runtime/keyed-mutex.ts'
 import { openMemoryStore } from '../src/store/memory/open.ts'
 
@@ -19,6 +20,7 @@ export function generatedPages(): Map<string, string> {
   return new Map([
     ['docs/generated/config.md', configPage()],
     ['docs/generated/errors.md', errorsPage()],
+    ['docs/generated/events.md', eventsPage()],
     ['docs/generated/openapi.json', openapiFile()],
   ])
 }
@@ -76,6 +78,18 @@ function errorsPage(): string {
     'Every refusal, from `src/errors/catalog.ts`. "Legacy" is the status under `compat.legacy_statuses` where it differs. ' +
       '"Log" is the level of the log line that a refusal writes, if any.',
     table(['code', 'status', 'legacy', 'text', 'log'], rows),
+  ])
+}
+
+function eventsPage(): string {
+  const rows = API_EVENT_NAMES.map((name) => {
+    const { when, refusals = [] } = apiEventRow(name)
+    return [`\`${name}\``, when, refusals.map((code) => `\`${code}\``).join(', ')]
+  })
+  return page('Events', [
+    'What happens at an API and its handlers and webhooks can be told of, from `src/model/webhooks/api-events.ts`. ' +
+      'How they are told: [observation](../observation.md#events). "Errors" are the refusals that raise it ([errors](errors.md)).',
+    table(['event', 'when', 'errors'], rows),
   ])
 }
 

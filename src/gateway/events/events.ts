@@ -3,43 +3,22 @@ import type { Fault } from '../../errors/fault.ts'
 import type { Limit } from '../../model/limits/limit.ts'
 import { QuotaTriggers } from '../../model/limits/triggers.ts'
 import { redactUrl } from '../../model/secrets/redact-traffic.ts'
-import type { ApiEventName } from '../../model/webhooks/event-handlers.ts'
+import { API_EVENT_NAMES, type ApiEventName, apiEventRow } from '../../model/webhooks/api-events.ts'
 import type { Exchange } from '../server/exchange.ts'
 
 /**
  * Reports an event of an API: `kind` is its name (`HostDown`), `detail` its facts, without secrets.
  * Never waits, never throws. Host events name their `target`, breaker events their `operation`: each has a separate cooldown.
  */
-export type OnGatewayEvent = (kind: string, apiId: string, detail: Readonly<Record<string, string | number>>) => void
+export type OnGatewayEvent = (
+  kind: ApiEventName,
+  apiId: string,
+  detail: Readonly<Record<string, string | number>>,
+) => void
 
-const FAULT_EVENTS: Readonly<Partial<Record<FaultCode, ApiEventName>>> = {
-  credential_missing: 'AuthFailure',
-  key_unknown: 'AuthFailure',
-  policies_unusable: 'AuthFailure',
-  basic_malformed: 'AuthFailure',
-  user_unknown: 'AuthFailure',
-  signature_invalid: 'AuthFailure',
-  client_certificate_required: 'AuthFailure',
-  client_certificate_early: 'AuthFailure',
-  client_certificate_expired: 'KeyExpired',
-  token_missing: 'AuthFailure',
-  token_malformed: 'AuthFailure',
-  token_unknown: 'AuthFailure',
-  token_client_gone: 'AuthFailure',
-  token_proof_missing: 'AuthFailure',
-  token_proof_invalid: 'AuthFailure',
-  key_inactive: 'KeyExpired',
-  key_expired: 'KeyExpired',
-  token_expired: 'KeyExpired',
-  version_missing: 'VersionFailure',
-  version_unknown: 'VersionFailure',
-  version_expired: 'VersionFailure',
-  rate_exceeded: 'RatelimitExceeded',
-  api_rate_exceeded: 'RatelimitExceeded',
-  quota_exceeded: 'QuotaExceeded',
-  org_rate_exceeded: 'OrgRateLimitExceeded',
-  org_quota_exceeded: 'OrgQuotaExceeded',
-}
+const FAULT_EVENTS: ReadonlyMap<FaultCode, ApiEventName> = new Map(
+  API_EVENT_NAMES.flatMap((name) => (apiEventRow(name).refusals ?? []).map((code) => [code, name] as const)),
+)
 
 const PATH_CHARACTERS = 1024
 const NO_NAMES: ReadonlySet<string> = new Set()
@@ -53,7 +32,7 @@ export function recordWithEvents(record: (x: Exchange) => void, tell: OnGatewayE
 }
 
 function tellRefusal(x: Exchange, refusal: Fault, tell: OnGatewayEvent): void {
-  const event = FAULT_EVENTS[refusal.code]
+  const event = FAULT_EVENTS.get(refusal.code)
   if (event !== undefined) tell(event, x.chain!.api.apiId, { message: refusal.entry.text, ...callerOf(x) })
 }
 

@@ -3,6 +3,7 @@ import type { Api } from '../../model/apis/definition/api.ts'
 import type { JsonObject } from '../../model/json/json.ts'
 import type { Log } from '../../model/logs/log.ts'
 import type { Clock } from '../../model/time/clock.ts'
+import { apiEventRow } from '../../model/webhooks/api-events.ts'
 import type { OnGatewayEvent } from '../events/events.ts'
 import type { MetricSample, Metrics } from '../record/metrics.ts'
 import { ApiUpstream, type ApiUpstreamParts } from './api-upstream.ts'
@@ -15,13 +16,6 @@ export interface ResilienceRegistryParts {
   readonly log: Log
   readonly onGatewayEvent: OnGatewayEvent
   readonly dnsServers: readonly string[]
-}
-
-const LOG_TEXTS: Readonly<Record<string, readonly [level: 'info' | 'warn', text: string]>> = {
-  HostDown: ['warn', 'a target of an API is not asked any more, or failed its checks'],
-  HostUp: ['info', 'a target of an API is up again'],
-  BreakerTripped: ['warn', 'the breaker of an operation has opened'],
-  BreakerReset: ['info', 'the breaker of an operation has closed'],
 }
 
 /** The upstreams of all APIs of this node, and their state. */
@@ -44,7 +38,7 @@ export class ResilienceRegistry {
         else this.#byApi.delete(upstream.apiId)
       },
       tell: (kind, apiId, detail) => {
-        const [level, text] = LOG_TEXTS[kind]!
+        const [level, text] = apiEventRow(kind).log ?? ['info', kind]
         log[level]({ api_id: apiId, ...detail }, text)
         onGatewayEvent(kind, apiId, detail)
       },

@@ -2,6 +2,7 @@ import type { Api, UpstreamRules } from '../../model/apis/definition/api.ts'
 import type { BreakerRule } from '../../model/apis/definition/upstream-resilience.ts'
 import type { JsonObject } from '../../model/json/json.ts'
 import type { Clock } from '../../model/time/clock.ts'
+import { API_EVENT_NAMES, type ApiEventName, apiEventRow } from '../../model/webhooks/api-events.ts'
 import type { OnGatewayEvent } from '../events/events.ts'
 import type { Step, Targets } from '../server/exchange.ts'
 import { checkBreaker } from '../steps/forward/check-breaker.ts'
@@ -90,7 +91,7 @@ export class ApiUpstream {
     const { tell } = this.#parts
     if (this.#care === undefined) this.#begin()
     const breaker = new Breaker(operation, rule, (state) => {
-      const kind = BREAKER_EVENTS[state]
+      const kind = BREAKER_EVENTS.get(state)
       if (kind !== undefined) tell(kind, this.#api.apiId, { operation, cool_down_ms: rule.coolDownMs })
     })
     this.#breakers.push(breaker)
@@ -206,11 +207,12 @@ export class ApiUpstream {
   }
 }
 
-const BREAKER_EVENTS: Readonly<Record<BreakerState, string | undefined>> = {
-  open: 'BreakerTripped',
-  closed: 'BreakerReset',
-  'half-open': undefined,
-}
+const BREAKER_EVENTS: ReadonlyMap<BreakerState, ApiEventName> = new Map(
+  API_EVENT_NAMES.flatMap((name) => {
+    const { breaker } = apiEventRow(name)
+    return breaker === undefined ? [] : [[breaker, name] as const]
+  }),
+)
 
 const SRV_MEMBERS = ['name', 'port', 'weight', 'priority'] as const
 

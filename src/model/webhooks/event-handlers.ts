@@ -1,33 +1,6 @@
 import { flagOf, numberOf, objectOf, objectsOf, textOf } from '../apis/definition/members.ts'
 import { isObject, type JsonObject } from '../json/json.ts'
-
-/** Events of an API, as definitions spell them. */
-const API_EVENTS = [
-  'AuthFailure',
-  'KeyExpired',
-  'VersionFailure',
-  'RatelimitExceeded',
-  'QuotaExceeded',
-  'OrgRateLimitExceeded',
-  'OrgQuotaExceeded',
-  'TriggerExceeded',
-  'BreakerTripped',
-  'BreakerReset',
-  'HostDown',
-  'HostUp',
-  'TokenCreated',
-  'TokenUpdated',
-  'TokenDeleted',
-] as const
-
-export type ApiEventName = (typeof API_EVENTS)[number]
-
-const BY_FOLDED: ReadonlyMap<string, ApiEventName> = new Map(API_EVENTS.map((name) => [name.toLowerCase(), name]))
-
-/** The event of a name in a definition, in any letter case; undefined = unknown. */
-export function apiEventOf(name: string): ApiEventName | undefined {
-  return BY_FOLDED.get(name.toLowerCase())
-}
+import { type ApiEventName, apiEventOf } from './api-events.ts'
 
 /** What an API does about an event: it tells a receiver, or the log. */
 export interface EventHandler {

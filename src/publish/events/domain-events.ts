@@ -8,7 +8,8 @@ import { redact } from '../../model/secrets/redact.ts'
 import { redactDocument } from '../../model/secrets/secret-places.ts'
 import { hexOf } from '../../model/text/hex.ts'
 import type { Clock } from '../../model/time/clock.ts'
-import { type ApiEventName, handlerName } from '../../model/webhooks/event-handlers.ts'
+import { API_EVENT_NAMES, apiEventRow } from '../../model/webhooks/api-events.ts'
+import { handlerName } from '../../model/webhooks/event-handlers.ts'
 import type { Change, Documents, SessionInput, StoredDocument, Tokens } from '../../store/ports/ports.ts'
 import { apiOfOrg } from '../apis/api-ids.ts'
 import { wrapperOf } from '../apis/api-wrapper.ts'
@@ -61,12 +62,6 @@ interface Happening {
 }
 
 const KEY_SORTS: readonly EventType[] = ['key_event', 'hashed_key_event']
-/** What APIs call a change of a key. */
-const TOKEN_EVENTS: Readonly<Partial<Record<Did, ApiEventName>>> = {
-  created: 'TokenCreated',
-  updated: 'TokenUpdated',
-  deleted: 'TokenDeleted',
-}
 /** Of a key that names very many APIs. */
 const MOST_APIS = 50
 
@@ -165,7 +160,7 @@ async function told(parts: EventParts, { sorts, did, orgId, apis, data }: Happen
 
 /** What APIs that a key names have said about its changes: their own handlers, and webhooks that they name for such events. */
 async function tokenEvents(parts: EventParts, { did, orgId, apis, data }: Happening): Promise<Change[]> {
-  const event = TOKEN_EVENTS[did]
+  const event = API_EVENT_NAMES.find((name) => apiEventRow(name).key === did)
   if (event === undefined || !isObject(data)) return []
   const now = parts.clock.wall()
   const detail = {

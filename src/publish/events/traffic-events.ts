@@ -3,13 +3,8 @@ import type { Api } from '../../model/apis/definition/api.ts'
 import type { Log } from '../../model/logs/log.ts'
 import { redactUrl } from '../../model/secrets/redact-traffic.ts'
 import type { Clock } from '../../model/time/clock.ts'
-import {
-  type ApiEventName,
-  apiEventOf,
-  type EventHandler,
-  type EventReference,
-  handlerName,
-} from '../../model/webhooks/event-handlers.ts'
+import { type ApiEventName, apiEventOf, apiEventRow } from '../../model/webhooks/api-events.ts'
+import { type EventHandler, type EventReference, handlerName } from '../../model/webhooks/event-handlers.ts'
 import type { Change, Documents } from '../../store/ports/ports.ts'
 import { type EventReceiver, eventDelivery, referencedHook } from './events.ts'
 
@@ -53,17 +48,6 @@ const BURST = 20
 const PER_SECOND = 1
 /** The store may come back; all else would fail again. */
 const STORE_AWAY: ReadonlySet<string> = new Set(['store_away', 'store_full', 'store_read_only'])
-
-/** Members of a detail that name what an event is about: a cooldown holds for each by itself. */
-const SUBJECTS: Readonly<Partial<Record<ApiEventName, readonly string[]>>> = {
-  KeyExpired: ['key'],
-  QuotaExceeded: ['key'],
-  TriggerExceeded: ['key', 'trigger_limit'],
-  BreakerTripped: ['operation'],
-  BreakerReset: ['operation'],
-  HostDown: ['target'],
-  HostUp: ['target'],
-}
 
 /**
  * Events of traffic on their way into the outbox. A request only leaves them in a bounded list in memory; they are written together a
@@ -117,7 +101,7 @@ export class TrafficEvents {
 
   #isDue(api: Api, listener: EventHandler | EventReference, detail: EventDetail, now: number): boolean {
     const name = `${api.apiId} ${nameOf(listener)}`
-    const subject = (SUBJECTS[listener.event] ?? []).map((member) => detail[member] ?? '').join(' ')
+    const subject = (apiEventRow(listener.event).subject ?? []).map((member) => detail[member] ?? '').join(' ')
     const place = `${name} ${subject}`
     const until = this.#cooling.get(place)
     if (until !== undefined && now < until) return false

@@ -1,6 +1,7 @@
 import { toFault } from '../../../errors/fault.ts'
 import type { JsonObject } from '../../json/json.ts'
-import { apiEventOf, HANDLER_NAMES } from '../../webhooks/event-handlers.ts'
+import { apiEventOf } from '../../webhooks/api-events.ts'
+import { HANDLER_NAMES } from '../../webhooks/event-handlers.ts'
 import { readHook } from '../../webhooks/hook.ts'
 import { EXTENSION } from '../definition/extension.ts'
 import type { Flaw } from '../definition/flaw.ts'

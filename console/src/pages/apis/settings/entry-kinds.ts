@@ -1,4 +1,5 @@
 import type { Definition } from '../../../api/apis/apis.ts'
+import { EVENT_NAMES, isDashboardEvent } from '../../../api/platform/api-events.ts'
 import type { FormValues } from '../../../parts/forms/form-values.ts'
 import { say } from '../../../texts/say.ts'
 import {
@@ -107,17 +108,12 @@ const PINS: EntryKind = {
   titleOf: ({ pinDomain }) => hostWord(pinDomain),
 }
 
-/** Events of an API. */
-const EVENT_NAMES = [
-  ...['AuthFailure', 'KeyExpired', 'VersionFailure', 'RatelimitExceeded', 'QuotaExceeded'],
-  ...['OrgRateLimitExceeded', 'OrgQuotaExceeded'],
-  ...['TriggerExceeded', 'HostDown', 'HostUp', 'BreakerTripped', 'BreakerReset'],
-  ...['TokenCreated', 'TokenUpdated', 'TokenDeleted'],
-] as const
+/** What happens at an API and its handlers can be told of. */
+const HANDLED_EVENTS = EVENT_NAMES.filter((name) => !isDashboardEvent(name))
 
 /** The name of an event; an unknown one is shown unchanged. */
 const eventWord = (name: string): string => {
-  const known = EVENT_NAMES.find((each) => each === name)
+  const known = HANDLED_EVENTS.find((each) => each === name)
   return known === undefined ? name : say(`apiHooks.event.${known}`)
 }
 
@@ -125,7 +121,7 @@ const eventWord = (name: string): string => {
 const EVENT: Codec = {
   read: (written) => {
     const text = String(written ?? '')
-    return EVENT_NAMES.find((name) => name.toLowerCase() === text.toLowerCase()) ?? text
+    return HANDLED_EVENTS.find((name) => name.toLowerCase() === text.toLowerCase()) ?? text
   },
   write: (value) => String(value),
 }
@@ -147,7 +143,7 @@ const EVENTS: EntryKind = {
   settings: [
     {
       ...{ name: 'eventName', kind: 'choice', oas: 'trigger', classic: 'trigger', oasAs: EVENT, classicAs: EVENT },
-      ...{ words: EVENT_NAMES, labelOf: eventWord, required: true },
+      ...{ words: HANDLED_EVENTS, labelOf: eventWord, required: true },
     },
     {
       ...{ name: 'eventTo', kind: 'choice', words: ['webhook', 'log'], oas: 'type' },

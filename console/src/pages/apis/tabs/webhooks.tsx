@@ -4,6 +4,7 @@ import { Link } from '@tanstack/react-router'
 import { WebhookIcon, XIcon } from 'lucide-react'
 import { type ApiView, apiKey } from '../../../api/apis/apis.ts'
 import { useMay } from '../../../api/people/session.ts'
+import { EVENT_NAMES, isTokenEvent } from '../../../api/platform/api-events.ts'
 import {
   changeHookReferences,
   everyWebhook,
@@ -18,13 +19,7 @@ import { RecordForm } from '../../../parts/forms/record-form.tsx'
 import { type Column, DataTable } from '../../../parts/tables/data-table.tsx'
 import { say } from '../../../texts/say.ts'
 
-const EVENTS = [
-  ...(['api_event', 'api_event.updated', 'api_event.deleted'] as const),
-  ...(['key_event', 'key_event.created', 'key_event.updated', 'key_event.deleted'] as const),
-  ...(['AuthFailure', 'KeyExpired', 'VersionFailure', 'RatelimitExceeded', 'QuotaExceeded'] as const),
-  ...(['OrgRateLimitExceeded', 'OrgQuotaExceeded', 'TriggerExceeded'] as const),
-  ...(['HostDown', 'HostUp', 'BreakerTripped', 'BreakerReset'] as const),
-] as const
+const EVENTS = EVENT_NAMES.filter((name) => !isTokenEvent(name))
 
 /** The webhooks that an API tells of what happens to it, at it, and to keys for it. */
 export default function WebhooksTab({ api }: { readonly api: ApiView }) {

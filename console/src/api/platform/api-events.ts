@@ -1,0 +1,19 @@
+import { CLIENTS } from '../../texts/oauth-clients.ts'
+
+const PREFIX = 'apiHooks.event.'
+
+type NameIn<Text> = Text extends `${typeof PREFIX}${infer Name}` ? Name : never
+
+/** Something that an API tells its webhooks. Each has a text: `apiHooks.event.<name>`. */
+export type EventName = NameIn<keyof typeof CLIENTS>
+
+/** All of them, in the order of their texts. */
+export const EVENT_NAMES: readonly EventName[] = Object.keys(CLIENTS)
+  .filter((name) => name.startsWith(PREFIX))
+  .map((name) => name.slice(PREFIX.length) as EventName)
+
+/** Changes of the API itself and of keys for it, which the dashboard tells. Handlers in a definition do not take them. */
+export const isDashboardEvent = (name: EventName): boolean => /^(?:api|key)_event\b/.test(name)
+
+/** What `key_event` tells in other words. */
+export const isTokenEvent = (name: EventName): boolean => name.startsWith('Token')
