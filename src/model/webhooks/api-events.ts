@@ -17,7 +17,7 @@ export interface ApiEventRow {
 }
 
 /** All events, as definitions spell them. Those without a cause here are raised by name. */
-export const API_EVENTS = {
+const API_EVENTS = {
   AuthFailure: {
     when: 'the credential is missing, malformed, unknown or not proved',
     refusals: [
