@@ -13,7 +13,7 @@ function serving(name: string, summary: string, roles: Roles): Command {
     name,
     summary,
     options: { new: { type: 'boolean' } },
-    help: '  --new              begin again: for an empty store beside the secrets of an installation, which are kept in a file beside',
+    help: '  --new              start over: for an empty store next to the secrets of an installation, which are moved to a file next to them',
     async run({ env, file, cwd, options, print }) {
       const loaded = loadConfig({ env, file, cwd })
       if (options.new === true) {

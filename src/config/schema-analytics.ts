@@ -23,7 +23,7 @@ export const analyticsSettings = group({
   geo_ip: group({
     file: text(
       '',
-      'MMDB file that tells countries and cities of addresses. Read again when it changes. Empty: they are not told.',
+      'MMDB file with countries and cities of IP addresses. Reloaded when it changes. Empty: no countries.',
     ),
   }),
 })

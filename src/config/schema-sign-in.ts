@@ -53,7 +53,7 @@ export const signInSecurity = {
   ),
   login_disallow_forward_proxy: flag(
     false,
-    'Count failed sign-ins by the address of the connection, whatever `X-Forwarded-For` says.',
+    'Count failed sign-ins by the address of the connection, ignoring `X-Forwarded-For`.',
   ),
   allow_admin_reset_password: flag(false, 'Let administrators set the password of other users of their organisation.'),
   user_password_max_days: whole(

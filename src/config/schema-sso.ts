@@ -11,7 +11,7 @@ export const ssoDashboard = {
     'Group whose rights those have who come by single sign-on and are in no other. Also read from `SVC_DB_SSODEFAULTUSERGROUP`.',
   ),
   sso_permission_defaults: map(
-    'Rights of all who come by single sign-on, beside those of their groups: permission to `read` or `write`.',
+    'Permissions of all users of single sign-on, in addition to those of their groups: permission to `read` or `write`.',
   ),
   sso_custom_login_url: text('', 'Address that a refused single sign-on offers to begin again at.', {
     pattern: '^(?:https?://\\S+)?$',

@@ -14,7 +14,7 @@ const TIMEOUT_MS = [1, 86_400_000] as const
 const HOUR_MS = 3_600_000
 
 const tls = group({
-  enabled: flag(false, 'Open a TLS listener beside the plain one.'),
+  enabled: flag(false, 'Open a TLS listener in addition to the plain one.'),
   listen_port: whole(8443, PORT, 'Port for TLS. 0 takes any free port.'),
   cert_file: text(
     '',
@@ -31,7 +31,7 @@ const tls = group({
 const http2 = group({
   enabled: flag(
     true,
-    'Speak HTTP/2 with clients that ask for it: over TLS by ALPN, without TLS by its preface. HTTP/1.1 goes on beside it, on the same ports.',
+    'Accept HTTP/2: over TLS by ALPN, without TLS by its preface. HTTP/1.1 stays available on the same ports.',
   ),
   max_concurrent_streams: whole(100, [1, 10_000], 'Requests that one HTTP/2 connection may have open at once.'),
 })
@@ -54,7 +54,7 @@ const gateway = group({
   control_port: whole(
     0,
     PORT,
-    'Port of its own for `/svc/`, `/metrics`, `/hello` and `/ready`. 0 serves them on the traffic port. With several `workers` each has its own: this one and those after it.',
+    'Separate port for `/svc/`, `/metrics`, `/hello` and `/ready`. 0 serves them on the traffic port. With several `workers` each has its own: this one and those after it.',
   ),
   secret: text(
     '',
@@ -72,7 +72,7 @@ const gateway = group({
     { allowed: 'IPv4 or IPv6 addresses, or networks such as 10.0.0.0/8' },
   ),
   proxy_protocol_networks: list(
-    'Addresses and networks (CIDR) of load balancers that begin each connection to the traffic and TLS ports with the PROXY protocol, version 1 or 2. From them it must come, from others it is not taken. Empty: from nobody.',
+    'Addresses and networks (CIDR) of load balancers that begin each connection to the traffic and TLS ports with the PROXY protocol, version 1 or 2. They must send it; others must not. Empty: none.',
     { allowed: 'IPv4 or IPv6 addresses, or networks such as 10.0.0.0/8' },
   ),
   max_body_bytes: whole(0, [0, Number.MAX_SAFE_INTEGER], 'Largest request body for any API. 0: no bound.'),
@@ -89,7 +89,7 @@ const gateway = group({
   workers: whole(
     1,
     [1, 256],
-    'Gateway processes on this machine that share `listen_port`, each a node of its own: about one for each core. More than one needs a cluster (`storage.postgres_url`) and a system that shares ports (Linux, FreeBSD).',
+    'Gateway processes on this machine that share `listen_port`, each a separate node: about one for each core. More than one needs a cluster (`storage.postgres_url`) and a system that shares ports (Linux, FreeBSD).',
   ),
   drain_timeout_ms: whole(15_000, [0, HOUR_MS], 'How long a stopping gateway lets requests in flight finish.'),
   proxy_default_timeout_ms: whole(
@@ -256,7 +256,7 @@ export const ConfigSchema = group({
   compat: group({
     legacy_statuses: flag(false, 'Answer with the older statuses, for clients that depend on them.'),
     vendor_aliases: list(
-      'Words accepted wherever `svc` stands in a header, a path prefix, an extension key or an environment name.',
+      'Words accepted instead of `svc` in headers, path prefixes, extension keys and environment names.',
       { pattern: '^(?!svc$)[a-z][a-z0-9]*$', allowed: 'lower-case words of letters and digits, not "svc"' },
     ),
   }),

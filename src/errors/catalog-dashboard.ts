@@ -10,7 +10,7 @@ export const DASHBOARD_ERRORS = {
   shared_with_others: {
     status: 403,
     log: 'silent',
-    text: 'Others own a part of this',
+    text: 'Other owners have a part of this object',
     expose: 'alone',
   },
   // a reference to an object that the caller cannot see or that does not exist

@@ -6,7 +6,7 @@ export const MOVE_ERRORS = {
   // the commands: what they print is the detail
   move_refused: { status: 400, log: 'silent', text: 'Nothing was changed', expose: true },
   move_stopped: { status: 409, log: 'silent', text: 'The run was stopped before its end', expose: true },
-  target_changed: { status: 409, log: 'silent', text: 'Somebody changed the target during the run', expose: true },
+  target_changed: { status: 409, log: 'silent', text: 'The target was changed during the run', expose: true },
   dashboard_away: { status: 503, log: 'silent', text: 'No dashboard answers', expose: true },
   dashboard_refused: { status: 400, log: 'silent', text: 'The dashboard refused a call', expose: true },
   files_unreadable: { status: 400, log: 'silent', text: 'The files cannot be read', expose: true },

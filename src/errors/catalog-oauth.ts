@@ -201,7 +201,7 @@ export const OAUTH_ERRORS = {
     status: 400,
     legacy: 403,
     log: 'warn',
-    text: 'The client has neither policies nor rights of its own',
+    text: 'The client has neither policies nor access rights',
     oauth: 'unauthorized_client',
     legacyOauth: 'server_error',
   },

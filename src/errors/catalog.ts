@@ -28,7 +28,7 @@ export const CATALOG = {
   seal_key_differs: {
     status: 500,
     log: 'error',
-    text: 'What is stored is sealed under another key: set storage.seal_key to the one of the first node, which stands in its secrets.json',
+    text: 'The stored secrets are sealed under another key: set storage.seal_key to that of the first node, from its secrets.json',
   },
   store_refused: { status: 503, log: 'error', text: 'The store refuses this server' },
   store_away: { status: 503, log: 'error', text: 'Try again later' },

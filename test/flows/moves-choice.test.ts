@@ -103,7 +103,7 @@ test('a folder of everything is refreshed in part, and never taken for one of so
   const narrow = folderFor(t)
   await a.run('dump', '-t', narrow, '--tag', 'eu')
   for (const options of [['--apis'], ['--tag', 'edge'], ['--label', 'tier:gold']])
-    assert.match((await a.run('dump', '-t', narrow, ...options)).err, /holds a dump of other tags or labels/)
+    assert.match((await a.run('dump', '-t', narrow, ...options)).err, /has a dump of other tags or labels/)
 })
 
 test('what was dumped is told to programs, and files of what is gone go', async (t) => {
@@ -175,7 +175,7 @@ test('names that are no ids must tell objects apart', async (t) => {
   for (let n = 0; n < 2; n++)
     await a.ask('POST', '/api/usergroups', { name: 'Same', user_permissions: { apis: 'read' } })
   const ran = await a.run('dump', '-t', folderFor(t))
-  assert.match(ran.err, /group name: the dashboard has several of the name Same: .*\(name_ambiguous\)/)
+  assert.match(ran.err, /group name: the dashboard has several named Same: .*\(name_ambiguous\)/)
 })
 
 test('the process ends with the status of the command', async (t) => {

@@ -77,7 +77,7 @@ test('validate names file, line and field of every mistake that people make', as
     `keys/short.json:2: key_hash: must be the SHA-256 of a key, 64 hex digits \\(field_invalid\\)`,
     `keys/short.json:4: session.rate: must be a number \\(field_invalid\\)`,
     `labels/none.json:\\d+: key: is missing \\(id_missing\\)`,
-    `policies/gold.json:4: name: stands there twice \\(named_twice\\)`,
+    `policies/gold.json:4: name: is there twice \\(named_twice\\)`,
     `policies/gold.json:${lineOf(dir, 'policies/gold.json', 'fast')}: access_rights.orders.limit.rate: must be a number \\(field_invalid\\)`,
     `policies/list.json:1: the document: is no object \\(file_malformed\\)`,
     `policies/yaml.yaml:5: access_rights.orders.versions: must be a list \\(field_invalid\\)`,

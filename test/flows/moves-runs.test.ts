@@ -87,7 +87,7 @@ test('Ctrl-C ends a run between two steps, and the turn is given back', async (t
   const sync = () => runLine(['sync', '-d', proxy.url, '-s', b.admin.key, '-p', dir, ...YES])
   const stopped = await sync()
   assert.equal(stopped.status, 1)
-  const [, done] = /(\d+) of 30 steps are done; run it again to go on/.exec(stopped.err)!
+  const [, done] = /(\d+) of 30 steps are done; run it again to continue/.exec(stopped.err)!
   assert.ok(Number(done) < 30, stopped.err)
   assert.equal((await sync()).status, 0)
   assert.equal((await b.run('diff', '-p', dir)).status, 0)
@@ -130,7 +130,7 @@ test('what somebody changes while the plan is looked at, or during the run, stay
   })
   const ran = await runLine(['sync', '-d', proxy.url, '-s', b.admin.key, '-p', dir, ...YES])
   assert.equal(ran.status, 1)
-  assert.match(ran.err, /policy gold was changed by somebody else since the plan was made\n.*0 of 1 steps are done/)
+  assert.match(ran.err, /policy gold was changed by another user since the plan was made\n.*0 of 1 steps are done/)
   assert.equal((await b.ask('GET', '/api/portal/policies/gold')).rate, 9)
   // The next run shows what it is about to undo.
   assert.match((await b.run('diff', '-p', dir)).out, /~ policy gold\n {4}rate: 9 -> 7/)
@@ -139,7 +139,7 @@ test('what somebody changes while the plan is looked at, or during the run, stay
   })
   assert.match(
     (await runLine(['sync', '-d', proxy.url, '-s', b.admin.key, '-p', dir, ...YES])).err,
-    /policy gold was deleted by somebody else/,
+    /policy gold was deleted by another user/,
   )
 })
 

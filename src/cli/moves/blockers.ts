@@ -204,7 +204,7 @@ function stepOf({ kind, id }: JsonObject, by: Readonly<Record<'apis' | 'clients'
 }
 
 function lost(dir: string, { file, kind }: Written): FileFlaw[] {
-  const why = 'the target gives new policies ids of its own: set dashboard.allow_explicit_policy_id there'
+  const why = 'the target generates policy IDs: set dashboard.allow_explicit_policy_id there'
   return located(dir, file, [{ name: 'policy_id_lost', path: [kind.identityAt], why }])
 }
 
@@ -213,7 +213,7 @@ export function ambiguousNames(kind: MoveKind, all: readonly RemoteObject[]): Fi
   const seen = new Set<string>()
   const twice = new Set(all.map(({ identity }) => identity).filter((id) => seen.size === seen.add(id).size))
   return [...twice].map((id) => {
-    const why = `the dashboard has several of the name ${id}: give each a name of its own`
+    const why = `the dashboard has several named ${id}: give each a unique name`
     return { name: 'name_ambiguous', file: '', line: 0, field: `${kind.one} ${kind.identityAt}`, why }
   })
 }

@@ -142,7 +142,7 @@ function readOne({ dir, file, kind, opening, expected }: One): { filed?: Filed; 
   const flaws: MoveFlaw[] = []
   if (!isYaml(file)) {
     const twice = twiceNamed(text)
-    if (twice !== undefined) flaws.push({ name: 'named_twice', path: twice.path, why: 'stands there twice' })
+    if (twice !== undefined) flaws.push({ name: 'named_twice', path: twice.path, why: 'is there twice' })
   }
   const read = resolvePlaceholders(value, readerFor(kind, value, opening, flaws)) as JsonObject
   const body = kind.normal(read)

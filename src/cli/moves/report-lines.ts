@@ -43,7 +43,7 @@ export function planJson({ unchanged }: MovePlan, order: PlanOrder, done: boolea
 
 function stepText({ kind, identity, act, body }: MoveStep): string {
   const fresh = act === 'create' && kind.name === 'clients' && body?.secret === undefined
-  return `${kind.one} ${identity}${fresh ? ' (the target makes a secret of its own, if it needs one)' : ''}`
+  return `${kind.one} ${identity}${fresh ? ' (the target generates a secret, if it needs one)' : ''}`
 }
 
 /** A number with its noun. */

@@ -31,7 +31,7 @@ export async function runSteps({ place, order, done, stop }: SyncRun): Promise<v
   try {
     for (const group of order)
       await eachOf(group, AT_ONCE, async (step) => {
-        if (stop.aborted) throw fault('move_stopped', `${finished} of ${total} steps are done; run it again to go on`)
+        if (stop.aborted) throw fault('move_stopped', `${finished} of ${total} steps are done; run it again to continue`)
         lock.check()
         await doStep(place, step)
         finished++
@@ -40,7 +40,7 @@ export async function runSteps({ place, order, done, stop }: SyncRun): Promise<v
   } catch (error) {
     const { code, message } = toFault(error)
     if (code === 'internal' || code === 'move_stopped') throw error
-    throw fault(code, `${message}\n${finished} of ${total} steps are done; run it again to go on`, error)
+    throw fault(code, `${message}\n${finished} of ${total} steps are done; run it again to continue`, error)
   } finally {
     await lock.end()
   }
@@ -54,9 +54,9 @@ async function doStep(place: TargetDashboard, step: MoveStep): Promise<void> {
       there === undefined && !kind.findsNew
         ? undefined
         : await kind.find(place, { identity, at: there?.at ?? identity })
-    if (there === undefined && now !== undefined) throw changed(what, 'was made by somebody else')
-    if (there !== undefined && now === undefined) throw changed(what, 'was deleted by somebody else')
-    if (there !== undefined && !isSame(kind, now!, there)) throw changed(what, 'was changed by somebody else')
+    if (there === undefined && now !== undefined) throw changed(what, 'was created by another user')
+    if (there !== undefined && now === undefined) throw changed(what, 'was deleted by another user')
+    if (there !== undefined && !isSame(kind, now!, there)) throw changed(what, 'was changed by another user')
     if (act === 'create') await kind.create(place, body!)
     else if (act === 'update') await kind.update(place, there!, body!)
     else await kind.remove(place, there!)

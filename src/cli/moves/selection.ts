@@ -132,7 +132,7 @@ export function selectionAfterDump(before: MoveSelection | undefined, dump: Move
     isNarrow(one) === isNarrow(other) && sameWords(one, other)
   const refreshes = !isNarrow(before) && [...dump.kinds.keys()].every((choice) => before.kinds.get(choice) === 'all')
   if (!isLike(before, dump) && !refreshes)
-    throw fault('option_invalid', '--target: holds a dump of other tags or labels; give this one a folder of its own')
+    throw fault('option_invalid', '--target: the folder has a dump of other tags or labels; use another folder')
   const kinds = new Map(before.kinds)
   for (const [choice, ids] of dump.kinds) {
     const held = kinds.get(choice)

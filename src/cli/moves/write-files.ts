@@ -84,7 +84,7 @@ export function writeDump(dump: Dump): DumpResult {
   folders.put(INDEX_FILE, renderJson({ ...index, unfinished: true }, INDEX_HEAD))
   for (const { kind, there } of objects) {
     const path = pathOfObject(kind, there.identity)
-    if (paths.has(path)) throw fault('files_unreadable', `two objects would stand in ${path}`)
+    if (paths.has(path)) throw fault('files_unreadable', `two objects would be written to ${path}`)
     paths.add(path)
     const before = fileText(dir, path)
     const body = filedBody(kind, there, rule)

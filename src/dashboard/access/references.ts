@@ -41,7 +41,7 @@ export async function checkReferences(
   for (const reference of newReferences(kind, body, before)) {
     if (made[reference.kind]?.includes(reference.id) || (await isSeen(parts, writer, reference))) continue
     throw code === 'reference_unknown'
-      ? fault(code, `${reference.at}: there is no such ${NOUN[reference.kind]}`)
+      ? fault(code, `${reference.at}: ${NOUN[reference.kind]} not found`)
       : fault(code)
   }
 }

@@ -36,5 +36,5 @@ export function restoreMaskedSecrets<Document extends Json>(
   const kept = stored === undefined ? sent : mergeSecrets(sent, stored)
   const masked = maskIn(kept)
   if (masked === undefined) return kept
-  throw fault(code, `${masked.join('.')}: holds *** in the place of a secret: write the secret itself`)
+  throw fault(code, `${masked.join('.')}: contains the mask *** instead of a secret: write the secret itself`)
 }

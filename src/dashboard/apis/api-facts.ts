@@ -26,7 +26,7 @@ export const ApiFacts = Type.Object({
   tags: Texts,
   labels: Type.Array(Type.Object({ key: Type.String(), value: Type.String() })),
   updated_at: Type.String(),
-  nodes: Type.Record(Type.String(), Type.Integer(), { description: 'How many nodes stand so, by state.' }),
+  nodes: Type.Record(Type.String(), Type.Integer(), { description: 'Number of nodes by state.' }),
 })
 
 /** The facts of a stored API; `now` in ms since the epoch decides which nodes are heard of. */

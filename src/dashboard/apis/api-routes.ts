@@ -43,7 +43,7 @@ const Body = Type.Object(
   {},
   {
     description:
-      '`api_definition` in the classic format, beside it `hook_references`, `user_owners`, `user_group_owners`. A bare definition is taken too.',
+      '`api_definition` in the classic format, and optionally `hook_references`, `user_owners`, `user_group_owners`. A bare definition is accepted too.',
   },
 )
 /** Members of a wrapper that are none of a definition. */

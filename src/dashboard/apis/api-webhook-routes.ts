@@ -67,7 +67,7 @@ async function replace(parts: DashboardParts, call: Call): Promise<Answer> {
   for (const [at, reference] of references.entries()) {
     if (held.some((each) => isDeepStrictEqual(each, reference))) continue
     if ((await referencedHook(parts, String(body.org_id), reference)) === undefined)
-      throw fault('body_invalid', `hook_references[${at}].hook: there is no such webhook`)
+      throw fault('body_invalid', `hook_references[${at}].hook: webhook not found`)
   }
   const audit = { actor: actorName(call), action: 'api.webhooks' }
   await changeMetadata(parts, String(body.api_id), { hook_references: references }, audit)

@@ -163,7 +163,7 @@ async function versionOf(parts: DashboardParts, call: Call): Promise<VersionOf |
     return name === '' ? undefined : refused(400, 'base_api_id should be set with version name header')
   if (name === '') return refused(400, 'version name header should be set with base API ID')
   const base = await apiNamed(parts.documents, call.visibility, baseApiId)
-  if (base === undefined) return refused(400, 'base_api_id: there is no such API')
+  if (base === undefined) return refused(400, 'base_api_id: API not found')
   await apiDocumentOf(parts, call, baseApiId)
   const setDefault = /^(?:true|1)$/i.test(call.query('set_default'))
   return { baseApiId: String(base.body.api_id), baseName: call.query('base_api_version_name'), name, setDefault }

@@ -73,11 +73,11 @@ export function keyListRoutes(parts: DashboardParts): Route[] {
         ...{ q: Q, p: Type.Integer() },
         api: Type.String({
           maxLength: 256,
-          description: 'Only keys with access to this API, by itself or by a policy.',
+          description: 'Only keys with access to this API, directly or by a policy.',
         }),
         policy: Type.String({ maxLength: 256, description: 'Only keys with this policy.' }),
         facts: Type.String({
-          description: '1: each with `facts`: how it stands, when it was last used, what was rotated.',
+          description: '1: each with `facts`: state, last use, rotation.',
         }),
       },
       answers: { 200: Detailed },

@@ -28,7 +28,7 @@ const NAMING = {
   auto_guess: Type.String({ description: 'true: the path holds the key or its hash.' }),
   username: Type.String({ description: 'true: the path holds the name of a basic user.' }),
 }
-const FACTS = Type.String({ description: '1: with `facts`: how it stands, when it was last used, what was rotated.' })
+const FACTS = Type.String({ description: '1: with `facts`: state, last use, rotation.' })
 const Told = Type.Object({
   ...KeyData.properties,
   facts: Type.Optional(KeyFacts),

@@ -34,7 +34,7 @@ export async function createRandomKey(parts: DashboardParts, call: Call): Promis
 
 /** Makes a key of the caller's choice, or replaces it. @throws besides Fault `key_not_owned` (400) */
 export async function createChosenKey(parts: DashboardParts, call: Call, key: string): Promise<Answer> {
-  if (isQueryFlag(call, 'hashed')) throw fault('query_invalid', 'A key is created by itself, not by its hash.')
+  if (isQueryFlag(call, 'hashed')) throw fault('query_invalid', 'A key is created by its value, not by its hash.')
   const before = await parts.tokens.getSession(hashKey(key))
   if (before !== undefined) await checkReplaced(parts, call, before)
   const session = await draftOf(parts, call)

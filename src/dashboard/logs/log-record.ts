@@ -14,7 +14,7 @@ export const LogRecord = Type.Object({
   Host: text,
   Path: Type.String({ description: 'Without the query' }),
   RawPath: Type.String({ description: 'Path and query as they were sent, without secrets' }),
-  ContentLength: Type.Integer({ description: '-1 where the length was not told' }),
+  ContentLength: Type.Integer({ description: '-1 for an unknown length' }),
   UserAgent: text,
   Day: whole,
   Month: whole,

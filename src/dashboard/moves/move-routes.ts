@@ -200,7 +200,7 @@ function runRoutes(parts: DashboardParts): Route[] {
         {},
         {
           description:
-            '`apis` with format and definition, `client_ids`, `key_hashes`; `api_ids` and `policy_ids` of what the same move brings besides, which APIs may refer to.',
+            '`apis` with format and definition, `client_ids`, `key_hashes`; `api_ids` and `policy_ids` of other objects in the same move, which APIs may refer to.',
         },
       ),
       undumped: true,

@@ -44,7 +44,7 @@ const Rotated = Type.Object({
 const Refusal = Type.Object({ Status: Type.Literal('Error'), Message: Type.String(), Meta: Type.Null() })
 const Concluded = Type.Object(
   {},
-  { description: '`code`, `redirect_to` and `state`, or what was told of a refusal or a device.' },
+  { description: '`code`, `redirect_to` and `state`, or the result of a refusal or a device.' },
 )
 
 /** OAuth clients: apps that get tokens for an API. */

@@ -69,7 +69,7 @@ export function oauthTokenRoutes(parts: DashboardParts): Route[] {
       path: `${ONE}/revoke`,
       access: WRITE,
       owned: OF_CLIENT,
-      summary: 'Revoke a token, given by itself or by its hash',
+      summary: 'Revoke a token, given by its value or its hash',
       body: Type.Object({}, { description: 'token, token_type_hint, client_id, client_secret: a form or JSON.' }),
       bodyIs: 'any',
       answers: { 200: DoneEnvelope },

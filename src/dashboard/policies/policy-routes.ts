@@ -32,7 +32,7 @@ const Created = Type.Object({
 })
 const Body = Type.Object(
   {},
-  { description: 'A policy. `access_rights_array` may stand in the place of `access_rights`.' },
+  { description: 'A policy. `access_rights_array` may replace `access_rights`.' },
 )
 
 /** `/api/portal/policies`: what keys may do, by name. Both ids of a policy are taken wherever one is named. */

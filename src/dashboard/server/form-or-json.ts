@@ -17,7 +17,7 @@ export function fieldsOf(call: Pick<Call, 'bytes' | 'queryAll'>): ReadonlyMap<st
   if (bytes.length > MOST_BYTES) throw fault('body_malformed', `the body is larger than ${MOST_BYTES} bytes`)
   const fields = new Map<string, string>()
   for (const [name, value] of startsObject(bytes) ? textsIn(bytes) : formIn(bytes)) {
-    if (fields.has(name)) throw fault('body_malformed', 'a field stands twice')
+    if (fields.has(name)) throw fault('body_malformed', 'a field is repeated')
     fields.set(name, value)
   }
   checkOnePlace({ has: (name) => call.queryAll(name).length > 0 }, fields.keys())

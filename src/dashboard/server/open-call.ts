@@ -64,7 +64,7 @@ export function openCall(sent: Sent): Call {
     form() {
       const fields = sent.upload?.fields ?? searchParams(new TextDecoder().decode(sent.body))
       const names = [...fields.keys()]
-      if (new Set(names).size < names.length) throw fault('body_malformed', 'a field stands twice')
+      if (new Set(names).size < names.length) throw fault('body_malformed', 'a field is repeated')
       checkOnePlace(sent.query, names)
       return fields
     },

@@ -40,7 +40,7 @@ export function openapiOf(routes: readonly Route[], version: string): JsonObject
       title: 'Gatehouse dashboard API',
       version,
       description:
-        'Every path answers with and without a slash at its end. Bodies are read as JSON whatever their Content-Type says, ' +
+        'Every path answers with and without a slash at its end. Bodies are read as JSON with any Content-Type, ' +
         'unless a call takes a form. Lists take `p`: pages count from 1; 0 and less ask for everything.',
     },
     tags: [...new Set(routes.map(tagOf))].sort().map((name) => ({ name })),

@@ -73,7 +73,7 @@ async function sendLink(parts: DashboardParts, desk: MailLinkQueue, address: str
 /** The secret is in the fragment, which no server log and no Referer contains. */
 function textOf(link: string): string {
   return [
-    'Somebody, most likely you, asked for a new password for the dashboard.',
+    'A new password was requested for your dashboard account.',
     'To set one, open this address within 16 minutes. It works once:',
     link,
     'If it was not you, there is nothing to do: the password stays as it is.',

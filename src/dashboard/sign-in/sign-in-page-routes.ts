@@ -33,7 +33,7 @@ export function signInPageRoutes(parts: DashboardParts): Route[] {
     answers: {
       200: Type.Object({
         signed_in: Type.Boolean(),
-        set_up_open: Type.Boolean({ description: 'Nobody has used the set-up link yet.' }),
+        set_up_open: Type.Boolean({ description: 'The set-up link has not been used yet.' }),
         sends_mail: Type.Boolean({ description: 'A forgotten password can be set by a link in a mail.' }),
         [providers]: PROVIDERS,
       }),

@@ -53,7 +53,7 @@ async function enterNow(
   if (entry.is === 'guest' && admitsAdmins(parts) && person.groupIds.length === 0 && !person.mapped)
     parts.log.warn(
       { request_id: call.requestId, email: who.email, org_id: who.orgId },
-      'single sign-on let somebody in as an administrator: set dashboard.sso_default_group_id or dashboard.sso_permission_defaults, or refuse them with sso.deny_without_mapping',
+      'single sign-on admitted a user as an administrator: set dashboard.sso_default_group_id or dashboard.sso_permission_defaults, or refuse them with sso.deny_without_mapping',
     )
   const { opener } = person
   const { vouched, changes: noted } = noteGuarantor(parts, person.voucher)

@@ -77,7 +77,7 @@ export function identityBrokerRoutes(parts: DashboardParts): Route[] {
       guarded(parts, call, 'SAMLProvider', (used) => takeSamlLogout(parts, call, used)),
     ),
     {
-      ...route('GET', `${PATH}/saml/metadata`, 'What a SAML identity provider is told of this dashboard', (call) =>
+      ...route('GET', `${PATH}/saml/metadata`, 'Get the SAML metadata of this dashboard', (call) =>
         guarded(parts, call, 'SAMLProvider', async (used) => ({
           status: 200,
           type: 'application/samlmetadata+xml; charset=utf-8',

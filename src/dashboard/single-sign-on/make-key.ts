@@ -48,7 +48,7 @@ export async function makeSsoKey(
   if (!(await readSsoSource(parts, opener)).holds) {
     const session = await parts.tokens.getSession(Buffer.from(made.keyHash, 'hex'))
     if (session !== undefined) await deleteKey(parts, session, actor)
-    throw fault('sso_refused', 'the profile was changed or switched off meanwhile')
+    throw fault('sso_refused', 'the profile was changed or deactivated at the same time')
   }
   return { key: made.key, keyHash: made.keyHash }
 }

@@ -56,7 +56,7 @@ export function redirectQuery(url: string): RedirectQuery {
   for (const pair of query.split('&')) {
     const [name = '', value = ''] = pair.split(/=(.*)/s)
     if (!NAMES.includes(name)) continue
-    if (raw.has(name)) throw fault('sso_failed', `${name} stands twice`)
+    if (raw.has(name)) throw fault('sso_failed', `${name} is repeated`)
     raw.set(name, value)
   }
   if (raw.has('SAMLRequest') === raw.has('SAMLResponse')) throw fault('sso_failed', 'there is no one message')
@@ -109,7 +109,7 @@ export async function readLogoutRequest(encoded: string): Promise<LogoutRequest>
     sessionIndexes: asList(xmlMember(request, 'SessionIndex')).map((index) => xmlText(index).trim()),
   }
   if (found.id === '' || found.nameId === '' || others.length > 0)
-    throw fault('sso_failed', 'the log-out names nobody, or more than one')
+    throw fault('sso_failed', 'the log-out names no user, or more than one')
   if (Number.isNaN(found.issuedAt) || Number.isNaN(found.endsAt))
     throw fault('sso_failed', 'the log-out does not say when it was asked for')
   return found

@@ -72,7 +72,7 @@ export async function takeSamlResponse(parts: DashboardParts, call: Call, used: 
   // Cheap, and before anything is made of what a stranger sent.
   const claimed = /\bInResponseTo=["'](_[0-9a-f]{108})["']/.exec(xml)?.[1] ?? ''
   const requestedAt = requestMadeAt(parts.sealKey, profile.id, claimed, parts.clock.wall())
-  if (requestedAt === undefined) throw fault('sso_failed', 'the response answers no request of ours')
+  if (requestedAt === undefined) throw fault('sso_failed', 'the response answers none of our requests')
   const metadata = await samlMetadataOf(parts, used)
   const { assertionId, proven } = await inThread<JudgedResponse>({
     task: 'judge',

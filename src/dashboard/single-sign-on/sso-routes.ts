@@ -24,7 +24,7 @@ const Settings = Type.Object({
   deny_without_mapping: Type.Boolean(),
   warning: Type.String({ description: 'What should be changed of these; empty where all is well.' }),
   trust_unverified_email: Type.Array(Type.String(), {
-    description: 'Identity profiles that take email addresses which nobody has verified.',
+    description: 'Identity profiles that accept unverified email addresses.',
   }),
 })
 const Body = Type.Object({

@@ -14,7 +14,7 @@ const Delivery = Type.Object({
   id: Type.Integer(),
   created_at: Type.String(),
   attempts: Type.Integer(),
-  dead: Type.Boolean({ description: 'Given up: it is not tried again by itself.' }),
+  dead: Type.Boolean({ description: 'Failed: it is not retried automatically.' }),
   error: Type.String({ description: 'Of the last try.' }),
   next_at: Type.Optional(Type.String({ description: 'When it is tried next, unless it was given up.' })),
 })

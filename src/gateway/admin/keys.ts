@@ -57,7 +57,7 @@ async function createRandom(parts: AdminParts, request: AdminRequest): Promise<A
 
 /** A session with a password, or that was read of a user, is a user, whom the path names; any other is a key of the caller's choice. */
 async function createCustom(parts: AdminParts, request: AdminRequest): Promise<AdminAnswer> {
-  if (request.flag('hashed')) throw fault('query_invalid', 'a key is created by itself, not by its hash')
+  if (request.flag('hashed')) throw fault('query_invalid', 'a key is created by its value, not by its hash')
   const key = request.param('key')
   const session = await request.ofOrganisation()
   const isOfUser = bringsPassword(session) || (session[USER_NAME] ?? '') !== ''

@@ -15,7 +15,7 @@ export async function formOf(request: AdminRequest): Promise<ReadonlyMap<string,
   const entries = startsObject(bytes) ? textsIn(parseObject(bytes)) : [...searchParams(decoded(bytes))]
   const fields = new Map<string, string>()
   for (const [name, value] of entries) {
-    if (fields.has(name)) throw fault('body_malformed', `${name}: stands twice`)
+    if (fields.has(name)) throw fault('body_malformed', `${name}: is repeated`)
     if (request.query.has(name)) throw fault('body_malformed', `${name}: is given in the query and in the body`)
     fields.set(name, value)
   }

@@ -93,7 +93,7 @@ async function purge(parts: AdminParts, request: AdminRequest): Promise<AdminAns
   if (scope === '') throw fault('parameter_missing', 'scope parameter is required')
   if (scope !== 'lapsed') throw fault('query_invalid', 'unknown scope')
   await purgeExpiredTokens(clientParts(parts))
-  return done('lapsed tokens purged')
+  return done('expired tokens purged')
 }
 
 async function removeRefresh(parts: AdminParts, request: AdminRequest): Promise<AdminAnswer> {

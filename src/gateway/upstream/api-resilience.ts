@@ -45,7 +45,7 @@ export class ResilienceRegistry {
       unresolved: (apiId, srvName, error) => {
         log.warn(
           { api_id: apiId, srv_name: srvName, reason: toFault(error).message },
-          'DNS does not name the targets of an API; those of before stand',
+          'DNS does not name the targets of an API; keeping the previous ones',
         )
       },
     }
@@ -75,10 +75,10 @@ export class ResilienceRegistry {
     metrics.gauge('svc_breakers_open', 'Breakers that are open or half-open.', () =>
       [...this.#open].reduce((sum, each) => sum + each.openBreakers(), 0),
     )
-    metrics.counter('svc_upstream_retries', 'Requests that were sent once more.', () => this.#counts.made)
+    metrics.counter('svc_upstream_retries', 'Requests that were retried.', () => this.#counts.made)
     metrics.counter(
       'svc_upstream_retries_refused',
-      'Requests that were not sent once more because the retry budget was used up.',
+      'Requests that were not retried because the retry budget was used up.',
       () => this.#counts.refused,
     )
   }

@@ -73,7 +73,7 @@ const MOST_SOURCE = 32_768
  * in words what is wrong with it, to follow the name of the member.
  */
 export function readStaticKey(source: string, family: KeyFamily | ''): VerifyKey | string {
-  if (family === '') return 'needs the kind of the key beside it: hmac, rsa, ecdsa or eddsa'
+  if (family === '') return 'needs a key type: hmac, rsa, ecdsa or eddsa'
   const bytes = source.startsWith('-----BEGIN ') ? Buffer.from(source) : decodeBase64(source)
   if (bytes === undefined || source.length > MOST_SOURCE) return 'must be an http or https address, or a key in base64'
   const text = bytes.toString('latin1')

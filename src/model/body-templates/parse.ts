@@ -75,7 +75,7 @@ class Parser {
     if (NOT_SERVED.has(word)) throw this.#flaw(at, `"${word}" is not served here`)
     if (BLOCKS.has(word)) return this.#block(word as 'if', rest, at)
     if (word === 'break' || word === 'continue') {
-      if (this.#loops === 0 || rest.length > 0) throw this.#flaw(at, `"${word}" stands alone, within "range"`)
+      if (this.#loops === 0 || rest.length > 0) throw this.#flaw(at, `"${word}" is allowed only within "range"`)
       return { kind: word }
     }
     const [variable, sign] = tokens
@@ -126,7 +126,7 @@ class Parser {
       branches.push(branch)
     }
     if (ending === undefined) throw this.#flaw(at, `"${word}" has no "end"`)
-    if (ending.rest.length > 0) throw this.#flaw(ending.at, '"end" stands alone')
+    if (ending.rest.length > 0) throw this.#flaw(ending.at, '"end" without a block')
     this.#depth--
     if (word === 'range') return { kind: 'range', loop: branches[0]!, otherwise }
     return { kind: word, branches, otherwise }

@@ -92,7 +92,7 @@ function tokenAt(text: string, at: number, joined: boolean): Token {
   if (raw !== '') return make('value', raw, raw.slice(1, -1))
   const sign = matched(SIGN, text, at)
   if (sign !== '') return make('sign', sign)
-  throw new TemplateFlaw(text, at, `${JSON.stringify(text.slice(at, at + 10))} is nothing that can stand in an action`)
+  throw new TemplateFlaw(text, at, `${JSON.stringify(text.slice(at, at + 10))} is not valid in an action`)
 }
 
 function matched(pattern: RegExp, text: string, at: number): string {

@@ -66,7 +66,7 @@ export function boundIdentity(body: JsonObject): string {
 export function bindTo(body: JsonObject, identity: string): JsonObject {
   const bound = boundIdentity(body)
   if (bound !== '' && bound !== identity)
-    throw fault('sso_refused', 'the account was bound to another identity meanwhile')
+    throw fault('sso_refused', 'the account was bound to another identity at the same time')
   return { ...body, sso_identity: identity }
 }
 

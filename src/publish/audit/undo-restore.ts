@@ -72,7 +72,7 @@ async function restoreApi(
     const together = all.map((change) => change.id)
     const clients = await others(parts, 'oauth_client', { api_ids: apiId }, together)
     const bases = await others(parts, 'api', { version_ids: apiId }, together)
-    if (clients + bases > 0) throw fault('undo_refused', `OAuth clients or versions of API ${apiId} stand in the way`)
+    if (clients + bases > 0) throw fault('undo_refused', `OAuth clients or versions of API ${apiId} prevent it`)
     return null
   }
   if (after === null) await checkIdsStillFree(parts, 'api', id, before)
@@ -106,7 +106,7 @@ async function restorePolicy(
     where,
     all.map(({ id }) => id),
   )
-  if (clients > 0) throw fault('undo_refused', `OAuth clients of policy ${where.policies} stand in the way`)
+  if (clients > 0) throw fault('undo_refused', `OAuth clients of policy ${where.policies} prevent it`)
   return null
 }
 

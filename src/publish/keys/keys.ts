@@ -127,7 +127,7 @@ async function create(
 
 /**
  * Stores a new random key of a developer, and what it means in the developer's record, in one transaction.
- * @throws Fault `key_invalid` (400), `revision_conflict` (409) when the developer was changed meanwhile
+ * @throws Fault `key_invalid` (400), `revision_conflict` (409) when the developer was changed at the same time
  */
 export async function createDeveloperKey(parts: SecretParts, draft: DeveloperKeyDraft): Promise<SavedKey> {
   const { developer, actor, beside, detail } = draft

@@ -54,7 +54,7 @@ function running(held: TicketRow | undefined): Error {
   const until = new Date(held.expiresAt).toISOString()
   return fault(
     'move_running',
-    `a run by ${held.body.by} since ${held.body.since} is changing this organisation; unless it goes on, its lock expires at ${until}`,
+    `a run by ${held.body.by} since ${held.body.since} is changing this organisation; if it has stopped, its lock expires at ${until}`,
   )
 }
 

@@ -228,12 +228,12 @@ async function commit(
 async function checkPlace({ documents }: SecretParts, orgId: string, groupId: string): Promise<void> {
   if (orgId !== '') {
     const organisation = isDocumentId(orgId) ? await documents.get('organisation', orgId) : undefined
-    if (organisation === undefined) throw fault('user_invalid', 'org_id: there is no such organisation')
+    if (organisation === undefined) throw fault('user_invalid', 'org_id: organisation not found')
   }
   if (groupId === '') return
   const group = isDocumentId(groupId) ? await documents.get('user_group', groupId) : undefined
   if (group === undefined || group.body.org_id !== orgId || orgId === '')
-    throw fault('user_invalid', 'group_id: there is no such group in the organisation')
+    throw fault('user_invalid', 'group_id: group not found in the organisation')
 }
 
 /** @throws Fault `email_taken` (403) */

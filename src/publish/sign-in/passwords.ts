@@ -102,7 +102,7 @@ async function readAgain(parts: SecretParts, users: readonly StoredDocument[]): 
   const again = await Promise.all(users.map(({ id }) => parts.documents.get('user', id)))
   return again.map((user, index) => {
     if (user !== undefined && stampOf(user) === stampOf(users[index]!)) return user
-    throw fault('revision_conflict', 'the password was changed meanwhile')
+    throw fault('revision_conflict', 'the password was changed at the same time')
   })
 }
 

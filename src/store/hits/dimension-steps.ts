@@ -27,7 +27,7 @@ export function withDimensionSteps<Step>(
   for (const { column, since } of rows) {
     if (since === undefined) continue
     const version = since[store]
-    if (version <= before || version > all.length + 1) throw new Error(`the column ${column} has no version of its own`)
+    if (version <= before || version > all.length + 1) throw new Error(`the column ${column} has no separate version`)
     all.splice(version - 1, 0, stepOf(columnsUntil(store, version, rows)))
     before = version
   }

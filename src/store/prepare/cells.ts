@@ -21,13 +21,13 @@ export function hashText(hash: Uint8Array): string {
 /** Bytes as a string of one character each, which is copied between threads faster. @throws Fault `internal` */
 export function latin1(bytes: Uint8Array): string {
   if (!(bytes instanceof Uint8Array))
-    throw fault('internal', 'the store was given something else in the place of bytes')
+    throw fault('internal', 'the store expected bytes')
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('latin1')
 }
 
 /** Text as the store keeps it: half a surrogate pair, which UTF-8 cannot hold, becomes U+FFFD. @throws Fault `internal` */
 export function wellFormed(text: string): string {
-  if (typeof text !== 'string') throw fault('internal', 'the store was given something else in the place of a text')
+  if (typeof text !== 'string') throw fault('internal', 'the store expected a text')
   return text.toWellFormed()
 }
 

@@ -384,7 +384,7 @@ const NOBODY: OriginUser = {
 const detailed = (code: FaultCode, detail: string) => prebuilt(code, detail)
 const MALFORMED_HEAD = detailed('upstream_malformed', 'malformed answer head')
 const MALFORMED_BODY = detailed('upstream_malformed', 'malformed answer body')
-const UNASKED_UPGRADE = detailed('upstream_malformed', '101 that nobody asked for')
+const UNASKED_UPGRADE = detailed('upstream_malformed', 'unsolicited 101')
 const CUT_SHORT = detailed('upstream_malformed', 'connection ended before the answer did')
 const CLOSED = detailed('upstream_unreachable', 'connection closed without an answer')
 const WRONG_PIN = detailed('upstream_pin_mismatch', 'the public key of the upstream is none of the pinned ones')

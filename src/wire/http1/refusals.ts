@@ -35,7 +35,7 @@ export const REFUSAL = {
   authorizationTwice: malformed('Authorization given twice: send one credential'),
   length: malformed('malformed Content-Length'),
   lengthTwice: malformed('Content-Length given twice'),
-  framingTwice: malformed('Content-Length beside Transfer-Encoding'),
+  framingTwice: malformed('Content-Length with Transfer-Encoding'),
   coding: malformed('Transfer-Encoding other than chunked'),
   coding10: malformed('Transfer-Encoding in HTTP/1.0'),
   connection: malformed('Connection is malformed or names an end-to-end field'),

@@ -343,7 +343,7 @@ test('nobody refers to an API that others own, or that is not there: neither is 
       told.add(text)
     }
     assert.equal(told.size, 1, name)
-    assert.match([...told][0]!, /there is no such API/, name)
+    assert.match([...told][0]!, /API not found/, name)
   }
 })
 

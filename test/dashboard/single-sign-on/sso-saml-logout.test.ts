@@ -160,11 +160,11 @@ test('what is wrong with a log-out ends nothing', async (t) => {
     ['too old', { email: ADA, issued: ago(12) }, /too long ago/],
     ['from the future', { email: ADA, issued: ago(-12) }, /too long ago/],
     ['over', { email: ADA, until: ago(2) }, /too long ago/],
-    ['naming nobody', { email: '' }, /names nobody/],
+    ['naming nobody', { email: '' }, /names no user/],
     ['with a long RelayState', { email: ADA, relayState: 'x'.repeat(2000) }, /RelayState/],
     ['that unpacks to much', { email: ADA, xml: huge }, /cannot be read/],
     ['with entities', { email: ADA, xml: '<!DOCTYPE a [<!ENTITY b "c">]><a>&b;</a>' }, /cannot be read|document type/],
-    ['no XML', { email: ADA, xml: 'nonsense' }, /cannot be read|names nobody/],
+    ['no XML', { email: ADA, xml: 'nonsense' }, /cannot be read|names no user/],
   ]
   for (const [what, asked, why] of cases) {
     const answer = await w.leave(asked)

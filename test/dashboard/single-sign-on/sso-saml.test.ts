@@ -97,7 +97,7 @@ test('what is wrong with an assertion: signature, audience, recipient, issuer, r
       /no bearer confirmation/,
     ],
     ['no bearer', { template: (xml) => xml.replace('cm:bearer', 'cm:sender-vouches') }, /no bearer confirmation/],
-    ['answers a request that was never made', { inResponseTo: `_${'0'.repeat(108)}` }, /no request of ours/],
+    ['answers a request that was never made', { inResponseTo: `_${'0'.repeat(108)}` }, /none of our requests/],
     ['expired', { until: ago(2) }, /No valid subject confirmation/],
     ['not yet valid', { notBefore: ago(-2) }, /not yet valid/],
     ['too old, whatever it says', { issued: ago(12), notBefore: ago(13) }, /No valid subject confirmation/],
@@ -224,7 +224,7 @@ test('a response is taken once, and only for the browser that asked', async (t) 
   const old = await dashboard.idp.requestOf(await dashboard.begin(lapsed), await dashboard.own())
   dashboard.clock.advance(600_000)
   assert.equal((await dashboard.send(lapsed, await dashboard.idp.respond(old, await dashboard.own(), ADA))).status, 403)
-  assert.match(whyRefused(dashboard), /no request of ours/)
+  assert.match(whyRefused(dashboard), /none of our requests/)
 })
 
 test('a response of more tags than anybody needs is refused before it is read, one of many groups is not', async (t) => {

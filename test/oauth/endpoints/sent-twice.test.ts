@@ -157,7 +157,7 @@ describe('something given twice is refused', () => {
     }
     for (const path of ['/svc/oauth/revoke', '/svc/oauth/revoke_all']) {
       const answer = await send('POST', path, 'client_id=a&token=b&zz=1&z%7a=2', FORM)
-      assert.match(answer.text, /stands twice/, path)
+      assert.match(answer.text, /is repeated/, path)
       const both = await send('POST', `${path}?x=1&client_id=b`, 'client_id=a&token=b', FORM)
       assert.match(both.text, /client_id: is given in the query and in the body/, path)
     }

@@ -23,7 +23,7 @@ test('a later dimension joins the steps at its version, with the columns of that
 test('a dimension whose version is taken, or skips one, is refused', () => {
   for (const versions of [[2, 2], [3, 2], [3], [5]]) {
     const rows = versions.map((version, i) => later(`c${i}`, version))
-    assert.throws(() => withDimensionSteps('embedded', ['one'], joined, rows), /no version of its own/)
+    assert.throws(() => withDimensionSteps('embedded', ['one'], joined, rows), /no separate version/)
   }
 })
 

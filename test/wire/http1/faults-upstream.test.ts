@@ -72,7 +72,7 @@ const BAD_HEADS: Readonly<Record<string, string>> = {
   'chunked twice': `${OK}Transfer-Encoding: chunked, chunked\r\n\r\n2\r\nok\r\n0\r\n\r\n`,
   'space before the colon of the coding': `${OK}Transfer-Encoding : chunked\r\n\r\n2\r\nok\r\n0\r\n\r\n`,
   'chunked in HTTP/1.0': 'HTTP/1.0 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n0\r\n\r\n',
-  '101 that nobody asked for': 'HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: upgrade\r\n\r\n',
+  'unsolicited 101': 'HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: upgrade\r\n\r\n',
   'head of 1 MB': `${OK}X: ${'a'.repeat(1 << 20)}\r\nContent-Length: 0\r\n\r\n`,
   'status line of 1 MB': `HTTP/1.1 200 ${'a'.repeat(1 << 20)}\r\nContent-Length: 0\r\n\r\n`,
   '20000 fields': `${OK}${'X: y\r\n'.repeat(20_000)}Content-Length: 0\r\n\r\n`,

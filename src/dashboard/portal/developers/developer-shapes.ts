@@ -54,7 +54,7 @@ const members = {
   fields: Type.Optional(Type.Unknown({ description: 'Texts by name.' })),
   keys: Type.Optional(Type.Unknown({ description: 'Other policies that a key is listed under.' })),
   oauth_clients: Type.Optional(
-    Type.Unknown({ description: 'What is said about the apps. They are made and ended by calls of their own.' }),
+    Type.Unknown({ description: 'The details of the apps. Create and delete apps by their own calls.' }),
   ),
   nonce: Type.Optional(Type.Unknown({ description: 'Of a sign-in by single sign-on.' })),
   sso_key: Type.Optional(Type.Unknown({ description: 'Name under which the developer signs in elsewhere.' })),

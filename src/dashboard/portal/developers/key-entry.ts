@@ -42,7 +42,7 @@ const SHARED = KeyEntry.properties
 export const KeyFacts = Type.Object({
   ...{ status: SHARED.status, policies: SHARED.policies, date_created: SHARED.date_created },
   last_used: SHARED.last_used,
-  developer_id: Type.String({ description: 'Storage id of the developer whose key it is; empty = nobody.' }),
+  developer_id: Type.String({ description: 'Storage id of the developer who owns the key; empty = none.' }),
   ...{ rotated_from: SHARED.rotated_from, rotated_to: SHARED.rotated_to, valid_until: SHARED.valid_until },
 })
 

@@ -132,7 +132,7 @@ function passwordRoutes(parts: DashboardParts): Route[] {
       access: 'public',
       summary: 'Reset a password with the link of the mail; ends the portal sessions of the developer',
       body: Type.Object({
-        token: Type.String({ description: 'What stands behind `#` in the link.' }),
+        token: Type.String({ description: 'The fragment of the link, after `#`.' }),
         new_password: Type.String(),
       }),
       answers: { 200: DoneEnvelope },

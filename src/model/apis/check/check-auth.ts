@@ -31,7 +31,7 @@ function certificateFlaws(classic: JsonObject, methods: readonly string[]): Flaw
     .map(({ config }) => ['auth_configs', config, 'use_certificate'])
   if (flagOf(objectOf(classic, 'auth'), 'use_certificate') && !taking.some((on) => methods.includes(on)))
     at.push(['auth', 'use_certificate'])
-  return at.map((path) => ({ at: path, reason: 'must be off: a client certificate can stand for a key only' }))
+  return at.map((path) => ({ at: path, reason: 'must be off: a client certificate can replace only a key' }))
 }
 
 function identityFlaws(classic: JsonObject, methods: readonly string[]): Flaw[] {

@@ -60,7 +60,7 @@ export function oasOAuthFlaws(document: JsonObject, extension: JsonObject): Flaw
 }
 
 const UNANNOUNCED =
-  'tells nobody anything: tokens of client credentials are not announced, and no other flow is allowed'
+  'has no effect: tokens of client credentials are not announced, and no other flow is allowed'
 
 function unknownWords(words: readonly string[], known: ReadonlySet<string>, at: TreePath): Flaw[] {
   const reason = `must be one of ${[...known].map((word) => JSON.stringify(word)).join(', ')}`

@@ -134,7 +134,7 @@ export const UNSUPPORTED: readonly Row[] = [
     oas: [on('server.authentication.custom.enabled')],
   },
   {
-    feature: 'signatures beside the auth token',
+    feature: 'signatures in addition to the auth token',
     classic: [on('auth.validate_signature'), on('auth_configs.*.validate_signature')],
     oas: [
       on('server.authentication.securitySchemes.*.signatureValidation.enabled'),
@@ -216,7 +216,7 @@ export const UNSUPPORTED: readonly Row[] = [
     classic: [at('protocol', isOtherProtocol)],
     oas: [at('server.protocol', isOtherProtocol)],
   },
-  { feature: 'ports of their own', classic: [at('listen_port')], oas: [at('server.port')] },
+  { feature: 'separate ports', classic: [at('listen_port')], oas: [at('server.port')] },
   { feature: 'the PROXY protocol', classic: [on('enable_proxy_protocol')], oas: [] },
   {
     feature: 'upstream schemes other than http, https and h2c',

@@ -170,9 +170,9 @@ async function checked(
       const api = await apiOfOrg(parts.documents, orgId, api_id)
       if (policy_id === '' && api_id === '') throw fault('portal_invalid', `${place}: policy_id is missing`)
       if (policy === undefined && policy_id !== '' && !known.has(policy_id))
-        throw fault('portal_invalid', `${place}.policy_id: there is no such policy`)
+        throw fault('portal_invalid', `${place}.policy_id: policy not found`)
       if (policy_id === '' && api === undefined && !known.has(api_id))
-        throw fault('portal_invalid', `${place}.api_id: there is no such API`)
+        throw fault('portal_invalid', `${place}.api_id: API not found`)
       return completed(parts, orgId, entry, policy, api)
     }),
   )

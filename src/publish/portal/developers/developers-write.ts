@@ -114,7 +114,7 @@ export async function setDeveloperPassword(
   const first = await found(parts, rules.orgId, id)
   const checkUnchanged = ({ revision }: StoredDocument) => {
     if (rules.unchanged === undefined || rules.unchanged === revision) return
-    throw fault('revision_conflict', 'the developer was changed meanwhile')
+    throw fault('revision_conflict', 'the developer was changed at the same time')
   }
   checkUnchanged(first)
   const kept = await storeDeveloperPassword(parts, first.body, { ...rules, password })
@@ -207,7 +207,7 @@ function newPassword(
 /** What was checked against a password that another one has replaced meanwhile is void. */
 function checkedPassword(first: StoredDocument, now: StoredDocument, kept: StoredPassword | undefined): JsonObject {
   if (kept === undefined) return {}
-  if (first.body.password !== now.body.password) throw fault('revision_conflict', 'the password was changed meanwhile')
+  if (first.body.password !== now.body.password) throw fault('revision_conflict', 'the password was changed at the same time')
   return { ...kept }
 }
 

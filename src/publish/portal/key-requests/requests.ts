@@ -59,7 +59,7 @@ async function submit(parts: SecretParts, asking: RequestCaller, sent: JsonObjec
   const { orgId, actor } = asking
   const draft = readKeyRequest(sent)
   const developer = await developerIn(parts, orgId, draft.by_user)
-  if (developer === undefined) throw fault('request_refused', 'by_user: there is no such developer')
+  if (developer === undefined) throw fault('request_refused', 'by_user: developer not found')
   const wanted = await resolveRequest(parts, orgId, draft.policies, asking.mayUse)
   checkSelection(wanted)
   checkEligible(wanted, developer, redirectOf(draft.body))
@@ -89,7 +89,7 @@ export function approveRequest(
     const stored = await requestIn(parts, orgId, requestId)
     if (stored === undefined) throw fault('not_found', NOT_FOUND)
     const found = await developerIn(parts, orgId, String(stored.body.by_user))
-    if (found === undefined) throw fault('request_refused', 'by_user: there is no such developer')
+    if (found === undefined) throw fault('request_refused', 'by_user: developer not found')
     const at: Place = { parts, actor, stored, developer: found }
     if (stored.body.approved === true) return approvedBefore(asking, at)
     const wanted = await resolveRequest(parts, orgId, requestedPolicies(stored.body), asking.mayUse)

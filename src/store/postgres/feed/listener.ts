@@ -65,7 +65,7 @@ export class NotificationListener {
     if (this.client !== client) return
     this.client = undefined
     if (this.closed) return
-    this.log.warn({}, 'lost the LISTEN connection to PostgreSQL, polling meanwhile')
+    this.log.warn({}, 'lost the LISTEN connection to PostgreSQL, polling instead')
     this.later()
   }
 
