@@ -31,7 +31,8 @@ export async function runSteps({ place, order, done, stop }: SyncRun): Promise<v
   try {
     for (const group of order)
       await eachOf(group, AT_ONCE, async (step) => {
-        if (stop.aborted) throw fault('move_stopped', `${finished} of ${total} steps are done; run it again to continue`)
+        if (stop.aborted)
+          throw fault('move_stopped', `${finished} of ${total} steps are done; run it again to continue`)
         lock.check()
         await doStep(place, step)
         finished++

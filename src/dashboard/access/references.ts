@@ -40,9 +40,7 @@ export async function checkReferences(
   if (writer.visibility.everything) return
   for (const reference of newReferences(kind, body, before)) {
     if (made[reference.kind]?.includes(reference.id) || (await isSeen(parts, writer, reference))) continue
-    throw code === 'reference_unknown'
-      ? fault(code, `${reference.at}: ${NOUN[reference.kind]} not found`)
-      : fault(code)
+    throw code === 'reference_unknown' ? fault(code, `${reference.at}: ${NOUN[reference.kind]} not found`) : fault(code)
   }
 }
 

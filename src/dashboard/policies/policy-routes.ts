@@ -30,10 +30,7 @@ const Created = Type.Object({
   Message: Type.String({ pattern: '^[0-9a-f]{24}$' }),
   Meta: Type.Null(),
 })
-const Body = Type.Object(
-  {},
-  { description: 'A policy. `access_rights_array` may replace `access_rights`.' },
-)
+const Body = Type.Object({}, { description: 'A policy. `access_rights_array` may replace `access_rights`.' })
 
 /** `/api/portal/policies`: what keys may do, by name. Both ids of a policy are taken wherever one is named. */
 export function policyRoutes(parts: DashboardParts): Route[] {

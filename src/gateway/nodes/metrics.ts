@@ -43,7 +43,11 @@ export function offerGatewayMetrics(metrics: Metrics, parts: GatewayGauges): voi
   )
   metrics.counter('svc_cache_evictions', 'Stored answers dropped to make room.', () => responses.evictions)
   metrics.counter('svc_events_told', 'Messages about events that were stored or logged.', () => events.told)
-  metrics.counter('svc_events_held', 'Events that were suppressed by a cooldown or by the rate limit.', () => events.held)
+  metrics.counter(
+    'svc_events_held',
+    'Events that were suppressed by a cooldown or by the rate limit.',
+    () => events.held,
+  )
   metrics.counter('svc_events_dropped', 'Events lost before they could be stored.', () => events.dropped)
   if (book !== undefined) {
     metrics.gauge('svc_hits_waiting', 'Hit rows not yet stored.', () => book.waiting)

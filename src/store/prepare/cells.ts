@@ -20,8 +20,7 @@ export function hashText(hash: Uint8Array): string {
 
 /** Bytes as a string of one character each, which is copied between threads faster. @throws Fault `internal` */
 export function latin1(bytes: Uint8Array): string {
-  if (!(bytes instanceof Uint8Array))
-    throw fault('internal', 'the store expected bytes')
+  if (!(bytes instanceof Uint8Array)) throw fault('internal', 'the store expected bytes')
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('latin1')
 }
 

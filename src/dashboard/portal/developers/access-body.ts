@@ -95,7 +95,8 @@ const OTHER_SORTS = [
 /** Unix seconds; 0 = nothing was said. */
 function expiresSent({ clock }: DashboardParts, { expires, expires_in: life }: JsonObject): number {
   if (typeof life !== 'number') return typeof expires === 'number' ? expires : 0
-  if (typeof expires === 'number' && expires > 0) throw fault('body_invalid', 'expires_in: cannot be combined with expires')
+  if (typeof expires === 'number' && expires > 0)
+    throw fault('body_invalid', 'expires_in: cannot be combined with expires')
   return Math.ceil(clock.wall() / 1000) + life
 }
 

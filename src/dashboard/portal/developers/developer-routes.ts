@@ -186,7 +186,9 @@ function credentialRoutes(parts: DashboardParts): Route[] {
         username: Type.String(),
         password: Type.String(),
         user_address: Type.Optional(
-          Type.String({ description: 'IP address of the visitor: failed attempts of others then do not lock the developer out.' }),
+          Type.String({
+            description: 'IP address of the visitor: failed attempts of others then do not lock the developer out.',
+          }),
         ),
       }),
       answers: { 200: DoneEnvelope },

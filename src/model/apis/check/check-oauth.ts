@@ -59,8 +59,7 @@ export function oasOAuthFlaws(document: JsonObject, extension: JsonObject): Flaw
   return flaws
 }
 
-const UNANNOUNCED =
-  'has no effect: tokens of client credentials are not announced, and no other flow is allowed'
+const UNANNOUNCED = 'has no effect: tokens of client credentials are not announced, and no other flow is allowed'
 
 function unknownWords(words: readonly string[], known: ReadonlySet<string>, at: TreePath): Flaw[] {
   const reason = `must be one of ${[...known].map((word) => JSON.stringify(word)).join(', ')}`

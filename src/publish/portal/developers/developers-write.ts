@@ -207,7 +207,8 @@ function newPassword(
 /** What was checked against a password that another one has replaced meanwhile is void. */
 function checkedPassword(first: StoredDocument, now: StoredDocument, kept: StoredPassword | undefined): JsonObject {
   if (kept === undefined) return {}
-  if (first.body.password !== now.body.password) throw fault('revision_conflict', 'the password was changed at the same time')
+  if (first.body.password !== now.body.password)
+    throw fault('revision_conflict', 'the password was changed at the same time')
   return { ...kept }
 }
 
