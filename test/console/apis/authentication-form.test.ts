@@ -6,13 +6,15 @@ import {
   fieldPlaces,
   withAuthentication,
 } from '../../../console/src/pages/apis/authentication/authentication.ts'
-import { PROOFS, type Proof, proofsIn } from '../../../console/src/pages/apis/authentication/authentication-methods.ts'
+import { proofsIn } from '../../../console/src/pages/apis/authentication/authentication-methods.ts'
+import { PROOFS, type Proof, schemeForm } from '../../../console/src/pages/apis/authentication/schemes.ts'
 import { faultsByField } from '../../../console/src/parts/editors/openapi-place.ts'
 import type { FormValues } from '../../../console/src/parts/forms/form-values.ts'
 import { Fault } from '../../../src/errors/fault.ts'
 import { toClassic } from '../../../src/model/apis/convert/convert.ts'
 import { getAt } from '../../../src/model/apis/definition/tree.ts'
 import { readApi } from '../../../src/model/apis/read/read.ts'
+import { SCHEMES } from '../../../src/model/authentication/schemes.ts'
 import type { JsonObject } from '../../../src/model/json/json.ts'
 import { classic, oas } from '../../worlds/model/api-samples.ts'
 
@@ -34,6 +36,19 @@ const read = (definition: JsonObject) =>
 
 /** What a JSON Web Token needs at least. */
 const JWT: FormValues = { jwtKeys: 'secret', jwtSecret: SECRET, jwtPolicies: ['p'] }
+
+test('the console has a form for every scheme of the gateway, by the same names', () => {
+  const names = PROOFS.map((proof) => {
+    const { on, config, identity, declared } = schemeForm(proof)
+    return { method: proof, on, config, identity, isDeclared: declared !== undefined }
+  })
+  const served = SCHEMES.map(({ method, on, config, identity, declaration }) => ({
+    ...{ method, on, config, identity, isDeclared: declaration !== undefined },
+  }))
+  assert.deepEqual(names, served)
+  for (const { method, declaration } of SCHEMES)
+    assert.ok(declaration?.matches((schemeForm(method).declared ?? {}) as JsonObject) !== false, method)
+})
 
 test('each way to prove who calls is set up in both formats, and read back as it was typed', () => {
   const forms: readonly FormValues[] = [

@@ -1,8 +1,10 @@
 import type { Choice, Field, FormValues, Heading } from '../../../parts/forms/record-form.tsx'
 import { say, type TextName } from '../../../texts/say.ts'
-import { basicFields, hmacFields, jwtFields, letInFields } from './authentication-method-fields.tsx'
-import { PROOFS, type Proof, proofsIn } from './authentication-methods.ts'
+import { jwtFields, letInFields } from './authentication-method-fields.tsx'
+import { proofsIn } from './authentication-methods.ts'
 import { setWord, strangerIn, unnamedIn } from './authentication-several.ts'
+import type { Setting } from './scheme-setting.ts'
+import { PROOFS, type Proof, schemeForm } from './schemes.ts'
 
 type Entry = Field | Heading
 
@@ -29,11 +31,9 @@ export function authenticationFields(isOther: boolean): readonly Entry[] {
   return [
     { ...words('method'), kind: 'choice', choices: choices('method', methods) },
     ...severalFields(),
-    ...part('token', certificateFields()),
-    ...part('jwt', jwtFields(uses('jwt'))),
-    ...part('basic', basicFields(uses('basic'))),
-    ...part('hmac', hmacFields(uses('hmac'))),
-    ...part('oauth', []),
+    // The authorization server is the longest part.
+    ...PROOFS.filter((proof) => proof !== 'oauth').flatMap(part),
+    ...part('oauth'),
     ...oauthFields(),
     ...lifeFields(),
     ...notificationFields(),
@@ -73,9 +73,10 @@ function setsFault(sets: readonly string[], proofs: readonly Proof[]): string | 
   return unnamed === undefined ? undefined : say('apiAuth.setsUnnamed', { word: setWord(unnamed) })
 }
 
-/** One authentication method: where the credential is, and its other settings. */
-function part(proof: Proof, more: readonly Entry[]): readonly Entry[] {
+/** One way to prove who calls: where the proof stands, and what else it needs. */
+function part(proof: Proof): readonly Entry[] {
   const isUsed = uses(proof)
+  const { settings, takesCertificates } = schemeForm(proof)
   const place = (name: string, where: string) => ({ ...words(name), name: `${proof}${where}` })
   const named = (where: string) => (all: FormValues) => isUsed(all) && all[`${proof}${where}`] === true
   return [
@@ -89,8 +90,16 @@ function part(proof: Proof, more: readonly Entry[]): readonly Entry[] {
     { ...place('queryName', 'QueryName'), kind: 'text', required: true, when: named('Query') },
     { ...place('cookie', 'Cookie'), kind: 'switch', when: isUsed },
     { ...place('cookieName', 'CookieName'), kind: 'text', required: true, when: named('Cookie') },
-    ...more,
+    ...(takesCertificates ? certificateFields() : []),
+    ...settings.flatMap((each) => settingField(each, isUsed)),
+    ...(proof === 'jwt' ? jwtFields(isUsed) : []),
   ]
+}
+
+function settingField({ name, field }: Setting, isUsed: (all: FormValues) => boolean): readonly Field[] {
+  if (field === undefined) return []
+  const when = (all: FormValues) => isUsed(all) && field.when?.(all) !== false
+  return [{ ...field, ...words(name), when }]
 }
 
 function certificateFields(): readonly Entry[] {

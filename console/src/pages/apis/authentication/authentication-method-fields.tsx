@@ -5,7 +5,6 @@ import { say, type TextName } from '../../../texts/say.ts'
 type Entry = Field | Heading
 type When = (all: FormValues) => boolean
 
-const ALGORITHMS = ['hmac-sha256', 'hmac-sha384', 'hmac-sha512', 'hmac-sha1']
 const FAMILIES = ['rsa', 'ecdsa', 'eddsa']
 /** A key of base64: 32 bytes are what a secret must have. */
 const FEWEST_LETTERS = 43
@@ -89,29 +88,7 @@ function defaultPolicies(when: When): Field {
   }
 }
 
-/** What is said of names and passwords. */
-export function basicFields(when: When): readonly Entry[] {
-  return [
-    { ...words('basicUncached'), kind: 'switch', when },
-    {
-      ...{ ...words('basicCache'), kind: 'number', min: 0, unit: 's', placeholder: '60 s' },
-      when: (all) => when(all) && all.basicUncached !== true,
-    },
-  ]
-}
-
-/** What is said of signed requests. */
-export function hmacFields(when: When): readonly Entry[] {
-  return [
-    {
-      ...{ ...words('hmacAlgorithms'), kind: 'choices', when },
-      choices: ALGORITHMS.map((value) => ({ value, label: value })),
-    },
-    { ...words('hmacSkew'), kind: 'number', min: 0, unit: 'ms', placeholder: '300 000 ms', when },
-  ]
-}
-
-/** The allowed client certificates, for all methods. */
+/** Which client certificates are let in, whoever calls besides. */
 export function letInFields(when: When): readonly Entry[] {
   const isCertificate = (value: string) => /[0-9a-f]{64}$/i.test(value.trim())
   return [

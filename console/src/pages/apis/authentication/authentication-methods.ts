@@ -1,48 +1,23 @@
 import type { Definition } from '../../../api/apis/apis.ts'
 import type { FormValues } from '../../../parts/forms/form-values.ts'
 import { at, EXTENSION, isObject, objectAt, textAt } from '../editor/tree.ts'
+import { PROOFS, type Proof, schemeForm } from './schemes.ts'
 
-/** A way to prove who calls that the form can set up. */
-export type Proof = 'token' | 'oauth' | 'jwt' | 'basic' | 'hmac'
 export type Method = 'keyless' | Proof | 'several' | 'other'
 
-interface Kind {
-  /** Switch of the classic format. */
-  readonly on: string
-  /** Member of `auth_configs` with the place of the credential; also the name of a new OpenAPI security scheme. */
-  readonly config: string
-  /** What `base_identity_provided_by` calls it. */
-  readonly identity: string
-  /** How OpenAPI declares it; signed requests are no scheme there. */
-  readonly declared?: Definition
-}
-
-const KINDS: Readonly<Record<Proof, Kind>> = {
-  token: { on: 'use_standard_auth', config: 'authToken', identity: 'auth_token', declared: { type: 'apiKey' } },
-  oauth: { on: 'use_oauth2', config: 'oauth', identity: 'oauth_key', declared: { type: 'oauth2' } },
-  jwt: {
-    ...{ on: 'enable_jwt', config: 'jwt', identity: 'jwt_claim' },
-    declared: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT' },
-  },
-  basic: {
-    ...{ on: 'use_basic_auth', config: 'basic', identity: 'basic_auth_user' },
-    declared: { type: 'http', scheme: 'basic' },
-  },
-  hmac: { on: 'enable_signature_checking', config: 'hmac', identity: 'hmac_key' },
-}
-
-export const PROOFS = Object.keys(KINDS) as readonly Proof[]
 /** Switches of the classic format for what the form cannot set up. */
 const OTHERS = ['use_openid', 'enable_coprocess_auth', 'use_go_plugin_auth', 'custom_plugin_auth_enabled']
 
+/** True for a scheme that OpenAPI cannot declare: it is a section of the extension. */
+export const isSection = (proof: Proof): boolean => schemeForm(proof).declared === undefined
+
 /** Where the extension says who may call. */
 export const AUTHENTICATION = [EXTENSION, 'server', 'authentication'] as const
-const HMAC = [...AUTHENTICATION, 'hmac'] as const
 
 /** What proves who calls, of all that is on; the key where a definition turns nothing on. */
 export function proofsOf(classic: Definition): readonly Proof[] {
   if (classic.use_keyless === true) return []
-  const on = PROOFS.filter((proof) => classic[KINDS[proof].on] === true)
+  const on = PROOFS.filter((proof) => classic[schemeForm(proof).on] === true)
   return on.length === 0 && !hasOther(classic) ? ['token'] : on
 }
 
@@ -65,13 +40,13 @@ export function proofsIn({ method, methods }: FormValues): readonly Proof[] {
 }
 
 /** What `base_identity_provided_by` calls a proof, and the proof that it calls so. */
-export const identityOf = (proof: Proof): string => KINDS[proof].identity
+export const identityOf = (proof: Proof): string => schemeForm(proof).identity
 export const proofOfIdentity = (identity: string): Proof | undefined =>
-  PROOFS.find((proof) => KINDS[proof].identity === identity)
+  PROOFS.find((proof) => schemeForm(proof).identity === identity)
 
 /** What a classic definition says of the place of a proof: in its own member, else in the older one of all. */
 export function placeOf(classic: Definition, proof: Proof): Definition {
-  const own = objectAt(classic, ['auth_configs', KINDS[proof].config])
+  const own = objectAt(classic, ['auth_configs', schemeForm(proof).config])
   return Object.keys(own).length > 0 ? own : objectAt(classic, ['auth'])
 }
 
@@ -94,13 +69,13 @@ export function placeValues(classic: Definition): FormValues {
 export function withProofsInClassic(classic: Definition, values: FormValues): Definition {
   const proofs = proofsIn(values)
   const next: Record<string, Definition[string]> = { ...classic }
-  for (const name of [...OTHERS, ...PROOFS.map((proof) => KINDS[proof].on)])
+  for (const name of [...OTHERS, ...PROOFS.map((proof) => schemeForm(proof).on)])
     if (next[name] !== undefined) next[name] = false
   if (at(next, ['external_oauth', 'enabled']) === true)
     next.external_oauth = { ...objectAt(next, ['external_oauth']), enabled: false }
   const configs: Record<string, Definition[string]> = { ...objectAt(classic, ['auth_configs']) }
   for (const proof of proofs) {
-    const { on, config } = KINDS[proof]
+    const { on, config } = schemeForm(proof)
     const own = objectAt(configs, [config])
     const certificate = proof === 'token' && values.tokenCertificate === true
     next[on] = true
@@ -136,14 +111,14 @@ export function placeInOpenapi(held: Definition, proof: Proof, values: FormValue
 
 /** What a document declares of a proof, with what it said before where that fits. */
 export function declaredAs(before: Definition, proof: Proof, values: FormValues): Definition {
-  if (proof !== 'token') return { ...before, ...KINDS[proof].declared }
+  if (proof !== 'token') return { ...before, ...schemeForm(proof).declared }
   const place = values.tokenHeader === true ? 'Header' : values.tokenQuery === true ? 'Query' : 'Cookie'
   return { type: 'apiKey', in: place.toLowerCase(), name: String(values[`token${place}Name`]) || 'Authorization' }
 }
 
 /** The name of the scheme of a proof that is in use or declared, else one for a new scheme. */
 export function schemeOf(document: Definition, proof: Proof): string {
-  const { config, declared } = KINDS[proof]
+  const { config, declared } = schemeForm(proof)
   if (declared === undefined) return config
   const known = objectAt(document, ['components', 'securitySchemes'])
   const held = objectAt(document, [...AUTHENTICATION, 'securitySchemes'])
@@ -161,16 +136,18 @@ export function schemeOf(document: Definition, proof: Proof): string {
 
 /** What a classic definition calls a proof where it lets callers choose. */
 export function wordOf(classic: Definition, proof: Proof): string {
-  const { config } = KINDS[proof]
+  const { config } = schemeForm(proof)
   return textAt(classic, ['auth_configs', config, 'name']) || config
 }
 
 /** Where a document holds the settings of a proof. */
 export function configuredAt(document: Definition, proof: Proof): readonly string[] {
-  return proof === 'hmac' ? HMAC : [...AUTHENTICATION, 'securitySchemes', schemeOf(document, proof)]
+  return isSection(proof)
+    ? [...AUTHENTICATION, schemeForm(proof).config]
+    : [...AUTHENTICATION, 'securitySchemes', schemeOf(document, proof)]
 }
 
-/** The place of a credential in a classic definition. */
+/** Where a classic definition says where a proof stands. */
 export function configAt(proof: Proof): readonly string[] {
-  return ['auth_configs', KINDS[proof].config]
+  return ['auth_configs', schemeForm(proof).config]
 }

@@ -1,27 +1,22 @@
 import type { Definition, Json } from '../../../api/apis/apis.ts'
 import type { FormValue, FormValues } from '../../../parts/forms/form-values.ts'
-import { EXTENSION, isObject, textAt, textsAt, withAt } from '../editor/tree.ts'
-import { written } from './authentication-members.ts'
+import { EXTENSION, isObject, textAt, textsAt, withAt, written } from '../editor/tree.ts'
 import {
   AUTHENTICATION,
   identityOf,
-  PROOFS,
-  type Proof,
+  isSection,
   proofOfIdentity,
   proofsIn,
   proofsOf,
   schemeOf,
   wordOf,
 } from './authentication-methods.ts'
+import { PROOFS, type Proof, schemeForm } from './schemes.ts'
 
-/** What the form calls each way to prove who calls, in sets of them. */
-const WORDS: Readonly<Record<Proof, string>> = {
-  ...{ token: 'key', oauth: 'oauth', jwt: 'jwt', basic: 'basic', hmac: 'hmac' },
-}
 const JOIN = ' + '
 
 /** The word for a way in a set. */
-export const setWord = (proof: Proof): string => WORDS[proof]
+export const setWord = (proof: Proof): string => schemeForm(proof).word
 
 /** What is wrong with a set: a word that names none of the chosen ways; undefined = nothing. */
 export function strangerIn(set: string, proofs: readonly Proof[]): string | undefined {
@@ -32,7 +27,7 @@ export function strangerIn(set: string, proofs: readonly Proof[]): string | unde
 /** The first of the chosen ways that no set names; undefined = all are named. */
 export function unnamedIn(sets: readonly string[], proofs: readonly Proof[]): Proof | undefined {
   const named = sets.flatMap(wordsIn)
-  return proofs.find((proof) => !named.includes(WORDS[proof]))
+  return proofs.find((proof) => !named.includes(setWord(proof)))
 }
 
 function wordsIn(set: string): string[] {
@@ -45,7 +40,7 @@ function wordsIn(set: string): string[] {
 /** What the form shows of an API with several ways: which, whether all are needed, and whose rights count. */
 export function severalValues(classic: Definition): FormValues {
   const proofs = proofsOf(classic)
-  const words = new Map(proofs.map((proof) => [wordOf(classic, proof), WORDS[proof]]))
+  const words = new Map(proofs.map((proof) => [wordOf(classic, proof), setWord(proof)]))
   const listed = Array.isArray(classic.security_requirements) ? classic.security_requirements : []
   const sets = listed.map((group) => textsAt({ group }, ['group']).map((word) => words.get(word) ?? word))
   return {
@@ -62,7 +57,7 @@ function groupsIn(values: FormValues): readonly (readonly Proof[])[] {
   if (!isChoice(values)) return [proofs]
   const sets = listed(values.sets)
   if (sets.length === 0) return proofs.map((proof) => [proof])
-  return sets.map((set) => wordsIn(set).flatMap((word) => PROOFS.find((proof) => WORDS[proof] === word) ?? []))
+  return sets.map((set) => wordsIn(set).flatMap((word) => PROOFS.find((proof) => setWord(proof) === word) ?? []))
 }
 
 const isChoice = ({ method, mode }: FormValues) => method === 'several' && mode === 'one'
@@ -85,9 +80,9 @@ export function askingInClassic(classic: Definition, values: FormValues): Defini
 export function askingInOpenapi(document: Definition, values: FormValues): Definition {
   const groups = groupsIn(values)
   const open = isChoice(values)
-    ? groups.filter((group) => !group.includes('hmac'))
-    : groups.map((group) => group.filter((proof) => proof !== 'hmac'))
-  const rest = isChoice(values) ? groups.filter((group) => group.includes('hmac')) : []
+    ? groups.filter((group) => !group.some(isSection))
+    : groups.map((group) => group.filter((proof) => !isSection(proof)))
+  const rest = isChoice(values) ? groups.filter((group) => group.some(isSection)) : []
   const names = (group: readonly Proof[]) => group.map((proof) => schemeOf(document, proof))
   let next = askFor(document, open.filter((group) => group.length > 0).map(names))
   next = written(next, [...AUTHENTICATION, 'security'], rest.length > 0 ? rest.map(names) : undefined)

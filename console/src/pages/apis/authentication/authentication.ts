@@ -1,14 +1,14 @@
 import type { Definition, Json } from '../../../api/apis/apis.ts'
 import type { FormValue, FormValues } from '../../../parts/forms/form-values.ts'
-import { EXTENSION, objectAt, textAt, textsAt, withAt } from '../editor/tree.ts'
-import { letInValues, memberPlaces, memberValues, withLetIn, withMembers, written } from './authentication-members.ts'
+import { EXTENSION, objectAt, textAt, textsAt, withAt, written } from '../editor/tree.ts'
+import { letInValues, memberPlaces, memberValues, withLetIn, withMembers } from './authentication-members.ts'
 import {
   AUTHENTICATION,
   configAt,
   configuredAt,
   declaredAs,
+  isSection,
   methodOf,
-  PROOFS,
   placeInOpenapi,
   placeValues,
   proofsIn,
@@ -16,6 +16,7 @@ import {
   withProofsInClassic,
 } from './authentication-methods.ts'
 import { askingInClassic, askingInOpenapi, severalPlaces, severalValues } from './authentication-several.ts'
+import { PROOFS } from './schemes.ts'
 
 /** Grants as the form names them, and the OpenAPI flow of each. */
 const FLOWS = [
@@ -94,14 +95,16 @@ function inOpenapi(definition: Definition, { before, values }: Change): Definiti
   const schemes = proofs.map((proof) => schemeOf(next, proof))
   for (const other of Object.keys(objectAt(next, [...AUTHENTICATION, 'securitySchemes'])))
     if (!schemes.includes(other)) next = withAt(next, [...AUTHENTICATION, 'securitySchemes', other, 'enabled'], false)
-  if (!proofs.includes('hmac') && Object.keys(objectAt(next, configuredAt(next, 'hmac'))).length > 0)
-    next = withAt(next, [...AUTHENTICATION, 'hmac', 'enabled'], false)
+  for (const other of PROOFS.filter((proof) => isSection(proof) && !proofs.includes(proof))) {
+    const held = configuredAt(next, other)
+    if (Object.keys(objectAt(next, held)).length > 0) next = withAt(next, [...held, 'enabled'], false)
+  }
   next = withAt(next, [...AUTHENTICATION, 'stripAuthorizationData'], values.strip === true)
   for (const proof of proofs) {
     const held = configuredAt(next, proof)
     next = withAt(next, held, placeInOpenapi(objectAt(next, held), proof, values))
     next = withMembers(next, proof, held, { before, values })
-    if (proof === 'hmac') continue
+    if (isSection(proof)) continue
     const declared = ['components', 'securitySchemes', held.at(-1)!]
     const said = declaredAs(objectAt(next, declared), proof, values)
     next = withAt(next, declared, proof === 'oauth' ? { ...said, flows: flowsIn(said, values) } : said)

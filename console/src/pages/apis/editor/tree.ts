@@ -48,3 +48,9 @@ export function withAt(tree: Definition, path: readonly string[], value: Json | 
   const { [name]: _gone, ...others } = tree
   return others as Definition
 }
+
+/** A value in its place, or nothing; a place that is not there already stays away. */
+export function written(tree: Definition, place: readonly string[], value: Json | undefined): Definition {
+  if (value === undefined && at(tree, place) === undefined) return tree
+  return withAt(tree, place, value)
+}

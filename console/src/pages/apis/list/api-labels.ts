@@ -1,5 +1,6 @@
 import type { ApiView } from '../../../api/apis/apis.ts'
-import { say } from '../../../texts/say.ts'
+import { say, type TextName } from '../../../texts/say.ts'
+import { PROOFS, schemeForm } from '../authentication/schemes.ts'
 import { textAt } from '../editor/tree.ts'
 
 /** Where an API forwards to. */
@@ -7,22 +8,16 @@ export function upstreamOf({ classic }: Pick<ApiView, 'classic'>): string {
   return textAt(classic, ['proxy', 'target_url'])
 }
 
-const AUTH = {
-  keyless: 'apis.auth.keyless',
-  authToken: 'apis.auth.authToken',
-  oauth: 'apis.auth.oauth',
-  jwt: 'apis.auth.jwt',
-  basic: 'apis.auth.basic',
-  hmac: 'apis.auth.hmac',
-  mutualTLS: 'apis.auth.mutualTLS',
-} as const
-
 /** Kinds of authentication that lists can be filtered by. */
-export const AUTH_TYPES = Object.keys(AUTH) as readonly (keyof typeof AUTH)[]
+export const AUTH_TYPES: readonly string[] = [
+  'keyless',
+  ...PROOFS.map((proof) => schemeForm(proof).config),
+  'mutualTLS',
+]
 
 /** What a kind of authentication is called. */
 export function authWord(type: string): string {
-  return Object.hasOwn(AUTH, type) ? say(AUTH[type as keyof typeof AUTH]) : type
+  return AUTH_TYPES.includes(type) ? say(`apiAuth.type.${type}` as TextName) : type
 }
 
 /** A listen path made of a name: `Pet Store` gives `/pet-store/`. */

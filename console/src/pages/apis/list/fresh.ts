@@ -1,4 +1,6 @@
 import type { Definition } from '../../../api/apis/apis.ts'
+import type { SchemeForm } from '../authentication/scheme-setting.ts'
+import { PROOFS, schemeForm } from '../authentication/schemes.ts'
 import { EXTENSION } from '../editor/tree.ts'
 
 /** What the short form asks for. */
@@ -6,29 +8,18 @@ interface Wanted {
   readonly name: string
   readonly path: string
   readonly upstream: string
-  /** `keyless`, `authToken`, `oauth`, `basic` or `hmac`. */
+  /** `keyless`, or one of `OFFERED`. */
   readonly auth: string
 }
 
-const TOKEN = '/oauth/token'
-const AUTHORIZE = '/oauth/authorize'
-
-/** How OpenAPI declares each way; signed requests are none of its schemes. */
-const DECLARED: Readonly<Record<string, Definition>> = {
-  authToken: { type: 'apiKey', in: 'header', name: 'Authorization' },
-  oauth: {
-    type: 'oauth2',
-    flows: {
-      authorizationCode: { authorizationUrl: AUTHORIZE, tokenUrl: TOKEN, scopes: {} },
-      clientCredentials: { tokenUrl: TOKEN, scopes: {} },
-    },
-  },
-  basic: { type: 'http', scheme: 'basic' },
-}
+/** The schemes that a new API can begin with, by the name of their settings. */
+export const OFFERED: ReadonlyMap<string, SchemeForm> = new Map(
+  PROOFS.map(schemeForm).flatMap((form) => (form.offer === undefined ? [] : [[form.config, form]])),
+)
 
 /** The document of a new API: nothing but what is needed, so that the rest stays at its defaults. */
 export function freshDefinition({ name, path, upstream, auth }: Wanted): Definition {
-  const declared = DECLARED[auth]
+  const declared = OFFERED.get(auth)?.offer?.declared
   return {
     openapi: '3.0.3',
     info: { title: name, version: '1.0.0' },
@@ -47,8 +38,8 @@ export function freshDefinition({ name, path, upstream, auth }: Wanted): Definit
 }
 
 function authenticationOf(auth: string): Definition {
-  if (auth === 'keyless') return { enabled: false }
-  const held = { enabled: true, header: { enabled: true, name: 'Authorization' } }
-  if (auth === 'hmac') return { enabled: true, hmac: held }
-  return { enabled: true, securitySchemes: { [auth]: auth === 'oauth' ? { ...held, refreshToken: true } : held } }
+  const offer = OFFERED.get(auth)?.offer
+  if (offer === undefined) return { enabled: false }
+  const held = { enabled: true, header: { enabled: true, name: 'Authorization' }, ...offer.settings }
+  return { enabled: true, ...(offer.declared === undefined ? { [auth]: held } : { securitySchemes: { [auth]: held } }) }
 }

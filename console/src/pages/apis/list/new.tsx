@@ -6,9 +6,9 @@ import { useAddress } from '../../../app/address.ts'
 import { PageHead } from '../../../parts/display/page-head.tsx'
 import { Guarded } from '../../../parts/forms/guarded.tsx'
 import { type FormValues, RecordForm } from '../../../parts/forms/record-form.tsx'
-import { say } from '../../../texts/say.ts'
+import { say, type TextName } from '../../../texts/say.ts'
 import { pathOf } from './api-labels.ts'
-import { freshDefinition } from './fresh.ts'
+import { freshDefinition, OFFERED } from './fresh.ts'
 import { ImportNew } from './import-new.tsx'
 
 const ABSENT = { from: 'scratch', source: 'file' } as const
@@ -38,7 +38,7 @@ export default function NewApi() {
   )
 }
 
-const AUTH = ['keyless', 'authToken', 'oauth', 'basic', 'hmac'] as const
+const AUTH = ['keyless', ...OFFERED.keys()]
 const INITIAL = { name: '', path: '', upstream: '', auth: 'authToken' }
 
 function FromScratch() {
@@ -87,7 +87,7 @@ function FromScratch() {
           {
             ...{ name: 'auth', kind: 'choice', required: true, label: say('apis.authentication') },
             hint: say('apis.newAuthHint'),
-            choices: AUTH.map((value) => ({ value, label: say(`apis.newAuth.${value}`) })),
+            choices: AUTH.map((value) => ({ value, label: say(`apiAuth.new.${value}` as TextName) })),
           },
         ]}
       />

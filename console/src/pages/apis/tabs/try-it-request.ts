@@ -3,6 +3,7 @@ import type { TrySent } from '../../../api/apis/try-it.ts'
 import type { FormValues } from '../../../parts/forms/record-form.tsx'
 import { textsOf } from '../../developers/pairs-input.tsx'
 import { methodOf, placeOf } from '../authentication/authentication-methods.ts'
+import { schemeForm } from '../authentication/schemes.ts'
 import { textAt } from '../editor/tree.ts'
 import { type Operation, operationsOf } from '../openapi/openapi-operations.ts'
 
@@ -39,15 +40,14 @@ export interface CredentialPlace {
   readonly isLogin: boolean
 }
 
-const PREFIXES = { token: '', oauth: 'Bearer ', jwt: 'Bearer ', basic: 'Basic ' } as const
-
 /** Where an API reads its credential, a header before other places; undefined where it asks for none, or for more than one word. */
 export function credentialOf({ classic }: ApiView): CredentialPlace | undefined {
   const method = methodOf(classic)
-  if (method === 'keyless' || method === 'other' || method === 'several' || method === 'hmac') return undefined
+  if (method === 'keyless' || method === 'other' || method === 'several') return undefined
+  const { sent } = schemeForm(method)
+  if (sent === undefined) return undefined
   const config = placeOf(classic, method)
-  const isLogin = method === 'basic'
-  const prefix = PREFIXES[method]
+  const { prefix, isLogin = false } = sent
   // A token needs its word in a header alone.
   const elsewhere = isLogin ? prefix : ''
   if (config.disable_header === true) {
