@@ -73,7 +73,7 @@ function setsFault(sets: readonly string[], proofs: readonly Proof[]): string | 
   return unnamed === undefined ? undefined : say('apiAuth.setsUnnamed', { word: setWord(unnamed) })
 }
 
-/** One way to prove who calls: where the proof stands, and what else it needs. */
+/** One authentication method: where the credential is, and its other settings. */
 function part(proof: Proof): readonly Entry[] {
   const isUsed = uses(proof)
   const { settings, takesCertificates } = schemeForm(proof)

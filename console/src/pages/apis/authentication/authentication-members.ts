@@ -48,7 +48,7 @@ export function withMembers(
   return group === undefined ? next : group.write(next, root, before, values)
 }
 
-/** Each field of a proof with where its setting is, below `root` in OpenAPI and from the top in the classic format. */
+/** Each field of a method with the path of its setting, below `root` in OpenAPI and from the top in the classic format. */
 export function memberPlaces(
   proof: Proof,
   root: SettingsRoot,

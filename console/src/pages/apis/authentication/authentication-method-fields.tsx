@@ -88,7 +88,7 @@ function defaultPolicies(when: When): Field {
   }
 }
 
-/** Which client certificates are let in, whoever calls besides. */
+/** The allowed client certificates, for all methods. */
 export function letInFields(when: When): readonly Entry[] {
   const isCertificate = (value: string) => /[0-9a-f]{64}$/i.test(value.trim())
   return [

@@ -147,7 +147,7 @@ export function configuredAt(document: Definition, proof: Proof): readonly strin
     : [...AUTHENTICATION, 'securitySchemes', schemeOf(document, proof)]
 }
 
-/** Where a classic definition says where a proof stands. */
+/** The place of a credential in a classic definition. */
 export function configAt(proof: Proof): readonly string[] {
   return ['auth_configs', schemeForm(proof).config]
 }

@@ -21,7 +21,7 @@ function setsIn(value: FormValue): (readonly [url: string, seconds: number])[] {
   })
 }
 
-/** Fields that say what the key of a JSON Web Token is; each kind of key has one of its own for the same member. */
+/** Fields of the verification key of a JWT; each type of key has a separate field for the same member. */
 const KEY_FIELDS = ['jwtKeys', 'jwtSets', 'jwtKey', 'jwtFamily', 'jwtSecret'] as const
 const KEY_MEMBERS = {
   oas: { source: ['source'], sets: ['jwksURIs'], family: ['signingMethod'] },

@@ -2,7 +2,7 @@ import type { Definition, Json } from '../../../api/apis/apis.ts'
 import type { PlainField } from '../../../parts/forms/fields.ts'
 import type { FormValue, FormValues } from '../../../parts/forms/form-values.ts'
 
-/** A value of the form that both formats write in a way of their own; it is read from the classic one. */
+/** A value of the form that the two formats write differently; it is read from the classic one. */
 export interface Shapes {
   readonly read: (written: Json | undefined) => FormValue
   readonly toClassic: (value: FormValue) => Json
@@ -11,7 +11,7 @@ export interface Shapes {
 
 type Without<Union, Names extends PropertyKey> = Union extends unknown ? Omit<Union, Names> : never
 
-/** A setting of a scheme: its field, where it is in each format, and what the form shows where it is not there. */
+/** A setting of a scheme: its field, its path in each format, and its default in the form. */
 export interface Setting {
   readonly name: string
   /** Below the scheme. */
@@ -19,7 +19,7 @@ export interface Setting {
   readonly classic: string
   readonly empty: FormValue
   readonly as?: Shapes
-  /** How the form asks for it, with the texts `apiAuth.<name>` and `apiAuth.<name>Hint`; absent where the form has a part of its own. */
+  /** How the form asks for it, with the texts `apiAuth.<name>` and `apiAuth.<name>Hint`; absent where the form has a separate part. */
   readonly field?: Without<PlainField, 'name' | 'label' | 'hint'>
 }
 

@@ -168,7 +168,7 @@ const SCHEME_FORMS = {
   },
 } as const satisfies Readonly<Record<string, SchemeForm>>
 
-/** A way to prove who calls that the form can set up. */
+/** An authentication scheme that the form can set up. */
 export type Proof = keyof typeof SCHEME_FORMS
 
 export const PROOFS = Object.keys(SCHEME_FORMS) as readonly Proof[]
