@@ -1,7 +1,7 @@
 import { pair } from '../apis/convert/convert-pairs.ts'
 import { flagOf, isEmpty, objectOf, textsOf } from '../apis/definition/members.ts'
 import { copyTree, member, putAt, sameTree, setMember } from '../apis/definition/tree.ts'
-import { askedScopes, FLOWS, listedScopes, scopesOfFlows } from '../apis/read/oauth-members.ts'
+import { askedScopes, FLOWLESS, FLOWS, listedScopes, scopesOfFlows } from '../apis/read/oauth-members.ts'
 import {
   bool,
   list,
@@ -15,7 +15,13 @@ import {
   whole,
 } from '../apis/schema/schema.ts'
 import { isObject, type JsonObject } from '../json/json.ts'
+import { GRANTS } from '../oauth-clients/grants.ts'
 import { PROOF_FIELD, type Scheme } from './scheme.ts'
+
+/** Grants with a switch in each format. */
+const SWITCHED = GRANTS.flatMap(({ classic, oas }) =>
+  classic === undefined || oas === undefined ? [] : [{ classic, oas }],
+)
 
 /** An access token of the API's own authorization server (RFC 6749, RFC 6750). */
 export const OAUTH_SCHEME: Scheme<'oauth'> = {
@@ -43,13 +49,13 @@ export const OAUTH_SCHEME: Scheme<'oauth'> = {
       require_pushed_authorization_requests: bool(),
       dpop: oneOf('', 'off', 'allowed', 'required'),
       mutual_tls: oneOf('', 'off', 'allowed', 'required'),
-      device_authorization: bool(),
+      ...Object.fromEntries(SWITCHED.map(({ classic }) => [classic, bool()])),
     }),
     notifications: object({ shared_secret: text(), oauth_on_keychange_url: text('optionalHttpUrl') }),
   },
   oasSchema: {
     allowedAuthorizeTypes: list(text()),
-    refreshToken: bool(),
+    ...Object.fromEntries(GRANTS.flatMap(({ oas }) => (oas === undefined ? [] : [[oas, bool()]]))),
     authLoginRedirect: text('optionalHttpUrl'),
     notifications: object({ sharedSecret: text(), onKeyChangeUrl: text('optionalHttpUrl') }),
     accessTokenFormat: oneOf('', 'opaque', 'jwt'),
@@ -62,7 +68,6 @@ export const OAUTH_SCHEME: Scheme<'oauth'> = {
     requirePushedAuthorizationRequests: bool(),
     dpop: oneOf('', 'off', 'allowed', 'required'),
     mutualTls: oneOf('', 'off', 'allowed', 'required'),
-    deviceAuthorization: bool(),
   },
   pairs: [
     pair('oauth_meta.allowed_authorize_types', 'allowedAuthorizeTypes'),
@@ -79,7 +84,7 @@ export const OAUTH_SCHEME: Scheme<'oauth'> = {
     pair('oauth_meta.require_pushed_authorization_requests', 'requirePushedAuthorizationRequests'),
     pair('oauth_meta.dpop', 'dpop'),
     pair('oauth_meta.mutual_tls', 'mutualTls'),
-    pair('oauth_meta.device_authorization', 'deviceAuthorization'),
+    ...SWITCHED.map(({ classic, oas }) => pair(`oauth_meta.${classic}`, oas)),
   ],
   conversion: {
     toOas: oauthToOas,
@@ -95,30 +100,19 @@ export const OAUTH_SCHEME: Scheme<'oauth'> = {
   identifies: true,
 }
 
-const AUTHORIZE = { authorizationUrl: '/oauth/authorize' }
-const TOKEN = { tokenUrl: '/oauth/token' }
-
-/** Addresses that a flow must name, as ours are. */
-const ADDRESSES: Readonly<Record<(typeof FLOWS)[number]['flow'], JsonObject>> = {
-  authorizationCode: { ...AUTHORIZE, ...TOKEN },
-  clientCredentials: TOKEN,
-  password: TOKEN,
-  implicit: AUTHORIZE,
-}
-
 /** Writes the settings of the authorization server into the scheme: flows and scopes into `declared`, the rest into `held`. */
 function oauthToOas(classic: JsonObject, declared: JsonObject, held: JsonObject): void {
   const meta = objectOf(classic, 'oauth_meta')
   if (!Array.isArray(meta.allowed_access_types)) return
   const types = textsOf(meta, 'allowed_access_types')
-  if (types.includes('refresh_token')) held.refreshToken = true
+  for (const { access, oas } of FLOWLESS) if (types.includes(access)) held[oas] = true
   const flows = member(declared, 'flows')
   if (flows === undefined || !isObject(flows)) declared.flows = {}
   const table = declared.flows as JsonObject
   const scopes = member(meta, 'scopes')
-  for (const { access, flow } of FLOWS) {
+  for (const { access, flow, urls } of FLOWS) {
     if (!types.includes(access)) delete table[flow]
-    else if (!isObject(table[flow])) table[flow] = { ...ADDRESSES[flow], scopes: {} }
+    else if (!isObject(table[flow])) table[flow] = { ...urls, scopes: {} }
   }
   if (scopes === undefined || scopes === null || sameTree(scopesOfFlows(declared), scopes)) return
   for (const flow of Object.values(table)) if (isObject(flow)) flow.scopes = copyTree(scopes)
@@ -128,7 +122,7 @@ function oauthToOas(classic: JsonObject, declared: JsonObject, held: JsonObject)
 function oauthToClassic(declared: JsonObject, held: JsonObject, classic: JsonObject): void {
   const flows = objectOf(declared, 'flows')
   const types: string[] = FLOWS.filter(({ flow }) => isObject(flows[flow] ?? null)).map(({ access }) => access)
-  if (flagOf(held, 'refreshToken')) types.push('refresh_token')
+  for (const { access, oas } of FLOWLESS) if (flagOf(held, oas)) types.push(access)
   putAt(classic, ['oauth_meta', 'allowed_access_types'], types)
   const scopes = scopesOfFlows(declared)
   if (!isEmpty(scopes)) putAt(classic, ['oauth_meta', 'scopes'], scopes)

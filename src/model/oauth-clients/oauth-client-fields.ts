@@ -15,6 +15,7 @@ import {
   text,
 } from '../sessions/session-fields.ts'
 import { flawOfJwks } from './client-keys.ts'
+import { GRANTS } from './grants.ts'
 import type { ClientAuthMethod } from './oauth-client.ts'
 import { holdsSeveral, isRedirectUri } from './redirect-uri.ts'
 
@@ -41,13 +42,6 @@ const METHODS: readonly ClientAuthMethod[] = [
   'private_key_jwt',
   'tls_client_auth',
   'none',
-]
-const GRANTS = [
-  'authorization_code',
-  'client_credentials',
-  'password',
-  'refresh_token',
-  'urn:ietf:params:oauth:grant-type:device_code',
 ]
 const MOST_URIS = 50
 const MOST_POLICIES = 100
@@ -102,7 +96,7 @@ const CHECKS = checksOf({
   auth_method: orNull(oneOf(...METHODS)),
   token_endpoint_auth_method: orNull(oneOf(...METHODS)),
   token_lifetime: orNull(lifetime),
-  grant_types: listOf(oneOf(...GRANTS)),
+  grant_types: listOf(oneOf(...GRANTS.map(({ type }) => type))),
   scope: orNull(scope),
   jwks: orNull(jwks),
   certificate: orNull(shortText),

@@ -1,10 +1,4 @@
-/** A grant as `grant_type` names it. The device grant has a URN (RFC 8628 section 3.4). */
-export type GrantType =
-  | 'authorization_code'
-  | 'client_credentials'
-  | 'password'
-  | 'refresh_token'
-  | 'urn:ietf:params:oauth:grant-type:device_code'
+import type { GrantType } from './grants.ts'
 
 /** How far a way of binding tokens to their holder is asked for. */
 export type BindingRule = 'off' | 'allowed' | 'required'

@@ -1,8 +1,9 @@
 import { type Fault, fault } from '../../errors/fault.ts'
 import { isObject, type Json, type JsonObject } from '../../model/json/json.ts'
 import { flawOfJwks } from '../../model/oauth-clients/client-keys.ts'
+import { type GrantType, grantOf, isForClient } from '../../model/oauth-clients/grants.ts'
 import type { OAuthClient } from '../../model/oauth-clients/oauth-client.ts'
-import type { GrantType, OAuthRules } from '../../model/oauth-clients/oauth-rules.ts'
+import type { OAuthRules } from '../../model/oauth-clients/oauth-rules.ts'
 import { isRegistrable } from '../../model/oauth-clients/redirect-uri.ts'
 import { readScope } from '../tokens/scopes.ts'
 
@@ -28,8 +29,9 @@ export function readMetadata(sent: JsonObject, rules: OAuthRules): JsonObject {
   if (sent.token_endpoint_auth_method != null && !AUTH_METHODS.includes(method as string))
     throw bad('token_endpoint_auth_method', 'is not one')
   const grants = readGrants(sent, rules)
-  if (method === 'none' && grants.includes('client_credentials'))
-    throw bad('grant_types', 'client_credentials needs a client that authenticates')
+  const confidential = grants.find(isForClient)
+  if (method === 'none' && confidential !== undefined)
+    throw bad('grant_types', `${confidential} needs a client that authenticates`)
   return {
     ...readPresented(sent),
     redirect_uris: readRedirects(sent.redirect_uris ?? [], grants),
@@ -59,7 +61,7 @@ export function metadataOfClient(client: OAuthClient, rules: OAuthRules): JsonOb
 /** A code without a grant to use it, or the other way round, is a mistake (RFC 7591 section 2.1). */
 function readGrants(sent: JsonObject, rules: OAuthRules): string[] {
   const grants = [...new Set(texts('grant_types', sent.grant_types ?? ['authorization_code']))]
-  const strange = grants.find((grant) => grant === 'password' || !rules.grants.has(grant as GrantType))
+  const strange = grants.find((grant) => grantOf(grant)?.isUnregistrable || !rules.grants.has(grant as GrantType))
   if (strange !== undefined || grants.length === 0) throw bad('grant_types', 'the API does not have all of them')
   const gives = grants.includes('authorization_code')
   const responses = texts('response_types', sent.response_types ?? (gives ? ['code'] : []))
@@ -81,8 +83,7 @@ function readRedirects(sent: Json, grants: readonly string[]): string[] {
       'oauth_invalid_redirect',
       `redirect_uris[${index}] must be https, http of a loopback address, or a private-use scheme with a dot; no fragment`,
     )
-  if (uris.length === 0 && grants.some((grant) => grant !== 'client_credentials'))
-    throw fault('oauth_invalid_redirect', 'redirect_uris is missing')
+  if (uris.length === 0 && !grants.every(isForClient)) throw fault('oauth_invalid_redirect', 'redirect_uris is missing')
   return uris
 }
 

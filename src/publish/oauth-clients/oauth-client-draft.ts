@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { fault } from '../../errors/fault.ts'
+import { isForClient } from '../../model/oauth-clients/grants.ts'
 import type { OAuthClient } from '../../model/oauth-clients/oauth-client.ts'
 import type { ClientFields } from '../../model/oauth-clients/oauth-client-fields.ts'
 import { hasRightsOn } from '../../model/oauth-clients/oauth-registration.ts'
@@ -120,8 +121,9 @@ function checkMethod({ auth_method: method, jwks, certificate, grant_types: gran
   if (method === 'tls_client_auth' && certificate === undefined)
     throw fault('oauth_client_invalid', 'certificate: is missing, and tls_client_auth needs it')
   // RFC 6749 section 4.4: anyone who knows the id of a public client could act as that client.
-  if (method === 'none' && grants?.includes('client_credentials') === true)
-    throw fault('oauth_client_invalid', 'grant_types: a client without authentication cannot use client_credentials')
+  const confidential = grants?.find(isForClient)
+  if (method === 'none' && confidential !== undefined)
+    throw fault('oauth_client_invalid', `grant_types: a client without authentication cannot use ${confidential}`)
 }
 
 function checkRights(apiIds: readonly string[], policies: readonly (Policy | undefined)[]): void {

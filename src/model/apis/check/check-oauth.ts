@@ -1,4 +1,5 @@
 import { isObject, type Json, type JsonObject } from '../../json/json.ts'
+import { GRANTS, type Grant, IMPLICIT } from '../../oauth-clients/grants.ts'
 import { operationsOf } from '../convert/convert-operations.ts'
 import { oauthSchemeOf } from '../convert/convert-scopes.ts'
 import { EXTENSION } from '../definition/extension.ts'
@@ -26,8 +27,14 @@ export function classicOAuthFlaws(classic: JsonObject): Flaw[] {
       if (!flagOf(entry, 'disabled')) flaws.push(...askedFlaws(entry.scopes, scopes, [...at, String(index), 'scopes']))
     })
   }
-  const onlyClient = flows.every((access) => access === 'client_credentials') && !flagOf(meta, 'device_authorization')
-  if (onlyClient && textOf(objectOf(classic, 'notifications'), 'oauth_on_keychange_url') !== '')
+  const others = GRANTS.filter(isAnnounced).some(({ type, classic }) =>
+    classic === undefined ? types.includes(type) : flagOf(meta, classic),
+  )
+  if (
+    !others &&
+    !types.includes(IMPLICIT.access) &&
+    textOf(objectOf(classic, 'notifications'), 'oauth_on_keychange_url') !== ''
+  )
     flaws.push({ at: ['notifications', 'oauth_on_keychange_url'], reason: UNANNOUNCED })
   return flaws
 }
@@ -52,11 +59,18 @@ export function oasOAuthFlaws(document: JsonObject, extension: JsonObject): Flaw
   for (const { path, method, object } of operationsOf(document)) {
     flaws.push(...securityFlaws(object.security, scheme, scopes, ['paths', path, method.toLowerCase(), 'security']))
   }
-  const names = FLOWS.filter(({ flow }) => isObject(flows[flow] ?? null)).map(({ flow }) => flow)
-  const onlyClient = names.every((flow) => flow === 'clientCredentials') && !flagOf(held, 'deviceAuthorization')
-  if (onlyClient && textOf(objectOf(held, 'notifications'), 'onKeyChangeUrl') !== '')
+  const isThere = (flow: string) => isObject(flows[flow] ?? null)
+  const others = GRANTS.filter(isAnnounced).some(({ flow, oas }) =>
+    flow === undefined ? flagOf(held, oas!) : isThere(flow.name),
+  )
+  if (!others && !isThere(IMPLICIT.flow) && textOf(objectOf(held, 'notifications'), 'onKeyChangeUrl') !== '')
     flaws.push({ at: [...at, 'notifications', 'onKeyChangeUrl'], reason: UNANNOUNCED })
   return flaws
+}
+
+/** Tokens of a user are announced, when they are issued. */
+function isAnnounced({ isForClient, isFollowing }: Grant): boolean {
+  return !isForClient && !isFollowing
 }
 
 const UNANNOUNCED = 'has no effect: tokens of client credentials are not announced, and no other flow is allowed'

@@ -1,16 +1,22 @@
 import { isObject, type Json, type JsonObject } from '../../json/json.ts'
+import { GRANTS, IMPLICIT } from '../../oauth-clients/grants.ts'
 import { member, setMember } from '../definition/tree.ts'
 
-/** Access types of the classic form in the order in which we write them, and the OpenAPI flow of each. */
-export const FLOWS = [
-  { access: 'authorization_code', flow: 'authorizationCode' },
-  { access: 'client_credentials', flow: 'clientCredentials' },
-  { access: 'password', flow: 'password' },
-  { access: '__implicit', flow: 'implicit' },
-] as const
+/** Access types of the classic form in the order in which we write them, and the flow of OpenAPI of each. */
+export const FLOWS: readonly { readonly access: string; readonly flow: string; readonly urls: JsonObject }[] = [
+  ...GRANTS.flatMap(({ type, flow }) =>
+    flow === undefined ? [] : [{ access: type, flow: flow.name, urls: flow.urls }],
+  ),
+  IMPLICIT,
+]
+
+/** Grants that are no flow of OpenAPI: words of `allowed_access_types`, and switches of the extension. */
+export const FLOWLESS: readonly { readonly access: string; readonly oas: string }[] = GRANTS.flatMap(
+  ({ type, classic, oas }) => (classic !== undefined || oas === undefined ? [] : [{ access: type, oas }]),
+)
 
 /** Access types that a classic definition may list. */
-export const ACCESS_TYPES: ReadonlySet<string> = new Set([...FLOWS.map(({ access }) => access), 'refresh_token'])
+export const ACCESS_TYPES: ReadonlySet<string> = new Set([...FLOWS, ...FLOWLESS].map(({ access }) => access))
 
 /** Response types that a definition may list; only `code` is served. */
 export const RESPONSE_TYPES: ReadonlySet<string> = new Set(['code', 'token'])

@@ -1,14 +1,8 @@
 import type { JsonObject } from '../../json/json.ts'
-import type { BindingRule, GrantType, OAuthRules } from '../../oauth-clients/oauth-rules.ts'
+import { GRANTS, type GrantType, grantOf } from '../../oauth-clients/grants.ts'
+import type { BindingRule, OAuthRules } from '../../oauth-clients/oauth-rules.ts'
 import { flagOf, numberOf, objectOf, textOf, textsOf } from '../definition/members.ts'
 import { member } from '../definition/tree.ts'
-
-const GRANTS: Readonly<Record<string, GrantType>> = {
-  authorization_code: 'authorization_code',
-  client_credentials: 'client_credentials',
-  password: 'password',
-  refresh_token: 'refresh_token',
-}
 
 /** What the authorization server of a classic definition does. The schema has checked its members. */
 export function readOAuth(classic: JsonObject): OAuthRules {
@@ -39,9 +33,10 @@ export function readOAuth(classic: JsonObject): OAuthRules {
 function grantsOf(meta: JsonObject): ReadonlySet<GrantType> {
   const grants = new Set<GrantType>()
   for (const type of textsOf(meta, 'allowed_access_types')) {
-    if (Object.hasOwn(GRANTS, type)) grants.add(GRANTS[type]!)
+    const grant = grantOf(type)
+    if (grant !== undefined && grant.classic === undefined) grants.add(grant.type)
   }
-  if (flagOf(meta, 'device_authorization')) grants.add('urn:ietf:params:oauth:grant-type:device_code')
+  for (const { type, classic } of GRANTS) if (classic !== undefined && flagOf(meta, classic)) grants.add(type)
   return grants
 }
 
