@@ -317,13 +317,13 @@ describe('refused definitions name the place', () => {
       'notifications of client credentials only',
       'classic',
       classicOAuth({ allowed_access_types: ['client_credentials', 'refresh_token'] }),
-      /^notifications\.oauth_on_keychange_url: tells nobody/,
+      /^notifications\.oauth_on_keychange_url: has no effect/,
     ],
     [
       'notifications of client credentials only',
       'oas',
       withFlows(onlyClient),
-      /\.notifications\.onKeyChangeUrl: tells nobody/,
+      /\.notifications\.onKeyChangeUrl: has no effect/,
     ],
     [
       'a scope that is two words',
