@@ -46,7 +46,7 @@ function checkCluster({ postgres_url, postgres_listen_url, redis_url }: Config['
     return [missing(postgres, 'storage.redis_url', 'Redis holds counters alone; keys and documents are in PostgreSQL')]
   }
   if (postgres_listen_url === '' || postgres_url !== '') return []
-  return [missing(postgres, 'storage.postgres_listen_url', 'notices tell of what is read there')]
+  return [missing(postgres, 'storage.postgres_listen_url', 'notices announce what is read there')]
 }
 
 const LAST_PORT = 65_535

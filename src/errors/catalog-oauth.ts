@@ -210,7 +210,7 @@ export const OAUTH_ERRORS = {
   token_of_another: {
     status: 400,
     log: 'silent',
-    text: 'The token was not issued to this client, or not at an API of yours. Nothing was revoked.',
+    text: 'The token was not issued to this client, or not at one of your APIs. Nothing was revoked.',
   },
   parameter_missing: { status: 422, log: 'silent', text: 'A parameter is missing', expose: 'alone' },
 } as const satisfies Record<string, CatalogEntry>

@@ -9,12 +9,12 @@ import { toFault } from '../errors/fault.ts'
 export const MOST_ATTEMPTS = 20
 
 const CHANGED: ReadonlySet<FaultCode> = new Set(['revision_conflict'])
-/** What a commit fails with whose ticket somebody else has used, written or deleted. */
+/** Faults of a commit whose ticket another writer has used, written or deleted. */
 export const TICKET_CONFLICT: ReadonlySet<FaultCode> = new Set(['ticket_unusable'])
 
 /**
- * Runs `work`, which reads and then writes, once more for as long as its commit fails because somebody else wrote in between. `work` is told
- * which attempt it is, from 1, and must read again what it decides by.
+ * Runs `work`, which reads and then writes, again for as long as its commit fails because of another writer. `work` gets
+ * the number of the attempt, from 1, and must read again what it decides by.
  * @throws the conflict of the last attempt, and at once every fault that is not one of `conflicts`
  */
 export async function retryOnConflict<T>(

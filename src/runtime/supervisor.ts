@@ -1,4 +1,4 @@
-/** How something ended: `orderly` = it was told to; `unmade` = it could not even be made, which says nothing of it. */
+/** How a process or thread ended: `orderly` = on request; `unmade` = it could not be created, which says nothing of it. */
 export interface End {
   readonly how: string
   readonly kind: 'orderly' | 'unmade' | 'failed'

@@ -119,7 +119,7 @@ export function hitSamplesSuite(adapters: readonly Adapter[]): void {
       const block = samples(HOUR, ...numbers.map((number) => [number]))
       const calls = Array.from({ length: 50 }, async (_, i) => {
         const done = hits.append([block])
-        // The next call tells of other statuses in the same memory.
+        // The next call reports other statuses in the same memory.
         for (let at = 1; at < block.words.length; at += 4) block.words[at] = (300 + i) << 22
         await done
         if (i % 10 === 0) await hits.sum(ALL)

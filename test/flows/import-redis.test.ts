@@ -93,7 +93,7 @@ test('the report says what is taken, changed and refused, shows no secret, and c
     '! key murmur32:d27112b5: is a basic user, whose name its hash does not tell: create it again',
     '! 1 refresh token of OAuth clients: are not taken, people sign in again',
     '10 to take, of them 8 with changes, 9 refused, 0 there already.',
-    `Keys of its organisation ${ORG} become keys of yours.`,
+    `Keys of its organisation ${ORG} become keys of your organisation.`,
     'Nothing was changed: --yes does it.',
   ])
     assert.ok(out.split('\n').includes(line), `${line}\n\n${out}`)

@@ -28,7 +28,7 @@ export function reportLines(report: ImportReport): string[] {
       ? [`! ${withNoun(report.refreshTokens, 'refresh token')} of OAuth clients: are not taken, people sign in again`]
       : []),
     `${steps.length} to take, of them ${withChanges} with changes, ${refused.length} refused, ${kept} there already.`,
-    ...[...report.organisations].map((id) => `Keys of its organisation ${id} become keys of yours.`),
+    ...[...report.organisations].map((id) => `Keys of its organisation ${id} become keys of your organisation.`),
     ...settingLines(report),
   ]
 }
@@ -58,7 +58,7 @@ function settingsFor({ algorithms, orgs, words }: ImportReport): Record<string, 
 const WHY: Readonly<Record<string, string>> = {
   'gateway.hash_key_function_fallback': 'its keys are found so, each until its first use',
   'gateway.legacy_key_orgs': 'and keys that people chose, which begin with it there',
-  'compat.vendor_aliases': 'for clients and files that go on using its word',
+  'compat.vendor_aliases': 'for clients and files that still use its word',
 }
 
 function settingLines(report: ImportReport): string[] {

@@ -15,7 +15,7 @@ import { RowId, toUsageRow, UsageRowShape } from './row.ts'
 import { scopeOf } from './scope.ts'
 import { toKeyLabel } from './shown-keys.ts'
 
-/** What one call tells apart. */
+/** The dimensions of one call. */
 export interface UsageView {
   /** `day`: rows are buckets of time. `all`: rows are things, over the whole time unless `res` is sent. */
   readonly per: 'day' | 'all'

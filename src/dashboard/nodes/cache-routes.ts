@@ -16,10 +16,10 @@ const Cleared = Type.Object({ status: Type.Literal('OK'), message: Type.Literal(
  */
 export function cacheRoutes(parts: DashboardParts): Route[] {
   return [
-    clearing(parts, 'jwks', 'Has every gateway forget the key sets of identity providers', () => ({
+    clearing(parts, 'jwks', 'Drop the key sets of identity providers on every gateway', () => ({
       ...{ order: 'key_sets', subject: '' },
     })),
-    clearing(parts, 'responses', 'Has every gateway let go of the answers that it keeps of an API', (subject) => ({
+    clearing(parts, 'responses', 'Purge the cached responses of an API on every gateway', (subject) => ({
       ...{ order: 'responses', subject },
     })),
   ]

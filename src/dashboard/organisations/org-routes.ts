@@ -19,7 +19,7 @@ const OpenPolicy = Type.Object({
   open_policy: Type.Object({ enabled: Type.Boolean(), rules: Type.String({ maxLength: 1_048_576 }) }),
 })
 const GONE = 'Could not retrieve org detail'
-/** What tells of the installation's set-up rather than of the organisation. */
+/** Members about the installation's set-up rather than the organisation. */
 const INNER: readonly string[] = ['event_options', 'org_options_meta', 'open_policy']
 
 /** The caller's own organisation, and the rules that it keeps for the rule engine of others: `/api/org`, `/api/organisations`. */

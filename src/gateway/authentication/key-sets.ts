@@ -6,7 +6,7 @@ import { readStrictObject } from '../../oauth/messages/strict-json.ts'
 export interface KeySetParts {
   readonly clock: Clock
   readonly log: Log
-  /** Reads what stands at an address, within bounds of size and time. Rejects when that cannot be had. */
+  /** Reads a key set from a URL, within bounds of size and time. Rejects on failure. */
   readonly fetch: (url: string) => Promise<Uint8Array>
 }
 
@@ -141,7 +141,7 @@ class KeySet implements KeySource {
     return meant.filter(({ algorithms }) => algorithms.includes(alg)).slice(0, MOST_TRIED)
   }
 
-  /** Reads the set, unless somebody does or has just tried to. */
+  /** Reads the set, unless another request does or has just tried to. */
   #readAgain(now: number): void {
     if (this.#reading !== undefined || now - this.#triedAt < AGAIN_MS) return
     this.#triedAt = now

@@ -6,8 +6,8 @@ export interface Users {
   /** What the session of a user is stored under, lower-case hex; nobody can send a key that leads there. */
   hashOf(orgId: string, name: string): string
   /**
-   * The session of the user with this password; undefined when there is none, which takes the same time; a Fault for whoever failed too
-   * often. @throws Fault `passwords_busy` (503), `store_away`
+   * The session of the user with this password; undefined when there is none, which takes the same time; a Fault after too many
+   * failures. @throws Fault `passwords_busy` (503), `store_away`
    */
   check(orgId: string, name: string, password: string, clientAddress: string): Promise<SessionRow | undefined | Fault>
 }

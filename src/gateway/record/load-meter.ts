@@ -2,7 +2,7 @@ import { performance } from 'node:perf_hooks'
 import type { NodeLoad } from '../../model/nodes/node.ts'
 import type { Metrics } from './metrics.ts'
 
-/** A rate speaks of at least this long, so that words that follow each other quickly do not tell of a moment each. */
+/** A rate covers at least this long, so that reports in quick succession do not each describe a moment. */
 const WINDOW_MS = 10_000
 
 /** Tells how busy this node is, from what is counted anyway: nothing is done for a request. */

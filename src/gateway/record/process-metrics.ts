@@ -6,7 +6,7 @@ const DELAY_WINDOW_MS = 10_000
 const NANOS_PER_SECOND = 1e9
 
 /**
- * Adds what the process tells of itself: event loop delay, memory, CPU, version.
+ * Adds the metrics of the process: event loop delay, memory, CPU, version.
  * Answers the function that ends the measuring of the delay.
  */
 export function offerProcessMetrics(metrics: Metrics, version: string): () => void {

@@ -348,7 +348,7 @@ export class Exchange extends WireExchange implements Instant {
   peerTrusted = false
   /** False where a trusted proxy names a client that is no address. */
   clientProven = true
-  /** Addresses that a trusted peer tells of, from the client on. */
+  /** Addresses that a trusted peer reports, from the client on. */
   forwardedChain: readonly string[] = NO_ADDRESSES
 
   // --- found by authentication

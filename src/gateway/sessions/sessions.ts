@@ -338,7 +338,7 @@ export class Sessions {
     if (row !== undefined) return this.#make(row, keyHash, snapshot, credential)
     const found = await legacy.find(credential)
     if (found === undefined) return undefined
-    // The feed would tell of its old place only, so it is not kept under the new one.
+    // The feed would name only its old place, so it is not kept under the new one.
     if (!found.rehashed) this.#reading.delete(keyHash)
     return this.#make(found.row, found.rehashed ? keyHash : hexOf(found.row.hash), snapshot)
   }

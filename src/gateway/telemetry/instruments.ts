@@ -28,7 +28,7 @@ export function httpInstruments(meter: Meter): Instruments {
   }
 }
 
-/** Offers what the metrics page tells of this node itself under `gatehouse.` instead of `svc_`. Asked at each export. */
+/** Exports the node's own metrics under `gatehouse.` instead of `svc_`. Read at each export. */
 export function offerSources(meter: Meter, metrics: Pick<Metrics, 'sources'>): void {
   for (const source of metrics.sources) {
     if (!source.name.startsWith('svc_')) continue

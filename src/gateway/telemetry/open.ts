@@ -16,7 +16,7 @@ import { TrafficTracer } from './trace-traffic.ts'
 export interface Telemetry {
   /** The same handler, with its requests traced and measured. */
   trace(handler: WireHandler<Exchange>): WireHandler<Exchange>
-  /** Sends what the metrics page tells of this node, too. To be called when everything is offered. */
+  /** Exports the node's own metrics, too. Call it when all of them are registered. */
   offer(): void
   /** Sends what waits, within the time that the collector is given. */
   close(): Promise<void>

@@ -52,7 +52,7 @@ function validState(states: readonly string[]): string {
 
 const OWN_FIELDS = /\r\n(?:traceparent|tracestate):[^\r\n]*/gi
 
-/** The fields that tell of this context. */
+/** The header fields of this context. */
 export function traceFields(context: RemoteContext): readonly (readonly [name: string, value: string])[] {
   const { traceId, spanId, traceFlags, traceState } = context
   const flags = (traceFlags & SAMPLED) === SAMPLED ? '01' : '00'

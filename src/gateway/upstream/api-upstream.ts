@@ -22,7 +22,7 @@ export interface ApiUpstreamParts {
   readonly clock: Clock
   readonly tell: OnGatewayEvent
   readonly counts: RetryCounts
-  /** Called when there is something to tell of this upstream, and when it is closed. */
+  /** Called for events of this upstream, and when it is closed. */
   readonly began: (upstream: ApiUpstream) => void
   readonly closed: (upstream: ApiUpstream) => void
   /** DNS could not name the targets of this API; the previous ones stay. */

@@ -7,7 +7,7 @@ export interface DimensionFilter {
   readonly maxLength?: number
   /** True where case means nothing and values are stored in upper case. */
   readonly isUpperCase?: boolean
-  /** True where everybody may use it: it tells nothing that is not told apart by API. */
+  /** True where every user may use it: its values can be limited by API. */
   readonly isByApi?: boolean
 }
 

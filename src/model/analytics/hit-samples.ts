@@ -4,7 +4,7 @@ import { HOUR_MS } from './hit.ts'
 export const SAMPLE_WORDS = 4
 /** Statuses above this have no place in a sample. */
 const LAST_STATUS = 1023
-/** Bits of the second word that hold the time within the hour; the status stands above them. */
+/** Bits of the second word that hold the time within the hour; the status is above them. */
 export const TIME_BITS = 22
 
 /**

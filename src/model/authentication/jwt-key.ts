@@ -69,7 +69,7 @@ const LEAST_SECRET_BYTES = 32
 const MOST_SOURCE = 32_768
 
 /**
- * The key that stands in a definition: a PEM public key or certificate, or a shared secret; in base64, a PEM also as it is. Answers
+ * The key in a definition: a PEM public key or certificate, or a shared secret; in base64, a PEM also unencoded. Returns
  * in words what is wrong with it, to follow the name of the member.
  */
 export function readStaticKey(source: string, family: KeyFamily | ''): VerifyKey | string {
@@ -106,7 +106,7 @@ const MOST_KID = 256
 
 /**
  * The keys of a key set (RFC 7517 section 5) that we can check signatures with; the rest is passed over: other kinds, those for
- * encryption, weak ones, secrets, and private keys that somebody published. undefined when it is no key set.
+ * encryption, weak ones, secrets, and published private keys. undefined when it is no key set.
  */
 export function readKeySet(set: JsonObject, family: KeyFamily | ''): readonly VerifyKey[] | undefined {
   if (!Array.isArray(set.keys) || set.keys.length > MOST_KEYS) return undefined

@@ -13,7 +13,7 @@ const LONGEST_FRESH_S = 86_400
 /** Longest duration that the other format can write, in seconds. */
 const MAX_TIMEOUT_S = 31_622_400
 
-/** What a JSON Web Token must be, and what it means. Claims are named as they stand in the token, or by a path with dots. */
+/** The rules for a JSON Web Token, and its meaning. Claims are named as in the token, or by a path with dots. */
 export interface JwtRules {
   /** Kind of the key; '' = whatever the key set holds, shared secrets excepted. */
   readonly family: KeyFamily | ''
@@ -168,7 +168,7 @@ function readJwtRules(classic: JsonObject): JwtRules {
   const policies = scopePoliciesOf(classic)
   return {
     family: textOf(classic, 'jwt_signing_method') as KeyFamily | '',
-    // As in other products, a list of addresses takes the place of the single source.
+    // As in other products, a list of URLs replaces the single source.
     key: sets.length > 0 || address !== undefined ? '' : source,
     keySets: sets.length > 0 || address === undefined ? sets : [{ url: address, freshMs: 1000 * FRESH_S }],
     identityClaims: claimNames(

@@ -52,7 +52,7 @@ export interface Scheme<Method extends string = string, Settings = unknown> {
   readonly conversion?: SchemeConversion
   /** Members that a classic definition may not have unless we know them: by the beginning of their name, and below these paths. */
   readonly closed?: { readonly prefix: string; readonly sections: readonly (readonly string[])[] }
-  /** True = a client certificate can stand for the credential (`use_certificate`). */
+  /** True = a client certificate can replace the credential (`use_certificate`). */
   readonly takesCertificates?: true
   /** What the portal gives developers for APIs with this scheme; undefined = it serves none. */
   readonly access?: 'key' | 'oauth'
@@ -64,9 +64,9 @@ export interface Scheme<Method extends string = string, Settings = unknown> {
   readonly fieldsBeside: readonly string[]
   /** Fields that are a credential by themselves, where it is in none of the configured places. */
   readonly ownFields?: readonly string[]
-  /** True when the credential stands for one caller and nothing else, so that answers can be stored by it. */
+  /** True when the credential identifies one caller and nothing else, so that responses can be stored by it. */
   readonly identifies: boolean
-  /** What the gateway is told by a definition besides the places. */
+  /** The settings of the scheme in a definition, besides the places. */
   read?(classic: JsonObject): Settings
   /** What does not fit together in a classic definition with this scheme. */
   flaws?(classic: JsonObject): Flaw[]

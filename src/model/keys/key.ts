@@ -30,15 +30,15 @@ export function keySealContext(keyHash: string): string {
   return `key:${keyHash}`
 }
 
-/** Who counts for a stored session: itself, or the key that it took the place of. */
+/** The session whose counters are used: itself, or the key that it replaced. */
 export function counterIdOf(body: JsonObject, keyHash: string): string {
   return typeof body.counter_id === 'string' ? body.counter_id : keyHash
 }
 
-/** Member of a key that another took the place of and that is still good for a while: the hash of the other. */
+/** Member of a replaced key that is still valid for a while: the hash of its successor. */
 export const ROTATED_TO = 'rotated_to'
 
-/** Member of a key that took the place of another: the hash of that one. */
+/** Member of a key that replaced another: the hash of that one. */
 export const ROTATED_FROM = 'rotated_from'
 
 /** Member of the stored session of a user that holds the name. */

@@ -4,7 +4,7 @@ import { normaliseText } from '../text/normalise-text.ts'
 import { isAdmin, type Permissions } from './permission.ts'
 
 /**
- * What is stored of a dashboard user, besides what user-security.ts tells of. Nothing of it leaves by itself: `userShape` says what
+ * The stored form of a dashboard user, except user-security.ts. Nothing of it is sent by default: `userShape` says what
  * is shown.
  */
 export interface User {

@@ -18,7 +18,7 @@ export const systemClock: Clock = {
   mono: () => Math.floor(performance.now()),
 }
 
-/** A clock that moves only when told to: the test double for time. */
+/** A clock that moves only on request: the test double for time. */
 export class FakeClock implements Clock {
   wallMs: Millis
   monoMs: MonoMillis

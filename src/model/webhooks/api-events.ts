@@ -1,8 +1,8 @@
 import type { FaultCode } from '../../errors/catalog.ts'
 
-/** Something that happens at an API and that its webhooks, handlers and log can be told of. */
+/** An event of an API, for its webhooks, handlers and log. */
 export interface ApiEventRow {
-  /** When it is told, for the documentation. */
+  /** When it is raised, for the documentation. */
   readonly when: string
   /** The refusals of a request that raise it. */
   readonly refusals?: readonly FaultCode[]

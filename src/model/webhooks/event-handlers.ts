@@ -24,7 +24,7 @@ export interface EventReference {
   readonly cooldownMs: number
 }
 
-/** Whom an API tells of what happens at it. */
+/** The event handlers of an API. */
 export interface EventRules {
   readonly handlers: readonly EventHandler[]
   readonly references: readonly EventReference[]

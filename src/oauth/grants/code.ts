@@ -58,7 +58,7 @@ export async function codeGrant(
     })
   } catch (error) {
     if (!isConflict(error)) throw error
-    // Somebody used it between our look and our commit; unless it lapsed or was ended just then, that is a second use.
+    // Another request used it between our read and our commit; unless it expired or was revoked just then, that is a second use.
     const late = await parts.tokens.getTicket(hash)
     throw late === undefined || late.claimedAt === 0
       ? fault('oauth_invalid_grant')
@@ -66,7 +66,7 @@ export async function codeGrant(
   }
 }
 
-/** What the code stands on and the client or the API has lost since. */
+/** The access of the code that the client or the API has lost since. */
 function withdrawnOf(call: OAuthCall, client: OAuthClient, body: CodeBody): string | undefined {
   if (!isStillRegistered(client, body)) return 'the redirect URI was withdrawn'
   return isStillGranted(body.scope, client, call.api.oauth) ? undefined : 'a scope was withdrawn'

@@ -51,7 +51,7 @@ function isOwn(ticket: TicketRow | undefined, call: OAuthCall, client: OAuthClie
   return ticket.apiId === call.api.apiId && ticket.clientId === client.client_id
 }
 
-/** Notes when the device polled and answers what it is told. */
+/** Notes when the device polled and returns its response. */
 async function notePoll(parts: OAuthParts, ticket: TicketRow, body: DeviceBody, now: number): Promise<Fault> {
   const early = body.polled_at !== 0 && now - body.polled_at < body.interval * 1000
   const interval = early ? Math.min(SLOWEST_S, body.interval + SLOWER_S) : body.interval

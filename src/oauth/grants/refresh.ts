@@ -114,7 +114,7 @@ async function again(use: Use, row: TicketRow): Promise<OAuthAnswer> {
   const within = now < row.claimedAt + call.api.oauth.refreshReuseGraceS * 1000
   if (!within || typeof sealed !== 'string') throw await refuseReplay(parts, call, row)
   const issued = openAnswer(parts, hash, sealed)
-  // A successor that was used already says that the first answer arrived: then this is no repetition, but somebody else.
+  // A used successor shows that the first response arrived: then this is no retry, but another party.
   const user = tokenUserOf(row.body as unknown as RefreshBody)
   if (user !== undefined) await userRules(parts, call.api, user)
   const next = issued.refreshToken === '' ? undefined : await parts.tokens.getTicket(hashKey(issued.refreshToken))

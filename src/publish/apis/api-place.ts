@@ -22,7 +22,7 @@ import type { Change, StoredDocument, Where } from '../../store/ports/ports.ts'
 import { clockOf, type PublishParts, type PublishSettings, type SecretParts } from '../documents/parts.ts'
 import { readable } from './api-plan.ts'
 
-/** Without `tokens` other threads and processes may take the place at the same time. */
+/** Without `tokens` other threads and processes may claim the place at the same time. */
 type PlaceParts = PublishParts & Partial<Pick<SecretParts, 'tokens'>>
 
 /** Who asks for a listen path, and what the refusal may tell them. */
@@ -79,7 +79,7 @@ export async function checkPlace(
   return turn
 }
 
-/** Why an API may not have its place because of what others have there; undefined = it may. Nothing of theirs is named. */
+/** Why an API may not have its place because of APIs of others; undefined = it may. Their APIs are not named. */
 export async function foreignConflict(
   parts: Pick<PublishParts, 'documents' | 'config'>,
   api: Api,

@@ -42,7 +42,7 @@ export function hookQueue(orgId: string, hookId: string): string {
   return `${QUEUE}${orgId}:${hookId}`
 }
 
-/** The change that puts a message into the outbox. It belongs into the commit of what it tells of. */
+/** The change that puts a message into the outbox. It belongs in the commit of its event. */
 export function eventDelivery(sealKey: Uint8Array, message: EventMessage, createdAt: Millis): Change {
   const { to } = message
   const place = { queue: queueOf(to), createdAt }
@@ -56,7 +56,7 @@ function queueOf(to: EventReceiver): string {
   return `${QUEUE}${to.orgId}:${to.apiId}:${hash('sha256', to.handler, 'hex').slice(0, 16)}`
 }
 
-/** The message of a row of the outbox; undefined for a row that tells of tokens. */
+/** The message of a row of the outbox; undefined for a token notification. */
 export function openEvent(sealKey: Uint8Array, row: DeliveryInput): EventMessage | undefined {
   if (!row.queue.startsWith(QUEUE)) return undefined
   try {

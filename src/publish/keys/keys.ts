@@ -40,7 +40,7 @@ export interface SavedKey {
   readonly key: string | undefined
   readonly session: JsonObject
   readonly revision: Revision
-  /** False when a custom key took the place of one that was there. */
+  /** False when a custom key replaced an existing one. */
   readonly created: boolean
 }
 
@@ -226,7 +226,7 @@ export async function setDeveloperKeyPolicies(
 
 /**
  * Deletes a key and the counts of its quotas; the node that did it refuses the key from then on. With a developer's key end those
- * that it took the place of. @throws Fault `store_away`, `store_full`
+ * that it replaced. @throws Fault `store_away`, `store_full`
  */
 export async function deleteKey(
   parts: SecretParts,
@@ -310,7 +310,7 @@ function ofOrganisation(session: JsonObject, { orgId }: SessionRow): JsonObject 
  */
 function ofHolder(session: JsonObject, developer: KeyHolder['developer']): JsonObject {
   if (developer === undefined) return session
-  if (isFormerKey(session)) throw fault('key_invalid', 'another key took the place of this one')
+  if (isFormerKey(session)) throw fault('key_invalid', 'this key was replaced')
   const orgId = developer.body.org_id ?? ''
   if (session.org_id !== undefined && session.org_id !== '' && session.org_id !== orgId)
     throw fault('key_invalid', 'org_id: the key of a developer cannot move to another organisation')

@@ -52,7 +52,7 @@ export async function rotateKeyOfHolder(
   actor: string,
   { developer, overlapS = 0, action = 'key.rotate' }: Rotation & KeyHolder,
 ): Promise<SavedKey> {
-  if (isFormerKey(row.body)) throw fault('key_invalid', 'another key took the place of this one already')
+  if (isFormerKey(row.body)) throw fault('key_invalid', 'this key was replaced already')
   const key = newSecret()
   const hash = hashKey(key)
   const keyHash = hexOf(hash)

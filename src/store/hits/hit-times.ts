@@ -17,10 +17,10 @@ export function timeColumn(table: HitTable): 'hour' | 'day' {
 /** Days and hours are whole numbers since 1970, in UTC. */
 export const HOURS_PER_DAY = 24
 const EVERY_HOUR = [0, Number.MAX_SAFE_INTEGER] as const
-/** What `hit_api` does not tell apart. */
+/** Dimensions that `hit_api` does not have. */
 export const OF_CALLERS: readonly string[] = DIMENSIONS.filter((name) => dimensionRow(name).isOfCaller)
 
-/** The smallest table that tells apart what the query does. */
+/** The smallest table with all dimensions of the query. */
 export function tableFor({ per, by, where = {}, tags, has, hours }: UsageQuery): HitTable {
   const asked: readonly string[] = [...by, ...Object.keys(where), ...(has === undefined ? [] : [has])]
   const callers = tags !== undefined || asked.includes('tag') || OF_CALLERS.some((name) => asked.includes(name))

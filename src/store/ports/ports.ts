@@ -256,7 +256,7 @@ export interface Tokens {
 /** How long after it was accepted a message that was given up is forgotten. */
 export const DEAD_RETENTION_MS = 30 * 86_400_000
 
-/** Messages that were accepted and not yet delivered. Written by commits, so that what a message tells of and the message itself are there together. */
+/** Messages that were accepted and not yet delivered. Written by commits, so that an event and its message are stored together. */
 export interface Outbox {
   /** Of each queue its oldest message that is not dead, where it is due at `now`; at most `limit` queues. */
   due(now: Millis, limit: number): Awaitable<DeliveryRow[]>

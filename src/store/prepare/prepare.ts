@@ -134,7 +134,7 @@ export function prepareCommit(changes: readonly Change[], audit: AuditEntry | un
   return { changes: changes.map((change) => prepareChange(change, now)), audit: audit && prepareAudit(audit) }
 }
 
-/** What the feed tells of a commit. `ended`: hashes of the sessions that went with families, which the commit itself does not name. */
+/** The feed entry of a commit. `ended`: hashes of the sessions that were revoked with families, which the commit itself does not name. */
 export function eventOf(commit: PreparedCommit, revision: Revision, ended: readonly string[]): FeedEvent {
   const changes: FeedEvent['changes'][number][] = []
   const sessions: Uint8Array[] = []

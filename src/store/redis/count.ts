@@ -99,7 +99,7 @@ export class Count {
   /** Permits of a rate to be given back, by the time from which they are counted (by Redis's clock). */
   unused = new Map<Millis, number>()
   readonly known: KnownQuota = { generation: 0, version: 0, used: 0, ends: 0 }
-  /** The Redis instance that has been told of the node's own uses, by its mark. */
+  /** The Redis instance that knows the node's own uses, by its mark. */
   toldTo = ''
   /** Uses of a rate while Redis was away, of which it knows nothing yet. */
   aloneUses = 0

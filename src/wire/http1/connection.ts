@@ -49,7 +49,7 @@ export class HttpConnection<X extends WireExchange> implements Timed, ExchangeLi
   private writeDeadline = 0
   private bytesOutBefore = 0
 
-  /** `secured` tells of the TLS handshake that the socket has behind it; undefined for a plain one. */
+  /** `secured` describes the TLS handshake of the socket; undefined for a plain one. */
   constructor(accepted: Accepted, owner: ConnectionOwner<X>, secured: Secured | undefined) {
     const { socket } = accepted
     const x = owner.handler.make()

@@ -41,7 +41,7 @@ export class Http2Connection<X extends WireExchange> implements Timed, OpenConne
   private deadline: number
   private over = false
 
-  /** `secured` tells of the TLS handshake that the socket has behind it; undefined for a plain one. */
+  /** `secured` describes the TLS handshake of the socket; undefined for a plain one. */
   constructor({ socket, address, read }: Accepted, owner: ConnectionOwner<X>, secured: Secured | undefined) {
     this.handler = owner.handler
     this.limits = owner.limits

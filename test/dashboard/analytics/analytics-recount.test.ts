@@ -170,7 +170,7 @@ function timeOf(at: number, res: string): number[] {
   return [...month, date.getUTCDate(), res === 'hour' ? date.getUTCHours() : 0]
 }
 
-/** The rows that one request is counted in, by what the view tells apart. */
+/** The rows that count one request, by the dimensions of the view. */
 function partsOf({ by }: View, { apiId, version, key, clientId, code, endpoint, tags }: Counted): JsonObject[] {
   const fixed = {
     ...(by.includes('api_id') && { api_id: apiId, api_name: apiId }),

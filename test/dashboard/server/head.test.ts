@@ -18,7 +18,7 @@ import { PASSWORD as PORTAL_PASSWORD, PortalBrowser } from '../../worlds/portal/
 /** One in so many of those who may GET a path that only reads is tried, unless the run is a long one. */
 const SPREAD = 3
 
-/** A world whose store tells of every write, and whose gateway tells when it is made to read the store again. */
+/** A world whose store reports every write, and whose gateway reports every reload. */
 async function watchedWorld(t: TestContext, writes: string[]): Promise<World> {
   const clock = new FakeClock()
   const store = watchedStore(openMemoryStore({ clock }), (write) => {

@@ -188,7 +188,7 @@ async function walkAfter(ask: (query: string) => Promise<Answer>, first: readonl
   return count
 }
 
-/** Pages that an answer tells of. */
+/** The number of pages in a response. */
 function pagesOf({ json, headers }: Answer): number | undefined {
   const { pages, Pages } = isObject(json) ? json : {}
   const told = headers['x-pages'] ?? pages ?? Pages

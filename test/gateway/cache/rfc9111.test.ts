@@ -17,7 +17,7 @@ type Headers = Record<string, string | string[]>
  */
 interface Step {
   /**
-   * `asked`: the upstream answers. `hit`: the cache does. `confirmed`: the upstream says 304 to a condition of ours, and the cache
+   * `asked`: the upstream answers. `hit`: the cache does. `confirmed`: the upstream says 304 to the cache's condition, and the cache
    * answers. `replaced`: the upstream answers such a condition with another answer. `again`: its 304 is not believed, and it is asked
    * once more. `passed 304`: it answers a condition of the client. `meanwhile`: the cache answers, and revalidates. `stood in`: the
    * cache answers instead of a failure. `refused`: no request is made.

@@ -27,7 +27,7 @@ interface Scene {
   readonly gateway: TestGateway
   readonly clock: FakeClock
   readonly receiver: Receiver
-  /** What the receiver was told, once it is so much. */
+  /** The messages at the receiver, once there are this many. */
   told(count: number): Promise<Told[]>
   key(more?: JsonObject): Promise<{ key: string; key_hash: string }>
   /** One number of the metrics page. */
@@ -84,7 +84,7 @@ async function open(
   return { gateway, clock, receiver, told, key, count }
 }
 
-/** An API that asks for a key and tells of these events. */
+/** An API with key authentication and handlers of these events. */
 const telling =
   (names: readonly string[], meta: JsonObject = {}, more: JsonObject = {}) =>
   (url: string, target: string) => ({

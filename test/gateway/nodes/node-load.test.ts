@@ -17,7 +17,7 @@ test('a node tells how busy it is', async (t) => {
   assert.ok(idle.memory_bytes > 10_000_000 && Number.isInteger(idle.memory_bytes), String(idle.memory_bytes))
 
   for (let i = 0; i < REQUESTS; i++) assert.equal((await target.call('/nowhere')).status, 404)
-  // A change has it tell of itself again.
+  // A change makes it report again.
   const api = {
     name: 'a',
     api_id: 'a',

@@ -63,7 +63,7 @@ for (const [name, lie] of Object.entries(LIARS)) {
         const liar = await Client.connect(gate.port)
         const next = await Client.connect(gate.port)
         await liar.ask(get('/lie'))
-        // Bytes that come when the next request is under way cannot be told from its response: only an idle leg can be caught lying.
+        // Bytes that come when the next request is under way cannot be distinguished from its response: only an idle leg can be caught lying.
         if (late) await until('the leg is given up', () => gate.upstream.idleCount === 0)
         await expectHonest(gate, next, `/next-${round}`)
         await expectHonest(gate, liar, `/same-${round}`)

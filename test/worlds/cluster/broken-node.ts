@@ -30,7 +30,7 @@ function withoutClaims({ documents, tokens }: Store): Documents {
   return { ...documents, commit }
 }
 
-/** Tells of every commit too late. */
+/** Reports every commit too late. */
 function late(feed: Feed): Feed {
   return {
     subscribe: (listener) => feed.subscribe((event) => void setTimeout(() => listener(event), LATE_MS).unref()),

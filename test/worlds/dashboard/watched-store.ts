@@ -14,7 +14,7 @@ function isPeriodic(method: string, sent: readonly unknown[]): boolean {
   return method === 'commit' && Array.isArray(changes) && changes.every((change) => change.kind === 'node')
 }
 
-/** A store that tells of every call that writes: documents, sessions, tickets, messages to send, audit entries, counts. */
+/** A store that reports every call that writes: documents, sessions, tickets, messages to send, audit entries, counts. */
 export function watchedStore(store: Store, onWrite: (call: string) => void): Store {
   const watched = <T extends object>(name: string, part: T): T =>
     new Proxy(part, {

@@ -8,7 +8,7 @@ import type { KeyWorld } from '../dashboard/key-world.ts'
 import { assertSound, DEVELOPERS } from './developer-world.ts'
 import { REQUESTS } from './portal-requests-world.ts'
 
-/** A key of the model, with those that it took the place of and that are still good. */
+/** A key of the model, with the keys that it replaced and that are still valid. */
 export interface ModelKey {
   policies: string[]
   formers: { hash: string; until: number }[]

@@ -1,4 +1,4 @@
-// A process that tells of events as fast as it may, and says which are stored, until it is killed.
+// A process that raises events as fast as it may, and says which are stored, until it is killed.
 import { readApi } from '../../../src/model/apis/read/read.ts'
 import { silentLog } from '../../../src/model/logs/log.ts'
 import { FakeClock } from '../../../src/model/time/clock.ts'

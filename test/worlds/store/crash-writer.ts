@@ -61,7 +61,7 @@ async function counts(): Promise<never> {
   }
 }
 
-/** Tells of requests one by one, and has them worked into the table again and again. */
+/** Records requests one by one, and has them rolled up again and again. */
 async function samples(): Promise<never> {
   const keys = Array.from({ length: 50 }, (_, i) => ({ ...DIMENSIONS, keyHash: `${i}` }))
   const numbers = await hits.number(keys)

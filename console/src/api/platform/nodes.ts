@@ -1,6 +1,6 @@
 import { call } from '../calls/call.ts'
 
-/** A gateway node as it tells of itself. */
+/** The status that a gateway node reports. */
 export interface GatewayNode {
   readonly id: string
   readonly name: string

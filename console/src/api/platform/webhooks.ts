@@ -14,7 +14,7 @@ export interface WebhookEdit extends Omit<Webhook, 'id'> {
   readonly shared_secret?: string
 }
 
-/** Which webhook an API tells of which event; the hook by id or, where it was written by hand, by name. */
+/** A webhook of an API and its event; the hook by id or, where it was written by hand, by name. */
 export interface HookReference {
   readonly event_name: string
   readonly event_timeout: number

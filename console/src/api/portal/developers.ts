@@ -55,7 +55,7 @@ export type Access =
   | { readonly RawKey: string; readonly Password: string }
   | { readonly client_id: string; readonly secret: string; readonly policy_id: string; readonly redirect_uri: string }
 
-/** What took the place of a key or a secret. */
+/** The replacement of a key or a secret. */
 export type Rotated = Access & { readonly valid_until: string }
 
 export interface AccessWanted {

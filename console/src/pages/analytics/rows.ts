@@ -22,7 +22,7 @@ export function rowKey({ id }: UsageRow): string {
   return JSON.stringify(Object.values(id))
 }
 
-/** What to tell apart next, once requests are narrowed down. */
+/** The next dimension, once requests are filtered. */
 export function nextDimension(dimensions: readonly Dimension[], filters: UsageFilters): Dimension {
   const order: readonly Dimension[] = ['api', 'key', 'status', 'endpoint', 'version']
   return order.find((name) => dimensions.includes(name) && filters[name] === '') ?? 'status'

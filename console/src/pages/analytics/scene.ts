@@ -29,7 +29,7 @@ export interface Scene {
   /** The period that is compared with; undefined when none is. */
   readonly before: Span | undefined
   readonly dimension: Dimension
-  /** What the person may tell apart. */
+  /** The dimensions that the user may use. */
   readonly dimensions: readonly Dimension[]
   /** Refreshed periodically. */
   readonly isMoving: boolean

@@ -10,7 +10,7 @@ export const DeveloperShape = Type.Object({
   date_created: Type.String(),
   inactive: Type.Boolean({
     description:
-      'True: no portal session and no password link. Keys and OAuth apps go on; `verify_credentials` answers as before.',
+      'True: no portal session and no password link. Keys and OAuth apps keep working; `verify_credentials` answers as before.',
   }),
   org_id: Type.String(),
   keys: Type.Record(Type.String(), Type.Array(Type.String()), { description: 'Hash of a key to its policies.' }),

@@ -31,7 +31,7 @@ export const KeyEntry = Type.Object({
   quota_remaining: Type.Number(),
   quota_renews: Type.Number({ description: 'Unix seconds at which it renews; 0 = with the next call.' }),
   access_rights: Type.Record(Type.String(), Type.Object({})),
-  rotated_from: Type.String({ description: 'The key that it took the place of; empty = none.' }),
+  rotated_from: Type.String({ description: 'The key that it replaced; empty = none.' }),
   rotated_to: Type.String({ description: 'The key that took its place; empty = none.' }),
   valid_until: Type.String({ description: 'Of one that was rotated; empty for others.' }),
 })

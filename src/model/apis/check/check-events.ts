@@ -7,7 +7,7 @@ import { EXTENSION } from '../definition/extension.ts'
 import type { Flaw } from '../definition/flaw.ts'
 import { flagOf, objectOf, objectsOf, textOf } from '../definition/members.ts'
 
-const UNKNOWN_EVENT = 'is no event that this gateway tells of'
+const UNKNOWN_EVENT = 'is not an event of this gateway'
 
 /** What is wrong with the event handlers of a classic definition. */
 export function classicEventFlaws(classic: JsonObject): Flaw[] {

@@ -80,7 +80,7 @@ export async function changeDeveloperKey(
   const made = await withHolder(parts, row.body, async (developer) => {
     const now = await parts.tokens.getSession(row.hash)
     if (developer === undefined || now === undefined) throw fault('not_found', 'Could not retrieve key detail.')
-    if (isFormerKey(now.body)) throw fault('subscription_refused', 'another key took the place of this one')
+    if (isFormerKey(now.body)) throw fault('subscription_refused', 'this key was replaced')
     const orgId = orgIdOf(developer)
     const wanted = await wantedPolicies(parts, orgId, named)
     if ((await accessTypeOf(parts, wanted)) !== 'key')

@@ -11,7 +11,7 @@ import { developerChange } from './developer-change.ts'
 // returned here as well, so that they agree. The session names the developer (`developer_id`); of a key that was
 // rotated with an overlap the record holds the successor alone, and the old one is found through it.
 
-/** Keys that one key took the place of and that are good at the same time; older ones end. */
+/** Keys that one key replaced and that are valid at the same time; older ones end. */
 const MOST_FORMER = 4
 
 /** True for the session of a developer's key. */
@@ -19,12 +19,12 @@ export function isDeveloperKey(body: JsonObject): boolean {
   return typeof body[DEVELOPER_ID] === 'string'
 }
 
-/** True for a key that another took the place of. */
+/** True for a key that was replaced. */
 export function isFormerKey(body: JsonObject): boolean {
   return typeof body[ROTATED_TO] === 'string'
 }
 
-/** The keys that a key took the place of and that are still good, the latest first. @throws Fault `store_away` */
+/** The keys that a key replaced and that are still valid, the latest first. @throws Fault `store_away` */
 export async function formerKeysOf(tokens: Tokens, row: SessionRow): Promise<SessionRow[]> {
   const formers: SessionRow[] = []
   for (let at = row; formers.length <= MOST_FORMER; ) {
@@ -62,7 +62,7 @@ export function keyLifeOf(
   return { session, evictAt: 0, changes: isNew ? [] : [deleteKeyExpiry(hash)] }
 }
 
-/** What goes with the writing of a key: the record, and the keys that it took the place of, which give what it gives. */
+/** The changes that go with a write of a key: the record, and the keys that it replaced, which have the same access. */
 export async function changesWithSave(
   tokens: Tokens,
   developer: StoredDocument,
@@ -81,7 +81,7 @@ export async function changesWithSave(
   return { developerBody, changes: [developerChange(developer, developerBody), ...mirrored] }
 }
 
-/** What goes with the deletion of a key: its place in the record, and the keys that it took the place of. */
+/** The changes that go with the deletion of a key: its place in the record, and the keys that it replaced. */
 export async function changesWithDeletion(
   tokens: Tokens,
   developer: StoredDocument | undefined,
@@ -147,7 +147,7 @@ function overlapping({ hash, ...row }: SessionRow, untilMs: number, successor: s
   return { op: 'putSession', hash, row: { ...row, body, evictAt }, ifPresent: true }
 }
 
-/** What a key has now, under the identity of one that it took the place of. */
+/** The present access of a key, under the identity of one that it replaced. */
 function mirroredBody(body: JsonObject, former: SessionRow): JsonObject {
   const { date_created: _own, ...rest } = withHidden(body, former.body)
   const created = former.body.date_created

@@ -74,7 +74,7 @@ export function sumSql(query: HitQuery): Sql {
   return { text, values: bound.values }
 }
 
-/** One row for each bucket and what the query tells apart. */
+/** One row for each bucket and set of the query's dimensions. */
 function rowsSql(query: UsageQuery, bound: Bound): string {
   const table = tableFor(query)
   const time = timeColumn(table)
@@ -100,7 +100,7 @@ function rowsSql(query: UsageQuery, bound: Bound): string {
     GROUP BY ${['part.hour', ...names.map(({ sql }) => sql)].join(', ')}`
 }
 
-/** The members of a row that a query tells apart, besides the time. */
+/** The members of a row for the query's dimensions, besides the time. */
 function namesOf({ by }: UsageQuery): { sql: string; column: string }[] {
   return ALL_DIMENSIONS.flatMap((name) => {
     if (name === 'status') return by.includes('status') ? [{ sql: 'part.status', column: 'status' }] : []

@@ -99,7 +99,7 @@ export function usagePlanSql(
   }
 }
 
-/** The members of a row that a query tells apart, besides the time. */
+/** The members of a row for the query's dimensions, besides the time. */
 function namesOf({ by }: UsageQuery): { name: HitDimension; sql: string }[] {
   return ALL_DIMENSIONS.flatMap((name): { name: HitDimension; sql: string }[] => {
     if (name === 'status') return by.includes('status') ? [{ name, sql: 'part.status' }] : []

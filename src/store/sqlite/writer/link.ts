@@ -62,7 +62,7 @@ export class WriterLink {
   }
 
   /**
-   * Starts the writer thread and resolves when it takes writes. After one that ended, the feed first tells of what that one
+   * Starts the writer thread and resolves when it accepts writes. After one that ended, the feed first reports what that one
    * committed without telling. @throws Fault of `openWritable`, `store_away` when the thread cannot be started
    */
   async start(): Promise<void> {

@@ -29,7 +29,7 @@ export function superviseWriter(link: WriterLink, log: Log): () => void {
   const stopListening = link.onEnd((cause) => {
     log.error(
       { err: cause, cause: cause.cause },
-      'the store writer ended; reads go on, writes are refused until it is back',
+      'the store writer ended; reads work, writes are refused until it is back',
     )
   })
   void supervisor.start()

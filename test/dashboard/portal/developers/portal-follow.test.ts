@@ -114,7 +114,7 @@ test('an old key that is ended, or changed, while its successor lives', async (t
     await world.gateway.svc('POST', `/svc/keys/${first.key}/rotate`),
   ]) {
     assert.equal(answer.status, 400)
-    assert.match(answer.text, /another key took the place of this one/)
+    assert.match(answer.text, /this key was replaced/)
   }
   assert.deepEqual(await holdings(), held)
   assert.equal(await world.use('/orders/', first.key), 200)

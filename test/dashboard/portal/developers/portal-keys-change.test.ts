@@ -184,9 +184,9 @@ test('rotated again: every key before ends with the shorter time, and none rotat
   assert.deepEqual(await Promise.all(keys.map((key) => world.use('/stock/', key))), [200, 200, 200])
   for (const hash of [first.hash, String(second.key_id)]) {
     const answer = await world.call('POST', `${path}/${hash}/rotate`, { as: world.root, body: {} })
-    assert.deepEqual(refusal(answer), [400, 'Key is not valid: another key took the place of this one already'])
+    assert.deepEqual(refusal(answer), [400, 'Key is not valid: this key was replaced already'])
     const put = await world.call('PUT', `${path}/${hash}`, { as: world.root, body: { apply_policies: ['gold'] } })
-    assert.deepEqual(refusal(put), [400, 'The subscription is refused: another key took the place of this one'])
+    assert.deepEqual(refusal(put), [400, 'The subscription is refused: this key was replaced'])
   }
   // What the key gives now, those before it give.
   await world.asked(200, 'PUT', `${path}/${third.key_id}`, world.root, { apply_policies: ['gold'] })

@@ -108,7 +108,7 @@ const PINS: EntryKind = {
   titleOf: ({ pinDomain }) => hostWord(pinDomain),
 }
 
-/** What happens at an API and its handlers can be told of. */
+/** Events of an API that handlers can have. */
 const HANDLED_EVENTS = EVENT_NAMES.filter((name) => !isDashboardEvent(name))
 
 /** The name of an event; an unknown one is shown unchanged. */

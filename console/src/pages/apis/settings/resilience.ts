@@ -144,7 +144,7 @@ export const CERTIFICATES: readonly SettingEntry[] = [
   { part: 'pins', when: 'pinned' },
 ]
 
-/** Whom the API tells of what happens at it. */
+/** The event handlers of the API. */
 export const EVENTS: readonly SettingEntry[] = [{ part: 'handlers' }]
 
 /** Code of users that requests and answers pass. */

@@ -21,7 +21,7 @@ import { say } from '../../../texts/say.ts'
 
 const EVENTS = EVENT_NAMES.filter((name) => !isTokenEvent(name))
 
-/** The webhooks that an API tells of what happens to it, at it, and to keys for it. */
+/** The webhooks for events of an API, its traffic, and its keys. */
 export default function WebhooksTab({ api }: { readonly api: ApiView }) {
   const mayWrite = useMay('apis', 'write')
   const mayReadHooks = useMay('hooks')
