@@ -2,7 +2,7 @@ import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { fault } from '../../errors/fault.ts'
 import { EXTENSION, renameExtension } from '../../model/apis/definition/extension.ts'
-import { withSavableCors } from '../../model/apis/read/cors.ts'
+import { asSavable } from '../../model/apis/read/savable.ts'
 import { isObject, type Json, type JsonObject } from '../../model/json/json.ts'
 import { textAt } from '../moves/kind.ts'
 import { APIS } from '../moves/kind-apis.ts'
@@ -56,8 +56,8 @@ export function readDefinitions(folder: string): Definitions {
     if (found[0] !== undefined && found[0] !== 'svc') named = renameExtension(document, found).document
     else if (document !== body) named = document
     const normal = APIS.normal(named)
-    const saved = savableCors(normal)
-    read.candidates.push(candidateOf(saved?.body ?? normal, file, [...changes, ...(saved?.changes ?? [])]))
+    const saved = savable(normal)
+    read.candidates.push(candidateOf(saved.body, file, [...changes, ...saved.changes]))
   }
   return { ...read, words }
 }
@@ -77,12 +77,13 @@ export function readPolicyFiles(path: string): Read & { readonly renamed: Readon
   return { ...read, renamed }
 }
 
-/** With the CORS rules that a save takes; undefined where they are such already. */
-function savableCors(body: JsonObject) {
+/** With a definition that a save takes. */
+function savable(body: JsonObject): { readonly body: JsonObject; readonly changes: readonly string[] } {
   const [format, member] = isObject(body.oas) ? (['oas', 'oas'] as const) : (['classic', 'api_definition'] as const)
   const definition = body[member]
-  const saved = isObject(definition) ? withSavableCors(format, definition) : undefined
-  return saved && { body: { ...body, [member]: saved.definition }, changes: saved.changes }
+  if (!isObject(definition)) return { body, changes: [] }
+  const saved = asSavable(format, definition)
+  return { body: { ...body, [member]: saved.definition }, changes: saved.changes }
 }
 
 function candidateOf(body: JsonObject, file: string, changes: readonly string[]): ImportCandidate {

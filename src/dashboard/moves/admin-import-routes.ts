@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 import { toFault } from '../../errors/fault.ts'
 import { metadataOfApi } from '../../model/apis/definition/api-metadata.ts'
-import { withSavableCors } from '../../model/apis/read/cors.ts'
+import { asSavable } from '../../model/apis/read/savable.ts'
 import { isObject, type Json, type JsonObject } from '../../model/json/json.ts'
 import { withRightsMap } from '../../model/policies/policy.ts'
 import { type ApiDraft, publishApi } from '../../publish/apis/apis.ts'
@@ -50,9 +50,9 @@ export function adminImportRoutes(parts: DashboardParts): Route[] {
         const changed: string[] = []
         const take = async (row: JsonObject) => {
           const draft = draftOf(row)
-          const saved = withSavableCors(draft.format, draft.definition)
-          const { document } = await publishApi(parts, { ...draft, definition: saved?.definition ?? draft.definition })
-          changed.push(...(saved?.changes ?? []).map((change) => `${document.api_id}: ${change}`))
+          const { definition, changes } = asSavable(draft.format, draft.definition)
+          const { document } = await publishApi(parts, { ...draft, definition })
+          changed.push(...changes.map((change) => `${document.api_id}: ${change}`))
           return document.api_id
         }
         const outcome = await takeOver(rows, take, apiIdOf)

@@ -1,5 +1,6 @@
 import { toFault } from '../../errors/fault.ts'
 import { pathFlaws } from '../../model/apis/check/path-flaws.ts'
+import { hostFieldFlaws, writtenFieldFlaws } from '../../model/apis/check/written-fields.ts'
 import type { Api, ApiDocument } from '../../model/apis/definition/api.ts'
 import { askedTerritory } from '../../model/apis/definition/requested-territory.ts'
 import {
@@ -230,7 +231,7 @@ export class ApiCatalogue implements Territories {
       // Nothing has looked at a file before.
       const isFile = source.startsWith('file:')
       const api = isFile ? readNewApi(document) : readApi(document)
-      if (!isFile && api.active) entry.reason = unmetRules(api)
+      if (!isFile && api.active) entry.reason = idleRules(api, document)
       entry.segments = routeSegments(api.listenPath, api.ignoreCase)
       entry.territory = territoryOf(api)
       entry.api = api
@@ -457,9 +458,10 @@ function stateOf({ apiId, name, state, reason, revision }: Entry): ApiState {
   return { apiId, name, state, reason, revision }
 }
 
-/** Rules of a stored definition that a save would refuse today; '' = none. */
-function unmetRules(api: Api): string {
-  const [first, ...more] = pathFlaws(api)
+/** Rules of a stored definition that do nothing, most of which a save would refuse today; '' = none. */
+function idleRules(api: Api, { format, definition }: ApiDocument): string {
+  const flaws = [pathFlaws(api), writtenFieldFlaws(format, definition), hostFieldFlaws(format, definition)]
+  const [first, ...more] = flaws.flat()
   if (first === undefined) return ''
   return `${toWords(first.at)}: ${first.reason}${more.length > 0 ? `; and ${more.length} more` : ''}`
 }

@@ -298,7 +298,7 @@ export class LiveConfig {
 
   #warn({ apiId, name, state, reason }: ApiState): void {
     if (reason === '') return
-    const what = state === 'loaded' ? 'has rules that no request meets' : 'is not served as stored'
+    const what = state === 'loaded' ? 'has rules without effect' : 'is not served as stored'
     this.#parts.log.warn({ api_id: apiId, state }, `API "${name}" ${what}: ${reason}`)
   }
 

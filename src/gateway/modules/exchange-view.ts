@@ -1,5 +1,6 @@
 import { MAX_MODULE_BODY_BYTES } from '../../model/apis/definition/module-rules.ts'
 import type { JsonObject } from '../../model/json/json.ts'
+import { WIRE_FIELDS } from '../../model/network/wire-fields.ts'
 import type { ModuleAnswer, ModuleExchange, ModuleReply } from './extension.ts'
 import type { AnswerView, FieldEdit, FieldPairs, ModuleOutcome, RequestView } from './messages.ts'
 
@@ -10,22 +11,7 @@ const MAX_CONTEXT = 16_384
 const PATH = /^\/(?:[\w.~!$&'()*+,;=:@/-]|%(?!00)[0-9A-Fa-f]{2})*$/
 const QUERY = /^(?:[\w.~!$&'()*+,;=:@/?-]|%(?!00)[0-9A-Fa-f]{2})*$/
 /** Fields that say how a message is framed or routed: the gateway writes them. */
-const NOT_THEIRS = new Set([
-  'connection',
-  'content-length',
-  'date',
-  'expect',
-  'host',
-  'keep-alive',
-  'proxy-connection',
-  'te',
-  'trailer',
-  'transfer-encoding',
-  'upgrade',
-  'x-forwarded-for',
-  'x-forwarded-host',
-  'x-forwarded-proto',
-])
+const NOT_THEIRS = new Set([...WIRE_FIELDS, 'date', 'host', 'x-forwarded-for', 'x-forwarded-host', 'x-forwarded-proto'])
 
 /** A request as a module sees it, and what it did to it. */
 export class ExchangeView implements ModuleExchange {

@@ -6,8 +6,9 @@ import type { AnswerView, FieldEdit, FieldPairs } from '../modules/messages.ts'
 import type { ModuleSet } from '../modules/module-set.ts'
 import { credentialNames, openFields, ownBytes, requestView, splitQuery } from '../modules/views.ts'
 import { MAX_BUFFERED_BYTES } from '../steps/answers/buffer-answer.ts'
-import { linesOf, pairsOf, replyOf } from '../steps/transforms/run-modules.ts'
+import { pairsOf, replyOf } from '../steps/transforms/run-modules.ts'
 import type { Exchange, Reply } from './exchange.ts'
+import { fieldLines } from './field-lines.ts'
 import { editAnswer } from './respond.ts'
 import { type TransformFaults, transformed } from './template-values.ts'
 
@@ -82,7 +83,7 @@ async function throughModules(x: Exchange, modules: ModuleSet, answer: AnswerVie
   x.moduleContext = made.context
   if (made.refusal !== undefined || made.reply !== undefined) return replyOf(x, made)
   const { status, body } = made.answer!
-  return { status, fields: linesOf(made.edits.reduce(edited, answer.fields)), body }
+  return { status, fields: fieldLines(made.edits.reduce(edited, answer.fields)), body }
 }
 
 function edited(fields: FieldPairs, { name, values }: FieldEdit): FieldPairs {

@@ -1,3 +1,15 @@
+import { isGatewayField } from '../../model/network/wire-fields.ts'
+
+/**
+ * `Name: value\r\n` lines of fields that a definition or a module sets, their values checked. Those that frame a message or name its
+ * destination are left out: the gateway alone writes them, once.
+ */
+export function fieldLines(fields: readonly (readonly [name: string, value: string])[]): string {
+  let lines = ''
+  for (const [name, value] of fields) if (!isGatewayField(name)) lines += `${name}: ${value}\r\n`
+  return lines
+}
+
 /** `Name: value\r\n` lines without those of these names (lower case). */
 export function linesWithout(lines: string, names: ReadonlySet<string>): string {
   if (lines === '') return ''

@@ -6,6 +6,7 @@ import type { Origin } from '../../wire/connect/origin-port.ts'
 import { Fields } from '../../wire/http1/fields.ts'
 import type { AnswerHead } from '../../wire/http1/response-head.ts'
 import type { Target } from '../server/exchange.ts'
+import { fieldLines } from '../server/field-lines.ts'
 
 /**
  * Sends a target one probe on a separate connection, in the same way as requests: TLS, client certificate and pins are
@@ -67,7 +68,7 @@ class Probe implements OriginUser {
 /** Request and body, as text of one byte a character. */
 function headOf(target: Target, { url, method, headers, body }: HealthCheck): string {
   const parsed = URL.parse(url, 'http://target')!
-  const lines = headers.map(([name, value]) => `${name}: ${value}\r\n`).join('')
+  const lines = fieldLines(headers)
   const bytes = Buffer.from(body, 'utf8')
   const framing = bytes.length > 0 || method === 'POST' || method === 'PUT' ? `Content-Length: ${bytes.length}\r\n` : ''
   return (

@@ -1,5 +1,6 @@
 import { fault } from '../../errors/fault.ts'
 import { isObject, type Json, type JsonObject } from '../json/json.ts'
+import { isWireField } from '../network/wire-fields.ts'
 import { readWebhookTarget } from './webhook-target.ts'
 
 /** What is stored of a webhook; unknown members are kept. */
@@ -33,9 +34,8 @@ export interface HookDraft {
 }
 
 const METHODS: ReadonlySet<string> = new Set(['GET', 'POST', 'PUT', 'PATCH', 'DELETE'])
-/** Fields that belong to the connection, or that we write. */
-const TAKEN =
-  /^(?:host|connection|content-length|transfer-encoding|keep-alive|upgrade|te|trailer|expect|proxy-.*|x-svc-.*)$/i
+/** Fields that we write, besides those of the wire. */
+const TAKEN = /^(?:host|proxy-.*|x-svc-.*)$/i
 const FIELD_NAME = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/
 const FIELD_VALUE = /^[\x20-\x7e\x80-\xff]*$/
 const LONGEST = 256
@@ -87,7 +87,7 @@ function readHeaders(map: Json): Record<string, string> {
     throw fault('hook_invalid', `header_map: must be an object of at most ${MOST_HEADERS} texts`)
   return Object.fromEntries(
     Object.entries(map).map(([name, value]) => {
-      if (!FIELD_NAME.test(name) || name.length > LONGEST || TAKEN.test(name))
+      if (!FIELD_NAME.test(name) || name.length > LONGEST || isWireField(name) || TAKEN.test(name))
         throw fault('hook_invalid', 'header_map: a name is no header field, or one that is ours to write')
       if (typeof value !== 'string' || value.length > LONGEST_VALUE || !FIELD_VALUE.test(value))
         throw fault('hook_invalid', `header_map: the value of ${name} is none that a header can carry`)

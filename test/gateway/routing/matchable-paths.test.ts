@@ -315,5 +315,5 @@ test('a stored definition whose rules no request meets stays served, and is repo
   await gateway.store.documents.commit([{ op: 'put', kind: 'api', id: stored.id, body }], undefined)
   assert.equal((await gateway.svc('GET', '/svc/reload?block=true')).status, 200)
   assert.equal((await gateway.call('/a/y')).status, 200)
-  assert.ok(gateway.log.some(({ level, message }) => level === 'warn' && /no request meets.*UTF-8/.test(message)))
+  assert.ok(gateway.log.some(({ level, message }) => level === 'warn' && /rules without effect.*UTF-8/.test(message)))
 })

@@ -1,6 +1,7 @@
 import { type Fault, fault, prebuilt, toFault } from '../../../errors/fault.ts'
 import { renderFault, statusOf } from '../../../errors/render.ts'
 import { isObject } from '../../../model/json/json.ts'
+import { isGatewayField } from '../../../model/network/wire-fields.ts'
 import type { InnerPeer } from '../../../wire/http1/inner-socket.ts'
 import { readPath } from '../../../wire/http1/path.ts'
 import { methodFault } from '../../../wire/http1/request-line.ts'
@@ -22,19 +23,7 @@ const LOWER_CASE = prebuilt('request_malformed', 'methods are in upper case')
 /** Methods of the wire that are no requests for a resource, or whose answers are copies of what was sent. */
 const UNBATCHED = new Set(['TRACE', 'PRI'])
 
-/** Fields that the connection decides, or that tell where a request came from: a part of a batch comes from where the batch does. */
-const NOT_THEIRS = new Set([
-  'host',
-  'connection',
-  'content-length',
-  'transfer-encoding',
-  'expect',
-  'upgrade',
-  'te',
-  'trailer',
-  'keep-alive',
-  'proxy-connection',
-])
+/** Fields that tell where a request came from: a part of a batch comes from where the batch does. */
 const TELLS_ORIGIN = /^(?:x-forwarded-.*|x-real-ip|forwarded)$/
 
 interface Part {
@@ -139,7 +128,7 @@ function partOf(request: unknown, base: string, origin: InnerRequest['headers'])
   if (refused !== undefined) return { relativeUrl, request: refused }
   const own = Object.entries(headers ?? {}).map(([name, value]) => [name, String(value)] as const)
   const taken = (name: string) =>
-    NOT_THEIRS.has(name) || TELLS_ORIGIN.test(name) || origin.some(([ours]) => ours === name)
+    isGatewayField(name) || TELLS_ORIGIN.test(name) || origin.some(([ours]) => ours === name)
   const kept = own.filter(([name]) => !taken(name.toLowerCase()))
   return { relativeUrl, request: { method, target, headers: [...origin, ...kept], body: body ?? '' } }
 }

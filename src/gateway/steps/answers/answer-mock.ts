@@ -1,6 +1,7 @@
 import { type Fault, prebuilt } from '../../../errors/fault.ts'
 import type { MockAnswer, MockExample, MockRule } from '../../../model/apis/definition/operation.ts'
 import type { Exchange, Reply, Step } from '../../server/exchange.ts'
+import { fieldLines } from '../../server/field-lines.ts'
 import { preferredType } from '../../server/preferred-type.ts'
 
 const NO_EXAMPLE = prebuilt('mock_missing')
@@ -29,7 +30,7 @@ export function answerMock(rules: readonly (MockRule | undefined)[]): Step | und
 }
 
 function replyOf({ status, headers, body }: MockAnswer): Reply {
-  return { status, fields: headers.map(([name, value]) => `${name}: ${value}\r\n`).join(''), body }
+  return { status, fields: fieldLines(headers), body }
 }
 
 function statusOf(text: string): number {

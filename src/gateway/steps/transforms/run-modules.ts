@@ -1,12 +1,14 @@
 import { fault, prebuilt, toFault } from '../../../errors/fault.ts'
 import type { Api } from '../../../model/apis/definition/api.ts'
 import type { ModulePhase } from '../../../model/apis/definition/module-rules.ts'
+import { isGatewayField } from '../../../model/network/wire-fields.ts'
 import type { SecretNames } from '../../../model/secrets/redact-traffic.ts'
 import { readPath } from '../../../wire/http1/path.ts'
 import type { FieldEdit, FieldPairs, ModuleOutcome as Made } from '../../modules/messages.ts'
 import type { ModuleSet } from '../../modules/module-set.ts'
 import { credentialNames, openFields, ownBytes, requestView, splitQuery } from '../../modules/views.ts'
 import type { Exchange, Reply, Step, StepOutcome } from '../../server/exchange.ts'
+import { fieldLines } from '../../server/field-lines.ts'
 import { forwardPathOf } from './redirect-internally.ts'
 import { putBody } from './transform-body.ts'
 
@@ -87,7 +89,7 @@ function take(x: Exchange, phase: RequestPhase, made: Made, hiddenQuery: string)
 /** What ends the request: a refusal in the gateway's form, or an answer as the module gave it. */
 export function replyOf(x: Exchange, { refusal, reply }: Made): Reply {
   if (reply !== undefined && refusal === undefined) {
-    return { status: reply.status, fields: linesOf(reply.fields), body: reply.body }
+    return { status: reply.status, fields: fieldLines(reply.fields), body: reply.body }
   }
   x.fault = REJECTED
   const { status, message } = refusal!
@@ -98,8 +100,8 @@ export function replyOf(x: Exchange, { refusal, reply }: Made): Reply {
 function editField(x: Exchange, { name, values }: FieldEdit): void {
   x.request.erase(name)
   if (x.requestExtra !== '')
-    x.requestExtra = linesOf(pairsOf(x.requestExtra).filter(([each]) => each.toLowerCase() !== name))
-  for (const value of values) x.request.append(name, value)
+    x.requestExtra = fieldLines(pairsOf(x.requestExtra).filter(([each]) => each.toLowerCase() !== name))
+  if (!isGatewayField(name)) for (const value of values) x.request.append(name, value)
   x.requestEdits += `${JSON.stringify([name, ...values])}\n`
 }
 
@@ -120,11 +122,6 @@ function setPath(x: Exchange, path: string, phase: RequestPhase): boolean {
   x.rest = forms.path
   x.forwardPath = forwardPathOf(x.chain!, forms.sent)
   return true
-}
-
-/** `Name: value\r\n` lines of pairs. */
-export function linesOf(fields: FieldPairs): string {
-  return fields.map(([name, value]) => `${name}: ${value}\r\n`).join('')
 }
 
 /** Pairs of `Name: value\r\n` lines. */

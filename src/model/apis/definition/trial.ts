@@ -1,5 +1,6 @@
 import { fault } from '../../../errors/fault.ts'
 import type { JsonObject } from '../../json/json.ts'
+import { isWireField } from '../../network/wire-fields.ts'
 
 /** A request that a user tries at an API, through the gateway. */
 export interface TrialRequest {
@@ -48,9 +49,8 @@ const MOST_HEADERS = 64
 const LONGEST_TARGET = 8192
 const LONGEST_VALUE = 8192
 
-/** Fields for framing, routing and forwarding. */
-const NOT_YOURS =
-  /^(?:host|content-length|transfer-encoding|te|trailer|connection|keep-alive|proxy-.*|upgrade|expect|forwarded|x-forwarded-.*|x-real-ip|via)$/i
+/** Fields for routing and forwarding. */
+const NOT_YOURS = /^(?:host|proxy-.*|forwarded|x-forwarded-.*|x-real-ip|via)$/i
 
 /**
  * Checks what a caller sent: a method that carries no tunnel, an origin-form target of URI characters, header fields that cannot
@@ -63,7 +63,7 @@ export function checkTrial(sent: Pick<TrialRequest, 'method' | 'target' | 'heade
   if (sent.headers.length > MOST_HEADERS) throw refusal(`headers: at most ${MOST_HEADERS}`)
   for (const [name, value] of sent.headers) {
     if (!NAME.test(name)) throw refusal('headers: a name holds characters that no header may have')
-    if (NOT_YOURS.test(name)) throw refusal(`headers: ${name} is written by the gateway`)
+    if (isWireField(name) || NOT_YOURS.test(name)) throw refusal(`headers: ${name} is written by the gateway`)
     if (value.length > LONGEST_VALUE || !VALUE.test(value))
       throw refusal(`headers: the value of ${name} is too long, or is not visible ASCII`)
   }

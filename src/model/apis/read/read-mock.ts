@@ -1,4 +1,5 @@
 import { isObject, type Json, type JsonObject } from '../../json/json.ts'
+import { isWireField } from '../../network/wire-fields.ts'
 import { refuseFlaws } from '../check/validate.ts'
 import { flagOf, numberOf, objectOf, textOf } from '../definition/members.ts'
 import type { MockAnswer, MockExample, MockRule } from '../definition/operation.ts'
@@ -11,22 +12,9 @@ const DEFAULT_STATUS = 200
 /** Examples of one operation that are kept ready; a document with more is refused. */
 const MAX_EXAMPLES = 500
 
-/** Fields of an answer that frame it or belong to the connection: the wire writes them. */
-const FRAMING = new Set([
-  'connection',
-  'content-length',
-  'date',
-  'keep-alive',
-  'proxy-connection',
-  'te',
-  'trailer',
-  'transfer-encoding',
-  'upgrade',
-])
-
 /** Why a mock response cannot have a header; undefined when it can. */
 export function answerHeaderFault(name: string, value: string): string | undefined {
-  if (FRAMING.has(name.toLowerCase())) return 'must not be a header that the gateway writes itself'
+  if (isWireField(name) || name.toLowerCase() === 'date') return 'must not be a header that the gateway writes itself'
   return VALUES.fieldName(name) ?? VALUES.fieldValue(value)
 }
 

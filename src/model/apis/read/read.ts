@@ -5,6 +5,7 @@ import { classicFlaws, oasFlaws, unsupportedOasSchemes } from '../check/check-pa
 import { pathFlaws } from '../check/path-flaws.ts'
 import { refuseUnsupported, unsupportedFeaturesOf } from '../check/unsupported.ts'
 import { checkBounds, flawsOf, refuseFlaws } from '../check/validate.ts'
+import { writtenFieldFlaws } from '../check/written-fields.ts'
 import { servedClassic } from '../convert/convert.ts'
 import type { Api, ApiDocument } from '../definition/api.ts'
 import { metadataOfApi } from '../definition/api-metadata.ts'
@@ -45,16 +46,26 @@ export function readNewApi(document: ApiDocument): Api {
   checkBounds(definition)
   refuseFlaws(boundFlaws(format, definition))
   const api = readApi(document)
-  refuseFlaws([...corsFlaws(format, definition), ...carriedFlaws(document), ...expressionFlaws(api), ...pathFlaws(api)])
+  refuseFlaws([
+    ...corsFlaws(format, definition),
+    ...writtenFieldFlaws(format, definition),
+    ...carriedFlaws(document),
+    ...expressionFlaws(api),
+    ...pathFlaws(api),
+  ])
   return api
 }
 
-/** A document that carries what it held in its classic days is held to the bounds of both formats; its classic reading too. */
+/** A document that carries what it held in its classic days is held to the rules of both formats; its classic reading too. */
 function carriedFlaws({ format, definition }: ApiDocument): Flaw[] {
   if (format === 'classic')
-    return boundFlaws('oas', objectOf(objectOf(definition, 'oas'), 'document'), ['oas', 'document'])
+    return savedFlaws('oas', objectOf(objectOf(definition, 'oas'), 'document'), ['oas', 'document'])
   if (isEmpty(objectOf(objectOf(extensionOf(definition)!, 'classic'), 'kept'))) return []
-  return boundFlaws('classic', servedClassic(definition), [EXTENSION, 'classic'])
+  return savedFlaws('classic', servedClassic(definition), [EXTENSION, 'classic'])
+}
+
+function savedFlaws(format: ApiDocument['format'], definition: JsonObject, root: readonly string[]): Flaw[] {
+  return [...boundFlaws(format, definition, root), ...writtenFieldFlaws(format, definition, root)]
 }
 
 /** A definition that was an OpenAPI document carries what it said of operations. */
