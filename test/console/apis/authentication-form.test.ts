@@ -10,12 +10,14 @@ import { proofsIn } from '../../../console/src/pages/apis/authentication/authent
 import { PROOFS, type Proof, schemeForm } from '../../../console/src/pages/apis/authentication/schemes.ts'
 import { faultsByField } from '../../../console/src/parts/editors/openapi-place.ts'
 import type { FormValues } from '../../../console/src/parts/forms/form-values.ts'
+import { GRANT_CHOICES } from '../../../console/src/texts/grants.ts'
 import { Fault } from '../../../src/errors/fault.ts'
 import { toClassic } from '../../../src/model/apis/convert/convert.ts'
 import { getAt } from '../../../src/model/apis/definition/tree.ts'
 import { readApi } from '../../../src/model/apis/read/read.ts'
 import { SCHEMES } from '../../../src/model/authentication/schemes.ts'
 import type { JsonObject } from '../../../src/model/json/json.ts'
+import { GRANTS } from '../../../src/model/oauth-clients/grants.ts'
 import { classic, oas } from '../../worlds/model/api-samples.ts'
 
 const SECRET = Buffer.alloc(32, 7).toString('base64')
@@ -48,6 +50,13 @@ test('the console has a form for every scheme of the gateway, by the same names'
   assert.deepEqual(names, served)
   for (const { method, declaration } of SCHEMES)
     assert.ok(declaration?.matches((schemeForm(method).declared ?? {}) as JsonObject) !== false, method)
+})
+
+test('the form names grants as the authorization server does', () => {
+  for (const { type, flow, oas } of GRANT_CHOICES) {
+    const grant = GRANTS.find((each) => each.type === type)
+    assert.deepEqual({ type, flow, oas }, { type: grant?.type, flow: grant?.flow?.name, oas: grant?.oas })
+  }
 })
 
 test('each way to prove who calls is set up in both formats, and read back as it was typed', () => {

@@ -1,4 +1,5 @@
 import type { Choice, Field, FormValues, Heading } from '../../../parts/forms/record-form.tsx'
+import { GRANT_CHOICES } from '../../../texts/grants.ts'
 import { say, type TextName } from '../../../texts/say.ts'
 import { jwtFields, letInFields } from './authentication-method-fields.tsx'
 import { proofsIn } from './authentication-methods.ts'
@@ -111,7 +112,7 @@ function oauthFields(): readonly Entry[] {
     { heading: say('apiAuth.server'), when: isOauth },
     {
       ...words('flows'),
-      ...{ kind: 'choices', choices: choices('flows', ['authorization_code', 'client_credentials', 'password']) },
+      ...{ kind: 'choices', choices: GRANT_CHOICES.map(({ type, label }) => ({ value: type, label })) },
       when: isOauth,
     },
     {

@@ -1,5 +1,6 @@
 import type { Definition, Json } from '../../../api/apis/apis.ts'
 import type { FormValue, FormValues } from '../../../parts/forms/form-values.ts'
+import { GRANT_CHOICES } from '../../../texts/grants.ts'
 import { EXTENSION, objectAt, textAt, textsAt, withAt, written } from '../editor/tree.ts'
 import { letInValues, memberPlaces, memberValues, withLetIn, withMembers } from './authentication-members.ts'
 import {
@@ -18,12 +19,6 @@ import {
 import { askingInClassic, askingInOpenapi, severalPlaces, severalValues } from './authentication-several.ts'
 import { PROOFS } from './schemes.ts'
 
-/** Grants as the form names them, and the OpenAPI flow of each. */
-const FLOWS = [
-  ['authorization_code', 'authorizationCode'],
-  ['client_credentials', 'clientCredentials'],
-  ['password', 'password'],
-] as const
 const AUTHORIZE = { authorizationUrl: '/oauth/authorize' }
 const TOKEN = { tokenUrl: '/oauth/token' }
 const ADDRESSES: Readonly<Record<string, Definition>> = {
@@ -43,7 +38,7 @@ export function authenticationOf(classic: Definition): FormValues {
     ...memberValues(classic),
     ...letInValues(classic),
     strip: classic.strip_auth_data === true,
-    flows: FLOWS.map(([type]) => type).filter((type) => types.includes(type)),
+    flows: GRANT_CHOICES.map(({ type }) => type).filter((type) => types.includes(type)),
     refresh: types.includes('refresh_token'),
     scopes: scopeLines(objectAt(meta, ['scopes'])),
     notifyUrl: textAt(classic, ['notifications', 'oauth_on_keychange_url']),
@@ -110,6 +105,8 @@ function inOpenapi(definition: Definition, { before, values }: Change): Definiti
     next = withAt(next, declared, proof === 'oauth' ? { ...said, flows: flowsIn(said, values) } : said)
     if (proof !== 'oauth') continue
     next = withAt(next, [...held, 'refreshToken'], values.refresh === true)
+    for (const { type, oas } of GRANT_CHOICES)
+      if (oas !== undefined) next = written(next, [...held, oas], list(values.flows).includes(type) || undefined)
     next = withNotifications(next, [...held, 'notifications'], 'onKeyChangeUrl', 'sharedSecret', values)
   }
   return askingInOpenapi(next, values)
@@ -139,8 +136,8 @@ function flowsIn(before: Definition, values: FormValues): Definition {
   const scopes = scopesIn(values.scopes)
   const kept = objectAt(before, ['flows', 'implicit'])
   const flows: Record<string, Json> = Object.keys(kept).length > 0 ? { implicit: { ...kept, scopes } } : {}
-  for (const [type, flow] of FLOWS)
-    if (list(values.flows).includes(type))
+  for (const { type, flow } of GRANT_CHOICES)
+    if (flow !== undefined && list(values.flows).includes(type))
       flows[flow] = { ...ADDRESSES[flow], ...objectAt(before, ['flows', flow]), scopes }
   return flows
 }
