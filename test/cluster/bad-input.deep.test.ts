@@ -87,7 +87,7 @@ async function newKey(gateway: Node, more: object = {}): Promise<string> {
   return String((await done(made)).key)
 }
 
-test('credentials that are revoked while nodes run: they serve what they know, and catch up when they have them again', async (t) => {
+test('nodes serve from memory while their database credentials are revoked, and catch up', async (t) => {
   const cluster = await startCluster(t)
   const url = cluster.postgres.url()
   const writer = await startShops(t, cluster)

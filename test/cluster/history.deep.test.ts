@@ -35,7 +35,7 @@ const brokenPromises = (all: readonly Revoked[], { places }: World) =>
   all.flatMap(({ uses, revoked }) => revocationFaults(uses, revoked, (node, at) => dueAt(places[node]!, at)))
 const taken = (takings: readonly Taking[]) => takings.filter(({ outcome }) => outcome === 'taken').length
 
-test('under faults refreshes are as if one thing did them, revocations in time, and a quota is never exceeded', async (t) => {
+test('under faults refreshes are linearizable, revocations in time, quotas exact', async (t) => {
   const cluster = await startCluster(t, ['--appendonly', 'yes'])
   const world = await startWorld(t, cluster, { start: (env) => cluster.start('gateway', env), quota: QUOTA })
   const { places } = world

@@ -98,7 +98,7 @@ class Model {
 /** Properties of tickets under many callers, purges and a clock that jumps. */
 export function ticketRaces(adapters: readonly Adapter[]): void {
   for (const { name, open } of adapters) {
-    test(`${name}: any interleaving of puts, claims and ends leaves what their commits say, purge and jumps included`, async (t) => {
+    test(`${name}: any interleaving of puts, claims and ends leaves the state of its commits`, async (t) => {
       let claims = 0
       let refused = 0
       const clock = new FakeClock()

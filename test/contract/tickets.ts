@@ -155,7 +155,7 @@ export function ticketsSuite(adapters: readonly Adapter[]): void {
       assert.equal(wins(await all()), 0)
     })
 
-    test(`${name}: of 100 that write one version of a ticket, one wins; a used one keeps its version and its use`, async (t) => {
+    test(`${name}: of 100 writers of one version of a ticket, one wins`, async (t) => {
       const { documents, tokens } = await open(t)
       await documents.commit([put('device')], undefined)
       for (let version = 1; version < 4; version++) {

@@ -116,47 +116,43 @@ test('a bound that is set is named where it refuses', ONLY_LINUX, async (t) => {
   assert.equal(linesOf(product, 'as many as gateway.max_connections allows').length, 1)
 })
 
-test(
-  'requests that wait for an upstream leave descriptors for the dashboard, the store and the control port',
-  ONLY_LINUX,
-  async (t) => {
-    // The more clients are wanted, the fewer connections to upstreams are left: 44 here.
-    const { product, control } = await start(t, { SVC_GW_MAXCONNECTIONS: '100' })
-    const held: Socket[] = []
-    let answering = false
-    const answer = (socket: Socket) => socket.end('HTTP/1.1 200 OK\r\nContent-Length: 0\r\nConnection: close\r\n\r\n')
-    const upstream = createServer((socket) => {
-      socket.on('error', () => {})
-      socket.once('data', () => (answering ? answer(socket) : held.push(socket)))
-    })
-    await new Promise<void>((resolve) => upstream.listen(0, '127.0.0.1', resolve))
-    t.after(() => upstream.close())
-    const { port } = upstream.address() as { port: number }
-    const proxy = { listen_path: '/slow/', target_url: `http://127.0.0.1:${port}/` }
-    const api = { name: 'slow', api_id: 'slow', use_keyless: true, active: true, proxy }
-    assert.equal((await control('POST', '/svc/apis', api)).status, 200)
-    const waiting = Array.from({ length: 80 }, () => product.call('/slow/').then(({ status }) => status))
-    const statuses: number[] = []
-    for (const each of waiting) void each.then((status) => statuses.push(status))
-    await eventually('some wait and the others are refused', () => held.length + statuses.length === waiting.length)
-    assert.ok(held.length >= 40 && held.length < 60, String(held.length))
-    assert.deepEqual([...new Set(statuses)], [503])
-    assert.equal((await call(product.dashboardPort, '/api/login/options')).status, 200)
-    assert.equal(
-      (
-        await control('POST', '/svc/apis', {
-          ...api,
-          api_id: 'late',
-          name: 'late',
-          proxy: { ...proxy, listen_path: '/late/' },
-        })
-      ).status,
-      200,
-    )
-    answering = true
-    for (const socket of held) answer(socket)
-    await Promise.all(waiting)
-    assert.equal(statuses.filter((status) => status === 200).length, held.length)
-    await eventually('requests are served again', async () => (await product.call('/slow/')).status === 200)
-  },
-)
+test('waiting requests leave descriptors for the dashboard, the store and the control port', ONLY_LINUX, async (t) => {
+  // The more clients are wanted, the fewer connections to upstreams are left: 44 here.
+  const { product, control } = await start(t, { SVC_GW_MAXCONNECTIONS: '100' })
+  const held: Socket[] = []
+  let answering = false
+  const answer = (socket: Socket) => socket.end('HTTP/1.1 200 OK\r\nContent-Length: 0\r\nConnection: close\r\n\r\n')
+  const upstream = createServer((socket) => {
+    socket.on('error', () => {})
+    socket.once('data', () => (answering ? answer(socket) : held.push(socket)))
+  })
+  await new Promise<void>((resolve) => upstream.listen(0, '127.0.0.1', resolve))
+  t.after(() => upstream.close())
+  const { port } = upstream.address() as { port: number }
+  const proxy = { listen_path: '/slow/', target_url: `http://127.0.0.1:${port}/` }
+  const api = { name: 'slow', api_id: 'slow', use_keyless: true, active: true, proxy }
+  assert.equal((await control('POST', '/svc/apis', api)).status, 200)
+  const waiting = Array.from({ length: 80 }, () => product.call('/slow/').then(({ status }) => status))
+  const statuses: number[] = []
+  for (const each of waiting) void each.then((status) => statuses.push(status))
+  await eventually('some wait and the others are refused', () => held.length + statuses.length === waiting.length)
+  assert.ok(held.length >= 40 && held.length < 60, String(held.length))
+  assert.deepEqual([...new Set(statuses)], [503])
+  assert.equal((await call(product.dashboardPort, '/api/login/options')).status, 200)
+  assert.equal(
+    (
+      await control('POST', '/svc/apis', {
+        ...api,
+        api_id: 'late',
+        name: 'late',
+        proxy: { ...proxy, listen_path: '/late/' },
+      })
+    ).status,
+    200,
+  )
+  answering = true
+  for (const socket of held) answer(socket)
+  await Promise.all(waiting)
+  assert.equal(statuses.filter((status) => status === 200).length, held.length)
+  await eventually('requests are served again', async () => (await product.call('/slow/')).status === 200)
+})

@@ -46,7 +46,7 @@ function apis(): JsonObject[] {
   return [document, { api_definition: definition }]
 }
 
-test('planted secrets of every kind of document are sealed at rest, masked for readers, kept, and not in a dump', async (t) => {
+test('planted secrets of every document kind are sealed, masked, kept, and not in a dump', async (t) => {
   const world = await startEnvironment(t, { onDisk: true, env: { SVC_WEBHOOKS_ALLOWPRIVATE: 'true' } })
   const { ask, dashboard } = world
   await fill(world, 'http://127.0.0.1:9/')

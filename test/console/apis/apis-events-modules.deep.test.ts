@@ -170,7 +170,7 @@ test('functions of modules are called as the form says', async (t) => {
   })
 })
 
-test('where no folder of modules is set, the form says so and how to set one, and the node why it does not serve', async (t) => {
+test('without a plugin folder the form says how to set one, and the node why it does not serve', async (t) => {
   const world = await startApis(t)
   const id = await makeApi(world, 'Closed', '/closed/')
   const page = await world.open(world.admin, `/apis/${id}`)

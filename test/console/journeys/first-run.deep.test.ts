@@ -3,7 +3,7 @@ import { becomes } from '../../worlds/base/eventually.ts'
 import { openPage, startBrowser } from '../../worlds/browser/chromium.ts'
 import { checkThemes, shoot, signIn, startConsole, firstSteps as steps } from '../../worlds/console/world.ts'
 
-test('without the right to add APIs there are no first steps, and the rest shows what the permissions allow', async (t) => {
+test('without permission to create APIs there are no first steps', async (t) => {
   const world = await startConsole(t)
   const browser = await startBrowser(t)
   for (const [person, has, lacks] of [

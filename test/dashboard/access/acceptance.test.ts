@@ -44,7 +44,7 @@ const LISTS: readonly (readonly [path: string, ...members: string[]])[] = [
   ['/api/portal/documentation', 'Data', 'Pages'],
 ]
 
-test('every list has its two members in order, counts an empty first page as one, and none when all is asked for', async (t) => {
+test('every list has its two members in order, and a page count for empty and complete lists', async (t) => {
   const { ask } = await world(t)
   const oauth = { use_keyless: false, use_oauth2: true, oauth_meta: { allowed_access_types: ['client_credentials'] } }
   await ask('POST', '/api/apis', { api_definition: classicApi('orders', '/orders/', oauth) })

@@ -13,7 +13,7 @@ import type { TestUser } from '../../worlds/dashboard/harness.ts'
 
 const DEVELOPERS = '/api/portal/developers'
 
-test('a developer keeps the keys and apps that a writer does not see, and goes only when all of them have gone', async (t) => {
+test('a developer keeps the keys and apps that a writer does not see', async (t) => {
   const world = await startWorld()
   t.after(world.close)
   const { owned, open, store } = world

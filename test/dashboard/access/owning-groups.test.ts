@@ -182,7 +182,7 @@ test('a default group that owns APIs counts as named where a sign-in names none'
   }
 })
 
-test('who writes back a profile as it was does not answer for its sign-ins, and nobody ends keys of hidden policies', async (t) => {
+test('an unchanged profile keeps its guarantor, and keys of hidden policies stay', async (t) => {
   const { call, user, admin, store, orgId, close } = await startTestDashboard({ env: ENV })
   t.after(close)
   const { documents } = store

@@ -55,7 +55,7 @@ async function share(world: World): Promise<void> {
   assert.deepEqual(policyApisOf(stored.body).sort(), [open.api, owned.api].sort())
 }
 
-test('an owner of some of the APIs behind a shared thing reads it without secrets, and changes nothing of it by any route', async (t) => {
+test('an owner of some APIs of a shared object reads it without secrets and cannot change it', async (t) => {
   const world = await startWorld()
   t.after(world.close)
   const { open, owned } = world

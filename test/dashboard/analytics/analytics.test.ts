@@ -114,7 +114,7 @@ test('hours cut the first and the last day, of buckets and of things', async (t)
   assert.match(String(refusal(back)[1]), /it ends before it begins/)
 })
 
-test('requests are told apart by version, status and OAuth client, and narrowed down to whatever a row is about', async (t) => {
+test('requests are grouped by version, status and OAuth client, and filtered by any row', async (t) => {
   const world = await open(t)
   await traffic(world, [0, 200], [2, 404], [3, 200], [5, 401], [7, 200], [8, 500], [9, 200])
   const { plain } = world.hashes

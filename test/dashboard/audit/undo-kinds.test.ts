@@ -52,7 +52,7 @@ test('a developer gets back what was changed, never ways in; requests for keys s
   assert.equal((await w.undo()).status, 409)
 })
 
-test('what administrators set for their organisation is put back, except a host that another one has by now', async (t) => {
+test('settings of the organisation are restored, except a host that is taken by now', async (t) => {
   const w = await openUndoWorld(t)
   const organisation = async () => (await w.body('organisation', w.orgId))!
   await w.sent('PUT', '/api/org/second-factor', { required: true })

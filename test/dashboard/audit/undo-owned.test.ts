@@ -116,7 +116,7 @@ const REFERRING: Readonly<Record<string, (scene: Scene, id: string) => Promise<{
   },
 }
 
-test('undoing goes through the guards of the calls that it undoes, for every kind that others have a part in', async (t) => {
+test('an undo passes the checks of the calls that it undoes, for every kind with shared objects', async (t) => {
   const world = await startWorld()
   t.after(world.close)
   const { call, store, orgId, open, owned } = world

@@ -20,7 +20,7 @@ import { openMemoryStore } from '../../../src/store/memory/open.ts'
 import { startTestGateway } from '../../worlds/base/harness.ts'
 import { definition, draft, group, openUndoWorld } from '../../worlds/dashboard/undo-world.ts'
 
-test('keys: making, changing and deleting are undone; a rotation is not, and neither is a token brought back', async (t) => {
+test('keys: creation, change and deletion are undone; a rotation is not', async (t) => {
   const { parts, undo, orgId, store, api, last, admin, user } = await openUndoWorld(t)
   await api('orders')
   const session = {
@@ -226,7 +226,7 @@ test('with ownership on only an owner undoes', async (t) => {
   assert.equal((await undo(admin)).status, 200)
 })
 
-test('tokens of clients stay revoked, and what an administrator of the organisation may not change is not undone', async (t) => {
+test('tokens of clients stay revoked, and forbidden changes are not undone', async (t) => {
   const { parts, undo, orgId, store, admin, last, body, call } = await openUndoWorld(t)
   const hash = Buffer.alloc(32, 9)
   const row = { body: {}, orgId, apiIds: [], policyIds: [], clientId: 'c', evictAt: 0 }

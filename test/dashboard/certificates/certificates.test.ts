@@ -17,7 +17,7 @@ function form(pem: string, name = 'cert', before = ''): string {
 
 const field = (name: string) => `--${BOUNDARY}\r\nContent-Disposition: form-data; name="${name}"\r\n\r\nvalue\r\n`
 
-test('a certificate is added as the first file of a form, described, listed and deleted; its key never comes out', async (t) => {
+test('a certificate is uploaded, described, listed and deleted; its key is never returned', async (t) => {
   const { call, root, orgId } = await keyWorld(t)
   const pair = selfSigned('api.example.test', 'www.example.test')
   const id = orgId + pair.fingerprint

@@ -245,7 +245,7 @@ test('with ownership, nobody gives rights on what others own', async (t) => {
   assert.deepEqual(now!.body, row!.body)
 })
 
-test('of policies that a reader may not see, a key that has them besides others shows no tags and no metadata', async (t) => {
+test('tags and metadata of hidden policies do not show on their keys', async (t) => {
   const world = await keyWorld(t, { env: { SVC_DB_ENABLEOWNERSHIP: 'true' } })
   const { api, policy, key, user, asked, root } = world
   const owner = await user({ keys: 'write', policies: 'write' })

@@ -151,7 +151,7 @@ test('clients: secrets for those who may write APIs, ids of other organisations 
   assert.deepEqual([bad!.kind, bad!.id], ['definition', 'free'])
 })
 
-test('a check says of each API what its writing would say: what the mover may not see is in the way, and nothing is in its own way', async (t) => {
+test('a check reports for each API what its write would, without conflicts with itself', async (t) => {
   for (const ownership of [false, true]) {
     const { dashboard, as } = await world(t, { SVC_DB_ENABLEOWNERSHIP: String(ownership) })
     const [mine, other] = await owning(dashboard, as)

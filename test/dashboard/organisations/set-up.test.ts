@@ -113,7 +113,7 @@ test('the link takes an organisation of that name which the admin API has made',
   assert.equal(shown.cname, 'kept')
 })
 
-test('the default organisation can be deleted while it has no users; the next one gets its id and its objects', async (t) => {
+test('the default organisation can be deleted without users; the next one gets its id', async (t) => {
   const { dashboard, installation } = await freshInstallation(t)
   const call = (method: string, path: string, body?: unknown) =>
     dashboard.call(method, path, { as: 'installation', body })

@@ -27,7 +27,7 @@ async function opens(dashboard: TestDashboard, { email, orgId }: TestUser, passw
   return verifyPassword(accounts.find(({ org_id }) => org_id === orgId)?.password_hash, password)
 }
 
-test('the demo boots: organisation imported, users made, passwords set with the keys of their owners, groups', async (t) => {
+test('the demo boots: organisation imported, users created, passwords set, groups', async (t) => {
   const dashboard = await dashboardFor(t, { env: DEMO })
   const admin = installation(dashboard)
   bodyOf(await admin('GET', '/admin/organisations'))
@@ -156,7 +156,7 @@ test('the docker demo cuts the text of answers, which stands as it expects', asy
   )
 })
 
-test('the asynchronous client: a super admin for the time being, users, groups, search, and it deletes itself', async (t) => {
+test('the asynchronous client: a temporary super admin, users, groups, search, self-deletion', async (t) => {
   const dashboard = await dashboardFor(t)
   const admin = installation(dashboard)
   const root = asUser(

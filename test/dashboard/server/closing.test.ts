@@ -23,7 +23,7 @@ function open(port: number): { socket: Socket; heard: () => string; ended: () =>
 /** Head of a request whose body is still to come. */
 const HEAD = `POST /api/login HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: ${BODY.length}\r\n\r\n`
 
-test('a dashboard that stops answers what was begun, and what comes on the same connection, and says that it closes', async (t) => {
+test('a stopping dashboard answers started calls and says that it closes', async (t) => {
   const world = await startTestDashboard()
   let closing: Promise<void> | undefined
   t.after(() => closing ?? world.close())

@@ -110,7 +110,7 @@ function bodyOf({ bodyType }: Operation, body: unknown): unknown {
   return new URLSearchParams(pairs).toString()
 }
 
-test('whatever is sent within the document: never a failure of ours, always the declared form, and a refusal changes nothing', async (t) => {
+test('any input within the document gets the declared form, and a refusal changes nothing', async (t) => {
   const world = await startWorld()
   t.after(world.close)
   const operations = await operationsOf(world)

@@ -49,7 +49,7 @@ test('strangers keep nobody out where they came from before, and guess no more t
   )
 })
 
-test('strangers make a new address wait half a minute at most, and guess about 3,000 passwords of a name a day, however they rest', () => {
+test('strangers delay a new address by half a minute at most, and guess about 3,000 passwords a day', () => {
   const DAY_MS = 86_400_000
   const rests = fc.array(fc.nat(fc.sample(fc.constantFrom(1000, 60_000, 7_200_000), 1)[0]!), {
     minLength: 1,
@@ -122,7 +122,7 @@ test('no spelling of an address is another name', async (t) => {
   assert.deepEqual(statuses, [401, 401, 401, 429])
 })
 
-test('developers are not locked out of the portal by strangers, nor by those who go through a portal that tells its visitors', async (t) => {
+test('developers are not locked out of the portal by strangers, with or without visitor addresses', async (t) => {
   const world = await portalPeople(t, { env: { ...PROXIED, SVC_DB_SECURITY_LOGINFAILUREUSERNAMELIMIT: '3' } })
   const email = 'ada@example.test'
   await world.developer({ email, password: cheapHash(PORTAL_PASSWORD) })

@@ -64,7 +64,7 @@ test('the own password is not changed without the present one, and guessing at i
   assert.equal((await new Browser(world).login(ada.email)).status, 200)
 })
 
-test('scripts that set up users: no password yet, or the same again, and rights in the body are passed over', async (t) => {
+test('set-up scripts may omit or repeat the password; permissions in the body are ignored', async (t) => {
   const world = await signInWorld(t)
   const rights = { user_permissions: { IsAdmin: 'admin' }, org_id: 'x' }
   const ada = await person(world, { password_hash: '', user_permissions: { apis: 'read' } })

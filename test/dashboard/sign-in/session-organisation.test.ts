@@ -102,7 +102,7 @@ test('what an unbounded user looks at it does not write, and no secret of it is 
   }
 })
 
-test('only a browser of somebody without an organisation chooses, only what is there, and it is recorded there', async (t) => {
+test('only a browser session of a user without an organisation can choose one', async (t) => {
   const dashboard = await world(t)
   const { browser, call, root, first, orgId, otherOrg, user, store } = dashboard
   const member: Person = await person(dashboard)

@@ -342,7 +342,7 @@ test('metadata by address: fetched within bounds, refused on private networks an
     await assert.rejects(readIdpMetadata(xml), { code: 'sso_failed' })
 })
 
-test('an account is met by the name that the identity provider gave it first, unless that is another each time', async (t) => {
+test('an account is found by the first name ID of the identity provider, unless it is transient', async (t) => {
   const dashboard = await world(t, {}, { SAMLEmailClaim: 'address' }, { SVC_DB_SSOENABLEUSERLOOKUP: 'true' })
   const { id } = await dashboard.user({ apis: 'read' })
   const user = (await dashboard.store.documents.get('user', id as never))!

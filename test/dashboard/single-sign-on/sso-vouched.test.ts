@@ -108,7 +108,7 @@ const CHANGES: readonly Change[] = [
   },
 ]
 
-test('what a user without administrator rights has let in never has more than that user, and does not come back', async (t) => {
+test('sessions of a guarantor without administrator rights never exceed that user', async (t) => {
   const accounts: Record<string, Account> = {}
   const env = { SVC_DB_SSOENABLEUSERLOOKUP: 'true', SVC_DB_ENABLEOWNERSHIP: 'true' }
   const at = await world(t, accounts, {}, env)
@@ -222,7 +222,7 @@ test('whom such a session lets in ends with the same user, and never owns more',
   assert.deepEqual([await owning.isIn(), await other.isIn()], [false, false])
 })
 
-test('on the word of a user without administrator rights alone, a session gets no credential that outlasts it', async (t) => {
+test('a session vouched for by a plain user gets no credential that outlasts it', async (t) => {
   const at = await world(t, {}, {}, { SVC_DB_SSOENABLEUSERLOOKUP: 'true' })
   const { base, call, user, boss } = at
   const low = await user({ apis: 'read' })

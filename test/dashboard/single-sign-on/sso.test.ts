@@ -176,7 +176,7 @@ test('groups give their rights: one, the union of several, none for an id that i
   }
 })
 
-test('GroupID and GroupsIDs: absent is both of them empty; all that is there and names no group gives nothing', async (t) => {
+test('GroupID and GroupsIDs: absent means both empty; unknown groups give nothing', async (t) => {
   const { enter, group, call, orgId, admin } = await world(t)
   const [one, other] = [await group({ apis: 'read' }), await group({ keys: 'read' })]
   const NONE = { IsAdmin: 'false' }

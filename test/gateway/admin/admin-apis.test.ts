@@ -83,7 +83,7 @@ test('unknown APIs, other ids and the other format are refused', async (t) => {
   assert.equal((await gate.svc('DELETE', '/svc/apis/oas/c')).status, 200)
 })
 
-test('a definition that is not valid, or asks for what is not served, is refused with the place of the fault', async (t) => {
+test('an invalid or unsupported definition is refused with the place of the error', async (t) => {
   const gate = await start(t)
   for (const [definition, reason] of [
     [classicApi('C', 'no-slash'), /listen_path/],

@@ -8,7 +8,7 @@ import { freePort } from '../../worlds/servers/free-port.ts'
 
 const SECRET = { 'x-svc-authorization': TEST_SECRET }
 
-test('with a control port /svc/ and /metrics are there alone, and look like any unknown path on the traffic port', async (t) => {
+test('with a control port /svc/ and /metrics are unknown paths on the traffic port', async (t) => {
   // It has no "any free port".
   const controlPort = await freePort()
   const gateway = await startTestGateway({ env: { SVC_GW_CONTROLPORT: String(controlPort) } })

@@ -77,7 +77,7 @@ async function start(t: TestContext, algorithm = 'ES256') {
 const kidOf = (token: string): string => JSON.parse(Buffer.from(token.split('.')[0]!, 'base64url').toString()).kid
 const statesOf = (keys: readonly Key[]) => keys.map(({ state }) => state)
 
-test('a JWT client verifies every token across a rotation, also with the key set that it read before the switch', async (t) => {
+test('a JWT client verifies every token across a rotation, also with its older key set', async (t) => {
   const { world, nodes, clock, call, keySet, token, remote, verify, use } = await start(t)
   const old = await token()
   const [first] = await call('GET')

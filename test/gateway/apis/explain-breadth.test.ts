@@ -152,7 +152,7 @@ test('explain says what stands in the upstream place, and how the upstream stand
   assert.deepEqual([refused.step, refused.code], ['authenticate', 'key_unknown'])
 })
 
-test('an API that uses nothing of the breadth has the steps of a bare one, whatever stands switched off in it', async (t) => {
+test('an API without optional features has only the basic steps', async (t) => {
   const at = await install(t)
   const off = { enabled: false }
   const bare = defined({ id: 'bare', url: at.origin.url })

@@ -116,7 +116,7 @@ test('a broken edit leaves the last good definition in service, and log and node
   assert.equal((await f.node('a'))?.state, 'loaded')
 })
 
-test('a definition that is well-formed but not valid leaves the last good one in service and names the path', async (t) => {
+test('an invalid definition leaves the last good one in service and names the path', async (t) => {
   const f = await follow(t, { 'a.json': versioned('a', '1', DEAD) })
   f.write('a.json', defined({ id: 'a', url: 'not a url' }))
   await eventually('the node says stale', async () => (await f.node('a'))?.state === 'stale')

@@ -238,7 +238,7 @@ for (const { name, open: openStore } of STORES) {
   })
 }
 
-test('a store that cannot be read leaves the node serving what it has; it says so, and catches up by itself', async (t) => {
+test('a node without its store keeps serving, says so, and catches up', async (t) => {
   const store = new SlowStore(openMemoryStore())
   const { gateway, put, rev } = await open(t, store)
   await put('a', '2')

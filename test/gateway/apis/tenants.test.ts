@@ -136,7 +136,7 @@ test('property: of all organisations whose APIs were taken, one alone can see a 
   assert.ok(refusals > 0)
 })
 
-test('property: of stored APIs that overlap the older one is served, after a restart and while running alike', async (t) => {
+test('property: of overlapping stored APIs the older one is served, also after a restart', async (t) => {
   const { origin, gateway } = await world(t, { SVC_GW_ENABLEDUPLICATESLUGS: 'true' })
   await fc.assert(
     fc.asyncProperty(
@@ -330,7 +330,7 @@ function namedDefinition(api: NamedApi, url: string): JsonObject {
   return definition
 }
 
-test('property: ids take no request from a listen path, listen paths none from ids, and neither blocks changes', async (t) => {
+test('property: ids and listen paths take no requests from each other, and block no changes', async (t) => {
   const { origin, gateway } = await world(t)
   const probes = [
     ...[...WORDS, 'one'].map((word) => ({ host: 'any.example', word })),

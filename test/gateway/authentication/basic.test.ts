@@ -78,7 +78,7 @@ test('credentials that are malformed are refused as such', async (t) => {
   assert.equal((await get('ann', PASSWORD)).status, 200)
 })
 
-test('a password that is right is not hashed each time, until another one is stored, its time is over, or the user is gone', async (t) => {
+test('a correct password is cached until it changes, its time is over, or the user is deleted', async (t) => {
   const { gate, get, save } = await world(t, { basic_auth: { cache_ttl: 5 } })
   assert.equal((await save('ann')).status, 200)
   for (let i = 0; i < 5; i++) assert.equal((await get('ann', PASSWORD)).status, 200)

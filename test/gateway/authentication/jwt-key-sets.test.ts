@@ -89,7 +89,7 @@ test('the address may stand in the single source, in base64 too', async (t) => {
   }
 })
 
-test('a key that nobody knows has the set read again, once for all and not more often than every ten seconds', async (t) => {
+test('an unknown key rereads the set, once for all and at most every ten seconds', async (t) => {
   const from = await issuer(t)
   const { get, gate } = await world(t, from)
   assert.equal((await get(fresh(a))).status, 200)
@@ -164,7 +164,7 @@ test('while the address fails, known keys stay good for an hour; without any the
   assert.equal((await get(fresh(a))).status, 503)
 })
 
-test('what is no key set of ours is not one; keys that are secret, weak, or for something else are passed over', async (t) => {
+test('malformed key sets are refused; keys that are secret, weak, or for other uses are skipped', async (t) => {
   const from = await issuer(t)
   const { get, gate } = await world(t, from)
   const { jwk } = a

@@ -63,7 +63,7 @@ describe('every algorithm, as another library signs it', () => {
   }
 })
 
-test('times are checked with the differences of clocks that the definition allows; a token that was let in ends at its end', async (t) => {
+test('times are checked with the allowed clock skew; a session ends with its token', async (t) => {
   const { gate, get, change, origin } = await jwtWorld(t)
   const status = async (more: JsonObject) => (await get(`Bearer ${hsToken(claims(more))}`)).status
   assert.equal(await status({ exp: NOW_S + 1 }), 200)
@@ -130,7 +130,7 @@ test('the identity is what the definition names; without one nobody is let in, a
     assert.equal((await get(token(id))).status, 401, JSON.stringify(id))
 })
 
-test('policies come from a claim, from scopes, else from the definition; only those of the organisation that are there', async (t) => {
+test('policies come from a claim, from scopes, else from the definition, of the organisation only', async (t) => {
   const { get, gate, publish, change, origin } = await jwtWorld(t, (origin) =>
     jwtApi(origin, {
       jwt_policy_field_name: 'pol',
@@ -195,7 +195,7 @@ test('explain tells why a token is refused, and who it is when it is not, withou
   })
 })
 
-test('requests are counted under the identity and the client that the token names, and the token can be taken out', async (t) => {
+test('requests are counted under the token’s identity and client, and the token can be stripped', async (t) => {
   const { gate, get, origin } = await jwtWorld(t, (origin) =>
     jwtApi(origin, { jwt_client_base_field: 'azp', strip_auth_data: true }),
   )

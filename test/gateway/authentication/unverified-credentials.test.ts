@@ -282,7 +282,7 @@ test('all methods of an AND are verified, one that shares its place with the one
     assert.deepEqual(await send('/shared/x', [['Authorization', text]]), [false, text === login, text === jwt])
 })
 
-test('the other places of one method are not verified either, under no name that an upstream reads as theirs', async (t) => {
+test('the other places of a method are unverified, under any name that an upstream reads as theirs', async (t) => {
   const at = await world(t)
   const names = { auth_header_name: 'X-My-Key', param_name: 'my.key', cookie_name: 'my.key' }
   await at.publish('one', [['token']], {}, names)

@@ -255,7 +255,7 @@ test('handlers of an OpenAPI definition, and of the log', async (t) => {
   assert.equal(receiver.received.length, 1)
 })
 
-test('a webhook of the organisation that an API names is told, with its own fields; without the API naming it, it is not', async (t) => {
+test('a webhook of the organisation is notified only by the APIs that name it', async (t) => {
   const clock = new FakeClock()
   const store = openMemoryStore({ clock })
   t.after(() => store.close())

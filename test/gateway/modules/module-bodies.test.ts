@@ -107,7 +107,7 @@ test('a body of HTTP/2 is seen and changed as well', async (t) => {
   assert.equal(at.origin.seen.length, 1)
 })
 
-test('a body over the bound is refused whatever its framing, and neither a module nor the upstream sees any of it', async (t) => {
+test('a body over the bound is refused in any framing, before modules and upstream', async (t) => {
   const at = await worldOf(t, CAPITALS, { SVC_GW_MAXBODYBYTES: '500' })
   const over = (bytes: number, headers = {}) =>
     at.gateway.call('/m/', { method: 'POST', headers, body: 'x'.repeat(bytes) })
@@ -195,7 +195,7 @@ test('a client that leaves, or breaks its chunks, in the midst of a body calls n
   assert.equal(at.origin.seen.length, 1)
 })
 
-test('a module that throws, loops or gives no body over a request with one is answered by name, and others go on', async (t) => {
+test('a module that throws, loops or returns no body is reported by name, and others continue', async (t) => {
   const at = await worldOf(
     t,
     `export function act(x: any) {

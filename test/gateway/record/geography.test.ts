@@ -57,7 +57,7 @@ test('an address has the place that the file says, and none where the file says 
   }
 })
 
-test('a file that changes is read again; one that is missing or damaged is said, and leaves the last good one', async (t) => {
+test('a changed file is reloaded; a missing or damaged one is reported, and the last good one stays', async (t) => {
   const file = join(temporaryFolder(t), 'city.mmdb')
   const { log, said } = quiet()
   const geography = new Geography(file, log)

@@ -13,7 +13,7 @@ import { startChild } from '../../worlds/store/child.ts'
 
 const KILLS = process.env.GATEHOUSE_DEEP === '1' ? 15 : 2
 
-test(`${KILLS} gateways killed while they record: what was told as stored is there, whole, and no more than was sent`, async (t) => {
+test(`${KILLS} gateways killed while they record lose no acknowledged record and add none`, async (t) => {
   const path = temporaryFolder(t)
   let [told, sent] = [0, 0]
   for (let round = 0; round < KILLS; round++) {

@@ -88,7 +88,7 @@ test('the pattern of a placeholder says what it takes, without regard to letter 
   for (const path of ['/t/1/%C3%89/y', '/t/a/e/y', '/t/a1/%C3%89']) assert.equal(await status(path), 404, path)
 })
 
-test('two organisations cannot have one listen path in two cases, nor one below a placeholder that takes it', async (t) => {
+test('two organisations cannot have one listen path in two cases, or below a placeholder for it', async (t) => {
   const [gateway, origin] = await open(t)
   const ignoring = { ignoreCase: { enabled: true } }
   const api = (id: string, org: string, path: string, global: JsonObject) =>

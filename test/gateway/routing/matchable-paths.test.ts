@@ -106,7 +106,7 @@ test('whatever path of an operation is taken, the request that it spells meets i
   assert.ok(taken.true > 10 && taken.false > 10, JSON.stringify(taken))
 })
 
-test('a path that no request can have is refused with the reason; one that is equivalent to another is that other', async (t) => {
+test('an unreachable path is refused with the reason; equivalent paths are one', async (t) => {
   const [gateway, origin] = await open(t)
   const cases: readonly (readonly [path: string, expected: string | RegExp])[] = [
     ['/x/./y', '/x/y'],

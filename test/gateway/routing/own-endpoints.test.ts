@@ -107,7 +107,7 @@ for (const base of ['/pay', '/{tenant}', '/PAY', '']) {
   })
 }
 
-test('an API that takes any first segment does not get what belongs to an authorization server by the id of its API', async (t) => {
+test('an API with a placeholder as first segment gets no authorization server’s requests', async (t) => {
   const world = await startWorld(t)
   const { gateway, origin } = world
   await world.publish(oauthApi(origin.url, { id: 'owner', path: '/pay/' }))
@@ -140,7 +140,7 @@ const OF_OTHERS: readonly (readonly [path: string, has: boolean, domain?: string
   ['/owner/oauth/', false, 'another.example'],
 ]
 
-test('the id of an API takes nothing from listen paths of another owner, and those of the same owner as ever', async (t) => {
+test('the id of an API takes nothing from listen paths of another owner', async (t) => {
   const world = await startWorld(t)
   const { gateway, origin } = world
   const { documents } = gateway.store

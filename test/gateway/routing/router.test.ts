@@ -68,7 +68,7 @@ const word = fc.constantFrom('a', 'b', 'c', '{x}', '{n:[0-9]+}')
 const path = fc.array(word, { maxLength: 4 }).map((words) => `/${words.join('/')}`)
 const asked = fc.array(fc.constantFrom('a', 'b', 'c', '7', 'z'), { maxLength: 6 }).map((words) => `/${words.join('/')}`)
 
-test('changing one place at a time gives what building from nothing gives, and leaves the old router as it was', () => {
+test('incremental changes give the same router as a full build, and keep the old one intact', () => {
   fc.assert(
     fc.property(
       fc.uniqueArray(path, { maxLength: 12 }),

@@ -5,7 +5,7 @@ import { RecordSampler } from '../../../src/gateway/record/admission.ts'
 
 const RUNS = { numRuns: process.env.GATEHOUSE_DEEP === '1' ? 5000 : 200 }
 
-test('never more than the bound are admitted of a second that begins with the first, and all while they are few', () => {
+test('a second admits never more than its bound, and all requests below it', () => {
   fc.assert(
     fc.property(
       fc.integer({ min: 1, max: 50 }),

@@ -79,7 +79,7 @@ function expected(clientId: string, atIssue: string, now: string): string {
   return [...'abc'].filter((id) => most.includes(id) && now.includes(id)).join('')
 }
 
-test('rights that a user has lost are lost to tokens of the password grant at once, old and new, and what is shown is in force', async (t) => {
+test('tokens of the password grant lose the access rights that their user loses, at once', async (t) => {
   const { user, grant, refresh, opens, made } = await start(t)
   await user(['a', 'b'], {}, 'POST')
   for (const clientId of ['under policies', 'without policies']) {

@@ -404,7 +404,7 @@ test('one API led through another: no upstream is a voice where either has CORS 
   }
 })
 
-test('credentials with origins that are not named are refused, and served without where they were stored before', async (t) => {
+test('credentials with unnamed origins are refused, and served where they were stored before', async (t) => {
   const { origin, gate, save } = await world(t)
   const unnamed: readonly (readonly string[])[] = [
     [],

@@ -226,7 +226,7 @@ test('no byte that goes to the collector holds a secret of a request', async (t)
   assert.ok(!settings.includes('of-the-collector'))
 })
 
-test('metrics have the names, units and boundaries of the conventions, and no series by what callers invent', async (t) => {
+test('metrics follow the conventions, without series from callers’ input', async (t) => {
   const { gateway, origin, collector } = await open(t, {}, orders)
   for (const path of ['/orders/items/1', '/orders/items/2', '/nobody/a', '/nobody/b']) await gateway.call(path)
   await gateway.call('/orders/a', { method: 'BREW' })
@@ -247,7 +247,7 @@ test('metrics have the names, units and boundaries of the conventions, and no se
   assert.equal(points('gatehouse.apis_loaded')[0]!.value, 1)
 })
 
-test('the sampling ratio decides of traces that begin here, a caller of its own; the upstream is told either way', async (t) => {
+test('the sampling ratio applies to traces that begin here; the upstream gets the decision', async (t) => {
   const { gateway, origin, spans } = await open(t, { SVC_OPENTELEMETRY_SAMPLINGRATIO: '0' }, orders)
   await gateway.call('/orders/a')
   await gateway.call('/orders/b', { headers: { traceparent: `00-${TRACE}-${SPAN}-00` } })

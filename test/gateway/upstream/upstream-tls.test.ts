@@ -81,7 +81,7 @@ const pinning = (...publicKeys: string[]): JsonObject => ({
 const loggedCodes = ({ log }: Cared) => log.map(({ fields }) => fields.code).filter((code) => code !== undefined)
 
 for (const protocol of ['HTTP/1.1', 'HTTP/2'] as const) {
-  test(`${protocol}: an upstream that requires a client certificate is shown the stored one, and no other organisation of hosts is`, async (t) => {
+  test(`${protocol}: an upstream that requires a client certificate gets the stored one, by host`, async (t) => {
     const origin = await secureOrigin(t, protocol, { ca: [CLIENT.cert], requestCert: true })
     const gateway = await caredFor(t, { url: origin.url, upstream: LOOSE }, FRESH)
     const refused = async (why: string) => assert.equal((await gateway.call('/a/x')).status, 502, why)
@@ -111,7 +111,7 @@ for (const protocol of ['HTTP/1.1', 'HTTP/2'] as const) {
     assert.ok(origin.seen.every((print) => print === CLIENT.fingerprint))
   })
 
-  test(`${protocol}: a pinned public key is met in hex, in base64 and by the certificate; a wrong one is refused before anything is sent`, async (t) => {
+  test(`${protocol}: a pinned key matches in hex, base64 and by certificate; others are refused first`, async (t) => {
     const origin = await secureOrigin(t, protocol)
     const gateway = await caredFor(t, { url: origin.url, upstream: LOOSE }, FRESH)
     const key = new X509Certificate(SERVER.cert).publicKey.export({ type: 'spki', format: 'der' })

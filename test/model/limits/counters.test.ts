@@ -124,7 +124,7 @@ test('a limit object outlives the count that it remembers', () => {
   assert.equal(other.take(one), -1, 'another instance counts for itself')
 })
 
-test('a quota window starts with the first call that is admitted, and the next with the first after its end', () => {
+test('a quota window starts with the first admitted call, and the next with the first after it', () => {
   const { take, clock } = started()
   const quota = makeLimit('quota', 'k|', 2, 10_000)
   const shut = makeLimit('rate', 'shut|', 1, 1_000_000)
@@ -166,7 +166,7 @@ test('a wall clock that jumps neither renews a quota early nor late', () => {
   }
 })
 
-test('a new renewal time is in force at once: shorter ends the running window sooner, none keeps it for ever', () => {
+test('a new renewal time applies at once, also to the running window', () => {
   const { take, clock } = started()
   take(makeLimit('quota', 'k|', 1, 1_000_000))
   const shorter = makeLimit('quota', 'k|', 1, 1000)
@@ -227,7 +227,7 @@ test('changed quotas are each given once, and again when they change or could no
   assert.equal(counters.size.quotas, 0)
 })
 
-test('a count that is gone before its name was saved leaves nothing behind, and its number is nobody else’s', () => {
+test('a count that is dropped before its name was saved leaves nothing, and keeps its number', () => {
   const { take, counters, clock } = started()
   const saved = new Saved()
   take(makeLimit('quota', 'first|', 9, 10_000))

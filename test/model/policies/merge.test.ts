@@ -106,7 +106,7 @@ test('quota: the pair wins together; unlimited is largest; one that renews beats
   }
 })
 
-test('rate: the shorter interval wins as a pair, unlimited over all, none stated under all; equal intervals keep the earlier', () => {
+test('rate: the shorter interval wins as a pair, unlimited over all; equal ones keep the earlier', () => {
   const of = (rate: number, per: number): Policy => ({ access_rights: rights('A'), rate, per })
   const table: [Policy, Policy, string][] = [
     [of(10, 1), of(100, 60), '10/1'],
@@ -135,7 +135,7 @@ test('numbers of several policies are counted a policy each, those of one togeth
   assert.deepEqual(numbers(both, 'C'), ['20/1 p.P2', '5/60 p.P2'])
 })
 
-test('a session without policies: own limits count by API, and what they do not state comes from the top level', () => {
+test('a session without policies: API limits first, the rest from the top level', () => {
   const merged = mergePolicies(
     {
       rate: 7,
@@ -186,7 +186,7 @@ test('policies without rights give numbers to rights of the key', () => {
   assert.equal(numbers(named, 'B')[0], '5/1')
 })
 
-test('unknown policies: the only one is a fault, among others it is left out, and never do rights of the key come alive for it', () => {
+test('unknown policies: alone a fault, among others ignored, and own access rights never apply', () => {
   const own: Session = { access_rights: rights('A') }
   assert.match(refusal([undefined], own), /none of the policies/)
   assert.match(refusal([undefined, undefined], own), /none of the policies/)
@@ -196,7 +196,7 @@ test('unknown policies: the only one is a fault, among others it is left out, an
   assert.deepEqual([[...merged.rights.keys()], merged.policyIds], [['B'], ['P2']])
 })
 
-test('a policy of another organisation than the API is refused; an API that is not loaded is not asked about', () => {
+test('a policy of another organisation than the API is refused; unloaded APIs are not checked', () => {
   const policy = { org_id: 'one', access_rights: rights('A', 'B') }
   const orgs = new Map([['A', 'one']])
   assert.ok(!(mergePolicies(keyOf([policy]), [policy], (id) => orgs.get(id)) instanceof Fault))

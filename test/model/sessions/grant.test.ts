@@ -52,7 +52,7 @@ test('wire numbers become whole permits: less than one call a second is one call
   )
 })
 
-test('a limit of an endpoint takes the place of the key rate, counts by itself, and is found by method and pattern', () => {
+test('an endpoint limit replaces the key rate, counts separately, and is found by method and pattern', () => {
   const endpoints = [
     {
       path: '^/slow/{id}$',

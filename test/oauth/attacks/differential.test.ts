@@ -52,7 +52,7 @@ for (const [about, cases] of Object.entries(SUITES))
       })
   })
 
-test('Pragma is on all of our answers (RFC 6749 section 5.1), and on none of the peer, which leaves HTTP/1.0 behind', async () => {
+test('Pragma is on all of our responses (RFC 6749 section 5.1), and on none of the peer', async () => {
   for (const [at, form] of [
     ['token', { grant_type: 'client_credentials' }],
     ['introspect', { token: 'x' }],

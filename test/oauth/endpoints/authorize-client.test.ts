@@ -35,7 +35,7 @@ test('a code comes with where to take it: members in order, iss beside code and 
   assert.equal(bare.redirect_to, `${CALLBACK}?code=${bare.code}&${iss}`)
 })
 
-test('the code is kept as its hash, bound to client, redirect URI, challenge, key, user and epoch, for its time', async (t) => {
+test('a code is stored as its hash, bound to client, redirect URI, challenge, user and epoch', async (t) => {
   const f = front(t)
   f.client()
   const pkce = { code_challenge: CHALLENGE, code_challenge_method: 'S256', dpop_jkt: CHALLENGE }

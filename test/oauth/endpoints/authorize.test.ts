@@ -26,7 +26,7 @@ test('GET sends the browser to the login page, whose own query stays, with the p
   assert.deepEqual(Object.fromEntries(locationOf(answer).searchParams), { tenant: 'a', ...query })
 })
 
-test('POST sends the same, in the query; a parameter in the query of the POST too is refused, no other is read', async (t) => {
+test('POST redirects with the same query; parameters in its own query are refused', async (t) => {
   const { parts, call, client } = front(t)
   client()
   const form = { ...GOOD, code_challenge: CHALLENGE, code_challenge_method: 'S256' }

@@ -17,7 +17,7 @@ function responseOf({ status, fields, body }: OAuthAnswer): Response {
   return new Response(body, { status, headers: lines.map((line) => line.split(': ', 2) as [string, string]) })
 }
 
-test('an independent client discovers the server, validates a token with its keys, and its DPoP proofs are taken', async (t) => {
+test('an independent client discovers the server, validates a token and uses DPoP proofs', async (t) => {
   const world = makeWorld(t.after.bind(t))
   const api = makeApi()
   const found = await metadata(world, makeCall({ endpoint: 'metadata', method: 'GET' }))

@@ -149,7 +149,7 @@ test('a refusal uses the request up', async (t) => {
   await assert.rejects(conclude(f, { client_id: 'shop', request_uri }), faultOf('oauth_request_uri_unusable'))
 })
 
-test('each request_uri is for its own place: the browser cannot use the login page’s, nor the page the browser’s', async (t) => {
+test('the request_uri of the login page and that of the browser are not interchangeable', async (t) => {
   const f = front(t)
   f.client()
   const uri = await pushed(f)

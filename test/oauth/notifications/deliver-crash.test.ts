@@ -19,7 +19,7 @@ import { startChild } from '../../worlds/store/child.ts'
 const LANES = 2
 const KILLS = process.env.GATEHOUSE_DEEP === '1' ? 50 : 4
 
-test(`${LANES * KILLS} processes killed between a token and its notice: every token given out is announced, in order`, async (t) => {
+test(`${LANES * KILLS} processes killed between a token and its notice announce every token, in order`, async (t) => {
   const totals = await Promise.all(Array.from({ length: LANES }, () => lane(t)))
   const sum = (pick: (total: (typeof totals)[number]) => number) => totals.reduce((all, total) => all + pick(total), 0)
   const [waiting, sent] = [sum(({ waitedAtKill }) => waitedAtKill), sum(({ sentBetween }) => sentBetween)]

@@ -52,7 +52,7 @@ test('the signature is the documented one, and nothing is signed without a secre
   assert.equal(signatureOf('key', '{"a":1}', 1_700_000_000), expected)
 })
 
-test('an API without an address puts nothing into the outbox, and members of the notice that are not its own stay out', async (t) => {
+test('an API without a URL puts nothing into the outbox; notices have only their own members', async (t) => {
   const bench = openBench(t)
   assert.equal(deliveryOf(bench.parts, apiOf('a', ''), noticeOf('x')), undefined)
   const receiver = await receiverOf(t)

@@ -103,7 +103,7 @@ test('an answer without end, or one that trickles after its head, holds nothing 
   assert.equal(await client.post(receiver.url, MESSAGE), '')
 })
 
-test('a receiver that hangs is left after the bound: without an answer, within the head, without a handshake', async (t) => {
+test('a hanging receiver is dropped after the bound, in any phase', async (t) => {
   const client = clientOf(t, { connectMs: 700, totalMs: 1_400 })
   const silent = await rawServer(t, () => {})
   assert.equal(await client.post(silent, MESSAGE), 'no answer within 1400 ms')
@@ -158,7 +158,7 @@ test('TLS is checked: a certificate that nobody vouches for is no receiver', asy
   assert.equal(receiver.received.length, 0)
 })
 
-test('private targets are refused: as addresses, and as names that lead to them, before any connection is made', async (t) => {
+test('private targets are refused, as addresses and by name, before a connection', async (t) => {
   const receiver = await receiverOf(t)
   const reason = /loopback, link-local, private or reserved/
   const resolved: string[] = []

@@ -41,7 +41,7 @@ for (const [what, query] of [
   })
 }
 
-test('a verifier is refused where the code was made without a challenge, and needed where it was made with one', () => {
+test('a verifier is required exactly where the code has a challenge', () => {
   assert.ok(verifierFits('', undefined))
   assert.ok(!verifierFits('', VERIFIER))
   assert.ok(!verifierFits(CHALLENGE, undefined))

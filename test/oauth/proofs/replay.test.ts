@@ -10,7 +10,7 @@ import { makeWorld } from '../../worlds/oauth/proof-world.ts'
 
 const MINUTE_MS = 60_000
 
-test('an id is used up for its owner until it would no longer be accepted by the slowest clock, then forgotten', async (t) => {
+test('an id is used up until the slowest clock would refuse it, then deleted', async (t) => {
   const world = makeWorld(t.after.bind(t))
   const once = { owner: 'a', id: 'bc', apiId: 'orders', until: world.clock.wall() + MINUTE_MS }
   assert.equal(await consumeOnce(world, once), true)

@@ -19,7 +19,7 @@ function holder(world: World): () => string {
   }
 }
 
-test('a proof binds the access token to its key: token_type DPoP, cnf in introspection; a proof counts once', async (t) => {
+test('a proof binds the access token to its key (token_type DPoP, cnf), and counts once', async (t) => {
   const world = await openWorld(t, memory!)
   await world.putClient()
   const dpop = holder(world)()

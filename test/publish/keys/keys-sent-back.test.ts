@@ -216,7 +216,7 @@ test('a key or token that is read and sent back is stored as before, also with a
   assert.ok(stayed > RUNS / 3, `only ${stayed} could be saved`)
 })
 
-test('what a read shows is in force: no more calls, paths, APIs or versions than it says, and as many where it can say so', async () => {
+test('a read shows upper bounds of the access in force, exact where possible', async () => {
   await fc.assert(
     fc.asyncProperty(someCase, async (given) => {
       const scene = await stage(given)

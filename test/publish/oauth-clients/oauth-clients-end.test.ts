@@ -18,7 +18,7 @@ import { removePolicy } from '../../../src/publish/policies/policies.ts'
 import { actor, made, now, opened, REDIRECT, refused } from '../../worlds/publish/client-world.ts'
 import { putPolicy, putToken } from '../../worlds/publish/stored.ts'
 
-test('a client of one API is found there alone; one of a policy at every OAuth API that the policy has rights on', async (t) => {
+test('a client of one API is listed only there; one of a policy at every OAuth API of the policy', async (t) => {
   const parts = await opened(t)
   const single = (await made(parts)).client
   const { client } = await createClient(parts, { body: { policy_id: 'gold', redirect_uri: REDIRECT }, actor })
@@ -65,7 +65,7 @@ test('the same id at a further API: with the same secret it is one client, else 
   assert.equal(await now(parts, 'app'), undefined)
 })
 
-test('a client that is deleted takes its tokens with it, and one of the same id made later has another epoch', async (t) => {
+test('a deleted client’s tokens are revoked, and a new one of its id has another epoch', async (t) => {
   const parts = await opened(t)
   const { client } = await made(parts, { client_id: 'app' })
   await putToken(parts, 'token-1', { clientId: 'app', epoch: client.epoch, apiId: 'orders' })
@@ -77,7 +77,7 @@ test('a client that is deleted takes its tokens with it, and one of the same id 
   assert.notEqual(next.epoch, client.epoch)
 })
 
-test('an API that is deleted goes out of its clients, ends their tokens, and takes those with it that have no other', async (t) => {
+test('a deleted API leaves its clients, ends their tokens, and deletes clients without another API', async (t) => {
   const parts = await opened(t)
   const { client: only } = await made(parts)
   const { client: two } = await createClient(parts, {
@@ -100,7 +100,7 @@ test('an API that is deleted goes out of its clients, ends their tokens, and tak
   assert.deepEqual(await Promise.all(left), [false, false, false, true])
 })
 
-test('a policy that is deleted ends the tokens of its clients, and takes those with it that are registered by it', async (t) => {
+test('a deleted policy ends the tokens of its clients, and deletes those registered by it', async (t) => {
   const parts = await opened(t)
   const { client: named } = await made(parts, { policies: ['gold', 'silver'] })
   const { client: byPolicy } = await createClient(parts, { body: { policy_id: 'gold', redirect_uri: REDIRECT }, actor })

@@ -277,7 +277,7 @@ test('an overlap never lengthens the one that a secret has already', async (t) =
   assert.ok(!secretsIn(parts, after).includes(first))
 })
 
-test('revoking all makes another epoch and deletes the rows in chunks, but no key that only names the client', async (t) => {
+test('revoking all tokens starts a new epoch and deletes the rows in chunks, but no keys', async (t) => {
   const parts = await opened(t)
   const { client } = await made(parts)
   const clientId = client.client_id

@@ -73,7 +73,7 @@ test('while PostgreSQL is restarted, cleanly or not, no call fails, and nothing 
   t.diagnostic(`${written} commits over ${SIGNALS.length} restarts`)
 })
 
-test('while PostgreSQL is away calls end with store_away, at first after a while, then at once; afterwards all is as before', async (t) => {
+test('while PostgreSQL is away calls end with store_away, later at once, and recover', async (t) => {
   const url = await newDatabase()
   const store = await openOn(t, url, PATIENCE_MS)
   const heard: number[] = []

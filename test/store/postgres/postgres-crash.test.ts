@@ -10,7 +10,7 @@ import { checkFamily } from '../../worlds/store/token-families.ts'
 
 const KILLS = process.env.GATEHOUSE_DEEP === '1' ? 40 : 3
 
-test(`${2 * KILLS} processes killed while they issue tokens side by side: what was acknowledged is there, nothing by half`, async (t) => {
+test(`${2 * KILLS} processes killed while they issue tokens lose nothing acknowledged`, async (t) => {
   const server = await startPostgres({ durable: true })
   t.after(() => server.stop())
   const store = await openPostgresStore({ url: server.url() })

@@ -26,7 +26,7 @@ async function openOn(t: TestContext, url: string): Promise<{ store: PostgresSto
 const revisions = (events: readonly FeedEvent[]) => events.map(({ revision }) => revision)
 const upTo = (last: number) => Array.from({ length: last }, (_, i) => i + 1)
 
-test('three processes hear of all commits of all of them, once and in order, and of their own before they are answered', async (t) => {
+test('three processes receive all commits once, in order, their own before the response', async (t) => {
   const url = await freshDatabase()
   const all = [await openOn(t, url), await openOn(t, url), await openOn(t, url)]
   const committed: Promise<void>[] = []
@@ -113,7 +113,7 @@ test('whoever was away for longer than the feed is kept is told that something i
   assert.equal(await two.store.documents.commit([], undefined), 10)
 })
 
-test('of 100 uses of one ticket over three processes one wins, and so does one new session and one unique value', async (t) => {
+test('over three processes one of 100 uses of a ticket wins, and one of each unique value', async (t) => {
   const url = await freshDatabase()
   const stores = (await Promise.all([openOn(t, url), openOn(t, url), openOn(t, url)])).map(({ store }) => store)
   const end = Date.now() + 1_000_000

@@ -34,7 +34,7 @@ const partsOf = async (url: string, table: string): Promise<string[]> => {
   return rows.map(({ name }) => name)
 }
 
-test('two processes number the same dimensions and count them at once: nothing is lost, nobody is in another’s way', async (t) => {
+test('two processes number and count the same dimensions at once without loss', async (t) => {
   const { stores } = await twoStores(t)
   const sets = Array.from({ length: 40 }, (_, i) => setOf(`k${i}`))
   const [mine, theirs] = await Promise.all([

@@ -63,7 +63,7 @@ async function startRelay(t: TestContext, direct: string): Promise<Relay> {
   return relay
 }
 
-test('a group of commits whose answer is lost is found in the store; one that never arrived is written again', async (t) => {
+test('a group of commits with a lost response is found in the store, or written again', async (t) => {
   const relay = await startRelay(t, await freshDatabase())
   const store = await openPostgresStore({ url: relay.url })
   t.after(() => store.close())

@@ -30,7 +30,7 @@ function changed(url: string, change: (address: URL) => void): string {
   return address.href
 }
 
-test('wrong, expired and revoked credentials, and a database that is not there, are refused by name and without a password', async () => {
+test('wrong, expired and revoked credentials, and a missing database, are refused by name', async () => {
   const url = await newDatabase()
   await runSql(url, `CREATE ROLE late LOGIN PASSWORD 'p' VALID UNTIL '2001-01-01'`)
   await runSql(url, `CREATE ROLE barred NOLOGIN PASSWORD 'p'`)

@@ -10,7 +10,7 @@ import { startPooler } from '../../worlds/servers/transaction-pooler.ts'
 
 const row = { body: {}, orgId: 'o', apiIds: ['a'], policyIds: [], clientId: '', evictAt: 0 }
 
-test('behind a transaction pooler everything works, from the first table on; only the listener goes past it', async (t) => {
+test('everything works behind a transaction pooler, except the listener, which bypasses it', async (t) => {
   const direct = new URL(await emptyDatabase())
   const folder = direct.searchParams.get('host')!
   const pooler = await startPooler(`${folder}/.s.PGSQL.5432`, direct.pathname.slice(1), 3)

@@ -70,7 +70,7 @@ const someTurns = fc.array(
   { minLength: 80, maxLength: 160 },
 )
 
-test('whatever is leased, late, unused or given back: no window holds one use too many, and nothing is lost', async (t) => {
+test('no window holds one use too many, with any leases, delays and returns', async (t) => {
   await fc.assert(
     fc.asyncProperty(
       someTurns,
@@ -161,7 +161,7 @@ test('what is held for a long window may be used late, and then counts as long',
   }
 })
 
-test('of a key that comes a few times a second permits are held for seconds, as long as little of its limits is used', async (t) => {
+test('permits of a slow key are held for seconds while little of its limits is used', async (t) => {
   const clock = new FakeClock()
   const shared = { prefix: `slow-${prefixes++}:{counts}:`, clock, ownTime: true }
   const [node, other] = [await nodeOf(t, shared), await nodeOf(t, shared)]

@@ -30,7 +30,7 @@ async function allOf({ documents, tokens, audit }: Store): Promise<string> {
   return JSON.stringify(parts)
 }
 
-test('the database holds neither shared keys of tokens nor secrets of signatures, and everybody reads them as before', async (t) => {
+test('shared keys of tokens and signing secrets are sealed in the database, and read as before', async (t) => {
   const path = temporaryFolder(t)
   const origin = await startOrigin()
   t.after(() => origin.close())
@@ -131,7 +131,7 @@ test('what is sealed belongs to its row and its key, and nobody writes it from o
   assert.deepEqual((await sealed.tokens.getSession(other))!.body, { hmac_string: '', alias: 'ann' })
 })
 
-test('tickets and what a converted definition keeps of its other form are sealed too; addresses and other texts are not', async (t) => {
+test('tickets and conversion remainders are sealed too; other texts are not', async (t) => {
   const store = openMemoryStore()
   t.after(() => store.close())
   const sealed = sealedStore(store, Buffer.alloc(32, 1))

@@ -14,7 +14,7 @@ import { checkFamily } from '../../worlds/store/token-families.ts'
 const LANES = 2
 const KILLS = process.env.GATEHOUSE_DEEP === '1' ? 80 : 3
 
-test(`${LANES * KILLS} processes killed while they issue tokens: what was acknowledged is there, nothing by half`, async (t) => {
+test(`${LANES * KILLS} processes killed while they issue tokens lose nothing acknowledged`, async (t) => {
   const lanes = Array.from({ length: LANES }, async () => {
     const path = temporaryFolder(t)
     const issued = new Map<string, number>()

@@ -114,7 +114,7 @@ test('a page of many is read in its order, without sorting all of them', (t) => 
   }
 })
 
-test('developers of an organisation are walked in their order, and searched there, without a look at others', (t) => {
+test('developers of an organisation are read in order, without reading others', (t) => {
   const db = emptyStore(t)
   const where = { org_id: 'o' }
   for (const query of [
@@ -139,7 +139,7 @@ test('developers of an organisation are walked in their order, and searched ther
   }
 })
 
-test('deep in a search those that match, or the others, are gathered once: no developer is looked up by itself', (t) => {
+test('a late page of a search collects matches once, and looks up no single developer', (t) => {
   const db = emptyStore(t)
   const list = prepareList('developer', {
     where: { org_id: 'o' },
@@ -209,7 +209,7 @@ test('lists of sessions that are walked read one index in order, and the bodies 
   }
 })
 
-test('sets of sessions are read by value, or one by one among few: never all of an index for a few, never a body', (t) => {
+test('sets of sessions are read by value, or singly if few, never a whole index or a body', (t) => {
   const db = emptyStore(t)
   const reach = { apiIds: ['a', 'b'], policyIds: ['p'] }
   const sources = sourcesOf(

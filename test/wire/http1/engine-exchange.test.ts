@@ -170,7 +170,7 @@ test('100 Continue is sent when the body is wanted, and never when it is not', a
   old.destroy()
 })
 
-test('a body left unread after an answer is skipped when it is small, and ends the connection when it is not', async (t) => {
+test('an unread body is skipped when it is small, and ends the connection otherwise', async (t) => {
   const gate = await openGate(t, {
     originPort: 1,
     handle(x) {
@@ -218,7 +218,7 @@ test('a handler that throws gets to answer for it, and harms no other connection
   client.destroy()
 })
 
-test('a client that goes away while the handler works: done once, aborted, and the late answer goes nowhere', async (t) => {
+test('a client that leaves during the handler: done once, aborted, no late response', async (t) => {
   const held: WireExchange[] = []
   const faults: string[] = []
   const gate = await openGate(t, {

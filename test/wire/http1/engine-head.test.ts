@@ -124,7 +124,7 @@ test('every FIELD number is given to its name', () => {
   }
 })
 
-test('upgrade counts on a bodiless HTTP/1.1 request that names it in Connection, and never leads to HTTP/2 or TLS', () => {
+test('Upgrade counts only on a bodiless HTTP/1.1 request with Connection, never to HTTP/2 or TLS', () => {
   const upgradeOf = (fields: string, version = '1.1') =>
     read(`GET / HTTP/${version}\r\nHost: a\r\n${fields}\r\n`).upgrade
   assert.equal(upgradeOf('Connection: keep-alive, Upgrade\r\nUpgrade: WebSocket\r\n'), 'WebSocket')

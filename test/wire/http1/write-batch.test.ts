@@ -97,7 +97,7 @@ test('a client that does not take what was held for it is let go of', async () =
   await until('it is closed', () => client.destroyed)
 })
 
-test('writes wait where many come together, and not where each comes alone; that is found out again and again', async () => {
+test('writes are batched where many come together, adapted to the load', async () => {
   let flushed = 0
   const one = { flush: () => void flushed++ }
   const ends = new TurnEnd()

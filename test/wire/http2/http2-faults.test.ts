@@ -161,7 +161,7 @@ const HEADS: readonly FrameCase[] = [
   bad('asterisk of another method', getFields({ ':path': '*' }), 'reset 1', BAD),
 ]
 
-test('what breaks the framing of HTTP/2 ends the connection, what breaks a request its stream; no upstream sees any of it', async (t) => {
+test('framing errors end the HTTP/2 connection, request errors its stream; no upstream sees them', async (t) => {
   const origin = await openOrigin(t)
   const gate = await openGate(t, {
     originPort: origin.port,

@@ -72,7 +72,7 @@ test('headers are read to their last byte, and told apart from what is none as s
     assert.equal(readProxyHeader(Buffer.from(bytes as string, 'latin1')), NO_PROXY_HEADER, name)
 })
 
-test('whatever bytes come, what is read of them does not depend on how they are cut, and never reaches beyond them', () => {
+test('the result of reading does not depend on how the bytes are cut, and never overruns them', () => {
   const seeds = [...GOOD.map(([, bytes]) => bytes), ...BAD.map(([, bytes]) => Buffer.from(bytes as string, 'latin1'))]
   const mutated = fc
     .tuple(

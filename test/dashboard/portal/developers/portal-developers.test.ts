@@ -128,7 +128,7 @@ test('an address stands once in an organisation, whatever the case of its letter
   assert.equal(answers.filter(({ status }) => status === 200).length, 1)
 })
 
-test('what is not sent with a whole record: password, keys, apps and unknown members survive, the rest is as in a new one', async (t) => {
+test('a whole record keeps password, keys, apps and unknown members that it omits', async (t) => {
   const world = await portalPeople(t)
   const id = await world.developer({
     ...{ email: 'ada@example.test', password: cheapHash('secret one'), inactive: true, sso_key: 'a', nonce: 'n' },

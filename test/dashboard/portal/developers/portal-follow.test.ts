@@ -165,7 +165,7 @@ test('an app that is changed or deleted by the calls of OAuth clients', async (t
   await assertSound(world.store)
 })
 
-test('a policy that is deleted ends subscriptions: keys without another go, others go on, and it can be undone', async (t) => {
+test('a deleted policy ends its subscriptions and the keys without another one, and can be undone', async (t) => {
   const world = await developerWorld(t)
   const { ada, done } = await prepared(world)
   await world.oauth({ id: 'shop' })

@@ -131,7 +131,7 @@ test('Node: requests and developers, all paths with a slash at their ends', asyn
   assert.equal((await call('GET', '/api/portal/developers/')).status, 401)
 })
 
-test('PHP: sends JSON that it calls a form, adds a key by the deprecated body, changes, resets and revokes it', async (t) => {
+test('PHP: JSON labelled as a form, the deprecated body, change, reset and revoke', async (t) => {
   const { form } = await world(t)
   const signUp = { email: 'p@hp.test', password: BCRYPT, fields: { Name: 'P' } }
   const id = (await form('POST', '/api/portal/developers', signUp)).json.Message

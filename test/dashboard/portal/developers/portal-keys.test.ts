@@ -10,7 +10,7 @@ import { assertSound, DEVELOPERS, developerWorld, standing } from '../../../worl
 
 const NEVER = '0001-01-01T00:00:00Z'
 
-test('a key is made, works at a gateway, inherits what the portal asks for, and stands in the record at once', async (t) => {
+test('a created key works at a gateway, inherits the sign-up fields, and is in the record at once', async (t) => {
   const world = await developerWorld(t)
   await world.keyed('orders')
   await world.keyed('stock')
@@ -34,7 +34,7 @@ test('a key is made, works at a gateway, inherits what the portal asks for, and 
   await assertSound(world.store)
 })
 
-test('the spellings of the call: subscriptions, policy_id, without /api, with a slash, storage ids of policies', async (t) => {
+test('the spellings of the call: subscriptions, policy_id, paths, storage ids of policies', async (t) => {
   const world = await developerWorld(t, { SVC_COMPAT_VENDORALIASES: 'acme' })
   await world.keyed('orders')
   const ids = await Promise.all(['a', 'b', 'c', 'd', 'e'].map((id) => world.policy(id, ['orders'])))

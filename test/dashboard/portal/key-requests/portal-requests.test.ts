@@ -29,7 +29,7 @@ test('without approval a request makes a key that opens the API at once', async 
   assert.deepEqual(await subscriptions(dev), { gold: hashOf(RawKey) })
 })
 
-test('a portal that approves by itself gets the same key once more, within ten minutes, and nobody after it', async (t) => {
+test('an automatic approval returns the same key once more within ten minutes', async (t) => {
   const { request, asked, root, dev, clock, refused, store, developer } = await requestWorld(t)
   const made = await request({ by_user: dev, for_plan: 'gold' })
   const { RawKey } = made.Meta as JsonObject

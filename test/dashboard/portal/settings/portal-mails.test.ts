@@ -253,7 +253,7 @@ test('a link that the mail server does not take is made anew by approving again'
   assert.equal(post.mails.length, 1)
 })
 
-test('webhook and mail address of the organisation hear of requests that come and are approved, without secrets', async (t) => {
+test('webhook and mail address of the organisation get new and approved requests, without secrets', async (t) => {
   const receiver = await startReceiver()
   t.after(() => receiver.close())
   const world = await mailWorld(t, { SVC_WEBHOOKS_ALLOWPRIVATE: 'true' })

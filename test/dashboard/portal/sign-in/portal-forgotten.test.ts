@@ -49,7 +49,7 @@ test('a mail brings a link that sets the password once, and ends the sessions', 
   assert.equal(await world.verify(ADA, `password number ${winner}`), 200)
 })
 
-test('a link lapses after 1000 seconds, and with whatever else changes the password or takes the developer away', async (t) => {
+test('a link expires after 1000 seconds, and with any change of the password or the developer', async (t) => {
   const { world, post, id } = await mailWorld(t)
   const [early, late] = [await mailed(world, post), await mailed(world, post)]
   world.clock.advance(999_999)
