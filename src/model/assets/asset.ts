@@ -1,12 +1,12 @@
 import { fault } from '../../errors/fault.ts'
 import { isObject, type Json, type JsonObject } from '../json/json.ts'
 
-/** What an asset can be: a template that new APIs begin from. */
+/** The kinds of assets: templates for new APIs. */
 const ASSET_KINDS = ['oas-template'] as const
 
 /** Something that APIs are made with. Body of the kind `asset`. */
 export interface Asset {
-  /** What callers refer to it by, within its organisation; the storage id unless one was given. */
+  /** Its ID for callers, within its organisation; the storage id unless one was given. */
   readonly id: string
   readonly kind: (typeof ASSET_KINDS)[number]
   readonly name: string
@@ -18,7 +18,7 @@ export interface Asset {
   readonly last_updated: string
 }
 
-/** What of an asset its maker says; `id` is '' when none was given. */
+/** The members of an asset that its author sets; `id` is '' when none was given. */
 export type AssetDraft = Pick<Asset, 'id' | 'kind' | 'name' | 'description' | 'data'>
 
 const ID = /^[A-Za-z0-9_.~-]{1,256}$/

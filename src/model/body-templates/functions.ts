@@ -11,7 +11,7 @@ export class JsonText {
 
 export type TemplateValue = Json | JsonText
 
-/** What functions cost and may ask. */
+/** The costs and arguments of functions. */
 export interface Meter {
   /** Notes work in steps; one is about what a look-up costs. @throws where the bound is reached */
   spend(steps: number): void
@@ -19,7 +19,7 @@ export interface Meter {
   keysOf(object: { readonly [name: string]: Json }): readonly string[]
 }
 
-/** What a function finds wrong with its values, in words that follow its name. */
+/** A function's error about its values, in words that follow its name. */
 export class ValueFlaw extends Error {}
 
 export interface TemplateFunction {

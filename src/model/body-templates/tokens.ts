@@ -1,4 +1,4 @@
-/** What is wrong with a template, and where: lines and columns count from 1. */
+/** An error of a template, and its place: lines and columns count from 1. */
 export class TemplateFlaw extends Error {
   constructor(text: string, at: number, reason: string) {
     const before = text.slice(0, at)

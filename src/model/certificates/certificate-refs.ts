@@ -2,7 +2,7 @@ import { EXTENSION } from '../apis/definition/extension.ts'
 import { objectOf, objectsOf, textOf, textsOf } from '../apis/definition/members.ts'
 import { isObject, type Json, type JsonObject } from '../json/json.ts'
 
-/** What an API uses a certificate for. */
+/** The uses of a certificate by an API. */
 export type CertificateUse = 'custom_domain' | 'client' | 'upstream' | 'pinned'
 
 /** One certificate in a definition, as it is named there: by its id, or its fingerprint alone. */

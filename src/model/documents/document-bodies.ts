@@ -22,7 +22,7 @@ export interface DocumentBodies {
   user_group: UserGroup
 }
 
-/** What may be stored as the body of a document of kind `K`. */
+/** The type of the body of a document of kind `K`. */
 export type NewBodyOf<K extends string> = JsonObject | (K extends keyof DocumentBodies ? DocumentBodies[K] : never)
 
 /** The body of a document of kind `K`, as the store gives it. */

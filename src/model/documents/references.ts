@@ -11,7 +11,7 @@ import { policyApisOf } from '../policies/policy-index.ts'
 import { entriesOf } from '../portal/catalogue/catalogue.ts'
 import { requestedPolicies } from '../portal/key-requests/key-request.ts'
 
-/** What documents name: `subject` is what documentation is about, an API or a policy. */
+/** The kinds of referenced objects: `subject` is the subject of documentation, an API or a policy. */
 export const REFERENCE_KINDS = [
   'api',
   'policy',
@@ -24,7 +24,7 @@ export const REFERENCE_KINDS = [
 ] as const
 export type ReferenceKind = (typeof REFERENCE_KINDS)[number]
 
-/** What a document names of another one. */
+/** A reference of a document. */
 export interface Reference {
   readonly kind: ReferenceKind
   readonly id: string

@@ -3,7 +3,7 @@ import { isObject, type Json, type JsonObject } from '../json/json.ts'
 import { foldCase } from '../text/fold.ts'
 import { normaliseText } from '../text/normalise-text.ts'
 
-/** What is stored of the definition of a label. */
+/** The stored form of a label's definition. */
 export interface Label {
   readonly org_id: string
   /** Display name; unique in an organisation, ignoring case. */

@@ -6,7 +6,7 @@ export interface GatewayCommand {
   readonly subject: string
 }
 
-/** What a stored order says; undefined when a later version of the product wrote it. */
+/** The meaning of a stored command; undefined when a later version of the product wrote it. */
 export function gatewayCommandOf({ order, subject }: JsonObject): GatewayCommand | undefined {
   if ((order !== 'responses' && order !== 'key_sets') || typeof subject !== 'string') return undefined
   return { order, subject }

@@ -7,7 +7,7 @@ const LEAST_RSA_BITS = 2048
 const PRIVATE_MEMBERS = ['d', 'p', 'q', 'dp', 'dq', 'qi', 'oth', 'k']
 
 /**
- * What is wrong with the key set that a client proves itself with (`private_key_jwt`, RFC 7523); undefined when nothing is.
+ * The errors of a client's key set (`private_key_jwt`, RFC 7523); undefined when it is valid.
  * Public keys only, EC on P-256 or RSA of at least 2,048 bits, each under another `kid`.
  */
 export function flawOfJwks(value: Json): string | undefined {

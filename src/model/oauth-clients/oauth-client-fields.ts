@@ -19,7 +19,7 @@ import { GRANTS } from './grants.ts'
 import type { ClientAuthMethod } from './oauth-client.ts'
 import { holdsSeveral, isRedirectUri } from './redirect-uri.ts'
 
-/** What a body says about a client; undefined = it does not say, null = take it away. */
+/** The client in a body; undefined = absent, null = remove. */
 export interface ClientFields {
   readonly redirect_uris: readonly string[] | undefined
   readonly policies: readonly string[] | undefined

@@ -3,7 +3,7 @@ import type { GrantType } from './grants.ts'
 /** How far a way of binding tokens to their holder is asked for. */
 export type BindingRule = 'off' | 'allowed' | 'required'
 
-/** What the authorization server of one API does. Read from either format of definition by `readApi`. */
+/** The rules of one API's authorization server. Read from either format of definition by `readApi`. */
 export interface OAuthRules {
   readonly grants: ReadonlySet<GrantType>
   /** Response types that `authorize` takes. Only `code` is served. */

@@ -1,6 +1,6 @@
 import { isObject, type JsonObject } from '../json/json.ts'
 
-/** What a session that is an access token carries besides the fields of every session, under `oauth_token`. */
+/** The fields of a session of an access token besides those of every session, under `oauth_token`. */
 export interface TokenFacts {
   /** The API whose authorization server issued it. */
   readonly api_id: string

@@ -19,7 +19,7 @@ export interface StoredOrganisation {
   readonly body: JsonObject
 }
 
-/** What every organisation has, with the values of one of which nothing is known. */
+/** The fields of every organisation, with their defaults. */
 const FIELDS: Readonly<Record<string, Json>> = {
   owner_name: '',
   owner_slug: '',

@@ -3,7 +3,7 @@ import { fault } from '../../errors/fault.ts'
 import type { JsonObject } from '../json/json.ts'
 import { PASSWORD_MOST } from './passwords.ts'
 
-/** What is wrong with a password, in words; none when it is good. */
+/** The broken rules of a password, in words; none when it is good. */
 export type PasswordRules = (password: string) => readonly string[]
 
 /** Where nobody says otherwise: length is what counts (NIST SP 800-63B). */

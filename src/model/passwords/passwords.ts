@@ -19,7 +19,7 @@ const COST: Cost = { memory: 32_768, passes: 2, parallelism: 1 }
 const SALT_BYTES = 16
 const TAG_BYTES = 32
 const LONGEST = 1024
-/** What a hash from elsewhere may cost us: memory times passes, in KiB. */
+/** The allowed cost of a hash from elsewhere: memory times passes, in KiB. */
 const MOST_WORK = 262_144
 const PHC = /^\$argon2id\$v=19\$m=(\d{1,7}),t=(\d{1,3}),p=(\d{1,2})\$([A-Za-z0-9+/]{11,86})\$([A-Za-z0-9+/]{22,86})$/
 

@@ -29,7 +29,7 @@ export class BoundedExpression {
     else this.#fast = compileNormalised(piece)
   }
 
-  /** What a text of so many characters costs at most, in units of 2 ns. */
+  /** The highest cost of a text of so many characters, in units of 2 ns. */
   workOf(length: number): number {
     const backtracked = this.#backtracked(length)
     if (backtracked <= MOST_BACKTRACKED) return length + backtracked

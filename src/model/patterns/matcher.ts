@@ -33,7 +33,7 @@ export class Matcher {
     return this.#mayMatch(text, account) && this.#expression.test(text)
   }
 
-  /** What it finds in a text. @throws Fault as `test` */
+  /** Its match in a text. @throws Fault as `test` */
   exec(text: string, account: PatternWork): RegExpExecArray | null {
     return this.#mayMatch(text, account) ? this.#expression.exec(text) : null
   }

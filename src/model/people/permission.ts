@@ -1,4 +1,4 @@
-/** What a user may be allowed, by name; `read` or `write`. Others may be added by configuration and organisation. */
+/** The permissions of users, by name; `read` or `write`. Others may be added by configuration and organisation. */
 export const PERMISSION_KEYS = [
   'analytics',
   'api_assets',
@@ -20,7 +20,7 @@ export const PERMISSION_KEYS = [
 
 export type PermissionKey = (typeof PERMISSION_KEYS)[number]
 
-/** What a call wants to do with what it names. */
+/** The intent of a call. */
 export type Intent = 'read' | 'write'
 
 /** As stored: permission key to `read`, `write` or `deny`; `IsAdmin` and `ResetPassword` to `admin`; `owned_analytics` to `owned` or `all`. */

@@ -24,7 +24,7 @@ export interface StoredPasskey {
   /** Signature counter of the authenticator; 0 = it has none. */
   readonly counter: number
   readonly transports: readonly string[]
-  /** What its owner calls it. */
+  /** Its name for its owner. */
   readonly name: string
   /** True for one that its maker copies between devices. */
   readonly backed_up: boolean
@@ -83,7 +83,7 @@ export function securityOf(body: JsonObject): UserSecurity {
   }
 }
 
-/** What all browser sessions of a user share, so that one change ends them. */
+/** The family of all browser sessions of a user, so that one change ends them. */
 export function loginFamily(userId: string): string {
   return `login:${userId}`
 }

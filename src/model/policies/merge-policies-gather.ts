@@ -22,7 +22,7 @@ export interface NamedPolicy {
   readonly kind: PolicyKind
 }
 
-/** What has been gathered for one API, or for the top level. */
+/** The gathered rules for one API, or for the top level. */
 export interface Gathered {
   acl: boolean
   /** Each list once is united with all others at the end: one after another would take quadratic time. */

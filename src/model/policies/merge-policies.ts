@@ -28,7 +28,7 @@ import {
 } from './merge-policies-gather.ts'
 import { policyKind } from './policy.ts'
 
-/** What a session may do at one API once its policies are applied. */
+/** The access of a session to one API once its policies are applied. */
 export interface EffectiveRight {
   readonly apiId: string
   readonly apiName: string

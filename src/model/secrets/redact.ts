@@ -17,7 +17,7 @@ const PARAMETER = /([?&;])([^=?&;#\s"]{1,128})=(?![${])([^&;#\s"]+)/g
 /** Names of parameters whose value is a secret, besides those of members. */
 const SECRET_PARAMETER = /(?:^|[._-])(?:key|auth|sig|signature|pwd)$|api[._-]?key|access[._-]?key/i
 const PRIVATE_KEY = /-----BEGIN [A-Z0-9 ]*PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z0-9 ]*PRIVATE KEY-----|$)/g
-/** What a random credential looks like; ids of 24 hex digits are none. */
+/** The form of a random credential; ids of 24 hex digits are none. */
 const RANDOM = /^(?![0-9a-f]{24}$)[A-Za-z0-9_\-+/=.]{24,}$/
 
 /** True for a name whose text is a secret. */

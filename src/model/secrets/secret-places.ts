@@ -196,7 +196,7 @@ class EditedCopy {
   }
 }
 
-/** What entries of lists are known by. */
+/** The identifying members of list entries. */
 const KNOWN_BY = ['name', 'id', 'path', 'url', 'method'] as const
 
 /** Where `sent` has what `stored` has at `path`; undefined = nowhere. */

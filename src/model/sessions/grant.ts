@@ -25,7 +25,7 @@ interface EndpointRule {
 
 const NO_ENDPOINTS: readonly EndpointRule[] = []
 
-/** What of a grant is the same for all sessions that share a right. */
+/** The part of a grant that is the same for all sessions that share an access right. */
 interface CompiledRight {
   readonly versions: ReadonlySet<string>
   readonly paths: readonly PathRule[] | undefined
@@ -55,7 +55,7 @@ function endpointMatchers(right: EffectiveRight, ignoreCase: boolean): readonly 
 }
 
 /**
- * What a session may do at one API, compiled once and used for every request without allocating: rights, and the limits
+ * The access of a session to one API, compiled once and used for every request without allocating: access rights, and the limits
  * that each request takes from, in order: `before`, rate, quota.
  */
 export class SessionGrant {

@@ -38,7 +38,7 @@ const NEVER_TAKEN: ReadonlySet<string> = new Set([
   NARROWED_BY,
 ])
 
-/** What a session says about rights and limits, without credentials, lifetime, and what the product itself notes in it. */
+/** The access rights and limits of a session, without credentials, lifetime, and internal notes. */
 export function rightsAndLimitsOf(session: JsonObject): JsonObject {
   return Object.fromEntries(Object.entries(session).filter(([name]) => !NEVER_TAKEN.has(name)))
 }

@@ -69,7 +69,7 @@ function isNarrowed({ rights }: Merged): boolean {
   return [...rights.values()].some(({ narrowedBy }) => narrowedBy !== undefined)
 }
 
-/** What of a session policies never replace. */
+/** The members of a session that policies never replace. */
 export function withoutRules(session: JsonObject): JsonObject {
   const entries = Object.entries(session).filter(([name]) => !REPLACED.has(name))
   return Object.fromEntries(entries)

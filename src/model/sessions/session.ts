@@ -43,7 +43,7 @@ export type EndpointLimit = {
   methods: { name: string; limit: { rate: number; per: number } }[]
 }
 
-/** What a session or policy may do at one API. */
+/** The access of a session or policy to one API. */
 export type AccessDefinition = {
   api_id: string
   api_name?: string

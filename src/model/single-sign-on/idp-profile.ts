@@ -6,11 +6,11 @@ import { isObject, type Json, type JsonObject } from '../json/json.ts'
 const IDP_PROVIDERS = ['SocialProvider', 'SAMLProvider', 'ADProvider'] as const
 export type IdpProviderName = (typeof IDP_PROVIDERS)[number]
 
-/** What a sign-in comes to. */
+/** The result of a sign-in. */
 const IDP_ACTIONS = ['GenerateOrLoginUserProfile', 'GenerateTemporaryAuthToken'] as const
 export type IdpAction = (typeof IDP_ACTIONS)[number]
 
-/** What an identity profile says, however little of it is stored. */
+/** An identity profile with all its members, given or default. */
 export interface IdpProfile {
   readonly id: string
   readonly name: string
@@ -24,7 +24,7 @@ export interface IdpProfile {
   readonly emailField: string
   readonly userIdField: string
   readonly groupField: string
-  /** What a text with several groups is split by, besides being looked up whole. */
+  /** The separators of a text with several groups, which is also looked up whole. */
   readonly groupSeparator: string
   readonly groupMapping: ReadonlyMap<string, string>
   readonly defaultGroupId: string

@@ -12,7 +12,7 @@ export interface TaskThreadOptions {
   readonly mostWaiting: number
 }
 
-/** What the thread posts for a task, or first, when it is ready to take one. */
+/** The message of the thread for a task, or first, when it is ready to take one. */
 export type TaskReport = { readonly ready: true } | { readonly done: unknown } | { readonly reason: string }
 
 interface Job {

@@ -2,7 +2,7 @@ import { flagOf, numberOf, objectOf, objectsOf, textOf } from '../apis/definitio
 import { isObject, type JsonObject } from '../json/json.ts'
 import { type ApiEventName, apiEventOf } from './api-events.ts'
 
-/** What an API does about an event: it tells a receiver, or the log. */
+/** The handler of an event: a webhook, or the log. */
 export interface EventHandler {
   readonly event: ApiEventName
   readonly type: 'webhook' | 'log'
@@ -10,7 +10,7 @@ export interface EventHandler {
   readonly method: string
   readonly target: string
   readonly headers: Readonly<Record<string, string>>
-  /** What the line of a log begins with. */
+  /** The prefix of the log line. */
   readonly prefix: string
   /** Cooldown after a message about the same event; 0 = every event is reported. */
   readonly cooldownMs: number

@@ -3,7 +3,7 @@ import { isObject, type Json, type JsonObject } from '../json/json.ts'
 import { isWireField } from '../network/wire-fields.ts'
 import { readWebhookTarget } from './webhook-target.ts'
 
-/** What is stored of a webhook; unknown members are kept. */
+/** The stored form of a webhook; unknown members are kept. */
 export interface Hook {
   readonly org_id: string
   readonly name: string
@@ -17,10 +17,10 @@ export interface Hook {
   readonly sealed: string
 }
 
-/** What of a webhook may hold secrets. */
+/** The members of a webhook that may be secret. */
 export interface HookSecrets {
   readonly header_map: Readonly<Record<string, string>>
-  /** What messages are signed with; '' = they are not. */
+  /** The key that signs messages; '' = unsigned. */
   readonly shared_secret: string
 }
 

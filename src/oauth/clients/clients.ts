@@ -21,7 +21,7 @@ export function isRegistered(
   return registeredAt(client, api, (policyId) => parts.findPolicy(client.org_id, policyId))
 }
 
-/** What the secrets of a client are sealed for. */
+/** The purpose of the seal of a client's secrets. */
 export function secretContext(clientId: string): string {
   return `oauth_client:${clientId}`
 }

@@ -12,7 +12,7 @@ import { readScope } from '../tokens/scopes.ts'
 import type { RequestBody } from '../tokens/tickets.ts'
 import type { OAuthCall, OAuthParts } from './parts.ts'
 
-/** What a pushed request is named by (RFC 9126 section 2.2): this and 256 random bits. */
+/** The prefix of a pushed request's URI (RFC 9126 section 2.2), before 256 random bits. */
 export const REQUEST_URN = 'urn:ietf:params:oauth:request_uri:'
 /** Longest state and longest query that is carried to the login page, form-encoded: proxies and browsers take both. */
 const MAX_STATE = 4096
@@ -38,14 +38,14 @@ export interface Params {
 export interface OpenRequest {
   readonly client: OAuthClient
   readonly redirectUri: string
-  /** What every answer to the client repeats; '' = none, or one that cannot be repeated. */
+  /** The `state` that every response to the client repeats; '' = none, or one that cannot be repeated. */
   readonly state: string
   readonly params: Params
   /** Hash of the ticket of the pushed request, to be used up by what comes of it. */
   readonly ticket: Uint8Array | undefined
 }
 
-/** What an authorization request asks for, checked. */
+/** An authorization request, checked. */
 export interface RequestDetails {
   readonly scope: string
   /** '' = none. */

@@ -17,7 +17,7 @@ import { narrowedScope, readSentKeyRules, readUsername, standaloneMark } from '.
 import type { OAuthAnswer, OAuthCall, OAuthParts } from './parts.ts'
 import { commitUse, consumeRequestChange, toUnusableFault } from './pushed.ts'
 
-/** What a login page may tell the client instead of a consent (RFC 6749 section 4.1.2.1, OpenID Connect Core section 3.1.2.6). */
+/** Errors that a login page may send to the client instead of a consent (RFC 6749 section 4.1.2.1, OpenID Connect Core section 3.1.2.6). */
 const REPORTS = new Set([
   'access_denied',
   'login_required',

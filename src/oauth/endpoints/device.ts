@@ -72,7 +72,7 @@ export function readUserCode(typed: string): string | undefined {
   return shown(letters)
 }
 
-/** What the ticket of a user code is found by: codes of different APIs never meet. */
+/** The look-up value of a user code's ticket: codes of different APIs never collide. */
 export function userCodeHash(apiId: string, userCode: string): Uint8Array {
   return hashKey(`user_code:${apiId}:${userCode}`)
 }

@@ -41,7 +41,7 @@ export function readUsername(form: Params): string {
 }
 
 /**
- * What the user allowed of the scope that was asked for: the form's `scope` where it names one, else all of it.
+ * The granted scope: the form's `scope` where it names one, else all of the requested scope.
  * @throws Fault `oauth_invalid_scope` when it is wider
  */
 export function narrowedScope(asked: string, form: Params): string {

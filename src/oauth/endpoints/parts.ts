@@ -96,7 +96,7 @@ export interface OAuthParts {
   readonly findClient: (clientId: string) => Awaitable<OAuthClient | undefined>
   /** True for an access token that was signed with a key that was retired at once; absent = none was. */
   readonly isRetired?: (token: string) => boolean
-  /** What may be issued while the store is away; absent = nothing. */
+  /** Tokens that may be issued while the store is away; absent = none. */
   readonly owed?: PendingSessions
   /** To be called after a commit with a message for the outbox, so that it is sent at once; absent = found within a second. */
   readonly wakeDeliveries?: () => void

@@ -10,7 +10,7 @@ import { certificateThumbprint } from './mtls.ts'
 import { comparableUrl } from './proof-url.ts'
 import { consumeOnce, type ProofParts } from './replay.ts'
 
-/** What tokens are bound to: the thumbprint of a DPoP key and that of a certificate; '' = not bound that way. */
+/** The binding of tokens: the thumbprint of a DPoP key and that of a certificate; '' = not bound that way. */
 export type Binding = { readonly jkt: string; readonly x5t: string }
 
 /** A request to a protected API with a bound token. */
@@ -35,7 +35,7 @@ interface Proof {
   readonly until: number
 }
 
-/** What a proof must be about. */
+/** The subject of a proof. */
 interface Expected {
   readonly method: string
   /** Any of these. */

@@ -3,7 +3,7 @@ import { hashKey } from '../../model/secrets/secret.ts'
 import type { Millis } from '../../model/time/clock.ts'
 import type { OAuthParts } from '../endpoints/parts.ts'
 
-/** What proofs and assertions are checked with. */
+/** The dependencies of checking proofs and assertions. */
 export type ProofParts = Pick<OAuthParts, 'documents' | 'clock'>
 
 /** Something that may be used once: the `jti` of a proof or of an assertion. */

@@ -47,7 +47,7 @@ export type StoredRing = {
 /** `next`: published, does not sign yet; `previous`: signs no more, published until its last token has expired. */
 export type SigningKeyState = 'next' | 'current' | 'previous' | 'retired'
 
-/** What people may know of a signing key. */
+/** The public facts of a signing key. */
 export type SigningKeyView = {
   org_id: string
   kid: string

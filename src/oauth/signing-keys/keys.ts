@@ -20,7 +20,7 @@ import {
   viewsOf,
 } from './key-ring.ts'
 
-/** What signing keys are kept with. */
+/** The dependencies of signing keys. */
 export type KeyParts = Pick<OAuthParts, 'documents' | 'clock' | 'sealKey'>
 
 /** A private key, and the name under which its public part is published. */

@@ -17,7 +17,7 @@ export function checkUsage({ fromDay, toDay, hours }: UsageQuery, page: readonly
   if (wrong) throw fault('internal', 'days, hours or a page of usage that are no whole numbers')
 }
 
-/** What tells the rows of one answer apart, as one text. */
+/** The identity of a result row, as one text. */
 export function rowName(row: Pick<Hit, 'hour' | 'status'> & HitDimensions): string {
   return JSON.stringify([row.hour, ...ALL_DIMENSIONS.map((name) => row[name])])
 }

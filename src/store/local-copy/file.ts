@@ -103,7 +103,7 @@ export class CopyFile {
     this.newRevision = revision
   }
 
-  /** What the store answered for this id; undefined = it has none. */
+  /** The store's response for this id; undefined = not in the copy. */
   noteDocument(kind: Kind, id: string, found: StoredDocument | undefined): void {
     if (found === undefined) this.waiting.push(({ drop }) => drop.run(kind, id))
     else this.note(({ put }) => put.run(kind, id, found.revision, JSON.stringify(found.body)))
@@ -147,7 +147,7 @@ export class CopyFile {
     }
   }
 
-  /** What this node still has to bring to the store. */
+  /** The pending writes of this node. */
   owed(): PendingSession[] {
     return this.statements.allOwed.all().map(({ hash, body }) => {
       return { ...JSON.parse(body as string), hash: new Uint8Array(hash as Uint8Array) }

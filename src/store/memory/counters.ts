@@ -5,7 +5,7 @@ import { type Clock, type MonoMillis, systemClock } from '../../model/time/clock
 import type { Counters } from '../ports/ports.ts'
 import { QUOTA_NUMBERS, type QuotaChanges, type QuotaName, type SavedQuota } from './quota-changes.ts'
 
-/** What `Windows` and `QuotaWindows` have in common. */
+/** The common interface of `Windows` and `QuotaWindows`. */
 interface Slots {
   readonly size: number
   claim(): number

@@ -1,4 +1,4 @@
-/** What brings back the state before a commit, run from the last to the first. */
+/** Steps that restore the state before a commit, run from the last to the first. */
 export type Undo = (() => void)[]
 
 /** Orders texts by their UTF-8 bytes, as the other stores do; by UTF-16 units the order differs beyond U+FFFF. */

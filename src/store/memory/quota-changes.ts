@@ -12,7 +12,7 @@ export interface QuotaChanges {
   readonly names: readonly QuotaName[]
   /** Number, used permits and end (Unix milliseconds, 0 = never or not known before the next call) of each; 0 permits: it is gone. */
   readonly counts: Float64Array<ArrayBuffer>
-  /** What `keepChanges` needs: slots that were read, and numbers that are gone. */
+  /** The input of `keepChanges`: slots that were read, and deleted numbers. */
   readonly slots: readonly number[]
   readonly gone: readonly number[]
 }

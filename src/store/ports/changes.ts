@@ -82,7 +82,7 @@ export interface TicketInput {
   readonly apiId: string
   /** '' for proofs. */
   readonly clientId: string
-  /** What it shares with the tokens that came from the same grant; '' = nothing. */
+  /** Its token family; '' = none. */
   readonly family: string
   /** Afterwards it cannot be used; it is still found, so that a late use is distinguished from an unknown one. */
   readonly expiresAt: Millis
@@ -100,7 +100,7 @@ export interface TicketRow extends TicketInput {
 }
 
 export interface DeliveryInput {
-  /** What is delivered in order: the API. */
+  /** The unit of ordered delivery: the API. */
   readonly queue: string
   /** The message, sealed: it may hold tokens. */
   readonly sealed: Uint8Array

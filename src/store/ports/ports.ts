@@ -126,7 +126,7 @@ export interface AuditEntryState {
   readonly laterId: string | undefined
 }
 
-/** What was done, newest first. Written by `Documents.commit` and `Documents.note`. */
+/** The audit log, newest first. Written by `Documents.commit` and `Documents.note`. */
 export interface Audit {
   /** A page and the number of all that match. About 10 ms for 100,000 rows. At most 1,000 rows. */
   list(query: AuditQuery & { offset?: number; limit: number }): Awaitable<{ rows: AuditRow[]; total: number }>
@@ -342,7 +342,7 @@ export interface Store {
   readonly behind?: () => boolean
   /** True while the store refuses what it is to keep because it is full, as of the last second; absent = not known. */
   readonly full?: () => Promise<boolean>
-  /** What may be given out while the store is away; absent = nothing. */
+  /** Tokens that may be issued while the store is away; absent = none. */
   readonly owed?: PendingSessions
   /** Finishes accepted writes, saves quota counts, closes files and sockets. */
   close(): Promise<void>

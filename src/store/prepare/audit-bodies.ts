@@ -8,7 +8,7 @@ const PLAIN = 0
 const ZSTD = 1
 /** Below, compressing saves less than it costs. */
 const LEAST_BYTES = 512
-/** What the bodies of one commit may have, in UTF-8, with the facts of a session beside them. */
+/** Largest size of the bodies of one commit, in UTF-8, with the facts of their sessions. */
 const MOST_BYTES = AUDIT_BODY_CHARACTERS * 4
 
 /**
@@ -24,7 +24,7 @@ export function packBodies(bodies: Bodies | undefined): Uint8Array {
   return Buffer.concat([Buffer.of(ZSTD), zstdCompressSync(plain)])
 }
 
-/** What `packBodies` packed; undefined for no bytes. @throws Fault `store_damaged` */
+/** Unpacks the result of `packBodies`; undefined for no bytes. @throws Fault `store_damaged` */
 export function unpackBodies(bytes: Uint8Array): ReadBodies | undefined {
   if (bytes.length === 0) return undefined
   const packed = Buffer.from(bytes.buffer, bytes.byteOffset + 1, bytes.length - 1)

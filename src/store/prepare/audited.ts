@@ -82,7 +82,7 @@ export class Gathering {
   }
 }
 
-/** What a change wrote as JSON values; null = there was none. */
+/** The new state of a change as JSON values; null = none. */
 export interface ReadBodies {
   readonly before: JsonObject | null
   readonly after: JsonObject | null

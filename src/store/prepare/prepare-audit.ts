@@ -22,7 +22,7 @@ export interface PreparedAudit {
   readonly status: number
 }
 
-/** What an audit row must be like; undefined members ask for nothing. Values as `PreparedAudit` has them. */
+/** The conditions on an audit row; undefined members are no condition. Values as `PreparedAudit` has them. */
 export interface PreparedAuditQuery {
   readonly orgId: string | undefined
   readonly action: string | undefined

@@ -30,7 +30,7 @@ export interface PreparedDrop {
   readonly count: number
 }
 
-/** What a row must be like; undefined members ask for nothing. */
+/** The conditions on a row; undefined members are no condition. */
 export interface PreparedRecordQuery {
   readonly orgId: string | undefined
   readonly apiIds: readonly string[] | undefined

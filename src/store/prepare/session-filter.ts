@@ -3,7 +3,7 @@ import { foldCase } from '../../model/text/fold.ts'
 import type { SessionFilter, SessionReach } from '../ports/ports.ts'
 import { wellFormed } from './cells.ts'
 
-/** What sessions can be listed by. `key`: those that are no tokens of clients, as `keyIndexEntries` says. */
+/** The filters of sessions. `key`: those that are no tokens of clients, as `keyIndexEntries` says. */
 export type SessionRefType = 'client' | 'policy' | 'api' | 'key' | 'org'
 
 /** A session matches when it is filed under the value. */
@@ -41,7 +41,7 @@ export function prepareSessionFilter(filter: SessionFilter): PreparedSessionFilt
   return { refs, reach: reach && { apiIds: eachOnce(reach.apiIds), policyIds: eachOnce(reach.policyIds) }, part }
 }
 
-/** What a key is filed under: all of them under one value, and each under its organisation. */
+/** The index values of a key: one for all, and one of its organisation. */
 export function keyIndexEntries(orgId: string): readonly string[] {
   return [...ALL_KEYS, ofOrg(orgId)]
 }

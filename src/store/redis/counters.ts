@@ -23,7 +23,7 @@ export interface RedisCountersOptions extends RedisOptions {
   readonly clock?: Clock
   /** True: Redis counts by the wall time of `clock`, instead of its own. For tests with a fake clock. */
   readonly ownTime?: boolean
-  /** What the names of all keys begin with. Its braces keep them on one node of a Redis cluster, as one script needs them. */
+  /** The prefix of all keys. Its braces keep them on one node of a Redis cluster, as one script needs them. */
   readonly prefix?: string
 }
 
@@ -123,7 +123,7 @@ export class RedisCounters implements Counters {
   }
 
   /**
-   * What this node may admit by itself while `take` fails: of a rate, what it used in the window before, or a twentieth of the
+   * The permits of this node while `take` fails: of a rate, its use in the previous window, or a twentieth of the
    * limit where that is more; of a quota, what was left at the last response of Redis. It is reported to Redis when it is back.
    */
   takeAlone(limits: readonly Limit[], _now: Instant): number {

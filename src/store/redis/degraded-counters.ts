@@ -6,7 +6,7 @@ import type { Counts } from './counts.ts'
 /** Of a rate that it did not use just before, a node allows itself what it could have leased at most. */
 const LARGEST_PART = 20
 
-/** What a node admits by itself while Redis is away. */
+/** The permits of a node while Redis is away. */
 export class DegradedCounters {
   private readonly counts: Counts
   /** Which absence of Redis this is; its shares are settled once. */
@@ -55,7 +55,7 @@ export class DegradedCounters {
   }
 }
 
-/** What was left when Redis was last heard, less what was used since. */
+/** The permits left at the last response of Redis, less what was used since. */
 function quotaRoom({ known, back }: Count, { max }: Limit): number {
   return max - known.used + Math.min(0, back)
 }

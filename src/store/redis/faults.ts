@@ -1,6 +1,6 @@
 import { Fault, fault } from '../../errors/fault.ts'
 
-/** What the first word of an error of Redis means for us; every other one is `store_away`. */
+/** The fault for the first word of a Redis error; every other one is `store_away`. */
 const CODES = {
   OOM: 'store_full',
   READONLY: 'store_read_only',

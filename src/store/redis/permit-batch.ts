@@ -15,7 +15,7 @@ export interface BatchTiming {
   readonly late: boolean
 }
 
-/** What is asked of Redis in one call with others. */
+/** The arguments of one request within a batched call to Redis. */
 export interface PermitRequest {
   readonly limits: readonly Limit[]
   /** Of each limit. */

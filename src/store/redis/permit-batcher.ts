@@ -30,7 +30,7 @@ const GATHER_MS = 2
 const GATHER_PART = 250
 const LONGEST_GATHER_MS = 20
 
-/** What a round needs of the node. */
+/** The node as a batch sees it. */
 export interface PermitBatcherParts {
   readonly connection: RedisConnection
   readonly counts: Counts

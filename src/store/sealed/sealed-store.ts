@@ -92,7 +92,7 @@ class SealedRows {
   }
 
   seal = (change: Change): Change => {
-    // What is malformed is for the store to refuse.
+    // Malformed values are left for the store to refuse.
     if (!isWellFormed(change)) return change
     switch (change.op) {
       case 'put':

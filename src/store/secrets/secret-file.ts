@@ -12,7 +12,7 @@ const SHORTEST = 16
 
 const NAMES = ['gateway_secret', 'admin_secret', 'seal_key'] as const
 
-/** What an installation makes for itself at its first start. Each is 256 bits, base64url. */
+/** The secrets that an installation creates at its first start. Each is 256 bits, base64url. */
 export type Secrets = Readonly<Record<(typeof NAMES)[number], string>>
 
 /**

@@ -20,7 +20,7 @@ export interface Trailing {
   answerTrailers: string | undefined
 }
 
-/** What a relay asks of its connection to an upstream, whichever version of HTTP that speaks. */
+/** The upstream connection as a relay uses it, for any version of HTTP. */
 export interface Origin {
   /** True once requests may be written. */
   readonly open: boolean

@@ -35,7 +35,7 @@ export interface OriginUser {
   originFailed(fault: Fault, silent: boolean): void
 }
 
-/** What a connection needs to know of its pool, and tells it. */
+/** The pool as a connection sees it. */
 export interface OriginPool {
   readonly port: number
   /** Options for TLS, undefined for plain TCP. */

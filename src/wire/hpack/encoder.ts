@@ -21,7 +21,7 @@ const SIZE_UPDATE = 0x20
 const NEVER_INDEXED = 0x10
 const WITHOUT_INDEXING = 0
 
-/** What is done with the fields of a name. */
+/** How the fields of a name are encoded. */
 interface Treatment {
   /** In lower case. */
   readonly name: string

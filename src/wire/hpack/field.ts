@@ -24,13 +24,13 @@ export interface Field {
   readonly kind: number
   /** The KIND of the name alone. */
   readonly nameKind: number
-  /** What it counts for (RFC 7541 section 4.1). */
+  /** Its size for the table (RFC 7541 section 4.1). */
   readonly size: number
   /** As HTTP/1.1 words it: `name: value` and CRLF. */
   readonly line: string
 }
 
-/** What an entry counts for besides its bytes (RFC 7541 section 4.1). */
+/** Size of an entry besides its bytes (RFC 7541 section 4.1). */
 export const ENTRY_OVERHEAD_BYTES = 32
 
 /** Fields that speak of one connection (RFC 9113 section 8.2.2). */

@@ -24,7 +24,7 @@ export const PERCENT = 37
 export const QUESTION = 63
 export const UNDERSCORE = 95
 
-/** What each byte may be: one look-up per byte while a head is scanned. */
+/** The class of each byte: one look-up per byte while a head is scanned. */
 export const CLASS: Uint8Array = classes()
 
 /** 1 for the bytes of ordinary field names: letters, digits and `-`. */

@@ -2,7 +2,7 @@ import type { WireLimits } from '../listen/limits.ts'
 import type { WireExchange, WireHandler } from './exchange.ts'
 import type { Accepted } from './read-buffer.ts'
 
-/** What a connection needs to know of its listener, and tells it. */
+/** The listener as a connection sees it. */
 export interface ConnectionOwner<X extends WireExchange> {
   readonly handler: WireHandler<X>
   readonly limits: WireLimits

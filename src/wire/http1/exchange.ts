@@ -5,7 +5,7 @@ import type { PeerCertificate } from '../listen/peer-certificate.ts'
 import { Fields } from './fields.ts'
 import type { RepeatedAnswer } from './repeated-answer.ts'
 
-/** What the gateway does with the exchanges of a listener. One object for all connections. */
+/** The gateway's handler of a listener's exchanges. One object for all connections. */
 export interface WireHandler<X extends WireExchange> {
   /** Makes the exchange that a new connection will reuse for all its requests. */
   make(): X

@@ -7,7 +7,7 @@ import type { ConnectionOwner } from './connection-owner.ts'
 import type { WireExchange, WireHandler } from './exchange.ts'
 import { byEvents } from './read-buffer.ts'
 
-/** What a connection within the process is taken for: one from where the request came that it is part of. */
+/** The apparent peer of a connection within the process: that of the request that it is part of. */
 export interface InnerPeer {
   readonly address: string
   /** undefined for a plain connection. */

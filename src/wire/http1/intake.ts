@@ -16,7 +16,7 @@ export interface BodySink {
 
 const CONTINUE = 'HTTP/1.1 100 Continue\r\n\r\n'
 
-/** What a client has sent and nobody has taken yet, and the way of a request body out of it. */
+/** Received bytes that no consumer has taken yet, and the reader of a request body. */
 export class RequestIntake {
   /** Bytes not taken: the next head, or the next part of the body. */
   pending: Buffer | undefined

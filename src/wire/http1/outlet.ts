@@ -23,7 +23,7 @@ const frames: Buffer[] = []
 /** More text than this is not held for the end of the turn. */
 const MAX_HELD_BYTES = 65_536
 
-/** What Writable passes as the encoding of bytes; the type knows only those of strings. */
+/** The encoding that Writable passes for bytes; the type knows only those of strings. */
 const BYTES = 'buffer' as BufferEncoding
 
 /**

@@ -8,7 +8,7 @@ import { type OnReadOpts, Socket } from 'node:net'
  */
 const SHARED: Buffer | undefined = process.platform === 'win32' ? undefined : Buffer.allocUnsafeSlow(65_536)
 
-/** What Node gives no type for: the handle that a socket moves its bytes through. */
+/** The handle of a socket's bytes, for which Node has no type. */
 interface Handled {
   _handle: object | null | undefined
 }

@@ -14,7 +14,7 @@ import { keep } from './read-buffer.ts'
 import { REFUSAL } from './refusals.ts'
 import type { AnswerHead } from './response-head.ts'
 
-/** What a relay asks of the client's connection. */
+/** The client's connection as a relay uses it. */
 export interface RelaySide {
   readonly x: WireExchange
   /** Carries tunnels; undefined where there can be none. */
@@ -52,7 +52,7 @@ export class Relay implements OriginUser, BodySink {
   private readonly side: RelaySide
   private origin: Origin | undefined
   private upstream!: Upstream
-  /** What the upstream is asked with. A text that was put together is not looked into: that would have V8 copy it. */
+  /** The request to the upstream. A concatenated text is not read: that would have V8 copy it. */
   private method = ''
   /** Request line and fields as the gateway gave them. */
   private head = ''

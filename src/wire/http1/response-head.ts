@@ -35,7 +35,7 @@ const ONE = 49
 export const CHUNKED = -1
 export const UNTIL_CLOSE = -2
 
-/** What the head of an upstream's answer says about framing. Reused. */
+/** The framing in the head of an upstream's response. Reused. */
 export class AnswerHead {
   status = 0
   /** Content-Length, or CHUNKED, or UNTIL_CLOSE; not yet looked at in the light of method and status. */

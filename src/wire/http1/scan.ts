@@ -134,7 +134,7 @@ function badName(code: number, first: boolean): Fault {
   return first ? REFUSAL.folded : REFUSAL.fieldSpace
 }
 
-/** What Connection says (RFC 9110 section 7.6.1), as bits. */
+/** The options of Connection (RFC 9110 section 7.6.1), as bits. */
 export const SAYS_CLOSE = 1
 export const SAYS_KEEP_ALIVE = 2
 export const SAYS_UPGRADE = 4

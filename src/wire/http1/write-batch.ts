@@ -1,4 +1,4 @@
-/** What has writes that wait for the end of a turn. */
+/** An object with writes that wait for the end of a turn. */
 export interface DeferredWrite {
   /** Writes them. */
   flush(): void

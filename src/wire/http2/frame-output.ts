@@ -10,7 +10,7 @@ const MAX_SPARE_PIECES = 32
 const FULL_BYTES = 65_536
 const CHOKED_BYTES = 262_144
 
-/** What Writable passes as the encoding of bytes; the type knows only those of strings. */
+/** The encoding that Writable passes for bytes; the type knows only those of strings. */
 const BYTES = 'buffer' as BufferEncoding
 
 /** Pieces that were written, for the next frames of whichever connection. */

@@ -17,7 +17,7 @@ import type { FramedStream, StreamUser } from './stream.ts'
 import { StreamIntake } from './stream-intake.ts'
 import { StreamOutlet } from './stream-outlet.ts'
 
-/** What a lane needs to know of its connection, and tells it. */
+/** The connection as a lane sees it. */
 export interface LaneOwner<X extends WireExchange> {
   readonly handler: WireHandler<X>
   readonly limits: WireLimits

@@ -15,7 +15,7 @@ const STREAM_WINDOW_BYTES = 262_144
 const SESSION_WINDOW_BYTES = 1_048_576
 const MAX_LIST_BYTES = MAX_ANSWER_HEAD_BYTES + MAX_ANSWER_FIELDS * ENTRY_OVERHEAD_BYTES
 
-/** What a pool hears of its links. */
+/** The events of a link for its pool. */
 export interface LinkPool {
   /** The upstream has said for the first time how many streams it takes. */
   ready(link: Link): void

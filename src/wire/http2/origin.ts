@@ -12,7 +12,7 @@ import { trailerLines } from './header-list.ts'
 import type { Link } from './link.ts'
 import { type FramedStream, type StreamUser, UNKNOWN_LENGTH } from './stream.ts'
 
-/** What a request needs to know of its pool, and asks of it. */
+/** The pool as a request sees it. */
 export interface Http2OriginPool {
   readonly secure: boolean
   readonly headTimeoutMs: number

@@ -11,7 +11,7 @@ export interface WindowOptions {
   readonly sessionWindowBytes: number
 }
 
-/** What a peer may still send (RFC 9113 section 5.2): it is given back what was taken, half a window at a time. */
+/** The receive windows of a peer (RFC 9113 section 5.2): consumed bytes are returned half a window at a time. */
 export class ReceiveWindows {
   private readonly output: FrameOutput
   private readonly options: WindowOptions

@@ -2,7 +2,7 @@ import { CODE, FLAG, MAX_FRAME_BYTES, TYPE } from './codes.ts'
 import type { FrameConsumer } from './frame-input.ts'
 import type { FramedStream } from './stream.ts'
 
-/** What the frames of a peer mean to its connection. Each may end it. */
+/** Handles the frames of a peer. Each may end its connection. */
 export interface FrameMeaning {
   /** A whole field block. */
   fieldBlock(stream: number, endStream: boolean, bytes: Buffer, from: number, to: number): void

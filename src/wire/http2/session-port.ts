@@ -3,7 +3,7 @@ import type { Field } from '../hpack/field.ts'
 import type { WindowOptions } from './receive-windows.ts'
 import type { FramedStream } from './stream.ts'
 
-/** What a session is for, and its bounds. */
+/** The role of a session, and its bounds. */
 export interface SessionOptions extends ListBounds, WindowOptions {
   readonly server: boolean
   /** Identifiers (SETTING) and values that are sent first. */

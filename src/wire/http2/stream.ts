@@ -16,7 +16,7 @@ export interface StreamUser {
   streamClosed(stream: FramedStream, code: number): void
 }
 
-/** What a stream asks of its connection. */
+/** The connection as a stream sees it. */
 export interface StreamSession {
   readonly encoder: HeaderEncoder
   /** Sends the block that the encoder holds. */
@@ -61,7 +61,7 @@ export class FramedStream {
   closed = false
   /** DATA bytes sent so far. */
   sentBytes = 0
-  /** What waits for a window or for the socket. */
+  /** Bytes that wait for a window or for the socket. */
   outgoing: Buffer[] = NONE
   /** Bytes of the first of these that are sent. */
   outgoingFrom = 0

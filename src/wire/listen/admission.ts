@@ -4,7 +4,7 @@ export type RefusalReason = 'max_connections' | 'descriptors' | 'handshakes' | '
 export interface AdmissionOptions {
   /** Open connections of all its listeners together; 0 = no bound. */
   readonly most: number
-  /** What a connection beyond that is refused for. */
+  /** The reason for refusing a connection beyond that. */
   readonly reason: RefusalReason
   readonly refused: (reason: RefusalReason) => void
 }

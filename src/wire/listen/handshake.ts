@@ -7,7 +7,7 @@ import type { WireLimits } from './limits.ts'
 import { type PeerCertificate, peerCertificateOf } from './peer-certificate.ts'
 import { sweep, type Timed } from './sweep.ts'
 
-/** What a server does with a handshake for one name. */
+/** A server's handling of a handshake for one name. */
 export interface TlsChoice {
   readonly context: SecureContext
   /** Ask the client for a certificate (its possession is proved by TLS; whether it is allowed is the gateway's business). */

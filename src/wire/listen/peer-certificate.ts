@@ -9,7 +9,7 @@ export interface PeerCertificate {
   readonly validUntil: number
 }
 
-/** What is kept of a certificate. Its dates count whole seconds, the last one included (RFC 5280 section 4.1.2.5). */
+/** The stored fields of a certificate. Its dates count whole seconds, the last one included (RFC 5280 section 4.1.2.5). */
 export function peerCertificateOf(certificate: X509Certificate): PeerCertificate {
   return {
     sha256: certificate.fingerprint256.replaceAll(':', '').toLowerCase(),

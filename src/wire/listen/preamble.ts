@@ -8,7 +8,7 @@ import { sweep, type Timed } from './sweep.ts'
 export interface Preceded {
   /** Whose connection it is. */
   readonly address: string
-  /** What has come behind the header. */
+  /** The bytes after the header. */
   readonly rest: Buffer
   /** The connection as if the header had never been: what came behind it is read first. */
   after(): Accepted

@@ -1,4 +1,4 @@
-/** What a client of HTTP/2 begins with (RFC 9113 section 3.4). */
+/** The preface of an HTTP/2 client (RFC 9113 section 3.4). */
 export const PREFACE = 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'
 
 /** True when the first bytes of a connection are the HTTP/2 preface (RFC 9113 section 3.4), or may still become it. */

@@ -10,7 +10,7 @@ import { flagOf, isEmpty, objectOf, textOf, textsOf } from '../definition/member
 import { member, type TreePath } from '../definition/tree.ts'
 import { AUTH_SWITCHES, methodOfIdentity, methodsOf, schemeNames } from '../read/read-auth.ts'
 
-/** What a classic definition says of its methods that does not fit together, or leaves open. */
+/** Contradictions and gaps in the methods of a classic definition. */
 export function classicAuthFlaws(classic: JsonObject): Flaw[] {
   const methods = methodsOf(classic)
   return [

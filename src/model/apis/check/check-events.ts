@@ -9,7 +9,7 @@ import { flagOf, objectOf, objectsOf, textOf } from '../definition/members.ts'
 
 const UNKNOWN_EVENT = 'is not an event of this gateway'
 
-/** What is wrong with the event handlers of a classic definition. */
+/** The errors of the event handlers of a classic definition. */
 export function classicEventFlaws(classic: JsonObject): Flaw[] {
   const events = objectOf(objectOf(classic, 'event_handlers'), 'events')
   return Object.keys(events).flatMap((name) => {
@@ -26,7 +26,7 @@ export function classicEventFlaws(classic: JsonObject): Flaw[] {
   })
 }
 
-/** What is switched off, or asks for another kind of handler, is not looked at here. */
+/** Inactive handlers, and handlers of other kinds, are not checked here. */
 function isServed(entry: JsonObject): boolean {
   const known: readonly string[] = Object.values(HANDLER_NAMES)
   return known.includes(textOf(entry, 'handler_name')) && !flagOf(objectOf(entry, 'handler_meta'), 'disabled')

@@ -8,7 +8,7 @@ import { flagOf, isEmpty, objectOf, objectsOf, textOf, textsOf } from '../defini
 import { member, type TreePath } from '../definition/tree.ts'
 import { ACCESS_TYPES, FLOWS, isScopeToken, RESPONSE_TYPES, scopesOfFlows } from '../read/oauth-members.ts'
 
-/** What a classic definition with the OAuth method says of its authorization server that does not fit together. */
+/** Contradictions in the authorization server settings of a classic definition with the OAuth method. */
 export function classicOAuthFlaws(classic: JsonObject): Flaw[] {
   const meta = objectOf(classic, 'oauth_meta')
   const types = textsOf(meta, 'allowed_access_types')

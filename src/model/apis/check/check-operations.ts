@@ -42,7 +42,7 @@ const CHECKS: Readonly<Record<string, EntryCheck>> = {
   },
 }
 
-/** What is wrong with what a classic definition says about single operations. */
+/** The errors of the operation settings of a classic definition. */
 export function classicOperationFlaws(classic: JsonObject): Flaw[] {
   const versions = objectOf(objectOf(classic, 'version_data'), 'versions')
   return Object.keys(versions).flatMap((name) => {

@@ -16,7 +16,7 @@ import { classicOperationFlaws, oasOperationFlaws } from './check-operations.ts'
 import { classicUpstreamFlaws, oasUpstreamFlaws } from './check-upstream.ts'
 import { declaredScheme, OTHER_SCHEMES, type UnsupportedFeature } from './unsupported.ts'
 
-/** What a classic definition says in two places that do not fit together. */
+/** Contradictions between two places of a classic definition. */
 export function classicFlaws(classic: JsonObject): Flaw[] {
   const definition = objectOf(classic, 'definition')
   const data = objectOf(classic, 'version_data')
@@ -40,7 +40,7 @@ export function classicFlaws(classic: JsonObject): Flaw[] {
   ]
 }
 
-/** What a document says in two places that do not fit together: operations, schemes, versions, targets. */
+/** Contradictions between two places of a document: operations, schemes, versions, targets. */
 export function oasFlaws(document: JsonObject, extension: JsonObject): Flaw[] {
   const flaws = [
     ...operationFlaws(document, extension),

@@ -42,7 +42,7 @@ const PLACES = {
 
 type Place = keyof typeof PLACES
 
-/** What is wrong with the care that a classic definition asks for its upstream. */
+/** The errors of the resilience settings of a classic definition. */
 export function classicUpstreamFlaws(classic: JsonObject): Flaw[] {
   return upstreamFlaws(classic).map(({ place, more, reason }) => ({ at: [...PLACES[place][0], ...more], reason }))
 }
@@ -60,7 +60,7 @@ export function oasUpstreamFlaws(extension: JsonObject): Flaw[] {
   }))
 }
 
-/** What is wrong with an entry of `circuit_breakers`. */
+/** The errors of an entry of `circuit_breakers`. */
 export function breakerFlaws(entry: JsonObject): Flaw[] {
   const flaws: Flaw[] = []
   const threshold = numberOf(entry, 'threshold_percent')

@@ -7,7 +7,7 @@ import { newPatternWork, type PatternWork, spendPatternWork, WORK_OF_EXPRESSION 
 
 const load = createRequire(import.meta.url)
 
-/** What the check that runs now is charged to. Checks run to their end at once, so there is never more than one. */
+/** The account of the running check. Checks run to their end at once, so there is never more than one. */
 const METER = {
   account: newPatternWork() as PatternWork,
   /** Number of the check: a pattern is charged once in each with what its expression costs to compile. */
@@ -28,7 +28,7 @@ export function charged<T>(account: PatternWork, check: () => T): T {
 const OPTIMIZED = 60
 const MOST_SLOWER = 8
 
-/** What the generated function of one schema calls. */
+/** The function that the generated code of one schema calls. */
 class FunctionMeter {
   keywords = 0
 
@@ -67,7 +67,7 @@ const WORK_OF_SPELLED = 30
 /** Backtracking formats try up to 61 lengths of a label. */
 const WORK_OF_FORMATTED = 4
 
-/** What a keyword costs once, and for each item, character or member of the value. */
+/** The cost of a keyword, once and for each item, character or member of the value. */
 interface Work {
   readonly once: number
   readonly each?: number
@@ -225,7 +225,7 @@ class ChargedPattern {
     return this.#expression.test(text)
   }
 
-  /** What tells patterns from each other. */
+  /** The identity of a pattern. */
   toString(): string {
     return `/${this.#source}/`
   }

@@ -21,7 +21,7 @@ interface Row {
   readonly oas: readonly Probe[]
 }
 
-/** What a security scheme that is not served asks for. */
+/** The requirements of an unsupported security scheme. */
 export const OTHER_SCHEMES = 'OpenID Connect as the method of an API'
 
 /** The scheme that a member of `components.securitySchemes` declares; undefined when none that is served. */
@@ -105,7 +105,7 @@ const isOtherScheme = (value: Json) =>
 const isNoUpstream = (value: Json) => isOtherScheme(value) && !/^svc:\/\/./i.test(String(value))
 
 /**
- * What a definition can ask for and this gateway does not serve yet, each with the places of both formats that ask for it.
+ * Features of definitions that this gateway does not serve yet, each with its places in both formats.
  * Building a feature means deleting its row. Served without a row: everything that `Api` has a member for.
  */
 export const UNSUPPORTED: readonly Row[] = [

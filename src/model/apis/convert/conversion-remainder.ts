@@ -20,7 +20,7 @@ import {
  */
 export type PreservedMembers = JsonObject
 
-/** What must be kept for `made` to become `original` again. */
+/** The remainder with which `made` becomes `original` again. */
 export function preservedMembersOf(original: JsonObject, made: JsonObject): PreservedMembers {
   const kept: PreservedMembers = {}
   compareObjects(original, made, [], kept)

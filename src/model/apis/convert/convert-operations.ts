@@ -41,7 +41,7 @@ const TEMPLATE = [
   ['template_data.enable_session', 'enableSession'],
 ] as const
 
-/** What the lists of classic definitions and the sections of operations have in common. */
+/** The common part of the lists of classic definitions and the sections of operations. */
 export const OPERATION_TWINS: readonly ListTwin[] = [
   twin('white_list', 'allow', ['ignore_case', 'ignoreCase']),
   twin('black_list', 'block', ['ignore_case', 'ignoreCase']),
@@ -139,7 +139,7 @@ export function operationsToClassic(document: JsonObject, extension: JsonObject,
 
 /**
  * Writes the lists of a version as operations of the extension, and adds to `paths` those that the document lacks.
- * What cannot be an operation (no method, a path without its slash, a second entry for one operation) is left out.
+ * Entries that cannot be an operation (no method, a path without its slash, a second entry for one operation) are left out.
  */
 export function operationsToOas(version: JsonObject, document: JsonObject, extension: JsonObject): void {
   const lists = objectOf(version, 'extended_paths')

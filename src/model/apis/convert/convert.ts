@@ -14,7 +14,7 @@ import { upstreamToClassic, upstreamToOas } from './convert-upstream.ts'
 
 const DEFAULT_VERSION = 'Default'
 
-/** What a conversion could not say in the other format's own words. */
+/** The parts that a conversion could not express in the other format. */
 export interface ConversionLosses {
   /** RFC 6901 pointers of what the way back would not restore. */
   readonly lost: string[]

@@ -19,7 +19,7 @@ const MEMBERS: readonly (keyof ApiMetadata)[] = [
   'hook_references',
 ]
 
-/** What a stored API has beside its definition: members that are there. */
+/** The metadata of a stored API: its present members. */
 export function metadataOfApi(body: JsonObject): ApiMetadata {
   const held = MEMBERS.flatMap((name) => (Array.isArray(body[name]) ? [[name, body[name]]] : []))
   return Object.fromEntries(held) as ApiMetadata

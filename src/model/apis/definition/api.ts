@@ -75,7 +75,7 @@ export interface Api {
   readonly batches: boolean
   readonly skipRateLimit: boolean
   readonly skipQuota: boolean
-  /** What happens to requests while the store of the counters is away: refused, or admitted in the measure of before. */
+  /** The fallback while the store of the counters is away: refuse, or admit at the previous rate. */
   readonly onStoreFailure: 'refuse' | 'allow'
   readonly keepQuotaOnSave: boolean
   /** Seconds that a key's row outlives; 0 = never evicted. */
@@ -161,7 +161,7 @@ export interface HeaderTransform {
 export const PATH_MATCHINGS = ['openapi', 'exact', 'prefix', 'contains'] as const
 export type PathMatching = (typeof PATH_MATCHINGS)[number]
 
-/** What a definition says about one method and path. */
+/** The settings of one method and path. */
 export interface OperationRule {
   /** Upper case; '' = every method. */
   readonly method: string
@@ -183,9 +183,9 @@ export interface OperationRule {
   readonly breaker?: BreakerRule
   readonly track: boolean
   readonly doNotTrack: boolean
-  /** What answers in the upstream's place. */
+  /** The mock response. */
   readonly mock: MockRule | undefined
-  /** What its requests must look like: each of these. */
+  /** The schemas of its requests: each of these. */
   readonly checks: readonly RequestCheck[]
   readonly requestBody: BodyRule | undefined
   readonly answerBody: BodyRule | undefined

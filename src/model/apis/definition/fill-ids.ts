@@ -54,7 +54,7 @@ export function slugOf(name: string): string {
   return words || createHash('sha256').update(name).digest('hex').slice(0, 12)
 }
 
-/** What lists of APIs show. */
+/** The fields of APIs in lists. */
 export interface ApiSummary {
   readonly api_id: string
   readonly name: string

@@ -17,7 +17,7 @@ export interface MockExample extends MockAnswer {
   readonly mediaType: string
 }
 
-/** What answers in the upstream's place: one answer, or the examples of the operation in the OpenAPI document. */
+/** The mock of an operation: one response, or its examples in the OpenAPI document. */
 export type MockRule =
   | { readonly fixed: MockAnswer }
   | {
@@ -56,7 +56,7 @@ export interface ParameterCheck {
   readonly check: ValueCheck
 }
 
-/** What a request must look like, compiled when its API was published. */
+/** The schema of a request, compiled when its API was published. */
 export interface RequestCheck {
   /** Status of the refusal. */
   readonly status: number

@@ -55,7 +55,7 @@ export function placeKeys(place: string): PlaceKeys {
   return { domain: isUnownable(domain) ? '' : domain, head: first === '' || first.startsWith('{') ? '*' : `/${first}` }
 }
 
-/** What a stored body is made of besides the definition. */
+/** The parts of a stored body besides the definition. */
 export interface StoredMore {
   /** The previous body, whose metadata is kept. */
   readonly before?: JsonObject | undefined

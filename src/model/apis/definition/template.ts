@@ -99,7 +99,7 @@ export function placeholderExpression(pattern: string, ignoreCase: boolean): Reg
   return new RegExp(`^(?:${pattern})$`, ignoreCase ? 'i' : '')
 }
 
-/** What decides where an API answers. */
+/** The members that decide where an API answers. */
 export interface ListenPlace {
   readonly listenPath: string
   /** Lower case; '' = every host. */

@@ -15,7 +15,7 @@ export interface TrialRequest {
   readonly body: string
 }
 
-/** What came of it. */
+/** The result of a trial request. */
 export interface Trial {
   /** The steps of the gateway, as `explain` tells them. */
   readonly explained: JsonObject

@@ -1,4 +1,4 @@
-// What a definition says about the care that is taken of its upstream. docs/upstreams.md tells it to users.
+// The resilience settings of a definition. docs/upstreams.md describes them for users.
 
 /** One question that a target is asked to see whether it is well. */
 export interface HealthCheck {
@@ -56,7 +56,7 @@ export interface DiscoveryRules {
   readonly refreshMs: number
 }
 
-/** What an upstream is shown, and what it must show, by host (`host`, `host:port`, `*.domain` or `*`). */
+/** The client certificates and pins of upstreams, by host (`host`, `host:port`, `*.domain` or `*`). */
 export interface UpstreamTls {
   /** Ids of stored certificates that the gateway shows. */
   readonly certificates: readonly (readonly [host: string, id: string])[]

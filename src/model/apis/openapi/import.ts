@@ -7,7 +7,7 @@ import { EXTENSION, extensionOf } from '../definition/extension.ts'
 import { isEmpty, objectOf, objectsOf, textOf } from '../definition/members.ts'
 import { copyTree, getAt, member, putAt, setMember } from '../definition/tree.ts'
 
-/** What a caller may say about the extension that an import makes. Absent means "not said". */
+/** The options of an import for the extension. Absent means "not given". */
 export interface ImportOptions {
   readonly upstreamURL?: string
   readonly listenPath?: string
@@ -94,7 +94,7 @@ function checkedPlain(plain: JsonObject): JsonObject {
   return copyTree(plain)
 }
 
-/** What an option of an import turns on or off at operations. */
+/** The effect of an import option on operations. */
 interface Section {
   readonly option: 'allowList' | 'validateRequest' | 'mockResponse'
   /** Of the extension's operations. */

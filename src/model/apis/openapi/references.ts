@@ -9,7 +9,7 @@ export function targetOf(reference: string): TreePath | undefined {
   return reference.startsWith('#') ? fromPointer(decoded(reference.slice(1))) : undefined
 }
 
-/** What a `$ref` leads to; undefined where that is nothing. */
+/** The target of a `$ref`; undefined for none. */
 export function referred(document: JsonObject, reference: string): Json | undefined {
   const path = targetOf(reference)
   return path && getAt(document, path)

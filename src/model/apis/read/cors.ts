@@ -43,7 +43,7 @@ export function readCors(cors: JsonObject): CorsRules | undefined {
   }
 }
 
-/** What a definition may not be saved with: the Fetch standard allows no wildcard with credentials. */
+/** Combinations that cannot be saved: the Fetch standard allows no wildcard with credentials. */
 export function corsFlaws(format: Format, definition: JsonObject): Flaw[] {
   const { path, enabled, exposed, credentials, origins } = PLACES[format]
   const cors = corsOf(format, definition)

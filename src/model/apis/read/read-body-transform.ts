@@ -13,7 +13,7 @@ export function readBodyTransform(entry: JsonObject): BodyRule {
   return read as BodyRule
 }
 
-/** What is wrong with such an entry; of templates that are not ours to read nothing. */
+/** The errors of such an entry; templates in other languages are not checked. */
 export function bodyTransformFlaws(entry: JsonObject): Flaw[] {
   const data = objectOf(entry, 'template_data')
   const type = textOf(data, 'input_type').toLowerCase()

@@ -3,7 +3,7 @@ import type { CacheRules, OperationCacheRule } from '../definition/cache-rules.t
 import { flagOf, numberOf, objectOf, textOf, textsOf } from '../definition/members.ts'
 import { member } from '../definition/tree.ts'
 
-/** What the product that definitions come from takes where nothing is said. */
+/** The defaults of the product that definitions come from. */
 const DEFAULT_TIMEOUT_S = 60
 
 /** Reads `cache_options`; undefined where the cache is switched off, also for operations. */

@@ -52,7 +52,7 @@ function readAnswer(holder: JsonObject, body: string): MockAnswer {
 
 /** Answers of a document by their response and status: operations that refer to the same response share them. */
 const answersOf = new WeakMap<ExampleMaker, Map<string, readonly MockExample[]>>()
-/** What an example costs besides its texts. */
+/** The cost of an example besides its texts. */
 const CHARACTERS_OF_EXAMPLE = 100
 
 function examplesOf({ document, root, at, examples: maker }: DescribedOperation): MockExample[] {

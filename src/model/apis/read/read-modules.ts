@@ -23,7 +23,7 @@ export const MODULE_LISTS: Readonly<Record<ModulePhase, { readonly classic: stri
 
 const PHASES = Object.keys(MODULE_LISTS) as ModulePhase[]
 const MAX_OF_PHASE = 20
-/** What both formats call the function, and the longest body that it is shown. */
+/** The function's name in both formats, and the longest body that it gets. */
 const NAMES = { classic: ['name', 'body_limit_bytes'], oas: ['functionName', 'bodyLimitBytes'] } as const
 const NO_REQUEST = 'is for functions that see the request: those of answers get the body of the answer'
 
@@ -48,7 +48,7 @@ export function readModules(classic: JsonObject): ModuleRules | undefined {
   return { refs, config: flagOf(classic, 'config_data_disabled') ? {} : objectOf(classic, 'config_data') }
 }
 
-/** What is wrong with the modules that a classic definition names. */
+/** The errors of a classic definition's modules. */
 export function classicModuleFlaws(classic: JsonObject): Flaw[] {
   const held = objectOf(classic, 'custom_middleware')
   if (textOf(held, 'driver') !== MODULE_DRIVER) return []

@@ -4,7 +4,7 @@ import type { BindingRule, OAuthRules } from '../../oauth-clients/oauth-rules.ts
 import { flagOf, numberOf, objectOf, textOf, textsOf } from '../definition/members.ts'
 import { member } from '../definition/tree.ts'
 
-/** What the authorization server of a classic definition does. The schema has checked its members. */
+/** The authorization server of a classic definition. The schema has checked its members. */
 export function readOAuth(classic: JsonObject): OAuthRules {
   const meta = objectOf(classic, 'oauth_meta')
   const notifications = objectOf(classic, 'notifications')

@@ -14,7 +14,7 @@ import { readRewrite } from './read-rewrite.ts'
 import { readBreaker } from './read-upstream.ts'
 import { RequestSchemas } from './read-validation.ts'
 
-/** What entries are read with besides themselves. */
+/** The context of reading entries. */
 interface Source {
   readonly described: Described
   readonly schemas: RequestSchemas
@@ -24,7 +24,7 @@ interface Source {
 
 type Draft = { -readonly [Member in keyof OperationRule]: OperationRule[Member] }
 
-/** What an entry of each list of `extended_paths` says about its path. */
+/** The path settings of an entry of each list of `extended_paths`. */
 const LISTS: Readonly<Record<string, (rule: Draft, entry: JsonObject, from: Source) => void>> = {
   white_list: (rule, entry) => {
     rule.allow = true

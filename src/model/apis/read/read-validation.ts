@@ -151,7 +151,7 @@ function isPlace(text: string): text is ParameterCheck['in'] {
   return ['path', 'query', 'header', 'cookie'].includes(text)
 }
 
-/** What a text is read as before its schema judges it. */
+/** The type that a text is parsed as before its schema checks it. */
 function shapeAt(document: JsonObject, at: TreePath): 'text' | 'number' | 'boolean' | 'list' | 'object' {
   const { object: schema } = describedAt(document, at)
   const types = [schema.type].flat().filter((type) => type !== 'null')

@@ -2,7 +2,7 @@ import { isObject, type JsonObject } from '../../json/json.ts'
 import { readEntryConfiguration } from '../settings/portal-configuration.ts'
 import { flagMember, objectMember, objectsMember, textMember, textsMember } from '../settings/portal-fields.ts'
 
-/** What the portal offers: a policy, or a keyless API that is only shown. Unknown members are kept. */
+/** An entry of the catalogue: a policy, or a keyless API that is only shown. Unknown members are kept. */
 export interface CatalogueEntry {
   readonly name: string
   readonly short_description: string

@@ -5,7 +5,7 @@ import { appsOf, keysOf, withApp, withKey } from './holdings.ts'
 const MOST_POLICIES = 100
 const LONGEST_ID = 256
 const LONGEST_TEXT = 4096
-/** What of an OAuth app is only said about it. */
+/** The descriptive members of an OAuth app. */
 const SAID = ['client_name', 'app_description', 'use_case'] as const
 
 /** Hashes of keys that a record names and the developer does not have. @throws Fault `developer_invalid` (400) */

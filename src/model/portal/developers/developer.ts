@@ -10,7 +10,7 @@ export interface DeveloperApp {
   readonly date_created: string
 }
 
-/** What is stored of a developer of the portal; unknown members are kept. */
+/** The stored form of a developer of the portal; unknown members are kept. */
 export interface Developer {
   readonly org_id: string
   /** As it was written; letter case does not tell two developers apart. */
@@ -56,7 +56,7 @@ export function policyIdsOfDeveloper(body: JsonObject): readonly string[] {
   return [...ids]
 }
 
-/** What all portal sessions of a developer share, so that one change ends them. */
+/** The family of all portal sessions of a developer, so that one change ends them. */
 export function portalFamily(developerId: string): string {
   return `portal:${developerId}`
 }

@@ -1,6 +1,6 @@
 import { isObject, type Json, type JsonObject } from '../../json/json.ts'
 
-// What a developer holds: keys by their hashes, subscriptions by policy, OAuth apps by policy. A subscription points to a key
+// The holdings of a developer: keys by their hashes, subscriptions by policy, OAuth apps by policy. A subscription points to a key
 // that gives its policy, and every policy of a key has one.
 
 /** The keys of a developer's body, by hash, with the ids of their policies. */

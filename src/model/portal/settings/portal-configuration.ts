@@ -38,7 +38,7 @@ const FLAGS = [
   'disable_auto_login',
   'catalogue_login_only',
 ] as const
-/** What an entry of the catalogue says for itself where it has `override`. */
+/** The overrides of a catalogue entry with `override`. */
 const OVERRIDDEN = ['key_request_fields', 'require_key_approval', 'redirect_on_key_request', 'redirect_to'] as const
 
 /**
@@ -95,7 +95,7 @@ export function readEntryConfiguration(sent: JsonObject): JsonObject {
   }
 }
 
-/** What holds for requests about an entry: its own word where it overrides, else that of the portal. */
+/** The effective rules for requests about an entry: its own where it overrides, else those of the portal. */
 export function configurationFor(
   portal: PortalConfiguration,
   entryConfiguration: JsonObject | undefined,

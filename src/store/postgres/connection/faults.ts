@@ -16,7 +16,7 @@ const LOST_TEXT =
   /^(?:Connection terminated|Client has encountered a connection error|Client was closed|timeout (?:expired|exceeded)|Query read timeout)/
 const CLOSED_TEXT = /^Cannot use a pool after calling end/
 
-/** What Node says of certificates that it does not trust. */
+/** Node's errors for untrusted certificates. */
 const UNTRUSTED = /CERT|^UNABLE_TO_|^ERR_(?:TLS|SSL)_/
 const NO_TLS_TEXT = /^The server does not support SSL connections/
 

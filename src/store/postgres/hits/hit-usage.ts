@@ -8,7 +8,7 @@ import { dimensionColumn, HANDED_ON, sumsOf } from './hit-columns.ts'
 
 const HOURS_PER_DAY = 24
 
-/** What rows are sorted by, of a row of sums. */
+/** The sort columns of a row of sums. */
 const SORT: Readonly<Record<UsageSort, string>> = {
   time: 'hour',
   count: 'count',
@@ -124,7 +124,7 @@ function statusConditions({ status, errorsOnly }: UsageQuery, bound: Bound): str
   return some + (errorsOnly === true ? ' AND h.status >= 400' : '')
 }
 
-/** What a query asks of the texts of `hit_dimension d`; '' = nothing. */
+/** The condition of a query on the texts of `hit_dimension d`; '' = none. */
 function conditionsOn({ where = {}, tags, has }: UsageQuery, bound: Bound): string {
   const conditions: string[] = []
   for (const [name, some] of Object.entries(where) as [keyof HitDimensions, readonly string[]][]) {

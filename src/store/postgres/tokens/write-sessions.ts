@@ -55,7 +55,7 @@ export function sessionWrites(changed: readonly Changed<SessionDraft>[]): Sql[] 
   ]
 }
 
-/** What is written of a session, made once for all sessions that were made of one row. */
+/** The columns of a session, made once for all sessions of one row. */
 interface Cells {
   readonly orgId: string
   readonly clientId: string
@@ -87,7 +87,7 @@ function sameRefs(a: SessionDraft | undefined, b: SessionDraft | undefined): boo
   return one === two || (one.links === two.links && one.orgId === two.orgId && one.clientId === two.clientId)
 }
 
-/** What a session is listed under: sort and filed value, each once. */
+/** The index entries of a session: sort and value, each once. */
 function refEntries({ orgId, clientId, apiIds, policyIds }: SessionFacts): (readonly [number, string])[] {
   const whose = clientId === '' ? keyIndexEntries(orgId).map((value) => [REF.key, value] as const) : []
   const entries = [

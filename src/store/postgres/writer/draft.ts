@@ -1,4 +1,4 @@
-/** What takes the steps of a commit back, last one first. */
+/** The undo steps of a commit, last one first. */
 export type Undo = (() => void)[]
 
 /** A row that is another one than in the store. */

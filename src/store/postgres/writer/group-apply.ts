@@ -22,7 +22,7 @@ export type Work =
   | { readonly sort: 'commit'; readonly commit: PreparedCommit }
   | { readonly sort: 'note'; readonly entry: PreparedAudit }
 
-/** What became of a piece of work: the revision, or why nothing of it was written. */
+/** The result of a task: the revision, or why nothing of it was written. */
 export type CommitOutcome = Revision | Fault
 
 export interface AuditDraft {

@@ -162,7 +162,7 @@ function takeSessions(rows: readonly Record<string, unknown>[], { sessions }: Gr
   }
 }
 
-/** What of a row of `session` is kept beside its body. */
+/** The columns of a row of `session` besides its body. */
 export function sessionFacts(row: Record<string, unknown>) {
   const [apiIds, policyIds] = JSON.parse(row.links as string) as [string[], string[]]
   return {

@@ -12,7 +12,7 @@ export interface DocumentDraft {
   readonly revision: Revision
   /** undefined = it was not read, and nothing has written it. */
   readonly text: string | undefined
-  /** What it is filed under by this group; undefined = it was not written. */
+  /** Its index entries of this group; undefined = it was not written. */
   readonly entries: readonly IndexEntry[] | undefined
   /** Keys of its unique values. */
   readonly holds: readonly string[]
@@ -23,7 +23,7 @@ export interface SessionDraft {
   readonly hash: string
   readonly facts: SessionFacts
   readonly text: string | undefined
-  /** What a commit wrote; undefined = it is as it was read. */
+  /** The new state of a commit; undefined = unchanged. */
   readonly row: PreparedRow | undefined
 }
 
@@ -35,7 +35,7 @@ export interface TicketDraft {
   readonly keepUntil: Millis
   readonly version: number
   readonly claimedAt: Millis
-  /** What a commit wrote; undefined = at most its use has changed. */
+  /** The new state of a commit; undefined = at most its use has changed. */
   readonly put: { readonly apiId: string; readonly clientId: string; readonly text: string } | undefined
 }
 

@@ -84,7 +84,7 @@ function upsertDocuments(rows: readonly DocumentDraft[], declaration: number): S
   }
 }
 
-/** What documents are filed under, in rows of `document_index`. */
+/** The index entries of documents, as rows of `document_index`. */
 export function insertEntries(rows: readonly Pick<DocumentDraft, 'kind' | 'id' | 'entries'>[]): Sql {
   const entries = rows.flatMap(({ kind, id, entries = [] }) =>
     entries.map(({ name, value, unique }) => ({ kind, id, name, value, unique, cell: indexedValue(value) })),

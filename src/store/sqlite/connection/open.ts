@@ -44,7 +44,7 @@ export interface SqliteStore extends Store {
   /** Ends the writer thread at once, as a crash would. */
   stopWriter(): Promise<void>
   /**
-   * What another thread of this process needs for `joinStore`: hand it over with `port` in the transfer list. From now on the
+   * The input of `joinStore` for another thread of this process: hand it over with `port` in the transfer list. From now on the
    * other thread's feed misses nothing, and its commits resolve only after the listeners of this thread have run.
    */
   share(): SharedStore

@@ -10,7 +10,7 @@ export interface Sql {
   readonly values: readonly SQLInputValue[]
 }
 
-/** What a list is read from: entries of one condition, of the index of a part, or the documents themselves. */
+/** The source of a list: entries of one condition, of the index of a part, or the documents themselves. */
 export type Drive = ListCondition | 'part' | 'all'
 
 /** Finding an entry by its document costs about as much as reading so many in a row. */

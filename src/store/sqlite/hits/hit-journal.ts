@@ -139,7 +139,7 @@ function journalReader(db: DatabaseSync): (upTo: number) => Generator<Entry> {
 }
 
 /**
- * What acknowledged samples are not in `hit` yet, added up. Both must be read in one transaction.
+ * The sums of acknowledged samples that are not in `hit` yet. Both must be read in one transaction.
  * Blocks for about a millisecond for 20,000 samples.
  */
 export function unfolded(db: DatabaseSync): SampleSums[] {

@@ -4,7 +4,7 @@ import type { Hit } from '../../../model/analytics/hit.ts'
 import type { UsageQuery } from '../../ports/ports.ts'
 import type { PlainFault } from '../writer/messages.ts'
 
-/** What the thread is asked. `journal`: what is not in the tables yet is to be added. */
+/** The request to the thread. `journal`: rows that are not in the tables yet are added. */
 export type UsageAsk =
   | { readonly sort: 'page'; readonly query: UsageQuery & { offset: number; limit: number }; readonly journal: boolean }
   /** Settles the rows of an answer; they are then asked for with its number. */

@@ -48,7 +48,7 @@ const SUMS: readonly (readonly [name: string, how: 'sum' | 'min' | 'max'])[] = [
 const UPSTREAM = latencyColumns('u')
 const HANDED_ON = UPSTREAM.buckets.map((name) => `sum(${name})`).join(' + ')
 
-/** What rows are sorted by, of sums of `part`; only these columns are added up where nothing else is wanted. */
+/** The sort columns of sums of `part`; only these columns are added up where no others are needed. */
 const SORT: Readonly<Record<Exclude<UsageSort, 'time'>, { sql: string; columns: readonly string[] }>> = {
   count: { sql: 'sum(count)', columns: ['count'] },
   success: { sql: 'sum(success)', columns: ['success'] },
@@ -185,7 +185,7 @@ function statusConditions({ status, errorsOnly }: UsageQuery): UsageQuerySql {
   }
 }
 
-/** What a query asks of the texts of `hit_dimension d`. */
+/** The condition of a query on the texts of `hit_dimension d`. */
 function conditionsOn({ where = {}, tags, has }: UsageQuery): UsageQuerySql {
   const conditions = ['1']
   const values: SQLInputValue[] = []

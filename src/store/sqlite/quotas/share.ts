@@ -6,7 +6,7 @@ import type { Counters, FeedEvent } from '../../ports/ports.ts'
 import { type EventPack, packEvents } from '../writer/event-pack.ts'
 import type { PlainFault, Write } from '../writer/messages.ts'
 
-/** What a thread needs to join the store of its process. `port` must be in the transfer list. */
+/** The input of a thread that joins the store of its process. `port` must be in the transfer list. */
 export interface SharedStore {
   readonly file: string
   readonly port: MessagePort
@@ -15,7 +15,7 @@ export interface SharedStore {
 /** A limit as it crosses threads. */
 export type LimitNumbers = readonly [kind: Limit['kind'], id: string, max: number, windowMs: number]
 
-/** What another thread asks of the one that owns the store. */
+/** The requests of another thread to the owner of the store. */
 export type OwnerRequest =
   | { readonly sort: 'write'; readonly write: Write }
   | { readonly sort: 'take' | 'peek'; readonly limits: readonly LimitNumbers[] }
@@ -39,7 +39,7 @@ export type FromOwner =
   | { readonly type: 'fault'; readonly number: number; readonly fault: PlainFault }
   | { readonly type: 'closed' }
 
-/** What the owning thread serves the others from. */
+/** The data from which the owning thread serves the others. */
 export interface OwnerParts {
   readonly file: string
   readonly write: (write: Write) => Promise<number>

@@ -100,7 +100,7 @@ export function sessionRows(db: DatabaseSync): SessionRows {
   }
 }
 
-/** What a session is listed under. */
+/** The index entries of a session. */
 type Entry = readonly [sort: number, value: string]
 
 /** Entries that one statement writes, so that few statements serve every number. */
@@ -111,7 +111,7 @@ function insertEntriesSql(count: number): string {
   return `INSERT OR IGNORE INTO session_ref(sort, value, session) VALUES ${places}`
 }
 
-/** What is written of a row, made once for all sessions of a message that share it. */
+/** The columns of a row, made once for all sessions of a message that share it. */
 interface Cells {
   readonly links: string
   readonly sealedKey: Uint8Array

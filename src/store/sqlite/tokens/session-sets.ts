@@ -9,7 +9,7 @@ export type SessionNumbers = Float64Array
 /** Up to so many sessions are looked up under what else is asked, one by one; of more, all entries are read. */
 export const FEW = 2_000
 
-/** What a filter asks for, each part by itself: `numbers` of all sessions that meet it, or of those among a few. */
+/** The parts of a filter: `numbers` of all sessions that match it, or of those among a few. */
 export interface FilterSource {
   /** How many entries it has, up to one more than `FEW`; undefined = not known without reading them all. */
   readonly entries: Sql | undefined
@@ -90,7 +90,7 @@ export function placeBehind(numbers: SessionNumbers, number: number): number {
   return low
 }
 
-/** What a filter asks for, those that leave fewest sessions first. */
+/** The conditions of a filter, the most selective first. */
 export function sourcesOf({ refs, reach, part }: PreparedSessionFilter): FilterSource[] {
   const sources = refs.map(refSource)
   if (part !== '') sources.unshift(aliasSource(part))

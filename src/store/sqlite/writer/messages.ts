@@ -8,13 +8,13 @@ import type { PreparedCommit } from '../../prepare/prepare.ts'
 import type { PreparedAudit } from '../../prepare/prepare-audit.ts'
 import type { PreparedDrop, PreparedRecord } from '../../prepare/prepare-records.ts'
 
-/** What a writer opens. */
+/** The options of a writer. */
 export interface WriterData {
   readonly file: string
   readonly limitBytes: number
 }
 
-/** What the writer thread is started with. */
+/** The start message of the writer thread. */
 export interface WriterStart extends WriterData {
   /** The cell of `ThreadEndGuard`. */
   readonly uncut: Int32Array
