@@ -11,7 +11,7 @@ interface Action {
 
 const writes = (permission: string) => (session: Session) => mayDo(session, permission, 'write')
 
-/** What can be begun from anywhere. */
+/** The actions of the command bar. */
 export const ACTIONS: readonly Action[] = [
   { to: '/apis/new', text: 'shell.newApi', icon: PlusIcon, may: writes('apis') },
   { to: '/apis/new?from=openapi', text: 'shell.importApi', icon: FileInputIcon, may: writes('apis') },

@@ -13,7 +13,7 @@ import {
 import { call, isRecord, type Sent } from '../api/calls/call.ts'
 import { mayDo, type Session } from '../api/people/session.ts'
 
-/** What is found, by the name of its page. */
+/** The search results, by the name of their page. */
 export const ICONS = {
   'shell.apis': WaypointsIcon,
   'shell.policies': ShieldCheckIcon,
@@ -110,7 +110,7 @@ const SEARCHES: readonly Search[] = [
   },
 ]
 
-/** What the person may see whose name holds the text; a search that fails finds nothing, so that the others show. */
+/** The visible objects whose name contains the text; a failed search finds nothing, so that the others show. */
 export async function findObjects(session: Session, text: string, signal: AbortSignal): Promise<readonly Found[]> {
   const searches = SEARCHES.filter(({ permission }) => mayDo(session, permission, 'read'))
   const answers = await Promise.allSettled(

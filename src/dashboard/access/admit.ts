@@ -16,7 +16,7 @@ import { checkOwned } from './owned.ts'
 import { intentOf, permit } from './permit.ts'
 import { type Visibility, visibilityOf } from './visibility.ts'
 
-/** What all routes are served with. */
+/** The dependencies of all routes. */
 export interface RouteDeps {
   readonly parts: DashboardParts
   readonly owners: ApiOwners

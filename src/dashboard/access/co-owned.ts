@@ -114,7 +114,7 @@ export interface SoleOwnership {
 
 const EVERYTHING: SoleOwnership = { key: () => true, client: () => true, policy: () => true, document: () => true }
 
-/** What a caller owns alone, as of now. @throws Fault `store_away` */
+/** The objects that a caller owns alone, as of now. @throws Fault `store_away` */
 export async function soleOwnership(
   { documents, store }: Pick<DashboardParts, 'documents' | 'store'>,
   { visibility }: Pick<Call, 'visibility'>,
@@ -207,7 +207,7 @@ function rightOn({ access_rights: rights }: JsonObject, apiId: string): Json | u
   return isObject(rights) && Object.hasOwn(rights, apiId) ? rights[apiId] : undefined
 }
 
-/** What says nothing is as good as absent. */
+/** An empty value counts as absent. */
 function isSame(a: Json | undefined, b: Json | undefined): boolean {
   return isDeepStrictEqual(saying(a), saying(b))
 }
@@ -248,7 +248,7 @@ export function checkForeignVersionsUnchanged(
     )
 }
 
-/** What a request for a version must be like, and where the API takes one; of a definition that cannot be read undefined. */
+/** The version selector of an API's requests; undefined for a definition that cannot be read. */
 function wayToVersions(document: ApiDocument) {
   try {
     const { active, internal, listenPath, domain, ignoreCase, tags, versioning } = readApi(document)

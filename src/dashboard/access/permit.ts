@@ -3,7 +3,7 @@ import { type Intent, isAdmin, mayDo, ownAnalyticsOnly } from '../../model/peopl
 import type { Route } from '../routes/route.ts'
 import { type Actor, isUnbounded } from './actor.ts'
 
-/** What is known of a request when it is decided whether it may be made. */
+/** The facts of a request for the decision on its admission. */
 export interface AccessRequest {
   readonly route: Pick<Route, 'access' | 'method' | 'own'>
   readonly params: Readonly<Record<string, string>>
@@ -34,7 +34,7 @@ export function permit({ route, params, path, actor, installation }: AccessReque
   return may ? undefined : refusal(path)
 }
 
-/** What a route is for: as declared, else as its method says. */
+/** The intent of a route: as declared, else by its method. */
 export function intentOf({ access, method }: Pick<Route, 'access' | 'method'>): Intent {
   if (typeof access === 'object' && access.intent !== undefined) return access.intent
   return method === 'GET' ? 'read' : 'write'

@@ -94,7 +94,7 @@ const SEEN: Readonly<
       found?.body.org_id === orgId && (await seesDocumented(parts, visibility, orgId, String(found.body.api_id ?? '')))
     )
   },
-  // What is said about a policy is said about all its APIs.
+  // A reference to a policy is a reference to all its APIs.
   async subject({ documents, store }, { visibility }, { id }, orgId) {
     if (visibility.apiId(id)) return true
     const policies = await policyApisFor(documents, store.feed).fresh()

@@ -29,7 +29,7 @@ export function refuseTwoCredentials({ rawHeaders }: Pick<IncomingMessage, 'rawH
   }
 }
 
-/** What a request is refused with whose session and API credential are of different people: nobody could say who calls. */
+/** The refusal of a request whose session and API credential belong to different users: the caller would be ambiguous. */
 export function conflictingIdentities(): Fault {
   return fault('request_malformed', 'session cookie and API credential of different people: send one of them')
 }

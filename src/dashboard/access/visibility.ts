@@ -7,7 +7,7 @@ import type { Actor } from './actor.ts'
 /** A document to check: as stored, or its body. */
 type Seen = Pick<StoredDocument, 'body'>
 
-/** What an actor may see: the documents of the organisation, and of these, with ownership on, those that are not owned by others. */
+/** The visibility of an actor: the documents of the organisation, and of these, with ownership on, those that are not owned by others. */
 export interface Visibility {
   /** True when nothing is hidden by ownership: it is off, or the actor is an administrator. Organisations are apart all the same. */
   readonly everything: boolean
@@ -23,18 +23,18 @@ export interface Visibility {
   anyApi(apiIds: readonly string[]): boolean
   /** How many of these are APIs of the actor's organisation that others own. */
   hidden(apiIds: readonly string[]): number
-  /** What lists of any kind must ask for: the organisation. */
+  /** The condition of lists of any kind: the organisation. */
   whereOrg(): Where
-  /** What lists of APIs must ask for: organisation and owner. */
+  /** The condition of lists of APIs: organisation and owner. */
   where(): Where
   /** Ids of all APIs that the actor may see; undefined where ownership hides nothing. */
   apiIds(): readonly string[] | undefined
 }
 
-/** What an API without owners is filed under. */
+/** The index value of an API without owners. */
 export const NO_OWNER = '*'
 
-/** What the actor may see. `owners` must be up to date (`ApiOwners.fresh`) where ownership is on. */
+/** The visibility of the actor. `owners` must be up to date (`ApiOwners.fresh`) where ownership is on. */
 export function visibilityOf(actor: Actor | undefined, owners: ApiOwners, ownershipOn: boolean): Visibility {
   const orgId = actor?.orgId ?? ''
   const bounded = actor !== undefined && orgId !== ''

@@ -4,7 +4,7 @@ import type { UsagePer, UsageQuery, UsageSort } from '../../store/ports/ports.ts
 import type { Call } from '../routes/call.ts'
 import { FILTER_PARAMETERS, LONGEST } from './dimensions.ts'
 
-/** What every call of analytics takes. */
+/** The parameters of every call of analytics. */
 export const PARAMETERS = {
   p: Type.Integer({ description: 'Page; 0 and below: all' }),
   res: Type.Enum(['hour', 'day', 'month', 'all'], {

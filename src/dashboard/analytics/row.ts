@@ -8,7 +8,7 @@ import { SHOWN_MEMBERS } from './dimensions.ts'
 const int = Type.Integer()
 const text = Type.String()
 
-/** What a row is about. Parts that it is not about are 0 or '', never missing. */
+/** The subject of a row. Other parts are 0 or '', never missing. */
 export const RowId = Type.Object({
   day: int,
   month: int,

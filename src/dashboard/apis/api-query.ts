@@ -10,7 +10,7 @@ const ORDER: Readonly<Record<string, string>> = {
   updated_at: 'updated_at',
 }
 
-/** What lists of APIs can be asked for. */
+/** The filters of lists of APIs. */
 export const API_QUERY = {
   p: Type.Integer({ description: 'Page, from 1; 0 and below: all.' }),
   q: Type.String({

@@ -70,7 +70,7 @@ function listRoutes(parts: DashboardParts): Route[] {
   return [list('/api/apis', 'List APIs'), list('/api/apis/search', 'Search APIs')]
 }
 
-/** What each row of a list shows. */
+/** The fields of a list row. */
 async function shapeOf(parts: DashboardParts, call: Call): Promise<(stored: StoredDocument) => JsonObject> {
   if (call.query('facts') === '1') {
     const [nodes, now] = [await listNodes(parts), parts.clock.wall()]

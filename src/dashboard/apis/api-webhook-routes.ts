@@ -61,7 +61,7 @@ export function apiWebhookRoutes(parts: DashboardParts): Route[] {
 async function replace(parts: DashboardParts, call: Call): Promise<Answer> {
   const { body } = await apiDocumentOf(parts, call, call.param('apiID'))
   const sent = call.object() as Static<typeof Body>
-  // What is there stays as it is, though its webhook may be gone: else the others could not be changed.
+  // Present entries stay, even with a deleted webhook: otherwise the others could not be changed.
   const held = metadataOfApi(body).hook_references ?? []
   const references: JsonObject[] = sent.hook_references.map((reference) => ({ event_timeout: 0, ...reference }))
   for (const [at, reference] of references.entries()) {

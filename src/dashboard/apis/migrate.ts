@@ -21,11 +21,11 @@ export interface Migration {
   readonly overrideStaged: boolean
   /** True for APIs that the caller may see. */
   readonly sees: (stored: StoredDocument) => boolean
-  /** What every draft says. */
+  /** The common part of every draft. */
   readonly draft: Pick<ApiDraft, 'orgId' | 'mayCollide' | 'mayUse' | 'actor'>
 }
 
-/** What became of one API. */
+/** The result for one API. */
 export interface Migrated {
   readonly id: string
   readonly name: string
@@ -35,7 +35,7 @@ export interface Migrated {
   readonly carried: readonly string[]
   /** Of what was staged; absent otherwise. */
   readonly stagedId?: string
-  /** What a dry run would have stored. */
+  /** The result of a dry run. */
   readonly oas?: JsonObject
 }
 

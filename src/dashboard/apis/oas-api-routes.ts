@@ -178,7 +178,7 @@ function oneRoutes(parts: DashboardParts): Route[] {
 }
 
 /**
- * What was sent, laid over the template that the query names. A caller who may not write templates does not get their secrets: the
+ * The sent document, applied to the template that the query names. A caller who may not write templates does not get their secrets: the
  * document that was sent has to have its own at these places. @throws Fault `asset_unknown` (404)
  */
 async function overTemplate(parts: DashboardParts, call: Call): Promise<SentDocument> {

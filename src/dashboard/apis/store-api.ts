@@ -18,7 +18,7 @@ import type { DashboardParts } from '../server/parts.ts'
 import { apiDocumentOf, apiNamed } from './api-document.ts'
 import { newApiMetadata } from './api-metadata.ts'
 
-/** What creating an API answers: `Meta` is the storage id, `ID` the `api_id`. Clients cut the text by its order. */
+/** The response of creating an API: `Meta` is the storage id, `ID` the `api_id`. Clients cut the text by its order. */
 export const Created = Type.Object({
   Status: Type.Literal('OK'),
   Message: Type.String(),
@@ -51,7 +51,7 @@ export const notReadable = (): Answer => refused(400, MISSING)
 /** The answer where an API that is changed is not there. */
 export const notChangeable = (): Answer => refused(404, MISSING)
 
-/** What every draft of the dashboard says: the caller's organisation, the settings, who did it. */
+/** The common part of every draft of the dashboard: the caller's organisation, the settings, the actor. */
 export function draftOf(
   { config }: DashboardParts,
   call: Call,
@@ -132,7 +132,7 @@ export async function removeStoredApi(parts: DashboardParts, call: Call): Promis
   return ok('API deleted')
 }
 
-/** What is stored, in the words of a format. */
+/** The stored definition, in the terms of a format. */
 function definitionAs(format: ApiDocument['format'], { body }: StoredDocument): JsonObject {
   const { format: is, definition } = documentOf(body)
   if (is === format) return definition

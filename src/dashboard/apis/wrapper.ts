@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
 
-/** What one API looks like in lists and single reads of the classic calls; no member is ever null. */
+/** The form of an API in lists and single reads of the classic calls; no member is ever null. */
 export const Wrapper = Type.Object({
   api_model: Type.Object({}),
   api_definition: Type.Object({

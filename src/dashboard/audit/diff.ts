@@ -7,7 +7,7 @@ const MOST_LINES = 1000
 const LONGEST_LINE = 500
 
 /**
- * What an entry changed, as lines of text: `@ <kind> <id>`, then for each member that differs its RFC 6901 pointer with the value
+ * The changes of an entry, as lines of text: `@ <kind> <id>`, then for each member that differs its RFC 6901 pointer with the value
  * before (`-`) and after (`+`), secrets as `***`.
  */
 export function diffOf(changes: readonly AuditChange[]): string {

@@ -4,7 +4,7 @@ import { isSecretName, MASK, redactAnswer } from '../../model/secrets/redact.ts'
 import { redactDocument, withoutSecrets } from '../../model/secrets/secret-places.ts'
 import type { Answer } from '../routes/answer.ts'
 
-/** What of a call is dumped. */
+/** The dumped part of a call. */
 export interface DumpedCall {
   readonly method: string
   /** Path and query without secrets. */

@@ -4,7 +4,7 @@ import type { Call } from '../routes/call.ts'
 
 const DAY_MS = 86_400_000
 
-/** What of the audit log a call asks for: of the caller's organisation alone. @throws Fault `query_invalid` (400) for no date */
+/** The audit log query of a call: of the caller's organisation alone. @throws Fault `query_invalid` (400) for no date */
 export function auditQueryOf(call: Pick<Call, 'query' | 'actor'>): AuditQuery {
   const orgId = call.actor?.orgId ?? ''
   const texts = ['user', 'action', 'ip', 'method', 'url'] as const

@@ -20,7 +20,7 @@ import type { DashboardParts } from '../server/parts.ts'
 import { checkProfileReach } from '../single-sign-on/check-reach.ts'
 import { ownsState } from './owned-state.ts'
 
-/** What undoing a change of a kind needs: the permission to make such a change, for writing; kinds that are not here nobody may undo. */
+/** The permission that undoing a change of a kind needs: that of the change itself, for writing; other kinds cannot be undone. */
 const NEEDS: Readonly<Record<string, string>> = Object.assign(Object.create(null), {
   api: 'apis',
   policy: 'policies',
@@ -49,7 +49,7 @@ const NEEDS: Readonly<Record<string, string>> = Object.assign(Object.create(null
 
 /** Kinds that are based on APIs, whose owners alone may change them. */
 const BASED_ON_APIS: ReadonlySet<string> = new Set(['api', 'policy', 'session', 'oauth_client'])
-/** What of an organisation its own administrators may change, and the count that follows from its developers. */
+/** The fields of an organisation that its administrators may change, and the count that follows from its developers. */
 const OWN_SETTINGS: ReadonlySet<string> = new Set([
   ...['additional_permissions', 'open_policy', 'require_second_factor', 'cname', 'cname_enabled'],
   'developer_count',
@@ -101,7 +101,7 @@ function checkOwners({ visibility, actor }: Call, { kind, before, after }: Audit
   if (was.some((apiId) => !is.includes(apiId) && !visibility.apiId(apiId))) throw fault('not_owner')
 }
 
-/** What comes back refers to nothing that the caller does not see, and takes nothing from APIs of others. */
+/** Restored objects refer to nothing invisible to the caller, and take nothing from APIs of others. */
 async function checkOthers(
   parts: DashboardParts,
   call: Call,
@@ -111,7 +111,7 @@ async function checkOthers(
   const { visibility } = call
   if (visibility.everything) return
   const { kind, before, after, session } = change
-  // What comes back together is judged by itself.
+  // Objects that are restored together are judged separately.
   const named = (noun: 'api' | 'policy', member: string) =>
     all.flatMap((one) => (one.kind === noun && one.before !== null ? [String(one.before[member])] : []))
   const made = { api: named('api', 'api_id'), policy: named('policy', 'id') }
@@ -135,7 +135,7 @@ async function checkOthers(
 
 type Guard = (parts: DashboardParts, call: Call, change: AuditChange) => Promise<void>
 
-/** What the calls of a noun ask for besides. */
+/** The additional requirements of a noun's calls. */
 const GUARDS: Readonly<Record<string, Guard>> = Object.assign(Object.create(null), {
   certificate: checkCertificate,
   hook: checkHook,
@@ -158,7 +158,7 @@ async function checkProfile(parts: DashboardParts, call: Call, { before, after }
   for (const body of [before, after]) if (body !== null) await checkProfileReach(parts, call, body)
 }
 
-/** What it is about must be the caller's in each state. */
+/** The caller must own the subject in each state. */
 async function checkDocumented(parts: DashboardParts, { visibility, actor }: Call, { before, after }: AuditChange) {
   for (const body of [before, after]) {
     if (body === null || (await seesDocumented(parts, visibility, actor!.orgId, String(body.api_id ?? '')))) continue

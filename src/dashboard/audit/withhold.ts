@@ -42,7 +42,7 @@ export async function withheldRows(
   return shown
 }
 
-/** What was sent and answered may be about anything: lists of others, too. */
+/** Request and response may be about anything: lists of others, too. */
 function withoutDumps(row: AuditRow): AuditRow {
   const { request_dump: _request, response_dump: _response, ...detail } = row.detail
   return { ...row, detail }

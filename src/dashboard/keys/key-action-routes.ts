@@ -23,7 +23,7 @@ const NAMING = {
   auto_guess: Type.String({ description: 'true: the path holds the key or its hash.' }),
 }
 
-/** What is done to a key besides changing its session. */
+/** The actions on a key besides changing its session. */
 export function keyActRoutes(parts: DashboardParts): Route[] {
   const shared = {
     method: 'POST',

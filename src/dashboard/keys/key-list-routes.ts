@@ -86,7 +86,7 @@ export function keyListRoutes(parts: DashboardParts): Route[] {
   ]
 }
 
-/** What a list asks for, and the one key that the search names, where it names one. */
+/** The query of a list, and the one key that the search names, where it names one. */
 interface Wanted {
   readonly query: KeyQuery
   readonly named: SessionRow | undefined

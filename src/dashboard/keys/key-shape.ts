@@ -72,7 +72,7 @@ export function maskKeyFor<Data extends { readonly key_id: string }>(
 }
 
 /**
- * What lists call a key: its hash, or the key itself where the installation keeps keys and the caller may know it.
+ * The name of a key in lists: its hash, or the key itself where the installation keeps keys and the caller may know it.
  * @throws Fault `seal_broken`
  */
 export function listedName(parts: DashboardParts, row: SessionRow, mayKnow: boolean): string {

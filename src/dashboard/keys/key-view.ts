@@ -84,7 +84,7 @@ async function seenRights(
   const shown = rightsIn(stored === undefined ? {} : await shownOf(parts, stored))
   const kept: [string, Json][] = []
   for (const [apiId, right] of rightsIn(session)) {
-    // What is not there is as good as hidden: it may come to be there, and to be owned by others.
+    // A missing object counts as hidden: it may be created later, and be owned by others.
     if (call.visibility.apiId(apiId) || isDeepStrictEqual(right, before.get(apiId))) kept.push([apiId, right])
     else if (before.has(apiId) || !shown.has(apiId)) throw fault('not_owner')
   }

@@ -12,7 +12,7 @@ const text = Type.String({ maxLength: 4096 })
 /** Until the year 5138. */
 const seconds = Type.Integer({ minimum: 0, maximum: 99_999_999_999 })
 
-/** What records can be asked for by, besides the time. */
+/** The filters of records, besides the time. */
 export const LOG_FILTERS = {
   api: text,
   errors: Type.Enum(['0', '1', 'true', 'false']),
@@ -38,7 +38,7 @@ export function logTimeOf(call: Pick<Call, 'query'>): { from: number; to?: numbe
   return { from, to }
 }
 
-/** What of all records a call asks for, and may see. @throws Fault `store_away` */
+/** The record query of a call, within its visibility. @throws Fault `store_away` */
 export async function logFiltersOf(
   parts: DashboardParts,
   call: Pick<Call, 'query' | 'actor'>,

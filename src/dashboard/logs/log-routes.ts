@@ -78,7 +78,7 @@ function liveTails(parts: DashboardParts): Route['run'] {
     parts.closing?.addEventListener('abort', () => made.close())
     return made
   }
-  /** What the reader of the tail may see by now: sessions end, permissions and owners change. */
+  /** The present visibility of the tail's reader: sessions end, permissions and owners change. */
   const queryOf = async (call: Call) => {
     const headers = { authorization: call.header('authorization'), 'x-api-key': call.header('x-api-key') }
     const actor = await identifyCaller(who, { method: 'GET', headers: { ...headers, cookie: call.header('cookie') } })

@@ -9,7 +9,7 @@ const MISSED_ROWS = 1000
 
 export interface TailParts {
   readonly records: Pick<Records, 'after' | 'last'>
-  /** What the client may see now; undefined when it may see nothing any more. Asked before each look. */
+  /** The present visibility of the client; undefined when it sees nothing any more. Read before each look. */
   readonly query: () => Promise<RecordQuery | undefined>
   readonly show: (row: RecordRow) => object
   /** Id of the last record that the client has seen; undefined = it begins now. */

@@ -17,7 +17,7 @@ const Outcome = Type.Object({
   Meta: Type.Record(Type.String(), Type.Boolean(), { description: 'By id, whether it was taken over' }),
 })
 
-/** What would be so with every other one too. */
+/** Faults that every other object would get too. */
 const UNSTORED = new Set<string>(['internal', 'store_away', 'store_full', 'gateway_behind', 'write_unconfirmed'])
 
 /** Takes over what another installation's lists show, ids and organisations as they are: `/admin/{apis,policies}/import`. */

@@ -55,7 +55,7 @@ const Obstacles = Type.Object({
 const Run = Type.String({ minLength: 8, maxLength: 64 })
 const Lock = Type.Object({ run: text, until: Type.String({ description: 'RFC 3339.' }) })
 
-/** What moving objects between installations needs besides the ordinary calls: everything as it is stored, and keys by hash. */
+/** The calls of moves in addition to the ordinary ones: everything as it is stored, and keys by hash. */
 export function moveRoutes(parts: DashboardParts): Route[] {
   return [...apiRoutes(parts), ...clientRoutes(parts), ...keyRoutes(parts), ...runRoutes(parts)]
 }

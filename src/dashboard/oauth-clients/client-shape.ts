@@ -67,7 +67,7 @@ export function withRedirects(parts: DashboardParts, body: JsonObject): JsonObje
   return { ...more, redirect_uri: uris.filter((uri) => uri !== '') }
 }
 
-/** What a change does not speak of stays as it is. */
+/** Omitted members of a change stay. */
 export function withRest(before: OAuthClient, sent: JsonObject): JsonObject {
   const silent = (...names: string[]) => names.every((name) => sent[name] === undefined)
   return {

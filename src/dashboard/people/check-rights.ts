@@ -89,7 +89,7 @@ export async function checkOwnersReach(
     throw fault('rights_exceeded', 'Only an administrator can sign in as, change or delete a user who owns APIs')
 }
 
-/** What of these owns APIs that are not the caller's to give access to: `checkOwnersReach` refuses it. Undefined = nothing. */
+/** The owners that own APIs beyond the caller's reach: `checkOwnersReach` refuses it. Undefined = none. */
 export async function ownerBeyond(
   parts: Pick<DashboardParts, 'config' | 'documents'>,
   { admin, userId, groupId }: Reaching,

@@ -6,7 +6,7 @@ import { toEmail } from '../../model/people/user.ts'
 const LONGEST = 256
 const MOST_PERMISSIONS = 300
 
-/** What a body says of a user; members that it does not have are undefined, and so are those that nobody may send. */
+/** The user in a body; absent members are undefined, and so are those that cannot be sent. */
 export interface GivenUser {
   readonly email: string | undefined
   readonly firstName: string | undefined

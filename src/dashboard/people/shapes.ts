@@ -91,7 +91,7 @@ const givenUser = {
 /** A new user as it is sent. */
 export const NewUserBody = Type.Object({ ...givenUser, email_address: text, password: orNull(text) })
 
-/** What is sent to change a user: what is not there stays. */
+/** The body of a change of a user: omitted members stay. */
 export const UserEditBody = Type.Object({ ...givenUser, email_address: orNull(text) })
 
 /** A group as it is sent. */

@@ -111,7 +111,7 @@ export function userGroupRoutes(parts: DashboardParts): Route[] {
 
 type GivenGroup = { -readonly [Name in keyof Omit<UserGroup, 'org_id'>]?: UserGroup[Name] }
 
-/** What a body says of a group. @throws Fault `group_invalid` (400) naming the member, also for rights that no group may have */
+/** The group in a body. @throws Fault `group_invalid` (400) naming the member, also for rights that no group may have */
 function givenGroup(body: JsonObject): GivenGroup {
   const given: GivenGroup = {}
   for (const member of ['name', 'description'] as const) {

@@ -23,7 +23,7 @@ export async function additionalPermissions(
 }
 
 /**
- * What one caller sees of users and groups. Reads each group and organisation once. `viewer` undefined = the installation itself,
+ * One caller's view of users and groups. Reads each group and organisation once. `viewer` undefined = the installation itself,
  * which sees every credential.
  */
 export class PeopleView {

@@ -16,7 +16,7 @@ const MOST_NAMED = 1000
 const ID = /^[A-Za-z0-9._~-]+$/
 const STATES = new Set(['active', 'draft', 'deny'])
 
-/** What a list of policies asks the store for: what the caller may see, and of these what the query names. @throws Fault `query_invalid` (400) */
+/** The store query of a list of policies: the caller's visibility and the filters of the query. @throws Fault `query_invalid` (400) */
 export async function policyQuery(parts: DashboardParts, apis: PolicyApis, call: Call): Promise<Query> {
   const orgId = call.actor?.orgId ?? ''
   const sort = call.query('sort')

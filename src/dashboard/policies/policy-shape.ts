@@ -44,7 +44,7 @@ export const PolicyShape = Type.Object({
   last_updated: Type.String(),
 })
 
-/** What a policy that says nothing says, in the order of the answer. A zero is as good as nothing. */
+/** The defaults of a policy, in the order of the response. A zero counts as absent. */
 const BLANK: JsonObject = {
   _id: '',
   id: '',

@@ -1,6 +1,6 @@
 import type { Json } from '../../model/json/json.ts'
 
-/** What a call answers. Without `type` the body is JSON. */
+/** The response of a call. Without `type` the body is JSON. */
 export interface Answer {
   readonly status: number
   /** Pieces of text are sent one after the other, as fast as the caller reads. */

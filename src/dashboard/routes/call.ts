@@ -6,7 +6,7 @@ import type { Visibility } from '../access/visibility.ts'
 export interface Call {
   /** Undefined for public routes without a credential, and for the installation's own. */
   readonly actor: Actor | undefined
-  /** What of all documents the actor may see. */
+  /** The visibility of the actor. */
   readonly visibility: Visibility
   /** A placeholder of the path, percent-decoded. */
   param(name: string): string

@@ -1,4 +1,4 @@
 import { Type } from 'typebox'
 
-/** What `ok` answers, for calls that tell nothing but that they succeeded. */
+/** The response of `ok`, for calls that only succeed. */
 export const DoneEnvelope = Type.Object({ Status: Type.Literal('OK'), Message: Type.String(), Meta: Type.Null() })

@@ -7,7 +7,7 @@ import { type Page, pagesOf } from './page.ts'
 /** Rows that are put into words before others get their turn. */
 const TURN = 64
 
-/** What the answer of a list looks like. */
+/** The form of a list response. */
 export interface ListShape<Row> {
   /** Name of the member that holds the rows. */
   readonly name: string
@@ -84,7 +84,7 @@ async function* shown<Row>(
 ): AsyncGenerator<readonly Json[]> {
   for await (const batch of batches) {
     for (let start = 0; start < batch.length; start += TURN) {
-      // What the store hands out at a time may be long to put into words.
+      // A page of the store may take long to render.
       if (start > 0) await nextTurn()
       yield Promise.all(batch.slice(start, start + TURN).map(shape))
     }

@@ -13,7 +13,7 @@ export function pageOf(call: Pick<Call, 'query' | 'pageSize'>): Page {
   return { offset: Math.min((number - 1) * call.pageSize, Number.MAX_SAFE_INTEGER), limit: call.pageSize }
 }
 
-/** What `pages` says: 0 when everything was asked for, else at least 1. */
+/** The value of `pages`: 0 when everything was requested, else at least 1. */
 export function pagesOf(total: number, page: Page): number {
   return page === 'all' ? 0 : Math.max(1, Math.ceil(total / page.limit))
 }

@@ -52,9 +52,9 @@ export interface Route {
   readonly own?: string
   /** One line for the API document. */
   readonly summary: string
-  /** What to call instead: the API document marks the call as deprecated. */
+  /** The replacement: the API document marks the call as deprecated. */
   readonly deprecated?: string
-  /** What is sent as '' counts as not sent. Others that are sent are passed over. */
+  /** Parameters sent as '' count as not sent. Unknown ones are ignored. */
   readonly query?: Readonly<Record<string, TSchema>>
   /** Schema of the body; JSON with any Content-Type, unless `form` or `upload`. */
   readonly body?: TSchema

@@ -3,7 +3,7 @@ import { fault } from '../../errors/fault.ts'
 /** Of a form: each costs the reader five microseconds, and nobody sends more than a few. */
 const MOST_PARTS = 1000
 
-/** What came as a form with files. */
+/** A form with files. */
 export interface Upload {
   /** The first file; undefined when there is none. */
   readonly file: Uint8Array | undefined

@@ -21,7 +21,7 @@ const CONNECTION_SHARE = 0.25
 /** Of the bytes of a budget for addresses from which nobody was signed in. */
 const STRANGERS_SHARE = 0.75
 const MOST_ADDRESSES = 10_000
-/** What a call is charged before anything of its body came. */
+/** The charge of a call before its body arrives. */
 const FIRST_BYTES = 1024
 /** A public body has so long, and so much longer for each byte: ten seconds for 64 kB. */
 const PUBLIC_BODY_MS = 5000

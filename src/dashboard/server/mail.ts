@@ -48,7 +48,7 @@ export async function sendMail(parts: MailParts, { to, subject, text, from }: Ma
       subject,
       text,
       html: toHtml(text),
-      // What is in the text is text: nothing of it is fetched from anywhere.
+      // The text is literal: nothing in it is fetched.
       disableFileAccess: true,
       disableUrlAccess: true,
     })

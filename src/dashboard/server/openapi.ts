@@ -96,7 +96,7 @@ function operationId(method: string, path: string): string {
 
 const capital = (word: string): string => word[0]!.toUpperCase() + word.slice(1)
 
-/** What a call is about: `/api/portal/policies/{id}` about policies, `/admin/users` about the installation. */
+/** The tag of a call: `/api/portal/policies/{id}` about policies, `/admin/users` about the installation. */
 function tagOf({ path }: Pick<Route, 'path'>): string {
   const [first = '', second = '', third = ''] = path.split('/').slice(1)
   if (first !== 'api') return first === 'admin' ? 'admin' : 'sign-in and health'
@@ -162,7 +162,7 @@ function responsesOf(route: Route): JsonObject {
   const found: JsonObject = {}
   for (const [code, declared] of Object.entries(answers)) {
     const status = Number(code)
-    // What the server itself refuses has the envelope, also where the route has refusals of another form.
+    // Refusals of the server itself have the envelope, also where the route has refusals of another form.
     const schema = status < 400 ? plain(declared) : { anyOf: [plain(declared), REFERENCE] }
     const isTagged = status === 200 && route.entityVersion !== undefined && route.method === 'GET'
     const headers = isTagged && { headers: ETAG }

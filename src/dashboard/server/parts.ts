@@ -13,7 +13,7 @@ export interface DashboardParts extends SecretParts {
   readonly clock: Clock
   readonly log: Log
   readonly config: SecretParts['config'] & Config
-  /** What `admin-auth` must hold. */
+  /** The required value of `admin-auth`. */
   readonly adminSecret: string
   readonly version: string
   /** Every setting with where its value comes from, secrets masked. */
@@ -22,7 +22,7 @@ export interface DashboardParts extends SecretParts {
   readonly settled: (revision: number) => Promise<void>
   /** Longest wait for that, in milliseconds; absent = five seconds. */
   readonly settleWithinMs?: number
-  /** What a public body may take besides the time for its bytes, in milliseconds; absent = five seconds. */
+  /** The time that a public body may take besides the time for its bytes, in milliseconds; absent = five seconds. */
   readonly publicBodyMs?: number
   /** Has the gateway of this process send a request to itself; absent = there is none. @throws Fault `try_elsewhere` and others */
   readonly tryRequest?: (trial: TrialRequest) => Promise<Trial>

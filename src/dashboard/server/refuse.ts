@@ -27,7 +27,7 @@ export function sendFault(
   const { entry } = found
   const at = { request_id: request.id, method: request.method, path: requestPath(request), code: found.code }
   if (entry.log !== 'silent') log[entry.log]({ ...at, cause: found.cause ?? found }, entry.text)
-  // What the framework refuses by itself comes here without having passed the hooks.
+  // Refusals of the framework come here without having passed the hooks.
   reply.headers({ 'x-request-id': request.id, ...SAFETY_HEADERS, 'content-type': JSON_TYPE })
   if (entry.coded) reply.header('x-error-code', found.code)
   if (found.waitS > 0) reply.header('retry-after', found.waitS)
@@ -39,14 +39,14 @@ export function requestPath(request: Pick<FastifyRequest, 'originalUrl'>): strin
   return request.originalUrl.split('?', 1)[0]!
 }
 
-/** What the framework refuses by itself, in our words. */
+/** A refusal of the framework, with our text. */
 function faultOf(error: unknown): Fault {
   const status = (error as { statusCode?: unknown } | undefined)?.statusCode
   if (error instanceof Error && error.name === 'FastifyError') {
     if (status === 413) return fault('body_too_large')
     if (typeof status === 'number' && status < 500) return fault('request_malformed')
   }
-  // What the file server keeps back, such as a folder, is not there for anybody.
+  // Paths that the file server withholds, such as a folder, do not exist for callers.
   if (error instanceof Error && error.name === 'ForbiddenError' && status === 403) return fault('not_found')
   return toFault(error)
 }

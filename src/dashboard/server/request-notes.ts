@@ -26,9 +26,9 @@ export function requestFacts(
 
 /** A call that succeeded. */
 export interface CompletedCall {
-  /** What it changed is recorded already. */
+  /** Its changes are recorded already. */
   readonly writes: boolean
-  /** What was sent and answered, without secrets. */
+  /** Request and response, without secrets. */
   readonly dumps: () => JsonObject
 }
 

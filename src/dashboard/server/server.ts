@@ -27,14 +27,14 @@ export interface DashboardOptions {
   readonly host: string
   /** 0 = any free port. */
   readonly port: number
-  /** What is served: the product's own table unless given. */
+  /** The served routes: the product's own table unless given. */
   readonly routes?: (parts: DashboardParts) => readonly Route[]
 }
 
 /** A dashboard that is listening. */
 export interface Dashboard {
   readonly port: number
-  /** What it serves, in the order of declaration. */
+  /** The served routes, in the order of declaration. */
   readonly routes: readonly Route[]
   close(): Promise<void>
 }
@@ -113,7 +113,7 @@ function serve(server: FastifyInstance, deps: RouteDeps, routes: readonly Route[
     // Nothing reads the body of what is not there.
     if (request.is404 && !wantsPage(request)) throw fault('not_found')
     refuseTwoCredentials(request.raw)
-    // What the body is does not depend on what it is called (clients label JSON as a form), nor on whether the label is well-formed.
+    // The type of the body does not depend on its label (clients label JSON as a form), nor on whether the label is well-formed.
     const { headers } = request.raw
     delete headers[SENT_TYPE]
     if (headers['content-type'] === undefined) return

@@ -43,7 +43,7 @@ export async function takeChallenge(
   return row.body
 }
 
-/** What is kept, without using it up; undefined when it was used, or has expired. */
+/** The stored challenge, without using it up; undefined when it was used, or has expired. */
 export async function openChallenge(
   parts: DashboardParts,
   { owner, purpose }: { readonly owner: string; readonly purpose: string },

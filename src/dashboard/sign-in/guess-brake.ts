@@ -30,7 +30,7 @@ export interface Throttled {
   readonly waitMs: number
 }
 
-/** What is guessed at. */
+/** The guessed secret. */
 export interface GuessedCredential {
   /** Undefined for what nobody can guess, so that nobody is kept out by it. */
   readonly name: string | undefined
@@ -42,7 +42,7 @@ export interface GuessedCredential {
   readonly crowd?: boolean
 }
 
-/** What counts failures under a key. */
+/** The counter of failures under a key. */
 interface Counter {
   waitMs(key: string): number
   begin(key: string): void

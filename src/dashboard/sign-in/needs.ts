@@ -9,7 +9,7 @@ import type { DashboardParts } from '../server/parts.ts'
 import type { SignInState } from './sign-in-state.ts'
 import { maySignIn } from './users-with-password.ts'
 
-/** What is still missing before a session opens, and whose it would be. */
+/** The missing factors of a sign-in, and its account. */
 export type SignInProgress =
   | { readonly need: 'organisation'; readonly users: readonly StoredDocument[] }
   | { readonly need: 'second_factor' | 'new_password' | 'enrolment' | 'nothing'; readonly user: StoredDocument }

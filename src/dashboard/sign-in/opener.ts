@@ -28,7 +28,7 @@ export function ssoSourceOf(value: Json | undefined): SsoSource | undefined {
   return { orgId: text('org_id'), profile: text('profile'), epoch: text('epoch'), enabled: value.enabled === true }
 }
 
-/** What is stored of an opener now. */
+/** The stored state of an opener. */
 export interface SsoSourceState {
   /** False when it is gone, switched off, or proves other people by now. */
   readonly holds: boolean

@@ -22,7 +22,7 @@ export function cameByTls({ config }: DashboardParts, call: Pick<Call, 'header'>
   return config.dashboard.public_url.startsWith('https:') || call.header('x-forwarded-proto') === 'https'
 }
 
-/** What passkeys are bound to (WebAuthn): the host, and the address that the browser shows. */
+/** The relying party of passkeys (WebAuthn): the host, and the address that the browser shows. */
 export interface RelyingParty {
   readonly id: string
   readonly origin: string

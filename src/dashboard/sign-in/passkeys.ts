@@ -24,7 +24,7 @@ export interface PasskeyOwner {
   readonly passkeys: readonly StoredPasskey[]
 }
 
-/** What `navigator.credentials.create` is given; the passkey can be found without a user name. */
+/** The input of `navigator.credentials.create`; the passkey can be found without a user name. */
 export async function registrationOptions(rp: RelyingParty, owner: PasskeyOwner): Promise<JsonObject> {
   const { generateRegistrationOptions } = await library()
   const options = await generateRegistrationOptions({
@@ -78,7 +78,7 @@ export async function readRegistration(
   }
 }
 
-/** What `navigator.credentials.get` is given: any passkey of this place, or one of these. */
+/** The input of `navigator.credentials.get`: any passkey of this place, or one of these. */
 export async function assertionOptions(
   rp: RelyingParty,
   passkeys: readonly StoredPasskey[] = [],

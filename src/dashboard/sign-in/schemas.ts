@@ -16,13 +16,13 @@ export const SIGNED_OUT = okWith(
 
 const TICKET = Type.String({ minLength: 43, maxLength: 43, description: 'What `ticket` was answered.' })
 
-/** What a browser's passkey calls answer; looked at by the library that checks it. */
+/** The results of a browser's passkey calls; checked by the library. */
 export const CREDENTIAL = Type.Object(
   { id: Type.String(), response: Type.Object({}) },
   { description: 'The answer of `navigator.credentials`, as JSON.' },
 )
 
-/** What `navigator.credentials` is given. */
+/** The input of `navigator.credentials`. */
 export const PASSKEY_OPTIONS = Type.Object({ challenge: Type.String() })
 
 const CSRF = Type.String({ description: 'For `X-CSRF-Token` of every call that writes.' })
@@ -62,7 +62,7 @@ export const CONTINUE_BODY = Type.Object({
 /** A passkey that signs in by itself. */
 export const PASSKEY_BODY = Type.Object({ ticket: TICKET, response: CREDENTIAL })
 
-/** What `POST /api/login/passkey/options` answers. */
+/** The response of `POST /api/login/passkey/options`. */
 export const PASSKEY_LOGIN_OPTIONS = okWith(Type.Object({ ticket: Type.String(), options: PASSKEY_OPTIONS }))
 
 /** Who is signed in. */

@@ -11,7 +11,7 @@ import type { RelyingParty } from './origin.ts'
 import { readAssertion } from './passkeys.ts'
 import { newRecoveryCodes, recoveryHmac, sealTotp, stepOfCode, unsealTotp, withoutRecoveryCode } from './totp.ts'
 
-/** What a caller gives as second factor: one of these. */
+/** A second factor from a caller: one of these. */
 export interface SecondFactorGiven {
   readonly code?: string
   readonly recovery_code?: string

@@ -34,17 +34,17 @@ export interface OpenSessionOptions {
   /** Mark the cookie `Secure`; unless given, as `dashboard.public_url` says. */
   readonly secure?: boolean
   readonly clientAddress?: string
-  /** What the browser calls itself. */
+  /** The browser's User-Agent. */
   readonly agent?: string | undefined
   /** Who a SAML identity provider said it is: its log-out then ends the session. */
   readonly subject?: IdpSubject | undefined
-  /** What single sign-on let the person in by: the session ends with it. */
+  /** The source of single sign-on that admitted the user: the session ends with it. */
   readonly opener?: SsoSource | undefined
   /** Who vouches for a person that single sign-on let in: the session has no more than that user has. */
   readonly vouched?: JsonObject | undefined
   /** True where the person has proved it here too, by a second factor. */
   readonly proven?: boolean
-  /** What must be true and change in the same commit: a ticket that is used up, a user that is written. */
+  /** The conditions and changes of the same commit: a ticket that is used up, a user that is written. */
   readonly changes?: readonly Change[]
 }
 
@@ -60,7 +60,7 @@ export interface OpenedSession {
 /** A session, found by its cookie. */
 export interface BrowserSession {
   readonly userId: string
-  /** What calls that write must send in `X-CSRF-Token`. */
+  /** The value that writing calls must send in `X-CSRF-Token`. */
   readonly csrf: string
   /** SHA-256 of the cookie, hex: names the session without opening it. */
   readonly sessionId: string
@@ -272,7 +272,7 @@ function isSecure({ config }: DashboardParts): boolean {
   return config.dashboard.public_url.startsWith('https:')
 }
 
-/** What a ticket of the dashboard is found by; of the cookie's sort it is no other text's. */
+/** The look-up value of a dashboard ticket; for cookies it is unique to the cookie. */
 export function ticketHash(sort: string, text: string): Buffer {
   return hashKey(`${sort}:${text}`)
 }

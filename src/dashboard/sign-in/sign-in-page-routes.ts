@@ -23,7 +23,7 @@ const PROVIDERS = Type.Array(
   }),
 )
 
-/** What the page before the console must know while nobody is signed in. */
+/** The data of the page before the console, for visitors who are not signed in. */
 export function signInPageRoutes(parts: DashboardParts): Route[] {
   const options = (path: string, providers: 'identity_providers' | 'doors'): Route => ({
     method: 'GET',

@@ -37,7 +37,7 @@ export interface SignInState {
   readonly tries: number
   /** Who a SAML identity provider said it is. */
   readonly subject?: IdpSubject | undefined
-  /** What the account is bound to when the sign-in is done: `boundIdentity`. */
+  /** The identity that the account is bound to when the sign-in is done: `boundIdentity`. */
   readonly identity?: string
   /** `ssoSourceBody` of what single sign-on let the person in by. */
   readonly opener?: JsonObject
@@ -47,7 +47,7 @@ export interface SignInState {
 
 /** A sign-in as its ticket has it. */
 export interface SignIn {
-  /** What the browser holds of it; nobody else knows it. */
+  /** The browser's secret of it; nobody else knows it. */
   readonly text: string
   /** 0 = not kept yet. */
   readonly version: number

@@ -23,10 +23,10 @@ import { consumeSignIn, countAttempt, newSignIn, readSignIn, type SignIn, storeS
 import { newTotpSecret, otpauthUri, sealTotp, unsealTotp } from './totp.ts'
 import { usersWithPassword } from './users-with-password.ts'
 
-/** What a call to sign in comes to. */
+/** The result of a sign-in call. */
 export type SignInResult =
   | { readonly done: OpenedSession; readonly user: StoredDocument; readonly recoveryCodes: readonly string[] }
-  /** What to show next; the ticket is in it. */
+  /** The next needs; the ticket is in it. */
   | { readonly next: JsonObject }
 
 /** Input that continues a sign-in. */
@@ -200,7 +200,7 @@ async function enter(parts: DashboardParts, call: Call, signIn: SignIn, user: St
   })
 }
 
-/** What the caller is asked for next; the sign-in is kept for it. */
+/** The next needs of the caller; the sign-in is kept for it. */
 async function show(
   parts: DashboardParts,
   call: Call,

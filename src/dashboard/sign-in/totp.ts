@@ -14,7 +14,7 @@ export function newTotpSecret(): string {
   return new Secret({ size: SECRET_BYTES }).base32
 }
 
-/** What an authenticator app reads from a QR code: `otpauth://totp/Gatehouse:ada%40example.org?...`. */
+/** The URI of an authenticator app's QR code: `otpauth://totp/Gatehouse:ada%40example.org?...`. */
 export function otpauthUri(secret: string, email: string): string {
   return new TOTP({ issuer: 'Gatehouse', label: email, secret: Secret.fromBase32(secret) }).toString()
 }
@@ -63,7 +63,7 @@ function newGroup(): string {
   return group
 }
 
-/** What a recovery code of a user is kept as: an HMAC, hex. Case, spaces and hyphens do not count. */
+/** The stored form of a recovery code: an HMAC, hex. Case, spaces and hyphens do not count. */
 export function recoveryHmac(sealKey: Uint8Array, userId: string, code: string): string {
   const plain = code.toLowerCase().replace(/[\s-]/g, '').slice(0, 100)
   return createHmac('sha256', sealKey)

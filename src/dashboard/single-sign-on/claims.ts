@@ -15,18 +15,18 @@ export interface ProvenPerson {
   readonly claims: Claims
   /** Who says so: the issuer, the entity id, the directory. */
   readonly issuer: string
-  /** What the provider calls the person: never another's. */
+  /** The provider's ID of the user: never another's. */
   readonly subject: string
-  /** What keys name the person by, unless the profile chooses a claim. */
+  /** The name of the user in keys, unless the profile chooses a claim. */
   readonly userId: string
   /** As the provider says it; '' = it does not. */
   readonly email: string
-  /** What the provider says of this address. */
+  /** The provider's verification of this address. */
   readonly address: AddressStatus
   /** True where the operator of the directory vouches for every attribute: users cannot set their own address. */
   readonly vouched: boolean
   readonly displayName: string
-  /** What a SAML log-out must name. */
+  /** The name ID for a SAML log-out. */
   readonly samlSubject?: IdpSubject | undefined
 }
 
@@ -72,7 +72,7 @@ export function personFrom({ profile, voucher, opener }: UsedProfile, proven: Pr
   }
 }
 
-/** What an account is bound to: the organisation, the profile, who says so, and what they call the person (OpenID Connect Core 1.0 section 5.7). */
+/** The identity of an account: the organisation, the profile, the issuer, and its subject (OpenID Connect Core 1.0 section 5.7). */
 function identityOf({ orgId, id }: IdpProfile, { issuer, subject }: ProvenPerson): string {
   if (subject === '') return ''
   return createHash('sha256')
@@ -81,7 +81,7 @@ function identityOf({ orgId, id }: IdpProfile, { issuer, subject }: ProvenPerson
 }
 
 /**
- * What an address is worth that was given in this spelling: one that only becomes a stored address by folding more than ASCII letters
+ * The trust in an address in this spelling: one that only becomes a stored address by folding more than ASCII letters
  * (the Kelvin sign to `k`), or without blanks around it, is not that address.
  */
 export function addressStatusOf(given: string, said: AddressStatus): AddressStatus {

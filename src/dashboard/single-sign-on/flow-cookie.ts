@@ -10,7 +10,7 @@ export const FLOW_MS = 600_000
 
 /** A sign-in on its way to an identity provider and back, as the browser that began it keeps it. */
 export interface Flow {
-  /** What the answer must name: the state of OpenID Connect, the request id of SAML. */
+  /** The value that the response must name: the state of OpenID Connect, the request id of SAML. */
   readonly id: string
   readonly nonce: string
   readonly verifier: string

@@ -92,7 +92,7 @@ export function identityProfileRoutes(parts: DashboardParts): Route[] {
           const { Status: _status, Data: _copy, ...own } = call.object()
           const sent = restoreMaskedSecrets(own, profileShape(stored.body), 'profile_invalid')
           checkDestinations(parts, sent)
-          // What it opened so far may end with the change.
+          // Its open sessions may end with the change.
           await checkProfileReach(parts, call, stored.body)
           await checkProfileReach(parts, call, sent)
           return said(await updateProfile(parts, stored, sent, authorOf(call)))

@@ -140,7 +140,7 @@ function provenBy(config: JsonObject, username: string, entry: Entry): ProvenPer
   }
 }
 
-/** What the directory calls the person, however the name was typed. */
+/** The directory's ID of the user, however the name was typed. */
 function subjectOf(entry: Entry): string {
   for (const name of UNIQUE) {
     const key = Object.keys(entry).find((given) => given.toLowerCase() === name.toLowerCase())
@@ -179,5 +179,5 @@ function clientOf({ config }: DashboardParts, profile: JsonObject): Client {
 
 const hostOf = (config: JsonObject) => profileText(config, 'LDAPServer').replace(/^\[(.*)\]$/, '$1')
 
-/** What the certificate must be for. */
+/** The host name of the certificate. */
 const checkedName = (host: string) => ({ host, ...(isIP(host) === 0 && { servername: host }) })

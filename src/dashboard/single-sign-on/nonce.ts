@@ -22,7 +22,7 @@ const MOST_GROUPS = 100
 /** Where a nonce opens a session. */
 export type Section = 'dashboard' | 'portal'
 
-/** What a nonce is asked for with. */
+/** The request for a nonce. */
 export interface NonceRequest {
   readonly section: Section
   readonly person: SsoPerson
@@ -147,7 +147,7 @@ function readEmail(given: string): string {
   return email
 }
 
-/** What brokers may have meant by a name like those of the groups: taken for no groups, it would make an administrator. */
+/** Probable misspellings of the group members: ignoring them would make an administrator. */
 const LIKE_GROUPS = /^groups?_?ids?$/i
 
 /**

@@ -2,7 +2,7 @@ import { isObject, type JsonObject } from '../../model/json/json.ts'
 import { type Permissions, readPermissions } from '../../model/people/permission.ts'
 import { type SsoSource, ssoSourceBody, ssoSourceOf } from '../sign-in/opener.ts'
 
-/** What is known of an address: only a verified one says whose account it is. `denied`: the provider calls it unverified. */
+/** The state of an address: only a verified one identifies an account. `denied`: the provider calls it unverified. */
 export type AddressStatus = 'verified' | 'unsaid' | 'denied'
 
 /** A user who signed in at an identity provider. */
@@ -18,7 +18,7 @@ export interface SsoPerson {
   readonly groupIds: readonly string[]
   /** Groups by the identity provider's names, of those that the profile maps. */
   readonly groupNames: readonly string[]
-  /** What the person came by; undefined for whom an earlier version let in. */
+  /** The sign-in source of the user; undefined for users of an earlier version. */
   readonly opener: SsoSource | undefined
   /** True when groups are mapped: users in none of them are refused, with any other configuration. */
   readonly mapped: boolean
@@ -30,11 +30,11 @@ export interface SsoPerson {
 
 /** A user who decides who comes in by single sign-on, and is no administrator. */
 export interface SsoGuarantor {
-  /** What the user had when it vouched. */
+  /** The permissions of the user when it vouched. */
   readonly permissions: Permissions
   readonly userId: string
   readonly groupId: string
-  /** What the user has now; undefined = not looked up. */
+  /** The present permissions of the user; undefined = not looked up. */
   readonly today?: Permissions
 }
 

@@ -10,7 +10,7 @@ const KEEP_MS = 3_600_000
 const KEEP_FAILURE_MS = 5000
 const MOST = 200
 
-/** What was fetched, for an hour; of callers at once one fetches. */
+/** A fetched value, cached for an hour; concurrent callers share one fetch. */
 export class TimedCache<Value> {
   readonly #clock: Clock
   readonly #entries = new Map<string, Entry<Value>>()

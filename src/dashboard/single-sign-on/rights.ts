@@ -63,7 +63,7 @@ export async function entryOf(parts: DashboardParts, given: SsoPerson): Promise<
   return { is: 'guest', person, permissions }
 }
 
-/** What a session may do that single sign-on opened. */
+/** The permissions of a session of single sign-on. */
 export interface SsoAccess {
   readonly permissions: Permissions
   readonly groupId: string
@@ -77,7 +77,7 @@ export interface SsoAccess {
 type SsoSession = Pick<BrowserSession, 'opener' | 'vouched' | 'verifiedAt'>
 
 /**
- * What the guest of a session may do now; undefined where the session has ended for good, because its guest has come to have more than
+ * The present permissions of a session's guest; undefined where the session has ended for good, because its guest has come to have more than
  * the user who vouches, or that user is gone or was switched off.
  */
 export async function guestAccessOf(

@@ -68,7 +68,7 @@ export function provenBy(profile: Profile, { id, config }: Pick<IdpProfile, 'id'
   }
 }
 
-/** What a log-out will have to name (SAML 2.0 Core section 3.7.1). */
+/** The name ID that a log-out needs (SAML 2.0 Core section 3.7.1). */
 function subjectBy(profile: Profile, profileId: string, nameId: string): IdpSubject {
   const text = (value: unknown) => (typeof value === 'string' ? value : '')
   return {

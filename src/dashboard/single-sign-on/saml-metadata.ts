@@ -2,7 +2,7 @@ import { X509Certificate } from 'node:crypto'
 import { parseXml2JsFromString } from '@node-saml/node-saml/lib/xml.js'
 import { fault, toFault } from '../../errors/fault.ts'
 
-/** What is used of the metadata of a SAML identity provider. */
+/** The used part of the metadata of a SAML identity provider. */
 export interface IdpMetadata {
   readonly entityId: string
   /** Where requests go, by redirect. */

@@ -8,7 +8,7 @@ import { checkBearer, provenBy } from './saml-assertion.ts'
 import { type PlainSamlOptions, samlLibrary } from './saml-library.ts'
 import { type IdpMetadata, readIdpMetadata } from './saml-metadata.ts'
 
-/** What the thread is asked: to read metadata of an identity provider, or to judge a response of it. */
+/** The request to the thread: to read metadata of an identity provider, or to judge a response of it. */
 export type SamlTask =
   | { readonly task: 'metadata'; readonly xml: string }
   | {

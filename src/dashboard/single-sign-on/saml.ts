@@ -98,7 +98,7 @@ export async function takeSamlResponse(parts: DashboardParts, call: Call, used: 
   return goTo(`/auth/${profile.id}/saml/finish`)
 }
 
-/** What the response of the browser's own request proved. @throws Fault `sso_failed` (403) */
+/** The result of the response to the browser's own request. @throws Fault `sso_failed` (403) */
 export async function endSaml(
   parts: DashboardParts,
   call: Call,
@@ -181,7 +181,7 @@ async function keyOf(parts: DashboardParts, { profile }: UsedProfile): Promise<{
   return { key, certificate: profileText(stored.body, 'certificate') }
 }
 
-/** What is known of the identity provider of a profile, for an hour. @throws Fault `sso_failed` (403) */
+/** The metadata of a profile's identity provider, cached for an hour. @throws Fault `sso_failed` (403) */
 export function samlMetadataOf(parts: DashboardParts, { profile, version }: UsedProfile): Promise<IdpMetadata> {
   const known = fetchedMetadata.get(parts.store) ?? new TimedCache<IdpMetadata>(parts.clock)
   fetchedMetadata.set(parts.store, known)

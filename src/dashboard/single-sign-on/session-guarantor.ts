@@ -9,7 +9,7 @@ import { SIGN_IN_MS } from '../sign-in/sign-in-state.ts'
 import { guarantorBody, guarantorOf, type SsoGuarantor } from './person.ts'
 import { currentGuarantor } from './profiles.ts'
 
-/** What a session keeps of the user who vouches for it. */
+/** The stored facts of a session's guarantor. */
 export interface NotedGuarantor {
   /** Undefined where nobody does: an administrator or the installation let the person in. */
   readonly vouched: JsonObject | undefined

@@ -44,7 +44,7 @@ const PAGE = `<!doctype html>
 `
 
 /**
- * What describes the API: the document, and a page that shows it. The page's script comes with the package and from here, so that
+ * The description of the API: the document, and a page that shows it. The page's script comes with the package and from here, so that
  * it works without another site.
  */
 export function docsRoutes(parts: DashboardParts, routes: () => readonly Route[]): Route[] {

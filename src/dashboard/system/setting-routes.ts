@@ -25,7 +25,7 @@ const Edge = Type.Object({
   tags: Type.Array(text, { description: 'Of these an API has one that it loads; empty: it loads every API.' }),
 })
 
-/** What this process was started with, to be read: settings are changed where they come from, and by a restart. */
+/** The settings of this process, read-only: they are changed at their source, and by a restart. */
 export function settingRoutes(parts: DashboardParts): Route[] {
   return [
     {

@@ -5,7 +5,7 @@ import type { Json } from '../../model/json/json.ts'
 import type { Exchange } from '../server/exchange.ts'
 import type { AnswerStyle } from '../server/respond.ts'
 
-/** What a call of the administration API answers. */
+/** The response of a call of the administration API. */
 export interface AdminAnswer {
   readonly status: number
   readonly body: string | Uint8Array

@@ -8,7 +8,7 @@ import { type AdminParts, waitUntilServed, withinFiveSeconds } from './parts.ts'
 import type { AdminRequest } from './request.ts'
 import type { AdminRoute } from './route.ts'
 
-/** What a node does and knows of itself: reload, its APIs, the schema of definitions, explanations. */
+/** The node itself: reload, its APIs, the schema of definitions, explanations. */
 export function nodeRoutes(parts: AdminParts): AdminRoute[] {
   const reload = reloads(parts)
   const tell = async (order: GatewayCommand) => {

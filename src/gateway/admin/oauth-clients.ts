@@ -19,7 +19,7 @@ const LIST_BATCH = 1000
 const MOST = 10_000
 const LONGEST_OVERLAP_S = 31_536_000
 
-/** What the functions for clients take, from the parts of this node. */
+/** The dependencies of the client functions, from the parts of this node. */
 export function clientParts(parts: AdminParts): ClientParts {
   return { ...publishParts(parts), findApi: (apiId) => parts.live.snapshot.apis.get(apiId)?.api }
 }

@@ -49,7 +49,7 @@ export interface AdminParts extends Omit<SecretParts, 'documents' | 'counters' |
   readonly fileDocuments: () => readonly ApiDocument[]
 }
 
-/** What the publishing functions take, from the parts of this node. */
+/** The dependencies of the publishing functions, from the parts of this node. */
 export function publishParts(parts: AdminParts): SecretParts {
   const { config, defaultOrg, documents, sealKey, store, clock, locks, passwordRules } = parts
   const { counters, tokens } = store

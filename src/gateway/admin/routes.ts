@@ -102,7 +102,7 @@ function guard(parts: AdminParts, calls: readonly AdminRoute[]) {
     const word = wordOf(x.path)
     if (word === undefined) return false
     const path = x.path.slice(word.length + 1)
-    // What follows may hold a key: from here on the log gets the shape of the path only.
+    // The rest of the path may contain a key: from here on the log gets only its shape.
     x.path = `/${word}/`
     // Before anything else, so that nobody learns which paths there are.
     const refusal = refusalOf(x)

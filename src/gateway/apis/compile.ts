@@ -46,7 +46,7 @@ import type { ApiUpstream } from '../upstream/api-upstream.ts'
 import { authenticationSteps } from './compile-auth.ts'
 import { compileTransform } from './compile-transform.ts'
 
-/** What compiled APIs are built on. */
+/** The dependencies of compiled APIs. */
 export interface CompileParts extends AuthParts {
   readonly counters: Counters
   readonly clock: Clock
@@ -111,7 +111,7 @@ export function compileApi(api: Api, parts: CompileParts): Compiled {
   }
 }
 
-/** What the versions of one API are compiled with. */
+/** The context of compiling the versions of one API. */
 interface ApiParts extends CompileParts {
   /** The modules that it calls. */
   readonly own: ModuleSet | undefined

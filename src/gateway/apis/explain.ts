@@ -51,7 +51,7 @@ export interface ExplainParts {
   readonly legacyStatuses: boolean
 }
 
-/** What would become of a request, and the API at whose listen path it comes in; undefined = none of them answers. */
+/** The explanation of a request, and the API of its listen path; undefined = no API matches. */
 export interface Explained {
   readonly explanation: JsonObject
   readonly apiId: string | undefined
@@ -177,7 +177,7 @@ function reasonOf(end: Reply, fault: Fault): string {
   return flaws.length === 0 ? fault.message : flaws.join('; ')
 }
 
-/** What a passed step found out. */
+/** The findings of a passed step. */
 function detailOf(step: string, x: Exchange): string | undefined {
   if (step === 'chooseVersion') return `version ${x.chain!.version} of API ${x.chain!.api.apiId}`
   if (step === 'matchOperation' && x.operation !== undefined) return x.operation.name

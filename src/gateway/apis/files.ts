@@ -26,7 +26,7 @@ const SETTLE_MS = 100
 export class FileDefinitions {
   readonly #parts: FileParts
   readonly #seen = new Map<string, string>()
-  /** What each file held when it could be read last. */
+  /** The last readable content of each file. */
   readonly #documents = new Map<string, ApiDocument>()
   #watcher: FSWatcher | undefined
   #timer: NodeJS.Timeout | undefined

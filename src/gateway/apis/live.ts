@@ -13,7 +13,7 @@ import type { Sessions } from '../sessions/sessions.ts'
 import type { ApiCatalogue, Definition } from './catalogue.ts'
 import { type ApiState, policyKey, toPolicy } from './snapshot.ts'
 
-/** What the live configuration is kept from. */
+/** The sources of the live configuration. */
 export interface LiveParts {
   readonly documents: Documents
   readonly feed: Feed
@@ -252,7 +252,7 @@ export class LiveConfig {
     }
   }
 
-  /** What was committed could not be read: the node serves what it has, and reads everything again a little later. */
+  /** A commit could not be read: the node serves what it has, and reads everything again a little later. */
   #fallBehind(error: unknown): void {
     this.behind = true
     this.#parts.log.error(

@@ -9,7 +9,7 @@ import { selectingNames, varyKeyOf } from './selecting.ts'
 import { initialAge, type LifeFields, readLifeFields, storableLife } from './storable.ts'
 import { type AnswerParts, type RequestProfile, StoredAnswer, type VaryKey } from './stored-answer.ts'
 
-/** What was asked of an upstream. */
+/** The request to an upstream. */
 export interface UpstreamRequest {
   readonly cache: ChainCache
   readonly uri: string
@@ -166,7 +166,7 @@ function bornAt({ cache, sentAt }: UpstreamRequest, answer: Fields, { date }: Li
   return now - initialAge(answer.get('age') ?? '', date, cache.clock.wall(), now - sentAt) * 1000
 }
 
-/** What is cut out of a head holds all of it in memory. */
+/** A slice of a head retains all of it in memory. */
 function copied(fields: LifeFields): LifeFields {
   return {
     cacheControl: fields.cacheControl.map((value) => flattenString(value)),

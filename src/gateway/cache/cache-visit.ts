@@ -16,7 +16,7 @@ const CONDITIONS = new Set(['if-none-match', 'if-modified-since'])
 /** Follows a request that is not answered from the cache to the upstream, and stores what comes. */
 export class CacheVisit implements AnswerInterceptor {
   readonly #asked: UpstreamRequest
-  /** What the client's own fields asked of the cache. */
+  /** The client's own cache directives. */
   readonly #asks: number
   readonly #preserveHost: boolean
   #flight: Flight | undefined

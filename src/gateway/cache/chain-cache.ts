@@ -5,7 +5,7 @@ import type { Clock } from '../../model/time/clock.ts'
 import type { ApiResponses } from './api-responses.ts'
 import type { ResponseCache } from './response-cache.ts'
 
-/** What the answers of one version of an API are stored with. */
+/** The context of storing the responses of one version of an API. */
 export interface ChainCache {
   readonly pool: ResponseCache
   readonly responses: ApiResponses

@@ -8,7 +8,7 @@ import { flattenString } from '../record/flatten-string.ts'
 import { type AnswerDraft, beginDraft, refreshedAnswer, type UpstreamRequest } from './answer-draft.ts'
 import type { StoredAnswer } from './stored-answer.ts'
 
-/** What is asked about a stored answer. */
+/** The revalidation of a stored response. */
 export type AskedAgain = UpstreamRequest & { readonly known: StoredAnswer }
 
 /** Refetches an answer that has been given stale (RFC 5861 section 3). Nobody waits for it; one that fails is tried with the next request. */

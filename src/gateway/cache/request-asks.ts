@@ -5,7 +5,7 @@ import { directiveSeconds, readDirectives } from './directives.ts'
 import { readHttpDate } from './http-date.ts'
 import type { StoredAnswer } from './stored-answer.ts'
 
-/** What the fields of a request have to do with the cache, as bits. */
+/** The cache-related fields of a request, as bits. */
 export const ASKS = {
   /** Cache-Control. */
   directives: 1,
@@ -30,7 +30,7 @@ function byLength() {
   return Array.from(table)
 }
 
-/** What a request asks of the cache, as far as it says so in fields that are handed on. */
+/** The cache directives of a request, in forwarded fields. */
 export function asksOf(request: Fields): number {
   const { spans, text } = request
   let asks = 0
@@ -47,7 +47,7 @@ export function asksOf(request: Fields): number {
   return asks
 }
 
-/** What a client allows (RFC 9111 section 5.2.1). Seconds; undefined = it does not say. */
+/** The limits of a client (RFC 9111 section 5.2.1). Seconds; undefined = none. */
 export interface Wants {
   readonly noStore: boolean
   readonly noCache: boolean

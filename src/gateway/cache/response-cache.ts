@@ -13,7 +13,7 @@ export interface CacheBounds {
 /** The stored answers of all APIs of this process: one bound in bytes, and one order of use, by which they go. */
 export class ResponseCache {
   readonly bounds: CacheBounds
-  /** What is stored, and what is being fetched to be stored. */
+  /** The stored responses, and those that are being fetched. */
   bytes = 0
   entries = 0
   hits = 0

@@ -17,7 +17,7 @@ export function selectingNames(vary: readonly string[], besides: readonly string
 
 const NONE: readonly string[] = []
 
-/** What a request says in these fields, in a text that is equal where they match (RFC 9111 section 4.1). */
+/** The values of these request fields, as a text that is equal where they match (RFC 9111 section 4.1). */
 export function varyKeyOf(request: Fields, names: readonly string[]): string {
   let text = ''
   for (const name of names) text += `${foldedValue(name, request.all(name))}\n`

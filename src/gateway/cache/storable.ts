@@ -3,7 +3,7 @@ import type { Millis } from '../../model/time/clock.ts'
 import { type Directives, deltaSeconds, directiveSeconds, readDirectives } from './directives.ts'
 import { readHttpDate } from './http-date.ts'
 
-/** What the upstream's answer says about its life: the values of these fields, as they came. */
+/** The freshness fields of an upstream response, as received. */
 export interface LifeFields {
   readonly cacheControl: readonly string[]
   /** '' where there is none, as with all texts here. */
@@ -104,7 +104,7 @@ function explicitLife(fields: LifeFields, directives: Directives, rules: CacheRu
   return Math.max(0, Math.floor((expires - date) / 1000))
 }
 
-/** What the API allows of that. An upstream may shorten what the API says, never lengthen it, unless it decides. */
+/** The freshness that the API allows. An upstream may shorten it, never lengthen it, unless it decides. */
 function lifeOf(
   explicitS: number | undefined,
   rules: CacheRules,

@@ -14,7 +14,7 @@ const OVERHEAD_BYTES = 600
 /** Fields of an answer that tell a client what it has may be used further (RFC 9110 section 15.4.5). */
 const OF_304 = new Set(['cache-control', 'content-location', 'date', 'etag', 'expires', 'vary'])
 
-/** What must be the same of two requests, besides what they say, for one's answer to be the other's: what the gateway makes of them. */
+/** The gateway's part of a cache key: two requests must agree in it to share a response. */
 export interface RequestProfile {
   /** Edits of their fields by every API that led them here (`Exchange.requestEdits`). */
   readonly requestEdits: string
@@ -35,7 +35,7 @@ export interface VaryKey {
   readonly selected: string
 }
 
-/** What an answer is made of. */
+/** The parts of a response. */
 export interface AnswerParts {
   readonly status: number
   /** `Name: value\r\n` lines, without Age, Content-Length and Connection. */

@@ -78,7 +78,7 @@ export class ExchangeView implements ModuleExchange {
     this.#refusal = { status, message: String(message).slice(0, 1000) }
   }
 
-  /** What became of it. @throws Error where a module put something there that cannot be sent */
+  /** The edited exchange. @throws Error where a module set a value that cannot be sent */
   outcome(answer: AnswerInHand | undefined): ModuleOutcome {
     const { path, query } = this.#before
     if (typeof this.path !== 'string' || typeof this.query !== 'string') throw new Error('path and query must be texts')

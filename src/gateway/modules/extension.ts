@@ -1,5 +1,5 @@
 /**
- * What modules of users import, for their types alone: `import type { ModuleExchange } from '.../extension.ts'`.
+ * The types for users' modules: `import type { ModuleExchange } from '.../extension.ts'`.
  * docs/extensions.md says how they are written.
  */
 
@@ -57,7 +57,7 @@ export interface ModuleExchange {
   readonly session: ModuleSession | undefined
   /** `config_data` of the definition. */
   readonly config: Readonly<Record<string, ModuleJson>>
-  /** What modules tell those that see the same request later: at most 16 KiB as JSON. */
+  /** Notes of modules for later ones on the same request: at most 16 KiB as JSON. */
   readonly context: Record<string, ModuleJson>
   /** Answers in the upstream's place. No later function and no later step sees the request. */
   answer(status: number, reply?: ModuleReply): void

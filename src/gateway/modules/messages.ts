@@ -1,7 +1,7 @@
 import type { ModuleRef } from '../../model/apis/definition/module-rules.ts'
 import type { JsonObject } from '../../model/json/json.ts'
 
-// What the gateway and the thread of an API's modules tell each other.
+// The messages between the gateway and the thread of an API's modules.
 
 /** Names and values of fields, as they were sent. */
 export type FieldPairs = readonly (readonly [name: string, value: string])[]
@@ -36,13 +36,13 @@ export interface ModuleTask {
   readonly answer?: AnswerView
 }
 
-/** What a field is to be: its name in lower case, its values; none = it goes. */
+/** An edit of a field: its name in lower case, its values; none = removed. */
 export interface FieldEdit {
   readonly name: string
   readonly values: readonly string[]
 }
 
-/** What modules made of a request. */
+/** The edits of modules to a request. */
 export interface ModuleOutcome {
   readonly edits: readonly FieldEdit[]
   /** undefined = as it was. */
@@ -61,7 +61,7 @@ export interface ModuleOutcome {
   readonly answer: { readonly status: number; readonly body: string | Uint8Array } | undefined
 }
 
-/** What the thread is started with. */
+/** The start message of the thread. */
 export interface ThreadData {
   /** Absolute paths by file name. */
   readonly files: readonly (readonly [file: string, path: string])[]

@@ -1,7 +1,7 @@
 import { Worker } from 'node:worker_threads'
 import type { ModuleReport, ModuleTask, ThreadData } from './messages.ts'
 
-/** What a thread tells those who started it. */
+/** The events of a thread for its owner. */
 export interface ThreadListener {
   reported(report: ModuleReport): void
   /** A line that a module wrote. */

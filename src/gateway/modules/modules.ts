@@ -4,7 +4,7 @@ import type { Log } from '../../model/logs/log.ts'
 import { findModule } from './module-files.ts'
 import { type ModuleBounds, ModuleSet } from './module-set.ts'
 
-/** What the administrator allows. */
+/** The limits that the administrator sets. */
 export interface ModuleSettings extends ModuleBounds {
   /** '' = no modules. */
   readonly folder: string

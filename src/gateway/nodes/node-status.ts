@@ -93,7 +93,7 @@ export class NodeReporter {
     }
   }
 
-  /** What was ours was written over, by one that is no predecessor. */
+  /** Our status was overwritten by a node that is no predecessor. */
   #shared(): void {
     const { about, log } = this.#parts
     log.error(

@@ -13,7 +13,7 @@ import { publicAddressOf } from './issuer.ts'
 
 const UNPROVED = prebuilt('token_proof_missing')
 
-/** What tokens are checked with. */
+/** The dependencies of token checks. */
 export interface BindingParts extends ProofParts {
   /** `gateway.public_url`; '' = not set. */
   readonly publicUrl: string

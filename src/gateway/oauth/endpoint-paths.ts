@@ -42,7 +42,7 @@ export class EndpointPaths {
     return this.#firstLetters.has(path.charCodeAt(at + 1)) ? this.find(path.slice(at)) : undefined
   }
 
-  /** What a path below a listen path leads to; undefined when it is the upstream's. One comparison for most paths. */
+  /** The endpoint of a path below a listen path; undefined when it is the upstream's. One comparison for most paths. */
   find(rest: string): FoundEndpoint | undefined {
     if (!this.#firstLetters.has(rest.charCodeAt(1))) return undefined
     const found = this.#found.get(rest)

@@ -11,7 +11,7 @@ import { cors } from '../steps/answers/cors.ts'
 import { EndpointPaths, type FoundEndpoint, WELL_KNOWN } from './endpoint-paths.ts'
 import { issuerOf } from './issuer.ts'
 
-/** What the endpoints are answered with. */
+/** The dependencies of the endpoints. */
 export interface EndpointParts {
   readonly answer: (call: OAuthCall) => Promise<OAuthAnswer>
   /** `gateway.public_url`; '' = not set. */
@@ -30,7 +30,7 @@ export interface ElsewhereFound {
   readonly prefix: string
 }
 
-/** What the first step answers for a request that is explained rather than served. */
+/** The first step's response for a request that is explained rather than served. */
 export const ANSWERED_BY_AUTHORIZATION_SERVER: Reply = { status: 0, fields: '', body: undefined }
 
 const DOT = 46

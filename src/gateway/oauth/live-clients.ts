@@ -3,7 +3,7 @@ import { ClientCache } from '../../oauth/clients/client-cache.ts'
 import type { OwnKeys } from '../../oauth/signing-keys/own-keys.ts'
 import type { Awaitable, Documents, Feed } from '../../store/ports/ports.ts'
 
-/** What sessions know clients by. */
+/** The clients as sessions see them. */
 export interface Clients {
   /** Grows with every change of any client, and when a signing key was retired: what was asked before it is asked again. */
   readonly generation: number

@@ -15,7 +15,7 @@ import type { BindingParts } from './check-binding.ts'
 import { OAuthEndpoints } from './endpoints.ts'
 import { LiveClients } from './live-clients.ts'
 
-/** What the authorization servers of a node are made of. */
+/** The dependencies of a node's authorization servers. */
 export interface AuthorizationParts {
   readonly config: Config
   readonly store: Store

@@ -9,7 +9,7 @@ export interface AccessLogOptions {
   readonly flushMs?: number
   /** From so many waiting requests on, they are written in the next turn. */
   readonly highWater?: number
-  /** What the disk may owe us. Over it lines are dropped, so that a slow disk slows nobody. */
+  /** Most bytes that wait for the disk. Over it lines are dropped, so that a slow disk slows nobody. */
   readonly maxBacklogBytes?: number
 }
 

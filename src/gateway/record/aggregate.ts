@@ -30,7 +30,7 @@ const CACHED_TAG = 'cached-response'
  * then, and when the log is full, it is counted in slots, which are held between a request and the next flush.
  */
 export class HitCell {
-  // What each request reads comes first and close together: with thousands of keys in use each line of memory is waited for.
+  // The hot fields come first and close together: with thousands of keys in use each cache line costs.
   /** The numbers of the dimensions in samples, once the book has requested them from the store. */
   number = 0
   /** Requests before this hour (since the Unix epoch) are noted by the number; later ones count in rows until the book has asked again. */

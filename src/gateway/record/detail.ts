@@ -23,7 +23,7 @@ export class RecordedMessage {
     this.#parts.push(Buffer.from(chunk.subarray(from, end)))
   }
 
-  /** What was kept of the body. */
+  /** The recorded part of the body. */
   body(): Buffer {
     return Buffer.concat(this.#parts)
   }

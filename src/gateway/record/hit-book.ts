@@ -22,7 +22,7 @@ export interface HitBookOptions {
   readonly log?: Log
 }
 
-/** What the book needs of the store. */
+/** The store as the book uses it. */
 export type HitSink = Pick<Hits, 'number' | 'append' | 'add'>
 
 /** 4 MB, a quarter of a million requests: ten seconds of a busy node without a store. */

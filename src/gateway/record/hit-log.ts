@@ -83,7 +83,7 @@ export class HitLog {
   }
 }
 
-/** What the store gets of these blocks. */
+/** The form of these blocks for the store. */
 export function samplesOf(blocks: readonly SampleBlock[]): HitSamples[] {
   return blocks.map((block) => block.samples)
 }

@@ -6,7 +6,7 @@ import { Geography } from './geography.ts'
 import { HitBook } from './hit-book.ts'
 import { RecordBook } from './record-book.ts'
 
-/** What requests of this node are counted and recorded in. */
+/** The counters and records of this node's requests. */
 export interface Recording {
   /** undefined on a node that counts nothing. */
   readonly book: HitBook | undefined

@@ -12,10 +12,10 @@ const AGENT_CHARACTERS = 512
 /** A path of a record that is longer is cut, so that nobody fills the store with a few requests. */
 export const PATH_CHARACTERS = 2048
 
-/** What is copied of a finished request: it is worded later, when nobody waits. */
+/** The copied fields of a finished request: its texts are built later, off the request path. */
 export interface PendingRecord {
   readonly plan: RecordPlan
-  /** What the request is counted by. */
+  /** The dimensions of the request. */
   readonly dimensions: HitDimensions
   readonly at: number
   readonly status: number
@@ -27,7 +27,7 @@ export interface PendingRecord {
   readonly path: string
   /** Path and query as they were sent. May hold secrets. */
   readonly target: string
-  /** What the caller was known by, or wanted to be; '' = nothing. */
+  /** The identity of the caller, verified or claimed; '' = none. */
   readonly credential: string
   readonly userAgent: string
   readonly address: string

@@ -34,7 +34,7 @@ const FLUSH_MS = 500
 const BATCH_ROWS = 100
 /** The same for bytes of heads and bodies. */
 const BATCH_BYTES = 262_144
-/** What may wait for a store that is slow. */
+/** Most records that wait for a slow store. */
 const MOST_WAITING = 20_000
 const MOST_WAITING_BYTES = 33_554_432
 const DAY_MS = 86_400_000

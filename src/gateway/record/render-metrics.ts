@@ -13,7 +13,7 @@ export function chooseMetricsFormat(accept: string | undefined): { format: Metri
   return { format: 'prometheus', contentType: 'text/plain; version=0.0.4; charset=utf-8' }
 }
 
-/** What is written before requests are let through again: the lines of so many APIs, some tenths of a millisecond. */
+/** The size of a slice of rendering, after which requests are served: the lines of so many APIs, some tenths of a millisecond. */
 const PIECES_PER_TURN = 10
 const SAMPLES_PER_PIECE = 50
 

@@ -42,7 +42,7 @@ function joinedWith(
   }
 }
 
-/** What restricts a request of either: of two operations that it may be for its upstream; undefined = one that nothing is said of. */
+/** The combined restrictions of two operations that a request may match at its upstream; undefined = no operation matches. */
 export function stricter(
   first: CompiledOperation | undefined,
   second: CompiledOperation | undefined,
@@ -80,7 +80,7 @@ export function restricted(operation: CompiledOperation): CompiledOperation {
   return made
 }
 
-/** What is said of HEAD, where something else is said of GET: what closes GET closes HEAD as well. */
+/** The settings of HEAD beside those of GET: what blocks GET blocks HEAD as well. */
 export function closedByGet(
   head: CompiledOperation | undefined,
   get: CompiledOperation | undefined,

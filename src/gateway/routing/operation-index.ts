@@ -16,7 +16,7 @@ export interface IndexedRule {
   readonly operation: CompiledOperation
 }
 
-/** What a definition says of a method at a readable path; undefined = nothing. */
+/** The settings of a method at a readable path; undefined = none. */
 type Find = (method: string, path: string, account: PatternWork) => CompiledOperation | undefined
 
 const UNCLEAR = prebuilt(
@@ -46,7 +46,7 @@ export function operationIndex(
   }
 }
 
-/** What is said of the methods of a path. */
+/** The settings of a path's methods. */
 type Methods = Map<string, IndexedRule>
 
 /** Paths of a definition that differ in letter case alone, if at all. */
@@ -159,7 +159,7 @@ function strictest(list: readonly IndexedRule[]): CompiledOperation {
   return operations[0]!
 }
 
-/** What is said of any method holds for each. */
+/** Settings of any method apply to each. */
 function joinAny(methods: Methods): void {
   const any = methods.get('')
   if (any === undefined) return

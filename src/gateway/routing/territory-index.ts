@@ -6,7 +6,7 @@ import {
 } from '../../model/apis/definition/territory.ts'
 import { foldPath } from '../../model/text/fold-letters.ts'
 
-/** What holds a territory: an API of an organisation. */
+/** The owner of a territory: an API of an organisation. */
 export interface Holder {
   readonly orgId: string
   readonly territory: Territory

@@ -85,7 +85,7 @@ export interface CompiledRewrite {
   readonly readsBody: boolean
 }
 
-/** What a definition says about the operation that a request matched. */
+/** The settings of the operation that a request matched. */
 export interface CompiledOperation {
   /** `METHOD /path` as the definition names it. */
   readonly name: string
@@ -187,7 +187,7 @@ export interface Targets {
   asked?(): readonly Target[]
 }
 
-/** What watches the requests of an API whose upstream is taken care of. */
+/** Observers of the requests of an API with resilience settings. */
 export interface AttemptHooks {
   /** The head of an answer has come. @throws Fault where it is thrown away for another */
   answered(x: Exchange): void
@@ -203,7 +203,7 @@ export interface HitPlan {
   readonly tags: ApiTags
 }
 
-/** What one session may do at one chain, and what its requests there are limited and counted by. Made once, used by every request. */
+/** The access of one session to one chain, with its limits and counters. Made once, used by every request. */
 export interface CallerPlan {
   readonly chain: Chain
   /** undefined = no right on the API, or no session at all. */
@@ -226,16 +226,16 @@ export interface Caller {
   readonly alias: string
   /** Client of an access token, or whom a key names as its client; '' = none. */
   readonly clientId: string
-  /** What makes it an access token; undefined for a key. */
+  /** Its token fields; undefined for a key. */
   readonly token: LiveToken | undefined
   readonly inactive: boolean
   /** Unix milliseconds, 0 = never. */
   readonly expiresAt: number
   /** Ids of the policies in force. */
   readonly policyIds: readonly string[]
-  /** What its author and its policies say besides. */
+  /** Metadata of its author and its policies. */
   readonly metaData: JsonObject
-  /** What it may do at this chain, and what its requests there are limited and counted by. */
+  /** Its access to this chain, with limits and counters. */
   planFor(chain: Chain): CallerPlan
 }
 
@@ -302,7 +302,7 @@ export interface AnswerInterceptor extends BodyConsumer {
 
 const NO_ADDRESSES: readonly string[] = []
 
-/** What is known of the credentials of a request. */
+/** The identified credentials of a request. */
 export interface KnownCredentials {
   /** Where those are that were found valid; undefined where none was asked for. */
   readonly verified: readonly CredentialPlace[] | undefined
@@ -338,7 +338,7 @@ export class Exchange extends WireExchange implements Instant {
   rest = ''
   /** The path at which callers know the API: `path`, or where another API led here that API's own listen path and `rest`. */
   apiPath = ''
-  /** What of `path` is handed on: `rest` or `path`, as the API strips its listen path or not. */
+  /** The forwarded part of `path`: `rest` or `path`, as the API strips its listen path or not. */
   forwardPath = ''
   /** Query as it will be handed on. */
   forwardQuery = ''
@@ -377,7 +377,7 @@ export class Exchange extends WireExchange implements Instant {
   /** Written with a refusal by a limit. */
   retryAfterMs = 0
   target: Target | undefined
-  /** What it was compared with so far (`model/patterns/pattern-work.ts`). */
+  /** Its pattern work so far (`model/patterns/pattern-work.ts`). */
   patternWork = 0
   hops = 0 // APIs that it was led on to from the one where it arrived
   attempts = 0 // targets that it was handed to
@@ -387,7 +387,7 @@ export class Exchange extends WireExchange implements Instant {
   breaker: Breaker | undefined
   breakerTurn = 0
   requestHead = ''
-  moduleContext: JsonObject | undefined // what modules tell those that come later
+  moduleContext: JsonObject | undefined // notes of modules for later ones
   fault: Fault | undefined
   requestId = ''
   /** True when the answer was a stored one. */

@@ -74,11 +74,11 @@ export interface GatewayParts {
   readonly accessLog: LineSink | undefined
   readonly version: string
   readonly nodeName: string
-  /** What `X-Svc-Authorization` must hold. */
+  /** The required value of `X-Svc-Authorization`. */
   readonly secret: string
   /** Key that private keys and shown-again secrets are sealed with. */
   readonly sealKey: Uint8Array
-  /** What passwords of users must be like; absent = at least eight characters. */
+  /** The rules for passwords of users; absent = at least eight characters. */
   readonly passwordRules?: PasswordRules
   /** Organisation of objects that name none. */
   readonly defaultOrg: () => string
@@ -100,7 +100,7 @@ export interface Gateway {
   readonly controlPort: number | undefined
   readonly tlsPort: number | undefined
   readonly live: LiveConfig
-  /** What it answers below `/svc/`. */
+  /** The routes below `/svc/`. */
   readonly calls: readonly Pick<AdminRoute, 'method' | 'path'>[]
   /** True when everything stored is loaded and nothing stops. */
   ready(): boolean
@@ -226,7 +226,7 @@ interface Core {
   readonly events: TrafficEvents
 }
 
-/** What every request is judged by, before anything listens. */
+/** The rules for every request, before anything listens. */
 function buildCore(parts: GatewayParts, metrics: Metrics, { shares, refusals }: PortBounds): Core {
   const { config, store, log, clock } = parts
   const settings = config.gateway
@@ -376,7 +376,7 @@ function definitionFiles({ config, defaultOrg, log }: GatewayParts, { catalogue,
   return new FileDefinitions({ folder, catalogue, changed: () => live.refresh(), defaultOrg, log })
 }
 
-/** What the handlers of all ports have in common, and the two ways of answering the product's own paths. */
+/** The common part of the handlers of all ports, and the two ways of answering the product's own paths. */
 function serverParts(
   parts: GatewayParts,
   core: Core,
@@ -440,7 +440,7 @@ async function followCertificates(tls: TlsCertificates, live: LiveConfig, store:
   })
 }
 
-/** What belongs to no organisation may be used by all. */
+/** Objects without an organisation may be used by all. */
 async function findKeyPair(
   store: Store,
   sealKey: Uint8Array,

@@ -23,7 +23,7 @@ function countedPlan(x: Exchange): CallerPlan {
   return planOf(x)
 }
 
-/** What finished requests are recorded with, besides what every gateway has. */
+/** The recorders of finished requests, in addition to those that every gateway has. */
 export interface RecordExtras {
   /** True = also the parts of a sample that only the access log needs. */
   readonly logged: boolean

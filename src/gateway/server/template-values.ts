@@ -13,7 +13,7 @@ import { readTrafficJson } from './json-flaw.ts'
 export interface TransformFaults {
   /** The body is not what it should be, or does not fit the template. */
   readonly malformed: FaultCode
-  /** What would come of it is too much. */
+  /** The result would be too large. */
   readonly tooLarge: FaultCode
   /** The template gives no JSON. */
   readonly failed: FaultCode
@@ -36,7 +36,7 @@ export function transformed(x: Exchange, rule: BodyRule, bytes: Uint8Array, faul
   }
 }
 
-/** What a template sees: the members of the body, those of a list under `array`, anything else under `value`. */
+/** The values of a template: the members of the body, those of a list under `array`, anything else under `value`. */
 function rootOf(x: Exchange, { session }: BodyRule, body: Json): JsonObject {
   const members = Array.isArray(body) ? { array: body } : isObject(body) ? body : { value: body }
   return {

@@ -83,7 +83,7 @@ export class RequestTrials {
   }
 }
 
-/** What is no request is no fault of the call's own body. */
+/** An invalid request is not an error of the call's own body. */
 function asRefused(error: unknown): never {
   if (error instanceof Fault && error.code === 'body_malformed') throw fault('body_invalid', error.message)
   throw error

@@ -29,7 +29,7 @@ interface FoundClient {
 
 const NOBODY: FoundClient = { client: undefined, generation: 0 }
 
-/** What sessions are made with: the policies of a snapshot, the client of a token, and the user of one of the password grant. */
+/** The context of making sessions: the policies of a snapshot, the client of a token, and the user of one of the password grant. */
 interface MadeWith {
   readonly snapshot: Snapshot
   readonly merges: SharedMerges
@@ -37,15 +37,15 @@ interface MadeWith {
   readonly user?: JsonObject
 }
 
-/** What a session is made of, and made of again when its policies change: its row without what only the store needs. */
+/** The source of a session, reused when its policies change: its row without the store's own columns. */
 export type SessionSource = Pick<SessionRow, 'body' | 'orgId' | 'clientId' | 'evictAt'>
 
 /** A session in memory: the stored one with its policies applied, and what was derived from it for each API. */
 export class LiveSession implements Caller {
-  // What each request reads comes first: with thousands of keys in use each line of memory is waited for.
+  // The hot fields come first: with thousands of keys in use each cache line costs.
   readonly keyHash: string
   readonly policyGeneration: number
-  /** What makes it an access token; undefined for a key. */
+  /** Its token fields; undefined for a key. */
   readonly token: LiveToken | undefined
   /** True when its policies cannot be applied, or it is a token of a client that is gone: it then counts as unknown. */
   readonly unusable: boolean
@@ -108,7 +108,7 @@ export class LiveSession implements Caller {
     return is
   }
 
-  /** What the session may do at this chain; derived once, and again only when the API was recompiled. */
+  /** The access of the session to this chain; derived once, and again only when the API was recompiled. */
   planFor(chain: Chain): CallerPlan {
     const last = this.#lastPlan
     if (last !== undefined && last.chain === chain) return last
@@ -179,7 +179,7 @@ function placeOf(keyHash: string): number {
   return place
 }
 
-/** What sessions are made with. */
+/** The context of making sessions. */
 interface SessionParts {
   readonly merges: SharedMerges
   /** Those of OAuth tokens. */

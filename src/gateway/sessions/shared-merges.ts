@@ -5,7 +5,7 @@ import type { Policy, Session } from '../../model/sessions/session.ts'
 import { policyKey } from '../apis/snapshot.ts'
 import type { Snapshot } from '../server/exchange.ts'
 
-/** What differs from key to key without any effect on what the key may do. */
+/** The members that differ from key to key without any effect on access. */
 const WITHOUT_OWN = {
   alias: undefined,
   counter_id: undefined,

@@ -38,14 +38,14 @@ export function routeOf({ chain, operation }: Exchange): string {
   return `${listenPath.endsWith('/') ? listenPath.slice(0, -1) : listenPath}${below}`
 }
 
-/** What went wrong, as one word of few: a status of 500 and more, or the code of what ended the request; '' = nothing. */
+/** The error type, one of few words: a status of 500 and more, or the code that ended the request; '' = none. */
 export function errorOf({ status, fault, aborted }: Exchange): string {
   if (aborted) return fault?.code ?? 'client_gone'
   if (status < 500) return ''
   return fault?.code ?? String(status)
 }
 
-/** What metrics tell requests apart by. Bounded: no value is the caller's own. */
+/** The labels of request metrics. Bounded: no value comes from the caller. */
 export function serverMetricAttributes(x: Exchange): Attributes {
   const route = routeOf(x)
   const error = errorOf(x)
@@ -64,7 +64,7 @@ function versionOf({ http2, http11 }: Exchange): string {
   return http11 ? '1.1' : '1.0'
 }
 
-/** What the span of a request says besides. The path is that of a request to an API alone, without secrets. */
+/** Further attributes of a request's span. The path is only that of a request to an API, without secrets. */
 export function serverSpanAttributes(x: Exchange): Attributes {
   const { chain, fault } = x
   return {
@@ -100,7 +100,7 @@ function namesOf(api: Api): SecretNames {
   return names
 }
 
-/** What is known of an attempt before it is made. */
+/** The attributes of an attempt before it is made. */
 export function attemptAttributes({ options }: Upstream, method: string): Attributes {
   return {
     'http.request.method': methodOf(method),

@@ -4,7 +4,7 @@ import type { MetricSource, Metrics } from '../record/metrics.ts'
 /** The boundaries that the conventions advise for durations of HTTP, seconds. */
 const BOUNDARIES = [0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10]
 
-/** What requests are measured with. Durations in milliseconds. */
+/** The instruments for requests. Durations in milliseconds. */
 export interface Instruments {
   active(change: 1 | -1, attributes: Attributes): void
   served(durationMs: number, attributes: Attributes): void

@@ -2,11 +2,11 @@ import type { Span } from '@opentelemetry/api'
 import type { Upstream } from '../../wire/connect/upstream.ts'
 import { Exchange } from '../server/exchange.ts'
 
-/** What follows the exchanges that it made. */
+/** The observer of the exchanges that it made. */
 export interface ExchangeObserver {
   /** An attempt to reach an upstream begins. Answers the head to send. */
   attempt(x: TracedExchange, upstream: Upstream, head: string): string
-  /** What tells another request that it belongs to this one: fields of W3C Trace Context. */
+  /** The header fields of W3C Trace Context for a child request. */
   contextFields(x: TracedExchange): readonly (readonly [name: string, value: string])[]
   /** A step of an API with traces of steps begins. Answers what ends it; undefined where nothing is recorded. */
   step(x: TracedExchange, name: string): ((error: string) => void) | undefined

@@ -46,7 +46,7 @@ export class ApiUpstream {
   #checks: HealthChecks | undefined
   #discovery: SrvDiscovery | undefined
   #records: readonly SrvRecord[] = []
-  /** What the definition of before knew of its targets, until ours are there. */
+  /** The target states of the previous definition, until ours are there. */
   #before: TargetsHealth | undefined
   #care: UpstreamResilience | undefined
 

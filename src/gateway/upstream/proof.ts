@@ -1,6 +1,6 @@
 import type { UpstreamTls } from '../../model/apis/definition/upstream-resilience.ts'
 
-/** What an origin is shown, and what it must show. */
+/** The client certificate for an origin, and the pins that it must match. */
 export interface Proof {
   /** Id of the certificate that the gateway shows; '' = none. */
   readonly certificate: string
@@ -10,7 +10,7 @@ export interface Proof {
 
 export const NO_PROOF: Proof = { certificate: '', pins: undefined }
 
-/** What a definition says of an origin: `host:port` goes before `host`, that before the nearest `*.domain`, and `*` is for all others. */
+/** The settings for an origin: `host:port` goes before `host`, that before the nearest `*.domain`, and `*` is for all others. */
 export function proofFor(host: string, port: number, tls: UpstreamTls | undefined): Proof {
   if (tls === undefined) return NO_PROOF
   const names = [`${host}:${port}`, host, ...parents(host), '*']

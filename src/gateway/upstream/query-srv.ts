@@ -40,7 +40,7 @@ function addressOf(text: string): Server {
   return { host: bracketed ?? bare ?? text, port: port === undefined ? DNS_PORT : Number(port) }
 }
 
-/** What one way of asking needs: hands each message that comes to `take`, and ends when the answer of it is called. */
+/** One transport of a query: hands each message to `take`, and ends when the returned function is called. */
 type Way = (
   server: Server,
   question: Buffer,

@@ -61,7 +61,7 @@ export class UpstreamResilience implements AttemptHooks {
       x.upstreamHeadAt = 0
       return this.#another(x, 0)
     }
-    // What the client did wrong says nothing about the upstream.
+    // Errors of the client say nothing about the upstream.
     if (!fault.code.startsWith('upstream_')) return undefined
     this.#tell(x, fault.code)
     const again = this.#maySend(x, fault) ? this.#another(x, x.attempts) : undefined

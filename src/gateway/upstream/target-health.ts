@@ -1,7 +1,7 @@
 import type { EjectionRules, HealthRules } from '../../model/apis/definition/upstream-resilience.ts'
 import type { Clock, MonoMillis } from '../../model/time/clock.ts'
 
-/** What is known of one target. */
+/** The state of one target. */
 export interface TargetHealth {
   /** URL of the target, as the definition or DNS names it. */
   readonly url: string
@@ -39,7 +39,7 @@ export class TargetsHealth {
     this.#parts = parts
   }
 
-  /** What is known of the target with this URL; a new one is well. */
+  /** The state of the target with this URL; a new one is healthy. */
   of(url: string): TargetHealth {
     const known = this.#targets.get(url)
     if (known !== undefined) return known
@@ -108,7 +108,7 @@ export class TargetsHealth {
     this.#parts.tell('HostDown', { target: target.url, reason: `ejected: ${reason}`, for_ms: forMs })
   }
 
-  /** What a round of active checks found; '' = the target is well. */
+  /** The result of a round of active checks; '' = the target is healthy. */
   checked(target: TargetHealth, reason: string): void {
     const { checks } = this.#parts
     if (checks === undefined) return

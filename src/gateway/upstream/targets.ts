@@ -9,7 +9,7 @@ import { NO_PROOF, proofFor } from './proof.ts'
 import { weightedRoundRobin } from './spread.ts'
 import type { TargetHealth } from './target-health.ts'
 
-/** What of an upstream's settings the installation decides. */
+/** The installation's part of an upstream's settings. */
 export type UpstreamDefaults = Pick<
   UpstreamOptions,
   | 'connectTimeoutMs'
@@ -24,7 +24,7 @@ export type UpstreamDefaults = Pick<
 
 /** `h2c` is HTTP/2 without TLS, with prior knowledge. */
 const SCHEMES: ReadonlySet<string> = new Set(['http:', 'https:', 'h2c:'])
-/** What a target is opened with besides its URL. */
+/** The options of opening a target, besides its URL. */
 export interface HoldRules extends Pick<UpstreamRules, 'insecure' | 'timeoutMs' | 'tls'> {
   /** Whose certificates it may be shown. */
   readonly orgId: string

@@ -37,7 +37,7 @@ export interface PlaceRules {
 
 /** How long a turn is remembered: far longer than any save takes. */
 const TURN_MS = 600_000
-/** What a commit fails with whose turn was taken: there was none before, or another one. */
+/** The faults of a commit whose turn was taken: there was none before, or another one. */
 export const PLACE_CONFLICT: ReadonlySet<FaultCode> = new Set(['already_exists', 'ticket_unusable'])
 const MOST_PLACES = 1000
 
@@ -185,7 +185,7 @@ async function foreignEndpoints(
   return undefined
 }
 
-/** What follows the id of an API in the paths of its authorization server. */
+/** The paths of an authorization server after the API's id. */
 const ENDPOINT_SEGMENTS: readonly string[] = ['oauth', 'svc', '.well-known']
 
 /** Ids of APIs whose endpoints a listen path may be at, without those that only `exceptOrg` has. */
@@ -223,7 +223,7 @@ async function neighbours(
   return [...own, await at({ place_head: [head, '*'] }), await at({ place_domain: [...hosts] })]
 }
 
-/** What an API at this place can receive at most. */
+/** The largest set of requests that an API at this place can receive. */
 function atPlace(place: string): Territory {
   const space = place.indexOf(' ')
   const segments = segmentsOf(place.slice(space + 1)).map((word) =>

@@ -20,7 +20,7 @@ interface Entry {
 }
 
 /**
- * What one commit does to APIs: each document once, however many reasons there are to change it. An API and those that it names
+ * The changes of one commit to APIs: each document once, for all reasons. An API and those that it names
  * as versions know of each other: the one by its definition, the others by `base_ids`, which the plan keeps in step.
  */
 export class ApiPlan {

@@ -33,7 +33,7 @@ export interface ApiDraft {
   readonly mayCollide?: boolean
   /** With ownership: whether a listen path may overlap that of this API of the organisation. Absent: that of any. */
   readonly mayUse?: ((stored: StoredDocument) => boolean) | undefined
-  /** What may become of an API that is there: the other format. */
+  /** The conversions of an existing API: the other format. */
   readonly mayBecome?: { readonly format?: boolean }
   /** Ids of APIs that are deleted in the same commit. */
   readonly instead?: readonly string[]
@@ -46,7 +46,7 @@ export interface PublishedApi {
   readonly revision: Revision
 }
 
-/** What would be committed. */
+/** The planned commit. */
 interface Prepared {
   readonly id: DocumentId
   readonly document: ApiDocument
@@ -72,12 +72,12 @@ export function publishApi(parts: ApiParts, draft: ApiDraft): Promise<PublishedA
   return withLock(parts, () => retryOnConflict(async () => commit(parts, await prepare(parts, draft)), PLACE_CONFLICT))
 }
 
-/** What `publishApi` would store, with the same refusals, without storing it. */
+/** The result of `publishApi`, with the same refusals, without storing it. */
 export async function tryApi(parts: PublishParts, draft: ApiDraft): Promise<ApiDocument> {
   return (await prepare(parts, draft)).document
 }
 
-/** What may go together with an API. */
+/** Further changes with an API. */
 export interface Removal {
   readonly apiId: string
   /** True = the APIs that are versions of it go with it, of those that `mayRemove` lets go. Else they stay, on their own. */

@@ -5,7 +5,7 @@ import { serveTasks } from '../../model/threads/serve-tasks.ts'
 const MAX_ALIASES = 100
 const MAX_LENGTH = 16 << 20
 
-/** What the thread is asked: a text, and whether it is to become JSON or YAML. */
+/** The request to the thread: a text, and whether it is to become JSON or YAML. */
 export interface YamlTask {
   readonly to: 'json' | 'yaml'
   readonly text: string

@@ -27,7 +27,7 @@ export const PEOPLE: Readonly<Record<string, UndoOne>> = Object.assign(Object.cr
   label: undoLabel,
 } satisfies Record<string, UndoOne>)
 
-/** What signing in and credentials write: no obstacle, and never brought back. */
+/** Fields that sign-ins and credentials write: no conflict, and never restored. */
 const OWN_MEMBERS: readonly string[] = [
   ...SECRET_USER_MEMBERS,
   'password_updated',

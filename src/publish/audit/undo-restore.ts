@@ -16,7 +16,7 @@ import { bodyOf, clientOf } from '../oauth-clients/oauth-client-parts.ts'
 import { endPortalSessionsChange, isDeactivation } from '../portal/developers/developers-write.ts'
 import { revokeKeysChange, revokeSignInsChanges, withNewEpoch } from '../single-sign-on/idp-profiles.ts'
 
-/** What an entry is undone with. */
+/** The context of undoing an entry. */
 interface RestoreParts extends SecretParts {
   /** Gathers what must be in the same commit besides. */
   readonly also: Change[]

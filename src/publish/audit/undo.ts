@@ -56,7 +56,7 @@ async function undo(
   if (changes.length === 0) throw fault('undo_refused', 'the entry changed nothing')
   if (FINAL.has(row.action)) throw fault('undo_refused', 'credentials that were replaced or revoked stay so')
   if (changes.some(({ omitted }) => omitted)) throw fault('undo_refused', 'the documents were too large to be kept')
-  // What is called below takes a lock of its own: this one is held already.
+  // The functions below take their own lock: this one is held already.
   const own = { documents: undoingDocuments(given.documents, row.id), locks: new KeyedMutex() }
   const parts: UndoParts = { ...given, ...own, audit, sharedEmail }
   const [only] = changes

@@ -11,7 +11,7 @@ import { auditOf, clockOf, orgOf, type SecretParts } from '../documents/parts.ts
 import { certificateHash } from '../keys/certificate-keys.ts'
 import { deleteKey } from '../keys/keys.ts'
 
-/** What is stored of a certificate. */
+/** The stored form of a certificate. */
 export type StoredCertificate = {
   /** Organisation id followed by the fingerprint. */
   cert_id: string
@@ -102,7 +102,7 @@ export function certificateKeyOf(body: JsonObject, sealKey: Uint8Array): string 
   return unseal(sealKey, Buffer.from(sealed, 'base64'), sealContext(id)).toString('utf8')
 }
 
-/** What callers may read of a certificate: never its key. */
+/** The readable fields of a certificate: never its key. */
 export function describeCertificate(body: JsonObject): JsonObject {
   const { cert_id, fingerprint, issuer, subject, not_before, not_after, dns_names, is_ca } = body as StoredCertificate
   return {

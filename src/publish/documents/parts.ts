@@ -28,7 +28,7 @@ export interface PublishSettings {
   readonly compat: { readonly vendor_aliases: readonly string[] }
 }
 
-/** What documents are published with. */
+/** The dependencies of publishing documents. */
 export interface PublishParts {
   readonly documents: Documents
   readonly counters: Counters
@@ -41,16 +41,16 @@ export interface PublishParts {
   readonly clock?: Clock
 }
 
-/** What sessions are read with. */
+/** The dependencies of reading sessions. */
 export interface SessionParts extends PublishParts {
   readonly tokens: Tokens
 }
 
-/** What keys and certificates need besides. */
+/** The further dependencies of keys and certificates. */
 export interface SecretParts extends SessionParts {
   /** 32 bytes that private keys and shown-again keys are sealed with. */
   readonly sealKey: Uint8Array
-  /** What passwords of users must be like; absent = at least eight characters. */
+  /** The rules for passwords of users; absent = at least eight characters. */
   readonly passwordRules?: PasswordRules
   /** The same for dashboard users, and for developers of the portal. */
   readonly userPasswordRules?: PasswordRules

@@ -25,7 +25,7 @@ import {
 } from './events.ts'
 import { eventBody } from './traffic-events.ts'
 
-/** What events are found with. */
+/** The dependencies of finding events. */
 export interface EventParts {
   readonly documents: Documents
   readonly tokens: Tokens
@@ -158,7 +158,7 @@ async function told(parts: EventParts, { sorts, did, orgId, apis, data }: Happen
   return { changes, mails }
 }
 
-/** What APIs that a key names have said about its changes: their own handlers, and webhooks that they name for such events. */
+/** The settings of a key's APIs for its events: their own handlers, and webhooks that they name for such events. */
 async function tokenEvents(parts: EventParts, { did, orgId, apis, data }: Happening): Promise<Change[]> {
   const event = API_EVENT_NAMES.find((name) => apiEventRow(name).key === did)
   if (event === undefined || !isObject(data)) return []

@@ -31,7 +31,7 @@ export interface EventTarget {
   readonly target: string
   readonly method: string
   readonly headers: Readonly<Record<string, string>>
-  /** What it is signed with; '' = it is not. */
+  /** The key that signs it; '' = unsigned. */
   readonly secret: string
 }
 

@@ -8,7 +8,7 @@ import { type EventHandler, type EventReference, handlerName } from '../../model
 import type { Change, Documents } from '../../store/ports/ports.ts'
 import { type EventReceiver, eventDelivery, referencedHook } from './events.ts'
 
-/** What is known about an event, in words and numbers. No secret. */
+/** The facts of an event, in words and numbers. No secret. */
 export type EventDetail = Readonly<Record<string, string | number>>
 
 export interface TrafficEventParts {
@@ -68,7 +68,7 @@ export class TrafficEvents {
   told = 0
   /** Events that were suppressed by a cooldown or by the limit. */
   held = 0
-  /** What was lost: too many waited, or the store did not take them. */
+  /** Lost events: too many waited, or the store refused them. */
   dropped = 0
 
   constructor(parts: TrafficEventParts, { waiting = MOST_WAITING }: TrafficEventBounds = {}) {

@@ -35,7 +35,7 @@ export interface BasicUserParts {
 const LONGEST_NAME = 256
 
 /**
- * What a user is stored under: an HMAC, so that no credential that anybody could send as a key leads to a user.
+ * The storage hash of a user: an HMAC, so that no credential that could be sent as a key leads to a user.
  */
 export function basicUserHash({ sealKey }: Pick<BasicUserParts, 'sealKey'>, orgId: string, name: string): Buffer {
   const place = JSON.stringify(['user', orgId, normaliseText(name)])
@@ -189,7 +189,7 @@ function checkName(name: string): void {
 const OTHER_HASHES = ['sha256', 'murmur32', 'murmur64', 'murmur128']
 const fallbackRules = passwordRules()
 
-/** What is stored of a password that was sent. */
+/** The stored form of a sent password. */
 async function keptPassword(parts: SecretParts, data: JsonObject): Promise<JsonObject> {
   const { password: sent, ...rest } = data
   const password = String(sent)

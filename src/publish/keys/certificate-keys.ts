@@ -5,7 +5,7 @@ import type { SessionRow } from '../../store/ports/ports.ts'
 import { orgOf, type SecretParts } from '../documents/parts.ts'
 
 /**
- * What the key of a client certificate is stored under: an HMAC, because everybody may know the fingerprint of a certificate, and
+ * The storage hash of a client certificate's key: an HMAC, because the fingerprint of a certificate is public, and
  * nobody may use it as a key.
  */
 export function certificateHash({ sealKey }: Pick<SecretParts, 'sealKey'>, orgId: string, fingerprint: string): Buffer {

@@ -2,7 +2,7 @@ import { flagOf, numberOf, objectOf } from '../../model/apis/definition/members.
 import { durationMs } from '../../model/apis/definition/values.ts'
 import type { JsonObject } from '../../model/json/json.ts'
 
-/** What an API says about the keys that may use it. */
+/** An API's rules for the keys that may use it. */
 export interface KeyRules {
   /** Seconds that the store keeps a key; 0 = it has no opinion. */
   readonly lifetimeS: number

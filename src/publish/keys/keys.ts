@@ -76,7 +76,7 @@ export interface DeveloperKeyDraft {
   readonly action: string
   /** For the audit; ids only. */
   readonly detail: JsonObject
-  /** What else is to be stored in the same transaction. */
+  /** Further changes of the same transaction. */
   readonly beside: (key: string, keyHash: string, developerBody: JsonObject) => readonly Change[]
 }
 
@@ -149,7 +149,7 @@ export async function createDeveloperKey(parts: SecretParts, draft: DeveloperKey
   return { ...(await save(parts, write, draft.action)), key, created: true }
 }
 
-/** What is to become of a key that is there. */
+/** The handling of an existing key. */
 export interface KeyChange {
   readonly row: SessionRow
   readonly session: JsonObject

@@ -28,7 +28,7 @@ const MOST_AT_ONCE = 512
 const UNKNOWN_PER_S = 500
 const UNKNOWN_AT_ONCE = 1000
 
-/** What the settings say of an earlier product; undefined = its keys are not looked for, and nothing is done for them. */
+/** The settings for an earlier product; undefined = its keys are not looked for, and nothing is done for them. */
 export function legacyRules(settings: {
   readonly hash_key_function_fallback: readonly string[]
   readonly legacy_key_orgs: readonly string[]
@@ -73,7 +73,7 @@ export class LegacyKeys {
     const { algorithms, orgs } = this.#rules
     const places = legacyPlaces(credential, algorithms, orgs)
     const rows = await Promise.all(places.map(({ rowHash }) => this.#parts.tokens.getSession(rowHash)))
-    // What was never hashed by another product is found by its own SHA-256 alone.
+    // A key that was never hashed by another product is found by its own SHA-256 alone.
     return rows.find((row, at) => row !== undefined && cameWith(row, places[at]!.algorithm))
   }
 

@@ -9,12 +9,12 @@ type LockParts = Pick<SecretParts, 'documents' | 'tokens' | 'clock'>
 /** A run that moves objects into an organisation. */
 export interface MoveRun {
   readonly orgId: string
-  /** What the run calls itself: a text that no other run has. */
+  /** The name of the run: a text that no other run has. */
   readonly run: string
   readonly actor: string
 }
 
-/** What a commit fails with when another run was faster. */
+/** The faults of a commit when another run was faster. */
 const LOST: ReadonlySet<string> = new Set(['already_exists', 'ticket_unusable'])
 
 /**

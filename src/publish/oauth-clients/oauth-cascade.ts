@@ -6,7 +6,7 @@ import { policiesWithRightsOn } from './oauth-client-lists.ts'
 import { bodyOf, CLIENT_KIND } from './oauth-client-parts.ts'
 import { sweepSessions } from './oauth-sweep.ts'
 
-/** What goes with an API or a policy: changes for the same transaction, and what is to be cleaned up after it. */
+/** The cascade of deleting an API or a policy: changes for the same transaction, and the clean-up after it. */
 export interface Cascade {
   readonly changes: readonly Change[]
   /** Deletes rows that the commit made void, in the background. */
@@ -24,7 +24,7 @@ interface CascadeParts {
 const BATCH = 1000
 
 /**
- * What the deletion of an API does to its clients: it goes out of their APIs, and a client that is registered nowhere else goes
+ * Effects of the deletion of an API on its clients: it is removed from them, and a client that is registered nowhere else goes
  * with it. The tokens of all of them end, also of those that are registered by a policy with rights on the API.
  */
 export async function clientsWithoutApi(

@@ -25,7 +25,7 @@ export interface ClientParts {
   readonly findApi?: (apiId: string) => Pick<Api, 'apiId' | 'orgId' | 'oauth'> | undefined
 }
 
-/** What of an API decides who may be its client. */
+/** The fields of an API that decide who may be its client. */
 export interface ApiPlace {
   readonly apiId: string
   readonly orgId: string

@@ -42,11 +42,11 @@ export interface ClientDraft {
   readonly moved?: { readonly apiIds: readonly string[]; readonly secret: string }
   /** A client without redirect URI is taken: it can use grants without redirect only. */
   readonly redirectOptional?: boolean
-  /** What dynamic registration keeps with the client; no caller gets to see it. */
+  /** The data of dynamic registration with the client; never shown to callers. */
   readonly registration?: JsonObject
   /** Storage id of the developer whose app it is. */
   readonly developer?: string
-  /** What else is to be stored in the same transaction as a new client. */
+  /** Further changes of the same transaction as a new client. */
   readonly beside?: (client: OAuthClient, secret: string) => readonly Change[]
   readonly actor: string
   /** For the audit of a new one; `oauth_client.create` unless given. */

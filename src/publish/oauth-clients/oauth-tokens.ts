@@ -51,7 +51,7 @@ export async function listTokens(
   return { tokens, total: seen }
 }
 
-/** What a request to end one token names. */
+/** The parameters of a request to revoke one token. */
 export interface Revocation {
   /** The token itself, or the hash that lists show. */
   readonly token: string

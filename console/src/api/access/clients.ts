@@ -18,7 +18,7 @@ export interface OAuthClient {
   readonly certificate?: string
 }
 
-/** What is said of a client; what is left out stays. */
+/** The changed fields of a client; omitted ones stay. */
 export interface ClientWanted {
   readonly client_id?: string
   readonly secret?: string

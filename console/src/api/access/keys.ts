@@ -16,7 +16,7 @@ export interface AllowedUrl {
   readonly methods: readonly string[]
 }
 
-/** What may be done at one API. */
+/** The access to one API. */
 export interface Right {
   readonly api_id: string
   readonly api_name?: string

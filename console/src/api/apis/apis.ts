@@ -33,7 +33,7 @@ export interface ApiView {
   readonly internal: boolean
   readonly listenPath: string
   readonly domain: string
-  /** What is edited: the OpenAPI document with its extension, or the classic definition. */
+  /** The editable form: the OpenAPI document with its extension, or the classic definition. */
   readonly definition: Definition
   /** The same in classic terms, for both formats. */
   readonly classic: Definition
@@ -44,7 +44,7 @@ export interface ApiView {
   readonly updatedAt: string
 }
 
-/** What the list can be asked for; `labels` are `key:value`. */
+/** The filters of the list; `labels` are `key:value`. */
 export interface ApiQuery {
   readonly p: number
   readonly q?: string
@@ -118,7 +118,7 @@ export function saveDefinition({ id, isOas }: Pick<ApiView, 'id' | 'isOas'>, def
     : call('PUT', at(id), { body: { api_definition: definition } })
 }
 
-/** What creating answers. */
+/** The response of creating an API. */
 interface Made {
   readonly ID: string
 }
@@ -153,7 +153,7 @@ export async function readUrls(id: string, signal: AbortSignal): Promise<readonl
 /** Where an OpenAPI document comes from: its text, JSON or YAML, or the address that the dashboard reads it from. */
 export type Source = { readonly text: string } | { readonly url: string }
 
-/** What may be said about the API that an import makes. */
+/** The options for the API that an import creates. */
 export interface Tuning {
   readonly listenPath?: string
   readonly upstreamURL?: string

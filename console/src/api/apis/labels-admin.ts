@@ -4,7 +4,7 @@ import { call } from '../calls/call.ts'
 export interface LabelDefinition {
   readonly id: string
   readonly name: string
-  /** What APIs carry it by; never changes. */
+  /** The key in APIs; never changes. */
   readonly key: string
   /** Those that are allowed; empty = any text. */
   readonly values: readonly string[]

@@ -1,4 +1,4 @@
-/** What a call of the dashboard is made of. */
+/** The parts of a dashboard call. */
 export interface Sent {
   readonly query?: Readonly<Record<string, string | number | boolean | readonly string[] | undefined>>
   /** Sent as JSON; a `FormData` as it is. */

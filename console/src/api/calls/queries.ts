@@ -3,7 +3,7 @@ import { CallError } from './call.ts'
 
 const TRIES = 2
 
-/** What was read from the dashboard, kept for as long as pages need it. Refusals are not asked for again; lost connections are. */
+/** The cache of dashboard reads, for as long as pages need them. Refusals are not retried; lost connections are. */
 export const queries = new QueryClient({
   defaultOptions: {
     queries: {

@@ -101,7 +101,7 @@ export async function listPasskeys(): Promise<readonly Passkey[]> {
   return (await call<{ readonly passkeys: readonly Passkey[] }>('GET', '/api/passkeys')).passkeys
 }
 
-/** What the browser needs to make a passkey. @throws CallError `needsProof` */
+/** The browser's options for a new passkey. @throws CallError `needsProof` */
 export async function passkeyOptions(): Promise<unknown> {
   return (await call<Envelope>('POST', '/api/passkeys/options')).Meta
 }
@@ -144,7 +144,7 @@ export function prove(proof: Proof): Promise<readonly string[]> {
   return renewing('POST', '/api/session/verify', proof)
 }
 
-/** What a passkey must answer for `prove`. */
+/** The passkey challenge for `prove`. */
 export async function proofOptions(): Promise<unknown> {
   return (await call<Envelope>('POST', '/api/session/verify/options')).Meta
 }

@@ -1,7 +1,7 @@
 import { say } from '../../texts/say.ts'
 import { CallError, call, type Envelope } from '../calls/call.ts'
 
-/** What a sign-in still needs before it is done. */
+/** The needs of an unfinished sign-in. */
 export interface Needs {
   readonly needs: 'organisation' | 'second_factor' | 'new_password' | 'enrolment'
   readonly ticket: string

@@ -52,7 +52,7 @@ export function deleteProfile(id: string): Promise<unknown> {
   return call('DELETE', `/api/tib/profiles/${encodeURIComponent(id)}`)
 }
 
-/** What those get who come by single sign-on. */
+/** The permissions of users of single sign-on. */
 export function readSsoSettings(signal: AbortSignal): Promise<SsoSettings> {
   return call('GET', '/api/sso/settings', { signal })
 }

@@ -22,7 +22,7 @@ export interface User {
   readonly last_login_date: string
 }
 
-/** What of a user can be changed. */
+/** The editable fields of a user. */
 export type UserEdit = Partial<
   Pick<
     User,

@@ -15,5 +15,5 @@ export const EVENT_NAMES: readonly EventName[] = Object.keys(CLIENTS)
 /** Changes of the API itself and of keys for it, which the dashboard tells. Handlers in a definition do not take them. */
 export const isDashboardEvent = (name: EventName): boolean => /^(?:api|key)_event\b/.test(name)
 
-/** What `key_event` tells in other words. */
+/** Events that `key_event` covers too. */
 export const isTokenEvent = (name: EventName): boolean => name.startsWith('Token')

@@ -26,7 +26,7 @@ export interface AuditEntry {
   readonly changes?: readonly AuditChange[]
 }
 
-/** What of the log is asked for; '' = everything. Dates are days (`2025-01-31`). */
+/** The filters of the log; '' = all. Dates are days (`2025-01-31`). */
 export interface AuditQuery {
   readonly user: string
   readonly action: string

@@ -19,5 +19,5 @@ export interface Settings {
 
 export const SETTINGS_KEY = ['settings'] as const
 
-/** What the installation was started with. */
+/** The settings that the installation was started with. */
 export const readSettings = () => call<Settings>('GET', '/api/system/settings')

@@ -1,7 +1,7 @@
 import { call, type Envelope } from '../calls/call.ts'
 import type { Page } from './developers.ts'
 
-/** What an entry says for itself where it has `override`. */
+/** The overrides of an entry with `override`. */
 export interface EntryConfiguration {
   readonly override?: boolean
   readonly key_request_fields?: readonly (string | { readonly name: string })[]
@@ -10,7 +10,7 @@ export interface EntryConfiguration {
   readonly redirect_to?: string
 }
 
-/** What the portal offers: a policy, or a keyless API that is only shown. */
+/** An entry of the catalogue: a policy, or a keyless API that is only shown. */
 export interface CatalogueEntry {
   readonly name: string
   readonly short_description: string

@@ -50,7 +50,7 @@ export interface DeveloperKey {
   readonly valid_until: string
 }
 
-/** What is shown once: a key, or an OAuth app with its secret. */
+/** A new secret, shown once: a key, or an OAuth app with its secret. */
 export type Access =
   | { readonly RawKey: string; readonly Password: string }
   | { readonly client_id: string; readonly secret: string; readonly policy_id: string; readonly redirect_uri: string }

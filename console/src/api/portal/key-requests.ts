@@ -28,7 +28,7 @@ export function listKeyRequests(
   return call('GET', PATH, { query, signal })
 }
 
-/** What was made; undefined when the developer collects it by a link. @throws CallError 409 when there is no way to send one */
+/** The created key or app; undefined when the developer collects it by a link. @throws CallError 409 when there is no way to send one */
 export async function approveKeyRequest(id: string): Promise<Access | undefined> {
   const answer = await call<Access | Envelope>('PUT', `${PATH}/approve/${encodeURIComponent(id)}`)
   return isRecord(answer) && 'Status' in answer ? undefined : (answer as Access)

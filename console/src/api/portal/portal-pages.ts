@@ -9,7 +9,7 @@ export interface PortalPage {
   readonly slug: string
   readonly is_homepage: boolean
   readonly template_name: string
-  /** What the template fills in. */
+  /** The values of the template. */
   readonly fields: Readonly<Record<string, unknown>>
 }
 

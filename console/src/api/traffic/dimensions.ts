@@ -1,6 +1,6 @@
 import { say, type TextName } from '../../texts/say.ts'
 
-/** What a row is about, as `GET /api/usage...` answers it. Parts that it is not about are 0 or ''. */
+/** The subject of a row of `GET /api/usage...`. Other parts are 0 or ''. */
 export interface UsageRowId {
   readonly day: number
   readonly month: number
@@ -43,7 +43,7 @@ interface DimensionRow {
 
 /** The placeholder for requests without a key. */
 export const OPEN_KEY = '00000000'
-/** What the dashboard calls an API without versions. */
+/** The dashboard's name of the version of an API without versions. */
 const UNVERSIONED = 'Non Versioned'
 const HASH_CHARACTERS = 12
 const REGIONS = new Intl.DisplayNames(undefined, { type: 'region', fallback: 'code' })
@@ -135,7 +135,7 @@ export function dimensionRow(name: Dimension): DimensionRow {
   return DIMENSIONS[name]
 }
 
-/** What requests are narrowed down to, in the words of the page's address; '' = not. */
+/** The filters of requests, as parameters of the page's address; '' = none. */
 export type UsageFilters = Readonly<Record<Dimension | 'errors', string>>
 
 /** All requests. */

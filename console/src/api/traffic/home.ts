@@ -33,12 +33,12 @@ export interface Notice {
 
 export const FIRST_STEPS_KEY = ['first-steps'] as const
 
-/** What a fresh installation brings along. */
+/** The sample objects of a fresh installation. */
 const SAMPLES: ReadonlySet<string> = new Set(['sample', 'protected'])
 const HOUR_MS = 3_600_000
 const WEEK_HOURS = 7 * 24
 
-/** What an administrator should see to. */
+/** The items that need an administrator's attention. */
 export const listNotices = (signal: AbortSignal) => call<readonly Notice[]>('GET', '/api/org/notifications', { signal })
 
 /** The last hours up to now, whole hours; `back` of such times earlier. */
@@ -105,7 +105,7 @@ export function makeFirstKey(key: string, api: FirstApi): Promise<unknown> {
   return call('POST', `/api/keys/${encodeURIComponent(key)}`, { body: firstKeyBody(api) })
 }
 
-/** What makes the first key: rights for one API. */
+/** The body of the first key: access to one API. */
 export function firstKeyBody({ id, name }: FirstApi) {
   return { alias: 'First key', access_rights: { [id]: { api_id: id, api_name: name, versions: ['Default'] } } }
 }

@@ -32,7 +32,7 @@ export interface RequestRecord {
   readonly ErrorCode: string
 }
 
-/** What requests are searched by, in the words of the call. */
+/** The filters of requests, in the terms of the call. */
 export interface RequestFilters {
   readonly api: string
   readonly method: string

@@ -15,7 +15,7 @@ import { say } from '../../texts/say.ts'
 import { rowName } from './rows.ts'
 import { requestWords, type Scene } from './scene.ts'
 
-/** What the numbers are narrowed down to, each part to be taken away again. */
+/** The active filters, each removable. */
 export function Filters({ scene }: { readonly scene: Scene }) {
   const { filters, go, set } = scene
   const maySeeSingle = useMay('log')

@@ -11,13 +11,13 @@ export function rowHint(dimension: Dimension, { id }: UsageRow): string {
   return dimensionRow(dimension).hint?.(id) ?? ''
 }
 
-/** What narrows requests down to those of a row; undefined for a row of requests that lack it. */
+/** The filter for the requests of a row; undefined for a row of requests without the dimension. */
 export function rowFilter(dimension: Dimension, { id }: UsageRow): Partial<UsageFilters> | undefined {
   const filter = dimensionRow(dimension).filter(id)
   return Object.values(filter).every((value) => value === '') ? undefined : filter
 }
 
-/** What names the rows of a list apart. */
+/** The identity of a row in its list. */
 export function rowKey({ id }: UsageRow): string {
   return JSON.stringify(Object.values(id))
 }

@@ -20,7 +20,7 @@ const ABSENT = {
 
 export type SceneWords = Readonly<Record<keyof typeof ABSENT, string>>
 
-/** What the page shows, as its address says. */
+/** The state of the page, from its address. */
 export interface Scene {
   readonly words: SceneWords
   readonly filters: UsageFilters

@@ -170,7 +170,7 @@ const COLUMNS: readonly Column<AuditEntry>[] = [
   { name: 'when', title: say('audit.when'), cell: ({ timestamp }) => <When at={timestamp} /> },
 ]
 
-/** What an entry was about, from the first line of its difference. */
+/** The subject of an entry, from the first line of its difference. */
 function subjectOf({ diff }: AuditEntry): string {
   return /^@ (.*)$/m.exec(diff ?? '')?.[1] ?? ''
 }

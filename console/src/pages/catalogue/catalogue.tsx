@@ -15,7 +15,7 @@ import { EntryEditor } from './entry-editor.tsx'
 
 const ABSENT = { entry: '', tab: 'texts' }
 
-/** What the portal offers: the list in its order, and beside it the entry that is worked on. */
+/** The catalogue: the list in its order, next to the selected entry. */
 export default function CataloguePage() {
   return (
     <Guarded permission="portal" title={say('shell.catalogue')}>

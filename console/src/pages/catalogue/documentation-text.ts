@@ -18,7 +18,7 @@ export interface Operation {
   readonly answers: readonly { readonly status: string; readonly description: string }[]
 }
 
-/** What an OpenAPI document says. */
+/** The content of an OpenAPI document. */
 export interface ReadDocument {
   readonly title: string
   readonly version: string
@@ -70,7 +70,7 @@ function parameterOf(sent: unknown, root: Record<string, unknown>): Operation['p
   return { name: word(name), place: word(place), isRequired: required === true, description: word(description) }
 }
 
-/** What a `$ref` within the document leads to: one step, as parameters and responses need no more. */
+/** The target of a `$ref` within the document: one step, as parameters and responses need no more. */
 function resolved(value: unknown, root: Record<string, unknown>): Record<string, unknown> {
   const record = recordOf(value)
   if (typeof record.$ref !== 'string' || !record.$ref.startsWith('#/')) return record

@@ -9,7 +9,7 @@ import { useCatalogueChange } from './catalogue-change.ts'
 import { withEntry } from './entries.ts'
 import { storedEntry } from './entry-texts.tsx'
 
-/** What an entry says for itself, instead of the portal's settings. */
+/** The overrides of an entry for the portal's settings. */
 export function EntryRules({ id, entry }: { readonly id: string; readonly entry: CatalogueEntry }) {
   const may = useMay('portal', 'write')
   const change = useCatalogueChange()

@@ -11,7 +11,7 @@ import { RenderedMarkdown } from './markdown.tsx'
 
 type Texts = Pick<CatalogueEntry, 'name' | 'short_description' | 'long_description' | 'fields'>
 
-/** What developers read about an entry. */
+/** The texts of an entry for developers. */
 export function EntryTexts({ id, entry }: { readonly id: string; readonly entry: CatalogueEntry }) {
   const may = useMay('portal', 'write')
   const change = useCatalogueChange()

@@ -21,7 +21,7 @@ import { Fact } from '../users/side-cards.tsx'
 import { certificateName, endingOf } from './names.ts'
 import { useUses } from './uses.ts'
 
-/** What one certificate says, who uses it, and deleting it. */
+/** The details of one certificate, its uses, and its deletion. */
 export function CertificateDrawer(props: {
   readonly certificate: Certificate | undefined
   readonly onClose: () => void

@@ -10,7 +10,7 @@ export function commonName(name: string): string {
   return /^CN=(.*)$/m.exec(name)?.[1] ?? name.replaceAll('\n', ', ')
 }
 
-/** What a certificate is called. */
+/** The name of a certificate. */
 export function certificateName({ subject, dns_names: names, fingerprint }: Certificate): string {
   return commonName(subject) || names[0] || fingerprint.slice(0, 16)
 }

@@ -10,7 +10,7 @@ import { say } from '../../texts/say.ts'
 import { GivenAccess } from './issued-access.tsx'
 import { RotateDialog } from './rotate-dialog.tsx'
 
-/** What can be done with an OAuth app of a developer. */
+/** The actions on an OAuth app of a developer. */
 export function AppActions({ app }: { readonly app: App }) {
   const [asked, setAsked] = useState<'edit' | 'rotate' | 'delete'>()
   const [rotated, setRotated] = useState<Rotated>()

@@ -16,7 +16,7 @@ interface Editable {
   readonly fields: Readonly<Record<string, string>>
 }
 
-/** What can be changed about a developer. */
+/** The editable fields of a developer. */
 export function DeveloperDetails({ developer }: { readonly developer: Developer }) {
   const { data, isPending } = useQuery({
     queryKey: PORTAL_SETTINGS_KEY,

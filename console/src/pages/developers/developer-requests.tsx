@@ -6,7 +6,7 @@ import { Empty } from '../../parts/display/empty.tsx'
 import { say } from '../../texts/say.ts'
 import { RequestTable } from '../key-requests/request-table.tsx'
 
-/** What a developer has asked for. */
+/** The key requests of a developer. */
 export function DeveloperRequests({ developer }: { readonly developer: Developer }) {
   const { data, error, refetch } = useQuery({
     queryKey: [...KEY_REQUESTS_KEY, 'of', developer.id],

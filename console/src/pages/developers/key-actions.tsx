@@ -28,7 +28,7 @@ interface Props {
   readonly entry: DeveloperKey
 }
 
-/** What can be done with a key of a developer. */
+/** The actions on a key of a developer. */
 export function KeyActions({ developer, entry }: Props) {
   const [asked, setAsked] = useState<'rotate' | 'policies' | 'revoke'>()
   const [rotated, setRotated] = useState<Rotated>()

@@ -36,7 +36,7 @@ export function groupFields(readOnly: boolean): readonly (Field | { readonly hea
   ]
 }
 
-/** What the form begins with. */
+/** The initial form values. */
 export function groupValues(group: Required<GroupEdit> | undefined): FormValues {
   return {
     name: group?.name ?? '',

@@ -1,6 +1,6 @@
 import { type FirstApi, firstKeyBody } from '../../api/traffic/home.ts'
 
-/** What a command needs to know. */
+/** The parameters of a command. */
 interface Caller {
   /** Address of the dashboard. */
   readonly dashboard: string

@@ -74,7 +74,7 @@ export function ApproveDialog({ request, nameOf, opened, onClose, onChanged }: P
   )
 }
 
-/** What approving does here. */
+/** The effect of approving here. */
 function useConsequence(enabled: boolean): TextName | undefined {
   const { data: settings } = useQuery({
     queryKey: PORTAL_SETTINGS_KEY,

@@ -7,7 +7,7 @@ export function askedPolicies({ apply_policies: list, for_plan: plan }: KeyReque
   return list.length > 0 || plan === '' ? list : [plan]
 }
 
-/** What the developer filled in; empty fields are left out. */
+/** The developer's answers; empty fields are left out. */
 export function Answers({ request }: { readonly request: KeyRequest }) {
   const filled = Object.entries(request.fields).filter(([, value]) => value !== '')
   const redirect = request.oauth_info.redirect_uri

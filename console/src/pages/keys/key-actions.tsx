@@ -14,7 +14,7 @@ import { nameOfKey } from './key-labels.ts'
 import { isOfCertificate } from './key-proofs.ts'
 import { RotateKey } from './rotate-key.tsx'
 
-/** What can be done with a key, for those who may write keys. */
+/** The actions on a key, for users who may write keys. */
 export function KeyActions({ told, onEdit }: { readonly told: KeyDetails; readonly onEdit: () => void }) {
   const [asked, setAsked] = useState<'rotate' | 'switch' | 'delete'>()
   const mayWrite = useMay('keys', 'write')

@@ -9,7 +9,7 @@ import { PolicyBadges, usePolicyNames } from '../../parts/portal/policy-names.ts
 import { say } from '../../texts/say.ts'
 import { isOfCertificate } from './key-proofs.ts'
 
-/** What is known of a key besides its rights. */
+/** The details of a key besides its access rights. */
 export function KeyFactsCard({ told }: { readonly told: KeyDetails }) {
   const { data, facts, key_hash: hash } = told
   const nameOf = usePolicyNames(facts.policies)

@@ -15,7 +15,7 @@ type Row = Field | { readonly heading: string; readonly hint?: string }
 const isByPolicy = ({ by }: FormValues) => by === 'policies'
 const isByRights = (values: FormValues) => !isByPolicy(values)
 
-/** What is said of every key; `before` is the session that is changed, {} for a new one. */
+/** The fields of every key; `before` is the session that is changed, {} for a new one. */
 export function keyFields(before: KeySession): readonly Row[] {
   return [
     {

@@ -3,7 +3,7 @@ import { say } from '../../texts/say.ts'
 
 const SHOWN = 10
 
-/** What a key is called: by its alias, as a user by name, else by the beginning of its hash. */
+/** The name of a key: its alias, the name of a basic-auth user, else the beginning of its hash. */
 export function nameOfKey({ key_hash, data }: { readonly key_hash: string; readonly data: KeySession }): string {
   return data.alias || data.user_name || say('keys.noAlias', { hash: key_hash.slice(0, SHOWN) })
 }

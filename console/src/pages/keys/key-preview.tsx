@@ -10,7 +10,7 @@ import { hasAccess, sessionOf } from './key-values.ts'
 
 const PAUSE_MS = 400
 
-/** What the dashboard says that a key will be allowed, while its form is filled in. */
+/** The effective access of a key, from the dashboard, while its form is filled in. */
 export function KeyPreview({ values, before }: { readonly values: FormValues; readonly before: KeySession }) {
   const wanted = hasAccess(values) ? JSON.stringify(sessionOf(values, before)) : ''
   const [session] = useDebouncedValue(wanted, PAUSE_MS)

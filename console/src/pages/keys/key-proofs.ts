@@ -3,7 +3,7 @@ import { newKey } from '../../api/traffic/home.ts'
 import type { Field, FormValues } from '../../parts/forms/record-form.tsx'
 import { say } from '../../texts/say.ts'
 
-/** What a new session is made for; one that is there stays what it is. */
+/** The type of a new session; an existing one keeps its type. */
 const isKey = ({ kind }: FormValues) => kind === undefined || kind === 'key'
 const FEWEST_LETTERS = 16
 
@@ -12,7 +12,7 @@ export function isOfCertificate({ certificate }: KeySession): boolean {
   return typeof certificate === 'string' && certificate !== ''
 }
 
-/** What the form shows of the proofs of a session: never a secret. */
+/** The form values of a session's credentials: never a secret. */
 export function proofValues(session: KeySession): FormValues {
   return { signs: session.hmac_enabled === true, secret: '', newPassword: '' }
 }

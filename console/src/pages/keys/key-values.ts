@@ -5,7 +5,7 @@ import { proofValues } from './key-proofs.ts'
 
 const LAST_SECOND_MS = 86_399_000
 
-/** What the form of a key shows of a session. Rights and limits are held as JSON: a form holds texts. */
+/** The form values of a key's session. Access rights and limits are JSON: a form holds texts. */
 export function valuesOf(session: KeySession): FormValues {
   const policies = policiesOf(session)
   const rights = session.access_rights ?? {}
@@ -69,7 +69,7 @@ function limitsOf({ rate = 0, per = 0, quota_max = 0, quota_renewal_rate = 0 }: 
   return { rate, per, quota_max, quota_renewal_rate }
 }
 
-/** What was no text and is still JSON stays what it was. */
+/** A value that was not text and is still JSON keeps its type. */
 function metadataOf(values: FormValues, before: KeySession): Record<string, unknown> {
   const old = before.meta_data ?? {}
   return Object.fromEntries(

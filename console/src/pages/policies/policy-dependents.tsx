@@ -9,7 +9,7 @@ import { say } from '../../texts/say.ts'
 
 const MOST_NAMES = 3
 
-/** What would stop working without a policy, as far as the reader may see it. */
+/** The objects that depend on a policy, as far as the reader may see them. */
 export function PolicyDependents({ policy }: { readonly policy: Policy }) {
   const keys = useQuery({
     queryKey: [...KEYS_KEY, 'list', 'of policy', policy.id],

@@ -7,7 +7,7 @@ import { RightsTable } from '../../parts/tables/rights-table.tsx'
 import { say } from '../../texts/say.ts'
 import { limitsIn, PARTS, rightsIn, stateIn } from './policy-values.ts'
 
-/** What is said of every policy. */
+/** The fields of every policy. */
 export function policyFields(readOnly: boolean): readonly Field[] {
   return [
     { kind: 'text', name: 'name', label: say('policies.name'), required: true },

@@ -8,7 +8,7 @@ export type Part = (typeof PARTS)[number]
 
 const DAY_S = 86_400
 
-/** What the form shows of a policy. Rights and limits are held as JSON: a form holds texts. */
+/** The form values of a policy. Access rights and limits are JSON: a form holds texts. */
 export function valuesOf(policy: Partial<Policy>): FormValues {
   const { rate = 0, per = 0, quota_max = 0, quota_renewal_rate = 0, partitions } = policy
   const decided = PARTS.filter((part) => partitions?.[part] === true)

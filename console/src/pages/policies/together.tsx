@@ -9,7 +9,7 @@ import { PolicyPicker } from '../../parts/portal/policy-picker.tsx'
 import { RightsTable } from '../../parts/tables/rights-table.tsx'
 import { say } from '../../texts/say.ts'
 
-/** What a key gets by this policy and others, as the dashboard merges them. */
+/** The access of a key with this policy and others, as the dashboard merges them. */
 export function Together({ policy }: { readonly policy: Policy }) {
   const may = useMay('keys')
   const [others, setOthers] = useState<readonly string[]>([])

@@ -117,7 +117,7 @@ function Body(props: { readonly sort: MailType; readonly form: Form; readonly re
   )
 }
 
-/** What arrives, with a sample developer. */
+/** A preview of the mail, with a sample developer. */
 function Preview({ sort, form }: { readonly sort: MailType; readonly form: Form }) {
   const organisation = useSession().organisation?.name ?? ''
   const { subject, body, sign_off: signOff, enabled } = form.values

@@ -8,7 +8,7 @@ import { say } from '../../texts/say.ts'
 const NEW: PortalPage = { id: '', title: '', slug: '', is_homepage: false, template_name: '', fields: {} }
 const LONGEST = 256
 const LONGEST_TEMPLATE = 128
-/** What the dashboard takes as a path below the portal. */
+/** The form of a path below the portal. */
 const SLUG = /^\/$|^\/?(?!\.+(?:\/|$))[A-Za-z0-9._~-]+(?:\/(?!\.+(?:\/|$))[A-Za-z0-9._~-]+)*\/?$/
 
 /** Makes a page of the portal or changes one. */

@@ -8,7 +8,7 @@ import { Passkeys } from './passkeys.tsx'
 import { Password } from './password.tsx'
 import { RecoveryCodes } from './recovery-codes.tsx'
 
-/** What keeps others from signing in as oneself. */
+/** The security settings of the user's account. */
 export function Security({ me }: { readonly me: Me }) {
   const factor = useQuery({ queryKey: FACTOR_KEY, queryFn: readFactor })
   return (

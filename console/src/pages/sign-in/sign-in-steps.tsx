@@ -8,7 +8,7 @@ import { say } from '../../texts/say.ts'
 import { SecondFactorStep } from './second-factor-step.tsx'
 import type { StepProps } from './step-props.ts'
 
-/** What a sign-in asks for after the password. */
+/** The steps of a sign-in after the password. */
 export function SignInNeed(props: StepProps) {
   return (
     <Stack>

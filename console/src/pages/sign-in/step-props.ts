@@ -1,6 +1,6 @@
 import type { Needs, SignInStep } from '../../api/people/sign-in.ts'
 
-/** What every step of a sign-in is given. */
+/** The properties of every sign-in step. */
 export interface StepProps {
   readonly step: Needs
   readonly onStep: (step: SignInStep) => void

@@ -54,7 +54,7 @@ export function baseOf(profile: IdentityProfile): string {
   return (textAt(config, 'CallbackBaseURL') || textAt(config, 'SAMLBaseURL')).replace(/\/+$/, '')
 }
 
-/** What the form begins with. */
+/** The initial form values. */
 export function profileValues(profile: Part, kind: Kind): FormValues {
   const config = partAt(profile, 'ProviderConfig')
   const openId = openIdOf(config)

@@ -37,7 +37,7 @@ export function UnverifiedWarning() {
   )
 }
 
-/** What those get who come by single sign-on; undefined until it is known. */
+/** The permissions of users of single sign-on; undefined until known. */
 function useSsoSettings() {
   return useQuery({ queryKey: SSO_SETTINGS_KEY, queryFn: ({ signal }) => readSsoSettings(signal) }).data
 }

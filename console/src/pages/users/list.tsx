@@ -74,7 +74,7 @@ function List() {
   )
 }
 
-/** What is shown of users in lists. */
+/** The columns of users in lists. */
 export const USER_COLUMNS: readonly Column<User>[] = [
   { name: 'name', title: say('users.name'), cell: (user) => <Name user={user} /> },
   { name: 'rights', title: say('users.rights'), width: 150, cell: (user) => <UserRights user={user} /> },
@@ -96,7 +96,7 @@ export const USER_COLUMNS: readonly Column<User>[] = [
   },
 ]
 
-/** What a user is called: by name, else by address. */
+/** The name of a user, else the address. */
 export function nameOf({ first_name, last_name, email_address }: User): string {
   return `${first_name} ${last_name}`.trim() || email_address
 }

@@ -84,12 +84,12 @@ function Form({ user, readOnly }: { readonly user: User; readonly readOnly: bool
   )
 }
 
-/** What of a user the form changes. */
+/** The fields of a user that the form changes. */
 function editable(user: User): Required<UserEdit> {
   return userIn(userValues(user))
 }
 
-/** What differs from what is stored. Rights that are not touched are not sent: others may know more of them than is shown. */
+/** The difference from the stored user. Untouched permissions are not sent: others may see more of them than is shown. */
 function differing(edit: Required<UserEdit>, stored: User): UserEdit {
   const before = editable(stored)
   return Object.fromEntries(

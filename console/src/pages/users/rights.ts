@@ -51,7 +51,7 @@ export function isAdministrator(rights: Rights): boolean {
   return rights.IsAdmin === 'admin' || Object.keys(rights).length === 0
 }
 
-/** What a permission is set to. */
+/** The value of a permission. */
 export function choiceOf(rights: Rights, key: string): Choice {
   const value = Object.hasOwn(rights, key) ? rights[key] : undefined
   return value === 'read' || value === 'write' || value === 'deny' ? value : 'none'

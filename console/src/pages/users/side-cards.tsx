@@ -118,7 +118,7 @@ export function PasswordCard({ user }: { readonly user: User }) {
   )
 }
 
-/** What else is known of a user. */
+/** The further details of a user. */
 export function FactsCard({ user }: { readonly user: User }) {
   return (
     <SideCard title={say('users.about')}>

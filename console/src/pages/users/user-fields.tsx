@@ -96,7 +96,7 @@ function rightsIn(values: FormValues): Rights {
   return JSON.parse(String(values.user_permissions)) as Rights
 }
 
-/** What the form begins with. */
+/** The initial form values. */
 export function userValues(user: Required<UserEdit> | undefined): FormValues {
   return {
     first_name: user?.first_name ?? '',

@@ -42,7 +42,7 @@ export function webhookFields(isNew: boolean): readonly Field[] {
   ]
 }
 
-/** What the form begins with. */
+/** The initial form values. */
 export function webhookValues(webhook: Webhook | undefined): FormValues {
   const fields = Object.entries(webhook?.header_map ?? {})
   return {

@@ -4,7 +4,7 @@ import { useEffect, useState } from 'react'
 import { CallError } from '../../api/calls/call.ts'
 import { say } from '../../texts/say.ts'
 
-/** What went wrong, in the words of the dashboard, with the id of the request to look for in its log. */
+/** An error in the words of the dashboard, with the request id for its log. */
 export function FaultBox({ error, retry }: { readonly error: unknown; readonly retry?: () => void }) {
   if (error === null || error === undefined) return null
   const requestId = error instanceof CallError ? error.requestId : ''

@@ -7,7 +7,7 @@ import { CopyBlock } from './copy.tsx'
 /** Secrets that are mostly seen this one time: the dialog goes only by saying that they are copied. */
 export function SecretOnce(props: {
   readonly title: string
-  /** What it is called, and what it is; undefined keeps the dialog closed. */
+  /** The name and value of the secret; undefined keeps the dialog closed. */
   readonly secrets: readonly { readonly name: string; readonly value: string }[] | undefined
   /** They can be shown again. */
   readonly isKept?: boolean

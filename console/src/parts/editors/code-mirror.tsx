@@ -78,7 +78,7 @@ export default function CodeMirror({ label, value, language, onChange, marks, is
         ],
       }),
     })
-    // What scrolls can be scrolled by keys.
+    // Scrollable areas can be scrolled by keys.
     editor.scrollDOM.tabIndex = 0
     view.current = editor
     return () => editor.destroy()
@@ -108,7 +108,7 @@ export default function CodeMirror({ label, value, language, onChange, marks, is
   return <div ref={place} />
 }
 
-/** What turns one text into another between what both begin and end with, so that cursor and view stay where they are. */
+/** The change between two texts without their common beginning and end, so that cursor and view stay. */
 function changeTo(old: string, value: string): { from: number; to: number; insert: string } | undefined {
   if (old === value) return undefined
   const shorter = Math.min(old.length, value.length)

@@ -12,7 +12,7 @@ const GROUND = {
   gap: undefined,
 } as const
 
-/** What turns one text into the other, line by line; signs say what the colours say. */
+/** The difference of two texts, line by line; signs repeat what the colours say. */
 export function DiffLines(props: { readonly label: string; readonly before: string; readonly after: string }) {
   const lines = lineDiff(props.before, props.after)
   const shown = lines.slice(0, MOST_LINES)

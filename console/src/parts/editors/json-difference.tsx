@@ -4,7 +4,7 @@ import { DiffLines } from './diff-lines.tsx'
 import { sortedText } from './line-diff.ts'
 
 /**
- * What turned one state of a document into another, line by line. `before` null: there was none; `after` null: there is none any
+ * The difference of two states of a document, line by line. `before` null: there was none; `after` null: there is none any
  * more.
  */
 export function JsonDifference(props: { readonly label: string; readonly before: unknown; readonly after: unknown }) {

@@ -12,7 +12,7 @@ export interface DiffLine {
 const MOST_CHANGES = 2_000
 const AROUND = 3
 
-/** What turns `before` into `after`, line by line, with three lines around each change and gaps between. */
+/** The difference from `before` to `after`, line by line, with three lines around each change and gaps between. */
 export function lineDiff(before: string, after: string): readonly DiffLine[] {
   const [old, now] = [linesOf(before), linesOf(after)]
   const runs = diffArrays(old, now, { maxEditLength: MOST_CHANGES }) ?? [

@@ -4,7 +4,7 @@ import { brokenAt } from './json-fault.ts'
 /** A name or position in a document, from its root. */
 export type Path = readonly string[]
 
-/** What is wrong with a text that should be JSON, at its line; undefined = nothing. */
+/** The error of a text that should be JSON, at its line; undefined = none. */
 export function jsonFault(text: string): Mark | undefined {
   try {
     JSON.parse(text)
@@ -40,7 +40,7 @@ export interface Flaw {
   readonly reason: string
 }
 
-/** What the dashboard finds wrong with a definition, of a refusal in its words. */
+/** The dashboard's errors of a definition, from the text of a refusal. */
 export function flawsIn(message: string): readonly Flaw[] {
   const words = /^(?:(?:Validation|Pattern|The API asks)[^:]*: )?(.*)$/s.exec(message)?.[1] ?? message
   return words.split('; ').flatMap((each) => {

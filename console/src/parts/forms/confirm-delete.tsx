@@ -7,9 +7,9 @@ import { notifyDone } from '../display/notify.ts'
 
 /** Asks for the name of what is to go, says what hangs on it, and shows the refusal if there is one. */
 export function ConfirmDelete(props: {
-  /** What must be typed; undefined keeps the dialog closed. */
+  /** The text to type; undefined keeps the dialog closed. */
   readonly name: string | undefined
-  /** What else goes or stops working. */
+  /** The dependent objects that are deleted or stop working. */
   readonly depends?: ReactNode
   readonly verb?: string
   readonly run: () => Promise<unknown>

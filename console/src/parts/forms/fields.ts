@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react'
 import type { FormValue, FormValues } from './form-values.ts'
 
-/** What every field of a form has. */
+/** The common properties of form fields. */
 export interface FieldPart {
   readonly name: string
   readonly label: string
@@ -9,7 +9,7 @@ export interface FieldPart {
   readonly required?: boolean
   readonly disabled?: boolean
   readonly placeholder?: string
-  /** What is wrong with a value; undefined = nothing. */
+  /** The error of a value; undefined = none. */
   readonly check?: (value: FormValue, all: FormValues) => string | undefined
   /** False leaves the field out, for what the others say. */
   readonly when?: (all: FormValues) => boolean

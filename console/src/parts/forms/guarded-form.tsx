@@ -11,11 +11,11 @@ interface Props<Thing> extends Pick<FormProps, 'fields' | 'readOnly' | 'onCancel
   /** As it was read last. */
   readonly stored: Thing
   readonly valuesOf: (thing: Thing) => FormValues
-  /** What the form says, over what was there when editing began. */
+  /** The result of the form, over the initial value. */
   readonly changed: (values: FormValues, loaded: Thing) => Thing
   readonly read: () => Promise<Thing>
   readonly write: (thing: Thing) => Promise<unknown>
-  /** What of it people edit: counters and dates that change by themselves are no change of another. All of it unless given. */
+  /** The editable part: counters and dates that change automatically are no change of another user. All of it unless given. */
   readonly edited?: (thing: Thing) => unknown
   /** Called with the stored value. */
   readonly onDone: (stored: Thing) => void

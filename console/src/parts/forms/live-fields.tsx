@@ -10,7 +10,7 @@ interface Props {
   /** Called for every change, with the values of these fields alone. */
   readonly onChange: (values: FormValues) => void
   readonly readOnly: boolean
-  /** What is wrong with the values, by the names of fields. */
+  /** The errors of the values, by the names of fields. */
   readonly faults?: Readonly<Record<string, string>>
 }
 

@@ -41,7 +41,7 @@ interface Props {
   readonly onDone?: (answer: unknown) => void
   readonly onCancel?: () => void
   readonly verb?: string
-  /** What is said when it worked; '' for nothing. */
+  /** The success message; '' for none. */
   readonly done?: string
   readonly readOnly?: boolean
   /** The button fills the width: for a form that is alone on its page. */
@@ -50,7 +50,7 @@ interface Props {
   readonly guarded?: boolean
   /** Holds whether something was typed that is not saved. */
   readonly dirtiness?: RefObject<boolean>
-  /** What is wrong with the initial values, by the names of fields. */
+  /** The errors of the initial values, by the names of fields. */
   readonly faults?: Readonly<Record<string, string>>
   /** Of a refusal, what is said at single fields, by their names. */
   readonly faultsOf?: (error: Error, values: FormValues) => Readonly<Record<string, string>>
@@ -59,7 +59,7 @@ interface Props {
 /** The form of every page: fields by declaration, checks beside them, the refusal of the dashboard above the button. */
 export function RecordForm(props: Props) {
   const fields = props.fields.filter((field): field is Field => 'name' in field)
-  // What is done with the answer may lead away at once, before the page is drawn again.
+  // The handler of the response may navigate at once, before the page is drawn again.
   const isSaved = useRef(false)
   const form = useForm<FormValues>({
     initialValues: props.initial,
@@ -195,7 +195,7 @@ export function FormField({ field, form, readOnly }: FieldProps) {
     disabled: field.disabled === true || readOnly,
     ...(field.placeholder !== undefined && { placeholder: field.placeholder }),
   }
-  // What the library binds differs by field; each of these takes it as it is.
+  // The library's bindings differ by field; each of these uses its own.
   const bound = form.getInputProps(field.name) as { readonly value: never; readonly onChange: never }
   if (field.kind === 'switch')
     return (
@@ -237,7 +237,7 @@ export function FormField({ field, form, readOnly }: FieldProps) {
         searchable
         {...common}
         {...bound}
-        // What is taken back is nothing, which forms hold as an empty text.
+        // A cleared value is nothing, which forms hold as an empty text.
         onChange={(value) => form.getInputProps(field.name).onChange(value ?? '')}
       />
     )

@@ -21,7 +21,7 @@ export function useEdited<Thing>(first: Thing, read: () => Promise<Thing>): Edit
     const end = await guarded.save({ loaded, mine, read, write })
     if (end.outcome === 'theirs') return setState({ loaded: end.theirs, round: round + 1 })
     notifyDone(say('part.saved'))
-    // What was saved is known well enough when it cannot be read back.
+    // The saved value is known well enough when it cannot be read back.
     const stored = await read().catch(() => mine)
     setState({ loaded: stored, round })
   }

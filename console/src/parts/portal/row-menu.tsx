@@ -4,7 +4,7 @@ import type { ReactNode } from 'react'
 import { useMay } from '../../api/people/session.ts'
 import { say } from '../../texts/say.ts'
 
-/** What can be done with a row, for those who may write the portal. */
+/** The actions on a row, for users who may write the portal. */
 export function RowMenu({ name, children }: { readonly name: string; readonly children: ReactNode }) {
   if (!useMay('portal', 'write')) return null
   return (

@@ -24,7 +24,7 @@ export interface Sorting {
 }
 
 interface Props<Row> {
-  /** What the rows are, for those who do not see the table. */
+  /** The name of the rows, for screen readers. */
   readonly label: string
   readonly columns: readonly Column<Row>[]
   readonly rows: readonly Row[] | undefined

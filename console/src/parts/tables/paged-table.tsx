@@ -8,7 +8,7 @@ type TableProps<Row> = Omit<Parameters<typeof DataTable<Row>>[0], 'error' | 'ret
 /** One page of a list that the dashboard pages, and the way to the others. */
 export function PagedTable<Row>(
   props: TableProps<Row> & {
-    /** What reads the page. */
+    /** The query of the page. */
     readonly source: Pick<UseQueryResult, 'error' | 'refetch' | 'isPlaceholderData'>
     readonly page: number
     /** How many there are; undefined until that is known. */

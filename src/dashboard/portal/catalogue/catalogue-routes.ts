@@ -46,7 +46,7 @@ const Created = Type.Object({
 })
 const Body = Type.Object({}, { description: 'A catalogue: `apis` are its entries, in order.' })
 
-/** What the portal offers: `/api/portal/catalogue`. Callers see and write the entries of policies and APIs that they may see. */
+/** The catalogue of the portal: `/api/portal/catalogue`. Callers see and write the entries of policies and APIs that they may see. */
 export function catalogueRoutes(parts: DashboardParts): Route[] {
   return withPortalAlias([
     {
@@ -105,7 +105,7 @@ export function catalogueRoutes(parts: DashboardParts): Route[] {
   ])
 }
 
-/** What of the stored catalogue the caller sees: the secrets of other entries are none to keep. */
+/** The visible part of the stored catalogue: the secrets of other entries are none to keep. */
 async function seenCatalogue(parts: DashboardParts, { actor, visibility }: Call): Promise<JsonObject | undefined> {
   const { orgId } = actor!
   const stored = await catalogueOf(parts, orgId)

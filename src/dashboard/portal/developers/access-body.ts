@@ -58,7 +58,7 @@ export function overlapSent(call: Call): number {
 }
 
 /**
- * What a body asks for besides the policies. @throws Fault `access_unserved` (400) for what makes a key of another sort,
+ * The request in a body besides the policies. @throws Fault `access_unserved` (400) for what makes a key of another sort,
  * `portal_invalid`, `body_invalid` (400)
  */
 export function accessSent(

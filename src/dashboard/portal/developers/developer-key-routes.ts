@@ -189,7 +189,7 @@ async function listKeys(parts: DashboardParts, call: Call): Promise<Answer> {
   const held: SessionRow[] = []
   for (const keyHash of keysOf(developer.body).keys()) {
     const row = await parts.tokens.getSession(Buffer.from(keyHash, 'hex'))
-    // What a key is listed under is said by people: what it gives decides.
+    // The policies that a record lists for a key are free text: its access decides.
     if (row !== undefined && (await seesSession(look, row))) held.push(row)
   }
   const page = pageOf(call)

@@ -13,7 +13,7 @@ import type { DashboardParts } from '../../server/parts.ts'
 
 type Reader = Pick<Call, 'visibility'>
 
-/** What of a developer's keys (by hash) and OAuth apps (by client id) is based on APIs that others own. */
+/** The developer's keys (by hash) and OAuth apps (by client id) that are based on APIs of other owners. */
 interface OthersHoldings {
   /** Only on such: the caller does not see them. */
   readonly unseen: ReadonlySet<string>
@@ -57,7 +57,7 @@ export async function toVisibleDeveloper(
 }
 
 /**
- * What a caller sent for a developer, without what it says of apps that the caller does not see, which stay as they are.
+ * The record that a caller sent for a developer, without its parts about invisible apps, which stay.
  * @throws Fault `developer_invalid` (400) for a key that the caller does not see, `shared_with_others` (403) for other labels on one
  * that others need as well, `not_owner` (401) for a label that names a policy of others
  */

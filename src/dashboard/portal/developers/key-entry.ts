@@ -38,7 +38,7 @@ export const KeyEntry = Type.Object({
 
 const SHARED = KeyEntry.properties
 
-/** What is known of a key besides its session. */
+/** The facts of a key besides its session. */
 export const KeyFacts = Type.Object({
   ...{ status: SHARED.status, policies: SHARED.policies, date_created: SHARED.date_created },
   last_used: SHARED.last_used,
@@ -46,7 +46,7 @@ export const KeyFacts = Type.Object({
   ...{ rotated_from: SHARED.rotated_from, rotated_to: SHARED.rotated_to, valid_until: SHARED.valid_until },
 })
 
-/** What a developer's key is and does now. @throws Fault `store_away` */
+/** The present state of a developer's key. @throws Fault `store_away` */
 export async function keyEntry(
   parts: DashboardParts,
   call: Pick<Call, 'actor' | 'visibility'>,
@@ -78,7 +78,7 @@ export async function keyEntry(
   }
 }
 
-/** What is known of a key besides its session, which `shown` is with its policies applied. @throws Fault `store_away` */
+/** The facts of a key besides its session, which `shown` is with its policies applied. @throws Fault `store_away` */
 export async function keyFacts(parts: DashboardParts, row: SessionRow, shown: JsonObject) {
   const { body, orgId } = row
   return {

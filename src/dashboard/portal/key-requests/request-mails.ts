@@ -29,7 +29,7 @@ export async function notifyDeveloper(parts: DashboardParts, outcome: RequestOut
   }
 }
 
-/** What the developer knows as the thing asked for: the name of the catalogue's entry, else of the policy. */
+/** The developer's name of the requested access: the name of the catalogue's entry, else of the policy. */
 async function apiNameOf(parts: DashboardParts, { id, developer }: RequestOutcome): Promise<string> {
   const orgId = String(developer.body.org_id)
   const request = await requestIn(parts, orgId, id)

@@ -106,7 +106,7 @@ function worded(sort: PortalMailType, copy: MailCopy, given: Readonly<Record<str
   return { subject: oneLine(subject).slice(0, LONGEST_SUBJECT), text: parts.join('\n\n') }
 }
 
-/** What the mail is sent for, where the words of the organisation do not hold it. */
+/** The purpose of the mail, where the organisation's text omits it. */
 function needed(values: Readonly<Record<string, string>>, used: ReadonlySet<string>): string[] {
   const missing = (name: string) => (values[name] ?? '') !== '' && !used.has(name)
   return [

@@ -19,7 +19,7 @@ import { guarantorOfSession, noteGuarantor } from '../../single-sign-on/session-
 export interface OpenedPortalSession {
   /** Whole `Set-Cookie` field. */
   readonly cookie: string
-  /** What calls that write must send in `Authorization`. */
+  /** The value that writing calls must send in `Authorization`. */
   readonly csrf: string
 }
 
@@ -42,7 +42,7 @@ interface OpenedBy {
   readonly developerId: string
   readonly orgId: string
   readonly via: string
-  /** What single sign-on let the developer in by: the session ends with it. */
+  /** The source of single sign-on that admitted the developer: the session ends with it. */
   readonly opener?: SsoSource | undefined
   /** The user who vouches for the developer, and is no administrator: the session ends with that user. */
   readonly voucher?: SsoGuarantor | undefined
@@ -70,7 +70,7 @@ export function newPortalSession(
   }
 }
 
-/** What of a call says whose it is. */
+/** The parts of a call that identify its session. */
 type Calling = Pick<Call, 'header' | 'actor'>
 
 /**

@@ -150,7 +150,7 @@ function targetOf(base: string, relativeUrl: string): string | undefined {
   return forms.sent + (mark === -1 ? '' : relativeUrl.slice(mark))
 }
 
-/** What the batch itself said of where it comes from, as its own connection said it. */
+/** The forwarding headers of the batch itself, by its own connection. */
 function originFields(x: Exchange): InnerRequest['headers'] {
   const told = x.request.entries().filter(([name]) => TELLS_ORIGIN.test(name.toLowerCase()))
   return [['host', x.authority], ...told, ...contextFieldsOf(x)]

@@ -47,7 +47,7 @@ function choose(x: Exchange, mock: Exclude<MockRule, { fixed: MockAnswer }>): Mo
   const named = name === '' ? ofStatus : ofStatus.filter((example) => example.name === name)
   if (named.length === 0) return NO_EXAMPLE
   const types = [...new Set(named.map((example) => example.mediaType))]
-  // What the definition prefers goes first, so that it is taken where the caller does not mind.
+  // The preferred example comes first, for callers that accept any.
   types.sort((a, b) => Number(b === mock.mediaType) - Number(a === mock.mediaType))
   const type = preferredType(x.request.all('accept').join(','), types)
   return named.find((example) => example.mediaType === type) ?? NO_TYPE

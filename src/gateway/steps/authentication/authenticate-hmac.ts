@@ -85,7 +85,7 @@ export function authenticateHmac(scheme: SchemeRules, { orgId }: Api, { sessions
 interface Claim {
   readonly keyId: string
   readonly digest: string
-  /** What must have been signed; undefined when the request lacks a part of it. */
+  /** The signed text; undefined when the request lacks a part of it. */
   readonly text: string | undefined
   readonly value: Buffer
   /** Unix milliseconds. */

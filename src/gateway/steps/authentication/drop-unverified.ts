@@ -14,7 +14,7 @@ import { foldField } from '../../authentication/name-readings.ts'
 import { type Exchange, type KnownCredentials, NO_CREDENTIALS, type Step } from '../../server/exchange.ts'
 import { withoutCookie, withoutQuery } from './read-credential.ts'
 
-/** What becomes of the credentials of a request: of fields with one spelling that the wire knows, `known` has the numbers. */
+/** The handling of a request's credentials: of fields with one spelling that the wire knows, `known` has the numbers. */
 interface Verdict {
   readonly seen: KnownCredentials
   readonly known: readonly number[]
@@ -63,7 +63,7 @@ export function dropUnverified(api: Api): Step | undefined {
 const STEPS = new Map<string, Step>()
 const MOST_STEPS = 1000
 
-/** What a step takes from a scheme. */
+/** The scheme as a step uses it. */
 const shapeOf = ({ method, header, query, cookie, certificate }: SchemeRules) => [
   ...[method, header ?? null, query ?? null, cookie ?? null],
   certificate === true,
@@ -161,7 +161,7 @@ function take(x: Exchange, { seen, known, others }: Verdict): void {
   for (let i = 0; i < others.length; i++) drop(x, others[i]!)
 }
 
-/** What of a request that one API led on to another is known at that one. */
+/** The verified credentials of a request at the API that another one redirected it to. */
 function joined(before: KnownCredentials, seen: KnownCredentials): KnownCredentials {
   return {
     verified: seen.verified,

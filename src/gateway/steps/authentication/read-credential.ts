@@ -25,7 +25,7 @@ export function readCredential(auth: SchemeRules, x: Exchange): string | undefin
   return bare === '' ? inHeader : bare
 }
 
-/** What the header of the scheme holds; '' and undefined as of `readCredential`. The wire takes one `Authorization` alone. */
+/** The value of the scheme's header; '' and undefined as of `readCredential`. The wire accepts one `Authorization` only. */
 export function headerValue({ header }: SchemeRules, x: Exchange): string | undefined {
   if (header === 'authorization') return x.request.known(FIELD.authorization) ?? ''
   return header === undefined ? '' : x.request.singleOfSpellings(header)
@@ -129,7 +129,7 @@ export function withoutCookie(header: string, name: string, prefixed: boolean): 
     .join('; ')
 }
 
-/** What is not decodable equals no name and no key. */
+/** An undecodable value equals no name and no key. */
 function decoded(text: string): string {
   return decodedOrNone(text) ?? ''
 }

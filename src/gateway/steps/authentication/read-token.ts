@@ -49,7 +49,7 @@ export function schemeOf(sent: string): SchemeWord {
   return sent.charCodeAt(6) === SPACE ? wordOf(sent, 6) : ''
 }
 
-/** What follows an optional `Bearer ` or `DPoP ` of any letter case. */
+/** The token after an optional `Bearer ` or `DPoP ` in any letter case. */
 export function credentialOf(sent: string): string {
   return sent.charCodeAt(4) === SPACE && wordOf(sent, 4) === 'dpop' ? sent.slice(5) : withoutBearer(sent)
 }

@@ -9,7 +9,7 @@ const NONE_FOUND = prebuilt('upstream_unresolved', 'DNS names no target')
 /** `forward` of an API whose upstream is taken care of: to the next target that is not down, with an eye on what becomes of it. */
 export function forwardWithRetries(resilience: UpstreamResilience, targets: Targets, preserveHost: boolean): Step {
   const hand = (x: Exchange, chosen: Targets): StepOutcome => {
-    // What is explained takes no turn.
+    // An explained request takes no turn.
     const target = x.dry ? chosen.after(chosen.list[0]!) : chosen.next()
     if (target === undefined) {
       x.breaker?.leave(x.breakerTurn)

@@ -90,7 +90,7 @@ function forwardedLine(x: Exchange, [client, ...proxies]: readonly string[]): st
   return `Forwarded: ${[asked.join(';'), ...proxies.map(nodeOf)].join(', ')}\r\n`
 }
 
-/** What a field says that is handed on; `own` where the gateway writes it, '' where an edit of the API does or it says several things. */
+/** The value of a forwarded field; `own` where the gateway writes it, '' where an edit of the API does or it has several values. */
 function told({ request }: Exchange, field: number, own: string): string {
   if (!request.has(field)) return own
   return request.keeps(field) ? (request.single(FIELD_NAMES[field]!) ?? '') : ''

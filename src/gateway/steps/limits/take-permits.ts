@@ -103,7 +103,7 @@ export function takePermits(counters: Counters, clock: Clock, { sendRetryAfter, 
   }
 }
 
-/** What is set for the organisation of the request's API, if anything. */
+/** The limits of the organisation of the request's API, if any. */
 export function organisationOf(x: Exchange): OrgLimits | undefined {
   const { orgs } = x.snapshot!
   return orgs.size === 0 ? undefined : orgs.get(x.chain!.api.orgId)

@@ -10,7 +10,7 @@ import type { Breaker } from '../../upstream/breaker.ts'
 
 const FORBIDDEN = prebuilt('endpoint_forbidden')
 
-/** What operations are compiled with. */
+/** The context of compiling operations. */
 export interface OperationParts {
   readonly apiId: string
   readonly version: string

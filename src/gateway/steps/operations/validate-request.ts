@@ -44,7 +44,7 @@ export function validateRequest(checks: readonly (readonly RequestCheck[])[]): S
       const flaws = flawsOf(x, check)
       if (flaws.length > 0) return refusal(x, check, flaws)
     }
-    // What is explained has no body.
+    // An explained request has no body.
     if (x.dry || own.every(({ body }) => body === undefined)) return undefined
     return validateBodies(x, own)
   }
@@ -82,7 +82,7 @@ async function bodyFlaws(x: Exchange, rule: BodyCheck): Promise<readonly Request
   return check(value, x).map(({ at, reason: why }) => ({ at: `body${at}`, reason: why }))
 }
 
-/** What checks a body of the request's type; `refused` where the description knows no such type. */
+/** The check of a body of the request's type; `refused` where the description has no such type. */
 function checkOfType(x: Exchange, types: NonNullable<BodyCheck['types']>): ValueCheck | undefined | 'refused' {
   // The second of two such fields might be the one that the upstream heeds.
   const sent = x.request.all('content-type')
@@ -154,7 +154,7 @@ function readValue(
 
 const NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/
 
-/** What is no number or flag stays a text, which the schema then refuses. */
+/** A value that is no number or flag stays a text, which the schema then refuses. */
 function read(text: string, shape: 'text' | 'number' | 'boolean'): unknown {
   if (shape === 'number' && NUMBER.test(text)) return Number(text)
   if (shape === 'boolean' && (text === 'true' || text === 'false')) return text === 'true'

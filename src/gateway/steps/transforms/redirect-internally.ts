@@ -65,7 +65,7 @@ function enter(x: Exchange, chain: Chain, { path, sent }: PathForms, query: stri
   x.forwardQuery = query ?? ''
 }
 
-/** What the upstream of a chain is asked for at a path below the listen path. */
+/** The upstream URL of a chain for a path below the listen path. */
 export function forwardPathOf(chain: Chain, rest: string): string {
   return chain.api.stripListenPath ? rest : below(chain, rest)
 }

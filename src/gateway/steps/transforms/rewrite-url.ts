@@ -27,7 +27,7 @@ const MAX_SEARCHED_BYTES = 1_048_576
 /** A dot segment, in any spelling of its dots. */
 const DOT_SEGMENT = /(?:^|\/)(?:\.|%2e){1,2}(?:\/|$)/i
 
-/** What a rule of a trigger has found, by its name and the index of the value. */
+/** The match of a trigger's rule, by its name and the index of the value. */
 type Finds = Map<string, RegExpExecArray>
 
 /** Rewrites path and query where the operation says so; may lead to another origin or API. */
@@ -38,12 +38,12 @@ export function rewriteUrl(rules: readonly (RewriteRule | undefined)[]): Step | 
     if (rewrite === undefined) return undefined
     const matches = matchesOf(x, rewrite)
     if (matches.length === 0) return undefined
-    // What is explained has no body.
+    // An explained request has no body.
     return rewrite.readsBody && !x.dry ? withBody(x, rewrite, matches) : choose(x, rewrite, matches, '')
   }
 }
 
-/** What the pattern has found in a path that the request may be for. */
+/** The match of the pattern in a path that the request may be for. */
 interface Match {
   readonly path: string
   readonly found: RegExpExecArray
@@ -152,7 +152,7 @@ function apply(x: Exchange, target: CompiledTarget, text: string | undefined) {
   const mark = text.indexOf('?')
   const path = mark === -1 ? text : text.slice(0, mark)
   const query = mark === -1 ? undefined : text.slice(mark + 1)
-  // What callers send must not lead out of the place that the definition names.
+  // Input of callers must not lead out of the place that the definition names.
   if (DOT_SEGMENT.test(path) || /%(?![0-9a-f]{2})/i.test(path) || readPath(path) instanceof Error) return CLIMBS
   if (target.api !== '') return redirectInternally(x, target.api, path, query)
   x.forwardPath = path

@@ -28,7 +28,7 @@ export function runModules(
   const names = credentialNames(api)
   const asked = set.bodyLimitBytes(phase)
   const limitBytes = maxBodyBytes === 0 ? asked : Math.min(asked, maxBodyBytes)
-  // What is explained is not shown to modules: nobody knows what they do with it.
+  // Explained requests are not passed to modules: their effects are unknown.
   const run = (x: Exchange) => (x.dry ? undefined : callModules(set, phase, { names, limitBytes }, x))
   if (phase === 'pre')
     return function runPreModules(x) {
@@ -43,7 +43,7 @@ export function runModules(
   }
 }
 
-/** What modules are not shown, and how much of a body they are shown; 0 = none. */
+/** The fields that modules do not see, and how much of a body they see; 0 = none. */
 interface Shown {
   readonly names: SecretNames
   readonly limitBytes: number
@@ -86,7 +86,7 @@ function take(x: Exchange, phase: RequestPhase, made: Made, hiddenQuery: string)
   return made.path === undefined || setPath(x, made.path, phase) ? undefined : CLIMBS
 }
 
-/** What ends the request: a refusal in the gateway's form, or an answer as the module gave it. */
+/** The end of the request: a refusal in the gateway's form, or a response of the module. */
 export function replyOf(x: Exchange, { refusal, reply }: Made): Reply {
   if (reply !== undefined && refusal === undefined) {
     return { status: reply.status, fields: fieldLines(reply.fields), body: reply.body }

@@ -19,7 +19,7 @@ export function transformBody(rules: readonly (BodyRule | undefined)[]): Step | 
   if (rules.every((rule) => rule === undefined)) return undefined
   return function transformBody(x) {
     const rule = x.operation?.requestBody
-    // What is explained has no body.
+    // An explained request has no body.
     return rule === undefined || x.dry ? undefined : transform(x, rule)
   }
 }

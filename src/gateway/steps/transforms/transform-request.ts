@@ -13,7 +13,7 @@ export function transformRequest(own: CompiledTransform | undefined, perOperatio
 
 function apply(x: Exchange, edit: CompiledTransform): void {
   for (const name of edit.remove) x.request.drop(name)
-  // What an earlier edit, a module or the API before has set is the request's by now.
+  // Values that an earlier edit, a module or the previous API has set belong to the request.
   x.requestExtra = linesWithout(x.requestExtra, edit.remove) + edit.lines
   x.requestEdits += edit.text
 }

@@ -7,7 +7,7 @@ import { PROOFS, type Proof, schemeForm } from './schemes.ts'
 const path = (words: string) => words.split('.')
 const isSameValue = (a: FormValue | undefined, b: FormValue | undefined) => JSON.stringify(a) === JSON.stringify(b)
 
-/** What the form shows of the settings of all proofs. */
+/** The form values of all schemes' settings. */
 export function memberValues(classic: Definition): FormValues {
   const read = ({ name, classic: words, empty, as }: Setting) => {
     const written = at(classic, path(words))
@@ -27,7 +27,7 @@ function plain(written: Json | undefined, empty: FormValue): FormValue {
 
 /**
  * The tree with what differs in the form of the settings of a proof: below `root` in OpenAPI, from the top in the classic format.
- * What is empty in the form is taken out, so that the default counts.
+ * Empty fields are removed, so that the default applies.
  */
 export function withMembers(
   tree: Definition,
@@ -68,7 +68,7 @@ const LET_IN = {
   classic: { on: ['use_mutual_tls_auth'], ids: ['client_certificates'] },
 } as const
 
-/** What the form shows of the certificates that are let in. */
+/** The form values of the allowed certificates. */
 export function letInValues(classic: Definition): FormValues {
   const { on, ids } = LET_IN.classic
   return { letIn: at(classic, on) === true, letInIds: plain(at(classic, ids), []) }

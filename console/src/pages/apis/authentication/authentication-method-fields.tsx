@@ -18,7 +18,7 @@ const choices = (field: string, values: readonly string[]): readonly Choice[] =>
   values.map((value) => ({ value, label: say(`apiAuth.${field}.${value}` as TextName) }))
 const listed = (value: FormValue | undefined): readonly string[] => (Array.isArray(value) ? value : [])
 
-/** What an API must know to take the JSON Web Tokens of another issuer. */
+/** The settings for JWTs of another issuer. */
 export function jwtFields(when: When): readonly Entry[] {
   const text = (name: string): Field => ({ ...words(name), kind: 'text', when })
   const list = (name: string): Field => ({ ...words(name), kind: 'list', when })

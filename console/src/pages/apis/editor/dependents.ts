@@ -11,7 +11,7 @@ export interface Dependent {
   readonly names: readonly string[]
 }
 
-/** What would stop working without an API. What the reader may not see is left out. */
+/** The objects that depend on an API, as far as the reader may see them. */
 export async function readDependents(api: ApiView, signal: AbortSignal): Promise<readonly Dependent[]> {
   const id = encodeURIComponent(api.id)
   const sent = { signal, query: { p: -1 } }

@@ -8,7 +8,7 @@ export function isObject(value: Json | undefined): value is Definition {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** What names lead to; undefined when there is nothing. */
+/** The value at a path; undefined without one. */
 export function at(tree: Json | undefined, path: readonly string[]): Json | undefined {
   let here = tree
   for (const name of path) {

@@ -42,7 +42,7 @@ export function useDefinitionEditor(api: ApiView): DefinitionEditor {
     setLoaded(definition)
     way.reset(definition)
   }
-  // What others saved is taken over as long as nothing was typed here.
+  // Changes of others are applied as long as nothing was typed here.
   // biome-ignore lint/correctness/useExhaustiveDependencies: only a definition that was read again is news
   useEffect(() => {
     if (!isDirty && !isSame(api.definition, loaded)) show(api.definition)
@@ -82,7 +82,7 @@ export function useDefinitionEditor(api: ApiView): DefinitionEditor {
     () => (refusal === undefined ? NO_FLAWS : refusalFlaws(api.isOas, refusal)),
     [api.isOas, refusal],
   )
-  // What was refused of a text that has been changed since is no news.
+  // A refusal of a text that has been changed since is ignored.
   const isPast = saving.error instanceof StillEditing || (saving.error instanceof CallError && refusal === undefined)
   return {
     ...{ way, marks, flaws, isDirty, dialog, leaving },

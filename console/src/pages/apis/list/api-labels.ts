@@ -15,7 +15,7 @@ export const AUTH_TYPES: readonly string[] = [
   'mutualTLS',
 ]
 
-/** What a kind of authentication is called. */
+/** The name of an authentication scheme. */
 export function authWord(type: string): string {
   return AUTH_TYPES.includes(type) ? say(`apiAuth.type.${type}` as TextName) : type
 }

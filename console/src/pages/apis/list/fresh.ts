@@ -3,7 +3,7 @@ import type { SchemeForm } from '../authentication/scheme-setting.ts'
 import { PROOFS, schemeForm } from '../authentication/schemes.ts'
 import { EXTENSION } from '../editor/tree.ts'
 
-/** What the short form asks for. */
+/** The values of the short form. */
 interface Wanted {
   readonly name: string
   readonly path: string

@@ -131,7 +131,7 @@ function Make(props: { readonly source: Source; readonly document: Definition; r
   )
 }
 
-/** What was shown is what is made; a document that came with the extension goes as it is. */
+/** The preview is created; a document with the extension is stored unchanged. */
 function makeOf(source: Source, document: Definition, tuning: Tuning): Promise<string> {
   if (hasExtension(source)) return createApi(document)
   const shown = document[EXTENSION]

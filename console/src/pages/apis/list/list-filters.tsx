@@ -6,7 +6,7 @@ import { SearchBox } from '../../../parts/tables/search-box.tsx'
 import { say } from '../../../texts/say.ts'
 import { AUTH_TYPES, authWord } from './api-labels.ts'
 
-/** What the list keeps in its address, with what it means when it is absent. */
+/** The list's state in its address, with the defaults. */
 export const ABSENT = {
   ...{ q: '', sort: 'name', page: '', active: '', auth_type: '', category: '' },
   /** `key:value`, one a line: values may hold any other sign. */

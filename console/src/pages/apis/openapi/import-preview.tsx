@@ -8,7 +8,7 @@ import { at, EXTENSION, textAt } from '../editor/tree.ts'
 import { Method } from '../operations/operations.tsx'
 import { type Compared, compareOperations, type Operation, operationsOf } from './openapi-operations.ts'
 
-/** What will exist once an import is made. */
+/** A preview of the API that an import creates. */
 export function Preview({ document }: { readonly document: Definition }) {
   const operations = useMemo(() => operationsOf(document), [document])
   const facts = [

@@ -45,7 +45,7 @@ export interface Compared extends Operation {
 
 const ORDER = { removed: 0, changed: 1, added: 2, same: 3 } as const
 
-/** What an import does to each operation: those that change come first. An operation that moved keeps its id. */
+/** The changes of an import to each operation: changed ones come first. An operation that moved keeps its id. */
 export function compareOperations(before: Definition, after: Definition): readonly Compared[] {
   const old = operationsOf(before)
   const byKey = new Map(old.map((operation) => [operation.key, operation]))

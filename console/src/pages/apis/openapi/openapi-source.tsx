@@ -59,12 +59,12 @@ export function OpenapiSource({ onSource, marks }: Props) {
   )
 }
 
-/** What begins like JSON is meant to be JSON. */
+/** A text that begins like JSON is read as JSON. */
 export function isJson(text: string): boolean {
   return /^\s*[{[]/.test(text.slice(0, 1000))
 }
 
-/** What is wrong with a document before the dashboard has seen it: broken JSON, at its line. */
+/** The errors of a document before it is sent: broken JSON, at its line. */
 export function sourceFault(source: Source | undefined): Mark | undefined {
   return source !== undefined && 'text' in source && isJson(source.text) ? jsonFault(source.text) : undefined
 }

@@ -23,7 +23,7 @@ const words = (name: string) => ({
 const positive = (value: Json | undefined): FormValue => (typeof value === 'number' && value > 0 ? value : '')
 const whole = (value: FormValue | undefined) => (typeof value === 'number' ? value : undefined)
 
-/** What a breaker begins with when it is switched on: half of the last twenty requests, half a minute. */
+/** The initial values of a circuit breaker: half of the last twenty requests, half a minute. */
 const BREAKER: Definition = { threshold: 0.5, sampleSize: 20, coolDownPeriod: 30, halfOpenStateEnabled: true }
 
 const CACHE_RULE: Rule = {

@@ -128,7 +128,7 @@ export function mockFields(): readonly PlainField[] {
   ]
 }
 
-/** What the form shows of them. */
+/** The form values of the rules. */
 export function ruleValues(settings: Definition): FormValues {
   const read = ({ section, read: readRule }: Rule) => {
     const held = objectAt(settings, [section])

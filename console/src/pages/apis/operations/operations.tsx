@@ -14,7 +14,7 @@ import { operationAt, operationFields, operationPlaces, operationValues, withOpe
 interface Props {
   readonly way: TwoWay
   readonly readOnly: boolean
-  /** What the dashboard refused, by places of the document. */
+  /** The dashboard's errors, by paths of the document. */
   readonly flaws: readonly Flaw[]
 }
 

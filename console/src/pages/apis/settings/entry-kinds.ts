@@ -229,12 +229,12 @@ export function entriesOf({ listing, settings }: EntryKind, definition: Definiti
   }))
 }
 
-/** What the form of a new thing begins with. */
+/** The initial form values of a new entry. */
 export function freshValues({ settings, fresh }: EntryKind, isOas: boolean): FormValues {
   return { ...valuesIn({}, settingsIn(settings, isOas), isOas, []), ...fresh }
 }
 
-/** What is written of a thing after its form was filled in; members that the form does not show stay. */
+/** The definition of an entry after its form was filled in; members outside the form stay. */
 export function entryWith({ settings }: EntryKind, held: Definition, isOas: boolean, values: FormValues): Definition {
   return withSettings(held, settingsIn(settings, isOas), isOas, { root: [], values })
 }

@@ -54,7 +54,7 @@ function Entries({
 
 const listed = (value: unknown): readonly string[] => (Array.isArray(value) ? value : [])
 
-/** What a list says of each thing below its name. */
+/** The line below an entry's name in a list. */
 const ABOUT = {
   checks: ({ checkStatuses, checkTimeout }: FormValues) =>
     say('apiSet.checkAbout', {

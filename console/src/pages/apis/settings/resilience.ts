@@ -79,7 +79,7 @@ const checked = below('upstream.uptimeTests', 'uptime_tests.config', 'checked')
 const ejected = below('upstream.outlierEjection', 'proxy.outlier_ejection', 'ejected')
 const retried = below('upstream.retries', 'proxy.retries', 'retried')
 
-/** What is done when servers behind the API fail. */
+/** The settings for failing upstream targets. */
 export const CARE: readonly SettingEntry[] = [
   { above: 'checking' },
   {

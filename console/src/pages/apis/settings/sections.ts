@@ -168,7 +168,7 @@ export const SECTIONS: readonly Section[] = [
 const rootOf = (isOas: boolean): readonly string[] => (isOas ? [EXTENSION] : [])
 const all = (isOas: boolean): readonly Setting[] => SECTIONS.flatMap(({ entries }) => settingsIn(entries, isOas))
 
-/** What a definition says about the settings of all sections. */
+/** The form values of all sections of a definition. */
 export function valuesOf(definition: Definition, isOas: boolean): FormValues {
   return valuesIn(definition, all(isOas), isOas, rootOf(isOas))
 }

@@ -20,7 +20,7 @@ export interface Setting {
   readonly unit?: string
   readonly min?: number
   readonly max?: number
-  /** What counts where nothing is said, as people read it. */
+  /** The default, as text. */
   readonly placeholder?: string
   /** Words of a choice; what each is called is a text by the name of the setting and the word, unless it is said here. */
   readonly words?: readonly string[]
@@ -65,7 +65,7 @@ export function settingsIn(entries: readonly SettingEntry[], isOas: boolean): re
   return entries.filter((entry): entry is Setting => 'kind' in entry && (isOas || entry.classic !== undefined))
 }
 
-/** What a definition says about settings below `root`. */
+/** The form values of settings below `root`. */
 export function valuesIn(
   tree: Definition,
   settings: readonly Setting[],

@@ -50,7 +50,7 @@ export default function AuthenticationTab({ api }: { readonly api: ApiView }) {
 
 type Shapes = Pick<ApiView, 'definition' | 'classic'>
 
-/** What is edited, and the classic words that the form is read from. */
+/** The edited definition, and its classic form, from which the form is read. */
 function shapesOf({ definition, classic }: ApiView): Shapes {
   return { definition, classic }
 }

@@ -21,7 +21,7 @@ interface Shown {
   readonly isKept?: boolean
 }
 
-/** What can be done with a client, for those who may write clients. */
+/** The actions on a client, for users who may write clients. */
 export function ClientActions(props: {
   readonly api: ApiView
   readonly client: OAuthClient

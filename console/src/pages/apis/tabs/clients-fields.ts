@@ -17,7 +17,7 @@ export function needsSecret({ auth_method: method = 'any' }: Pick<OAuthClient, '
   return !WITHOUT_SECRET.includes(method)
 }
 
-/** What is said of a client; id and secret only of a new one. */
+/** The fields of a client; id and secret only of a new one. */
 export function clientFields(isNew: boolean): readonly Field[] {
   const ids: readonly Field[] = [
     { kind: 'text', name: 'client_id', label: say('clients.id'), hint: say('clients.idHint'), autoComplete: 'off' },
@@ -59,7 +59,7 @@ export function clientFields(isNew: boolean): readonly Field[] {
   ]
 }
 
-/** What the form shows of a client. */
+/** The form values of a client. */
 export function clientValues(client: Partial<OAuthClient> | ClientWanted): FormValues {
   const texts = Object.entries(client.metadata ?? {}).map(([name, value]) => [
     name,
@@ -77,7 +77,7 @@ export function clientValues(client: Partial<OAuthClient> | ClientWanted): FormV
   }
 }
 
-/** What the form says of a client, over what was known of it. */
+/** The client with the form's changes. */
 export function clientOf(values: FormValues, before: Partial<OAuthClient> | ClientWanted): ClientWanted {
   const old = before.metadata ?? {}
   const metadata = Object.entries(textsOf(values.metadata)).map(([name, text]) => {

@@ -20,7 +20,7 @@ import { Ask } from '../../../parts/forms/ask.tsx'
 import { type Column, DataTable } from '../../../parts/tables/data-table.tsx'
 import { say } from '../../../texts/say.ts'
 
-/** What a client may call the API with now, and how to end it. */
+/** The active tokens of a client at the API, with revocation. */
 export function ClientTokens({ api, client }: { readonly api: ApiView; readonly client: OAuthClient }) {
   const [asked, setAsked] = useState<LiveToken | 'all'>()
   const mayWrite = useMay('oauth', 'write')

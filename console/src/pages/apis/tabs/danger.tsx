@@ -19,7 +19,7 @@ import { say, type TextName } from '../../../texts/say.ts'
 import { readDependents } from '../editor/dependents.ts'
 import { EXTENSION, withAt } from '../editor/tree.ts'
 
-/** What cannot be taken back, or stops callers at once. */
+/** Actions that cannot be undone, or stop callers at once. */
 export default function DangerTab({ api }: { readonly api: ApiView }) {
   const client = useQueryClient()
   const navigate = useNavigate()

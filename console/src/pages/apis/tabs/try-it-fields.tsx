@@ -14,7 +14,7 @@ import {
   triedOperations,
 } from './try-it-request.ts'
 
-/** What is said of a request that is tried. Choosing an operation fills in method and path. */
+/** The form of a test request. Choosing an operation fills in method and path. */
 export function tryFields(api: ApiView, onOperation: (key: string) => void): readonly Field[] {
   const operations = triedOperations(api)
   const credential = credentialOf(api)

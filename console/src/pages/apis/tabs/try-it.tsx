@@ -16,7 +16,7 @@ import { TrySteps } from './try-it-steps.tsx'
 /** `view` is the operation that is tried. */
 const ABSENT = { view: '' } as const
 
-/** What was sent, and what came of it. */
+/** The sent request, and its result. */
 interface Outcome {
   readonly sent: TrySent
   readonly secret: string

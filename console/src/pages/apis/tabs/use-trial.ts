@@ -6,7 +6,7 @@ import type { Mark } from '../../../parts/editors/editor-props.ts'
 import { lineNamed, marksOf } from '../../../parts/editors/openapi-place.ts'
 import { isJson, sourceFault } from '../openapi/openapi-source.tsx'
 
-/** What an import would make, without making it. */
+/** The result of an import, without running it. */
 export interface Trial {
   readonly document: Definition | undefined
   readonly marks: readonly Mark[]
