@@ -4,6 +4,7 @@ import { visitorOf } from '../../model/network/visitor.ts'
 import { equalSecrets } from '../../model/secrets/secret.ts'
 import { AdminSecretThrottle } from '../../model/secrets/secret-brake.ts'
 import type { Clock } from '../../model/time/clock.ts'
+import type { Fields } from '../../wire/http1/fields.ts'
 import { findClientAddress } from '../server/client-address.ts'
 import type { Exchange } from '../server/exchange.ts'
 
@@ -39,9 +40,9 @@ export class SecretGate {
     this.#brake = new AdminSecretThrottle(clock)
   }
 
-  /** Removes the secret, and that of the dashboard, from a request that is forwarded to an API. */
-  hide(x: Exchange): void {
-    x.request.eraseAdministration(this.#holdsSecret)
+  /** Removes the secret, and that of the dashboard, from fields of a request that is forwarded to an API. */
+  hide(fields: Fields): void {
+    fields.eraseAdministration(this.#holdsSecret)
   }
 
   /**

@@ -9,5 +9,10 @@ export function compileTransform(rules: HeaderTransform | undefined): CompiledTr
   // A header that is set replaces what the message brought.
   const remove = new Set([...rules.remove, ...rules.add.map(([name]) => name)].map((name) => name.toLowerCase()))
   const lines = fieldLines(rules.add)
-  return { remove, lines, text: `${[...remove].join()}\n${lines}\n`, linesWithoutCors: withoutCorsLines(lines) }
+  return {
+    remove,
+    lines,
+    text: `${JSON.stringify([...remove])}\n${lines}\n`,
+    linesWithoutCors: withoutCorsLines(lines),
+  }
 }

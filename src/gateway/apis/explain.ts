@@ -85,7 +85,7 @@ export async function explain(parts: ExplainParts, request: ExplainRequest): Pro
   const { main, entry } = match.served
   enter(x, snapshot, match)
   findClientAddress(x, parts.trustedProxies)
-  if (main.api.oauth === undefined) parts.endpoints.hideSecrets(x)
+  if (main.api.oauth === undefined) parts.endpoints.hideSecrets(x.request)
   const steps: Json[] = []
   const refused = checkEncodedSlashes(x, parts.endpoints)
   if (refused !== undefined) steps.push(noteOf('route', refused, x))

@@ -3,6 +3,7 @@ import { OWN_WORDS, parsePathTemplate } from '../../model/apis/definition/templa
 import type { Log } from '../../model/logs/log.ts'
 import type { CallHeader, OAuthAnswer, OAuthApi, OAuthCall } from '../../oauth/endpoints/parts.ts'
 import { issuerIsOpen } from '../../oauth/messages/issuer.ts'
+import type { Fields } from '../../wire/http1/fields.ts'
 import type { SecretGate } from '../admin/admin-secret.ts'
 import { flawOfDates } from '../authentication/certificate-dates.ts'
 import { isBatch, isRateLimits } from '../routing/own-paths.ts'
@@ -52,7 +53,7 @@ export class OAuthEndpoints {
   stepFor(api: OAuthApi): Step {
     const paths = this.#paths
     this.#warn(api)
-    const hide = (x: Exchange) => this.hideSecrets(x)
+    const hide = (x: Exchange) => this.hideSecrets(x.request)
     const serve = (x: Exchange, found: FoundEndpoint) => this.answer(x, api, found, x.path.slice(0, x.restAt))
     return function answerOAuth(x) {
       const found = paths.find(x.rest)
@@ -63,11 +64,11 @@ export class OAuthEndpoints {
   }
 
   /**
-   * Removes the gateway's credentials from a request that is forwarded to an API: no step, module, record or upstream gets the
+   * Removes the gateway's credentials from fields of a request that is forwarded to an API: no step, module, record or upstream gets the
    * administration secrets.
    */
-  hideSecrets(x: Exchange): void {
-    this.#parts.secretGate.hide(x)
+  hideSecrets(fields: Fields): void {
+    this.#parts.secretGate.hide(fields)
   }
 
   /**

@@ -48,7 +48,7 @@ export interface CompiledTransform {
   /** Fields (lower case) that go, also those that are set. */
   readonly remove: ReadonlySet<string>
   readonly lines: string
-  /** Both as one text: edits with the same text do the same. */
+  /** Both as one text, the names as a line of JSON: edits with the same text do the same. */
   readonly text: string
   /** For answers of APIs with CORS on, whose rules alone say who may read one. */
   readonly linesWithoutCors: string
@@ -300,6 +300,14 @@ export interface AnswerInterceptor extends BodyConsumer {
   ended(x: Exchange): void
 }
 
+/** What passes of trailers, which come behind all that steps look at. */
+export interface TrailerRules {
+  /** Of `requestTrailers`, to the upstream. */
+  forwarded(x: Exchange): string
+  /** Of `answerTrailers`, to the client. */
+  answered(x: Exchange): string
+}
+
 const NO_ADDRESSES: readonly string[] = []
 
 /** The identified credentials of a request. */
@@ -366,6 +374,10 @@ export class Exchange extends WireExchange implements Instant {
   // --- collected for the upstream and for the answer
   /** `Name: value\r\n` lines to send to the upstream besides the kept ones. */
   requestExtra = ''
+  /** Field (lower case) that told the version, where the upstream does not get it; '' = none. */
+  versionField = ''
+  /** undefined: all pass. */
+  trailerRules: TrailerRules | undefined
   /** All edits of the fields that are handed on, of every API on the way: requests with other edits are not given each other's answers. */
   requestEdits = ''
   /** `Name: value\r\n` lines to add to the answer, whether of the upstream or our own. */
@@ -402,6 +414,14 @@ export class Exchange extends WireExchange implements Instant {
   /** ISO code of the country of `countryAddress`, an address that this connection was asked from last; '' = not known. */
   country = ''
   countryAddress = ''
+
+  override forwardedTrailers(): string {
+    return this.trailerRules?.forwarded(this) ?? this.requestTrailers
+  }
+
+  override answeredTrailers(): string {
+    return this.trailerRules?.answered(this) ?? super.answeredTrailers()
+  }
 
   override reply(status: number, fields: string, body: string | Uint8Array | undefined): void {
     this.bodyObserver?.replied(status, fields, body)
@@ -443,6 +463,7 @@ export function begin(x: Exchange, wall: number, mono: number): void {
   x.provedToken = ''
   x.atAuthorizationServer = false
   x.requestExtra = ''
+  x.versionField = ''
   x.requestEdits = ''
   x.answerExtra = ''
   x.corsFields = 0

@@ -10,6 +10,14 @@ export function fieldLines(fields: readonly (readonly [name: string, value: stri
   return lines
 }
 
+/** Pairs of `Name: value\r\n` lines. */
+export function pairsOf(lines: string): (readonly [name: string, value: string])[] {
+  return linesOf(lines).map((line) => {
+    const colon = line.indexOf(':')
+    return [line.slice(0, colon), line.slice(colon + 1).trim()] as const
+  })
+}
+
 /** `Name: value\r\n` lines without those of these names (lower case). */
 export function linesWithout(lines: string, names: ReadonlySet<string>): string {
   if (lines === '') return ''

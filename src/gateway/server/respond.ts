@@ -1,6 +1,6 @@
 import { Fault } from '../../errors/fault.ts'
 import { renderFault, retryField, statusOf } from '../../errors/render.ts'
-import { FIELD } from '../../wire/http1/fields.ts'
+import { FIELD, type Fields } from '../../wire/http1/fields.ts'
 import { CORS_FIELDS, ORIGIN_FIELDS, withoutCorsLines } from './cors-fields.ts'
 import { type CompiledTransform, type Exchange, type Reply, SENT } from './exchange.ts'
 import { linesWithout } from './field-lines.ts'
@@ -55,7 +55,7 @@ export function editAnswer(x: Exchange): string {
   x.bodyConsumer?.answered(x)
   let extra = x.limitFields
   if (extra !== '') x.response.dropRange(FIELD.ratelimit, FIELD.xRatelimitReset)
-  if (x.corsFields !== CORS_FIELDS.upstream) dropCors(x)
+  if (x.corsFields !== CORS_FIELDS.upstream) dropCors(x.response, x.corsFields)
   extra += x.answerExtra
   extra += editFields(x, x.operation?.responseHeaders, x.chain?.responseHeaders)
   x.bodyObserver?.answered(x.status, x.response.kept() + extra)
@@ -63,9 +63,9 @@ export function editAnswer(x: Exchange): string {
 }
 
 /** With CORS on the gateway alone says which origins may read an answer. */
-function dropCors({ response, corsFields }: Exchange): void {
-  if (corsFields === CORS_FIELDS.gateway) response.dropPrefixed('access-control-')
-  else for (const name of ORIGIN_FIELDS) response.drop(name)
+export function dropCors(fields: Fields, corsFields: number): void {
+  if (corsFields === CORS_FIELDS.gateway) fields.dropPrefixed('access-control-')
+  else for (const name of ORIGIN_FIELDS) fields.drop(name)
 }
 
 /** An answer passes the operation first: the API has the last word on it. */

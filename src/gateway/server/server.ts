@@ -12,6 +12,7 @@ import { findClientAddress } from './client-address.ts'
 import { begin, Exchange, type Reply, type RouteMatch, type Snapshot } from './exchange.ts'
 import { type AnswerStyle, answerRefusal, conclude, editAnswer } from './respond.ts'
 import { run } from './run.ts'
+import { trailerRules } from './trailers.ts'
 
 const NOT_FOUND = prebuilt('api_not_found')
 
@@ -36,6 +37,7 @@ export interface ServerParts {
 export function trafficHandler(parts: ServerParts): WireHandler<Exchange> {
   const { clock, style } = parts
   const match: RouteMatch = { served: undefined, restAt: 0 }
+  const trailers = trailerRules((fields) => parts.endpoints.hideSecrets(fields))
 
   const refuseWith = (x: Exchange, fault: Fault) => {
     if (fault.entry.log !== 'silent') parts.onFault(fault, x)
@@ -56,6 +58,7 @@ export function trafficHandler(parts: ServerParts): WireHandler<Exchange> {
 
     handle(x) {
       begin(x, clock.wall(), clock.mono())
+      x.trailerRules = trailers
       try {
         if (parts.own(x)) return
         const how = lead(parts, x, match)
@@ -133,7 +136,7 @@ function lead(parts: ServerParts, x: Exchange, match: RouteMatch): Reply | Fault
   enter(x, snapshot, match)
   findClientAddress(x, parts.trustedProxies)
   // An authorization server asks for the secret of the administration; its own step hides it from what comes behind.
-  if (match.served.api.oauth === undefined) parts.endpoints.hideSecrets(x)
+  if (match.served.api.oauth === undefined) parts.endpoints.hideSecrets(x.request)
   return checkEncodedSlashes(x, parts.endpoints) ?? run(match.served.entry, x)
 }
 

@@ -18,6 +18,9 @@ export interface Trailing {
   requestTrailers: string
   /** undefined when none can come. */
   answerTrailers: string | undefined
+  /** What goes on of either; called when they are sent. */
+  forwardedTrailers(): string
+  answeredTrailers(): string
 }
 
 /** The upstream connection as a relay uses it, for any version of HTTP. */

@@ -169,6 +169,14 @@ export class WireExchange implements Trailing {
     this.response.clear('')
   }
 
+  forwardedTrailers(): string {
+    return this.requestTrailers
+  }
+
+  answeredTrailers(): string {
+    return this.answerTrailers ?? ''
+  }
+
   /**
    * Answers in full. `fields` are `Name: value\r\n` lines without Content-Length, Connection and Date, which the wire adds.
    * A request body not read yet is read to its end and thrown away within bounds, else the connection closes after the answer.

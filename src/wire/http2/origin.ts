@@ -182,8 +182,10 @@ export class Http2Origin implements Origin, OriginOutlet, StreamUser, Timed {
 
   /** What follows the body of a client that may send such. */
   private trailers(last: boolean): string | undefined {
-    const trailers = last ? this.user?.x?.requestTrailers : undefined
-    return trailers === '' ? undefined : trailers
+    if (!last) return undefined
+    const x = this.user?.x
+    if (x === undefined || x.requestTrailers === '') return undefined
+    return x.forwardedTrailers() || undefined
   }
 
   private remember(before: string, chunk: Buffer, from: number, to: number): void {

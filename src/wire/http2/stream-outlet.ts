@@ -23,7 +23,7 @@ export class StreamOutlet {
   body(before: string, _chunked: boolean, chunk: Buffer, from: number, to: number, last: boolean): boolean {
     const { stream } = this
     if (stream === undefined || stream.closed) return true
-    const trailers = last && this.x.answerTrailers !== '' ? this.x.answerTrailers : undefined
+    const trailers = last && this.x.answerTrailers ? this.x.answeredTrailers() || undefined : undefined
     const bare = last && from === to && trailers === undefined
     if (before !== '') this.head(stream, before, bare)
     if (bare && before !== '') return true

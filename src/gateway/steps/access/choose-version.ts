@@ -100,8 +100,11 @@ function take(x: Exchange, versioning: Versioning, header: string): void {
 
 /** Keeps what a header or parameter says of the version from the upstream, in every spelling of its name. */
 function drop(x: Exchange, { location, key }: Versioning, header: string): void {
-  if (location === 'header') x.request.drop(header)
-  else if (location === 'query' && x.forwardQuery !== '') x.forwardQuery = withoutQuery(x.forwardQuery, key)
+  if (location === 'header') {
+    x.versionField = header
+    x.request.drop(header)
+  }
+  if (location === 'query' && x.forwardQuery !== '') x.forwardQuery = withoutQuery(x.forwardQuery, key)
 }
 
 function firstSegment(rest: string): string {

@@ -4,11 +4,11 @@ import type { ModulePhase } from '../../../model/apis/definition/module-rules.ts
 import { isGatewayField } from '../../../model/network/wire-fields.ts'
 import type { SecretNames } from '../../../model/secrets/redact-traffic.ts'
 import { readPath } from '../../../wire/http1/path.ts'
-import type { FieldEdit, FieldPairs, ModuleOutcome as Made } from '../../modules/messages.ts'
+import type { FieldEdit, ModuleOutcome as Made } from '../../modules/messages.ts'
 import type { ModuleSet } from '../../modules/module-set.ts'
 import { credentialNames, openFields, ownBytes, requestView, splitQuery } from '../../modules/views.ts'
 import type { Exchange, Reply, Step, StepOutcome } from '../../server/exchange.ts'
-import { fieldLines } from '../../server/field-lines.ts'
+import { fieldLines, pairsOf } from '../../server/field-lines.ts'
 import { forwardPathOf } from './redirect-internally.ts'
 import { putBody } from './transform-body.ts'
 
@@ -102,7 +102,7 @@ function editField(x: Exchange, { name, values }: FieldEdit): void {
   if (x.requestExtra !== '')
     x.requestExtra = fieldLines(pairsOf(x.requestExtra).filter(([each]) => each.toLowerCase() !== name))
   if (!isGatewayField(name)) for (const value of values) x.request.append(name, value)
-  x.requestEdits += `${JSON.stringify([name, ...values])}\n`
+  x.requestEdits += `${JSON.stringify([name])}\n${JSON.stringify(values).slice(1)}\n`
 }
 
 function setQuery(x: Exchange, query: string, phase: RequestPhase): void {
@@ -122,15 +122,4 @@ function setPath(x: Exchange, path: string, phase: RequestPhase): boolean {
   x.rest = forms.path
   x.forwardPath = forwardPathOf(x.chain!, forms.sent)
   return true
-}
-
-/** Pairs of `Name: value\r\n` lines. */
-export function pairsOf(lines: string): FieldPairs {
-  return lines
-    .split('\r\n')
-    .filter((line) => line !== '')
-    .map((line) => {
-      const colon = line.indexOf(':')
-      return [line.slice(0, colon), line.slice(colon + 1).trim()] as const
-    })
 }
