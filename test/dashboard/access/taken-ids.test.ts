@@ -32,6 +32,10 @@ test('an id that another organisation has is refused as one of the own organisat
     assert.deepEqual([own.status, own.text], [others.status, others.text], what)
     assert.equal((others.json as JsonObject).Message, 'This ID cannot be used. Choose another one.', what)
   }
+  const moved = { ...client, api_ids: ['theirs'], org_id: foreign.orgId }
+  const taken = await call('POST', '/api/moves/clients', { as: foreign, body: moved })
+  assert.equal(taken.status, 409, taken.text)
+  assert.equal((taken.json as JsonObject).Message, 'This ID cannot be used. Choose another one.')
   const asked = { api_ids: ['orders'], client_ids: ['app'] }
   const sent = { format: 'oas', definition: oasApi('books', '/c/') }
   const check = await call('POST', '/api/moves/check', { as: foreign, body: { ...asked, apis: [sent] } })
