@@ -50,6 +50,8 @@ export class LiveConfig {
   readonly #watchers: (() => void)[] = []
   #unsubscribe: (() => void) | undefined
   #busy = false
+  /** False after the store went back: what is in force cannot be compared with what is stored by revision. */
+  #compares = true
   #retryMs = RETRY_FIRST_MS
   #retryTimer: NodeJS.Timeout | undefined
   snapshot: Snapshot
@@ -58,6 +60,8 @@ export class LiveConfig {
   /** True while a change could not be read from the store. */
   behind = false
   reloads = 0
+  /** How often the store went back to another history. */
+  rollbacks = 0
   lastReloadMs = 0
 
   constructor(parts: LiveParts) {
@@ -84,17 +88,23 @@ export class LiveConfig {
   async reload(): Promise<void> {
     while (this.#busy) await new Promise<void>((resolve) => this.#idle.push(resolve))
     this.#busy = true
+    const compares = this.#compares
+    this.#compares = true
     try {
       const startedAt = performance.now()
       const revision = await this.#parts.documents.revision()
       await this.#reloadPolicies()
       await this.#reloadKeys()
-      await this.#reloadApis()
+      await this.#reloadApis(compares)
       this.#parts.sessions.clear()
       this.behind = false
+      this.snapshot = { ...this.snapshot, revision }
       this.#publish(revision, true)
       this.#measure(startedAt)
       this.#seen()
+    } catch (error) {
+      this.#compares &&= compares
+      throw error
     } finally {
       this.#free()
     }
@@ -149,7 +159,7 @@ export class LiveConfig {
     if (document !== undefined) this.#parts.ownKeys.take(document)
   }
 
-  async #reloadApis(): Promise<void> {
+  async #reloadApis(compares: boolean): Promise<void> {
     const { catalogue, documents } = this.#parts
     const first = !this.ready
     const found = new Set<string>()
@@ -160,7 +170,7 @@ export class LiveConfig {
         if (first) {
           const [since, activeSince] = [textOf(body, 'place_since'), textOf(body, 'active_since')]
           definitions.push({ source: id, document: body, revision, since, activeSince })
-        } else if (catalogue.revisionOf(id) !== revision) this.#putApi({ kind: 'api', id, body, revision })
+        } else if (!compares || catalogue.revisionOf(id) !== revision) this.#putApi({ kind: 'api', id, body, revision })
       }
     }
     if (first) catalogue.fill(definitions)
@@ -174,6 +184,7 @@ export class LiveConfig {
     // At once, even during another change: a revoked credential must not be used again.
     for (const hash of event.sessions) this.#parts.sessions.drop(hexOf(hash))
     if (event.missed) {
+      if (event.wentBack) this.#forgetRevisions(event.revision)
       this.#readAnew()
       return
     }
@@ -188,6 +199,13 @@ export class LiveConfig {
     }
     this.#busy = true
     done.then(() => this.#free())
+  }
+
+  /** An object of another history may have the revision of the one that is in force. */
+  #forgetRevisions(revision: number): void {
+    this.rollbacks++
+    this.#compares = false
+    this.snapshot = { ...this.snapshot, revision }
   }
 
   /** Changes were made that nobody can name any more. Nodes that all come back at one moment do not ask at one moment. */

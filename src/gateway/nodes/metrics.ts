@@ -28,6 +28,11 @@ export function offerGatewayMetrics(metrics: Metrics, parts: GatewayGauges): voi
   metrics.gauge('svc_apis_failed', 'APIs that this node does not serve as stored.', () => catalogue.failed)
   metrics.gauge('svc_revision', 'Revision of the configuration in force.', () => live.snapshot.revision)
   metrics.gauge('svc_behind', '1 while a change could not be read from the store.', () => Number(live.behind))
+  metrics.counter(
+    'svc_store_rollbacks',
+    'How often the store held another history than before (restored, or failed over to a standby that lagged).',
+    () => live.rollbacks,
+  )
   metrics.counter('svc_reloads', 'Changes taken over.', () => live.reloads)
   metrics.gauge('svc_reload_seconds', 'Time that the last change took.', () => live.lastReloadMs / 1000)
   metrics.gauge('svc_sessions_cached', 'Keys and tokens in memory.', () => sessions.size)

@@ -305,6 +305,11 @@ export interface FeedEvent {
    * the store must be reloaded. Names nothing else.
    */
   readonly missed?: true
+  /**
+   * True, besides `missed`, when the store holds another history than this process knew: it was restored from a backup, or a standby took
+   * over that lagged. Revisions that were seen before mean nothing any more; `revision` is the last one of the store as it is.
+   */
+  readonly wentBack?: true
 }
 
 /** A session that is to be stored when the store is back. */

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { Client } from 'pg'
 import { startPostgres, type ThrowAwayPostgres } from '../../../scripts/servers.mjs'
 import { openPostgresStore } from '../../../src/store/postgres/connection/open.ts'
@@ -40,6 +41,25 @@ export async function runSql<Row extends object>(url: string, text: string, valu
   } finally {
     await client.end()
   }
+}
+
+/**
+ * Keeps what a database holds now. Answers the function that puts it back in one transaction, as the restore of a dump does: the
+ * database, its connections and whoever uses it stay.
+ */
+export async function keepDatabase(url: string): Promise<() => Promise<void>> {
+  const tables = (
+    await runSql<{ name: string }>(
+      url,
+      "SELECT quote_ident(tablename) AS name FROM pg_tables WHERE schemaname = 'public'",
+    )
+  ).map(({ name }) => name)
+  const kept = `kept_${randomUUID().replaceAll('-', '')}`
+  const copies = tables.map((name) => `CREATE TABLE ${kept}.${name} AS TABLE public.${name};`)
+  await runSql(url, `BEGIN ISOLATION LEVEL REPEATABLE READ; CREATE SCHEMA ${kept}; ${copies.join('')} COMMIT`)
+  const back = tables.map((name) => `INSERT INTO public.${name} OVERRIDING SYSTEM VALUE TABLE ${kept}.${name};`)
+  const emptied = `TRUNCATE ${tables.map((name) => `public.${name}`).join(',')};`
+  return async () => void (await runSql(url, `BEGIN; ${emptied} ${back.join('')} COMMIT`))
 }
 
 async function prepare(version: number): Promise<Prepared> {

@@ -8,7 +8,7 @@ import { prepareAudit } from '../../prepare/prepare-audit.ts'
 import { auditReader } from '../audit/read-audit.ts'
 import { declare } from '../documents/declaration.ts'
 import { documentReader } from '../documents/read-documents.ts'
-import { FeedLine } from '../feed/feed-line.ts'
+import { openFeedLine } from '../feed/feed-line.ts'
 import { Follow } from '../feed/follow.ts'
 import { HitJournal } from '../hits/hit-journal.ts'
 import { HitWriter } from '../hits/hit-writer.ts'
@@ -84,7 +84,7 @@ export async function openPostgresStore(options: PostgresOptions): Promise<Postg
     await checkClock(db, clock, log)
     const documents = documentReader(db, stallMs)
     const feed = new ThreadFeed()
-    const line = new FeedLine(db, feed, await documents.revision(), stallMs)
+    const line = await openFeedLine({ db, feed, log, stallMs })
     const writer = new Writer({ address, reach, line, declaration: refiling.number, stallMs })
     const follow = new Follow({ db, line, log, address: listenAddress, busy: () => writer.busy })
     const hitWriter = new HitWriter(db)

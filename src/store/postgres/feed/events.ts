@@ -5,6 +5,8 @@ import type { FeedEvent, Revision } from '../../ports/ports.ts'
 export interface FeedRow {
   readonly first: Revision
   readonly upto: Revision
+  /** Random name of the group. */
+  readonly writer: string
   readonly events: string
 }
 
@@ -22,7 +24,7 @@ export function packEvents(events: readonly FeedEvent[]): string {
 }
 
 /** The events of a row of the feed table. */
-export function unpackEvents({ first, events }: FeedRow): FeedEvent[] {
+export function unpackEvents({ first, events }: Pick<FeedRow, 'first' | 'events'>): FeedEvent[] {
   const packed = JSON.parse(events) as PackedEvent[]
   return packed.map(([changes, sessions], i) => {
     const bytes = new Uint8Array(Buffer.from(sessions, 'base64'))

@@ -1,3 +1,4 @@
+import type { Log } from '../../../model/logs/log.ts'
 import type { Revision } from '../../ports/ports.ts'
 import type { ThreadFeed } from '../../prepare/feed.ts'
 import type { Db } from '../connection/db.ts'
@@ -6,38 +7,70 @@ import { type FeedRow, unpackEvents } from './events.ts'
 /** Groups of commits that are read at once. */
 const BATCH = 200
 
+/** The last commit of a store: its revision, and the name of its group; '' where the feed has no row of it. */
+interface Head {
+  readonly revision: Revision
+  readonly writer: string
+}
+
+interface FeedLineParts {
+  readonly db: Db
+  readonly feed: ThreadFeed
+  readonly log: Log
+  /** How long one reading may take. */
+  readonly stallMs: number
+}
+
+/** The feed of a store from its last commit on. @throws Fault `store_away` */
+export async function openFeedLine(parts: FeedLineParts): Promise<FeedLine> {
+  return new FeedLine(parts, await readHead(parts))
+}
+
 /**
  * Tells this process what any process has committed: in the order of revisions, each once, however often and from where
- * it is heard of.
+ * it is heard of. Each group has a random name: where the store names another group at the revision that was told last, or has
+ * not come so far, it holds another history (a backup was restored, a lagging standby took over), and everything must be read again.
  */
 export class FeedLine {
-  /** Revision of the last commit that was reported. */
-  told: Revision
-  private readonly db: Db
-  private readonly feed: ThreadFeed
-  private readonly stallMs: number
+  private readonly parts: FeedLineParts
+  private head: Head
   private running: Promise<void> | undefined
   private again = false
   private closed = false
 
-  /** `stallMs`: how long one reading may take. */
-  constructor(db: Db, feed: ThreadFeed, told: Revision, stallMs: number) {
-    this.stallMs = stallMs
-    this.db = db
-    this.feed = feed
-    this.told = told
+  constructor(parts: FeedLineParts, head: Head) {
+    this.parts = parts
+    this.head = head
   }
 
-  /** Reports those of these rows that follow on the last reported one. Rows after a gap are left for `catchUp`. */
-  take(rows: readonly FeedRow[]): void {
-    for (const row of rows) {
-      if (row.upto <= this.told || row.first > this.told + 1) continue
-      for (const event of unpackEvents(row)) {
-        if (this.closed || event.revision <= this.told) continue
-        this.told = event.revision
-        this.feed.publish(event)
+  /** Revision of the last commit that was told. */
+  get told(): Revision {
+    return this.head.revision
+  }
+
+  /**
+   * Tells what follows of these rows, which begin with that of `told` or before it. Rows that leave something out in between are left for
+   * `catchUp`. False when they do not follow on what was told: only `catchUp` can say what happened.
+   */
+  take(rows: readonly FeedRow[]): boolean {
+    let isSame = this.head.writer === ''
+    for (const { first, upto, writer, events } of rows) {
+      if (upto < this.told) continue
+      if (upto === this.told) {
+        if (this.head.writer !== '' && this.head.writer !== writer) return false
+        this.head = { revision: upto, writer }
+        isSame = true
+        continue
+      }
+      if (!isSame || first <= this.told) return false
+      if (first > this.told + 1) return true
+      for (const event of unpackEvents({ first, events })) {
+        if (this.closed) return true
+        this.head = { revision: event.revision, writer }
+        this.parts.feed.publish(event)
       }
     }
+    return true
   }
 
   /** Reads and tells everything that was committed before the call. @throws Fault `store_away` */
@@ -62,25 +95,57 @@ export class FeedLine {
   }
 
   private async readAll(): Promise<void> {
+    const { db, stallMs } = this.parts
     do {
       this.again = false
       while (!this.closed) {
-        const rows = await this.db.read<FeedRow>(
-          `SELECT first, upto, events FROM feed WHERE upto > $1 ORDER BY upto LIMIT ${BATCH}`,
-          [this.told],
-          this.stallMs,
+        const from = this.told
+        const read = await db.read<{ readonly head: Revision } & (FeedRow | { readonly upto: null })>(
+          `SELECT s.revision AS head, f.* FROM store_state s LEFT JOIN (
+            SELECT first, upto, writer, events FROM feed WHERE upto >= $1 ORDER BY upto LIMIT ${BATCH}
+          ) f ON true ORDER BY f.upto`,
+          [from],
+          stallMs,
         )
+        const rows = read.filter((row) => row.upto !== null)
         const [oldest] = rows
-        if (oldest !== undefined && oldest.first > this.told + 1) this.skipTo(oldest.first - 1)
-        this.take(rows)
+        if (oldest !== undefined && oldest.first > this.told && this.head.writer !== '') this.skipTo(oldest.first - 1)
+        const isSame = (read[0]?.head ?? 0) >= from && this.take(rows)
+        if (!isSame) await this.startOver()
+        const left = rows.find(({ upto }) => upto > this.told)
+        if (isSame && left !== undefined) {
+          this.skipTo(left.first - 1)
+          this.take(rows)
+        }
         if (rows.length < BATCH) break
       }
     } while (this.again && !this.closed)
   }
 
-  /** The missed commits are deleted already: caches must reload. */
+  /** What was told meanwhile is forgotten already: caches must reload. */
   private skipTo(revision: Revision): void {
-    this.told = revision
-    this.feed.publish({ revision, changes: [], sessions: [], missed: true })
+    this.head = { revision, writer: '' }
+    this.parts.feed.publish({ revision, changes: [], sessions: [], missed: true })
   }
+
+  private async startOver(): Promise<void> {
+    const before = this.told
+    this.head = await readHead(this.parts)
+    const { revision } = this.head
+    this.parts.log.error(
+      { revision, revision_before: before },
+      'the database holds another history than before (a restored backup, or a standby that lagged); everything is reloaded',
+    )
+    this.parts.feed.publish({ revision, changes: [], sessions: [], missed: true, wentBack: true })
+  }
+}
+
+/** @throws Fault `store_away` */
+async function readHead({ db, stallMs }: FeedLineParts): Promise<Head> {
+  const [head] = await db.read<Head>(
+    `SELECT revision, coalesce((SELECT writer FROM feed WHERE upto = revision), '') AS writer FROM store_state`,
+    [],
+    stallMs,
+  )
+  return head ?? { revision: 0, writer: '' }
 }

@@ -29,12 +29,15 @@ export interface Committed {
   readonly row: FeedRow | undefined
   /** Feed entries of other processes before it, as far as requested. */
   readonly others: readonly FeedRow[]
+  /** The store was at an earlier revision than this process had been told of. */
+  readonly wentBack: boolean
 }
 
 const BEGIN = `BEGIN; ${TRANSACTION_BOUNDS}`
 // From here on no other process commits until this transaction ends.
 const LOCK = 'SELECT revision, last_session, last_delivery, last_audit, needs FROM store_state FOR UPDATE'
-const TOLD = `SELECT first, upto, events FROM feed WHERE upto > $1 ORDER BY upto LIMIT ${ALONG}`
+// With the row of what was told last, by which another history is told apart.
+const TOLD = `SELECT first, upto, writer, events FROM feed WHERE upto >= $1 ORDER BY upto LIMIT ${ALONG}`
 
 /**
  * Runs a group of commits in one transaction, in two messages there and back: lock and read, then write and commit. `client`
@@ -46,7 +49,8 @@ export async function runGroup(client: Client, works: readonly Work[], options: 
     const { state, others } = await readState(client, works, options.told)
     const before = state.revision
     const applied = applyGroup(works, state)
-    const committed: Committed = { applied, others, row: undefined }
+    const wentBack = before < options.told
+    const committed: Committed = { applied, others, row: undefined, wentBack }
     if (applied.events.length + applied.audits.length === 0) {
       open = false
       await client.query('ROLLBACK')
@@ -54,9 +58,10 @@ export async function runGroup(client: Client, works: readonly Work[], options: 
     }
     const writes = writesOf({ before, state, applied, writer: options.name, declaration: options.declaration })
     const events = writes.find(({ text }) => text.startsWith('INSERT INTO feed'))?.values[3] as string | undefined
-    const row = events === undefined ? undefined : { first: before + 1, upto: state.revision, events }
+    const row =
+      events === undefined ? undefined : { first: before + 1, upto: state.revision, writer: options.name, events }
     open = false
-    const done = { applied, others, row }
+    const done = { applied, others, row, wentBack }
     options.onCommit(done)
     // Where one of them fails, the last one rolls back.
     const results = await Promise.all([...writes.map((write) => send(client, write)), client.query('COMMIT')])
@@ -69,12 +74,12 @@ export async function runGroup(client: Client, works: readonly Work[], options: 
 }
 
 /** True when a group of this name was committed. Waits until a transaction that may still be committing it has ended. */
-export async function wasCommitted(client: Client, name: string, after: Revision): Promise<boolean> {
+export async function wasCommitted(client: Client, name: string): Promise<boolean> {
   try {
     const [, , found] = await Promise.all([
       client.query(BEGIN),
       client.query(LOCK),
-      client.query('SELECT 1 FROM feed WHERE upto > $1 AND writer = $2', [after, name]),
+      client.query('SELECT 1 FROM feed WHERE writer = $1', [name]),
     ])
     return found.rows.length > 0
   } finally {

@@ -22,7 +22,10 @@ const FEED_KEPT_REVISIONS = 5_000_000
 /** The number of maintenance among the advisory locks: one process at a time is enough. */
 const LOCK = 0x4761746b
 
-/** Deletes old feed entries, unless another process is at it; returns how many groups of commits. */
+/**
+ * Deletes old feed entries, unless another process is at it; returns how many groups of commits. The last one stays: by it a process
+ * finds out that the store holds another history (`FeedLine`).
+ */
 export function shortenFeed(db: Db): Promise<number> {
   return db.transact(async (tx) => {
     const [row] = await tx.query<{ mine: boolean }>('SELECT pg_try_advisory_xact_lock($1) AS mine', [LOCK])
@@ -30,8 +33,9 @@ export function shortenFeed(db: Db): Promise<number> {
     return tx.run(
       `DELETE FROM feed WHERE upto IN (
         SELECT upto FROM (SELECT upto, at FROM feed ORDER BY upto LIMIT ${FEED_ROWS}) oldest
-        WHERE at < now() - interval '${FEED_KEPT_S} seconds'
-          OR upto < (SELECT revision FROM store_state) - ${FEED_KEPT_REVISIONS})`,
+        WHERE (at < now() - interval '${FEED_KEPT_S} seconds'
+          OR upto < (SELECT revision FROM store_state) - ${FEED_KEPT_REVISIONS})
+          AND upto < (SELECT max(upto) FROM feed))`,
     )
   })
 }

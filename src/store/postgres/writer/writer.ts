@@ -97,9 +97,9 @@ export class Writer {
 
   private async runAll(group: readonly Waiting[]): Promise<void> {
     try {
-      const { applied, others, row } = await this.runGroup(group.map(({ work }) => work))
-      this.line.take(others)
-      if (row !== undefined) await this.tell(row)
+      const { applied, others, row, wentBack } = await this.runGroup(group.map(({ work }) => work))
+      const isTold = !wentBack && this.line.take(row === undefined ? others : [...others, row])
+      if (!isTold || (row !== undefined && this.line.told < row.upto)) await this.line.catchUp()
       for (const [i, { resolve, reject }] of group.entries()) settle(applied.outcomes[i]!, resolve, reject)
     } catch (error) {
       const cause = postgresFault(error)
@@ -110,20 +110,14 @@ export class Writer {
     }
   }
 
-  private async tell(row: NonNullable<Committed['row']>): Promise<void> {
-    this.line.take([row])
-    if (this.line.told < row.upto) await this.line.catchUp()
-  }
-
   private runGroup(works: readonly Work[]): Promise<Committed> {
-    const told = this.line.told
     let name = randomUUID()
     /** What was sent to be committed and never answered. */
     const sent: { done: Committed | undefined } = { done: undefined }
     return this.reach.patiently(() =>
       this.lend(async (client) => {
         if (sent.done !== undefined) {
-          if (await wasCommitted(client, name, told)) return sent.done
+          if (await wasCommitted(client, name)) return sent.done
           sent.done = undefined
           name = randomUUID()
         }
