@@ -118,6 +118,19 @@ test('whatever is restored while processes write, each comes to hold what the da
   await fc.assert(property, { numRuns: RUNS })
 })
 
+test('a database that is restored and then left alone is found out', async (t) => {
+  const url = await freshDatabase()
+  const followers = [await follow(t, url), await follow(t, url)]
+  const restore = await keepDatabase(url)
+  for (const n of [1, 2]) {
+    const change = { op: 'put', kind: 'policy', id: IDS[0]!, body: bodyOf(IDS[0]!, n) } as const
+    await followers[0]!.store.documents.commit([change], undefined)
+  }
+  await agree(url, followers)
+  await restore()
+  await agree(url, followers)
+})
+
 test('a restored database is told as such, once to each process, and commits go on being told from there', async (t) => {
   const url = await freshDatabase()
   const followers = [await follow(t, url), await follow(t, url)]
