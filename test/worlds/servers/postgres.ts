@@ -2,8 +2,11 @@ import { randomUUID } from 'node:crypto'
 import { Client } from 'pg'
 import { startPostgres, type ThrowAwayPostgres } from '../../../scripts/servers.mjs'
 import { openPostgresStore } from '../../../src/store/postgres/connection/open.ts'
+import { eventually } from '../base/eventually.ts'
 
 // Throw-away PostgreSQL for tests: one server for each test file that asks, and a database for each store.
+
+const DEADLOCK = '40P01'
 
 interface Prepared {
   readonly server: ThrowAwayPostgres
@@ -59,7 +62,17 @@ export async function keepDatabase(url: string): Promise<() => Promise<void>> {
   await runSql(url, `BEGIN ISOLATION LEVEL REPEATABLE READ; CREATE SCHEMA ${kept}; ${copies.join('')} COMMIT`)
   const back = tables.map((name) => `INSERT INTO public.${name} OVERRIDING SYSTEM VALUE TABLE ${kept}.${name};`)
   const emptied = `TRUNCATE ${tables.map((name) => `public.${name}`).join(',')};`
-  return async () => void (await runSql(url, `BEGIN; ${emptied} ${back.join('')} COMMIT`))
+  // Statements of processes that go on may be waiting for each other with this one.
+  return () =>
+    eventually('the database is put back', async () => {
+      try {
+        await runSql(url, `BEGIN; ${emptied} ${back.join('')} COMMIT`)
+        return true
+      } catch (error) {
+        if ((error as { code?: unknown }).code !== DEADLOCK) throw error
+        return false
+      }
+    })
 }
 
 async function prepare(version: number): Promise<Prepared> {
