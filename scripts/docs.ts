@@ -7,7 +7,10 @@ import { allRoutes } from '../src/dashboard/routes/routes.ts'
 import { openapiOf } from '../src/dashboard/server/openapi.ts'
 import type { DashboardParts } from '../src/dashboard/server/parts.ts'
 import { CATALOG, catalogEntry, type FaultCode } from '../src/errors/catalog.ts'
+import type { ScalarFields } from '../src/model/json/scalar-fields.ts'
 import { silentLog } from '../src/model/logs/log.ts'
+import { POLICY_FIELDS } from '../src/model/policies/policy-fields.ts'
+import { DEVELOPER_FIELDS } from '../src/model/portal/developers/developer-fields.ts'
 import { systemClock } from '../src/model/time/clock.ts'
 import { API_EVENT_NAMES, apiEventRow } from '../src/model/webhooks/api-events.ts'
 import { KeyedMutex } from '../src/runtime/keyed-mutex.ts'
@@ -22,7 +25,22 @@ export function generatedPages(): Map<string, string> {
     ['docs/generated/errors.md', errorsPage()],
     ['docs/generated/events.md', eventsPage()],
     ['docs/generated/openapi.json', openapiFile()],
+    ['console/src/api/calls/record-fields.ts', fieldsModule()],
   ])
+}
+
+/** The fields of records that are one value each, as types of the console. */
+function fieldsModule(): string {
+  const types = { flag: 'boolean', number: 'number', integer: 'number', text: 'string' } as const
+  const records: Readonly<Record<string, ScalarFields>> = {
+    DeveloperFields: DEVELOPER_FIELDS,
+    PolicyFields: POLICY_FIELDS,
+  }
+  const interfaces = Object.entries(records).map(([name, fields]) => {
+    const members = Object.entries(fields).map(([member, { kind }]) => `  readonly ${member}: ${types[kind]}\n`)
+    return `\nexport interface ${name} {\n${members.join('')}}\n`
+  })
+  return `// Written by \`npm run docs\` from the tables of fields in src/model. Do not edit.\n${interfaces.join('')}`
 }
 
 /** The routes are only declared, not called: the store stays empty. */

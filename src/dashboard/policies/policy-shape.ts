@@ -1,7 +1,10 @@
 import { isDeepStrictEqual } from 'node:util'
 import { type Static, Type } from 'typebox'
 import { isObject, type Json, type JsonObject } from '../../model/json/json.ts'
+import { blankScalars } from '../../model/json/scalar-fields.ts'
+import { POLICY_FIELDS } from '../../model/policies/policy-fields.ts'
 import { stateOf } from '../../model/policies/policy-index.ts'
+import { answeredScalars } from '../routes/scalar-shapes.ts'
 
 const STATES = ['active', 'draft', 'deny'] as const
 
@@ -18,15 +21,7 @@ export const PolicyShape = Type.Object({
   active: Type.Boolean(),
   is_inactive: Type.Boolean(),
   state: PolicyState,
-  rate: Type.Number(),
-  per: Type.Number(),
-  quota_max: Type.Number(),
-  quota_renewal_rate: Type.Number(),
-  throttle_interval: Type.Number(),
-  throttle_retry_limit: Type.Number(),
-  max_query_depth: Type.Number(),
-  key_expires_in: Type.Number(),
-  hmac_enabled: Type.Boolean(),
+  ...answeredScalars(POLICY_FIELDS),
   tags: Type.Array(Type.String()),
   meta_data: Type.Record(Type.String(), Type.Unknown()),
   partitions: Type.Object({
@@ -53,15 +48,7 @@ const BLANK: JsonObject = {
   active: true,
   is_inactive: false,
   state: 'active',
-  rate: 0,
-  per: 0,
-  quota_max: 0,
-  quota_renewal_rate: 0,
-  throttle_interval: 0,
-  throttle_retry_limit: 0,
-  max_query_depth: 0,
-  key_expires_in: 0,
-  hmac_enabled: false,
+  ...blankScalars(POLICY_FIELDS),
   tags: [],
   meta_data: {},
   partitions: { quota: false, rate_limit: false, acl: false, complexity: false, per_api: false },

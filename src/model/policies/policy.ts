@@ -9,13 +9,14 @@ import {
   date,
   Findings,
   flag,
-  integer,
   object,
   orNull,
+  scalarChecks,
   shape,
   text,
   withApiIds,
 } from '../sessions/session-fields.ts'
+import { POLICY_FIELDS } from './policy-fields.ts'
 
 /** Which parts of a session a policy controls. */
 export interface PolicyKind {
@@ -57,13 +58,13 @@ const notAList: Check = (_value, path, findings) => findings.add(path, 'must be 
 
 const CHECKS = checksOf({
   ...COMMON,
+  ...scalarChecks(POLICY_FIELDS),
   [ARRAY]: notAList,
   _id: text,
   id: text,
   name: text,
   active: flag,
   date_created: orNull(date),
-  key_expires_in: integer,
   partitions,
   graphql_access_rights: object,
 })

@@ -1,5 +1,6 @@
 import { Fault } from '../../errors/fault.ts'
 import { isObject, type Json, type JsonObject } from '../json/json.ts'
+import { type ScalarField, type ScalarFields, scalarFlaw } from '../json/scalar-fields.ts'
 import { unmatchablePattern } from '../patterns/pattern-reach.ts'
 import { methodName } from '../text/method-name.ts'
 import { MOST } from './session-bounds.ts'
@@ -56,6 +57,17 @@ export const text: Check = (value, path, findings) => {
 /** true or false. */
 export const flag: Check = (value, path, findings) => {
   if (typeof value !== 'boolean') findings.add(path, 'must be true or false')
+}
+
+/** Checks of fields that are one value each. */
+export function scalarChecks(fields: ScalarFields): Record<string, Check> {
+  const checkOf =
+    (field: ScalarField): Check =>
+    (value, path, findings) => {
+      const flaw = scalarFlaw(field, value)
+      if (flaw !== undefined) findings.add(path, flaw)
+    }
+  return Object.fromEntries(Object.entries(fields).map(([name, field]) => [name, checkOf(field)]))
 }
 
 /** A JSON object; null counts as empty. */

@@ -1,5 +1,7 @@
 import { fault } from '../../errors/fault.ts'
 import type { JsonObject } from '../json/json.ts'
+import type { ScalarValues } from '../json/scalar-fields.ts'
+import type { POLICY_FIELDS } from '../policies/policy-fields.ts'
 import {
   COMMON,
   checkFields,
@@ -88,25 +90,24 @@ export type Partitions = {
 }
 
 /** A policy as on the wire. */
-export type Policy = LimitFields & {
-  _id?: string
-  id?: string
-  name?: string
-  org_id?: string
-  access_rights?: Record<string, AccessDefinition> | null
-  active?: boolean
-  is_inactive?: boolean
-  tags?: string[] | null
-  key_expires_in?: number
-  partitions?: Partitions
-  meta_data?: JsonObject | null
-  date_created?: string
-  last_updated?: string
-  post_expiry_action?: '' | 'retain' | 'delete'
-  post_expiry_grace_period?: number
-  hmac_enabled?: boolean
-  enable_http_signature_validation?: boolean
-}
+export type Policy = LimitFields &
+  Partial<ScalarValues<typeof POLICY_FIELDS>> & {
+    _id?: string
+    id?: string
+    name?: string
+    org_id?: string
+    access_rights?: Record<string, AccessDefinition> | null
+    active?: boolean
+    is_inactive?: boolean
+    tags?: string[] | null
+    partitions?: Partitions
+    meta_data?: JsonObject | null
+    date_created?: string
+    last_updated?: string
+    post_expiry_action?: '' | 'retain' | 'delete'
+    post_expiry_grace_period?: number
+    enable_http_signature_validation?: boolean
+  }
 
 const CHECKS = checksOf({
   ...COMMON,

@@ -1,4 +1,5 @@
 import { call, type Envelope } from '../calls/call.ts'
+import type { PolicyFields } from '../calls/record-fields.ts'
 import type { Limits, Rights } from './keys.ts'
 
 export const POLICY_STATES = ['active', 'draft', 'deny'] as const
@@ -14,7 +15,7 @@ export interface Partitions {
 }
 
 /** A policy. Members that the console does not know stay as they are. */
-export interface Policy extends Limits {
+export interface Policy extends Limits, Omit<PolicyFields, keyof Limits> {
   readonly _id: string
   readonly id: string
   readonly name: string
@@ -23,8 +24,6 @@ export interface Policy extends Limits {
   readonly is_inactive: boolean
   readonly partitions: Partitions
   readonly access_rights: Rights
-  /** Seconds that keys made by it live; 0 = for ever. */
-  readonly key_expires_in: number
   readonly tags: readonly string[]
   readonly date_created: string
   readonly last_updated: string

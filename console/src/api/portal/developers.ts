@@ -1,4 +1,5 @@
 import { call, type Envelope } from '../calls/call.ts'
+import type { DeveloperFields } from '../calls/record-fields.ts'
 
 /** A page of a list of the portal. */
 export interface Page<Row> {
@@ -16,17 +17,15 @@ export interface App {
   readonly date_created: string
 }
 
-export interface Developer {
+export interface Developer extends DeveloperFields {
   readonly id: string
   readonly email: string
   readonly date_created: string
-  readonly inactive: boolean
   /** Hash of a key to its policies. */
   readonly keys: Readonly<Record<string, readonly string[]>>
   /** Policy to the hash of the key for it. */
   readonly subscriptions: Readonly<Record<string, string>>
   readonly fields: Readonly<Record<string, string>>
-  readonly sso_key: string
   /** Policy to the apps that were made by it. */
   readonly oauth_clients: Readonly<Record<string, readonly App[]>>
   readonly password_updated: string

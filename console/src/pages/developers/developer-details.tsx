@@ -3,16 +3,24 @@ import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useMay } from '../../api/people/session.ts'
 import { changeDeveloper, DEVELOPERS_KEY, type Developer, readDeveloper } from '../../api/portal/developers.ts'
 import { PORTAL_SETTINGS_KEY, readPortalSettings } from '../../api/portal/portal-settings.ts'
+import type { PlainField } from '../../parts/forms/fields.ts'
 import { RecordForm } from '../../parts/forms/record-form.tsx'
+import { membersFrom, valuesFrom } from '../../parts/forms/record-values.ts'
 import { checkEmail } from '../../parts/portal/checks.ts'
 import { useEdited } from '../../parts/portal/edited.ts'
 import { say } from '../../texts/say.ts'
 import { namesOf } from './names-input.tsx'
 import { pairsField, pairsOf, textsOf } from './pairs-input.tsx'
 
+/** Members of a developer that a field of the same name holds. */
+const plainFields = (): readonly PlainField[] => [
+  { kind: 'switch', name: 'inactive', label: say('portal.isInactive'), hint: say('portal.isInactiveHint') },
+]
+
 interface Editable {
   readonly email: string
-  readonly inactive: boolean
+  /** Those of `plainFields`. */
+  readonly plain: Readonly<Record<string, unknown>>
   readonly fields: Readonly<Record<string, string>>
 }
 
@@ -39,19 +47,23 @@ function Form({ developer, asked }: { readonly developer: Developer; readonly as
         key={edited.round}
         fields={[
           { kind: 'email', name: 'email', label: say('portal.email'), required: true, check: checkEmail },
-          { kind: 'switch', name: 'inactive', label: say('portal.isInactive'), hint: say('portal.isInactiveHint') },
+          ...plainFields(),
           pairsField('fields', say('portal.customFields'), say('portal.customFieldsHint')),
         ]}
-        initial={{ email: loaded.email, inactive: loaded.inactive, fields: pairsOf(loaded.fields, asked) }}
+        initial={{
+          email: loaded.email,
+          ...valuesFrom(plainFields(), loaded.plain),
+          fields: pairsOf(loaded.fields, asked),
+        }}
         readOnly={!may}
         done=""
         guarded
-        submit={({ email, inactive, fields }) =>
+        submit={({ email, fields, ...values }) =>
           edited.save(
-            { email: String(email).trim(), inactive: inactive === true, fields: textsOf(fields) },
-            async (mine) => {
+            { email: String(email).trim(), plain: membersFrom(plainFields(), values), fields: textsOf(fields) },
+            async ({ plain, ...mine }) => {
               const stored = editable(await readDeveloper(id))
-              await changeDeveloper(id, { ...mine, fields: patchOf(stored.fields, mine.fields) })
+              await changeDeveloper(id, { ...mine, ...plain, fields: patchOf(stored.fields, mine.fields) })
               await client.invalidateQueries({ queryKey: DEVELOPERS_KEY })
             },
           )
@@ -61,9 +73,11 @@ function Form({ developer, asked }: { readonly developer: Developer; readonly as
   )
 }
 
-function editable({ email, inactive, fields }: Developer): Editable {
+function editable(developer: Developer): Editable {
+  const { email, fields } = developer
+  const plain = membersFrom(plainFields(), valuesFrom(plainFields(), { ...developer }))
   const filled = Object.entries(fields).filter(([, value]) => value !== '')
-  return { email, inactive, fields: Object.fromEntries(filled) }
+  return { email, plain, fields: Object.fromEntries(filled) }
 }
 
 /** The fields to set, and null for those to take away. */

@@ -5,7 +5,7 @@ import type { Field } from '../../parts/forms/record-form.tsx'
 import { RightsEditor } from '../../parts/forms/rights-editor.tsx'
 import { RightsTable } from '../../parts/tables/rights-table.tsx'
 import { say } from '../../texts/say.ts'
-import { limitsIn, PARTS, rightsIn, stateIn } from './policy-values.ts'
+import { limitsIn, PARTS, plainFields, rightsIn, stateIn } from './policy-values.ts'
 
 /** The fields of every policy. */
 export function policyFields(readOnly: boolean): readonly Field[] {
@@ -100,6 +100,6 @@ export function policyFields(readOnly: boolean): readonly Field[] {
       min: 0,
       unit: say('policies.keyLifeUnit'),
     },
-    { kind: 'list', name: 'tags', label: say('policies.tags'), hint: say('policies.tagsHint') },
+    ...plainFields(),
   ]
 }

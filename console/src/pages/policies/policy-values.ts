@@ -1,12 +1,20 @@
 import type { Limits, Rights } from '../../api/access/keys.ts'
 import { type Partitions, POLICY_STATES, type Policy, type PolicyState } from '../../api/access/policies.ts'
+import type { PlainField } from '../../parts/forms/fields.ts'
 import type { FormValues } from '../../parts/forms/record-form.tsx'
+import { membersFrom, valuesFrom } from '../../parts/forms/record-values.ts'
+import { say } from '../../texts/say.ts'
 
 /** Parts that a policy may decide alone. */
 export const PARTS = ['acl', 'rate_limit', 'quota'] as const
 export type Part = (typeof PARTS)[number]
 
 const DAY_S = 86_400
+
+/** Members of a policy that a field of the same name holds. */
+export const plainFields = (): readonly PlainField[] => [
+  { kind: 'list', name: 'tags', label: say('policies.tags'), hint: say('policies.tagsHint') },
+]
 
 /** The form values of a policy. Access rights and limits are JSON: a form holds texts. */
 export function valuesOf(policy: Partial<Policy>): FormValues {
@@ -20,7 +28,7 @@ export function valuesOf(policy: Partial<Policy>): FormValues {
     decides: decided.length === 0 ? [...PARTS] : decided,
     perApi: partitions?.per_api === true,
     keyLifeDays: Math.round((policy.key_expires_in ?? 0) / DAY_S) || '',
-    tags: policy.tags ?? [],
+    ...valuesFrom(plainFields(), policy),
   }
 }
 
@@ -39,7 +47,7 @@ export function policyOf(values: FormValues, before: Partial<Policy>): Partial<P
     ...limitsIn(values),
     partitions: partitionsOf(values, before),
     key_expires_in: days === lifeDays ? (before.key_expires_in ?? 0) : days * DAY_S,
-    tags: values.tags as readonly string[],
+    ...membersFrom(plainFields(), values),
   }
 }
 

@@ -1,5 +1,6 @@
 import { type Fault, fault } from '../../../errors/fault.ts'
 import { isObject, type Json, type JsonObject } from '../../json/json.ts'
+import { blankScalars, type ScalarField, type ScalarFields, scalarFlaw } from '../../json/scalar-fields.ts'
 import { toEmail } from '../../people/user.ts'
 import { normaliseText } from '../../text/normalise-text.ts'
 
@@ -11,7 +12,25 @@ const MOST_FIELDS = 100
 const LONGEST_KEY = 512
 /** Largest record without its keys and apps, in characters of JSON. */
 const LARGEST = 65_536
-const MOST_DAYS = 36_500
+
+/** Members of a developer that are one value each. */
+export const DEVELOPER_FIELDS = {
+  inactive: {
+    kind: 'flag',
+    answered:
+      'True: no portal session and no password link. Keys and OAuth apps keep working; `verify_credentials` answers as before.',
+    sent: 'true or false.',
+  },
+  nonce: {
+    kind: 'text',
+    most: LONGEST_KEY,
+    answered: 'Blank for callers who may not write developers.',
+    sent: 'Of a sign-in by single sign-on.',
+  },
+  sso_key: { kind: 'text', most: LONGEST_KEY, sent: 'Name under which the developer signs in elsewhere.' },
+  password_max_days: { kind: 'integer', min: 0, max: 36_500, sent: 'A whole number.' },
+} as const satisfies ScalarFields
+const BLANK = blankScalars(DEVELOPER_FIELDS)
 
 /** Members with their own rules; in a sent record they are read elsewhere, or ignored. */
 const APART: ReadonlySet<string> = new Set([
@@ -27,11 +46,8 @@ const APART: ReadonlySet<string> = new Set([
 export function readDeveloper(sent: JsonObject, before: JsonObject = {}): JsonObject {
   const own: JsonObject = {
     email: readEmail(sent.email),
-    inactive: readFlag(sent.inactive),
+    ...readScalars(sent),
     fields: readFields(sent.fields),
-    nonce: readKey('nonce', sent.nonce),
-    sso_key: readKey('sso_key', sent.sso_key),
-    password_max_days: readDays(sent.password_max_days),
   }
   const others = Object.entries({ ...before, ...withoutNull(sent) }).filter(
     ([name]) => !APART.has(name) && !Object.hasOwn(own, name),
@@ -79,10 +95,15 @@ function readEmail(sent: Json | undefined): string {
   return normaliseText(sent.trim())
 }
 
-function readFlag(sent: Json | undefined): boolean {
-  const flag = sent ?? false
-  if (typeof flag !== 'boolean') throw invalid('inactive: must be true or false')
-  return flag
+/** Those of `DEVELOPER_FIELDS`; what is absent or null is as in a new record. */
+function readScalars(sent: JsonObject): JsonObject {
+  const read = Object.entries<ScalarField>(DEVELOPER_FIELDS).map(([name, field]) => {
+    const value = sent[name] ?? BLANK[name]!
+    const flaw = scalarFlaw(field, value)
+    if (flaw !== undefined) throw invalid(`${name}: ${flaw}`)
+    return [name, value] as const
+  })
+  return Object.fromEntries(read)
 }
 
 function readFieldName(name: string): string {
@@ -97,18 +118,4 @@ function readFieldValue(value: Json): string {
   if (text.length > LONGEST_VALUE || text.includes('\0'))
     throw invalid(`fields: a value must be a text of at most ${LONGEST_VALUE} characters`)
   return text
-}
-
-function readKey(name: string, sent: Json | undefined): string {
-  const text = sent ?? ''
-  if (typeof text !== 'string' || text.length > LONGEST_KEY || /[\x00-\x1f\x7f]/.test(text))
-    throw invalid(`${name}: must be a text of at most ${LONGEST_KEY} characters`)
-  return text
-}
-
-function readDays(sent: Json | undefined): number {
-  const days = sent ?? 0
-  if (typeof days !== 'number' || !Number.isInteger(days) || days < 0 || days > MOST_DAYS)
-    throw invalid(`password_max_days: must be a whole number from 0 to ${MOST_DAYS}`)
-  return days
 }

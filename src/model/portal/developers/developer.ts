@@ -1,4 +1,6 @@
 import { isObject, type JsonObject } from '../../json/json.ts'
+import type { ScalarValues } from '../../json/scalar-fields.ts'
+import type { DEVELOPER_FIELDS } from './developer-fields.ts'
 
 /** An OAuth client of a developer, as the developer's record shows it. The secret is not in it. */
 export interface DeveloperApp {
@@ -11,14 +13,12 @@ export interface DeveloperApp {
 }
 
 /** The stored form of a developer of the portal; unknown members are kept. */
-export interface Developer {
+export interface Developer extends ScalarValues<typeof DEVELOPER_FIELDS> {
   readonly org_id: string
   /** As it was written; letter case does not tell two developers apart. */
   readonly email: string
   /** argon2id or an imported hash; '' = none: the developer enters by single sign-on or by a reset. Never shown. */
   readonly password: string
-  /** Data of the portal: nothing here looks at it. */
-  readonly inactive: boolean
   readonly date_created: string
   /** Hash of a key to the ids of its policies. */
   readonly keys: Readonly<Record<string, readonly string[]>>
@@ -29,9 +29,6 @@ export interface Developer {
   readonly fields: Readonly<Record<string, string>>
   /** Policy id to the OAuth clients that were made through it. */
   readonly oauth_clients: Readonly<Record<string, readonly DeveloperApp[]>>
-  readonly nonce: string
-  readonly sso_key: string
-  readonly password_max_days: number
   readonly password_updated: string
   /** Hashes of former passwords, newest first. Never shown. */
   readonly PWHistory: readonly string[]

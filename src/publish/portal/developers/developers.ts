@@ -1,6 +1,8 @@
 import { isDocumentId } from '../../../model/documents/ids.ts'
 import { isObject, type Json, type JsonObject } from '../../../model/json/json.ts'
+import { blankScalars } from '../../../model/json/scalar-fields.ts'
 import { NEVER, toEmail } from '../../../model/people/user.ts'
+import { DEVELOPER_FIELDS } from '../../../model/portal/developers/developer-fields.ts'
 import { withoutSecrets } from '../../../model/secrets/secret-places.ts'
 import { foldCase } from '../../../model/text/fold.ts'
 import type { Change, Documents, StoredDocument } from '../../../store/ports/ports.ts'
@@ -30,7 +32,7 @@ export async function developerByEmail(
   return found !== undefined && toEmail(found.body.email) === email ? found : undefined
 }
 
-/** Members that callers know, in their order, with their defaults. */
+/** Members that callers know, with their defaults, in the order of an answer: fields that came later are behind the others. */
 const SHOWN: Readonly<Record<string, Json>> = {
   email: '',
   date_created: NEVER,
@@ -47,6 +49,7 @@ const SHOWN: Readonly<Record<string, Json>> = {
   password_updated: NEVER,
   PWHistory: [],
   last_login_date: NEVER,
+  ...blankScalars(DEVELOPER_FIELDS),
 }
 
 /**

@@ -1,0 +1,61 @@
+import type { Json, JsonObject } from './json.ts'
+
+/** A member of a record that is one flag, number or text. A row gives its type, its check, its default and its documentation. */
+export type ScalarField = (
+  | { readonly kind: 'flag' }
+  | { readonly kind: 'number' }
+  /** Bounds inclusive; without them every whole number that a double holds. */
+  | { readonly kind: 'integer'; readonly min?: number; readonly max?: number }
+  /** `most`: its longest, in characters; then without control characters. */
+  | { readonly kind: 'text'; readonly most?: number }
+) & {
+  /** What an answer says with it. */
+  readonly answered?: string
+  /** What a caller is to send, where that is not the same. */
+  readonly sent?: string
+}
+
+export type ScalarFields = Readonly<Record<string, ScalarField>>
+
+type Scalar<Kind> = Kind extends 'flag' ? boolean : Kind extends 'text' ? string : number
+
+/** A record with all of the fields. */
+export type ScalarValues<Fields extends ScalarFields> = {
+  readonly [Name in keyof Fields]: Scalar<Fields[Name]['kind']>
+}
+
+/** The fields with their defaults: false, 0, ''. */
+export function blankScalars(fields: ScalarFields): JsonObject {
+  return Object.fromEntries(Object.entries(fields).map(([name, { kind }]) => [name, BLANK[kind]]))
+}
+
+const BLANK = { flag: false, number: 0, integer: 0, text: '' } as const
+
+/** What is wrong with the value of a field; undefined = nothing. */
+export function scalarFlaw(field: ScalarField, value: Json): string | undefined {
+  switch (field.kind) {
+    case 'flag':
+      return typeof value === 'boolean' ? undefined : 'must be true or false'
+    case 'number':
+      return typeof value === 'number' && Number.isFinite(value) ? undefined : 'must be a number'
+    case 'integer':
+      return integerFlaw(field, value)
+    case 'text':
+      return textFlaw(field.most, value)
+  }
+}
+
+function integerFlaw({ min, max }: { readonly min?: number; readonly max?: number }, value: Json): string | undefined {
+  const isWithin =
+    Number.isSafeInteger(value) && (value as number) >= (min ?? -Infinity) && (value as number) <= (max ?? Infinity)
+  if (isWithin) return undefined
+  return min === undefined || max === undefined
+    ? 'must be a whole number'
+    : `must be a whole number from ${min} to ${max}`
+}
+
+function textFlaw(most: number | undefined, value: Json): string | undefined {
+  if (most === undefined) return typeof value === 'string' ? undefined : 'must be a string'
+  const isGood = typeof value === 'string' && value.length <= most && !/[\x00-\x1f\x7f]/.test(value)
+  return isGood ? undefined : `must be a text of at most ${most} characters`
+}
