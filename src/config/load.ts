@@ -117,8 +117,11 @@ function shortSecrets(config: Config): string[] {
     'gateway.oauth_registration_token': config.gateway.oauth_registration_token,
   }
   return Object.entries(given)
-    .filter(([, secret]) => secret !== '' && secret.length < SHORT_SECRET)
-    .map(([path]) => `${path} is shorter than ${SHORT_SECRET} characters: anyone who can reach it can guess it`)
+    .filter(([, secret]) => secret !== '' && secret.replace(/\s/gu, '').length < SHORT_SECRET)
+    .map(
+      ([path]) =>
+        `${path} is shorter than ${SHORT_SECRET} characters, blanks not counted: anyone who can reach it can guess it`,
+    )
 }
 
 function deepFreeze<T>(value: T): T {

@@ -183,10 +183,12 @@ test('a refused secret is not shown', (t) => {
 })
 
 test('a short secret is warned about without showing it', (t) => {
-  const { warnings } = load(t, { SVC_GW_SECRET: 'tiny' })
-  assert.equal(warnings.length, 1)
-  assert.match(warnings[0]!, /gateway\.secret is shorter than 16/)
-  assert.doesNotMatch(warnings[0]!, /tiny/)
+  for (const secret of ['tiny', ' '.repeat(16), `tiny${' '.repeat(12)}`, `tiny${'\t\u00a0\u2003'.repeat(9)}`]) {
+    const { warnings, shortSecrets } = load(t, { SVC_GW_SECRET: secret })
+    assert.equal(shortSecrets.length, 1, JSON.stringify(secret))
+    assert.match(warnings[0]!, /gateway\.secret is shorter than 16/)
+    assert.doesNotMatch(warnings[0]!, /tiny/)
+  }
 })
 
 test('names under an alias count, ours win, strange ones are one warning', (t) => {

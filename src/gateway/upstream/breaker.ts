@@ -8,17 +8,25 @@ export type BreakerState = 'closed' | 'open' | 'half-open'
 /** Answered by `admit` when the request may not be sent. */
 export const NOT_ADMITTED = 0
 
+/** A breaker takes this many bytes, however large its sample: a definition may hold thousands of them. */
+const MAX_BUCKETS = 1024
+const NO_BUCKETS = new Uint8Array(0)
+
 /**
  * Stops asking an upstream that mostly fails. It opens once so large a share of the last outcomes were failures, and after its
- * cool-down either closes again or lets one request try.
+ * cool-down either closes again or lets one request try. Samples of up to 1,024 outcomes are exact; larger ones forget the oldest
+ * outcomes in groups, so that up to a thousandth more of them count.
  */
 export class Breaker {
   readonly operation: string
   readonly #rule: BreakerRule
   readonly #changed: (state: BreakerState) => void
-  /** The last outcomes in a ring, 1 for a failure. */
-  readonly #outcomes: Uint8Array
+  /** Failures among the last outcomes, in a ring of buckets of `#perBucket` outcomes. Allocated with the first outcome. */
+  #buckets: Uint8Array = NO_BUCKETS
+  readonly #perBucket: number
   #at = 0
+  /** Outcomes in the bucket `#at`. */
+  #filled = 0
   #count = 0
   #failures = 0
   #state: BreakerState = 'closed'
@@ -33,7 +41,7 @@ export class Breaker {
     this.operation = operation
     this.#rule = rule
     this.#changed = changed
-    this.#outcomes = new Uint8Array(rule.samples)
+    this.#perBucket = rule.samples <= MAX_BUCKETS ? 1 : Math.ceil(rule.samples / (MAX_BUCKETS - 1))
   }
 
   /** Lets a request through: the turn to settle it with, or `NOT_ADMITTED`. */
@@ -74,18 +82,36 @@ export class Breaker {
       else this.#enter('closed')
       return
     }
+    this.#note(failed)
     const { samples, threshold } = this.#rule
-    if (this.#count === samples) this.#failures -= this.#outcomes[this.#at]!
-    else this.#count++
-    this.#outcomes[this.#at] = Number(failed)
-    this.#failures += Number(failed)
-    this.#at = (this.#at + 1) % samples
-    if (this.#count === samples && this.#failures >= threshold * samples) this.#open(mono)
+    if (this.#count >= samples && this.#failures >= threshold * this.#count) this.#open(mono)
   }
 
   /** A request that was let through ended without an outcome: its client left. */
   leave(turn: number): void {
     if (turn === this.#turn) this.#trying = false
+  }
+
+  #note(failed: boolean): void {
+    if (this.#buckets === NO_BUCKETS)
+      this.#buckets = new Uint8Array(Math.ceil((this.#rule.samples - 1) / this.#perBucket) + 1)
+    const buckets = this.#buckets
+    if (this.#filled === this.#perBucket) {
+      this.#at = (this.#at + 1) % buckets.length
+      this.#filled = 0
+    }
+    if (this.#filled === 0) {
+      if (this.#count >= buckets.length * this.#perBucket) {
+        this.#count -= this.#perBucket
+        this.#failures -= buckets[this.#at]!
+      }
+      buckets[this.#at] = 0
+    }
+    this.#filled++
+    this.#count++
+    if (!failed) return
+    buckets[this.#at]!++
+    this.#failures++
   }
 
   #open(mono: MonoMillis): void {
@@ -98,6 +124,7 @@ export class Breaker {
     this.#turn++
     this.#trying = false
     this.#at = 0
+    this.#filled = 0
     this.#count = 0
     this.#failures = 0
     this.#changed(state)

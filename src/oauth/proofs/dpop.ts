@@ -5,7 +5,7 @@ import { equalSecrets } from '../../model/secrets/secret.ts'
 import type { OAuthCall } from '../endpoints/parts.ts'
 import { endpointUrl } from '../messages/endpoint-url.ts'
 import { readPublicJwk } from '../signing-keys/jwk.ts'
-import { readJwt, verifyJwt } from '../signing-keys/jwt.ts'
+import { flawOfTimes, readJwt, verifyJwt } from '../signing-keys/jwt.ts'
 import { certificateThumbprint } from './mtls.ts'
 import { comparableUrl } from './proof-url.ts'
 import { consumeOnce, type ProofParts } from './replay.ts'
@@ -117,6 +117,8 @@ function readProof(proofs: readonly string[], expected: Expected, now: number): 
   if (typeof htu !== 'string' || !isOneOf(htu, expected.urls)) return 'the htu of the proof is not the address'
   if (typeof iat !== 'number') return 'the iat of the proof is missing or malformed'
   if (!(Math.abs(iat * 1000 - now) <= WINDOW_MS)) return 'the proof is too old or from the future'
+  if (flawOfTimes(jwt.claims, now / 1000, WINDOW_MS / 1000) !== undefined)
+    return 'the exp or nbf of the proof refuses it'
   if (expected.token !== '' && !isHashOf(ath, expected.token)) return 'the ath of the proof is not that of the token'
   const holder = readPublicJwk(jwt.header.jwk)
   if (holder === undefined) return 'the jwk of the proof is not a public key that we take'

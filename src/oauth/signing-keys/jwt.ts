@@ -55,7 +55,7 @@ export function fitsAlgorithm(key: KeyObject, algorithm: JwtAlgorithm): boolean 
  * Reads a signed token in compact form (RFC 7515 section 7.1, RFC 7519 section 7.2). Refused are: anything but three parts of
  * canonical base64url without padding, tokens of over 8,192 characters, members named twice, algorithms that are not allowed
  * (`none`, symmetric ones), a `typ` that is not one of `types` (lower case; '' allows that there is none), and any `crit`,
- * because we know no extension. Answers what is wrong, in words, when it is refused.
+ * because we know no extension, nor claims that are not encoded (`b64`, RFC 7797). Answers what is wrong, in words, when it is refused.
  */
 export function readJwt(text: string, types: readonly string[]): Jwt | string {
   const compact = readCompact(text, JWT_LIMIT, types)
@@ -81,11 +81,24 @@ export function readCompact(text: string, limit: number, types: readonly string[
   const header = readStrictObject(head)
   if (header === undefined) return 'the header of the token is not a JSON object'
   if (header.crit !== undefined) return 'the token has critical extensions'
+  if (header.b64 !== undefined && header.b64 !== true) return 'the claims of the token are not encoded (b64)'
   if (!types.includes(mediaType(header.typ))) return 'the typ of the token is not the expected one'
   const claims = readStrictObject(body)
   if (claims === undefined) return 'the claims of the token are not a JSON object'
   const signed = Buffer.from(text.slice(0, headText.length + 1 + claimsText.length), 'latin1')
   return { header, claims, signed, signature }
+}
+
+/**
+ * What is wrong with the times of a token that a client made itself (RFC 7519 sections 4.1.4 to 4.1.6), in words: each is optional, and
+ * counts where it is there. Clocks may differ by `skewS` seconds.
+ */
+export function flawOfTimes({ exp, nbf, iat }: JsonObject, nowS: number, skewS: number): string | undefined {
+  if (exp !== undefined && typeof exp !== 'number') return 'the exp is malformed'
+  if (exp !== undefined && !(exp > nowS - skewS)) return 'it has expired'
+  for (const from of [nbf, iat])
+    if (from !== undefined && !(typeof from === 'number' && from <= nowS + skewS)) return 'it is from the future'
+  return undefined
 }
 
 /** True when the signature of a token was made by the owner of this public key, with the algorithm that the token names. */

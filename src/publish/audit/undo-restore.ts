@@ -7,6 +7,7 @@ import { isObject, type JsonObject } from '../../model/json/json.ts'
 import { newGeneration, USER_GENERATION, USER_NAME } from '../../model/keys/key.ts'
 import { policyApisOf } from '../../model/policies/policy-index.ts'
 import { foldCase } from '../../model/text/fold.ts'
+import { isExpired } from '../../model/time/expiry.ts'
 import type { AuditChange, Change } from '../../store/ports/ports.ts'
 import { checkPlace, type PlaceRules } from '../apis/api-place.ts'
 import { checkIdsStillFree } from '../documents/own-ids.ts'
@@ -170,10 +171,10 @@ function restoreDeveloper({ also }: RestoreParts, { id, before, after }: AuditCh
 const WAYS_IN = ['password', 'password_updated', 'PWHistory', 'nonce', 'sso_key', 'last_login_date']
 
 /**
- * A user keeps the password that it has now, and tokens that were ended stay so: by a deletion, a switch or another password.
+ * A user keeps the password that it has now, and tokens that were ended stay so: by a deletion, a switch, an expiry or another password.
  * @throws Fault `undo_refused` (409) for a token
  */
-function restoreSession(_parts: SecretParts, { before, after, session }: AuditChange): JsonObject | null {
+function restoreSession(parts: SecretParts, { before, after, session }: AuditChange): JsonObject | null {
   if ((session?.clientId ?? '') !== '') throw fault('undo_refused', 'tokens that were revoked stay so')
   if (before === null || before[USER_NAME] === undefined) return before
   if (after === null) return { ...before, ...newGeneration() }
@@ -181,7 +182,9 @@ function restoreSession(_parts: SecretParts, { before, after, session }: AuditCh
   return {
     ...before,
     ...(isObject(password) && { basic_auth_data: password }),
-    ...(before.is_inactive === true ? newGeneration() : generation !== undefined && { [USER_GENERATION]: generation }),
+    ...(before.is_inactive === true || isExpired(after, clockOf(parts).wall())
+      ? newGeneration()
+      : generation !== undefined && { [USER_GENERATION]: generation }),
   }
 }
 

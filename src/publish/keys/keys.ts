@@ -16,7 +16,8 @@ import { DEVELOPER_ID } from '../../model/portal/developers/developer.ts'
 import { hashKey, newSecret, unseal } from '../../model/secrets/secret.ts'
 import { checkSession } from '../../model/sessions/session.ts'
 import { hexOf } from '../../model/text/hex.ts'
-import { expiresByPolicies } from '../../model/time/expiry.ts'
+import type { Millis } from '../../model/time/clock.ts'
+import { expiresByPolicies, isExpired } from '../../model/time/expiry.ts'
 import type { Change, Revision, SessionRow, StoredDocument } from '../../store/ports/ports.ts'
 import { auditOf, clockOf, type SecretParts } from '../documents/parts.ts'
 import { withHolder } from '../portal/developers/developer-change.ts'
@@ -326,7 +327,7 @@ async function save(parts: SecretParts, write: Write, action: string): Promise<O
     ...write.session,
     ...(orgId !== '' && { org_id: orgId }),
     last_updated: String(Math.floor(now / 1000)),
-    ...generationFor(write.session, stored),
+    ...generationFor(write.session, stored, now),
   }
   const policyIds = policyIdsOf(prepared.session)
   const forgetAt = write.evictAt ?? (await evictionOf(parts, said, prepared, now))
@@ -349,13 +350,13 @@ async function save(parts: SecretParts, write: Write, action: string): Promise<O
   return { keyHash, session, revision }
 }
 
-/** Of a user: another one for a new user, for one that is switched off, and for one that gets another password. */
-function generationFor(session: JsonObject, stored: SessionRow | undefined): JsonObject {
+/** Of a user: another one for a new user, for one that is switched off or has expired, and for one that gets another password. */
+function generationFor(session: JsonObject, stored: SessionRow | undefined, now: Millis): JsonObject {
   if (session[USER_NAME] === undefined) return {}
   if (stored === undefined) return newGeneration()
   const isSwitchedOff = session.is_inactive === true && stored.body.is_inactive !== true
   const isRepassworded = passwordHashOf(session) !== passwordHashOf(stored.body)
-  return isSwitchedOff || isRepassworded ? newGeneration() : {}
+  return isSwitchedOff || isRepassworded || isExpired(stored.body, now) ? newGeneration() : {}
 }
 
 /** The session of a new key: when it was made, and when its policies have it expire. @throws Fault `key_invalid` */

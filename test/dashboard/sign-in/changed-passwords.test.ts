@@ -235,12 +235,13 @@ for (const [kind, { make, given, changes, saves }] of Object.entries(KINDS))
     }
   })
 
-test('an undone entry brings nothing back that was ended: neither by a deletion nor by a switch or another password', async (t) => {
+test('an undone entry brings nothing back that was ended: neither by a deletion nor by a switch, an expiry or another password', async (t) => {
   const world = await start(t)
   const entries: Readonly<Record<string, Way>> = {
     deletion: (_, name) => svc(world, 'DELETE', `/svc/keys/${name}?org_id=${world.orgId}`),
     'switched off': (_, name) =>
       svc(world, 'PUT', `/svc/keys/${name}?org_id=${world.orgId}`, session({ is_inactive: true })),
+    expiry: (_, name) => svc(world, 'PUT', `/svc/keys/${name}?org_id=${world.orgId}`, session({ expires: 1 })),
     'another password': (_, name) =>
       svc(world, 'PUT', `/svc/keys/${name}?org_id=${world.orgId}`, { ...withPassword(NEXT), alias: 'Ann' }),
   }

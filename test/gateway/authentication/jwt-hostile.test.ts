@@ -69,6 +69,7 @@ describe('tokens that are not what they say, at an API with a shared secret', ()
     'a header with crit': signed({ ...HEADER, crit: ['exp'] }),
     'a header with an empty crit': signed({ ...HEADER, crit: [] }),
     'b64 false': signed({ ...HEADER, b64: false, crit: ['b64'] }),
+    'b64 false without crit': signed({ ...HEADER, b64: false }),
     'a kid that is a number': signed({ ...HEADER, kid: 7 }),
     'a kid that is a path': compact({ ...HEADER, kid: '../../../../dev/null' }, claims(), hs(Buffer.alloc(0))),
     'a key in its own header': compact(

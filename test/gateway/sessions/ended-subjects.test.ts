@@ -174,6 +174,12 @@ const ENDINGS: readonly {
     again: ({ subjects }) => subjects.user(),
   },
   {
+    name: 'a user that expires and is extended',
+    of: 'ofUser',
+    end: ({ made }) => made('PUT', '/svc/keys/ann', { access_rights: rightsOn('a', 'j', 'k'), expires: 1 }),
+    again: ({ made }) => made('PUT', '/svc/keys/ann', { access_rights: rightsOn('a', 'j', 'k'), expires: 0 }),
+  },
+  {
     name: 'a user that is switched off, deleted and made active',
     of: 'ofUser',
     end: ({ made }) => made('PUT', '/svc/keys/ann', { access_rights: rightsOn('a', 'j', 'k'), is_inactive: true }),
@@ -232,11 +238,15 @@ for (const format of ['opaque', 'jwt'] as const)
       for (const [what, good] of Object.entries(await world[of]())) assert.ok(await good(), `${what} of the next`)
     })
 
-test('a user that has expired has no tokens', async (t) => {
+test('a user that has expired has no tokens, also when it is extended later', async (t) => {
   const world = await start(t, 'opaque')
+  const rights = rightsOn('a', 'k')
+  const expires = Math.floor(world.gate.clock.wall() / 1000) + 60
+  await world.made('PUT', '/svc/keys/ann', { access_rights: rights, expires })
   const artefacts = Object.values(await world.ofUser())
-  const expires = Math.floor(world.gate.clock.wall() / 1000) - 1
-  await world.made('PUT', '/svc/keys/ann', { access_rights: rightsOn('a', 'k'), expires })
+  world.gate.clock.advance(61_000)
+  for (const good of artefacts) assert.equal(await good(), false)
+  await world.made('PUT', '/svc/keys/ann', { access_rights: rights, expires: expires + 3600 })
   for (const good of artefacts) assert.equal(await good(), false)
 })
 

@@ -122,6 +122,49 @@ test('a breaker is open exactly when the share of its last samples says so', () 
   )
 })
 
+test('a breaker with a large sample opens by the last outcomes, give or take a thousandth', () => {
+  for (const samples of [1025, 5000, 100_000]) {
+    const rule = { threshold: 0.5, samples, coolDownMs: 1000, halfOpen: true }
+    const breaker = new Breaker('GET /', rule, () => {})
+    const settled = (failed: boolean, most: number) => {
+      for (let count = 1; count <= most; count++) {
+        breaker.settle(breaker.admit(0), failed, 0)
+        if (breaker.look(0) === 'open') return count
+      }
+      return 0
+    }
+    assert.equal(settled(false, 3 * samples), 0)
+    const opened = settled(true, samples)
+    const [least, most] = [samples / 2, samples / 2 + samples / 1000 + 2]
+    assert.ok(opened >= least && opened <= most, `${samples}: after ${opened} failures`)
+  }
+  const first = new Breaker('GET /', { threshold: 1, samples: 5000, coolDownMs: 1000, halfOpen: true }, () => {})
+  for (let count = 0; count < 5000; count++) {
+    assert.equal(first.look(0), 'closed')
+    first.settle(first.admit(0), true, 0)
+  }
+  assert.equal(first.look(0), 'open')
+})
+
+test('the samples of breakers take no memory before there is traffic, and little with it', async (t) => {
+  const [origin] = await origins(t, 1)
+  const gateway = await startTestGateway()
+  t.after(() => gateway.close())
+  const count = 300
+  const paths = Array.from({ length: count }, (_, index) => `/p${index}`)
+  const sample = { threshold_percent: 1, samples: 100_000, return_to_service_after: 5 }
+  const entries = paths.map((path) => ({ path, method: 'GET', ...sample }))
+  const versions = { Default: { name: 'Default', extended_paths: { circuit_breakers: entries } } }
+  const definition = classic('c', '/c/', origin!.url, { version_data: { not_versioned: true, versions } })
+  const before = process.memoryUsage().arrayBuffers
+  assert.equal((await gateway.svc('POST', '/svc/apis', definition)).status, 200)
+  const { status } = await gateway.call('/c/p1')
+  for (const path of paths.slice(0, 50)) await gateway.call(`/c${path}`)
+  const grown = process.memoryUsage().arrayBuffers - before
+  assert.equal(status, 200)
+  assert.ok(grown < (count * sample.samples) / 3, `${grown} bytes`)
+})
+
 test('an outcome of before the breaker opened says nothing about the request that tries', () => {
   const breaker = new Breaker('GET /', { threshold: 1, samples: 1, coolDownMs: 1000, halfOpen: true }, () => {})
   const [slow, failing] = [breaker.admit(0), breaker.admit(0)]
