@@ -5,7 +5,7 @@ export interface ForwardedClient {
   readonly address: string
   /** False where a trusted proxy names a client that is no address: `address` is then the last valid one. */
   readonly proven: boolean
-  /** The addresses of `X-Forwarded-For` from the left, as far as they are some. */
+  /** The client and the proxies behind it, as trusted proxies wrote them: what is left of the client is its own claim. */
   readonly chain: readonly string[]
 }
 
@@ -31,14 +31,13 @@ export function forwardedClient(
   if (entries.length === 0) return fromRealIp(peer, realIp)
   const chain: string[] = []
   let client = peer
-  let found = false
   for (const entry of entries.reverse()) {
     const address = forwardedAddress(entry)
-    // Nobody vouches for the entries left of it.
-    if (address === undefined) return { address: client, proven: found, chain: chain.reverse() }
+    if (address === undefined) return { address: client, proven: false, chain: chain.reverse() }
     chain.push(address)
-    if (!found) client = address
-    found ||= !isListed(trusted, address)
+    client = address
+    // Nobody vouches for the entries left of it.
+    if (!isListed(trusted, address)) break
   }
   return { address: client, proven: true, chain: chain.reverse() }
 }

@@ -1,8 +1,15 @@
 import assert from 'node:assert/strict'
+import { isIP } from 'node:net'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { TerritoryIndex } from '../../../src/gateway/routing/territory-index.ts'
-import { sharedHosts, territoriesOverlap, territoryOf } from '../../../src/model/apis/definition/territory.ts'
+import {
+  domainFault,
+  isShared,
+  sharedHosts,
+  territoriesOverlap,
+  territoryOf,
+} from '../../../src/model/apis/definition/territory.ts'
 
 const HOSTS = sharedHosts(['https://gw.example.org:8443/', 'not a URL', ''])
 const DOMAINS = ['', 'pay.example', 'shop.example', 'gw.example.org', 'localhost', '10.0.0.1']
@@ -103,5 +110,21 @@ test('names that nobody can own, and those that the gateway is reached by, are s
     assert.ok(!territoriesOverlap(at(shared, '/b/'), at(''), HOSTS), shared)
   }
   assert.ok(!territoriesOverlap(at('pay.example'), at(''), HOSTS))
+  // Hosts that URLs read as an IPv4 address, or not at all.
+  const part = fc
+    .nat(255)
+    .chain((number) =>
+      fc.constantFrom(`${number}`, `0${number.toString(8)}`, `0x${number.toString(16)}`, `000${number}`, '0x'),
+    )
+  const label = fc.oneof(part, fc.constantFrom('a', 'example', '1a', '0xg', '0x1e'))
+  fc.assert(
+    fc.property(fc.array(label, { minLength: 1, maxLength: 5 }), (labels) => {
+      const domain = labels.join('.')
+      const host = URL.parse(`http://${domain}/`)?.hostname
+      const isName = host !== undefined && isIP(host) === 0
+      assert.equal(isShared(domain, new Set()), !isName || labels.length === 1, domain)
+      assert.equal(domainFault(domain) === undefined, isName || isIP(domain) === 4, domain)
+    }),
+  )
   assert.ok(territoriesOverlap(at('pay.example', '/a/'), at('pay.example', '/b/'), HOSTS))
 })

@@ -6,6 +6,7 @@ import type { Api, OperationRule, PathMatching } from '../definition/api.ts'
 import { definedSegments, unmatchablePath } from '../definition/defined-path.ts'
 import type { Flaw } from '../definition/flaw.ts'
 import type { RewriteRule } from '../definition/operation.ts'
+import { domainFault } from '../definition/territory.ts'
 import type { TreePath } from '../definition/tree.ts'
 import { isEmptyRule } from '../read/read-rules.ts'
 
@@ -22,9 +23,12 @@ export function pathExpression(path: string, matching: PathMatching): string {
  * of are not looked at: documents of others may hold paths with a query.
  */
 export function pathFlaws(api: Api): Flaw[] {
-  const { format, rules, versioning } = api
+  const { format, rules, versioning, domain } = api
   const versions = ['version_data', 'versions']
-  const flaws = format === 'oas' ? rulesFlaws(api, rules.operations, ['paths']) : []
+  const flaws: Flaw[] = []
+  const unreached = domainFault(domain)
+  if (unreached !== undefined) flaws.push({ at: ['domain'], reason: unreached })
+  if (format === 'oas') flaws.push(...rulesFlaws(api, rules.operations, ['paths']))
   if (format === 'classic') flaws.push(...rulesFlaws(api, rules.operations, [...versions, 'Default']))
   for (const [name, { operations }] of Object.entries(versioning?.inline ?? {}))
     flaws.push(...rulesFlaws(api, operations, [...versions, name]))

@@ -47,7 +47,20 @@ export function isShared(domain: string, hosts: SharedHosts): boolean {
 
 /** True for '' as well. */
 export function isUnownable(domain: string): boolean {
-  return !domain.includes('.') || isIP(domain) !== 0 || domain.endsWith('.localhost')
+  return !domain.includes('.') || namesAddress(domain) || domain.endsWith('.localhost')
+}
+
+/** A host whose last label is a number is an IPv4 address in some spelling, or none (WHATWG URL, "ends in a number"). */
+const ENDS_IN_NUMBER = /(?:^|\.)(?:\d+|0x[\da-f]*)\.?$/i
+
+function namesAddress(domain: string): boolean {
+  return isIP(domain) !== 0 || ENDS_IN_NUMBER.test(domain)
+}
+
+/** Why a domain that is a host name by its characters cannot be that of an API; undefined when it can. */
+export function domainFault(domain: string): string | undefined {
+  if (!ENDS_IN_NUMBER.test(domain) || isIP(domain) === 4) return undefined
+  return 'ends in a number, so it must be an IPv4 address of four decimal numbers'
 }
 
 /**
