@@ -1,5 +1,6 @@
 import { fault } from '../../errors/fault.ts'
 import { type DocumentId, isDocumentId } from '../../model/documents/ids.ts'
+import { PLAIN_KINDS } from '../../model/documents/kinds.ts'
 import type { JsonObject, Stored } from '../../model/json/json.ts'
 import { mayDo } from '../../model/people/permission.ts'
 import { userOf } from '../../model/people/user.ts'
@@ -22,29 +23,20 @@ import { ownsState } from './owned-state.ts'
 
 /** The permission that undoing a change of a kind needs: that of the change itself, for writing; other kinds cannot be undone. */
 const NEEDS: Readonly<Record<string, string>> = Object.assign(Object.create(null), {
+  ...Object.fromEntries(PLAIN_KINDS),
   api: 'apis',
   policy: 'policies',
   session: 'keys',
   oauth_client: 'oauth',
   developer: 'portal',
   key_end: 'portal',
-  certificate: 'certs',
   asset: 'api_assets',
-  hook: 'hooks',
   idp_profile: 'idm',
   user: 'users',
   user_group: 'user_groups',
   label: 'admin',
   organisation: 'admin',
   key_request: 'portal',
-  portal_configuration: 'portal',
-  portal_documentation: 'portal',
-  portal_documentation_text: 'portal',
-  portal_look: 'portal',
-  portal_menu: 'portal',
-  portal_page: 'portal',
-  // Some of its entries may be others' to write.
-  catalogue: 'admin',
 })
 
 /** Kinds that are based on APIs, whose owners alone may change them. */

@@ -22,6 +22,11 @@ export interface KindIndexes {
    * walked in order without a look at the others, however many documents there are.
    */
   readonly apart?: readonly { readonly by: string; readonly sorted: readonly string[] }[]
+  /**
+   * The permission that undoing a change needs, of a kind that is put back as it was. Kinds that are checked when they are put back are
+   * in `publish/audit/undo-restore.ts`.
+   */
+  readonly undoneBy?: string
 }
 
 /** Characters of a text that are filed folded, and so found by a part. */
@@ -128,6 +133,7 @@ export const DOCUMENT_KINDS: Readonly<Record<string, KindIndexes>> = {
   org_session: { unique: { org_id: text('org_id') }, lookup: {} },
   /** Body: `StoredCertificate` of publish/certificates.ts. */
   certificate: {
+    undoneBy: 'certs',
     unique: { cert_id: text('cert_id') },
     lookup: { org_id: text('org_id'), subject_folded: folded('subject') },
     sorted: { not_after: date('not_after'), date_created: date('date_created') },
@@ -144,6 +150,7 @@ export const DOCUMENT_KINDS: Readonly<Record<string, KindIndexes>> = {
   },
   /** A webhook. Its name is how callers find it again. */
   hook: {
+    undoneBy: 'hooks',
     unique: {},
     lookup: { org_id: text('org_id') },
     sorted: { name: text('name'), name_folded: folded('name') },
@@ -245,16 +252,18 @@ export const DOCUMENT_KINDS: Readonly<Record<string, KindIndexes>> = {
     ],
   },
   /** Body: `PortalConfiguration` of model/portal/settings/portal-configuration.ts; one in an organisation, as the next three. */
-  portal_configuration: { unique: { org_id: text('org_id') }, lookup: {} },
-  catalogue: { unique: { org_id: text('org_id') }, lookup: {} },
-  portal_menu: { unique: { org_id: text('org_id') }, lookup: {} },
+  portal_configuration: { unique: { org_id: text('org_id') }, lookup: {}, undoneBy: 'portal' },
+  // Undoing it needs an administrator: some of its entries may be other people's to write.
+  catalogue: { unique: { org_id: text('org_id') }, lookup: {}, undoneBy: 'admin' },
+  portal_menu: { unique: { org_id: text('org_id') }, lookup: {}, undoneBy: 'portal' },
   /** Style sheets and script of the portal's pages. */
-  portal_look: { unique: { org_id: text('org_id') }, lookup: {} },
+  portal_look: { unique: { org_id: text('org_id') }, lookup: {}, undoneBy: 'portal' },
   /** Documentation of an API, as an entry of the catalogue names it. */
-  portal_documentation: { unique: {}, lookup: { org_id: text('org_id'), api_id: text('api_id') } },
+  portal_documentation: { unique: {}, lookup: { org_id: text('org_id'), api_id: text('api_id') }, undoneBy: 'portal' },
   /** The text of a documentation, under the same id: lists need not read it. */
-  portal_documentation_text: { unique: {}, lookup: {} },
+  portal_documentation_text: { unique: {}, lookup: {}, undoneBy: 'portal' },
   portal_page: {
+    undoneBy: 'portal',
     unique: {
       /** With and without slashes at its ends it is one place. */
       org_slug: (body) => `${body.org_id ?? ''}/${String(body.slug ?? '').replace(/^\/|\/$/g, '')}`,
@@ -264,3 +273,8 @@ export const DOCUMENT_KINDS: Readonly<Record<string, KindIndexes>> = {
     sorted: { title_folded: folded('title') },
   },
 }
+
+/** Kinds that are put back as they were when a change is undone, each with the permission that it needs. */
+export const PLAIN_KINDS: ReadonlyMap<string, string> = new Map(
+  Object.entries(DOCUMENT_KINDS).flatMap(([kind, { undoneBy }]) => (undoneBy === undefined ? [] : [[kind, undoneBy]])),
+)

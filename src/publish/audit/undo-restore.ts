@@ -3,6 +3,7 @@ import { fault } from '../../errors/fault.ts'
 import { documentOf } from '../../model/apis/definition/stored-api.ts'
 import { readNewApi } from '../../model/apis/read/read.ts'
 import type { DocumentId } from '../../model/documents/ids.ts'
+import { PLAIN_KINDS } from '../../model/documents/kinds.ts'
 import { isObject, type JsonObject } from '../../model/json/json.ts'
 import { newGeneration, USER_GENERATION, USER_NAME } from '../../model/keys/key.ts'
 import { policyApisOf } from '../../model/policies/policy-index.ts'
@@ -41,25 +42,17 @@ const asItWas: Restore = (_parts, { before }) => before
 
 /** How each kind of document is put back; those that are not here cannot be. */
 export const RESTORE: Readonly<Record<string, Restore>> = Object.assign(Object.create(null), {
+  ...Object.fromEntries([...PLAIN_KINDS.keys()].map((kind) => [kind, asItWas])),
   api: restoreApi,
   policy: restorePolicy,
   oauth_client: restoreClient,
   session: restoreSession,
   developer: restoreDeveloper,
   key_end: asItWas,
-  certificate: asItWas,
   asset: restoreAsset,
-  hook: asItWas,
   idp_profile: restoreProfile,
   org_session: asItWas,
   organisation: restoreOrganisation,
-  portal_configuration: asItWas,
-  portal_documentation: asItWas,
-  portal_documentation_text: asItWas,
-  portal_look: asItWas,
-  portal_menu: asItWas,
-  portal_page: asItWas,
-  catalogue: asItWas,
 } satisfies Record<string, Restore>)
 
 /** @throws Fault `id_taken`, `listen_path_taken` (409), `undo_refused` (409) for a new API that others are based on already */
