@@ -5,6 +5,7 @@ import { OAUTH_SCHEME } from './oauth-scheme.ts'
 import type { Scheme } from './scheme.ts'
 import { TOKEN_SCHEME } from './token-scheme.ts'
 
+// Schemes that OpenAPI cannot declare come last: groups with them follow the others in a document.
 const ALL = [TOKEN_SCHEME, OAUTH_SCHEME, JWT_SCHEME, BASIC_SCHEME, HMAC_SCHEME] as const
 
 /** How a request proves who sends it. */
