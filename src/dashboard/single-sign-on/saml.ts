@@ -1,6 +1,7 @@
 import type { SAML } from '@node-saml/node-saml'
 import { Fault, fault, toFault } from '../../errors/fault.ts'
 import { isObject, type JsonObject } from '../../model/json/json.ts'
+import { visitorOf } from '../../model/network/visitor.ts'
 import { profileText } from '../../model/single-sign-on/idp-profile.ts'
 import { TaskThread } from '../../model/threads/task-thread.ts'
 import { certificateKeyOf, findCertificate } from '../../publish/certificates/certificates.ts'
@@ -29,8 +30,10 @@ const OLDEST_MS = 600_000
 /** How long the browser has to come for what its answer led to. */
 const HANDOVER_MS = 60_000
 const MOST_RESPONSE = 700_000
-/** Elements, comments and the like of a response, both tags of an element counted. Some 2,000 groups of a person fit. */
-const MOST_MARKUP = 5000
+/** Elements, comments and the like of a response, both tags of an element counted. Some 900 groups of a person fit. */
+const MOST_MARKUP = 2000
+/** Blanks, quotes and equals signs in a row: attributes need them between. Those of 1,000 elements and lines of encrypted text fit. */
+const MOST_SEPARATORS = 15_000
 const JUDGE_WITHIN_MS = 5000
 const REDIRECT = 'urn:oasis:names:tc:SAML:2.0:bindings:HTTP-Redirect'
 
@@ -43,6 +46,8 @@ const samlThread = new TaskThread<SamlTask, SamlResult>({
   mostWaiting: 50,
 })
 
+/** Metadata are read once for all callers: no one address waits for them. */
+const METADATA = 'metadata'
 const fetchedMetadata = new WeakMap<object, TimedCache<IdpMetadata>>()
 
 /** Sends the browser to the identity provider with a request, and leaves it a cookie to come back with. @throws Fault `sso_failed` (403) */
@@ -74,7 +79,7 @@ export async function takeSamlResponse(parts: DashboardParts, call: Call, used: 
   const requestedAt = requestMadeAt(parts.sealKey, profile.id, claimed, parts.clock.wall())
   if (requestedAt === undefined) throw fault('sso_failed', 'the response answers none of our requests')
   const metadata = await samlMetadataOf(parts, used)
-  const { assertionId, proven } = await inThread<JudgedResponse>({
+  const task: SamlTask = {
     task: 'judge',
     encoded,
     options: await optionsOf(parts, used, metadata),
@@ -82,7 +87,8 @@ export async function takeSamlResponse(parts: DashboardParts, call: Call, used: 
     requestedAt,
     profile: { id: profile.id, config: profile.config },
     bearer: { issuer: metadata.entityId, recipient: acsOf(parts, used), requestId: claimed },
-  })
+  }
+  const { assertionId, proven } = await inThread<JudgedResponse>(task, visitorOf(call.clientAddress))
   const now = parts.clock.wall()
   const body = { use: 'saml', request: claimed, ...provenBody(proven) }
   const hand = ticketHash('sso_saml', claimed)
@@ -129,12 +135,15 @@ function checkMarkup(xml: string): void {
   let markup = 0
   for (let at = xml.indexOf('<'); at !== -1; at = xml.indexOf('<', at + 1))
     if (++markup > MOST_MARKUP) throw fault('sso_failed', `the SAML response has more than ${MOST_MARKUP} tags`)
+  let separators = 0
+  for (const _run of xml.matchAll(/[\s"'=]+/g))
+    if (++separators > MOST_SEPARATORS) throw fault('sso_failed', 'the SAML response has too many attributes')
 }
 
 /** @throws Fault `sso_failed` (403) with the reason, `busy` (503) */
-async function inThread<Result extends SamlResult>(task: SamlTask): Promise<Result> {
+async function inThread<Result extends SamlResult>(task: SamlTask, caller: string): Promise<Result> {
   try {
-    return (await samlThread.run(task)) as Result
+    return (await samlThread.run(task, caller)) as Result
   } catch (error) {
     if (error instanceof Fault) throw error
     throw fault('sso_failed', toFault(error).message)
@@ -187,7 +196,7 @@ export function samlMetadataOf(parts: DashboardParts, { profile, version }: Used
   fetchedMetadata.set(parts.store, known)
   return known.get(version, async () => {
     const text = profileText(profile.config, 'IDPMetadata')
-    if (text !== '') return inThread<IdpMetadata>({ task: 'metadata', xml: text })
+    if (text !== '') return inThread<IdpMetadata>({ task: 'metadata', xml: text }, METADATA)
     const { allow_private: allowPrivate, timeout_ms: timeoutMs } = parts.config.sso
     const url = profileText(profile.config, 'IDPMetadataURL')
     const response = await guardedFetch(
@@ -196,7 +205,7 @@ export function samlMetadataOf(parts: DashboardParts, { profile, version }: Used
       { allowPrivate, timeoutMs },
     )
     if (response.status !== 200) throw fault('sso_failed', 'the metadata of the identity provider cannot be read')
-    return inThread<IdpMetadata>({ task: 'metadata', xml: await response.text() })
+    return inThread<IdpMetadata>({ task: 'metadata', xml: await response.text() }, METADATA)
   })
 }
 

@@ -8,7 +8,7 @@ export interface TaskThreadOptions {
   /** Longest time for one task, from when the thread has it. */
   readonly withinMs: number
   readonly memoryMb: number
-  /** Tasks that may wait for their turn. */
+  /** Tasks that may wait for their turn, of all callers together. */
   readonly mostWaiting: number
 }
 
@@ -28,11 +28,14 @@ const START_WITHIN_MS = 60_000
 
 /**
  * Runs work on untrusted input outside the event loop: one task at a time, on a thread that is terminated when a task exceeds its time or
- * memory. The next task gets a new thread. An idle thread does not keep the process.
+ * memory. The next task gets a new thread. An idle thread does not keep the process. Callers take turns, so that nobody waits for all
+ * tasks of another.
  */
 export class TaskThread<Task, Result> {
   readonly #options: TaskThreadOptions
-  readonly #waiting: Job[] = []
+  /** By caller, who is next first. */
+  readonly #waiting = new Map<string, Job[]>()
+  #waitingCount = 0
   #worker: Worker | undefined
   #running: Job | undefined
   #timer: NodeJS.Timeout | undefined
@@ -41,20 +44,45 @@ export class TaskThread<Task, Result> {
     this.#options = options
   }
 
-  /** @throws Error with the reason of the thread, or that the task exceeded its bounds; Fault `busy` (503) when too many wait */
-  run(task: Task): Promise<Result> {
-    const { mostWaiting, name } = this.#options
-    if (this.#waiting.length >= mostWaiting)
-      return Promise.reject(fault('busy', `${mostWaiting} tasks wait for the ${name} thread`))
+  /**
+   * Does a task of a caller, such as an address. When too many wait, the newest task of the caller with most of them is refused.
+   * @throws Error with the reason of the thread, or that the task exceeded its bounds; Fault `busy` (503) when too many wait
+   */
+  run(task: Task, caller = ''): Promise<Result> {
     return new Promise<Result>((resolve, reject) => {
-      this.#waiting.push({ task, resolve: resolve as (result: unknown) => void, reject })
+      const jobs = this.#waiting.get(caller) ?? []
+      jobs.push({ task, resolve: resolve as (result: unknown) => void, reject })
+      this.#waiting.set(caller, jobs)
+      this.#waitingCount++
+      if (this.#waitingCount > this.#options.mostWaiting) this.#refuseOne()
       this.#next()
     })
   }
 
+  #refuseOne(): void {
+    const { mostWaiting, name } = this.#options
+    const [caller, jobs] = [...this.#waiting].reduce((most, each) => (each[1].length >= most[1].length ? each : most))
+    const refused = jobs.pop()!
+    if (jobs.length === 0) this.#waiting.delete(caller)
+    this.#waitingCount--
+    refused.reject(fault('busy', `${mostWaiting} tasks wait for the ${name} thread`))
+  }
+
+  /** The oldest task of the caller whose turn it is. */
+  #take(): Job | undefined {
+    const next = this.#waiting.entries().next().value
+    if (next === undefined) return undefined
+    const [caller, jobs] = next
+    const job = jobs.shift()
+    this.#waiting.delete(caller)
+    if (jobs.length > 0) this.#waiting.set(caller, jobs)
+    this.#waitingCount--
+    return job
+  }
+
   #next(): void {
     if (this.#running !== undefined) return
-    this.#running = this.#waiting.shift()
+    this.#running = this.#take()
     if (this.#running === undefined) {
       this.#worker?.unref()
       this.#within(IDLE_MS, () => this.#end('it is idle')).unref()

@@ -42,6 +42,22 @@ test('a task that takes too much memory ends its thread, and the next one gets a
   assert.deepEqual(after, { status: 'fulfilled', value: 'B' })
 })
 
+test('callers take turns, and one of them never keeps another out', async () => {
+  const thread = threadOf(60_000, 4)
+  const ended: string[] = []
+  const run = async (task: string, caller: string) => {
+    try {
+      ended.push(await thread.run(task, caller))
+    } catch (error) {
+      ended.push(`${task}: ${(error as { code?: string }).code}`)
+    }
+  }
+  const greedy = ['a1', 'a2', 'a3', 'a4', 'a5', 'a6'].map((task) => run(task, 'a'))
+  await Promise.all([...greedy, run('b1', 'b'), run('c1', 'c')])
+  assert.deepEqual(ended.slice(0, 3).sort(), ['a4: busy', 'a5: busy', 'a6: busy'])
+  assert.deepEqual(ended.slice(3), ['A1', 'A2', 'B1', 'C1', 'A3'])
+})
+
 test('no more tasks wait than may', async () => {
   const thread = threadOf(60_000, 2)
   const running = thread.run('a')
