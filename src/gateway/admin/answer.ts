@@ -3,7 +3,7 @@ import { fault } from '../../errors/fault.ts'
 import { renderFault, retryField, statusOf } from '../../errors/render.ts'
 import type { Json } from '../../model/json/json.ts'
 import type { Exchange } from '../server/exchange.ts'
-import type { AnswerStyle } from '../server/respond.ts'
+import { type AnswerStyle, ownFieldsOf } from '../server/respond.ts'
 
 /** The response of a call of the administration API. */
 export interface AdminAnswer {
@@ -61,6 +61,5 @@ export function fieldText(text: string): string {
 }
 
 function usual(x: Exchange, style: AnswerStyle): string {
-  if (x.requestId === '') x.requestId = style.nextRequestId()
-  return `Cache-Control: no-store\r\nX-Content-Type-Options: nosniff\r\nX-Request-Id: ${x.requestId}\r\n`
+  return `Cache-Control: no-store\r\nX-Content-Type-Options: nosniff\r\n${ownFieldsOf(x, style)}`
 }

@@ -1,5 +1,6 @@
 import type { MonoMillis } from '../../model/time/clock.ts'
 import type { Exchange } from '../server/exchange.ts'
+import { passedFields } from '../server/respond.ts'
 import { ASKS, isKnownToClient } from './request-asks.ts'
 import type { ResponseCache } from './response-cache.ts'
 import type { StoredAnswer } from './stored-answer.ts'
@@ -16,5 +17,5 @@ export function serveStored(
   pool.used(answer)
   x.fromCache = true
   const known = (asks & ASKS.condition) !== 0 && isKnownToClient(x.request, answer, x.wall)
-  x.repeat(known ? answer.notModified(now) : answer.at(now), x.limitFields + x.answerExtra)
+  x.repeat(known ? answer.notModified(now) : answer.at(now), passedFields(x))
 }

@@ -25,18 +25,18 @@ export function conclude(x: Exchange, end: Reply | Fault, style: AnswerStyle): v
     return
   }
   const fields = x.corsFields === CORS_FIELDS.upstream ? end.fields : withoutCorsLines(end.fields)
-  x.reply(end.status, fields + x.limitFields + x.answerExtra + idField(x, style), end.body)
+  x.reply(end.status, fields + x.limitFields + x.answerExtra + ownFieldsOf(x, style), end.body)
 }
 
 /** Answers a refusal in the gateway's words, with the limits and CORS fields collected so far. */
 export function answerRefusal(x: Exchange, fault: Fault, style: AnswerStyle): void {
   x.fault = fault
   if (x.http2 && isGrpc(x)) {
-    const extra = x.limitFields + x.answerExtra + retryField(fault) + idField(x, style)
+    const extra = x.limitFields + x.answerExtra + retryField(fault) + ownFieldsOf(x, style)
     x.reply(statusOf(fault, style.legacyStatuses), grpcRefusal(fault) + extra, undefined)
     return
   }
-  const fields = JSON_TYPE + x.limitFields + x.answerExtra + retryField(fault) + idField(x, style)
+  const fields = JSON_TYPE + x.limitFields + x.answerExtra + retryField(fault) + ownFieldsOf(x, style)
   // No API: the incumbent answered in plain text.
   if (style.legacyStatuses && fault.code === 'api_not_found') {
     x.reply(404, fields.replace(JSON_TYPE, 'Content-Type: text/plain; charset=utf-8\r\n'), 'Not Found')
@@ -45,18 +45,28 @@ export function answerRefusal(x: Exchange, fault: Fault, style: AnswerStyle): vo
   x.reply(statusOf(fault, style.legacyStatuses), fields, renderFault(fault, 'gateway'))
 }
 
-function idField(x: Exchange, style: AnswerStyle): string {
+/** The field lines that the gateway adds to every answer of an upstream, fresh or from the cache. */
+export function passedFields(x: Exchange): string {
+  return x.limitFields + x.answerExtra
+}
+
+/** The field lines of every answer that the gateway makes itself, besides limits and what steps add. */
+export function ownFields(requestId: string): string {
+  return `X-Request-Id: ${requestId}\r\n`
+}
+
+/** The same for an exchange, which gets an id where it has none. */
+export function ownFieldsOf(x: Exchange, style: AnswerStyle): string {
   if (x.requestId === '') x.requestId = style.nextRequestId()
-  return `X-Request-Id: ${x.requestId}\r\n`
+  return ownFields(x.requestId)
 }
 
 /** Edits the head of an upstream's answer; answers the lines to append. What we say of limits replaces what it said. */
 export function editAnswer(x: Exchange): string {
   x.bodyConsumer?.answered(x)
-  let extra = x.limitFields
-  if (extra !== '') x.response.dropRange(FIELD.ratelimit, FIELD.xRatelimitReset)
+  let extra = passedFields(x)
+  if (x.limitFields !== '') x.response.dropRange(FIELD.ratelimit, FIELD.xRatelimitReset)
   if (x.corsFields !== CORS_FIELDS.upstream) dropCors(x.response, x.corsFields)
-  extra += x.answerExtra
   extra += editFields(x, x.operation?.responseHeaders, x.chain?.responseHeaders)
   x.bodyObserver?.answered(x.status, x.response.kept() + extra)
   return extra

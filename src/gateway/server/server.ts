@@ -10,7 +10,7 @@ import { sendToTarget } from '../steps/forward/forward.ts'
 import { answerBuffered } from './buffered-answer.ts'
 import { findClientAddress } from './client-address.ts'
 import { begin, Exchange, type Reply, type RouteMatch, type Snapshot } from './exchange.ts'
-import { type AnswerStyle, answerRefusal, conclude, editAnswer } from './respond.ts'
+import { type AnswerStyle, answerRefusal, conclude, editAnswer, ownFields } from './respond.ts'
 import { run } from './run.ts'
 import { trailerRules } from './trailers.ts'
 
@@ -116,7 +116,7 @@ export function trafficHandler(parts: ServerParts): WireHandler<Exchange> {
     },
 
     refuse: (fault) => ({
-      fields: `Content-Type: application/json\r\nCache-Control: no-store\r\nX-Request-Id: ${style.nextRequestId()}\r\n`,
+      fields: `Content-Type: application/json\r\nCache-Control: no-store\r\n${ownFields(style.nextRequestId())}`,
       body: renderFault(fault, 'gateway'),
     }),
   }
