@@ -58,8 +58,9 @@ interface PathItem {
 }
 
 /**
- * As OpenAPI matches (3.1 section 4.8.8.1): one operation serves a request, concrete paths go before templated ones. Where the path
- * that goes first lacks the method, the operation of a later one restricts the request and opens nothing.
+ * As OpenAPI matches (3.1 section 4.8.8.1): one operation serves a request, concrete paths go before templated ones. OpenAPI leaves the
+ * choice between paths such as `/a{x}` and `/{x}a` open: of those the stricter operation serves it. Where the path that goes first
+ * lacks the method, the operation of a later one restricts the request and opens nothing.
  */
 function findOne(rules: readonly IndexedRule[]): Find {
   const fold = rules.some(({ rule }) => rule.ignoreCase)
@@ -73,8 +74,10 @@ function findOne(rules: readonly IndexedRule[]): Find {
     const { method } = sought
     const entry = methods.get(method) ?? (method === 'HEAD' ? methods.get('GET') : undefined) ?? methods.get('')
     if (entry === undefined) sought.lacking = true
-    sought.found = entry?.operation
-    return entry !== undefined
+    if (entry === undefined) return false
+    // Of paths that fit equally well the stricter operation counts.
+    sought.found = sought.found === undefined ? entry.operation : stricter(sought.found, entry.operation)
+    return true
   }
   const find = (method: string, path: string, account: PatternWork) => {
     sought.method = method

@@ -23,7 +23,8 @@ interface Node<T> {
 
 /**
  * Paths of operations by their segments. A walk meets those that fit a path in one order: segment by segment from the left, a fixed word
- * before a mixed segment (`{id}:cancel`), that before a placeholder alone, a tail (`/*`) last. It visits each node once at most.
+ * before a mixed segment (`{id}:cancel`), that before a placeholder alone, a tail (`/*`) last; of mixed segments the one with more fixed
+ * characters first. It visits each node once at most.
  */
 export class OperationTrie<T> {
   readonly #root: Node<T> = emptyNode()
@@ -35,7 +36,7 @@ export class OperationTrie<T> {
     list.push(value)
   }
 
-  /** Shows every value whose path fits to `visit`, until it answers true. @throws Fault `patterns_over_budget` */
+  /** Shows every value whose path fits to `visit`, until it has answered true and those that fit equally well were shown. @throws Fault `patterns_over_budget` */
   walk(path: string, visit: (value: T) => boolean, account: PatternWork): void {
     walk(this.#root, path, 0, visit, account)
   }
@@ -70,22 +71,102 @@ const byLength = <T>(a: Mixed<T>, b: Mixed<T>) => b.fixedLength - a.fixedLength 
 /** Work of comparing a segment with a mixed one, and with each of its words (`pattern-work.ts`). */
 const WORK_OF_MIXED = 10
 
+type Visit<T> = (value: T) => boolean
+
 /** True when `visit` has ended the walk. `at` is the position of the slash before the next segment. */
-function walk<T>(node: Node<T>, path: string, at: number, visit: (value: T) => boolean, account: PatternWork): boolean {
-  if (at >= path.length - 1) return node.ends.some(visit) || node.tails.some(visit)
-  const slash = path.indexOf('/', at + 1)
-  const end = slash === -1 ? path.length : slash
+function walk<T>(node: Node<T>, path: string, at: number, visit: Visit<T>, account: PatternWork): boolean {
+  if (at >= path.length - 1) return shown(node.ends, visit) || shown(node.tails, visit)
+  const end = segmentEnd(path, at)
   const literal = node.literals.find(path, at + 1, end)
   if (literal !== undefined && walk(literal, path, end, visit, account)) return true
   if (node.mixed.size > 0) {
-    node.ordered ??= [...node.mixed.values()].sort(byLength)
-    const segment = path.slice(at + 1, end)
-    const each = WORK_OF_MIXED + (segment.length >> 3)
-    for (const { words, node: child } of node.ordered) {
-      spendPatternWork(account, each + words.length)
-      if (fits(words, segment) && walk(child, path, end, visit, account)) return true
-    }
+    const fitting = fittingMixed(node, path.slice(at + 1, end), account)
+    if (fitting !== NONE && walkMixed(fitting, path, end, visit, account)) return true
   }
   if (node.template !== undefined && walk(node.template, path, end, visit, account)) return true
-  return node.tails.some(visit)
+  return shown(node.tails, visit)
+}
+
+/** The same from several nodes that fit a path equally well so far: what comes first among the ways from all of them is met first. */
+function walkTied<T>(
+  nodes: readonly Node<T>[],
+  path: string,
+  at: number,
+  visit: Visit<T>,
+  account: PatternWork,
+): boolean {
+  if (nodes.length < 2) return nodes.length === 1 && walk(nodes[0]!, path, at, visit, account)
+  const tails = () =>
+    shown(
+      nodes.flatMap((node) => node.tails),
+      visit,
+    )
+  if (at >= path.length - 1)
+    return (
+      shown(
+        nodes.flatMap(({ ends }) => ends),
+        visit,
+      ) || tails()
+    )
+  const end = segmentEnd(path, at)
+  const literals = nodes.flatMap((node) => node.literals.find(path, at + 1, end) ?? [])
+  if (walkTied(literals, path, end, visit, account)) return true
+  const segment = path.slice(at + 1, end)
+  const mixed = nodes.flatMap((node) => fittingMixed(node, segment, account)).sort(byLength)
+  if (walkMixed(mixed, path, end, visit, account)) return true
+  const templates = nodes.flatMap(({ template }) => template ?? [])
+  return walkTied(templates, path, end, visit, account) || tails()
+}
+
+/** Walks from mixed segments, in their order; those with equally many fixed characters are tied. */
+function walkMixed<T>(
+  mixed: readonly Mixed<T>[],
+  path: string,
+  end: number,
+  visit: Visit<T>,
+  account: PatternWork,
+): boolean {
+  for (let from = 0; from < mixed.length; ) {
+    let to = from + 1
+    while (to < mixed.length && mixed[to]!.fixedLength === mixed[from]!.fixedLength) to++
+    const { node } = mixed[from]!
+    const tied = to > from + 1
+    if (
+      tied
+        ? walkTied(mixed.slice(from, to).map(nodeOf), path, end, visit, account)
+        : walk(node, path, end, visit, account)
+    )
+      return true
+    from = to
+  }
+  return false
+}
+
+const nodeOf = <T>({ node }: Mixed<T>): Node<T> => node
+
+const NONE: readonly never[] = []
+
+function fittingMixed<T>(node: Node<T>, segment: string, account: PatternWork): readonly Mixed<T>[] {
+  node.ordered ??= [...node.mixed.values()].sort(byLength)
+  const each = WORK_OF_MIXED + (segment.length >> 3)
+  let found: Mixed<T>[] | undefined
+  for (const mixed of node.ordered) {
+    spendPatternWork(account, each + mixed.words.length)
+    if (!fits(mixed.words, segment)) continue
+    if (found === undefined) found = [mixed]
+    else found.push(mixed)
+  }
+  return found ?? NONE
+}
+
+/** Shows all of these values. True when `visit` has ended the walk with one of them. */
+function shown<T>(values: readonly T[], visit: Visit<T>): boolean {
+  let ended = false
+  for (let i = 0; i < values.length; i++) if (visit(values[i]!)) ended = true
+  return ended
+}
+
+function segmentEnd(path: string, at: number): number {
+  const slash = path.indexOf('/', at + 1)
+  return slash === -1 ? path.length : slash
 }

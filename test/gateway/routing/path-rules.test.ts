@@ -1,59 +1,18 @@
 import assert from 'node:assert/strict'
-import { type TestContext, test } from 'node:test'
-import fc from 'fast-check'
+import { test } from 'node:test'
 import { toClassic, toOas } from '../../../src/model/apis/convert/convert.ts'
 import type { JsonObject } from '../../../src/model/json/json.ts'
 import { classic, defined } from '../../worlds/base/definitions.ts'
-import { startTestGateway, type TestGateway } from '../../worlds/base/harness.ts'
-import { type Origin, startOrigin } from '../../worlds/servers/origin.ts'
-
-async function open(t: TestContext): Promise<[TestGateway, Origin]> {
-  const origin = await startOrigin()
-  t.after(() => origin.close())
-  const gateway = await startTestGateway()
-  t.after(() => gateway.close())
-  return [gateway, origin]
-}
-
-async function publish(gateway: TestGateway, ...apis: JsonObject[]): Promise<void> {
-  for (const api of apis) {
-    const made = await gateway.svc('POST', 'openapi' in api ? '/svc/apis/oas' : '/svc/apis', api)
-    assert.equal(made.status, 200, made.text)
-  }
-}
-
-async function keyFor(gateway: TestGateway, apiId: string, allowed_urls: JsonObject[] = []): Promise<string> {
-  const access_rights = { [apiId]: { api_id: apiId, api_name: apiId, versions: ['Default'], allowed_urls } }
-  return ((await gateway.svc('POST', '/svc/keys', { access_rights })).json as { key: string }).key
-}
-
-/** Method and path of `METHOD /path`. */
-function named(name: string): [method: string, path: string] {
-  const blank = name.indexOf(' ')
-  return [name.slice(0, blank), name.slice(blank + 1)]
-}
-
-/** Operations of an OpenAPI document by `METHOD /path`: what the gateway does there, undefined = nothing. */
-function operationsOf(rules: Readonly<Record<string, JsonObject | undefined>>): {
-  paths: JsonObject
-  operations: JsonObject
-} {
-  const paths: Record<string, JsonObject> = {}
-  const operations: JsonObject = {}
-  for (const [name, rule] of Object.entries(rules)) {
-    const [method, path] = named(name)
-    paths[path] = {
-      ...paths[path],
-      [method.toLowerCase()]: { operationId: name, responses: { 200: { description: 'ok' } } },
-    }
-    if (rule !== undefined) operations[name] = rule
-  }
-  return { paths, operations }
-}
-
-const ON = { enabled: true }
-const BLOCK: JsonObject = { block: ON }
-const OPEN: JsonObject = { ignoreAuthentication: ON }
+import {
+  BLOCK,
+  keyFor,
+  named,
+  ON,
+  OPEN,
+  openGateway,
+  operationsOf,
+  publish,
+} from '../../worlds/gateway/operation-rules.ts'
 
 /** Classic lists that say what `operationsOf` says. */
 function listsOf(rules: Readonly<Record<string, JsonObject>>): JsonObject {
@@ -68,7 +27,7 @@ function listsOf(rules: Readonly<Record<string, JsonObject>>): JsonObject {
 }
 
 test('an encoded slash is refused by default, in the words that say how to allow it', async (t) => {
-  const [gateway, origin] = await open(t)
+  const [gateway, origin] = await openGateway(t)
   await publish(gateway, defined({ id: 'o', url: origin.url }), classic('c', '/c/', origin.url))
   for (const path of ['/o/a%2fb', '/o/a%5Cb', '/c/a%2Fb', '/c/%2f', '/o%2fa/b']) {
     const answer = await gateway.call(path)
@@ -90,7 +49,7 @@ test('an encoded slash is refused by default, in the words that say how to allow
 })
 
 test('where encoded slashes are allowed, every rule sees the path with and without them', async (t) => {
-  const [gateway, origin] = await open(t)
+  const [gateway, origin] = await openGateway(t)
   const rules = { 'GET /admin/x': BLOCK, 'GET /pub/{slug}': OPEN, 'GET /pub/a/b': undefined }
   const listed = { 'GET /admin/x': BLOCK, 'GET /pub/{slug}': OPEN }
   const auth = { auth_configs: { authToken: { auth_header_name: 'X-Key' } }, use_keyless: false }
@@ -124,7 +83,7 @@ test('where encoded slashes are allowed, every rule sees the path with and witho
 })
 
 test('rules that do more than let in or out see encoded slashes too', async (t) => {
-  const [gateway, origin] = await open(t)
+  const [gateway, origin] = await openGateway(t)
   const drawn = operationsOf({
     'GET /checked/{n}': { validateRequest: ON },
     'GET /mock/x': { mockResponse: { enabled: true, code: 203 } },
@@ -154,7 +113,7 @@ test('rules that do more than let in or out see encoded slashes too', async (t) 
 })
 
 test('an encoded slash does not lead into another API, nor to another version', async (t) => {
-  const [gateway, origin] = await open(t)
+  const [gateway, origin] = await openGateway(t)
   const allowing = { allow_encoded_slashes: true }
   await publish(
     gateway,
@@ -217,7 +176,7 @@ test('both switches are converted both ways, and served the same', () => {
 })
 
 test('rules hold for every spelling of their path, and the upstream gets the one that was sent', async (t) => {
-  const [gateway, origin] = await open(t)
+  const [gateway, origin] = await openGateway(t)
   const rules = { 'GET /café': BLOCK, 'GET /a b': BLOCK, 'GET /r/{id}:cancel': BLOCK, 'GET /x%7Ey/{a}.{b}': BLOCK }
   await publish(
     gateway,
@@ -248,7 +207,7 @@ test('rules hold for every spelling of their path, and the upstream gets the one
 })
 
 test('letter case counts, unless an operation ignores it', async (t) => {
-  const [gateway, origin] = await open(t)
+  const [gateway, origin] = await openGateway(t)
   const folded = { block: { enabled: true, ignoreCase: true } }
   const rules = { 'GET /Café/{id}': folded, 'GET /x/Y': BLOCK, 'GET /ME': folded, 'GET /me': undefined }
   await publish(gateway, defined({ id: 'o', url: origin.url, ...operationsOf(rules) }))
@@ -259,7 +218,7 @@ test('letter case counts, unless an operation ignores it', async (t) => {
 })
 
 test('an allow list takes every spelling of what it names, in definitions and in rights', async (t) => {
-  const [gateway, origin] = await open(t)
+  const [gateway, origin] = await openGateway(t)
   const { paths, operations } = operationsOf({ 'GET /café/{id}': { allow: ON } })
   await publish(gateway, defined({ id: 'o', url: origin.url, keyIn: 'X-Key', paths, operations }))
   for (const url of ['^/o/café/[^/]+$', '^/o/caf%c3%a9/[a-z é]+$', '/o/caf\\xe9/{id}']) {
@@ -274,7 +233,7 @@ test('an allow list takes every spelling of what it names, in definitions and in
 })
 
 test('a listen path is the same in every spelling', async (t) => {
-  const [gateway, origin] = await open(t)
+  const [gateway, origin] = await openGateway(t)
   const plain = { strip_listen_path: false }
   await publish(
     gateway,
@@ -295,7 +254,7 @@ test('a listen path is the same in every spelling', async (t) => {
 })
 
 test('HEAD is judged as GET where nothing is said of HEAD', async (t) => {
-  const [gateway, origin] = await open(t)
+  const [gateway, origin] = await openGateway(t)
   const rules = {
     'GET /blocked': BLOCK,
     'GET /open': OPEN,
@@ -333,7 +292,7 @@ test('HEAD is judged as GET where nothing is said of HEAD', async (t) => {
 })
 
 test('lists match whole paths, beginnings or parts, as the definition says', async (t) => {
-  const [gateway, origin] = await open(t)
+  const [gateway, origin] = await openGateway(t)
   const rules = listsOf({ 'GET /admin': BLOCK, 'GET /t/{id}/x': BLOCK })
   const expected = {
     exact: ['/admin', '/admin/', '/t/1/x'],
@@ -358,142 +317,4 @@ test('lists match whole paths, beginnings or parts, as the definition says', asy
       assert.equal(answer.status === 403, blocked.includes(path), `${matching} ${path}`)
     }
   }
-})
-
-// What follows knows OpenAPI by heart, and nothing of the gateway.
-
-interface Document {
-  /** By path and method: what marks the operation. */
-  readonly [operation: string]: { readonly rule: 'none' | 'block' | 'open' | 'mark' }
-}
-
-/** Rank of a segment: fixed text, text and placeholders, a placeholder alone. */
-const rank = (segment: string) => (!segment.includes('{') ? 0 : /^\{[^}]*\}$/.test(segment) ? 2 : 1)
-const fixed = (segment: string) => segment.replace(/\{[^}]*\}/g, '')
-
-/** The paths of a document that fit a decoded path, the one that goes first at the front. */
-function fitting(paths: readonly string[], path: string): string[] {
-  const expression = (template: string) =>
-    new RegExp(`^${template.replace(/[.*+?^$()|[\]\\]/g, '\\$&').replace(/\{[^}]*\}/g, '[^/]+')}$`, 'u')
-  const before = (a: string, b: string) => {
-    const [left, right] = [a.split('/'), b.split('/')]
-    for (let i = 0; i < left.length; i++) {
-      const [one, other] = [left[i]!, right[i]!]
-      const differs = rank(one) - rank(other) || fixed(other).length - fixed(one).length
-      if (differs !== 0) return differs
-      if (fixed(one) !== fixed(other)) return fixed(one) < fixed(other) ? -1 : 1
-    }
-    return 0
-  }
-  return paths.filter((template) => expression(template).test(path)).sort(before)
-}
-
-function judged(document: Document, method: string, path: string): { name: string | undefined; opens: boolean } {
-  const paths = [...new Set(Object.keys(document).map((name) => named(name)[1]))]
-  const methods = method === 'HEAD' ? ['HEAD', 'GET'] : [method]
-  const candidates = fitting(paths, path)
-  for (const [index, template] of candidates.entries()) {
-    const name = methods.map((each) => `${each} ${template}`).find((each) => each in document)
-    if (name !== undefined) return { name, opens: index === 0 && document[name]!.rule === 'open' }
-  }
-  return { name: undefined, opens: false }
-}
-
-/** A spelling of a decoded path that an upstream decodes to the same. */
-function spelling(path: string, dice: readonly number[]): string {
-  let turn = 0
-  const next = () => dice[turn++ % dice.length]!
-  return path
-    .split('/')
-    .map((segment, index) => {
-      const spelled = [...segment]
-        .map((character) => {
-          const bytes = [...Buffer.from(character)].map((byte) => `%${byte.toString(16).padStart(2, '0')}`).join('')
-          const choice = next()
-          if (/[A-Za-z0-9:.~-]/.test(character) && choice % 3 > 0) return character
-          return choice % 2 === 0 ? bytes : bytes.toUpperCase()
-        })
-        .join('')
-      const extra = index === 0 ? '' : ['', '', './', 'zz/../', '/', '%2e/', 'q/%2E./'][next() % 7]!
-      return extra + spelled
-    })
-    .join('/')
-}
-
-/** What a server that decodes paths takes a target for. */
-function decodedBy(target: string): string {
-  return decodeURIComponent(target.split('?')[0]!).replace(/\/{2,}/g, '/')
-}
-
-const WORDS = ['a', 'me', 'é', 'a b', 'x:y', '1.2', '1-2', 'a:go']
-const SEGMENTS = [...WORDS, '{a}', '{a}', '{a}:go', '{a}.{b}', '{a}-{b}', 'a{b}']
-const documents = fc
-  .uniqueArray(
-    fc.record({
-      method: fc.constantFrom('GET', 'GET', 'POST', 'HEAD'),
-      path: fc
-        .array(fc.constantFrom(...SEGMENTS), { minLength: 1, maxLength: 3 })
-        .map(
-          (segments) =>
-            `/${segments.map((segment, index) => segment.replaceAll('a}', `a${index}}`).replaceAll('b}', `b${index}}`)).join('/')}`,
-        ),
-      rule: fc.constantFrom('none' as const, 'block' as const, 'open' as const, 'mark' as const),
-    }),
-    { minLength: 1, maxLength: 12, selector: ({ method, path }) => `${method} ${path}` },
-  )
-  .map(
-    (operations): Document =>
-      Object.fromEntries(operations.map(({ method, path, rule }) => [`${method} ${path}`, { rule }])),
-  )
-const requests = fc.array(
-  fc.record({
-    method: fc.constantFrom('GET', 'GET', 'POST', 'HEAD'),
-    path: fc
-      .array(fc.constantFrom(...WORDS, 'go', 'zz'), { minLength: 1, maxLength: 3 })
-      .map((words) => `/${words.join('/')}`),
-    dice: fc.array(fc.nat(1000), { minLength: 4, maxLength: 12 }),
-  }),
-  { minLength: 4, maxLength: 12 },
-)
-
-test('one operation serves a request, whatever its spelling: the one that OpenAPI says', async (t) => {
-  const [gateway, origin] = await open(t)
-  const api = (document: Document) => {
-    const rules = Object.entries(document).map(([name, { rule }]): [string, JsonObject | undefined] => {
-      const mark = {
-        transformRequestHeaders: { enabled: true, add: [{ name: 'X-Op', value: encodeURIComponent(name) }] },
-      }
-      return [
-        name,
-        rule === 'none' ? undefined : rule === 'block' ? BLOCK : rule === 'open' ? { ...mark, ...OPEN } : mark,
-      ]
-    })
-    return defined({ id: 'o', url: `${origin.url}/up`, keyIn: 'X-Key', ...operationsOf(Object.fromEntries(rules)) })
-  }
-  await publish(gateway, api({}))
-  const key = await keyFor(gateway, 'o')
-  await fc.assert(
-    fc.asyncProperty(documents, requests, async (document, asked) => {
-      const put = await gateway.svc('PUT', '/svc/apis/oas/o', api(document))
-      assert.equal(put.status, 200, put.text)
-      for (const { method, path, dice } of asked) {
-        const { name, opens } = judged(document, method, path)
-        const rule = name === undefined ? 'none' : document[name]!.rule
-        const byGet = method === 'HEAD' ? judged(document, 'GET', path).name : name
-        const blocked = rule === 'block' || (byGet !== undefined && document[byGet]!.rule === 'block')
-        const spelled = spelling(`/o${path}`, dice)
-        for (const keyed of [true, false]) {
-          origin.seen.length = 0
-          const answer = await gateway.call(spelled, { method, headers: keyed ? { 'X-Key': key } : {} })
-          const told = `${keyed ? 'keyed' : 'open'} ${method} ${spelled}, which is ${path}: ${name}`
-          assert.equal(answer.status, blocked ? 403 : keyed || opens ? 200 : 401, told)
-          if (answer.status !== 200) continue
-          const seen = origin.seen[0]!
-          assert.equal(decodedBy(seen.target), `/up${path}`, told)
-          assert.equal(seen.headers['x-op'], rule === 'none' ? undefined : encodeURIComponent(name!), told)
-        }
-      }
-    }),
-    { numRuns: process.env.GATEHOUSE_DEEP === '1' ? 1500 : 40 },
-  )
 })
