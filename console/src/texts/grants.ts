@@ -11,7 +11,7 @@ interface GrantChoice {
 
 /** The grants of an API's authorization server in the form. The gateway has the same in `src/model/oauth-clients/grants.ts`. */
 export const GRANT_CHOICES: readonly GrantChoice[] = [
-  { type: 'authorization_code', flow: 'authorizationCode', label: 'Authorization code: a person signs in' },
-  { type: 'client_credentials', flow: 'clientCredentials', label: 'Client credentials: between machines' },
-  { type: 'password', flow: 'password', label: 'Password: outdated, for old clients only' },
+  { type: 'authorization_code', flow: 'authorizationCode', label: 'Authorization code: a user signs in' },
+  { type: 'client_credentials', flow: 'clientCredentials', label: 'Client credentials: machine to machine' },
+  { type: 'password', flow: 'password', label: 'Password: legacy clients only' },
 ]

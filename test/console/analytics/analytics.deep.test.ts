@@ -67,7 +67,7 @@ async function total(page: Page): Promise<string> {
   const text = await page.getByRole('region', { name: 'Requests', exact: true }).innerText()
   return text.replace(/\s+/g, ' ').split(' ')[1] ?? ''
 }
-const breakdown = (page: Page) => page.getByRole('region', { name: 'Where it comes from' })
+const breakdown = (page: Page) => page.getByRole('region', { name: 'Breakdown' })
 
 /** Rows of a table without its head. */
 const rowsOf = (table: Locator) => table.locator('tbody').getByRole('row')
@@ -86,18 +86,18 @@ async function looksCloser(world: Counted): Promise<void> {
 
   await page.getByText('7 days', { exact: true }).click()
   await eventually('the time stands in the address', () => words(page).get('range') === '7d')
-  await page.getByLabel('Compare with the period before').click()
+  await page.getByLabel('Compare with previous period').click()
   await eventually('so does what is compared', () => words(page).get('compare') === 'no')
   await page.reload()
-  await becomes(() => page.getByLabel('Compare with the period before').isChecked(), false)
-  await page.getByLabel('Compare with the period before').click()
+  await becomes(() => page.getByLabel('Compare with previous period').isChecked(), false)
+  await page.getByLabel('Compare with previous period').click()
 
   await page.getByRole('button', { name: 'From – to' }).click()
   const range = page.getByRole('dialog')
   const day = (days: number) => new Date(Date.now() - days * 86_400_000).toISOString().slice(0, 16)
   await range.getByLabel('To').fill(day(5))
   await range.getByLabel('From').fill(day(1))
-  await range.getByText('The end must be after the beginning').waitFor()
+  await range.getByText('The end must be after the start').waitFor()
   await becomes(() => range.getByRole('button', { name: 'Show' }).isDisabled(), true)
   await range.getByLabel('To').fill(day(-1))
   await checkThemes(page)
@@ -111,7 +111,7 @@ async function looksCloser(world: Counted): Promise<void> {
   }
   await settled(page)
   await shoot(page, 'analytics-tables')
-  const charts = await saved(page, page.getByRole('button', { name: 'The charts as CSV' }))
+  const charts = await saved(page, page.getByRole('button', { name: 'Download charts (CSV)' }))
   assert.equal(charts.name, 'analytics.csv')
   assert.ok(charts.lines.length > 1)
 
@@ -120,7 +120,7 @@ async function looksCloser(world: Counted): Promise<void> {
   await hour.click()
   await page.waitForURL(/\/requests\?range=custom/)
   await page.goBack()
-  await page.getByRole('link', { name: 'Single requests', exact: true }).click()
+  await page.getByRole('link', { name: 'View requests', exact: true }).click()
   await page.waitForURL(/\/requests/)
   await page.goBack()
 
@@ -133,7 +133,7 @@ async function looksCloser(world: Counted): Promise<void> {
       .and(page.locator('[aria-sort=ascending],[aria-sort=descending]'))
       .waitFor()
   }
-  const rows = await saved(page, page.getByRole('button', { name: 'This table as CSV' }))
+  const rows = await saved(page, page.getByRole('button', { name: 'Download table (CSV)' }))
   assert.equal(rows.name, 'analytics-api.csv')
   assert.ok(
     rows.lines.some((line) => line.includes(world.apiId)),
@@ -145,21 +145,21 @@ async function looksCloser(world: Counted): Promise<void> {
   await breakdown(page).getByRole('button', { name: 'Reporter' }).click()
   await breakdown(page).getByRole('button', { name: '404', exact: true }).waitFor()
   await eventually('the number follows', async () => (await total(page)) === '7')
-  await page.getByLabel('Only errors').click()
+  await page.getByLabel('Errors only').click()
   await eventually('and that of errors', async () => (await total(page)) === '2')
   await shoot(page, 'analytics-closer')
-  await page.getByRole('button', { name: /^Remove the filter Key/ }).click()
+  await page.getByRole('button', { name: /^Remove filter Key/ }).click()
   await eventually('a filter goes', () => words(page).get('key') === null && words(page).get('api') === world.apiId)
   await page.goBack()
   await eventually('and comes back', () => words(page).get('key') !== null)
-  await breakdown(page).getByRole('link', { name: 'Single requests of 404' }).click()
+  await breakdown(page).getByRole('link', { name: 'View requests of 404' }).click()
   await page.getByRole('heading', { name: 'Requests', level: 1 }).waitFor()
   await eventually(
     'two requests',
     async () => (await rowsOf(page.getByRole('table', { name: 'Requests' })).count()) === 2,
   )
   await page.goBack()
-  await page.getByRole('button', { name: 'Remove all filters' }).click()
+  await page.getByRole('button', { name: 'Clear filters' }).click()
   await eventually('nothing is left out', () => words(page).get('api') === null)
 }
 
@@ -168,12 +168,12 @@ async function tellsApart(world: Counted): Promise<void> {
   const shown: Readonly<Record<string, string | RegExp>> = {
     Version: ODD_NAME,
     Key: 'Reporter',
-    'OAuth client': 'Clients show here once',
+    'OAuth client': 'No OAuth client has called',
     Endpoint: 'GET /pets',
     Status: '401',
     Tag: 'nightly',
-    Developer: 'No developer of the portal',
-    Country: /Unknown|Countries are known/,
+    Developer: 'No portal developer has called in this period',
+    Country: /Unknown|Countries need/,
     API: ODD_NAME,
   }
   for (const [tab, text] of Object.entries(shown)) {
@@ -183,10 +183,10 @@ async function tellsApart(world: Counted): Promise<void> {
     if (IS_DEEP) await shoot(page, `analytics-by-${tab}`)
   }
   await breakdown(page).getByRole('tab', { name: 'Key', exact: true }).click()
-  await breakdown(page).getByRole('button', { name: 'Without a key' }).click()
+  await breakdown(page).getByRole('button', { name: 'No key' }).click()
   await eventually('the number of those who showed none', async () => (await total(page)) === '3')
   await page.goto('/analytics?range=1h&api=nowhere&by=key')
-  await breakdown(page).getByText('No requests in this time').waitFor()
+  await breakdown(page).getByText('No requests in this period').waitFor()
   await checkThemes(page)
   await shoot(page, 'analytics-empty')
 }
@@ -205,21 +205,21 @@ async function searches(world: Counted): Promise<void> {
   assert.equal(words(page).get('status'), '404')
   await page.reload()
   await count(2)
-  await page.getByRole('button', { name: 'Remove all filters' }).click()
+  await page.getByRole('button', { name: 'Clear filters' }).click()
   await count(10)
   await page.getByLabel('Path').fill('lost')
   await count(2)
   await page.getByLabel('Path').fill('')
   await page.getByRole('combobox', { name: 'Method' }).click()
   await page.getByRole('option', { name: 'POST' }).click()
-  await page.getByText('No requests recorded in this time').waitFor()
+  await page.getByText('No requests recorded in this period').waitFor()
   await checkThemes(page)
-  await page.getByRole('button', { name: 'Remove all filters' }).click()
+  await page.getByRole('button', { name: 'Clear filters' }).click()
   await page.getByRole('button', { name: 'More filters' }).click()
   await page.getByLabel('Tag').fill('nightly')
   await count(7)
   await page.getByLabel('Key', { exact: true }).fill('nobody')
-  await page.getByText('No requests recorded in this time').waitFor()
+  await page.getByText('No requests recorded in this period').waitFor()
   await page.getByLabel('Key', { exact: true }).fill('')
   await page.getByRole('button', { name: 'From – to' }).click()
   const range = page.getByRole('dialog')
@@ -227,12 +227,12 @@ async function searches(world: Counted): Promise<void> {
   await range.getByLabel('From').fill(day(3))
   await range.getByLabel('To').fill(day(2))
   await range.getByRole('button', { name: 'Show' }).click()
-  await page.getByText('No requests recorded in this time').waitFor()
+  await page.getByText('No requests recorded in this period').waitFor()
   assert.equal(words(page).get('range'), 'custom')
   await page.getByText('24 h', { exact: true }).click()
   await count(7)
   await page.getByLabel('OAuth client').fill('nobody')
-  await page.getByText('No requests recorded in this time').waitFor()
+  await page.getByText('No requests recorded in this period').waitFor()
   await page.getByLabel('OAuth client').fill('')
   await page.getByRole('combobox', { name: 'API', exact: true }).fill('Pets')
   await page.getByRole('option', { name: ODD_NAME }).click()
@@ -246,7 +246,7 @@ async function searches(world: Counted): Promise<void> {
     .first()
     .click()
   const drawer = page.getByRole('dialog', { name: 'Request' })
-  await drawer.getByText('Heads and bodies are not recorded').waitFor()
+  await drawer.getByText('Headers and bodies are not recorded').waitFor()
   await drawer.getByRole('cell', { name: 'Reporter' }).waitFor()
   await checkThemes(page)
   await shoot(page, 'request')
@@ -275,13 +275,13 @@ async function searches(world: Counted): Promise<void> {
   await page.goBack()
   await world.send('/pets', 1)
   await eventually('one more is there when it is asked for', async () => {
-    await page.getByRole('button', { name: 'Read again' }).click()
+    await page.getByRole('button', { name: 'Refresh' }).click()
     return (await rowsOf(table).count()) === 11
   })
 
   await page.getByText('Live', { exact: true }).click()
   await page.getByText('Waiting for requests').waitFor()
-  await page.getByRole('status').getByText('Following').waitFor()
+  await page.getByRole('status').getByText('Receiving').waitFor()
   await world.send('/pets', 1)
   await count(1)
   await page.getByRole('button', { name: 'Pause' }).click()
@@ -290,15 +290,15 @@ async function searches(world: Counted): Promise<void> {
   await checkThemes(page)
   await shoot(page, 'requests-live')
   await becomes(() => rowsOf(table).count(), 1)
-  await page.getByRole('button', { name: 'Go on' }).click()
+  await page.getByRole('button', { name: 'Resume' }).click()
   await count(3)
   await page
     .getByRole('button', { name: /^GET \/counted\/lost/ })
     .first()
     .click()
-  await drawer.getByText('Live requests come without heads and bodies').waitFor()
+  await drawer.getByText('Live requests have no headers and bodies').waitFor()
   await drawer.getByRole('button', { name: 'Close' }).click()
-  await page.getByRole('button', { name: 'Empty the list' }).click()
+  await page.getByRole('button', { name: 'Clear', exact: true }).click()
   await page.getByText('Waiting for requests').waitFor()
 }
 
@@ -310,10 +310,10 @@ async function seesOwn(world: Counted): Promise<void> {
   }
   await give(world.admin.id)
   const page = await world.open(world.owner, '/requests')
-  await page.getByText('No requests recorded in this time').waitFor()
+  await page.getByText('No requests recorded in this period').waitFor()
   await give(world.owner.id)
   await eventually('they are there when they are asked for', async () => {
-    await page.getByRole('button', { name: 'Read again' }).click()
+    await page.getByRole('button', { name: 'Refresh' }).click()
     return (await rowsOf(page.getByRole('table', { name: 'Requests' })).count()) > 0
   })
   await page
@@ -338,9 +338,9 @@ async function refuses(world: Counted): Promise<void> {
   assert.equal(made.status, 200, made.text)
   const nan = { ...world.reader, email: 'nan@example.test' }
   const page = await world.open(nan, '/analytics')
-  await page.getByText('You may not see this').waitFor()
+  await page.getByText('You do not have access').waitFor()
   await page.goto('/requests')
-  await page.getByText('You may not see this').waitFor()
+  await page.getByText('You do not have access').waitFor()
   await checkThemes(page)
   for (const name of ['Analytics', 'Requests'])
     await becomes(() => page.getByRole('navigation').getByRole('link', { name, exact: true }).count(), 0)
@@ -350,7 +350,7 @@ async function refuses(world: Counted): Promise<void> {
   })
   assert.equal(mine.status, 200, mine.text)
   const owners = await world.open(world.owner, '/analytics?by=key')
-  await owners.getByText('You see the numbers of the APIs that are yours to see').waitFor()
+  await owners.getByText('You see the traffic of the APIs visible to you, by API, version and status').waitFor()
   await becomes(() => breakdown(owners).getByRole('tab').allInnerTexts(), ['API', 'Version', 'Status'])
   await checkThemes(owners)
   await shoot(owners, 'analytics-owned')

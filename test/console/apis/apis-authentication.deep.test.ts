@@ -53,26 +53,26 @@ test('each way to say who calls is set up by its form, and asked for by the gate
 })
 
 async function byName(world: ApisWorld, page: Page): Promise<void> {
-  const id = await addApi(world, page, 'Login', 'Callers send a name and a password')
-  await becomes(() => method(page).inputValue(), 'By a name and a password (basic)')
-  const form = part(page, 'Name and password')
-  await field(form, /^Name of the header/).fill('X-Login')
-  await field(form, /^Remember a right password for/).fill('5')
-  await flip(page, 'Take the credential out')
+  const id = await addApi(world, page, 'Login', 'Basic authentication')
+  await becomes(() => method(page).inputValue(), 'Basic authentication')
+  const form = part(page, 'Basic authentication')
+  await field(form, /^Header name/).fill('X-Login')
+  await field(form, /^Cache a correct password for/).fill('5')
+  await flip(page, 'Strip credentials')
   await inspect(page, 'auth-basic')
   await put(page)
   assert.equal(await told(world, id, 'securitySchemes', 'basic', 'cacheTTL'), 5)
-  await flip(form, 'Check the password with every request')
-  await form.getByLabel(/^Remember a right password for/).waitFor({ state: 'detached' })
+  await flip(form, 'Check the password on every request')
+  await form.getByLabel(/^Cache a correct password for/).waitFor({ state: 'detached' })
   await put(page)
   assert.equal(await told(world, id, 'securitySchemes', 'basic', 'disableCaching'), true)
   await answers(world, 401, '/login/')
 
   await page.goto(`/keys/new?api=${id}`)
-  await choose(page, named(page, /^What to make/), 'A user with a password')
+  await choose(page, named(page, /^Type/), 'Basic-auth user')
   await page.getByLabel(/^User name/).fill('ann')
   await passwordOf(page).fill('Paper-jam-42')
-  await page.getByRole('button', { name: 'Make it' }).click()
+  await page.getByRole('button', { name: 'Create key' }).click()
   await heading(page, 'ann').waitFor()
   const login = (password: string) => ({ 'x-login': `Basic ${base64(`ann:${password}`)}` })
   await answers(world, 200, '/login/', login('Paper-jam-42'))
@@ -80,13 +80,13 @@ async function byName(world: ApisWorld, page: Page): Promise<void> {
   assert.equal((await world.through('/login/', login('Paper-jam-43'))).status, 401)
 
   await page.getByRole('button', { name: 'Edit', exact: true }).click()
-  await page.getByLabel(/^Another password/).fill('short')
+  await page.getByLabel(/^New password/).fill('short')
   await save(page)
   await page
     .getByRole('alert')
     .filter({ hasText: /password/i })
     .waitFor()
-  await page.getByLabel(/^Another password/).fill('Paper-tray-43')
+  await page.getByLabel(/^New password/).fill('Paper-tray-43')
   await inspect(page, 'key-user')
   await put(page)
   await heading(page, 'ann').waitFor()
@@ -94,17 +94,17 @@ async function byName(world: ApisWorld, page: Page): Promise<void> {
   assert.equal((await world.through('/login/', login('Paper-jam-42'))).status, 401)
   await page.goto(`/apis/${id}?tab=authentication`)
   const proof = login('Paper-tray-43')['x-login']
-  await moveAbout(world, page, 'Name and password', { path: '/login/', header: 'X-Login', proof })
+  await moveAbout(world, page, 'Basic authentication', { path: '/login/', header: 'X-Login', proof })
   await tryLogin(page, id)
 }
 
 /** A name and a password are tried as they are typed, and no command shows them. */
 async function tryLogin(page: Page, id: string): Promise<void> {
   await page.goto(`/apis/${id}?tab=try`)
-  await page.getByLabel('Name and password').fill('ann:Paper-tray-43')
+  await page.getByLabel('User name and password').fill('ann:Paper-tray-43')
   await page.getByRole('button', { name: 'Send' }).click()
-  await page.getByText('sent on', { exact: true }).waitFor()
-  await page.getByRole('button', { name: 'As a command' }).click()
+  await page.getByText('forwarded', { exact: true }).waitFor()
+  await page.getByRole('button', { name: 'curl command' }).click()
   const content = page.locator('#content').filter({ hasText: 'X-Login: ' })
   await content.waitFor()
   const text = await content.innerText()
@@ -112,20 +112,22 @@ async function tryLogin(page: Page, id: string): Promise<void> {
 }
 
 async function byToken(world: ApisWorld, page: Page): Promise<void> {
-  const id = await addApi(world, page, 'Tokens', 'Open to everybody')
+  const id = await addApi(world, page, 'Tokens', 'No authentication')
   const policy = await makePolicy(world, 'Callers', id)
-  await choose(page, method(page), 'By a JSON Web Token of another issuer')
-  const form = part(page, 'JSON Web Token')
+  await choose(page, method(page), 'JWT from another issuer')
+  const form = part(page, 'JWT')
   await save(page)
-  await form.getByText('This is needed').waitFor()
-  await field(form, /^Addresses of key sets/).fill('keys.json')
+  await form.getByText('Required', { exact: true }).waitFor()
+  await field(form, /^JWKS URLs/).fill('keys.json')
   await page.keyboard.press('Enter')
   await save(page)
-  await form.getByText('Give full addresses that begin').waitFor()
-  await choose(page, named(page, /^Where the key of the issuer comes from/), 'A secret that we share with the issuer')
+  await form
+    .getByText('Enter full URLs that start with http:// or https://, each optionally followed by seconds')
+    .waitFor()
+  await choose(page, named(page, /^Verification key/), 'Shared secret')
   await form.getByLabel(/^Shared secret/).fill('secret')
   await save(page)
-  await form.getByText('Give at least 32 bytes').waitFor()
+  await form.getByText('Enter at least 32 bytes in base64 (43 characters)').waitFor()
   await form.getByLabel(/^Shared secret/).fill('!'.repeat(50))
   await save(page)
   // Refusals of the dashboard are shown at their fields.
@@ -133,7 +135,7 @@ async function byToken(world: ApisWorld, page: Page): Promise<void> {
   await form.getByText('must name a policy, unless a claim or scopes of the token do', { exact: true }).waitFor()
   await inspect(page, 'auth-jwt-refused')
   await form.getByLabel(/^Shared secret/).fill(base64(SECRET))
-  await choose(page, named(page, /^Policies of tokens that bring none/), 'Callers')
+  await choose(page, named(page, /^Default policies/), 'Callers')
   for (const [name, word] of [
     [/^Issuers/, 'us'],
     [/^Audiences/, 'tokens'],
@@ -149,21 +151,21 @@ async function byToken(world: ApisWorld, page: Page): Promise<void> {
     assert.notEqual((await world.through('/tokens/', bearer(hsToken(payload(wrong))))).status, 200)
 
   await keySet(world, page, id)
-  await choose(page, named(page, /^Where the key of the issuer comes from/), 'A public key or certificate, given here')
+  await choose(page, named(page, /^Verification key/), 'Public key or certificate')
   await field(form, /^Public key or certificate/).fill(ISSUER.pem)
-  await choose(page, named(page, /^Kind of the key/), 'Elliptic curve (ECDSA)')
+  await choose(page, named(page, /^Key type/), 'Elliptic curve (ECDSA)')
   await put(page)
   assert.equal(await told(world, id, 'securitySchemes', 'jwt', 'source'), ISSUER.pem.trim())
   assert.equal(await told(world, id, 'securitySchemes', 'jwt', 'jwksURIs'), undefined)
   await answers(world, 200, '/tokens/', bearer(signed()))
-  await moveAbout(world, page, 'JSON Web Token', { path: '/tokens/', header: 'Authorization', proof: signed() })
+  await moveAbout(world, page, 'JWT', { path: '/tokens/', header: 'Authorization', proof: signed() })
   await claimsOf(world, page, id, policy)
 }
 
 async function keySet(world: ApisWorld, page: Page, id: string): Promise<void> {
-  const form = part(page, 'JSON Web Token')
-  await choose(page, named(page, /^Where the key of the issuer comes from/), 'From key sets (JWKS)')
-  await field(form, /^Addresses of key sets/).fill(`${world.origin.url}/keys.json 600`)
+  const form = part(page, 'JWT')
+  await choose(page, named(page, /^Verification key/), 'Key sets (JWKS URLs)')
+  await field(form, /^JWKS URLs/).fill(`${world.origin.url}/keys.json 600`)
   await page.keyboard.press('Enter')
   await put(page)
   assert.deepEqual(await told(world, id, 'securitySchemes', 'jwt', 'jwksURIs'), [
@@ -175,21 +177,21 @@ async function keySet(world: ApisWorld, page: Page, id: string): Promise<void> {
 
 /** Which claims mean what. */
 async function claimsOf(world: ApisWorld, page: Page, id: string, policy: string): Promise<void> {
-  const form = part(page, 'JSON Web Token')
+  const form = part(page, 'JWT')
   for (const [name, text] of [
-    [/^Claim that says who calls/, 'email'],
-    [/^Claim that names the client/, 'azp'],
-    [/^Claim with ids of policies/, 'pol'],
-    [/^Claim with scopes/, 'scp'],
-    [/^Scopes that bring policies/, 'read'],
-    [/^Forgive an end that is past by/, '30'],
-    [/^Forgive a beginning that is ahead by/, '31'],
-    [/^Forgive an issue that is ahead by/, '32'],
+    [/^Identity claim/, 'email'],
+    [/^Client claim/, 'azp'],
+    [/^Policy claim/, 'pol'],
+    [/^Scope claim/, 'scp'],
+    [/^Scope to policy mapping/, 'read'],
+    [/^Clock skew for “exp”/, '30'],
+    [/^Clock skew for “nbf”/, '31'],
+    [/^Clock skew for “iat”/, '32'],
   ] as const)
     await field(form, name).fill(text)
   await save(page)
-  await form.getByText('Each line needs a scope and the id of a policy').waitFor()
-  await field(form, /^Scopes that bring policies/).fill(`read ${policy}`)
+  await form.getByText('Each line needs a scope and a policy ID').waitFor()
+  await field(form, /^Scope to policy mapping/).fill(`read ${policy}`)
   await form.locator('.mantine-Pill-remove').last().click()
   await put(page)
   const scheme = await told(world, id, 'securitySchemes', 'jwt')
@@ -212,26 +214,26 @@ async function claimsOf(world: ApisWorld, page: Page, id: string, policy: string
   const reader = await world.open(world.reader, `/apis/${id}?tab=authentication`)
   await method(reader).waitFor()
   await becomes(() => method(reader).isDisabled(), true)
-  await becomes(() => named(reader, /^Policies of tokens that bring none/).isDisabled(), true)
+  await becomes(() => named(reader, /^Default policies/).isDisabled(), true)
   await becomes(() => reader.getByRole('button', { name: 'Save' }).count(), 0)
   await checkThemes(reader)
 }
 
 async function bySignature(world: ApisWorld, page: Page): Promise<void> {
-  const id = await addApi(world, page, 'Signed', 'Callers sign their requests')
+  const id = await addApi(world, page, 'Signed', 'Request signature (HMAC)')
   await page.goto(`/keys/new?api=${id}`)
   await page.getByLabel(/^Alias/).fill('Signer')
-  await flip(page, 'Signs its requests')
-  await page.getByLabel(/^Secret that it signs with/).fill('short')
-  await page.getByRole('button', { name: 'Make it' }).click()
-  await page.getByText('Give at least 16 signs').waitFor()
-  await page.getByLabel(/^Secret that it signs with/).fill('')
+  await flip(page, 'Signs requests (HMAC)')
+  await page.getByLabel(/^Signing secret/).fill('short')
+  await page.getByRole('button', { name: 'Create key' }).click()
+  await page.getByText('At least 16 characters').waitFor()
+  await page.getByLabel(/^Signing secret/).fill('')
   await inspect(page, 'key-signs')
-  await page.getByRole('button', { name: 'Make it' }).click()
-  const [key = '', secret = ''] = await shownOnce(page, 'The key is made')
+  await page.getByRole('button', { name: 'Create key' }).click()
+  const [key = '', secret = ''] = await shownOnce(page, 'Key created')
   assert.match(secret, /^[\w-]{43}$/)
   await heading(page, 'Signer').waitFor()
-  await page.getByText('With a secret of its own').waitFor()
+  await page.getByText('With its own secret').waitFor()
   assert.ok(!(await page.content()).includes(secret))
   await answers(world, 401, '/signed/x', bearer(key))
   await eventually('it is let in', async () => {
@@ -241,9 +243,9 @@ async function bySignature(world: ApisWorld, page: Page): Promise<void> {
   assert.equal((await world.through('/signed/y', messageSigned('/signed/x', key, secret))).status, 401)
 
   await page.getByRole('button', { name: 'Edit', exact: true }).click()
-  await page.getByLabel(/^Secret that it signs with/).fill('another secret of 20')
+  await page.getByLabel(/^Signing secret/).fill('another secret of 20')
   await save(page)
-  assert.deepEqual(await shownOnce(page, 'The secret of the key'), ['another secret of 20'])
+  assert.deepEqual(await shownOnce(page, 'Signing secret'), ['another secret of 20'])
   await eventually('the new secret counts', async () => {
     const [before, after] = [cavage('/signed/x', key, secret), cavage('/signed/x', key, 'another secret of 20')]
     return (
@@ -260,7 +262,7 @@ async function signsNoMore(world: ApisWorld, page: Page, id: string, key: string
   await page.goto(`/keys?api=${id}`)
   await page.getByRole('link', { name: 'Signer' }).click()
   await page.getByRole('button', { name: 'Edit', exact: true }).click()
-  await flip(page, 'Signs its requests')
+  await flip(page, 'Signs requests (HMAC)')
   await put(page)
   await heading(page, 'Signer').waitFor()
   await eventually('it is refused', async () => {
@@ -271,15 +273,15 @@ async function signsNoMore(world: ApisWorld, page: Page, id: string, key: string
 
 async function algorithms(world: ApisWorld, page: Page, id: string, key: string): Promise<void> {
   await page.goto(`/apis/${id}?tab=authentication`)
-  const form = part(page, 'Signed request')
+  const form = part(page, 'Request signature')
   await choose(page, named(page, /^Algorithms/), 'hmac-sha512')
-  await field(form, /^How far clocks may differ/).fill('60000')
+  await field(form, /^Clock skew/).fill('60000')
   await inspect(page, 'auth-hmac')
   await put(page)
   const { hmac } = (await told(world, id)) as { hmac: JsonObject }
   assert.deepEqual([hmac.allowedAlgorithms, hmac.allowedClockSkew], [['hmac-sha512'], 60_000])
   // A signature in the query would have to sign itself: only what is written is looked at.
-  await moveAbout(world, page, 'Signed request', { path: '', header: 'Authorization', proof: '' })
+  await moveAbout(world, page, 'Request signature', { path: '', header: 'Authorization', proof: '' })
   assert.deepEqual(await told(world, id, 'hmac', 'query'), { enabled: false, name: 'proof' })
   const ask = async (digest: string) =>
     (await world.through('/signed/x', cavage('/signed/x', key, 'another secret of 20', digest))).status
@@ -287,22 +289,22 @@ async function algorithms(world: ApisWorld, page: Page, id: string, key: string)
 }
 
 async function byCertificate(world: ApisWorld, page: Page): Promise<void> {
-  const id = await addApi(world, page, 'Mutual', 'Callers send a key')
+  const id = await addApi(world, page, 'Mutual', 'API key')
   const made = await world.api('POST', '/api/keys', { access_rights: rightsOn(id) })
   assert.equal(made.status, 200, made.text)
   const proof = String(at(made.json, 'key_id'))
-  await moveAbout(world, page, 'Key', { path: '/mutual/', header: 'Authorization', proof })
-  await flip(part(page, 'Key'), 'A client certificate is a key')
+  await moveAbout(world, page, 'API key', { path: '/mutual/', header: 'Authorization', proof })
+  await flip(part(page, 'API key'), 'Accept a client certificate as the key')
   await put(page)
   await page.goto(`/keys/new?api=${id}`)
-  await choose(page, named(page, /^What to make/), 'A client certificate')
+  await choose(page, named(page, /^Type/), 'Client certificate')
   await page.getByLabel(/^Client certificate/).fill('ann')
   await page.getByLabel(/^Alias/).fill('Ann at work')
-  await page.getByRole('button', { name: 'Make it' }).click()
-  await page.getByText('An id ends with 64').waitFor()
+  await page.getByRole('button', { name: 'Create key' }).click()
+  await page.getByText('An ID ends with 64 hexadecimal digits').waitFor()
   await page.getByLabel(/^Client certificate/).fill(ANN.fingerprint)
   await inspect(page, 'key-certificate')
-  await page.getByRole('button', { name: 'Make it' }).click()
+  await page.getByRole('button', { name: 'Create key' }).click()
   await heading(page, 'Ann at work').waitFor()
   await page.getByText(ANN.fingerprint).waitFor()
   await becomes(() => page.getByRole('button', { name: 'Rotate' }).getAttribute('aria-disabled'), 'true')
@@ -310,34 +312,34 @@ async function byCertificate(world: ApisWorld, page: Page): Promise<void> {
   assert.deepEqual([await overTls(world, '/mutual/', BOB), await overTls(world, '/mutual/')], [403, 401])
 
   await page.goto(`/apis/${id}?tab=authentication`)
-  const form = part(page, 'Whatever the way')
-  await flip(form, 'Let in only certain client certificates')
-  await field(form, /^Certificates that are let in/).fill('bob')
+  const form = part(page, 'All methods')
+  await flip(form, 'Restrict client certificates')
+  await field(form, /^Allowed certificates/).fill('bob')
   await page.keyboard.press('Enter')
   await save(page)
-  await form.getByText('An id ends with 64').waitFor()
+  await form.getByText('An ID ends with 64 hexadecimal digits').waitFor()
   await form.locator('.mantine-Pill-remove').click()
-  await field(form, /^Certificates that are let in/).fill(BOB.fingerprint)
+  await field(form, /^Allowed certificates/).fill(BOB.fingerprint)
   await page.keyboard.press('Enter')
   await inspect(page, 'auth-certificates')
   await put(page)
   await eventually('Ann is let in no longer', async () => (await overTls(world, '/mutual/', ANN)) === 403)
-  await flip(form, 'Let in only certain client certificates')
+  await flip(form, 'Restrict client certificates')
   await put(page)
   await eventually('Ann is let in again', async () => (await overTls(world, '/mutual/', ANN)) === 200)
 }
 
 async function bySeveral(world: ApisWorld, page: Page): Promise<void> {
-  const id = await addApi(world, page, 'Several', 'Callers send a key')
-  await choose(page, method(page), 'In several ways')
+  const id = await addApi(world, page, 'Several', 'API key')
+  await choose(page, method(page), 'Several methods')
   await save(page)
   await page.getByText('Choose at least two').waitFor()
-  await choose(page, named(page, /^Ways/), 'Name and password')
-  await field(part(page, 'Key'), /^Name of the header/).fill('X-Key')
-  await choose(page, named(page, /^Whose rights and limits count/), 'JSON Web Token')
+  await choose(page, named(page, /^Methods/), 'Basic authentication')
+  await field(part(page, 'API key'), /^Header name/).fill('X-Key')
+  await choose(page, named(page, /^Access rights and limits from/), 'JWT')
   await save(page)
-  await page.getByText('Choose one of the ways above').waitFor()
-  await choose(page, named(page, /^Whose rights and limits count/), 'Name and password')
+  await page.getByText('Choose one of the methods above').waitFor()
+  await choose(page, named(page, /^Access rights and limits from/), 'Basic authentication')
   await inspect(page, 'auth-several')
   await put(page)
   assert.equal(await told(world, id, 'baseIdentityProvider'), 'basic_auth_user')
@@ -350,17 +352,17 @@ async function bySeveral(world: ApisWorld, page: Page): Promise<void> {
   await answers(world, 200, '/several/', { ...key, ...login })
   for (const one of [key, login]) assert.equal((await world.through('/several/', one)).status, 401)
 
-  await choose(page, named(page, /^What a caller needs/), 'One of several sets of them')
-  await field(page, /^Sets that are enough/).fill('key + jwt')
+  await choose(page, named(page, /^Required methods/), 'One of several sets')
+  await field(page, /^Accepted sets/).fill('key + jwt')
   await page.keyboard.press('Enter')
   await save(page)
-  await page.getByText('“jwt” is none of the ways that are chosen: key, basic').waitFor()
+  await page.getByText('“jwt” is not one of the chosen methods: key, basic').waitFor()
   await page.locator('.mantine-Pill-root').filter({ hasText: 'key + jwt' }).locator('.mantine-Pill-remove').click()
-  await field(page, /^Sets that are enough/).fill('key')
+  await field(page, /^Accepted sets/).fill('key')
   await page.keyboard.press('Enter')
   await save(page)
-  await page.getByText('“basic” is chosen, and stands in none of the sets').waitFor()
-  await field(page, /^Sets that are enough/).fill('basic')
+  await page.getByText('“basic” is chosen but is in none of the sets').waitFor()
+  await field(page, /^Accepted sets/).fill('basic')
   await page.keyboard.press('Enter')
   // What is offered for the next one goes.
   await page.keyboard.press('Escape')
@@ -370,7 +372,7 @@ async function bySeveral(world: ApisWorld, page: Page): Promise<void> {
   await answers(world, 401, '/several/')
   assert.equal(await told(world, id, 'securityProcessingMode'), 'compliant')
   await page.reload()
-  await becomes(() => named(page, /^What a caller needs/).inputValue(), 'One of several sets of them')
+  await becomes(() => named(page, /^Required methods/).inputValue(), 'One of several sets')
   await page.getByText('basic', { exact: true }).waitFor()
 }
 
@@ -384,15 +386,15 @@ async function inClassic(world: ApisWorld, page: Page): Promise<void> {
   const id = String(at(made.json, 'ID'))
   await makePolicy(world, 'Elders', id)
   await page.goto(`/apis/${id}?tab=authentication`)
-  await choose(page, method(page), 'By a JSON Web Token of another issuer')
-  await field(part(page, 'JSON Web Token'), /^Addresses of key sets/).fill(`${world.origin.url}/keys.json`)
+  await choose(page, method(page), 'JWT from another issuer')
+  await field(part(page, 'JWT'), /^JWKS URLs/).fill(`${world.origin.url}/keys.json`)
   await page.keyboard.press('Enter')
   await save(page)
-  await part(page, 'JSON Web Token').getByText('must name a policy', { exact: false }).first().waitFor()
-  await choose(page, named(page, /^Policies of tokens that bring none/), 'Elders')
+  await part(page, 'JWT').getByText('must name a policy', { exact: false }).first().waitFor()
+  await choose(page, named(page, /^Default policies/), 'Elders')
   await put(page)
   await answers(world, 200, '/old/', bearer(signed()))
-  await choose(page, method(page), 'By a name and a password (basic)')
+  await choose(page, method(page), 'Basic authentication')
   await put(page)
   const { api_definition: stored } = (await world.api('GET', `/api/apis/${id}`)).json as { api_definition: JsonObject }
   assert.deepEqual(

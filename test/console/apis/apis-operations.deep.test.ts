@@ -88,37 +88,37 @@ async function set(page: Page, operation: string, change: (dialog: Locator) => P
 
 const settings = async (world: ApisWorld, id: string, operation: string) =>
   at(await documentOf(world, id), 'x-svc-api-gateway', 'middleware', 'operations', operation)
-const kindOf = (dialog: Locator) => dialog.getByRole('combobox', { name: /^Answer without the service/ })
+const kindOf = (dialog: Locator) => dialog.getByRole('combobox', { name: /^Mock response/ })
 
 async function mocks(world: ApisWorld, page: Page, id: string): Promise<void> {
   await set(page, 'GET /pets', async (dialog) => {
-    await choose(page, kindOf(dialog), 'Always with the same answer')
-    await field(dialog, /^Status of the answer/).fill('203')
-    await field(dialog, /^Headers of the answer/).fill('Cache-Control: no-cache, no-store')
+    await choose(page, kindOf(dialog), 'Fixed response')
+    await field(dialog, /^Status/).fill('203')
+    await field(dialog, /^Response headers/).fill('Cache-Control: no-cache, no-store')
     await page.keyboard.press('Enter')
-    await field(dialog, /^Body of the answer/).fill('{"name": "Paul"}')
-    await flip(dialog, 'Leave uncounted')
+    await field(dialog, /^Response body/).fill('{"name": "Paul"}')
+    await flip(dialog, 'Do not track')
     await inspect(page, 'operation-mock')
   })
   const answer = await answers(world, 203, '/pets/pets')
   assert.deepEqual([answer.text, answer.headers['cache-control']], ['{"name": "Paul"}', 'no-cache, no-store'])
   assert.equal(at(await settings(world, id, 'listPets'), 'doNotTrackEndpoint', 'enabled'), true)
   await set(page, 'GET /pets', async (dialog) => {
-    await choose(page, kindOf(dialog), 'With the examples of the document')
-    await field(dialog, /^Status of the answer/).fill('')
-    await field(dialog, /^Name of the example/).fill('dog')
-    await field(dialog, /^Type of the answer/).fill('application/json')
-    await flip(dialog, 'Leave uncounted')
+    await choose(page, kindOf(dialog), 'Examples of the OpenAPI document')
+    await field(dialog, /^Status/).fill('')
+    await field(dialog, /^Example name/).fill('dog')
+    await field(dialog, /^Content type/).fill('application/json')
+    await flip(dialog, 'Do not track')
   })
   assert.deepEqual((await answers(world, 200, '/pets/pets')).json, { name: 'Rex' })
-  await set(page, 'GET /pets', (dialog) => choose(page, kindOf(dialog), 'No: ask the service'))
+  await set(page, 'GET /pets', (dialog) => choose(page, kindOf(dialog), 'Off'))
   await eventually('the service is asked', async () => (await world.through('/pets/pets')).text === 'GET /pets')
 }
 
 async function checks(world: ApisWorld, page: Page, id: string): Promise<void> {
   await set(page, 'POST /pets', async (dialog) => {
-    await flip(dialog, 'Check requests against the document')
-    await field(dialog, /^Status of refusals/).fill('400')
+    await flip(dialog, 'Validate requests')
+    await field(dialog, /^Error status/).fill('400')
   })
   const post = (body: JsonObject) =>
     call(world.product.port, '/pets/pets', {
@@ -127,7 +127,7 @@ async function checks(world: ApisWorld, page: Page, id: string): Promise<void> {
   await eventually('what does not fit is refused', async () => (await post({ name: 7 })).status === 400)
   assert.match((await post({})).text, /faults/)
   assert.equal((await post({ name: 'Tom' })).text, 'POST /pets')
-  await set(page, 'POST /pets', (dialog) => flip(dialog, 'Check requests against the document'))
+  await set(page, 'POST /pets', (dialog) => flip(dialog, 'Validate requests'))
   await eventually('everything is let through', async () => (await post({ name: 7 })).status === 200)
   const held = at(await settings(world, id, 'addPet'), 'validateRequest')
   assert.deepEqual(held, { enabled: false, errorResponseCode: 400 }, 'what was said stays for the next time')
@@ -135,10 +135,10 @@ async function checks(world: ApisWorld, page: Page, id: string): Promise<void> {
 
 async function rewrites(world: ApisWorld, page: Page, id: string): Promise<void> {
   await set(page, 'GET /old/{id}', async (dialog) => {
-    await flip(dialog, 'Ask the service for another path')
+    await flip(dialog, 'URL rewrite')
     await field(dialog, /^Pattern/).fill('^/old/([0-9]+)$')
-    await field(dialog, /^What is asked for instead/).fill('/new?id=$1')
-    await choose(page, dialog.getByRole('combobox', { name: /^Ask by another method/ }), 'POST')
+    await field(dialog, /^Rewrite to/).fill('/new?id=$1')
+    await choose(page, dialog.getByRole('combobox', { name: /^Change method/ }), 'POST')
     await inspect(page, 'operation-rewrite')
   })
   await eventually('another path by another method', async () => {
@@ -146,8 +146,8 @@ async function rewrites(world: ApisWorld, page: Page, id: string): Promise<void>
   })
   await set(page, 'GET /old/{id}', async (dialog) => {
     // What is chosen again is taken back.
-    await choose(page, dialog.getByRole('combobox', { name: /^Ask by another method/ }), 'POST')
-    await flip(dialog, 'Ask the service for another path')
+    await choose(page, dialog.getByRole('combobox', { name: /^Change method/ }), 'POST')
+    await flip(dialog, 'URL rewrite')
   })
   await eventually('as it came', async () => (await world.through('/pets/old/7')).text === 'GET /old/7')
   assert.equal(at(await settings(world, id, 'readOld'), 'transformRequestMethod', 'enabled') ?? false, false)
@@ -156,32 +156,32 @@ async function rewrites(world: ApisWorld, page: Page, id: string): Promise<void>
 async function templates(world: ApisWorld, page: Page, id: string): Promise<void> {
   world.origin.script = ({ body }, response) =>
     response.writeHead(200, { 'content-type': 'application/json' }).end(body || '{}')
-  const fill = (words: string) => (dialog: Locator) => field(dialog, /^Template of the request/).fill(words)
+  const fill = (words: string) => (dialog: Locator) => field(dialog, /^Request template/).fill(words)
   await page.getByRole('row', { name: /PUT/ }).getByRole('button', { name: '/stock', exact: true }).click()
   const dialog = page.getByRole('dialog', { name: 'PUT /stock' })
-  await flip(dialog, 'Rewrite the body of requests')
+  await flip(dialog, 'Transform request body')
   await fill('{"of": {{ .of ')(dialog)
-  await flip(dialog, 'Request templates see')
+  await flip(dialog, 'Request template can read key metadata')
   await page.keyboard.press('Escape')
   await save(page)
   // A refusal is shown at the operation, and at its field.
   await page.getByRole('row', { name: /PUT/ }).getByRole('alert').waitFor()
   await inspect(page, 'operation-refused')
   await set(page, 'PUT /stock', async (again) => {
-    await field(again, /^Template of the request/).waitFor()
-    assert.equal(await field(again, /^Template of the request/).getAttribute('aria-invalid'), 'true')
+    await field(again, /^Request template/).waitFor()
+    assert.equal(await field(again, /^Request template/).getAttribute('aria-invalid'), 'true')
     await fill('{"of": {{ .of }}, "größe": 1}')(again)
-    await flip(again, 'Rewrite the body of answers')
-    await field(again, /^Template of the answer/).fill('{"was": {{ .of }}}')
-    await flip(again, 'Answer templates see')
+    await flip(again, 'Transform response body')
+    await field(again, /^Response template/).fill('{"was": {{ .of }}}')
+    await flip(again, 'Response template can read key metadata')
     await inspect(page, 'operation-templates')
   })
   const change = () => call(world.product.port, '/pets/stock', { method: 'PUT', body: '{"of": ["a\\"", 2]}' })
   await eventually('the answer is another', async () => (await change()).text === '{"was": ["a\\"",2]}')
   assert.equal(Buffer.from(world.origin.seen.at(-1)!.body, 'latin1').toString(), '{"of": ["a\\"",2], "größe": 1}')
   await set(page, 'PUT /stock', async (again) => {
-    await flip(again, 'Rewrite the body of requests')
-    await flip(again, 'Rewrite the body of answers')
+    await flip(again, 'Transform request body')
+    await flip(again, 'Transform response body')
   })
   await eventually('nothing is changed', async () => (await change()).text === '{"of": ["a\\"", 2]}')
   const held = await settings(world, id, 'putStock')
@@ -191,27 +191,27 @@ async function templates(world: ApisWorld, page: Page, id: string): Promise<void
 async function kept(world: ApisWorld, page: Page, id: string): Promise<void> {
   const isStored = async () => (await world.through('/pets/stock')).headers['x-svc-cached-response'] === '1'
   await set(page, 'GET /stock', async (dialog) => {
-    await flip(dialog, 'Keep answers')
-    await field(dialog, /^Statuses that are kept/).fill('200')
+    await flip(dialog, 'Cache responses')
+    await field(dialog, /^Cached statuses/).fill('200')
     await page.keyboard.press('Enter')
-    await field(dialog, /^Keep answers for/).fill('600')
+    await field(dialog, /^TTL/).fill('600')
   })
   await eventually('the second answer is a kept one', isStored)
   assert.deepEqual(await settings(world, id, 'readStock'), {
     cache: { timeout: 600, cacheResponseCodes: [200], enabled: true },
   })
-  await set(page, 'GET /stock', (dialog) => flip(dialog, 'Keep answers'))
+  await set(page, 'GET /stock', (dialog) => flip(dialog, 'Cache responses'))
   assert.equal(await isStored(), false)
 }
 
 async function breaks(world: ApisWorld, page: Page, id: string): Promise<void> {
   world.origin.script = (_request, response) => response.writeHead(500).end()
   await set(page, 'GET /stock', async (dialog) => {
-    await flip(dialog, 'Stop asking while it fails')
-    await field(dialog, /^Failures that open it/).fill('100')
-    await field(dialog, /^Calls that are looked at/).fill('2')
-    await field(dialog, /^Stays open for/).fill('600')
-    await flip(dialog, 'Then let one call try first')
+    await flip(dialog, 'Circuit breaker')
+    await field(dialog, /^Failure threshold/).fill('100')
+    await field(dialog, /^Sample size/).fill('2')
+    await field(dialog, /^Open for/).fill('600')
+    await flip(dialog, 'Half-open: let one call through first')
     await inspect(page, 'operation-breaker')
   })
   await answers(world, 503, '/pets/stock')
@@ -221,6 +221,6 @@ async function breaks(world: ApisWorld, page: Page, id: string): Promise<void> {
   assert.deepEqual(at(await settings(world, id, 'readStock'), 'circuitBreaker'), {
     ...{ threshold: 1, sampleSize: 2, coolDownPeriod: 600, halfOpenStateEnabled: false, enabled: true },
   })
-  await set(page, 'GET /stock', (dialog) => flip(dialog, 'Stop asking while it fails'))
+  await set(page, 'GET /stock', (dialog) => flip(dialog, 'Circuit breaker'))
   await answers(world, 500, '/pets/stock')
 }

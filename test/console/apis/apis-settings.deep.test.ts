@@ -20,8 +20,8 @@ import { startOrigin } from '../../worlds/servers/origin.ts'
 
 const SHOP = 'https://shop.example.com'
 
-const part = (page: Page, name: string) => page.getByRole('region', { name: new RegExp(`^${name}`) })
-const unfold = (page: Page, name: string) => page.getByRole('button', { name: new RegExp(`^${name}`) }).click()
+const part = (page: Page, name: string) => page.getByRole('region', { name: new RegExp(`^${name}(?! TLS)`) })
+const unfold = (page: Page, name: string) => page.getByRole('button', { name: new RegExp(`^${name}(?! TLS)`) }).click()
 
 async function put(page: Page): Promise<void> {
   await save(page)
@@ -56,16 +56,16 @@ test('each setting of the form comes true at the gateway', async (t) => {
 
 async function general(world: ApisWorld, page: Page, id: string): Promise<void> {
   const place = part(page, 'General')
-  await flip(place, 'Take the listen path off')
-  await flip(place, 'Own domain')
+  await flip(place, 'Strip listen path')
+  await flip(place, 'Custom domain')
   await field(place, 'Host name').fill('set.example.com')
   await put(page)
   assert.equal((await answers(world, 200, '/set/x', { host: 'set.example.com' })).text, '/set/x')
   await answers(world, 404, '/set/x')
-  await flip(place, 'Own domain')
-  await flip(place, 'Take the listen path off')
-  await flip(place, 'Only on some nodes')
-  await list(place, 'Tags of nodes', ['eu', 'edge'])
+  await flip(place, 'Custom domain')
+  await flip(place, 'Strip listen path')
+  await flip(place, 'Limit to tagged nodes')
+  await list(place, 'Node tags', ['eu', 'edge'])
   await put(page)
   assert.equal((await answers(world, 200, '/set/x')).text, '/x')
   assert.deepEqual(await gatewayOf(world, id, 'server', 'gatewayTags'), { enabled: true, tags: ['eu', 'edge'] })
@@ -83,14 +83,14 @@ async function general(world: ApisWorld, page: Page, id: string): Promise<void> 
 
 async function upstream(world: ApisWorld, page: Page, id: string, other: string, seenThere: () => number) {
   const place = part(page, 'Upstream')
-  await field(place, /^Upstream address/).fill(`${world.origin.url}/base`)
-  await flip(place, 'Keep the host')
-  await flip(place, 'Accept any certificate of the service')
+  await field(place, /^Upstream URL/).fill(`${world.origin.url}/base`)
+  await flip(place, 'Preserve host header')
+  await flip(place, 'Skip TLS verification')
   await put(page)
   assert.equal((await answers(world, 200, '/set/x')).text, '/base/x')
   assert.equal(world.origin.seen.at(-1)?.headers.host, new URL(world.gateway).host)
   assert.equal(await gatewayOf(world, id, 'upstream', 'tlsTransport', 'insecureSkipVerify'), true)
-  await flip(place, 'Several targets')
+  await flip(place, 'Load balancing')
   await list(place, 'Targets', [`${world.origin.url} 1`, `${other} 3`])
   await put(page)
   const [here, there] = [world.origin.seen.length, seenThere()]
@@ -98,7 +98,7 @@ async function upstream(world: ApisWorld, page: Page, id: string, other: string,
     await world.through('/set/x')
     return world.origin.seen.length > here && seenThere() > there
   })
-  await flip(place, 'Several targets')
+  await flip(place, 'Load balancing')
   await put(page)
   await unfold(page, 'Upstream')
 }
@@ -106,10 +106,10 @@ async function upstream(world: ApisWorld, page: Page, id: string, other: string,
 async function limits(world: ApisWorld, page: Page, id: string): Promise<void> {
   await unfold(page, 'Limits')
   const place = part(page, 'Limits')
-  await flip(place, 'Leave the rates of keys unchecked')
-  await flip(place, 'Leave the quotas of keys unchecked')
-  await flip(place, 'Limit the size of requests')
-  await field(place, 'Largest body').fill('10')
+  await flip(place, 'Ignore key rate limits')
+  await flip(place, 'Ignore key quotas')
+  await flip(place, 'Limit request size')
+  await field(place, 'Maximum body size').fill('10')
   await put(page)
   const post = (body: string) => call(world.product.port, '/set/x', { method: 'POST', body })
   await eventually('a large body is refused', async () => (await post('x'.repeat(11))).status === 400)
@@ -120,34 +120,34 @@ async function limits(world: ApisWorld, page: Page, id: string): Promise<void> {
 }
 
 async function addresses(world: ApisWorld, page: Page): Promise<void> {
-  await unfold(page, 'Addresses let in')
-  const place = part(page, 'Addresses let in')
-  await flip(place, 'Check addresses')
-  await list(place, 'Let in only these', ['10.0.0.0/8'])
+  await unfold(page, 'IP access')
+  const place = part(page, 'IP access')
+  await flip(place, 'Restrict by IP address')
+  await list(place, 'Allow list', ['10.0.0.0/8'])
   await put(page)
   await answers(world, 403, '/set/x')
-  await list(place, 'Let in only these', ['127.0.0.0/8'])
+  await list(place, 'Allow list', ['127.0.0.0/8'])
   await put(page)
   await answers(world, 200, '/set/x')
-  await list(place, 'Keep out these', ['127.0.0.1'])
+  await list(place, 'Block list', ['127.0.0.1'])
   await put(page)
   await answers(world, 403, '/set/x')
-  await flip(place, 'Check addresses')
+  await flip(place, 'Restrict by IP address')
   await put(page)
   await answers(world, 200, '/set/x')
-  await unfold(page, 'Addresses let in')
+  await unfold(page, 'IP access')
 }
 
 async function browsers(world: ApisWorld, page: Page): Promise<void> {
-  await unfold(page, 'Browsers of other sites')
-  const place = part(page, 'Browsers of other sites')
-  await flip(place, 'Answer for browsers of other sites')
-  await list(place, 'Sites', [SHOP])
-  await list(place, 'Methods', ['GET', 'PUT'])
-  await list(place, 'Request headers', ['X-Cart'])
-  await list(place, 'Response headers', ['X-Total'])
-  await flip(place, 'With cookies and credentials')
-  await field(place, 'Remember the answer for').fill('77')
+  await unfold(page, 'CORS')
+  const place = part(page, 'CORS')
+  await flip(place, 'Enable CORS')
+  await list(place, 'Allowed origins', [SHOP])
+  await list(place, 'Allowed methods', ['GET', 'PUT'])
+  await list(place, 'Allowed headers', ['X-Cart'])
+  await list(place, 'Exposed headers', ['X-Total'])
+  await flip(place, 'Allow credentials')
+  await field(place, 'Max age').fill('77')
   await inspect(page, 'api-settings-cors')
   await put(page)
   const ask = { 'access-control-request-method': 'PUT', 'access-control-request-headers': 'x-cart' }
@@ -159,21 +159,21 @@ async function browsers(world: ApisWorld, page: Page): Promise<void> {
   })
   assert.equal((await asked()).headers['access-control-allow-credentials'], 'true')
   assert.equal((await world.through('/set/x', { origin: SHOP })).headers['access-control-expose-headers'], 'X-Total')
-  await flip(place, 'Let the service answer OPTIONS')
+  await flip(place, 'Pass OPTIONS to the upstream')
   await put(page)
   await eventually('the service is asked itself', async () => {
     await asked()
     return world.origin.seen.at(-1)?.method === 'OPTIONS'
   })
-  await unfold(page, 'Browsers of other sites')
+  await unfold(page, 'CORS')
 }
 
 async function recording(world: ApisWorld, page: Page, id: string): Promise<void> {
-  await unfold(page, 'Recording of traffic')
-  const place = part(page, 'Recording of traffic')
+  await unfold(page, 'Logging')
+  const place = part(page, 'Logging')
   await flip(place, 'Record requests')
-  await flip(place, 'Keep requests and responses whole')
-  await list(place, 'Headers kept as tags', ['X-Shop'])
+  await flip(place, 'Record full requests and responses')
+  await list(place, 'Tag headers', ['X-Shop'])
   await put(page)
   await world.through('/set/recorded', { 'x-shop': 'corner' })
   const found = async () => {

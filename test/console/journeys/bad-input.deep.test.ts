@@ -48,7 +48,7 @@ async function losesConnection(world: ApisWorld): Promise<void> {
   // The request is lost on its way there.
   await page.route(it, (route) => (route.request().method() === 'PUT' ? route.abort() : route.continue()))
   await save(page)
-  await page.getByText('The dashboard did not answer').waitFor()
+  await page.getByText('The dashboard did not respond').waitFor()
   await becomes(() => nameField(page).inputValue(), 'Sturdy')
   assert.equal((await stored(world, id)).name, 'Fragile')
   await shoot(page, 'save-lost')
@@ -65,7 +65,7 @@ async function losesConnection(world: ApisWorld): Promise<void> {
     return route.abort()
   })
   await save(page)
-  await page.getByText('The dashboard did not answer').waitFor()
+  await page.getByText('The dashboard did not respond').waitFor()
   assert.equal((await stored(world, id)).name, 'Sturdier')
   await page.unroute(it)
   await save(page)
@@ -76,9 +76,9 @@ async function losesConnection(world: ApisWorld): Promise<void> {
   await nameField(page).fill('Sturdiest')
   await page.context().setOffline(true)
   await save(page)
-  await page.getByText('The dashboard cannot be reached').waitFor()
+  await page.getByText('Dashboard unreachable').waitFor()
   await page.context().setOffline(false)
-  await page.getByText('Connected again').waitFor()
+  await page.getByText('Reconnected').waitFor()
   await becomes(() => nameField(page).inputValue(), 'Sturdiest')
   await save(page)
   await saved(page)
@@ -88,7 +88,7 @@ async function losesConnection(world: ApisWorld): Promise<void> {
 async function meetsAnother(world: ApisWorld): Promise<void> {
   const id = await policy(world, 'Shared')
   const page = await world.open(world.admin, `/policies/${id}`, DROPPED)
-  const dialog = page.getByRole('dialog', { name: 'Somebody else has changed this meanwhile' })
+  const dialog = page.getByRole('dialog', { name: 'Someone else changed this while you were editing' })
   await nameField(page).fill('Mine')
   await changeBehind(world, id, { name: 'Theirs' })
   await save(page)
@@ -96,7 +96,7 @@ async function meetsAnother(world: ApisWorld): Promise<void> {
   await dialog.getByText('"name": "Mine"').waitFor()
   await checkThemes(page)
   await shoot(page, 'conflict')
-  await dialog.getByRole('button', { name: 'Go on editing' }).click()
+  await dialog.getByRole('button', { name: 'Continue editing' }).click()
   await becomes(() => nameField(page).inputValue(), 'Mine')
   assert.equal((await stored(world, id)).name, 'Theirs')
   await save(page)
@@ -150,7 +150,7 @@ async function endsSession(world: ApisWorld): Promise<void> {
   await passwordOf(again).fill(world.reader.password)
   await again.getByRole('button', { name: 'Sign in', exact: true }).click()
   await page.waitForURL((url) => url.pathname === '/')
-  await page.getByRole('button', { name: `You: ${world.reader.firstName} Test` }).waitFor()
+  await page.getByRole('button', { name: `Signed in as ${world.reader.firstName} Test` }).waitFor()
   assert.equal((await stored(world, id)).name, 'Went on')
 }
 
@@ -161,8 +161,8 @@ async function goesBack(world: ApisWorld): Promise<void> {
   await heading(page, ODD_NAME).waitFor()
   await nameField(page).fill('Not saved')
   await page.goBack()
-  const question = page.getByRole('dialog', { name: 'Leave without saving?' })
-  await question.getByRole('button', { name: 'Stay' }).click()
+  const question = page.getByRole('dialog', { name: 'Discard unsaved changes?' })
+  await question.getByRole('button', { name: 'Keep editing' }).click()
   await becomes(() => nameField(page).inputValue(), 'Not saved')
   await page.reload()
   await heading(page, ODD_NAME).waitFor()
@@ -170,10 +170,10 @@ async function goesBack(world: ApisWorld): Promise<void> {
   await confirmDelete(page, ODD_NAME)
   await page.waitForURL(/\/policies$/)
   await page.goto(`/policies/${id}`)
-  await page.getByRole('link', { name: 'Back to the list' }).click()
+  await page.getByRole('link', { name: 'Back to list' }).click()
   await page.waitForURL(/\/policies$/)
   await page.goBack()
-  await page.getByRole('link', { name: 'Back to the list' }).waitFor()
+  await page.getByRole('link', { name: 'Back to list' }).waitFor()
   await checkThemes(page)
 }
 
@@ -195,10 +195,10 @@ async function leadsNowhere(world: ApisWorld): Promise<void> {
   const page = await world.open(world.admin, '/labels', [/status of 4\d\d/])
   for (const path of NOBODYS) {
     await page.goto(path)
-    await page.getByText(/^(It was deleted, or it belongs to people|It may have been deleted)/).waitFor()
+    await page.getByText(/^(It was deleted, or you do not have access|It may have been deleted)/).waitFor()
     assert.ok(
       (await page.getByRole('button', { name: 'Go back' }).count()) +
-        (await page.getByRole('link', { name: 'Back to the list' }).count()) ===
+        (await page.getByRole('link', { name: 'Back to list' }).count()) ===
         1,
       path,
     )

@@ -7,8 +7,8 @@ test('without permission to create APIs there are no first steps', async (t) => 
   const world = await startConsole(t)
   const browser = await startBrowser(t)
   for (const [person, has, lacks] of [
-    [world.reader, ['The last 24 hours', 'Needs your attention'], ['Your first API in three steps']],
-    [world.owner, ['The last 24 hours', 'Your first API in three steps'], ['Needs your attention']],
+    [world.reader, ['Last 24 hours', 'Needs your attention'], ['Get started']],
+    [world.owner, ['Last 24 hours', 'Get started'], ['Needs your attention']],
   ] as const) {
     const { page } = await openPage(t, browser, { base: world.base })
     await signIn(page, person)
@@ -17,7 +17,7 @@ test('without permission to create APIs there are no first steps', async (t) => 
     await checkThemes(page)
     await shoot(page, `home-${person.firstName.toLowerCase()}`)
     if (person !== world.owner) continue
-    await steps(page).getByRole('button', { name: 'Hide this' }).click()
+    await steps(page).getByRole('button', { name: 'Hide' }).click()
     await steps(page).waitFor({ state: 'detached' })
     await page.reload()
     await page.getByRole('link', { name: 'All analytics' }).waitFor()

@@ -111,7 +111,7 @@ async function developers(world: PortalWorld, page: Page): Promise<void> {
     await page.getByRole('link', { name: numbered(707) }).waitFor()
   }
   await page.getByLabel('Search by email address').fill('<nobody>')
-  await page.getByRole('button', { name: 'Clear the search' }).click()
+  await page.getByRole('button', { name: 'Clear search' }).click()
   await page.getByRole('button', { name: 'Joined' }).click()
   await eventually(
     'the order stands in the address',
@@ -163,7 +163,7 @@ async function audit(page: Page): Promise<void> {
   await settled(page)
   await fewAreDrawn(page)
   await page.getByRole('region', { name: 'Audit log' }).getByRole('link').last().click()
-  await page.getByRole('heading', { name: 'What changed' }).waitFor()
+  await page.getByRole('heading', { name: 'Changes' }).waitFor()
 }
 
 async function requests(world: PortalWorld, page: Page): Promise<void> {
@@ -177,7 +177,7 @@ async function requests(world: PortalWorld, page: Page): Promise<void> {
   await page.goto('/requests?range=1h')
   const table = page.getByRole('region', { name: 'Requests' })
   await table.waitFor()
-  const more = page.getByRole('button', { name: 'Show older ones' })
+  const more = page.getByRole('button', { name: 'Load older requests' })
   const shown = (number: number) => page.getByText(new RegExp(`^${number.toLocaleString('en-GB')} shown`)).waitFor()
   for (let loaded = LOADED_AT_ONCE; loaded < ROWS; loaded += LOADED_AT_ONCE) {
     await shown(loaded)

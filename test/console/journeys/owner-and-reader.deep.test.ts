@@ -40,24 +40,24 @@ test('who owns little, and who may only look', async (t: TestContext) => {
 async function owner(world: ApisWorld): Promise<void> {
   const page = await world.open(world.owner, '/apis/new', REFUSED)
   await page.getByLabel(/^Name/).fill('Owned')
-  await page.getByLabel(/^Upstream address/).fill(world.origin.url)
-  await page.getByRole('button', { name: 'Add an API' }).click()
+  await page.getByLabel(/^Upstream URL/).fill(world.origin.url)
+  await page.getByRole('button', { name: 'Create API' }).click()
   await heading(page, 'Owned').waitFor()
   const id = idIn(page)
   assert.deepEqual(at((await world.api('GET', `/api/apis/${id}/access`)).json, 'userIds'), [world.owner.id])
 
   await page.goto('/policies/new')
   await page.getByLabel(/^Name/).fill('Of an owner')
-  await field(page, 'Add an API').fill('hidd')
+  await field(page, 'Add API').fill('hidd')
   await page.getByText('Nothing found').waitFor()
-  await field(page, 'Add an API').fill('own')
+  await field(page, 'Add API').fill('own')
   await page.getByRole('option', { name: 'Owned' }).click()
   await page.getByRole('button', { name: 'Create' }).click()
   await heading(page, 'Of an owner').waitFor()
-  await page.getByRole('link', { name: 'Make a key' }).click()
+  await page.getByRole('link', { name: 'Create key' }).click()
   await page.getByLabel(/^Alias/).fill('Key of an owner')
-  await page.getByRole('button', { name: 'Make it' }).click()
-  const dialog = page.getByRole('dialog', { name: 'The key is made' })
+  await page.getByRole('button', { name: 'Create key' }).click()
+  const dialog = page.getByRole('dialog', { name: 'Key created' })
   const key = await dialog.locator('pre').innerText()
   await dialog.getByRole('button', { name: 'I have copied it' }).click()
   await answers(world, 200, '/owned/', { authorization: key })
@@ -75,7 +75,7 @@ async function seesNoOther(page: Page): Promise<void> {
     await becomes(() => menu.getByRole('link', { name }).count(), 0, name)
   for (const path of ['/users', '/audit', '/webhooks']) {
     await page.goto(path)
-    await page.getByText('You may not see this').waitFor()
+    await page.getByText('You do not have access').waitFor()
   }
 }
 
@@ -95,7 +95,7 @@ async function changesAndEnds(world: ApisWorld, page: Page, id: string, key: str
   await page.getByRole('button', { name: 'Delete', exact: true }).click()
   await confirmDelete(page, 'Of an owner')
   await page.goto(`/apis/${id}?tab=danger`)
-  await page.getByRole('button', { name: 'Delete the API' }).click()
+  await page.getByRole('button', { name: 'Delete API' }).click()
   await confirmDelete(page, 'Owned')
   await heading(page, 'APIs').waitFor()
   await answers(world, 404, '/mine/')
@@ -127,7 +127,7 @@ async function reader(world: ApisWorld, rights: (id: string, name: string) => ob
   await changesNothing(page)
   for (const path of ['/apis/new', '/policies/new', '/keys/new', `/apis/${id}/import`]) {
     await page.goto(path)
-    await page.getByText('You may not see this').waitFor()
+    await page.getByText('You do not have access').waitFor()
   }
 }
 
@@ -136,7 +136,8 @@ async function changesNothing(page: Page): Promise<void> {
   await page.locator('#content [aria-busy=true]').first().waitFor({ state: 'hidden' })
   const open = page.locator(`#content :is(input,textarea):not(:disabled):not(:is(${LOOKING})):visible`)
   assert.deepEqual(await open.evaluateAll((all) => all.map((each) => each.outerHTML)), [], page.url())
-  const verbs = /^(Save|Add|Delete|Rotate|Switch|Edit|Make|Register|Revoke|New|Turn|Apply|Take|Tell|Stop|Reset)\b/
+  const verbs =
+    /^(Save|Add|Create|Delete|Rotate|Activate|Deactivate|Edit|Make|Register|Revoke|Convert|Apply|Remove|Import|Upload|Purge|Reset)\b/
   const enabled = page.locator('#content button:not(:disabled):not([aria-disabled=true])').filter({ hasText: verbs })
   await becomes(() => enabled.allInnerTexts(), [], page.url())
 }

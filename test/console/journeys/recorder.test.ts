@@ -66,7 +66,7 @@ test('what stands on a page is noted, and what is used, by role and name', async
 })
 
 test('a control is one by the text it is made from, not by what it names', () => {
-  assert.equal(textOf('Single requests of Weather <b>1</b>'), 'Single requests of {name}')
+  assert.equal(textOf('View requests of Weather <b>1</b>'), 'View requests of {name}')
   assert.equal(textOf('Weather'), '…')
   assert.equal(textOf('Search'), 'Search')
   const control = (fate: Control['fate'], name: string, place = ''): Control => {
@@ -75,9 +75,9 @@ test('a control is one by the text it is made from, not by what it names', () =>
   assert.equal(identityOf(control('seen', 'Cancel', 'Any dialog')), 'everywhere · button “Cancel”')
   assert.deepEqual(
     unreached([
-      control('seen', 'Single requests of A'),
-      control('seen', 'Single requests of B'),
-      control('used', 'Single requests of B'),
+      control('seen', 'View requests of A'),
+      control('seen', 'View requests of B'),
+      control('used', 'View requests of B'),
       control('seen', 'Export'),
       control('used', 'Export', 'Delete A?'),
     ]),

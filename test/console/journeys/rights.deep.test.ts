@@ -38,7 +38,7 @@ async function follow(page: Page): Promise<readonly string[]> {
     await menu.getByRole('link', { name, exact: true }).click()
     await menu.locator('a[data-active]', { hasText: name }).waitFor()
     await arrived(page, name)
-    await becomes(() => page.getByText('You may not see this').count(), 0, name)
+    await becomes(() => page.getByText('You do not have access').count(), 0, name)
   }
   return names
 }
@@ -95,9 +95,9 @@ async function seesChanges(world: Platform): Promise<void> {
   const page = await world.open(world.admin, '/')
   const found = await watchChanges(page)
   await page.getByRole('navigation', { name: 'Menu' }).getByRole('link', { name: 'APIs', exact: true }).click()
-  await eventually('a change is noted after a link', () => found.has('Add an API on /apis'))
+  await eventually('a change is noted after a link', () => found.has('Create API on /apis'))
   await page.goto('/labels')
-  await eventually('a change is noted after a load', () => found.has('Add a label on /labels'))
+  await eventually('a change is noted after a load', () => found.has('Create label on /labels'))
   await page.context().close()
 }
 
@@ -107,7 +107,7 @@ async function ownsSome(world: Platform): Promise<void> {
   const found = await watchChanges(page)
   for (const path of CLOSED_TO_OWNER) {
     await page.goto(path)
-    await page.getByText('You may not see this').waitFor()
+    await page.getByText('You do not have access').waitFor()
     await page.getByRole('heading', { level: 1 }).waitFor()
   }
   await checkThemes(page)
@@ -121,7 +121,7 @@ async function beginsNothing(world: Platform, person: ConsoleUser): Promise<void
     const page = await world.open(one, '/')
     const bar = await openBar(page)
     await bar.getByRole('textbox').fill('upload')
-    const action = bar.getByRole('button', { name: 'Upload a certificate' })
+    const action = bar.getByRole('button', { name: 'Upload certificate' })
     await (one === person ? bar.getByText('Nothing found') : action).waitFor()
     await page.context().close()
   }

@@ -66,7 +66,7 @@ test('ten thousand keys are paged, searched and filtered, and the page stays sma
   await page.getByRole('link', { name: last }).click()
   await heading(page, last).waitFor()
   await page.goBack()
-  await page.getByRole('link', { name: 'Make a key' }).click()
+  await page.getByRole('link', { name: 'Create key' }).click()
   await page.getByRole('button', { name: 'Remove Orders' }).waitFor()
   t.diagnostic(`longest task of the page: ${Math.round(await watch.longestMs())} ms`)
 })

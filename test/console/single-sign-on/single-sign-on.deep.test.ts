@@ -30,24 +30,24 @@ const SAML_MEMBERS = [
   ...['SAMLBaseURL', 'FailureRedirect'],
 ] as const
 const SAML_NEW = {
-  ...{ 'Metadata address': 'https://idp.example.test/metadata', 'Entity id': 'urn:gatehouse', Certificate: 'abc123' },
-  ...{ 'Attribute of the email address': 'mail', 'Attribute of the first name': 'givenName' },
-  ...{ 'Attribute of the last name': 'sn', 'Address of this dashboard': 'https://admin.example.test' },
-  'Send those who are refused to': '/?error=refused',
+  ...{ 'Metadata URL': 'https://idp.example.test/metadata', 'Entity ID': 'urn:gatehouse', Certificate: 'abc123' },
+  ...{ 'Email attribute': 'mail', 'First name attribute': 'givenName' },
+  ...{ 'Last name attribute': 'sn', 'Dashboard URL': 'https://admin.example.test' },
+  'Failure URL': '/?error=refused',
 }
 const SAML_NEXT = {
-  ...{ 'Metadata address': 'https://idp.example.test/other', 'Entity id': 'urn:other', Certificate: '' },
-  ...{ 'Attribute of the email address': 'email', 'Attribute of the first name': 'first' },
-  ...{ 'Attribute of the last name': 'last', 'Address of this dashboard': 'https://gate.example.test' },
-  'Send those who are refused to': '/',
+  ...{ 'Metadata URL': 'https://idp.example.test/other', 'Entity ID': 'urn:other', Certificate: '' },
+  ...{ 'Email attribute': 'email', 'First name attribute': 'first' },
+  ...{ 'Last name attribute': 'last', 'Dashboard URL': 'https://gate.example.test' },
+  'Failure URL': '/',
 }
 const LDAP_NAMES = {
-  ...{ 'Attribute of the email address': 'mail', 'Attribute of the first name': 'givenname' },
-  'Attribute of the last name': 'uid',
+  ...{ 'Email attribute': 'mail', 'First name attribute': 'givenname' },
+  'Last name attribute': 'uid',
 }
-const KEY = 'Give out an API key with a policy'
-const SESSION = 'Open a session of the dashboard'
-const CLEAR = 'None: passwords travel in the clear'
+const KEY = 'Issue an API key with a policy'
+const SESSION = 'Open a dashboard session'
+const CLEAR = 'None: passwords are sent in clear'
 /** The sign-in page after a refusal. */
 const REFUSAL = '/?error=refused'
 
@@ -71,7 +71,7 @@ test('identity profiles: made by a form, tried, used for signing in, changed as 
 
 async function setUp(all: World): Promise<void> {
   const { world, page, issuer } = all
-  await page.getByText('No way to sign in elsewhere yet').waitFor()
+  await page.getByText('No identity provider yet').waitFor()
   await checkThemes(page)
   const group = async (name: string, user_permissions: JsonObject) =>
     String(
@@ -79,38 +79,38 @@ async function setUp(all: World): Promise<void> {
     )
   const operators = await group('Operators', { apis: 'read', users: 'read' })
   const guests = await group('Guests', { apis: 'read' })
-  await page.getByRole('link', { name: 'Add a way to sign in' }).first().click()
+  await page.getByRole('link', { name: 'Add identity provider' }).first().click()
   await page.getByText('Single sign-on is switched off').waitFor()
   await allowSso(world, true)
   await page.reload()
-  await page.getByText('Everybody who comes in this way is an administrator').waitFor()
-  const add = page.getByRole('button', { name: 'Add a way to sign in' })
+  await page.getByText('All users who sign in this way are administrators').waitFor()
+  const add = page.getByRole('button', { name: 'Add identity provider' })
   const missing = async (number: number) => {
     await add.click()
-    await becomes(() => page.getByText('This is needed').count(), number)
+    await becomes(() => page.getByText('Required', { exact: true }).count(), number)
   }
   await missing(3)
   const action = page.getByRole('combobox', { name: 'After signing in' })
   await pickOption(page, action, KEY)
   await missing(4)
-  await fillAll(page, { 'Policy of the key': 'gold' })
+  await fillAll(page, { 'Key policy': 'gold' })
   await missing(3)
   await pickOption(page, action, SESSION)
   const discovery = `${issuer}/.well-known/openid-configuration`
-  await fillAll(page, { Name: NAME, Id: 'staff', 'Then go to': '/profile', 'Discovery address': discovery })
-  await fillAll(page, { 'Client id': 'gatehouse', 'Client secret': CLIENT_SECRET })
-  await page.getByLabel('Show what is rarely needed').check()
+  await fillAll(page, { Name: NAME, ID: 'staff', 'Return URL': '/profile', 'Discovery URL': discovery })
+  await fillAll(page, { 'Client ID': 'gatehouse', 'Client secret': CLIENT_SECRET })
+  await page.getByLabel('Advanced').check()
   await addScopes(page, 'openid', 'email', 'profile')
-  await fillAll(page, { 'Address of this dashboard': world.base, 'Send those who are refused to': REFUSAL })
-  await fillAll(page, { 'Only addresses of the domain': 'example.test', 'Only members of the group': 'ops' })
-  await page.getByLabel('Only those who have a user here').check()
-  await fillAll(page, { 'Claim of the email address': 'email', 'Claim that tells people apart': 'sub' })
-  await fillAll(page, { 'Claim of the groups': 'groups', 'Separated by': ';' })
+  await fillAll(page, { 'Dashboard URL': world.base, 'Failure URL': REFUSAL })
+  await fillAll(page, { 'Allowed email domain': 'example.test', 'Required group': 'ops' })
+  await page.getByLabel('Existing users only').check()
+  await fillAll(page, { 'Email claim': 'email', 'User ID claim': 'sub' })
+  await fillAll(page, { 'Group claim': 'groups', Separator: ';' })
   await mapGroup(page, 'ops', 'Operators')
   await mapGroup(page, 'mistaken', 'Guests')
   await page.getByRole('button', { name: 'Remove mistaken' }).click()
-  await pickOption(page, page.getByRole('combobox', { name: 'Everybody else' }), 'Guests')
-  await page.getByText('Everybody who comes in this way is an administrator').waitFor({ state: 'detached' })
+  await pickOption(page, page.getByRole('combobox', { name: 'Default group' }), 'Guests')
+  await page.getByText('All users who sign in this way are administrators').waitFor({ state: 'detached' })
   await checkThemes(page)
   await shoot(page, 'identity-new')
   await add.click()
@@ -133,8 +133,8 @@ async function addScopes(page: Page, ...scopes: readonly string[]): Promise<void
 }
 
 async function mapGroup(page: Page, theirs: string, ours: string): Promise<void> {
-  await page.getByRole('button', { name: 'Add a group' }).click()
-  await page.getByLabel('Group at the provider').last().fill(theirs)
+  await page.getByRole('button', { name: 'Add mapping' }).click()
+  await page.getByLabel('Provider group').last().fill(theirs)
   await pickOption(page, page.getByRole('combobox', { name: 'Group here' }).last(), ours)
 }
 
@@ -157,19 +157,19 @@ async function useDoor({ t, world, browser, issuer }: World): Promise<void> {
 async function tryProfile({ world, page }: World): Promise<void> {
   await withoutFonts(page)
   const popup = page.waitForEvent('popup')
-  await page.getByRole('link', { name: 'Sign in as a test' }).click()
+  await page.getByRole('link', { name: 'Test sign-in' }).click()
   const test = await popup
   await signInThere(test, 'eve')
-  await page.getByText('It works: eve@example.test came in').waitFor()
+  await page.getByText('Sign-in succeeded: eve@example.test').waitFor()
   // A page behind another is drawn once a second only.
   await test.close()
   await page.bringToFront()
-  await page.getByText('With these rights: 2 permissions.').waitFor()
+  await page.getByText('Access: 2 permissions.').waitFor()
   await checkThemes(page)
   await shoot(page, 'identity-test')
-  await page.getByRole('button', { name: 'Go on as this person' }).click()
-  await page.getByText('You may not see this').waitFor()
-  await page.getByRole('button', { name: /^You: / }).click()
+  await page.getByRole('button', { name: 'Continue as this user' }).click()
+  await page.getByText('You do not have access').waitFor()
+  await page.getByRole('button', { name: /^Signed in as/ }).click()
   await page.getByRole('menuitem', { name: 'Sign out' }).click()
   await page.getByRole('heading', { name: 'Sign in to Gatehouse' }).waitFor()
   await signIn(page, world.admin, '/identity')
@@ -180,30 +180,30 @@ async function changeProfile(all: World): Promise<void> {
   const { t, world, browser, page, issuer } = all
   const before = await profileOf(all, 'staff')
   await page.goto('/identity/staff')
-  await fillAll(page, { 'Client id': 'mistaken' })
+  await fillAll(page, { 'Client ID': 'mistaken' })
   await world.api('PUT', '/api/tib/profiles/staff', { ...before, ReturnURL: '/labels' })
   await save(page)
-  const question = page.getByRole('dialog', { name: 'Somebody else has changed this meanwhile' })
-  await question.getByRole('button', { name: 'Go on editing' }).click()
-  await becomes(() => passwordOf(page, 'Client id').inputValue(), 'mistaken')
+  const question = page.getByRole('dialog', { name: 'Someone else changed this while you were editing' })
+  await question.getByRole('button', { name: 'Continue editing' }).click()
+  await becomes(() => passwordOf(page, 'Client ID').inputValue(), 'mistaken')
   await save(page)
   await question.getByRole('button', { name: 'Take theirs' }).click()
-  await eventually('theirs is shown', async () => (await passwordOf(page, 'Then go to').inputValue()) === '/labels')
-  await becomes(() => passwordOf(page, 'Client id').inputValue(), 'gatehouse')
+  await eventually('theirs is shown', async () => (await passwordOf(page, 'Return URL').inputValue()) === '/labels')
+  await becomes(() => passwordOf(page, 'Client ID').inputValue(), 'gatehouse')
 
-  await page.getByLabel('Show what is rarely needed').check()
+  await page.getByLabel('Advanced').check()
   await pickOption(page, page.getByRole('combobox', { name: 'After signing in' }), KEY)
-  await fillAll(page, { 'Policy of the key': 'gold', 'Then go to': '/users', 'Client id': 'other' })
-  await fillAll(page, { 'Discovery address': 'https://login.example.test/', 'Client secret': 'another' })
+  await fillAll(page, { 'Key policy': 'gold', 'Return URL': '/users', 'Client ID': 'other' })
+  await fillAll(page, { 'Discovery URL': 'https://login.example.test/', 'Client secret': 'another' })
   await addScopes(page, 'offline_access')
-  await fillAll(page, { 'Address of this dashboard': 'https://admin.example.test' })
-  await fillAll(page, { 'Send those who are refused to': '/', 'Only addresses of the domain': 'elsewhere.test' })
-  await fillAll(page, { 'Only members of the group': 'all', 'Claim of the email address': 'mail' })
-  await page.getByLabel('Only those who have a user here').uncheck()
-  await fillAll(page, { 'Claim that tells people apart': 'oid', 'Claim of the groups': 'roles', 'Separated by': ',' })
+  await fillAll(page, { 'Dashboard URL': 'https://admin.example.test' })
+  await fillAll(page, { 'Failure URL': '/', 'Allowed email domain': 'elsewhere.test' })
+  await fillAll(page, { 'Required group': 'all', 'Email claim': 'mail' })
+  await page.getByLabel('Existing users only').uncheck()
+  await fillAll(page, { 'User ID claim': 'oid', 'Group claim': 'roles', Separator: ',' })
   await page.getByRole('button', { name: 'Remove ops' }).click()
   await mapGroup(page, 'all', 'Guests')
-  await pickOption(page, page.getByRole('combobox', { name: 'Everybody else' }), 'Operators')
+  await pickOption(page, page.getByRole('combobox', { name: 'Default group' }), 'Operators')
   await save(page)
   await told(page)
   const stored = await profileOf(all, 'staff')
@@ -236,7 +236,7 @@ async function changeProfile(all: World): Promise<void> {
   await guest.goto('/')
   await guest.getByRole('link', { name: `Sign in with ${NAME}` }).click()
   await signInThere(guest, 'io')
-  await guest.getByText('Single sign-on did not let you in').waitFor()
+  await guest.getByText('Single sign-on was refused').waitFor()
 }
 
 async function saml(all: World): Promise<void> {
@@ -245,9 +245,9 @@ async function saml(all: World): Promise<void> {
   await page.goto('/identity/new')
   await page.getByText('SAML 2.0').click()
   await checkThemes(page)
-  await page.getByLabel('Show what is rarely needed').check()
-  await fillAll(page, { Name: 'Campus', Id: 'campus', ...SAML_NEW, Metadata: metadata })
-  await page.getByRole('button', { name: 'Add a way to sign in' }).click()
+  await page.getByLabel('Advanced').check()
+  await fillAll(page, { Name: 'Campus', ID: 'campus', ...SAML_NEW, Metadata: metadata })
+  await page.getByRole('button', { name: 'Add identity provider' }).click()
   await heading(page, 'Campus').waitFor()
   const config = async () => (await profileOf(all, 'campus')).ProviderConfig as JsonObject
   const held = (of: JsonObject) => SAML_MEMBERS.map((name) => of[name])
@@ -272,33 +272,33 @@ async function ldap(all: World): Promise<void> {
   await page.getByText('LDAP directory').click()
   await page.getByLabel('Server').waitFor()
   await becomes(() => new URL(page.url()).search, '?kind=ldap')
-  await page.getByLabel('Show what is rarely needed').check()
-  await fillAll(page, { Name: 'Staff list', Id: 'list', Server: '127.0.0.1', Port: String(port) })
+  await page.getByLabel('Advanced').check()
+  await fillAll(page, { Name: 'Staff list', ID: 'list', Server: '127.0.0.1', Port: String(port) })
   await pickOption(page, page.getByRole('combobox', { name: 'Encryption' }), CLEAR)
-  await page.getByText('Passwords would travel to the directory in the clear').waitFor()
-  await fillAll(page, { 'Name to bind as': `uid=*USERNAME*,${BASE}`, 'Look-up user': ADMIN.dn })
-  await fillAll(page, { 'Password of the look-up user': ADMIN.password, 'Search below': BASE })
-  await fillAll(page, { Filter: '((objectClass=person)(uid=*USERNAME*))', 'Mail domain': 'list.example.test' })
-  await pickOption(page, page.getByRole('combobox', { name: 'Search', exact: true }), 'One level')
-  await fillAll(page, { ...LDAP_NAMES, 'Send those who are refused to': REFUSAL })
+  await page.getByText('Passwords would be sent to the directory in clear').waitFor()
+  await fillAll(page, { 'Bind DN template': `uid=*USERNAME*,${BASE}`, 'Search user DN': ADMIN.dn })
+  await fillAll(page, { 'Search user password': ADMIN.password, 'Base DN': BASE })
+  await fillAll(page, { Filter: '((objectClass=person)(uid=*USERNAME*))', 'Email domain': 'list.example.test' })
+  await pickOption(page, page.getByRole('combobox', { name: 'Search scope', exact: true }), 'One level')
+  await fillAll(page, { ...LDAP_NAMES, 'Failure URL': REFUSAL })
   await checkThemes(page)
   await shoot(page, 'identity-ldap')
-  await page.getByRole('button', { name: 'Add a way to sign in' }).click()
+  await page.getByRole('button', { name: 'Add identity provider' }).click()
   await heading(page, 'Staff list').waitFor()
   await enterByDirectory(all, 'ada', 'right', 'ada.of@example.test')
   assert.match(String(filters[0]), /uid=ada/)
 
   // Without a search user: users bind with their own names and read their addresses.
-  await fillAll(page, { 'Look-up user': 'nobody', 'Password of the look-up user': 'none' })
-  await fillAll(page, { Server: 'localhost', Port: '389', 'Look-up user': '', Filter: '', 'Search below': '' })
-  await fillAll(page, { 'Name to bind as': `uid=*USERNAME*,ou=none,${BASE}` })
-  for (const encryption of ['StartTLS, usually at port 389', CLEAR])
+  await fillAll(page, { 'Search user DN': 'nobody', 'Search user password': 'none' })
+  await fillAll(page, { Server: 'localhost', Port: '389', 'Search user DN': '', Filter: '', 'Base DN': '' })
+  await fillAll(page, { 'Bind DN template': `uid=*USERNAME*,ou=none,${BASE}` })
+  for (const encryption of ['StartTLS (usually port 389)', CLEAR])
     await pickOption(page, page.getByRole('combobox', { name: 'Encryption' }), encryption)
-  await pickOption(page, page.getByRole('combobox', { name: 'Search', exact: true }), 'Everything below')
+  await pickOption(page, page.getByRole('combobox', { name: 'Search scope', exact: true }), 'Whole subtree')
   const names = Object.keys(LDAP_NAMES)
-  await fillAll(page, { ...Object.fromEntries(names.map((name) => [name, 'cn'])), 'Mail domain': 'example.test' })
-  await fillAll(page, { 'Send those who are refused to': '/' })
-  await fillAll(page, { Server: '127.0.0.1', Port: String(port), 'Name to bind as': `uid=*USERNAME*,${BASE}` })
+  await fillAll(page, { ...Object.fromEntries(names.map((name) => [name, 'cn'])), 'Email domain': 'example.test' })
+  await fillAll(page, { 'Failure URL': '/' })
+  await fillAll(page, { Server: '127.0.0.1', Port: String(port), 'Bind DN template': `uid=*USERNAME*,${BASE}` })
   await save(page)
   await told(page)
   await enterByDirectory(all, 'bob', 'bobs', 'bob@example.test')
@@ -313,7 +313,7 @@ async function enterByDirectory({ t, world, browser }: World, login: string, pas
   await passwordOf(form).fill(password)
   await checkThemes(page)
   await form.getByRole('button', { name: 'Sign in with Staff list' }).click()
-  await page.getByRole('button', { name: /^You: / }).waitFor()
+  await page.getByRole('button', { name: /^Signed in as/ }).waitFor()
   await page.goto('/profile')
   await page.getByText(email).first().waitFor()
   await page.context().close()
@@ -326,7 +326,7 @@ async function asJson({ world, page }: World): Promise<void> {
   await page.keyboard.press('Control+a')
   await page.keyboard.insertText('[]')
   await save(page)
-  await page.getByText('This is no JSON object.').waitFor()
+  await page.getByText('Enter a JSON object.').waitFor()
   const { Data: stored } = (await world.api('GET', '/api/tib/profiles/list')).json as { Data: JsonObject }
   await editor.click()
   await page.keyboard.press('Control+a')
@@ -369,10 +369,10 @@ async function deleteProfiles({ world, page }: World): Promise<void> {
     await heading(page, 'Single sign-on').waitFor()
     assert.notEqual((await world.api('GET', `/api/tib/profiles/${id}`)).status, 200)
   }
-  await page.getByText('No way to sign in elsewhere yet').waitFor()
+  await page.getByText('No identity provider yet').waitFor()
   await page.goto('/identity/staff')
-  await heading(page, 'There is no such way to sign in').waitFor()
+  await heading(page, 'Identity provider not found').waitFor()
   await checkThemes(page)
-  await page.getByRole('link', { name: 'Back to the list' }).click()
+  await page.getByRole('link', { name: 'Back to list' }).click()
   await heading(page, 'Single sign-on').waitFor()
 }

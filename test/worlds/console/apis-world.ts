@@ -166,7 +166,7 @@ export const pick = (page: Page, group: string, name: string) =>
 
 /** Turns a switch. */
 export const flip = (place: Page | Locator, name: string) =>
-  place.getByRole('switch', { name: new RegExp(`^${name}`) }).click()
+  place.getByRole('switch', { name: new RegExp(`^${name.replace(/[()]/g, '\\$&')}`) }).click()
 
 /** A field into which words are typed, whether it offers some to choose from or not. */
 export const field = (place: Page | Locator, name: string | RegExp) =>

@@ -31,7 +31,7 @@ export const BOB = makeCertificate('bob')
 export const ISSUER = signer('ES256', 'k1')
 
 export const part = (page: Page, name: string) => page.getByRole('region', { name, exact: true })
-export const method = (page: Page) => page.getByRole('combobox', { name: /^How callers say who they are/ })
+export const method = (page: Page) => page.getByRole('combobox', { name: /^Authentication/ })
 export const named = (page: Page, name: RegExp) => page.getByRole('combobox', { name })
 
 export async function put(page: Page): Promise<void> {
@@ -61,10 +61,10 @@ export async function startWays(t: TestContext): Promise<ApisWorld> {
 export async function addApi(world: ApisWorld, page: Page, name: string, way: string | RegExp): Promise<string> {
   await page.goto('/apis/new')
   await page.getByLabel(/^Name/).fill(name)
-  await page.getByLabel(/^Upstream address/).fill(world.origin.url)
+  await page.getByLabel(/^Upstream URL/).fill(world.origin.url)
   await choose(page, named(page, /^Authentication/), way)
-  await page.getByRole('button', { name: 'Add an API' }).click()
-  await saved(page, 'The API is there')
+  await page.getByRole('button', { name: 'Create API' }).click()
+  await saved(page, 'API created')
   await heading(page, name).waitFor()
   await tab(page, 'Authentication')
   await method(page).waitFor()
@@ -147,21 +147,21 @@ export async function moveAbout(
   { path, header, proof }: { readonly path: string; readonly header: string; readonly proof: string },
 ): Promise<void> {
   const form = part(page, way)
-  await flip(form, 'In a header')
-  await flip(form, 'In the query')
-  await field(form, /^Name in the query/).fill('proof')
-  await flip(form, 'In a cookie')
-  await field(form, /^Name of the cookie/).fill('proof')
+  await flip(form, 'Header')
+  await flip(form, 'Query parameter')
+  await field(form, /^Parameter name/).fill('proof')
+  await flip(form, 'Cookie')
+  await field(form, /^Cookie name/).fill('proof')
   await put(page)
   if (proof !== '') {
     await answers(world, 401, path, { [header]: proof })
     await answers(world, 200, `${path}?proof=${encodeURIComponent(proof)}`)
     await answers(world, 200, path, { cookie: `proof=${proof}` })
   }
-  await flip(form, 'In the query')
-  await flip(form, 'In a cookie')
-  await flip(form, 'In a header')
-  await field(form, /^Name of the header/).fill(header)
+  await flip(form, 'Query parameter')
+  await flip(form, 'Cookie')
+  await flip(form, 'Header')
+  await field(form, /^Header name/).fill(header)
   await put(page)
   if (proof !== '') await answers(world, 200, path, { [header]: proof })
 }

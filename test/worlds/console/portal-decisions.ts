@@ -31,7 +31,7 @@ export async function decideHere(world: PortalWorld, page: Page): Promise<void> 
   await asked('In vain').getByRole('button', { name: 'Decline' }).click()
   await dialog(page).getByLabel('Reason').fill('Ask again in May')
   await dialog(page).getByRole('button', { name: 'Decline' }).click()
-  assert.match(await ledTo(dialog(page).getByRole('link', { name: 'Write a mail' })), /body=Ask%20again%20in%20May$/)
+  assert.match(await ledTo(dialog(page).getByRole('link', { name: 'Write email' })), /body=Ask%20again%20in%20May$/)
   await dialog(page).getByRole('button', { name: 'Close', exact: true }).last().click()
   await asked('In vain').waitFor({ state: 'detached' })
   await asks('Here')
@@ -42,13 +42,13 @@ export async function decideHere(world: PortalWorld, page: Page): Promise<void> 
   await page.goBack()
   await asked('Here').getByRole('button', { name: 'Approve' }).click()
   await dialog(page).getByRole('button', { name: 'Approve' }).click()
-  const [key = ''] = await takeSecrets(page, 'The key is made')
+  const [key = ''] = await takeSecrets(page, 'Key created')
   await eventually('the key works', async () => (await world.withKey(key)) === 200)
   // Of each policy a developer holds one key.
   const held = (await keysOf(world)).find(({ policies }) => (policies as string[]).includes('silver'))!
   await world.done('DELETE', `${DEVELOPERS}/${id}/keys/${held.key_id}`)
-  await fromMenu(page, `Actions for ${EMAIL}`, 'Forget')
-  await confirm(page, EMAIL, 'Forget')
+  await fromMenu(page, `Actions for ${EMAIL}`, 'Delete')
+  await confirm(page, EMAIL, 'Delete')
   await asked('Here').waitFor({ state: 'detached' })
   assert.deepEqual((await world.done('GET', '/api/portal/requests?p=-1')).Data, [])
 }

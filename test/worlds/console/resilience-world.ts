@@ -9,11 +9,12 @@ import { type ApisWorld, at, documentOf, field, save, saved } from './apis-world
 import { settled } from './world.ts'
 
 /** A section of the form of settings. */
-export const section = (page: Page, name: string) => page.getByRole('region', { name: new RegExp(`^${name}`) }).first()
+export const section = (page: Page, name: string) =>
+  page.getByRole('region', { name: new RegExp(`^${name}(?! TLS)`) }).first()
 
 /** Opens a section where it is folded, and answers it. */
 export async function unfolded(page: Page, name: string): Promise<Locator> {
-  const control = page.getByRole('button', { name: new RegExp(`^${name}`) })
+  const control = page.getByRole('button', { name: new RegExp(`^${name}(?! TLS)`) })
   if ((await control.getAttribute('aria-expanded')) !== 'true') await control.click()
   const place = section(page, name)
   await place.waitFor()
@@ -58,7 +59,7 @@ export async function add(
   fill: (dialog: Locator) => Promise<unknown>,
 ): Promise<void> {
   await place.getByRole('button', { name: verb, exact: true }).click()
-  await inDialog(page, title, 'Add it', fill)
+  await inDialog(page, title, 'Add', fill)
 }
 
 /** Opens the form of a thing by its name, changes it, and takes the change over. */
@@ -69,7 +70,7 @@ export async function change(
   fill: (dialog: Locator) => Promise<unknown>,
 ): Promise<void> {
   await place.getByRole('row').getByRole('button', { name }).first().click()
-  await inDialog(page, title, 'Change it', fill)
+  await inDialog(page, title, 'Apply', fill)
 }
 
 async function inDialog(page: Page, title: string, verb: string, fill: (dialog: Locator) => Promise<unknown>) {
@@ -82,7 +83,7 @@ async function inDialog(page: Page, title: string, verb: string, fill: (dialog: 
 
 /** Takes a thing out of its list. */
 export const takeOut = (place: Locator, name: string) =>
-  place.getByRole('button', { name: `Take ${name} out`, exact: true }).click()
+  place.getByRole('button', { name: `Remove ${name}`, exact: true }).click()
 
 /** The gateway's settings. */
 export const toldOf = async (world: ApisWorld, id: string, ...names: readonly string[]) =>

@@ -145,7 +145,7 @@ export async function checkThemes(page: Page): Promise<void> {
 }
 
 /** The region of the home page that leads to the first request. */
-export const firstSteps = (page: Page) => page.getByRole('region', { name: 'Your first API in three steps' })
+export const firstSteps = (page: Page) => page.getByRole('region', { name: 'Get started' })
 
 /** Waits until nothing on the page moves. */
 export async function settled(page: Page): Promise<void> {
