@@ -120,7 +120,7 @@ export const PORTAL_SETTINGS = {
   'portal.menusActiveHint': 'Off: menus are stored but not shown.',
   'portal.menuName': 'Name of menu {at}',
   'portal.addMenu': 'Add menu',
-  'portal.removeMenu': 'Remove the menu {name}',
+  'portal.removeMenu': 'Remove menu {name}',
   'portal.menuNameless': 'Enter a name for every menu',
   'portal.menuTwice': 'Use each menu name only once',
   'portal.addItem': 'Add item',

@@ -55,7 +55,7 @@ async function undoes(world: Platform): Promise<void> {
   // Midnight may come meanwhile.
   const day = (later: number) => new Date(Date.now() + later * DAY_MS).toISOString().slice(0, 10)
   await page.getByLabel('From').fill(day(-1))
-  await page.getByLabel('To').fill(day(1))
+  await page.getByLabel('To', { exact: true }).fill(day(1))
   await page.reload()
   await page.getByRole('link', { name: 'api.update' }).waitFor()
   for (const type of ['CSV', 'JSON'] as const) {
@@ -145,7 +145,7 @@ async function tellsWebhooks(world: Platform): Promise<void> {
   await add()
   await becomes(() => dialog.getByText('Required', { exact: true }).count(), 2)
   await dialog.getByLabel('Name').fill(ODD_NAME)
-  await dialog.getByLabel('URL').fill('ftp://example.test/')
+  await dialog.getByRole('textbox', { name: /^URL/ }).fill('ftp://example.test/')
   await dialog.getByLabel('Additional headers').fill('no colon')
   await add()
   await dialog.getByText('Each line needs a name, a colon and a value.').waitFor()
@@ -154,7 +154,7 @@ async function tellsWebhooks(world: Platform): Promise<void> {
   await dialog.getByRole('alert').waitFor()
   await checkThemes(page)
   await shoot(page, 'webhook-new')
-  await dialog.getByLabel('URL').fill(receiver.url)
+  await dialog.getByRole('textbox', { name: /^URL/ }).fill(receiver.url)
   await dialog.getByLabel('Shared secret').fill('sesame')
   await pick(page, dialog.getByRole('combobox', { name: 'Method' }), 'PUT')
   await add()
@@ -184,7 +184,7 @@ async function tellsWebhooks(world: Platform): Promise<void> {
   receiver.script = undefined
 
   await page.getByLabel('Shared secret').fill('another')
-  await page.getByLabel('URL').fill(`${receiver.url}/again`)
+  await page.getByRole('textbox', { name: /^URL/ }).fill(`${receiver.url}/again`)
   await page.getByLabel('Additional headers').fill('')
   await pick(page, page.getByRole('combobox', { name: 'Method' }), 'POST')
   await page.getByLabel('Stop signing messages').click()

@@ -196,7 +196,7 @@ async function changeLast(page: Page, { api }: ConsoleWorld): Promise<void> {
   await page.getByRole('heading', { name: 'APIs', level: 1 }).waitFor()
   await page.goBack()
   await list.focus()
-  const last = list.getByRole('button', { name: /^Change Label 0999/ })
+  const last = list.getByRole('button', { name: /^Edit Label 0999/ })
   await eventually('the last one is reached again', async () => {
     await page.keyboard.press('End')
     return (await last.count()) > 0
