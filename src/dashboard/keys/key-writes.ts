@@ -1,17 +1,15 @@
 import { Fault, fault } from '../../errors/fault.ts'
 import { isObject, type JsonObject } from '../../model/json/json.ts'
 import { withoutHidden } from '../../model/keys/key.ts'
-import { hashKey } from '../../model/secrets/secret.ts'
 import { checkSession, type Session } from '../../model/sessions/session.ts'
 import {
   bringsPassword,
   createBasicUser,
-  findBasicUser,
   isBasicUser,
   updateBasicUser,
 } from '../../publish/keys/basic-auth-users.ts'
 import { areKeyless } from '../../publish/keys/keyless.ts'
-import { createKey, deleteKey, type SavedKey, updateKey } from '../../publish/keys/keys.ts'
+import { createKey, deleteKey, type KeyDraft, type SavedKey, updateKey } from '../../publish/keys/keys.ts'
 import { sessionUpdateOf } from '../../publish/sessions/quotas.ts'
 import { applyPolicies } from '../../publish/sessions/sessions.ts'
 import type { SessionRow } from '../../store/ports/ports.ts'
@@ -27,28 +25,20 @@ const MALFORMED = 'User/Key object validation failed, most likely malformed inpu
 
 /** Makes a random key. @throws Fault `body_refused`, `key_invalid`, `rights_missing`, `key_needless` (400), `not_owner` (401) */
 export async function createRandomKey(parts: DashboardParts, call: Call): Promise<Answer> {
-  const session = await draftOf(parts, call)
-  const saved = await createKey(parts, { session, keepQuota: keepsQuota(call), actor: call.actor!.email })
+  const saved = await createKey(parts, await draftOf(parts, call))
   return shown(parts, call, saved, saved.key ?? '')
 }
 
 /** Makes a key of the caller's choice, or replaces it. @throws besides Fault `key_not_owned` (400) */
 export async function createChosenKey(parts: DashboardParts, call: Call, key: string): Promise<Answer> {
   if (isQueryFlag(call, 'hashed')) throw fault('query_invalid', 'A key is created by its value, not by its hash.')
-  const before = await parts.tokens.getSession(hashKey(key))
-  if (before !== undefined) await checkReplaced(parts, call, before)
-  const session = await draftOf(parts, call)
-  const actor = { email: call.actor!.email, orgId: call.actor!.orgId }
-  const draft = { session, key, within: actor.orgId, keepQuota: keepsQuota(call), actor: actor.email }
+  const draft = { ...(await draftOf(parts, call)), key, within: call.actor!.orgId }
   return shown(parts, call, await createKey(parts, draft), key)
 }
 
 /** Makes a basic user, or replaces it. @throws besides Fault `password_invalid` (400), `passwords_busy` (503) */
 export async function createNamedUser(parts: DashboardParts, call: Call, name: string): Promise<Answer> {
-  const before = await findBasicUser(parts, call.actor!.orgId, name)
-  if (before !== undefined) await checkReplaced(parts, call, before)
-  const session = await draftOf(parts, call)
-  const saved = await createBasicUser(parts, { name, session, keepQuota: keepsQuota(call), actor: call.actor!.email })
+  const saved = await createBasicUser(parts, { ...(await draftOf(parts, call)), name })
   return shown(parts, call, saved, name)
 }
 
@@ -80,17 +70,25 @@ export async function removeKey(parts: DashboardParts, call: Call): Promise<Answ
 }
 
 /** Replacing a key ends what the old one gave. @throws Fault `not_owner` (401), `shared_with_others` (403) */
-async function checkReplaced(parts: DashboardParts, call: Call, before: SessionRow): Promise<void> {
+export async function checkKeyReplaceable(parts: DashboardParts, call: Call, before: SessionRow): Promise<void> {
   await checkKeyVisible(parts, call, before)
   await checkSoleKeyOwner(parts, call, before)
 }
 
+/** What every way to create a key has: the draft itself refuses to replace keys of others, under whatever name they are found. */
+type SessionDraft = Required<Pick<KeyDraft, 'session' | 'checkReplaced' | 'keepQuota' | 'actor'>>
+
 /** A session from the wire that may become a key of the caller's organisation. */
-async function draftOf(parts: DashboardParts, call: Call): Promise<JsonObject> {
+async function draftOf(parts: DashboardParts, call: Call): Promise<SessionDraft> {
   const session = await withinVisibility(parts, call, checkedOf(call.object()), undefined)
   const { merged } = await applyPolicies(parts, session as Session)
   if (await areKeyless(parts.documents, call.actor!.orgId, merged.rights.keys())) throw fault('key_needless')
-  return session
+  return {
+    session,
+    checkReplaced: (stored) => checkKeyReplaceable(parts, call, stored),
+    keepQuota: keepsQuota(call),
+    actor: call.actor!.email,
+  }
 }
 
 /** @throws Fault `body_refused` (400) for what is no session, `rights_missing` (400) */

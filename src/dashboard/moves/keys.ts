@@ -8,10 +8,10 @@ import { createBasicUser, findBasicUser } from '../../publish/keys/basic-auth-us
 import { createKey, rawKeyOf, type SavedKey } from '../../publish/keys/keys.ts'
 import { importQuotas } from '../../publish/sessions/quotas.ts'
 import type { SessionRow } from '../../store/ports/ports.ts'
-import { checkSoleKeyOwner } from '../access/co-owned.ts'
 import { restoreMaskedSecrets } from '../access/secrets-view.ts'
 import { eachKey } from '../keys/key-pages.ts'
 import { checkKeyVisible, withinVisibility } from '../keys/key-view.ts'
+import { checkKeyReplaceable } from '../keys/key-writes.ts'
 import { policyApisFor } from '../policies/policy-apis.ts'
 import type { Call } from '../routes/call.ts'
 import type { DashboardParts } from '../server/parts.ts'
@@ -81,15 +81,14 @@ export async function takeKey(parts: DashboardParts, call: Call): Promise<SavedK
     throw fault('key_invalid', 'key_hash: must be the SHA-256 of a key, 64 hex digits')
   const hash = isUser ? undefined : Buffer.from(String(keyHash), 'hex')
   const before = isUser ? await findBasicUser(parts, orgId, name) : await parts.tokens.getSession(hash!)
-  if (before !== undefined) {
-    await checkKeyVisible(parts, call, before)
-    await checkSoleKeyOwner(parts, call, before)
-  }
+  const checkReplaced = (stored: SessionRow) => checkKeyReplaceable(parts, call, stored)
+  // Before its secrets are put in.
+  if (before !== undefined) await checkReplaced(before)
   if (before !== undefined && !parts.config.dashboard.enable_update_key_by_hash)
     throw fault('query_invalid', 'Keys cannot be changed by their hash here.')
   const kept = restoreMaskedSecrets(checked(sent), before && withoutHidden(before.body), 'key_invalid')
   const session = await withinVisibility(parts, call, kept, before)
-  const draft = { session, keepQuota: true, moved: true, actor }
+  const draft = { session, keepQuota: true, moved: true, checkReplaced, actor }
   if (hash !== undefined) {
     const own = isLegacyKey(legacy_key) ? { [LEGACY_KEY]: legacy_key } : {}
     const given = { ...draft, own, hash, within: orgId, ...(typeof key === 'string' && { key }) }

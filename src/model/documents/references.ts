@@ -129,14 +129,20 @@ function ofSession(body: JsonObject): Reference[] {
   ])
   return [
     ...named('api', Object.keys(objectOf(body, 'access_rights')), 'access_rights'),
-    ...named('policy', policiesOfSession(body), 'apply_policies'),
+    ...policiesOfSession(body),
     ...clients,
   ]
 }
 
-/** As `policyIdsOf`, of a session that is not checked yet: values that are no ids name no policy. */
-function policiesOfSession({ apply_policies: list, apply_policy_id: single }: JsonObject): string[] {
-  return Array.isArray(list) && list.length > 0 ? textsIn(list) : textsIn([single ?? ''])
+/**
+ * The policies of a session: those in force, as `policyIdsOf`, and the one that would be if the list were emptied, since both are kept.
+ * Of a session that is not checked yet, values that are no ids name no policy.
+ */
+function policiesOfSession({ apply_policies: list, apply_policy_id: older }: JsonObject): Reference[] {
+  const single = named('policy', textsIn([older ?? '']), 'apply_policies')
+  if (!Array.isArray(list) || list.length === 0) return single
+  const asleep = single.filter(({ id }) => !list.includes(id)).map((each) => ({ ...each, at: 'apply_policy_id' }))
+  return [...named('policy', textsIn(list), 'apply_policies'), ...asleep]
 }
 
 /** An entry stays as it was when all that it names together does. */

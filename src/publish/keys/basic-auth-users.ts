@@ -22,6 +22,8 @@ export interface BasicUserDraft {
   readonly keepQuota: boolean
   /** True for one that comes from another installation: see `KeyDraft`. */
   readonly moved?: boolean
+  /** Refuses to replace a user: see `KeyDraft`. */
+  readonly checkReplaced?: (stored: SessionRow) => Promise<void>
   readonly actor: string
 }
 
@@ -69,7 +71,7 @@ export function bringsPassword({ basic_auth_data: data }: JsonObject): boolean {
  */
 export async function createBasicUser(
   parts: SecretParts,
-  { name, session, keepQuota, moved = false, actor }: BasicUserDraft,
+  { name, session, keepQuota, moved = false, checkReplaced, actor }: BasicUserDraft,
 ): Promise<SavedKey> {
   checkName(name)
   const orgId = orgOf(parts, session.org_id)
@@ -83,6 +85,7 @@ export async function createBasicUser(
     user: { hash: basicUserHash(parts, orgId, name), own },
     keepQuota,
     moved,
+    ...(checkReplaced && { checkReplaced }),
     actor,
   })
 }

@@ -1,5 +1,6 @@
+import { isDeepStrictEqual } from 'node:util'
 import { fault } from '../../errors/fault.ts'
-import type { JsonObject } from '../../model/json/json.ts'
+import type { Json, JsonObject } from '../../model/json/json.ts'
 import {
   checkRawKey,
   counterIdOf,
@@ -14,7 +15,7 @@ import { tokenFactsOf } from '../../model/oauth-clients/oauth-token.ts'
 import { policyIdsOf } from '../../model/policies/merge-policies.ts'
 import { DEVELOPER_ID } from '../../model/portal/developers/developer.ts'
 import { hashKey, newSecret, unseal } from '../../model/secrets/secret.ts'
-import { checkSession } from '../../model/sessions/session.ts'
+import { checkSession, type Session } from '../../model/sessions/session.ts'
 import { hexOf } from '../../model/text/hex.ts'
 import type { Millis } from '../../model/time/clock.ts'
 import { expiresByPolicies, isExpired } from '../../model/time/expiry.ts'
@@ -59,6 +60,8 @@ export interface KeyDraft {
   readonly moved?: boolean
   /** Organisation that a key in this place must belong to; absent = any may be replaced. */
   readonly within?: string
+  /** Refuses to replace a key that the caller may not end: asked wherever the place comes from, path or body. Absent = may replace any. */
+  readonly checkReplaced?: (stored: SessionRow) => Promise<void>
   /** Of a new key: with what it ends besides. */
   readonly family?: string
   /** Leaves the counts of its quotas as they are. */
@@ -83,7 +86,8 @@ export interface DeveloperKeyDraft {
 
 /**
  * Stores a new key; a custom one that is there already is replaced, and keeps its `date_created`. The session keeps unknown
- * fields. A session that names a client certificate is found by that, and has no key. `key_expires_in` of the last policy that has one gives `expires`. Quotas are reset unless `keepQuota`, or an API of
+ * fields. A session that names a client certificate is found by that, and has no key. It expires at its `expires` or by the `key_expires_in` of
+ * the last policy that has one, whichever is earlier; one that replaces a key with the `expires` of that key keeps it. Quotas are reset unless `keepQuota`, or an API of
  * the key sets `dont_set_quota_on_create`.
  *
  * A new key whose `expires` has passed is refused, because it could never be used (the incumbent made it everlasting).
@@ -106,19 +110,20 @@ async function create(
   { key, hash, stored, developer }: Place & KeyHolder & { readonly stored: SessionRow | undefined },
 ): Promise<SavedKey> {
   if (stored !== undefined && draft.within !== undefined && stored.orgId !== draft.within) throw fault('key_not_owned')
+  if (stored !== undefined) await draft.checkReplaced?.(stored)
   const here = stored === undefined ? draft.session : ofOrganisation(draft.session, stored)
   const isSentBack = stored !== undefined && !draft.moved
   const written = isSentBack ? await sessionUpdateOf(parts, here, stored) : here
   const sent = ofHolder(withHidden(written, stored?.body), developer)
   const prepared = await prepare(parts, { ...sent, ...draft.user?.own, ...draft.own })
   const madeAt = stored?.body.date_created
-  const session = draft.moved ? arrived(parts, prepared, madeAt) : begun(parts, prepared, madeAt)
+  const session = draft.moved ? arrived(parts, prepared, madeAt) : begun(parts, prepared, stored?.body)
   const write: Write = {
     ...{ hash, session, prepared, developer, stored },
     sealedKey: sealedKeyOf(parts, key, hash) ?? (draft.moved ? stored?.sealedKey : undefined),
     family: stored === undefined ? draft.family : stored.family,
     must: stored === undefined && draft.within !== undefined ? 'ifAbsent' : undefined,
-    evictAt: undefined,
+    evictAt: stored !== undefined && isLastingToken(stored.body, session) ? stored.evictAt : undefined,
     keepQuota: draft.keepQuota,
     actor: draft.actor,
   }
@@ -134,19 +139,16 @@ export async function createDeveloperKey(parts: SecretParts, draft: DeveloperKey
   const { developer, actor, beside, detail } = draft
   const key = newSecret()
   const hash = hashKey(key)
-  const prepared = await prepare(parts, { ...withHidden(draft.session, undefined), [DEVELOPER_ID]: developer.id })
-  const session = begun(parts, prepared, undefined)
-  const latest = draft.expires ?? 0
-  const byPolicies = typeof session.expires === 'number' ? session.expires : 0
-  const expires = Math.min(...[latest, byPolicies].filter((end) => end > 0), Number.POSITIVE_INFINITY)
+  const { expires } = draft
+  const sent = { ...withHidden(draft.session, undefined), ...(expires !== undefined && { expires }) }
+  const prepared = await prepare(parts, { ...sent, [DEVELOPER_ID]: developer.id })
   const write: Write = {
     ...{ hash, prepared, developer, detail, actor },
     beside: (developerBody) => beside(key, hexOf(hash), developerBody),
-    session: Number.isFinite(expires) ? { ...session, expires } : session,
+    session: begun(parts, prepared, undefined),
     sealedKey: sealedKeyOf(parts, key, hash),
     ...{ stored: undefined, family: undefined, must: 'ifAbsent', evictAt: undefined, keepQuota: true },
   }
-  if (isPast(write.session.expires, clockOf(parts).wall())) throw fault('key_invalid', 'expires: lies in the past')
   return { ...(await save(parts, write, draft.action)), key, created: true }
 }
 
@@ -359,17 +361,32 @@ function generationFor(session: JsonObject, stored: SessionRow | undefined, now:
   return isSwitchedOff || isRepassworded || isExpired(stored.body, now) ? newGeneration() : {}
 }
 
-/** The session of a new key: when it was made, and when its policies have it expire. @throws Fault `key_invalid` */
-function begun(parts: SecretParts, prepared: Prepared, dateCreated: JsonObject[string] | undefined): JsonObject {
+/**
+ * The session of a new key, or of one that replaces `stored`: when it was made, and when it expires. What was read and is sent back
+ * expires as before. @throws Fault `key_invalid`
+ */
+function begun(parts: SecretParts, { session: sent, policies }: Prepared, stored: JsonObject | undefined): JsonObject {
   const now = clockOf(parts).wall()
-  const expires = expiresByPolicies(prepared.policies, now)
+  const end = endOf(sent.expires)
+  const isAsBefore =
+    stored !== undefined &&
+    end === endOf(stored.expires) &&
+    (end < NEVER || isDeepStrictEqual(policyIdsOf(sent), policyIdsOf(stored as Session)))
+  const earliest = isAsBefore ? end : Math.min(end, endOf(expiresByPolicies(policies, now)))
   const session: JsonObject = {
-    ...prepared.session,
-    ...(expires !== undefined && { expires }),
-    date_created: dateCreated ?? new Date(now).toISOString(),
+    ...sent,
+    ...(earliest < NEVER && { expires: earliest }),
+    date_created: stored?.date_created ?? new Date(now).toISOString(),
   }
   if (isPast(session.expires, now)) throw fault('key_invalid', 'expires: lies in the past')
   return session
+}
+
+const NEVER = Number.POSITIVE_INFINITY
+
+/** When an `expires` ends a key, in Unix seconds; 0, -1 and absent never do. */
+function endOf(expires: Json | undefined): number {
+  return typeof expires === 'number' && expires > 0 ? expires : NEVER
 }
 
 /** The session of a key that was used elsewhere: it stays unchanged, even if it has */

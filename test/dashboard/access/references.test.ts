@@ -209,6 +209,11 @@ const PLACES: Readonly<Record<ReferenceKind, Places>> = {
     'scope of tokens': (id) =>
       api({ ...JWT, scopes: { jwt: { scope_claim_name: 'scope', scope_to_policy: { a: id } } } }),
     ...keys((id) => ({ apply_policies: [id] })),
+    ...Object.fromEntries(
+      Object.entries(keys((id, { open }) => ({ apply_policies: [open.policy], apply_policy_id: id }))).map(
+        ([name, write]) => [`${name}, beside a list`, write],
+      ),
+    ),
     'one policy of a key': (id) => ['POST', '/api/keys', { apply_policy_id: id }],
     'change of a key beside its own': (id, { open }) => [
       'PUT',

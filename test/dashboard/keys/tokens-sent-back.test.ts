@@ -25,7 +25,9 @@ async function narrowedWorld(t: TestContext): Promise<GatewayWorld> {
     const { revision } = await publishApi(world.parts, { format: 'oas', definition, orgId: world.orgId, actor: 'test' })
     await world.gateway.gateway.live.settled(revision)
   }
-  await world.policy('wide', ['shop', 'other'], { rate: 1000, per: 1, quota_max: 1000, quota_renewal_rate: 60 })
+  await world.policy('wide', ['shop', 'other'], {
+    ...{ rate: 1000, per: 1, quota_max: 1000, quota_renewal_rate: 60, key_expires_in: 100_000 },
+  })
   for (const id of ['shop', 'other']) {
     const client = { ...SHOP_CLIENT, policy_id: 'wide' }
     await world.asked(200, 'POST', `/api/apis/oauth/${id}`, world.root, client)
@@ -92,6 +94,7 @@ for (const [grant, tokenBy] of Object.entries({ byLogin, byPassword })) {
           await check()
           const { quota_remaining: _left, quota_renews: _at, last_updated: _now, ...after } = await way.read()
           assert.deepEqual(Object.keys(after.access_rights as JsonObject), ['shop'])
+          assert.equal(after.expires, shown.expires, `${method}: the life of a token stays`)
           for (const [name, value] of Object.entries(change)) assert.deepEqual(after[name], value)
         }
       }
