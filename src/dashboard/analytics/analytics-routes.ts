@@ -29,6 +29,7 @@ const ENDPOINTS: UsageView = { per: 'all', by: ['apiId', 'endpoint'], only: { ha
 export function analyticsRoutes(parts: DashboardParts): Route[] {
   const route = (path: string, summary: string, run: Route['run'], more: Partial<Route> = {}): Route => ({
     ...{ method: 'GET', path: `${path}/${RANGE}`, access: READ, summary, query: PARAMETERS, answers, run },
+    keysIn: ['key', 'keys'],
     ...more,
   })
   const all = { access: READ_ALL }

@@ -50,6 +50,7 @@ export function auditLogRoutes(parts: DashboardParts): Route[] {
       access: READ,
       summary: 'List audit log entries; with download=true all of them as a file',
       query: QUERY,
+      keysIn: ['url'],
       answers: { 200: Type.Union([Page, Type.Array(RecordShape), text]) },
       run: (call) => (call.query('download') === 'true' ? download(parts, call) : page(parts, call)),
     },

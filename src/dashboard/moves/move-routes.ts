@@ -152,6 +152,7 @@ function keyRoutes(parts: DashboardParts): Route[] {
     access: { permission: 'keys', intent: withSecrets ? 'write' : 'read' },
     summary,
     query: IDS,
+    keysIn: ['ids'],
     undumped: true,
     answers: { 200: Type.Object({ keys: Type.Array(MovedKey), ...Pages }) },
     run: async (call) => {

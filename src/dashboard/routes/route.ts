@@ -50,6 +50,11 @@ export interface Route {
    * users.
    */
   readonly own?: string
+  /**
+   * Placeholders and query parameters, besides `owned` ones, in which callers may send a key itself: records of the call mask it
+   * (`safeUrl`). Parameters that are not declared are masked anyway.
+   */
+  readonly keysIn?: readonly string[]
   /** One line for the API document. */
   readonly summary: string
   /** The replacement: the API document marks the call as deprecated. */

@@ -34,6 +34,7 @@ export function routed(deps: RouteDeps, route: Route): RouteOptions {
   return {
     method: route.method,
     url: routerPath(route.path),
+    config: { route },
     exposeHeadRoute: route.method === 'GET' && route.once !== true,
     bodyLimit: bodyLimitOf(route, deps.parts.config.dashboard.max_body_bytes),
     onRequest: async (request, reply) => {

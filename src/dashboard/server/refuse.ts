@@ -1,7 +1,9 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { type Fault, fault, toFault } from '../../errors/fault.ts'
 import { dashboardStatusOf, renderFault } from '../../errors/render.ts'
+import type { Route } from '../routes/route.ts'
 import type { DashboardParts } from './parts.ts'
+import { safePath } from './safe-url.ts'
 
 /** For answers that no browser should keep, guess about, or show within another page. */
 export const SAFETY_HEADERS = {
@@ -25,7 +27,7 @@ export function sendFault(
 ): FastifyReply {
   const found = faultOf(error)
   const { entry } = found
-  const at = { request_id: request.id, method: request.method, path: requestPath(request), code: found.code }
+  const at = { request_id: request.id, method: request.method, path: loggedPath(request), code: found.code }
   if (entry.log !== 'silent') log[entry.log]({ ...at, cause: found.cause ?? found }, entry.text)
   // Refusals of the framework come here without having passed the hooks.
   reply.headers({ 'x-request-id': request.id, ...SAFETY_HEADERS, 'content-type': JSON_TYPE })
@@ -37,6 +39,12 @@ export function sendFault(
 /** Path of a request as it came, without the query. */
 export function requestPath(request: Pick<FastifyRequest, 'originalUrl'>): string {
   return request.originalUrl.split('?', 1)[0]!
+}
+
+/** The path without the keys that it may hold. */
+function loggedPath(request: FastifyRequest): string {
+  const { route } = (request.routeOptions?.config ?? {}) as { readonly route?: Route }
+  return safePath(route, requestPath(request), (request.params ?? {}) as Record<string, string>)
 }
 
 /** A refusal of the framework, with our text. */

@@ -8,10 +8,8 @@ import type { Actor } from '../access/actor.ts'
 import type { RouteDeps } from '../access/admit.ts'
 import type { Route } from '../routes/route.ts'
 import { clientAddress } from './client-address.ts'
+import { safeUrl } from './safe-url.ts'
 
-const SECRET_NAME = /nonce|token|secret|key|password|code|credential/i
-const HASH = /^[0-9a-f]{64}$/
-const MASK = '***'
 const LONGEST_URL = 2000
 
 /** The facts of a request for the audit log. */
@@ -21,7 +19,8 @@ export function requestFacts(
   ip: string,
   actor: Actor | undefined,
 ): AuditRequest {
-  return { id: request.id, method: request.method, url: safeUrl(route, request), ip, user: nameOf(actor), status: 200 }
+  const url = safeUrl(route, request.originalUrl, request.params as Record<string, string>).slice(0, LONGEST_URL)
+  return { id: request.id, method: request.method, url, ip, user: nameOf(actor), status: 200 }
 }
 
 /** A call that succeeded. */
@@ -73,27 +72,3 @@ function note(parts: RouteDeps['parts'], route: Route, request: AuditRequest, ac
 }
 
 const nameOf = (actor: Actor | undefined): string => (actor === undefined ? '' : actor.email || actor.userId)
-
-/** Path and query without raw keys and other secrets that some calls carry there. */
-function safeUrl(route: Route, request: FastifyRequest): string {
-  const [path = '', query = ''] = request.originalUrl.split(/\?(.*)/s)
-  const shown = query === '' ? '' : `?${safeQuery(query)}`
-  return `${safePath(route, path, request.params as Record<string, string>)}${shown}`.slice(0, LONGEST_URL)
-}
-
-function safePath({ path, owned }: Route, sent: string, params: Readonly<Record<string, string>>): string {
-  if (owned?.noun !== 'key' || HASH.test(params[owned.by] ?? '')) return sent
-  return path.replace(/\{([^{}]*)\}/g, (_all, name: string) =>
-    name === owned.by ? MASK : encodeURIComponent(params[name] ?? ''),
-  )
-}
-
-function safeQuery(query: string): string {
-  return query
-    .split('&')
-    .map((pair) => {
-      const [name = '', value] = pair.split(/=(.*)/s)
-      return value !== undefined && SECRET_NAME.test(name) ? `${name}=${MASK}` : pair
-    })
-    .join('&')
-}

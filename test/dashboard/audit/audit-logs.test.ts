@@ -72,7 +72,7 @@ test('a change is recorded with who, what, from where, before and after', async 
   assert.equal(update!.timestamp, Math.floor(clock.wall() / 1000))
   assert.deepEqual(
     [update!.user, update!.method, update!.url, update!.status, update!.ip],
-    [admin.email, 'PUT', `/api/labels/${id}?x=1`, 200, '127.0.0.1'],
+    [admin.email, 'PUT', `/api/labels/${id}?x=***`, 200, '127.0.0.1'],
   )
   assert.equal(update!.diff, `@ label ${id}\n- /values: ["1"]\n+ /values: ["1","2"]`)
   const one = (await call('GET', `/api/audit-logs/${update!._id}`, { as: admin })).json as Rec

@@ -81,6 +81,7 @@ function readRoutes(parts: DashboardParts): Route[] {
     {
       method: 'GET',
       path: `${PATH}/ssokey/{key}`,
+      keysIn: ['key'],
       access: READ,
       summary: 'Read a developer by single sign-on key, case-insensitive',
       answers: { 200: DeveloperShape },
