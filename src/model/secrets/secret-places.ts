@@ -44,12 +44,17 @@ const FIELD = /authori[sz]ation|cookie|secret|token|pass|api[_-]?key|credential/
 const MASKED_PARAMETER = /[?&;][^=?&;#\s"]+=\*\*\*(?:[&;#]|$)/
 const USER_INFO = /\/\/(?:[^/?#@\s"]*:[^/?#@\s"]*|\*\*\*)@/
 const ADDRESS = /url|uri|target|path|rewrite|location|endpoint|^to$/i
+/** Members of OpenAPI documents that hold addresses. */
+const DESCRIBED_ADDRESS = /^(?:url|[a-z]+Url)$/
 const EXPRESSION = /pattern|regex/i
 const CHECKS = /^(?:check_list|uptime_?tests|health_?checks?)$/i
 const ASYMMETRIC = /^(?:rsa|ecdsa|eddsa)/i
 const EXTENSION = /^x-[a-z0-9-]+-api-gateway$/i
 
-/** Every secret of a document, in order. Of an OpenAPI document the extension is looked through: the rest is a description. */
+/**
+ * Every secret of a document. Of an OpenAPI document the extension is looked through: the rest is a description, in which addresses
+ * alone may hold credentials.
+ */
 export function secretsOf(value: Json): Place[] {
   const places: Place[] = []
   const walk = (at: Json, path: SecretPath, name: string, names: readonly string[], holder: JsonObject): void => {
@@ -63,13 +68,26 @@ export function secretsOf(value: Json): Place[] {
       for (const [index, item] of at.entries()) walk(item, [...path, index], name, names, holder)
     else if (isObject(at))
       for (const [member, item] of Object.entries(at))
-        if (typeof at.openapi !== 'string' || EXTENSION.test(member)) {
+        if (typeof at.openapi === 'string' && !EXTENSION.test(member)) {
+          for (const found of secretAddresses(item, [...path, member], member)) places.push(found)
+        } else {
           const parts = member.startsWith('/') ? member.split('/').slice(1) : [member]
           walk(item, [...path, member], parts.at(-1)!, [...names, ...parts], at)
         }
   }
   walk(value, [], '', [], {})
   return places
+}
+
+/** Addresses with credentials in a description: of servers, authorization servers, documentation. */
+function* secretAddresses(value: Json, path: SecretPath, name: string): Generator<Place> {
+  if (typeof value === 'string') {
+    const isTelling = DESCRIBED_ADDRESS.test(name) && ((value.includes('//') && USER_INFO.test(value)) || hasSecretQuery(value))
+    if (isTelling) yield { path, masked: redactText(value), header: false }
+  } else if (Array.isArray(value))
+    for (const [index, item] of value.entries()) yield* secretAddresses(item, [...path, index], name)
+  else if (isObject(value))
+    for (const [member, item] of Object.entries(value)) yield* secretAddresses(item, [...path, member], member)
 }
 
 /** A document as records of it are read: nobody needs its secrets there. */

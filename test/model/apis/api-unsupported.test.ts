@@ -12,6 +12,7 @@ import { classic, oas } from '../../worlds/model/api-samples.ts'
 /** A value that asks for the feature, where `true` or an entry of a list does not. */
 const ASKING: Readonly<Record<string, Json>> = {
   'server.authentication.securitySchemes.*.customClaimValidation': { a: {} },
+  version_definition: { enabled: true, versions: { v2: 'other' } },
   response_processors: [{ name: 'custom' }],
   'version_data.versions.*.extended_paths.*.*.path': '/a/[0-9]+',
   protocol: 'tcp',

@@ -27,6 +27,26 @@ const PLACES: readonly (readonly (string | number)[])[] = [
   ['header_map', 'X-Anything'],
   ['introspection', 'clientSecret'],
 ]
+test('addresses in the description of an OpenAPI document hide credentials alone', () => {
+  const open = 'https://open.test/?page=1'
+  const secret = `https://user:${SECRET}@host.test/x?api_key=${SECRET}&page=1`
+  const documentOf = (url: string): JsonObject => ({
+    openapi: '3.0.3',
+    info: { title: SECRET, description: secret, contact: { url } },
+    servers: [{ url: open }, { url }],
+    paths: { '/a': { servers: [{ url }], get: { servers: [{ url }], externalDocs: { url } } } },
+    components: { securitySchemes: { o: { flows: { implicit: { authorizationUrl: url, tokenUrl: url } } } } },
+  })
+  const document = documentOf(secret)
+  const shown = withoutSecrets(document)
+  assert.deepEqual(shown, {
+    ...documentOf('https://***@host.test/x?api_key=***&page=1'),
+    info: { ...(document.info as JsonObject), contact: { url: 'https://***@host.test/x?api_key=***&page=1' } },
+  })
+  assert.deepEqual(mergeSecrets(shown, document), document)
+  assert.deepEqual(withoutSecrets(documentOf(open)), documentOf(open))
+})
+
 /** What looks like one and is none. */
 const HARMLESS: JsonObject = {
   global_response_headers: { 'X-Pin': 'shown' },

@@ -264,11 +264,11 @@ function fieldsKept(record: JsonObject, { fields: before }: JsonObject): JsonObj
   return { ...record, fields: restoreMaskedSecrets(fields!, before, 'developer_invalid') }
 }
 
-/** Who may write a developer may see the nonce, which opens its session: they could set one. */
+/** Who may write a developer may see its secrets, the nonce among them, which opens its session: they could set one. */
 function seen(parts: DashboardParts, call: Call, developer: StoredDocument): Promise<JsonObject> {
   const { actor } = call
   const writes = actor !== undefined && !isUnbounded(actor) && mayDo(actor.permissions, 'portal', 'write')
-  return toVisibleDeveloper(parts, call, developer, { withNonce: writes })
+  return toVisibleDeveloper(parts, call, developer, { withSecrets: writes })
 }
 
 async function shown(parts: DashboardParts, call: Call, developer: StoredDocument | undefined): Promise<Answer> {

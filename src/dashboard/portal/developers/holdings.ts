@@ -50,7 +50,7 @@ export async function toVisibleDeveloper(
   parts: DashboardParts,
   reader: Reader,
   developer: Pick<StoredDocument, 'id' | 'body'>,
-  view: { readonly withNonce: boolean },
+  view: { readonly withSecrets: boolean },
 ): Promise<JsonObject> {
   const { unseen } = await othersHoldings(parts, reader, developer.body)
   return toDeveloperView({ id: developer.id, body: without(developer.body, unseen) }, view)

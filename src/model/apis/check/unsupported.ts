@@ -32,6 +32,7 @@ export function declaredScheme(declared: JsonObject): Scheme | undefined {
 /** Anything but nothing: true, a number that is not 0, a text, list or object that holds something. */
 const filled = (value: Json) => !isEmpty(value)
 const isOn = (value: Json) => value === true
+const isFalse = (value: Json | undefined) => value === false
 /** A list with entries that are not switched off (classic). */
 const hasEntries = (value: Json) => Array.isArray(value) && value.some((entry) => !flagOf(entry, 'disabled'))
 const someEnabled = (value: Json) => Array.isArray(value) && value.some((entry) => flagOf(entry, 'enabled'))
@@ -203,6 +204,11 @@ export const UNSUPPORTED: readonly Row[] = [
   {
     feature: 'regular expressions as paths',
     classic: [at('version_data.versions.*.extended_paths.*.*.path', isExpression)],
+    oas: [],
+  },
+  {
+    feature: 'versions outside `definition`',
+    classic: [at('version_definition', (value) => filled(value) && !isFalse(member(value, 'enabled')))],
     oas: [],
   },
   { feature: 'GraphQL', classic: [on('graphql.enabled'), listed('persist_graphql')], oas: [] },

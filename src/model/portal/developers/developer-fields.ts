@@ -27,7 +27,12 @@ export const DEVELOPER_FIELDS = {
     answered: 'Blank for callers who may not write developers.',
     sent: 'Of a sign-in by single sign-on.',
   },
-  sso_key: { kind: 'text', most: LONGEST_KEY, sent: 'Name under which the developer signs in elsewhere.' },
+  sso_key: {
+    kind: 'text',
+    most: LONGEST_KEY,
+    answered: 'Blank for callers who may not write developers.',
+    sent: 'Name under which the developer signs in elsewhere.',
+  },
   password_max_days: { kind: 'integer', min: 0, max: 36_500, sent: 'A whole number.' },
 } as const satisfies ScalarFields
 const BLANK = blankScalars(DEVELOPER_FIELDS)

@@ -54,15 +54,15 @@ const SHOWN: Readonly<Record<string, Json>> = {
 
 /**
  * A developer as callers see it, with both `id` and `_id`. Neither the password nor former ones are in it; the nonce, which opens
- * a session, only `withNonce`.
+ * a session, and other secrets only `withSecrets`.
  */
 export function toDeveloperView(
   { id, body }: Pick<StoredDocument, 'id' | 'body'>,
-  { withNonce = false }: { readonly withNonce?: boolean } = {},
+  { withSecrets = false }: { readonly withSecrets?: boolean } = {},
 ): JsonObject {
   const { password: _hash, PWHistory: _former, ...rest } = body
   const shown: JsonObject = { id, _id: id, ...SHOWN, ...rest, oauth_clients: appsSeen(body.oauth_clients) }
-  return withNonce ? shown : { ...shown, fields: withoutSecrets(shown.fields ?? null), nonce: '' }
+  return withSecrets ? shown : { ...withoutSecrets(shown), nonce: '', sso_key: '' }
 }
 
 /** The change that writes a developer over its read state. It fails with `revision_conflict` when another writer was faster. */
