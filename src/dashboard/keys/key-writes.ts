@@ -2,12 +2,7 @@ import { Fault, fault } from '../../errors/fault.ts'
 import { isObject, type JsonObject } from '../../model/json/json.ts'
 import { withoutHidden } from '../../model/keys/key.ts'
 import { checkSession, type Session } from '../../model/sessions/session.ts'
-import {
-  bringsPassword,
-  createBasicUser,
-  isBasicUser,
-  updateBasicUser,
-} from '../../publish/keys/basic-auth-users.ts'
+import { bringsPassword, createBasicUser, isBasicUser, updateBasicUser } from '../../publish/keys/basic-auth-users.ts'
 import { areKeyless } from '../../publish/keys/keyless.ts'
 import { createKey, deleteKey, type KeyDraft, type SavedKey, updateKey } from '../../publish/keys/keys.ts'
 import { sessionUpdateOf } from '../../publish/sessions/quotas.ts'

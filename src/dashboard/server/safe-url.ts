@@ -22,7 +22,9 @@ export function safeUrl(route: Declared, url: string, params: Params): string {
 
 /** The same of a path alone; `route` undefined = no route is known. */
 export function safePath(route: Declared | undefined, path: string, params: Params): string {
-  const secret = Object.keys(params).filter((name) => route !== undefined && mayHoldKey(route, name) && !isHash(params[name]!))
+  const secret = Object.keys(params).filter(
+    (name) => route !== undefined && mayHoldKey(route, name) && !isHash(params[name]!),
+  )
   if (route === undefined || secret.length === 0)
     return path
       .split('/')
@@ -40,7 +42,9 @@ function safeQuery(route: Declared, query: string): string {
     .map((pair) => {
       const [name, value] = split(pair, '=')
       if (!Object.hasOwn(route.query ?? {}, decoded(name))) return isGenerated(decoded(name)) ? MASK : `${name}=${MASK}`
-      return value === undefined || value === '' || isOpen(route, decoded(name), decoded(value)) ? pair : `${name}=${MASK}`
+      return value === undefined || value === '' || isOpen(route, decoded(name), decoded(value))
+        ? pair
+        : `${name}=${MASK}`
     })
     .join('&')
 }

@@ -82,7 +82,8 @@ export function secretsOf(value: Json): Place[] {
 /** Addresses with credentials in a description: of servers, authorization servers, documentation. */
 function* secretAddresses(value: Json, path: SecretPath, name: string): Generator<Place> {
   if (typeof value === 'string') {
-    const isTelling = DESCRIBED_ADDRESS.test(name) && ((value.includes('//') && USER_INFO.test(value)) || hasSecretQuery(value))
+    const isTelling =
+      DESCRIBED_ADDRESS.test(name) && ((value.includes('//') && USER_INFO.test(value)) || hasSecretQuery(value))
     if (isTelling) yield { path, masked: redactText(value), header: false }
   } else if (Array.isArray(value))
     for (const [index, item] of value.entries()) yield* secretAddresses(item, [...path, index], name)

@@ -67,7 +67,10 @@ test('no creating call replaces what others own, by whatever its body names it',
       const before = await world.fingerprint()
       const [same, theirs] = creating(of(open.api), world, owned.api)
       const refused = await world.call('POST', same, { as: other, body: theirs })
-      assert.ok(refused.status === 401 || refused.status === 403, `${name}, ${whose}: ${refused.status} ${refused.text}`)
+      assert.ok(
+        refused.status === 401 || refused.status === 403,
+        `${name}, ${whose}: ${refused.status} ${refused.text}`,
+      )
       assert.equal(await world.fingerprint(), before, `${name}, ${whose}`)
     }
     // Whoever owns all of it may still replace it.

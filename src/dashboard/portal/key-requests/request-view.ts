@@ -21,7 +21,8 @@ export function requestViews(
     catalogues.set(orgId, known)
     return known
   }
-  const show = (developer: StoredDocument) => toVisibleDeveloper(parts, { visibility }, developer, { withSecrets: false })
+  const show = (developer: StoredDocument) =>
+    toVisibleDeveloper(parts, { visibility }, developer, { withSecrets: false })
   return async (request) => toRequestView(parts, request, await entriesIn(String(request.body.org_id)), show)
 }
 
