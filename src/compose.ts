@@ -209,7 +209,7 @@ async function openGateway(
     config,
     store: opened.store,
     clustered: opened.clustered,
-    clock: systemClock,
+    clock: opened.store.clock ?? systemClock,
     log,
     accessLog: sink,
     version,

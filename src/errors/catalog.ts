@@ -44,6 +44,11 @@ export const CATALOG = {
   },
   shutting_down: { status: 503, log: 'silent', text: 'Gateway is shutting down' },
   not_ready: { status: 503, log: 'silent', text: 'A successful API reload did not happen' },
+  clock_wrong: {
+    status: 503,
+    log: 'silent',
+    text: 'The clock of this node is more than 30 seconds off that of the database',
+  },
   internal: { status: 500, log: 'error', text: 'Internal error' },
 } as const satisfies Record<string, CatalogEntry>
 

@@ -66,7 +66,7 @@ async function run(seed: DashboardSeed): Promise<{ port: number; close(): Promis
     const dashboard = await startDashboard(
       {
         ...{ store, documents, tokens, counters, config, log, sealKey, adminSecret, version, settings },
-        clock: systemClock,
+        clock: store.clock ?? systemClock,
         locks: new KeyedMutex(),
         drops: new DroppedConnections(seed.dropCells),
         defaultOrg: defaultOrg.id,

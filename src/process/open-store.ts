@@ -78,6 +78,8 @@ async function openCluster(settings: ClusterSettings, log: Log, copy?: CopyFile)
   // Loaded where they are used alone: their libraries take as long as all of the embedded store.
   const { openPostgresStore } = await import('../store/postgres/connection/open.ts')
   const { RedisCounters } = await import('../store/redis/counters.ts')
+  const { DatabaseClock } = await import('../store/postgres/connection/database-clock.ts')
+  const clock = new DatabaseClock()
   const counters = new RedisCounters({
     url: settings.redis_url,
     onChange: (trouble) => {
@@ -89,7 +91,7 @@ async function openCluster(settings: ClusterSettings, log: Log, copy?: CopyFile)
     const { postgres_url: url, postgres_listen_url: listenUrl } = settings
     const open = () =>
       openPostgresStore({
-        ...{ url, log, counters },
+        ...{ url, log, counters, clock },
         ...(listenUrl !== '' && { listenUrl }),
         ...(copy !== undefined && { foldAfterMs: TRAFFIC_FOLD_AFTER_MS }),
       })
@@ -103,7 +105,7 @@ async function openCluster(settings: ClusterSettings, log: Log, copy?: CopyFile)
       await store.close()
       await counters.close()
     }
-    const closed = { ...store, close }
+    const closed = { ...store, clock, close }
     return copy === undefined ? closed : withCopy(closed, copy, log)
   } catch (error) {
     await counters.close()

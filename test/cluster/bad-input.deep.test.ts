@@ -142,9 +142,9 @@ test('a Redis that is full, or takes no changes: each API does what it says, and
   }
 })
 
-const MINUTES_MS = 5 * 60_000
+const HOURS_MS = 2 * 3_600_000
 
-test('nodes whose clocks are minutes apart say so, and keep limits, claims and revocations all the same', async (t) => {
+test('nodes whose clocks are hours apart say so, and judge dates, limits, claims and revocations alike', async (t) => {
   const cluster = await startCluster(t)
   const origin = await startOrigin()
   t.after(() => origin.close())
@@ -153,16 +153,30 @@ test('nodes whose clocks are minutes apart say so, and keep limits, claims and r
     cluster.start('gateway', {
       ...{ SVC_GW_NODENAME: name, NODE_OPTIONS: preload, CLOCK_SHIFT_MS: String(shiftMs) },
     })
-  const nodes = await Promise.all([start('slow', -MINUTES_MS), start('right', 0), start('fast', MINUTES_MS)])
+  const nodes = await Promise.all([start('slow', -HOURS_MS), start('right', 0), start('fast', HOURS_MS)])
   const [slow, right, fast] = nodes as [Node, Node, Node]
-  assert.match(slow.output(), /the clock of this node is 300 s behind that of PostgreSQL/)
-  assert.match(fast.output(), /the clock of this node is 300 s ahead of that of PostgreSQL/)
+  assert.match(slow.output(), /the clock of this node is 7200 s behind that of PostgreSQL/)
+  assert.match(fast.output(), /the clock of this node is 7200 s ahead of that of PostgreSQL/)
   assert.doesNotMatch(right.output(), /the clock of this node/)
   await storeOAuth(slow, origin.url)
   await done(fast.svc('POST', '/svc/apis/oas', defined({ id: 'refuse', url: origin.url, keyIn: 'authorization' })))
   await done(fast.svc('POST', '/svc/apis/oas', defined({ id: 'allow', url: origin.url, keyIn: 'authorization' })))
   await liveAt(nodes, '/tok/x', 401)
   await liveAt(nodes, '/allow/x', 401)
+  for (const [node, status, offset] of [
+    [slow, 503, '-7[12]\\d\\d'],
+    [right, 200, '-?0'],
+    [fast, 503, '7[12]\\d\\d'],
+  ] as const) {
+    const ready = await node.call('/ready')
+    assert.equal(ready.status, status)
+    if (status === 503) assert.match(ready.text, /clock of this node is more than 30 seconds off/)
+    assert.match((await node.svc('GET', '/metrics')).text, new RegExp(`^svc_clock_offset_seconds ${offset}`, 'm'))
+  }
+  const authorization = await newKey(fast, { expires: Math.floor(Date.now() / 1000) + 3600 })
+  await liveAt(nodes, '/allow/x', 200, { authorization })
+  const lapsed = { access_rights: rights('allow'), expires: Math.floor(Date.now() / 1000) - 60 }
+  for (const node of nodes) assert.match((await node.svc('POST', '/svc/keys/create', lapsed)).text, /lies in the past/)
 
   for (const limits of [
     { rate: 5, per: 300 },

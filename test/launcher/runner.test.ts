@@ -74,9 +74,15 @@ for (const [what, text] of Object.entries(BROKEN)) {
 
 const ENDLESS = 'new Promise(() => setInterval(() => {}, 1000))'
 const HANGING: Record<string, readonly [text: string, told: RegExp]> = {
-  'a test': [`import { test } from 'node:test'\ntest('never', () => ${ENDLESS})\n`, /✖ never .*\n.*timed out after 2000ms/],
+  'a test': [
+    `import { test } from 'node:test'\ntest('never', () => ${ENDLESS})\n`,
+    /✖ never .*\n.*timed out after 2000ms/,
+  ],
   'a hook': [`import { test } from 'node:test'\ntest('t', (t) => t.after(() => ${ENDLESS}))\n`, /b\.test\.ts/],
-  'an open handle': [`${GOOD}setInterval(() => {}, 1000)\n`, /b\.test\.ts did not end within 2\.4 s; still open: .*Timeout/],
+  'an open handle': [
+    `${GOOD}setInterval(() => {}, 1000)\n`,
+    /b\.test\.ts did not end within 2\.4 s; still open: .*Timeout/,
+  ],
 }
 for (const [what, [text, told]] of Object.entries(HANGING)) {
   test(`${what} that never ends is a failure with a name, and the other files have their results`, async (t) => {

@@ -5,6 +5,8 @@ import type { AdminParts } from './parts.ts'
 import type { AdminRoute } from './route.ts'
 
 /** How long a store check is cached, so that callers without a secret cannot keep the store busy. */
+/** A node whose clock is this wrong has something wrong with it, though dates are judged by the clock of the database. */
+const MOST_AHEAD_MS = 30_000
 const STORE_CHECK_MS = 10_000
 
 const FULL = 'The store is full: nothing new is kept'
@@ -52,10 +54,11 @@ function hello(parts: AdminParts, store: Check): AdminAnswer {
   return json({ status, version: parts.version, description: 'Gatehouse', details })
 }
 
-/** @throws Fault `shutting_down`, `not_ready`, `store_away`, `store_full` (503), which name the cause */
+/** @throws Fault `shutting_down`, `not_ready`, `clock_wrong`, `store_away`, `store_full` (503), which name the cause */
 async function ready(parts: AdminParts): Promise<AdminAnswer> {
   if (parts.stopping()) throw fault('shutting_down')
   if (!parts.ready()) throw fault('not_ready')
+  if (Math.abs(parts.store.clock?.aheadMs ?? 0) > MOST_AHEAD_MS) throw fault('clock_wrong')
   // In a cluster a node serves what it has while the store is away: taking it out of service would help nobody.
   if (!parts.clustered) await parts.store.documents.revision()
   const full = (await parts.store.full?.()) === true

@@ -1,4 +1,5 @@
 import type { TrafficEvents } from '../../publish/events/traffic-events.ts'
+import type { StoreClock } from '../../store/ports/ports.ts'
 import type { ApiCatalogue } from '../apis/catalogue.ts'
 import type { LiveConfig } from '../apis/live.ts'
 import type { ResponseCache } from '../cache/response-cache.ts'
@@ -18,11 +19,13 @@ export interface GatewayGauges {
   readonly accessLog: AccessLog | undefined
   readonly events: TrafficEvents
   readonly connections: () => number
+  /** Of the database; absent = dates are judged by the clock of the system. */
+  readonly storeClock: StoreClock | undefined
 }
 
 /** Adds what the gateway knows of itself to the metrics page. */
 export function offerGatewayMetrics(metrics: Metrics, parts: GatewayGauges): void {
-  const { catalogue, live, sessions, responses, book, records, accessLog, events } = parts
+  const { catalogue, live, sessions, responses, book, records, accessLog, events, storeClock } = parts
   metrics.gauge('svc_connections', 'Open client connections.', parts.connections)
   metrics.gauge('svc_apis_loaded', 'APIs that this node serves.', () => catalogue.loaded)
   metrics.gauge('svc_apis_failed', 'APIs that this node does not serve as stored.', () => catalogue.failed)
@@ -33,6 +36,12 @@ export function offerGatewayMetrics(metrics: Metrics, parts: GatewayGauges): voi
     'How often the store held another history than before (restored, or failed over to a standby that lagged).',
     () => live.rollbacks,
   )
+  if (storeClock !== undefined)
+    metrics.gauge(
+      'svc_clock_offset_seconds',
+      'How far the clock of this node is ahead of that of the database, by which dates are judged.',
+      () => storeClock.aheadMs / 1000,
+    )
   metrics.counter('svc_reloads', 'Changes taken over.', () => live.reloads)
   metrics.gauge('svc_reload_seconds', 'Time that the last change took.', () => live.lastReloadMs / 1000)
   metrics.gauge('svc_sessions_cached', 'Keys and tokens in memory.', () => sessions.size)

@@ -191,7 +191,10 @@ export async function startGateway(parts: GatewayParts): Promise<Gateway> {
     const reporter = nodeReporter(parts, core, ports, new LoadMeter(metrics, ports.connections))
     closers.push(() => reporter.close())
     core.upstreamCares.offerMetrics(metrics)
-    offerGatewayMetrics(metrics, { ...core, ...recording, accessLog, connections: ports.connections })
+    offerGatewayMetrics(metrics, {
+      ...{ ...core, ...recording, accessLog, connections: ports.connections },
+      storeClock: parts.store.clock,
+    })
     telemetry?.offer()
     const trials = new RequestTrials({
       explain: explained,

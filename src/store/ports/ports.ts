@@ -1,7 +1,7 @@
 import type { DocumentId } from '../../model/documents/ids.ts'
 import type { JsonObject } from '../../model/json/json.ts'
 import type { Instant, Limit } from '../../model/limits/limit.ts'
-import type { Millis } from '../../model/time/clock.ts'
+import type { Clock, Millis } from '../../model/time/clock.ts'
 import type {
   Change,
   DeliveryRow,
@@ -334,6 +334,12 @@ export interface Feed {
   subscribe(listener: (event: FeedEvent) => void): () => void
 }
 
+/** The clock of the database, by which every node of a cluster judges dates. */
+export interface StoreClock extends Clock {
+  /** How far the clock of this node is ahead of it; negative = behind. */
+  readonly aheadMs: Millis
+}
+
 export interface Store {
   readonly documents: Documents
   readonly audit: Audit
@@ -347,6 +353,8 @@ export interface Store {
   readonly behind?: () => boolean
   /** True while the store refuses what it is to keep because it is full, as of the last second; absent = not known. */
   readonly full?: () => Promise<boolean>
+  /** Absent = the clock of the system. */
+  readonly clock?: StoreClock
   /** Tokens that may be issued while the store is away; absent = none. */
   readonly owed?: PendingSessions
   /** Finishes accepted writes, saves quota counts, closes files and sockets. */

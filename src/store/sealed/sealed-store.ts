@@ -54,6 +54,7 @@ export function sealedStore(store: Store, sealKey: Uint8Array): Store {
     audit: sealedAudit(store.audit, rows),
     close: () => store.close(),
     full: () => fullness.isFull(),
+    ...(store.clock && { clock: store.clock }),
     ...(store.behind && { behind: () => store.behind!() }),
     ...(owed && {
       owed: {

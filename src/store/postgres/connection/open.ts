@@ -19,8 +19,8 @@ import { outboxReader } from '../tokens/read-outbox.ts'
 import { tokenReader } from '../tokens/read-tokens.ts'
 import { Keeper } from '../writer/maintenance.ts'
 import { Writer } from '../writer/writer.ts'
-import { checkClock } from './clock-check.ts'
 import { type Address, addressText, makePool, readAddress } from './connect.ts'
+import { ClockWatch } from './database-clock.ts'
 import type { Db } from './db.ts'
 import { postgresFault } from './faults.ts'
 import { PoolDb } from './pool-db.ts'
@@ -81,7 +81,8 @@ export async function openPostgresStore(options: PostgresOptions): Promise<Postg
   const db = new PoolDb(pool, reach)
   try {
     const refiling = await prepare(db, address, options.steps ?? SCHEMA_STEPS)
-    await checkClock(db, clock, log)
+    const clockWatch = new ClockWatch(db, clock, log)
+    await clockWatch.start()
     const documents = documentReader(db, stallMs)
     const feed = new ThreadFeed()
     const line = await openFeedLine({ db, feed, log, stallMs })
@@ -93,6 +94,7 @@ export async function openPostgresStore(options: PostgresOptions): Promise<Postg
     await follow.start()
     let closing: Promise<void> | undefined
     const close = async () => {
+      clockWatch.close()
       await keeper.close()
       await follow.close()
       await writer.close()

@@ -119,11 +119,10 @@ export class Keeper {
   }
 
   private async runOnce(shared: boolean): Promise<number> {
-    const now = this.clock.wall()
     let deleted = 0
     while (!this.closed) {
       const startedAt = performance.now()
-      const rows = await this.round(now, shared)
+      const rows = await this.round(shared)
       if (rows === 0) break
       deleted += rows
       // Commits come before it: three quarters of the time are theirs.
@@ -133,8 +132,9 @@ export class Keeper {
   }
 
   /** The lock of the commits is held meanwhile, so that none of them has read what goes. */
-  private async round(now: number, shared: boolean): Promise<number> {
-    if (!(await this.anyDue(now))) return 0
+  private async round(shared: boolean): Promise<number> {
+    const now = await this.dueBy()
+    if (now === undefined) return 0
     let deleted = 0
     await this.writer.between(async (client) => {
       deleted = 0
@@ -172,13 +172,15 @@ export class Keeper {
     return deleted
   }
 
-  private async anyDue(now: number): Promise<boolean> {
-    const [row] = await this.db.read<{ due: boolean }>(
-      `SELECT EXISTS (SELECT 1 FROM session WHERE evict_at > 0 AND evict_at <= $1)
-        OR EXISTS (SELECT 1 FROM ticket WHERE keep_until <= $1)
-        OR EXISTS (SELECT 1 FROM delivery WHERE dead AND created_at < $2) AS due`,
-      [now, now - DEAD_RETENTION_MS],
+  /** The time by which something is due; undefined where nothing is. A clock that is ahead of the database's deletes nothing early. */
+  private async dueBy(): Promise<Millis | undefined> {
+    const [row] = await this.db.read<{ now: Millis; due: boolean }>(
+      `WITH by AS (SELECT least($1, (extract(epoch FROM clock_timestamp()) * 1000)::bigint) AS now)
+        SELECT now, EXISTS (SELECT 1 FROM session WHERE evict_at > 0 AND evict_at <= now)
+          OR EXISTS (SELECT 1 FROM ticket WHERE keep_until <= now)
+          OR EXISTS (SELECT 1 FROM delivery WHERE dead AND created_at < now - $2) AS due FROM by`,
+      [this.clock.wall(), DEAD_RETENTION_MS],
     )
-    return row?.due === true
+    return row?.due === true ? row.now : undefined
   }
 }

@@ -2,7 +2,7 @@ import type { ResourceLimits } from 'node:worker_threads'
 import { fault } from '../../../errors/fault.ts'
 import { type Log, silentLog } from '../../../model/logs/log.ts'
 import { DAY_MS } from '../../../model/time/calendar.ts'
-import { type Clock, systemClock } from '../../../model/time/clock.ts'
+import { type Clock, type Millis, systemClock } from '../../../model/time/clock.ts'
 import { MemoryCounters } from '../../memory/counters.ts'
 import type { Store } from '../../ports/ports.ts'
 import { ThreadFeed } from '../../prepare/feed.ts'
@@ -91,7 +91,8 @@ export async function openStore(options: SqliteOptions): Promise<SqliteStore> {
     counters.loadQuotas(savedQuotas(db))
     const write = link.write.bind(link)
     const quotas = new QuotaKeeper(counters, write)
-    const purge = new MaintenanceSchedule(PURGE_EVERY_MS, () => write({ sort: 'purge', now: clock.wall() }))
+    const steady = steadyTime(clock)
+    const purge = new MaintenanceSchedule(PURGE_EVERY_MS, () => write({ sort: 'purge', now: steady() }))
     const usage = new UsageLink(paths.database)
     // Until then readers add up days.
     const rollUp = new MaintenanceSchedule(ROLL_UP_EVERY_MS, () =>
@@ -141,6 +142,12 @@ export async function openStore(options: SqliteOptions): Promise<SqliteStore> {
     lock.release()
     throw error
   }
+}
+
+/** What is due by the wall clock and by the time since the start: a wall clock that jumps ahead deletes nothing early. */
+function steadyTime(clock: Clock): () => Millis {
+  const [wall, mono] = [clock.wall(), clock.mono()]
+  return () => Math.min(clock.wall(), wall + clock.mono() - mono)
 }
 
 function today(clock: Clock): number {
