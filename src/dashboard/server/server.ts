@@ -15,6 +15,7 @@ import type { Route } from '../routes/route.ts'
 import { routed, SENT_TYPE } from '../routes/routed.ts'
 import { routerPath } from '../routes/router-path.ts'
 import { allRoutes } from '../routes/routes.ts'
+import { takeTurns } from './connection-turns.ts'
 import { sendConsole, serveConsole, wantsPage } from './console.ts'
 import { RequestQuota } from './intake.ts'
 import type { DashboardParts } from './parts.ts'
@@ -77,6 +78,7 @@ export async function startDashboard(
     routerOptions: { ignoreTrailingSlash: true, ignoreDuplicateSlashes: true, maxParamLength: LONGEST_PARAM },
   })
   deps.intake.bound(server.server)
+  takeTurns(server.server)
   serve(server, deps, routes)
   try {
     await server.listen({ host, port })
