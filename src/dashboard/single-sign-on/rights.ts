@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { isDeepStrictEqual } from 'node:util'
 import { fault } from '../../errors/fault.ts'
 import { isDocumentId } from '../../model/documents/ids.ts'
 import type { JsonObject } from '../../model/json/json.ts'
@@ -38,6 +39,7 @@ export type SsoEntry =
  * 2. else a guest with the rights of the groups that are named, or of `sso_default_group_id`, a group that is not there giving nothing;
  * 3. and with those of `sso_permission_defaults` besides;
  * 4. nothing of it configured: an administrator, unless `sso.deny_without_mapping`.
+ * A guest without any rights is refused.
  * Nobody is let in beyond the reach of the user who vouches: that user's rights, and with ownership on what user and group own.
  * @throws Fault `sso_refused` (403) with the reason for the log, `rights_exceeded` (403) where the guarantor has less
  */
@@ -58,6 +60,11 @@ export async function entryOf(parts: DashboardParts, given: SsoPerson): Promise<
   const permissions = await guestPermissions(parts, person)
   if (permissions === undefined)
     throw fault('sso_refused', 'neither groups nor default rights are configured, and sso.deny_without_mapping is set')
+  if (isDeepStrictEqual(permissions, NOTHING))
+    throw fault(
+      'sso_refused',
+      'the groups of the user give no rights here, nor do a default group or default permissions',
+    )
   checkCeiling(person, permissions)
   await checkVouched(parts, person, { groupIds: groupsOf(parts, person) })
   return { is: 'guest', person, permissions }

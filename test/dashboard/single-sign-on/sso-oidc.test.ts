@@ -31,9 +31,11 @@ test('a browser signs in at an OpenID provider and is let in with its groups', q
   assert.equal(session?.user.email_address, 'ada@example.test')
   assert.equal(session?.user.first_name, 'Ada Byron')
   assert.deepEqual(session?.user.permissions, { hooks: 'write' })
-  // In none of the groups: no rights, though nothing else is configured.
+  // In none of the groups: no sign-in, though nothing else is configured.
   const bob = await journey(dashboard, 'bob')
-  assert.deepEqual((await sessionIn(dashboard, bob.browser))?.user.permissions, { IsAdmin: 'false' })
+  assert.equal(bob.end.status, 403)
+  assert.match(whyRefused(dashboard), /give no rights/)
+  assert.equal(await sessionIn(dashboard, bob.browser), undefined)
   const carl = await journey(dashboard, 'carl')
   assert.deepEqual((await sessionIn(dashboard, carl.browser))?.user.permissions, { apis: 'read' })
 })

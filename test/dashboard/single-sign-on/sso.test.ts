@@ -156,8 +156,8 @@ test('with nothing configured a guest is an administrator, and the log warns; de
   assert.equal((told.json as { warning: string }).warning, '')
 })
 
-test('groups give their rights: one, the union of several, none for an id that is unknown', async (t) => {
-  const { enter, group, organisation, call } = await world(t)
+test('groups give their rights: one, the union of several; who gets none is refused', async (t) => {
+  const { enter, group, organisation, nonce, tap } = await world(t)
   const readers = await group({ apis: 'read', keys: 'write', policies: 'deny' })
   const writers = await group({ apis: 'write', keys: 'deny', policies: 'read' })
   const foreign = await group({ apis: 'write' }, { orgId: await organisation() })
@@ -170,30 +170,35 @@ test('groups give their rights: one, the union of several, none for an id that i
   })
   assert.deepEqual(ids(await enter({ GroupID: marked })), { apis: 'read' })
   for (const id of ['nonsense', 'aaaaaaaaaaaaaaaaaaaaaaaa', foreign, inactive, empty]) {
-    const session = await enter({ GroupID: id })
-    assert.deepEqual([session.user.is_admin, ids(session)], [false, { IsAdmin: 'false' }], id)
-    assert.equal((await call('GET', '/api/apis', { headers: { cookie: session.cookie } })).status, 403)
+    const refused = await tap(await nonce({ GroupID: id }))
+    assert.deepEqual([refused.status, refused.headers['set-cookie']], [403, undefined], id)
   }
 })
 
-test('GroupID and GroupsIDs: absent means both empty; unknown groups give nothing', async (t) => {
-  const { enter, group, call, orgId, admin } = await world(t)
+test('GroupID and GroupsIDs: absent means both empty; unknown groups let nobody in', async (t) => {
+  const { enter, nonce, tap, group, call, orgId, admin } = await world(t)
   const [one, other] = [await group({ apis: 'read' }), await group({ keys: 'read' })]
-  const NONE = { IsAdmin: 'false' }
+  const NONE = 'refused'
   const [left, right] = [{ apis: 'read' }, { keys: 'read' }]
   const LISTS = [undefined, null, [], [''], ['gone'], [other], ['', other]]
   /** Each value of GroupID, and what a guest may do with it beside each of the lists. */
-  const TABLE: readonly (readonly [unknown, readonly object[]])[] = [
+  const TABLE: readonly (readonly [unknown, readonly (object | string)[]])[] = [
     [undefined, ['admin', 'admin', NONE, NONE, NONE, right, right]],
     [null, ['admin', 'admin', NONE, NONE, NONE, right, right]],
     ['', ['admin', 'admin', NONE, NONE, NONE, right, right]],
     [' ', [NONE, NONE, NONE, NONE, NONE, right, right]],
     ['gone', [NONE, NONE, NONE, NONE, NONE, right, right]],
     [one, [left, left, left, left, NONE, right, right]],
-  ].map(([id, row]) => [id, (row as unknown[]).map((may) => (may === 'admin' ? { IsAdmin: 'admin' } : may) as object)])
+  ].map(([id, row]) => [
+    id,
+    (row as unknown[]).map((may) => (may === 'admin' ? { IsAdmin: 'admin' } : may) as object | string),
+  ])
   for (const [GroupID, row] of TABLE)
-    for (const [at, GroupsIDs] of LISTS.entries())
-      assert.deepEqual(ids(await enter({ GroupID, GroupsIDs })), row[at], JSON.stringify({ GroupID, GroupsIDs }))
+    for (const [at, GroupsIDs] of LISTS.entries()) {
+      const wanted = { GroupID, GroupsIDs }
+      if (row[at] === NONE) assert.equal((await tap(await nonce(wanted))).status, 403, JSON.stringify(wanted))
+      else assert.deepEqual(ids(await enter(wanted)), row[at], JSON.stringify(wanted))
+    }
   const owner = await admin()
   for (const wrong of [0, 1, false, true, {}, { a: one }])
     for (const body of [
@@ -239,6 +244,7 @@ test('a guest lives in its session only, and a group that changes counts at once
   const out = await call('POST', '/api/logout', { headers: { cookie, 'x-csrf-token': csrf } })
   assert.equal(out.status, 200, out.text)
   assert.equal((await call('GET', '/api/session', { headers: { cookie } })).status, 401)
+  await put({ active: true })
   const second = await enter({ EmailAddress: 'ada@example.test', GroupID: id })
   assert.equal(second.user.id, user.id)
   await store.documents.commit([{ op: 'delete', kind: 'organisation', id: orgId as never }], undefined)
@@ -253,7 +259,7 @@ test('the default group and the default rights', async (t) => {
   // The id must be known before the start.
   const usual = 'bbbbbbbbbbbbbbbbbbbbbbbb'
   const grouped = await world(t, { SVC_DB_SSODEFAULTUSERGROUP: usual })
-  assert.deepEqual(ids(await grouped.enter({})), { IsAdmin: 'false' })
+  assert.equal((await grouped.tap(await grouped.nonce({}))).status, 403)
   const body = { org_id: grouped.orgId, name: 'Usual', active: true, user_permissions: { hooks: 'read' } }
   await grouped.store.documents.commit([{ op: 'put', kind: 'user_group', id: usual as never, body }], undefined)
   const session = await grouped.enter({})
