@@ -416,6 +416,8 @@ test('credentials with unnamed origins are refused, and served where they were s
     ['*://app.example'],
     ['https://app.*'],
     ['http*://a.example'],
+    ['https://*.127.0.0.1'],
+    ['https://*.0x7f.1:8080'],
   ]
   for (const origins of unnamed) {
     const rules = { ...LISTED, origins }
@@ -435,6 +437,14 @@ test('credentials with unnamed origins are refused, and served where they were s
     defined({ id: 'o', url: origin.url, global: { cors: { ...corsOf(LISTED), exposedHeaders: ['a\r\nX-B: c'] } } }),
   )
   assert.equal(split.status, 400)
+  for (const [member, value, flaw] of [
+    ['allowedOrigins', ['https://%2a'], /%2a.* is no origin/],
+    ['exposedHeaders', ['a b'], /exposedHeaders: .*a b.* is no name/],
+    ['allowedHeaders', ['X-A, b: c'], /allowedHeaders: .*b: c.* is no name/],
+  ] as const) {
+    const cors = { ...corsOf(LISTED), [member]: [...value] }
+    assert.match((await save(defined({ id: 'o', url: origin.url, global: { cors } }))).text, flaw)
+  }
   // Switched off, or without credentials, nothing is wrong with it.
   const off = { ...corsOf({ ...LISTED, origins: ['*'] }), enabled: false }
   assert.equal((await save(defined({ id: 'off', url: origin.url, global: { cors: off } }))).status, 200)

@@ -5,7 +5,7 @@ const TOO_LARGE_API = prebuilt('body_too_large_api')
 const TOO_LARGE = prebuilt('body_too_large')
 const LENGTH_REQUIRED = prebuilt('length_required')
 
-/** Methods whose bodies mean nothing (facts: exempt from the API's limit, not from the installation's). */
+/** Methods whose bodies mean nothing: exempt from the API's limit, not from the installation's, nor from that of their operation. */
 const BODILESS = new Set(['GET', 'HEAD', 'DELETE', 'OPTIONS', 'TRACE'])
 
 /**
@@ -20,8 +20,7 @@ export function limitSize(globalBytes: number, apiBytes: number, perOperation: b
       x.bodyLimitBytes = globalBytes
       x.bodyFault = TOO_LARGE
     }
-    if (BODILESS.has(x.method)) return undefined
-    const own = x.operation?.sizeLimitBytes || apiBytes
+    const own = x.operation?.sizeLimitBytes || (BODILESS.has(x.method) ? 0 : apiBytes)
     if (own === 0) return undefined
     if (x.bodyLength < 0) return LENGTH_REQUIRED
     return x.bodyLength > own ? TOO_LARGE_API : undefined

@@ -53,7 +53,8 @@ export function isUnownable(domain: string): boolean {
 /** A host whose last label is a number is an IPv4 address in some spelling, or none (WHATWG URL, "ends in a number"). */
 const ENDS_IN_NUMBER = /(?:^|\.)(?:\d+|0x[\da-f]*)\.?$/i
 
-function namesAddress(domain: string): boolean {
+/** True for an IP address in any spelling that URLs know. */
+export function namesAddress(domain: string): boolean {
   return isIP(domain) !== 0 || ENDS_IN_NUMBER.test(domain)
 }
 

@@ -3,7 +3,9 @@ import type { CorsRules } from '../definition/api.ts'
 import { EXTENSION } from '../definition/extension.ts'
 import type { Flaw } from '../definition/flaw.ts'
 import { flagOf, numberOf, objectOf, textsOf } from '../definition/members.ts'
+import { namesAddress } from '../definition/territory.ts'
 import { copyTree } from '../definition/tree.ts'
+import { VALUES } from '../definition/values.ts'
 
 type Format = 'classic' | 'oas'
 
@@ -14,6 +16,7 @@ const PLACES = {
     enabled: 'enable',
     origins: 'allowed_origins',
     exposed: 'exposed_headers',
+    headers: 'allowed_headers',
     credentials: 'allow_credentials',
   },
   oas: {
@@ -21,6 +24,7 @@ const PLACES = {
     enabled: 'enabled',
     origins: 'allowedOrigins',
     exposed: 'exposedHeaders',
+    headers: 'allowedHeaders',
     credentials: 'allowCredentials',
   },
 } as const
@@ -59,6 +63,25 @@ export function corsFlaws(format: Format, definition: JsonObject): Flaw[] {
   return flaws
 }
 
+/** What of CORS rules can have no effect: origins that no browser sends, and names that no header has. */
+export function idleCorsFlaws(format: Format, definition: JsonObject): Flaw[] {
+  const { path, enabled, exposed, headers, origins } = PLACES[format]
+  const cors = corsOf(format, definition)
+  if (!flagOf(cors, enabled)) return []
+  const flaws: Flaw[] = []
+  for (const origin of textsOf(cors, origins))
+    if (!ORIGIN.test(origin))
+      flaws.push({ at: [...path, origins], reason: `"${origin}" is no origin that a browser sends` })
+  for (const list of [headers, exposed])
+    for (const name of namesOf(cors, list))
+      if (VALUES.fieldName(name) !== undefined)
+        flaws.push({ at: [...path, list], reason: `"${name}" is no name of a header` })
+  return flaws
+}
+
+/** `*` may stand for labels. */
+const ORIGIN = /^(?:\*|null|[a-z][a-z0-9+.-]*:\/\/(?:[\w.*-]+|\[[\da-f:.]+\])(?::(?:\d+|\*))?)$/i
+
 /** A definition of another product as it can be saved, and what was changed for it; undefined = nothing had to be. */
 export function withSavableCors(
   format: Format,
@@ -93,12 +116,17 @@ function corsOf(format: Format, definition: JsonObject): JsonObject {
 /** `*` for the labels in front of a domain that has at least two more, and optionally a port. */
 const SUBDOMAINS = /^[a-z][a-z0-9+.-]*:\/\/\*(?:\.[a-z0-9-]+){2,}(?::\d+)?$/i
 
+/** Addresses, whose last label is a number, have no subdomains. */
+function namesSubdomains(origin: string): boolean {
+  return SUBDOMAINS.test(origin) && !namesAddress(origin.replace(/^.*\*\.|:\d+$/g, ''))
+}
+
 /** Why a list lets in origins that it does not name; undefined when it names all. `null` is the origin of every sandboxed page. */
 function unnamed(origins: readonly string[]): string | undefined {
   if (origins.length === 0) return 'no list allows any'
   if (origins.includes('*')) return '"*" allows any'
   const open = origins.find(
-    (origin) => origin.toLowerCase() === 'null' || (origin.includes('*') && !SUBDOMAINS.test(origin)),
+    (origin) => origin.toLowerCase() === 'null' || (origin.includes('*') && !namesSubdomains(origin)),
   )
   if (open === undefined) return undefined
   return open.includes('*')

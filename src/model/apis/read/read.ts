@@ -15,7 +15,7 @@ import { flagOf, isEmpty, objectOf } from '../definition/members.ts'
 import { member } from '../definition/tree.ts'
 import type { Described } from '../openapi/described.ts'
 import { describedBy } from '../openapi/read-described.ts'
-import { corsFlaws } from './cors.ts'
+import { corsFlaws, idleCorsFlaws } from './cors.ts'
 import { readClassic } from './read-classic.ts'
 
 /**
@@ -48,6 +48,7 @@ export function readNewApi(document: ApiDocument): Api {
   const api = readApi(document)
   refuseFlaws([
     ...corsFlaws(format, definition),
+    ...idleCorsFlaws(format, definition),
     ...writtenFieldFlaws(format, definition),
     ...carriedFlaws(document),
     ...expressionFlaws(api),
