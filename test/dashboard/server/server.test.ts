@@ -159,6 +159,7 @@ test('what is published is recorded with the request, reads where they are asked
       path: '/api/keys/{id}',
       access: { permission: 'keys' },
       owned: { noun: 'key', by: 'id' },
+      query: { x: Type.String() },
       summary: 'Change a key',
       run: async (call) => {
         const entry = auditOf(parts, call.actor!.email, 'key.update', call.actor!.orgId, {})
@@ -170,6 +171,7 @@ test('what is published is recorded with the request, reads where they are asked
       method: 'GET',
       path: '/api/keys',
       access: { permission: 'keys' },
+      query: { p: Type.Integer() },
       summary: 'List keys',
       run: () => bare([]),
     }),
