@@ -71,6 +71,6 @@ test('what a trusted proxy tells is continued, and what it leaves out is added',
   assert.deepEqual(seen, [
     '192.0.2.1, 127.0.0.1 | https | front.example',
     '127.0.0.1 | http | one.example',
-    '192.0.2.1, 192.0.2.2, 192.0.2.3, 127.0.0.1 | http | one.example',
+    '192.0.2.3, 127.0.0.1 | http | one.example',
   ])
 })
