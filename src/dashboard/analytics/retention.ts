@@ -1,4 +1,5 @@
 import { DAY_MS } from '../../model/time/calendar.ts'
+import { PeriodicJob } from '../../runtime/periodic-job.ts'
 import type { DashboardParts } from '../server/parts.ts'
 
 const EVERY_MS = 3_600_000
@@ -10,21 +11,15 @@ export async function purgeOldHits({ store, clock, config }: DashboardParts): Pr
   return days === 0 || beforeDay <= 0 ? 0 : store.hits.purgeHits(beforeDay)
 }
 
-/** Does so now and once an hour. Answers the function that ends it. */
-export function scheduleHitRetention(parts: DashboardParts): () => Promise<void> {
-  let running: Promise<void> = Promise.resolve()
-  const purge = () => {
-    running = running
-      .then(() => purgeOldHits(parts))
-      .then((rows) => {
-        if (rows > 0) parts.log.info({ rows }, 'deleted old analytics rows')
-      })
-      .catch((cause) => parts.log.error({ cause }, 'cannot delete old analytics rows'))
-  }
-  purge()
-  const timer = setInterval(purge, EVERY_MS).unref()
-  return () => {
-    clearInterval(timer)
-    return running
-  }
+/** Does so now and once an hour. */
+export function scheduleHitRetention(parts: DashboardParts): PeriodicJob {
+  return new PeriodicJob({
+    everyMs: EVERY_MS,
+    atOnce: true,
+    async run() {
+      const rows = await purgeOldHits(parts)
+      if (rows > 0) parts.log.info({ rows }, 'deleted old analytics rows')
+    },
+    onError: (cause) => parts.log.error({ cause }, 'cannot delete old analytics rows'),
+  })
 }

@@ -1,3 +1,4 @@
+import { PeriodicJob } from '../../runtime/periodic-job.ts'
 import type { DashboardParts } from '../server/parts.ts'
 
 const DAY_MS = 86_400_000
@@ -9,21 +10,15 @@ export async function purgeOldAudit({ store, clock, config }: DashboardParts): P
   return days === 0 ? 0 : store.audit.purgeAudit(clock.wall() - days * DAY_MS)
 }
 
-/** Does so now and once an hour. Answers the function that ends it. */
-export function scheduleAuditRetention(parts: DashboardParts): () => Promise<void> {
-  let running: Promise<void> = Promise.resolve()
-  const purge = () => {
-    running = running
-      .then(() => purgeOldAudit(parts))
-      .then((number) => {
-        if (number > 0) parts.log.info({ entries: number }, 'deleted old audit log entries')
-      })
-      .catch((cause) => parts.log.error({ cause }, 'cannot delete old audit log entries'))
-  }
-  purge()
-  const timer = setInterval(purge, EVERY_MS).unref()
-  return () => {
-    clearInterval(timer)
-    return running
-  }
+/** Does so now and once an hour. */
+export function scheduleAuditRetention(parts: DashboardParts): PeriodicJob {
+  return new PeriodicJob({
+    everyMs: EVERY_MS,
+    atOnce: true,
+    async run() {
+      const entries = await purgeOldAudit(parts)
+      if (entries > 0) parts.log.info({ entries }, 'deleted old audit log entries')
+    },
+    onError: (cause) => parts.log.error({ cause }, 'cannot delete old audit log entries'),
+  })
 }

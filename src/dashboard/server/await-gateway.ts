@@ -1,9 +1,8 @@
 import { isObject } from '../../model/json/json.ts'
+import { endsWithin, SETTLE_WITHIN_MS } from '../../runtime/bounded-wait.ts'
 import type { Answer } from '../routes/answer.ts'
 import type { DashboardParts } from './parts.ts'
 
-/** Longest that a call waits for the gateway of this process. */
-export const SETTLE_WITHIN_MS = 5000
 const PENDING = 'Stored, but not yet active: the gateway has not taken it in time.'
 
 /**
@@ -13,14 +12,8 @@ const PENDING = 'Stored, but not yet active: the gateway has not taken it in tim
  */
 export async function isServed(parts: DashboardParts, requestId: string, sinceMs: number): Promise<boolean> {
   const revision = await parts.documents.revision()
-  let timer: NodeJS.Timeout | undefined
-  const late = new Promise<'late'>((resolve) => {
-    const leftMs = (parts.settleWithinMs ?? SETTLE_WITHIN_MS) - (performance.now() - sinceMs)
-    timer = setTimeout(() => resolve('late'), Math.max(leftMs, 1))
-  })
-  const ended = await Promise.race([parts.settled(revision), late])
-  clearTimeout(timer)
-  if (ended !== 'late') return true
+  const leftMs = (parts.settleWithinMs ?? SETTLE_WITHIN_MS) - (performance.now() - sinceMs)
+  if (await endsWithin(parts.settled(revision), Math.max(leftMs, 1))) return true
   parts.log.warn({ request_id: requestId, revision }, 'the gateway has not applied a change in time')
   return false
 }

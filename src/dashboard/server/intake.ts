@@ -6,8 +6,8 @@ import { isListed, peerAddress } from '../../model/network/forwarded-for.ts'
 import { visitorOf } from '../../model/network/visitor.ts'
 import { descriptorLimit, shareDescriptors } from '../../model/nodes/descriptors.ts'
 import type { DropReason } from '../../model/nodes/dropped-connections.ts'
+import { AttemptLimiter } from '../../runtime/attempt-limiter.ts'
 import type { Route } from '../routes/route.ts'
-import { FailureThrottle } from '../sign-in/throttle.ts'
 import type { DashboardParts } from './parts.ts'
 
 /** Largest body of a call that anybody may make, unless its route says otherwise. */
@@ -92,7 +92,7 @@ const tooMany = () => waitFault('busy', RETRY_MS, 'too many bytes of bodies are 
 export class RequestQuota {
   readonly #parts: DashboardParts
   readonly #trusted: BlockList
-  readonly #calls: FailureThrottle
+  readonly #calls: AttemptLimiter
   readonly #public: ByteBudget
   readonly #known: ByteBudget
   readonly #signedIn = new SignedInAddresses()
@@ -102,7 +102,7 @@ export class RequestQuota {
     const { body_bytes_in_flight: most, security } = parts.config.dashboard
     this.#parts = parts
     this.#trusted = trusted
-    this.#calls = new FailureThrottle(parts.clock, { limit: security.public_calls_per_minute, windowMs: MINUTE_MS })
+    this.#calls = new AttemptLimiter(parts.clock, { limit: security.public_calls_per_minute, windowMs: MINUTE_MS })
     this.#public = new ByteBudget(most * PUBLIC_SHARE)
     this.#known = new ByteBudget(most * (1 - PUBLIC_SHARE))
   }
@@ -111,10 +111,8 @@ export class RequestQuota {
   refusalOf(route: Pick<Route, 'access' | 'method'>, client: string): Fault | undefined {
     if (route.access !== 'public' || route.method === 'GET') return undefined
     const address = visitorOf(client)
-    const waitMs = this.#calls.waitMs(address)
-    if (waitMs > 0) return waitFault('calls_throttled', waitMs)
-    this.#calls.begin(address)
-    return undefined
+    const waitMs = this.#calls.tryBegin(address)
+    return waitMs === 0 ? undefined : waitFault('calls_throttled', waitMs)
   }
 
   /** A user was signed in at the address. */

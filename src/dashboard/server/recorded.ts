@@ -1,4 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
+import { forwardDocuments } from '../../store/ports/forward-documents.ts'
 import type { AuditRequest, Change, Documents, Store } from '../../store/ports/ports.ts'
 import type { ExpectedRevision } from '../routes/entity-version.ts'
 
@@ -33,14 +34,7 @@ function recordedDocuments(documents: Documents, isOn: boolean): Documents {
     const request = current.getStore()?.request
     return request === undefined ? entry : { request, ...entry }
   }
-  return {
-    get: (kind, id) => documents.get(kind, id),
-    find: (kind, index, value) => documents.find(kind, index, value),
-    list: (kind, query) => documents.list(kind, query),
-    scan: (kind) => documents.scan(kind),
-    each: (kind, query) => documents.each(kind, query),
-    values: (kind, index, query) => documents.values(kind, index, query),
-    valuesBy: (kind, by, index, query) => documents.valuesBy(kind, by, index, query),
+  return forwardDocuments(documents, {
     commit: async (changes, entry) => {
       const audit = isOn && entry !== undefined ? withRequest(entry) : undefined
       const work = current.getStore()
@@ -54,8 +48,7 @@ function recordedDocuments(documents: Documents, isOn: boolean): Documents {
       return revision
     },
     note: async (entry) => (isOn ? documents.note(withRequest(entry)) : undefined),
-    revision: () => documents.revision(),
-  }
+  })
 }
 
 function isOf({ kind, id }: ExpectedRevision, change: Change): change is Extract<Change, { op: 'put' | 'delete' }> {

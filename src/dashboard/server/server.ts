@@ -1,8 +1,8 @@
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
 import { fault } from '../../errors/fault.ts'
 import { addressList } from '../../model/network/address.ts'
-import { AdminSecretThrottle } from '../../model/secrets/secret-brake.ts'
 import { withEvents } from '../../publish/events/domain-events.ts'
+import { AdminSecretThrottle } from '../../runtime/admin-secret-throttle.ts'
 import type { RouteDeps } from '../access/admit.ts'
 import { identitiesOf } from '../access/identities.ts'
 import { refuseTwoCredentials } from '../access/two-credentials.ts'
@@ -86,7 +86,7 @@ export async function startDashboard(
     owners.close()
     throw portFault(error, port)
   }
-  const ends = [scheduleAuditRetention(parts), scheduleHitRetention(parts), scheduleKeyExpiry(parts)]
+  const jobs = [scheduleAuditRetention(parts), scheduleHitRetention(parts), scheduleKeyExpiry(parts)]
   // The first caller should not wait for it; failures surface when it is needed.
   if (parts.config.dashboard.enable_ownership) owners.fresh().catch(() => {})
   const address = server.server.address()
@@ -96,7 +96,7 @@ export async function startDashboard(
     async close() {
       closing.abort()
       await server.close()
-      await Promise.all(ends.map((end) => end()))
+      await Promise.all(jobs.map((job) => job.close()))
       owners.close()
     },
   }

@@ -1,7 +1,6 @@
-import { perNameThrottle, Throttle } from '../../model/limits/throttle.ts'
 import { KnownAddresses } from '../../model/network/known-addresses.ts'
 import type { Clock } from '../../model/time/clock.ts'
-import { FailureThrottle } from './throttle.ts'
+import { AttemptLimiter, perNameRules } from '../../runtime/attempt-limiter.ts'
 
 /** Failures of a name from everywhere, for each that are borne from one address. */
 const EVERYWHERE = 10
@@ -42,38 +41,31 @@ export interface GuessedCredential {
   readonly crowd?: boolean
 }
 
-/** The counter of failures under a key. */
-interface Counter {
-  waitMs(key: string): number
-  begin(key: string): void
-  giveBack(key: string): void
-}
-
 /**
  * Limits failed sign-in attempts without letting strangers lock users out: by name and address together; by address under all
- * names; and by name from all addresses, where after ten times as many each further attempt waits at most half a minute (`perNameThrottle`), but
+ * names; and by name from all addresses, where after ten times as many each further attempt waits at most half a minute (`perNameRules`), but
  * not from an address where the name has signed in before.
  */
 export class LoginThrottle {
-  readonly #pairs: FailureThrottle
-  readonly #names: Counter
-  readonly #narrow: FailureThrottle
-  readonly #addresses: FailureThrottle
-  readonly #crowds: FailureThrottle
+  readonly #pairs: AttemptLimiter
+  readonly #names: AttemptLimiter
+  readonly #narrow: AttemptLimiter
+  readonly #addresses: AttemptLimiter
+  readonly #crowds: AttemptLimiter
   readonly #known = new KnownAddresses()
 
   constructor(clock: Clock, { pair, address, windowMs }: LoginThrottleLimits) {
-    this.#pairs = new FailureThrottle(clock, { limit: pair, windowMs })
-    this.#names = pair === 0 ? UNBOUNDED : slowed(clock, pair * EVERYWHERE)
-    this.#narrow = new FailureThrottle(clock, { limit: pair, windowMs })
-    this.#addresses = new FailureThrottle(clock, { limit: address, windowMs })
-    this.#crowds = new FailureThrottle(clock, { limit: address * CROWD, windowMs })
+    this.#pairs = new AttemptLimiter(clock, { limit: pair, windowMs })
+    this.#names = new AttemptLimiter(clock, pair === 0 ? { limit: 0, windowMs } : perNameRules(pair * EVERYWHERE))
+    this.#narrow = new AttemptLimiter(clock, { limit: pair, windowMs })
+    this.#addresses = new AttemptLimiter(clock, { limit: address, windowMs })
+    this.#crowds = new AttemptLimiter(clock, { limit: address * CROWD, windowMs })
   }
 
   /** Begins a try, which counts as failed until it says otherwise; or answers how long to wait, which costs nothing. */
   begin({ name, address, narrow = false, crowd = false }: GuessedCredential): Attempt | Throttled {
     const pair = JSON.stringify([name, address])
-    const counts: (readonly [Counter, string])[] = [[crowd ? this.#crowds : this.#addresses, address]]
+    const counts: (readonly [AttemptLimiter, string])[] = [[crowd ? this.#crowds : this.#addresses, address]]
     if (name !== undefined && !crowd) counts.push([this.#pairs, pair])
     if (name !== undefined) counts.push([narrow ? this.#narrow : this.#names, name])
     const known = name !== undefined && !crowd && this.#known.has(name, address)
@@ -93,17 +85,6 @@ export class LoginThrottle {
         this.#known.add(name, address)
       },
     }
-  }
-}
-
-const UNBOUNDED: Counter = { waitMs: () => 0, begin() {}, giveBack() {} }
-
-function slowed(clock: Clock, free: number): Counter {
-  const throttle = new Throttle(perNameThrottle(free))
-  return {
-    waitMs: (key) => throttle.waitMs(key, clock.mono()),
-    begin: (key) => throttle.begin(key, clock.mono()),
-    giveBack: (key) => throttle.succeed(key, { all: false }),
   }
 }
 

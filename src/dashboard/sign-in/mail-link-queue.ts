@@ -1,9 +1,9 @@
 import { setTimeout as afterwards } from 'node:timers/promises'
 import { toFault } from '../../errors/fault.ts'
 import { visitorOf } from '../../model/network/visitor.ts'
+import { AttemptLimiter } from '../../runtime/attempt-limiter.ts'
 import type { Call } from '../routes/call.ts'
 import type { DashboardParts } from '../server/parts.ts'
-import { FailureThrottle } from './throttle.ts'
 
 /** Mails to one address, and requests from one network, in the time of a link. */
 const MAILS = 3
@@ -19,16 +19,16 @@ const MOST_WAITING = 200
  */
 export class MailLinkQueue {
   readonly #log: DashboardParts['log']
-  readonly #mails: FailureThrottle
-  readonly #requests: FailureThrottle
+  readonly #mails: AttemptLimiter
+  readonly #requests: AttemptLimiter
   #waiting = 0
   /** Ends with the last request that was accepted. */
   #queue: Promise<void> = Promise.resolve()
 
   constructor({ clock, log }: Pick<DashboardParts, 'clock' | 'log'>, windowMs: number) {
     this.#log = log
-    this.#mails = new FailureThrottle(clock, { limit: MAILS, windowMs })
-    this.#requests = new FailureThrottle(clock, { limit: REQUESTS, windowMs })
+    this.#mails = new AttemptLimiter(clock, { limit: MAILS, windowMs })
+    this.#requests = new AttemptLimiter(clock, { limit: REQUESTS, windowMs })
   }
 
   /** Accepts a request, or drops it in silence where there are too many. `send` looks up who it is for, and mails. */
@@ -38,8 +38,7 @@ export class MailLinkQueue {
       this.#log.warn({}, 'too many password resets at once, dropped one')
       return
     }
-    if (this.#requests.waitMs(visitor) > 0) return
-    this.#requests.begin(visitor)
+    if (this.#requests.tryBegin(visitor) > 0) return
     this.#waiting++
     const answered = afterwards(AFTER_MS)
     this.#queue = this.#queue
@@ -56,9 +55,7 @@ export class MailLinkQueue {
 
   /** Counts a mail to an address; false when it has got enough of them. */
   mayMail(address: string): boolean {
-    if (this.#mails.waitMs(address) > 0) return false
-    this.#mails.begin(address)
-    return true
+    return this.#mails.tryBegin(address) === 0
   }
 
   /** Resolves when all requests that were accepted are done with. */

@@ -1,10 +1,11 @@
 import type { Config } from '../../config/schema.ts'
-import { type Fault, fault } from '../../errors/fault.ts'
+import { fault } from '../../errors/fault.ts'
 import type { ApiDocument } from '../../model/apis/definition/api.ts'
 import type { JsonObject } from '../../model/json/json.ts'
 import type { Log } from '../../model/logs/log.ts'
 import type { NodeShard } from '../../model/nodes/node.ts'
 import type { SecretParts } from '../../publish/documents/parts.ts'
+import { endsWithin, SETTLE_WITHIN_MS } from '../../runtime/bounded-wait.ts'
 import type { Documents, Revision, Store } from '../../store/ports/ports.ts'
 import type { ApiCatalogue } from '../apis/catalogue.ts'
 import type { ExplainRequest } from '../apis/explain.ts'
@@ -57,8 +58,6 @@ export function publishParts(parts: AdminParts): SecretParts {
   return { ...own, ...(clock && { clock }), ...(passwordRules && { passwordRules }) }
 }
 
-const SETTLE_MS = 5_000
-
 /**
  * Waits until this node serves what was committed, so that a change is in force when its answer is sent.
  * @throws Fault `change_pending` (503) when the node cannot read the change within five seconds; it is stored all the same
@@ -70,14 +69,5 @@ export async function waitUntilServed(parts: AdminParts, revision: Revision): Pr
 
 /** Waits for what this node has begun. @throws Fault `change_pending` (503) with `late` as its reason when it takes longer than five seconds */
 export async function withinFiveSeconds(parts: AdminParts, begun: Promise<void>, late: string): Promise<void> {
-  let timer: NodeJS.Timeout | undefined
-  const timeout = new Promise<Fault>((resolve) => {
-    timer = setTimeout(() => resolve(fault('change_pending', late)), parts.settleWithinMs ?? SETTLE_MS)
-  })
-  try {
-    const ended = await Promise.race([begun, timeout])
-    if (ended !== undefined) throw ended
-  } finally {
-    clearTimeout(timer)
-  }
+  if (!(await endsWithin(begun, parts.settleWithinMs ?? SETTLE_WITHIN_MS))) throw fault('change_pending', late)
 }

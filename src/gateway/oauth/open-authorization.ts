@@ -3,6 +3,7 @@ import type { Api } from '../../model/apis/definition/api.ts'
 import type { Log } from '../../model/logs/log.ts'
 import type { Policy } from '../../model/sessions/session.ts'
 import type { Clock } from '../../model/time/clock.ts'
+import { deviceAttempts } from '../../oauth/endpoints/device-attempts.ts'
 import type { OAuthParts } from '../../oauth/endpoints/parts.ts'
 import { AuthorizationServer } from '../../oauth/endpoints/server.ts'
 import { Deliveries } from '../../oauth/notifications/deliver.ts'
@@ -57,6 +58,7 @@ export function openAuthorization(parts: AuthorizationParts): Authorization {
   const deliveries = new Deliveries({ ...common, ...turn, allowPrivate: config.webhooks.allow_private })
   const oauth: OAuthParts = {
     ...common,
+    deviceAttempts: deviceAttempts(clock),
     ...(store.owed !== undefined && { owed: store.owed }),
     mergeOf: parts.mergeOf,
     findClient: (clientId) => clients.find(clientId),

@@ -1,10 +1,10 @@
 import { readFile, stat } from 'node:fs/promises'
 import { isIP } from 'node:net'
-import { setInterval } from 'node:timers'
 import type { CityResponse, Reader } from 'maxmind'
 import { type GeoLocation, NO_LOCATION } from '../../model/analytics/geography.ts'
 import { isObject } from '../../model/json/json.ts'
 import type { Log } from '../../model/logs/log.ts'
+import { PeriodicJob } from '../../runtime/periodic-job.ts'
 
 /** Countries of addresses that are remembered: two generations of so many. About 100 bytes each. */
 const REMEMBERED = 10_000
@@ -21,13 +21,12 @@ export class Geography {
   #seen = ''
   #young = new Map<string, string>()
   #old = new Map<string, string>()
-  readonly #timer: NodeJS.Timeout
+  readonly #job: PeriodicJob
 
   constructor(file: string, log: Log) {
     this.#file = file
     this.#log = log
-    this.#timer = setInterval(() => void this.look(), LOOK_EVERY_MS)
-    this.#timer.unref()
+    this.#job = new PeriodicJob({ everyMs: LOOK_EVERY_MS, run: () => this.look(), onError() {} })
   }
 
   /** Reads the file, where it has changed. Never throws: traffic does not depend on it. */
@@ -77,7 +76,7 @@ export class Geography {
   }
 
   close(): void {
-    clearInterval(this.#timer)
+    void this.#job.close()
   }
 }
 

@@ -10,15 +10,9 @@ import type { Form } from '../messages/form.ts'
 import { consumeTicket } from '../tokens/families.ts'
 import { isStillGranted } from '../tokens/scopes.ts'
 import type { DeviceBody } from '../tokens/tickets.ts'
-import { AttemptLimiter } from './attempts.ts'
 import { readUserCode, userCodeHash } from './device.ts'
 import { narrowedScope, readSentKeyRules, readUsername, standaloneMark } from './login-page.ts'
 import type { OAuthAnswer, OAuthCall, OAuthParts } from './parts.ts'
-
-const WINDOW_MS = 600_000
-/** Wrong codes in ten minutes from one user's address, or from the login page where it tells no user's address. */
-const TRIES_OF_USER = 10
-const TRIES_OF_PAGE = 100
 
 /** A device that waits for its user. */
 interface Waiting {
@@ -26,8 +20,6 @@ interface Waiting {
   readonly device: TicketRow
   readonly client: OAuthClient
 }
-
-const triesOf = new WeakMap<object, AttemptLimiter>()
 
 /**
  * The user's decision about a device (RFC 8628 section 3.3), from the login page: `user_code` and `decision` = `approve` or
@@ -55,12 +47,11 @@ export async function decideDevice(parts: OAuthParts, call: OAuthCall, form: For
 function takeTry(parts: OAuthParts, call: OAuthCall, form: Form): () => void {
   const told = form.get('user_address')
   if (told !== undefined && isIP(told) === 0) throw fault('oauth_invalid_request', 'user_address is not an IP address')
-  const tries = triesOf.get(parts) ?? new AttemptLimiter(parts.clock, WINDOW_MS)
-  triesOf.set(parts, tries)
-  const key = told === undefined ? `page ${visitorOf(call.clientAddress)}` : `user ${visitorOf(told)}`
-  if (!tries.take(key, told === undefined ? TRIES_OF_PAGE : TRIES_OF_USER))
-    throw waitFault('oauth_too_many_tries', tries.waitMs(key))
-  return () => tries.giveBack(key)
+  const { page, user } = parts.deviceAttempts
+  const [limiter, key] = told === undefined ? [page, visitorOf(call.clientAddress)] : [user, visitorOf(told)]
+  const waitMs = limiter.tryBegin(key)
+  if (waitMs > 0) throw waitFault('oauth_too_many_tries', waitMs)
+  return () => limiter.giveBack(key)
 }
 
 async function findWaiting(parts: OAuthParts, call: OAuthCall, typed: string): Promise<Waiting> {

@@ -8,6 +8,7 @@ import type { Policy, Session } from '../../model/sessions/session.ts'
 import type { Clock } from '../../model/time/clock.ts'
 import type { KeyedMutex } from '../../runtime/keyed-mutex.ts'
 import type { Awaitable, Documents, Outbox, PendingSessions, Tokens } from '../../store/ports/ports.ts'
+import type { DeviceAttempts } from './device-attempts.ts'
 
 /** The parts of the authorization server that a path below a listen path leads to. */
 export type Endpoint =
@@ -84,6 +85,7 @@ export interface OAuthParts {
   readonly config: OAuthSettings
   /** 32 bytes that secrets are sealed with. */
   readonly sealKey: Uint8Array
+  readonly deviceAttempts: DeviceAttempts
   /** As in `PublishParts`. */
   readonly locks: KeyedMutex
   /** An API by its id, as it is loaded or stored; undefined when there is none. */

@@ -3,6 +3,7 @@ import type { DocumentId } from '../../model/documents/ids.ts'
 import type { JsonObject } from '../../model/json/json.ts'
 import { KeyedMutex } from '../../runtime/keyed-mutex.ts'
 import { retryOnConflict } from '../../runtime/retry-on-conflict.ts'
+import { forwardDocuments } from '../../store/ports/forward-documents.ts'
 import type {
   Audit,
   AuditChange,
@@ -93,17 +94,8 @@ function sessionBack({ id, session, after }: AuditChange, body: AuditChange['bef
 
 /** The documents as publishing functions see them while an entry is undone: what they write says so, and which entry it was. */
 function undoingDocuments(documents: Documents, undoes: string): Documents {
-  return {
-    get: (kind, id) => documents.get(kind, id),
-    find: (kind, index, value) => documents.find(kind, index, value),
-    list: (kind, query) => documents.list(kind, query),
-    scan: (kind) => documents.scan(kind),
-    each: (kind, query) => documents.each(kind, query),
-    values: (kind, index, query) => documents.values(kind, index, query),
-    valuesBy: (kind, by, index, query) => documents.valuesBy(kind, by, index, query),
+  return forwardDocuments(documents, {
     commit: (changes, entry) =>
       documents.commit(changes, entry && { ...entry, action: 'undo', detail: { ...entry.detail, undoes } }),
-    note: (entry) => documents.note(entry),
-    revision: () => documents.revision(),
-  }
+  })
 }

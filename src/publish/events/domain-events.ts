@@ -10,6 +10,7 @@ import { hexOf } from '../../model/text/hex.ts'
 import type { Clock } from '../../model/time/clock.ts'
 import { API_EVENT_NAMES, apiEventRow } from '../../model/webhooks/api-events.ts'
 import { handlerName } from '../../model/webhooks/event-handlers.ts'
+import { forwardDocuments } from '../../store/ports/forward-documents.ts'
 import type { Change, Documents, SessionInput, StoredDocument, Tokens } from '../../store/ports/ports.ts'
 import { apiOfOrg } from '../apis/api-ids.ts'
 import { wrapperOf } from '../apis/api-wrapper.ts'
@@ -203,14 +204,7 @@ function orgOf({ org_id }: JsonObject): string {
 /** Wraps documents so that a commit with an audit entry also raises its events, in the same commit. */
 export function withEvents(parts: EventParts): Documents {
   const { documents } = parts
-  return {
-    get: (kind, id) => documents.get(kind, id),
-    find: (kind, index, value) => documents.find(kind, index, value),
-    list: (kind, query) => documents.list(kind, query),
-    scan: (kind) => documents.scan(kind),
-    each: (kind, query) => documents.each(kind, query),
-    values: (kind, index, query) => documents.values(kind, index, query),
-    valuesBy: (kind, by, index, query) => documents.valuesBy(kind, by, index, query),
+  return forwardDocuments(documents, {
     async commit(changes, entry) {
       if (entry === undefined) return documents.commit(changes, entry)
       const events = await eventsOf(parts, changes)
@@ -218,7 +212,5 @@ export function withEvents(parts: EventParts): Documents {
       for (const mail of events.mails) parts.mail?.(mail)
       return revision
     },
-    note: (entry) => documents.note(entry),
-    revision: () => documents.revision(),
-  }
+  })
 }

@@ -2,7 +2,6 @@ import { createHmac } from 'node:crypto'
 import { type Fault, fault, waitFault } from '../../errors/fault.ts'
 import { isObject, type JsonObject } from '../../model/json/json.ts'
 import { generationOf, passwordHashOf, USER_GENERATION, USER_NAME, withoutHidden } from '../../model/keys/key.ts'
-import { perNameThrottle, Throttle } from '../../model/limits/throttle.ts'
 import { KnownAddresses } from '../../model/network/known-addresses.ts'
 import { visitorOf } from '../../model/network/visitor.ts'
 import { checkPassword, type PasswordRules, passwordRules } from '../../model/passwords/password-rules.ts'
@@ -10,6 +9,7 @@ import { hashPassword, isPasswordHash, verifyPassword } from '../../model/passwo
 import { isBcryptHash, looksLikeBcrypt } from '../../model/passwords/passwords-bcrypt.ts'
 import { normaliseText } from '../../model/text/normalise-text.ts'
 import type { Clock } from '../../model/time/clock.ts'
+import { AttemptLimiter, perNameRules } from '../../runtime/attempt-limiter.ts'
 import type { SessionRow, Tokens } from '../../store/ports/ports.ts'
 import { clockOf, orgOf, type SecretParts } from '../documents/parts.ts'
 import { createKey, type SavedKey, updateKey } from './keys.ts'
@@ -130,20 +130,19 @@ export async function checkBasicUser(
     [addresses, address],
     [users, user],
   ] as const
-  const now = clockOf(parts).mono()
   const judges = known.has(user, address) ? counts.slice(0, 1) : counts
-  const waitMs = Math.max(...judges.map(([throttle, key]) => throttle.waitMs(key, now)))
+  const waitMs = Math.max(...judges.map(([throttle, key]) => throttle.waitMs(key)))
   if (waitMs > 0) return waitFault('oauth_too_many_tries', waitMs)
-  for (const [throttle, key] of counts) throttle.begin(key, now)
+  for (const [throttle, key] of counts) throttle.begin(key)
   const giveBack = () => {
-    for (const [throttle, key] of counts) throttle.succeed(key, { all: false })
+    for (const [throttle, key] of counts) throttle.giveBack(key)
   }
   try {
     const row = await parts.tokens.getSession(hash)
     const right = await verifyPassword(row && (passwordHashOf(row.body) || undefined), password)
     if (!right || row === undefined || !isBasicUser(row)) return undefined
     giveBack()
-    pairs.succeed(pair, { all: true })
+    pairs.succeed(pair)
     known.add(user, address)
     return { ...row, body: { ...withoutHidden(row.body), [USER_GENERATION]: generationOf(row.body) } }
   } catch (error) {
@@ -155,29 +154,31 @@ export async function checkBasicUser(
 
 interface Throttles {
   /** Of a user and an address together. */
-  readonly pairs: Throttle
+  readonly pairs: AttemptLimiter
   /** Of a user, from all addresses that it did not come from before. */
-  readonly users: Throttle
-  readonly addresses: Throttle
+  readonly users: AttemptLimiter
+  readonly addresses: AttemptLimiter
   readonly known: KnownAddresses
 }
 
 const throttles = new WeakMap<Tokens, Throttles>()
 
 const FORGET_MS = 900_000
-const ENTRIES = 10_000
+const MOST_NAMES = 10_000
 
 /** One pair for each store of the process. */
-function throttlesOf({ tokens }: BasicUserParts): Throttles {
+function throttlesOf(parts: BasicUserParts): Throttles {
+  const { tokens } = parts
+  const clock = clockOf(parts)
   const known = throttles.get(tokens)
   if (known !== undefined) return known
-  const rules = { firstWaitMs: 1000, forgetMs: FORGET_MS, entries: ENTRIES }
+  const rules = { firstWaitMs: 1000, forgetMs: FORGET_MS, names: MOST_NAMES }
   const made = {
-    pairs: new Throttle({ ...rules, free: 5, longestWaitMs: 60_000 }),
+    pairs: new AttemptLimiter(clock, { ...rules, free: 5, longestWaitMs: 60_000 }),
     // Anyone who knows a name can make its owner wait where that is not known.
-    users: new Throttle(perNameThrottle(50)),
+    users: new AttemptLimiter(clock, perNameRules(50)),
     // Many users may come from one address: that of an app's own server.
-    addresses: new Throttle({ ...rules, free: 60, longestWaitMs: FORGET_MS }),
+    addresses: new AttemptLimiter(clock, { ...rules, free: 60, longestWaitMs: FORGET_MS }),
     known: new KnownAddresses(),
   }
   throttles.set(tokens, made)

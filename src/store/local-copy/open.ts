@@ -2,6 +2,7 @@ import { rmSync, truncateSync } from 'node:fs'
 import { toFault } from '../../errors/fault.ts'
 import type { Log } from '../../model/logs/log.ts'
 import { hexOf } from '../../model/text/hex.ts'
+import { forwardDocuments } from '../ports/forward-documents.ts'
 import type {
   AuditEntry,
   Change,
@@ -103,14 +104,13 @@ class Beside {
     this.copy = copy
     this.owed = owed
     this.store = documents
-    this.documents = {
-      ...passedOn(documents),
+    this.documents = forwardDocuments(documents, {
       get: (kind, id) => this.get(kind, id),
       find: (kind, index, value) => this.find(kind, index, value),
       commit: (changes, audit) => this.commit(changes, audit),
       scan: (kind) => this.scan(kind),
       revision: () => this.readRevision(),
-    }
+    })
     this.tokens = {
       getSession: (hash) => this.getSession(tokens, hash),
       listSessions: (query) => tokens.listSessions(query),
@@ -216,16 +216,5 @@ class Beside {
       this.behind = true
       return found
     }
-  }
-}
-
-/** What is asked of the store alone. */
-function passedOn(documents: Documents): Pick<Documents, 'list' | 'each' | 'values' | 'valuesBy' | 'note'> {
-  return {
-    list: (kind, query) => documents.list(kind, query),
-    each: (kind, query) => documents.each(kind, query),
-    values: (kind, index, query) => documents.values(kind, index, query),
-    valuesBy: (kind, by, index, query) => documents.valuesBy(kind, by, index, query),
-    note: (entry) => documents.note(entry),
   }
 }

@@ -1,6 +1,7 @@
 import type { TreePath } from '../../model/apis/definition/tree.ts'
 import { asJson, isObject, type JsonObject } from '../../model/json/json.ts'
 import { hexOf } from '../../model/text/hex.ts'
+import { forwardDocuments } from '../ports/forward-documents.ts'
 import {
   AUDITED_SESSION,
   type Audit,
@@ -141,19 +142,15 @@ function isWellFormed(change: Change): boolean {
 
 function sealedDocuments(documents: Documents, rows: SealedRows, fullness: StoreCapacity): Documents {
   const one = <K extends string>(found: StoredDocument<K> | undefined) => found && rows.openDocument(found)
-  return {
+  return forwardDocuments(documents, {
     get: (kind, id) => later(documents.get(kind, id), one),
     find: (kind, index, value) => later(documents.find(kind, index, value), one),
     list: (kind, query) =>
       later(documents.list(kind, query), (page) => ({ ...page, rows: page.rows.map(rows.openDocument) })),
     scan: (kind) => batches(documents.scan(kind), rows.openDocument),
     each: (kind, query) => batches(documents.each(kind, query), rows.openDocument),
-    values: (kind, index, query) => documents.values(kind, index, query),
-    valuesBy: (kind, by, index, query) => documents.valuesBy(kind, by, index, query),
     commit: async (changes, audit) => fullness.note(changes, documents.commit(changes.map(rows.seal), audit)),
-    note: (entry) => documents.note(entry),
-    revision: () => documents.revision(),
-  }
+  })
 }
 
 function sealedTokens(tokens: Tokens, rows: SealedRows): Tokens {

@@ -3,8 +3,6 @@ import { test } from 'node:test'
 import { visitorOf } from '../../../src/model/network/visitor.ts'
 import type { OAuthClient } from '../../../src/model/oauth-clients/oauth-client.ts'
 import { hashKey } from '../../../src/model/secrets/secret.ts'
-import { FakeClock } from '../../../src/model/time/clock.ts'
-import { AttemptLimiter } from '../../../src/oauth/endpoints/attempts.ts'
 import { authorizeClient } from '../../../src/oauth/endpoints/authorize-client.ts'
 import { authorizeDevice, readUserCode } from '../../../src/oauth/endpoints/device.ts'
 import { deviceGrant } from '../../../src/oauth/grants/device.ts'
@@ -363,21 +361,6 @@ test('a user code is read as people type it', () => {
     'ÄCDF-GHJK',
   ])
     assert.equal(readUserCode(typed), undefined)
-})
-
-test('tries come back with the end of their window, and no number of visitors fills the memory', () => {
-  const clock = new FakeClock()
-  const tries = new AttemptLimiter(clock, 1000)
-  assert.deepEqual([tries.take('a', 2), tries.take('a', 2), tries.take('a', 2)], [true, true, false])
-  tries.giveBack('a')
-  assert.ok(tries.take('a', 2))
-  clock.advance(999)
-  assert.ok(!tries.take('a', 2))
-  clock.advance(1)
-  assert.ok(tries.take('a', 2))
-  for (let i = 0; i < 50_000; i++) tries.take(`visitor ${i}`, 1)
-  assert.ok(!tries.take('visitor 49999', 1))
-  assert.ok(tries.take('visitor 0', 1), 'the oldest are forgotten')
 })
 
 test('of an IPv6 address, the network counts', () => {

@@ -3,7 +3,6 @@ import { type TestContext, test } from 'node:test'
 import { hashSync } from 'bcryptjs'
 import { Fault } from '../../../src/errors/fault.ts'
 import type { JsonObject } from '../../../src/model/json/json.ts'
-import { Throttle } from '../../../src/model/limits/throttle.ts'
 import {
   checkBasicUser,
   createBasicUser,
@@ -169,26 +168,4 @@ test('an address that fails for many users must wait, and so must its whole IPv6
   assert.equal(await outcome('2001:db8::3'), true)
   assert.equal(await outcome('2001:db8:0:1::3'), false)
   assert.equal(await outcome('192.0.2.9'), false)
-})
-
-test('a throttle forgets after a while, and holds a bounded number of names', () => {
-  const throttle = new Throttle({ free: 0, firstWaitMs: 10, longestWaitMs: 40, forgetMs: 100, entries: 3 })
-  const fail = (name: string, now: number) => {
-    const allowed = throttle.waitMs(name, now) === 0
-    if (allowed) throttle.begin(name, now)
-    return allowed
-  }
-  assert.deepEqual(
-    [0, 9, 10, 29, 30, 69, 70, 109, 110].map((now) => fail('a', now)),
-    [true, false, true, false, true, false, true, false, true],
-  )
-  assert.equal(fail('a', 210), true)
-  assert.deepEqual(
-    [219, 220].map((now) => fail('a', now)),
-    [false, true],
-    'forgotten: the first wait again',
-  )
-  for (const name of ['b', 'c', 'd']) fail(name, 220)
-  assert.equal(throttle.size, 3)
-  assert.equal(throttle.waitMs('a', 221), 0)
 })

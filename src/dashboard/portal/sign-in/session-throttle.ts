@@ -1,15 +1,15 @@
 import { isIP } from 'node:net'
 import { fault } from '../../../errors/fault.ts'
 import { visitorOf } from '../../../model/network/visitor.ts'
+import { AttemptLimiter } from '../../../runtime/attempt-limiter.ts'
 import type { Call } from '../../routes/call.ts'
 import type { DashboardParts } from '../../server/parts.ts'
 import { visitorBy } from '../../sign-in/attempts.ts'
 import { type Attempt, LoginThrottle, type Throttled } from '../../sign-in/guess-brake.ts'
-import { FailureThrottle } from '../../sign-in/throttle.ts'
 
 interface Throttles {
   readonly passwords: LoginThrottle
-  readonly signUps: FailureThrottle
+  readonly signUps: AttemptLimiter
 }
 
 const throttles = new WeakMap<object, Throttles>()
@@ -23,7 +23,7 @@ function throttlesOf({ store: { feed }, clock, config }: DashboardParts): Thrott
   const { login_failure_username_limit: pair, login_failure_ip_limit: address } = security
   const made = {
     passwords: new LoginThrottle(clock, { pair, address, windowMs }),
-    signUps: new FailureThrottle(clock, { limit: security.signup_ip_limit, windowMs }),
+    signUps: new AttemptLimiter(clock, { limit: security.signup_ip_limit, windowMs }),
   }
   throttles.set(feed, made)
   return made
@@ -50,9 +50,5 @@ export function beginPortalAttempt(
 
 /** Counts a sign-up, successful or not. Returns how many milliseconds to wait instead; 0 = proceed. */
 export function beginSignUp(parts: DashboardParts, call: Caller): number {
-  const { signUps } = throttlesOf(parts)
-  const address = visitorBy(parts, call)
-  const waitMs = signUps.waitMs(address)
-  if (waitMs === 0) signUps.begin(address)
-  return waitMs
+  return throttlesOf(parts).signUps.tryBegin(visitorBy(parts, call))
 }

@@ -1,6 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Log } from '../../../model/logs/log.ts'
 import type { Clock, Millis } from '../../../model/time/clock.ts'
+import { PeriodicJob } from '../../../runtime/periodic-job.ts'
 import { DEAD_RETENTION_MS } from '../../ports/ports.ts'
 import type { Db } from '../connection/db.ts'
 import { postgresFault } from '../connection/faults.ts'
@@ -63,7 +64,7 @@ export class Keeper {
   private readonly refiling: Refiling
   private readonly journal: HitJournal
   private readonly foldAfterMs: Millis
-  private readonly timers: NodeJS.Timeout[]
+  private readonly jobs: readonly PeriodicJob[]
   private running: Promise<number> | undefined
   private closed = false
 
@@ -76,12 +77,19 @@ export class Keeper {
     this.journal = parts.journal
     this.foldAfterMs = parts.foldAfterMs
     // The server is away: the next time tries again.
-    this.timers = [
-      setInterval(() => void this.run(true).catch(() => {}), EVERY_MS),
-      setInterval(() => void this.tidy().catch(() => {}), FEED_EVERY_MS),
-      setInterval(() => void this.fold().catch(() => {}), FOLD_EVERY_MS),
+    this.jobs = [
+      new PeriodicJob({ everyMs: EVERY_MS, run: () => this.run(true), onError() {} }),
+      new PeriodicJob({
+        everyMs: FEED_EVERY_MS,
+        run: () => this.tidy(),
+        onError: (error) => this.warn(error, 'PostgreSQL maintenance failed'),
+      }),
+      new PeriodicJob({
+        everyMs: FOLD_EVERY_MS,
+        run: () => this.journal.foldOld(this.foldAfterMs),
+        onError: (error) => this.warn(error, 'cannot roll up hits, they stay in the journal'),
+      }),
     ]
-    for (const timer of this.timers) timer.unref()
   }
 
   /** Forgets all that is due by now; answers how many rows. `shared`: leaves it to another process that is at it. */
@@ -96,26 +104,18 @@ export class Keeper {
 
   async close(): Promise<void> {
     this.closed = true
-    for (const timer of this.timers) clearInterval(timer)
+    for (const job of this.jobs) void job.close()
     await this.running?.catch(() => {})
   }
 
   /** Shortens the feed, and re-indexes what programs of an older version wrote. */
   private async tidy(): Promise<void> {
-    try {
-      await shortenFeed(this.db)
-      await this.refiling.refile()
-    } catch (error) {
-      if (!this.closed) this.log.warn({ err: postgresFault(error) }, 'PostgreSQL maintenance failed')
-    }
+    await shortenFeed(this.db)
+    await this.refiling.refile()
   }
 
-  private async fold(): Promise<void> {
-    try {
-      await this.journal.foldOld(this.foldAfterMs)
-    } catch (error) {
-      if (!this.closed) this.log.warn({ err: postgresFault(error) }, 'cannot roll up hits, they stay in the journal')
-    }
+  private warn(error: unknown, what: string): void {
+    if (!this.closed) this.log.warn({ err: postgresFault(error) }, what)
   }
 
   private async runOnce(shared: boolean): Promise<number> {

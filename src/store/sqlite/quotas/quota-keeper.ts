@@ -1,3 +1,4 @@
+import { PeriodicJob } from '../../../runtime/periodic-job.ts'
 import type { MemoryCounters } from '../../memory/counters.ts'
 import type { Write } from '../writer/messages.ts'
 
@@ -11,18 +12,14 @@ const SAVE_EVERY_MS = 700
 export class QuotaKeeper {
   private readonly counters: MemoryCounters
   private readonly write: (write: Write) => Promise<number>
-  private readonly timer: NodeJS.Timeout
+  private readonly job: PeriodicJob
   private saving: Promise<void> | undefined
 
   constructor(counters: MemoryCounters, write: (write: Write) => Promise<number>) {
     this.counters = counters
     this.write = write
-    this.timer = setInterval(() => {
-      this.counters.sweep()
-      // A writer that is slower than the timer gets the next round when it is done.
-      if (this.saving === undefined) void this.save().catch(() => {})
-    }, SAVE_EVERY_MS)
-    this.timer.unref()
+    // A writer that is slower than that gets the next round when it is done.
+    this.job = new PeriodicJob({ everyMs: SAVE_EVERY_MS, run: () => this.sweepAndSave(), onError() {} })
   }
 
   /** Saves everything that changed so far. @throws Fault `store_full`, `store_away`; the counts then wait for the next call */
@@ -38,8 +35,13 @@ export class QuotaKeeper {
 
   /** Saves for the last time. */
   async close(): Promise<void> {
-    clearInterval(this.timer)
+    await this.job.close()
     await this.save()
+  }
+
+  private async sweepAndSave(): Promise<void> {
+    this.counters.sweep()
+    if (this.saving === undefined) await this.save()
   }
 
   private async saveOnce(): Promise<void> {

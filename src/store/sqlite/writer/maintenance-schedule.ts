@@ -1,5 +1,6 @@
 import { performance } from 'node:perf_hooks'
 import { setTimeout as wait } from 'node:timers/promises'
+import { PeriodicJob } from '../../../runtime/periodic-job.ts'
 
 /** A round that takes longer was held up by something else than its own work. */
 const LONGEST_REST_MS = 100
@@ -9,7 +10,7 @@ const REST = 3
 /** Has the writer do what is due, such as to forget what has expired, in short rounds, again every so often. */
 export class MaintenanceSchedule {
   private readonly round: () => Promise<number>
-  private readonly timer: NodeJS.Timeout
+  private readonly job: PeriodicJob
   private running: Promise<number> | undefined
   private closed = false
 
@@ -17,8 +18,7 @@ export class MaintenanceSchedule {
   constructor(everyMs: number, round: () => Promise<number>) {
     this.round = round
     // The disk is full or the writer is away: the next time tries again, and writes that matter tell their callers.
-    this.timer = setInterval(() => void this.run().catch(() => {}), everyMs)
-    this.timer.unref()
+    this.job = new PeriodicJob({ everyMs, run: () => this.run(), onError() {} })
   }
 
   /** Does all that is due by now; answers how much. @throws Fault `store_full`, `store_away` */
@@ -33,7 +33,7 @@ export class MaintenanceSchedule {
 
   close(): void {
     this.closed = true
-    clearInterval(this.timer)
+    void this.job.close()
   }
 }
 

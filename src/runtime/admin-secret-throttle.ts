@@ -1,5 +1,5 @@
-import { Throttle } from '../limits/throttle.ts'
-import type { Clock } from '../time/clock.ts'
+import type { Clock } from '../model/time/clock.ts'
+import { AttemptLimiter } from './attempt-limiter.ts'
 
 const FREE = 100
 const FORGET_MS = 600_000
@@ -12,19 +12,13 @@ const MOST_KNOWN = 1000
  * one before never waits. In memory, bounded.
  */
 export class AdminSecretThrottle {
-  readonly #clock: Clock
-  readonly #wrong = new Throttle({
-    free: FREE,
-    firstWaitMs: 1000,
-    longestWaitMs: 60_000,
-    forgetMs: FORGET_MS,
-    entries: MOST_ADDRESSES,
-  })
+  readonly #wrong: AttemptLimiter
   /** In order of last use. */
   readonly #known = new Set<string>()
 
   constructor(clock: Clock) {
-    this.#clock = clock
+    const rules = { free: FREE, firstWaitMs: 1000, longestWaitMs: 60_000, forgetMs: FORGET_MS, names: MOST_ADDRESSES }
+    this.#wrong = new AttemptLimiter(clock, rules)
   }
 
   get size(): number {
@@ -34,11 +28,10 @@ export class AdminSecretThrottle {
   /** Notes what a comparison in constant time came to. Answers how many milliseconds to wait; 0 = the comparison counts. */
   waitMs(address: string, right: boolean): number {
     if (right && this.#known.has(address)) return 0
-    const now = this.#clock.mono()
-    const waitMs = this.#wrong.waitMs(address, now)
+    const waitMs = this.#wrong.waitMs(address)
     if (waitMs > 0) return waitMs
     if (right) this.#remember(address)
-    else this.#wrong.begin(address, now)
+    else this.#wrong.begin(address)
     return 0
   }
 
