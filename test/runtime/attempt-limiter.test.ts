@@ -7,15 +7,15 @@ import { AttemptLimiter, type DelayRules } from '../../src/runtime/attempt-limit
 const RUNS = process.env.GATEHOUSE_DEEP === '1' ? 20_000 : 500
 
 type Step =
-  | { readonly does: 'try' | 'succeed' | 'giveBack'; readonly name: string }
+  | { readonly does: 'try' | 'begin' | 'succeed' | 'giveBack'; readonly name: string }
   | { readonly does: 'wait'; readonly ms: number }
 
 const names = fc.constantFrom('ada', 'eve', '__proto__')
 const steps = fc.array(
   fc.oneof(
-    { weight: 6, arbitrary: fc.record({ does: fc.constant('try' as const), name: names }) },
+    { weight: 6, arbitrary: fc.record({ does: fc.constantFrom('try' as const, 'begin' as const), name: names }) },
     {
-      weight: 1,
+      weight: 2,
       arbitrary: fc.record({ does: fc.constantFrom('succeed' as const, 'giveBack' as const), name: names }),
     },
     { weight: 2, arbitrary: fc.record({ does: fc.constant('wait' as const), ms: fc.integer({ min: 0, max: 120 }) }) },
@@ -84,7 +84,7 @@ const delay = fc
     free: fc.integer({ min: 0, max: 3 }),
     firstWaitMs: fc.integer({ min: 1, max: 40 }),
     longestWaitMs: fc.integer({ min: 40, max: 100 }),
-    forgetMs: fc.integer({ min: 20, max: 200 }),
+    forgetMs: fc.integer({ min: 60, max: 200 }),
   })
   .map((rules) => ({ rules, model: () => naiveDelay(rules) }))
 
@@ -103,6 +103,10 @@ test('refuses what the rule in plain words refuses, whatever is tried in between
         assert.equal(throttle.waitMs(step.name), model.waitMs(step.name, now))
         if (step.does === 'try') {
           if (throttle.tryBegin(step.name) === 0) model.begin(step.name, now)
+        } else if (step.does === 'begin') {
+          // Also where it would have to wait: one of several limiters may have let it in.
+          throttle.begin(step.name)
+          model.begin(step.name, now)
         } else if (step.does === 'giveBack') {
           throttle.giveBack(step.name)
           model.giveBack(step.name, now)
