@@ -3,7 +3,7 @@ import type { ExplainedSetting } from '../config/explain.ts'
 import type { Config } from '../config/schema.ts'
 import type { Trial, TrialRequest } from '../model/apis/definition/trial.ts'
 import type { Log } from '../model/logs/log.ts'
-import { answerThread } from './ask-thread.ts'
+import { serveThread } from '../runtime/thread-rpc.ts'
 import { type SupervisedThread, superviseThread } from './keep-thread.ts'
 import type { OpenedStore, StoreSeed } from './open-store.ts'
 
@@ -49,8 +49,11 @@ export function superviseDashboard({
       const { seed: shared, ports } = store.seed()
       const settling = new MessageChannel()
       const trying = new MessageChannel()
-      answerThread(settling.port1, settled)
-      answerThread(trying.port1, tryRequest)
+      serveThread(settling.port1, settled)
+      serveThread(trying.port1, tryRequest)
+      // The other thread keeps itself alive; these ends must not keep the process.
+      settling.port1.unref()
+      trying.port1.unref()
       const [settledPort, trials] = [settling.port2, trying.port2]
       const workerData: DashboardSeed = { ...seed, store: shared, settled: settledPort, trials }
       return { workerData, transferList: [...ports, settledPort, trials] }

@@ -2,16 +2,16 @@ import { setPriority } from 'node:os'
 import { join } from 'node:path'
 import { parentPort, workerData } from 'node:worker_threads'
 import { startDashboard } from '../dashboard/server/server.ts'
-import { toFault } from '../errors/fault.ts'
-import { TRIAL_WITHIN_MS } from '../model/apis/definition/trial.ts'
+import { fault, toFault } from '../errors/fault.ts'
+import { TRIAL_WITHIN_MS, type Trial, type TrialRequest } from '../model/apis/definition/trial.ts'
 import { DroppedConnections } from '../model/nodes/dropped-connections.ts'
 import { systemClock } from '../model/time/clock.ts'
 import { DEVELOPER_PASSWORD_SCHEMA } from '../publish/portal/developers/passwords.ts'
 import { readPasswordRules } from '../publish/sign-in/password-file.ts'
 import { SETTLE_WITHIN_MS } from '../runtime/bounded-wait.ts'
 import { KeyedMutex } from '../runtime/keyed-mutex.ts'
+import { type AnswerBound, ThreadClient } from '../runtime/thread-rpc.ts'
 import { sealedStore } from '../store/sealed/sealed-store.ts'
-import { askThread } from './ask-thread.ts'
 import type { DashboardSeed } from './dashboard-host.ts'
 import { followDefaultOrg } from './default-org.ts'
 import { makeLog } from './log.ts'
@@ -30,6 +30,7 @@ const PRIORITY = 10
 
 /** Longest wait for the gateway's thread, beyond the time that what it is asked for may take. */
 const BEYOND_MS = 10_000
+const BEHIND: AnswerBound = { withinMs: BEYOND_MS, late: () => fault('gateway_behind') }
 
 const tell = (news: DashboardNews) => port.postMessage(news)
 try {
@@ -62,6 +63,8 @@ async function run(seed: DashboardSeed): Promise<{ port: number; close(): Promis
       () => seed.trials.close(),
     )
     const { documents, tokens, counters } = store
+    const trials = new ThreadClient<TrialRequest, Trial>(seed.trials)
+    const settled = new ThreadClient<number, void>(seed.settled)
     const home = config.dashboard.home_dir || seed.path
     const dashboard = await startDashboard(
       {
@@ -70,8 +73,9 @@ async function run(seed: DashboardSeed): Promise<{ port: number; close(): Promis
         locks: new KeyedMutex(),
         drops: new DroppedConnections(seed.dropCells),
         defaultOrg: defaultOrg.id,
-        settled: revisionAsker(seed),
-        tryRequest: askThread(seed.trials, TRIAL_WITHIN_MS + BEYOND_MS),
+        // The write is done whatever becomes of the wait for it.
+        settled: (revision) => settled.ask(revision, BEHIND).catch(() => {}),
+        tryRequest: (trial) => trials.ask(trial, { ...BEHIND, withinMs: TRIAL_WITHIN_MS + BEYOND_MS }),
         passwordRules: readPasswordRules(join(home, 'schemas', 'basic_auth.json')),
         userPasswordRules: readPasswordRules(join(home, 'schemas', 'password.json')),
         developerPasswordRules: readPasswordRules(
@@ -87,10 +91,4 @@ async function run(seed: DashboardSeed): Promise<{ port: number; close(): Promis
     await close()
     throw error
   }
-}
-
-/** The write is done even if the wait for it fails. */
-function revisionAsker({ settled }: DashboardSeed): (revision: number) => Promise<void> {
-  const ask = askThread<number, void>(settled, BEYOND_MS)
-  return (revision) => ask(revision).catch(() => {})
 }

@@ -1,5 +1,6 @@
 import { fault, toFault } from '../../errors/fault.ts'
 import { isObject, type JsonObject } from '../../model/json/json.ts'
+import { newTicket } from '../../store/ports/new-ticket.ts'
 import type { DashboardParts } from '../server/parts.ts'
 import { CHALLENGE_MS } from './passkeys.ts'
 import { ticketHash } from './sessions.ts'
@@ -15,7 +16,7 @@ export async function storeChallenge(
 ): Promise<void> {
   const hash = ticketHash('challenge', `${purpose}:${owner}`)
   const expiresAt = parts.clock.wall() + CHALLENGE_MS
-  const row = { sort: 'challenge', apiId: '', clientId: '', family: '', expiresAt, keepUntil: expiresAt, body } as const
+  const row = newTicket('challenge', expiresAt, { body })
   // One that was used stays used, so it has to go first.
   await parts.documents.commit(
     [

@@ -5,6 +5,7 @@ import { isDocumentId } from '../../model/documents/ids.ts'
 import { isObject, type JsonObject } from '../../model/json/json.ts'
 import { newSecret } from '../../model/secrets/secret.ts'
 import { changePassword } from '../../publish/sign-in/passwords.ts'
+import { newTicket } from '../../store/ports/new-ticket.ts'
 import type { StoredDocument } from '../../store/ports/ports.ts'
 import type { Call } from '../routes/call.ts'
 import { sendMail, sendsMail } from '../server/mail.ts'
@@ -55,15 +56,7 @@ async function sendLink(parts: DashboardParts, desk: MailLinkQueue, address: str
   const expiresAt = parts.clock.wall() + LINK_MS
   // Every change of a user, its address above all, or of its group makes the link void: the mail went to the user of that time.
   const body: JsonObject = { users: await Promise.all(users.map((user) => versionOf(parts, user))) }
-  const row = {
-    sort: 'password_link',
-    apiId: '',
-    clientId: '',
-    family: '',
-    expiresAt,
-    keepUntil: expiresAt,
-    body,
-  } as const
+  const row = newTicket('password_link', expiresAt, { body })
   const hash = ticketHash('password_link', secret)
   await parts.documents.commit([{ op: 'putTicket', hash, row, ifAbsent: true }], undefined)
   const link = `${new URL(base).origin}/reset-password#${secret}`

@@ -1,6 +1,7 @@
 import { isObject, type Json } from '../../model/json/json.ts'
 import { hashKey } from '../../model/secrets/secret.ts'
 import type { Millis } from '../../model/time/clock.ts'
+import { newTicket } from '../../store/ports/new-ticket.ts'
 import type { Change } from '../../store/ports/ports.ts'
 
 /** The name ID of a user at a SAML identity provider: stored with the session, because a log-out request contains it. */
@@ -38,13 +39,6 @@ export function subjectFamily({ profile, nameId }: Pick<IdpSubject, 'profile' | 
 /** The change that lets a log-out which names the subject find the sessions of a user, until a time. */
 export function noteSubject(subject: IdpSubject, user: string, until: Millis): Change {
   const family = subjectFamily(subject)
-  const row = {
-    apiId: '',
-    clientId: '',
-    family,
-    expiresAt: until,
-    keepUntil: until,
-    body: { use: 'saml_subject', user },
-  }
-  return { op: 'putTicket', hash: hashKey(`saml_subject:${family}:${user}`), row: { sort: 'sso', ...row } }
+  const row = newTicket('sso', until, { family, body: { use: 'saml_subject', user } })
+  return { op: 'putTicket', hash: hashKey(`saml_subject:${family}:${user}`), row }
 }

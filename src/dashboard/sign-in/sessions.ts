@@ -7,6 +7,7 @@ import { hexOf } from '../../model/text/hex.ts'
 import type { Millis } from '../../model/time/clock.ts'
 import { auditOf } from '../../publish/documents/parts.ts'
 import { retryOnConflict, TICKET_CONFLICT } from '../../runtime/retry-on-conflict.ts'
+import { newTicket } from '../../store/ports/new-ticket.ts'
 import type { Change, TicketInput, TicketRow } from '../../store/ports/ports.ts'
 import type { DashboardParts } from '../server/parts.ts'
 import { sessionCookie } from './cookie.ts'
@@ -308,7 +309,7 @@ function rowOf({ config, clock }: DashboardParts, body: JsonObject): TicketInput
   const { dashboard_session_lifetime: lifeS, session_idle_time: idleS } = config.dashboard
   const expiresAt = Math.min(Number(body.created) + lifeS * 1000, clock.wall() + idleS * 1000)
   const family = loginFamily(String(body.user))
-  return { sort: 'login', apiId: '', clientId: '', family, expiresAt, keepUntil: expiresAt, body }
+  return newTicket('login', expiresAt, { family, body })
 }
 
 /** Nobody waits for it: a renewal that is lost costs at most a tenth of the idle time. */

@@ -3,6 +3,7 @@ import type { DocumentId } from '../../model/documents/ids.ts'
 import { asJson, type JsonObject } from '../../model/json/json.ts'
 import { activeFamily } from '../../model/people/user-security.ts'
 import { newSecret } from '../../model/secrets/secret.ts'
+import { newTicket } from '../../store/ports/new-ticket.ts'
 import type { Change } from '../../store/ports/ports.ts'
 import type { DashboardParts } from '../server/parts.ts'
 import type { IdpSubject } from './idp-subject.ts'
@@ -86,7 +87,7 @@ export async function storeSignIn(
   const expiresAt = parts.clock.wall() + SIGN_IN_MS
   const body = asJson(state)
   const family = state.user === '' ? '' : activeFamily(state.user)
-  const row = { sort: 'sign_in', apiId: '', clientId: '', family, expiresAt, keepUntil: expiresAt, body } as const
+  const row = newTicket('sign_in', expiresAt, { family, body })
   const change: Change = { op: 'putTicket', hash: hashOf(text), row }
   const kept: Change = { ...change, ...(version === 0 ? { ifAbsent: true } : { ifVersion: version }) }
   if (changes.length > 0) await parts.documents.commit([...changes, kept], undefined)

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { fault } from '../../errors/fault.ts'
 import { mayDo } from '../../model/people/permission.ts'
 import { createKey, deleteKey } from '../../publish/keys/keys.ts'
+import { newTicket } from '../../store/ports/new-ticket.ts'
 import type { Change } from '../../store/ports/ports.ts'
 import type { DashboardParts } from '../server/parts.ts'
 import { readSsoSource } from '../sign-in/opener.ts'
@@ -62,7 +63,7 @@ async function replaceLast(
   const before = await parts.tokens.getTicket(hash)
   const expiresAt = parts.clock.wall() + lifeMs
   const body = { use: 'key', key_hash: keyHash }
-  const row = { sort: 'sso', apiId: '', clientId: '', family, expiresAt, keepUntil: expiresAt, body } as const
+  const row = newTicket('sso', expiresAt, { family, body })
   await parts.documents.commit([{ op: 'putTicket', hash, row }], undefined)
   const old = before?.body.key_hash
   const session = typeof old === 'string' ? await parts.tokens.getSession(Buffer.from(old, 'hex')) : undefined

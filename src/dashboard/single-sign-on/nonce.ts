@@ -8,6 +8,7 @@ import { activeFamily } from '../../model/people/user-security.ts'
 import { auditOf } from '../../publish/documents/parts.ts'
 import { findOrganisation } from '../../publish/organisations/organisations.ts'
 import { findByEmail } from '../../publish/people/users.ts'
+import { newTicket } from '../../store/ports/new-ticket.ts'
 import type { Change } from '../../store/ports/ports.ts'
 import type { DashboardParts } from '../server/parts.ts'
 import { ticketHash } from '../sign-in/sessions.ts'
@@ -83,7 +84,7 @@ export async function createNonce(
   const accounts = await accountsOf(parts, section, person)
   const body: JsonObject = { use: 'nonce', section, person: personBody(person), not_allowed: notAllowed, accounts }
   const family = person.voucher === undefined ? '' : activeFamily(person.voucher.userId)
-  const row = { sort: 'sso', apiId: '', clientId: '', family, expiresAt, keepUntil: expiresAt, body } as const
+  const row = newTicket('sso', expiresAt, { family, body })
   const audit = auditOf(parts, actor, 'sso.nonce', person.orgId, { section, email: person.email })
   await parts.documents.commit([{ op: 'putTicket', hash: hashOf(nonce), row, ifAbsent: true }], audit)
   return nonce

@@ -3,6 +3,7 @@ import { Fault, fault } from '../../errors/fault.ts'
 import type { JsonObject } from '../../model/json/json.ts'
 import { newSecret } from '../../model/secrets/secret.ts'
 import { profileText } from '../../model/single-sign-on/idp-profile.ts'
+import { newTicket } from '../../store/ports/new-ticket.ts'
 import type { Change } from '../../store/ports/ports.ts'
 import type { Answer } from '../routes/answer.ts'
 import type { Call } from '../routes/call.ts'
@@ -112,7 +113,7 @@ function addressBy(documents: readonly Said[], email: unknown): AddressStatus {
 /** The codes of the identity provider work once; this holds where they do not. */
 function onceOnly({ clock }: DashboardParts, state: string): Change {
   const expiresAt = clock.wall() + FLOW_MS
-  const row = { sort: 'sso', apiId: '', clientId: '', family: '', expiresAt, keepUntil: expiresAt, body: {} } as const
+  const row = newTicket('sso', expiresAt)
   return { op: 'putTicket', hash: ticketHash('sso_state', state), row, ifAbsent: true }
 }
 

@@ -5,6 +5,7 @@ import { visitorOf } from '../../model/network/visitor.ts'
 import { profileText } from '../../model/single-sign-on/idp-profile.ts'
 import { TaskThread } from '../../model/threads/task-thread.ts'
 import { certificateKeyOf, findCertificate } from '../../publish/certificates/certificates.ts'
+import { newTicket } from '../../store/ports/new-ticket.ts'
 import type { Change } from '../../store/ports/ports.ts'
 import type { Answer } from '../routes/answer.ts'
 import type { Call } from '../routes/call.ts'
@@ -225,7 +226,7 @@ function acsOf(parts: DashboardParts, { profile }: UsedProfile): string {
 
 /** A ticket that says that something was taken: it cannot be put twice. */
 export function singleUseTicket(hash: Uint8Array, expiresAt: number, body: JsonObject): Change {
-  const row = { sort: 'sso', apiId: '', clientId: '', family: '', expiresAt, keepUntil: expiresAt, body } as const
+  const row = newTicket('sso', expiresAt, { body })
   return { op: 'putTicket', hash, row, ifAbsent: true }
 }
 

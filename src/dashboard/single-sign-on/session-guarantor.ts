@@ -1,6 +1,7 @@
 import type { JsonObject } from '../../model/json/json.ts'
 import { activeFamily } from '../../model/people/user-security.ts'
 import { newSecret } from '../../model/secrets/secret.ts'
+import { newTicket } from '../../store/ports/new-ticket.ts'
 import type { Change } from '../../store/ports/ports.ts'
 import type { DashboardParts } from '../server/parts.ts'
 import type { SsoSource } from '../sign-in/opener.ts'
@@ -28,7 +29,7 @@ export function noteGuarantor({ config, clock }: DashboardParts, voucher: SsoGua
   const expiresAt = clock.wall() + SIGN_IN_MS + Math.max(dashboardS, portalS) * 1000
   const family = activeFamily(voucher.userId)
   const body = { use: 'note' }
-  const row = { sort: 'sso', apiId: '', clientId: '', family, expiresAt, keepUntil: expiresAt, body } as const
+  const row = newTicket('sso', expiresAt, { family, body })
   return {
     vouched: { ...guarantorBody(voucher), note },
     changes: [{ op: 'putTicket', hash: hashOf(note), row, ifAbsent: true }],

@@ -2,6 +2,7 @@ import { randomInt } from 'node:crypto'
 import { Fault, fault } from '../../errors/fault.ts'
 import type { OAuthClient } from '../../model/oauth-clients/oauth-client.ts'
 import { hashKey, newSecret } from '../../model/secrets/secret.ts'
+import { newTicket } from '../../store/ports/new-ticket.ts'
 import type { Change } from '../../store/ports/ports.ts'
 import { authenticateClient } from '../clients/client-auth.ts'
 import { mayUseGrant } from '../clients/clients.ts'
@@ -87,14 +88,14 @@ async function store(
 ): Promise<string> {
   const expiresAt = parts.clock.wall() + LIFE_S * 1000
   const hash = hashKey(deviceCode)
-  const common = { apiId: api.apiId, clientId: client.client_id, family: newFamily(), expiresAt }
+  const common = { apiId: api.apiId, clientId: client.client_id, family: newFamily() }
   const device: Change = {
     op: 'putTicket',
     hash,
-    row: { sort: 'device', ...common, keepUntil: expiresAt + REMEMBERED_MS, body: { ...body } },
+    row: newTicket('device', expiresAt, { ...common, keepUntil: expiresAt + REMEMBERED_MS, body: { ...body } }),
     ifAbsent: true,
   }
-  const row = { sort: 'user_code', ...common, keepUntil: expiresAt, body: { device: hash.toString('hex') } } as const
+  const row = newTicket('user_code', expiresAt, { ...common, body: { device: hash.toString('hex') } })
   for (let draw = 1; ; draw++) {
     const userCode = newUserCode()
     try {

@@ -1,6 +1,7 @@
 import { fault } from '../../errors/fault.ts'
 import type { OAuthClient } from '../../model/oauth-clients/oauth-client.ts'
 import { hashKey, newSecret } from '../../model/secrets/secret.ts'
+import { newTicket } from '../../store/ports/new-ticket.ts'
 import type { Change } from '../../store/ports/ports.ts'
 import { authenticateClient } from '../clients/client-auth.ts'
 import { sinceOf } from '../clients/redirect-uri.ts'
@@ -88,15 +89,11 @@ function newRequest(
   const uri = REQUEST_URN + newSecret()
   const lifeS = request.stage === 'pushed' ? PUSHED_S : LOGIN_S
   const expiresAt = parts.clock.wall() + lifeS * 1000
-  const row = {
-    sort: 'request',
+  const row = newTicket('request', expiresAt, {
     apiId: call.api.apiId,
     clientId: client.client_id,
-    family: '',
-    expiresAt,
-    keepUntil: expiresAt,
     body: { epoch: client.epoch, ...request },
-  } as const
+  })
   return { uri, change: { op: 'putTicket', hash: hashKey(uri), row, ifAbsent: true } }
 }
 

@@ -1,6 +1,7 @@
 import { Fault } from '../../errors/fault.ts'
 import { hashKey } from '../../model/secrets/secret.ts'
 import type { Millis } from '../../model/time/clock.ts'
+import { newTicket } from '../../store/ports/new-ticket.ts'
 import type { OAuthParts } from '../endpoints/parts.ts'
 
 /** The dependencies of checking proofs and assertions. */
@@ -27,15 +28,7 @@ export async function consumeOnce({ documents }: Pick<ProofParts, 'documents'>, 
   const forgottenAt = once.until + CLOCK_SKEW_MS
   // The length in front keeps `a` + `bc` and `ab` + `c` apart.
   const hash = hashKey(`once:${once.owner.length}:${once.owner}:${once.id}`)
-  const row = {
-    sort: 'proof',
-    apiId: once.apiId,
-    clientId: '',
-    family: '',
-    expiresAt: forgottenAt,
-    keepUntil: forgottenAt,
-    body: {},
-  } as const
+  const row = newTicket('proof', forgottenAt, { apiId: once.apiId })
   try {
     await documents.commit([{ op: 'putTicket', hash, row, ifAbsent: true }], undefined)
     return true

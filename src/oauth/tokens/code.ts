@@ -3,6 +3,7 @@ import { newDocumentId } from '../../model/documents/ids.ts'
 import { asJson } from '../../model/json/json.ts'
 import type { OAuthClient } from '../../model/oauth-clients/oauth-client.ts'
 import { hashKey, newSecret } from '../../model/secrets/secret.ts'
+import { newTicket } from '../../store/ports/new-ticket.ts'
 import type { Change } from '../../store/ports/ports.ts'
 import type { OAuthApi, OAuthParts } from '../endpoints/parts.ts'
 import type { CodeBody } from './tickets.ts'
@@ -34,15 +35,13 @@ export async function makeCode(
   const code = newSecret()
   const lifeS = api.oauth.codeS > 0 ? api.oauth.codeS : parts.config.gateway.oauth_code_expire
   const expiresAt = parts.clock.wall() + lifeS * 1000
-  const row = {
-    sort: 'code',
+  const row = newTicket('code', expiresAt, {
     apiId: api.apiId,
     clientId: client.client_id,
     family: newFamily(),
-    expiresAt,
     keepUntil: expiresAt + REMEMBERED_MS,
     body: asJson({ ...body }),
-  } as const
+  })
   await parts.documents.commit([...also, { op: 'putTicket', hash: hashKey(code), row, ifAbsent: true }], undefined)
   return code
 }

@@ -4,6 +4,7 @@ import type { OAuthClient } from '../../model/oauth-clients/oauth-client.ts'
 import { TOKEN_FACTS, type TokenFacts, type TokenUser } from '../../model/oauth-clients/oauth-token.ts'
 import { hashKey, newSecret } from '../../model/secrets/secret.ts'
 import type { Policy } from '../../model/sessions/session.ts'
+import { newTicket } from '../../store/ports/new-ticket.ts'
 import type { Change, PendingSession, SessionInput } from '../../store/ports/ports.ts'
 import { isPublic } from '../clients/clients.ts'
 import type { OAuthAnswer, OAuthApi, OAuthCall, OAuthParts } from '../endpoints/parts.ts'
@@ -217,15 +218,13 @@ function refreshChange(
     access_hash: accessHash.toString('hex'),
   }
   const expiresAt = parts.clock.wall() + refreshTokenLifeS(parts, api) * 1000
-  const row = {
-    sort: 'refresh',
+  const row = newTicket('refresh', expiresAt, {
     apiId: api.apiId,
     clientId: client.client_id,
     family: grant.family,
-    expiresAt,
     keepUntil: expiresAt + RETENTION_S * 1000,
     body: asJson(body),
-  } as const
+  })
   return { op: 'putTicket', hash: hashKey(refreshToken), row, ifAbsent: true }
 }
 

@@ -1,6 +1,7 @@
 import { toFault } from '../../errors/fault.ts'
 import { hashKey } from '../../model/secrets/secret.ts'
 import { type Clock, systemClock } from '../../model/time/clock.ts'
+import { newTicket } from '../../store/ports/new-ticket.ts'
 import type { Documents, TicketInput, Tokens } from '../../store/ports/ports.ts'
 
 export interface LeaseParts {
@@ -64,5 +65,5 @@ export class Lease {
 }
 
 function ticketUntil(until: number): TicketInput {
-  return { sort: 'lease', apiId: '', clientId: '', family: '', expiresAt: until, keepUntil: until, body: {} }
+  return newTicket('lease', until)
 }

@@ -18,6 +18,7 @@ import type { Json } from '../../model/json/json.ts'
 import { readablePath } from '../../model/patterns/readable-path.ts'
 import { hashKey } from '../../model/secrets/secret.ts'
 import { foldLetters } from '../../model/text/fold-letters.ts'
+import { newTicket } from '../../store/ports/new-ticket.ts'
 import type { Change, StoredDocument, Where } from '../../store/ports/ports.ts'
 import { clockOf, type PublishParts, type PublishSettings, type SecretParts } from '../documents/parts.ts'
 import { readable } from './api-plan.ts'
@@ -253,6 +254,6 @@ async function turnAt({ tokens, clock, config }: PlaceParts, { domain }: Api): P
   const before = await tokens.getTicket(hash)
   const standing = before === undefined || before.expiresAt <= now ? { ifAbsent: true } : { ifVersion: before.version }
   const expiresAt = now + TURN_MS
-  const row = { sort: 'lease', apiId: '', clientId: '', family: '', expiresAt, keepUntil: expiresAt, body: {} } as const
+  const row = newTicket('lease', expiresAt)
   return [{ op: 'putTicket', hash, row, ...standing }]
 }

@@ -1,6 +1,7 @@
 import { fault, toFault } from '../../errors/fault.ts'
 import { hashKey } from '../../model/secrets/secret.ts'
 import type { Millis } from '../../model/time/clock.ts'
+import { newTicket } from '../../store/ports/new-ticket.ts'
 import type { Change, TicketRow } from '../../store/ports/ports.ts'
 import { clockOf, type SecretParts } from '../documents/parts.ts'
 
@@ -30,7 +31,7 @@ export async function takeMoveLock(parts: LockParts, move: MoveRun & { readonly 
   if (standing && held.body.run !== move.run) throw running(held)
   const expiresAt = now + move.seconds * 1000
   const body = { run: move.run, by: move.actor, since: standing ? held.body.since! : new Date(now).toISOString() }
-  const row = { sort: 'lease', apiId: '', clientId: '', family: '', expiresAt, keepUntil: expiresAt, body } as const
+  const row = newTicket('lease', expiresAt, { body })
   const must = standing ? { ifVersion: held.version } : { ifAbsent: true }
   const put: Change = { op: 'putTicket', hash, row, ...must }
   try {

@@ -4,9 +4,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { MessageChannel } from 'node:worker_threads'
+import type { NumberedQuestion } from '../../../src/runtime/thread-rpc.ts'
 import { joinStore } from '../../../src/store/sqlite/connection/join.ts'
 import { openStore } from '../../../src/store/sqlite/connection/open.ts'
-import type { ToOwner } from '../../../src/store/sqlite/quotas/share.ts'
+import type { OwnerRequest } from '../../../src/store/sqlite/quotas/share.ts'
 import { classicApi } from '../../worlds/dashboard/api-samples.ts'
 import { startTestDashboard } from '../../worlds/dashboard/harness.ts'
 import { policyOf } from '../../worlds/dashboard/key-world.ts'
@@ -20,8 +21,8 @@ test("reading pages asks nothing of the gateway's thread, which owns the store",
   let current = ''
   const shared = owner.share()
   const { port1: between, port2: port } = new MessageChannel()
-  between.on('message', (message: ToOwner) => {
-    asked.push(`${message.ask.sort} ${current}`)
+  between.on('message', (message: NumberedQuestion<OwnerRequest>) => {
+    asked.push(`${message.question.sort} ${current}`)
     shared.port.postMessage(message)
   })
   shared.port.on('message', (message) => between.postMessage(message))

@@ -1,10 +1,10 @@
 import { fault, toFault } from '../../../errors/fault.ts'
-import type { JsonObject } from '../../../model/json/json.ts'
 import { portalFamily } from '../../../model/portal/developers/developer.ts'
 import { newSecret } from '../../../model/secrets/secret.ts'
 import { developerByEmail } from '../../../publish/portal/developers/developers.ts'
 import { setDeveloperPassword } from '../../../publish/portal/developers/developers-write.ts'
 import { portalConfiguration } from '../../../publish/portal/settings/configuration.ts'
+import { newTicket } from '../../../store/ports/new-ticket.ts'
 import type { Call } from '../../routes/call.ts'
 import type { DashboardParts } from '../../server/parts.ts'
 import { MailLinkQueue } from '../../sign-in/mail-link-queue.ts'
@@ -52,16 +52,11 @@ async function sendLink(
   if (!desk.mayMail(`${orgId}/${String(developer.body.email).toLowerCase()}`)) return
   const secret = newSecret()
   const expiresAt = parts.clock.wall() + LINK_MS
-  const row = {
-    sort: 'password_link',
-    apiId: '',
-    clientId: '',
+  const row = newTicket('password_link', expiresAt, {
     // It becomes invalid with the sessions, and with every change of the developer: the mail went to the address of that time.
     family: portalFamily(developer.id),
-    expiresAt,
-    keepUntil: expiresAt,
-    body: { developer: developer.id, org: orgId, revision: developer.revision } as JsonObject,
-  } as const
+    body: { developer: developer.id, org: orgId, revision: developer.revision },
+  })
   await parts.documents.commit([{ op: 'putTicket', hash: hashOf(secret), row, ifAbsent: true }], undefined)
   // The secret is in the fragment, which no server log and no Referer contains.
   const values = { link: `${base}/portal/reset-password#${secret}` }

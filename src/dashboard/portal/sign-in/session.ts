@@ -4,6 +4,7 @@ import { isObject, type JsonObject } from '../../../model/json/json.ts'
 import { portalFamily } from '../../../model/portal/developers/developer.ts'
 import { equalSecrets, newSecret } from '../../../model/secrets/secret.ts'
 import { developerIn } from '../../../publish/portal/developers/developers.ts'
+import { newTicket } from '../../../store/ports/new-ticket.ts'
 import type { Change, StoredDocument } from '../../../store/ports/ports.ts'
 import { conflictingIdentities } from '../../access/two-credentials.ts'
 import type { Call } from '../../routes/call.ts'
@@ -63,7 +64,7 @@ export function newPortalSession(
   const { vouched, changes: noted } = noteGuarantor(parts, voucher)
   if (vouched !== undefined) body.vouched = vouched
   const family = portalFamily(developerId)
-  const row = { sort: 'portal_login', apiId: '', clientId: '', family, expiresAt, keepUntil: expiresAt, body } as const
+  const row = newTicket('portal_login', expiresAt, { family, body })
   return {
     changes: [...noted, { op: 'putTicket', hash: hashOf(value), row, ifAbsent: true }],
     opened: { cookie: sessionCookie(value, lifeS, cameByTls(parts, call), PORTAL_COOKIE), csrf: csrfOf(parts, value) },

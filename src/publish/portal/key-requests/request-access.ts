@@ -2,7 +2,8 @@ import { createHash } from 'node:crypto'
 import type { DocumentId } from '../../../model/documents/ids.ts'
 import type { JsonObject } from '../../../model/json/json.ts'
 import { equalSecrets, newSecret, seal, unseal } from '../../../model/secrets/secret.ts'
-import type { Change, TicketInput } from '../../../store/ports/ports.ts'
+import { newTicket } from '../../../store/ports/new-ticket.ts'
+import type { Change } from '../../../store/ports/ports.ts'
 import { clockOf, type SecretParts } from '../../documents/parts.ts'
 
 // The record between an approved request and its collected key: a ticket of the request, either the key itself,
@@ -71,15 +72,7 @@ export async function spendLink(parts: SecretParts, id: DocumentId, code: string
 
 function putTicket(parts: SecretParts, id: DocumentId, body: JsonObject, lifeMs: number): Change {
   const expiresAt = clockOf(parts).wall() + lifeMs
-  const row: TicketInput = {
-    sort: SORT,
-    apiId: '',
-    clientId: '',
-    family: '',
-    expiresAt,
-    keepUntil: expiresAt,
-    body,
-  }
+  const row = newTicket(SORT, expiresAt, { body })
   return { op: 'putTicket', hash: hashOf(id), row }
 }
 

@@ -1,11 +1,12 @@
 import type { MessagePort } from 'node:worker_threads'
-import { Fault, fault } from '../../../errors/fault.ts'
+import { fault } from '../../../errors/fault.ts'
 import type { Limit } from '../../../model/limits/limit.ts'
 import { type Clock, systemClock } from '../../../model/time/clock.ts'
+import { type Reply, ThreadClient } from '../../../runtime/thread-rpc.ts'
 import type { Counters, FeedEvent, Store } from '../../ports/ports.ts'
 import { ThreadFeed } from '../../prepare/feed.ts'
 import { UsageLink } from '../hits/usage-link.ts'
-import type { FromOwner, LimitNumbers, OwnerRequest, SharedStore, Taken, ToOwner } from '../quotas/share.ts'
+import type { FromOwner, LimitNumbers, OwnerRequest, SharedStore, Taken } from '../quotas/share.ts'
 import { unpackEvents } from '../writer/event-pack.ts'
 import { makeParts } from '../writer/parts.ts'
 import { openReadable } from './database.ts'
@@ -46,12 +47,8 @@ export function joinStore(
 /** This thread's end of the connection to the thread that owns the store. */
 class OwnerLink {
   private readonly port: MessagePort
-  private readonly waiting = new Map<
-    number,
-    { resolve: (value: number | Taken) => void; reject: (fault: Fault) => void }
-  >()
+  private readonly client: ThreadClient<OwnerRequest, number | Taken>
   private readonly withinMs: number | undefined
-  private nextNumber = 1
   private closed = false
   /** True from an answer that did not come in time until anything comes. */
   private stuck = false
@@ -59,57 +56,36 @@ class OwnerLink {
   constructor(port: MessagePort, withinMs: number | undefined, onEvents: (events: readonly FeedEvent[]) => void) {
     this.port = port
     this.withinMs = withinMs
-    port.on('message', (message: FromOwner) => {
+    port.on('message', (message: FromOwner | Reply<unknown>) => {
       this.stuck = false
+      if ('number' in message) return
       if (message.type === 'events') onEvents(unpackEvents(message.events))
-      else if (message.type === 'closed') this.close()
-      else this.settle(message)
+      else this.close()
     })
     port.on('close', () => this.close())
-    port.unref()
+    this.client = new ThreadClient(port)
   }
 
   /**
    * @throws Fault of what was asked, `store_away` when the owner has closed the store, `write_unconfirmed` when a commit is not answered
    * in time: it may be made yet; `gateway_behind` when anything else is not, or is not asked because the owner answers nothing
    */
-  ask(what: OwnerRequest): Promise<number | Taken> {
-    if (this.closed) return Promise.reject(fault('store_away', 'the store is closed'))
-    const bounded = this.withinMs !== undefined && answersCaller(what)
-    if (bounded && this.stuck) return Promise.reject(fault('gateway_behind'))
-    return new Promise((resolve, reject) => {
-      const number = this.nextNumber++
-      // Only an answer that is due keeps this thread alive.
-      if (this.waiting.size === 0) this.port.ref()
-      this.waiting.set(number, { resolve, reject })
-      this.port.postMessage({ number, ask: what } satisfies ToOwner)
-      if (bounded) this.expire(number, what, reject)
-    })
-  }
-
-  private expire(number: number, what: OwnerRequest, reject: (fault: Fault) => void): void {
-    const timer = setTimeout(() => {
-      if (!this.waiting.has(number)) return
+  async ask(what: OwnerRequest): Promise<number | Taken> {
+    const { withinMs } = this
+    if (withinMs === undefined || !answersCaller(what)) return this.client.ask(what)
+    if (this.stuck && !this.closed) throw fault('gateway_behind')
+    const late = () => {
       this.stuck = true
-      reject(fault(what.sort === 'write' ? 'write_unconfirmed' : 'gateway_behind'))
-    }, this.withinMs)
-    timer.unref()
+      return fault(what.sort === 'write' ? 'write_unconfirmed' : 'gateway_behind')
+    }
+    return this.client.ask(what, { withinMs, late })
   }
 
   close(): void {
     if (this.closed) return
     this.closed = true
     this.port.close()
-    for (const { reject } of this.waiting.values()) reject(fault('store_away', 'the store was closed'))
-    this.waiting.clear()
-  }
-
-  private settle(message: Extract<FromOwner, { number: number }>): void {
-    const one = this.waiting.get(message.number)
-    this.waiting.delete(message.number)
-    if (this.waiting.size === 0) this.port.unref()
-    if (message.type === 'answer') one?.resolve(message.value)
-    else one?.reject(new Fault(message.fault.code, message.fault.detail))
+    this.client.end(fault('store_away', 'the store is closed'))
   }
 }
 

@@ -1,8 +1,8 @@
 import { Worker } from 'node:worker_threads'
-import { Fault, fault } from '../../../errors/fault.ts'
+import { fault } from '../../../errors/fault.ts'
 import type { Hit } from '../../../model/analytics/hit.ts'
+import { ThreadClient } from '../../../runtime/thread-rpc.ts'
 import type { UsageQuery } from '../../ports/ports.ts'
-import type { PlainFault } from '../writer/messages.ts'
 
 /** The request to the thread. `journal`: rows that are not in the tables yet are added. */
 export type UsageAsk =
@@ -12,26 +12,13 @@ export type UsageAsk =
   | { readonly sort: 'next'; readonly of: number }
   | { readonly sort: 'drop'; readonly of: number }
 
-export interface NumberedAsk {
-  readonly number: number
-  readonly ask: UsageAsk
-}
-
 export interface UsagePage {
   readonly rows: Hit[]
   readonly total: number
 }
 
-export type UsageAnswer =
-  | { readonly number: number; readonly page: UsagePage }
-  /** Of `next`: undefined after the last. Of `open` and `drop`: undefined. */
-  | { readonly number: number; readonly rows: Hit[] | undefined }
-  | { readonly number: number; readonly fault: PlainFault }
-
-interface Waiting {
-  readonly resolve: (answer: UsageAnswer) => void
-  readonly reject: (fault: Fault) => void
-}
+/** Of `page` a page, of `open` the number of the answer, of `next` its next rows, undefined after the last; of `drop` nothing. */
+export type UsageAnswer = UsagePage | number | readonly Hit[] | undefined
 
 /** An answer that is too large for it costs the thread, not the process. */
 const MEMORY_MB = 512
@@ -42,9 +29,8 @@ const MEMORY_MB = 512
  */
 export class UsageLink {
   private readonly file: string
-  private readonly waiting = new Map<number, Waiting>()
   private worker: Worker | undefined
-  private nextNumber = 1
+  private client: ThreadClient<UsageAsk, UsageAnswer> | undefined
   private closed = false
 
   /** `file`: the database, which must be there when something is asked. */
@@ -54,20 +40,19 @@ export class UsageLink {
 
   /** A page and the number of all rows. @throws Fault `store_away`, `store_damaged` */
   async page(query: UsageQuery & { offset: number; limit: number }, journal: boolean): Promise<UsagePage> {
-    const answer = await this.ask({ sort: 'page', query, journal })
-    return 'page' in answer ? answer.page : { rows: [], total: 0 }
+    return (await this.ask({ sort: 'page', query, journal })) as UsagePage
   }
 
   /** All rows, in batches; which ones is settled at the first. @throws Fault `store_away`, `store_damaged` */
   async *each(query: UsageQuery, journal: boolean): AsyncGenerator<Hit[]> {
-    const { number: of } = await this.ask({ sort: 'open', query, journal })
+    const of = (await this.ask({ sort: 'open', query, journal })) as number
     let ended = false
     try {
       for (;;) {
-        const answer = await this.ask({ sort: 'next', of })
-        ended = !('rows' in answer) || answer.rows === undefined
-        if (ended) return
-        yield (answer as { rows: Hit[] }).rows
+        const rows = (await this.ask({ sort: 'next', of })) as Hit[] | undefined
+        ended = rows === undefined
+        if (rows === undefined) return
+        yield rows
       }
     } finally {
       // The caller has gone before the end.
@@ -81,19 +66,13 @@ export class UsageLink {
     await this.worker?.terminate()
   }
 
-  private ask(ask: UsageAsk): Promise<UsageAnswer> {
-    if (this.closed) return Promise.reject(fault('store_away', 'the store is closed'))
-    return new Promise((resolve, reject) => {
-      this.worker ??= this.start()
-      // Only an answer that is due keeps this thread alive.
-      this.worker.ref()
-      const number = this.nextNumber++
-      this.waiting.set(number, { resolve, reject })
-      this.worker.postMessage({ number, ask } satisfies NumberedAsk)
-    })
+  private async ask(ask: UsageAsk): Promise<UsageAnswer> {
+    if (this.closed) throw fault('store_away', 'the store is closed')
+    this.client ??= this.start()
+    return this.client.ask(ask)
   }
 
-  private start(): Worker {
+  private start(): ThreadClient<UsageAsk, UsageAnswer> {
     const cache = process.env.NODE_COMPILE_CACHE
     const worker = new Worker(new URL(import.meta.url.replace(/usage-link\.([jt]s)$/, 'usage-thread.$1')), {
       name: 'store-usage',
@@ -103,27 +82,16 @@ export class UsageLink {
       execArgv: [],
       resourceLimits: { maxOldGenerationSizeMb: MEMORY_MB },
     })
+    this.worker = worker
+    const client = new ThreadClient<UsageAsk, UsageAnswer>(worker)
     let cause: unknown
-    worker.on('message', (answer: UsageAnswer) => this.settle(answer))
     worker.on('error', (error) => {
       cause = error
     })
-    worker.on('exit', () => this.ended(cause))
-    return worker
-  }
-
-  private settle(answer: UsageAnswer): void {
-    const one = this.waiting.get(answer.number)
-    this.waiting.delete(answer.number)
-    if (this.waiting.size === 0) this.worker?.unref()
-    if ('fault' in answer) one?.reject(new Fault(answer.fault.code, answer.fault.detail))
-    else one?.resolve(answer)
-  }
-
-  private ended(cause: unknown): void {
-    this.worker = undefined
-    const lost = [...this.waiting.values()]
-    this.waiting.clear()
-    for (const { reject } of lost) reject(fault('store_away', 'the thread that reads usage has ended', cause))
+    worker.on('exit', () => {
+      if (this.client === client) this.client = undefined
+      client.end(fault('store_away', 'the thread that reads usage has ended', cause))
+    })
+    return client
   }
 }

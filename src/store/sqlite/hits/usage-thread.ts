@@ -1,11 +1,12 @@
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads'
-import { fault, toFault } from '../../../errors/fault.ts'
+import { fault } from '../../../errors/fault.ts'
 import type { Hit } from '../../../model/analytics/hit.ts'
+import { serveThread } from '../../../runtime/thread-rpc.ts'
 import { USAGE_BATCH } from '../../hits/usage-rows.ts'
 import type { UsageQuery } from '../../ports/ports.ts'
 import { openReadable } from '../connection/database.ts'
 import { type UsageReader, usageReader } from './read-usage.ts'
-import type { NumberedAsk, UsageAnswer } from './usage-link.ts'
+import type { UsageAnswer, UsageAsk } from './usage-link.ts'
 
 /** Rows of an answer that is being handed out. */
 interface Opened {
@@ -22,34 +23,27 @@ const MOST_OPENED = 50
 function serve(port: MessagePort, file: string): void {
   const reader = usageReader(openReadable(file))
   const opened = new Map<number, Opened>()
-  port.on('message', (asked: NumberedAsk) => {
-    try {
-      port.postMessage(answer(reader, opened, asked))
-    } catch (error) {
-      const { code, message } = toFault(error)
-      port.postMessage({ number: asked.number, fault: { code, detail: message } } satisfies UsageAnswer)
-    }
-  })
+  serveThread(port, (ask: UsageAsk, number) => answer(reader, opened, ask, number))
 }
 
-function answer(reader: UsageReader, opened: Map<number, Opened>, { number, ask }: NumberedAsk): UsageAnswer {
+function answer(reader: UsageReader, opened: Map<number, Opened>, ask: UsageAsk, number: number): UsageAnswer {
   switch (ask.sort) {
     case 'page':
-      return { number, page: reader.page(ask.query, ask.journal) }
+      return reader.page(ask.query, ask.journal)
     case 'open': {
       const { query, journal } = ask
       if (opened.size >= MOST_OPENED) opened.delete(opened.keys().next().value!)
       opened.set(number, { query, journal, names: reader.names(query, journal), at: 0 })
-      return { number, rows: undefined }
+      return number
     }
     case 'next': {
       const rows = nextRows(reader, opened.get(ask.of))
       if (rows === undefined) opened.delete(ask.of)
-      return { number, rows }
+      return rows
     }
     case 'drop':
       opened.delete(ask.of)
-      return { number, rows: undefined }
+      return undefined
   }
 }
 

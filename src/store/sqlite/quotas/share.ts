@@ -1,10 +1,10 @@
 import { MessageChannel, type MessagePort } from 'node:worker_threads'
-import { toFault } from '../../../errors/fault.ts'
 import { type Limit, makeLimit } from '../../../model/limits/limit.ts'
 import type { Clock } from '../../../model/time/clock.ts'
+import { serveThread } from '../../../runtime/thread-rpc.ts'
 import type { Counters, FeedEvent } from '../../ports/ports.ts'
 import { type EventPack, packEvents } from '../writer/event-pack.ts'
-import type { PlainFault, Write } from '../writer/messages.ts'
+import type { Write } from '../writer/messages.ts'
 
 /** The input of a thread that joins the store of its process. `port` must be in the transfer list. */
 export interface SharedStore {
@@ -22,22 +22,14 @@ export type OwnerRequest =
   | { readonly sort: 'resetQuota'; readonly id: string; readonly used: number; readonly endsInMs?: number | undefined }
   | { readonly sort: 'carry'; readonly from: string; readonly to: string }
 
-export interface ToOwner {
-  readonly number: number
-  readonly ask: OwnerRequest
-}
-
 /** Answer of `take` and `peek`: which limit refuses, and `remaining` and `resetMs` of each. */
 export interface Taken {
   readonly refused: number
   readonly limits: readonly (readonly [remaining: number, resetMs: number])[]
 }
 
-export type FromOwner =
-  | { readonly type: 'events'; readonly events: EventPack }
-  | { readonly type: 'answer'; readonly number: number; readonly value: number | Taken }
-  | { readonly type: 'fault'; readonly number: number; readonly fault: PlainFault }
-  | { readonly type: 'closed' }
+/** What the owning thread tells besides its answers. */
+export type FromOwner = { readonly type: 'events'; readonly events: EventPack } | { readonly type: 'closed' }
 
 /** The data from which the owning thread serves the others. */
 export interface OwnerParts {
@@ -58,7 +50,7 @@ export class Sharing {
   open(owner: OwnerParts): SharedStore {
     const { port1: own, port2: port } = new MessageChannel()
     this.ports.add(own)
-    own.on('message', (message: ToOwner) => void this.serve(own, owner, message))
+    serveThread(own, (ask: OwnerRequest) => answer(owner, ask))
     own.on('close', () => this.ports.delete(own))
     // The other thread keeps itself alive; a connection to it must not keep this process.
     own.unref()
@@ -79,15 +71,6 @@ export class Sharing {
       port.close()
     }
     this.ports.clear()
-  }
-
-  private async serve(port: MessagePort, owner: OwnerParts, { number, ask }: ToOwner): Promise<void> {
-    try {
-      port.postMessage({ type: 'answer', number, value: await answer(owner, ask) } satisfies FromOwner)
-    } catch (error) {
-      const { code, message } = toFault(error)
-      port.postMessage({ type: 'fault', number, fault: { code, detail: message } } satisfies FromOwner)
-    }
   }
 }
 

@@ -1,5 +1,6 @@
 import { type ResourceLimits, Worker } from 'node:worker_threads'
-import { Fault, fault } from '../../../errors/fault.ts'
+import { type Fault, fault } from '../../../errors/fault.ts'
+import { faultOf } from '../../../runtime/thread-rpc.ts'
 import type { FeedEvent, Revision } from '../../ports/ports.ts'
 import { eventOf, type PreparedCommit } from '../../prepare/prepare.ts'
 import { ThreadEndGuard } from '../hits/uncut.ts'
@@ -130,7 +131,7 @@ export class WriterLink {
           this.catchUp(message)
           this.hold()
           resolve()
-        } else if (message.type === 'refused') reject(new Fault(message.fault.code, message.fault.detail))
+        } else if (message.type === 'refused') reject(faultOf(message.fault))
         else if (message.type === 'done') this.settle(unpackResults(message.results))
       })
       worker.on('error', (error) => {
@@ -197,7 +198,7 @@ export class WriterLink {
       const waiting = this.waiting.get(result.number)
       this.waiting.delete(result.number)
       if ('value' in result) waiting?.resolve(result.value)
-      else waiting?.reject(new Fault(result.fault.code, result.fault.detail))
+      else waiting?.reject(faultOf(result.fault))
     }
     this.hold()
   }

@@ -1,6 +1,6 @@
-import type { FaultCode } from '../../../errors/catalog.ts'
 import type { HitSamples } from '../../../model/analytics/hit-samples.ts'
 import type { Millis } from '../../../model/time/clock.ts'
+import type { PlainFault } from '../../../runtime/thread-rpc.ts'
 import type { HitPack } from '../../hits/hit-pack.ts'
 import type { QuotaName } from '../../memory/quota-changes.ts'
 import type { HitBatch, Revision } from '../../ports/ports.ts'
@@ -54,12 +54,6 @@ export interface NumberedWrite {
 export type ToWriter =
   | { readonly type: 'writes'; readonly writes: readonly NumberedWrite[] }
   | { readonly type: 'close' }
-
-/** A fault as it crosses threads. */
-export interface PlainFault {
-  readonly code: FaultCode
-  readonly detail: string
-}
 
 /**
  * `value`: revision of a commit, number of rows of anything else. `ended`: hashes (strings of bytes) of the sessions that went

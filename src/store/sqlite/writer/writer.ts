@@ -1,6 +1,7 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads'
 import { Fault } from '../../../errors/fault.ts'
+import { plainFault } from '../../../runtime/thread-rpc.ts'
 import type { PreparedChange, PreparedCommit } from '../../prepare/prepare.ts'
 import { type AuditRows, auditRows } from '../audit/apply-audit.ts'
 import { openWritable, refreshIndexes } from '../connection/database.ts'
@@ -17,7 +18,6 @@ import {
   type CommittedWrite,
   type FromWriter,
   type NumberedWrite,
-  type PlainFault,
   packResults,
   type ToWriter,
   type WriteResult,
@@ -108,7 +108,7 @@ class Writer {
     const answers = this.countWriter.step()
     if (answers.length === 0) return
     const results = answers.map(({ number, fault }): WriteResult => {
-      return fault === undefined ? { number, value: 0 } : { number, fault: plain(fault) }
+      return fault === undefined ? { number, value: 0 } : { number, fault: plainFault(fault) }
     })
     this.post({ type: 'done', results: packResults(results) })
   }
@@ -119,7 +119,7 @@ class Writer {
     } catch (error) {
       // One failing commit must not fail the rest of its group: a revocation may fit where a new document does not.
       if (group.length > 1) for (const write of group) this.runGroup([write])
-      else this.post({ type: 'done', results: [{ number: group[0]!.number, fault: plain(storeFault(error)) }] })
+      else this.post({ type: 'done', results: [{ number: group[0]!.number, fault: plainFault(storeFault(error)) }] })
     }
   }
 
@@ -171,7 +171,7 @@ class Writer {
       this.revision += 1
       return { number, value: this.revision, ...(ended.length > 0 && { ended }) }
     } catch (error) {
-      if (error instanceof Fault) return { number, fault: plain(error) }
+      if (error instanceof Fault) return { number, fault: plainFault(error) }
       throw error
     }
   }
@@ -225,10 +225,6 @@ function committed({ number, value, ended }: Extract<WriteResult, { value: numbe
   return ended === undefined ? [number, value] : [number, value, ended]
 }
 
-function plain(fault: Fault): PlainFault {
-  return { code: fault.code, detail: fault.message }
-}
-
 function start(port: MessagePort, data: WriterStart): void {
   try {
     const db = openWritable(data)
@@ -236,7 +232,7 @@ function start(port: MessagePort, data: WriterStart): void {
     fillRollUps(db)
     new Writer(db, port, new ThreadEndGuard(data.uncut))
   } catch (error) {
-    port.postMessage({ type: 'refused', fault: plain(storeFault(error)) } satisfies FromWriter)
+    port.postMessage({ type: 'refused', fault: plainFault(storeFault(error)) } satisfies FromWriter)
     port.close()
   }
 }
