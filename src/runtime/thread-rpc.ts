@@ -26,7 +26,10 @@ export interface NumberedQuestion<Question> {
 }
 
 /** What comes back for it. */
-export type Reply<Answer> = { readonly number: number } & ({ readonly answer: Answer } | { readonly fault: PlainFault })
+export type NumberedAnswer<Answer> = { readonly number: number } & (
+  | { readonly answer: Answer }
+  | { readonly fault: PlainFault }
+)
 
 /** A thread, or a channel to one. */
 type Line = MessagePort | Worker
@@ -55,7 +58,7 @@ export class ThreadClient<Question, Answer> {
   constructor(line: Line) {
     this.#line = line
     const listen = (message: object) => {
-      if ('number' in message) this.#settle(message as Reply<Answer>)
+      if ('number' in message) this.#settle(message as NumberedAnswer<Answer>)
     }
     if ('threadId' in line) line.on('message', listen)
     else line.on('message', listen)
@@ -93,7 +96,7 @@ export class ThreadClient<Question, Answer> {
     for (const number of [...this.#waiting.keys()]) this.#take(number)?.reject(fault)
   }
 
-  #settle(reply: Reply<Answer>): void {
+  #settle(reply: NumberedAnswer<Answer>): void {
     const one = this.#take(reply.number)
     if ('fault' in reply) one?.reject(faultOf(reply.fault))
     else one?.resolve(reply.answer)
@@ -115,7 +118,7 @@ export function serveThread<Question, Answer>(
   line.on('message', async ({ number, question }: NumberedQuestion<Question>) => {
     try {
       const answer = await answerTo(question, number)
-      line.postMessage({ number, answer } satisfies Reply<Answer>)
+      line.postMessage({ number, answer } satisfies NumberedAnswer<Answer>)
     } catch (error) {
       line.postMessage({ number, fault: plainFault(error) })
     }

@@ -2,7 +2,7 @@ import type { MessagePort } from 'node:worker_threads'
 import { fault } from '../../../errors/fault.ts'
 import type { Limit } from '../../../model/limits/limit.ts'
 import { type Clock, systemClock } from '../../../model/time/clock.ts'
-import { type Reply, ThreadClient } from '../../../runtime/thread-rpc.ts'
+import { type NumberedAnswer, ThreadClient } from '../../../runtime/thread-rpc.ts'
 import type { Counters, FeedEvent, Store } from '../../ports/ports.ts'
 import { ThreadFeed } from '../../prepare/feed.ts'
 import { UsageLink } from '../hits/usage-link.ts'
@@ -56,7 +56,7 @@ class OwnerLink {
   constructor(port: MessagePort, withinMs: number | undefined, onEvents: (events: readonly FeedEvent[]) => void) {
     this.port = port
     this.withinMs = withinMs
-    port.on('message', (message: FromOwner | Reply<unknown>) => {
+    port.on('message', (message: FromOwner | NumberedAnswer<unknown>) => {
       this.stuck = false
       if ('number' in message) return
       if (message.type === 'events') onEvents(unpackEvents(message.events))
