@@ -30,7 +30,7 @@ const numbered = (folder: string, count: number) =>
 
 /** For each rule: files of a bad tree, and a piece of each line that the rule must answer, in order. */
 const BAD: Record<string, { files: Record<string, string>; found: string[] }[]> = {
-  'parts import only what stands below them, and packages stay within their fence': [
+  'parts import only what is below them, and packages stay within their fence': [
     { files: { 'src/errors/a.ts': `import { x } from '../model/b.ts'` }, found: ['errors must not import model'] },
     {
       files: { 'src/gateway/a.ts': `import { x } from '../dashboard/b.ts'` },
@@ -164,6 +164,29 @@ const BAD: Record<string, { files: Record<string, string>; found: string[] }[]> 
         'sight.ts:2 ApiSeen',
         'tries.ts tries',
         'tries.ts:1 Tries',
+      ],
+    },
+  ],
+  'comments and texts are plain English': [
+    {
+      files: {
+        'src/model/a.ts': [
+          '/** Whoever asks is told of it. */',
+          "const why = 'there is no such key'",
+          'const f = (a: number) => a // goes on with the next',
+          " * `stood` is code, and 'told' is one word",
+          "import { told } from './told.ts'",
+        ].join('\n'),
+        'console/src/texts/a.ts': "  'keys.hint': 'It begins anew.',",
+        'test/model/a.test.ts': "// Somebody else.\ntest('whoever', () => {})",
+      },
+      found: [
+        'a.ts:1 “anew”',
+        'a.ts:1 “Whoever”',
+        'a.ts:2 “there is no such”',
+        'a.ts:3 “goes on”',
+        'a.ts:4 “told”',
+        'a.test.ts:1 “Somebody”',
       ],
     },
   ],

@@ -2,6 +2,7 @@ import { checkCycles } from './cycles.ts'
 import { checkExports } from './exports.ts'
 import { checkFlatFiles, checkFolderSizes } from './folders.ts'
 import { checkDependencies, checkLayers } from './layers.ts'
+import { checkProse } from './prose.ts'
 import type { SourceFile } from './tree.ts'
 import { checkDeclaredOnce, checkWords } from './words.ts'
 
@@ -46,7 +47,7 @@ const each = (name: string, check: (file: SourceFile) => string[]): Rule => ({
 })
 
 export const RULES: readonly Rule[] = [
-  { name: 'parts import only what stands below them, and packages stay within their fence', check: checkLayers },
+  { name: 'parts import only what is below them, and packages stay within their fence', check: checkLayers },
   {
     name: 'src imports only dependencies',
     check: (files, { dependencies }) => checkDependencies(files, Object.keys(dependencies)),
@@ -81,6 +82,7 @@ export const RULES: readonly Rule[] = [
     }),
   ),
   each('names of files and exports use the words of the field', checkWords),
+  each('comments and texts are plain English', checkProse),
   { name: 'an exported name of src has one declaration', check: checkDeclaredOnce },
   each('relative imports keep their ending', ({ path, imports }) =>
     imports

@@ -374,7 +374,7 @@ export class Exchange extends WireExchange implements Instant {
   // --- collected for the upstream and for the answer
   /** `Name: value\r\n` lines to send to the upstream besides the kept ones. */
   requestExtra = ''
-  /** Field (lower case) that told the version, where the upstream does not get it; '' = none. */
+  /** Field (lower case) that named the version, where the upstream does not get it; '' = none. */
   versionField = ''
   /** undefined: all pass. */
   trailerRules: TrailerRules | undefined

@@ -18,7 +18,7 @@ export interface Trailing {
   requestTrailers: string
   /** undefined when none can come. */
   answerTrailers: string | undefined
-  /** What goes on of either; called when they are sent. */
+  /** Continuation of either; called when they are sent. */
   forwardedTrailers(): string
   answeredTrailers(): string
 }

@@ -73,7 +73,7 @@ async function stored(url: string): Promise<Record<string, unknown>> {
   return Object.fromEntries(rows.map(({ id, body }) => [id, JSON.parse(body).n]))
 }
 
-/** Both hold what the database holds, once they were told of everything. */
+/** Both hold what the database holds, once they have seen every commit. */
 async function agree(url: string, followers: readonly Follower[]): Promise<void> {
   const expected = await stored(url)
   for (const { cache, settled } of followers) {

@@ -48,7 +48,7 @@ export async function runSql<Row extends object>(url: string, text: string, valu
 
 /**
  * Keeps what a database holds now. Answers the function that puts it back in one transaction, as the restore of a dump does: the
- * database, its connections and whoever uses it stay.
+ * database, its connections and its clients stay.
  */
 export async function keepDatabase(url: string): Promise<() => Promise<void>> {
   const tables = (
@@ -62,7 +62,7 @@ export async function keepDatabase(url: string): Promise<() => Promise<void>> {
   await runSql(url, `BEGIN ISOLATION LEVEL REPEATABLE READ; CREATE SCHEMA ${kept}; ${copies.join('')} COMMIT`)
   const back = tables.map((name) => `INSERT INTO public.${name} OVERRIDING SYSTEM VALUE TABLE ${kept}.${name};`)
   const emptied = `TRUNCATE ${tables.map((name) => `public.${name}`).join(',')};`
-  // Statements of processes that go on may be waiting for each other with this one.
+  // Statements of running processes may be waiting for each other with this one.
   return () =>
     eventually('the database is put back', async () => {
       try {

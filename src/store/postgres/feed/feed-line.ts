@@ -27,8 +27,8 @@ export async function openFeedLine(parts: FeedLineParts): Promise<FeedLine> {
 }
 
 /**
- * Tells this process what any process has committed: in the order of revisions, each once, however often and from where
- * it is heard of. Each group has a random name: where the store names another group at the revision that was told last, or has
+ * Reports to this process what any process has committed: in the order of revisions, each once, however often and from where
+ * it arrives. Each group has a random name: where the store names another group at the last reported revision, or has
  * not come so far, it holds another history (a backup was restored, a lagging standby took over), and everything must be read again.
  */
 export class FeedLine {
@@ -43,14 +43,14 @@ export class FeedLine {
     this.head = head
   }
 
-  /** Revision of the last commit that was told. */
+  /** Revision of the last commit that was reported. */
   get told(): Revision {
     return this.head.revision
   }
 
   /**
-   * Tells what follows of these rows, which begin with that of `told` or before it. Rows that leave something out in between are left for
-   * `catchUp`. False when they do not follow on what was told: only `catchUp` can say what happened.
+   * Reports the new ones of these rows, which begin with that of `told` or before it. Rows after a gap are left for
+   * `catchUp`. False when they do not follow on the last reported one: only `catchUp` can say what happened.
    */
   take(rows: readonly FeedRow[]): boolean {
     let isSame = this.head.writer === ''
@@ -122,7 +122,7 @@ export class FeedLine {
     } while (this.again && !this.closed)
   }
 
-  /** What was told meanwhile is forgotten already: caches must reload. */
+  /** The missed commits are deleted already: caches must reload. */
   private skipTo(revision: Revision): void {
     this.head = { revision, writer: '' }
     this.parts.feed.publish({ revision, changes: [], sessions: [], missed: true })

@@ -29,14 +29,14 @@ export interface Committed {
   readonly row: FeedRow | undefined
   /** Feed entries of other processes before it, as far as requested. */
   readonly others: readonly FeedRow[]
-  /** The store was at an earlier revision than this process had been told of. */
+  /** The store was at an earlier revision than this process had reported. */
   readonly wentBack: boolean
 }
 
 const BEGIN = `BEGIN; ${TRANSACTION_BOUNDS}`
 // From here on no other process commits until this transaction ends.
 const LOCK = 'SELECT revision, last_session, last_delivery, last_audit, needs FROM store_state FOR UPDATE'
-// With the row of what was told last, by which another history is told apart.
+// With the row of the last reported commit, by which another history is distinguished.
 const TOLD = `SELECT first, upto, writer, events FROM feed WHERE upto >= $1 ORDER BY upto LIMIT ${ALONG}`
 
 /**

@@ -46,9 +46,9 @@ export interface SchemeForm {
   readonly word: string
   /** How OpenAPI declares it; absent: it is a section of the extension. */
   readonly declared?: Definition
-  /** A client certificate can stand for the credential. */
+  /** A client certificate can replace the credential. */
   readonly takesCertificates?: true
-  /** How "Try it" sends what a person types: what stands before it; absent where nobody can type it. */
+  /** How "Try it" sends typed input: its prefix; absent where it cannot be typed. */
   readonly sent?: { readonly prefix: string; readonly isLogin?: true }
   /** Offered for a new API: its declaration, and settings besides the header. */
   readonly offer?: { readonly declared?: Definition; readonly settings?: Definition }

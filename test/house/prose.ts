@@ -1,0 +1,52 @@
+import type { SourceFile } from './tree.ts'
+
+/** Phrases that made texts read as if translated, each with what to write instead. */
+const RETIRED: readonly (readonly [phrase: RegExp, instead: string])[] = [
+  [/\bwhoever\b/i, 'the noun: caller, user, client'],
+  [/\bsomebody\b/i, 'the noun: user, caller, another writer'],
+  [/\banew\b/i, 'again, or a verb: reset, renew, rebuild'],
+  [/\bsuch as (?:are|is|do|does|have|has|can|may|must|were)\b/i, 'those that, or the noun'],
+  [/\b(?:stands?|stood)\b/i, 'is, means, or the verb: state, replace'],
+  [/\btold\b/i, 'report, notify, inform, receive, distinguish'],
+  [/\btells? (?:apart|of)\b/i, 'distinguish, report'],
+  [/\b(?:goes|go|went) on\b/i, 'continue, stay'],
+  [/\bcomes? about\b/i, 'happen, the verb'],
+  [/\bin the place of\b/i, 'instead of, replace'],
+  [/\b(?:takes?|took) the place\b/i, 'replace'],
+  [/\blets? go of\b/i, 'release, drop, close'],
+  [/\bon wish\b/i, 'optional'],
+  [/\blapsed?\b/i, 'expire'],
+  [/\bthere is no such\b/i, '"... not found"'],
+]
+
+/** The comment in a line, without code in backticks; '' without one. */
+function commentIn(line: string): string {
+  const found = /^\s*(?:\/\*\*?|\*|\/\/)(.*)$|(?<=\s)\/\/ (.*)$|\/\*\*(.*)\*\//.exec(line)
+  return (found?.slice(1).find((part) => part !== undefined) ?? '').replace(/`[^`]*`/g, '')
+}
+
+const TEXT = /'((?:[^'\\\n]|\\.)*)'|"((?:[^"\\\n]|\\.)*)"|`([^`\n]*)`/g
+/** Texts that clients compare, or that are data. */
+const KEPT_TEXTS: ReadonlySet<string> = new Set(['There is no such key found'])
+
+/** Texts of more than one word in a line of code. */
+function textsIn(line: string): string[] {
+  return [...line.matchAll(TEXT)]
+    .map(([, single, double, template]) => single ?? double ?? template ?? '')
+    .filter((text) => text.includes(' ') && !KEPT_TEXTS.has(text))
+    .map((text) => text.replace(/\$\{[^}]*\}/g, ''))
+}
+
+/** Retired phrases in comments, and in texts of the server and the console. This rule and its examples hold them. */
+export function checkProse({ path, lines }: SourceFile): string[] {
+  if (path.startsWith('test/house')) return []
+  const hasTexts = path.startsWith('src/') || path.startsWith('console/src/')
+  return lines.flatMap((line, i) => {
+    const comment = commentIn(line)
+    const isCode = !/^\s*(?:\/\*|\*|\/\/)/.test(line)
+    return [comment, ...(hasTexts && isCode ? textsIn(line) : [])].flatMap((prose) => {
+      const found = RETIRED.find(([phrase]) => phrase.test(prose))
+      return found === undefined ? [] : [`${path}:${i + 1} “${found[0].exec(prose)![0]}” is retired: ${found[1]}`]
+    })
+  })
+}
