@@ -2,7 +2,7 @@
 export const SETTLE_WITHIN_MS = 5000
 
 /**
- * Waits for `work`, and no longer than `withinMs`. Answers whether it has ended; it goes on where it has not. @throws what `work` rejects with
+ * Waits for `work`, and no longer than `withinMs`. Answers whether it has ended; it continues where it has not. @throws what `work` rejects with
  * in time
  */
 export async function endsWithin(work: Promise<unknown>, withinMs: number): Promise<boolean> {

@@ -1,7 +1,7 @@
 export interface PeriodicJobOptions {
   readonly everyMs: number
   readonly run: () => unknown
-  /** Told what a run failed with; the next one comes all the same. */
+  /** Receives what a run failed with; the next run follows anyway. */
   readonly onError: (error: unknown) => void
   /** True: the first run begins at once, not after the first interval. */
   readonly atOnce?: boolean

@@ -34,7 +34,7 @@ export type NumberedAnswer<Answer> = { readonly number: number } & (
 /** A thread, or a channel to one. */
 type Line = MessagePort | Worker
 
-/** When an answer is late, and what the caller is told then. */
+/** When an answer is late, and what the caller gets then. */
 export interface AnswerBound {
   readonly withinMs: number
   readonly late: () => Fault

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { PeriodicJob } from '../../src/runtime/periodic-job.ts'
 
-/** A job every 100 ms of a clock that stands still, whose runs end when the test says so. */
+/** A job every 100 ms of a clock that does not move, whose runs end when the test says so. */
 function jobOf(t: TestContext, atOnce = false) {
   t.mock.timers.enable({ apis: ['setInterval'] })
   const runs: PromiseWithResolvers<void>[] = []

@@ -73,7 +73,7 @@ test('no creating call replaces what others own, by whatever its body names it',
       )
       assert.equal(await world.fingerprint(), before, `${name}, ${whose}`)
     }
-    // Whoever owns all of it may still replace it.
+    // The owner of all of it may still replace it.
     const [path, body] = creating(of(owned.api), world, owned.api)
     const again = await world.call('POST', path, { as: admin, body })
     assert.ok(again.status < 300, `${name}: ${again.text}`)

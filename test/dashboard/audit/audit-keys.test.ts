@@ -8,7 +8,7 @@ import { startTestDashboard } from '../../worlds/dashboard/harness.ts'
 const CHOSEN = 'key-of-a-customer'
 const HASH = 'a'.repeat(64)
 
-/** True for a place in which somebody may send a key of choice; told by names, not by what the route declares of it. */
+/** True for a place in which a caller may send any key; decided by names, not by what the route declares of it. */
 function mayHoldChosenKey({ path }: Route, name: string): boolean {
   if (path.includes('/labels/')) return false
   return /key/i.test(name) || (/\/keys(?:\/|$)/.test(path) && (name === 'q' || name === 'ids'))

@@ -79,7 +79,7 @@ export function idleCorsFlaws(format: Format, definition: JsonObject): Flaw[] {
   return flaws
 }
 
-/** `*` may stand for labels. */
+/** `*` may replace labels. */
 const ORIGIN = /^(?:\*|null|[a-z][a-z0-9+.-]*:\/\/(?:[\w.*-]+|\[[\da-f:.]+\])(?::(?:\d+|\*))?)$/i
 
 /** A definition of another product as it can be saved, and what was changed for it; undefined = nothing had to be. */

@@ -13,7 +13,7 @@ const JUMP_MS = 1_000
 const ROUGH_MS = 500
 
 /**
- * The time of the database, told by the monotonic clock of this node from its last measurement on: it does not follow a wall clock that is
+ * The time of the database, measured by the monotonic clock of this node from its last measurement on: it does not follow a wall clock that is
  * wrong, or is set. Until the first measurement it is the clock of the system.
  */
 export class DatabaseClock implements StoreClock {
