@@ -130,7 +130,7 @@ test('without secrets a client that is there keeps its own, and a new one gets o
   editFile(dir, 'apis/ledger.json', (body) => JSON.parse(JSON.stringify(body).replace(/\$\{kept\}/g, 'x')))
   const done = await b.run('sync', '-p', dir, '--yes')
   assert.equal(done.status, 0, done.err)
-  assert.match(done.out, /\+ OAuth client app-1 \(the target makes a secret of its own, if it needs one\)/)
+  assert.match(done.out, /\+ OAuth client app-1 \(the target generates a secret, if it needs one\)/)
   const { secret } = await b.ask('GET', '/api/apis/oauth/ledger/app-1')
   assert.ok(typeof secret === 'string' && secret !== '' && secret !== CLIENT_SECRET)
   editFile(dir, 'clients/app-1.json', (body) => ({

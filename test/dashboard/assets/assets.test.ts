@@ -113,7 +113,7 @@ test('secrets of a template go only to callers who may write templates', async (
   }
   const maker = await send({ apis: 'write', api_assets: 'read' }, 'maker')
   assert.equal(maker.made.status, 400)
-  assert.match(maker.made.text, /transformRequestHeaders\.add\.0\.value: holds \*\*\*/)
+  assert.match(maker.made.text, /transformRequestHeaders\.add\.0\.value: contains the mask \*\*\*/)
   assert.ok(!`${maker.made.text}${maker.read.text}`.includes(secret))
   const filled = await send({ apis: 'write', api_assets: 'read' }, 'own', sends('my own'))
   assert.equal(filled.made.status, 200, filled.made.text)

@@ -21,10 +21,11 @@ interface Wording {
   readonly body: string
 }
 
+/** The console shows the same (`portal.usual` of its texts). */
 const USUAL: Readonly<Record<PortalMailType, Wording>> = {
   welcome_email: {
     subject: 'Welcome to the developer portal of {{organisation}}',
-    body: 'Hello {{name}},\n\nyour account at the developer portal of {{organisation}} is ready. You sign in as {{email}}.',
+    body: 'Hello {{name}},\n\nyour account for the developer portal of {{organisation}} is ready. Sign in as {{email}}.',
   },
   key_email: {
     subject: 'Your access to {{api}}',
@@ -32,7 +33,7 @@ const USUAL: Readonly<Record<PortalMailType, Wording>> = {
   },
   reset_password_email: {
     subject: 'Set a new password',
-    body: 'Hello {{name}},\n\nsomebody, most likely you, asked for a new password for the developer portal. If it was not you, there is nothing to do: the password stays as it is.',
+    body: 'Hello {{name}},\n\na new password was requested for your account at the developer portal. If it was not you, ignore this email: your password stays the same.',
   },
 }
 const LONGEST_SUBJECT = 200

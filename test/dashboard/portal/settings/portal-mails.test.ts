@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
+import { PORTAL_SETTINGS } from '../../../../console/src/texts/portal-settings.ts'
 import { sendPortalMail } from '../../../../src/dashboard/portal/settings/portal-mails.ts'
 import type { JsonObject } from '../../../../src/model/json/json.ts'
 import { Deliveries } from '../../../../src/oauth/notifications/deliver.ts'
@@ -135,10 +136,15 @@ test('welcome and reset mails say what they are for', async (t) => {
   const { mailed, parts, dev, copy, orgId } = await mailWorld(t)
   const developer = (await parts.documents.get('developer', dev as never))!
   const welcome = await mailed(() => sendPortalMail(parts, { sort: 'welcome_email', developer, values: {} }))
-  assert.equal(subjectOf(welcome), 'Welcome to the developer portal of First organisation')
+  const shown = (name: keyof typeof PORTAL_SETTINGS, values: Record<string, string>) =>
+    PORTAL_SETTINGS[name].replace(/\{\{(\w+)\}\}/g, (whole, each) => values[each] ?? whole).split('\n\n')
+  const filled = { organisation: 'First organisation', email: String(developer.body.email) }
+  assert.deepEqual([subjectOf(welcome)], shown('portal.usual.welcome_email.subject', filled))
+  assert.ok(welcome.text.includes(shown('portal.usual.welcome_email.body', filled)[1]!), welcome.text)
   const link = 'https://portal.test/reset#secret'
   const values = { link }
   const reset = await mailed(() => sendPortalMail(parts, { sort: 'reset_password_email', developer, values }))
+  assert.ok(reset.text.includes(shown('portal.usual.reset_password_email.body', {})[1]!), reset.text)
   assert.ok(reset.html.includes(`<a href="${link}">${link}</a>`), reset.html)
   await copy({ reset_password_email: { subject: 'Reset', body: 'Go:\n\n{{link}}\n\nSoon.' } })
   const own = await mailed(() => sendPortalMail(parts, { sort: 'reset_password_email', developer, values }))
