@@ -223,7 +223,7 @@ test('definitions whose keys cannot be right are refused by name', async (t) => 
     [{ jwt_source: base64(String(weak)), jwt_signing_method: 'rsa' }, /jwt_source: must be a public key that fits rsa/],
     [{ jwt_source: base64(String(curve)), jwt_signing_method: 'ecdsa' }, /must be a public key that fits ecdsa/],
     [{ jwt_source: base64(SECRET), jwt_signing_method: 'rsa' }, /jwt_source: must be a public key or certificate/],
-    [{ jwt_signing_method: '' }, /jwt_signing_method: needs the kind of the key/],
+    [{ jwt_signing_method: '' }, /jwt_signing_method: needs a key type/],
     [{ jwt_signing_method: 'none' }, /jwt_signing_method: must be one of/],
     [{ jwt_source: 'https://idp.example/jwks' }, /jwt_signing_method: must not be .*hmac/],
     [{ jwt_default_policies: [] }, /jwt_default_policies: must name a policy/],

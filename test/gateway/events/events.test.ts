@@ -296,7 +296,7 @@ test('a definition whose handlers make no sense is refused, and says where', asy
     return answer.text
   }
   const target = 'https://example.org/hook'
-  assert.match(await refused({ Sunrise: [hook(target)] }), /event_handlers\.events\.Sunrise.*no event/)
+  assert.match(await refused({ Sunrise: [hook(target)] }), /event_handlers\.events\.Sunrise: is not an event/)
   assert.match(await refused({ AuthFailure: [hook('ftp://example.org')] }), /event_handlers\.events\.AuthFailure\[0\]/)
   assert.match(await refused({ AuthFailure: [hook(target, { method: 'BREW' })] }), /method/)
   assert.match(await refused({ AuthFailure: [hook(target, { header_map: { Host: 'a' } })] }), /header_map/)
