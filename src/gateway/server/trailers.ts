@@ -1,6 +1,6 @@
 import { FIELD, Fields } from '../../wire/http1/fields.ts'
 import { CORS_FIELDS } from './cors-fields.ts'
-import type { CompiledTransform, TrailerRules } from './exchange.ts'
+import type { CompiledTransform, Exchange, TrailerRules } from './exchange.ts'
 import { pairsOf } from './field-lines.ts'
 import { dropCors } from './respond.ts'
 
@@ -9,8 +9,10 @@ import { dropCors } from './respond.ts'
  * credential, remove or set in a head goes, by the same functions; `hide` takes the administration secrets out of fields.
  */
 export function trailerRules(hide: (fields: Fields) => void): TrailerRules {
+  let last: Answered | undefined
   return {
     forwarded(x) {
+      if (x.requestTrailers === '') return ''
       const fields = fieldsOf(x.requestTrailers)
       hide(fields)
       const { verified = [], withheld, forwarded } = x.credentials
@@ -25,14 +27,42 @@ export function trailerRules(hide: (fields: Fields) => void): TrailerRules {
     },
 
     answered(x) {
-      const fields = fieldsOf(x.answerTrailers ?? '')
-      if (x.limitFields !== '') fields.dropRange(FIELD.ratelimit, FIELD.xRatelimitReset)
-      if (x.corsFields !== CORS_FIELDS.upstream) dropCors(fields, x.corsFields)
-      dropEdited(fields, x.operation?.responseHeaders)
-      dropEdited(fields, x.chain?.responseHeaders)
-      return fields.kept()
+      const lines = x.answerTrailers ?? ''
+      if (lines === '') return ''
+      if (last === undefined || !isAlike(last, x)) last = answered(x, lines)
+      return last.kept
     },
   }
+}
+
+/** What passed of the trailers of an answer, and all that decided it. Most calls of gRPC end alike. */
+interface Answered extends Pick<Exchange, 'answerTrailers' | 'corsFields'> {
+  readonly hasLimits: boolean
+  readonly operation: CompiledTransform | undefined
+  readonly chain: CompiledTransform | undefined
+  readonly kept: string
+}
+
+function isAlike(last: Answered, x: Exchange): boolean {
+  return (
+    last.answerTrailers === x.answerTrailers &&
+    last.corsFields === x.corsFields &&
+    last.hasLimits === (x.limitFields !== '') &&
+    last.operation === x.operation?.responseHeaders &&
+    last.chain === x.chain?.responseHeaders
+  )
+}
+
+function answered(x: Exchange, lines: string): Answered {
+  const { answerTrailers, corsFields } = x
+  const [operation, chain] = [x.operation?.responseHeaders, x.chain?.responseHeaders]
+  const hasLimits = x.limitFields !== ''
+  const fields = fieldsOf(lines)
+  if (hasLimits) fields.dropRange(FIELD.ratelimit, FIELD.xRatelimitReset)
+  if (corsFields !== CORS_FIELDS.upstream) dropCors(fields, corsFields)
+  dropEdited(fields, operation)
+  dropEdited(fields, chain)
+  return { ...{ answerTrailers, corsFields, hasLimits, operation, chain }, kept: fields.kept() }
 }
 
 function dropEdited(fields: Fields, edit: CompiledTransform | undefined): void {
