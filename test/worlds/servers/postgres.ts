@@ -51,12 +51,12 @@ export async function runSql<Row extends object>(url: string, text: string, valu
  * database, its connections and its clients stay.
  */
 export async function keepDatabase(url: string): Promise<() => Promise<void>> {
-  const tables = (
-    await runSql<{ name: string }>(
-      url,
-      "SELECT quote_ident(tablename) AS name FROM pg_tables WHERE schemaname = 'public'",
-    )
-  ).map(({ name }) => name)
+  // Rows of a partitioned table are in its partitions.
+  const named = await runSql<{ name: string }>(
+    url,
+    "SELECT quote_ident(relname) AS name FROM pg_class WHERE relnamespace = 'public'::regnamespace AND relkind = 'r'",
+  )
+  const tables = named.map(({ name }) => name)
   const kept = `kept_${randomUUID().replaceAll('-', '')}`
   const copies = tables.map((name) => `CREATE TABLE ${kept}.${name} AS TABLE public.${name};`)
   await runSql(url, `BEGIN ISOLATION LEVEL REPEATABLE READ; CREATE SCHEMA ${kept}; ${copies.join('')} COMMIT`)
