@@ -52,7 +52,7 @@ async function owner(world: ApisWorld): Promise<void> {
   await page.getByText('Nothing found').waitFor()
   await field(page, 'Add API').fill('own')
   await page.getByRole('option', { name: 'Owned' }).click()
-  await page.getByRole('button', { name: 'Create' }).click()
+  await page.getByRole('button', { name: 'Create', exact: true }).click()
   await heading(page, 'Of an owner').waitFor()
   await page.getByRole('link', { name: 'Create key' }).click()
   await page.getByLabel(/^Alias/).fill('Key of an owner')
