@@ -245,7 +245,7 @@ test('settings show where they come from, and the command bar leads anywhere by 
   assert.equal(await copied(page, row.getByRole('button', { name: /^Copy / })), 'SVC_DB_ADMINSECRET')
   assert.ok(!(await page.content()).includes('the-admin-secret-of-this-test'))
   await checkThemes(page)
-  await page.getByText('Configured').click()
+  await page.getByText('Configured', { exact: true }).click()
   await page.getByLabel('Search').fill('listen')
   await eventually('the filter stands in the address', () => /from=set/.test(page.url()) && /q=listen/.test(page.url()))
   await becomes(() => page.getByRole('row').filter({ hasText: 'page_size' }).count(), 0)
