@@ -175,8 +175,8 @@ test('nodes whose clocks are hours apart say so, and judge dates, limits, claims
   }
   const authorization = await newKey(fast, { expires: Math.floor(Date.now() / 1000) + 3600 })
   await liveAt(nodes, '/allow/x', 200, { authorization })
-  const lapsed = { access_rights: rights('allow'), expires: Math.floor(Date.now() / 1000) - 60 }
-  for (const node of nodes) assert.match((await node.svc('POST', '/svc/keys/create', lapsed)).text, /lies in the past/)
+  const expired = { access_rights: rights('allow'), expires: Math.floor(Date.now() / 1000) - 60 }
+  for (const node of nodes) assert.match((await node.svc('POST', '/svc/keys/create', expired)).text, /lies in the past/)
 
   for (const limits of [
     { rate: 5, per: 300 },

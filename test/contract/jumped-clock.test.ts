@@ -36,7 +36,7 @@ for (const [name, open] of Object.entries(STORES))
     const refresh = { sort: 'refresh', apiId: 'a', clientId: 'c', family: '', body: {} } as const
     const changes: Change[] = [
       { op: 'putSession', hash: session, row: { ...row, evictAt: due } },
-      { op: 'putSession', hash: hashKey('lapsed'), row: { ...row, evictAt: clock.wall() - 1 } },
+      { op: 'putSession', hash: hashKey('expired'), row: { ...row, evictAt: clock.wall() - 1 } },
       { op: 'putTicket', hash: ticket, row: { ...refresh, expiresAt: due, keepUntil: due } },
     ]
     await store.documents.commit(changes, undefined)

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { fault } from '../../../src/errors/fault.ts'
 import { openMemoryStore } from '../../../src/store/memory/open.ts'
-import type { Documents } from '../../../src/store/ports/ports.ts'
+import { forwardDocuments } from '../../../src/store/ports/forward-documents.ts'
 import { becomes } from '../../worlds/base/eventually.ts'
 import { startTestGateway } from '../../worlds/base/harness.ts'
 import { oasApi } from '../../worlds/gateway/admin-fixtures.ts'
@@ -16,14 +16,7 @@ test('a store that refuses what it is to keep, because it is full, is told by /h
   let trials = 0
   const left = new Set<string>()
   const { documents } = store
-  const bounded: Documents = {
-    get: (kind, id) => documents.get(kind, id),
-    find: (kind, index, value) => documents.find(kind, index, value),
-    list: (kind, query) => documents.list(kind, query),
-    scan: (kind) => documents.scan(kind),
-    each: (kind, query) => documents.each(kind, query),
-    values: (kind, index, query) => documents.values(kind, index, query),
-    valuesBy: (kind, by, index, query) => documents.valuesBy(kind, by, index, query),
+  const bounded = forwardDocuments(documents, {
     commit: async (changes, audit) => {
       const isTrial = changes.some(({ op }) => op === 'putTicket')
       if (isTrial) trials++
@@ -35,9 +28,7 @@ test('a store that refuses what it is to keep, because it is full, is told by /h
       }
       return done
     },
-    note: (entry) => documents.note(entry),
-    revision: () => documents.revision(),
-  }
+  })
   const gate = await startTestGateway({ store: { ...store, documents: bounded } })
   t.after(() => gate.close())
   assert.equal((await gate.call('/ready')).status, 200)
