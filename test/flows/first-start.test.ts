@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import type { JsonObject } from '../../src/model/json/json.ts'
+import { newSecret } from '../../src/model/secrets/secret.ts'
 import { call } from '../worlds/base/client.ts'
 import { rights } from '../worlds/base/definitions.ts'
 import { eventually } from '../worlds/base/eventually.ts'
@@ -86,6 +87,21 @@ test('the link of the first start, the organisation that the samples belong to, 
   assert.equal((await json(second.dashboardPort, 'GET', '/api/users/me', headers)).status, 200)
   assert.equal(await second.stop(), 0)
   assert.doesNotMatch(second.output(), LINK)
+})
+
+test('the printed link opens an installation whose seal key is a setting', async (t) => {
+  const cwd = folderFor(t)
+  const sealKey = { SVC_STORAGE_SEALKEY: newSecret() }
+  const product = await startProduct(t, cwd, sealKey)
+  await eventually('the link is printed', () => LINK.test(product.output()))
+  const env = { ...sealKey, SVC_DB_LISTENPORT: String(product.dashboardPort) }
+  // The key is enough: a dashboard of another machine has no data folder here.
+  for (const folder of [cwd, folderFor(t)]) {
+    const printed = await bootstrap(folder, [], env)
+    assert.deepEqual([printed.status, LINK.exec(printed.text)?.[1]], [0, LINK.exec(product.output())![1]], printed.text)
+  }
+  const made = await bootstrap(cwd, ['Acme', 'ada@example.test'], env, 'correct horse battery\n')
+  assert.equal(made.status, 0, made.text)
 })
 
 test('set-up by settings makes the first user at the first start, and only then', async (t) => {
