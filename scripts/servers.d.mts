@@ -36,4 +36,5 @@ export function startPostgres(options?: {
   version?: number
   durable?: boolean
   password?: string
+  standbyOf?: ThrowAwayPostgres
 }): Promise<ThrowAwayPostgres>

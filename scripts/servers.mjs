@@ -87,8 +87,9 @@ function hearing(guard) {
 /**
  * Starts PostgreSQL on a socket in its own folder, for the user `gatehouse`, who may do everything; without a password, unless
  * one is given. `durable`: commits are synced, as in service. `version`: 18 from the development dependency, or one of Debian's.
+ * `standbyOf`: a server of the same version, one of Debian's, that this one follows.
  */
-export async function startPostgres({ version = 18, durable = false, password = '' } = {}) {
+export async function startPostgres({ version = 18, durable = false, password = '', standbyOf } = {}) {
   const bin = await (version === 18 ? embeddedPostgres() : debianPostgres(version))
   const folder = mkdtempSync(join(tmpdir(), 'gatehouse-pg-'))
   const data = join(folder, 'data')
@@ -109,11 +110,13 @@ export async function startPostgres({ version = 18, durable = false, password = 
     chmodSync(file, 0o644)
     initdb.push('--auth=scram-sha-256', `--pwfile=${file}`)
   }
+  const before = [[join(bin, 'initdb'), `--pgdata=${data}`, ...initdb]]
+  const copied = ['--checkpoint=fast', '--write-recovery-conf', `--host=${standbyOf?.folder}`, '--username=gatehouse']
   const server = await startServer({
     folder,
-    before: [[join(bin, 'initdb'), `--pgdata=${data}`, ...initdb]],
+    before: standbyOf === undefined ? before : [[join(bin, 'pg_basebackup'), `--pgdata=${data}`, ...copied]],
     run: [join(bin, 'postgres'), '-D', data, ...words],
-    ready: 'database system is ready to accept connections',
+    ready: 'database system is ready to accept (?:read-only )?connections',
     end: 'SIGQUIT',
     asNobody: true,
   })

@@ -8,7 +8,7 @@ export const storageSettings = group({
   }),
   postgres_url: text(
     '',
-    'PostgreSQL of a cluster, such as `postgres://user:password@host:5432/database?sslmode=verify-full&sslrootcert=FILE`. Given together with `redis_url`. Empty: the embedded store.',
+    'PostgreSQL of a cluster, such as `postgres://user:password@host:5432/database?sslmode=verify-full&sslrootcert=FILE`; of several hosts (`host1:5432,host2:5432`) the one that takes writes is used, unless `target_session_attrs=any`. Given together with `redis_url`. Empty: the embedded store.',
     { secret: true, pattern: '^(?:postgres(?:ql)?://\\S+)?$', allowed: 'a postgres URL' },
   ),
   postgres_listen_url: text(

@@ -146,18 +146,33 @@ test('what older programs have filed is filed anew by newer ones, and not the ot
 test('an address is read with all that people put into it, and refused without telling it', () => {
   const address = readAddress('postgresql://us%40er:p%2Fw@[::1]:6432/d%20b?sslmode=no-verify&application_name=x')
   assert.deepEqual(
-    [address.user, address.password, address.host, address.port, address.database, address.application_name],
-    ['us@er', 'p/w', '::1', 6432, 'd b', 'x'],
+    [address.user, address.config.password, address.hosts.all, address.database, address.config.application_name],
+    ['us@er', 'p/w', [{ host: '::1', port: 6432 }], 'd b', 'x'],
   )
-  assert.deepEqual(address.ssl, { rejectUnauthorized: false })
-  assert.equal(readAddress('postgres://u:p@h/d').ssl, undefined)
-  assert.deepEqual(readAddress('postgres://u:p@h/d?sslmode=require').ssl, {})
+  assert.deepEqual(address.config.ssl, { rejectUnauthorized: false })
+  assert.equal(readAddress('postgres://u:p@h/d').config.ssl, undefined)
+  assert.deepEqual(readAddress('postgres://u:p@h/d?sslmode=require').config.ssl, {})
+  const hostsOf = (url: string) => {
+    const { all, writable } = readAddress(url).hosts
+    return `${all.map(({ host, port }) => `${host}:${port}`)} ${writable}`
+  }
+  for (const [url, hosts] of Object.entries({
+    'postgres://u:p@a/d': 'a:5432 false',
+    'postgres://u:p@a/d?target_session_attrs=read-write': 'a:5432 true',
+    'postgres://u:p@a:1,[::2]:3,c/d': 'a:1,::2:3,c:5432 true',
+    'postgres://u:p@a:1,b/d?target_session_attrs=any': 'a:1,b:5432 false',
+    'postgres://u:p@a/d?host=/x,/y&port=1,2&target_session_attrs=primary': '/x:1,/y:2 true',
+    'postgres://u:p@a/d?host=/x,/y&port=7': '/x:7,/y:7 true',
+  }))
+    assert.equal(hostsOf(url), hosts)
   for (const wrong of [
     '',
     'mysql://u:hush@h/d',
     'postgres://u:hush@h',
     'postgres://:hush@h/d',
     'postgres://u:hush@h/d?sslmode=prefer',
+    'postgres://u:hush@h,/d',
+    'postgres://u:hush@h/d?target_session_attrs=standby',
     'postgres://u:hush@h/d?hush=1&target=2',
     'postgres://u:hush%@h/d',
     'postgres://u:hush@h/d?sslrootcert=/not/there',

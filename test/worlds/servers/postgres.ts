@@ -35,6 +35,12 @@ function preparedServer(version: number): Promise<Prepared> {
   return known
 }
 
+/** Address of the database `postgres` of several servers, given by the folders of their sockets. */
+export function urlOfHosts(servers: readonly { readonly folder: string }[]): string {
+  const folders = servers.map(({ folder }) => folder).join(',')
+  return `postgres://gatehouse@localhost/postgres?host=${encodeURIComponent(folders)}`
+}
+
 /** Runs one statement on a separate connection. */
 export async function runSql<Row extends object>(url: string, text: string, values: unknown[] = []): Promise<Row[]> {
   const client = new Client(url)

@@ -2,31 +2,72 @@ import { readFileSync } from 'node:fs'
 import { Client, type ClientConfig, Pool, types } from 'pg'
 import { fault } from '../../../errors/fault.ts'
 import type { Log } from '../../../model/logs/log.ts'
+import { isLost, READ_ONLY } from './faults.ts'
 
 // The one place where clients of PostgreSQL are made.
 
 const CONNECT_TIMEOUT_MS = 5_000
+/** Of one of several hosts: the next one is to be reached within the patience of callers. */
+const HOST_TIMEOUT_MS = 2_000
 const IDLE_MS = 30_000
 const INT8 = 20
 const NUMERIC = 1700
 const JSON_TEXTS = new Set([114, 3802])
 
-/** How to reach a server. Holds the password. */
-export type Address = ClientConfig & { readonly host: string; readonly user: string; readonly database: string }
+/** How to reach a server, or the writable one of several. Holds the password. */
+export interface Address {
+  readonly hosts: Hosts
+  readonly user: string
+  readonly database: string
+  readonly config: ClientConfig
+}
+
+interface Host {
+  readonly host: string
+  readonly port: number
+}
+
+/** The hosts of an address. All connections go to the one that worked last; one that fails makes way for the next. */
+export class Hosts {
+  readonly all: readonly Host[]
+  /** True: a host that takes no writes is passed over. */
+  readonly writable: boolean
+  private current = 0
+
+  constructor(all: readonly Host[], writable: boolean) {
+    this.all = all
+    this.writable = writable
+  }
+
+  /** Where to connect next. */
+  get target(): Host {
+    return this.all[this.current]!
+  }
+
+  /** The host could not be reached, or takes no writes. Several connections may say so of the same one. */
+  failed(host: Host): void {
+    if (host === this.target) this.current = (this.current + 1) % this.all.length
+  }
+}
 
 /**
  * Reads an address such as `postgres://user:password@host:5432/database?sslmode=verify-full&sslrootcert=FILE`. `sslmode` is
  * `disable`, `require` (the certificate is checked all the same), `verify-ca`, `verify-full` or `no-verify`; without one there
- * is no TLS, unless a certificate file is named. A folder of sockets is given as `?host=/run/postgresql`.
+ * is no TLS, unless a certificate file is named. A folder of sockets is given as `?host=/run/postgresql`. Several hosts are separated by
+ * commas; of these the one that takes writes is used, unless `target_session_attrs` is `any`.
  * @throws Fault `setting_invalid`; nothing of the address is in its text but names of parameters and files
  */
 export function readAddress(url: string, setting = 'storage.postgres_url'): Address {
   const refuse = (why: string) => fault('setting_invalid', `${setting}: ${why}`)
-  const parsed = URL.canParse(url) ? new URL(url) : undefined
-  if (parsed === undefined || !/^postgres(?:ql)?:$/.test(parsed.protocol)) {
+  const parts = /^(postgres(?:ql)?:\/\/)([^/?#]*@)?([^/?#]*)(.*)$/.exec(url)
+  const [, scheme, who = '', authority = '', rest] = parts ?? []
+  const urls = authority.split(',').map((host) => `${scheme}${who}${host}${rest}`)
+  if (parts === null || !urls.every((one) => URL.canParse(one))) {
     throw refuse('must be an address such as postgres://user:password@host:5432/database')
   }
-  const { searchParams: given } = parsed
+  const parsed = urls.map((one) => new URL(one))
+  const first = parsed[0]!
+  const given = first.searchParams
   for (const name of given.keys()) if (!PARAMETERS.has(name)) throw refuse(`knows no parameter ${name.slice(0, 50)}`)
   const text = (encoded: string, what: string) => {
     try {
@@ -35,24 +76,39 @@ export function readAddress(url: string, setting = 'storage.postgres_url'): Addr
       throw refuse(`the ${what} is not percent-encoded`)
     }
   }
-  const host = given.get('host') ?? text(parsed.hostname.replace(/^\[(.*)\]$/, '$1'), 'host')
-  const user = text(parsed.username, 'user')
-  const database = text(parsed.pathname.slice(1), 'database')
-  if (host === '' || user === '' || database === '') throw refuse('must name user, host and database')
+  const names =
+    given.get('host')?.split(',') ?? parsed.map(({ hostname }) => text(hostname.replace(/^\[(.*)\]$/, '$1'), 'host'))
+  const ports = given.get('port')?.split(',') ?? parsed.map(({ port }) => port)
+  const hosts = names.map((host, i) => ({ host, port: Number(ports.length === 1 ? ports[0] : ports[i]) || 5432 }))
+  const user = text(first.username, 'user')
+  const database = text(first.pathname.slice(1), 'database')
+  if (names.includes('') || user === '' || database === '') throw refuse('must name user, host and database')
   const ssl = readTls(given, refuse)
   return {
-    ...{ host, user, database, port: Number(given.get('port') ?? parsed.port) || 5432 },
-    password: text(parsed.password, 'password'),
-    application_name: given.get('application_name') ?? 'gatehouse',
-    enableChannelBinding: given.get('channel_binding') === 'require',
-    ...(ssl !== undefined && { ssl }),
-  } as Address
+    hosts: new Hosts(hosts, readTarget(given, hosts.length, refuse)),
+    ...{ user, database },
+    config: {
+      ...{ user, database },
+      password: text(first.password, 'password'),
+      application_name: given.get('application_name') ?? 'gatehouse',
+      enableChannelBinding: given.get('channel_binding') === 'require',
+      ...(ssl !== undefined && { ssl }),
+    } as ClientConfig,
+  }
 }
 
 const PARAMETERS = new Set([
   ...['host', 'port', 'application_name', 'channel_binding'],
-  ...['sslmode', 'sslrootcert', 'sslcert', 'sslkey'],
+  ...['sslmode', 'sslrootcert', 'sslcert', 'sslkey', 'target_session_attrs'],
 ])
+
+/** True when only a host that takes writes will do. The store writes always, so that is the default where there is a choice. */
+function readTarget(given: URLSearchParams, hosts: number, refuse: (why: string) => Error): boolean {
+  const wanted = given.get('target_session_attrs') ?? (hosts > 1 ? 'read-write' : 'any')
+  if (wanted !== 'read-write' && wanted !== 'primary' && wanted !== 'any')
+    throw refuse('target_session_attrs must be one of read-write, primary, any')
+  return wanted !== 'any'
+}
 
 function readTls(given: URLSearchParams, refuse: (why: string) => Error): ClientConfig['ssl'] {
   const file = (name: string) => {
@@ -84,13 +140,14 @@ function readTls(given: URLSearchParams, refuse: (why: string) => Error): Client
 }
 
 /** Says where an address leads, without the password. */
-export function addressText({ host, port, user, database }: Address): string {
-  return `user "${user}" at ${host}:${port}, database "${database}"`
+export function addressText({ hosts, user, database }: Address): string {
+  const places = hosts.all.map(({ host, port }) => `${host}:${port}`)
+  return `user "${user}" at ${places.join(', ')}, database "${database}"`
 }
 
 /** A separate connection; `connect` it. The event `end` reports its end. */
 export function makeClient(address: Address, options: { pipeline?: boolean; query_timeout?: number } = {}): Client {
-  const client = new Client({ ...address, ...SETTINGS, ...options })
+  const client = new (clientOf(address))({ ...address.config, ...settingsOf(address), ...options })
   // A lost server would end the process otherwise; `end` follows.
   client.on('error', () => {})
   return client
@@ -98,15 +155,67 @@ export function makeClient(address: Address, options: { pipeline?: boolean; quer
 
 /** A pool of at most `size` connections, made when they are needed. */
 export function makePool(address: Address, size: number, log: Log): Pool {
-  const pool = new Pool({ ...address, ...SETTINGS, max: size, idleTimeoutMillis: IDLE_MS })
+  const pool = new Pool({
+    ...address.config,
+    ...settingsOf(address),
+    Client: clientOf(address),
+    max: size,
+    idleTimeoutMillis: IDLE_MS,
+  })
   pool.on('error', (error) => log.debug({ err: error }, 'lost an idle PostgreSQL connection'))
   // While one is in use the pool does not listen.
   pool.on('connect', (client) => client.on('error', () => {}))
   return pool
 }
 
+/** A class of clients that connect to the current one of these hosts, and pass on to the next when it cannot be used. */
+function clientOf({ hosts, config: { password } }: Address): typeof Client {
+  return class HostClient extends Client {
+    readonly #host: Host
+
+    constructor(config?: ClientConfig | string) {
+      const host = hosts.target
+      // Named, because a pool hides it from copies.
+      super({ ...(config as ClientConfig), password, ...host })
+      this.#host = host
+    }
+
+    /** With a callback for a pool, else as a promise. */
+    override connect(callback?: unknown): Promise<never> {
+      const opened = this.#open() as Promise<never>
+      if (typeof callback !== 'function') return opened
+      opened.then(
+        () => callback(null, this),
+        (error: unknown) => callback(error),
+      )
+      return opened
+    }
+
+    async #open(): Promise<void> {
+      try {
+        await super.connect()
+        if (hosts.writable) await this.#mustTakeWrites()
+      } catch (error) {
+        if (isLost(error)) hosts.failed(this.#host)
+        throw error
+      }
+    }
+
+    async #mustTakeWrites(): Promise<void> {
+      const { rows } = await this.query<{ transaction_read_only: string }>('SHOW transaction_read_only')
+      if (rows[0]?.transaction_read_only === 'off') return
+      await this.end()
+      const { host, port } = this.#host
+      throw Object.assign(new Error(`${host}:${port} takes no writes`), { code: READ_ONLY })
+    }
+  }
+}
+
+function settingsOf({ hosts }: Address): ClientConfig {
+  return { ...SETTINGS, connectionTimeoutMillis: hosts.all.length > 1 ? HOST_TIMEOUT_MS : CONNECT_TIMEOUT_MS }
+}
+
 const SETTINGS = {
-  connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
   keepAlive: true,
   keepAliveInitialDelayMillis: 10_000,
   types: {

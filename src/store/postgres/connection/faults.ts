@@ -2,10 +2,12 @@ import { Fault, fault } from '../../../errors/fault.ts'
 
 // SQLSTATE codes, https://www.postgresql.org/docs/current/errcodes-appendix.html
 const DISK_FULL = '53100'
+/** The server is a standby, or takes no writes for another reason. */
+export const READ_ONLY = '25006'
 /** Sign-in, privileges, no such database. */
 const REFUSED = new Set(['28000', '28P01', '3D000', '42501'])
 /** The server goes, comes up, has no room for another connection, or was promoted elsewhere. */
-const AWAY = new Set(['57P01', '57P02', '57P03', '57P05', '53300', '25P03', '25006'])
+const AWAY = new Set(['57P01', '57P02', '57P03', '57P05', '53300', '25P03', READ_ONLY])
 /** Another transaction took too long. */
 const SLOW = new Set(['57014', '55P03', '40001', '40P01'])
 const SYSTEM = new Set([

@@ -1,0 +1,48 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { startPostgres, type ThrowAwayPostgres } from '../../../scripts/servers.mjs'
+import { newDocumentId } from '../../../src/model/documents/ids.ts'
+import { openPostgresStore } from '../../../src/store/postgres/connection/open.ts'
+import { eventually } from '../../worlds/base/eventually.ts'
+import { runSql, urlOfHosts } from '../../worlds/servers/postgres.ts'
+
+const setReadOnly = async (server: ThrowAwayPostgres, value: 'on' | 'off') => {
+  await runSql(server.url(), `ALTER SYSTEM SET default_transaction_read_only = ${value}`)
+  await runSql(server.url(), 'SELECT pg_reload_conf()')
+}
+
+test('of several hosts the one that takes writes is used, and the next when it stops to', async (t) => {
+  const [first, second] = await Promise.all([startPostgres(), startPostgres()])
+  t.after(() => Promise.all([first.stop(), second.stop()]))
+  await (await openPostgresStore({ url: second.url() })).close()
+  await setReadOnly(first, 'on')
+  const store = await openPostgresStore({ url: urlOfHosts([{ folder: '/not/there' }, first, second]) })
+  t.after(() => store.close())
+  const commit = (name: string) =>
+    store.documents.commit([{ op: 'put', kind: 'api', id: newDocumentId(), body: { api_id: name } }], undefined)
+  const holds = async (server: ThrowAwayPostgres, name: string) =>
+    (await runSql(server.url(), 'SELECT 1 FROM document WHERE body LIKE $1', [`%"${name}"%`])).length === 1
+  await commit('one')
+  assert.ok(await holds(second, 'one'))
+  assert.ok(store.listening)
+
+  await setReadOnly(first, 'off')
+  await (await openPostgresStore({ url: first.url() })).close()
+  await setReadOnly(second, 'on')
+  // The connection that wrote is told of the change some time later.
+  await eventually('writes go to the first', async () => {
+    await commit(newDocumentId())
+    return (await runSql(first.url(), 'SELECT 1 FROM document')).length > 0
+  })
+  await commit('two')
+  assert.ok(await holds(first, 'two'))
+  assert.ok(!(await holds(second, 'two')))
+})
+
+test('where no host takes writes it is said', async (t) => {
+  const server = await startPostgres()
+  t.after(() => server.stop())
+  await setReadOnly(server, 'on')
+  const url = `${urlOfHosts([server])}&target_session_attrs=read-write`
+  await assert.rejects(openPostgresStore({ url, patienceMs: 0 }), { code: 'store_away', message: /takes no writes/ })
+})
