@@ -29,7 +29,7 @@ test('of several hosts the one that takes writes is used, and the next when it s
   await setReadOnly(first, 'off')
   await (await openPostgresStore({ url: first.url() })).close()
   await setReadOnly(second, 'on')
-  // The connection that wrote is told of the change some time later.
+  // The connection that wrote learns of the change some time later.
   await eventually('writes go to the first', async () => {
     await commit(newDocumentId())
     return (await runSql(first.url(), 'SELECT 1 FROM document')).length > 0

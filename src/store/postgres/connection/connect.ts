@@ -28,7 +28,7 @@ interface Host {
 }
 
 /** The hosts of an address. All connections go to the one that worked last; one that fails makes way for the next. */
-export class Hosts {
+class Hosts {
   readonly all: readonly Host[]
   /** True: a host that takes no writes is passed over. */
   readonly writable: boolean
