@@ -5,7 +5,8 @@ import { SETTINGS, type Setting } from '../src/config/settings.ts'
 import { productVersion } from '../src/config/version.ts'
 import { allRoutes } from '../src/dashboard/routes/routes.ts'
 import { openapiOf } from '../src/dashboard/server/openapi.ts'
-import type { DashboardParts } from '../src/dashboard/server/parts.ts'
+import type { DashboardInputs } from '../src/dashboard/server/parts.ts'
+import { dashboardServices } from '../src/dashboard/server/compose-services.ts'
 import { CATALOG, catalogEntry, type FaultCode } from '../src/errors/catalog.ts'
 import type { ScalarFields } from '../src/model/json/scalar-fields.ts'
 import { silentLog } from '../src/model/logs/log.ts'
@@ -48,7 +49,7 @@ function openapiFile(): string {
   const { config } = loadConfig({ env: {}, cwd: import.meta.dirname })
   const store = openMemoryStore()
   const { documents, tokens, counters } = store
-  const parts: DashboardParts = {
+  const inputs: DashboardInputs = {
     ...{ store, documents, tokens, counters, config, log: silentLog, clock: systemClock },
     sealKey: new Uint8Array(32),
     adminSecret: '',
@@ -58,6 +59,7 @@ function openapiFile(): string {
     locks: new KeyedMutex(),
     settled: async () => {},
   }
+  const parts = { ...inputs, ...dashboardServices(inputs) }
   const text = JSON.stringify(openapiOf(allRoutes(parts), parts.version), null, 1)
   void store.close()
   return `${text}\n`

@@ -1,7 +1,9 @@
 import { setPriority } from 'node:os'
 import { join } from 'node:path'
 import { parentPort, workerData } from 'node:worker_threads'
+import type { DashboardInputs } from '../dashboard/server/parts.ts'
 import { startDashboard } from '../dashboard/server/server.ts'
+import { dashboardServices } from '../dashboard/server/compose-services.ts'
 import { fault, toFault } from '../errors/fault.ts'
 import { TRIAL_WITHIN_MS, type Trial, type TrialRequest } from '../model/apis/definition/trial.ts'
 import { DroppedConnections } from '../model/nodes/dropped-connections.ts'
@@ -66,25 +68,25 @@ async function run(seed: DashboardSeed): Promise<{ port: number; close(): Promis
     const trials = new ThreadClient<TrialRequest, Trial>(seed.trials)
     const settled = new ThreadClient<number, void>(seed.settled)
     const home = config.dashboard.home_dir || seed.path
-    const dashboard = await startDashboard(
-      {
-        ...{ store, documents, tokens, counters, config, log, sealKey, adminSecret, version, settings },
-        clock: store.clock ?? systemClock,
-        locks: new KeyedMutex(),
-        drops: new DroppedConnections(seed.dropCells),
-        defaultOrg: defaultOrg.id,
-        // The write is done whatever becomes of the wait for it.
-        settled: (revision) => settled.ask(revision, BEHIND).catch(() => {}),
-        tryRequest: (trial) => trials.ask(trial, { ...BEHIND, withinMs: TRIAL_WITHIN_MS + BEYOND_MS }),
-        passwordRules: readPasswordRules(join(home, 'schemas', 'basic_auth.json')),
-        userPasswordRules: readPasswordRules(join(home, 'schemas', 'password.json')),
-        developerPasswordRules: readPasswordRules(
-          join(home, 'schemas', 'developer_password.json'),
-          DEVELOPER_PASSWORD_SCHEMA,
-        ),
-      },
-      { host: config.dashboard.listen_host, port: config.dashboard.listen_port },
-    )
+    const inputs: DashboardInputs = {
+      ...{ store, documents, tokens, counters, config, log, sealKey, adminSecret, version, settings },
+      clock: store.clock ?? systemClock,
+      locks: new KeyedMutex(),
+      drops: new DroppedConnections(seed.dropCells),
+      defaultOrg: defaultOrg.id,
+      // The write is done whatever becomes of the wait for it.
+      settled: (revision) => settled.ask(revision, BEHIND).catch(() => {}),
+      tryRequest: (trial) => trials.ask(trial, { ...BEHIND, withinMs: TRIAL_WITHIN_MS + BEYOND_MS }),
+      passwordRules: readPasswordRules(join(home, 'schemas', 'basic_auth.json')),
+      userPasswordRules: readPasswordRules(join(home, 'schemas', 'password.json')),
+      developerPasswordRules: readPasswordRules(
+        join(home, 'schemas', 'developer_password.json'),
+        DEVELOPER_PASSWORD_SCHEMA,
+      ),
+    }
+    const parts = { ...inputs, ...dashboardServices(inputs) }
+    const { listen_host: host, listen_port } = config.dashboard
+    const dashboard = await startDashboard(parts, { host, port: listen_port })
     closers.push(() => dashboard.close())
     return { port: dashboard.port, close }
   } catch (error) {

@@ -6,8 +6,6 @@ const PRODUCT = /^(?:src|console\/src)\//
 /** What tests need and the product does not, each with the reason. */
 const FOR_TESTS: Readonly<Record<string, string>> = {
   FakeClock: 'the double of the clock, which stands beside it so that both keep one shape',
-  linksSent: 'waits for mails that a call left running; a test may not sleep',
-  portalLinksSent: 'the same for the portal',
   sweepsDone: 'waits for a sweep that a call left running',
 }
 

@@ -17,7 +17,7 @@ import { bodyOf } from '../../publish/oauth-clients/oauth-client-parts.ts'
 import { sessionView } from '../../publish/sessions/quotas.ts'
 import type { SessionRow, StoredDocument } from '../../store/ports/ports.ts'
 import { withheldFrom } from '../keys/key-shape.ts'
-import { type PolicyApis, policyApisFor } from '../policies/policy-apis.ts'
+import type { PolicyApis } from '../policies/policy-apis.ts'
 import type { Call } from '../routes/call.ts'
 import type { DashboardParts } from '../server/parts.ts'
 import type { Visibility } from './visibility.ts'
@@ -35,7 +35,7 @@ export function checkSoleOwner(visibility: Visibility, what: string, apiIds: rea
 
 /** The same for a key or token. @throws Fault `shared_with_others` (403), `store_away` */
 export async function checkSoleKeyOwner(
-  parts: Pick<DashboardParts, 'documents' | 'store'>,
+  parts: Pick<DashboardParts, 'documents' | 'policyApis'>,
   { visibility }: Pick<Call, 'visibility'>,
   row: SessionApis,
 ): Promise<void> {
@@ -71,14 +71,14 @@ type SharedDocument = Pick<StoredDocument, 'kind' | 'body'>
  * pass. @throws Fault `shared_with_others` (403), `store_away`
  */
 export async function checkSoleDocumentOwner(
-  { documents, store }: Pick<DashboardParts, 'documents' | 'store'>,
+  { policyApis }: Pick<DashboardParts, 'policyApis'>,
   { visibility }: Pick<Call, 'visibility'>,
   shared: readonly SharedDocument[],
   others: readonly string[] = [],
 ): Promise<void> {
   const what = Object.hasOwn(SHARED, shared[0]?.kind ?? '') ? SHARED[shared[0]!.kind as ReferringKind] : undefined
   if (visibility.everything || what === undefined) return
-  const policies = await policyApisFor(documents, store.feed).fresh()
+  const policies = await policyApis.fresh()
   checkSoleOwner(visibility, what, [...others, ...shared.flatMap((document) => apisBehind(policies, document))])
 }
 
@@ -96,7 +96,7 @@ type SessionApis = Pick<SessionRow, 'orgId' | 'body' | 'apiIds' | 'policyIds'>
 
 /** The same for an OAuth client. @throws Fault `shared_with_others` (403), `store_away` */
 export function checkSoleClientOwner(
-  parts: Pick<DashboardParts, 'documents' | 'store'>,
+  parts: Pick<DashboardParts, 'documents' | 'policyApis'>,
   call: Pick<Call, 'visibility'>,
   client: OAuthClient,
 ): Promise<void> {
@@ -116,11 +116,11 @@ const EVERYTHING: SoleOwnership = { key: () => true, client: () => true, policy:
 
 /** The objects that a caller owns alone, as of now. @throws Fault `store_away` */
 export async function soleOwnership(
-  { documents, store }: Pick<DashboardParts, 'documents' | 'store'>,
+  { policyApis }: Pick<DashboardParts, 'policyApis'>,
   { visibility }: Pick<Call, 'visibility'>,
 ): Promise<SoleOwnership> {
   if (visibility.everything) return EVERYTHING
-  const policies = await policyApisFor(documents, store.feed).fresh()
+  const policies = await policyApis.fresh()
   const sees = (apiIds: readonly string[]) => visibility.hidden(apiIds) === 0
   const document: SoleOwnership['document'] = (shared) => sees(apisBehind(policies, shared))
   return {
@@ -133,10 +133,10 @@ export async function soleOwnership(
 
 /** The APIs that the tokens of a client may have rights on. @throws Fault `store_away` */
 export async function apisOfAccess(
-  { documents, store }: Pick<DashboardParts, 'documents' | 'store'>,
+  { policyApis }: Pick<DashboardParts, 'policyApis'>,
   client: OAuthClient,
 ): Promise<string[]> {
-  return apisBehind(await policyApisFor(documents, store.feed).fresh(), clientDocument(client))
+  return apisBehind(await policyApis.fresh(), clientDocument(client))
 }
 
 function clientDocument(client: OAuthClient): SharedDocument {
@@ -145,10 +145,10 @@ function clientDocument(client: OAuthClient): SharedDocument {
 
 /** The APIs that a key or token has rights on, by itself or by its policies. @throws Fault `store_away` */
 export async function apisOfSession(
-  { documents, store }: Pick<DashboardParts, 'documents' | 'store'>,
+  { policyApis }: Pick<DashboardParts, 'policyApis'>,
   row: SessionApis,
 ): Promise<string[]> {
-  return sessionApis(await policyApisFor(documents, store.feed).fresh(), row)
+  return sessionApis(await policyApis.fresh(), row)
 }
 
 function sessionApis(policies: PolicyApis, { orgId, body, apiIds, policyIds }: SessionApis): string[] {
@@ -176,7 +176,7 @@ export async function checkForeignRightsUnchanged(
   if (visibility.everything) return false
   const all = await apisOfSession(parts, row)
   if (visibility.hidden(all) === 0) return false
-  const policies = await policyApisFor(parts.documents, parts.store.feed).fresh()
+  const policies = await parts.policyApis.fresh()
   const shown = await sessionView(
     parts,
     row.body,

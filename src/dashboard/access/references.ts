@@ -6,14 +6,14 @@ import type { JsonObject } from '../../model/json/json.ts'
 import { referencedHook } from '../../publish/events/events.ts'
 import { storedClient } from '../../publish/oauth-clients/oauth-client-parts.ts'
 import type { Documents } from '../../store/ports/ports.ts'
-import { isVisiblePolicy, policyApisFor } from '../policies/policy-apis.ts'
+import { isVisiblePolicy } from '../policies/policy-apis.ts'
 import type { Call } from '../routes/call.ts'
 import type { DashboardParts } from '../server/parts.ts'
 import { apisOfAccess } from './co-owned.ts'
 import { seesDocumented } from './owned.ts'
 
 type Writer = Pick<Call, 'visibility' | 'actor'>
-type Parts = Pick<DashboardParts, 'documents' | 'store'>
+type Parts = Pick<DashboardParts, 'documents' | 'policyApis'>
 
 /** How references are judged. */
 interface Judging {
@@ -74,8 +74,8 @@ const SEEN: Readonly<
   Record<ReferenceKind, (parts: Parts, writer: Writer, reference: Reference, orgId: string) => Promise<boolean>>
 > = {
   api: async (_parts, { visibility }, { id }) => visibility.apiId(id),
-  async policy({ documents, store }, { visibility }, { id }, orgId) {
-    const policies = await policyApisFor(documents, store.feed).fresh()
+  async policy({ policyApis }, { visibility }, { id }, orgId) {
+    const policies = await policyApis.fresh()
     return isVisiblePolicy(policies, visibility, orgId, id)
   },
   async client(parts, { visibility }, { id }, orgId) {
@@ -95,9 +95,9 @@ const SEEN: Readonly<
     )
   },
   // A reference to a policy is a reference to all its APIs.
-  async subject({ documents, store }, { visibility }, { id }, orgId) {
+  async subject({ policyApis }, { visibility }, { id }, orgId) {
     if (visibility.apiId(id)) return true
-    const policies = await policyApisFor(documents, store.feed).fresh()
+    const policies = await policyApis.fresh()
     return isVisiblePolicy(policies, visibility, orgId, id)
   },
   user: ({ documents }, _writer, { kind, id }, orgId) => isOfOrg(documents, orgId, kind, id),

@@ -2,7 +2,6 @@ import { toFault } from '../../errors/fault.ts'
 import { isObject, type Json, type JsonObject } from '../../model/json/json.ts'
 import { oneLine } from '../../model/portal/settings/portal-mail.ts'
 import type { EventMail } from '../../publish/events/domain-events.ts'
-import { sendMail, sendsMail } from '../server/mail.ts'
 import type { DashboardParts } from '../server/parts.ts'
 
 /** Mails that wait for those before them; further ones are dropped. */
@@ -18,11 +17,11 @@ export function eventMailer(parts: DashboardParts): (mail: EventMail) => void {
   let waiting = 0
   let queue = Promise.resolve()
   return (mail) => {
-    if (!sendsMail(parts)) return
+    if (!parts.mailer.isOn) return
     if (waiting >= MOST_WAITING) return parts.log.warn({ org_id: mail.orgId }, 'too many event mails, dropped one')
     waiting++
     queue = queue
-      .then(() => sendMail(parts, { to: mail.to, subject: oneLine(mail.event).slice(0, 150), text: textOf(mail) }))
+      .then(() => parts.mailer.send({ to: mail.to, subject: oneLine(mail.event).slice(0, 150), text: textOf(mail) }))
       .catch((error: unknown) => {
         const { code, cause } = toFault(error)
         parts.log.error({ code, cause, org_id: mail.orgId }, 'cannot send an event mail')

@@ -8,7 +8,7 @@ import type { SessionRow } from '../../store/ports/ports.ts'
 import { soleOwnership } from '../access/co-owned.ts'
 import { mayWrite } from '../access/secrets-view.ts'
 import { apiDocumentOf } from '../apis/api-document.ts'
-import { type PolicyApis, policyApisFor } from '../policies/policy-apis.ts'
+import type { PolicyApis } from '../policies/policy-apis.ts'
 import { KeyFacts, keyFacts } from '../portal/developers/key-entry.ts'
 import type { Answer } from '../routes/answer.ts'
 import type { Call } from '../routes/call.ts'
@@ -18,7 +18,6 @@ import type { Route } from '../routes/route.ts'
 import type { DashboardParts } from '../server/parts.ts'
 import { eachKey, type KeyQuery, pageOfKeys } from './key-pages.ts'
 import { KeyData, keyData, listedName, maskKeyFor } from './key-shape.ts'
-import { keyTotalsFor } from './key-totals.ts'
 
 const READ = { permission: 'keys', intent: 'read' } as const
 const Q = Type.String({ maxLength: 1024, description: 'Part of the alias, or the whole key or hash.' })
@@ -111,7 +110,7 @@ async function queryOf(parts: DashboardParts, call: Call, apiId: string | undefi
 
 /** The APIs and policies by which keys come into the list; undefined = all keys do. */
 async function reachOf(parts: DashboardParts, call: Call, apiId: string | undefined): Promise<KeyQuery['reach']> {
-  const policies = policyApisFor(parts.documents, parts.store.feed)
+  const policies = parts.policyApis
   const orgId = call.actor?.orgId ?? ''
   if (apiId !== undefined && apiId !== '-') {
     const { body } = await apiDocumentOf(parts, call, apiId)
@@ -124,7 +123,7 @@ async function reachOf(parts: DashboardParts, call: Call, apiId: string | undefi
 
 /** Keys with a policy. One that is not seen has none. */
 async function reachOfPolicy(parts: DashboardParts, call: Call, policyId: string): Promise<KeyQuery['reach']> {
-  const policies = await policyApisFor(parts.documents, parts.store.feed).fresh()
+  const policies = await parts.policyApis.fresh()
   const isSeen = call.visibility.everything || call.visibility.anyApi(policies.of(call.actor?.orgId ?? '', policyId))
   return { apiIds: [], policyIds: isSeen ? [policyId] : [] }
 }
@@ -172,7 +171,7 @@ async function keyOfList(parts: DashboardParts, call: Call, row: SessionRow) {
 async function take(parts: DashboardParts, call: Call, { query, named }: Wanted) {
   const page = pageOf(call)
   if (named === undefined && page !== 'all')
-    return pageOfKeys({ tokens: parts.tokens, totals: keyTotalsFor(parts) }, query, page)
+    return pageOfKeys({ tokens: parts.tokens, totals: parts.keyTotals }, query, page)
   const rows = named === undefined || (page !== 'all' && page.offset > 0) ? [] : [named]
   return { rows, total: 1 }
 }

@@ -42,22 +42,3 @@ export class KeyTotals {
     return total
   }
 }
-
-const totals = new WeakMap<Tokens, KeyTotals>()
-
-/** The one of a store, for all routes. */
-export function keyTotalsFor({
-  tokens,
-  clock,
-  store,
-}: {
-  readonly tokens: Tokens
-  readonly clock: Clock
-  readonly store: { readonly feed: Feed }
-}): KeyTotals {
-  const known = totals.get(tokens)
-  if (known !== undefined) return known
-  const made = new KeyTotals(tokens, store.feed, clock)
-  totals.set(tokens, made)
-  return made
-}

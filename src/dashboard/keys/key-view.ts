@@ -9,7 +9,6 @@ import { type FoundKey, findKey, type KeyNaming } from '../../publish/keys/find-
 import { sessionView } from '../../publish/sessions/quotas.ts'
 import type { SessionRow } from '../../store/ports/ports.ts'
 import { checkReferences } from '../access/references.ts'
-import { policyApisFor } from '../policies/policy-apis.ts'
 import type { Call } from '../routes/call.ts'
 import type { DashboardParts } from '../server/parts.ts'
 
@@ -42,7 +41,7 @@ export async function checkKeyVisible(
 ): Promise<void> {
   if (actor === undefined || (actor.orgId !== '' && orgId !== actor.orgId)) throw fault('key_not_owned')
   if (visibility.everything) return
-  const policies = await policyApisFor(parts.documents, parts.store.feed).fresh()
+  const policies = await parts.policyApis.fresh()
   const given = policyIdsOf(body as Session).flatMap((id) => policies.of(orgId, id))
   if (!visibility.anyApi([...rightsIn(body).keys(), ...given])) throw fault('not_owner')
 }

@@ -9,17 +9,16 @@ import { checkSoleClientOwner } from '../access/co-owned.ts'
 import { checkReferences } from '../access/references.ts'
 import { maskSecretsFor, mayWrite } from '../access/secrets-view.ts'
 import { checkPoliciesGiven } from '../oauth-clients/find-client.ts'
-import { policyApisFor } from '../policies/policy-apis.ts'
 import type { Call } from '../routes/call.ts'
 import type { DashboardParts } from '../server/parts.ts'
 
 /** The OAuth clients of the caller's organisation that the caller sees, in batches; with `ids` only these. */
 export async function* clientsToMove(
-  { documents, store }: DashboardParts,
+  { documents, policyApis }: DashboardParts,
   { visibility, actor }: Call,
   ids: readonly string[],
 ): AsyncGenerator<readonly OAuthClient[]> {
-  const policies = await policyApisFor(documents, store.feed).fresh()
+  const policies = await policyApis.fresh()
   const isSeen = ({ api_ids, registered_by_policy: by }: OAuthClient) =>
     visibility.anyApi(by === '' ? api_ids : policies.of(actor!.orgId, by))
   const seen = (rows: readonly StoredDocument<'oauth_client'>[]) => rows.map(({ body }) => body).filter(isSeen)

@@ -12,7 +12,6 @@ import { restoreMaskedSecrets } from '../access/secrets-view.ts'
 import { eachKey } from '../keys/key-pages.ts'
 import { checkKeyVisible, withinVisibility } from '../keys/key-view.ts'
 import { checkKeyReplaceable } from '../keys/key-writes.ts'
-import { policyApisFor } from '../policies/policy-apis.ts'
 import type { Call } from '../routes/call.ts'
 import type { DashboardParts } from '../server/parts.ts'
 
@@ -38,7 +37,7 @@ export async function* keysToMove(
   const apiIds = call.visibility.apiIds()
   if (apiIds === undefined) return yield* eachKey(parts.tokens, { orgId, part: '' })
   const mine = new Set(apiIds)
-  const policies = await policyApisFor(parts.documents, parts.store.feed).fresh()
+  const policies = await parts.policyApis.fresh()
   const policyIds = policies.ids(orgId, (named) => named.some((id) => mine.has(id)))
   yield* eachKey(parts.tokens, { orgId, part: '', reach: { apiIds, policyIds } })
 }

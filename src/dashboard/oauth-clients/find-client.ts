@@ -6,7 +6,7 @@ import { type ApiPlace, apiPlaceOf, storedClient } from '../../publish/oauth-cli
 import type { StoredDocument } from '../../store/ports/ports.ts'
 import { checkSoleClientOwner } from '../access/co-owned.ts'
 import { apiDocumentOf } from '../apis/api-document.ts'
-import { isVisiblePolicy, policyApisFor } from '../policies/policy-apis.ts'
+import { isVisiblePolicy } from '../policies/policy-apis.ts'
 import type { Call } from '../routes/call.ts'
 import type { DashboardParts } from '../server/parts.ts'
 
@@ -63,13 +63,13 @@ export async function clientToChange(
  * @throws Fault `query_invalid` (400)
  */
 export async function checkPoliciesGiven(
-  { documents, store }: DashboardParts,
+  { policyApis }: DashboardParts,
   { visibility, actor }: Call,
   { policy_id: single, policies: list }: JsonObject,
   before: OAuthClient | undefined,
 ): Promise<void> {
   if (visibility.everything) return
-  const policies = await policyApisFor(documents, store.feed).fresh()
+  const policies = await policyApis.fresh()
   const named = [single, ...(Array.isArray(list) ? list : [list])].filter((id) => typeof id === 'string' && id !== '')
   for (const id of named as string[])
     if (before?.policies.includes(id) !== true && !isVisiblePolicy(policies, visibility, actor!.orgId, id))

@@ -123,17 +123,6 @@ export class PolicyApis {
   }
 }
 
-const known = new WeakMap<Documents, PolicyApis>()
-
-/** The one of a store, for all routes. */
-export function policyApisFor(documents: Documents, feed: Feed): PolicyApis {
-  const there = known.get(documents)
-  if (there !== undefined) return there
-  const made = new PolicyApis(documents, feed)
-  known.set(documents, made)
-  return made
-}
-
 /** Ids of the policies that the actor may see; undefined where ownership hides nothing. @throws Fault `store_away` */
 export async function visiblePolicies(
   apis: PolicyApis,

@@ -14,7 +14,6 @@ import { listed } from '../routes/listed.ts'
 import { pageOf } from '../routes/page.ts'
 import type { Route } from '../routes/route.ts'
 import type { DashboardParts } from '../server/parts.ts'
-import { policyApisFor } from './policy-apis.ts'
 import { policyQuery } from './policy-query.ts'
 import { changesMore, PolicyShape, toPolicyView, withOneState } from './policy-shape.ts'
 import { checkRightsVisible, policyInPath } from './policy-view.ts'
@@ -38,7 +37,7 @@ export function policyRoutes(parts: DashboardParts): Route[] {
 }
 
 function listRoutes(parts: DashboardParts): Route[] {
-  const apis = policyApisFor(parts.documents, parts.store.feed)
+  const apis = parts.policyApis
   const list = async (call: Call) => {
     const sole = await soleOwnership(parts, call)
     return listed(parts.documents, 'policy', await policyQuery(parts, apis, call), pageOf(call), {

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { createTransport, type Transporter } from 'nodemailer'
+import type { Config } from '../../config/schema.ts'
 import { fault } from '../../errors/fault.ts'
 import { toEmail } from '../../model/people/user.ts'
-import type { DashboardParts } from './parts.ts'
 
 /** A mail: one recipient, plain text, and the same as HTML where there is more to it than paragraphs. */
 export interface Mail {
@@ -14,59 +14,65 @@ export interface Mail {
   readonly from?: { readonly name: string; readonly address: string }
 }
 
-type MailParts = Pick<DashboardParts, 'config'>
+type MailSettings = Config['dashboard']['email_backend']
 
 const LONGEST_SUBJECT = 200
 
-/** One for each configuration of the process. */
-const transports = new WeakMap<object, Transporter>()
+/** Sends mails by the mail server of the settings, over one connection for each. */
+export class Mailer {
+  readonly #settings: MailSettings
+  /** Made for the first mail: where its certificate file cannot be read, that mail fails and not the start. */
+  #transport: Transporter | undefined
 
-/** True when mails are sent at all. */
-export function sendsMail({ config }: MailParts): boolean {
-  const { enable_email_notifications: enabled, default_from_email: from, settings } = config.dashboard.email_backend
-  return enabled && from !== '' && settings.smtp_host !== ''
-}
+  constructor(settings: MailSettings) {
+    this.#settings = settings
+  }
 
-/**
- * Sends a mail, as text and as HTML; resolves when the server has taken it. @throws Fault `mail_off` when mails are not configured,
- * `mail_invalid` for a recipient or subject that could smuggle header fields in, `mail_failed` when the server does not take it
- */
-export async function sendMail(parts: MailParts, { to, subject, text, from }: Mail): Promise<void> {
-  if (!sendsMail(parts)) throw fault('mail_off')
-  if (toEmail(to) === undefined) throw fault('mail_invalid', 'the recipient is no single address')
-  if (/[\x00-\x1f\x7f]/.test(subject) || subject.length > LONGEST_SUBJECT)
-    throw fault('mail_invalid', 'the subject is not one line of text')
-  const { default_from_email, default_from_name } = parts.config.dashboard.email_backend
-  const address = from?.address || default_from_email
-  const name = from?.name || default_from_name
-  if (toEmail(address) === undefined || /[\x00-\x1f\x7f]/.test(name))
-    throw fault('mail_invalid', 'the sender is no single address')
-  try {
-    await transportOf(parts).sendMail({
-      from: { name, address },
-      to: { name: '', address: to },
-      subject,
-      text,
-      html: toHtml(text),
-      // The text is literal: nothing in it is fetched.
-      disableFileAccess: true,
-      disableUrlAccess: true,
-    })
-  } catch (cause) {
-    throw fault(
-      'mail_failed',
-      `the mail server did not take a mail: ${(cause as NodeJS.ErrnoException).code ?? 'failed'}`,
-      cause,
-    )
+  /** True when mails are sent at all. */
+  get isOn(): boolean {
+    const { enable_email_notifications: enabled, default_from_email: from, settings } = this.#settings
+    return enabled && from !== '' && settings.smtp_host !== ''
+  }
+
+  /**
+   * Sends a mail, as text and as HTML; resolves when the server has accepted it. @throws Fault `mail_off` when mails are not configured,
+   * `mail_invalid` for a recipient or subject that could smuggle header fields in, `mail_failed` when the server refuses it
+   */
+  async send({ to, subject, text, from }: Mail): Promise<void> {
+    if (!this.isOn) throw fault('mail_off')
+    if (toEmail(to) === undefined) throw fault('mail_invalid', 'the recipient is no single address')
+    if (/[\x00-\x1f\x7f]/.test(subject) || subject.length > LONGEST_SUBJECT)
+      throw fault('mail_invalid', 'the subject is not one line of text')
+    const { default_from_email, default_from_name } = this.#settings
+    const address = from?.address || default_from_email
+    const name = from?.name || default_from_name
+    if (toEmail(address) === undefined || /[\x00-\x1f\x7f]/.test(name))
+      throw fault('mail_invalid', 'the sender is no single address')
+    try {
+      this.#transport ??= transportOf(this.#settings)
+      await this.#transport.sendMail({
+        from: { name, address },
+        to: { name: '', address: to },
+        subject,
+        text,
+        html: toHtml(text),
+        // The text is literal: nothing in it is fetched.
+        disableFileAccess: true,
+        disableUrlAccess: true,
+      })
+    } catch (cause) {
+      throw fault(
+        'mail_failed',
+        `the mail server did not take a mail: ${(cause as NodeJS.ErrnoException).code ?? 'failed'}`,
+        cause,
+      )
+    }
   }
 }
 
-/** A connection for each mail: they are rare, and one that was kept would be gone when it is needed. */
-function transportOf({ config }: MailParts): Transporter {
-  const known = transports.get(config)
-  if (known !== undefined) return known
-  const { settings } = config.dashboard.email_backend
-  const made = createTransport({
+/** Opens a connection for each mail: mails are rare, and an idle connection would be closed by the time it is needed. */
+function transportOf({ settings }: MailSettings): Transporter {
+  return createTransport({
     host: settings.smtp_host,
     port: settings.smtp_port,
     secure: settings.smtp_tls === 'implicit',
@@ -80,8 +86,6 @@ function transportOf({ config }: MailParts): Transporter {
     socketTimeout: settings.timeout_ms,
     dnsTimeout: settings.timeout_ms,
   })
-  transports.set(config, made)
-  return made
 }
 
 /** The HTML of a plain text: everything in it escaped, paragraphs and links kept. */

@@ -6,9 +6,10 @@ import type { DroppedConnections } from '../../model/nodes/dropped-connections.t
 import type { Clock } from '../../model/time/clock.ts'
 import type { SecretParts } from '../../publish/documents/parts.ts'
 import type { Store } from '../../store/ports/ports.ts'
+import type { DashboardServices } from './compose-services.ts'
 
-/** The dependencies of the dashboard; one object for all routes. */
-export interface DashboardParts extends SecretParts {
+/** What the dashboard is given: the store, the settings, and the way to the gateway of this process. */
+export interface DashboardInputs extends SecretParts {
   readonly store: Store
   readonly clock: Clock
   readonly log: Log
@@ -31,3 +32,6 @@ export interface DashboardParts extends SecretParts {
   /** Aborted when the dashboard begins to close: ends endless tasks. */
   readonly closing?: AbortSignal
 }
+
+/** The dependencies of the dashboard; one object for all routes. */
+export interface DashboardParts extends DashboardInputs, DashboardServices {}

@@ -2,23 +2,7 @@ import { type Fault, waitFault } from '../../errors/fault.ts'
 import { visitorOf } from '../../model/network/visitor.ts'
 import type { Call } from '../routes/call.ts'
 import type { DashboardParts } from '../server/parts.ts'
-import { type Attempt, LoginThrottle, type Throttled } from './guess-brake.ts'
-
-const brakes = new WeakMap<object, LoginThrottle>()
-
-/** One for each dashboard of the process: its store is its own. */
-function brakeOf({ store: { feed }, clock, config }: DashboardParts): LoginThrottle {
-  const known = brakes.get(feed)
-  if (known !== undefined) return known
-  const { security } = config.dashboard
-  const made = new LoginThrottle(clock, {
-    pair: security.login_failure_username_limit,
-    address: security.login_failure_ip_limit,
-    windowMs: security.login_failure_expiration * 1000,
-  })
-  brakes.set(feed, made)
-  return made
-}
+import type { Attempt, Throttled } from './guess-brake.ts'
 
 /** Begins an attempt to sign in, under a name and from the address of a call: `LoginThrottle`. */
 export function beginAttempt(
@@ -27,7 +11,7 @@ export function beginAttempt(
   call: Pick<Call, 'clientAddress' | 'peerAddress'>,
   { narrow = false }: { readonly narrow?: boolean } = {},
 ): Attempt | Throttled {
-  return brakeOf(parts).begin({ name, address: visitorBy(parts, call), narrow })
+  return parts.signInThrottle.begin({ name, address: visitorBy(parts, call), narrow })
 }
 
 /** The visitor whom a call is counted by. */

@@ -8,41 +8,22 @@ import { changePassword } from '../../publish/sign-in/passwords.ts'
 import { newTicket } from '../../store/ports/new-ticket.ts'
 import type { StoredDocument } from '../../store/ports/ports.ts'
 import type { Call } from '../routes/call.ts'
-import { sendMail, sendsMail } from '../server/mail.ts'
 import type { DashboardParts } from '../server/parts.ts'
-import { MailLinkQueue } from './mail-link-queue.ts'
+import { PASSWORD_LINK_MS } from './mail-link-queue.ts'
 import { ticketHash } from './sessions.ts'
 import { accountsOf, maySignIn } from './users-with-password.ts'
-
-/** How long the link of a mail is valid, by the specification. */
-const LINK_MS = 1_000_000
-
-const desks = new WeakMap<object, MailLinkQueue>()
-
-function deskOf(parts: DashboardParts): MailLinkQueue {
-  const { feed } = parts.store
-  const desk = desks.get(feed) ?? new MailLinkQueue(parts, LINK_MS)
-  desks.set(feed, desk)
-  return desk
-}
 
 /**
  * Accepts a request for a link that sets another password. Returns before anything is looked up, so that neither the answer nor
  * its time tells whether the address is known.
  */
 export function requestLink(parts: DashboardParts, address: string, call: Pick<Call, 'clientAddress'>): void {
-  const desk = deskOf(parts)
-  desk.accept(call, () => sendLink(parts, desk, address))
+  parts.mailLinks.accept(call, () => sendLink(parts, address))
 }
 
-/** Resolves when all requests that were accepted are done with. */
-export function linksSent(parts: DashboardParts): Promise<void> {
-  return deskOf(parts).settled()
-}
-
-async function sendLink(parts: DashboardParts, desk: MailLinkQueue, address: string): Promise<void> {
+async function sendLink(parts: DashboardParts, address: string): Promise<void> {
   const { public_url: base } = parts.config.dashboard
-  if (!sendsMail(parts)) return parts.log.warn({}, 'password reset requested, but dashboard.email_backend is not set')
+  if (!parts.mailer.isOn) return parts.log.warn({}, 'password reset requested, but dashboard.email_backend is not set')
   // The address of the dashboard must not come from the call: its sender chooses the Host header.
   if (base === '') return parts.log.error({}, 'password reset requested, but dashboard.public_url is not set')
   const accounts = await accountsOf(parts, address)
@@ -51,16 +32,16 @@ async function sendLink(parts: DashboardParts, desk: MailLinkQueue, address: str
   const [first] = users
   if (first === undefined) return
   const to = String(first.body.email_address)
-  if (!desk.mayMail(to)) return
+  if (!parts.mailLinks.mayMail(to)) return
   const secret = newSecret()
-  const expiresAt = parts.clock.wall() + LINK_MS
+  const expiresAt = parts.clock.wall() + PASSWORD_LINK_MS
   // Every change of a user, its address above all, or of its group makes the link void: the mail went to the user of that time.
   const body: JsonObject = { users: await Promise.all(users.map((user) => versionOf(parts, user))) }
   const row = newTicket('password_link', expiresAt, { body })
   const hash = ticketHash('password_link', secret)
   await parts.documents.commit([{ op: 'putTicket', hash, row, ifAbsent: true }], undefined)
   const link = `${new URL(base).origin}/reset-password#${secret}`
-  await sendMail(parts, { to, subject: 'Set a new password', text: textOf(link) })
+  await parts.mailer.send({ to, subject: 'Set a new password', text: textOf(link) })
 }
 
 /** The secret is in the fragment, which no server log and no Referer contains. */

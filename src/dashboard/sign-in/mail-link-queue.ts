@@ -1,10 +1,12 @@
 import { setTimeout as afterwards } from 'node:timers/promises'
 import { toFault } from '../../errors/fault.ts'
+import type { Log } from '../../model/logs/log.ts'
 import { visitorOf } from '../../model/network/visitor.ts'
+import type { Clock } from '../../model/time/clock.ts'
 import { AttemptLimiter } from '../../runtime/attempt-limiter.ts'
-import type { Call } from '../routes/call.ts'
-import type { DashboardParts } from '../server/parts.ts'
 
+/** How long the link of a mail is valid, by the specification. */
+export const PASSWORD_LINK_MS = 1_000_000
 /** Mails to one address, and requests from one network, in the time of a link. */
 const MAILS = 3
 const REQUESTS = 30
@@ -18,21 +20,22 @@ const MOST_WAITING = 200
  * whether an address is known; what is to be done is done afterwards, one request after the other.
  */
 export class MailLinkQueue {
-  readonly #log: DashboardParts['log']
+  readonly #log: Log
   readonly #mails: AttemptLimiter
   readonly #requests: AttemptLimiter
   #waiting = 0
   /** Ends with the last request that was accepted. */
   #queue: Promise<void> = Promise.resolve()
 
-  constructor({ clock, log }: Pick<DashboardParts, 'clock' | 'log'>, windowMs: number) {
+  constructor({ clock, log }: { readonly clock: Clock; readonly log: Log }) {
+    const windowMs = PASSWORD_LINK_MS
     this.#log = log
     this.#mails = new AttemptLimiter(clock, { limit: MAILS, windowMs })
     this.#requests = new AttemptLimiter(clock, { limit: REQUESTS, windowMs })
   }
 
   /** Accepts a request, or drops it in silence where there are too many. `send` looks up who it is for, and mails. */
-  accept({ clientAddress }: Pick<Call, 'clientAddress'>, send: () => Promise<void>): void {
+  accept({ clientAddress }: { readonly clientAddress: string }, send: () => Promise<void>): void {
     const visitor = visitorOf(clientAddress)
     if (this.#waiting >= MOST_WAITING) {
       this.#log.warn({}, 'too many password resets at once, dropped one')

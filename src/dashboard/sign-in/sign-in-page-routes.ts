@@ -5,7 +5,6 @@ import { findOrganisation } from '../../publish/organisations/organisations.ts'
 import { bare } from '../routes/answer.ts'
 import type { Call } from '../routes/call.ts'
 import type { Route } from '../routes/route.ts'
-import { sendsMail } from '../server/mail.ts'
 import type { DashboardParts } from '../server/parts.ts'
 import { signInPath } from '../single-sign-on/identity-broker-routes.ts'
 import { uncached } from './browser.ts'
@@ -43,7 +42,7 @@ export function signInPageRoutes(parts: DashboardParts): Route[] {
         bare({
           signed_in: await isSignedIn(parts, call),
           set_up_open: ((await readInstallation(parts))?.setup_hash ?? '') !== '',
-          sends_mail: sendsMail(parts) && parts.config.dashboard.public_url !== '',
+          sends_mail: parts.mailer.isOn && parts.config.dashboard.public_url !== '',
           [providers]: await providersOf(parts),
         }),
       ),

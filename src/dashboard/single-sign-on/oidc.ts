@@ -16,13 +16,10 @@ import { guardedFetch } from './guarded-fetch.ts'
 import type { AddressStatus } from './person.ts'
 import { baseOf } from './places.ts'
 import type { UsedProfile } from './profiles.ts'
-import { TimedCache } from './remembered.ts'
 
 const WELL_KNOWN = /\/\.well-known\/openid-configuration$/
 const USUAL_SCOPES = ['openid', 'email', 'profile']
 const CLOCK_TOLERANCE_S = 60
-
-const discovered = new WeakMap<object, TimedCache<client.Configuration>>()
 
 /** The name that sign-in addresses have for OpenID Connect. */
 export const OPENID = 'openid-connect'
@@ -122,9 +119,7 @@ function configurationOf(
   used: UsedProfile,
   provider: JsonObject,
 ): Promise<client.Configuration> {
-  const known = discovered.get(parts.store) ?? new TimedCache<client.Configuration>(parts.clock)
-  discovered.set(parts.store, known)
-  return known.get(used.version, () => discover(parts, provider))
+  return parts.providerCaches.oidc.get(used.version, () => discover(parts, provider))
 }
 
 async function discover({ config }: DashboardParts, provider: JsonObject): Promise<client.Configuration> {

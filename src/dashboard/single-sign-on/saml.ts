@@ -18,7 +18,6 @@ import { FLOW_MS, flowCookie, flowOf } from './flow-cookie.ts'
 import { guardedFetch } from './guarded-fetch.ts'
 import { baseOf } from './places.ts'
 import type { UsedProfile } from './profiles.ts'
-import { TimedCache } from './remembered.ts'
 import { type PlainSamlOptions, samlLibrary } from './saml-library.ts'
 import { checkXml, type IdpMetadata } from './saml-metadata.ts'
 import { newSamlRequestId, requestMadeAt } from './saml-request-id.ts'
@@ -49,7 +48,6 @@ const samlThread = new TaskThread<SamlTask, SamlResult>({
 
 /** Metadata are read once for all callers: no one address waits for them. */
 const METADATA = 'metadata'
-const fetchedMetadata = new WeakMap<object, TimedCache<IdpMetadata>>()
 
 /** Sends the browser to the identity provider with a request, and leaves it a cookie to come back with. @throws Fault `sso_failed` (403) */
 export async function beginSaml(parts: DashboardParts, call: Call, used: UsedProfile): Promise<Answer> {
@@ -193,9 +191,7 @@ async function keyOf(parts: DashboardParts, { profile }: UsedProfile): Promise<{
 
 /** The metadata of a profile's identity provider, cached for an hour. @throws Fault `sso_failed` (403) */
 export function samlMetadataOf(parts: DashboardParts, { profile, version }: UsedProfile): Promise<IdpMetadata> {
-  const known = fetchedMetadata.get(parts.store) ?? new TimedCache<IdpMetadata>(parts.clock)
-  fetchedMetadata.set(parts.store, known)
-  return known.get(version, async () => {
+  return parts.providerCaches.saml.get(version, async () => {
     const text = profileText(profile.config, 'IDPMetadata')
     if (text !== '') return inThread<IdpMetadata>({ task: 'metadata', xml: text }, METADATA)
     const { allow_private: allowPrivate, timeout_ms: timeoutMs } = parts.config.sso

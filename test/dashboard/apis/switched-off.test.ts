@@ -1,7 +1,5 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
-import { portalLinksSent } from '../../../src/dashboard/portal/sign-in/session-forgotten.ts'
-import { linksSent } from '../../../src/dashboard/sign-in/forgotten-password.ts'
 import type { JsonObject } from '../../../src/model/json/json.ts'
 import { auditOf } from '../../../src/publish/documents/parts.ts'
 import { type MailServer, mailSettings, startMailServer } from '../../worlds/dashboard/mail-server.ts'
@@ -83,7 +81,7 @@ const DEVELOPER: Kind = {
   async link(world, { email }) {
     const before = world.post.mails.length
     await world.call('POST', '/portal/password/forgot', { body: { email } })
-    await portalLinksSent(world.parts)
+    await world.parts.portalMailLinks.settled()
     return tokenIn(world.post.mails.slice(before).at(-1))
   },
   reset: async (world, token) =>
@@ -129,7 +127,7 @@ const USER: Kind = {
   async link(world, { email }) {
     const before = world.post.mails.length
     await world.call('POST', '/api/password/forgot', { body: { email } })
-    await linksSent(world.parts)
+    await world.parts.mailLinks.settled()
     return tokenIn(world.post.mails.slice(before).at(-1))
   },
   reset: async (world, token) =>

@@ -1,7 +1,5 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
-import { portalLinksSent } from '../../../src/dashboard/portal/sign-in/session-forgotten.ts'
-import { linksSent } from '../../../src/dashboard/sign-in/forgotten-password.ts'
 import type { JsonObject } from '../../../src/model/json/json.ts'
 import { type MailServer, mailSettings, startMailServer } from '../../worlds/dashboard/mail-server.ts'
 import { Browser, cheapHash, PASSWORD } from '../../worlds/dashboard/sign-in-world.ts'
@@ -69,7 +67,7 @@ const USER: Kind = {
     assert.equal((await browser.login(ADA)).status, 200)
     const key = String((await given.asAdmin('GET', `/api/users/${id}`)).access_key)
     assert.equal((await world.call('POST', '/api/password/forgot', { body: { email: ADA } })).status, 200)
-    await linksSent(world.parts)
+    await world.parts.mailLinks.settled()
     const link = tokenIn(post)
     const open = await nonce(given, 'dashboard', { SSOOnlyForRegisteredUsers: true })
     return {
@@ -99,7 +97,7 @@ const DEVELOPER: Kind = {
     await world.asked(200, 'PUT', `${DEVELOPERS}/${id}`, { email: ADA, fields: { Name: 'Ada' }, nonce: open })
     const browser = await atPortal(world, ADA)
     assert.equal((await world.call('POST', '/portal/password/forgot', { body: { email: ADA } })).status, 200)
-    await portalLinksSent(world.parts)
+    await world.parts.portalMailLinks.settled()
     const link = tokenIn(post)
     return {
       'portal session': () => browser.isIn(),

@@ -6,23 +6,22 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { loadConfig } from '../../../src/config/load.ts'
-import { sendMail, sendsMail, toHtml } from '../../../src/dashboard/server/mail.ts'
-import type { DashboardParts } from '../../../src/dashboard/server/parts.ts'
+import { Mailer, toHtml } from '../../../src/dashboard/server/mail.ts'
 import { Fault } from '../../../src/errors/fault.ts'
 import { mailSettings, startMailServer } from '../../worlds/dashboard/mail-server.ts'
 
 const SETTINGS = 'SVC_DB_EMAILBACKEND_SETTINGS'
 
-function mailParts(env: Record<string, string>): Pick<DashboardParts, 'config'> {
-  return { config: loadConfig({ env, cwd: import.meta.dirname }).config }
+function mailer(env: Record<string, string>): Mailer {
+  return new Mailer(loadConfig({ env, cwd: import.meta.dirname }).config.dashboard.email_backend)
 }
 
 const code = (expected: string) => (error: unknown) => error instanceof Fault && error.code === expected
 
 test('sends text and HTML, with the names of both sides', async (t) => {
   const post = await startMailServer(t)
-  const parts = mailParts({ ...mailSettings(post), SVC_DB_EMAILBACKEND_DEFAULTFROMNAME: 'Gatehouse, "the" <door>' })
-  await sendMail(parts, { to: 'ada@example.test', subject: 'Grüße', text: 'One <b>\n\nTwo & "three"' })
+  const sender = mailer({ ...mailSettings(post), SVC_DB_EMAILBACKEND_DEFAULTFROMNAME: 'Gatehouse, "the" <door>' })
+  await sender.send({ to: 'ada@example.test', subject: 'Grüße', text: 'One <b>\n\nTwo & "three"' })
   const [mail] = post.mails
   assert.equal(mail!.from, 'gatehouse@example.test')
   assert.deepEqual(mail!.to, ['ada@example.test'])
@@ -33,7 +32,7 @@ test('sends text and HTML, with the names of both sides', async (t) => {
 
 test('nothing that is sent can add a header field or a recipient', async (t) => {
   const post = await startMailServer(t)
-  const parts = mailParts(mailSettings(post))
+  const sender = mailer(mailSettings(post))
   const mail = { to: 'ada@example.test', subject: 'Hello', text: 'Text' }
   const bad = [
     { to: 'ada@example.test\r\nBcc: eve@example.test' },
@@ -46,8 +45,8 @@ test('nothing that is sent can add a header field or a recipient', async (t) => 
     { subject: 'x'.repeat(201) },
   ]
   for (const wrong of bad)
-    await assert.rejects(sendMail(parts, { ...mail, ...wrong }), code('mail_invalid'), JSON.stringify(wrong))
-  await sendMail(parts, { ...mail, text: 'Text\r\n.\r\nMAIL FROM:<eve@example.test>\r\n\r\nBcc: eve@example.test' })
+    await assert.rejects(sender.send({ ...mail, ...wrong }), code('mail_invalid'), JSON.stringify(wrong))
+  await sender.send({ ...mail, text: 'Text\r\n.\r\nMAIL FROM:<eve@example.test>\r\n\r\nBcc: eve@example.test' })
   assert.equal(post.mails.length, 1)
   assert.deepEqual(post.mails[0]!.to, ['ada@example.test'])
   assert.doesNotMatch(post.mails[0]!.head, /eve/)
@@ -62,12 +61,12 @@ test('text is escaped in HTML, and only an address alone becomes a link', () => 
 
 test('is off until everything it needs is set', async () => {
   const full = mailSettings({ port: 2525 })
-  assert.equal(sendsMail(mailParts(full)), true)
+  assert.equal(mailer(full).isOn, true)
   for (const name of Object.keys(full).filter((key) => /ENABLE|FROMEMAIL|SMTPHOST/.test(key))) {
     const { [name]: _left, ...rest } = full
-    const parts = mailParts(rest)
-    assert.equal(sendsMail(parts), false, name)
-    await assert.rejects(sendMail(parts, { to: 'a@b.test', subject: 'x', text: 'x' }), code('mail_off'))
+    const sender = mailer(rest)
+    assert.equal(sender.isOn, false, name)
+    await assert.rejects(sender.send({ to: 'a@b.test', subject: 'x', text: 'x' }), code('mail_off'))
   }
 })
 
@@ -111,19 +110,19 @@ test('by TLS, from the start or by STARTTLS, with user and password; never in cl
   ] as const) {
     const post = await startMailServer(t, options)
     const env = { ...mailSettings(post), ...user, [`${SETTINGS}_SMTPTLS`]: tls }
-    await sendMail(mailParts({ ...env, [`${SETTINGS}_SMTPCAFILE`]: file }), mail)
+    await mailer({ ...env, [`${SETTINGS}_SMTPCAFILE`]: file }).send(mail)
     assert.equal(post.mails[0]!.secure, true)
     assert.equal(post.mails[0]!.user, 'gate')
-    await assert.rejects(sendMail(mailParts(env), mail), code('mail_failed'), 'nobody vouches for the certificate')
+    await assert.rejects(mailer(env).send(mail), code('mail_failed'), 'nobody vouches for the certificate')
     const wrong = { ...env, [`${SETTINGS}_SMTPCAFILE`]: file, [`${SETTINGS}_SMTPPASSWORD`]: 'wrong' }
     await assert.rejects(
-      sendMail(mailParts(wrong), mail),
+      mailer(wrong).send(mail),
       (error) => code('mail_failed')(error) && !/wrong/.test(String(error)),
     )
   }
   const bare = await startMailServer(t, { hideSTARTTLS: true, disabledCommands: ['STARTTLS'] })
   const env = { ...mailSettings(bare), [`${SETTINGS}_SMTPTLS`]: 'starttls' }
-  await assert.rejects(sendMail(mailParts(env), mail), code('mail_failed'))
+  await assert.rejects(mailer(env).send(mail), code('mail_failed'))
   assert.equal(bare.mails.length, 0)
 })
 
@@ -133,6 +132,6 @@ test('a server that says nothing holds nobody up', async (t) => {
   const port = await new Promise<number>((resolve) => {
     silent.listen(0, '127.0.0.1', () => resolve((silent.address() as AddressInfo).port))
   })
-  const parts = mailParts({ ...mailSettings({ port }), [`${SETTINGS}_TIMEOUTMS`]: '200' })
-  await assert.rejects(sendMail(parts, { to: 'a@b.test', subject: 'x', text: 'x' }), code('mail_failed'))
+  const sender = mailer({ ...mailSettings({ port }), [`${SETTINGS}_TIMEOUTMS`]: '200' })
+  await assert.rejects(sender.send({ to: 'a@b.test', subject: 'x', text: 'x' }), code('mail_failed'))
 })

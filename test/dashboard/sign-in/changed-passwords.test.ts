@@ -1,7 +1,5 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
-import { portalLinksSent } from '../../../src/dashboard/portal/sign-in/session-forgotten.ts'
-import { linksSent } from '../../../src/dashboard/sign-in/forgotten-password.ts'
 import { isObject, type JsonObject } from '../../../src/model/json/json.ts'
 import { publishApi } from '../../../src/publish/apis/apis.ts'
 import { type GatewayWorld, gatewayWorld } from '../../worlds/dashboard/gateway-world.ts'
@@ -118,7 +116,7 @@ const DEVELOPER: Kind = {
   async given(world, name) {
     const browser = await atPortal(world, addressOf(name))
     await world.call('POST', '/portal/password/forgot', { body: { email: addressOf(name) } })
-    await portalLinksSent(world.parts)
+    await world.parts.portalMailLinks.settled()
     const token = linkIn(world.post)
     const reset = { body: { token, new_password: 'yet another staple' } }
     return {
@@ -140,7 +138,7 @@ const DEVELOPER: Kind = {
     'link of a mail': async (world, name) => {
       world.clock.advance(3_600_000)
       await world.call('POST', '/portal/password/forgot', { body: { email: addressOf(name) } })
-      await portalLinksSent(world.parts)
+      await world.parts.portalMailLinks.settled()
       const body = { token: linkIn(world.post), new_password: NEXT }
       assert.equal((await world.call('POST', '/portal/password/reset', { body })).status, 200)
     },
@@ -165,7 +163,7 @@ const USER: Kind = {
   async given(world, name) {
     const browser = await signedIn(world, { id: '', email: addressOf(name) })
     await world.call('POST', '/api/password/forgot', { body: { email: addressOf(name) } })
-    await linksSent(world.parts)
+    await world.parts.mailLinks.settled()
     const reset = { body: { token: linkIn(world.post), new_password: 'yet another staple' } }
     return {
       'browser session': () => browser.isIn(),
@@ -186,7 +184,7 @@ const USER: Kind = {
     'link of a mail': async (world, name) => {
       world.clock.advance(600_000)
       await world.call('POST', '/api/password/forgot', { body: { email: addressOf(name) } })
-      await linksSent(world.parts)
+      await world.parts.mailLinks.settled()
       const body = { token: linkIn(world.post), new_password: NEXT }
       assert.equal((await world.call('POST', '/api/password/reset', { body })).status, 200)
     },

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
-import { linksSent } from '../../../src/dashboard/sign-in/forgotten-password.ts'
 import { hashKey } from '../../../src/model/secrets/secret.ts'
 import type { TestDashboard } from '../../worlds/dashboard/harness.ts'
 import { type MailServer, mailSettings, startMailServer } from '../../worlds/dashboard/mail-server.ts'
@@ -32,7 +31,7 @@ const reset = (world: TestDashboard, token: string, password = NEXT) =>
 async function mailed(world: TestDashboard, post: MailServer, email: string): Promise<string> {
   const before = post.mails.length
   assert.equal((await forgot(world, email)).status, 200)
-  await linksSent(world.parts)
+  await world.parts.mailLinks.settled()
   assert.equal(post.mails.length, before + 1)
   return /https:\/\/dashboard\.example\.test\/reset-password#([\w-]{43})\b/.exec(post.mails.at(-1)!.text)![1]!
 }
@@ -165,7 +164,7 @@ test('every address gets the same answer, before anything is looked up', async (
   }
   assert.deepEqual(reads, [], 'nothing was looked up when the answers were there')
   assert.equal(new Set(answers).size, 1, answers.join('\n'))
-  await linksSent(world.parts)
+  await world.parts.mailLinks.settled()
   assert.equal(reads.filter((kind) => kind === 'user').length, 5, 'each is looked up')
   assert.deepEqual(
     post.mails.map(({ to }) => to),
@@ -181,7 +180,7 @@ test('without a mail server, or without its own address, the answer is the same 
     const world = await signInWorld(t, { env })
     const ada = await person(world)
     texts.push((await forgot(world, ada.email)).text)
-    await linksSent(world.parts)
+    await world.parts.mailLinks.settled()
     assert.equal(world.log.filter(({ level }) => level === 'warn' || level === 'error').length, 1)
     assert.doesNotMatch(JSON.stringify(world.log), /reset-password/)
   }
@@ -194,7 +193,7 @@ test('the address in the link is that of the settings, whatever Host was sent', 
   const ada = await person(world)
   const headers = { host: 'evil.test', 'x-forwarded-host': 'evil.test' }
   await world.call('POST', '/api/password/forgot', { body: { email: ada.email }, headers })
-  await linksSent(world.parts)
+  await world.parts.mailLinks.settled()
   assert.doesNotMatch(post.mails[0]!.raw, /evil/)
 })
 
@@ -203,11 +202,11 @@ test('nobody is flooded with mails', async (t) => {
   const ada = await person(world)
   const answers = await Promise.all(Array.from({ length: 8 }, () => forgot(world, ada.email)))
   assert.equal(new Set(answers.map(({ text }) => text)).size, 1)
-  await linksSent(world.parts)
+  await world.parts.mailLinks.settled()
   assert.equal(post.mails.length, 3)
   world.clock.advance(1_000_000)
   await forgot(world, ada.email)
-  await linksSent(world.parts)
+  await world.parts.mailLinks.settled()
   assert.equal(post.mails.length, 4)
 })
 

@@ -5,8 +5,9 @@ import { Compile, type Validator } from 'typebox/compile'
 import { explainSettings } from '../../../src/config/explain.ts'
 import { loadConfig } from '../../../src/config/load.ts'
 import type { Route } from '../../../src/dashboard/routes/route.ts'
-import type { DashboardParts } from '../../../src/dashboard/server/parts.ts'
+import type { DashboardInputs, DashboardParts } from '../../../src/dashboard/server/parts.ts'
 import { type Dashboard, startDashboard } from '../../../src/dashboard/server/server.ts'
+import { dashboardServices } from '../../../src/dashboard/server/compose-services.ts'
 import { newDocumentId } from '../../../src/model/documents/ids.ts'
 import { isObject, type JsonObject } from '../../../src/model/json/json.ts'
 import type { LogFields } from '../../../src/model/logs/log.ts'
@@ -28,7 +29,7 @@ export interface TestDashboardOptions {
   readonly store?: Store
   readonly clock?: FakeClock
   /** What differs from the ordinary parts. */
-  readonly parts?: Partial<DashboardParts>
+  readonly parts?: Partial<DashboardInputs>
   /** What is served: the product's own table unless given. */
   readonly routes?: (parts: DashboardParts) => readonly Route[]
 }
@@ -86,7 +87,7 @@ export async function startTestDashboard({
   const orgId = newDocumentId(clock.wall())
   const sealKey = own.sealKey ?? randomBytes(32)
   const sealed = sealedStore(store, sealKey)
-  const parts: DashboardParts = {
+  const inputs: DashboardInputs = {
     store: sealed,
     documents: sealed.documents,
     tokens: sealed.tokens,
@@ -103,6 +104,7 @@ export async function startTestDashboard({
     settled: async () => {},
     ...own,
   }
+  const parts: DashboardParts = { ...inputs, ...dashboardServices(inputs) }
   const dashboard = await startDashboard(parts, { host: '127.0.0.1', port: 0, ...(routes && { routes }) })
   const check = answerChecks(dashboard.routes)
   const agent = new Agent({ keepAlive: true })

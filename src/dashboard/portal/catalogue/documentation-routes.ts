@@ -9,7 +9,7 @@ import {
 } from '../../../publish/portal/catalogue/documentation.ts'
 import type { StoredDocument, Where } from '../../../store/ports/ports.ts'
 import { checkReferences } from '../../access/references.ts'
-import { policyApisFor, visiblePolicies } from '../../policies/policy-apis.ts'
+import { visiblePolicies } from '../../policies/policy-apis.ts'
 import { bare, ok } from '../../routes/answer.ts'
 import type { Call } from '../../routes/call.ts'
 import { DoneEnvelope } from '../../routes/envelope.ts'
@@ -45,7 +45,7 @@ export function documentationRoutes(parts: DashboardParts): Route[] {
 }
 
 function collectionRoutes(parts: DashboardParts): Route[] {
-  const apis = policyApisFor(parts.documents, parts.store.feed)
+  const apis = parts.policyApis
   const shape = ({ id, body }: StoredDocument) => ({ id, ...body })
   return [
     {

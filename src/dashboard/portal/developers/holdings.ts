@@ -7,7 +7,7 @@ import { storedClient } from '../../../publish/oauth-clients/oauth-client-parts.
 import { toDeveloperView } from '../../../publish/portal/developers/developers.ts'
 import type { StoredDocument } from '../../../store/ports/ports.ts'
 import { apisOfAccess, apisOfSession } from '../../access/co-owned.ts'
-import { isVisiblePolicy, policyApisFor } from '../../policies/policy-apis.ts'
+import { isVisiblePolicy } from '../../policies/policy-apis.ts'
 import type { Call } from '../../routes/call.ts'
 import type { DashboardParts } from '../../server/parts.ts'
 
@@ -69,7 +69,7 @@ export async function preserveForeignHoldings(
 ): Promise<(record: JsonObject) => JsonObject> {
   if (call.visibility.everything) return (record) => record
   const { unseen, shared } = await othersHoldings(parts, call, body)
-  const policies = await policyApisFor(parts.documents, parts.store.feed).fresh()
+  const policies = await parts.policyApis.fresh()
   const held = keysOf(body)
   for (const [keyHash, label] of Object.entries(isObject(sentKeys ?? null) ? (sentKeys as JsonObject) : {})) {
     const before = held.get(keyHash)
@@ -108,7 +108,7 @@ export async function checkSoleHolder(
   const { visibility } = call
   if (visibility.everything) return
   const { unseen, shared } = await othersHoldings(parts, call, body)
-  const policies = await policyApisFor(parts.documents, parts.store.feed).fresh()
+  const policies = await parts.policyApis.fresh()
   const apps = new Set(appIdsOf(body))
   const others = [...unseen, ...shared]
   const ofApps = others.filter((name) => apps.has(name)).length

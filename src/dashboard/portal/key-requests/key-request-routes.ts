@@ -16,7 +16,7 @@ import type { StoredDocument, Where } from '../../../store/ports/ports.ts'
 import { checkSoleOwner, soleOwnership } from '../../access/co-owned.ts'
 import { checkReferences } from '../../access/references.ts'
 import { maskSecretsFor, restoreMaskedSecrets } from '../../access/secrets-view.ts'
-import { policyApisFor, visiblePolicies } from '../../policies/policy-apis.ts'
+import { visiblePolicies } from '../../policies/policy-apis.ts'
 import { type Answer, bare, ok } from '../../routes/answer.ts'
 import type { Call } from '../../routes/call.ts'
 import { DoneEnvelope } from '../../routes/envelope.ts'
@@ -82,7 +82,7 @@ export function keyRequestRoutes(parts: DashboardParts): Route[] {
 }
 
 function listRoutes(parts: DashboardParts): Route[] {
-  const apis = policyApisFor(parts.documents, parts.store.feed)
+  const apis = parts.policyApis
   return [
     {
       method: 'GET',

@@ -6,7 +6,6 @@ import { filled, type MailCopy, oneLine, type PortalMailType } from '../../../mo
 import { trimTrailing } from '../../../model/text/trim-trailing.ts'
 import { portalConfiguration } from '../../../publish/portal/settings/configuration.ts'
 import type { StoredDocument } from '../../../store/ports/ports.ts'
-import { sendMail, sendsMail } from '../../server/mail.ts'
 import type { DashboardParts } from '../../server/parts.ts'
 
 /** A mail to a developer. `values` fill the placeholders of the sort; names that it does not know are passed over. */
@@ -45,7 +44,7 @@ const LONGEST_SUBJECT = 200
 export async function sendPortalMail(parts: DashboardParts, mail: PortalMail): Promise<void> {
   const orgId = String(mail.developer.body.org_id ?? '')
   try {
-    if (!sendsMail(parts)) return
+    if (!parts.mailer.isOn) return
     const configuration = await portalConfiguration(parts, orgId)
     if (!configuration.mail_options.email_copy[mail.sort].enabled) return
     await post(parts, configuration, mail)
@@ -72,7 +71,7 @@ export async function sendCollectLink(
 
 /** @throws Fault `mail_off` (409) unless mails are configured and the portal has an address: what only a mail brings cannot be had */
 export async function checkCollectable(parts: DashboardParts, orgId: string): Promise<void> {
-  if (!sendsMail(parts)) throw fault('mail_off')
+  if (!parts.mailer.isOn) throw fault('mail_off')
   await portalAddress(parts, await portalConfiguration(parts, orgId))
 }
 
@@ -88,7 +87,7 @@ async function post(parts: DashboardParts, configuration: PortalConfiguration, m
   }
   const { mail_from_email: address, mail_from_name: from, email_copy } = configuration.mail_options
   const { subject, text } = worded(mail.sort, email_copy[mail.sort], values)
-  await sendMail(parts, { to, subject, text, from: { address, name: from } })
+  await parts.mailer.send({ to, subject, text, from: { address, name: from } })
 }
 
 /** Subject and text of a mail: the organisation's words where it has some, else ours, and what the developer needs. */

@@ -7,21 +7,9 @@ import { portalConfiguration } from '../../../publish/portal/settings/configurat
 import { newTicket } from '../../../store/ports/new-ticket.ts'
 import type { Call } from '../../routes/call.ts'
 import type { DashboardParts } from '../../server/parts.ts'
-import { MailLinkQueue } from '../../sign-in/mail-link-queue.ts'
+import { PASSWORD_LINK_MS } from '../../sign-in/mail-link-queue.ts'
 import { ticketHash } from '../../sign-in/sessions.ts'
 import { portalAddress, sendPortalMail } from '../settings/portal-mails.ts'
-
-/** How long the link of a mail is valid, by the specification. */
-const LINK_MS = 1_000_000
-
-const desks = new WeakMap<object, MailLinkQueue>()
-
-function deskOf(parts: DashboardParts): MailLinkQueue {
-  const { feed } = parts.store
-  const desk = desks.get(feed) ?? new MailLinkQueue(parts, LINK_MS)
-  desks.set(feed, desk)
-  return desk
-}
 
 /**
  * Accepts a developer's request for a link that sets another password. Returns before anything is looked up, so that neither the
@@ -32,26 +20,19 @@ export function requestPortalLink(
   call: Pick<Call, 'clientAddress'>,
   sent: { readonly orgId: string; readonly address: string },
 ): void {
-  const desk = deskOf(parts)
-  desk.accept(call, () => sendLink(parts, desk, sent))
-}
-
-/** Resolves when all requests that were accepted are done with. */
-export function portalLinksSent(parts: DashboardParts): Promise<void> {
-  return deskOf(parts).settled()
+  parts.portalMailLinks.accept(call, () => sendLink(parts, sent))
 }
 
 async function sendLink(
   parts: DashboardParts,
-  desk: MailLinkQueue,
   { orgId, address }: { readonly orgId: string; readonly address: string },
 ): Promise<void> {
   const developer = await developerByEmail(parts, orgId, address)
   if (developer === undefined || developer.body.inactive === true) return
   const base = await portalAddress(parts, await portalConfiguration(parts, orgId))
-  if (!desk.mayMail(`${orgId}/${String(developer.body.email).toLowerCase()}`)) return
+  if (!parts.portalMailLinks.mayMail(`${orgId}/${String(developer.body.email).toLowerCase()}`)) return
   const secret = newSecret()
-  const expiresAt = parts.clock.wall() + LINK_MS
+  const expiresAt = parts.clock.wall() + PASSWORD_LINK_MS
   const row = newTicket('password_link', expiresAt, {
     // It becomes invalid with the sessions, and with every change of the developer: the mail went to the address of that time.
     family: portalFamily(developer.id),

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
-import { portalLinksSent } from '../../../../src/dashboard/portal/sign-in/session-forgotten.ts'
 import type { JsonObject } from '../../../../src/model/json/json.ts'
 import { eventually } from '../../../worlds/base/eventually.ts'
 import { type MailServer, mailSettings, startMailServer } from '../../../worlds/dashboard/mail-server.ts'
@@ -28,7 +27,7 @@ const reset = (world: PeopleWorld, token: string, password = NEXT) =>
 async function mailed(world: PeopleWorld, post: MailServer): Promise<string> {
   const before = post.mails.length
   assert.equal((await forgot(world, ADA.toUpperCase())).status, 200)
-  await portalLinksSent(world.parts)
+  await world.parts.portalMailLinks.settled()
   assert.equal(post.mails.length, before + 1)
   return /https:\/\/portal\.example\.test\/portal\/reset-password#([\w-]{43})\b/.exec(post.mails.at(-1)!.text)![1]!
 }
@@ -109,7 +108,7 @@ test('every address gets the same answer, and only a developer gets a mail', asy
     answers.push(`${status} ${text}`)
   }
   assert.equal(new Set(answers).size, 1, answers.join('\n'))
-  await portalLinksSent(world.parts)
+  await world.parts.portalMailLinks.settled()
   assert.deepEqual(
     post.mails.map(({ to }) => to),
     [[ADA]],
@@ -120,7 +119,7 @@ test('every address gets the same answer, and only a developer gets a mail', asy
 test('the link leads where the settings say, whatever Host was sent, and nobody is flooded', async (t) => {
   const { world, post } = await mailWorld(t)
   for (let i = 0; i < 8; i++) await forgot(world, ADA, { host: 'evil.test', 'x-forwarded-host': 'evil.test' })
-  await portalLinksSent(world.parts)
+  await world.parts.portalMailLinks.settled()
   assert.equal(post.mails.length, 3)
   for (const { raw } of post.mails) assert.doesNotMatch(raw, /evil/)
 })

@@ -1,4 +1,6 @@
+import type { Configuration } from 'openid-client'
 import type { Clock, MonoMillis } from '../../model/time/clock.ts'
+import type { IdpMetadata } from './saml-metadata.ts'
 
 interface Entry<Value> {
   readonly value: Promise<Value>
@@ -32,5 +34,16 @@ export class TimedCache<Value> {
     this.#entries.delete(key)
     this.#entries.set(key, { value, until: this.#clock.mono() + forMs })
     if (this.#entries.size > MOST) this.#entries.delete(this.#entries.keys().next().value!)
+  }
+}
+
+/** What identity providers publish about themselves, by the version of the identity profile that names them. */
+export class ProviderCaches {
+  readonly oidc: TimedCache<Configuration>
+  readonly saml: TimedCache<IdpMetadata>
+
+  constructor(clock: Clock) {
+    this.oidc = new TimedCache(clock)
+    this.saml = new TimedCache(clock)
   }
 }

@@ -1,0 +1,58 @@
+import type { Config } from '../../config/schema.ts'
+import type { Log } from '../../model/logs/log.ts'
+import type { Clock } from '../../model/time/clock.ts'
+import { AttemptLimiter } from '../../runtime/attempt-limiter.ts'
+import type { Documents, Store, Tokens } from '../../store/ports/ports.ts'
+import { KeyTotals } from '../keys/key-totals.ts'
+import { PolicyApis } from '../policies/policy-apis.ts'
+import { LoginThrottle } from '../sign-in/guess-brake.ts'
+import { MailLinkQueue } from '../sign-in/mail-link-queue.ts'
+import { ProviderCaches } from '../single-sign-on/provider-cache.ts'
+import { Mailer } from './mail.ts'
+
+/** What a dashboard keeps in memory between calls: one of each for all routes. */
+export interface DashboardServices {
+  /** Failed sign-ins of dashboard users. */
+  readonly signInThrottle: LoginThrottle
+  /** Failed sign-ins of developers: counted separately, so that an attack on the portal locks no administrator out. */
+  readonly portalSignInThrottle: LoginThrottle
+  /** Sign-ups of developers from one address. */
+  readonly portalSignUpLimiter: AttemptLimiter
+  readonly mailer: Mailer
+  /** Requests of dashboard users for a password link. */
+  readonly mailLinks: MailLinkQueue
+  /** The same of developers. */
+  readonly portalMailLinks: MailLinkQueue
+  readonly providerCaches: ProviderCaches
+  readonly policyApis: PolicyApis
+  readonly keyTotals: KeyTotals
+}
+
+/** The dependencies of these services. */
+export interface ServiceInputs {
+  readonly documents: Documents
+  readonly tokens: Tokens
+  readonly store: Pick<Store, 'feed'>
+  readonly clock: Clock
+  readonly log: Log
+  readonly config: Config
+}
+
+/** Makes the services of one dashboard. */
+export function dashboardServices(inputs: ServiceInputs): DashboardServices {
+  const { documents, tokens, store, clock, config } = inputs
+  const { security, email_backend: mail } = config.dashboard
+  const windowMs = security.login_failure_expiration * 1000
+  const bounds = { pair: security.login_failure_username_limit, address: security.login_failure_ip_limit, windowMs }
+  return {
+    signInThrottle: new LoginThrottle(clock, bounds),
+    portalSignInThrottle: new LoginThrottle(clock, bounds),
+    portalSignUpLimiter: new AttemptLimiter(clock, { limit: security.signup_ip_limit, windowMs }),
+    mailer: new Mailer(mail),
+    mailLinks: new MailLinkQueue(inputs),
+    portalMailLinks: new MailLinkQueue(inputs),
+    providerCaches: new ProviderCaches(clock),
+    policyApis: new PolicyApis(documents, store.feed),
+    keyTotals: new KeyTotals(tokens, store.feed, clock),
+  }
+}
