@@ -13,7 +13,7 @@ const KEEP_FAILURE_MS = 5000
 const MOST = 200
 
 /** A fetched value, cached for an hour; concurrent callers share one fetch. */
-export class TimedCache<Value> {
+class TimedCache<Value> {
   readonly #clock: Clock
   readonly #entries = new Map<string, Entry<Value>>()
 
