@@ -73,6 +73,9 @@ export async function joinStoreOf({ shared, cluster }: StoreSeed, log: Log, opti
 /** Gateways roll up hits only if no dashboard has done it before: larger batches make fewer rows. */
 const TRAFFIC_FOLD_AFTER_MS = 120_000
 
+const REDIS_UNAVAILABLE =
+  'Redis is unavailable: requests that are limited are refused with 503; APIs with onStoreFailure "allow" let each node count on its own'
+
 /** With a filled copy it also opens without PostgreSQL and Redis, and keeps trying to reach them. */
 async function openCluster(settings: ClusterSettings, log: Log, copy?: CopyFile): Promise<Store> {
   // Loaded where they are used alone: their libraries take as long as all of the embedded store.
@@ -84,7 +87,7 @@ async function openCluster(settings: ClusterSettings, log: Log, copy?: CopyFile)
     url: settings.redis_url,
     onChange: (trouble) => {
       if (trouble === undefined) log.info({}, 'Redis is available')
-      else log.warn({ cause: trouble }, 'Redis is unavailable: each node counts on its own within its share')
+      else log.warn({ cause: trouble }, REDIS_UNAVAILABLE)
     },
   })
   try {

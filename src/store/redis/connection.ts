@@ -1,6 +1,6 @@
 import { createClient } from '@redis/client'
 import { type Fault, fault } from '../../errors/fault.ts'
-import { isUnknownScript, redisFault } from './faults.ts'
+import { isOutage, isUnknownScript, redisFault } from './faults.ts'
 import type { Script } from './scripts.ts'
 
 const CONNECT_MS = 2_000
@@ -9,13 +9,17 @@ const LONGEST_RETRY_MS = 1_000
 /** A call that got no answer for so long: the connection is given up. */
 const STALLED_MS = 1_000
 const LOOK_MS = 250
+/** A connection that carried nothing for so long is tried: who is idle notices as well. */
+const IDLE_MS = 1_000
+/** What is written to find out whether Redis takes writes. */
+const TRIAL_KEPT_MS = '10000'
 
 export interface RedisOptions {
   /** `redis[s]://[user:password@]host[:port][/database]` */
   readonly url: string
   /** PEM of the authority that the server's certificate is checked against; undefined = those of the system. */
   readonly ca?: string
-  /** Called when Redis becomes unreachable, with the reason, and when it is back, with undefined. */
+  /** Called when Redis takes no calls any more, or no writes, with the reason, and once it does again, with undefined. */
   readonly onChange?: (trouble: Fault | undefined) => void
 }
 
@@ -23,10 +27,12 @@ type Client = ReturnType<typeof makeClient>
 
 /**
  * The connection to Redis, re-established for ever when it is lost, with growing waits that differ from node to node. Nothing waits
- * for it: while it is away every call fails at once.
+ * for it: while it is away every call fails at once. A Redis that answers but takes no writes (out of memory, a replica) is as good as
+ * away. It is back when a trial write succeeds.
  */
 export class RedisConnection {
   private readonly options: RedisOptions
+  private readonly trialKey: string
   private client: Client
   private trouble: Fault | undefined = fault('store_away', 'Redis: not connected yet')
   private closed = false
@@ -34,10 +40,14 @@ export class RedisConnection {
   private readonly open: { readonly sinceMs: number }[] = []
   private readonly watch: NodeJS.Timeout
   private waiting: (() => void)[] = []
+  /** The client on which a trial write is on its way. */
+  private triedOn: Client | undefined
+  private answeredMs = 0
 
-  /** @throws Fault `setting_invalid` when the URL is none */
-  constructor(options: RedisOptions) {
+  /** `trialKey`: written to find out whether Redis takes writes. @throws Fault `setting_invalid` when the URL is none */
+  constructor(options: RedisOptions, trialKey: string) {
     this.options = options
+    this.trialKey = trialKey
     this.client = this.connect()
     this.watch = setInterval(() => this.look(), LOOK_MS)
     this.watch.unref()
@@ -66,7 +76,7 @@ export class RedisConnection {
     try {
       return await this.send(['EVALSHA', script.sha, ...rest])
     } catch (error) {
-      if (!isUnknownScript(error)) throw redisFault(error)
+      if (!isUnknownScript(error)) throw this.failed(error)
       return this.command(['EVAL', script.text, ...rest])
     }
   }
@@ -76,7 +86,7 @@ export class RedisConnection {
     try {
       return await this.send(words)
     } catch (error) {
-      throw redisFault(error)
+      throw this.failed(error)
     }
   }
 
@@ -89,12 +99,17 @@ export class RedisConnection {
     this.wake()
   }
 
-  private async send(words: readonly string[]): Promise<unknown> {
-    if (this.trouble !== undefined) throw this.trouble
+  private send(words: readonly string[]): Promise<unknown> {
+    return this.trouble === undefined ? this.sendOn(this.client, words) : Promise.reject(this.trouble)
+  }
+
+  private async sendOn(client: Client, words: readonly string[]): Promise<unknown> {
     const call = { sinceMs: performance.now() }
     this.open.push(call)
     try {
-      return await this.client.sendCommand(words)
+      const answer = await client.sendCommand(words)
+      this.answeredMs = performance.now()
+      return answer
     } finally {
       // Answers come in the order of the calls, so it is among the first.
       this.open.splice(this.open.indexOf(call), 1)
@@ -105,16 +120,37 @@ export class RedisConnection {
     const client = makeClient(this.options)
     // Without a listener a lost server would end the process.
     client.on('error', (error) => this.away(client, error))
-    client.on('ready', () => this.ready(client))
+    client.on('ready', () => this.try())
     client.connect().catch((error: unknown) => this.away(client, error))
     return client
   }
 
-  private ready(client: Client): void {
-    if (client !== this.client || this.closed) return
+  /** Writes on trial: a Redis that takes writes is available. */
+  private try(): void {
+    const { client } = this
+    if (this.closed || !client.isReady || this.triedOn === client) return
+    this.triedOn = client
+    this.sendOn(client, ['SET', this.trialKey, '1', 'PX', TRIAL_KEPT_MS])
+      .then(
+        () => this.available(client),
+        (error) => this.away(client, error),
+      )
+      .finally(() => {
+        if (this.triedOn === client) this.triedOn = undefined
+      })
+  }
+
+  private available(client: Client): void {
+    if (client !== this.client || this.closed || this.trouble === undefined) return
     this.trouble = undefined
     this.options.onChange?.(undefined)
     this.wake()
+  }
+
+  /** The fault of a call; where Redis answered that it serves no calls for now, the ones to come fail at once. */
+  private failed(error: unknown): Fault {
+    if (isOutage(error)) this.away(this.client, error)
+    return redisFault(error)
   }
 
   private away(client: Client, error: unknown): void {
@@ -128,7 +164,11 @@ export class RedisConnection {
   /** A server that takes calls and answers none is as good as gone. */
   private look(): void {
     const oldest = this.open[0]
-    if (oldest === undefined || performance.now() - oldest.sinceMs < STALLED_MS) return
+    const now = performance.now()
+    if (oldest === undefined || now - oldest.sinceMs < STALLED_MS) {
+      if (this.trouble !== undefined || now - this.answeredMs >= IDLE_MS) this.try()
+      return
+    }
     const stalled = this.client
     this.away(stalled, new Error(`no answer for ${STALLED_MS} ms`))
     this.client = this.connect()

@@ -61,7 +61,7 @@ export class RedisCounters implements Counters {
       if (trouble !== undefined) this.counts.shorten(this.clock.mono() + WITHOUT_REDIS_MS)
       redis.onChange?.(trouble)
     }
-    this.connection = new RedisConnection({ ...redis, onChange })
+    this.connection = new RedisConnection({ ...redis, onChange }, `${prefix}trial`)
     this.holders = new LeaseHolders(
       () => this.clock.mono(),
       (count) => this.expire(count),

@@ -9,6 +9,9 @@ const CODES = {
   NOAUTH: 'store_refused',
   WRONGPASS: 'store_refused',
   NOPERM: 'store_refused',
+  LOADING: 'store_away',
+  MASTERDOWN: 'store_away',
+  CLUSTERDOWN: 'store_away',
 } as const satisfies Record<string, Fault['code']>
 
 /**
@@ -24,6 +27,13 @@ export function redisFault(error: unknown): Fault {
 /** True for the error of a Redis that has not seen a script yet, or has forgotten it. */
 export function isUnknownScript(error: unknown): boolean {
   return error instanceof Error && error.message.startsWith('NOSCRIPT')
+}
+
+/** True for answers of a Redis that serves no calls, or no writes, for now; a refused command (`NOPERM`) says nothing of others. */
+export function isOutage(error: unknown): boolean {
+  if (!(error instanceof Error) || error instanceof Fault) return false
+  const code = codeOf(error.message)
+  return code !== undefined && code !== 'store_refused'
 }
 
 /** Errors within a script are wrapped with the script's name. */

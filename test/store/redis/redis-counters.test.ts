@@ -348,9 +348,11 @@ test('a Redis that is full, read-only or not ours to use says so, and nothing is
   await redis.command('CONFIG', 'SET', 'maxmemory', '1')
   await assert.rejects(async () => node.take(limits(), NOW), rejected('store_full'))
   await redis.command('CONFIG', 'SET', 'maxmemory', '0')
+  await node.check()
   await redis.command('REPLICAOF', '127.0.0.1', '1')
   await assert.rejects(async () => node.take(limits(), NOW), rejected('store_read_only'))
   await redis.command('REPLICAOF', 'NO', 'ONE')
+  await node.check()
   const seen = limits()
   await node.peek(seen, NOW)
   assert.deepEqual(
@@ -375,6 +377,43 @@ test('a Redis that is full, read-only or not ours to use says so, and nothing is
       )
     },
   )
+})
+
+/** Outages that a Redis comes back from by itself; how each begins and ends. */
+const OUTAGES: Readonly<Record<string, { code: FaultCode; begin: string[]; end: string[] }>> = {
+  'out of memory': {
+    code: 'store_full',
+    begin: ['CONFIG', 'SET', 'maxmemory', '1'],
+    end: ['CONFIG', 'SET', 'maxmemory', '0'],
+  },
+  'a replica': { code: 'store_read_only', begin: ['REPLICAOF', '127.0.0.1', '1'], end: ['REPLICAOF', 'NO', 'ONE'] },
+  'without its replicas': {
+    code: 'store_read_only',
+    begin: ['CONFIG', 'SET', 'min-replicas-to-write', '1'],
+    end: ['CONFIG', 'SET', 'min-replicas-to-write', '0'],
+  },
+  hanging: { code: 'store_away', begin: ['CLIENT', 'PAUSE', '600000', 'WRITE'], end: ['CLIENT', 'UNPAUSE'] },
+}
+
+test('a node without traffic notices each outage of Redis, tells it once, and goes on by itself', async (t) => {
+  const redis = await startRedis(t)
+  const limits = [makeLimit('quota', 'k|', 100, 60_000)]
+  for (const [name, { code, begin, end }] of Object.entries(OUTAGES)) {
+    await t.test(name, async () => {
+      const changes: (FaultCode | undefined)[] = []
+      const node = await nodeOf(t, { url: redis.url, onChange: (trouble) => changes.push(trouble?.code) })
+      await node.check()
+      await redis.command(...begin)
+      await eventually('it is noticed', () => node.trouble !== undefined)
+      for (let i = 0; i < 20; i++) await assert.rejects(async () => node.take(limits, NOW), Fault)
+      assert.equal(node.takeAlone(limits, NOW), -1)
+      await redis.command(...end)
+      await eventually('it is over', () => node.trouble === undefined)
+      assert.equal(await node.take(limits, NOW), -1)
+      assert.deepEqual(changes, [undefined, code, undefined])
+      await node.close()
+    })
+  }
 })
 
 test('a permit that comes too late is not used', async (t) => {
