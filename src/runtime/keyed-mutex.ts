@@ -5,6 +5,7 @@
 export class KeyedMutex {
   /** The end of the last work under each key, whatever it came to. */
   readonly #ends = new Map<string, Promise<unknown>>()
+  readonly #shared = new Map<string, Promise<unknown>>()
 
   /** Keys under which work runs or waits. */
   get size(): number {
@@ -21,5 +22,17 @@ export class KeyedMutex {
     } finally {
       if (this.#ends.get(key) === end) this.#ends.delete(key)
     }
+  }
+
+  /**
+   * Runs `work` unless work of this key is under way: then resolves, or rejects, as that does. One key has one kind of work, and is
+   * another than those of `run`.
+   */
+  async share<T>(key: string, work: () => Promise<T>): Promise<T> {
+    const running = this.#shared.get(key)
+    if (running !== undefined) return running as Promise<T>
+    const begun = work().finally(() => this.#shared.delete(key))
+    this.#shared.set(key, begun)
+    return begun
   }
 }

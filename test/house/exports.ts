@@ -6,7 +6,6 @@ const PRODUCT = /^(?:src|console\/src)\//
 /** What tests need and the product does not, each with the reason. */
 const FOR_TESTS: Readonly<Record<string, string>> = {
   FakeClock: 'the double of the clock, which stands beside it so that both keep one shape',
-  sweepsDone: 'waits for a sweep that a call left running',
 }
 
 /** Exported values of the product that no other file imports, and those that nothing but tests uses. Types cost nothing. */

@@ -62,3 +62,25 @@ test('work under another key does not wait', async () => {
   await first
   assert.equal(mutex.size, 0)
 })
+
+test('shared work runs once for all who ask while it is under way, and again for the next', async () => {
+  const mutex = new KeyedMutex()
+  let runs = 0
+  const work = (key: string, fails = false) =>
+    mutex.share(key, async () => {
+      runs++
+      await turns(2)
+      if (fails) throw new Error(`failed ${key}`)
+      return key
+    })
+  assert.deepEqual(await Promise.all([work('a'), work('a'), work('b'), work('a')]), ['a', 'a', 'b', 'a'])
+  assert.equal(runs, 2)
+  const failed = await Promise.allSettled([work('a', true), work('a')])
+  assert.deepEqual(
+    failed.map(({ status }) => status),
+    ['rejected', 'rejected'],
+  )
+  assert.equal(runs, 3)
+  assert.equal(await work('a'), 'a', 'a failure is not kept')
+  assert.equal(runs, 4)
+})

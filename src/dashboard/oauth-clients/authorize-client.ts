@@ -8,9 +8,9 @@ import type { OAuthClient } from '../../model/oauth-clients/oauth-client.ts'
 import type { OAuthRules } from '../../model/oauth-clients/oauth-rules.ts'
 import type { Policy, Session } from '../../model/sessions/session.ts'
 import { isPublic } from '../../oauth/clients/clients.ts'
-import { deviceAttempts } from '../../oauth/endpoints/device-attempts.ts'
 import type { OAuthApi, OAuthCall, OAuthParts } from '../../oauth/endpoints/parts.ts'
 import { AuthorizationServer } from '../../oauth/endpoints/server.ts'
+import { newServerState } from '../../oauth/endpoints/server-state.ts'
 import { issuerAt, publicAddress, type Reached } from '../../oauth/messages/issuer.ts'
 import { policyIn, storedClient } from '../../publish/oauth-clients/oauth-client-parts.ts'
 import { checkPoliciesKnown } from '../../publish/sessions/sessions.ts'
@@ -40,7 +40,7 @@ export class AuthorizeClients {
     const { documents, tokens, store, clock, log, config, sealKey, locks } = parts
     const oauth: OAuthParts = {
       ...{ documents, tokens, outbox: store.outbox, clock, log, config, sealKey, locks },
-      deviceAttempts: deviceAttempts(clock),
+      ...newServerState(clock),
       findApi: () => undefined,
       findPolicy: (orgId, id) => this.#policies.get(JSON.stringify([orgId, id])),
       findClient: async (clientId) => {

@@ -3,12 +3,13 @@ import type { Api } from '../../model/apis/definition/api.ts'
 import type { Log } from '../../model/logs/log.ts'
 import type { Policy } from '../../model/sessions/session.ts'
 import type { Clock } from '../../model/time/clock.ts'
-import { deviceAttempts } from '../../oauth/endpoints/device-attempts.ts'
 import type { OAuthParts } from '../../oauth/endpoints/parts.ts'
 import { AuthorizationServer } from '../../oauth/endpoints/server.ts'
+import { newServerState } from '../../oauth/endpoints/server-state.ts'
 import { Deliveries } from '../../oauth/notifications/deliver.ts'
 import { OwnKeys } from '../../oauth/signing-keys/own-keys.ts'
 import { Lease } from '../../oauth/tokens/lease.ts'
+import type { BasicAuthThrottle } from '../../publish/keys/basic-auth-throttle.ts'
 import type { KeyedMutex } from '../../runtime/keyed-mutex.ts'
 import type { Store } from '../../store/ports/ports.ts'
 import type { SecretGate } from '../admin/admin-secret.ts'
@@ -24,6 +25,8 @@ export interface AuthorizationParts {
   readonly log: Log
   readonly sealKey: Uint8Array
   readonly locks: KeyedMutex
+  /** Failed password checks, shared with basic authentication. */
+  readonly basicAuthThrottle: BasicAuthThrottle
   readonly secretGate: SecretGate
   /** An API by its id, in any state. */
   readonly findApi: (apiId: string) => Api | undefined
@@ -51,14 +54,15 @@ export function openAuthorization(parts: AuthorizationParts): Authorization {
   const { config, store, clock, log, sealKey, locks, secretGate, findApi, findPolicy } = parts
   const { documents, tokens, outbox } = store
   const publicUrl = config.gateway.public_url
-  const ownKeys = new OwnKeys(documents)
+  const state = newServerState(clock, parts.basicAuthThrottle)
+  const ownKeys = new OwnKeys(state.ringCache)
   const clients = new LiveClients(documents, store.feed, ownKeys)
   const common = { documents, tokens, outbox, clock, log, config, sealKey, locks, findApi, findPolicy }
   const turn = parts.clustered ? { turn: new Lease({ documents, tokens, clock }, 'outbox') } : {}
   const deliveries = new Deliveries({ ...common, ...turn, allowPrivate: config.webhooks.allow_private })
   const oauth: OAuthParts = {
     ...common,
-    deviceAttempts: deviceAttempts(clock),
+    ...state,
     ...(store.owed !== undefined && { owed: store.owed }),
     mergeOf: parts.mergeOf,
     findClient: (clientId) => clients.find(clientId),

@@ -15,6 +15,7 @@ import { ownUrls } from '../../publish/apis/api-place.ts'
 import { fetchDocument } from '../../publish/apis/fetch-document.ts'
 import { certificateKeyOf } from '../../publish/certificates/certificates.ts'
 import { TrafficEvents } from '../../publish/events/traffic-events.ts'
+import { BasicAuthThrottle } from '../../publish/keys/basic-auth-throttle.ts'
 import { basicUserHash, checkBasicUser } from '../../publish/keys/basic-auth-users.ts'
 import { certificateHash } from '../../publish/keys/certificate-keys.ts'
 import { LegacyKeys, legacyRules } from '../../publish/keys/legacy-keys.ts'
@@ -239,9 +240,11 @@ function buildCore(parts: GatewayParts, metrics: Metrics, { shares, refusals }: 
   const secretGate = new SecretGate({ secret: parts.secret, words, trustedProxies: trustedProxiesOf(config), clock })
   const merges = new SharedMerges()
   const locks = new KeyedMutex()
+  const basicAuthThrottle = new BasicAuthThrottle(clock)
   const authorization = openAuthorization({
     ...parts,
     locks,
+    basicAuthThrottle,
     secretGate,
     findApi: (apiId) => catalogue.findApi(apiId),
     findPolicy: (orgId, id) => live.snapshot.policies.get(policyKey(orgId, id)),
@@ -269,9 +272,10 @@ function buildCore(parts: GatewayParts, metrics: Metrics, { shares, refusals }: 
     findKeyPair(store, parts.sealKey, { id, orgId }),
   )
   const recording = openRecording(parts)
+  const passwordParts = { tokens: store.tokens, sealKey: parts.sealKey, basicAuthThrottle }
   const users: Users = {
     hashOf: (orgId, name) => basicUserHash(parts, orgId, name).toString('hex'),
-    check: (orgId, name, password, address) => checkBasicUser(secretParts, orgId, name, password, address),
+    check: (orgId, name, password, address) => checkBasicUser(passwordParts, orgId, name, password, address),
   }
   const keySets = new KeySets({ clock, log, fetch: keySetReader(config.webhooks.allow_private) })
   const compileParts = {

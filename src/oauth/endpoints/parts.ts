@@ -8,7 +8,7 @@ import type { Policy, Session } from '../../model/sessions/session.ts'
 import type { Clock } from '../../model/time/clock.ts'
 import type { KeyedMutex } from '../../runtime/keyed-mutex.ts'
 import type { Awaitable, Documents, Outbox, PendingSessions, Tokens } from '../../store/ports/ports.ts'
-import type { DeviceAttempts } from './device-attempts.ts'
+import type { ServerState } from './server-state.ts'
 
 /** The parts of the authorization server that a path below a listen path leads to. */
 export type Endpoint =
@@ -76,7 +76,7 @@ export interface OAuthSettings {
 }
 
 /** The dependencies of authorization servers. One object for all APIs of the process. */
-export interface OAuthParts {
+export interface OAuthParts extends ServerState {
   readonly documents: Documents
   readonly tokens: Tokens
   readonly outbox: Outbox
@@ -85,7 +85,6 @@ export interface OAuthParts {
   readonly config: OAuthSettings
   /** 32 bytes that secrets are sealed with. */
   readonly sealKey: Uint8Array
-  readonly deviceAttempts: DeviceAttempts
   /** As in `PublishParts`. */
   readonly locks: KeyedMutex
   /** An API by its id, as it is loaded or stored; undefined when there is none. */

@@ -13,8 +13,6 @@ import { issueTokens } from '../tokens/issue.ts'
 import { readScope } from '../tokens/scopes.ts'
 import { isUsable } from '../tokens/user-rules.ts'
 
-const WARNED_EVERY_MS = 3_600_000
-
 /**
  * The password grant (RFC 6749 section 4.3), for clients that cannot do better: OAuth 2.1 has it no more, and the log says so
  * once an hour. Users are keys with a password. The token may do what both the user and the client may.
@@ -52,14 +50,7 @@ export async function passwordGrant(
   })
 }
 
-/** When each API was last warned of, by the monotonic clock. */
-const warned = new WeakMap<OAuthParts, Map<string, number>>()
-
 function warnOnceAnHour(parts: OAuthParts, apiId: string): void {
-  const now = parts.clock.mono()
-  const last = warned.get(parts) ?? new Map<string, number>()
-  warned.set(parts, last)
-  if (now - (last.get(apiId) ?? Number.NEGATIVE_INFINITY) < WARNED_EVERY_MS) return
-  last.set(apiId, now)
+  if (!parts.passwordGrantWarnings.isDue(apiId, parts.clock.mono())) return
   parts.log.warn({ api_id: apiId }, 'the password grant is deprecated: use the authorization code grant with PKCE')
 }

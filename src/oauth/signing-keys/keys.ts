@@ -1,9 +1,9 @@
 import type { KeyObject } from 'node:crypto'
 import { fault, toFault } from '../../errors/fault.ts'
 import type { JsonObject } from '../../model/json/json.ts'
-import type { Millis, MonoMillis } from '../../model/time/clock.ts'
+import type { Millis } from '../../model/time/clock.ts'
 import { retryOnConflict } from '../../runtime/retry-on-conflict.ts'
-import type { AuditEntry, Documents, Revision } from '../../store/ports/ports.ts'
+import type { AuditEntry, Revision } from '../../store/ports/ports.ts'
 import type { OAuthParts } from '../endpoints/parts.ts'
 import {
   makeSigningKey,
@@ -19,30 +19,18 @@ import {
   signingAt,
   viewsOf,
 } from './key-ring.ts'
+import { type Ring, RingCache } from './ring-cache.ts'
 
 /** The dependencies of signing keys. */
-export type KeyParts = Pick<OAuthParts, 'documents' | 'clock' | 'sealKey'>
+export type KeyParts = Pick<OAuthParts, 'documents' | 'clock' | 'sealKey' | 'ringCache'>
+
+/** Those of changing keys: a process that signs nothing has no cache of them. */
+export type KeyChangeParts = Omit<KeyParts, 'ringCache'> & Partial<Pick<KeyParts, 'ringCache'>>
 
 /** A private key, and the name under which its public part is published. */
 export interface SigningKey {
   readonly kid: string
   readonly key: KeyObject
-}
-
-/** A ring as it was read. */
-interface Ring {
-  readonly revision: Revision
-  readonly stored: StoredRing
-  readonly privateKeys: Map<string, KeyObject>
-}
-
-/** What this process knows of the rings of one store. */
-interface Known {
-  readonly rings: Map<string, { readonly ring: Ring; readonly readAt: MonoMillis }>
-  /** First keys that are being made: callers of this process wait for the same one. */
-  readonly making: Map<string, Promise<Ring>>
-  /** Grows when rings were forgotten: what was read before may be the old state. */
-  generation: number
 }
 
 /** A change of a ring, to be written unless another writer was faster; without a ring there is nothing to write. */
@@ -65,8 +53,6 @@ export const KEY_SET_FRESH_S = 300
 /** A new key is published for this long before it signs: by then every node and every verifier has read the ring twice. */
 const PUBLISHED_AHEAD_MS = 2 * (RING_FRESH_MS + KEY_SET_FRESH_S * 1000)
 const USUAL_LIFETIME_S = 3_600
-
-const knownOf = new WeakMap<Documents, Known>()
 
 /**
  * The key that signs the tokens of an organisation now. The first one is made when it is needed; of two processes that need it
@@ -105,7 +91,7 @@ export async function publishedKeys(
  * it is the answer and nothing changes. @throws Fault `revision_conflict` (409) when others keep changing the keys
  */
 export function rotateKeys(
-  parts: KeyParts,
+  parts: KeyChangeParts,
   orgId: string,
   algorithm: SigningAlgorithm,
   actor: string,
@@ -131,7 +117,7 @@ export function rotateKeys(
  * @throws Fault `not_found` (404) when the organisation has no such key, `revision_conflict` (409) when others keep changing the keys
  */
 export async function retireKey(
-  parts: KeyParts,
+  parts: KeyChangeParts,
   orgId: string,
   kid: string,
   actor: string,
@@ -154,7 +140,7 @@ export async function retireKey(
 
 /** Rotates the keys of one algorithm, or without one of each that the organisation has keys for. @throws Fault as `rotateKeys`, `not_found` */
 export async function rotateAllKeys(
-  parts: KeyParts,
+  parts: KeyChangeParts,
   orgId: string,
   algorithm: SigningAlgorithm | undefined,
   actor: string,
@@ -181,21 +167,13 @@ export async function listKeys(
   return rings.flatMap((ring) => viewsOf(ring, now))
 }
 
-async function algorithmsInUse(parts: KeyParts, orgId: string): Promise<SigningAlgorithm[]> {
+async function algorithmsInUse(parts: KeyChangeParts, orgId: string): Promise<SigningAlgorithm[]> {
   const rings = await Promise.all(SIGNING_ALGORITHMS.map((each) => loadRing(parts, orgId, each)))
   return SIGNING_ALGORITHMS.filter((_, index) => rings[index] !== undefined)
 }
 
-/** Has this process read the rings of a store again before it uses them: they were changed. */
-export function forgetRings(documents: Documents): void {
-  const known = knownOf.get(documents)
-  if (known === undefined) return
-  known.generation++
-  known.rings.clear()
-}
-
 /** The algorithm of the ring that holds a key, or held it until it was retired. */
-async function algorithmOf(parts: KeyParts, orgId: string, kid: string): Promise<SigningAlgorithm | undefined> {
+async function algorithmOf(parts: KeyChangeParts, orgId: string, kid: string): Promise<SigningAlgorithm | undefined> {
   for (const algorithm of SIGNING_ALGORITHMS) {
     const stored = (await loadRing(parts, orgId, algorithm))?.stored
     if (stored !== undefined && [...stored.keys, ...(stored.retired ?? [])].some((key) => key.kid === kid))
@@ -205,7 +183,7 @@ async function algorithmOf(parts: KeyParts, orgId: string, kid: string): Promise
 }
 
 /** The keys of a ring whose signing key is gone: the next one signs from now on, or a new one. Old ones never sign again. */
-async function withSigner(parts: KeyParts, { algorithm, keys }: StoredRing, now: Millis): Promise<StoredKey[]> {
+async function withSigner(parts: KeyChangeParts, { algorithm, keys }: StoredRing, now: Millis): Promise<StoredKey[]> {
   const next = keys.findIndex((key) => key.signs_from > now)
   if (next !== -1) return keys.map((key, index) => (index === next ? { ...key, signs_from: now } : key))
   return [...keys, await makeSigningKey(algorithm, parts.sealKey, { signsFrom: now, now })]
@@ -213,7 +191,7 @@ async function withSigner(parts: KeyParts, { algorithm, keys }: StoredRing, now:
 
 /** Changes a ring as it is stored now. @throws Fault `revision_conflict` (409) when others keep changing it */
 async function changeRing<Result>(
-  parts: KeyParts,
+  parts: KeyChangeParts,
   orgId: string,
   algorithm: SigningAlgorithm,
   change: (stored: StoredRing | undefined, now: Millis) => Promise<RingChange<Result>>,
@@ -230,7 +208,7 @@ async function changeRing<Result>(
 async function ringOf(parts: KeyParts, orgId: string, algorithm: SigningAlgorithm): Promise<Ring> {
   const ring = await readRing(parts, orgId, algorithm)
   if (ring !== undefined) return ring
-  const { making } = knownBy(parts)
+  const { making } = parts.ringCache
   const id = ringId(orgId, algorithm)
   const running = making.get(id)
   if (running !== undefined) return running
@@ -267,14 +245,14 @@ async function lengthen(parts: KeyParts, { stored }: Ring, kid: string, lifetime
 
 /** The ring as this node has read it at most 5 s ago. That there is none is never remembered: another node may make it now. */
 async function readRing(parts: KeyParts, orgId: string, algorithm: SigningAlgorithm): Promise<Ring | undefined> {
-  const held = knownBy(parts).rings.get(ringId(orgId, algorithm))
+  const held = parts.ringCache.rings.get(ringId(orgId, algorithm))
   if (held !== undefined && parts.clock.mono() - held.readAt < RING_FRESH_MS) return held.ring
   return loadRing(parts, orgId, algorithm)
 }
 
-async function loadRing(parts: KeyParts, orgId: string, algorithm: SigningAlgorithm): Promise<Ring | undefined> {
-  const known = knownBy(parts)
-  const { rings, generation } = known
+async function loadRing(parts: KeyChangeParts, orgId: string, algorithm: SigningAlgorithm): Promise<Ring | undefined> {
+  const cache = parts.ringCache ?? new RingCache()
+  const { rings, generation } = cache
   const id = ringId(orgId, algorithm)
   const readAt = parts.clock.mono()
   const document = await parts.documents.get('oauth_key', id)
@@ -287,13 +265,13 @@ async function loadRing(parts: KeyParts, orgId: string, algorithm: SigningAlgori
   const ring = unchanged
     ? before
     : { revision: document.revision, stored: document.body as unknown as StoredRing, privateKeys: new Map() }
-  if (generation === known.generation) rings.set(id, { ring, readAt })
+  if (generation === cache.generation) rings.set(id, { ring, readAt })
   return ring
 }
 
 /** @throws Fault `revision_conflict` (409) when another writer was faster */
 async function write(
-  parts: KeyParts,
+  parts: KeyChangeParts,
   ring: StoredRing,
   ifRevision: Revision,
   audit: AuditEntry | undefined,
@@ -302,16 +280,10 @@ async function write(
   try {
     return await parts.documents.commit([{ op: 'put', kind: 'oauth_key', id, body: ring, ifRevision }], audit)
   } finally {
-    knownBy(parts).rings.delete(id)
+    parts.ringCache?.rings.delete(id)
   }
 }
 
 function auditOf(at: Millis, actor: string, action: string, orgId: string, detail: JsonObject): AuditEntry {
   return { actor, action, orgId, at, detail }
-}
-
-function knownBy({ documents }: KeyParts): Known {
-  const known = knownOf.get(documents) ?? { rings: new Map(), making: new Map(), generation: 0 }
-  knownOf.set(documents, known)
-  return known
 }

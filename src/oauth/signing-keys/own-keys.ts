@@ -1,23 +1,23 @@
 import type { KeyObject } from 'node:crypto'
-import type { Documents, StoredDocument } from '../../store/ports/ports.ts'
+import type { StoredDocument } from '../../store/ports/ports.ts'
 import { publicJwk } from './jwk.ts'
 import { readJwt } from './jwt.ts'
 import type { StoredRing } from './key-ring.ts'
-import { forgetRings } from './keys.ts'
+import type { RingCache } from './ring-cache.ts'
 
 /**
  * The signing keys of all authorization servers of the installation as this node knows them, including old ones that it has seen and those that
  * were retired at once. A verifier learns from it that a token is ours, and must be in the store as well.
  */
 export class OwnKeys {
-  readonly #documents: Documents
+  readonly #ringCache: RingCache
   readonly #kids = new Set<string>()
   readonly #retired = new Set<string>()
   readonly #thumbprints = new WeakMap<KeyObject, string>()
 
-  /** `documents`: what keys are signed with and published from on this node. */
-  constructor(documents: Documents) {
-    this.#documents = documents
+  /** `ringCache`: what tokens are signed with and published from on this node. */
+  constructor(ringCache: RingCache) {
+    this.#ringCache = ringCache
   }
 
   /** Grows when a key was retired at once: tokens that were good before are to be looked at again. */
@@ -30,7 +30,7 @@ export class OwnKeys {
     const { keys, retired = [] } = body as unknown as StoredRing
     for (const { kid } of [...keys, ...retired]) this.#kids.add(kid)
     for (const { kid } of retired) this.#retired.add(kid)
-    forgetRings(this.#documents)
+    this.#ringCache.forget()
   }
 
   /** True when this public key belongs to one of our signing keys. */

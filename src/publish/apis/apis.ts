@@ -172,9 +172,8 @@ async function commit(parts: ApiParts, prepared: Prepared): Promise<PublishedApi
   const { id, document, plan, audit, turn, clients = [] } = prepared
   const changes = [...(await plan.changes()), ...turn, ...clients.flatMap((each) => each.changes)]
   const revision = await parts.documents.commit(changes, audit)
-  const { documents, tokens, sealKey } = parts
-  if (tokens !== undefined && sealKey !== undefined)
-    for (const each of clients) each.sweep({ documents, tokens, sealKey })
+  const { documents, tokens, locks } = parts
+  if (tokens !== undefined) for (const each of clients) each.sweep({ documents, tokens, locks })
   return { id, document, revision }
 }
 

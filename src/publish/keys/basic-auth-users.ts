@@ -2,16 +2,14 @@ import { createHmac } from 'node:crypto'
 import { type Fault, fault, waitFault } from '../../errors/fault.ts'
 import { isObject, type JsonObject } from '../../model/json/json.ts'
 import { generationOf, passwordHashOf, USER_GENERATION, USER_NAME, withoutHidden } from '../../model/keys/key.ts'
-import { KnownAddresses } from '../../model/network/known-addresses.ts'
 import { visitorOf } from '../../model/network/visitor.ts'
 import { checkPassword, type PasswordRules, passwordRules } from '../../model/passwords/password-rules.ts'
 import { hashPassword, isPasswordHash, verifyPassword } from '../../model/passwords/passwords.ts'
 import { isBcryptHash, looksLikeBcrypt } from '../../model/passwords/passwords-bcrypt.ts'
 import { normaliseText } from '../../model/text/normalise-text.ts'
-import type { Clock } from '../../model/time/clock.ts'
-import { AttemptLimiter, perNameRules } from '../../runtime/attempt-limiter.ts'
 import type { SessionRow, Tokens } from '../../store/ports/ports.ts'
-import { clockOf, orgOf, type SecretParts } from '../documents/parts.ts'
+import { orgOf, type SecretParts } from '../documents/parts.ts'
+import type { BasicAuthThrottle } from './basic-auth-throttle.ts'
 import { createKey, type SavedKey, updateKey } from './keys.ts'
 
 /** A user: a session that is found by a name and used with a password, never by itself as a key. */
@@ -27,11 +25,15 @@ export interface BasicUserDraft {
   readonly actor: string
 }
 
-/** The dependencies of password checks: those of publishing keys, and those of authorization servers. */
+/** The dependencies of finding users: those of publishing keys, and those of authorization servers. */
 export interface BasicUserParts {
   readonly tokens: Tokens
   readonly sealKey: Uint8Array
-  readonly clock?: Clock
+}
+
+/** The dependencies of password checks: those of a gateway, and those of authorization servers. */
+export interface PasswordCheckParts extends BasicUserParts {
+  readonly basicAuthThrottle: BasicAuthThrottle
 }
 
 const LONGEST_NAME = 256
@@ -115,74 +117,26 @@ export async function updateBasicUser(
  * @throws Fault `passwords_busy` (503), `store_away`
  */
 export async function checkBasicUser(
-  parts: BasicUserParts,
+  parts: PasswordCheckParts,
   orgId: string,
   username: string,
   password: string,
   clientAddress: string,
 ): Promise<SessionRow | undefined | Fault> {
-  const { pairs, users, addresses, known } = throttlesOf(parts)
   const hash = basicUserHash(parts, orgId, username.slice(0, LONGEST_NAME + 1))
-  const [user, address] = [hash.toString('base64'), visitorOf(clientAddress)]
-  const pair = `${user} ${address}`
-  const counts = [
-    [pairs, pair],
-    [addresses, address],
-    [users, user],
-  ] as const
-  const judges = known.has(user, address) ? counts.slice(0, 1) : counts
-  const waitMs = Math.max(...judges.map(([throttle, key]) => throttle.waitMs(key)))
-  if (waitMs > 0) return waitFault('oauth_too_many_tries', waitMs)
-  for (const [throttle, key] of counts) throttle.begin(key)
-  const giveBack = () => {
-    for (const [throttle, key] of counts) throttle.giveBack(key)
-  }
+  const attempt = parts.basicAuthThrottle.begin(hash.toString('base64'), visitorOf(clientAddress))
+  if (typeof attempt === 'number') return waitFault('oauth_too_many_tries', attempt)
   try {
     const row = await parts.tokens.getSession(hash)
     const right = await verifyPassword(row && (passwordHashOf(row.body) || undefined), password)
     if (!right || row === undefined || !isBasicUser(row)) return undefined
-    giveBack()
-    pairs.succeed(pair)
-    known.add(user, address)
+    attempt.succeed()
     return { ...row, body: { ...withoutHidden(row.body), [USER_GENERATION]: generationOf(row.body) } }
   } catch (error) {
     // It was our fault, not the caller's.
-    giveBack()
+    attempt.giveBack()
     throw error
   }
-}
-
-interface Throttles {
-  /** Of a user and an address together. */
-  readonly pairs: AttemptLimiter
-  /** Of a user, from all addresses that it did not come from before. */
-  readonly users: AttemptLimiter
-  readonly addresses: AttemptLimiter
-  readonly known: KnownAddresses
-}
-
-const throttles = new WeakMap<Tokens, Throttles>()
-
-const FORGET_MS = 900_000
-const MOST_NAMES = 10_000
-
-/** One pair for each store of the process. */
-function throttlesOf(parts: BasicUserParts): Throttles {
-  const { tokens } = parts
-  const clock = clockOf(parts)
-  const known = throttles.get(tokens)
-  if (known !== undefined) return known
-  const rules = { firstWaitMs: 1000, forgetMs: FORGET_MS, names: MOST_NAMES }
-  const made = {
-    pairs: new AttemptLimiter(clock, { ...rules, free: 5, longestWaitMs: 60_000 }),
-    // Anyone who knows a name can make its owner wait where that is not known.
-    users: new AttemptLimiter(clock, perNameRules(50)),
-    // Many users may come from one address: that of an app's own server.
-    addresses: new AttemptLimiter(clock, { ...rules, free: 60, longestWaitMs: FORGET_MS }),
-    known: new KnownAddresses(),
-  }
-  throttles.set(tokens, made)
-  return made
 }
 
 function checkName(name: string): void {

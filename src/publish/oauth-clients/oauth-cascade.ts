@@ -1,20 +1,16 @@
 import type { OAuthClient } from '../../model/oauth-clients/oauth-client.ts'
 import type { Millis } from '../../model/time/clock.ts'
-import type { Change, Documents, StoredDocument, Tokens } from '../../store/ports/ports.ts'
+import type { Change, Documents, StoredDocument } from '../../store/ports/ports.ts'
 import { newEpoch } from './oauth-client-draft.ts'
 import { policiesWithRightsOn } from './oauth-client-lists.ts'
-import { bodyOf, CLIENT_KIND } from './oauth-client-parts.ts'
+import { bodyOf, CLIENT_KIND, type ClientParts } from './oauth-client-parts.ts'
 import { sweepSessions } from './oauth-sweep.ts'
 
 /** The cascade of deleting an API or a policy: changes for the same transaction, and the clean-up after it. */
 export interface Cascade {
   readonly changes: readonly Change[]
   /** Deletes rows that the commit made void, in the background. */
-  readonly sweep: (parts: {
-    readonly documents: Documents
-    readonly tokens: Tokens
-    readonly sealKey: Uint8Array
-  }) => void
+  readonly sweep: (parts: Pick<ClientParts, 'documents' | 'tokens' | 'locks'>) => void
 }
 
 interface CascadeParts {

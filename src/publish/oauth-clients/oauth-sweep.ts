@@ -6,32 +6,18 @@ import type { ClientParts } from './oauth-client-parts.ts'
 
 /** Rows per commit: other writers get their turn in between. */
 const CHUNK = 200
-const sweeps = new WeakMap<object, Set<Promise<void>>>()
 
 /**
  * Deletes, in the background, the sessions of a client that are void: issued under another epoch than this one, or all of them
- * when it is undefined. Where the store fails they stay: they are unusable, and expire.
+ * when it is undefined. One sweep at a time. Where the store fails they stay: they are unusable, and expire.
  */
 export function sweepSessions(
-  parts: Pick<ClientParts, 'documents' | 'tokens'>,
+  parts: Pick<ClientParts, 'documents' | 'tokens' | 'locks'>,
   clientId: string,
   epoch: string | undefined,
 ): void {
-  const running = sweeps.get(parts.tokens) ?? new Set()
-  sweeps.set(parts.tokens, running)
-  const sweep = removeTokens(parts, clientId, (row) => tokenFactsOf(row.body)?.epoch !== epoch)
-    .catch(toFault)
-    .then(() => void running.delete(sweep))
-  running.add(sweep)
-}
-
-/** Resolves when no sweep is under way in this process. */
-export async function sweepsDone(parts: Pick<ClientParts, 'tokens'>): Promise<void> {
-  for (;;) {
-    const running = [...(sweeps.get(parts.tokens) ?? [])]
-    if (running.length === 0) return
-    await Promise.all(running)
-  }
+  const isVoid = (row: SessionRow) => tokenFactsOf(row.body)?.epoch !== epoch
+  parts.locks.run('token_sweep', () => removeTokens(parts, clientId, isVoid)).catch(toFault)
 }
 
 /** Deletes those tokens of a client that `isDoomed` names, in chunks; answers how many. Keys that only name the client stay. */

@@ -114,15 +114,9 @@ export async function provenClient(parts: ClientParts, clientId: string, secret:
   return client
 }
 
-const purges = new WeakMap<object, Promise<number>>()
-
 /** Deletes tokens that have expired or are void, of every client; answers how many. One run at a time: callers share it. */
 export function purgeExpiredTokens(parts: ClientParts): Promise<number> {
-  const running = purges.get(parts.tokens)
-  if (running !== undefined) return running
-  const purge = purgeAll(parts).finally(() => purges.delete(parts.tokens))
-  purges.set(parts.tokens, purge)
-  return purge
+  return parts.locks.share('token_purge', () => purgeAll(parts))
 }
 
 async function purgeAll(parts: ClientParts): Promise<number> {

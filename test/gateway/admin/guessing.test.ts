@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Fault } from '../../../src/errors/fault.ts'
 import { FakeClock } from '../../../src/model/time/clock.ts'
+import { BasicAuthThrottle } from '../../../src/publish/keys/basic-auth-throttle.ts'
 import { checkBasicUser, createBasicUser } from '../../../src/publish/keys/basic-auth-users.ts'
 import { startTestGateway, TEST_SECRET } from '../../worlds/base/harness.ts'
 import { openParts } from '../../worlds/publish/stored.ts'
@@ -52,8 +53,9 @@ test('strangers keep no user of an API out where the user came from before', asy
     keepQuota: true,
     actor: 'test',
   })
+  const basicAuthThrottle = new BasicAuthThrottle(parts.clock)
   const tryFrom = async (address: string, password: string) => {
-    const found = await checkBasicUser(parts, '', 'ada', password, address)
+    const found = await checkBasicUser({ ...parts, basicAuthThrottle }, '', 'ada', password, address)
     return found instanceof Fault ? 'wait' : found === undefined ? 'wrong' : 'in'
   }
   assert.equal(await tryFrom('203.0.113.1', 'correct horse'), 'in')

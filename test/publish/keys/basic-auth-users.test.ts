@@ -3,10 +3,12 @@ import { type TestContext, test } from 'node:test'
 import { hashSync } from 'bcryptjs'
 import { Fault } from '../../../src/errors/fault.ts'
 import type { JsonObject } from '../../../src/model/json/json.ts'
+import { BasicAuthThrottle } from '../../../src/publish/keys/basic-auth-throttle.ts'
 import {
   checkBasicUser,
   createBasicUser,
   findBasicUser,
+  type PasswordCheckParts,
   updateBasicUser,
 } from '../../../src/publish/keys/basic-auth-users.ts'
 import { setKeyPolicies, updateKey } from '../../../src/publish/keys/keys.ts'
@@ -17,8 +19,11 @@ const CHEAP = '$argon2id$v=19$m=64,t=1,p=1$MDEyMzQ1Njc4OWFiY2RlZg$MjZP1+1U9JUbDW
 const PASSWORD = 'correct horse'
 const rights = { orders: { api_id: 'orders', versions: ['Default'] } }
 
-function opened(t: TestContext): Stored {
-  const parts = openParts()
+type Checking = Stored & PasswordCheckParts
+
+function opened(t: TestContext): Checking {
+  const stored = openParts()
+  const parts = { ...stored, basicAuthThrottle: new BasicAuthThrottle(stored.clock) }
   t.after(() => parts.store.close())
   return parts
 }
@@ -31,7 +36,7 @@ const save = (parts: Stored, name: string, session: JsonObject = {}) =>
     actor: 'test',
   })
 
-const tryAs = (parts: Stored, name: string, password: string, address = '192.0.2.1', orgId = '') =>
+const tryAs = (parts: Checking, name: string, password: string, address = '192.0.2.1', orgId = '') =>
   checkBasicUser(parts, orgId, name, password, address)
 
 test('a user is found with the password, and what comes back does not hold it', async (t) => {

@@ -13,9 +13,8 @@ import {
   rotateClient,
   updateClient,
 } from '../../../src/publish/oauth-clients/oauth-clients.ts'
-import { sweepsDone } from '../../../src/publish/oauth-clients/oauth-sweep.ts'
 import { removePolicy } from '../../../src/publish/policies/policies.ts'
-import { actor, made, now, opened, REDIRECT, refused } from '../../worlds/publish/client-world.ts'
+import { actor, made, now, opened, REDIRECT, refused, sweepsEnded } from '../../worlds/publish/client-world.ts'
 import { putPolicy, putToken } from '../../worlds/publish/stored.ts'
 
 test('a client of one API is listed only there; one of a policy at every OAuth API of the policy', async (t) => {
@@ -70,7 +69,7 @@ test('a deleted client’s tokens are revoked, and a new one of its id has anoth
   const { client } = await made(parts, { client_id: 'app' })
   await putToken(parts, 'token-1', { clientId: 'app', epoch: client.epoch, apiId: 'orders' })
   assert.ok(await deleteClient(parts, 'app', { actor }))
-  await sweepsDone(parts)
+  await sweepsEnded(parts)
   assert.equal(await parts.tokens.getSession(hashKey('token-1')), undefined)
   assert.equal(await deleteClient(parts, 'app', { actor }), undefined)
   const { client: next } = await made(parts, { client_id: 'app' })
@@ -89,7 +88,7 @@ test('a deleted API leaves its clients, ends their tokens, and deletes clients w
   for (const each of [only, two, byPolicy, other])
     await putToken(parts, each.client_id, { clientId: each.client_id, epoch: each.epoch, apiId: 'orders' })
   await removeApi(parts, { apiId: 'orders', actor })
-  await sweepsDone(parts)
+  await sweepsEnded(parts)
   assert.equal(await now(parts, only.client_id), undefined)
   assert.deepEqual((await now(parts, two.client_id))?.api_ids, ['stock'])
   assert.notEqual((await now(parts, byPolicy.client_id))?.epoch, byPolicy.epoch)
@@ -108,7 +107,7 @@ test('a deleted policy ends the tokens of its clients, and deletes those registe
   for (const each of [named, byPolicy, free])
     await putToken(parts, each.client_id, { clientId: each.client_id, epoch: each.epoch, apiId: 'orders' })
   await removePolicy(parts, { id: 'gold' }, actor)
-  await sweepsDone(parts)
+  await sweepsEnded(parts)
   const after = await now(parts, named.client_id)
   assert.notEqual(after?.epoch, named.epoch)
   // Without any policy, key_rules would apply alone: the id stays, and the client gets no access by it.

@@ -6,9 +6,8 @@ import type { OAuthClient } from '../../../src/model/oauth-clients/oauth-client.
 import { hashKey, unseal } from '../../../src/model/secrets/secret.ts'
 import { clientViewFor } from '../../../src/publish/oauth-clients/oauth-client-lists.ts'
 import { endAllTokens, rotateClient, updateClient } from '../../../src/publish/oauth-clients/oauth-clients.ts'
-import { sweepsDone } from '../../../src/publish/oauth-clients/oauth-sweep.ts'
 import type { AuditEntry } from '../../../src/store/ports/ports.ts'
-import { actor, made, now, opened, REDIRECT, refused } from '../../worlds/publish/client-world.ts'
+import { actor, made, now, opened, REDIRECT, refused, sweepsEnded } from '../../worlds/publish/client-world.ts'
 import { putToken, type Stored } from '../../worlds/publish/stored.ts'
 
 /** The current one first. */
@@ -237,14 +236,14 @@ test('neither other policies nor the same ones end the tokens of a client', asyn
   const clientId = client.client_id
   await putToken(parts, 'token-1', { clientId, epoch: client.epoch, apiId: 'orders' })
   await updateClient(parts, clientId, { body: { redirect_uri: REDIRECT, policy_id: 'gold' }, actor })
-  await sweepsDone(parts)
+  await sweepsEnded(parts)
   assert.ok(await parts.tokens.getSession(hashKey('token-1')))
   const { client: after } = await updateClient(parts, clientId, {
     body: { redirect_uri: REDIRECT, policies: ['gold', 'silver'] },
     actor,
   })
   assert.deepEqual([after.policies, after.epoch], [['gold', 'silver'], client.epoch])
-  await sweepsDone(parts)
+  await sweepsEnded(parts)
   assert.ok(await parts.tokens.getSession(hashKey('token-1')))
 })
 
@@ -288,7 +287,7 @@ test('revoking all tokens starts a new epoch and deletes the rows in chunks, but
   const after = await now(parts, clientId)
   assert.notEqual(after?.epoch, client.epoch)
   await putToken(parts, 'fresh', { clientId, epoch: after!.epoch, apiId: 'orders' })
-  await sweepsDone(parts)
+  await sweepsEnded(parts)
   const { rows } = await parts.tokens.listSessions({ clientId, limit: 1000 })
   assert.deepEqual(
     rows.map(({ hash }) => Buffer.from(hash).toString('hex')).sort(),

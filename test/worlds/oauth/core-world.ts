@@ -9,10 +9,10 @@ import { seal } from '../../../src/model/secrets/secret.ts'
 import type { Policy } from '../../../src/model/sessions/session.ts'
 import { FakeClock } from '../../../src/model/time/clock.ts'
 import { ClientCache } from '../../../src/oauth/clients/client-cache.ts'
-import { deviceAttempts } from '../../../src/oauth/endpoints/device-attempts.ts'
 import { standaloneMark } from '../../../src/oauth/endpoints/login-page.ts'
 import type { Endpoint, OAuthApi, OAuthCall, OAuthParts } from '../../../src/oauth/endpoints/parts.ts'
 import { AuthorizationServer } from '../../../src/oauth/endpoints/server.ts'
+import { newServerState } from '../../../src/oauth/endpoints/server-state.ts'
 import { makeCode } from '../../../src/oauth/tokens/code.ts'
 import type { CodeBody } from '../../../src/oauth/tokens/tickets.ts'
 import { KeyedMutex } from '../../../src/runtime/keyed-mutex.ts'
@@ -99,7 +99,7 @@ export async function openWorld(t: TestContext, adapter: Adapter, options: World
     },
     sealKey,
     locks: new KeyedMutex(),
-    deviceAttempts: deviceAttempts(clock),
+    ...newServerState(clock),
     findApi: (apiId) => apis.get(apiId),
     findPolicy: (orgId, policyId) => (orgId === 'org' ? policies.get(policyId) : undefined),
     findClient: (clientId) => cache.find(clientId),

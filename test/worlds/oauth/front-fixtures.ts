@@ -7,8 +7,8 @@ import type { OAuthClient } from '../../../src/model/oauth-clients/oauth-client.
 import type { OAuthRules } from '../../../src/model/oauth-clients/oauth-rules.ts'
 import { seal } from '../../../src/model/secrets/secret.ts'
 import { FakeClock } from '../../../src/model/time/clock.ts'
-import { deviceAttempts } from '../../../src/oauth/endpoints/device-attempts.ts'
 import type { Endpoint, OAuthAnswer, OAuthApi, OAuthCall, OAuthParts } from '../../../src/oauth/endpoints/parts.ts'
+import { newServerState } from '../../../src/oauth/endpoints/server-state.ts'
 import { KeyedMutex } from '../../../src/runtime/keyed-mutex.ts'
 import { openMemoryStore } from '../../../src/store/memory/open.ts'
 import type { Store } from '../../../src/store/ports/ports.ts'
@@ -150,7 +150,7 @@ export function front(t: TestContext, rules: Partial<OAuthRules> = {}, registrat
     } as OAuthParts['config'],
     sealKey,
     locks: new KeyedMutex(),
-    deviceAttempts: deviceAttempts(clock),
+    ...newServerState(clock),
     findApi: (apiId) => (apiId === api.apiId ? api : undefined),
     findPolicy: () => undefined,
     findClient: async (clientId) => {

@@ -1,6 +1,7 @@
 import type { OAuthRules } from '../../../src/model/oauth-clients/oauth-rules.ts'
 import { FakeClock } from '../../../src/model/time/clock.ts'
 import type { OAuthApi, OAuthCall } from '../../../src/oauth/endpoints/parts.ts'
+import { RingCache } from '../../../src/oauth/signing-keys/ring-cache.ts'
 import { openMemoryStore } from '../../../src/store/memory/open.ts'
 import type { Documents } from '../../../src/store/ports/ports.ts'
 
@@ -11,6 +12,7 @@ export const TOKEN_URL = `${ISSUER}/oauth/token`
 export interface ProofWorld {
   readonly clock: FakeClock
   readonly documents: Documents
+  readonly ringCache: RingCache
   readonly sealKey: Buffer
   readonly config: {
     readonly gateway: typeof GATEWAY
@@ -53,6 +55,7 @@ export function makeWorld(after: (done: () => Promise<void>) => void): ProofWorl
   return {
     clock,
     documents: store.documents,
+    ringCache: new RingCache(),
     sealKey: Buffer.alloc(32, 7),
     config: { gateway: GATEWAY, compat: { legacy_statuses: false, vendor_aliases: [] } },
   }
@@ -60,7 +63,7 @@ export function makeWorld(after: (done: () => Promise<void>) => void): ProofWorl
 
 /** Another node on the same store: it shares no memory with the first. */
 export function otherNode(world: ProofWorld): ProofWorld {
-  return { ...world, documents: { ...world.documents } }
+  return { ...world, ringCache: new RingCache() }
 }
 
 /** An API with an authorization server. */

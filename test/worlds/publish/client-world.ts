@@ -45,3 +45,8 @@ export const refused = (code: string, words: RegExp) => (error: unknown) => {
   assert.match(error.message, words)
   return true
 }
+
+/** Resolves when the tokens that earlier calls made void are swept. */
+export async function sweepsEnded({ locks }: Stored): Promise<void> {
+  await locks.run('token_sweep', async () => {})
+}

@@ -1,0 +1,28 @@
+import type { Clock } from '../../model/time/clock.ts'
+import { OncePerInterval } from '../../model/time/once-per-interval.ts'
+import { BasicAuthThrottle } from '../../publish/keys/basic-auth-throttle.ts'
+import { RingCache } from '../signing-keys/ring-cache.ts'
+import { type DeviceAttempts, deviceAttempts } from './device-attempts.ts'
+
+const WARNED_EVERY_MS = 3_600_000
+
+/** What an authorization server keeps in memory between calls. */
+export interface ServerState {
+  readonly deviceAttempts: DeviceAttempts
+  /** Failed password checks, shared with basic authentication where the process serves both. */
+  readonly basicAuthThrottle: BasicAuthThrottle
+  /** The signing keys as this process has read them. */
+  readonly ringCache: RingCache
+  /** Limits warnings about the password grant to one an hour for each API. */
+  readonly passwordGrantWarnings: OncePerInterval
+}
+
+/** Makes the state of an authorization server that has served nothing yet. */
+export function newServerState(clock: Clock, basicAuthThrottle = new BasicAuthThrottle(clock)): ServerState {
+  return {
+    deviceAttempts: deviceAttempts(clock),
+    basicAuthThrottle,
+    ringCache: new RingCache(),
+    passwordGrantWarnings: new OncePerInterval(WARNED_EVERY_MS),
+  }
+}
