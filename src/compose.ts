@@ -1,5 +1,6 @@
 import { hostname } from 'node:os'
 import { join, resolve } from 'node:path'
+import { setTimeout } from 'node:timers/promises'
 import { explainSettings } from './config/explain.ts'
 import type { LoadedConfig } from './config/load.ts'
 import type { Config } from './config/schema.ts'
@@ -42,8 +43,8 @@ export interface RunningProcess {
   readonly dashboardPort: number | undefined
   /** Lines for the person who started it. */
   readonly greeting: readonly string[]
-  /** Ends everything in order: traffic, dashboard, store. */
-  stop(): Promise<void>
+  /** Ends everything in order: traffic, dashboard, store. `delayMs`: for so long it goes on accepting, while `/ready` answers 503. */
+  stop(delayMs?: number): Promise<void>
 }
 
 /** A process that runs both. */
@@ -73,9 +74,10 @@ interface Ground {
   readonly version: string
 }
 
-/** The gateway of this process once it serves: the dashboard asks for it later. */
+/** What of this process serves: the dashboard asks for the gateway later. */
 interface Serving {
   gateway?: Gateway
+  dashboard?: SupervisedThread
   readonly drops: DroppedConnections
 }
 
@@ -92,7 +94,9 @@ export async function start(loaded: LoadedConfig, roles: Roles, worker = 1): Pro
   for (const warning of warnings) log.warn({}, warning)
   const path = resolve(config.storage.path)
   const closers: (() => Promise<unknown> | unknown)[] = [() => log.close()]
-  const stop = async () => {
+  const serving: Serving = { drops: new DroppedConnections() }
+  const stop = async (delayMs = 0) => {
+    if (delayMs > 0) await drain(serving, delayMs, log)
     // What was opened last is closed first.
     for (const close of closers.splice(0).reverse()) await close()
   }
@@ -113,9 +117,11 @@ export async function start(loaded: LoadedConfig, roles: Roles, worker = 1): Pro
     closers.push(() => defaultOrg.close())
     const ground: Ground = { loaded, log, opened, path, secrets, sealKey, defaultOrg, version: productVersion() }
 
-    const serving: Serving = { drops: new DroppedConnections() }
     const dashboard = roles.dashboard ? await openDashboard(ground, serving, roles) : undefined
-    if (dashboard !== undefined) closers.push(() => dashboard.stop())
+    if (dashboard !== undefined) {
+      serving.dashboard = dashboard
+      closers.push(() => dashboard.stop())
+    }
 
     // Its upstream is on this machine alone.
     const echo =
@@ -143,6 +149,21 @@ export async function start(loaded: LoadedConfig, roles: Roles, worker = 1): Pro
     await stop()
     throw error
   }
+}
+
+/**
+ * How long a process goes on accepting after SIGTERM, in milliseconds. With an embedded store nobody could take over meanwhile: it waits
+ * only where the setting says so.
+ */
+export function drainDelayMs({ config, origins }: LoadedConfig): number {
+  const isSet = origins.get('gateway.drain_delay_ms')?.from !== 'default'
+  return config.storage.postgres_url !== '' || isSet ? config.gateway.drain_delay_ms : 0
+}
+
+async function drain({ gateway, dashboard }: Serving, delayMs: number, log: Log): Promise<void> {
+  log.info({ delay_ms: delayMs }, 'draining: not ready, accepting until the delay ends')
+  dashboard?.drain()
+  await (gateway === undefined ? setTimeout(delayMs) : gateway.drain(delayMs))
 }
 
 /** Well-known secrets are accepted only where the sample is requested by name. @throws Fault `setting_invalid` */

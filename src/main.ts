@@ -2,10 +2,13 @@ import { BOOTSTRAP_COMMAND } from './cli/commands/bootstrap.ts'
 import { type Command, runCommand } from './cli/commands/commands.ts'
 import { importCommand } from './cli/import/row.ts'
 import { MOVE_COMMANDS } from './cli/moves/rows.ts'
-import { beginAgain, type Roles, type RunningProcess, start } from './compose.ts'
+import { beginAgain, drainDelayMs, type Roles, type RunningProcess, start } from './compose.ts'
 import { loadConfig } from './config/load.ts'
 import { readIncumbent } from './process/import-source.ts'
 import { startWorkers } from './process/workers.ts'
+
+/** npm passes on a Ctrl-C that the terminal has sent already, and ends: what comes so soon is not meant as a second signal. */
+const ECHO_MS = 1000
 
 /** A command that serves until a signal comes. */
 function serving(name: string, summary: string, roles: Roles): Command {
@@ -22,22 +25,28 @@ function serving(name: string, summary: string, roles: Roles): Command {
       }
       const several = roles.gateway && loaded.config.gateway.workers > 1
       const running = several ? await startWorkers(loaded, roles, endWith) : await start(loaded, roles)
+      // Who reads the greeting may send a signal.
+      stopOnSignal(running, drainDelayMs(loaded))
       for (const line of running.greeting) print(line)
-      stopOnSignal(running)
       return undefined
     },
   }
 }
 
-function stopOnSignal(running: Pick<RunningProcess, 'stop'>): void {
-  let stopping = false
-  const stop = () => {
-    if (stopping) return
-    stopping = true
-    running.stop().then(() => process.exit(0), endWith)
+/** The first signal ends it in order, a second one at once. */
+function stopOnSignal(running: Pick<RunningProcess, 'stop'>, delayMs: number): void {
+  let stoppingAt: number | undefined
+  const stop = (acceptMs: number) => {
+    if (stoppingAt !== undefined) {
+      if (performance.now() - stoppingAt >= ECHO_MS) endWith('ended at once by a second signal')
+      return
+    }
+    stoppingAt = performance.now()
+    running.stop(acceptMs).then(() => process.exit(0), endWith)
   }
-  process.on('SIGTERM', stop)
-  process.on('SIGINT', stop)
+  process.on('SIGTERM', () => stop(delayMs))
+  // Somebody at a terminal does not want to wait.
+  process.on('SIGINT', () => stop(0))
 }
 
 function endWith(error: unknown): never {

@@ -64,6 +64,24 @@ test('the manifests are well formed: selectors find their pods, services their p
   }
 })
 
+test('what ends a process waits longer than it drains', () => {
+  const { gateway } = loadConfig({ env: {}, cwd: ROOT }).config
+  const seconds = (gateway.drain_delay_ms + gateway.drain_timeout_ms) / 1000
+  const { services } = parse(read('compose.yaml'), { merge: true })
+  for (const role of ROLES) {
+    if (role !== 'all') assert.ok(Number.parseInt(services[role].stop_grace_period, 10) > seconds, role)
+  }
+  assert.ok(Number(/^TimeoutStopSec=(\d+)$/m.exec(read('gatehouse.service'))?.[1]) > seconds)
+  const all = parseAllDocuments(read('kubernetes.yaml')).map((document) => document.toJS())
+  for (const { kind, spec } of all) {
+    if (kind !== 'Deployment') continue
+    const { terminationGracePeriodSeconds, containers } = spec.template.spec
+    const [word, wait] = containers[0].lifecycle.preStop.exec.command
+    assert.equal(word, 'sleep')
+    assert.ok(terminationGracePeriodSeconds > seconds + Number(wait))
+  }
+})
+
 test('the image copies what is there, and starts the launcher', () => {
   const lines = read('Dockerfile').split('\n')
   const copied = lines

@@ -91,6 +91,11 @@ const gateway = group({
     [1, 256],
     'Gateway processes on this machine that share `listen_port`, each a separate node: about one for each core. More than one needs a cluster (`storage.postgres_url`) and a system that shares ports (Linux, FreeBSD).',
   ),
+  drain_delay_ms: whole(
+    5000,
+    [0, HOUR_MS],
+    'How long a gateway or dashboard goes on accepting after SIGTERM, `/ready` with 503 meanwhile: longer than load balancers need to notice. The default holds in a cluster; with the embedded store it is 0. SIGINT never waits.',
+  ),
   drain_timeout_ms: whole(15_000, [0, HOUR_MS], 'How long a stopping gateway lets requests in flight finish.'),
   proxy_default_timeout_ms: whole(
     30_000,

@@ -42,7 +42,7 @@ export const CATALOG = {
     log: 'silent',
     text: 'The gateway has no room for another connection to an upstream, try again later',
   },
-  shutting_down: { status: 503, log: 'silent', text: 'Gateway is shutting down' },
+  draining: { status: 503, log: 'silent', text: 'Shutting down' },
   not_ready: { status: 503, log: 'silent', text: 'A successful API reload did not happen' },
   clock_wrong: {
     status: 503,

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { parentPort, workerData } from 'node:worker_threads'
 import { dashboardServices } from '../dashboard/server/compose-services.ts'
 import type { DashboardInputs } from '../dashboard/server/parts.ts'
-import { startDashboard } from '../dashboard/server/server.ts'
+import { type Dashboard, startDashboard } from '../dashboard/server/server.ts'
 import { fault, toFault } from '../errors/fault.ts'
 import { TRIAL_WITHIN_MS, type Trial, type TrialRequest } from '../model/apis/definition/trial.ts'
 import { DroppedConnections } from '../model/nodes/dropped-connections.ts'
@@ -41,7 +41,8 @@ try {
   const dashboard = await run(workerData as DashboardSeed)
   tell({ news: 'listening', port: dashboard.port })
   port.on('message', (word) => {
-    if (word === 'stop') void dashboard.close().then(() => port.close())
+    if (word === 'drain') dashboard.drain()
+    else if (word === 'stop') void dashboard.close().then(() => port.close())
   })
 } catch (error) {
   const { code, message } = toFault(error)
@@ -49,7 +50,7 @@ try {
   port.close()
 }
 
-async function run(seed: DashboardSeed): Promise<{ port: number; close(): Promise<void> }> {
+async function run(seed: DashboardSeed): Promise<Pick<Dashboard, 'port' | 'drain' | 'close'>> {
   const { config, sealKey, adminSecret, version, settings } = seed
   const log = makeLog({ level: config.log.level, destination: 'stdout' })
   const store = sealedStore(await joinStoreOf(seed.store, log, { answerWithinMs: SETTLE_WITHIN_MS }), sealKey)
@@ -88,7 +89,7 @@ async function run(seed: DashboardSeed): Promise<{ port: number; close(): Promis
     const { listen_host: host, listen_port } = config.dashboard
     const dashboard = await startDashboard(parts, { host, port: listen_port })
     closers.push(() => dashboard.close())
-    return { port: dashboard.port, close }
+    return { port: dashboard.port, drain: () => dashboard.drain(), close }
   } catch (error) {
     await close()
     throw error

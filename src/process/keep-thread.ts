@@ -20,6 +20,8 @@ export interface SupervisedThread {
   /** True while it listens. */
   up(): boolean
   readonly port: number
+  /** Says that it will be stopped: it goes on until then. */
+  drain(): void
   stop(): Promise<void>
 }
 
@@ -38,8 +40,13 @@ type News = { readonly news?: unknown; readonly port?: number; readonly code?: F
  */
 export async function superviseThread(options: ThreadOptions): Promise<SupervisedThread> {
   const { name, log, firstWaitMs = FIRST_WAIT_MS } = options
+  let tell = (_word: string) => {}
   const supervisor = new Supervisor<number>({
-    begin: () => startThread(options),
+    begin() {
+      const { started, worker } = startThread(options)
+      tell = (word) => worker.postMessage(word)
+      return started
+    },
     report(report) {
       if (report.event === 'started again') return
       if (report.event === 'not started')
@@ -57,12 +64,13 @@ export async function superviseThread(options: ThreadOptions): Promise<Supervise
     get port() {
       return supervisor.value ?? 0
     },
+    drain: () => tell('drain'),
     stop: () => supervisor.stop(),
   }
 }
 
 /** Ready with the port that it listens on. */
-function startThread({ module, name, data, log }: ThreadOptions): Started<number> {
+function startThread({ module, name, data, log }: ThreadOptions): { worker: Worker; started: Started<number> } {
   const worker = new Worker(module, { name, ...data(), resourceLimits: { maxOldGenerationSizeMb: OLD_SPACE_MB } })
   let listens = false
   const ready = new Promise<number>((resolve, reject) => {
@@ -82,12 +90,10 @@ function startThread({ module, name, data, log }: ThreadOptions): Started<number
     worker.on('exit', (status) => resolve({ how: `with status ${status}`, kind: 'failed' })),
   )
   const kill = () => void worker.terminate()
-  return {
-    ...{ ready, ended, kill },
-    stop() {
-      // One that does not listen yet would not hear it.
-      if (listens) worker.postMessage('stop')
-      else kill()
-    },
+  const stop = () => {
+    // One that does not listen yet would not hear it.
+    if (listens) worker.postMessage('stop')
+    else kill()
   }
+  return { worker, started: { ready, ended, kill, stop } }
 }

@@ -37,7 +37,13 @@ export interface SuperviseWorkerOptions {
 export interface SupervisedWorker {
   /** Runs while the first start goes well. @throws Fault that the process reports */
   readonly serving: Promise<readonly string[]>
-  stop(): Promise<void>
+  /** `delayMs`: for so long it goes on accepting. */
+  stop(delayMs: number): Promise<void>
+}
+
+/** What a worker process is told after its command. */
+export interface StopCommand {
+  readonly stopAfterMs: number
 }
 
 const FIRST_WAIT_MS = 200
@@ -72,7 +78,7 @@ export function superviseWorker({
         giveUp(fault('internal', `gateway worker ${worker} ended ${ends} times soon after its start, last ${how}`)),
     },
   })
-  return { serving: supervisor.start(), stop: () => supervisor.stop() }
+  return { serving: supervisor.start(), stop: (delayMs) => supervisor.stop(delayMs) }
 }
 
 /** Ready with its greeting. */
@@ -107,8 +113,9 @@ function startProcess(order: WorkerCommand, output: LineMerger, helpers: number)
   })
   return {
     ...{ ready, ended },
-    stop() {
-      if (child.connected) child.send('stop', () => {})
+    stop(stopAfterMs) {
+      const command: StopCommand = { stopAfterMs }
+      if (child.connected) child.send(command, () => {})
     },
     kill: () => void child.kill('SIGKILL'),
   }

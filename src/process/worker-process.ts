@@ -1,22 +1,26 @@
-import { type RunningProcess, start } from '../compose.ts'
+import { drainDelayMs, type RunningProcess, start } from '../compose.ts'
 import { toFault } from '../errors/fault.ts'
-import type { WorkerCommand, WorkerNews } from './keep-worker.ts'
+import type { StopCommand, WorkerCommand, WorkerNews } from './keep-worker.ts'
 
 if (process.send === undefined) throw new Error('a gateway worker is started by the server, not by hand')
 
 let running: RunningProcess | undefined
 let stopping = false
+let delayMs = 0
 
 process.once('message', (order: WorkerCommand) => {
-  process.on('message', (word) => {
-    if (word === 'stop') stop()
-  })
+  delayMs = drainDelayMs(order.loaded)
+  process.on('message', ({ stopAfterMs }: StopCommand) => stop(stopAfterMs))
   start(order.loaded, order.roles, order.worker).then(serve, fail)
 })
 // The parent is gone, even by a SIGKILL: an orphaned worker would hold the port unnoticed.
-process.on('disconnect', stop)
-process.on('SIGTERM', stop)
-process.on('SIGINT', stop)
+process.on('disconnect', () => {
+  // It has asked for the end before: this is a second signal.
+  if (stopping) process.exit(1)
+  stop(0)
+})
+process.on('SIGTERM', () => stop(delayMs))
+process.on('SIGINT', () => stop(0))
 
 function serve(started: RunningProcess): void {
   running = started
@@ -29,11 +33,11 @@ function fail(error: unknown): void {
 }
 
 /** What has not begun to serve has nothing to finish. */
-function stop(): void {
+function stop(acceptMs: number): void {
   if (stopping) return
   stopping = true
   if (running === undefined) process.exit(0)
-  running.stop().then(
+  running.stop(acceptMs).then(
     () => process.exit(0),
     (error) => {
       console.error(`gatehouse: ${toFault(error).message}`)

@@ -32,12 +32,12 @@ export async function startWorkers(
   const helpers = Math.max(1, Math.min(MOST_HELPERS, Math.floor(availableParallelism() / count)))
   const workers: SupervisedWorker[] = []
   let stopped: Promise<void> | undefined
-  const stopAll = async () => {
-    await Promise.all(workers.map((worker) => worker.stop()))
+  const stopAll = async (delayMs: number) => {
+    await Promise.all(workers.map((worker) => worker.stop(delayMs)))
     await log.close()
   }
-  const stop = () => {
-    stopped ??= stopAll()
+  const stop = (delayMs = 0) => {
+    stopped ??= stopAll(delayMs)
     return stopped
   }
   for (let worker = 1; worker <= count; worker++) {

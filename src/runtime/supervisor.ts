@@ -11,8 +11,8 @@ export interface Started<Ready> {
   readonly ready: Promise<Ready>
   /** Resolves when it has ended; never rejects. Also where `ready` has rejected, after `kill`. */
   readonly ended: Promise<End>
-  /** Asks it to end, whether it serves yet or not. */
-  stop(): void
+  /** Asks it to end, whether it serves yet or not; one that accepts work goes on accepting for so long. */
+  stop(delayMs: number): void
   /** Ends it at once, whatever it does. */
   kill(): void
 }
@@ -77,14 +77,14 @@ export class Supervisor<Ready> {
     return started.value
   }
 
-  /** Resolves when it has ended and stays away. */
-  async stop(): Promise<void> {
+  /** Resolves when it has ended and stays away. `delayMs`: for so long it goes on accepting. */
+  async stop(delayMs = 0): Promise<void> {
     this.#stopping = true
     clearTimeout(this.#timer)
     const current = this.#current
     if (current === undefined) return
-    current.stop()
-    const bound = setTimeout(() => current.kill(), this.#options.stopWithinMs)
+    current.stop(delayMs)
+    const bound = setTimeout(() => current.kill(), delayMs + this.#options.stopWithinMs)
     await current.ended
     clearTimeout(bound)
   }

@@ -31,6 +31,8 @@ export interface DashboardInputs extends SecretParts {
   readonly drops?: DroppedConnections
   /** Aborted when the dashboard begins to close: ends endless tasks. */
   readonly closing?: AbortSignal
+  /** True from the signal to stop on. */
+  readonly draining?: () => boolean
 }
 
 /** The dependencies of the dashboard; one object for all routes. */

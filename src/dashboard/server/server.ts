@@ -37,6 +37,8 @@ export interface Dashboard {
   readonly port: number
   /** The served routes, in the order of declaration. */
   readonly routes: readonly Route[]
+  /** Says by `/ready` and with each answer that it will be closed; goes on until then. */
+  drain(): void
   close(): Promise<void>
 }
 
@@ -54,7 +56,12 @@ export async function startDashboard(
   const documents = withEvents({ ...given, documents: recorded.documents, mail: eventMailer(given) })
   const store = { ...recorded, documents }
   const closing = new AbortController()
-  const parts: DashboardParts = { ...given, store, documents, tokens: store.tokens, closing: closing.signal }
+  let draining = false
+  const parts: DashboardParts = {
+    ...{ ...given, store, documents, tokens: store.tokens },
+    closing: closing.signal,
+    draining: () => draining,
+  }
   const owners = new ApiOwners(parts.documents, parts.store.feed)
   const routes = declared(parts)
   const trusted = addressList(parts.config.dashboard.trusted_proxies)
@@ -93,7 +100,11 @@ export async function startDashboard(
   return {
     port: typeof address === 'object' && address !== null ? address.port : port,
     routes,
+    drain() {
+      draining = true
+    },
     async close() {
+      draining = true
       closing.abort()
       await server.close()
       await Promise.all(jobs.map((job) => job.close()))
@@ -123,7 +134,7 @@ function serve(server: FastifyInstance, deps: RouteDeps, routes: readonly Route[
     headers['content-type'] = 'application/octet-stream'
   })
   server.addHook('onSend', async (_request, reply) => {
-    if (parts.closing?.aborted) reply.header('connection', 'close')
+    if (parts.draining?.() === true) reply.header('connection', 'close')
   })
   serveConsole(server)
   for (const route of routes) server.route(routed(deps, route))

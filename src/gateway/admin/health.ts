@@ -54,9 +54,9 @@ function hello(parts: AdminParts, store: Check): AdminAnswer {
   return json({ status, version: parts.version, description: 'Gatehouse', details })
 }
 
-/** @throws Fault `shutting_down`, `not_ready`, `clock_wrong`, `store_away`, `store_full` (503), which name the cause */
+/** @throws Fault `draining`, `not_ready`, `clock_wrong`, `store_away`, `store_full` (503), which name the cause */
 async function ready(parts: AdminParts): Promise<AdminAnswer> {
-  if (parts.stopping()) throw fault('shutting_down')
+  if (parts.draining()) throw fault('draining')
   if (!parts.ready()) throw fault('not_ready')
   if (Math.abs(parts.store.clock?.aheadMs ?? 0) > MOST_AHEAD_MS) throw fault('clock_wrong')
   // In a cluster a node serves what it has while the store is away: taking it out of service would help nobody.

@@ -35,7 +35,8 @@ export interface AdminParts extends Omit<SecretParts, 'documents' | 'counters' |
   /** State of this node's targets and breakers. */
   readonly upstreamCares?: { states(): JsonObject[] }
   readonly ready: () => boolean
-  readonly stopping: () => boolean
+  /** True from the signal to stop on. */
+  readonly draining: () => boolean
   readonly nextRequestId: () => string
   /** The metrics page in the format that the Accept field asks for. */
   readonly metrics: (accept: string | undefined) => Promise<{ contentType: string; body: Uint8Array }>

@@ -19,6 +19,7 @@ export interface GatewayGauges {
   readonly accessLog: AccessLog | undefined
   readonly events: TrafficEvents
   readonly connections: () => number
+  readonly draining: () => boolean
   /** Of the database; absent = dates are judged by the clock of the system. */
   readonly storeClock: StoreClock | undefined
 }
@@ -27,6 +28,7 @@ export interface GatewayGauges {
 export function offerGatewayMetrics(metrics: Metrics, parts: GatewayGauges): void {
   const { catalogue, live, sessions, responses, book, records, accessLog, events, storeClock } = parts
   metrics.gauge('svc_connections', 'Open client connections.', parts.connections)
+  metrics.gauge('svc_draining', '1 from the signal to stop on.', () => Number(parts.draining()))
   metrics.gauge('svc_apis_loaded', 'APIs that this node serves.', () => catalogue.loaded)
   metrics.gauge('svc_apis_failed', 'APIs that this node does not serve as stored.', () => catalogue.failed)
   metrics.gauge('svc_revision', 'Revision of the configuration in force.', () => live.snapshot.revision)

@@ -1,4 +1,5 @@
 import { hostname } from 'node:os'
+import { setTimeout } from 'node:timers/promises'
 import type { Config } from '../../config/schema.ts'
 import type { FaultCode } from '../../errors/catalog.ts'
 import { sharedHosts } from '../../model/apis/definition/territory.ts'
@@ -107,6 +108,8 @@ export interface Gateway {
   ready(): boolean
   /** Sends a request to itself, and tells what came of it. @throws Fault `try_elsewhere`, `body_invalid` (400), `try_busy` (503) */
   tryRequest(trial: TrialRequest): Promise<Trial>
+  /** Says by `/ready` and with each answer that this gateway ends, and goes on accepting for so long. Comes before `stop`. */
+  drain(delayMs: number): Promise<void>
   /** Stops accepting, lets requests in flight finish within the bound of the settings, writes what was counted. */
   stop(): Promise<void>
 }
@@ -134,11 +137,13 @@ export async function startGateway(parts: GatewayParts): Promise<Gateway> {
     () => core.events.close(),
   ]
   let stopping: Promise<void> | undefined
+  let draining = false
   const closeAll = async () => {
     // Opened last, closed first: traffic ends before its dependencies.
     for (const close of closers.splice(0).reverse()) await close()
   }
   const stop = () => {
+    draining = true
     stopping ??= closeAll()
     return stopping
   }
@@ -164,11 +169,11 @@ export async function startGateway(parts: GatewayParts): Promise<Gateway> {
       offerProcessMetrics(metrics, parts.version),
     )
     const ready = () =>
-      live.ready && stopping === undefined && (parts.dashboard === undefined || parts.dashboard() === 'pass')
+      live.ready && !draining && (parts.dashboard === undefined || parts.dashboard() === 'pass')
     const explained = explainerOf(parts, core)
     const { own, ownControl, calls, ...rest } = serverParts(parts, core, metrics, accessLog, {
       ready,
-      stopping: () => stopping !== undefined,
+      draining: () => draining,
       rescan() {
         core.modules.reload()
         files?.scan()
@@ -187,7 +192,10 @@ export async function startGateway(parts: GatewayParts): Promise<Gateway> {
       tls: (serverName: string) => tls.choose(serverName),
     }
     const ports = await openPorts(settings, handlers, bounds)
-    closers.push(() => ports.drain(settings.drain_timeout_ms))
+    closers.push(async () => {
+      const cut = await ports.drain(settings.drain_timeout_ms)
+      if (cut > 0) log.warn({ connections: cut }, 'cut connections that were busy after gateway.drain_timeout_ms')
+    })
     core.authorization.deliveries.start()
     const reporter = nodeReporter(parts, core, ports, new LoadMeter(metrics, ports.connections))
     closers.push(() => reporter.close())
@@ -195,6 +203,7 @@ export async function startGateway(parts: GatewayParts): Promise<Gateway> {
     offerGatewayMetrics(metrics, {
       ...{ ...core, ...recording, accessLog, connections: ports.connections },
       storeClock: parts.store.clock,
+      draining: () => draining,
     })
     telemetry?.offer()
     const trials = new RequestTrials({
@@ -204,6 +213,11 @@ export async function startGateway(parts: GatewayParts): Promise<Gateway> {
     })
     return {
       ...{ port: ports.traffic, tlsPort: ports.tls, controlPort: ports.control, live, calls, ready, stop },
+      async drain(delayMs) {
+        draining = true
+        ports.announceDrain()
+        await setTimeout(delayMs)
+      },
       tryRequest: (trial) => trials.send(trial),
     }
   } catch (error) {
@@ -389,7 +403,7 @@ function serverParts(
   core: Core,
   metrics: Metrics,
   accessLog: AccessLog | undefined,
-  states: Pick<AdminParts, 'ready' | 'stopping' | 'rescan' | 'fileDocuments' | 'explain'>,
+  states: Pick<AdminParts, 'ready' | 'draining' | 'rescan' | 'fileDocuments' | 'explain'>,
 ): ServerParts & { ownControl: ServerParts['own']; calls: Gateway['calls'] } {
   const { config, clock, log } = parts
   const legacyStatuses = config.compat.legacy_statuses

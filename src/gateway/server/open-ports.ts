@@ -28,8 +28,10 @@ export interface OpenPorts {
   readonly tls: number | undefined
   readonly control: number | undefined
   connections(): number
-  /** Stops accepting, lets requests in flight finish for at most `boundMs`. */
-  drain(boundMs: number): Promise<void>
+  /** Goes on accepting, but tells clients of HTTP/1.1 with each answer to connect again. */
+  announceDrain(): void
+  /** Stops accepting, lets requests in flight finish for at most `boundMs`. Answers how many connections were cut then. */
+  drain(boundMs: number): Promise<number>
 }
 
 /** Opens traffic, TLS and control port as the settings say; all or none. @throws Fault `port_in_use` naming the setting */
@@ -52,8 +54,12 @@ export async function openPorts(
   const senders = settings.proxy_protocol_networks
   const proxies = senders.length === 0 ? undefined : addressList(senders)
   const listeners: PortListener[] = []
+  const announceDrain = () => {
+    for (const listener of listeners) listener.announceDrain()
+  }
   const drain = async (boundMs: number) => {
-    await Promise.all(listeners.map((listener) => listener.drain(boundMs)))
+    const cut = await Promise.all(listeners.map((listener) => listener.drain(boundMs)))
+    return cut.reduce((sum, count) => sum + count, 0)
   }
   const open = async (setting: string, options: Parameters<typeof listen<Exchange>>[0]) => {
     const listener = await listen(options).catch((error) => {
@@ -95,7 +101,7 @@ export async function openPorts(
             admission: controlAdmission,
           })
     const connections = () => listeners.reduce((sum, listener) => sum + listener.connections(), 0)
-    return { traffic, tls: tlsPort, control, connections, drain }
+    return { traffic, tls: tlsPort, control, connections, announceDrain, drain }
   } catch (error) {
     await drain(0)
     throw error

@@ -33,8 +33,13 @@ export interface PortListener {
   readonly port: number
   /** Open connections now. */
   connections(): number
-  /** Stops accepting, ends idle connections, lets exchanges in flight finish for at most `boundMs`, then cuts. */
-  drain(boundMs: number): Promise<void>
+  /** Goes on accepting, but every answer is the last of its connection (HTTP/1.1; streams of HTTP/2 go on). */
+  announceDrain(): void
+  /**
+   * Stops accepting, ends idle connections, lets exchanges in flight finish for at most `boundMs`, then cuts. Answers how many connections
+   * were cut.
+   */
+  drain(boundMs: number): Promise<number>
 }
 
 const BACKLOG = 4096
@@ -53,6 +58,7 @@ export async function listen<X extends WireExchange>(options: ListenOptions<X>):
   return {
     port,
     connections: () => gate.size,
+    announceDrain: () => gate.announceDrain(),
     drain: (boundMs) => gate.drain(server, boundMs),
   }
 }
@@ -79,6 +85,8 @@ class Gate<X extends WireExchange> implements ConnectionOwner<X> {
   readonly limits: WireLimits
   readonly speakHttp2: ConnectionOwner<X>['speakHttp2']
   draining = false
+  /** True once it takes no more connections. */
+  private closing = false
   private readonly admission: Admission
   private readonly tls: ChooseTls | undefined
   private readonly proxies: BlockList | undefined
@@ -103,7 +111,7 @@ class Gate<X extends WireExchange> implements ConnectionOwner<X> {
   }
 
   accept(socket: Socket): void {
-    if (this.draining || !this.admission.admits()) {
+    if (this.closing || !this.admission.admits()) {
       socket.destroy()
       return
     }
@@ -121,7 +129,7 @@ class Gate<X extends WireExchange> implements ConnectionOwner<X> {
     const accepted = this.tls === undefined ? acceptReading(socket) : byEvents(socket)
     const settled = (preamble: Preamble, preceded: Preceded | undefined) => {
       this.preambles.delete(preamble)
-      if (preceded === undefined || this.draining) accepted.socket.destroy()
+      if (preceded === undefined || this.closing) accepted.socket.destroy()
       else if (this.tls === undefined) this.serve(preceded.after())
       else this.shakeHands(releaseReading(socket, preceded.rest), this.tls, preceded.address)
       this.checkEmpty()
@@ -136,7 +144,7 @@ class Gate<X extends WireExchange> implements ConnectionOwner<X> {
   private shakeHands(socket: Socket, tls: ChooseTls, address: string): void {
     const settled = (handshake: Handshake, secured: Secured | undefined) => {
       this.handshakes.delete(handshake)
-      if (secured !== undefined && !this.draining) this.open.add(this.secured(secured, address))
+      if (secured !== undefined && !this.closing) this.open.add(this.secured(secured, address))
       else secured?.socket.destroy()
       this.checkEmpty()
     }
@@ -167,17 +175,24 @@ class Gate<X extends WireExchange> implements ConnectionOwner<X> {
     if (this.size === 0) this.emptied?.()
   }
 
-  async drain(server: Server, boundMs: number): Promise<void> {
+  announceDrain(): void {
     this.draining = true
+  }
+
+  async drain(server: Server, boundMs: number): Promise<number> {
+    this.draining = true
+    this.closing = true
     const stopped = new Promise<void>((resolve) => server.close(() => resolve()))
     for (const handshake of this.handshakes) handshake.fail()
     for (const preamble of this.preambles) preamble.fail()
     for (const connection of this.open) connection.drain()
     if (this.open.size > 0) await this.emptyWithin(boundMs)
+    const cut = this.open.size
     for (const connection of this.open) connection.destroy()
     await stopped
     // The server is closed first; cut exchanges still report `done`.
     if (this.open.size > 0) await this.emptyWithin(CUT_WITHIN_MS)
+    return cut
   }
 
   private emptyWithin(boundMs: number): Promise<void> {

@@ -72,6 +72,7 @@ function says(calls: string, who: string, names: readonly Thing[] = [], rest: Re
 // Health and documents about the API.
 says('GET /hello', 'public')
 says('GET /health', 'public')
+says('GET /ready', 'public')
 says('GET /api/openapi.json', 'public')
 says('GET /api/docs', 'public')
 says('GET /api/docs/reader.js', 'public')

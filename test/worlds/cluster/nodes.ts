@@ -81,7 +81,13 @@ async function startNode(
   const folder = mkdtempSync(join(tmpdir(), 'gatehouse-node-'))
   const child = spawn(process.execPath, command, {
     cwd: folder,
-    env: { ...process.env, SVC_GW_LISTENPORT: '0', SVC_DB_LISTENPORT: '0', SVC_STORAGE_PATH: folder, ...env },
+    env: {
+      ...process.env,
+      ...{ SVC_GW_LISTENPORT: '0', SVC_DB_LISTENPORT: '0', SVC_STORAGE_PATH: folder },
+      // No load balancer has to notice.
+      SVC_GW_DRAINDELAYMS: '0',
+      ...env,
+    },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   const kill = async () => {

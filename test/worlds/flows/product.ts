@@ -19,6 +19,9 @@ export interface Product {
   svc(method: string, path: string, body?: unknown): Promise<Answer>
   /** Sends SIGTERM and waits for the end. Answers the exit status. */
   stop(): Promise<number | null>
+  signal(name: NodeJS.Signals): void
+  /** The exit status once it has ended, null after SIGKILL. */
+  readonly ended: Promise<number | null>
   /** Everything printed so far, errors too. */
   output(): string
 }
@@ -73,6 +76,8 @@ export async function startProduct(
         ...(body !== undefined && { body: JSON.stringify(body) }),
       }),
     stop: () => stop(child, ended),
+    signal: (name) => void child.kill(name),
+    ended,
     output: () => text,
   }
 }
