@@ -168,8 +168,7 @@ export async function startGateway(parts: GatewayParts): Promise<Gateway> {
       () => accessLog?.close(),
       offerProcessMetrics(metrics, parts.version),
     )
-    const ready = () =>
-      live.ready && !draining && (parts.dashboard === undefined || parts.dashboard() === 'pass')
+    const ready = () => live.ready && !draining && (parts.dashboard === undefined || parts.dashboard() === 'pass')
     const explained = explainerOf(parts, core)
     const { own, ownControl, calls, ...rest } = serverParts(parts, core, metrics, accessLog, {
       ready,
