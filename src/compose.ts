@@ -43,7 +43,7 @@ export interface RunningProcess {
   readonly dashboardPort: number | undefined
   /** Lines for the person who started it. */
   readonly greeting: readonly string[]
-  /** Ends everything in order: traffic, dashboard, store. `delayMs`: for so long it goes on accepting, while `/ready` answers 503. */
+  /** Ends everything in order: traffic, dashboard, store. `delayMs`: it keeps accepting for so long, while `/ready` answers 503. */
   stop(delayMs?: number): Promise<void>
 }
 
@@ -152,7 +152,7 @@ export async function start(loaded: LoadedConfig, roles: Roles, worker = 1): Pro
 }
 
 /**
- * How long a process goes on accepting after SIGTERM, in milliseconds. With an embedded store nobody could take over meanwhile: it waits
+ * How long a process keeps accepting after SIGTERM, in milliseconds. With an embedded store nobody could take over meanwhile: it waits
  * only where the setting says so.
  */
 export function drainDelayMs({ config, origins }: LoadedConfig): number {

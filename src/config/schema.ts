@@ -94,7 +94,7 @@ const gateway = group({
   drain_delay_ms: whole(
     5000,
     [0, HOUR_MS],
-    'How long a gateway or dashboard goes on accepting after SIGTERM, `/ready` with 503 meanwhile: longer than load balancers need to notice. The default holds in a cluster; with the embedded store it is 0. SIGINT never waits.',
+    'How long a gateway or dashboard keeps accepting after SIGTERM, `/ready` with 503 meanwhile: longer than load balancers need to notice. The default holds in a cluster; with the embedded store it is 0. SIGINT never waits.',
   ),
   drain_timeout_ms: whole(15_000, [0, HOUR_MS], 'How long a stopping gateway lets requests in flight finish.'),
   proxy_default_timeout_ms: whole(

@@ -20,7 +20,7 @@ export interface SupervisedThread {
   /** True while it listens. */
   up(): boolean
   readonly port: number
-  /** Says that it will be stopped: it goes on until then. */
+  /** Says that it will be stopped: it serves until then. */
   drain(): void
   stop(): Promise<void>
 }

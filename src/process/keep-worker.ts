@@ -37,11 +37,11 @@ export interface SuperviseWorkerOptions {
 export interface SupervisedWorker {
   /** Runs while the first start goes well. @throws Fault that the process reports */
   readonly serving: Promise<readonly string[]>
-  /** `delayMs`: for so long it goes on accepting. */
+  /** `delayMs`: it keeps accepting for so long. */
   stop(delayMs: number): Promise<void>
 }
 
-/** What a worker process is told after its command. */
+/** What a worker process receives after its command. */
 export interface StopCommand {
   readonly stopAfterMs: number
 }

@@ -11,7 +11,7 @@ export interface Started<Ready> {
   readonly ready: Promise<Ready>
   /** Resolves when it has ended; never rejects. Also where `ready` has rejected, after `kill`. */
   readonly ended: Promise<End>
-  /** Asks it to end, whether it serves yet or not; one that accepts work goes on accepting for so long. */
+  /** Asks it to end, whether it serves yet or not; one that accepts work keeps accepting for so long. */
   stop(delayMs: number): void
   /** Ends it at once, whatever it does. */
   kill(): void
@@ -77,7 +77,7 @@ export class Supervisor<Ready> {
     return started.value
   }
 
-  /** Resolves when it has ended and stays away. `delayMs`: for so long it goes on accepting. */
+  /** Resolves when it has ended and stays away. `delayMs`: it keeps accepting for so long. */
   async stop(delayMs = 0): Promise<void> {
     this.#stopping = true
     clearTimeout(this.#timer)

@@ -77,7 +77,7 @@ test('the process ends in order once the delay is over', async (t) => {
   assert.match(product.output(), /"delay_ms":300,"msg":"draining/)
 })
 
-test('SIGINT does not wait: somebody at a terminal wants the port back', async (t) => {
+test('SIGINT does not wait', async (t) => {
   const product = await start(t, ENDLESS_MS)
   product.signal('SIGINT')
   assert.equal(await product.ended, 0)

@@ -37,7 +37,7 @@ export interface Dashboard {
   readonly port: number
   /** The served routes, in the order of declaration. */
   readonly routes: readonly Route[]
-  /** Says by `/ready` and with each answer that it will be closed; goes on until then. */
+  /** Says by `/ready` and with each answer that it will be closed; serves until then. */
   drain(): void
   close(): Promise<void>
 }

@@ -108,7 +108,7 @@ export interface Gateway {
   ready(): boolean
   /** Sends a request to itself, and tells what came of it. @throws Fault `try_elsewhere`, `body_invalid` (400), `try_busy` (503) */
   tryRequest(trial: TrialRequest): Promise<Trial>
-  /** Says by `/ready` and with each answer that this gateway ends, and goes on accepting for so long. Comes before `stop`. */
+  /** Says by `/ready` and with each answer that this gateway ends, and keeps accepting for so long. Comes before `stop`. */
   drain(delayMs: number): Promise<void>
   /** Stops accepting, lets requests in flight finish within the bound of the settings, writes what was counted. */
   stop(): Promise<void>

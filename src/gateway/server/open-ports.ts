@@ -28,7 +28,7 @@ export interface OpenPorts {
   readonly tls: number | undefined
   readonly control: number | undefined
   connections(): number
-  /** Goes on accepting, but tells clients of HTTP/1.1 with each answer to connect again. */
+  /** Keeps accepting, but tells clients of HTTP/1.1 with each answer to connect again. */
   announceDrain(): void
   /** Stops accepting, lets requests in flight finish for at most `boundMs`. Answers how many connections were cut then. */
   drain(boundMs: number): Promise<number>

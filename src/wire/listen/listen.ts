@@ -33,7 +33,7 @@ export interface PortListener {
   readonly port: number
   /** Open connections now. */
   connections(): number
-  /** Goes on accepting, but every answer is the last of its connection (HTTP/1.1; streams of HTTP/2 go on). */
+  /** Keeps accepting, but every answer is the last of its connection (HTTP/1.1; streams of HTTP/2 continue). */
   announceDrain(): void
   /**
    * Stops accepting, ends idle connections, lets exchanges in flight finish for at most `boundMs`, then cuts. Answers how many connections
