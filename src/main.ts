@@ -45,7 +45,7 @@ function stopOnSignal(running: Pick<RunningProcess, 'stop'>, delayMs: number): v
     running.stop(acceptMs).then(() => process.exit(0), endWith)
   }
   process.on('SIGTERM', () => stop(delayMs))
-  // Somebody at a terminal does not want to wait.
+  // A person at a terminal does not want to wait.
   process.on('SIGINT', () => stop(0))
 }
 
