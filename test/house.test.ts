@@ -200,6 +200,58 @@ const BAD: Record<string, { files: Record<string, string>; found: string[] }[]> 
       found: ['Outcome is declared in src/gateway/b.ts and src/model/a.ts'],
     },
   ],
+  'modules of src hold no state, or say why': [
+    {
+      files: {
+        'src/dashboard/a.ts': [
+          'const throttles = new WeakMap<object, Throttle>()',
+          'let last: Promise<unknown> | undefined',
+          'export let count = 0',
+          'const known: Map<string, number> = new Map()',
+          "known.set('a', 1)",
+          'const queue: string[] = []',
+          "queue.push('a')",
+          'const limiter = new AttemptLimiter(systemClock, { limit: 1 })',
+          'const slots = new Int32Array(8)',
+          'slots[0] = 1',
+          '/** One for each store. */',
+          'const mailers =',
+          '  new WeakMap<object, Mailer>()',
+        ].join('\n'),
+      },
+      found: [
+        'a.ts:1 throttles',
+        'a.ts:2 last',
+        ':3 count',
+        ':4 known',
+        ':6 queue',
+        ':8 limiter',
+        ':9 slots',
+        ':12 mailers',
+      ],
+    },
+    {
+      files: {
+        'src/dashboard/a.ts': [
+          "const NAMES = new Set(['a'])",
+          'const BY_NAME = new Map(TABLE)',
+          'const UTF8 = new TextDecoder()',
+          "const LIST = ['a']",
+          'function f() {',
+          '  const own = new Map()',
+          '  let n = 0',
+          '}',
+          '/** Module state: a cache of immutable values. */',
+          'const compiled = new WeakMap<object, Step>()',
+          '// Module state: memory of this thread.',
+          'const drawn = Buffer.alloc(8)',
+          'let drawnFrom = 0',
+        ].join('\n'),
+        'test/a.ts': 'let n = 0',
+      },
+      found: [],
+    },
+  ],
   'relative imports keep their ending': [
     {
       files: { 'src/model/a.ts': `import { b } from './b'\nimport { c } from './c.js'` },

@@ -4,6 +4,7 @@ import type { StopCommand, WorkerCommand, WorkerNews } from './keep-worker.ts'
 
 if (process.send === undefined) throw new Error('a gateway worker is started by the server, not by hand')
 
+/** Module state: this file is the program of a worker process. */
 let running: RunningProcess | undefined
 let stopping = false
 let delayMs = 0

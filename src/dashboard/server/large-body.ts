@@ -3,6 +3,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 /** Bodies from which on the reading of one takes long enough to be felt by others: 30 ms a megabyte. */
 const LARGE_BYTES = 1 << 20
 
+/** Module state: the event loop is the thread's, whichever server asks for a turn of it. */
 let last: Promise<unknown> = Promise.resolve()
 
 /**

@@ -9,6 +9,7 @@ interface Work {
   expected: ExpectedRevision | undefined
 }
 
+/** Module state: the context of a call, which Node carries from await to await; no value outlives its call. */
 const current = new AsyncLocalStorage<Work>()
 
 /**

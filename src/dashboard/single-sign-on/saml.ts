@@ -37,7 +37,10 @@ const MOST_SEPARATORS = 15_000
 const JUDGE_WITHIN_MS = 5000
 const REDIRECT = 'urn:oasis:names:tc:SAML:2.0:bindings:HTTP-Redirect'
 
-/** Reads XML of strangers: its libraries take time that grows with the square of what was sent. */
+/**
+ * Reads XML of strangers: its libraries take time that grows with the square of what was sent. Module state: one thread bounds the CPU
+ * of the process, whichever dashboard asks.
+ */
 const samlThread = new TaskThread<SamlTask, SamlResult>({
   module: new URL(import.meta.url.replace(/saml\.([jt]s)$/, 'saml-thread.$1')),
   name: 'saml',

@@ -85,6 +85,7 @@ export function docsRoutes(parts: DashboardParts, routes: () => readonly Route[]
   ]
 }
 
+/** Module state: a cache of immutable values: a script from the package, read once. */
 let reader: Promise<Uint8Array> | undefined
 
 async function readerAnswer(call: Call): Promise<Answer> {
@@ -113,6 +114,7 @@ async function loadReader(): Promise<Uint8Array> {
   return rawPayload
 }
 
+/** Module state: a cache of immutable values: the same script, compressed. */
 let zippedReader: Uint8Array | undefined
 
 function gzipped(script: Uint8Array): Uint8Array {

@@ -4,6 +4,7 @@ import { AnswerInHand, ExchangeView } from './exchange-view.ts'
 import type { ModuleCommand, ModuleReport, ModuleTask, ThreadData } from './messages.ts'
 
 const { files, refs, config, running } = workerData as ThreadData
+/** Module state: this file is the program of a thread, which holds the modules of its gateway alone. */
 const loaded = new Map<string, object>()
 
 const report = (what: ModuleReport) => parentPort!.postMessage(what)

@@ -65,6 +65,7 @@ export function stricter(
   }
 }
 
+/** Module state: a cache of immutable values, by the operation that each was made from. */
 const restrictions = new WeakMap<CompiledOperation, CompiledOperation>()
 
 /** An operation without what it opens. */

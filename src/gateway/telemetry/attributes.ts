@@ -90,6 +90,7 @@ function openPath(x: Exchange): string {
     .reduce((open, secret) => open.replaceAll(secret, MASK), path)
 }
 
+/** Module state: a cache of immutable values, by the loaded API. */
 const secretNames = new WeakMap<Api, SecretNames>()
 
 function namesOf(api: Api): SecretNames {

@@ -11,6 +11,7 @@ const GENERATION = 3
 
 const INT_MAX = 0x7fffffff
 
+/** Module state: numbers that are unique over all instances, so that a slot of one is never used in another. */
 let generations = 0
 
 /**

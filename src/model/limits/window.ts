@@ -27,7 +27,7 @@ const INT_MAX = 0x7fffffff
 /** Larger limits count as this many permits, so that a block size fits its 32 bits. */
 const MAX_PERMITS = INT_MAX * MAX_BLOCKS
 
-// Unique over all instances, so that a slot remembered from another instance is never taken for one of this.
+/** Module state: numbers that are unique over all instances, so that a slot of one is never used in another. */
 let generations = 0
 
 /** Permits of one block for a limit of `max`: 1 up to 1024, else a 1024th, rounded up. */

@@ -76,7 +76,7 @@ interface Slot {
   readonly until: bigint
 }
 
-/** The gate of this process. Threads that are started after this module was loaded share it. */
+/** Module state: one gate bounds the CPU and memory of the process. Threads that are started after this module was loaded share it. */
 export const passwordGate = new PasswordGate(processMemory())
 
 function newMemory(): SharedArrayBuffer {

@@ -33,6 +33,7 @@ export async function verifyBcrypt(stored: string, password: string): Promise<bo
   }
 }
 
+/** Module state: one thread bounds the CPU of the process, whichever part checks a password. */
 const thread = new TaskThread<BcryptTask, boolean>({
   module: new URL(import.meta.url.replace(/passwords-bcrypt\.([jt]s)$/, 'passwords-bcrypt-thread.$1')),
   name: 'bcrypt',

@@ -103,6 +103,7 @@ function escapedText(text: string): string {
 }
 
 const MAX_CACHED = 10_000
+/** Module state: a cache of immutable values: matchers by their text. */
 const compiled = new Map<string, Matcher | undefined>()
 
 /** The pattern compiled once for all who use it; undefined when it does not compile, and so never matches. */

@@ -212,6 +212,7 @@ const MARKS: readonly (readonly [string, number])[] = [
   ['?', QUESTION],
 ]
 
+/** Module state: a cache of immutable values: what follows from the text of an expression. */
 const known = new Map<PathForm, Map<string, number>>()
 const MOST_KNOWN = 10_000
 

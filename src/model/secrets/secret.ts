@@ -8,7 +8,7 @@ const HEAD_BYTES = 1 + NONCE_BYTES + TAG_BYTES
 const SECRET_BYTES = 32
 const SECRET_TEXT = /^[A-Za-z0-9_-]{43}$/
 
-/** Random bytes for secrets to come: asking for 32 at a time costs four times as much. What was given out is wiped. */
+/** Module state: random bytes of this thread for secrets to come; 32 at a time cost four times as much. Used bytes are wiped. */
 const drawn = Buffer.alloc(64 * SECRET_BYTES)
 let drawnFrom = drawn.length
 

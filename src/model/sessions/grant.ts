@@ -33,6 +33,7 @@ interface CompiledRight {
   readonly endpoints: Map<boolean, readonly (Matcher | undefined)[]>
 }
 
+/** Module state: a cache of immutable values, by the right that each was compiled from. */
 const compiledRights = new WeakMap<EffectiveRight, CompiledRight>()
 
 function compiledRight(right: EffectiveRight): CompiledRight {

@@ -45,6 +45,7 @@ export function foldWithOrigins(text: string): FoldedText {
   return { text: whole, origins: [...origins, at] }
 }
 
+/** Module state: a cache of immutable values: a table of Unicode, made at its first use. */
 let folding: ReadonlyMap<string, string> | undefined
 
 /** The characters of the basic plane that fold to something else, in the order of their codes. */

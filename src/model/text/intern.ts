@@ -1,4 +1,5 @@
 const KEPT = 1000
+/** Module state: a cache of immutable values: the texts themselves. */
 const copies = new Map<string, string>()
 
 /**

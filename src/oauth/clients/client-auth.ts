@@ -125,7 +125,7 @@ interface Known {
   readonly until: number
 }
 
-/** The secrets of a client, for as long as the client itself stays in memory: unsealing costs more than all else here. */
+/** Module state: a cache of immutable values: the secrets of a client, as long as it stays in memory. Unsealing costs more than all else here. */
 const known = new WeakMap<OAuthClient, readonly Known[]>()
 
 function knownOf(parts: OAuthParts, client: OAuthClient): readonly Known[] {
@@ -166,7 +166,7 @@ function sameSecret(sent: readonly (readonly string[])[]): boolean {
 
 const NOBODYS = hashKey(newSecret())
 
-/** Replaces an unknown client, with a random secret. One for each store, created at its first use. */
+/** Module state: a cache of immutable values: what replaces an unknown client, with a random secret. One for each seal key. */
 const decoys = new WeakMap<Uint8Array, OAuthClient>()
 
 function decoyOf({ sealKey }: OAuthParts): OAuthClient {

@@ -137,6 +137,7 @@ function isHashOf(ath: unknown, token: string): boolean {
   return typeof ath === 'string' && equalSecrets(ath, hash('sha256', token, 'base64url'))
 }
 
+/** Module state: a cache of immutable values: refusals by their text, as many as there are in the code. */
 const refusals = new Map<string, Fault>()
 
 /** One fault for each flaw, made when it is first met: their texts are ours, so there are few. */

@@ -17,7 +17,7 @@ const MODULUS = /^[A-Za-z0-9_-]{342,683}$/
 const MODULUS_BITS = 2_048
 const CACHED_KEYS = 1_024
 
-/** Keys by thumbprint, which identifies all their parts. The least recently used are dropped first. */
+/** Module state: a cache of immutable values: keys by thumbprint, which identifies all their parts. The least recently used are dropped first. */
 const cache = new Map<string, KeyObject>()
 
 /**

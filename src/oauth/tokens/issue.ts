@@ -133,6 +133,7 @@ interface PlainRow extends Life {
   readonly row: SessionInput
 }
 
+/** Module state: a cache of immutable values: the last row of each client, frozen. */
 const plainRows = new WeakMap<OAuthClient, PlainRow>()
 
 /**

@@ -58,7 +58,7 @@ interface Prepared {
 }
 
 /** With `tokens`, rows of tokens that a commit made void are cleaned up at once. */
-type ApiParts = PublishParts & Partial<Pick<SecretParts, 'tokens' | 'sealKey'>>
+type ApiParts = PublishParts & Partial<Pick<SecretParts, 'tokens'>>
 
 /**
  * Stores an API, new or as a replacement. Ids that the definition names are kept, missing ones generated.

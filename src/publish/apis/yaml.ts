@@ -30,6 +30,7 @@ export function jsonToYaml(text: string): Promise<string> {
   })
 }
 
+/** Module state: one thread bounds the CPU of the process, whichever part parses YAML. */
 const thread = new TaskThread<YamlTask, string>({
   module: new URL(import.meta.url.replace(/yaml\.([jt]s)$/, 'yaml-thread.$1')),
   name: 'yaml',

@@ -178,7 +178,7 @@ function prepareChange(change: Change, now: Millis): PreparedChange {
   }
 }
 
-/** What was made of rows that never change again. */
+/** Module state: a cache of immutable values: prepared rows, by the frozen row that each was made from. */
 const prepared = new WeakMap<SessionInput, PreparedRow>()
 
 function rowOf(row: SessionInput): PreparedRow {

@@ -12,7 +12,7 @@ const SWEPT_LEAST = 2_000
 /** All of them within so many sweeps. */
 const SWEEPS = 16
 
-// Unique over all instances, so that a slot remembered from another instance is never taken for one of this.
+/** Module state: numbers that are unique over all instances, so that a slot of one is never used in another. */
 let generations = 0
 
 /** The counts that this node meets, and its own uses of rates. */

@@ -189,6 +189,7 @@ export class Upstream {
   }
 }
 
+/** Module state: a cache of immutable values: the public certificate authorities, read at the first TLS upstream. */
 let defaultContext: SecureContext | undefined
 
 /** One context for all upstreams without their own certificate authorities: each context holds all public ones. */

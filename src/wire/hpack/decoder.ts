@@ -10,7 +10,7 @@ const SLOTS = 128
 const MAX_INTEGER_OCTETS = 4
 const USUAL_TEXT_BYTES = 16_384
 
-/** Room for what Huffman code holds, for one string at a time. */
+/** Module state: memory of this thread for one decoded string at a time, which is copied out at once. */
 let decoded: Buffer = Buffer.allocUnsafeSlow(USUAL_TEXT_BYTES)
 
 /** Bounds of one field section. */

@@ -42,6 +42,7 @@ interface Entry {
 
 const SECRET = /auth|cookie|token|secret|key|passw|credential|signature|session|jwt/
 
+/** Module state: a cache of immutable values: how a field is encoded follows from its name. */
 const treatments = new Map<string, Treatment>()
 
 function treatmentOf(name: string): Treatment {
@@ -64,7 +65,7 @@ function copied(text: string): string {
   return Buffer.from(text, 'latin1').toString('latin1')
 }
 
-/** One block at a time, of whichever connection: it is sent before the next is begun. */
+/** Module state: memory of this thread for one block at a time, which is sent before the next is begun. */
 let block: Buffer = Buffer.allocUnsafeSlow(USUAL_BLOCK_BYTES)
 
 /**

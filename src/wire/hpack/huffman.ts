@@ -24,8 +24,9 @@ const EMITS = 1 << 16
 const FAILS = 1 << 17
 
 const CODES: Uint32Array = codes()
+/** Module state: tables that are filled when the module is loaded, and only read afterwards. */
 const STEPS: Int32Array = new Int32Array(NODES * 16)
-/** Whether a string may end here: padding is the beginning of EOS, less than a byte of it (RFC 7541 section 5.2). */
+/** Whether a string may end here: padding is the beginning of EOS, less than a byte of it (RFC 7541 section 5.2). Module state as `STEPS`. */
 const MAY_END: Uint8Array = new Uint8Array(NODES)
 fillSteps()
 

@@ -72,6 +72,7 @@ export function statusLine(status: number): string {
   return LINES[status] ?? LINES[500]!
 }
 
+/** Module state: the text of the present second, the same for every answer. */
 let dateSecond = 0
 let dateText = ''
 

@@ -15,7 +15,7 @@ const FRAME_BYTES = 65_536 + 16_384
 const MAX_SPARE_FRAMES = 16
 
 /**
- * Buffers that large body parts are copied to on their way from the shared read buffer to a socket, with head and chunk framing:
+ * Module state: memory of this thread. Buffers that large body parts are copied to on their way from the shared read buffer to a socket, with head and chunk framing:
  * one write, and no allocation of 64 kB for each. A proxied megabyte costs 0.12 ms of user time with them, 0.35 without (Node 26.10).
  */
 const frames: Buffer[] = []

@@ -64,5 +64,5 @@ export class TurnEnd {
   }
 }
 
-/** The turns of this thread. */
+/** Module state: the turns of the thread's event loop. */
 export const turnEnd: TurnEnd = new TurnEnd()

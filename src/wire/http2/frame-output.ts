@@ -13,7 +13,7 @@ const CHOKED_BYTES = 262_144
 /** The encoding that Writable passes for bytes; the type knows only those of strings. */
 const BYTES = 'buffer' as BufferEncoding
 
-/** Pieces that were written, for the next frames of whichever connection. */
+/** Module state: memory of this thread. Pieces that were written, for the next frames of whichever connection. */
 const spare: Buffer[] = []
 
 /** The writing side of a connection of HTTP/2: gathers the frames of one turn, and writes them together. */

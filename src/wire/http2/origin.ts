@@ -27,7 +27,7 @@ export interface Http2OriginPool {
 const NOTHING = Buffer.alloc(0)
 /** Bytes of a request that are kept until its answer begins, to be sent again when its stream is refused. */
 const MAX_KEPT_BYTES = 16_384
-/** One answer at a time: its meaning is taken at once. */
+/** Module state: memory of this thread for one answer at a time, which is read at once. */
 const parsed = new AnswerHead()
 
 const CLOSED = prebuilt('upstream_unreachable', 'stream closed without an answer')

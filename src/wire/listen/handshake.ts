@@ -30,7 +30,7 @@ const UNKNOWN_NAME = Buffer.from([21, 3, 3, 0, 2, 2, 112])
 const TLS_BASE = { minVersion: 'TLSv1.2', sessionIdContext: 'gatehouse' } as const
 
 /**
- * Contexts that handshakes with a server name begin in; the name's certificate is put in later. Tickets belong to the context that a
+ * Module state: a cache of immutable values. Contexts that handshakes with a server name begin in; the name's certificate is put in later. Tickets belong to the context that a
  * handshake began in: domains that ask for a certificate have a separate one without tickets, so that no session of a domain that
  * does not ask, or asked and got none, can be resumed on one that does.
  */

@@ -53,5 +53,5 @@ class Sweep {
   }
 }
 
-/** The sweep of this thread. */
+/** Module state: one timer for the connections of the thread. */
 export const sweep: Sweep = new Sweep()

@@ -210,7 +210,7 @@ function callerOf({ claims }: CompactJwt, rules: JwtRules, orgId: string, polici
   }
 }
 
-/** Refusals by their reason; there are as many as sentences in the code. */
+/** Module state: a cache of immutable values: refusals by their reason, as many as there are sentences in the code. */
 const refusals = new Map<string, Fault>()
 
 function refused(x: Exchange, reason: string): Fault {

@@ -59,7 +59,7 @@ export function dropUnverified(api: Api): Step | undefined {
   return step
 }
 
-/** Steps by what they are made from. APIs that look alike share one, so that a request finds in the caches what others have just read. */
+/** Module state: a cache of immutable values: steps by what they are made from. APIs that look alike share one, which the CPU's caches then hold. */
 const STEPS = new Map<string, Step>()
 const MOST_STEPS = 1000
 

@@ -24,6 +24,7 @@ const NO_LIMITS: readonly Limit[] = []
 
 /** Requests that may wait at once for their key's rate (`throttle_interval`); more are refused as without it. */
 const MAX_THROTTLED = 1000
+/** Module state: the bound is the process's, whichever gateway waits. */
 let throttled = 0
 
 export interface TakeOptions {

@@ -175,6 +175,7 @@ export function meter(engine: Ajv, compileWork: CompileWork): void {
   }
 }
 
+/** Module state: a meter for each schema while Ajv compiles it; Ajv gives keywords nothing else to hang it on. */
 const meters = new WeakMap<object, FunctionMeter>()
 
 function meterOf({ it }: KeywordCxt): FunctionMeter {

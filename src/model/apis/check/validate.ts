@@ -21,6 +21,7 @@ const SCHEMAS = { classic: CLASSIC_SCHEMA, extension: EXTENSION_SCHEMA, openapi:
 
 export type SchemaName = keyof typeof SCHEMAS
 
+/** Module state: a cache of immutable values: schemas of the source, compiled at their first use. */
 const compiled = new Map<SchemaName, ValidateFunction>()
 let ajv: Ajv | undefined
 

@@ -50,7 +50,7 @@ function readAnswer(holder: JsonObject, body: string): MockAnswer {
   return { status: numberOf(holder, 'code') || DEFAULT_STATUS, headers, body: textOf(holder, body) }
 }
 
-/** Answers of a document by their response and status: operations that refer to the same response share them. */
+/** Module state: a cache of immutable values: answers of a document by response and status, which operations that refer to them share. */
 const answersOf = new WeakMap<ExampleMaker, Map<string, readonly MockExample[]>>()
 /** The cost of an example besides its texts. */
 const CHARACTERS_OF_EXAMPLE = 100

@@ -64,6 +64,7 @@ interface Cells {
   readonly entries: readonly (readonly [sort: number, value: string])[]
 }
 
+/** Module state: a cache of immutable values, by the frozen facts that each was made from. */
 const made = new WeakMap<SessionFacts, Cells>()
 
 function cellsOf(facts: SessionFacts): Cells {

@@ -10,7 +10,7 @@ export interface FolderLock {
   release(): void
 }
 
-// A connection that is collected as garbage lets its lock go.
+/** Module state: locks of the operating system belong to the process. A connection that is collected as garbage would drop its lock. */
 const held = new Set<DatabaseSync>()
 
 /**

@@ -118,6 +118,7 @@ interface Cells {
   readonly entries: readonly Entry[]
 }
 
+/** Module state: a cache of immutable values, by the prepared row that each was made from. */
 const cells = new WeakMap<PreparedRow, Cells>()
 
 function cellsOf(row: PreparedRow): Cells {
