@@ -22,8 +22,8 @@ export const CATALOG = {
   port_in_use: { status: 500, log: 'error', text: 'A port is in use' },
   data_folder_unwritable: { status: 500, log: 'error', text: 'The data folder cannot be written' },
   data_folder_locked: { status: 500, log: 'error', text: 'Another process uses the data folder' },
-  store_newer: { status: 500, log: 'error', text: 'The data was written by a newer version' },
-  store_damaged: { status: 500, log: 'error', text: 'The data cannot be read' },
+  store_newer: { status: 503, log: 'error', text: 'The data was written by a newer version' },
+  store_damaged: { status: 503, log: 'error', text: 'The store is damaged' },
   seal_broken: { status: 500, log: 'error', text: 'A stored secret cannot be read' },
   seal_key_differs: {
     status: 500,

@@ -67,7 +67,7 @@ function openPrivateCopy(file: string, { gateway }: Config, log: Log): CopyFile 
 
 /** Opens the store of a seed on another thread. @throws Fault as `openStoreOf` */
 export async function joinStoreOf({ shared, cluster }: StoreSeed, log: Log, options?: JoinOptions): Promise<Store> {
-  return shared === undefined ? openCluster(cluster, log) : joinStore(shared, options)
+  return shared === undefined ? openCluster(cluster, log) : joinStore(shared, { ...options, log })
 }
 
 /** Gateways roll up hits only if no dashboard has done it before: larger batches make fewer rows. */

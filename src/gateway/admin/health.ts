@@ -10,6 +10,7 @@ const MOST_AHEAD_MS = 30_000
 const STORE_CHECK_MS = 10_000
 
 const FULL = 'The store is full: nothing new is kept'
+const DAMAGED = 'The store is damaged and takes no writes: restore the last backup'
 const BEHIND = 'The store is away: this node serves what it has'
 
 interface Check {
@@ -40,7 +41,7 @@ export function metricsRoute(parts: AdminParts): AdminRoute {
   }
 }
 
-/** Always 200: `pass` when every part is healthy, `fail` when none is, else `warn`. */
+/** Always 200: `pass` when every part is healthy, `fail` when none is, or the store is damaged, else `warn`. */
 function hello(parts: AdminParts, store: Check): AdminAnswer {
   const details: { [name: string]: JsonObject } = { store: { ...store, componentType: 'datastore' } }
   if (parts.dashboard !== undefined) {
@@ -50,15 +51,17 @@ function hello(parts: AdminParts, store: Check): AdminAnswer {
   }
   const all = Object.values(details)
   const failed = all.filter(({ status }) => status === 'fail').length
-  const status = failed === 0 ? 'pass' : failed === all.length ? 'fail' : 'warn'
+  const none = failed === all.length || parts.store.damaged?.() === true
+  const status = failed === 0 ? 'pass' : none ? 'fail' : 'warn'
   return json({ status, version: parts.version, description: 'Gatehouse', details })
 }
 
-/** @throws Fault `draining`, `not_ready`, `clock_wrong`, `store_away`, `store_full` (503), which name the cause */
+/** @throws Fault `draining`, `not_ready`, `clock_wrong`, `store_damaged`, `store_away`, `store_full` (503), which name the cause */
 async function ready(parts: AdminParts): Promise<AdminAnswer> {
   if (parts.draining()) throw fault('draining')
   if (!parts.ready()) throw fault('not_ready')
   if (Math.abs(parts.store.clock?.aheadMs ?? 0) > MOST_AHEAD_MS) throw fault('clock_wrong')
+  if (parts.store.damaged?.()) throw fault('store_damaged')
   // In a cluster a node serves what it has while the store is away: taking it out of service would help nobody.
   if (!parts.clustered) await parts.store.documents.revision()
   const full = (await parts.store.full?.()) === true
@@ -81,6 +84,7 @@ function storeCheck(parts: AdminParts): () => Promise<Check> {
     }
   }
   return async () => {
+    if (parts.store.damaged?.()) return { status: 'fail', output: DAMAGED, time: now(parts) }
     if (await parts.store.full?.()) return { status: 'fail', output: FULL, time: now(parts) }
     if (last !== undefined && performance.now() - checkedAt < STORE_CHECK_MS) return last
     running ??= check().then((done) => {

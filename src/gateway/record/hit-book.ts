@@ -290,9 +290,11 @@ function countOf(blocks: readonly SampleBlock[]): number {
   return blocks.reduce((sum, { count }) => sum + count, 0)
 }
 
-/** True for failures of the store that have nothing to do with what it was given. */
+/** Failures of the store that have nothing to do with what it was given. */
+const PASSING: ReadonlySet<string> = new Set(['store_away', 'store_full', 'store_damaged'])
+
 function isPassing(error: unknown): boolean {
-  return error instanceof Fault && (error.code === 'store_away' || error.code === 'store_full')
+  return error instanceof Fault && PASSING.has(error.code)
 }
 
 const OVERFLOW = 'overflow'

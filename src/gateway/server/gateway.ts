@@ -436,6 +436,7 @@ function serverParts(
       core.events.tell,
     ),
     onHiddenFields: (count) => metrics.fieldsHidden(count),
+    damaged: () => parts.store.damaged?.() === true,
     onFault(fault, x) {
       const code: FaultCode = fault.code
       if (code.startsWith('upstream_')) metrics.upstreamFailed(code)

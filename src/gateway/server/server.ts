@@ -15,6 +15,9 @@ import { run } from './run.ts'
 import { trailerRules } from './trailers.ts'
 
 const NOT_FOUND = prebuilt('api_not_found')
+const DAMAGED = prebuilt('store_damaged')
+/** Refusals of what is not there: in a damaged store it may be. */
+const NOT_THERE: ReadonlySet<string> = new Set(['key_unknown', 'api_not_found'])
 
 /** The dependencies of the traffic handler. */
 export interface ServerParts {
@@ -31,6 +34,8 @@ export interface ServerParts {
   /** Counts a finished request. Must not throw. */
   readonly record: (x: Exchange) => void
   readonly onFault: (fault: Fault, x: Exchange) => void
+  /** True once the store is damaged: what it does not find may be there. */
+  readonly damaged: () => boolean
 }
 
 /** Makes what the wire calls for every request of a traffic port. */
@@ -41,7 +46,7 @@ export function trafficHandler(parts: ServerParts): WireHandler<Exchange> {
 
   const refuseWith = (x: Exchange, fault: Fault) => {
     if (fault.entry.log !== 'silent') parts.onFault(fault, x)
-    answerRefusal(x, fault, style)
+    answerRefusal(x, NOT_THERE.has(fault.code) && parts.damaged() ? DAMAGED : fault, style)
   }
   /** The upstream is unavailable. Reported also where a stored response is served. */
   const giveUp = (x: Exchange, fault: Fault) => {

@@ -353,6 +353,8 @@ export interface Store {
   readonly behind?: () => boolean
   /** True while the store refuses what it is to keep because it is full, as of the last second; absent = not known. */
   readonly full?: () => Promise<boolean>
+  /** True once damage was found in the store, which then takes no writes; absent = not known. */
+  readonly damaged?: () => boolean
   /** Absent = the clock of the system. */
   readonly clock?: StoreClock
   /** Tokens that may be issued while the store is away; absent = none. */

@@ -56,6 +56,7 @@ export function sealedStore(store: Store, sealKey: Uint8Array): Store {
     close: () => store.close(),
     full: () => fullness.isFull(),
     ...(store.clock && { clock: store.clock }),
+    ...(store.damaged && { damaged: () => store.damaged!() }),
     ...(store.behind && { behind: () => store.behind!() }),
     ...(owed && {
       owed: {

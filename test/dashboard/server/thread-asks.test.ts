@@ -26,7 +26,7 @@ test("reading pages asks nothing of the gateway's thread, which owns the store",
     shared.port.postMessage(message)
   })
   shared.port.on('message', (message) => between.postMessage(message))
-  const store = joinStore({ file: shared.file, port })
+  const store = joinStore({ ...shared, port })
   t.after(async () => {
     await store.close()
     between.close()

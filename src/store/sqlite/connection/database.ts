@@ -2,7 +2,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { type Fault, fault } from '../../../errors/fault.ts'
 import { DOCUMENT_KINDS } from '../../../model/documents/kinds.ts'
 import { indexEntries } from '../../prepare/prepare.ts'
-import { inTransaction, MIGRATIONS, migrate, readVersion } from '../migrations/schema.ts'
+import { checkKnown, inTransaction, MIGRATIONS, migrate, readVersion } from '../migrations/schema.ts'
 import { sqliteCode, storeFault } from './faults.ts'
 import { createPrivateFile, unwritable } from './folder.ts'
 
@@ -28,7 +28,7 @@ export function openWritable(options: WritableOptions, steps: readonly string[] 
   let db: DatabaseSync | undefined
   try {
     db = new DatabaseSync(options.file, { timeout: BUSY_TIMEOUT_MS })
-    if (readVersion(db) > steps.length) migrate(db, steps)
+    checkKnown(readVersion(db), steps)
     checkState(options.file, db)
     db.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA cache_size = -${CACHE_KIB};
       PRAGMA journal_size_limit = ${JOURNAL_LIMIT_BYTES}; PRAGMA temp_store = MEMORY; PRAGMA trusted_schema = OFF`)
@@ -39,6 +39,22 @@ export function openWritable(options: WritableOptions, steps: readonly string[] 
     db?.close()
     throw openFault(options.file, error)
   }
+}
+
+/**
+ * Checks that a database which nothing may be written to can be read as it is. @throws Fault `store_damaged` where it would have to be
+ * brought up to date first, `store_newer`, `store_lost`
+ */
+export function checkReadable(file: string, db: DatabaseSync, steps: readonly string[] = MIGRATIONS): void {
+  try {
+    const version = readVersion(db)
+    checkKnown(version, steps)
+    checkState(file, db)
+    if (version === steps.length && isFiledAsDeclared(db)) return
+  } catch (error) {
+    throw openFault(file, error)
+  }
+  throw fault('store_damaged', `${file} is of an older version, and damaged: it cannot be brought up to date`)
 }
 
 /** Tables that have a row from their first moment on. */
@@ -82,8 +98,7 @@ export function openReadable(file: string): DatabaseSync {
  * @throws Fault `already_exists` when two documents have one value under an index that is now unique
  */
 export function refreshIndexes(db: DatabaseSync): void {
-  const declared = declaration()
-  if (db.prepare('SELECT declared FROM store_state').get()!.declared === declared) return
+  if (isFiledAsDeclared(db)) return
   inTransaction(db, () => {
     db.exec('DELETE FROM document_index')
     const insert = db.prepare('INSERT INTO document_index(kind, name, value, slot, id) VALUES (?, ?, ?, ?, ?)')
@@ -95,8 +110,12 @@ export function refreshIndexes(db: DatabaseSync): void {
         insertEntry(() => insert.run(kind, name, value, unique ? '' : id, id), `${kind} ${id}: ${name} "${value}"`)
       }
     }
-    db.prepare('UPDATE store_state SET declared = ?').run(declared)
+    db.prepare('UPDATE store_state SET declared = ?').run(declaration())
   })
+}
+
+function isFiledAsDeclared(db: DatabaseSync): boolean {
+  return db.prepare('SELECT declared FROM store_state').get()!.declared === declaration()
 }
 
 function insertEntry(insert: () => void, what: string): void {

@@ -1,6 +1,7 @@
 import type { MessagePort } from 'node:worker_threads'
 import { fault } from '../../../errors/fault.ts'
 import type { Limit } from '../../../model/limits/limit.ts'
+import { type Log, silentLog } from '../../../model/logs/log.ts'
 import { type Clock, systemClock } from '../../../model/time/clock.ts'
 import { type NumberedAnswer, ThreadClient } from '../../../runtime/thread-rpc.ts'
 import type { Counters, FeedEvent, Store } from '../../ports/ports.ts'
@@ -8,11 +9,14 @@ import { ThreadFeed } from '../../prepare/feed.ts'
 import { UsageLink } from '../hits/usage-link.ts'
 import type { FromOwner, LimitNumbers, OwnerRequest, SharedStore, Taken } from '../quotas/share.ts'
 import { unpackEvents } from '../writer/event-pack.ts'
+import type { Write } from '../writer/messages.ts'
 import { makeParts } from '../writer/parts.ts'
+import { StoreDamage } from './damage.ts'
 import { openReadable } from './database.ts'
 
 export interface JoinOptions {
   readonly clock?: Clock
+  readonly log?: Log
   /** Longest wait for the owning thread by what answers a caller: commits, notes of the audit log and counters. Absent = for ever. */
   readonly answerWithinMs?: number
 }
@@ -23,8 +27,8 @@ export interface JoinOptions {
  * @throws Fault `store_away`, `store_damaged` when the file cannot be read
  */
 export function joinStore(
-  { file, port }: SharedStore,
-  { clock = systemClock, answerWithinMs }: JoinOptions = {},
+  { file, damage: cell, port }: SharedStore,
+  { clock = systemClock, log = silentLog, answerWithinMs }: JoinOptions = {},
 ): Store {
   const db = openReadable(file)
   const feed = new ThreadFeed()
@@ -32,8 +36,11 @@ export function joinStore(
     for (const event of events) feed.publish(event)
   })
   const usage = new UsageLink(file)
+  const damage = new StoreDamage(log, cell)
+  const write = (what: Write) => damage.guard(async () => (await owner.ask({ sort: 'write', write: what })) as number)
   return {
-    ...makeParts(db, clock, async (write) => (await owner.ask({ sort: 'write', write })) as number, usage),
+    ...damage.watch(makeParts(db, clock, write, usage)),
+    damaged: () => damage.found,
     counters: remoteCounters(owner),
     feed,
     async close() {

@@ -1,3 +1,4 @@
+import type { DatabaseSync } from 'node:sqlite'
 import type { ResourceLimits } from 'node:worker_threads'
 import { fault } from '../../../errors/fault.ts'
 import { type Log, silentLog } from '../../../model/logs/log.ts'
@@ -12,11 +13,15 @@ import { QuotaKeeper } from '../quotas/quota-keeper.ts'
 import { type SharedStore, Sharing } from '../quotas/share.ts'
 import { WriterLink } from '../writer/link.ts'
 import { MaintenanceSchedule } from '../writer/maintenance-schedule.ts'
+import type { Write } from '../writer/messages.ts'
 import { makeParts, type Parts } from '../writer/parts.ts'
 import { superviseWriter } from '../writer/writer-keeper.ts'
-import { openReadable } from './database.ts'
+import { StoreDamage } from './damage.ts'
+import { checkReadable, openReadable } from './database.ts'
 import { folderPaths, prepareFolder } from './folder.ts'
+import { checkAtStart } from './integrity.ts'
 import { lockFolder } from './lock.ts'
+import { reading } from './reading.ts'
 
 export interface SqliteOptions {
   /** The data folder, `storage.path`. Made when it is missing. */
@@ -35,6 +40,7 @@ export interface SqliteOptions {
 export interface SqliteStore extends Store {
   readonly counters: MemoryCounters
   readonly documents: Parts['documents']
+  readonly damaged: () => boolean
   /** True while writes are accepted; reads work without. */
   readonly writerUp: boolean
   /** Calls the listener whenever the writer thread ends by itself. Answers the function that ends it. */
@@ -64,7 +70,7 @@ const ROLL_UP_EVERY_MS = 600_000
 const WRITER_MEMORY: ResourceLimits = { maxOldGenerationSizeMb: 512 }
 
 /**
- * Opens the store in a data folder, for this process alone.
+ * Opens the store in a data folder, for this process alone. A damaged one opens for reading, if it can be read at all: see `StoreDamage`.
  * @throws Fault `data_folder_unwritable`, `data_folder_locked` (names the other process), `store_newer`, `store_damaged`, `store_full`
  */
 export async function openStore(options: SqliteOptions): Promise<SqliteStore> {
@@ -74,6 +80,7 @@ export async function openStore(options: SqliteOptions): Promise<SqliteStore> {
   const lock = lockFolder(paths)
   const feed = new ThreadFeed()
   const sharing = new Sharing()
+  const damage = new StoreDamage(log)
   const link = new WriterLink({
     file: paths.database,
     limitBytes: options.limitBytes ?? 0,
@@ -83,13 +90,17 @@ export async function openStore(options: SqliteOptions): Promise<SqliteStore> {
       sharing.tell(events)
     },
   })
+  let check: { close(): Promise<void> } | undefined
+  let reader: DatabaseSync | undefined
   try {
-    await link.start()
+    check = await startChecked(paths.database, link, damage)
     // Only now is the file sure to be there and in the newest form.
     const db = openReadable(paths.database)
+    reader = db
+    if (damage.found) checkReadable(paths.database, db)
     const counters = new MemoryCounters(clock)
-    counters.loadQuotas(savedQuotas(db))
-    const write = link.write.bind(link)
+    counters.loadQuotas(reading(() => savedQuotas(db)))
+    const write = (what: Write) => damage.guard(() => link.write(what))
     const quotas = new QuotaKeeper(counters, write)
     const steady = steadyTime(clock)
     const purge = new MaintenanceSchedule(PURGE_EVERY_MS, () => write({ sort: 'purge', now: steady() }))
@@ -98,7 +109,7 @@ export async function openStore(options: SqliteOptions): Promise<SqliteStore> {
     const rollUp = new MaintenanceSchedule(ROLL_UP_EVERY_MS, () =>
       write({ sort: 'rollUpHits', beforeDay: today(clock) }),
     )
-    const stopKeeping = options.keepWriter === false ? () => {} : superviseWriter(link, log)
+    const stopKeeping = options.keepWriter === false || damage.found ? () => {} : superviseWriter(link, log)
     let closing: Promise<void> | undefined
     const close = async () => {
       stopKeeping()
@@ -110,15 +121,17 @@ export async function openStore(options: SqliteOptions): Promise<SqliteStore> {
       } catch (error) {
         log.error({ err: error }, 'cannot save the last quota counts')
       }
+      await check?.close()
       // The readers go before the writer, which as the last one folds the log of changes into the file.
       await usage.close()
       await link.close(() => db.close())
       lock.release()
     }
     return {
-      ...makeParts(db, clock, write, usage),
+      ...damage.watch(makeParts(db, clock, write, usage)),
       counters,
       feed,
+      damaged: () => damage.found,
       get writerUp() {
         return link.up
       },
@@ -127,7 +140,7 @@ export async function openStore(options: SqliteOptions): Promise<SqliteStore> {
       stopWriter: () => link.terminate(),
       share() {
         if (closing !== undefined) throw fault('store_away', 'the store is closed')
-        return sharing.open({ file: paths.database, write, counters, clock })
+        return sharing.open({ file: paths.database, damage: damage.cell, write, counters, clock })
       },
       purge: () => purge.run(),
       rollUpHits: () => rollUp.run(),
@@ -138,10 +151,20 @@ export async function openStore(options: SqliteOptions): Promise<SqliteStore> {
       },
     }
   } catch (error) {
+    await check?.close()
+    reader?.close()
     await link.close()
     lock.release()
     throw error
   }
+}
+
+/** Starts the writer, unless the file is found damaged first: then nothing is written to it. */
+async function startChecked(file: string, link: WriterLink, damage: StoreDamage): Promise<{ close(): Promise<void> }> {
+  const check = await checkAtStart(file, (detail) => damage.report(detail))
+  if (check.damage === undefined) await link.start()
+  else damage.report(check.damage)
+  return check
 }
 
 /** What is due by the wall clock and by the time since the start: a wall clock that jumps ahead deletes nothing early. */

@@ -9,6 +9,8 @@ export function reading<T>(read: () => T): T {
     if (error instanceof Error && 'code' in error && error.code === 'ERR_INVALID_STATE') {
       throw fault('store_away', 'the store is closed', error)
     }
+    // Only the decoding of a stored text throws it.
+    if (error instanceof SyntaxError) throw fault('store_damaged', `a row cannot be decoded: ${error.message}`, error)
     throw storeFault(error)
   }
 }

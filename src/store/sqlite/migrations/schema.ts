@@ -243,9 +243,7 @@ export const MIGRATIONS: readonly string[] = withDimensionSteps('embedded', STEP
  */
 export function migrate(db: DatabaseSync, steps: readonly string[] = MIGRATIONS, nowMs = Date.now()): void {
   const version = readVersion(db)
-  if (version > steps.length) {
-    throw fault('store_newer', `the data is of version ${version}, this program knows ${steps.length} and older`)
-  }
+  checkKnown(version, steps)
   if (version === 0) begin(db)
   // For steps that fill a column from texts.
   db.function('gatehouse_fold', { deterministic: true }, (text) => foldCase(String(text)))
@@ -256,6 +254,15 @@ export function migrate(db: DatabaseSync, steps: readonly string[] = MIGRATIONS,
       db.prepare('INSERT INTO schema_version(version, at) VALUES (?, ?)').run(next + 1, nowMs)
     })
   }
+}
+
+/** @throws Fault `store_newer` for data of a later version than the steps lead to */
+export function checkKnown(version: number, steps: readonly string[] = MIGRATIONS): void {
+  if (version <= steps.length) return
+  throw fault(
+    'store_newer',
+    `the data is of version ${version}, this program knows ${steps.length} and older: start the newer program again, or restore the backup from before its upgrade`,
+  )
 }
 
 /** Runs the changes in one transaction and rolls back what was thrown at. */

@@ -9,6 +9,8 @@ import type { Write } from '../writer/messages.ts'
 /** The input of a thread that joins the store of its process. `port` must be in the transfer list. */
 export interface SharedStore {
   readonly file: string
+  /** See `StoreDamage`. */
+  readonly damage: Int32Array<SharedArrayBuffer>
   readonly port: MessagePort
 }
 
@@ -34,6 +36,7 @@ export type FromOwner = { readonly type: 'events'; readonly events: EventPack } 
 /** The data from which the owning thread serves the others. */
 export interface OwnerParts {
   readonly file: string
+  readonly damage: Int32Array<SharedArrayBuffer>
   readonly write: (write: Write) => Promise<number>
   readonly counters: Counters
   readonly clock: Clock
@@ -54,7 +57,7 @@ export class Sharing {
     own.on('close', () => this.ports.delete(own))
     // The other thread keeps itself alive; a connection to it must not keep this process.
     own.unref()
-    return { file: owner.file, port }
+    return { file: owner.file, damage: owner.damage, port }
   }
 
   /** Passes commits on. */
