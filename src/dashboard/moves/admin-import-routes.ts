@@ -18,7 +18,14 @@ const Outcome = Type.Object({
 })
 
 /** Faults that every other object would get too. */
-const UNSTORED = new Set<string>(['internal', 'store_away', 'store_full', 'store_damaged', 'gateway_behind', 'write_unconfirmed'])
+const UNSTORED = new Set<string>([
+  'internal',
+  'store_away',
+  'store_full',
+  'store_damaged',
+  'gateway_behind',
+  'write_unconfirmed',
+])
 
 /** Takes over what another installation's lists show, ids and organisations as they are: `/admin/{apis,policies}/import`. */
 export function adminImportRoutes(parts: DashboardParts): Route[] {

@@ -89,7 +89,8 @@ test('a damaged store refuses nothing as unknown that is there, takes no writes 
     const known = keys.length
     const database = readFileSync(file)
     const create = () => gateway.svc('POST', '/svc/keys/create', { access_rights: rights('shop') })
-    for (const { json } of await Promise.all(Array.from({ length: 50 }, create))) keys.push((json as { key: string }).key)
+    for (const { json } of await Promise.all(Array.from({ length: 50 }, create)))
+      keys.push((json as { key: string }).key)
     copies.push({ database, journal: existsSync(`${file}-wal`) ? readFileSync(`${file}-wal`) : NONE, keys: known })
   }
   await gateway.close()
@@ -100,7 +101,10 @@ test('a damaged store refuses nothing as unknown that is there, takes no writes 
   await t.test('a whole file is not taken for damaged', async (t) => {
     const { damaged, answers } = await outcome(t, folderOf(t, whole), some())
     assert.equal(damaged, false)
-    assert.deepEqual(answers, Array.from({ length: SOME }, () => '200'))
+    assert.deepEqual(
+      answers,
+      Array.from({ length: SOME }, () => '200'),
+    )
   })
 
   await t.test('bytes changed anywhere', async (t) => {
@@ -135,32 +139,32 @@ test('a damaged store refuses nothing as unknown that is there, takes no writes 
   // A large file is checked in a thread.
   for (const fillerBytes of [0, 5_000_000])
     await t.test(`an index that misses rows, and ${fillerBytes} bytes: reported, and nothing is written`, async (t) => {
-    const path = folderOf(t, whole)
-    fill(join(path, 'gatehouse.db'), fillerBytes)
-    withoutEntries(join(path, 'gatehouse.db'), 'session_by_hash')
-    const before = readFileSync(join(path, 'gatehouse.db'))
-    const { gateway, store, logged } = await open(t, path)
-    assert.equal(store.damaged(), true)
-    assert.equal((await gateway.call('/ready')).status, 503)
-    const hello = (await gateway.call('/hello')).json as { status: string; details: { store: { status: string } } }
-    assert.deepEqual([hello.status, hello.details.store.status], ['fail', 'fail'])
-    for (const key of some()) {
-      const { status, text } = await gateway.call('/shop/a', { headers: { authorization: key } })
-      assert.match(`${status} ${text}`, /^(200 |503 .*damaged)/)
-    }
-    const made = await gateway.svc('POST', '/svc/keys/create', { access_rights: rights('shop') })
-    assert.equal(made.status, 503)
-    assert.match(made.text, /damaged/)
-    assert.equal(logged.filter((line) => /damaged.*restore the last backup/.test(line)).length, 1, logged.join('\n'))
-    await gateway.close()
-    await store.close()
-    assert.deepEqual(readFileSync(join(path, 'gatehouse.db')), before)
-  })
+      const path = folderOf(t, whole)
+      fill(join(path, 'gatehouse.db'), fillerBytes)
+      withoutEntries(join(path, 'gatehouse.db'), 'session_by_hash')
+      const before = readFileSync(join(path, 'gatehouse.db'))
+      const { gateway, store, logged } = await open(t, path)
+      assert.equal(store.damaged(), true)
+      assert.equal((await gateway.call('/ready')).status, 503)
+      const hello = (await gateway.call('/hello')).json as { status: string; details: { store: { status: string } } }
+      assert.deepEqual([hello.status, hello.details.store.status], ['fail', 'fail'])
+      for (const key of some()) {
+        const { status, text } = await gateway.call('/shop/a', { headers: { authorization: key } })
+        assert.match(`${status} ${text}`, /^(200 |503 .*damaged)/)
+      }
+      const made = await gateway.svc('POST', '/svc/keys/create', { access_rights: rights('shop') })
+      assert.equal(made.status, 503)
+      assert.match(made.text, /damaged/)
+      assert.equal(logged.filter((line) => /damaged.*restore the last backup/.test(line)).length, 1, logged.join('\n'))
+      await gateway.close()
+      await store.close()
+      assert.deepEqual(readFileSync(join(path, 'gatehouse.db')), before)
+    })
 
   await t.test('a row that cannot be decoded, met while serving', async (t) => {
     const path = folderOf(t, whole)
     const db = new DatabaseSync(join(path, 'gatehouse.db'))
-    db.exec("UPDATE session SET body = substr(body, 1, 20) WHERE row % 2 = 0")
+    db.exec('UPDATE session SET body = substr(body, 1, 20) WHERE row % 2 = 0')
     db.close()
     const { gateway, store, logged } = await open(t, path)
     assert.equal(store.damaged(), false)

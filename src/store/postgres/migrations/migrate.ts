@@ -53,7 +53,10 @@ export async function migrate(db: Db, steps: readonly SchemaStep[] = SCHEMA_STEP
 /** @throws Fault `store_newer` when a program that knows so many versions must not write */
 export function checkNeeds(needs: number, known = SCHEMA_STEPS.length): void {
   if (needs <= known) return
-  throw fault('store_newer', `the database needs a program of version ${needs} or later, this one knows ${known}: start the newer program again, or restore the backup from before its upgrade`)
+  throw fault(
+    'store_newer',
+    `the database needs a program of version ${needs} or later, this one knows ${known}: start the newer program again, or restore the backup from before its upgrade`,
+  )
 }
 
 function isNewest({ version, needs }: Version, steps: readonly SchemaStep[]): boolean {
