@@ -56,7 +56,7 @@ async function open(t: TestContext, path: string): Promise<Opened> {
 }
 
 /** A folder with a database file, and its log of changes. */
-function folderOf(t: TestContext, database: Buffer, journal = Buffer.alloc(0)): string {
+function folderOf(t: TestContext, database: Buffer, journal: Buffer = NONE): string {
   const path = temporaryFolder(t)
   writeFileSync(join(path, 'gatehouse.db'), database)
   if (journal.length > 0) writeFileSync(join(path, 'gatehouse.db-wal'), journal)
