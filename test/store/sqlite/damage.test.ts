@@ -80,7 +80,7 @@ test('a damaged store refuses nothing as unknown that is there, takes no writes 
   const folder = temporaryFolder(t)
   const file = join(folder, 'gatehouse.db')
   const keys: string[] = []
-  /** The files as somebody copies them while they are written to, with the number of keys that were there before. */
+  /** The files as a user copies them while they are written to, with the number of keys that were there before. */
   const copies: { readonly database: Buffer; readonly journal: Buffer; readonly keys: number }[] = []
   const filling = await open(t, folder)
   const { gateway, store } = filling

@@ -2,8 +2,8 @@ import { type Fault, fault, toFault } from '../../../errors/fault.ts'
 import type { Log } from '../../../model/logs/log.ts'
 import type { Parts } from '../writer/parts.ts'
 
-/** The advice that goes with damage wherever it is told. */
-export const DAMAGE_ADVICE =
+/** The advice that goes with damage wherever it is reported. */
+const DAMAGE_ADVICE =
   'stop the server, keep a copy of the data folder, see what "gatehouse doctor --full" finds, and restore the last backup'
 
 /** Look-ups whose answer "there is none" means nothing in a store with damaged indexes. */

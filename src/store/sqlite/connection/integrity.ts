@@ -25,7 +25,7 @@ const ORPHANS = [
  * Looks through the whole file: the structure of every page, the list of free pages, that tables and indexes hold the same, and that
  * rows refer to rows. About 12 ms a megabyte. Answers what is wrong first, undefined when nothing is.
  */
-export function findDamage(db: DatabaseSync): string | undefined {
+function findDamage(db: DatabaseSync): string | undefined {
   try {
     const first = Object.values(db.prepare('PRAGMA integrity_check(1)').get() ?? { none: 'no answer' })[0]
     if (first !== 'ok') return String(first)
@@ -43,12 +43,12 @@ function hasTable(db: DatabaseSync, name: string): boolean {
 export interface StartCheck {
   /** What was found while the start waited; undefined = nothing yet. */
   readonly damage: string | undefined
-  /** Lets go of a check that still runs. */
+  /** Ends a check that still runs. */
   close(): Promise<void>
 }
 
 /**
- * Checks a database before anything is written to it. Answers after about two seconds at most; a check that takes longer goes on in a
+ * Checks a database before anything is written to it. Answers after about two seconds at most; a check that takes longer continues in a
  * thread and calls `onDamage` if it finds something.
  */
 export async function checkAtStart(file: string, onDamage: (damage: string) => void): Promise<StartCheck> {
