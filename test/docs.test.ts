@@ -120,3 +120,47 @@ test('the packages that run are all explained in the record of dependencies, and
   const used = Object.keys({ ...manifest.dependencies, ...manifest.devDependencies })
   assert.deepEqual(explained, [...used].sort())
 })
+
+/** Change requests that a new contributor comes with, by words that the first cell of their row contains. */
+const CHANGES = [
+  ...['rate limit algorithm', 'authentication scheme', 'field of a developer or a policy', 'a grant', 'page of the console'],
+  ...['a setting', 'an error', 'a store', 'webhooks', 'analytics dimension', 'rename a label value', 'a command', 'a cookie'],
+  ...['header on all answers', 'a call of the dashboard', 'a step', 'kind of document', 'a service', 'a dependency', 'a decision'],
+]
+
+test('the table of CONTRIBUTING.md places every kind of change, in files and folders that are there', () => {
+  const table = /^\| to add \|[\s\S]*?\n\n/m.exec(read('CONTRIBUTING.md'))![0]
+  const rows = table.trim().split('\n').slice(2)
+  const cells = rows.map((row) => row.split(' | ')[0]!)
+  assert.deepEqual(
+    CHANGES.filter((change) => !cells.some((cell) => cell.includes(change))),
+    [],
+  )
+  // `<name>` is any name: what is before it must be there, and something must have that form.
+  const named = [...table.matchAll(/`((?:src|console|test|examples|docs)\/[\w./<> -]*)`/g)].map((match) => match[1]!)
+  assert.ok(named.length > 30)
+  assert.deepEqual(
+    [...new Set(named)].filter((path) => !hasForm(path)),
+    [],
+  )
+})
+
+/** True when a file or folder has this path, whatever its `<name>`s are; equal ones are equal. */
+function hasForm(path: string): boolean {
+  const names: string[] = []
+  const form = path
+    .split(/(<[^>]*>)/)
+    .map((part) => {
+      if (!part.startsWith('<')) return part.replace(/[.\\^$*+?()[\]{}|]/g, '\\$&')
+      if (names.includes(part)) return `\\${names.indexOf(part) + 1}`
+      names.push(part)
+      return '([\\w-]+)'
+    })
+    .join('')
+  const pattern = new RegExp(`^${form}$`)
+  return [...filesBelow(path.slice(0, path.indexOf('/')))].some((file) => pattern.test(file))
+}
+
+function filesBelow(folder: string): string[] {
+  return readdirSync(join(ROOT, folder), { recursive: true }).map((name) => `${folder}/${String(name)}`)
+}

@@ -9,8 +9,8 @@ const CLOSE_WITHIN_MS = 2000
 const WRITE_CHARACTERS = 64 << 10
 
 /**
- * Whole lines into an open file, written in the background, one write at a time. Lines that cannot be written
- * (full disk, closed pipe) is dropped and counted in `lostBytes`; callers never wait for it.
+ * Writes whole lines to an open file in the background, one write at a time. Lines that cannot be written (full disk,
+ * closed pipe) are dropped and counted in `lostBytes`; callers never wait for them.
  */
 export class BackgroundSink implements LineSink {
   backlogBytes = 0
