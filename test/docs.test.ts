@@ -123,9 +123,32 @@ test('the packages that run are all explained in the record of dependencies, and
 
 /** Change requests that a new contributor comes with, by words that the first cell of their row contains. */
 const CHANGES = [
-  ...['rate limit algorithm', 'authentication scheme', 'field of a developer or a policy', 'a grant', 'page of the console'],
-  ...['a setting', 'an error', 'a store', 'webhooks', 'analytics dimension', 'rename a label value', 'a command', 'a cookie'],
-  ...['header on all answers', 'a call of the dashboard', 'a step', 'kind of document', 'a service', 'a dependency', 'a decision'],
+  ...[
+    'rate limit algorithm',
+    'authentication scheme',
+    'field of a developer or a policy',
+    'a grant',
+    'page of the console',
+  ],
+  ...[
+    'a setting',
+    'an error',
+    'a store',
+    'webhooks',
+    'analytics dimension',
+    'rename a label value',
+    'a command',
+    'a cookie',
+  ],
+  ...[
+    'header on all answers',
+    'a call of the dashboard',
+    'a step',
+    'kind of document',
+    'a service',
+    'a dependency',
+    'a decision',
+  ],
 ]
 
 test('the table of CONTRIBUTING.md places every kind of change, in files and folders that are there', () => {
