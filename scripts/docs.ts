@@ -10,6 +10,7 @@ import type { DashboardInputs } from '../src/dashboard/server/parts.ts'
 import { CATALOG, catalogEntry, type FaultCode } from '../src/errors/catalog.ts'
 import type { ScalarFields } from '../src/model/json/scalar-fields.ts'
 import { silentLog } from '../src/model/logs/log.ts'
+import { METRICS, type MetricName, metricEntry } from '../src/model/metrics/catalog.ts'
 import { POLICY_FIELDS } from '../src/model/policies/policy-fields.ts'
 import { DEVELOPER_FIELDS } from '../src/model/portal/developers/developer-fields.ts'
 import { systemClock } from '../src/model/time/clock.ts'
@@ -25,6 +26,7 @@ export function generatedPages(): Map<string, string> {
     ['docs/generated/config.md', configPage()],
     ['docs/generated/errors.md', errorsPage()],
     ['docs/generated/events.md', eventsPage()],
+    ['docs/generated/metrics.md', metricsPage()],
     ['docs/generated/openapi.json', openapiFile()],
     ['console/src/api/calls/record-fields.ts', fieldsModule()],
   ])
@@ -110,6 +112,17 @@ function eventsPage(): string {
     'What happens at an API and its handlers and webhooks can be told of, from `src/model/webhooks/api-events.ts`. ' +
       'How they are told: [observation](../observation.md#events). "Errors" are the refusals that raise it ([errors](errors.md)).',
     table(['event', 'when', 'errors'], rows),
+  ])
+}
+
+function metricsPage(): string {
+  const rows = (Object.keys(METRICS) as MetricName[]).map((name) => {
+    const { kind, help, labels = [], part = 'both', only = '' } = metricEntry(name)
+    return [`\`${name}\``, kind, labels.map((label) => `\`${label}\``).join(', '), help, part, only]
+  })
+  return page('Metrics', [
+    'Every metric of `/metrics`, from `src/model/metrics/catalog.ts`. How to scrape, and what to watch: [monitoring](../operate/monitoring.md).',
+    table(['metric', 'type', 'labels', 'what it tells', 'part', 'when'], rows),
   ])
 }
 

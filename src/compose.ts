@@ -26,6 +26,7 @@ import { type OpenedStore, openStoreOf } from './process/open-store.ts'
 import { openSample } from './process/sample.ts'
 import { readPasswordRules } from './publish/sign-in/password-file.ts'
 import { KeyedMutex } from './runtime/keyed-mutex.ts'
+import { measuredStore } from './store/measured/measured-store.ts'
 import { sealedStore } from './store/sealed/sealed-store.ts'
 import { openSecrets, type Secrets } from './store/secrets/secret-file.ts'
 
@@ -107,7 +108,7 @@ export async function start(loaded: LoadedConfig, roles: Roles, worker = 1): Pro
     const beginning = await openInstallationState(path, plain.store.documents)
     const secrets = openSecrets(path, config.storage.seal_key)
     const sealKey = secretBytes(secrets.seal_key)
-    const opened = { ...plain, store: sealedStore(plain.store, sealKey) }
+    const opened = { ...plain, store: measuredStore(sealedStore(plain.store, sealKey)) }
     const { store, clustered } = opened
     const locks = new KeyedMutex()
     const people = { ...store, config, sealKey, locks, defaultOrg: () => '' }

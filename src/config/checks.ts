@@ -26,9 +26,19 @@ export function checkConfig(config: Config, cwd: string): Problem[] {
     ...checkManagementNode(gateway),
     ...checkTls(gateway.tls, cwd),
     ...checkFile('gateway.app_path', gateway.app_path, cwd),
+    ...checkBuckets(config.metrics.duration_buckets_ms),
     ...checkCluster(config.storage),
     ...checkWorkers(config),
   ]
+}
+
+const MOST_BUCKETS = 50
+
+function checkBuckets(buckets: readonly string[]): Problem[] {
+  const path = 'metrics.duration_buckets_ms'
+  if (buckets.length > MOST_BUCKETS) return [{ path, text: `has more than ${MOST_BUCKETS} bounds` }]
+  const grow = buckets.every((bound, i) => Number(bound) > (i === 0 ? 0 : Number(buckets[i - 1])))
+  return grow ? [] : [{ path, text: 'must grow from bound to bound, from above 0' }]
 }
 
 /** Documents of a cluster without its counters, or the other way round, would limit nobody, or each node by itself. */

@@ -115,6 +115,7 @@ function shortSecrets(config: Config): string[] {
     'gateway.secret': config.gateway.secret,
     'dashboard.admin_secret': config.dashboard.admin_secret,
     'gateway.oauth_registration_token': config.gateway.oauth_registration_token,
+    'metrics.secret': config.metrics.secret,
   }
   return Object.entries(given)
     .filter(([, secret]) => secret !== '' && secret.replace(/\s/gu, '').length < SHORT_SECRET)

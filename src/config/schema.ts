@@ -2,6 +2,7 @@ import { type Static, Type } from 'typebox'
 import { flag, group, list, objects, PORT, text, whole } from './leaves.ts'
 import { analyticsSettings } from './schema-analytics.ts'
 import { keySettings } from './schema-keys.ts'
+import { metricsSettings } from './schema-metrics.ts'
 import { monitorSettings } from './schema-monitor.ts'
 import { openTelemetrySettings } from './schema-opentelemetry.ts'
 import { bootstrapSettings, peopleSecurity } from './schema-people.ts'
@@ -253,6 +254,7 @@ export const ConfigSchema = group({
   bootstrap: bootstrapSettings,
   sso: ssoSettings,
   portal: portalSettings,
+  metrics: metricsSettings,
   opentelemetry: openTelemetrySettings,
   webhooks: group({
     allow_private: flag(false, 'Let webhooks reach loopback, link-local and private addresses.'),

@@ -13,6 +13,7 @@ import { readPasswordRules } from '../publish/sign-in/password-file.ts'
 import { SETTLE_WITHIN_MS } from '../runtime/bounded-wait.ts'
 import { KeyedMutex } from '../runtime/keyed-mutex.ts'
 import { type AnswerBound, ThreadClient } from '../runtime/thread-rpc.ts'
+import { measuredStore } from '../store/measured/measured-store.ts'
 import { sealedStore } from '../store/sealed/sealed-store.ts'
 import type { DashboardSeed } from './dashboard-host.ts'
 import { followDefaultOrg } from './default-org.ts'
@@ -53,7 +54,8 @@ try {
 async function run(seed: DashboardSeed): Promise<Pick<Dashboard, 'port' | 'drain' | 'close'>> {
   const { config, sealKey, adminSecret, version, settings } = seed
   const log = makeLog({ level: config.log.level, destination: 'stdout' })
-  const store = sealedStore(await joinStoreOf(seed.store, log, { answerWithinMs: SETTLE_WITHIN_MS }), sealKey)
+  const joined = await joinStoreOf(seed.store, log, { answerWithinMs: SETTLE_WITHIN_MS })
+  const store = measuredStore(sealedStore(joined, sealKey))
   const closers: (() => unknown)[] = [() => log.close(), () => store.close()]
   const close = async () => {
     for (const each of closers.splice(0).reverse()) await each()

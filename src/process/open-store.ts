@@ -108,7 +108,9 @@ async function openCluster(settings: ClusterSettings, log: Log, copy?: CopyFile)
       await store.close()
       await counters.close()
     }
-    const closed = { ...store, clock, close }
+    const offerMetrics: Store['offerMetrics'] = (metrics) =>
+      metrics.offer('svc_redis_call_duration_seconds', () => [counters.durations.sample({})])
+    const closed = { ...store, clock, close, offerMetrics }
     return copy === undefined ? closed : withCopy(closed, copy, log)
   } catch (error) {
     await counters.close()

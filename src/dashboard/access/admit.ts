@@ -2,6 +2,7 @@ import type { BlockList } from 'node:net'
 import type { FastifyRequest } from 'fastify'
 import { toFault, waitFault } from '../../errors/fault.ts'
 import { peerAddress } from '../../model/network/forwarded-for.ts'
+import { bearerToken, equalSecrets } from '../../model/secrets/secret.ts'
 import type { AdminSecretThrottle } from '../../runtime/admin-secret-throttle.ts'
 import type { ApiOwners } from '../apis/api-owners.ts'
 import type { Route } from '../routes/route.ts'
@@ -48,7 +49,7 @@ export async function admit(
   const { parts, who, owners } = deps
   const actor = await identifiedFor(route, who, request)
   known.actor = actor
-  const installation = route.access === 'installation' && showsSecret(deps, request)
+  const installation = route.access === 'installation' && showsSecret(deps, route, request)
   const params = request.params as Record<string, string>
   const refused = permit({ route, params, path: requestPath(request), actor, installation })
   if (refused !== undefined) throw refused
@@ -60,11 +61,14 @@ export async function admit(
   return { actor, visibility }
 }
 
-/** Whether `admin-auth` holds the admin secret. @throws Fault `secret_throttled` (429) where too many wrong ones came from the address */
-function showsSecret({ parts, trusted, secretBrake }: RouteDeps, request: FastifyRequest): boolean {
+/** Whether `admin-auth` holds the admin secret, or `Authorization` that of scrapers where the call takes it. @throws Fault `secret_throttled` (429) where too many wrong ones came from the address */
+function showsSecret({ parts, trusted, secretBrake }: RouteDeps, route: Route, request: FastifyRequest): boolean {
   const { headers } = request
-  if ((headers['admin-auth'] ?? '') === '') return false
-  const right = isInstallation(headers, parts.adminSecret)
+  const scraper = route.scraped ? bearerToken(headers.authorization) : undefined
+  if ((headers['admin-auth'] ?? '') === '' && scraper === undefined) return false
+  const { secret } = parts.config.metrics
+  const scrapes = scraper !== undefined && secret !== '' && equalSecrets(scraper, secret)
+  const right = scrapes || isInstallation(headers, parts.adminSecret)
   const address = {
     clientAddress: clientAddress(request, trusted),
     peerAddress: peerAddress(request.socket.remoteAddress),

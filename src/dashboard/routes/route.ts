@@ -55,6 +55,8 @@ export interface Route {
    * (`safeUrl`). Parameters that are not declared are masked anyway.
    */
   readonly keysIn?: readonly string[]
+  /** True for a call of `installation` that the secret of scrapers (`metrics.secret`) opens as well. */
+  readonly scraped?: true
   /** One line for the API document. */
   readonly summary: string
   /** The replacement: the API document marks the call as deprecated. */

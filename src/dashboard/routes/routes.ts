@@ -51,6 +51,7 @@ import { identityBrokerRoutes } from '../single-sign-on/identity-broker-routes.t
 import { identityProfileRoutes } from '../single-sign-on/identity-profile-routes.ts'
 import { ssoRoutes } from '../single-sign-on/sso-routes.ts'
 import { docsRoutes } from '../system/docs-routes.ts'
+import { metricRoutes } from '../system/metric-routes.ts'
 import { notificationRoutes } from '../system/notification-routes.ts'
 import { settingRoutes } from '../system/setting-routes.ts'
 import { systemRoutes } from '../system/system-routes.ts'
@@ -89,6 +90,7 @@ export function allRoutes(parts: DashboardParts): Route[] {
     ...keyRoutes(parts),
     ...labelRoutes(parts),
     ...logRoutes(parts),
+    ...metricRoutes(parts),
     ...moveRoutes(parts),
     ...notificationRoutes(parts),
     ...oasApiRoutes(parts),

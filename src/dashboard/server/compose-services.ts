@@ -8,6 +8,7 @@ import { PolicyApis } from '../policies/policy-apis.ts'
 import { LoginThrottle } from '../sign-in/guess-brake.ts'
 import { MailLinkQueue } from '../sign-in/mail-link-queue.ts'
 import { ProviderCaches } from '../single-sign-on/provider-cache.ts'
+import { DashboardMetrics } from './dashboard-metrics.ts'
 import { Mailer } from './mail.ts'
 
 /** What a dashboard keeps in memory between calls: one of each for all routes. */
@@ -26,6 +27,7 @@ export interface DashboardServices {
   readonly providerCaches: ProviderCaches
   readonly policyApis: PolicyApis
   readonly keyTotals: KeyTotals
+  readonly metrics: DashboardMetrics
 }
 
 /** The dependencies of these services. */
@@ -54,5 +56,6 @@ export function dashboardServices(inputs: ServiceInputs): DashboardServices {
     providerCaches: new ProviderCaches(clock),
     policyApis: new PolicyApis(documents, store.feed),
     keyTotals: new KeyTotals(tokens, store.feed, clock),
+    metrics: new DashboardMetrics(config.metrics.duration_buckets_ms),
   }
 }

@@ -86,11 +86,13 @@ export async function startDashboard(
   })
   deps.intake.bound(server.server)
   takeTurns(server.server)
+  const stopWatching = parts.metrics.watch(server, given.store, parts.version)
   serve(server, deps, routes)
   try {
     await server.listen({ host, port })
   } catch (error) {
     owners.close()
+    stopWatching()
     throw portFault(error, port)
   }
   const jobs = [scheduleAuditRetention(parts), scheduleHitRetention(parts), scheduleKeyExpiry(parts)]
@@ -106,6 +108,7 @@ export async function startDashboard(
     async close() {
       draining = true
       closing.abort()
+      stopWatching()
       await server.close()
       await Promise.all(jobs.map((job) => job.close()))
       owners.close()

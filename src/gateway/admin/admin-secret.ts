@@ -1,7 +1,7 @@
 import type { BlockList } from 'node:net'
 import { fault, waitFault } from '../../errors/fault.ts'
 import { visitorOf } from '../../model/network/visitor.ts'
-import { equalSecrets } from '../../model/secrets/secret.ts'
+import { bearerToken, equalSecrets } from '../../model/secrets/secret.ts'
 import type { Clock } from '../../model/time/clock.ts'
 import { AdminSecretThrottle } from '../../runtime/admin-secret-throttle.ts'
 import type { Fields } from '../../wire/http1/fields.ts'
@@ -11,6 +11,8 @@ import type { Exchange } from '../server/exchange.ts'
 export interface SecretGateParts {
   /** '' opens nothing. */
   readonly secret: string
+  /** Opens the metrics page alone; '' = there is none. */
+  readonly metricsSecret: string
   /** The words that mean `svc`, that first. */
   readonly words: readonly string[]
   readonly trustedProxies: BlockList | undefined
@@ -20,6 +22,7 @@ export interface SecretGateParts {
 /** Authorises calls by the gateway secret, on any port and path. One for a node, since it counts failed attempts. */
 export class SecretGate {
   readonly #secret: string
+  readonly #metricsSecret: string
   readonly #headers: readonly string[]
   readonly #trustedProxies: BlockList | undefined
   readonly #brake: AdminSecretThrottle
@@ -33,8 +36,9 @@ export class SecretGate {
     return [value, ...parts].some((part) => equalSecrets(part, this.#secret))
   }
 
-  constructor({ secret, words, trustedProxies, clock }: SecretGateParts) {
+  constructor({ secret, metricsSecret, words, trustedProxies, clock }: SecretGateParts) {
     this.#secret = secret
+    this.#metricsSecret = metricsSecret
     this.#headers = words.map((word) => `x-${word}-authorization`)
     this.#trustedProxies = trustedProxies
     this.#brake = new AdminSecretThrottle(clock)
@@ -53,10 +57,23 @@ export class SecretGate {
     const [given, second] = this.#headers.flatMap((header) => x.request.all(header))
     if (second !== undefined)
       throw fault('request_malformed', `${this.#headers[0]} given several times: send one credential`)
-    if (given === undefined || given === '') return false
+    return given !== undefined && given !== '' && this.#isRight(x, given, this.#secret)
+  }
+
+  /**
+   * True when the request may read the metrics page: it shows the secret, or that of scrapers as a bearer token. Throws as `knows`.
+   */
+  knowsScraper(x: Exchange): boolean {
+    const [field, second] = x.request.all('authorization')
+    const given = second === undefined ? bearerToken(field) : undefined
+    if (given === undefined || this.#metricsSecret === '') return this.knows(x)
+    return this.#isRight(x, given, this.#metricsSecret)
+  }
+
+  #isRight(x: Exchange, given: string, secret: string): boolean {
     // Our own paths are answered before the client is looked for.
     findClientAddress(x, this.#trustedProxies)
-    const right = this.#secret !== '' && equalSecrets(given, this.#secret)
+    const right = secret !== '' && equalSecrets(given, secret)
     const waitMs = this.#brake.waitMs(visitorOf(x.clientAddress), right)
     if (waitMs > 0) throw waitFault('secret_throttled', waitMs)
     return right

@@ -32,7 +32,8 @@ export interface AdminRoutes {
 /**
  * Makes what answers the product's own paths on each port. `/hello` and `/ready` are open on both. With a control port, `/svc/`
  * and `/metrics` are on it alone, and look like any unknown path on the traffic port; without one they are on the traffic
- * port, and `/metrics` then asks for the secret. The control port answers every path: it serves no API.
+ * port, and `/metrics` then asks for a secret, as it does anywhere where scrapers have one. The control port answers every path: it
+ * serves no API.
  */
 export function adminRoutes(given: Omit<AdminParts, 'documents'>): AdminRoutes {
   const { sealKey, store, clock = systemClock } = given
@@ -42,7 +43,9 @@ export function adminRoutes(given: Omit<AdminParts, 'documents'>): AdminRoutes {
   const apart = parts.config.gateway.control_port !== 0
   const calls = allRoutes(parts)
   const guarded = guard(parts, calls)
-  const alone: OwnPaths = (x) => x.path.charCodeAt(1) === LETTER_M && answerIn(parts, metrics, x, 'svc')
+  const openToAll = parts.config.metrics.secret === ''
+  const alone: OwnPaths = (x) =>
+    openToAll ? x.path.charCodeAt(1) === LETTER_M && answerIn(parts, metrics, x, 'svc') : asked(x)
   const asked: OwnPaths = (x) =>
     x.path.charCodeAt(1) === LETTER_M && metrics.find(x.path) !== undefined && guarded.metrics(x, metrics)
   /** Calls that belong on the other port go to no API: they hold secrets. @throws Fault `api_not_found`, as for any unknown path */
@@ -85,9 +88,11 @@ function guard(parts: AdminParts, calls: readonly AdminRoute[]) {
     return true
   }
   /** Undefined: the secret is there. */
-  const refusalOf = (x: Exchange): Fault | undefined => {
+  const refusalOf = (x: Exchange, scraped = false): Fault | undefined => {
     try {
-      return parts.secretGate.knows(x) ? undefined : fault('admin_secret_wrong')
+      return (scraped ? parts.secretGate.knowsScraper(x) : parts.secretGate.knows(x))
+        ? undefined
+        : fault('admin_secret_wrong')
     } catch (error) {
       return toFault(error)
     }
@@ -113,7 +118,7 @@ function guard(parts: AdminParts, calls: readonly AdminRoute[]) {
     return true
   }
   const metrics = (x: Exchange, routes: RouteTree) => {
-    const refusal = refusalOf(x)
+    const refusal = refusalOf(x, true)
     return refusal === undefined ? answerIn(parts, routes, x, 'svc') : refuse(x, refusal)
   }
   return { own, metrics, isOwn: (path: string) => wordOf(path) !== undefined }

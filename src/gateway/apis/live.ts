@@ -63,6 +63,8 @@ export class LiveConfig {
   /** How often the store went back to another history. */
   rollbacks = 0
   lastReloadMs = 0
+  /** Of the store, as last read or announced. */
+  storedRevision = 0
 
   constructor(parts: LiveParts) {
     this.#parts = parts
@@ -93,6 +95,7 @@ export class LiveConfig {
     try {
       const startedAt = performance.now()
       const revision = await this.#parts.documents.revision()
+      this.storedRevision = revision
       await this.#reloadPolicies()
       await this.#reloadKeys()
       await this.#reloadApis(compares)
@@ -181,6 +184,7 @@ export class LiveConfig {
   }
 
   #onEvent(event: FeedEvent): void {
+    this.storedRevision = event.revision
     // At once, even during another change: a revoked credential must not be used again.
     for (const hash of event.sessions) this.#parts.sessions.drop(hexOf(hash))
     if (event.missed) {

@@ -7,6 +7,7 @@ import type { AccessLog } from '../record/access-log.ts'
 import type { HitBook } from '../record/hit-book.ts'
 import type { Metrics } from '../record/metrics.ts'
 import type { RecordBook } from '../record/record-book.ts'
+import type { TlsCertificates } from '../server/tls.ts'
 import type { Sessions } from '../sessions/sessions.ts'
 
 export interface GatewayGauges {
@@ -18,7 +19,10 @@ export interface GatewayGauges {
   readonly records: RecordBook | undefined
   readonly accessLog: AccessLog | undefined
   readonly events: TrafficEvents
+  readonly tls: TlsCertificates | undefined
   readonly connections: () => number
+  /** Open connections to upstreams. */
+  readonly upstreamConnections: () => number
   readonly draining: () => boolean
   /** Of the database; absent = dates are judged by the clock of the system. */
   readonly storeClock: StoreClock | undefined
@@ -27,65 +31,42 @@ export interface GatewayGauges {
 /** Adds what the gateway knows of itself to the metrics page. */
 export function offerGatewayMetrics(metrics: Metrics, parts: GatewayGauges): void {
   const { catalogue, live, sessions, responses, book, records, accessLog, events, storeClock } = parts
-  metrics.gauge('svc_connections', 'Open client connections.', parts.connections)
-  metrics.gauge('svc_draining', '1 from the signal to stop on.', () => Number(parts.draining()))
-  metrics.gauge('svc_apis_loaded', 'APIs that this node serves.', () => catalogue.loaded)
-  metrics.gauge('svc_apis_failed', 'APIs that this node does not serve as stored.', () => catalogue.failed)
-  metrics.gauge('svc_revision', 'Revision of the configuration in force.', () => live.snapshot.revision)
-  metrics.gauge('svc_behind', '1 while a change could not be read from the store.', () => Number(live.behind))
-  metrics.counter(
-    'svc_store_rollbacks',
-    'How often the store held another history than before (restored, or failed over to a standby that lagged).',
-    () => live.rollbacks,
-  )
-  if (storeClock !== undefined)
-    metrics.gauge(
-      'svc_clock_offset_seconds',
-      'How far the clock of this node is ahead of that of the database, by which dates are judged.',
-      () => storeClock.aheadMs / 1000,
-    )
-  metrics.counter('svc_reloads', 'Changes taken over.', () => live.reloads)
-  metrics.gauge('svc_reload_seconds', 'Time that the last change took.', () => live.lastReloadMs / 1000)
-  metrics.gauge('svc_sessions_cached', 'Keys and tokens in memory.', () => sessions.size)
-  metrics.counter('svc_session_cache_hits', 'Look-ups answered from memory.', () => sessions.hits)
-  metrics.counter('svc_session_cache_misses', 'Look-ups that went to the store.', () => sessions.misses)
-  metrics.gauge('svc_cache_bytes', 'Memory of stored answers.', () => responses.bytes)
-  metrics.gauge('svc_cache_entries', 'Stored answers.', () => responses.entries)
-  metrics.counter('svc_cache_hits', 'Requests answered with a stored answer.', () => responses.hits)
-  metrics.counter(
-    'svc_cache_misses',
-    'Requests that could have been, and went to the upstream.',
-    () => responses.misses,
-  )
-  metrics.counter('svc_cache_evictions', 'Stored answers dropped to make room.', () => responses.evictions)
-  metrics.counter('svc_events_told', 'Messages about events that were stored or logged.', () => events.told)
-  metrics.counter(
-    'svc_events_held',
-    'Events that were suppressed by a cooldown or by the rate limit.',
-    () => events.held,
-  )
-  metrics.counter('svc_events_dropped', 'Events lost before they could be stored.', () => events.dropped)
+  metrics.offer('svc_connections', parts.connections)
+  metrics.offer('svc_upstream_connections', parts.upstreamConnections)
+  metrics.offer('svc_draining', () => Number(parts.draining()))
+  metrics.offer('svc_apis_loaded', () => catalogue.loaded)
+  metrics.offer('svc_apis_failed', () => catalogue.failed)
+  metrics.offer('svc_revision', () => live.snapshot.revision)
+  metrics.offer('svc_store_revision', () => live.storedRevision)
+  metrics.offer('svc_behind', () => Number(live.behind))
+  metrics.offer('svc_store_rollbacks_total', () => live.rollbacks)
+  if (storeClock !== undefined) metrics.offer('svc_clock_offset_seconds', () => storeClock.aheadMs / 1000)
+  metrics.offer('svc_reloads_total', () => live.reloads)
+  metrics.offer('svc_reload_seconds', () => live.lastReloadMs / 1000)
+  metrics.offer('svc_sessions_cached', () => sessions.size)
+  metrics.offer('svc_session_cache_hits_total', () => sessions.hits)
+  metrics.offer('svc_session_cache_misses_total', () => sessions.misses)
+  metrics.offer('svc_cache_bytes', () => responses.bytes)
+  metrics.offer('svc_cache_entries', () => responses.entries)
+  metrics.offer('svc_cache_hits_total', () => responses.hits)
+  metrics.offer('svc_cache_misses_total', () => responses.misses)
+  metrics.offer('svc_cache_evictions_total', () => responses.evictions)
+  metrics.offer('svc_events_told_total', () => events.told)
+  metrics.offer('svc_events_held_total', () => events.held)
+  metrics.offer('svc_events_dropped_total', () => events.dropped)
   if (book !== undefined) {
-    metrics.gauge('svc_hits_waiting', 'Hit rows not yet stored.', () => book.waiting)
-    metrics.counter(
-      'svc_hits_overflowed',
-      'Requests counted without their key because too many rows waited.',
-      () => book.overflowed,
-    )
+    metrics.offer('svc_hits_waiting', () => book.waiting)
+    metrics.offer('svc_hits_oldest_seconds', () => book.oldestMs / 1000)
+    metrics.offer('svc_hits_overflowed_total', () => book.overflowed)
   }
   if (records !== undefined) {
-    metrics.counter('svc_records_stored', 'Single requests that were recorded.', () => records.stored)
-    metrics.counter(
-      'svc_records_dropped',
-      'Single requests that were not recorded: too many came, or the store did not take them.',
-      () => records.dropped,
-    )
+    metrics.offer('svc_records_stored_total', () => records.stored)
+    metrics.offer('svc_records_dropped_total', () => records.dropped)
   }
-  if (accessLog !== undefined) {
-    metrics.counter(
-      'svc_access_log_dropped',
-      'Lines thrown away because they could not be written fast enough.',
-      () => accessLog.dropped,
+  if (accessLog !== undefined) metrics.offer('svc_access_log_dropped_total', () => accessLog.dropped)
+  const { tls } = parts
+  if (tls !== undefined)
+    metrics.offer('svc_certificate_expiry_timestamp_seconds', () =>
+      tls.ends().map(({ certificate, endsAt }) => ({ labels: { certificate }, value: endsAt / 1000 })),
     )
-  }
 }

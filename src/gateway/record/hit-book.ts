@@ -56,6 +56,8 @@ export class HitBook implements SlotSource {
   #timer: NodeJS.Timeout | undefined
   #closed = false
   #storeFailed = false
+  /** Everything counted before was durable then. */
+  #storedAt = performance.now()
   readonly #byApi = new Map<string, HitCell>()
   readonly #rest: HitCell
   /** Names the batches of this book, so that one whose answer was lost is not counted twice. */
@@ -91,6 +93,11 @@ export class HitBook implements SlotSource {
   get waiting(): number {
     const rows = this.#unsent !== undefined && 'rows' in this.#unsent ? this.#unsent.rows.length : 0
     return this.#pool.used + rows + this.log.waiting
+  }
+
+  /** Age of the oldest of them, at most, in milliseconds; 0 when all are durable. */
+  get oldestMs(): number {
+    return this.waiting === 0 ? 0 : performance.now() - this.#storedAt
   }
 
   slotFor(cell: HitCell, status: number, wallMs: number): HitSlot {
@@ -157,6 +164,7 @@ export class HitBook implements SlotSource {
   }
 
   async #flushDirty(): Promise<boolean> {
+    const beganAt = performance.now()
     const cells = byKey(this.#dirty)
     this.#dirty = []
     let blocks = this.log.close()
@@ -180,6 +188,7 @@ export class HitBook implements SlotSource {
     }
     // A second handle for the same row is harmless (the store adds them up), and deleted APIs are dropped.
     this.#byApi.clear()
+    this.#storedAt = beganAt
     await this.#number()
     return true
   }

@@ -1,52 +1,40 @@
 import type { FaultCode } from '../../errors/catalog.ts'
-import { ApiMetrics } from './api-metrics.ts'
+import { LATENCY_BOUNDS_MS } from '../../model/analytics/hit.ts'
+import { type HistogramSample, MetricRegistry, type MetricSample } from '../../model/metrics/metric-registry.ts'
+import { ApiMetrics, DURATION_TYPES, UPSTREAM_CLASSES } from './api-metrics.ts'
 
 /** APIs with a separate label; later ones are added up under `other`. */
 const LABELLED_APIS = 1000
 
-export type MetricKind = 'counter' | 'gauge'
-/** One number of a metric and the labels that tell it from its siblings. */
-export interface MetricSample {
-  readonly labels: Readonly<Record<string, string>>
-  readonly value: number
-}
-export interface MetricSource {
-  /** Without the `_total` of counters, which is added where the format wants it. */
-  readonly name: string
-  readonly kind: MetricKind
-  readonly help: string
-  /** Asked at each scrape. */
-  read(): number | readonly MetricSample[]
-}
-
-/** Everything in `/metrics`: request counts kept here, and the metrics that other parts provide. */
-export class Metrics {
+/** Everything in the `/metrics` of the gateway: request counts kept here, and the metrics that other parts provide. */
+export class Metrics extends MetricRegistry {
   readonly #apis = new Map<string, ApiMetrics>()
-  readonly #other = new ApiMetrics()
+  readonly #boundsMs: readonly number[]
+  readonly #bounds: readonly number[]
+  readonly #other: ApiMetrics
   #labelled = 0
-  readonly #sources: MetricSource[] = []
   readonly #upstreamFailures = new Map<FaultCode, number>()
+  readonly #refusals = new Map<FaultCode, number>()
 
   #hiddenFields = 0
   #overBudget = 0
+  /** Requests that have begun and are not over. */
+  inFlight = 0
 
-  constructor() {
-    this.counter(
-      'svc_underscore_fields_dropped',
-      'Request fields dropped because upstreams may take their name for another one (underscores, other punctuation).',
-      () => this.#hiddenFields,
-    )
-    this.counter(
-      'svc_patterns_over_budget',
-      'Requests refused because their rules take too much work.',
-      () => this.#overBudget,
-    )
-    this.offer({
-      name: 'svc_upstream_failures',
-      kind: 'counter',
-      help: 'Attempts to reach an upstream that failed, by fault code.',
-      read: () => Array.from(this.#upstreamFailures, ([kind, value]) => ({ labels: { kind }, value })),
-    })
+  /** `boundsMs`: of the histograms of durations, growing. */
+  constructor(boundsMs: readonly number[] = LATENCY_BOUNDS_MS) {
+    super()
+    this.#boundsMs = boundsMs
+    this.#bounds = boundsMs.map((ms) => ms / 1000)
+    this.#other = new ApiMetrics(boundsMs)
+    this.offer('svc_http_requests_total', () => this.#requestSamples())
+    this.offer('svc_http_request_duration_seconds', () => this.#durationSamples())
+    this.offer('svc_http_requests_in_flight', () => this.inFlight)
+    this.offer('svc_refusals_total', () => samplesBy('code', this.#refusals))
+    this.offer('svc_upstream_responses_total', () => this.#upstreamSamples())
+    this.offer('svc_upstream_failures_total', () => samplesBy('kind', this.#upstreamFailures))
+    this.offer('svc_underscore_fields_dropped_total', () => this.#hiddenFields)
+    this.offer('svc_patterns_over_budget_total', () => this.#overBudget)
   }
 
   /**
@@ -56,7 +44,7 @@ export class Metrics {
   api(apiId: string): ApiMetrics {
     const found = this.#apis.get(apiId)
     if (found !== undefined) return found
-    const made = new ApiMetrics(() => {
+    const made = new ApiMetrics(this.#boundsMs, () => {
       if (this.#labelled >= LABELLED_APIS) return this.#other
       this.#labelled++
       return undefined
@@ -72,7 +60,11 @@ export class Metrics {
   }
 
   upstreamFailed(kind: FaultCode): void {
-    this.#upstreamFailures.set(kind, (this.#upstreamFailures.get(kind) ?? 0) + 1)
+    countOne(this.#upstreamFailures, kind)
+  }
+
+  refused(code: FaultCode): void {
+    countOne(this.#refusals, code)
   }
 
   patternsOverBudget(): void {
@@ -83,30 +75,40 @@ export class Metrics {
     this.#hiddenFields += count
   }
 
-  /** Adds a number to the page. Names begin with `svc_` and are given once. */
-  offer(source: MetricSource): void {
-    if (this.#sources.some((other) => other.name === source.name))
-      throw new Error(`metric ${source.name} offered twice`)
-    this.#sources.push(source)
-  }
-
-  /** Adds a number that goes up and down. */
-  gauge(name: string, help: string, read: () => number): void {
-    this.offer({ name, kind: 'gauge', help, read })
-  }
-
-  /** Adds a number that only grows. `name` without `_total`. */
-  counter(name: string, help: string, read: () => number): void {
-    this.offer({ name, kind: 'counter', help, read })
-  }
-
-  get sources(): readonly MetricSource[] {
-    return this.#sources
-  }
-
   /** Counts by API label, of the APIs that had traffic. */
   *labelledApis(): Generator<[label: string, counts: ApiMetrics]> {
     for (const [apiId, counts] of this.#apis) if (counts.counts !== undefined) yield [apiId, counts]
     if (this.#other.counts !== undefined) yield ['other', this.#other]
   }
+
+  *#requestSamples(): Generator<MetricSample> {
+    for (const [api, { statuses, statusCounts, otherStatuses }] of this.labelledApis()) {
+      for (const [i, status] of statuses.entries())
+        yield { labels: { api, status: String(status) }, value: statusCounts[i]! }
+      if (otherStatuses > 0) yield { labels: { api, status: 'other' }, value: otherStatuses }
+    }
+  }
+
+  *#durationSamples(): Generator<HistogramSample> {
+    for (const [api, counts] of this.labelledApis()) {
+      for (const [at, type] of DURATION_TYPES.entries())
+        yield { labels: { api, type }, bounds: this.#bounds, ...counts.durations(at) }
+    }
+  }
+
+  *#upstreamSamples(): Generator<MetricSample> {
+    for (const [api, counts] of this.labelledApis()) {
+      // Also those of which there is none yet: a rate needs the 0 before the first.
+      for (const [at, code] of UPSTREAM_CLASSES.entries())
+        yield { labels: { api, code }, value: counts.upstreamAnswers(at) }
+    }
+  }
+}
+
+function countOne(counts: Map<FaultCode, number>, code: FaultCode): void {
+  counts.set(code, (counts.get(code) ?? 0) + 1)
+}
+
+function samplesBy(label: string, counts: ReadonlyMap<FaultCode, number>): MetricSample[] {
+  return Array.from(counts, ([code, value]) => ({ labels: { [label]: code }, value }))
 }

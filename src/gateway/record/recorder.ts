@@ -15,7 +15,7 @@ export class Recorder {
   /** Counts one finished request, once: into its hits, its API's metrics and the access log. Keeps nothing of the sample. */
   count(sample: Sample): void {
     sample.hits?.add(sample.status, sample.totalMs, sample.upstreamMs, sample.wallMs)
-    sample.metrics?.add(sample.status, sample.totalMs, sample.upstreamMs)
+    sample.metrics?.add(sample.status, sample.totalMs, sample.upstreamMs, sample.passedOn)
     this.#log?.push(sample)
   }
 }

@@ -1,9 +1,9 @@
 import type { Log } from '../../model/logs/log.ts'
+import type { MetricRegistry } from '../../model/metrics/metric-registry.ts'
 import type { DroppedConnections } from '../../model/nodes/dropped-connections.ts'
 import type { Clock } from '../../model/time/clock.ts'
 import { OncePerInterval } from '../../model/time/once-per-interval.ts'
 import type { RefusalReason } from '../../wire/listen/admission.ts'
-import type { Metrics } from './metrics.ts'
 
 /** Between two lines of the log about the same reason. */
 const INTERVAL_MS = 60_000
@@ -48,16 +48,11 @@ export class RefusedConnections {
   }
 
   /** `dashboard`: what the dashboard of this process dropped. */
-  offer(metrics: Metrics, dashboard?: DroppedConnections): void {
-    metrics.offer({
-      name: 'svc_connections_refused',
-      kind: 'counter',
-      help: 'Connections of clients that were refused, and connections to upstreams that were not opened, by reason and place.',
-      read: () => [
-        ...Array.from(this.#reasons, ([reason, { count }]) => sample(reason, 'gateway', count)),
-        ...(dashboard?.counts() ?? []).map(([reason, count]) => sample(reason, 'dashboard', count)),
-      ],
-    })
+  offer(metrics: MetricRegistry, dashboard?: DroppedConnections): void {
+    metrics.offer('svc_connections_refused_total', () => [
+      ...Array.from(this.#reasons, ([reason, { count }]) => sample(reason, 'gateway', count)),
+      ...(dashboard?.counts() ?? []).map(([reason, count]) => sample(reason, 'dashboard', count)),
+    ])
   }
 }
 

@@ -13,6 +13,8 @@ export class Sample {
   totalMs = 0
   /** Below 0 when the request was not handed on. */
   upstreamMs = -1
+  /** True when the status is that of the upstream. */
+  passedOn = false
   /** undefined = the API or the operation is not recorded. */
   hits: HitCell | undefined = undefined
   metrics: ApiMetrics | undefined = undefined

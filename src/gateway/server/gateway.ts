@@ -2,6 +2,7 @@ import { hostname } from 'node:os'
 import { setTimeout } from 'node:timers/promises'
 import type { Config } from '../../config/schema.ts'
 import type { FaultCode } from '../../errors/catalog.ts'
+import { LATENCY_BOUNDS_MS } from '../../model/analytics/hit.ts'
 import { sharedHosts } from '../../model/apis/definition/territory.ts'
 import type { Trial, TrialRequest } from '../../model/apis/definition/trial.ts'
 import type { LineSink, Log } from '../../model/logs/log.ts'
@@ -22,6 +23,8 @@ import { certificateHash } from '../../publish/keys/certificate-keys.ts'
 import { LegacyKeys, legacyRules } from '../../publish/keys/legacy-keys.ts'
 import { forgetNodes, writeNodeStatus } from '../../publish/nodes/node-status.ts'
 import { KeyedMutex } from '../../runtime/keyed-mutex.ts'
+import { offerProcessMetrics } from '../../runtime/process-metrics.ts'
+import { metricsPage } from '../../runtime/render-metrics.ts'
 import type { Store } from '../../store/ports/ports.ts'
 import { SocketBudget } from '../../wire/listen/socket-budget.ts'
 import { SecretGate } from '../admin/admin-secret.ts'
@@ -45,10 +48,8 @@ import { AccessLog } from '../record/access-log.ts'
 import { LoadMeter } from '../record/load-meter.ts'
 import { Metrics } from '../record/metrics.ts'
 import { openRecording, type Recording } from '../record/open-recording.ts'
-import { offerProcessMetrics } from '../record/process-metrics.ts'
 import { Recorder } from '../record/recorder.ts'
 import { RefusedConnections } from '../record/refused-connections.ts'
-import { chooseMetricsFormat, renderMetrics } from '../record/render-metrics.ts'
 import { nextRequestId } from '../record/request-id.ts'
 import { Sample } from '../record/sample.ts'
 import { Sessions } from '../sessions/sessions.ts'
@@ -121,13 +122,14 @@ export interface Gateway {
 export async function startGateway(parts: GatewayParts): Promise<Gateway> {
   const { config, store, log } = parts
   const settings = config.gateway
-  const metrics = new Metrics()
+  const metrics = new Metrics(durationBounds(config.metrics.duration_buckets_ms))
   const limit = descriptorLimit()
   const bounds = {
     shares: shareDescriptors(limit, settings.max_connections),
     refusals: new RefusedConnections(parts, limit),
   }
   bounds.refusals.offer(metrics, parts.dashboardDrops)
+  store.offerMetrics?.(metrics)
   const core = buildCore(parts, metrics, bounds)
   const { live, recording } = core
   const closers: (() => unknown)[] = [
@@ -166,7 +168,7 @@ export async function startGateway(parts: GatewayParts): Promise<Gateway> {
     closers.push(
       () => recording.close(),
       () => accessLog?.close(),
-      offerProcessMetrics(metrics, parts.version),
+      offerProcessMetrics(metrics, { version: parts.version, thread: 'gateway', others: store.threads ?? [] }),
     )
     const ready = () => live.ready && !draining && (parts.dashboard === undefined || parts.dashboard() === 'pass')
     const explained = explainerOf(parts, core)
@@ -201,6 +203,8 @@ export async function startGateway(parts: GatewayParts): Promise<Gateway> {
     core.upstreamCares.offerMetrics(metrics)
     offerGatewayMetrics(metrics, {
       ...{ ...core, ...recording, accessLog, connections: ports.connections },
+      tls: settings.tls.enabled ? tls : undefined,
+      upstreamConnections: () => core.sockets.open,
       storeClock: parts.store.clock,
       draining: () => draining,
     })
@@ -225,11 +229,17 @@ export async function startGateway(parts: GatewayParts): Promise<Gateway> {
   }
 }
 
+/** Bounds of the histograms, in milliseconds. */
+function durationBounds(set: readonly string[]): readonly number[] {
+  return set.length === 0 ? LATENCY_BOUNDS_MS : set.map(Number)
+}
+
 interface Core {
   readonly locks: KeyedMutex
   readonly secretGate: SecretGate
   readonly shard: NodeShard
   readonly sessions: Sessions
+  readonly sockets: SocketBudget
   readonly upstreams: UpstreamPool
   readonly upstreamCares: ResilienceRegistry
   readonly responses: ResponseCache
@@ -250,7 +260,13 @@ function buildCore(parts: GatewayParts, metrics: Metrics, { shares, refusals }: 
   const segmentation = settings.db_app_conf_options
   const shard: NodeShard = { segmented: segmentation.node_is_segmented, tags: segmentation.tags }
   const words = ['svc', ...config.compat.vendor_aliases]
-  const secretGate = new SecretGate({ secret: parts.secret, words, trustedProxies: trustedProxiesOf(config), clock })
+  const secretGate = new SecretGate({
+    secret: parts.secret,
+    metricsSecret: config.metrics.secret,
+    words,
+    trustedProxies: trustedProxiesOf(config),
+    clock,
+  })
   const merges = new SharedMerges()
   const locks = new KeyedMutex()
   const basicAuthThrottle = new BasicAuthThrottle(clock)
@@ -331,7 +347,7 @@ function buildCore(parts: GatewayParts, metrics: Metrics, { shares, refusals }: 
     ownKeys,
     applyCommand: obey,
   })
-  const stands = { upstreams, upstreamCares, responses, innerCalls, modules, events }
+  const stands = { sockets, upstreams, upstreamCares, responses, innerCalls, modules, events }
   return { locks, secretGate, shard, sessions, ...stands, recording, catalogue, live, authorization, keySets }
 }
 
@@ -414,10 +430,7 @@ function serverParts(
     ...states,
     nextRequestId,
     wakeDeliveries: () => core.authorization.deliveries.wake(),
-    metrics: async (accept: string | undefined) => {
-      const { format, contentType } = chooseMetricsFormat(accept)
-      return { contentType, body: await renderMetrics(metrics, format) }
-    },
+    metrics: (accept: string | undefined) => metricsPage(metrics, accept),
   })
   return {
     clock,
@@ -428,13 +441,15 @@ function serverParts(
     ownControl: admin.control,
     calls: admin.calls,
     endpoints: core.authorization.endpoints,
+    began: () => metrics.inFlight++,
     record: recordWithEvents(
-      recordWith(new Recorder(new Sample(), accessLog), metrics.api(''), {
+      recordWith(new Recorder(new Sample(), accessLog), metrics, {
         ...core.recording,
         logged: accessLog !== undefined,
       }),
       core.events.tell,
     ),
+    onMalformed: ({ code }) => metrics.refused(code),
     onHiddenFields: (count) => metrics.fieldsHidden(count),
     damaged: () => parts.store.damaged?.() === true,
     onFault(fault, x) {

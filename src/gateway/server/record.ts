@@ -1,8 +1,8 @@
 import { CATALOG } from '../../errors/catalog.ts'
 import { cellOf, makeCallerPlan } from '../apis/plan.ts'
-import type { ApiMetrics } from '../record/api-metrics.ts'
 import { flattenString } from '../record/flatten-string.ts'
 import type { Geography } from '../record/geography.ts'
+import type { Metrics } from '../record/metrics.ts'
 import type { RecordBook } from '../record/record-book.ts'
 import type { Recorder } from '../record/recorder.ts'
 import type { CallerPlan, Exchange } from './exchange.ts'
@@ -33,17 +33,22 @@ export interface RecordExtras {
   readonly geography: Geography | undefined
 }
 
-/** Makes what counts finished requests. `unrouted` counts requests that met no API. */
-export function recordWith(recorder: Recorder, unrouted: ApiMetrics, extras: RecordExtras): (x: Exchange) => void {
+/** Makes what counts finished requests. */
+export function recordWith(recorder: Recorder, metrics: Metrics, extras: RecordExtras): (x: Exchange) => void {
   const { logged, records, geography } = extras
   const sample = recorder.sample
+  /** Of requests that met no API. */
+  const unrouted = metrics.api('')
   return function record(x) {
     const endedAt = performance.now()
+    metrics.inFlight--
+    if (x.fault !== undefined) metrics.refused(x.fault.code)
     sample.wallMs = x.wall
     // No status: the client left, or was cut off, before there was an answer.
     sample.status = x.status === 0 ? CLIENT_GONE_STATUS : x.status
     sample.totalMs = endedAt - x.startedAt
     sample.upstreamMs = x.upstreamAt === 0 ? -1 : (x.upstreamHeadAt === 0 ? endedAt : x.upstreamHeadAt) - x.upstreamAt
+    sample.passedOn = x.upstreamHeadAt !== 0 && x.fault === undefined
     const chain = x.chain
     if (geography !== undefined && x.countryAddress !== x.clientAddress) findCountry(geography, x)
     sample.metrics = chain === undefined ? unrouted : chain.metrics

@@ -31,11 +31,15 @@ export interface ServerParts {
   readonly endpoints: OAuthEndpoints
   /** Counts fields that were hidden because upstreams may take their name for another one. */
   readonly onHiddenFields: (count: number) => void
+  /** Counts a request that begins. */
+  readonly began: () => void
   /** Counts a finished request. Must not throw. */
   readonly record: (x: Exchange) => void
   readonly onFault: (fault: Fault, x: Exchange) => void
   /** True once the store is damaged: what it does not find may be there. */
   readonly damaged: () => boolean
+  /** Counts a request that was too malformed to be one. */
+  readonly onMalformed: (fault: Fault) => void
 }
 
 /** Makes what the wire calls for every request of a traffic port. */
@@ -63,6 +67,7 @@ export function trafficHandler(parts: ServerParts): WireHandler<Exchange> {
 
     handle(x) {
       begin(x, clock.wall(), clock.mono())
+      parts.began()
       x.trailerRules = trailers
       try {
         if (parts.own(x)) return
@@ -120,10 +125,13 @@ export function trafficHandler(parts: ServerParts): WireHandler<Exchange> {
       parts.record(x)
     },
 
-    refuse: (fault) => ({
-      fields: `Content-Type: application/json\r\nCache-Control: no-store\r\n${ownFields(style.nextRequestId())}`,
-      body: renderFault(fault, 'gateway'),
-    }),
+    refuse(fault) {
+      parts.onMalformed(fault)
+      return {
+        fields: `Content-Type: application/json\r\nCache-Control: no-store\r\n${ownFields(style.nextRequestId())}`,
+        body: renderFault(fault, 'gateway'),
+      }
+    },
   }
 }
 

@@ -1,3 +1,4 @@
+import { X509Certificate } from 'node:crypto'
 import { readFileSync, unwatchFile, watchFile } from 'node:fs'
 import { createSecureContext, type SecureContext } from 'node:tls'
 import { fault, toFault } from '../../errors/fault.ts'
@@ -28,6 +29,10 @@ interface Named {
 }
 
 const FILE_CHECK_MS = 1000
+/** Of `ends`: more would be a label for each domain. */
+const MOST_TOLD = 100
+/** Name of the certificate from the file. */
+const FROM_FILE = 'file'
 
 /**
  * Chooses the certificate for each handshake: the one of the domain's APIs, else the default from files.
@@ -41,6 +46,8 @@ export class TlsCertificates {
   #askAnybody = false
   /** Contexts of stored certificates by their ids, until one of these changes: making one costs a millisecond. */
   readonly #contexts = new Map<string, Promise<SecureContext | undefined>>()
+  /** When certificates in use end, Unix milliseconds. */
+  readonly #ends = new Map<string, number>()
   #updating: Promise<void> = Promise.resolve()
   #next: Promise<void> | undefined
 
@@ -75,7 +82,15 @@ export class TlsCertificates {
   /** As `update`, after a stored certificate was changed. */
   updateCertificates(): Promise<void> {
     this.#contexts.clear()
+    for (const name of this.#ends.keys()) if (name !== FROM_FILE) this.#ends.delete(name)
     return this.update()
+  }
+
+  /** When the certificates that were read end, Unix milliseconds: those that end first. Stored ones are named by their ids. */
+  ends(): { readonly certificate: string; readonly endsAt: number }[] {
+    return Array.from(this.#ends, ([certificate, endsAt]) => ({ certificate, endsAt }))
+      .sort((a, b) => a.endsAt - b.endsAt)
+      .slice(0, MOST_TOLD)
   }
 
   close(): void {
@@ -121,7 +136,7 @@ export class TlsCertificates {
     for (const { id, orgId } of named.values()) {
       try {
         const pair = await this.#parts.findKeyPair(id, orgId)
-        if (pair !== undefined) return createSecureContext({ cert: pair.certificate, key: pair.key })
+        if (pair !== undefined) return this.#contextFrom(id, pair.certificate, pair.key)
         this.#parts.log.warn(
           { domain, certificate: id },
           'no such certificate with a private key; the default one is used',
@@ -133,10 +148,16 @@ export class TlsCertificates {
     return undefined
   }
 
+  #contextFrom(name: string, cert: string | Uint8Array, key: string | Uint8Array): SecureContext {
+    const context = createSecureContext({ cert: Buffer.from(cert), key: Buffer.from(key) })
+    this.#ends.set(name, Date.parse(new X509Certificate(cert).validTo))
+    return context
+  }
+
   #readFiles(): SecureContext {
     const { certFile, keyFile } = this.#parts
     try {
-      return createSecureContext({ cert: readFileSync(certFile), key: readFileSync(keyFile) })
+      return this.#contextFrom(FROM_FILE, readFileSync(certFile), readFileSync(keyFile))
     } catch (error) {
       const why = error instanceof Error ? error.message : String(error)
       throw fault(

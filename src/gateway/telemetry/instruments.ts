@@ -1,5 +1,6 @@
 import type { Attributes, Meter } from '@opentelemetry/api'
-import type { MetricSource, Metrics } from '../record/metrics.ts'
+import type { MetricRegistry } from '../../model/metrics/metric-registry.ts'
+import { samplesOf } from '../../runtime/render-metrics.ts'
 
 /** The boundaries that the conventions advise for durations of HTTP, seconds. */
 const BOUNDARIES = [0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10]
@@ -28,23 +29,21 @@ export function httpInstruments(meter: Meter): Instruments {
   }
 }
 
+/** Metrics that the instruments of the conventions tell already. */
+const TOLD = /^svc_http_/
+
 /** Exports the node's own metrics under `gatehouse.` instead of `svc_`. Read at each export. */
-export function offerSources(meter: Meter, metrics: Pick<Metrics, 'sources'>): void {
+export function offerSources(meter: Meter, metrics: Pick<MetricRegistry, 'sources'>): void {
   for (const source of metrics.sources) {
-    if (!source.name.startsWith('svc_')) continue
-    const name = `gatehouse.${source.name.slice('svc_'.length)}`
+    if (!source.name.startsWith('svc_') || TOLD.test(source.name) || source.kind === 'histogram') continue
+    const name = `gatehouse.${source.name.slice('svc_'.length).replace(/_total$/, '')}`
     const options = { description: source.help }
     const instrument =
       source.kind === 'counter'
         ? meter.createObservableCounter(name, options)
         : meter.createObservableGauge(name, options)
     instrument.addCallback((result) => {
-      for (const { labels, value } of samplesOf(source)) result.observe(value, labels)
+      for (const sample of samplesOf(source)) if ('value' in sample) result.observe(sample.value, sample.labels)
     })
   }
-}
-
-function samplesOf(source: MetricSource) {
-  const read = source.read()
-  return typeof read === 'number' ? [{ labels: {}, value: read }] : read
 }

@@ -71,12 +71,8 @@ export function openTelemetry({ settings, metrics, version, nodeName }: Telemetr
   const meters = new MeterProvider({ resource, readers: [reader] })
   const meter = meters.getMeter('gatehouse', version)
   const tracer = new TrafficTracer(tracers.getTracer('gatehouse', version), httpInstruments(meter))
-  metrics.counter('svc_spans_sent', 'Spans that the collector took.', () => queue.sent)
-  metrics.counter(
-    'svc_spans_dropped',
-    'Spans thrown away: too many waited, or the collector did not take them.',
-    () => queue.dropped,
-  )
+  metrics.offer('svc_spans_sent_total', () => queue.sent)
+  metrics.offer('svc_spans_dropped_total', () => queue.dropped)
   return {
     trace: (handler) => tracer.around(handler),
     offer: () => offerSources(meter, metrics),

@@ -2,10 +2,10 @@ import { toFault } from '../../errors/fault.ts'
 import type { Api } from '../../model/apis/definition/api.ts'
 import type { JsonObject } from '../../model/json/json.ts'
 import type { Log } from '../../model/logs/log.ts'
+import type { MetricRegistry, MetricSample } from '../../model/metrics/metric-registry.ts'
 import type { Clock } from '../../model/time/clock.ts'
 import { apiEventRow } from '../../model/webhooks/api-events.ts'
 import type { OnGatewayEvent } from '../events/events.ts'
-import type { MetricSample, Metrics } from '../record/metrics.ts'
 import { ApiUpstream, type ApiUpstreamParts } from './api-upstream.ts'
 import type { RetryCounts } from './resilience.ts'
 import type { UpstreamPool } from './targets.ts'
@@ -65,22 +65,11 @@ export class ResilienceRegistry {
   }
 
   /** Adds what is known of upstreams to the metrics page. */
-  offerMetrics(metrics: Metrics): void {
-    metrics.offer({
-      name: 'svc_upstream_targets',
-      kind: 'gauge',
-      help: 'Targets of APIs whose upstream is taken care of, by state: up, down (checks failed) or ejected (requests failed).',
-      read: () => [...this.#open].flatMap((each) => targetSamples(each)),
-    })
-    metrics.gauge('svc_breakers_open', 'Breakers that are open or half-open.', () =>
-      [...this.#open].reduce((sum, each) => sum + each.openBreakers(), 0),
-    )
-    metrics.counter('svc_upstream_retries', 'Requests that were retried.', () => this.#counts.made)
-    metrics.counter(
-      'svc_upstream_retries_refused',
-      'Requests that were not retried because the retry budget was used up.',
-      () => this.#counts.refused,
-    )
+  offerMetrics(metrics: MetricRegistry): void {
+    metrics.offer('svc_upstream_targets', () => [...this.#open].flatMap((each) => targetSamples(each)))
+    metrics.offer('svc_breakers_open', () => [...this.#open].reduce((sum, each) => sum + each.openBreakers(), 0))
+    metrics.offer('svc_upstream_retries_total', () => this.#counts.made)
+    metrics.offer('svc_upstream_retries_refused_total', () => this.#counts.refused)
   }
 }
 

@@ -36,6 +36,11 @@ export function hashKey(text: string): Buffer {
   return hash('sha256', text, 'buffer')
 }
 
+/** The token of an `Authorization` field of the scheme `Bearer`, in any letter case (RFC 6750 section 2.1); undefined where it is of another. */
+export function bearerToken(field: string | undefined): string | undefined {
+  return /^Bearer +(\S+)$/i.exec(field ?? '')?.[1]
+}
+
 /** True when both texts are equal. Takes the same time wherever they differ; of lengths, only that of `given` shows. */
 export function equalSecrets(given: string, expected: string): boolean {
   return timingSafeEqual(hashKey(given), hashKey(expected))

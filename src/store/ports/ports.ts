@@ -1,6 +1,7 @@
 import type { DocumentId } from '../../model/documents/ids.ts'
 import type { JsonObject } from '../../model/json/json.ts'
 import type { Instant, Limit } from '../../model/limits/limit.ts'
+import type { MetricRegistry, WatchedThread } from '../../model/metrics/metric-registry.ts'
 import type { Clock, Millis } from '../../model/time/clock.ts'
 import type {
   Change,
@@ -359,6 +360,10 @@ export interface Store {
   readonly clock?: StoreClock
   /** Tokens that may be issued while the store is away; absent = none. */
   readonly owed?: PendingSessions
+  /** Adds what the store knows of itself to the metrics of a part; absent = nothing. */
+  readonly offerMetrics?: (metrics: MetricRegistry) => void
+  /** Threads that work for this store; absent = none. */
+  readonly threads?: readonly WatchedThread[]
   /** Finishes accepted writes, saves quota counts, closes files and sockets. */
   close(): Promise<void>
 }

@@ -1,5 +1,6 @@
 import { createClient } from '@redis/client'
 import { type Fault, fault } from '../../errors/fault.ts'
+import { DurationHistogram } from '../../model/metrics/metric-registry.ts'
 import { isOutage, isUnknownScript, redisFault } from './faults.ts'
 import type { Script } from './scripts.ts'
 
@@ -13,6 +14,7 @@ const LOOK_MS = 250
 const IDLE_MS = 1_000
 /** What is written to find out whether Redis takes writes. */
 const TRIAL_KEPT_MS = '10000'
+const DURATION_BOUNDS_MS = [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 25, 50, 100, 250, 500, 1000]
 
 export interface RedisOptions {
   /** `redis[s]://[user:password@]host[:port][/database]` */
@@ -43,6 +45,8 @@ export class RedisConnection {
   /** The client on which a trial write is on its way. */
   private triedOn: Client | undefined
   private answeredMs = 0
+  /** Of calls that were answered. */
+  readonly durations = new DurationHistogram(DURATION_BOUNDS_MS)
 
   /** `trialKey`: written to find out whether Redis takes writes. @throws Fault `setting_invalid` when the URL is none */
   constructor(options: RedisOptions, trialKey: string) {
@@ -109,6 +113,7 @@ export class RedisConnection {
     try {
       const answer = await client.sendCommand(words)
       this.answeredMs = performance.now()
+      this.durations.add((this.answeredMs - call.sinceMs) / 1000)
       return answer
     } finally {
       // Answers come in the order of the calls, so it is among the first.

@@ -1,5 +1,6 @@
 import type { Fault } from '../../errors/fault.ts'
 import type { Instant, Limit } from '../../model/limits/limit.ts'
+import type { DurationHistogram } from '../../model/metrics/metric-registry.ts'
 import { type Clock, type MonoMillis, systemClock } from '../../model/time/clock.ts'
 import type { Counters } from '../ports/ports.ts'
 import { RedisConnection, type RedisOptions } from './connection.ts'
@@ -75,6 +76,11 @@ export class RedisCounters implements Counters {
     })
     this.sweeper = setInterval(() => this.counts.sweep(this.clock.mono()), SWEEP_EVERY_MS)
     this.sweeper.unref()
+  }
+
+  /** Times of the calls to Redis that were answered. */
+  get durations(): DurationHistogram {
+    return this.connection.durations
   }
 
   /** Resolves when Redis answers. @throws Fault the reason when it does not within `withinMs` */

@@ -57,6 +57,8 @@ export function sealedStore(store: Store, sealKey: Uint8Array): Store {
     full: () => fullness.isFull(),
     ...(store.clock && { clock: store.clock }),
     ...(store.damaged && { damaged: () => store.damaged!() }),
+    ...(store.offerMetrics && { offerMetrics: (metrics) => store.offerMetrics!(metrics) }),
+    ...(store.threads && { threads: store.threads }),
     ...(store.behind && { behind: () => store.behind!() }),
     ...(owed && {
       owed: {

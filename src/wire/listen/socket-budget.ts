@@ -13,6 +13,10 @@ export class SocketBudget {
     this.#refused = refused
   }
 
+  get open(): number {
+    return this.#open
+  }
+
   /** True while so many are open that unused ones are better closed. */
   get crowded(): boolean {
     return this.#open > this.#most / 2

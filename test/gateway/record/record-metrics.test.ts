@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Metrics } from '../../../src/gateway/record/metrics.ts'
-import { offerProcessMetrics } from '../../../src/gateway/record/process-metrics.ts'
-import { chooseMetricsFormat, type MetricsFormat, renderMetrics } from '../../../src/gateway/record/render-metrics.ts'
+import { offerProcessMetrics } from '../../../src/runtime/process-metrics.ts'
+import { chooseMetricsFormat, type MetricsFormat, renderMetrics } from '../../../src/runtime/render-metrics.ts'
 
 async function textOfPage(metrics: Metrics, format?: MetricsFormat): Promise<string> {
   return Buffer.from(await renderMetrics(metrics, format)).toString()
@@ -81,11 +81,11 @@ test('label values are escaped', async () => {
 test('other parts offer numbers, asked at each scrape; a name means one metric', async () => {
   const metrics = new Metrics()
   let connections = 3
-  metrics.gauge('svc_connections', 'Open client connections.', () => connections)
-  metrics.counter('svc_reloads', 'Reloads.', () => 7)
+  metrics.offer('svc_connections', () => connections)
+  metrics.offer('svc_reloads_total', () => 7)
   metrics.upstreamFailed('upstream_timeout')
   metrics.upstreamFailed('upstream_timeout')
-  assert.throws(() => metrics.gauge('svc_connections', '', () => 0), /twice/)
+  assert.throws(() => metrics.offer('svc_connections', () => 0), /twice/)
   connections = 4
   const page = await textOfPage(metrics)
   assert.equal(read(page).get('svc_connections'), 4)
@@ -96,7 +96,7 @@ test('other parts offer numbers, asked at each scrape; a name means one metric',
 
 test('OpenMetrics differs in the names of counters and its end', async () => {
   const metrics = new Metrics()
-  metrics.counter('svc_reloads', 'Reloads.', () => 7)
+  metrics.offer('svc_reloads_total', () => 7)
   const page = await textOfPage(metrics, 'openmetrics')
   assert.match(page, /# TYPE svc_reloads counter\nsvc_reloads_total 7\n/)
   assert.match(page, /# UNIT svc_http_request_duration_seconds seconds\n/)
@@ -123,7 +123,7 @@ test('with many APIs and samples requests are let through between a few lines of
       return i
     },
   }))
-  metrics.offer({ name: 'svc_targets', kind: 'gauge', help: 'Targets.', read: () => samples })
+  metrics.offer('svc_upstream_targets', () => samples)
   const apis = metrics.labelledApis.bind(metrics)
   metrics.labelledApis = function* () {
     for (const api of apis()) {
@@ -146,13 +146,17 @@ test('with many APIs and samples requests are let through between a few lines of
 
 test('the process tells of itself', async () => {
   const metrics = new Metrics()
-  const stop = offerProcessMetrics(metrics, '1.2.3')
+  const stop = offerProcessMetrics(metrics, { version: '1.2.3', thread: 'gateway' })
   try {
     const page = read(await textOfPage(metrics))
     assert.equal(page.get(`svc_build_info{version="1.2.3",node="${process.version}"}`), 1)
     assert.ok(page.get('process_resident_memory_bytes')! > 1e7)
     assert.ok(page.get('process_cpu_seconds_total')! > 0)
     assert.ok(page.has('svc_event_loop_delay_p99_seconds'))
+    const busy = page.get('svc_thread_utilization_ratio{thread="gateway"}')!
+    assert.ok(busy >= 0 && busy <= 1)
+    if (process.platform === 'linux')
+      assert.ok(page.get('process_open_fds')! > 0 && page.get('process_open_fds')! <= page.get('process_max_fds')!)
   } finally {
     stop()
   }

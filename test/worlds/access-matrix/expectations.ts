@@ -73,6 +73,7 @@ function says(calls: string, who: string, names: readonly Thing[] = [], rest: Re
 says('GET /hello', 'public')
 says('GET /health', 'public')
 says('GET /ready', 'public')
+says('GET /metrics', 'installation')
 says('GET /api/openapi.json', 'public')
 says('GET /api/docs', 'public')
 says('GET /api/docs/reader.js', 'public')

@@ -132,6 +132,7 @@ export async function openStore(options: SqliteOptions): Promise<SqliteStore> {
       counters,
       feed,
       damaged: () => damage.found,
+      threads: [{ name: 'store-writer', utilization: () => link.utilization() }],
       get writerUp() {
         return link.up
       },

@@ -1,5 +1,6 @@
 import { type ResourceLimits, Worker } from 'node:worker_threads'
 import { type Fault, fault } from '../../../errors/fault.ts'
+import type { WatchedThread } from '../../../model/metrics/metric-registry.ts'
 import { faultOf } from '../../../runtime/thread-rpc.ts'
 import type { FeedEvent, Revision } from '../../ports/ports.ts'
 import { eventOf, type PreparedCommit } from '../../prepare/prepare.ts'
@@ -98,6 +99,11 @@ export class WriterLink {
   onEnd(listener: (cause: Fault) => void): () => void {
     this.endListeners.add(listener)
     return () => this.endListeners.delete(listener)
+  }
+
+  /** How busy the thread is; undefined while there is none. */
+  utilization(): ReturnType<WatchedThread['utilization']> {
+    return this.worker?.performance.eventLoopUtilization()
   }
 
   /** Lets everything accepted be written and reported, calls `last`, then ends the thread. */
