@@ -38,7 +38,7 @@ export async function renderMetrics(
   let lines = 0
   for (const source of metrics.sources) {
     text += header(source, format)
-    for (const sample of samplesOf(source)) {
+    for (const sample of metricSamples(source)) {
       text += 'value' in sample ? sampleLine(source.name, sample) : histogramLines(source.name, sample)
       lines += 'value' in sample ? 1 : sample.counts.length + 2
       if (lines < LINES_PER_TURN) continue
@@ -53,7 +53,7 @@ export async function renderMetrics(
 }
 
 /** The samples of a metric; a single number has no labels. */
-export function samplesOf(source: MetricSource): Iterable<MetricSample | HistogramSample> {
+export function metricSamples(source: MetricSource): Iterable<MetricSample | HistogramSample> {
   const read = source.read()
   return typeof read === 'number' ? [{ labels: {}, value: read }] : read
 }

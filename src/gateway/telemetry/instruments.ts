@@ -1,6 +1,6 @@
 import type { Attributes, Meter } from '@opentelemetry/api'
 import type { MetricRegistry } from '../../model/metrics/metric-registry.ts'
-import { samplesOf } from '../../runtime/render-metrics.ts'
+import { metricSamples } from '../../runtime/render-metrics.ts'
 
 /** The boundaries that the conventions advise for durations of HTTP, seconds. */
 const BOUNDARIES = [0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10]
@@ -43,7 +43,7 @@ export function offerSources(meter: Meter, metrics: Pick<MetricRegistry, 'source
         ? meter.createObservableCounter(name, options)
         : meter.createObservableGauge(name, options)
     instrument.addCallback((result) => {
-      for (const sample of samplesOf(source)) if ('value' in sample) result.observe(sample.value, sample.labels)
+      for (const sample of metricSamples(source)) if ('value' in sample) result.observe(sample.value, sample.labels)
     })
   }
 }

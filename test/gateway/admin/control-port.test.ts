@@ -77,3 +77,18 @@ test('a control port in use is named with its setting', async (t) => {
     return true
   })
 })
+
+test('where scrapers have a secret, /metrics asks for one on the control port too', async (t) => {
+  const controlPort = await freePort()
+  const secret = 'secret-of-the-scraper'
+  const env = { SVC_GW_CONTROLPORT: String(controlPort), SVC_METRICS_SECRET: secret }
+  const gateway = await startTestGateway({ env })
+  t.after(() => gateway.close())
+  const bearer = { authorization: `Bearer ${secret}` }
+  assert.equal((await call(controlPort, '/metrics')).status, 403)
+  assert.equal((await call(controlPort, '/metrics', { headers: { authorization: `Basic ${secret}` } })).status, 403)
+  assert.equal((await call(controlPort, '/metrics', { headers: bearer })).status, 200)
+  assert.equal((await call(controlPort, '/metrics', { headers: SECRET })).status, 200)
+  assert.equal((await call(controlPort, '/svc/keys', { headers: bearer })).status, 403)
+  assert.equal((await gateway.call('/metrics', { headers: bearer })).status, 404)
+})
