@@ -1,60 +1,77 @@
 import assert from 'node:assert/strict'
-import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { test } from 'node:test'
+import { type TestContext, test } from 'node:test'
 import type { DocumentId } from '../../../src/model/documents/ids.ts'
 import { makeLimit } from '../../../src/model/limits/limit.ts'
 import { hashKey } from '../../../src/model/secrets/secret.ts'
-import { FakeClock } from '../../../src/model/time/clock.ts'
 import { openStore } from '../../../src/store/sqlite/connection/open.ts'
-import { APPLICATION_ID, MIGRATIONS, readVersion } from '../../../src/store/sqlite/migrations/schema.ts'
+import { MIGRATIONS, migrate, readVersion } from '../../../src/store/sqlite/migrations/schema.ts'
 import { temporaryFolder } from '../../contract/adapters.ts'
+import { spread } from '../../worlds/base/spread.ts'
+import { checkFilled, fixtureClock, fixtureVersions, readFixture } from '../../worlds/store/schema-fixtures.ts'
 
 const ID = '00000000000000000000000a' as DocumentId
-const VERSION_1 = readFileSync(join(import.meta.dirname, '../../worlds/store/version-1.sql'), 'utf8')
 
-/** A store as a program of version 1 left it: a document, a key, an expired token, a quota and a row of hits. */
-function writeVersion1(file: string, clock: FakeClock): void {
+/** A data folder as a program of this version left it. */
+function writeFixture(path: string, version: number): string {
+  const file = join(path, 'gatehouse.db')
   const db = new DatabaseSync(file)
-  db.exec(`PRAGMA journal_mode = WAL; PRAGMA application_id = ${APPLICATION_ID};
-    CREATE TABLE schema_version(version INTEGER PRIMARY KEY, at INTEGER NOT NULL) STRICT;
-    INSERT INTO schema_version VALUES (1, 0)`)
-  db.exec(VERSION_1)
-  db.exec(`UPDATE store_state SET revision = 3;
-    INSERT INTO document(kind, id, revision, body) VALUES ('api', '${ID}', 3, '{"api_id":"a","org_id":"o","name":"Ärger"}');
-    INSERT INTO audit(revision, at, actor, action, org_id, detail) VALUES (3, 5, 'Ann', 'api.create', 'o', '{"api_id":"a"}')`)
-  const session = db.prepare(`INSERT INTO session(hash, org_id, client_id, links, evict_at, sealed_key, body)
-    VALUES (?, 'o', ?, '[["a"],["p"]]', ?, ?, ?)`)
-  const ref = db.prepare('INSERT INTO session_ref(sort, value, session) VALUES (?, ?, ?)')
-  for (const [name, client, evictAt, body] of [
-    ['key', '', 0, '{"alias":"x"}'],
-    ['token', 'c', clock.wall() - 1, '{"alias":"STRASSE"}'],
-    ['nameless', '', 0, '{"alias":["x"]}'],
-    ['named', '', 0, '{"alias":"Straße"}'],
-  ] as const) {
-    const row = session.run(hashKey(name), client, evictAt, Buffer.from('sealed'), body).lastInsertRowid
-    for (const [sort, value] of [
-      [1, 'o'],
-      [2, 'a'],
-      [3, 'p'],
-    ] as const)
-      ref.run(sort, value, row)
-    if (client !== '') ref.run(4, client, row)
-  }
-  db.exec(`INSERT INTO quota(id, used, ends_at) VALUES ('q', 5, ${clock.wall() + 3_600_000})`)
-  db.exec("INSERT INTO hit_dimension VALUES (1, 'o', 'a', '', 'k', '', '', '', '')")
-  const columns = db.prepare('PRAGMA table_info(hit)').all().length
-  const numbers = [1, 1, 200, 7, 7, 0, 1, ...Array.from({ length: columns - 7 }, () => 0)]
-  db.prepare(`INSERT INTO hit VALUES (${numbers.map(() => '?').join(', ')})`).run(...numbers)
+  db.exec('PRAGMA journal_mode = WAL')
+  db.exec(readFixture('sqlite', version))
   db.close()
+  return file
 }
 
-test('a data folder of version 1 goes on to work, with all that it holds', async (t) => {
+/** Objects of the schema by name, and their text without comments and layout. */
+function schemaOf(db: DatabaseSync): unknown[] {
+  const rows = db.prepare("SELECT name, sql FROM sqlite_schema WHERE name NOT LIKE 'sqlite_%' ORDER BY name").all()
+  return rows.map(({ name, sql }) => [name, String(sql).replace(/--.*/g, '').replace(/\s+/g, ' ').replace(/ ?([(),]) ?/g, '$1')])
+}
+
+const versions = fixtureVersions('sqlite')
+/** The versions from before the first dump that a program wrote by itself: they hold what a store of version 1 was given. */
+const EARLY = 8
+
+test('every version has a dump: node scripts/run.mjs test/worlds/store/write-schema-fixtures.ts writes the newest', () => {
+  assert.deepEqual(
+    versions,
+    MIGRATIONS.map((_, at) => at + 1),
+  )
+})
+
+test('a dump of each version has the schema that its steps make, and becomes that of a new store', async (t) => {
+  const [newest, made] = [new DatabaseSync(':memory:'), new DatabaseSync(':memory:')]
+  migrate(newest)
+  for (const version of versions) {
+    const file = writeFixture(temporaryFolder(t), version)
+    migrate(made, MIGRATIONS.slice(0, version))
+    const db = new DatabaseSync(file)
+    assert.deepEqual(schemaOf(db), schemaOf(made), `${version}`)
+    migrate(db)
+    assert.deepEqual(schemaOf(db), schemaOf(newest), `${version}`)
+    db.close()
+  }
+})
+
+for (const version of versions.filter((each) => each > EARLY))
+  test(`a data folder of version ${version} continues to work, with all that it holds`, async (t) => {
+    const path = temporaryFolder(t)
+    writeFixture(path, version)
+    const store = await openStore({ path, clock: fixtureClock() })
+    t.after(() => store.close())
+    assert.equal(store.damaged(), false)
+    await checkFilled(store)
+  })
+
+const early = versions.filter((each) => each <= EARLY)
+for (const version of spread(early, 0, 4))
+  test(`a data folder of early version ${version} continues to work, with all that it holds`, (t) => checkEarly(t, version))
+
+async function checkEarly(t: TestContext, version: number): Promise<void> {
   const path = temporaryFolder(t)
-  const file = join(path, 'gatehouse.db')
-  const clock = new FakeClock()
-  writeVersion1(file, clock)
+  const clock = fixtureClock()
+  const file = writeFixture(path, version)
   for (let start = 0; start < 2; start++) {
     const store = await openStore({ path, clock })
     assert.equal((await store.documents.find('api', 'api_id', 'a'))!.id, ID)
@@ -113,4 +130,4 @@ test('a data folder of version 1 goes on to work, with all that it holds', async
   const db = new DatabaseSync(file, { readOnly: true })
   t.after(() => db.close())
   assert.equal(readVersion(db), MIGRATIONS.length)
-})
+}
