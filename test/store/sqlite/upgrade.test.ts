@@ -26,7 +26,13 @@ function writeFixture(path: string, version: number): string {
 /** Objects of the schema by name, and their text without comments and layout. */
 function schemaOf(db: DatabaseSync): unknown[] {
   const rows = db.prepare("SELECT name, sql FROM sqlite_schema WHERE name NOT LIKE 'sqlite_%' ORDER BY name").all()
-  return rows.map(({ name, sql }) => [name, String(sql).replace(/--.*/g, '').replace(/\s+/g, ' ').replace(/ ?([(),]) ?/g, '$1')])
+  return rows.map(({ name, sql }) => [
+    name,
+    String(sql)
+      .replace(/--.*/g, '')
+      .replace(/\s+/g, ' ')
+      .replace(/ ?([(),]) ?/g, '$1'),
+  ])
 }
 
 const versions = fixtureVersions('sqlite')
@@ -66,7 +72,8 @@ for (const version of versions.filter((each) => each > EARLY))
 
 const early = versions.filter((each) => each <= EARLY)
 for (const version of spread(early, 0, 4))
-  test(`a data folder of early version ${version} continues to work, with all that it holds`, (t) => checkEarly(t, version))
+  test(`a data folder of early version ${version} continues to work, with all that it holds`, (t) =>
+    checkEarly(t, version))
 
 async function checkEarly(t: TestContext, version: number): Promise<void> {
   const path = temporaryFolder(t)

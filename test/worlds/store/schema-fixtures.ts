@@ -27,7 +27,9 @@ export function readFixture(kind: Kind, version: number): string {
 
 /** All tables and rows as statements, in a fixed order. */
 export function dumpSqlite(db: DatabaseSync): string {
-  const objects = db.prepare("SELECT type, name, sql FROM sqlite_schema WHERE sql IS NOT NULL ORDER BY type <> 'table', rowid").all()
+  const objects = db
+    .prepare("SELECT type, name, sql FROM sqlite_schema WHERE sql IS NOT NULL ORDER BY type <> 'table', rowid")
+    .all()
   const lines = [`PRAGMA application_id = ${APPLICATION_ID};`]
   for (const { type, name, sql } of objects) {
     if (name === 'sqlite_sequence') continue
@@ -39,7 +41,10 @@ export function dumpSqlite(db: DatabaseSync): string {
 }
 
 function rowsOf(db: DatabaseSync, table: string): string[] {
-  const columns = db.prepare(`PRAGMA table_info(${table})`).all().map(({ name }) => `"${name}"`)
+  const columns = db
+    .prepare(`PRAGMA table_info(${table})`)
+    .all()
+    .map(({ name }) => `"${name}"`)
   const quoted = columns.map((column) => `quote(${column})`).join(" || ', ' || ")
   const rows = db.prepare(`SELECT ${quoted} AS row FROM ${table} ORDER BY ${columns.join(', ')}`).all()
   return rows.map(({ row }) => `INSERT INTO ${table}(${columns.join(', ')}) VALUES (${row});`)
@@ -52,7 +57,15 @@ const SESSION = {
   ...{ body: { alias: 'Straße', rate: 7 }, orgId: 'o', apiIds: ['a'], policyIds: ['p'], clientId: '', evictAt: 0 },
   sealedKey: Buffer.from('sealed'),
 }
-const TOKEN = { body: { alias: '' }, orgId: 'o', apiIds: ['a'], policyIds: [], clientId: 'c', evictAt: NEVER, family: 'f' }
+const TOKEN = {
+  body: { alias: '' },
+  orgId: 'o',
+  apiIds: ['a'],
+  policyIds: [],
+  clientId: 'c',
+  evictAt: NEVER,
+  family: 'f',
+}
 const TICKET = {
   sort: 'refresh',
   ...{ apiId: 'a', clientId: 'c', family: 'f', expiresAt: NEVER, keepUntil: NEVER, body: { n: 1 } },
@@ -63,7 +76,17 @@ const HIT = {
   ...{ status: 200, count: 7, success: 7, error: 0, lastAt: AT, total: NONE, upstream: NONE },
 }
 const RECORD = {
-  ...{ at: AT, orgId: 'o', apiId: 'a', status: 404, method: 'GET', keyHash: 'k', clientId: '', tags: 'x,y', path: '/ä' },
+  ...{
+    at: AT,
+    orgId: 'o',
+    apiId: 'a',
+    status: 404,
+    method: 'GET',
+    keyHash: 'k',
+    clientId: '',
+    tags: 'x,y',
+    path: '/ä',
+  },
   ...{ fields: { host: 'h' }, detail: { request: Buffer.from('GET'), response: Buffer.from('404') } },
 }
 

@@ -57,7 +57,14 @@ async function postgresDump(): Promise<string> {
 }
 
 function dumpOf(host: string, database: string): string {
-  const words = ['--inserts', '--no-owner', '--no-privileges', '--no-comments', `--host=${host}`, '--username=gatehouse']
+  const words = [
+    '--inserts',
+    '--no-owner',
+    '--no-privileges',
+    '--no-comments',
+    `--host=${host}`,
+    '--username=gatehouse',
+  ]
   const { status, stdout, stderr } = spawnSync(`/usr/lib/postgresql/${POSTGRES}/bin/pg_dump`, [...words, database], {
     encoding: 'utf8',
   })
