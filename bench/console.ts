@@ -18,7 +18,7 @@ const WANTED_MS = 1000
 const ADMIN = { email: 'admin@bench.example', password: 'Correct-horse-7' }
 const VIEW = { width: 1280, height: 900 }
 
-/** What one load of a page took: until something on it could be used, in milliseconds, and the longest task of its thread in that time. */
+/** The time of one page load until something on it can be used, in milliseconds, and the longest task of its thread in that time. */
 interface PageLoad {
   readonly usableMs: number
   readonly longestMs: number

@@ -18,7 +18,7 @@ export interface DashboardCall {
   readonly path: (i: number) => string
 }
 
-/** What people and scripts ask of a dashboard of this size, all of which the first owner may. */
+/** The calls that people and scripts make to a dashboard of this size, all allowed to the first owner. */
 export function dashboardCalls({ apis, keys, policies, users, auditRows }: DashboardSize): DashboardCall[] {
   /** The same numbers each run, spread over all there are. */
   const spread = (i: number, count: number) => (i * 7919) % Math.max(1, count)

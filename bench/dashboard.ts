@@ -71,7 +71,7 @@ export async function largeDashboard(options: DashboardOptions): Promise<string>
   }
 }
 
-/** What each kind of call takes when nothing else is asked. */
+/** The duration of each kind of call when no other call runs. */
 async function oneCaller(product: Product, { key }: Desk): Promise<Map<string, Times>> {
   const found = new Map<string, Times>()
   for (const { name, path } of dashboardCalls(SIZE)) {

@@ -28,14 +28,14 @@ export const DAYS = 364
 export const HOURS_A_DAY = 2
 const HITS_PER_CALL = 5000
 
-/** What everything in the portal is made after: a developer and a key that the product made. */
+/** The models for everything in the portal: a developer and a key that the product made. */
 interface Models {
   readonly desk: Desk
   readonly developerId: string
   readonly key: string
 }
 
-/** What filling took, in a second. */
+/** The rate of filling, per second. */
 export interface FillSpeed {
   readonly developers: number
   readonly keys: number

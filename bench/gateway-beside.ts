@@ -10,7 +10,7 @@ import { checkClean, type Load, load } from './wrk.ts'
 const HAMMER = fileURLToPath(new URL('hammer.ts', import.meta.url))
 const CALLERS = 32
 const CONNECTIONS = 64
-/** What each connection waits between two requests, on average: the gateway has time to spare, so that its latencies mean something. */
+/** The average pause of each connection between two requests: the gateway then has time to spare, so that its latencies mean something. */
 const PAUSE_MS = 32
 const WARM_UP_SECONDS = 2
 const WANTED = 1.5

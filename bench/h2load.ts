@@ -11,7 +11,7 @@ export interface H2Options {
   readonly bodyFile?: string
 }
 
-/** What one run of h2load measured. Latencies in milliseconds. */
+/** The measurements of one run of h2load. Latencies in milliseconds. */
 export interface H2Measured {
   readonly perSecond: number
   readonly requests: number

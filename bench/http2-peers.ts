@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { type Certificate, type Server, startNginx } from './peers.ts'
 import { freePort, LOAD_CORE, PROXY_CORE, type Started, startPinned, waitForPort } from './processes.ts'
 
-/** What the upstream answers as a message of gRPC: five bytes of framing, then ten. */
+/** The upstream's answer as a gRPC message: five bytes of framing, then ten. */
 const MESSAGE = '\\x00\\x00\\x00\\x00\\x0aanswer-10b'
 
 /** An upstream that speaks HTTP/2 without TLS: a small message under any path, and `grpc-status` behind it. */

@@ -12,7 +12,7 @@ export interface Server {
   readonly tlsUrl: string
 }
 
-/** What the upstream answers to a path that ends in the name, by size of the body. */
+/** The paths of the upstream by the size of their answer. */
 export const BODIES = { small: '/small', '10 kB': '/10k', '1 MB': '/1m' } as const
 
 /** One kilobyte that caches may keep for a day. */

@@ -30,7 +30,7 @@ export function table(head: readonly string[], rows: readonly (readonly string[]
   return lines.map((cells) => `| ${cells.join(' | ')} |`).join('\n')
 }
 
-/** What the numbers were measured on, in one line. */
+/** The machine that the numbers were measured on, in one line. */
 export async function machine(): Promise<string> {
   const [kernel, nginx, haproxy, wrk] = await Promise.all([
     output('uname', ['-sr']),

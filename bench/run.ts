@@ -48,7 +48,7 @@ function positive(name: string, usual: number): number {
   return value
 }
 
-/** What is missing on this machine for these scenarios, as the name of its package. */
+/** The names of packages that these scenarios need and this machine lacks. */
 function missing(names: readonly string[]): string[] {
   const folders = (process.env.PATH ?? '').split(delimiter)
   const needed = names.includes('http2') ? { ...NEEDED, h2load: 'nghttp2-client' } : NEEDED

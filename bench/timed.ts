@@ -24,7 +24,7 @@ export interface TimedOptions {
   readonly started?: Started
 }
 
-/** What calls took, to the last byte of the answer. Milliseconds. */
+/** Durations of calls, to the last byte of the answer. Milliseconds. */
 export interface Times {
   readonly count: number
   readonly perSecond: number

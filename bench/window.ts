@@ -2,7 +2,7 @@ import { makeLimit } from '../src/model/limits/limit.ts'
 import { Windows } from '../src/model/limits/window.ts'
 import { MemoryCounters } from '../src/store/memory/counters.ts'
 
-// What the limiter costs: run with --expose-gc for the memory figures. Bounded: about ten seconds, half a gigabyte.
+// Measures the cost of the limiter: run with --expose-gc for the memory figures. Bounded: about ten seconds, half a gigabyte.
 const CALLS = 5_000_000
 const KEYS = 1_000_000
 const gc = (globalThis as { gc?: () => void }).gc

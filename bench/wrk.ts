@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url'
 import { LOAD_CORE, output, REAL_TIME, type Started } from './processes.ts'
 
-/** What one run of wrk measured. Latencies in milliseconds. */
+/** The measurements of one run of wrk. Latencies in milliseconds. */
 export interface Load {
   readonly requests: number
   readonly seconds: number

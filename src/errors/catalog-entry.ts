@@ -7,7 +7,7 @@ export interface CatalogEntry {
   /** Status under `compat.legacy_statuses`, where the incumbent's differs. */
   readonly legacy?: number
   readonly log: LogLevel
-  /** What the caller reads. Never holds a secret; the `detail` of a fault goes to the log, or to callers who may see it. */
+  /** The text for the caller. Never holds a secret; the `detail` of a fault goes to the log, or to callers who may see it. */
   readonly text: string
   /** True when `detail` may be shown to the caller: it contains only what the caller sent. `alone`: instead of the text. */
   readonly expose?: boolean | 'alone'

@@ -14,7 +14,7 @@ export function dashboardStatusOf({ entry }: Fault): number {
   return entry.dashboard?.status ?? entry.status
 }
 
-/** What a caller may read of a fault: the public text, and the detail where the catalogue exposes it. */
+/** The text of a fault that a caller may read: the public text, and the detail where the catalogue exposes it. */
 export function publicText(fault: Fault): string {
   const { text, expose } = fault.entry
   if (!expose || fault.message === text) return text

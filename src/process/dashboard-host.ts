@@ -7,7 +7,7 @@ import { serveThread } from '../runtime/thread-rpc.ts'
 import { type SupervisedThread, superviseThread } from './keep-thread.ts'
 import type { OpenedStore, StoreSeed } from './open-store.ts'
 
-/** What the dashboard's thread is started with. */
+/** The data that the dashboard's thread is started with. */
 export interface DashboardSeed {
   readonly config: Config
   readonly store: StoreSeed

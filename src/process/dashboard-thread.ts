@@ -20,7 +20,7 @@ import { followDefaultOrg } from './default-org.ts'
 import { makeLog } from './log.ts'
 import { joinStoreOf } from './open-store.ts'
 
-/** What the dashboard's thread tells the thread that started it. */
+/** The messages of the dashboard's thread to the thread that started it. */
 export type DashboardNews =
   | { readonly news: 'listening'; readonly port: number }
   | { readonly news: 'failed'; readonly code: string; readonly message: string }

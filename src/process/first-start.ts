@@ -6,9 +6,9 @@ import { openInstallation, setupToken } from '../publish/organisations/installat
 import { setUpUnattended } from '../publish/organisations/set-up.ts'
 
 /**
- * What is done before anything is served: the installation gets its document, and with `bootstrap.email` its first organisation and
- * first user. Answers the token of the set-up link while that is open, else ''.
- * @throws Fault `setting_invalid` when the first user cannot be made as the settings say
+ * Prepares an installation before anything is served: it gets its document, and with `bootstrap.email` its first organisation and first
+ * user. Returns the token of the set-up link while that is open, else ''.
+ * @throws Fault `setting_invalid` when the first user cannot be created as the settings say
  */
 export async function firstStart(
   parts: SecretParts,

@@ -7,7 +7,7 @@ import type { Log } from '../model/logs/log.ts'
 import { type End, type Started, Supervisor } from '../runtime/supervisor.ts'
 import type { LineMerger } from './line-funnel.ts'
 
-/** What a worker process runs. */
+/** The parts that a worker process runs. */
 export interface WorkerCommand {
   readonly loaded: LoadedConfig
   readonly roles: Roles
@@ -15,7 +15,7 @@ export interface WorkerCommand {
   readonly worker: number
 }
 
-/** What it tells the process that started it. */
+/** The messages of a worker to the process that started it. */
 export type WorkerNews =
   | { readonly news: 'serving'; readonly greeting: readonly string[] }
   | { readonly news: 'failed'; readonly code: FaultCode; readonly message: string }
@@ -41,7 +41,7 @@ export interface SupervisedWorker {
   stop(delayMs: number): Promise<void>
 }
 
-/** What a worker process receives after its command. */
+/** The message to a worker process after its command. */
 export interface StopCommand {
   readonly stopAfterMs: number
 }

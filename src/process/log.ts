@@ -16,7 +16,7 @@ export interface ProductLog extends Log {
   close(): Promise<void>
 }
 
-/** What a destination that does not take our lines may owe us; what comes after is lost. */
+/** The backlog of a destination that accepts no lines; further lines are lost. */
 const MAX_BACKLOG_BYTES = 8 << 20
 const MASK = '[masked]'
 const SECRET_NAME = /secret|passw|authorization|cookie|token|credential|private|^(api_?|access_?|raw_?)?key$|pem$/i

@@ -15,7 +15,7 @@ import type { SharedStore } from '../store/sqlite/quotas/share.ts'
 /** Where a cluster keeps what it shares. */
 type ClusterSettings = Omit<Config['storage'], 'path'>
 
-/** What another thread of this process opens the same store with. Hand it over with its `ports` in the transfer list. */
+/** The data with which another thread of this process opens the same store. Hand it over with its `ports` in the transfer list. */
 export interface StoreSeed {
   /** The embedded store of the thread that opened it; undefined in a cluster, where each thread connects by itself. */
   readonly shared: SharedStore | undefined
@@ -59,7 +59,7 @@ export async function openStoreOf({ config, path, log, copyName }: OpenStoreOpti
   return { store, clustered: false, seed }
 }
 
-/** What was read is as secret as what is stored. */
+/** The copy is as secret as the store itself. */
 function openPrivateCopy(file: string, { gateway }: Config, log: Log): CopyFile {
   createPrivateFile(file)
   return openCopy(file, gateway.session_cache_entries, log)

@@ -33,7 +33,7 @@ function fail(error: unknown): void {
   tell({ news: 'failed', code, message }, () => process.exit(1))
 }
 
-/** What has not begun to serve has nothing to finish. */
+/** A process that has not begun to serve has nothing to finish. */
 function stop(acceptMs: number): void {
   if (stopping) return
   stopping = true

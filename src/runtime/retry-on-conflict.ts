@@ -27,7 +27,7 @@ export async function retryOnConflict<T>(
     } catch (error) {
       if (attempt === MOST_ATTEMPTS || !conflicts.has(toFault(error).code)) throw error
     }
-    // What else waits in this process goes first: it may be what was in the way.
+    // Other work of this process goes first: it may have caused the conflict.
     await nextTurn()
   }
 }

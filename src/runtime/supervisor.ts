@@ -17,7 +17,7 @@ export interface Started<Ready> {
   kill(): void
 }
 
-/** What a supervisor tells the log. */
+/** The reports of a supervisor to the log. */
 export type SupervisorReport =
   | { readonly event: 'ended'; readonly end: End; readonly waitMs: number }
   | { readonly event: 'not started'; readonly error: unknown; readonly end: End; readonly waitMs: number }
@@ -65,7 +65,7 @@ export class Supervisor<Ready> {
     return this.#up
   }
 
-  /** What the last one that served was ready with; undefined before the first. */
+  /** The value that the last one was ready with; undefined before the first. */
   get value(): Ready | undefined {
     return this.#value
   }

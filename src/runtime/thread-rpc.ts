@@ -25,7 +25,7 @@ export interface NumberedQuestion<Question> {
   readonly question: Question
 }
 
-/** What comes back for it. */
+/** The answer to it. */
 export type NumberedAnswer<Answer> = { readonly number: number } & (
   | { readonly answer: Answer }
   | { readonly fault: PlainFault }

@@ -38,6 +38,22 @@ function textsIn(line: string): string[] {
     .map((text) => text.replace(/\$\{[^}]*\}/g, ''))
 }
 
+/** A comment whose first sentence has a relative clause as its subject, where the noun of the thing is wanted. */
+const BEGINS_WITH_WHAT = /^\s*(?:\/\*\*?|\/\/) What\b[^?]*$/
+const CONTINUES_WITH_WHAT = /^\s*\* What\b[^?]*$/
+const NAMED_BY_NOUNS = /^(?:src|console|scripts|bench)\//
+
+/** Comments that begin with "What": a docstring names the thing, or says what a function does. */
+export function checkFirstWords({ path, lines }: SourceFile): string[] {
+  if (!NAMED_BY_NOUNS.test(path)) return []
+  return lines.flatMap((line, i) => {
+    const isFirst =
+      (BEGINS_WITH_WHAT.test(line) && !/^\s*\/\//.test(lines[i - 1] ?? '')) ||
+      (CONTINUES_WITH_WHAT.test(line) && /^\s*\/\*\*?$/.test(lines[i - 1] ?? ''))
+    return isFirst ? [`${path}:${i + 1} begins with "What": name the thing, or say what is done`] : []
+  })
+}
+
 /** Retired phrases in comments, and in texts of the server and the console. This rule and its examples hold them. */
 export function checkProse({ path, lines }: SourceFile): string[] {
   if (!CHECKED.test(path) || path.startsWith('test/house')) return []

@@ -6,7 +6,7 @@ import { nearest } from '../../config/suggest.ts'
 import { productVersion } from '../../config/version.ts'
 import { toFault } from '../../errors/fault.ts'
 
-/** What a command is given. Settings are read by the command, so that `--help` works with broken ones. */
+/** The input of a command. The command itself reads the settings, so that `--help` works with broken ones. */
 export interface CommandContext {
   readonly env: Environment
   /** `--config`, the JSON file of settings. */
@@ -28,7 +28,7 @@ export interface Command {
   readonly options?: ParseArgsOptionsConfig
   /** Those of them whose value may be left out: it is empty then. */
   readonly mayStandAlone?: ReadonlySet<string>
-  /** What `--help` says of these options. */
+  /** The text of `--help` about these options. */
   readonly help?: string
   /** Returns the exit status, or undefined when the process keeps running (a server). */
   run(context: CommandContext): Promise<number | undefined> | number | undefined

@@ -8,7 +8,7 @@ export interface ImportCandidate {
   /** Where it is in the source, without secrets. */
   readonly from: string
   readonly body: JsonObject
-  /** What is another than it was there. */
+  /** Members that differ from those at the source. */
   readonly changes: readonly string[]
 }
 
@@ -18,7 +18,7 @@ export interface ImportRefusal {
   readonly why: string
 }
 
-/** What was read of one sort. */
+/** The objects of one kind that were read. */
 export interface Read {
   readonly candidates: ImportCandidate[]
   readonly refused: ImportRefusal[]

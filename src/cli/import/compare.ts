@@ -6,18 +6,18 @@ import { ordered } from '../moves/order.ts'
 import type { MoveStep, TargetState } from '../moves/plan.ts'
 import type { ImportCandidate, ImportRefusal } from './candidate.ts'
 
-/** What an import has found out so far. */
+/** The state of an import. */
 export interface ImportState {
   readonly steps: MoveStep[]
   readonly changed: Map<MoveStep, readonly string[]>
   readonly refused: ImportRefusal[]
   /** Objects that exist already are kept, whatever state they are in. */
   kept: number
-  /** What is there, and what will be. */
+  /** The objects that exist, and those that will. */
   readonly standing: Map<MoveKind, Map<string, RemoteObject>>
 }
 
-/** What nothing has been looked at yet. */
+/** The state of an import that has compared nothing yet. */
 export function initialImportState(standing: TargetState): ImportState {
   const copy = new Map([...standing].map(([kind, all]) => [kind, new Map(all)] as const))
   return { steps: [], changed: new Map(), refused: [], kept: 0, standing: copy }

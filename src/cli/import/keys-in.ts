@@ -13,7 +13,7 @@ import { omitMembers } from '../moves/rendered.ts'
 import type { ImportCandidate, ImportRefusal, Read } from './candidate.ts'
 import type { KeySpace } from './read-entries.ts'
 
-/** What keys may name. */
+/** The ids that keys may name. */
 export interface KnownIds {
   readonly apis: ReadonlySet<string>
   readonly policies: ReadonlySet<string>

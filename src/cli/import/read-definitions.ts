@@ -12,7 +12,7 @@ import type { ImportCandidate, Read } from './candidate.ts'
 const MOST_BYTES = 64 << 20
 const EXTENSION_NAME = /^x-([a-z][a-z0-9]*)-api-gateway$/
 
-/** What definitions hold besides themselves. */
+/** Definitions, and the objects that they contain. */
 export interface Definitions extends Read {
   /** Prefixes in the source where ours is `svc`. */
   readonly words: ReadonlySet<string>

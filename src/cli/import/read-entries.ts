@@ -6,14 +6,14 @@ export type ReadEntries = (
   wants: (name: string) => boolean,
 ) => Promise<readonly { readonly name: string; readonly text: string; readonly endsInMs: number }[]>
 
-/** What was used of quotas by scope ('' = none), and when each window ends, in milliseconds from now (0 = unknown). */
+/** Used quota by scope ('' = none), and when each window ends, in milliseconds from now (0 = unknown). */
 export type Used = Readonly<Record<string, { readonly used: number; readonly ends_in_ms: number }>>
 
 /** Entries of the source product's key space, sorted. */
 export interface KeySpace {
   /** Sessions of keys and access tokens, by the name behind `apikey-`: the key, or its hash. */
   readonly sessions: ReadonlyMap<string, JsonObject | undefined>
-  /** What was used of quotas: by key or hash, then by scope ('' = none). */
+  /** Used quotas: by key or hash, then by scope ('' = none). */
   readonly used: ReadonlyMap<string, Used>
   /** OAuth clients by API and id. */
   readonly clients: readonly {

@@ -3,7 +3,7 @@ import type { MoveStep } from '../moves/plan.ts'
 import { withNoun } from '../moves/report-lines.ts'
 import type { ImportRefusal } from './candidate.ts'
 
-/** What an import would do, or has done. */
+/** The changes that an import would make, or has made. */
 export interface ImportReport {
   readonly steps: readonly MoveStep[]
   readonly changed: ReadonlyMap<MoveStep, readonly string[]>
@@ -70,7 +70,7 @@ function settingLines(report: ImportReport): string[] {
   ]
 }
 
-/** What an object is called: a key by what it was called there. */
+/** The display name of an object: of a key, its name at the source. */
 export function nameOf({ kind, identity, file }: MoveStep): string {
   return kind.name === 'keys' ? file : `${kind.one} ${identity}`
 }

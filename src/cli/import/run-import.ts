@@ -21,7 +21,7 @@ import { readDefinitions, readPolicyFiles } from './read-definitions.ts'
 import { type KeySpace, type ReadEntries, readKeySpace } from './read-entries.ts'
 import { type ImportReport, nameOf, reportJson, reportLines } from './report.ts'
 
-/** What a report ends with that found something to take. */
+/** The exit status of a report that lists changes. */
 const TO_DO = 2
 const NO_KEYS: KeySpace = { sessions: new Map(), used: new Map(), clients: [], refreshTokens: 0 }
 

@@ -5,7 +5,7 @@ import { certificatesIn, documentIn } from './kind-apis.ts'
 import { MOVE_KINDS } from './kinds.ts'
 import type { MoveStep, TargetState } from './plan.ts'
 
-/** What is looked at before anything is written, so that nothing is left half done. */
+/** The input of the checks before anything is written, so that nothing is left half done. */
 export interface PreflightInput {
   readonly dir: string
   readonly place: TargetDashboard
@@ -40,7 +40,7 @@ export async function findBlockers(survey: PreflightInput): Promise<FileFlaw[]> 
   if (found.length > 0) return found
   if (!survey.allowMissing) found.push(...(await missingOf(survey, written)))
   found.push(...(await certificatesMissing(survey, written)), ...(await inUse(survey)))
-  // What the installation itself says comes last: it is asked only about what may otherwise be written.
+  // The installation is asked last, and only about objects that may otherwise be written.
   return found.length > 0 ? found : installationSays(survey, written)
 }
 
@@ -75,7 +75,7 @@ async function missingOf(survey: PreflightInput, written: readonly Written[]): P
   return found
 }
 
-/** What of a sort is there once the plan has run. */
+/** The objects of a kind that exist once the plan has run. */
 async function afterwards(
   { place, steps, standing }: PreflightInput,
   to: ObjectReference['to'],
@@ -156,7 +156,7 @@ export async function targetAllowsDuplicates({ api }: TargetDashboard, steps: re
   return isObject(settings) && settings.enable_duplicate_slugs === true
 }
 
-/** What only the installation knows: what its other organisations have, what it takes, and how it is set. */
+/** The checks that only the installation can make: what its other organisations have, what it accepts, and how it is set. */
 async function installationSays(
   { dir, place, steps }: PreflightInput,
   written: readonly Written[],
@@ -173,7 +173,7 @@ async function installationSays(
       apis: part(apis).map(({ body }) => ({ ...definitionOf(body) })),
       client_ids: part(clients).map(({ identity }) => identity),
       key_hashes: part(keys).map(({ identity }) => identity),
-      // What comes with another part may be referred to all the same.
+      // Objects that come with another part may be referred to as well.
       api_ids: apis.map(({ identity }) => identity),
       policy_ids: policies.map(({ identity }) => identity),
     })

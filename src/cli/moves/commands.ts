@@ -15,7 +15,7 @@ import { runSteps } from './run.ts'
 import { dumpSelection, type MoveSelection, narrowSelection, selectionAfterDump, selects } from './selection.ts'
 import { writeDump } from './write-files.ts'
 
-/** What a comparison ends with that found a difference. */
+/** The exit status of a comparison that found a difference. */
 const DRIFT = 2
 const MOST_FLAWS = 100
 
@@ -137,7 +137,7 @@ function withPolicies(kinds: readonly MoveKind[], { tags, labels }: MoveSelectio
   return MOVE_KINDS.filter((kind) => kinds.includes(kind) || needed.includes(kind.name))
 }
 
-/** What was never dumped is not in the files because nobody wanted it there, not because it should go. */
+/** Refuses to delete objects that were never dumped: they are absent from the files because nobody wanted them there. */
 function refuseUndumped(dir: string, { kinds }: MoveSelection, files: MoveSelection): void {
   for (const choice of kinds.keys()) {
     const folders = MOVE_KINDS.filter((kind) => kind.choice === choice).map(({ folder }) => folder)

@@ -7,7 +7,7 @@ const TIMEOUT_MS = 300_000
 const TRIES = 3
 const RETRY_MS = 300
 
-/** What a dashboard answered. */
+/** The answer of a dashboard. */
 export interface ApiResponse {
   readonly status: number
   readonly json: Json | undefined

@@ -22,7 +22,7 @@ export interface Filed {
   readonly identity: string
   /** Below the folder, with slashes. */
   readonly file: string
-  /** What it says, marks read; what is kept is `SECRET_SENTINEL`. */
+  /** Its content with placeholders replaced; a secret that stays as stored is `SECRET_SENTINEL`. */
   readonly body: JsonObject
   /** True when the file says exactly what the dashboard has, so that nobody needs to look closer. */
   readonly unchanged: boolean
@@ -37,13 +37,13 @@ export interface FileFlaw {
   readonly why: string
 }
 
-/** What a folder holds. */
+/** The content of a folder. */
 export interface Folder {
   readonly filed: readonly Filed[]
   readonly flaws: readonly FileFlaw[]
 }
 
-/** What marks in files are read with. */
+/** The values and keys that placeholders in files are replaced with. */
 export interface Opening {
   readonly env: Readonly<Record<string, string | undefined>>
   readonly identity: SealIdentity | undefined
@@ -55,7 +55,10 @@ export interface ExpectedFile {
   readonly there: RemoteObject
 }
 
-/** What a folder was dumped for; of one without the file that says so, the sorts that it has folders of. @throws Fault `files_unreadable` */
+/**
+ * The selection that a folder was dumped for; without the file that says so, the kinds that it has folders of. @throws Fault
+ * `files_unreadable`
+ */
 export function readIndex(dir: string, kinds: readonly MoveKind[], mayBeUnfinished = false): MoveSelection {
   const text = fileText(dir, INDEX_FILE)
   if (text === undefined) {
@@ -74,7 +77,7 @@ export function readIndex(dir: string, kinds: readonly MoveKind[], mayBeUnfinish
   return selectionIn(index, INDEX_FILE)
 }
 
-/** What a folder was dumped for before; undefined for one that holds no dump. @throws Fault `files_unreadable` */
+/** The selection that a folder was dumped for before; undefined for one that holds no dump. @throws Fault `files_unreadable` */
 export function indexBefore(dir: string, kinds: readonly MoveKind[]): MoveSelection | undefined {
   return fileText(dir, INDEX_FILE) === undefined ? undefined : readIndex(dir, kinds, true)
 }
@@ -173,7 +176,7 @@ function readerFor(
   }
 }
 
-/** What a sealed value is bound to: the object and the place in it. */
+/** The context that a sealed value is bound to: the object and the place in it. */
 export function sealPlace(kind: MoveKind, identity: string, path: Path): string {
   return `${kind.name}/${identity}/${pathText(path)}`
 }

@@ -14,7 +14,7 @@ import {
 import { omitMembers, pruned } from './rendered.ts'
 import { secretPlaces } from './secret-places.ts'
 
-/** What says twice what another member says, or belongs to one installation. */
+/** Members that repeat another one, or belong to one installation. */
 const SAID_ELSEWHERE = [
   'redirect_uri',
   'policy_id',
@@ -98,7 +98,7 @@ function references(body: JsonObject): ObjectReference[] {
   ]
 }
 
-/** What a file leaves out is said: a client keeps what is not sent. */
+/** Fills in what a file leaves out: a client keeps members that are not sent. */
 function whole(body: JsonObject): JsonObject {
   const blank = {
     policies: [],

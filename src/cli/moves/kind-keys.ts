@@ -16,7 +16,7 @@ import { shortRights } from './kind-policies.ts'
 import { omitMembers, pruned } from './rendered.ts'
 import { secretPlaces } from './secret-places.ts'
 
-/** What belongs to one installation, or changes with every request. */
+/** Members that belong to one installation, or change with every request. */
 const OF_STORAGE = [
   ...['org_id', 'last_updated', 'key_id', 'quota_renews', 'quota_remaining', 'allowance', 'last_check'],
   ...['id_extractor_deadline', 'apply_policy_id'],

@@ -79,7 +79,7 @@ export const GROUPS: MoveKind = {
   },
 }
 
-/** What a file leaves out is said: a group keeps what is not sent. */
+/** Fills in what a file leaves out: a group keeps members that are not sent. */
 function whole(body: JsonObject): JsonObject {
   return { description: '', active: true, password_max_days: 0, ...body }
 }

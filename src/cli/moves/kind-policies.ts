@@ -6,7 +6,7 @@ import { flawsThrown, type MoveKind, type RemoteObject, textAt } from './kind.ts
 import { omitMembers, pruned } from './rendered.ts'
 import { secretPlaces } from './secret-places.ts'
 
-/** What belongs to one installation: storage id, organisation, owners, times. */
+/** Members that belong to one installation: storage id, organisation, owners, times. */
 const OF_STORAGE = ['_id', 'org_id', 'date_created', 'last_updated', 'user_owners', 'user_group_owners'] as const
 const FLAGS = ['state', 'active', 'is_inactive'] as const
 
@@ -63,7 +63,7 @@ function normal(sent: JsonObject): JsonObject {
   return state === 'deny' && body.active === false ? { ...said, active: false } : said
 }
 
-/** What is no list of rights stays, and is refused by the checks. */
+/** Values that are no list of rights stay, and are refused by the checks. */
 function mapped(sent: JsonObject): JsonObject {
   try {
     return withRightsMap(sent)

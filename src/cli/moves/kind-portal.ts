@@ -15,7 +15,7 @@ const AT_ONCE = 8
 const SOLES = ['configuration', 'menus', 'css', 'js', 'catalogue'] as const
 const OF_STORAGE = ['id', '_id', 'org_id'] as const
 
-/** What a portal has one of: configuration, menus, style sheets, script and catalogue. None is ever deleted. */
+/** The singletons of a portal: configuration, menus, style sheets, script and catalogue. None is ever deleted. */
 export const PORTAL: MoveKind = {
   name: 'portal',
   choice: 'portal',
@@ -115,7 +115,7 @@ export const DOCUMENTATION: MoveKind = {
   },
 }
 
-/** What says nothing but what is usual is left out. */
+/** Leaves out members that have their usual value. */
 function shortSole(body: JsonObject): JsonObject {
   const blank: JsonObject = BLANKS[textAt(body, 'part')] ?? {}
   const said = Object.entries(omitMembers(body, ...OF_STORAGE, 'HashKeys', 'enable_dcr')).filter(
@@ -139,7 +139,7 @@ async function writeSole(api: DashboardApi, before: JsonObject, body: JsonObject
   await api.send('PUT', '/api/portal/catalogue', withNames(said, names))
 }
 
-/** What is not sent stays, so what a file leaves out is said. */
+/** Values for what a file leaves out: members that are not sent stay. */
 const BLANKS: Readonly<Record<string, JsonObject>> = {
   configuration: Object.fromEntries(Object.entries(readConfiguration({})).filter(([name]) => name !== 'enable_dcr')),
   menus: { is_active: false, menus: {} },

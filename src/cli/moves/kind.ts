@@ -3,11 +3,11 @@ import type { Json, JsonObject } from '../../model/json/json.ts'
 import type { DashboardApi } from './dashboard.ts'
 import { type Path, pathOfWords } from './paths.ts'
 
-/** What can be chosen on the command line. */
+/** The kinds that can be chosen on the command line. */
 export const CHOICES = ['labels', 'groups', 'hooks', 'apis', 'policies', 'clients', 'keys', 'portal'] as const
 export type Choice = (typeof CHOICES)[number]
 
-/** What is wrong, by name: scripts and people look it up in the documentation. */
+/** The name of a flaw, by which scripts and people look it up in the documentation. */
 export type MoveFlawName =
   | 'file_unreadable'
   | 'file_malformed'
@@ -52,7 +52,7 @@ export interface RemoteObject {
   readonly identity: string
   /** As files have it, secrets in clear where they could be read. */
   readonly body: JsonObject
-  /** What the dashboard calls it by. */
+  /** Its path at the dashboard. */
   readonly at: string
 }
 
@@ -86,7 +86,7 @@ export interface ObjectReference {
 export interface MoveKind {
   readonly name: string
   readonly choice: Choice
-  /** What one of them is called. */
+  /** The noun for one of them. */
   readonly one: string
   readonly folder: string
   /** Member that holds the identity: the same in every installation. */
@@ -97,7 +97,7 @@ export interface MoveKind {
   readonly own?: readonly string[]
   /** False: there is always one of each, and none is ever deleted. */
   readonly deletable: boolean
-  /** What a file says, in the words of files. May be handed anything. */
+  /** The content in the form of files. May be handed anything. */
   normal(body: JsonObject): JsonObject
   secrets(body: JsonObject): readonly Path[]
   /** Everything that is wrong with a body by itself. */

@@ -5,7 +5,7 @@ import { CHOICES, type Choice } from './kind.ts'
 import { type Recipient, readIdentity, readRecipient, type SealIdentity } from './seal.ts'
 import type { MoveSelection } from './selection.ts'
 
-/** What options were given, by their long names. */
+/** The given options, by their long names. */
 export type GivenOptions = Readonly<Record<string, string | boolean | readonly (string | boolean)[] | undefined>>
 
 /** Without IDs it means all: `cli/commands/commands.ts` passes an empty text then. */
@@ -64,7 +64,7 @@ export function neededOption(given: GivenOptions, name: string, how: string, fro
   return text
 }
 
-/** What the options choose; no sorts at all when they choose none. */
+/** The selection of the options; no kinds at all when they choose none. */
 export function selectionOf(given: GivenOptions): MoveSelection {
   const kinds = new Map<Choice, 'all' | readonly string[]>()
   for (const choice of CHOICES) {

@@ -13,7 +13,7 @@ interface Holder {
   readonly step: MoveStep | undefined
 }
 
-/** What is to be put in order. */
+/** The objects to put in order. */
 export interface Ordering {
   readonly dir: string
   readonly steps: readonly MoveStep[]

@@ -8,7 +8,7 @@ import { omitMembers, renderJson, sameJson } from './rendered.ts'
 import { type MoveSelection, selects } from './selection.ts'
 import { filedText, pathOfObject } from './write-files.ts'
 
-/** What a run may do: `sync` everything, `apply` no deletions, `publish` only what is not there. */
+/** The extent of a run: `sync` does everything, `apply` deletes nothing, `publish` only creates what does not exist. */
 export type Mode = 'sync' | 'apply' | 'publish'
 
 /** One thing to do. */
@@ -43,7 +43,7 @@ export function expectedFiles(standing: TargetState): Map<string, ExpectedFile> 
   return expected
 }
 
-/** What turns the dashboard into what the files say, as far as the selection goes. */
+/** Plans the changes that make the dashboard equal to the files, within the selection. */
 export function planMoves(given: {
   readonly dir: string
   readonly folder: Folder
@@ -143,7 +143,7 @@ function withoutKeptOwn({ own = [] }: MoveKind, body: JsonObject): JsonObject {
   return omitMembers(body, ...own.filter((name) => isSecretSentinel(body[name])))
 }
 
-/** What a file says nothing of stays. */
+/** Keeps members that the file does not mention. */
 function withOwn({ own = [] }: MoveKind, body: JsonObject, there: RemoteObject | undefined): JsonObject {
   const kept = own.filter((name) => !Object.hasOwn(body, name) && there?.body[name] !== undefined)
   return kept.length === 0 ? body : { ...body, ...Object.fromEntries(kept.map((name) => [name, there!.body[name]!])) }

@@ -11,7 +11,7 @@ export function flawLine({ name, file, line, field, why }: FileFlaw): string {
   return `${where}${field}: ${why} (${name})`
 }
 
-/** What a plan would do, line by line, in the order of doing. */
+/** Describes a plan line by line, in the order in which it runs. */
 export function planLines({ unchanged }: MovePlan, order: PlanOrder): string[] {
   const steps = order.flat()
   if (steps.length === 0) return [`Nothing to do: ${withNoun(unchanged, 'object')} as in the files.`]

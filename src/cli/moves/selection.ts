@@ -17,7 +17,7 @@ export interface MoveSelection {
 
 /** Everything but keys: what is moved when nobody chooses. */
 const BY_DEFAULT: readonly Choice[] = CHOICES.filter((choice) => choice !== 'keys')
-/** What belongs to APIs, and so follows their tags and labels. */
+/** The kinds that belong to APIs, and so follow their tags and labels. */
 const WITH_APIS: readonly Choice[] = ['apis', 'policies', 'clients', 'keys']
 
 /** True when only some APIs are meant. */
@@ -123,8 +123,8 @@ export function selectionIn(json: JsonObject, name: string): MoveSelection {
 }
 
 /**
- * What a folder holds after a dump into it: what it held before and what was written. A dump of some APIs only refreshes a folder of
- * all of them. @throws Fault `option_invalid` where nobody could tell afterwards which objects the folder is about
+ * The selection of a folder after a dump into it: its earlier one together with what was written. A dump of some APIs only refreshes a
+ * folder of all of them. @throws Fault `option_invalid` where nobody could tell afterwards which objects the folder is about
  */
 export function selectionAfterDump(before: MoveSelection | undefined, dump: MoveSelection): MoveSelection {
   if (before === undefined) return dump

@@ -33,7 +33,7 @@ function filedBody(kind: MoveKind, { identity, body }: RemoteObject, rule: Secre
   return filed as JsonObject
 }
 
-/** What a file would hold of an object. */
+/** The text of the file for an object. */
 export function filedText(kind: MoveKind, there: RemoteObject, rule: SecretRule): string {
   // Most objects need no change in files: they are written once.
   if (kind.own === undefined && kind.secrets(there.body).length === 0) {
@@ -51,11 +51,11 @@ function seal(kind: MoveKind, identity: string, place: Path, secret: string, rul
   return sealFor(rule.recipient, rule.seed, sealPlace(kind, identity, place), secret)
 }
 
-/** What a dump writes. */
+/** The parts of a dump. */
 export interface Dump {
   readonly dir: string
   readonly selection: MoveSelection
-  /** What the folder holds afterwards. */
+  /** The selection of the folder afterwards. */
   readonly held: MoveSelection
   readonly kinds: readonly MoveKind[]
   readonly objects: readonly { readonly kind: MoveKind; readonly there: RemoteObject }[]

@@ -70,7 +70,9 @@ export async function checkKeyReplaceable(parts: DashboardParts, call: Call, bef
   await checkSoleKeyOwner(parts, call, before)
 }
 
-/** What every way to create a key has: the draft itself refuses to replace keys of others, under whatever name they are found. */
+/**
+ * The common part of all ways to create a key: the draft itself refuses to replace keys of others, under any name that they are found by.
+ */
 type SessionDraft = Required<Pick<KeyDraft, 'session' | 'checkReplaced' | 'keepQuota' | 'actor'>>
 
 /** A session from the wire that may become a key of the caller's organisation. */

@@ -11,7 +11,7 @@ import { ProviderCaches } from '../single-sign-on/provider-cache.ts'
 import { DashboardMetrics } from './dashboard-metrics.ts'
 import { Mailer } from './mail.ts'
 
-/** What a dashboard keeps in memory between calls: one of each for all routes. */
+/** The state that a dashboard keeps in memory between calls: one of each for all routes. */
 export interface DashboardServices {
   /** Failed sign-ins of dashboard users. */
   readonly signInThrottle: LoginThrottle

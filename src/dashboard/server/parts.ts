@@ -8,7 +8,7 @@ import type { SecretParts } from '../../publish/documents/parts.ts'
 import type { Store } from '../../store/ports/ports.ts'
 import type { DashboardServices } from './compose-services.ts'
 
-/** What the dashboard is given: the store, the settings, and the way to the gateway of this process. */
+/** The inputs of a dashboard: the store, the settings, and the way to the gateway of this process. */
 export interface DashboardInputs extends SecretParts {
   readonly store: Store
   readonly clock: Clock

@@ -8,7 +8,7 @@ type Params = Readonly<Record<string, string>>
 
 const SECRET_NAME = /nonce|token|secret|key|password|code|credential/i
 const HASH = /^[0-9a-f]{64}$/
-/** What generated keys look like: ours, and those of the incumbent. */
+/** The form of generated keys: ours, and those of the incumbent. */
 const GENERATED = /^(?=.*[0-9])(?=.*[A-Z])(?=.*[a-z])[A-Za-z0-9_+/=-]{32,}$|^[0-9a-f]{56}$/
 
 /**

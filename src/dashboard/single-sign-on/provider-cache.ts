@@ -37,7 +37,7 @@ class TimedCache<Value> {
   }
 }
 
-/** What identity providers publish about themselves, by the version of the identity profile that names them. */
+/** Metadata that identity providers publish, by the version of the identity profile that names them. */
 export class ProviderCaches {
   readonly oidc: TimedCache<Configuration>
   readonly saml: TimedCache<IdpMetadata>

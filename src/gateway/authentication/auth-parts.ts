@@ -3,10 +3,10 @@ import type { Sessions } from '../sessions/sessions.ts'
 import type { KeySets } from './key-sets.ts'
 import type { CertificateKeys, Users } from './users.ts'
 
-/** What callers are identified with. */
+/** The dependencies of authentication. */
 export interface AuthParts {
   readonly sessions: Sessions
-  /** What proofs of possession are checked with. */
+  /** The dependencies of checking proofs of possession. */
   readonly bindings: BindingParts
   /** Keys of those who issue JSON Web Tokens. */
   readonly keySets: KeySets

@@ -27,8 +27,8 @@ const MOST_POLICIES = 64
 const MOST_SCOPES = 256
 
 /**
- * What is wrong with the claims of a token at this moment (RFC 7519 section 4.1); undefined when nothing is. `exp` must be there: a
- * token that never ends could not be taken back.
+ * The flaw of a token's claims at this moment (RFC 7519 section 4.1); undefined without one. `exp` is required: a token that never expires
+ * could not be revoked.
  */
 export function flawOfClaims(claims: JsonObject, rules: JwtRules, wallMs: number): ClaimFlaw | undefined {
   const { exp, nbf, iat, iss, aud, sub } = claims

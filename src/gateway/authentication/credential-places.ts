@@ -64,7 +64,7 @@ export function placesOf(api: Api): readonly CredentialPlace[] {
   return unique([...places, ...(byCertificate ? CERTIFICATE_FIELDS.map((name) => place('headers', name)) : [])])
 }
 
-/** What an API that strips credentials takes out of every request. */
+/** The places from which an API that strips credentials removes them. */
 export function strippedPlaces(auth: AuthRules): readonly CredentialPlace[] {
   if (!auth.strip) return []
   const own = alternativesOf(auth).flatMap((schemes) =>

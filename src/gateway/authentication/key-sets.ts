@@ -160,7 +160,7 @@ class KeySet implements KeySource {
         log.warn({ host: hostOf(this.#url) }, 'the JWKS URL does not return a key set')
         return
       }
-      // What was asked for before it was all forgotten may be what was to be forgotten.
+      // An answer to a request from before `forget` may be the state to be forgotten.
       if (generation !== this.generation) return
       this.#keys = keys
       this.#readAt = clock.mono()

@@ -12,7 +12,7 @@ export interface MessageSignature {
   readonly value: Buffer
 }
 
-/** What signatures speak of; '' where there is none. */
+/** The parts of a request that signatures cover; '' where absent. */
 export interface SignedMessage {
   readonly method: string
   /** Lower case, without the port where it is that of the scheme. */

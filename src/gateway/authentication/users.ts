@@ -3,7 +3,7 @@ import type { SessionRow } from '../../store/ports/ports.ts'
 
 /** How the gateway asks for people who come with a name and a password. */
 export interface Users {
-  /** What the session of a user is stored under, lower-case hex; nobody can send a key that leads there. */
+  /** The storage hash of a user's session, lower-case hex; no key that a caller can send leads to it. */
   hashOf(orgId: string, name: string): string
   /**
    * The session of the user with this password; undefined when there is none, which takes the same time; a Fault after too many
@@ -14,6 +14,6 @@ export interface Users {
 
 /** How the gateway finds the keys that client certificates are. */
 export interface CertificateKeys {
-  /** What the key of a certificate (SHA-256 in hex) is stored under, lower-case hex. */
+  /** The storage hash of a certificate's key (SHA-256 in hex), lower-case hex. */
   hashOf(orgId: string, fingerprint: string): string
 }

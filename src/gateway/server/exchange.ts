@@ -300,7 +300,7 @@ export interface AnswerInterceptor extends BodyConsumer {
   ended(x: Exchange): void
 }
 
-/** What passes of trailers, which come behind all that steps look at. */
+/** The rules by which trailers pass; they come behind all that steps look at. */
 export interface TrailerRules {
   /** Of `requestTrailers`, to the upstream. */
   forwarded(x: Exchange): string

@@ -5,8 +5,8 @@ import { pairsOf } from './field-lines.ts'
 import { dropCors } from './respond.ts'
 
 /**
- * What passes of trailers between HTTP/2 on both sides. They come behind everything that was checked, so all that steps read as a
- * credential, remove or set in a head goes, by the same functions; `hide` takes the administration secrets out of fields.
+ * The rules by which trailers pass between HTTP/2 on both sides. Trailers come behind everything that was checked, so all that steps read
+ * as a credential, remove or set in a head is removed, by the same functions; `hide` takes the administration secrets out of fields.
  */
 export function trailerRules(hide: (fields: Fields) => void): TrailerRules {
   let last: Answered | undefined
@@ -35,7 +35,7 @@ export function trailerRules(hide: (fields: Fields) => void): TrailerRules {
   }
 }
 
-/** What passed of the trailers of an answer, and all that decided it. Most calls of gRPC end alike. */
+/** The trailers of an answer that passed, and all that decided it. Most calls of gRPC end alike. */
 interface Answered extends Pick<Exchange, 'answerTrailers' | 'corsFields'> {
   readonly hasLimits: boolean
   readonly operation: CompiledTransform | undefined

@@ -34,7 +34,7 @@ export interface DimensionRow {
   }
 }
 
-/** What requests must have in common to be counted in one row, besides the hour and the status. A new one goes last. */
+/** The dimensions that requests must share to be counted in one row, besides the hour and the status. A new one goes last. */
 export const HIT_DIMENSIONS = {
   orgId: { column: 'org_id' },
   apiId: { column: 'api_id' },

@@ -65,7 +65,7 @@ export class SampleBlock {
     return wallMs >= this.#fromMs + HOUR_MS
   }
 
-  /** What was added; shares memory with the block. */
+  /** The added samples; shares memory with the block. */
   get samples(): HitSamples {
     return { hour: this.#hour, words: this.#words.subarray(0, this.count * SAMPLE_WORDS) }
   }

@@ -8,7 +8,7 @@ import { httpScheme, type Scheme } from './scheme.ts'
 const MAX_CACHE_S = 86_400
 const PASSWORD_S = 60
 
-/** What a definition says of names and passwords. */
+/** The rules of basic authentication in a definition. */
 export interface BasicRules {
   /** How long a password that was right is not hashed again; 0 = it is hashed each time. */
   readonly cacheMs: number

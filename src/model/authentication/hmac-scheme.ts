@@ -12,7 +12,7 @@ const HMAC_DEFAULTS = ['hmac-sha256', 'hmac-sha384', 'hmac-sha512'] as const
 /** All that a definition may list. */
 const HMAC_ALGORITHMS: readonly string[] = ['hmac-sha1', ...HMAC_DEFAULTS]
 
-/** What a definition says of signed requests. */
+/** The rules of signed requests in a definition. */
 export interface HmacRules {
   /** Names in lower case, as requests write them (`hmac-sha256`). */
   readonly algorithms: readonly string[]

@@ -17,6 +17,6 @@ export interface SchemeRules {
   readonly cookie: string | undefined
   /** True = of a caller without a key, the certificate of the connection is the key (method `token`). */
   readonly certificate?: boolean
-  /** What the scheme reads besides; see `settingsOf`. */
+  /** Further settings that the scheme reads; see `settingsOf`. */
   readonly settings?: unknown
 }

@@ -54,7 +54,7 @@ export interface Scheme<Method extends string = string, Settings = unknown> {
   readonly closed?: { readonly prefix: string; readonly sections: readonly (readonly string[])[] }
   /** True = a client certificate can replace the credential (`use_certificate`). */
   readonly takesCertificates?: true
-  /** What the portal gives developers for APIs with this scheme; undefined = it serves none. */
+  /** The kind of access that the portal gives developers to APIs with this scheme; undefined = none. */
   readonly access?: 'key' | 'oauth'
   /** Scheme word of `Authorization` (lower case) besides `Bearer` and `DPoP`. */
   readonly word?: string
@@ -68,7 +68,7 @@ export interface Scheme<Method extends string = string, Settings = unknown> {
   readonly identifies: boolean
   /** The settings of the scheme in a definition, besides the places. */
   read?(classic: JsonObject): Settings
-  /** What does not fit together in a classic definition with this scheme. */
+  /** Contradictions in a classic definition with this scheme. */
   flaws?(classic: JsonObject): Flaw[]
 }
 

@@ -32,7 +32,7 @@ export interface KindIndexes {
 /** Characters of a text that are filed folded, and so found by a part. */
 export const FOLDED_LENGTH = 256
 
-/** What the entries of a sorted index that is kept apart by another are filed under. */
+/** The name under which entries of a sorted index are filed that is partitioned by another index. */
 export function partitionedIndex(by: string, sorted: string): string {
   return `${by}/${sorted}`
 }

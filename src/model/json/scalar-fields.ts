@@ -9,9 +9,9 @@ export type ScalarField = (
   /** `most`: its longest, in characters; then without control characters. */
   | { readonly kind: 'text'; readonly most?: number }
 ) & {
-  /** What an answer says with it. */
+  /** Its description in answers. */
   readonly answered?: string
-  /** What a caller is to send, where that is not the same. */
+  /** Its description in requests, where it differs. */
   readonly sent?: string
 }
 
@@ -31,7 +31,7 @@ export function blankScalars(fields: ScalarFields): JsonObject {
 
 const BLANK = { flag: false, number: 0, integer: 0, text: '' } as const
 
-/** What is wrong with the value of a field; undefined = nothing. */
+/** The flaw of a field's value; undefined = none. */
 export function scalarFlaw(field: ScalarField, value: Json): string | undefined {
   switch (field.kind) {
     case 'flag':

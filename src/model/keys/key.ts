@@ -25,7 +25,7 @@ export function isKeyHash(text: string): boolean {
   return /^[0-9a-fA-F]{64}$/.test(text)
 }
 
-/** What the seal of a key is bound to. */
+/** The context that the seal of a key is bound to. */
 export function keySealContext(keyHash: string): string {
   return `key:${keyHash}`
 }

@@ -41,15 +41,15 @@ export function legacyAlgorithmOf(hex: string): LegacyAlgorithm | undefined {
 }
 
 /**
- * What a key is stored under that is known by a hash of an earlier product alone. SHA-256 is what we use ourselves. Of the others the
- * SHA3-256 of algorithm and hash: no credential has that as its SHA-256, so the hash itself opens nothing.
+ * The storage hash of a key that is known only by a hash of an earlier product. SHA-256 is our own. For others, the SHA3-256 of algorithm
+ * and hash: no credential has that as its SHA-256, so the hash itself opens nothing.
  */
 export function legacyRowHash(algorithm: LegacyAlgorithm, hex: string): Buffer {
   if (algorithm === 'sha256') return Buffer.from(hex, 'hex')
   return hash('sha3-256', `legacy key\0${algorithm}\0${hex}`, 'buffer')
 }
 
-/** What a token of the form of JSON in base64 says of itself; undefined for every other one. */
+/** The members of a token in the form of JSON in base64; undefined for every other token. */
 export function legacyToken(token: string): { org: string; id: string; algorithm: LegacyAlgorithm } | undefined {
   if (!token.startsWith('ey') || token.length > LONGEST) return undefined
   try {

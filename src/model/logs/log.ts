@@ -1,4 +1,4 @@
-/** What is known about an event besides its sentence. Values under names such as `secret` or `authorization` are masked. */
+/** Fields of a log event besides its sentence. Values under names like `secret` or `authorization` are masked. */
 export type LogFields = Readonly<Record<string, unknown>>
 
 /** The product's log as its parts see it: fixed fields first, then one sentence. Never blocks and never throws. */

@@ -1,6 +1,6 @@
 import { isIPv6 } from 'node:net'
 
-/** What one visitor holds of addresses: an IPv4 address, or the first 64 bits of an IPv6 address, whose rest costs nothing. */
+/** The addresses that count as one visitor: an IPv4 address, or the first 64 bits of an IPv6 address, whose rest costs nothing. */
 export function visitorOf(address: string): string {
   if (!isIPv6(address)) return address
   const [front = '', back] = address.split('%')[0]!.split('::')

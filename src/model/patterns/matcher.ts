@@ -48,7 +48,7 @@ export class Matcher {
   }
 }
 
-/** What it costs to find that a text does not begin as it must; to look through it costs an eighth of a unit for each character. */
+/** The cost of finding that a text does not begin as it must; to search it costs an eighth of a unit for each character. */
 const WORK_OF_LITERAL = 5
 
 /**

@@ -1,7 +1,7 @@
 import { compilePattern } from './pattern.ts'
 import { compileRewritePattern } from './rewrite-pattern.ts'
 
-// What a character does to a path, as bits: which of them a part of an expression takes.
+// The roles of characters in a path, as bits: which of them a part of an expression takes.
 const SLASH = 1
 const DOT = 2
 const SEMICOLON = 4
@@ -33,7 +33,7 @@ export function unmatchableRewrite(text: string): string | undefined {
   return matchesSomePath(compileRewritePattern(text), PATH_AND_QUERY) ? undefined : NO_PATH
 }
 
-/** What paths hold that expressions are compared with. */
+/** The form of paths that expressions are compared with. */
 interface PathForm {
   /** True = a query may follow. */
   readonly query: boolean
@@ -68,7 +68,7 @@ function matchesSomePath({ source }: RegExp, form: PathForm): boolean {
     const { takes, asserts, next } = automaton.states[(at - place) / PLACES]!
     if (next.length === 0) return true
     if (asserts === 'start' && place !== START) continue
-    // What would follow it takes nothing more; nothing else could match.
+    // The next part takes nothing more; nothing else could match.
     if (asserts === 'end') {
       if (place !== START && place !== BEHIND_DOT && place !== BEHIND_DOTS && automaton.endsFrom(next)) return true
       continue

@@ -7,7 +7,7 @@ import { prebuilt } from '../../errors/fault.ts'
  * is compared with 1,500 expressions, or with a million literal ones. Keywords of schemas: `api/schema-work.ts`.
  */
 export const MOST_PATTERN_WORK = 20_000_000
-/** What an expression costs besides: it is compiled when it is first run, and again when the engine has dropped it (about 70 µs). */
+/** The further cost of an expression: it is compiled at its first run, and again when the engine has dropped it (about 70 µs). */
 export const WORK_OF_EXPRESSION = 10_000
 
 /** Nothing is served that was not compared with all that it must be. */

@@ -22,7 +22,7 @@ const COUNTED = /\{(\d{1,9})(?:(,)(\d{0,9}))?\}/y
 const NAMED_GROUP = /\?P?<[A-Za-z_]\w*>/y
 const SYNTAX = /[\\^$.*+?()[\]{}|/-]/
 
-/** What differs between the two kinds of patterns. */
+/** The differences between the two kinds of patterns. */
 interface Dialect {
   /** `{name}` is one path segment, and a `/` followed by `*` any tail. */
   readonly templates: boolean
@@ -299,7 +299,7 @@ function characterClass(reader: Reader): PatternPiece {
   return { text: `(?:${[own, ...long.map(escaped)].join('|')})`, size: 1 + long.join('').length, choices: long.length }
 }
 
-/** What the members of a range fold to. Those that fold to something else stay in the class: no folded text has them. */
+/** Adds the folded forms of a range. Members that fold to something else stay in the class: no folded text has them. */
 function addFolded(words: Set<string>, from: string, to: string): void {
   for (const [letter, folded] of foldingLetters()) if (letter >= from && letter <= to) words.add(folded)
 }

@@ -21,7 +21,7 @@ const PIECE = /\$(\d{1,2})|\$svc_context\.trigger-(\d{1,3})-(\w+-\d{1,3})(?:-(\d
 const OTHER_VARIABLE = /\$(?:[a-z]+_context|[a-z]+_meta|secret_[a-z]+)\./i
 /** Characters of a path and query (RFC 3986 sections 3.3 and 3.4). */
 const LITERAL = /^[A-Za-z0-9\-._~!$&'()*+,;=:@/?%]*$/
-/** What the incumbent reads from the query of such an address. */
+/** The options that the incumbent reads from the query of such an address. */
 const LOOP_OPTION = /[?&](?:method|loop_limit|check_limits)=/
 
 /** Takes a target apart. Answers the reason in words that follow "the target" when it is none that we serve. */

@@ -11,7 +11,7 @@ export function readOwners(body: JsonObject): Owners {
   return { users: textsOf(body.user_owners), groups: textsOf(body.user_group_owners) }
 }
 
-/** What a stored API is filed under by owner: `u:<user>` and `g:<group>` of each, or `*` where nobody owns it. */
+/** The index values of a stored API by owner: `u:<user>` and `g:<group>` of each, or `*` where nobody owns it. */
 export function ownersOf(body: JsonObject): string[] {
   const { users, groups } = readOwners(body)
   const filed = [...users.map((id) => `u:${id}`), ...groups.map((id) => `g:${id}`)]

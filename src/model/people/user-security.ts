@@ -89,8 +89,8 @@ export function loginFamily(userId: string): string {
 }
 
 /**
- * What ends for good when a user is switched off or deleted shares this, besides the user's sessions: sign-ins that wait for a second
- * factor, sign-in nonces that the user asked for, and notes of the sessions that were opened on the user's word.
+ * The family of everything that ends for good when a user is deactivated or deleted, besides the user's sessions: sign-ins that wait for a
+ * second factor, sign-in nonces that the user asked for, and notes of the sessions that were opened on the user's word.
  */
 export function activeFamily(userId: string): string {
   return `active:${userId}`
@@ -101,7 +101,7 @@ export function hasSecondFactor({ totp, passkeys }: UserSecurity): boolean {
   return totp !== undefined || passkeys.length > 0
 }
 
-/** What changes with every change of the password, and tells nothing of it: so that what was begun with another one ends. */
+/** A value that changes with every change of the password and reveals nothing of it: what was begun with an earlier password ends. */
 export function passwordStamp({ password_hash: stored }: UserSecurity): string {
   return stored === undefined ? '' : hash('sha256', stored).slice(0, 32)
 }

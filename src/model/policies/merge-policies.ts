@@ -200,7 +200,7 @@ function united({ pathLists, versions, endpoints, extra }: Gathered) {
   }
 }
 
-/** What no policy gave the API comes from the top level. Limits of its endpoints go with the rate. */
+/** Fills in from the top level what no policy gave the API. Limits of its endpoints belong to the rate. */
 function inherit(apiId: string, api: Gathered, top: Gathered): Unscoped {
   const { endpoints, ...lists } = united(api)
   return {

@@ -60,7 +60,7 @@ function endpointMatchers(right: EffectiveRight, ignoreCase: boolean): readonly 
  * that each request takes from, in order: `before`, rate, quota.
  */
 export class SessionGrant {
-  // What each request reads comes first: with thousands of keys in use each line of memory is waited for.
+  // Fields that each request reads come first: with thousands of keys in use each line of memory is waited for.
   private readonly paths: readonly PathRule[] | undefined
   private readonly endpoints: readonly EndpointRule[]
   private readonly limits: readonly Limit[]

@@ -46,7 +46,7 @@ export function unitePaths(lists: readonly (readonly AllowedUrl[])[]): readonly 
 }
 
 /**
- * What two lists of allowed paths allow both, where the second names only patterns of the first; undefined where it names another one:
+ * The common part of two lists of allowed paths, where the second names only patterns of the first; undefined where it names another one:
  * two regular expressions have no common one. No list at all allows every path.
  */
 export function commonPaths(a: readonly AllowedUrl[], b: readonly AllowedUrl[]): readonly AllowedUrl[] | undefined {

@@ -25,10 +25,9 @@ export interface SessionReadback {
 }
 
 /**
- * What is to be stored of a session that was read, perhaps edited, and sent back. A read shows what is in force: members that come back
- * as shown were not written by the caller, and stay as they are stored. So nothing that a policy, a client or a login gave
- * becomes the session's own, and limits that several APIs share are not multiplied. Another list of policies is another session:
- * it is taken as sent.
+ * The session to store after a read, perhaps edited, was sent back. A read shows the effective session: members that come back as shown
+ * were not written by the caller, and stay as they are stored. So nothing that a policy, a client or a login gave becomes the session's
+ * own, and limits that several APIs share are not multiplied. Another list of policies is another session: it is taken as sent.
  */
 export function sessionToStore(sent: JsonObject, { stored, shown }: SessionReadback): JsonObject {
   if (!isSame(policiesOf(sent), policiesOf(shown))) return sent

@@ -158,7 +158,7 @@ function secretFits(parts: OAuthParts, client: OAuthClient, sent: readonly (read
   return fits && sameSecret(sent)
 }
 
-/** What the body repeats must be what Basic says, and not another secret of the client that is valid as well. */
+/** The body must repeat what Basic says, and not another secret of the client that is valid as well. */
 function sameSecret(sent: readonly (readonly string[])[]): boolean {
   const [first = [], ...others] = sent
   return others.every((other) => other.some((spelling) => first.some((own) => equalSecrets(spelling, own))))

@@ -106,7 +106,7 @@ function readKeys({ jwks = null, jwks_uri = null }: JsonObject, method: string):
   return jwks
 }
 
-/** What consent pages show: text of a reasonable length, and links that no page can be made to run. */
+/** The fields that consent pages show: text of a reasonable length, and links that no page can be made to run. */
 function readPresented(sent: JsonObject): JsonObject {
   const presented: JsonObject = {}
   for (const name of KEPT) {

@@ -161,7 +161,7 @@ async function readJson(call: OAuthCall): Promise<JsonObject> {
   return value
 }
 
-/** What `publish` refuses was asked for by metadata. */
+/** Turns refusals of `publish` into those of client metadata. */
 async function publishing(saved: Promise<SavedClient>): Promise<SavedClient> {
   try {
     return await saved

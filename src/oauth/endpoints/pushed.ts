@@ -75,7 +75,7 @@ export async function commitUse(parts: OAuthParts, changes: readonly Change[]): 
   }
 }
 
-/** What a failed commit of such changes means to the caller. */
+/** The fault for the caller when a commit of such changes fails. */
 export function toUnusableFault(error: unknown): unknown {
   return isConflict(error) ? fault('oauth_request_uri_unusable') : error
 }

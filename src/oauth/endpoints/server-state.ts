@@ -6,7 +6,7 @@ import { type DeviceAttempts, deviceAttempts } from './device-attempts.ts'
 
 const WARNED_EVERY_MS = 3_600_000
 
-/** What an authorization server keeps in memory between calls. */
+/** The state that an authorization server keeps in memory between calls. */
 export interface ServerState {
   readonly deviceAttempts: DeviceAttempts
   /** Failed password checks, shared with basic authentication where the process serves both. */

@@ -11,7 +11,7 @@ import { issueTokens } from '../tokens/issue.ts'
 import { isStillGranted } from '../tokens/scopes.ts'
 import type { DeviceBody } from '../tokens/tickets.ts'
 
-/** What each poll that comes too early adds to the interval (RFC 8628 section 3.5), and where that ends. */
+/** Each poll that comes too early adds this to the interval (RFC 8628 section 3.5), up to a bound. */
 const SLOWER_S = 5
 const SLOWEST_S = 60
 

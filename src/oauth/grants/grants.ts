@@ -26,5 +26,5 @@ const HANDLERS: Readonly<Record<GrantType, GrantHandler>> = {
   'urn:ietf:params:oauth:grant-type:device_code': deviceGrant,
 }
 
-/** What answers the token requests of each grant. */
+/** The handlers of token requests, by grant. */
 export const GRANT_HANDLERS: ReadonlyMap<string, GrantHandler> = new Map(Object.entries(HANDLERS))

@@ -106,7 +106,7 @@ function keepAnswer({ parts, hash }: Use, row: TicketRow, issued: Issued): reado
   ]
 }
 
-/** What a second use gets. */
+/** The answer to a second use. */
 async function again(use: Use, row: TicketRow): Promise<OAuthAnswer> {
   const { parts, call, hash, binding } = use
   const now = parts.clock.wall()

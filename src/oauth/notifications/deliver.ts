@@ -164,7 +164,7 @@ export class Deliveries {
     }
   }
 
-  /** What nobody wants any more counts as taken. */
+  /** An event that nobody wants any more counts as delivered. */
   async #sendEvent(event: EventMessage): Promise<string> {
     const to = await eventTarget(this.#parts, event)
     if (to === undefined) return ''

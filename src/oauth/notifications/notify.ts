@@ -44,8 +44,8 @@ export function openDelivery(sealKey: Uint8Array, row: DeliveryInput): string {
 }
 
 /**
- * What goes over the wire for a body at a time of sending (Unix seconds). Without a shared secret there is nothing to sign with,
- * and neither of the two fields that prove the sender is there.
+ * The message on the wire for a body at a time of sending (Unix seconds). Without a shared secret nothing can be signed, and the two fields
+ * that prove the sender are absent.
  */
 export function webhookMessage(sharedSecret: string, body: string, atS: number): WebhookMessage {
   const headers = { 'Content-Type': 'application/json', 'User-Agent': USER_AGENT }

@@ -49,9 +49,9 @@ const WINDOW_MS = 60_000
 const ID_LIMIT = 256
 
 /**
- * What the tokens of this call will be bound to, by the rules of the API. A proof that is sent is checked (RFC 9449 section
- * 4.3) and used up, unless the API does not know DPoP: then it is ignored. Likewise the certificate of the connection
- * (RFC 8705 section 3). Call it after client authentication: it writes.
+ * The binding of the tokens of this call, by the rules of the API. A proof that is sent is checked (RFC 9449 section 4.3) and used up,
+ * unless the API does not know DPoP: then it is ignored. Likewise the certificate of the connection (RFC 8705 section 3). Call it after
+ * client authentication: it writes.
  * @throws Fault `oauth_invalid_proof` when the proof is not valid, was used before, or is missing where it is required,
  * `oauth_invalid_request` when the certificate is missing, `store_away`, `store_full`
  */

@@ -1,4 +1,4 @@
-// What RFC 3986 allows, with an authority. `new URL` alone would forgive blanks, line feeds, backslashes and missing slashes.
+// The characters that RFC 3986 allows, with an authority. `new URL` alone would forgive blanks, line feeds, backslashes and missing slashes.
 const ABSOLUTE_URL = /^https?:\/\/[^/?#][!#-;=?-[\]_a-z~]*$/i
 const PERCENT = /%[0-9A-Fa-f]{2}/g
 const UNRESERVED = /[A-Za-z0-9._~-]/

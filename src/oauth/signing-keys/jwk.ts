@@ -44,7 +44,7 @@ export function publicJwk(key: KeyObject): { readonly jwk: JsonObject; readonly 
   return { jwk, thumbprint: hash('sha256', JSON.stringify(jwk), 'base64url') }
 }
 
-/** What makes the key, in the order of RFC 7638 section 3.2. */
+/** The members that make up the key, in the order of RFC 7638 section 3.2. */
 function essentialMembers({ kty, crv, x, y, e, n }: JsonObject): JsonObject | undefined {
   if (kty === 'EC' && crv === 'P-256')
     return fits(x, COORDINATE) && fits(y, COORDINATE) ? { crv, kty, x, y } : undefined

@@ -65,7 +65,7 @@ export function readJwt(text: string, types: readonly string[]): Jwt | string {
   return { ...compact, algorithm: alg }
 }
 
-/** What of a signed token can be read before anybody knows by which algorithms its signature may be checked. */
+/** The parts of a signed token that can be read before it is known by which algorithms its signature may be checked. */
 export type CompactJwt = Omit<Jwt, 'algorithm'>
 
 /** As `readJwt`, for tokens of at most `limit` characters and with any algorithm: the caller knows which are allowed. */
@@ -90,8 +90,8 @@ export function readCompact(text: string, limit: number, types: readonly string[
 }
 
 /**
- * What is wrong with the times of a token that a client made itself (RFC 7519 sections 4.1.4 to 4.1.6), in words: each is optional, and
- * counts where it is there. Clocks may differ by `skewS` seconds.
+ * The flaw of the times in a token that a client made itself (RFC 7519 sections 4.1.4 to 4.1.6), in words: each is optional, and checked
+ * where present. Clocks may differ by `skewS` seconds.
  */
 export function flawOfTimes({ exp, nbf, iat }: JsonObject, nowS: number, skewS: number): string | undefined {
   if (exp !== undefined && typeof exp !== 'number') return 'the exp is malformed'

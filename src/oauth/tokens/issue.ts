@@ -16,7 +16,7 @@ import { accessTokenLifeS, refreshTokenLifeS } from './lifetimes.ts'
 import type { RefreshBody } from './tickets.ts'
 import { sessionBody } from './token-session.ts'
 
-/** What a grant has come to: who gets tokens, for what, and what must be committed together with them. */
+/** The result of a grant: who gets tokens, for what, and what must be committed together with them. */
 export interface TokenGrant {
   readonly client: OAuthClient
   readonly scope: string
@@ -229,7 +229,7 @@ function refreshChange(
   return { op: 'putTicket', hash: hashKey(refreshToken), row, ifAbsent: true }
 }
 
-/** What a refresh starts from: the rules as they were given, or the user, whose rules may change meanwhile. */
+/** The rules that a refresh starts from: the given ones, or the user, whose rules may change meanwhile. */
 function keptRules({ user, keyRules }: TokenGrant): Pick<RefreshBody, 'user_hash' | 'user_generation' | 'key_rules'> {
   if (user !== undefined) return { user_hash: user.hash, user_generation: user.generation }
   return keyRules === undefined ? {} : { key_rules: keyRules }

@@ -5,7 +5,7 @@ import type { Binding } from '../proofs/dpop.ts'
 import { signJwt } from '../signing-keys/jwt.ts'
 import { type KeyParts, signingKey } from '../signing-keys/keys.ts'
 
-/** What an access token says. */
+/** The claims of an access token. */
 export interface AccessTokenFacts {
   readonly clientId: string
   /** Who allowed it; '' = the client acts for itself. */

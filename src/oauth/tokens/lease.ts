@@ -37,7 +37,7 @@ export class Lease {
   async held(): Promise<boolean> {
     const now = this.#clock.wall()
     if (this.#until - now > LASTS_MS - RENEWED_AFTER_MS) return true
-    // What has expired counts as absent.
+    // An expired lease counts as absent.
     const standing = this.#until > now ? { ifVersion: this.#version } : { ifAbsent: true }
     const until = now + LASTS_MS
     try {

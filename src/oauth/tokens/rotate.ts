@@ -10,7 +10,7 @@ export function sealAnswer(parts: Pick<OAuthParts, 'sealKey'>, hash: Buffer, iss
   return seal(parts.sealKey, JSON.stringify(issued), contextOf(hash)).toString('base64')
 }
 
-/** What `sealAnswer` sealed for this refresh token. @throws Fault `seal_broken` */
+/** Opens what `sealAnswer` sealed for this refresh token. @throws Fault `seal_broken` */
 export function openAnswer(parts: Pick<OAuthParts, 'sealKey'>, hash: Buffer, sealed: string): Issued {
   return JSON.parse(unseal(parts.sealKey, Buffer.from(sealed, 'base64'), contextOf(hash)).toString('utf8')) as Issued
 }

@@ -32,7 +32,7 @@ export function isStillGranted(
   return granted === scopeLeft(granted, client, rules)
 }
 
-/** What of a scope that was granted may still be asked for. */
+/** The part of a granted scope that may still be requested. */
 export function scopeLeft(
   granted: string,
   client: Pick<OAuthClient, 'scope'>,

@@ -5,9 +5,9 @@ import { hasRights, NARROWED_BY, rightsAndLimitsOf } from '../../model/sessions/
 import type { Policy, Session } from '../../model/sessions/session.ts'
 
 /**
- * What the session of an access token says about rights and limits. Policies of the client are named, not copied, so that an
- * edited one reaches live tokens; rules from the login page or a user can only narrow them, and apply alone where the
- * client had none when they were given (`standaloneMark`). Its metadata are those of the rules, and of the client what they do not name.
+ * The rights and limits in the session of an access token. Policies of the client are named, not copied, so that an edited one reaches live
+ * tokens; rules from the login page or a user can only narrow them, and apply alone where the client had none when they were given
+ * (`standaloneMark`). Its metadata are those of the rules, and of the client what they do not name.
  * @throws Fault `oauth_no_policy` when neither gives any right
  */
 export function sessionBody(

@@ -7,7 +7,7 @@ import type { Change, Revision } from '../../store/ports/ports.ts'
 import { clockOf, type SecretParts } from '../documents/parts.ts'
 import { moveObjects } from './move-objects.ts'
 
-/** What an installation knows of itself, in one document. */
+/** The document in which an installation describes itself. */
 export interface Installation {
   /**
    * Organisation of objects that name none. The id exists before the organisation does, so that objects created until then
@@ -16,11 +16,11 @@ export interface Installation {
   readonly default_org: DocumentId
   /** SHA-256 of the token in the set-up link, hex; '' = closed for ever. */
   readonly setup_hash: string
-  /** What tells the seal key from another, hex; '' in documents of older versions. */
+  /** Identifies the seal key, hex; '' in documents of older versions. */
   readonly seal_hash: string
 }
 
-/** What documents of older versions lack. */
+/** Defaults for documents of older versions. */
 const NO_KEY = { seal_hash: '' }
 
 /** The one document of kind `installation`. */
@@ -80,7 +80,7 @@ export function putInstallation(installation: Installation, ifRevision: Revision
   return { op: 'put', kind: 'installation', id: INSTALLATION_ID, body, ifRevision }
 }
 
-/** What closes the set-up link, where it is open: it opens nothing once there is a user. */
+/** The change that closes the set-up link, where it is open: it opens nothing once there is a user. */
 export async function closeSetup(parts: Pick<SecretParts, 'documents'>): Promise<Change[]> {
   const known = await readInstallation(parts)
   return known === undefined || known.setup_hash === ''

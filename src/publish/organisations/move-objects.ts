@@ -5,7 +5,7 @@ import type { Change, SessionRow, StoredDocument } from '../../store/ports/ports
 import type { SecretParts } from '../documents/parts.ts'
 import { basicUserHash } from '../keys/basic-auth-users.ts'
 
-/** What the gateway keeps for an organisation. */
+/** The kinds of objects that the gateway stores for an organisation. */
 export const OBJECT_KINDS = [
   'api',
   'policy',

@@ -38,7 +38,7 @@ export function newOrganisation(
   return withLock(parts, async () => {
     const { id, body, changes, from } = await prepareOrganisation(parts, sent, wanted)
     const revision = await parts.documents.commit(changes, auditOf(parts, actor, 'organisation.create', id, { id }))
-    // What another thread made between the look and the commit.
+    // Objects that another thread created between the read and the commit.
     if (from !== undefined) await moveObjects(parts, from, id)
     return { organisation: { id, revision, body }, revision }
   })

@@ -12,7 +12,7 @@ export type StoredCredential = Pick<User, 'access_hmac' | 'access_sealed'>
 /** Credential fields of a user without an API credential. */
 export const NO_CREDENTIAL: StoredCredential = { access_hmac: '', access_sealed: '' }
 
-/** What an API credential is found by. An HMAC, so that a copy of the store is no list of credentials to try. */
+/** The look-up value of an API credential. An HMAC, so that a copy of the store is no list of credentials to try. */
 export function accessHmac({ sealKey }: Pick<SecretParts, 'sealKey'>, accessKey: string): string {
   return createHmac('sha256', sealKey)
     .update(JSON.stringify(['access_key', accessKey]))
@@ -24,7 +24,7 @@ export function newAccessKey(): string {
   return randomBytes(KEY_BYTES).toString('hex')
 }
 
-/** What is stored of an API credential. */
+/** The stored form of an API credential. */
 export function storeCredential(
   parts: Pick<SecretParts, 'sealKey'>,
   userId: DocumentId,

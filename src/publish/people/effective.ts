@@ -4,7 +4,7 @@ import type { User } from '../../model/people/user.ts'
 import { groupOf, groupPermissions, NOTHING, type StoredGroup } from '../../model/people/user-group.ts'
 import type { PublishParts } from '../documents/parts.ts'
 
-/** What a user may do now. */
+/** The effective rights of a user. */
 export interface Effective {
   readonly permissions: Permissions
   /** False: neither credential nor session opens anything. */

@@ -44,7 +44,7 @@ export interface SavedUser {
   readonly revision: Revision
 }
 
-/** What can be changed of a user. Members that are not there stay as they are. */
+/** The editable members of a user. Absent members stay as they are. */
 export type UserEdit = Partial<Omit<User, 'org_id' | 'created_at'>>
 
 export interface EditRules {
@@ -111,7 +111,7 @@ export async function prepareUser(parts: SecretParts, draft: UserDraft): Promise
   return { id, body, accessKey, change }
 }
 
-/** What is stored of the password of a new user. */
+/** The stored form of a new user's password. */
 async function keepPassword(
   parts: SecretParts,
   { password, email, samePerson, imported = false }: UserDraft,

@@ -17,7 +17,7 @@ export interface SavedPolicy {
   readonly revision: Revision
 }
 
-/** What may differ between those who store policies. */
+/** The differences between those who store policies. */
 export interface PolicyRules {
   /** Keep the `id` that was sent with a new one; the gateway's setting unless given. */
   readonly explicitIds?: boolean

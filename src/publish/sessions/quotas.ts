@@ -34,7 +34,7 @@ export async function resetQuotas(
   for (const id of ids) await parts.counters.resetQuota(id)
 }
 
-/** What was used of a quota elsewhere. `endsInMs`: until its window ends; 0 = it begins a new one. */
+/** Quota that was used elsewhere. `endsInMs`: until its window ends; 0 = it begins a new one. */
 interface UsedElsewhere {
   readonly used: number
   readonly endsInMs: number
@@ -97,7 +97,8 @@ export async function sessionView(
 }
 
 /**
- * What a caller who has read a session wants stored of it: see `sessionToStore`. `withheld` as for the read. @throws Fault `key_invalid` (400), `store_away`
+ * The session to store for a caller who has read and edited it: see `sessionToStore`. `withheld` as for the read. @throws Fault
+ * `key_invalid` (400), `store_away`
  */
 export async function sessionUpdateOf(
   parts: SessionParts,

@@ -13,7 +13,7 @@ import { readPolicies } from '../policies/policies.ts'
 
 /** A stored session as the gateway applies it. */
 export interface InForce {
-  /** What is stored; of a token of the password grant, with what its user may do now. */
+  /** The stored body; of a token of the password grant, with the present rights of its user. */
   readonly body: JsonObject
   /** The session itself; that of a token as its client makes it now. */
   readonly session: Session

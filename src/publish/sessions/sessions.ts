@@ -72,7 +72,7 @@ export async function evictionOf(
   })
 }
 
-/** What the stored APIs of an organisation among these say about keys. */
+/** The rules about keys of those stored APIs among these that belong to an organisation. */
 export async function keyRulesOf(
   parts: PublishParts,
   orgId: string,

@@ -26,7 +26,7 @@ export interface PasswordChange {
   readonly actor: string
   /** True: for the users as they were read alone, not for what another write made of them meanwhile. */
   readonly asRead?: boolean
-  /** What is to be done in the same commit. */
+  /** Further changes for the same commit. */
   readonly changes?: readonly Change[]
 }
 
@@ -38,8 +38,8 @@ function checkUserPassword({ userPasswordRules = fallbackRules }: SecretParts, p
 }
 
 /**
- * What a new user is given as password: a text that meets the rules, hashed; or, where `imported`, an argon2id or bcrypt hash as it is.
- * @throws Fault `password_invalid` (400), naming a bcrypt hash that cannot be taken over, `passwords_busy` (503)
+ * The first password of a user: a text that meets the rules, hashed; or, where `imported`, an argon2id or bcrypt hash as it is. @throws
+ * Fault `password_invalid` (400), naming a bcrypt hash that cannot be taken over, `passwords_busy` (503)
  */
 export async function newUserPassword(
   parts: SecretParts,
@@ -106,7 +106,7 @@ async function readAgain(parts: SecretParts, users: readonly StoredDocument[]): 
   })
 }
 
-/** What changes with every change of the user's password. */
+/** A value that changes with every change of the user's password. */
 export function stampOf({ body }: Pick<StoredDocument, 'body'>): string {
   return passwordStamp(securityOf(body))
 }

@@ -126,7 +126,7 @@ function isAnother(voucher: Json | undefined, before: Json | undefined): boolean
 
 const VOUCHED = ['voucher', 'ceiling'] as const
 
-/** What of a profile says who answers for it. */
+/** The members of a profile that say who is responsible for it. */
 function vouchedBy(body: JsonObject): JsonObject {
   return Object.fromEntries(VOUCHED.flatMap((name) => (body[name] === undefined ? [] : [[name, body[name]]])))
 }
@@ -137,7 +137,7 @@ function unvouched(body: JsonObject): JsonObject {
   return rest
 }
 
-/** What a read has around a profile: sent back it is no part of it, least of all the copy in `Data`, which nothing seals. */
+/** The envelope of a profile in a read: sent back it is no part of it, least of all the copy in `Data`, which nothing seals. */
 const ENVELOPE = ['Status', 'Data'] as const
 
 /** Where a secret is sent to. */

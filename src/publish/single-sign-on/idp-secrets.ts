@@ -38,8 +38,8 @@ export function takeSecrets(profile: JsonObject): { readonly blank: JsonObject; 
 }
 
 /**
- * What is stored of the secrets of a profile. One that is sent blank stays as it was, unless it would then be sent to another
- * address than before: permission to change the profile does not imply knowing the secret. @throws Fault `profile_invalid` (400)
+ * The stored form of the secrets of a profile. One that is sent blank stays as it was, unless it would then be sent to another address than
+ * before: permission to change the profile does not imply knowing the secret. @throws Fault `profile_invalid` (400)
  */
 export function sealSecrets(
   { sealKey }: Pick<SecretParts, 'sealKey'>,

@@ -49,7 +49,7 @@ export async function removeHook(
   await parts.documents.commit([{ op: 'delete', kind: HOOK, id, ifRevision: revision }], audit)
 }
 
-/** What of a stored webhook is sealed. @throws Fault `seal_broken` */
+/** The secrets of a stored webhook, unsealed. @throws Fault `seal_broken` */
 export function hookSecretsOf(
   { sealKey }: Pick<SecretParts, 'sealKey'>,
   { id, body }: Pick<StoredDocument<'hook'>, 'id' | 'body'>,

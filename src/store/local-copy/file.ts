@@ -15,7 +15,7 @@ const SCHEMA = [
   'CREATE TABLE IF NOT EXISTS seen (only INTEGER PRIMARY KEY CHECK (only = 1), revision INTEGER NOT NULL) STRICT',
 ]
 
-/** What is noted is written together, so often. */
+/** Notes are written together, at this interval. */
 const WRITE_EVERY_MS = 200
 /** More than this that waits to be written is not worth its memory: what is left out is read again some time. */
 const MOST_WAITING = 20_000
@@ -26,7 +26,7 @@ type Note = (statements: Statements) => void
 type Statements = ReturnType<typeof prepare>
 
 /**
- * What a node has read of its store, on its own disk: for the time when the store is away. Written a little later, and never
+ * The data that a node has read of its store, on its own disk: for the time when the store is away. Written a little later, and never
  * waited for: it may lack the newest, and it is thrown away when it cannot be read.
  */
 export class CopyFile {
@@ -169,7 +169,7 @@ export class CopyFile {
     this.db.close()
   }
 
-  /** What goes is never left out: only what comes may be. */
+  /** Deletions are never left out; only additions may be. */
   private note(note: Note): void {
     if (this.waiting.length < MOST_WAITING) this.waiting.push(note)
   }

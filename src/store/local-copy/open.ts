@@ -126,7 +126,7 @@ class Beside {
     return this.store.commit(changes, audit)
   }
 
-  /** What was changed is not known until it is read again. */
+  /** Changed entries are unknown until they are read again. */
   changed({ changes, sessions, revision, missed }: FeedEvent): void {
     if (missed) this.copy.forget()
     for (const { op, kind, id } of changes) {

@@ -87,7 +87,7 @@ export class MemoryRecords implements Records {
     const kept = this.rows.slice(Math.max(0, this.rows.length - keep)).filter(({ record }) => record.at >= before)
     const gone = this.rows.length - kept.length
     this.keep(kept)
-    // What was left out before the oldest record that is kept says nothing of those that are.
+    // Records that were left out before the oldest stored one say nothing about the stored ones.
     const oldest = kept.reduce(
       (least, { record }) => Math.min(least, record.at),
       kept.length === 0 ? before : Number.POSITIVE_INFINITY,

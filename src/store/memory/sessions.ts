@@ -38,7 +38,7 @@ export class MemorySessions implements Omit<Tokens, 'getTicket' | 'familyTickets
     return row && !isEvicted(row, this.clock.wall()) ? toRow(hashText(hash), row) : undefined
   }
 
-  /** What is kept under a hash, a string of bytes, whether it may be forgotten or not. */
+  /** The entry under a hash, a string of bytes, whether it may be forgotten or not. */
   found(hash: string): { text: string; facts: SessionFacts } | undefined {
     const row = this.rows.get(hash)?.row
     if (row === undefined) return undefined

@@ -4,7 +4,7 @@ import type { JsonObject, Stored } from '../../model/json/json.ts'
 import type { Session } from '../../model/sessions/session.ts'
 import type { Millis } from '../../model/time/clock.ts'
 
-// What a commit is made of, and what its rows read as: the words of `ports.ts`, which hands them on.
+// The parts of a commit, and the form in which its rows are read: the terms of `ports.ts`, which passes them on.
 
 /** Grows by one with every commit; 0 before the first. */
 export type Revision = number

@@ -282,9 +282,9 @@ export interface Counters {
   /** Writes `remaining` and `resetMs` of every limit without taking anything; answers what `take` would. */
   peek(limits: readonly Limit[], now: Instant): Awaitable<number>
   /**
-   * What this node admits by itself while `take` fails; answers at once, as `take`. Of a rate what it used in the window before, or
-   * a twentieth of the limit where that is more; of a quota what was left when counts were last had. What it admits is counted
-   * when they are back. Absent where counts are always at hand.
+   * The number of permits that this node gives by itself while `take` fails; answers at once, as `take`. Of a rate what it used in the
+   * window before, or a twentieth of the limit where that is more; of a quota what was left when counts were last available. These permits
+   * are counted when the counts are back. Absent where counts are always at hand.
    */
   takeAlone?(limits: readonly Limit[], now: Instant): number
   /**

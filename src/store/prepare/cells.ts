@@ -1,7 +1,7 @@
 import { fault } from '../../errors/fault.ts'
 import { isObject, type JsonObject } from '../../model/json/json.ts'
 
-// What the cells of the store's rows are made of: each function checks a value and copies it. What it refuses is a mistake of
+// The cells of the store's rows: each function checks a value and copies it. A refusal is a mistake of
 // the calling code, never of a client: fault `internal`.
 
 /** The 32 bytes of a hash held as a string of bytes. */

@@ -53,8 +53,8 @@ export interface KnownQuota {
 }
 
 /**
- * What one node knows of a count that is kept in Redis, and what it holds of it. What each request looks at comes first and is made
- * of small whole numbers: with thousands of keys, every other place in memory is waited for.
+ * The knowledge of one node about a count that is stored in Redis, and the permits that it has of it. Fields that each request reads come
+ * first and are small whole numbers: with thousands of keys, every other place in memory is waited for.
  */
 export class Count {
   readonly generation: number = 0
@@ -90,7 +90,7 @@ export class Count {
   readonly key: string
   /** Where it is found, see `Limit.slot`. */
   readonly slot: number
-  /** What is known of it is kept so long after its last use. */
+  /** Its state is kept so long after its last use. */
   readonly keptMs: number
   /** As `freeAtMs`, from the moment when Redis was asked. */
   freeInMs = 0
@@ -170,7 +170,7 @@ export class Count {
     if (this.fetching) return 0
     const batch = Math.max(1, this.batch(this.localRate, max))
     if (this.aheadMs <= LONG_AHEAD_MS) return this.held * REFILL_PART < batch ? batch : 0
-    // What is left of a long lease ends with it: the next must be there by then.
+    // The rest of a long lease ends with it: the next must be there by then.
     const endsSoon = this.firstUntilMs - now < this.aheadMs / SOON_PART
     const lasting = endsSoon ? this.held - this.firstPermits : this.held
     return lasting * LONG_REFILL_PART < batch + LONG_REFILL_PART ? batch : 0
@@ -247,7 +247,7 @@ export class Count {
     known.ends = ends
   }
 
-  /** What was held, or was to be given back, means nothing to Redis any more. */
+  /** Leased permits, and those to be returned, mean nothing to Redis any more. */
   forget(): void {
     this.later.length = 0
     this.held = 0
@@ -259,7 +259,7 @@ export class Count {
   private estimate(now: MonoMillis, elapsedMs: number): void {
     const mean = (old: number, calls: number) => {
       const lately = (calls * 1000 * RATE_SECONDS) / elapsedMs
-      // What comes again after a pause is likely to come as it did before.
+      // Traffic that resumes after a pause is likely to have its earlier rate.
       if (elapsedMs > RATE_PAUSE_MS) return Math.round(Math.max(lately, old / 2))
       return Math.round(old + ((lately - old) * elapsedMs) / (elapsedMs + RATE_HALF_MS))
     }

@@ -4,7 +4,7 @@ import type { Clock, MonoMillis } from '../../model/time/clock.ts'
 import { Count } from './count.ts'
 import { counterNames } from './keys.ts'
 
-/** What a node knows of a quota is kept so long after its last use: it may have to tell a Redis that has lost it. */
+/** The state of a quota is kept so long after its last use: it may have to restore a Redis that has lost it. */
 const QUOTA_KEPT_MS = 60_000
 /** Longer than a call may be on its way. */
 const RATE_KEPT_MS = 5_000

@@ -31,7 +31,7 @@ export interface PermitRequest {
 
 const NONE: Place['unused'] = new Map()
 
-/** What a round says of a count, to be said again where it is not heard. */
+/** The message of a round about a count, to be repeated where it is not received. */
 interface Place extends Pick<Count, 'back' | 'unused' | 'toldTo' | 'aloneUses'> {
   readonly count: Count
   readonly index: number
@@ -124,7 +124,7 @@ export class PermitBatch {
     const known = this.places.get(count)
     if (known !== undefined) return known
     const { back, toldTo, aloneUses } = count
-    // What is noted from now on is for the next round.
+    // Uses that are noted from now on are for the next round.
     const unused = count.unused.size === 0 ? NONE : count.unused
     const { generation } = count.known
     const place = { count, index: this.places.size, back, unused, toldTo, aloneUses, generation, max: -1, windowMs: 0 }

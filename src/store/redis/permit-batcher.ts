@@ -23,7 +23,7 @@ const PATIENCE_MS = 1_000
 const AT_ONCE = 2
 const ASKS_PER_ROUND = 250
 /**
- * What nobody waits for is gathered for so long, unless a round goes sooner: the longer, the longer its leases last, of which this
+ * Permits that nobody waits for are gathered for so long, unless a round goes sooner: the longer, the longer its leases last, of which this
  * is a small part.
  */
 const GATHER_MS = 2
@@ -52,7 +52,7 @@ export class PermitBatcher {
   private returning = new Set<Count>()
   /** Of the memory of Redis: it changes when Redis has lost what it knew. */
   private mark = ''
-  /** What Redis is offered as its mark, with a number, so that none is offered twice. */
+  /** The mark that is offered to Redis, with a number, so that none is offered twice. */
   private readonly markStart = randomBytes(12).toString('hex')
   private marks = 0
   private open = 0
@@ -202,7 +202,7 @@ export class PermitBatcher {
       for (const [i, ask] of round.asks.entries()) {
         ask.settle(results[i]!.passed, results[i]!.refuses, when)
       }
-      // What came too late to be used.
+      // Permits that came too late to be used.
       for (const { counts } of round.asks) for (const count of counts) if (count.owes) this.returning.add(count)
       this.parts.onAnswer()
     }

@@ -55,7 +55,7 @@ export function placesBelow(...members: readonly string[]): (document: JsonObjec
 function isSecret(text: string, path: TreePath, document: JsonObject): boolean {
   const name = path.at(-1)!
   const pointer = path.at(-2) ?? ''
-  // What a converted document keeps of the other format lies under pointers to its places (`conversion-remainder.ts`).
+  // A converted document stores members of the other format under pointers to their places (`conversion-remainder.ts`).
   const meant = pointer.startsWith('/') ? pointer.slice(pointer.lastIndexOf('/') + 1) : name
   if (SHARED.has(meant)) return true
   const isKey =

@@ -181,7 +181,7 @@ function sealedAudit(audit: Audit, rows: SealedRows): Audit {
   }
 }
 
-/** What is at hand at once stays so: the path of a request waits for no promise that it need not wait for. */
+/** Values that are at hand stay so: the path of a request waits for no promise that it need not wait for. */
 function later<Found, Made>(found: Awaitable<Found>, make: (found: Found) => Made): Awaitable<Made> {
   return found instanceof Promise ? found.then(make) : make(found)
 }

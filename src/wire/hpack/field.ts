@@ -1,7 +1,7 @@
 import { CLASS, TOKEN, VALUE } from '../http1/chars.ts'
 import { isBlank } from '../http1/scan.ts'
 
-/** What a field means to us. */
+/** The kinds of fields that HTTP/2 treats differently. */
 export const KIND = {
   ordinary: 0,
   method: 1,

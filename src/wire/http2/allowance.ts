@@ -19,7 +19,7 @@ export class Allowance {
     return --this.left >= 0
   }
 
-  /** What a peer does usefully allows it more of the rest. */
+  /** Useful work of a peer allows it more of the rest. */
   earn(count: number): void {
     this.left = Math.min(this.burst, this.left + count)
   }

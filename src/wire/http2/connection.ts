@@ -119,7 +119,7 @@ export class Http2Connection<X extends WireExchange> implements Timed, OpenConne
     if (this.busy.size === 0) this.linger()
   }
 
-  /** What still goes out goes out; then the connection ends, whether the client closes it or not. */
+  /** Pending output is sent; then the connection ends, whether the client closes it or not. */
   private linger(): void {
     if (!this.over) this.deadline = performance.now() + LINGER_MS
   }

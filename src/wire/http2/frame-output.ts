@@ -180,7 +180,7 @@ export class FrameOutput {
     this.writes++
     this.lent = undefined
     this.lentBytes = 0
-    // What failed may still be read by the write that was cut off.
+    // A failed buffer may still be read by the write that was cut off.
     if (error) {
       this.socket.destroy()
       return

@@ -1,6 +1,6 @@
 import { CONNECTION_SPECIFIC, type Field, isPseudo, KIND } from '../hpack/field.ts'
 
-/** What frames, routes or authenticates a message does not come behind it (RFC 9110 section 6.5.1). */
+/** Fields that frame, route or authenticate a message are no trailers (RFC 9110 section 6.5.1). */
 const NOT_TRAILING: ReadonlySet<string> = new Set([
   ...CONNECTION_SPECIFIC,
   ...['host', 'content-length', 'expect', 'te', 'trailer', 'authorization', 'cookie', 'set-cookie', 'content-type'],

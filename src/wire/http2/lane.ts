@@ -229,7 +229,7 @@ export class Lane<X extends WireExchange> implements Timed, ExchangeLink, RelayS
     this.endUnread()
   }
 
-  /** What a client still sends is discarded within bounds; then it gets the end of the stream (RFC 9113 section 8.1). */
+  /** Discards what a client still sends, within bounds; then it gets the end of the stream (RFC 9113 section 8.1). */
   private endUnread(): void {
     const { intake, stream } = this
     if (stream === undefined || intake.finished) return

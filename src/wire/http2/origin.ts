@@ -55,7 +55,7 @@ export class Http2Origin implements Origin, OriginOutlet, StreamUser, Timed {
   private requestDone = false
   private answering = false
   private refusedOnce = false
-  /** What the request consists of so far, to be sent again; undefined when it has become too much. */
+  /** The request so far, to be sent again; undefined when it has become too much. */
   private kept: { head: string; body: Buffer[]; bytes: number } | undefined = { head: '', body: [], bytes: 0 }
   private deadline = 0
   private totalDeadline = 0
@@ -180,7 +180,7 @@ export class Http2Origin implements Origin, OriginOutlet, StreamUser, Timed {
     return this.stream?.send(chunk, from, to, last, this.trailers(last)) ?? false
   }
 
-  /** What follows the body of a client that may send such. */
+  /** The trailers of a client that may send them. */
   private trailers(last: boolean): string | undefined {
     if (!last) return undefined
     const x = this.user?.x

@@ -23,7 +23,7 @@ const IDLE_PER_DATA = 10
 /** Streams that a peer may reset, or cause to be reset, at once and a second: browsers that leave a page reset what it loads. */
 const RESET_BURST = 200
 const RESETS_PER_SECOND = 33
-/** What a field block may have of bytes besides the fields that it may hold. */
+/** The bytes that a field block may have besides the fields that it may hold. */
 const BLOCK_SPARE_BYTES = 16_384
 /** Payload of the PING that asks whether the first GOAWAY was read. */
 const DRAIN_PING = 0x64726169

@@ -10,7 +10,7 @@ export interface StreamUser {
   streamFields(fields: readonly Field[], tooLarge: boolean, last: boolean): boolean
   /** Bytes of the body, perhaps none; `last` with its end. Not called while the stream is paused. */
   streamBody(chunk: Buffer, from: number, to: number, last: boolean): void
-  /** What was sent has gone out as far as it must for more to be taken. */
+  /** Sent bytes have gone out as far as they must for more to be accepted. */
   streamDrained(): void
   /** The stream is over. `code` = how it was reset, by either side or with its connection; 0 when both sides had said all. */
   streamClosed(stream: FramedStream, code: number): void

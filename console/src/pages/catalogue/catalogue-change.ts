@@ -30,7 +30,7 @@ export function useQuickChange(): (edit: Edit) => void {
     mutationKey: QUICK_CHANGE,
     mutationFn: async (edit: Edit) => {
       const next = await editStored(edit)
-      // What is shown holds the edits that wait behind this one too: the last of them brings what is stored.
+      // The shown values also hold the edits that wait behind this one: the last of them loads the stored values.
       if (client.isMutating({ mutationKey: QUICK_CHANGE }) === 1) await show(client, next)
     },
     scope: { id: 'catalogue' },

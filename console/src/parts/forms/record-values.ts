@@ -3,7 +3,7 @@ import type { FormValues } from './form-values.ts'
 
 const BLANK: Partial<Record<PlainField['kind'], FormValues[string]>> = { switch: false, list: [], choices: [] }
 
-/** What fields show of a record whose members have their names. */
+/** The values that fields show of a record whose members have their names. */
 export function valuesFrom(fields: readonly PlainField[], record: Readonly<Record<string, unknown>>): FormValues {
   return Object.fromEntries(
     fields.map(({ name, kind }) => [name, (record[name] as FormValues[string] | undefined) ?? BLANK[kind] ?? '']),

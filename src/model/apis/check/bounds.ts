@@ -11,7 +11,9 @@ export interface Bound {
   readonly most: number
   /** All matches of the wildcards count together. */
   readonly together?: true
-  /** What counts where it is not each entry: operations of a path item, placeholders of each name or of a text, characters of texts. */
+  /**
+   * The counted things where they are not entries: operations of a path item, placeholders of each name or of a text, characters of texts.
+   */
   readonly counts?: 'operations' | 'placeholders of names' | 'placeholders' | 'characters'
 }
 

@@ -70,7 +70,7 @@ export function oasAuthFlaws(document: JsonObject, extension: JsonObject): Flaw[
   return [...flaws, ...choiceFlaws(document, extension, methodsOf(classic).length)]
 }
 
-/** What the document says of methods in classic words; with what it carries from its classic days, where it does. */
+/** The authentication of a document in classic terms; with the parts that it carries from a conversion. */
 function readingOf(document: JsonObject, extension: JsonObject): JsonObject {
   if (!isEmpty(objectOf(extension, 'classic').kept)) return servedClassic(document)
   const authentication = objectOf(objectOf(extension, 'server'), 'authentication')

@@ -33,7 +33,7 @@ export class ValueSchemas {
   readonly #all: Ajv
   readonly #document: JsonObject
   readonly #root: TreePath
-  /** What was compiled of the document, by its text: an engine takes 0.2 ms for the smallest schema, and most are alike. */
+  /** Compiled parts of the document, by their text: an engine takes 0.2 ms for the smallest schema, and most are alike. */
   readonly #known = new Map<string, ValueCheck>()
 
   /** `document` is what references resolve in; `root` its path in the input; `work` the compile budget of the whole definition. */
@@ -142,7 +142,7 @@ function modern(schema: Json, named = false): Json {
   return made
 }
 
-/** What only answers hold is not asked of requests (OpenAPI 3.0, `readOnly`). */
+/** Drops members that only answers hold from what requests must have (OpenAPI 3.0, `readOnly`). */
 function forRequests(schema: JsonObject): void {
   const { required, properties } = schema
   if (!Array.isArray(required) || !isObject(properties)) return

@@ -39,7 +39,7 @@ export function placeOf(api: ListenPlace): string | undefined {
   return `${api.domain} ${templateKey(api.listenPath, true)}`
 }
 
-/** What a place can be found by. */
+/** The keys by which a place can be found. */
 export interface PlaceKeys {
   /** '' where no organisation can own the domain, and where there is none. */
   readonly domain: string

@@ -71,7 +71,7 @@ export function withServer(document: JsonObject, url: string): JsonObject {
 }
 
 /**
- * What a caller who has read a document with `withServer` wants stored of it: the address stays as it is stored, and does not become
+ * Removes from a document that was read with `withServer` the address that the read added: the stored address stays, and does not become
  * the document's own by being sent back.
  */
 export function withoutServer(sent: JsonObject, stored: JsonObject, url: string): JsonObject {
@@ -99,7 +99,7 @@ interface Section {
   readonly option: 'allowList' | 'validateRequest' | 'mockResponse'
   /** Of the extension's operations. */
   readonly name: string
-  /** What it holds where it was not there before. */
+  /** Its content where there was none before. */
   readonly first: JsonObject
   /** True for the operations that it can speak of. */
   readonly fits: (operation: JsonObject, path: string, document: JsonObject) => boolean

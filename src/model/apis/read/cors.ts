@@ -63,7 +63,7 @@ export function corsFlaws(format: Format, definition: JsonObject): Flaw[] {
   return flaws
 }
 
-/** What of CORS rules can have no effect: origins that no browser sends, and names that no header has. */
+/** CORS rules without any effect: origins that no browser sends, and names that no header has. */
 export function idleCorsFlaws(format: Format, definition: JsonObject): Flaw[] {
   const { path, enabled, exposed, headers, origins } = PLACES[format]
   const cors = corsOf(format, definition)

@@ -220,7 +220,7 @@ const middleware = () =>
     operations: map(operation()),
   })
 
-/** What a conversion carries beside the document (see conversion-remainder.ts). */
+/** The remainder that a conversion carries beside the document (see conversion-remainder.ts). */
 const kept = () => map(object({ put: list(anything()) }))
 
 /** JSON Schema of the extension `x-svc-api-gateway`. */

@@ -58,7 +58,7 @@ export function mailOptionsOf(stored: unknown): MailOptions {
   return readMailOptions(isObject(stored) ? stored : {}) as unknown as MailOptions
 }
 
-/** What placeholders leave behind: their values as text of one line, and which of them were used. */
+/** Replaces placeholders by their values as text of one line, and reports which of them were used. */
 export function filled(
   template: string,
   values: Readonly<Record<string, string>>,

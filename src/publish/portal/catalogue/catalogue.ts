@@ -178,7 +178,7 @@ async function checked(
   )
 }
 
-/** What follows from policy and API, where the caller does not say it. */
+/** Fills in what follows from policy and API, where the caller does not say it. */
 async function completed(
   { documents }: PublishParts,
   orgId: string,

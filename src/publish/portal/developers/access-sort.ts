@@ -6,7 +6,7 @@ import { apiOfOrg } from '../../apis/api-ids.ts'
 import type { PublishParts } from '../../documents/parts.ts'
 import { policyNamed } from './policy-named.ts'
 
-/** What a policy gives a developer: a key, or an OAuth client. */
+/** The access that a policy gives a developer: a key, or an OAuth client. */
 export type AccessType = 'key' | 'oauth'
 
 /** Words of policies and APIs for the sorts that are served, in lower case. */
@@ -40,15 +40,15 @@ export async function wantedPolicies(
   return [...found.values()]
 }
 
-/** What keys and clients name a policy by. */
+/** The id by which keys and clients name a policy. */
 export function policyIdOf({ id, body }: StoredDocument): string {
   return typeof body.id === 'string' && body.id !== '' ? body.id : id
 }
 
 /**
- * What these policies give, by what they say themselves and by the APIs that they have rights on. All must give one sort.
- * @throws Fault `key_needless` (400) when no credential is asked for, `access_unserved` (400) naming the sort,
- * `subscription_refused` (400) when they are of several sorts
+ * The kind of access that these policies give, by their own members and by the APIs that they have rights on. All must give one kind.
+ * @throws Fault `key_needless` (400) when no credential is asked for, `access_unserved` (400) naming the kind, `subscription_refused` (400)
+ * when they are of several kinds
  */
 export async function accessTypeOf(
   parts: { readonly documents: Pick<Documents, 'find'> },

@@ -28,7 +28,7 @@ export interface AccessDraft {
   readonly developer: StoredDocument
   /** By either of their ids; all of one sort. */
   readonly policies: readonly string[]
-  /** What the developer said in asking for it: goes into the metadata of the key; of an app, what it is for. */
+  /** The developer's answers in the request: they go into the metadata of the key; of an app, what it is for. */
   readonly fields?: Readonly<Record<string, string>>
   readonly oauth?: AppDraft
   /** Unix seconds at which a key expires at the latest; else as its policies say. */
@@ -37,6 +37,6 @@ export interface AccessDraft {
   readonly version?: string
   readonly actor: string
   readonly action: string
-  /** What else is to be stored in the same transaction, which writes the developer as `developerBody`. */
+  /** Further changes for the same transaction, which writes the developer as `developerBody`. */
   readonly beside?: (issued: IssuedAccess, developerBody: JsonObject) => readonly Change[]
 }

@@ -6,8 +6,8 @@ import type { Change, Documents } from '../../../store/ports/ports.ts'
 import { developerById, developerChange } from './developer-change.ts'
 
 /**
- * What goes with the writing or deletion (`after` undefined) of an OAuth client that is an app of a developer: the record, where
- * something changes that it shows. None for other clients. @throws Fault `store_away`
+ * The changes that accompany the writing or deletion (`after` undefined) of an OAuth client that is an app of a developer: the record,
+ * where something changes that it shows. None for other clients. @throws Fault `store_away`
  */
 export async function changesWithClient(
   parts: { readonly documents: Pick<Documents, 'get'> },

@@ -43,7 +43,7 @@ export async function issueAccess(parts: SecretParts, draft: AccessDraft): Promi
   return made.issued
 }
 
-/** What a developer gets to see of new access, once. */
+/** The view of new access that a developer sees once. */
 export function toAccessView(issued: IssuedAccess): JsonObject {
   if (issued.kind === 'key') return { RawKey: issued.rawKey, Password: '' }
   const { clientId, secret, policyId, redirectUri } = issued
@@ -197,7 +197,7 @@ async function checkStillThere(
 /** Fields of a request that an app stores separately. */
 const ABOUT_APPS = ['oauth_app_description', 'oauth_use_case']
 
-/** What the keys of a developer say about it. */
+/** The metadata about a developer in the developer's keys. */
 function metaDataOf(
   { config }: Pick<PublishParts, 'config'>,
   { id, body }: StoredDocument,

@@ -204,7 +204,7 @@ function newPassword(
   return storeDeveloperPassword(parts, body, { password, history, imported })
 }
 
-/** What was checked against a password that another one has replaced meanwhile is void. */
+/** A check against a password that was replaced meanwhile is void. */
 function checkedPassword(first: StoredDocument, now: StoredDocument, kept: StoredPassword | undefined): JsonObject {
   if (kept === undefined) return {}
   if (first.body.password !== now.body.password)

@@ -96,7 +96,7 @@ export async function changesWithDeletion(
   return [...changes, developerChange(developer, withoutKey(developer.body, hexOf(row.hash)))]
 }
 
-/** What goes with a rotation: what becomes of the old key and of those before it, and the record. `untilMs` 0 = they end now. */
+/** The changes that accompany a rotation: of the old key and of those before it, and the record. `untilMs` 0 = they end now. */
 export async function changesWithRotation(
   parts: { readonly tokens: Tokens },
   developer: StoredDocument | undefined,

@@ -7,14 +7,14 @@ import { clockOf, type SecretParts } from '../../documents/parts.ts'
 
 /** Fewest characters of a developer's password, with any schema file. */
 const SHORTEST = 6
-/** What holds where there is no schema file. */
+/** The schema where there is no schema file. */
 export const DEVELOPER_PASSWORD_SCHEMA: JsonObject = { title: 'Password', type: 'string', minLength: SHORTEST }
 /** Former passwords that are kept at most. */
 const MOST_FORMER = 24
 
 const fallbackRules = passwordRules(DEVELOPER_PASSWORD_SCHEMA)
 
-/** What is stored of a password. */
+/** The stored members of a password. */
 export type StoredPassword = Pick<JsonObject, 'password' | 'password_updated' | 'PWHistory'>
 
 /** A password that was sent for a developer. */
@@ -27,9 +27,8 @@ export interface SentPassword {
 }
 
 /**
- * What is to be stored of a password that is to be a developer's: hashed, unless it is a hash already. `body` is that of the
- * developer as it is now; `{}` for a new one.
- * @throws Fault `developer_password_invalid` (400) naming the rule that it breaks, `passwords_busy` (503)
+ * The stored form of a developer's password: hashed, unless it is a hash already. `body` is that of the developer as it is now; `{}` for a
+ * new one. @throws Fault `developer_password_invalid` (400) naming the rule that it breaks, `passwords_busy` (503)
  */
 export async function storeDeveloperPassword(
   parts: SecretParts,

@@ -11,7 +11,7 @@ import { accessTypeOf, policyIdOf, wantedPolicies } from '../developers/access-s
 import { policyNamed } from '../developers/policy-named.ts'
 import { portalConfiguration } from '../settings/configuration.ts'
 
-/** What a request asks for, looked up. */
+/** The access that a request asks for, looked up. */
 export interface RequestedAccess {
   readonly policies: readonly StoredDocument[]
   /** By the `id` that keys name them by, each once. */

@@ -32,11 +32,11 @@ export interface RequestCaller {
   readonly canSendLink: () => Promise<void>
 }
 
-/** What became of a request. */
+/** The outcome of a request. */
 export interface RequestOutcome {
   readonly id: DocumentId
   readonly developer: StoredDocument
-  /** What the developer gets, as callers see it; undefined while there is nothing. */
+  /** The developer's access, as callers see it; undefined while there is none. */
   readonly access?: JsonObject
   /** True when the access was created by this call, and not only shown again. */
   readonly fresh?: boolean

@@ -21,7 +21,7 @@ export async function findSingleton(
   return documents.find(kind, 'org_id', orgId)
 }
 
-/** What is to be written, and who writes it. */
+/** The new content, and who writes it. */
 export interface SingletonChange {
   readonly kind: SingletonKind
   readonly orgId: string

@@ -3,7 +3,7 @@ import { type Clock, type Millis, type MonoMillis, systemClock } from '../../../
 import type { StoreClock } from '../../ports/ports.ts'
 import type { Db } from './db.ts'
 
-/** What is not warned of. */
+/** Differences up to this are not warned of. */
 const TOLERATED_MS = 2_000
 const MEASURE_EVERY_MS = 60_000
 /** A wall clock that was set is noticed so soon. */
@@ -18,7 +18,7 @@ const ROUGH_MS = 500
  */
 export class DatabaseClock implements StoreClock {
   readonly #system: Clock
-  /** What the monotonic clock is behind the database. */
+  /** The distance of the monotonic clock from the database's. */
   #base: number
 
   constructor(system: Clock = systemClock) {
@@ -38,7 +38,7 @@ export class DatabaseClock implements StoreClock {
     return this.own() - this.wall()
   }
 
-  /** What this node's own clock says. */
+  /** The time of this node's own clock. */
   own(): Millis {
     return this.#system.wall()
   }
@@ -57,7 +57,7 @@ export class ClockWatch {
   readonly #db: Db
   readonly #clock: Clock
   readonly #log: Log
-  /** What the wall clock was ahead of the monotonic one when both were last looked at. */
+  /** The distance of the wall clock from the monotonic one when both were last read. */
   #difference: number
   #measuredAt = 0
   #timer: NodeJS.Timeout | undefined

@@ -13,7 +13,7 @@ export function toCell(text: string): string {
   return text.replace(ESCAPED, (character) => (character === '\0' ? '\u0001\u0002' : '\u0001\u0003'))
 }
 
-/** What `toCell` was given. */
+/** The inverse of `toCell`. */
 export function fromCell(cell: string): string {
   return cell.replace(ESCAPES, (pair) => (pair === '\u0001\u0002' ? '\0' : '\u0001'))
 }

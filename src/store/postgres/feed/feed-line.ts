@@ -76,7 +76,7 @@ export class FeedLine {
   /** Reads and tells everything that was committed before the call. @throws Fault `store_away` */
   async catchUp(): Promise<void> {
     if (this.running !== undefined) {
-      // What is under way may have read before.
+      // A read that is under way may have read the state before.
       this.again = true
       return this.running
     }

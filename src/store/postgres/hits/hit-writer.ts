@@ -10,7 +10,7 @@ import { DimensionUses } from './hit-dimensions.ts'
 import { HIT_MONTHS, Months, monthOfDay } from './months.ts'
 
 const HOURS_PER_DAY = 24
-/** What waits is written together, but no more than this at once. */
+/** Waiting jobs are written together, but no more than this at once. */
 const JOBS_AT_ONCE = 200
 const ROWS_PER_STATEMENT = 500
 /** Added up at once, in about a millisecond. As much time is left to what else the thread does, such as requests. */

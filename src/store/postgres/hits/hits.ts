@@ -69,7 +69,7 @@ export function openHits(db: Db, writer: HitWriter, journal: HitJournal): Hits {
     },
     async purgeHits(beforeDay) {
       const day = wholeNumber(beforeDay)
-      // What waits in the journal may be as old.
+      // Hits that wait in the journal may be as old.
       await journal.settle()
       return purgeHits(db, writer, day)
     },

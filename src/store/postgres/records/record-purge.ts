@@ -17,7 +17,7 @@ export async function purgeRecords(
     `SELECT number FROM record ORDER BY number DESC LIMIT 1 OFFSET ${keep}`,
   )
   if (beyond !== undefined) rows += await inSteps(db, 'number <= $1::bigint', beyond.number)
-  // What was left out before the oldest record that is kept says nothing of those that are.
+  // Records that were left out before the oldest stored one say nothing about the stored ones.
   await db.run(
     `DELETE FROM record_dropped WHERE minute < coalesce((SELECT min(at_ms) FROM record), $1::bigint) / ${MINUTE_MS}`,
     [before],

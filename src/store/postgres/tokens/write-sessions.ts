@@ -9,7 +9,7 @@ import type { SessionDraft } from '../writer/group-rows.ts'
 /** The sorts of `session_ref`: what a session can be listed by. `key`: sessions that are no tokens of clients, see `keyIndexEntries`. */
 export const REF: Readonly<Record<SessionRefType, number>> = { org: 1, api: 2, policy: 3, client: 4, key: 5 }
 
-/** What makes the stored sessions, and what they are listed by, what their drafts say. */
+/** The statements that make the stored sessions, and their index entries, equal to their drafts. */
 export function sessionWrites(changed: readonly Changed<SessionDraft>[]): Sql[] {
   // One that was deleted and made again has another number.
   const gone = changed.flatMap(({ before, now }) =>

@@ -4,7 +4,7 @@ import { toCell } from '../documents/texts.ts'
 import { type Changed, columns } from '../writer/draft.ts'
 import type { DeliveryDraft, TicketDraft } from '../writer/group-rows.ts'
 
-/** What makes the stored tickets what their drafts say. */
+/** The statements that make the stored tickets equal to their drafts. */
 export function ticketWrites(changed: readonly Changed<TicketDraft>[]): Sql[] {
   const gone = changed.filter(({ now }) => now === undefined).map(({ before }) => before!)
   const put = changed.flatMap(({ now }) => (now?.put === undefined ? [] : [{ ...now, put: now.put }]))
@@ -60,7 +60,7 @@ function upsertTickets(rows: readonly (TicketDraft & { readonly put: NonNullable
   }
 }
 
-/** What makes the outbox what its drafts say. */
+/** The statements that make the outbox equal to its drafts. */
 export function deliveryWrites(rows: readonly DeliveryDraft[]): Sql[] {
   const made = rows.flatMap(({ id, made }) => (made === undefined ? [] : [{ id, ...made }]))
   return [...(made.length > 0 ? [insertDeliveries(made)] : []), ...rows.flatMap(settlements)]

@@ -32,7 +32,7 @@ export interface AuditDraft {
   readonly changes: readonly AuditedChange[]
 }
 
-/** What a group has done to its state. */
+/** The effects of a group on its state. */
 export interface AppliedGroup {
   readonly outcomes: readonly CommitOutcome[]
   readonly events: readonly FeedEvent[]

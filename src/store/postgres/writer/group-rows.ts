@@ -41,7 +41,7 @@ export interface TicketDraft {
 
 export interface DeliveryDraft {
   readonly id: number
-  /** What became of one that was there, in order; of one that is new, what it is. */
+  /** The outcomes of existing deliveries, in order; of a new one, its state. */
   readonly outcomes: readonly DeliveryOutcome[]
   readonly made?: { readonly queue: string; readonly sealed: string; readonly createdAt: Millis }
 }

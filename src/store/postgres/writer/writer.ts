@@ -112,7 +112,7 @@ export class Writer {
 
   private runGroup(works: readonly Work[]): Promise<Committed> {
     let name = randomUUID()
-    /** What was sent to be committed and never answered. */
+    /** The outcome of a group that was sent to be committed and never answered. */
     const sent: { done: Committed | undefined } = { done: undefined }
     return this.reach.patiently(() =>
       this.lend(async (client) => {

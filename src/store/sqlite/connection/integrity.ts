@@ -41,7 +41,7 @@ function hasTable(db: DatabaseSync, name: string): boolean {
 
 /** The check of a file at the start of its store. */
 export interface StartCheck {
-  /** What was found while the start waited; undefined = nothing yet. */
+  /** Damage that was found while the start waited; undefined = none yet. */
   readonly damage: string | undefined
   /** Ends a check that still runs. */
   close(): Promise<void>

@@ -168,7 +168,7 @@ async function startChecked(file: string, link: WriterLink, damage: StoreDamage)
   return check
 }
 
-/** What is due by the wall clock and by the time since the start: a wall clock that jumps ahead deletes nothing early. */
+/** Expiry follows the wall clock and the time since the start: a wall clock that jumps ahead deletes nothing early. */
 function steadyTime(clock: Clock): () => Millis {
   const [wall, mono] = [clock.wall(), clock.mono()]
   return () => Math.min(clock.wall(), wall + clock.mono() - mono)

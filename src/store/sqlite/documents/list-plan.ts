@@ -173,7 +173,7 @@ function isOneValue(list: PreparedList, drive: Drive): drive is ListCondition {
 /** Entries of an index in their order: all of a kind, or those within one value of the index that it is kept apart by. */
 interface Walk {
   readonly name: string
-  /** What their values begin with; '' = they are not kept apart. */
+  /** The prefix of their values; '' = they are not partitioned. */
   readonly prefix: string
   readonly within: ListCondition | undefined
 }
@@ -292,7 +292,7 @@ function fromCondition(kind: Kind, { name, values }: ListCondition): Sql {
   return { text: `${WALK} WHERE c.kind = ? AND c.name = ? AND ${any.text}`, values: [kind, name, ...any.values] }
 }
 
-/** What a document must meet besides what it is read by. */
+/** The conditions that a document must meet besides the one that it is read by. */
 function testsOf(list: PreparedList, drive?: ListCondition): Sql {
   const tests = conditionTests(list.conditions.filter((condition) => condition !== drive))
   if (list.part === undefined) return tests

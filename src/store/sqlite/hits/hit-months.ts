@@ -3,7 +3,7 @@ import type { DatabaseSync } from 'node:sqlite'
 import { monthOf, nextMonthOf } from '../../../model/time/calendar.ts'
 import { addHitSql, HIT_COLUMNS, upsertHitSql } from './hit-columns.ts'
 
-/** What a round changed must be committed as well. */
+/** The changes of a round must be committed as well. */
 const ROUND_MS = 4
 const STEP_ROWS = 50
 

@@ -79,7 +79,7 @@ export function sqliteHits(db: DatabaseSync, write: (write: Write) => Promise<nu
     knows: (orgId, name, value) => usage.knows(orgId, name, value),
     async purgeHits(beforeDay) {
       const day = wholeNumber(beforeDay)
-      // What waits in the journal may be as old.
+      // Hits that wait in the journal may be as old.
       await journalLeft()
       return runInSlices(() => write({ sort: 'purgeHits', beforeDay: day }))
     },

@@ -9,7 +9,7 @@ import { type HitJournal, hitJournal } from './hit-journal.ts'
 import { type HitPurge, hitPurge } from './hit-purge.ts'
 import { type HitTables, hitTables } from './hit-tables.ts'
 
-/** What is written besides commits. */
+/** The writes besides commits. */
 export type CountWrite = Extract<Write, { sort: 'hits' | 'samples' | 'dimensions' | 'quotas' }>
 
 /** A journal is rolled up after this time at the latest, or after so many bytes. */
@@ -44,7 +44,7 @@ export class CountWriter {
       this.foldAll()
       onBusy()
     }, FOLD_EVERY_MS)
-    // What the process before has left.
+    // Rows that the process before has left.
     this.foldAll()
   }
 

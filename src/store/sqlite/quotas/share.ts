@@ -30,7 +30,7 @@ export interface Taken {
   readonly limits: readonly (readonly [remaining: number, resetMs: number])[]
 }
 
-/** What the owning thread tells besides its answers. */
+/** The messages of the owning thread besides its answers. */
 export type FromOwner = { readonly type: 'events'; readonly events: EventPack } | { readonly type: 'closed' }
 
 /** The data from which the owning thread serves the others. */

@@ -27,7 +27,7 @@ export function recordRows(db: DatabaseSync): RecordRows {
   const old = db.prepare('SELECT row FROM record INDEXED BY record_search WHERE at < ? ORDER BY at LIMIT ?')
   const remove = db.prepare('DELETE FROM record WHERE row = ?')
   const removeDetail = db.prepare('DELETE FROM record_detail WHERE record = ?')
-  // What was left out before the oldest record that is kept says nothing of those that are.
+  // Records that were left out before the oldest stored one say nothing about the stored ones.
   const removeDropped = db.prepare(`DELETE FROM record_dropped WHERE (minute, org_id, api_id) IN (
     SELECT minute, org_id, api_id FROM record_dropped
     WHERE minute < coalesce((SELECT min(at) FROM record), ?) / 60000 LIMIT ?)`)

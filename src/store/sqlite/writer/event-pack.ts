@@ -9,7 +9,7 @@ export interface EventPack {
   readonly numbers: readonly number[]
   /** Hashes of all sessions, in the order of the events, as one string of bytes. */
   readonly hashes: string
-  /** What the events say of documents, by their place; those that say nothing are left out. */
+  /** The document changes of the events, by their place; events without any are left out. */
   readonly changes: readonly (readonly [place: number, changes: FeedEvent['changes']])[]
 }
 

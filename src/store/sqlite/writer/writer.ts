@@ -99,7 +99,7 @@ class Writer {
     if (group.length > 0) this.runGroup(group)
     this.fold()
     if (this.commits.length + this.counts.length > 0) this.schedule()
-    // What is left in the journals is safe there, but nobody is left without an answer.
+    // Rows that are left in the journals are safe there, but every caller gets an answer.
     else if (this.closing && !this.countWriter.asked) this.close()
     else if (this.countWriter.busy) this.schedule()
   }

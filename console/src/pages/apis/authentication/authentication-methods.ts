@@ -14,7 +14,7 @@ export const isSection = (proof: Proof): boolean => schemeForm(proof).declared =
 /** Where the extension says who may call. */
 export const AUTHENTICATION = [EXTENSION, 'server', 'authentication'] as const
 
-/** What proves who calls, of all that is on; the key where a definition turns nothing on. */
+/** The proofs of identity that are on; the key where a definition turns nothing on. */
 export function proofsOf(classic: Definition): readonly Proof[] {
   if (classic.use_keyless === true) return []
   const on = PROOFS.filter((proof) => classic[schemeForm(proof).on] === true)
@@ -33,24 +33,24 @@ function hasOther(classic: Definition): boolean {
   return OTHERS.some((name) => classic[name] === true) || at(classic, ['external_oauth', 'enabled']) === true
 }
 
-/** What the form asks for. */
+/** The proofs that the form selects. */
 export function proofsIn({ method, methods }: FormValues): readonly Proof[] {
   if (method === 'several') return PROOFS.filter((proof) => Array.isArray(methods) && methods.includes(proof))
   return PROOFS.filter((proof) => proof === method)
 }
 
-/** What `base_identity_provided_by` calls a proof, and the proof that it calls so. */
+/** The name of a proof in `base_identity_provided_by`, and the proof of a name. */
 export const identityOf = (proof: Proof): string => schemeForm(proof).identity
 export const proofOfIdentity = (identity: string): Proof | undefined =>
   PROOFS.find((proof) => schemeForm(proof).identity === identity)
 
-/** What a classic definition says of the place of a proof: in its own member, else in the older one of all. */
+/** The place of a proof in a classic definition: in its own member, else in the older one that all share. */
 export function placeOf(classic: Definition, proof: Proof): Definition {
   const own = objectAt(classic, ['auth_configs', schemeForm(proof).config])
   return Object.keys(own).length > 0 ? own : objectAt(classic, ['auth'])
 }
 
-/** What the form shows of the places of all proofs. */
+/** The form values for the places of all proofs. */
 export function placeValues(classic: Definition): FormValues {
   const values: FormValues = { tokenCertificate: placeOf(classic, 'token').use_certificate === true }
   for (const proof of PROOFS) {
@@ -93,7 +93,7 @@ export function withProofsInClassic(classic: Definition, values: FormValues): De
   return proofs.length === 0 ? next : { ...next, auth_configs: configs }
 }
 
-/** What the extension holds of a proof, with its place as the form has it. */
+/** The extension's part about a proof, with the place from the form. */
 export function placeInOpenapi(held: Definition, proof: Proof, values: FormValues): Definition {
   const place = (where: string) => ({
     enabled: values[`${proof}${where}`] === true,
@@ -109,7 +109,7 @@ export function placeInOpenapi(held: Definition, proof: Proof, values: FormValue
   }
 }
 
-/** What a document declares of a proof, with what it said before where that fits. */
+/** The declaration of a proof in a document; earlier members that still fit are kept. */
 export function declaredAs(before: Definition, proof: Proof, values: FormValues): Definition {
   if (proof !== 'token') return { ...before, ...schemeForm(proof).declared }
   const place = values.tokenHeader === true ? 'Header' : values.tokenQuery === true ? 'Query' : 'Cookie'
@@ -134,7 +134,7 @@ export function schemeOf(document: Definition, proof: Proof): string {
   return fresh
 }
 
-/** What a classic definition calls a proof where it lets callers choose. */
+/** The name of a proof in a classic definition that lets callers choose. */
 export function wordOf(classic: Definition, proof: Proof): string {
   const { config } = schemeForm(proof)
   return textAt(classic, ['auth_configs', config, 'name']) || config

@@ -18,7 +18,7 @@ const JOIN = ' + '
 /** The word for a way in a set. */
 export const setWord = (proof: Proof): string => schemeForm(proof).word
 
-/** What is wrong with a set: a word that names none of the chosen ways; undefined = nothing. */
+/** The flaw of a set: a word that names none of the chosen schemes; undefined = none. */
 export function strangerIn(set: string, proofs: readonly Proof[]): string | undefined {
   const words = proofs.map(setWord)
   return wordsIn(set).find((word) => !words.includes(word))
@@ -37,7 +37,7 @@ function wordsIn(set: string): string[] {
     .filter((word) => word !== '')
 }
 
-/** What the form shows of an API with several ways: which, whether all are needed, and whose rights count. */
+/** The form values of an API with several schemes: which ones, whether all are needed, and whose rights count. */
 export function severalValues(classic: Definition): FormValues {
   const proofs = proofsOf(classic)
   const words = new Map(proofs.map((proof) => [wordOf(classic, proof), setWord(proof)]))

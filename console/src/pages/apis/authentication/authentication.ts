@@ -27,7 +27,7 @@ const ADDRESSES: Readonly<Record<string, Definition>> = {
   password: TOKEN,
 }
 
-/** What the form of the Authentication tab shows. */
+/** The form values of the Authentication tab. */
 export function authenticationOf(classic: Definition): FormValues {
   const meta = objectAt(classic, ['oauth_meta'])
   const types = textsAt(meta, ['allowed_access_types'])

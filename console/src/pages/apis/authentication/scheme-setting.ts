@@ -34,15 +34,15 @@ export interface SettingGroup {
   places(root: SettingsRoot, values: FormValues): (readonly [field: string, place: readonly string[]])[]
 }
 
-/** What the console knows of an authentication scheme. */
+/** An authentication scheme as the console handles it. */
 export interface SchemeForm {
   /** Switch of the classic format. */
   readonly on: string
   /** Member of `auth_configs` that says where the credential is; also the name of a new scheme of OpenAPI, and in `auth_types`. */
   readonly config: string
-  /** What `base_identity_provided_by` calls it. */
+  /** Its name in `base_identity_provided_by`. */
   readonly identity: string
-  /** What the form calls it in sets of schemes. */
+  /** Its name in sets of schemes. */
   readonly word: string
   /** How OpenAPI declares it; absent: it is a section of the extension. */
   readonly declared?: Definition

@@ -173,7 +173,7 @@ export type Proof = keyof typeof SCHEME_FORMS
 
 export const PROOFS = Object.keys(SCHEME_FORMS) as readonly Proof[]
 
-/** What the console knows of a scheme. */
+/** The form of a scheme. */
 export function schemeForm(proof: Proof): SchemeForm {
   return SCHEME_FORMS[proof]
 }
