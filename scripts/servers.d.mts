@@ -16,7 +16,7 @@ export interface ServerSpec {
   readonly before?: readonly (readonly string[])[]
   readonly run: readonly string[]
   readonly env?: Readonly<Record<string, string>>
-  /** What it says when it is ready: the text of a regular expression. */
+  /** Its line when it is ready: the text of a regular expression. */
   readonly ready: string
   /** Signal that ends it. */
   readonly end?: NodeJS.Signals

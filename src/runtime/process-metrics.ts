@@ -3,7 +3,7 @@ import { monitorEventLoopDelay, performance } from 'node:perf_hooks'
 import type { MetricRegistry, MetricSample, WatchedThread } from '../model/metrics/metric-registry.ts'
 import { descriptorLimit } from '../model/nodes/descriptors.ts'
 
-/** What is reported of the last seconds speaks of at least this long, so that two scrapers do not blind each other. */
+/** Reports of the last seconds cover at least this long, so that two scrapers do not blind each other. */
 const WINDOW_MS = 10_000
 const NANOS_PER_SECOND = 1e9
 const OPEN_FILES = '/proc/self/fd'

@@ -1,6 +1,6 @@
 export type MetricKind = 'counter' | 'gauge' | 'histogram'
 
-/** What `/metrics` says about one metric. */
+/** The description of one metric in `/metrics`. */
 export interface MetricEntry {
   readonly kind: MetricKind
   /** The HELP line: one sentence, with the unit where the name has none. */

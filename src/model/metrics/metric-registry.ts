@@ -66,7 +66,7 @@ export class DurationHistogram {
     this.sum += seconds
   }
 
-  /** What the page shows under these labels. */
+  /** The sample under these labels. */
   sample(labels: Readonly<Record<string, string>>): HistogramSample {
     return { labels, bounds: this.bounds, counts: this.counts, sum: this.sum }
   }
