@@ -17,7 +17,9 @@ import { systemClock } from '../src/model/time/clock.ts'
 import { API_EVENT_NAMES, apiEventRow } from '../src/model/webhooks/api-events.ts'
 import { KeyedMutex } from '../src/runtime/keyed-mutex.ts'
 import { openMemoryStore } from '../src/store/memory/open.ts'
+import { renderChart } from './chart.ts'
 
+const SEAL_KEY = "$(openssl rand -base64 32 | tr '+/' '-_' | tr -d '=')"
 const WRITTEN_BY = '<!-- Written by `npm run docs`. Do not edit. -->'
 
 /** Pages that are written from the code: path from the root of the project, and text. */
@@ -29,7 +31,20 @@ export function generatedPages(): Map<string, string> {
     ['docs/generated/metrics.md', metricsPage()],
     ['docs/generated/openapi.json', openapiFile()],
     ['console/src/api/calls/record-fields.ts', fieldsModule()],
+    ['deploy/kubernetes.yaml', manifests()],
   ])
+}
+
+/** The chart with its default values, for those who do not use Helm. */
+function manifests(): string {
+  const keys = ['postgres-url=postgres://...', 'redis-url=rediss://...', `seal-key=${SEAL_KEY}`]
+  const all = [...keys, 'gateway-secret=...', 'admin-secret=...', 'metrics-secret=...']
+  const lines = all.map((each) => `#     --from-literal=${each}`).join(' \\\n')
+  return `# Written by \`npm run docs\` from deploy/helm/gatehouse. Do not edit.
+# Gateways and dashboards of a cluster; PostgreSQL and Redis or Valkey are elsewhere. Make the secret first:
+#   kubectl create secret generic gatehouse \\
+${lines}
+${renderChart('gatehouse', {}, 'kubectl')}`
 }
 
 /** The fields of records that are one value each, as types of the console. */
