@@ -1,13 +1,13 @@
 import type { Fault } from '../../errors/fault.ts'
 import type { Instant, Limit } from '../../model/limits/limit.ts'
 import type { DurationHistogram } from '../../model/metrics/metric-registry.ts'
-import { type Clock, type MonoMillis, systemClock } from '../../model/time/clock.ts'
+import { type Clock, type Millis, type MonoMillis, systemClock } from '../../model/time/clock.ts'
 import type { Counters } from '../ports/ports.ts'
 import { RedisConnection, type RedisOptions } from './connection.ts'
 import type { Count } from './count.ts'
 import { Counts, writeLimitState } from './counts.ts'
 import { DegradedCounters } from './degraded-counters.ts'
-import { counterNames, scanOwned } from './keys.ts'
+import { counterNames, scanOwned, scanQuotas } from './keys.ts'
 import { leaseAheadOf } from './lease-ahead.ts'
 import { LeaseHolders } from './lease-holders.ts'
 import { PermitBatcher } from './permit-batcher.ts'
@@ -161,6 +161,11 @@ export class RedisCounters implements Counters {
       const target = counterNames(this.prefix, to + id.slice(from.length))
       await this.connection.run(CARRY, [source.rate, source.quota, target.rate, target.quota], [this.time()])
     }
+  }
+
+  /** All quota counts with used permits. Looks at every key that Redis has. @throws Fault `store_away` */
+  quotas(): AsyncIterable<{ readonly id: string; readonly used: number; readonly endsAt: Millis }> {
+    return scanQuotas(this.connection, this.prefix)
   }
 
   /** Returns unused permits, and closes the connection. */

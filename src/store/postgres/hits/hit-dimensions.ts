@@ -42,8 +42,8 @@ export async function dimensionNumbersOf(tx: Tx, sets: readonly (readonly string
   })
 }
 
-/** Later dimensions that are '' are left out, so that a set keeps the hash that it had before they came. */
-function hashOf(texts: readonly string[]): Buffer {
+/** The hash of a set of dimensions. Later dimensions that are '' are left out, so that a set keeps the hash that it had before they came. */
+export function hashOf(texts: readonly string[]): Buffer {
   let length = texts.length
   while (length > FIRST_DIMENSIONS && texts[length - 1] === '') length--
   return createHash('sha256').update(texts.slice(0, length).join('\0')).digest()

@@ -124,7 +124,7 @@ interface Entry {
 }
 
 /** Reads entries one by one, in order, up to a row (0 = all); others may be added meanwhile. */
-function journalReader(db: DatabaseSync): (upTo: number) => Generator<Entry> {
+export function journalReader(db: DatabaseSync): (upTo: number) => Generator<Entry> {
   const next = db.prepare('SELECT row, hour, samples FROM hit_journal WHERE row > ? AND row <= ? ORDER BY row LIMIT 1')
   return function* entries(upTo) {
     let row = 0

@@ -77,18 +77,23 @@ function readEntry(blob: unknown, counts: Map<number, Count>): void {
 
 /** The saved counts, one snapshot of table and journal; those of 0 permits only tell that their number was in use. */
 export function* savedQuotas(db: DatabaseSync): Generator<SavedQuota> {
-  const changed = new Map<number, Count>()
   db.exec('BEGIN')
   try {
-    for (const row of db.prepare('SELECT counts FROM quota_journal ORDER BY row').all()) readEntry(row.counts, changed)
-    for (const row of db.prepare('SELECT number, id, used, ends_at FROM quota').iterate()) {
-      const number = row.number as number
-      const [used, endsAt] = changed.get(number) ?? [row.used as number, row.ends_at as number]
-      changed.delete(number)
-      yield { number, id: row.id as string, used, endsAt }
-    }
+    yield* readSavedQuotas(db)
   } finally {
     db.exec('COMMIT')
+  }
+}
+
+/** The same inside an open transaction. */
+export function* readSavedQuotas(db: DatabaseSync): Generator<SavedQuota> {
+  const changed = new Map<number, Count>()
+  for (const row of db.prepare('SELECT counts FROM quota_journal ORDER BY row').all()) readEntry(row.counts, changed)
+  for (const row of db.prepare('SELECT number, id, used, ends_at FROM quota').iterate()) {
+    const number = row.number as number
+    const [used, endsAt] = changed.get(number) ?? [row.used as number, row.ends_at as number]
+    changed.delete(number)
+    yield { number, id: row.id as string, used, endsAt }
   }
   for (const number of changed.keys()) yield { number, id: '', used: 0, endsAt: 0 }
 }

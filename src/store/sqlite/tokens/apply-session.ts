@@ -13,6 +13,8 @@ export interface SessionRows {
   delete(hash: string): void
   /** Deletes the sessions of a family; answers their hashes as strings of bytes. */
   endFamily(family: string): string[]
+  /** Adds a session that another store had, under its number there. */
+  load(number: number, hash: Uint8Array, row: PreparedRow): void
   /** Deletes at most `limit` rows that nobody finds any more; answers how many. */
   purge(now: Millis, limit: number): number
 }
@@ -22,6 +24,9 @@ export function sessionRows(db: DatabaseSync): SessionRows {
   const current = db.prepare(`SELECT row, org_id, client_id, links, evict_at FROM session WHERE ${OF_HASH}`)
   const insert = db.prepare(
     'INSERT INTO session(hash, org_id, client_id, links, evict_at, sealed_key, body, family) VALUES (?, ?, ?, ?, ?, ?, ?, ?)',
+  )
+  const insertNumbered = db.prepare(
+    'INSERT INTO session(row, hash, org_id, client_id, links, evict_at, sealed_key, body, family) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)',
   )
   const update = db.prepare(
     'UPDATE session SET org_id = ?, client_id = ?, links = ?, evict_at = ?, sealed_key = ?, body = ?, family = ? WHERE row = ?',
@@ -83,6 +88,13 @@ export function sessionRows(db: DatabaseSync): SessionRows {
   }
   return {
     put,
+    load(number, hash, row) {
+      const { orgId, clientId, evictAt, text, family, alias } = row
+      const { links, sealedKey, entries } = cellsOf(row)
+      insertNumbered.run(number, hash, orgId, clientId, links, evictAt, sealedKey, text, family)
+      addRefs(entries, number)
+      if (alias !== '') addAlias.run(number, alias)
+    },
     delete(hash) {
       const found = current.get(hashBytes(hash))
       if (found !== undefined) drop(found)

@@ -1,0 +1,152 @@
+import { HIT_DIMENSIONS } from '../../model/analytics/dimensions.ts'
+import { BUCKETS } from '../../model/analytics/histogram.ts'
+import type { Revision } from './changes.ts'
+
+// How all data of a store moves: into an archive, out of one, or from one kind of store into another. A store is a few tables of
+// rows that are the same for every adapter. What an adapter derives from them (indexes, sums of months) it derives again.
+
+/** `bytes?` may be null. */
+export type CellType = 'text' | 'number' | 'bytes' | 'bytes?'
+export type Cell = string | number | Uint8Array | null
+/** A value for each column of the table. */
+export type TransferRow = readonly Cell[]
+
+interface TransferTable {
+  readonly columns: Readonly<Record<string, CellType>>
+  /** What may be left out of a backup; absent = never. */
+  readonly part?: TransferPart
+}
+
+/** What a backup may be made without. */
+export type TransferPart = 'analytics' | 'audit' | 'records'
+export const TRANSFER_PARTS: readonly TransferPart[] = ['analytics', 'audit', 'records']
+
+const latency = (prefix: 't' | 'u') => [
+  ...['sum', 'min', 'max'].map((name) => `${prefix}_${name}`),
+  ...Array.from({ length: BUCKETS }, (_, i) => `${prefix}${i}`),
+]
+const numbers = (names: readonly string[]) => Object.fromEntries(names.map((name) => [name, 'number' as const]))
+const texts = (names: readonly string[]) => Object.fromEntries(names.map((name) => [name, 'text' as const]))
+const HIT_NUMBERS = ['count', 'success', 'error', 'last_at', ...latency('t'), ...latency('u')]
+const hits = (time: 'hour' | 'day') => ({
+  columns: numbers([time, 'dimension', 'status', ...HIT_NUMBERS]),
+  part: 'analytics' as const,
+})
+
+/** Every table, in the order in which they are written. Times are Unix milliseconds unless their name says otherwise. */
+export const TRANSFER_TABLES = {
+  /** `body` as JSON. Sealed members stay sealed. */
+  document: { columns: { kind: 'text', id: 'text', revision: 'number', body: 'text' } },
+  /** `number`: in the order of creation. `links`: JSON of `[API ids, policy ids]`. */
+  session: {
+    columns: {
+      ...{ number: 'number', hash: 'bytes', org_id: 'text', client_id: 'text', links: 'text', evict_at: 'number' },
+      ...{ sealed_key: 'bytes', family: 'text', body: 'text' },
+    },
+  },
+  ticket: {
+    columns: {
+      ...{ hash: 'bytes', sort: 'text', api_id: 'text', client_id: 'text', family: 'text', expires_at: 'number' },
+      ...{ keep_until: 'number', version: 'number', claimed_at: 'number', body: 'text' },
+    },
+  },
+  /** The outbox. `dead`: 0 or 1. */
+  delivery: {
+    columns: {
+      ...{ id: 'number', dead: 'number', queue: 'text', next_at: 'number', attempts: 'number', created_at: 'number' },
+      ...{ error: 'text', sealed: 'bytes' },
+    },
+  },
+  /** Used permits. `ends_at`: 0 = never, or not known before the next call. */
+  quota: { columns: { id: 'text', used: 'number', ends_at: 'number' } },
+  audit: {
+    columns: {
+      ...{ number: 'number', revision: 'number', at: 'number', actor: 'text', action: 'text', org_id: 'text' },
+      ...{ detail: 'text', request: 'text', user: 'text', method: 'text', path: 'text', ip: 'text', status: 'number' },
+    },
+    part: 'audit',
+  },
+  /** In the order of the changes of each entry. */
+  audit_change: { columns: { audit: 'number', kind: 'text', id: 'text', bodies: 'bytes' }, part: 'audit' },
+  /** `number` is what all tables of hits name a set of dimensions by. */
+  hit_dimension: {
+    columns: { number: 'number', ...texts(Object.values(HIT_DIMENSIONS).map(({ column }) => column)) },
+    part: 'analytics',
+  },
+  hit_dimension_use: { columns: { dimension: 'number', coarse: 'number', last_day: 'number' }, part: 'analytics' },
+  hit: hits('hour'),
+  hit_day: hits('day'),
+  hit_api: hits('hour'),
+  hit_api_day: hits('day'),
+  /** Requests that are in no table of hits yet: four little-endian words each, see `HitSamples`. */
+  hit_journal: { columns: { hour: 'number', samples: 'bytes' }, part: 'analytics' },
+  /** `at_s`: Unix seconds. */
+  hit_source: { columns: { source: 'text', number: 'number', at_s: 'number' }, part: 'analytics' },
+  record: {
+    columns: {
+      ...{ number: 'number', at: 'number', org_id: 'text', api_id: 'text', status: 'number', method: 'text' },
+      ...{ key_hash: 'text', client_id: 'text', tags: 'text', path: 'text', fields: 'text' },
+      ...{ request: 'bytes?', response: 'bytes?' },
+    },
+    part: 'records',
+  },
+  record_dropped: {
+    columns: { minute: 'number', org_id: 'text', api_id: 'text', count: 'number' },
+    part: 'records',
+  },
+} as const satisfies Readonly<Record<string, TransferTable>>
+
+export type TransferTableName = keyof typeof TRANSFER_TABLES
+export const TRANSFER_TABLE_NAMES = Object.keys(TRANSFER_TABLES) as readonly TransferTableName[]
+
+/** Names and types of the columns of a table, in order. */
+export function columnsOf(table: TransferTableName): readonly (readonly [name: string, type: CellType])[] {
+  return Object.entries(TRANSFER_TABLES[table].columns)
+}
+
+/** The tables that are left when some parts are. */
+export function tablesWithout(parts: readonly TransferPart[]): readonly TransferTableName[] {
+  return TRANSFER_TABLE_NAMES.filter((name) => {
+    const { part }: TransferTable = TRANSFER_TABLES[name]
+    return part === undefined || !parts.includes(part)
+  })
+}
+
+/** The last numbers that a store has given out: rows that are gone may have had higher ones than those that are left. */
+export interface StoreHead {
+  /** Of the last commit. */
+  readonly revision: Revision
+  readonly lastSession: number
+  readonly lastDelivery: number
+  readonly lastAudit: number
+  readonly lastRecord: number
+}
+
+/** All data of a store as it was at one moment. Quota counts of a cluster are read a moment later. */
+export interface StoreSnapshot {
+  readonly head: StoreHead
+  /** How many rows a table has, about: for progress. */
+  count(table: TransferTableName): Promise<number>
+  /** The rows of a table, in the order of their numbers, in batches. One table at a time. */
+  rows(table: TransferTableName): AsyncIterable<readonly TransferRow[]>
+}
+
+/** A store to read from, whether it serves or not. */
+export interface TransferSource {
+  /** Reads one consistent snapshot; writes of others go on meanwhile. @throws Fault `store_away`, `store_damaged`, `store_newer` */
+  snapshot<T>(read: (snapshot: StoreSnapshot) => Promise<T>): Promise<T>
+  close(): Promise<void>
+}
+
+/** Adds rows of one table. */
+export type WriteRows = (table: TransferTableName, rows: readonly TransferRow[]) => Promise<void>
+
+/** An empty store to write into, which nobody serves from. */
+export interface TransferTarget {
+  /**
+   * Fills the store: everything that `fill` writes and the head that it answers, or nothing. A table is written in the order of its
+   * rows, each row once. @throws Fault `store_not_empty`, `store_full`, `store_away`, and what `fill` throws
+   */
+  load(fill: (write: WriteRows) => Promise<StoreHead>): Promise<void>
+  close(): Promise<void>
+}

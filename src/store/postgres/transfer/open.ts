@@ -1,0 +1,172 @@
+import { setTimeout as wait } from 'node:timers/promises'
+import { fault } from '../../../errors/fault.ts'
+import { type Log, silentLog } from '../../../model/logs/log.ts'
+import {
+  type Cell,
+  type StoreHead,
+  type StoreSnapshot,
+  TRANSFER_TABLE_NAMES,
+  type TransferSource,
+  type TransferTableName,
+  type TransferTarget,
+} from '../../ports/transfer.ts'
+import { makePool, readAddress } from '../connection/connect.ts'
+import type { Db, Tx } from '../connection/db.ts'
+import { PoolDb } from '../connection/pool-db.ts'
+import { Reachability } from '../connection/reachability.ts'
+import { declare } from '../documents/declaration.ts'
+import { checkNeeds, migrate } from '../migrations/migrate.ts'
+import { type TransferQuotas, tableWriter } from './load.ts'
+import { cursorSql, rowOf } from './tables.ts'
+
+const BATCH_ROWS = 500
+const LOOKS = 20
+const LOOK_EVERY_MS = 100
+/** The other side may be slow: a disk, or a person's pipe. */
+const UNBOUNDED = 'SET LOCAL idle_in_transaction_session_timeout = 0; SET LOCAL lock_timeout = 0'
+
+interface TransferOptions {
+  /** `storage.postgres_url`. */
+  readonly url: string
+  readonly quotas: TransferQuotas
+  readonly log?: Log
+}
+
+/** Reads a database, in one read-only transaction. @throws Fault `store_refused`, `store_away`, `store_newer`, `setting_invalid` */
+export function openPostgresSource({ url, quotas, log = silentLog }: TransferOptions): TransferSource {
+  const { db, close } = connect(url, log)
+  return {
+    snapshot: (read) =>
+      db.transact(
+        async (tx) => {
+          await tx.run(UNBOUNDED)
+          return read(snapshotOf(tx, await readHead(tx), quotas))
+        },
+        { isolation: 'snapshot' },
+      ),
+    close,
+  }
+}
+
+/**
+ * A database to write into, in one transaction: a load that is cut short leaves its tables empty.
+ * @throws Fault as `openPostgresSource`, `store_not_empty` also beside a running server
+ */
+export function openPostgresTarget({ url, quotas, log = silentLog }: TransferOptions): TransferTarget {
+  const { db, close } = connect(url, log)
+  return {
+    async load(fill) {
+      await refuseServers(db)
+      await migrate(db)
+      const { number: declaration } = await declare(db)
+      await db.transact(async (tx) => {
+        await tx.run(UNBOUNDED)
+        // Two loads, and the first commit of a server that is started meanwhile, wait for each other here.
+        await tx.query('SELECT 1 FROM store_state FOR UPDATE')
+        await refuseRows(tx)
+        const head = await fill(tableWriter(tx, { declaration, quotas }))
+        await writeHead(tx, head)
+      })
+    },
+    close,
+  }
+}
+
+function connect(url: string, log: Log): { db: Db; close(): Promise<void> } {
+  const reach = new Reachability()
+  const pool = makePool(readAddress(url), 1, log)
+  return {
+    db: new PoolDb(pool, reach),
+    async close() {
+      reach.close()
+      await pool.end()
+    },
+  }
+}
+
+async function readHead(tx: Tx): Promise<StoreHead> {
+  const [there] = await tx.query<{ name: string | null }>("SELECT to_regclass('store_state')::text AS name")
+  if (there?.name === null) throw fault('store_away', 'the database holds no store')
+  const [row] = await tx.query<Record<keyof StoreHead | 'needs', number>>(
+    `SELECT revision, last_session AS "lastSession", last_delivery AS "lastDelivery", last_audit AS "lastAudit", needs,
+      (SELECT CASE WHEN is_called THEN last_value ELSE 0 END FROM record_number) AS "lastRecord" FROM store_state`,
+  )
+  const { needs, ...head } = row!
+  checkNeeds(needs)
+  return head
+}
+
+function snapshotOf(tx: Tx, head: StoreHead, quotas: TransferQuotas): StoreSnapshot {
+  let cursors = 0
+  return {
+    head,
+    async count(table) {
+      if (table === 'quota') return 0
+      return (await tx.query<{ n: number }>(`SELECT count(*) AS n FROM ${table}`))[0]!.n
+    },
+    async *rows(table) {
+      if (table === 'quota') return yield* quotaRows(quotas)
+      const cursor = `transfer_${++cursors}`
+      await tx.run(`DECLARE ${cursor} NO SCROLL CURSOR FOR ${cursorSql(table)}`)
+      for (;;) {
+        const found = await tx.query<Record<string, unknown>>(`FETCH ${BATCH_ROWS} FROM ${cursor}`)
+        if (found.length > 0) yield found.map((row) => rowOf(table, row))
+        if (found.length < BATCH_ROWS) break
+      }
+      await tx.run(`CLOSE ${cursor}`)
+    },
+  }
+}
+
+async function* quotaRows(quotas: TransferQuotas) {
+  let batch: Cell[][] = []
+  for await (const { id, used, endsAt } of quotas.read()) {
+    batch.push([id, used, endsAt])
+    if (batch.length < BATCH_ROWS) continue
+    yield batch
+    batch = []
+  }
+  if (batch.length > 0) yield batch
+}
+
+/** @throws Fault `store_not_empty` */
+async function refuseRows(tx: Tx): Promise<void> {
+  const tables = TRANSFER_TABLE_NAMES.filter((table) => table !== 'quota')
+  const [found] = await tx.query<Partial<Record<TransferTableName, boolean>>>(
+    `SELECT ${tables.map((table) => `EXISTS (SELECT 1 FROM ${table}) AS ${table}`).join(', ')}`,
+  )
+  const filled = tables.find((table) => found?.[table] === true)
+  if (filled !== undefined) throw fault('store_not_empty', `the database holds data (${filled}); name an empty one`)
+}
+
+/** Waits a moment for connections that are just ending. @throws Fault `store_not_empty` while a server is connected */
+async function refuseServers(db: Db): Promise<void> {
+  for (let left = LOOKS; ; left--) {
+    const [others] = await db.query<{ n: number }>(
+      `SELECT count(*) AS n FROM pg_stat_activity WHERE datname = current_database() AND usename = current_user
+        AND application_name = current_setting('application_name') AND pid <> pg_backend_pid()`,
+    )
+    if (others!.n === 0) return
+    if (left === 0) throw fault('store_not_empty', 'a server is running on this database: stop it first')
+    await wait(LOOK_EVERY_MS)
+  }
+}
+
+async function writeHead(tx: Tx, { revision, lastSession, lastDelivery, lastAudit, lastRecord }: StoreHead): Promise<void> {
+  await tx.run(
+    `UPDATE store_state SET revision = $1,
+      last_session = greatest($2, (SELECT coalesce(max(number), 0) FROM session)),
+      last_delivery = greatest($3, (SELECT coalesce(max(id), 0) FROM delivery)),
+      last_audit = greatest($4, (SELECT coalesce(max(number), 0) FROM audit))`,
+    [revision, lastSession, lastDelivery, lastAudit],
+  )
+  const sequences = [
+    ["'record_number'", 'record', lastRecord],
+    ["pg_get_serial_sequence('hit_dimension', 'number')", 'hit_dimension', 0],
+  ] as const
+  for (const [sequence, table, last] of sequences)
+    await tx.query(
+      `SELECT setval(${sequence}, n) FROM (SELECT greatest($1::bigint, (SELECT coalesce(max(number), 0) FROM ${table})) AS n) s WHERE n > 0`,
+      [last],
+    )
+}

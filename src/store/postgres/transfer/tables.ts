@@ -1,0 +1,93 @@
+import { type Cell, type CellType, columnsOf, type TransferRow, type TransferTableName } from '../../ports/transfer.ts'
+import { fromCell, toCell } from '../documents/texts.ts'
+
+/** Columns of this store that have another name than in a transfer. */
+const NAMES: Readonly<Partial<Record<TransferTableName, Readonly<Record<string, string>>>>> = {
+  audit: { at: 'at_ms', user: 'who' },
+  record: { at: 'at_ms' },
+}
+
+/** What gives each table its order. */
+const ORDER: Readonly<Partial<Record<TransferTableName, string>>> = {
+  session: 'number',
+  delivery: 'id',
+  audit: 'number',
+  audit_change: 'audit, place',
+  hit_dimension: 'number',
+  hit_journal: 'row',
+  record: 'number',
+}
+
+/** Columns that are made of another type when they are read. */
+const READ: Readonly<Record<string, string>> = {
+  'delivery.dead': 'dead::int',
+  'hit_source.at_s': 'extract(epoch FROM at)::bigint AS at_s',
+}
+
+/** The same when they are written. */
+const WRITTEN: Readonly<Record<string, string>> = {
+  'delivery.dead': 'w.dead <> 0',
+  'hit_source.at_s': 'to_timestamp(w.at_s)',
+}
+
+const TYPES: Readonly<Record<CellType, string>> = {
+  text: 'text',
+  number: 'numeric',
+  bytes: 'bytea',
+  'bytes?': 'bytea',
+}
+
+/** The name of a column in this store. */
+export function storedName(table: TransferTableName, name: string): string {
+  return name === 'at_s' ? 'at' : (NAMES[table]?.[name] ?? name)
+}
+
+/** Reads all rows of a table. */
+export function cursorSql(table: TransferTableName): string {
+  const order = ORDER[table]
+  const columns = columnsOf(table).map(([name]) => READ[`${table}.${name}`] ?? storedName(table, name))
+  return `SELECT ${columns.join(', ')} FROM ${table}${order === undefined ? '' : ` ORDER BY ${order}`}`
+}
+
+/** A row as it was read. */
+export function rowOf(table: TransferTableName, found: Readonly<Record<string, unknown>>): TransferRow {
+  return columnsOf(table).map(([name, type]): Cell => {
+    const value = found[name === 'at_s' ? name : storedName(table, name)]
+    return type === 'text' ? fromCell(value as string) : (value as Cell)
+  })
+}
+
+/** A column besides those of the transfer, with a value for each row. */
+export interface OwnColumn {
+  readonly name: string
+  readonly type: string
+  readonly values: readonly unknown[]
+}
+
+/** Adds rows to a table. */
+export function insertRowsSql(
+  table: TransferTableName,
+  rows: readonly TransferRow[],
+  own: readonly OwnColumn[] = [],
+): { text: string; values: unknown[] } {
+  const columns = columnsOf(table)
+  const names = columns.map(([name]) => name)
+  const stored = [...names.map((name) => storedName(table, name)), ...own.map(({ name }) => name)]
+  const given = [...names, ...own.map(({ name }) => name)]
+  const types = [...columns.map(([, type]) => TYPES[type]), ...own.map(({ type }) => type)]
+  const read = given.map((name) => WRITTEN[`${table}.${name}`] ?? `w."${name}"`)
+  return {
+    text: `INSERT INTO ${table}(${stored.join(', ')}) OVERRIDING SYSTEM VALUE SELECT ${read.join(', ')}
+      FROM unnest(${types.map((type, i) => `$${i + 1}::${type}[]`).join(', ')}) w(${given.map((name) => `"${name}"`).join(', ')})`,
+    values: [
+      ...columns.map(([, type], i) => rows.map((row) => cellOf(type, row[i]!))),
+      ...own.map(({ values }) => values),
+    ],
+  }
+}
+
+function cellOf(type: CellType, cell: Cell): unknown {
+  if (type === 'text') return toCell(cell as string)
+  // Views of other memory: the driver looks at Buffers only.
+  return cell instanceof Uint8Array ? Buffer.from(cell.buffer, cell.byteOffset, cell.byteLength) : cell
+}

@@ -1,0 +1,149 @@
+import { closeSync, existsSync, fsyncSync, openSync, readdirSync, renameSync, rmSync } from 'node:fs'
+import { basename, dirname, join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { fault } from '../../../errors/fault.ts'
+import { type StoreHead, TRANSFER_TABLE_NAMES, type TransferRow, type TransferTableName, type TransferTarget, type WriteRows } from '../../ports/transfer.ts'
+import { loadedSession } from '../../prepare/loaded-session.ts'
+import { openReadable, refreshIndexes } from '../connection/database.ts'
+import { storeFault } from '../connection/faults.ts'
+import { createPrivateFile, folderPaths, prepareFolder } from '../connection/folder.ts'
+import { lockFolder } from '../connection/lock.ts'
+import { fillRollUps } from '../hits/hit-tables.ts'
+import { migrate } from '../migrations/schema.ts'
+import { sessionRows } from '../tokens/apply-session.ts'
+import { insertSql, storedColumns } from './tables.ts'
+
+/** Behind the name of a database that is being filled: one of a process that was killed is no store. */
+const DRAFT = '.loading'
+const CACHE_KIB = 128 * 1024
+
+/**
+ * An empty data folder to write into, held for this process alone. The database is made under another name, and takes its own
+ * when it is whole: a load that is cut short leaves none.
+ * @throws Fault `data_folder_locked` beside a server, `store_not_empty`, `data_folder_unwritable`, `store_full`
+ */
+export function openSqliteTarget(folder: string): TransferTarget {
+  const paths = folderPaths(folder)
+  prepareFolder(folder)
+  const lock = lockFolder(paths)
+  try {
+    refuseRows(paths.database)
+  } catch (error) {
+    lock.release()
+    throw error
+  }
+  return {
+    async load(fill) {
+      const draft = `${paths.database}${DRAFT}`
+      removeDatabase(draft)
+      try {
+        await fillDatabase(draft, fill)
+        syncFile(draft)
+        removeDatabase(paths.database)
+        renameSync(draft, paths.database)
+        syncFile(folder)
+      } catch (error) {
+        removeDatabase(draft)
+        throw storeFault(error)
+      }
+    },
+    async close() {
+      lock.release()
+    },
+  }
+}
+
+/** @throws Fault `store_not_empty` */
+function refuseRows(file: string): void {
+  if (!existsSync(file)) return
+  const db = openReadable(file)
+  try {
+    const there = new Set(db.prepare("SELECT name FROM sqlite_schema WHERE type = 'table'").all().map(({ name }) => name))
+    const filled = TRANSFER_TABLE_NAMES.find(
+      (table) => there.has(table) && db.prepare(`SELECT 1 FROM ${table} LIMIT 1`).get() !== undefined,
+    )
+    if (filled !== undefined) throw fault('store_not_empty', `${file} holds data (${filled}); name an empty data folder`)
+  } finally {
+    db.close()
+  }
+}
+
+async function fillDatabase(file: string, fill: (write: WriteRows) => Promise<StoreHead>): Promise<void> {
+  createPrivateFile(file)
+  const db = new DatabaseSync(file)
+  try {
+    // Nobody reads it before it is whole, and what is cut short is thrown away: no log of changes, no sync until the end.
+    db.exec(`PRAGMA journal_mode = MEMORY; PRAGMA synchronous = OFF; PRAGMA locking_mode = EXCLUSIVE;
+      PRAGMA cache_size = -${CACHE_KIB}; PRAGMA temp_store = MEMORY; PRAGMA trusted_schema = OFF`)
+    migrate(db)
+    // There are no hits yet: this only notes that the tables of sums are whole.
+    fillRollUps(db)
+    db.exec('BEGIN IMMEDIATE')
+    const write = tableWriter(db)
+    const head = await fill(async (table, rows) => write(table, rows))
+    writeHead(db, head)
+    db.exec('COMMIT')
+    refreshIndexes(db)
+    db.exec('PRAGMA optimize = 0x10002')
+  } finally {
+    db.close()
+  }
+}
+
+function tableWriter(db: DatabaseSync): (table: TransferTableName, rows: readonly TransferRow[]) => void {
+  const sessions = sessionRows(db)
+  const statements = new Map(
+    TRANSFER_TABLE_NAMES.map((table) => {
+      const columns = storedColumns(table).filter((name) => table !== 'record' || !isDetail(name))
+      return [table, db.prepare(insertSql(table, columns))]
+    }),
+  )
+  const addDetail = db.prepare(insertSql('record_detail', ['record', 'request', 'response']))
+  return (table, rows) => {
+    const insert = statements.get(table)!
+    for (const row of rows) {
+      if (table === 'session') loadSession(sessions, row)
+      else if (table === 'record') {
+        const [request = null, response = null] = row.slice(-2)
+        insert.run(...row.slice(0, -2))
+        if (request !== null && response !== null) addDetail.run(row[0]!, request, response)
+      } else insert.run(...row)
+    }
+  }
+}
+
+const isDetail = (column: string) => column === 'request' || column === 'response'
+
+function loadSession(sessions: ReturnType<typeof sessionRows>, row: TransferRow): void {
+  const [number, hash, orgId, clientId, links, evictAt, sealedKey, family, body] = row as [
+    ...[number, Uint8Array, string, string, string, number, Uint8Array, string, string],
+  ]
+  sessions.load(number, hash, loadedSession({ orgId, clientId, links, evictAt, sealedKey, family, body }))
+}
+
+function writeHead(db: DatabaseSync, { revision, lastDelivery, lastRecord }: StoreHead): void {
+  db.prepare('UPDATE store_state SET revision = ?').run(revision)
+  for (const [table, last] of [['delivery', lastDelivery], ['record', lastRecord]] as const) {
+    db.prepare('DELETE FROM sqlite_sequence WHERE name = ?').run(table)
+    if (last > 0) db.prepare('INSERT INTO sqlite_sequence(name, seq) VALUES (?, ?)').run(table, last)
+  }
+}
+
+/** Makes a file, or the names in a folder, durable. */
+function syncFile(path: string): void {
+  if (process.platform === 'win32') return
+  const handle = openSync(path, 'r')
+  try {
+    fsyncSync(handle)
+  } finally {
+    closeSync(handle)
+  }
+}
+
+function removeDatabase(file: string): void {
+  const folder = dirname(file)
+  const name = basename(file)
+  for (const found of readdirSync(folder))
+    if (found === name || ['-wal', '-shm', '-journal'].some((end) => found === name + end))
+      rmSync(join(folder, found), { force: true })
+}

@@ -1,0 +1,116 @@
+import assert from 'node:assert/strict'
+import { join } from 'node:path'
+import { type TestContext, test } from 'node:test'
+import fc from 'fast-check'
+import { makeLimit } from '../../../src/model/limits/limit.ts'
+import type { Store } from '../../../src/store/ports/ports.ts'
+import { TRANSFER_TABLE_NAMES, type TransferSource, type TransferTarget } from '../../../src/store/ports/transfer.ts'
+import { openPostgresStore } from '../../../src/store/postgres/connection/open.ts'
+import { openPostgresSource, openPostgresTarget } from '../../../src/store/postgres/transfer/open.ts'
+import { copyStore } from '../../../src/store/prepare/copy-store.ts'
+import { RedisCounters } from '../../../src/store/redis/counters.ts'
+import { redisQuotas } from '../../../src/store/redis/transfer-quotas.ts'
+import { openStore } from '../../../src/store/sqlite/connection/open.ts'
+import { openSqliteTarget } from '../../../src/store/sqlite/transfer/load.ts'
+import { openSqliteSource } from '../../../src/store/sqlite/transfer/snapshot.ts'
+import { temporaryFolder } from '../../contract/adapters.ts'
+import { emptyDatabase } from '../../worlds/servers/postgres.ts'
+import { commonRedis } from '../../worlds/servers/redis.ts'
+import { anyContents, type Contents, fillStore, viewOf } from '../../worlds/store/full-store.ts'
+
+/** One empty place for a store, of a kind. */
+interface Place {
+  open(): Promise<Store>
+  source(): TransferSource
+  target(): TransferTarget
+  /** What has to be done before everything can be read from outside. */
+  settle(store: Store): Promise<unknown>
+}
+
+let prefixes = 0
+
+const PLACES: Readonly<Record<string, (t: TestContext) => Promise<Place>>> = {
+  async sqlite(t) {
+    const path = temporaryFolder(t)
+    return {
+      open: () => openStore({ path }),
+      source: () => openSqliteSource(join(path, 'gatehouse.db')),
+      target: () => openSqliteTarget(path),
+      settle: async (store) => (store as Awaited<ReturnType<typeof openStore>>).saveQuotas(),
+    }
+  },
+  async postgres(t) {
+    const [url, redis] = [await emptyDatabase(), await commonRedis()]
+    const prefix = `transfer-${prefixes++}:{counts}:`
+    const counters = () => {
+      const made = new RedisCounters({ url: redis.url, prefix })
+      t.after(() => made.close())
+      return made
+    }
+    const own = counters()
+    await own.check()
+    return {
+      async open() {
+        const counters = own
+        return openPostgresStore({ url, counters })
+      },
+      source: () => openPostgresSource({ url, quotas: redisQuotas(own) }),
+      target: () => openPostgresTarget({ url, quotas: redisQuotas(own) }),
+      settle: async () => {},
+    }
+  },
+}
+
+const numRuns = process.env.GATEHOUSE_DEEP === '1' ? 20 : 1
+
+for (const from of Object.keys(PLACES))
+  for (const to of Object.keys(PLACES))
+    test(`all of a ${from} store is read the same from a ${to} store that it is copied into, and writes go on there`, async (t) => {
+      const property = fc.asyncProperty(anyContents, async (contents: Contents) => {
+        const [first, second] = [await PLACES[from]!(t), await PLACES[to]!(t)]
+        const store = await first.open()
+        await fillStore(store, contents)
+        await first.settle(store)
+        const [source, target] = [first.source(), second.target()]
+        await copyStore(source, target, { tables: TRANSFER_TABLE_NAMES })
+        await Promise.all([source.close(), target.close()])
+        // Only now: reading adds up hits, and a snapshot of before must hold them too.
+        const expected = await viewOf(store, contents)
+        await store.close()
+        const copy = await second.open()
+        try {
+          assert.deepEqual(await viewOf(copy, contents), expected)
+          await goesOn(copy)
+        } finally {
+          await copy.close()
+        }
+        await assert.rejects(
+          async () => {
+            const refused = second.target()
+            try {
+              await refused.load(async () => assert.fail('a store with rows is written into'))
+            } finally {
+              await refused.close()
+            }
+          },
+          { code: 'store_not_empty' },
+        )
+      })
+      await fc.assert(property, { numRuns })
+    })
+
+/** Numbers of new rows are new. */
+async function goesOn({ documents, outbox, audit, counters }: Store): Promise<void> {
+  const before = await documents.revision()
+  const known = new Set((await audit.list({ limit: 1000 })).rows.map(({ id }) => id))
+  const entry = { actor: 'a', action: 'later', orgId: 'o', at: 1, detail: {} }
+  const revision = await documents.commit(
+    [{ op: 'putDelivery', row: { queue: 'new', sealed: new Uint8Array(1), createdAt: 1 } }],
+    entry,
+  )
+  assert.equal(revision, before + 1)
+  const { rows } = await audit.list({ action: 'later', limit: 9 })
+  assert.ok(rows.length === 1 && !known.has(rows[0]!.id))
+  assert.equal((await outbox.list({ queue: 'new', dead: false, after: 0, limit: 9 })).length, 1)
+  await counters.take([makeLimit('quota', 'k1|', 100, 3_600_000)], { wall: Date.now(), mono: performance.now() })
+}
