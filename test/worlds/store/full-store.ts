@@ -16,13 +16,20 @@ const START = 1_700_000_000_000
 const LATER = 4_000_000_000_000
 const HOUR = Math.floor(START / HOUR_MS)
 const KINDS = Object.keys(DOCUMENT_KINDS)
-const anyText = fc.oneof(fc.string({ unit: 'binary', maxLength: 12 }), fc.constantFrom('', 'ä\0\u0001', '\u0001\u0002', '"\\'))
+const anyText = fc.oneof(
+  fc.string({ unit: 'binary', maxLength: 12 }),
+  fc.constantFrom('', 'ä\0\u0001', '\u0001\u0002', '"\\'),
+)
 const anyId = fc.integer({ min: 0, max: 0xffff }).map((n) => n.toString(16).padStart(24, '0') as DocumentId)
 const anyName = fc.constantFrom('a', 'b', 'c', 'ä')
 const anyDocument = fc.record({
   kind: fc.constantFrom(...KINDS),
   id: anyId,
-  body: fc.record({ name: anyText, org_id: anyName, note: fc.jsonValue({ maxDepth: 1 }).filter((value) => value !== null) }),
+  body: fc.record({
+    name: anyText,
+    org_id: anyName,
+    note: fc.jsonValue({ maxDepth: 1 }).filter((value) => value !== null),
+  }),
 })
 const anySession = fc.record({
   name: anyText,
@@ -84,7 +91,8 @@ export async function fillStore(store: Store, contents: Contents): Promise<void>
     // Two documents may ask for one unique value: then one is not there.
     await documents.commit(changes, audited ? entry : undefined).catch(() => 0)
   }
-  for (const [i, { kind, id, body }] of contents.documents.entries()) await commit([{ op: 'put', kind, id, body: body as JsonObject }], i % 2 === 0)
+  for (const [i, { kind, id, body }] of contents.documents.entries())
+    await commit([{ op: 'put', kind, id, body: body as JsonObject }], i % 2 === 0)
   await commit([{ op: 'delete', kind: 'label', id: contents.documents[0]!.id }], true)
   for (const [i, one] of contents.sessions.entries()) {
     const { org, client, apis, policies, alias, family, evictAt, sealed } = one
@@ -107,7 +115,13 @@ export async function fillStore(store: Store, contents: Contents): Promise<void>
     else if (outcome !== '')
       await commit([{ op: 'settleDelivery', id, outcome: { is: outcome as 'failed', nextAt: LATER, error: 'no\0' } }])
   }
-  const sets = contents.requests.map(({ apiId, keyHash, tags }) => ({ ...NO_DIMENSIONS, apiId, keyHash, tags, orgId: 'o' }))
+  const sets = contents.requests.map(({ apiId, keyHash, tags }) => ({
+    ...NO_DIMENSIONS,
+    apiId,
+    keyHash,
+    tags,
+    orgId: 'o',
+  }))
   const numbers = await hits.number(sets)
   for (const [i, { hour, status, totalMs }] of contents.requests.entries()) {
     const block = new SampleBlock(1)
@@ -119,7 +133,18 @@ export async function fillStore(store: Store, contents: Contents): Promise<void>
   }
   await records.append(
     contents.records.map(({ at, path, detail }) => ({
-      ...{ at, path, orgId: 'o', apiId: 'a', status: 200, method: 'GET', keyHash: '', clientId: '', tags: 'x', fields: { path } },
+      ...{
+        at,
+        path,
+        orgId: 'o',
+        apiId: 'a',
+        status: 200,
+        method: 'GET',
+        keyHash: '',
+        clientId: '',
+        tags: 'x',
+        fields: { path },
+      },
       ...(detail !== undefined && { detail: { request: detail, response: new Uint8Array() } }),
     })),
     [{ at: START, orgId: 'o', apiId: 'a', count: 3 }],
@@ -136,7 +161,8 @@ export async function viewOf(store: Store, contents: Contents): Promise<unknown>
   for (const kind of KINDS) {
     for await (const rows of documents.scan(kind)) found.push(rows)
     const { lookup, unique } = DOCUMENT_KINDS[kind]!
-    for (const index of Object.keys({ ...lookup, ...unique })) found.push([kind, index, await documents.values(kind, index)])
+    for (const index of Object.keys({ ...lookup, ...unique }))
+      found.push([kind, index, await documents.values(kind, index)])
   }
   const filters = [{}, { only: 'keys' as const }, { orgId: 'a' }, { apiId: 'b' }, { policyId: 'ä' }, { clientId: 'c1' }]
   for (const filter of [...filters, { contains: 'a' }]) {

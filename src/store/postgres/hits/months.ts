@@ -109,7 +109,12 @@ export class Months {
 }
 
 /** Makes the parts of a table for these days inside an open transaction. `made`: those that it has made already. */
-export async function makeMonthParts(tx: Tx, table: MonthlyTable, days: Iterable<number>, made: Set<string>): Promise<void> {
+export async function makeMonthParts(
+  tx: Tx,
+  table: MonthlyTable,
+  days: Iterable<number>,
+  made: Set<string>,
+): Promise<void> {
   for (const month of new Set([...days].map(monthOfDay))) {
     const name = partName(table.name, month)
     if (made.has(name)) continue

@@ -63,13 +63,19 @@ export function tableWriter(tx: Tx, { declaration, quotas }: WriterParts): Write
         return insert(table, rows, [{ name: 'hash', type: 'bytea', values: hashes }])
       }
       case 'record':
-        await withMonths(table, rows.map(([, at]) => Math.floor((at as number) / DAY_MS)))
+        await withMonths(
+          table,
+          rows.map(([, at]) => Math.floor((at as number) / DAY_MS)),
+        )
         return insert(table, rows)
       default: {
         const sums = HIT_TABLES.find((name) => name === table)
         if (sums !== undefined) {
           const perTime = timeColumn(sums) === 'day' ? 1 : HOURS_PER_DAY
-          await withMonths(table, rows.map(([time]) => Math.floor((time as number) / perTime)))
+          await withMonths(
+            table,
+            rows.map(([time]) => Math.floor((time as number) / perTime)),
+          )
         }
         return insert(table, rows)
       }

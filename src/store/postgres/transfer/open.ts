@@ -152,7 +152,10 @@ async function refuseServers(db: Db): Promise<void> {
   }
 }
 
-async function writeHead(tx: Tx, { revision, lastSession, lastDelivery, lastAudit, lastRecord }: StoreHead): Promise<void> {
+async function writeHead(
+  tx: Tx,
+  { revision, lastSession, lastDelivery, lastAudit, lastRecord }: StoreHead,
+): Promise<void> {
   await tx.run(
     `UPDATE store_state SET revision = $1,
       last_session = greatest($2, (SELECT coalesce(max(number), 0) FROM session)),

@@ -2,7 +2,14 @@ import { closeSync, existsSync, fsyncSync, openSync, readdirSync, renameSync, rm
 import { basename, dirname, join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { fault } from '../../../errors/fault.ts'
-import { type StoreHead, TRANSFER_TABLE_NAMES, type TransferRow, type TransferTableName, type TransferTarget, type WriteRows } from '../../ports/transfer.ts'
+import {
+  type StoreHead,
+  TRANSFER_TABLE_NAMES,
+  type TransferRow,
+  type TransferTableName,
+  type TransferTarget,
+  type WriteRows,
+} from '../../ports/transfer.ts'
 import { loadedSession } from '../../prepare/loaded-session.ts'
 import { openReadable, refreshIndexes } from '../connection/database.ts'
 import { storeFault } from '../connection/faults.ts'
@@ -58,11 +65,17 @@ function refuseRows(file: string): void {
   if (!existsSync(file)) return
   const db = openReadable(file)
   try {
-    const there = new Set(db.prepare("SELECT name FROM sqlite_schema WHERE type = 'table'").all().map(({ name }) => name))
+    const there = new Set(
+      db
+        .prepare("SELECT name FROM sqlite_schema WHERE type = 'table'")
+        .all()
+        .map(({ name }) => name),
+    )
     const filled = TRANSFER_TABLE_NAMES.find(
       (table) => there.has(table) && db.prepare(`SELECT 1 FROM ${table} LIMIT 1`).get() !== undefined,
     )
-    if (filled !== undefined) throw fault('store_not_empty', `${file} holds data (${filled}); name an empty data folder`)
+    if (filled !== undefined)
+      throw fault('store_not_empty', `${file} holds data (${filled}); name an empty data folder`)
   } finally {
     db.close()
   }
@@ -123,7 +136,10 @@ function loadSession(sessions: ReturnType<typeof sessionRows>, row: TransferRow)
 
 function writeHead(db: DatabaseSync, { revision, lastDelivery, lastRecord }: StoreHead): void {
   db.prepare('UPDATE store_state SET revision = ?').run(revision)
-  for (const [table, last] of [['delivery', lastDelivery], ['record', lastRecord]] as const) {
+  for (const [table, last] of [
+    ['delivery', lastDelivery],
+    ['record', lastRecord],
+  ] as const) {
     db.prepare('DELETE FROM sqlite_sequence WHERE name = ?').run(table)
     if (last > 0) db.prepare('INSERT INTO sqlite_sequence(name, seq) VALUES (?, ?)').run(table, last)
   }

@@ -40,7 +40,10 @@ function readHead(db: DatabaseSync): StoreHead {
   if (version !== MIGRATIONS.length)
     throw version > MIGRATIONS.length
       ? fault('store_newer', `the data is of version ${version}, this program knows ${MIGRATIONS.length} and older`)
-      : fault('store_away', `the data is of version ${version}: start this version of the server once, which migrates it`)
+      : fault(
+          'store_away',
+          `the data is of version ${version}: start this version of the server once, which migrates it`,
+        )
   const number = (sql: string) => (db.prepare(sql).get()?.n ?? 0) as number
   const sequence = (name: string) => `SELECT seq AS n FROM sqlite_sequence WHERE name = '${name}'`
   return {
