@@ -1,3 +1,4 @@
+import { BACKUP_COMMANDS } from './cli/backup/rows.ts'
 import { BOOTSTRAP_COMMAND } from './cli/commands/bootstrap.ts'
 import { type Command, runCommand } from './cli/commands/commands.ts'
 import { importCommand } from './cli/import/row.ts'
@@ -60,6 +61,6 @@ const SERVERS = [
   serving('dashboard', 'run a dashboard alone', { gateway: false, dashboard: true }),
 ]
 
-const COMMANDS = [...SERVERS, BOOTSTRAP_COMMAND, ...MOVE_COMMANDS, importCommand(readIncumbent)]
+const COMMANDS = [...SERVERS, BOOTSTRAP_COMMAND, ...BACKUP_COMMANDS, ...MOVE_COMMANDS, importCommand(readIncumbent)]
 const status = await runCommand(process.argv.slice(2), process.env, COMMANDS)
 if (status !== undefined) process.exitCode = status

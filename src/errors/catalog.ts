@@ -1,3 +1,4 @@
+import { BACKUP_ERRORS } from './catalog-backup.ts'
 import { DASHBOARD_ERRORS } from './catalog-dashboard.ts'
 import type { CatalogEntry } from './catalog-entry.ts'
 import { MANAGEMENT_ERRORS } from './catalog-management.ts'
@@ -17,6 +18,7 @@ export const CATALOG = {
   ...DASHBOARD_ERRORS,
   ...PORTAL_ERRORS,
   ...MOVE_ERRORS,
+  ...BACKUP_ERRORS,
   // the machine
   setting_invalid: { status: 500, log: 'error', text: 'A setting is not valid' },
   port_in_use: { status: 500, log: 'error', text: 'A port is in use' },
@@ -33,7 +35,6 @@ export const CATALOG = {
   store_refused: { status: 503, log: 'error', text: 'The store refuses this server' },
   store_away: { status: 503, log: 'error', text: 'Try again later' },
   store_lost: { status: 500, log: 'error', text: 'The store is empty, but the data folder belongs to an installation' },
-  store_not_empty: { status: 409, log: 'error', text: 'The store holds data already' },
   store_full: { status: 503, log: 'error', text: 'The store is full' },
   store_read_only: { status: 503, log: 'error', text: 'The store takes no changes' },
   legacy_keys_busy: { status: 503, log: 'debug', text: 'Try again later' },

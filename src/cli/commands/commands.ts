@@ -26,6 +26,8 @@ export interface Command {
   readonly summary: string
   /** Options besides those of every command. */
   readonly options?: ParseArgsOptionsConfig
+  /** True when words may follow the name besides options. */
+  readonly mayHaveWords?: boolean
   /** Those of them whose value may be left out: it is empty then. */
   readonly mayStandAlone?: ReadonlySet<string>
   /** The text of `--help` about these options. */
@@ -68,7 +70,7 @@ export async function runCommand(
   const [name = table[0]!.name, ...words] = line.words
   const command = table.find((row) => row.name === name)
   if (command === undefined) return refuse(unknownCommand(name, table))
-  if (command.options !== undefined && words.length > 0) return refuse(`not an option of ${name}: ${words[0]}`, command)
+  if (command.options !== undefined && command.mayHaveWords !== true && words.length > 0) return refuse(`not an option of ${name}: ${words[0]}`, command)
   try {
     const { config: file, options } = line
     return await command.run({ env, file, cwd: process.cwd(), words, options, print: say })

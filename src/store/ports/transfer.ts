@@ -133,7 +133,7 @@ export interface StoreSnapshot {
 
 /** A store to read from, whether it serves or not. */
 export interface TransferSource {
-  /** Reads one consistent snapshot; writes of others go on meanwhile. @throws Fault `store_away`, `store_damaged`, `store_newer` */
+  /** Reads one consistent snapshot; others write meanwhile. @throws Fault `store_away`, `store_damaged`, `store_newer` */
   snapshot<T>(read: (snapshot: StoreSnapshot) => Promise<T>): Promise<T>
   close(): Promise<void>
 }

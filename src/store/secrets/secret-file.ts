@@ -39,7 +39,8 @@ function readSecrets(path: string): Secrets | undefined {
   return parseSecrets(path, text)
 }
 
-function parseSecrets(path: string, text: string): Secrets {
+/** The secrets in the text of such a file. @throws Fault `setting_invalid` naming `path` */
+export function parseSecrets(path: string, text: string): Secrets {
   let found: unknown
   try {
     found = JSON.parse(text)
@@ -63,6 +64,16 @@ function parseSecrets(path: string, text: string): Secrets {
 
 function makeSecrets(folder: string, path: string): Secrets {
   const secrets: Secrets = { gateway_secret: newSecret(), admin_secret: newSecret(), seal_key: newSecret() }
+  return putSecrets(folder, path, secrets)
+}
+
+/** Writes the text of such a file into a data folder that has none, or one with the same secrets. @throws Fault `data_folder_unwritable`, `setting_invalid` */
+export function writeSecrets(folder: string, text: string): void {
+  const path = join(folder, SECRETS_FILE)
+  putSecrets(folder, path, parseSecrets(path, text))
+}
+
+function putSecrets(folder: string, path: string, secrets: Secrets): Secrets {
   const draft = `${path}.${process.pid}`
   try {
     writeDurably(draft, `${JSON.stringify(secrets, null, 2)}\n`)

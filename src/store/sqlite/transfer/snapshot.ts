@@ -13,8 +13,8 @@ import { selectSql } from './tables.ts'
 const BATCH_ROWS = 200
 
 /**
- * Reads the database of a data folder on a connection of its own, in one read transaction: the process that serves from it goes on
- * writing, but its log of changes grows until the end. @throws Fault `store_away`, `store_damaged`, `store_newer`
+ * Reads the database of a data folder on a connection of its own, in one read transaction: the process that serves from it
+ * writes meanwhile, but its log of changes grows until the end. @throws Fault `store_away`, `store_damaged`, `store_newer`
  */
 export function openSqliteSource(file: string): TransferSource {
   const db = openReadable(file)

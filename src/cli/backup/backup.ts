@@ -1,0 +1,59 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { loadConfig } from '../../config/load.ts'
+import { fault } from '../../errors/fault.ts'
+import { type BackupOptions, backupTo, backupToFile } from '../../process/backup.ts'
+import { TRANSFER_PARTS } from '../../store/ports/transfer.ts'
+import type { CommandContext } from '../commands/commands.ts'
+import { openProgress, stoppable } from '../commands/progress.ts'
+import { recipientOf } from '../moves/options.ts'
+import { sealFor } from '../moves/seal.ts'
+import { archiveJson, archiveLines } from './report.ts'
+import { fileOf } from './words.ts'
+
+/** Where the secrets of a backup are sealed: they open nowhere else. */
+export const SECRETS_PLACE = 'backup/secrets.json'
+
+/** `gatehouse backup`: writes all data of the installation into one archive. */
+export async function backup(context: CommandContext): Promise<number> {
+  const { options, cwd, print } = context
+  const file = fileOf(context, 'output')
+  const { config } = loadConfig(context)
+  const secrets = options.recipient === undefined ? undefined : sealedSecrets(context, config.storage.path)
+  const json = options.json === true
+  const progress = openProgress({ unit: 'rows', json })
+  const written = await stoppable('the backup was stopped; nothing was written', async (stop) => {
+    const asked: BackupOptions = {
+      storage: config.storage,
+      without: TRANSFER_PARTS.filter((part) => options[`without-${part}`] === true),
+      ...(secrets !== undefined && { secrets }),
+      onTotal: (rows) => progress.begin('backup', rows),
+      onRows: (rows) => progress.advance(rows),
+      stop,
+    }
+    return file === '-' ? backupTo(toStandardOutput, asked) : backupToFile(resolve(cwd, file), asked)
+  }).finally(() => progress.end())
+  const result = { file, ...written, revision: written.head.revision }
+  // Standard output holds the archive.
+  const say = file === '-' ? (line: string) => void process.stderr.write(`${line}\n`) : print
+  if (json) say(archiveJson(result))
+  else for (const line of archiveLines(`backup in ${file}`, result)) say(line)
+  return 0
+}
+
+function sealedSecrets({ options, env }: CommandContext, folder: string): string {
+  const path = join(resolve(folder), 'secrets.json')
+  if (!existsSync(path))
+    throw fault('option_invalid', `--recipient: there are no secrets to seal in ${path}; run it where the server runs`)
+  const text = readFileSync(path, 'utf8')
+  return sealFor(recipientOf(options, env), text, SECRETS_PLACE, text)
+}
+
+function toStandardOutput(bytes: Uint8Array): Promise<void> {
+  return new Promise((done, failed) => {
+    process.stdout.write(bytes, (error) => {
+      if (error) failed(fault('files_unwritable', `standard output cannot be written (${error.message})`, error))
+      else done()
+    })
+  })
+}

@@ -1,0 +1,43 @@
+import { resolve } from 'node:path'
+import { loadConfig } from '../../config/load.ts'
+import { restoreFile } from '../../process/restore.ts'
+import type { CommandContext } from '../commands/commands.ts'
+import { openProgress, stoppable } from '../commands/progress.ts'
+import { sealIdentityOf } from '../moves/options.ts'
+import { openSealed } from '../moves/seal.ts'
+import { SECRETS_PLACE } from './backup.ts'
+import { archiveJson, archiveLines } from './report.ts'
+import { fileOf } from './words.ts'
+
+/** `gatehouse restore`: loads an archive into an empty store. */
+export async function restore(context: CommandContext): Promise<number> {
+  const { options, env, cwd, print } = context
+  const file = fileOf(context, 'input')
+  const { config } = loadConfig(context)
+  const identity = options.identity === undefined ? undefined : sealIdentityOf(options, env)
+  const dryRun = options['dry-run'] === true
+  const json = options.json === true
+  const units = { check: 'bytes', restore: 'rows' }
+  let progress = openProgress({ unit: units.check, json })
+  const { end, checksum, revision } = await stoppable('the restore was stopped; the store is empty', (stop) =>
+    restoreFile(resolve(cwd, file), {
+      storage: config.storage,
+      ...(identity && { openSealed: (sealed) => openSealed(identity, SECRETS_PLACE, sealed) }),
+      ...{ dryRun, stop },
+      onStep(step, total) {
+        progress.end()
+        progress = openProgress({ unit: units[step], json })
+        progress.begin(step, total)
+      },
+      onProgress: (done) => progress.advance(done),
+    }),
+  ).finally(() => progress.end())
+  const { counts, kinds } = end
+  const result = { file, counts, kinds, checksum, revision, dry_run: dryRun }
+  if (json) print(archiveJson(result))
+  else {
+    const title = dryRun ? `${file} can be restored; nothing was written` : `restored ${file}; start the server`
+    for (const line of archiveLines(title, result)) print(line)
+  }
+  return 0
+}

@@ -1,0 +1,41 @@
+import type { Command } from '../commands/commands.ts'
+
+/** The commands that save and restore the whole store of an installation. Their modules are loaded when one runs. */
+export const BACKUP_COMMANDS: readonly Command[] = [
+  {
+    name: 'backup',
+    summary: 'save all data of the installation into one file, while it serves or not',
+    options: {
+      output: { type: 'string', short: 'o' },
+      'without-analytics': { type: 'boolean' },
+      'without-audit': { type: 'boolean' },
+      'without-records': { type: 'boolean' },
+      recipient: { type: 'string' },
+      json: { type: 'boolean' },
+    },
+    mayHaveWords: true,
+    help: `  -o, --output FILE    the file to write, which must not exist; - is standard output. FILE alone means the same
+  --without-analytics  leaves out counted requests
+  --without-audit      leaves out the audit log
+  --without-records    leaves out recorded requests
+  --recipient FILE     adds the secrets of the installation, sealed for this X25519 public key (PEM)
+  --json               for programs`,
+    run: async (context) => (await import('./backup.ts')).backup(context),
+  },
+  {
+    name: 'restore',
+    summary: 'load a backup into an empty store',
+    options: {
+      input: { type: 'string', short: 'i' },
+      identity: { type: 'string' },
+      'dry-run': { type: 'boolean' },
+      json: { type: 'boolean' },
+    },
+    mayHaveWords: true,
+    help: `  -i, --input FILE     the backup. FILE alone means the same
+  --identity FILE      X25519 private key (PEM) that opens the secrets in the backup
+  --dry-run            checks everything and writes nothing
+  --json               for programs`,
+    run: async (context) => (await import('./restore.ts')).restore(context),
+  },
+]

@@ -1,0 +1,97 @@
+import { randomBytes } from 'node:crypto'
+import { type FileHandle, open, rename, rm } from 'node:fs/promises'
+import { dirname } from 'node:path'
+import { productVersion } from '../config/version.ts'
+import { type Fault, fault } from '../errors/fault.ts'
+import { type ArchiveSink, openArchiveTarget, type WrittenArchive } from '../store/archive/write.ts'
+import { type TransferPart, tablesWithout } from '../store/ports/transfer.ts'
+import { copyStore } from '../store/prepare/copy-store.ts'
+import { openTransferSource, type StoreSettings } from './open-transfer.ts'
+
+export interface BackupOptions {
+  readonly storage: StoreSettings
+  readonly without: readonly TransferPart[]
+  /** The secrets of the installation, sealed for a recipient; absent = they are left out. */
+  readonly secrets?: string
+  /** The number of all rows, about; then that of each batch. */
+  readonly onTotal?: (rows: number) => void
+  readonly onRows?: (rows: number) => void
+  /** Aborted = the backup ends, and nothing is left of it. */
+  readonly stop?: AbortSignal
+}
+
+/**
+ * Writes an archive of the store, whether a server runs on it or not. The file is complete and durable, or not there: until then it
+ * has another name. @throws Fault `files_unwritable`, those of the store, the reason of `stop`
+ */
+export async function backupToFile(path: string, options: BackupOptions): Promise<WrittenArchive> {
+  const draft = `${path}.${randomBytes(4).toString('hex')}${DRAFT_END}`
+  const file = await openNew(path, draft)
+  try {
+    const written = await backupTo(async (bytes) => writeAll(file, path, bytes), options)
+    await file.sync().catch((error) => Promise.reject(unwritable(path, error)))
+    await file.close()
+    await rename(draft, path)
+    await syncFolder(dirname(path))
+    return written
+  } catch (error) {
+    await file.close().catch(() => {})
+    await rm(draft, { force: true })
+    throw error
+  }
+}
+
+/** How the name of a backup ends while it is written. */
+export const DRAFT_END = '.partial'
+
+/** Writes an archive of the store to `sink`. Throws as `backupToFile`. */
+export async function backupTo(sink: ArchiveSink, options: BackupOptions): Promise<WrittenArchive> {
+  const { storage, without, secrets, onTotal, onRows, stop } = options
+  const tables = tablesWithout(without)
+  const source = await openTransferSource(storage)
+  try {
+    const target = openArchiveTarget(sink, {
+      ...{ version: productVersion(), created_at: new Date().toISOString(), without, tables },
+      ...(secrets !== undefined && { secrets }),
+    })
+    await copyStore(source, target, {
+      tables,
+      ...(onTotal && { onTotal }),
+      ...(onRows && { onRows: (_table, rows) => onRows(rows) }),
+      ...(stop && { stop }),
+    })
+    return target.written!
+  } finally {
+    await source.close()
+  }
+}
+
+async function openNew(path: string, draft: string): Promise<FileHandle> {
+  try {
+    // A backup that is there is never replaced.
+    await (await open(path, 'r')).close()
+  } catch {
+    return open(draft, 'wx', 0o600).catch((error) => Promise.reject(unwritable(path, error)))
+  }
+  throw fault('files_unwritable', `${path} exists: name another file`)
+}
+
+async function writeAll(file: FileHandle, path: string, bytes: Uint8Array): Promise<void> {
+  try {
+    for (let at = 0; at < bytes.length; ) at += (await file.write(bytes, at)).bytesWritten
+  } catch (error) {
+    throw unwritable(path, error)
+  }
+}
+
+/** Makes the names in a folder durable. */
+async function syncFolder(path: string): Promise<void> {
+  if (process.platform === 'win32') return
+  const folder = await open(path, 'r')
+  await folder.sync().finally(() => folder.close())
+}
+
+function unwritable(path: string, error: unknown): Fault {
+  const reason = error instanceof Error && 'code' in error ? String(error.code) : String(error)
+  return fault('files_unwritable', `${path} cannot be written (${reason})`, error)
+}

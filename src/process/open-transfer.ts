@@ -1,0 +1,56 @@
+import { existsSync } from 'node:fs'
+import { resolve } from 'node:path'
+import type { Config } from '../config/schema.ts'
+import { fault } from '../errors/fault.ts'
+import type { TransferSource, TransferTarget } from '../store/ports/transfer.ts'
+import { folderPaths } from '../store/sqlite/connection/folder.ts'
+import { openSqliteTarget } from '../store/sqlite/transfer/load.ts'
+import { openSqliteSource } from '../store/sqlite/transfer/snapshot.ts'
+
+/** Where a store is. */
+export type StoreSettings = Pick<Config['storage'], 'path' | 'postgres_url' | 'redis_url'>
+
+/** The store of an installation, to read from whether it serves or not. @throws Fault `store_away`, `store_damaged`, `store_refused` */
+export async function openTransferSource(settings: StoreSettings): Promise<TransferSource> {
+  if (settings.postgres_url !== '') {
+    const { postgres, close } = await openServers(settings)
+    const { openPostgresSource } = await import('../store/postgres/transfer/open.ts')
+    return closing(openPostgresSource(postgres), close)
+  }
+  const { database, folder } = folderPaths(resolve(settings.path))
+  if (!existsSync(database))
+    throw fault('store_away', `${folder} holds no store: set storage.path to the data folder of the installation`)
+  return openSqliteSource(database)
+}
+
+/** An empty store, to write into. @throws Fault `store_not_empty`, `data_folder_locked`, `data_folder_unwritable`, `store_refused` */
+export async function openTransferTarget(settings: StoreSettings): Promise<TransferTarget> {
+  if (settings.postgres_url === '') return openSqliteTarget(resolve(settings.path))
+  const { postgres, close } = await openServers(settings)
+  const { openPostgresTarget } = await import('../store/postgres/transfer/open.ts')
+  return closing(openPostgresTarget(postgres), close)
+}
+
+async function openServers({ postgres_url: url, redis_url }: StoreSettings) {
+  const { RedisCounters } = await import('../store/redis/counters.ts')
+  const { redisQuotas } = await import('../store/redis/transfer-quotas.ts')
+  const counters = new RedisCounters({ url: redis_url })
+  try {
+    await counters.check()
+  } catch (error) {
+    await counters.close()
+    throw error
+  }
+  return { postgres: { url, quotas: redisQuotas(counters) }, close: () => counters.close() }
+}
+
+function closing<T extends { close(): Promise<void> }>(store: T, close: () => Promise<void>): T {
+  const own = store.close.bind(store)
+  return {
+    ...store,
+    async close() {
+      await own()
+      await close()
+    },
+  }
+}
