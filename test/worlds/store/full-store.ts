@@ -37,7 +37,7 @@ const anySession = fc.record({
   client: fc.constantFrom('', 'c1'),
   apis: fc.uniqueArray(anyName, { maxLength: 3 }),
   policies: fc.uniqueArray(anyName, { maxLength: 2 }),
-  alias: anyText,
+  alias: fc.oneof(anyText, fc.constantFrom('Alpha', 'Ära', 'beta')),
   family: fc.constantFrom('', 'f1', 'f\0'),
   evictAt: fc.constantFrom(0, LATER),
   sealed: fc.option(fc.uint8Array({ minLength: 1, maxLength: 9 }), { nil: undefined }),
@@ -69,7 +69,7 @@ const anyRecord = fc.record({
   detail: fc.option(fc.uint8Array({ maxLength: 9 }), { nil: undefined }),
 })
 
-const few = { minLength: 1, maxLength: 8 }
+const few = { minLength: 4, maxLength: 10 }
 
 /** What is put into a store, in no more than a second. */
 export const anyContents = fc.record({
