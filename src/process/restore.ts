@@ -63,10 +63,7 @@ export async function restoreFile(path: string, options: RestoreOptions): Promis
 }
 
 /** Secrets of the archive that are to be written into the data folder; undefined where those that are there fit. */
-function secretsFor(
-  { header, end }: CheckedArchive,
-  { storage, openSealed }: RestoreOptions,
-): string | undefined {
+function secretsFor({ header, end }: CheckedArchive, { storage, openSealed }: RestoreOptions): string | undefined {
   const folder = resolve(storage.path)
   const isThere = existsSync(join(folder, SECRETS_FILE))
   const fits = (key: string) => end.seal_hash === '' || sealHash({ sealKey: secretBytes(key) }) === end.seal_hash
@@ -85,8 +82,12 @@ function secretsFor(
   }
   if (!isThere) {
     if (end.seal_hash === '') return undefined
-    const how = header.secrets === undefined ? 'copy it from the old one' : 'copy it from the old one, or give --identity'
-    throw fault('seal_key_differs', `${folder} has no ${SECRETS_FILE}, which holds the seal key: ${how}, or set storage.seal_key`)
+    const how =
+      header.secrets === undefined ? 'copy it from the old one' : 'copy it from the old one, or give --identity'
+    throw fault(
+      'seal_key_differs',
+      `${folder} has no ${SECRETS_FILE}, which holds the seal key: ${how}, or set storage.seal_key`,
+    )
   }
   if (!fits(openSecrets(folder).seal_key)) throw refuse()
   return undefined

@@ -70,7 +70,8 @@ export async function runCommand(
   const [name = table[0]!.name, ...words] = line.words
   const command = table.find((row) => row.name === name)
   if (command === undefined) return refuse(unknownCommand(name, table))
-  if (command.options !== undefined && command.mayHaveWords !== true && words.length > 0) return refuse(`not an option of ${name}: ${words[0]}`, command)
+  if (command.options !== undefined && command.mayHaveWords !== true && words.length > 0)
+    return refuse(`not an option of ${name}: ${words[0]}`, command)
   try {
     const { config: file, options } = line
     return await command.run({ env, file, cwd: process.cwd(), words, options, print: say })

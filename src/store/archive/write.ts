@@ -8,7 +8,15 @@ import {
   type TransferTableName,
   type TransferTarget,
 } from '../ports/transfer.ts'
-import { type ArchiveEnd, type ArchiveHeader, encodePart, firstChecksum, FORMAT, MAGIC, type PartType } from './format.ts'
+import {
+  type ArchiveEnd,
+  type ArchiveHeader,
+  encodePart,
+  FORMAT,
+  firstChecksum,
+  MAGIC,
+  type PartType,
+} from './format.ts'
 
 /** Rows are compressed together until they have so many characters. */
 const PART_CHARACTERS = 1024 * 1024
