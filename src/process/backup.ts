@@ -42,7 +42,7 @@ export async function backupToFile(path: string, options: BackupOptions): Promis
 }
 
 /** How the name of a backup ends while it is written. */
-export const DRAFT_END = '.partial'
+const DRAFT_END = '.partial'
 
 /** Writes an archive of the store to `sink`. Throws as `backupToFile`. */
 export async function backupTo(sink: ArchiveSink, options: BackupOptions): Promise<WrittenArchive> {

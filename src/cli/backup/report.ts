@@ -1,4 +1,4 @@
-/** What was saved or restored. */
+/** The result of a backup or a restore. */
 interface ArchiveReport {
   readonly file: string
   readonly counts: Readonly<Record<string, number>>

@@ -15,7 +15,7 @@ export interface Progress {
 }
 
 interface ProgressOptions {
-  /** What is counted: `rows`. */
+  /** Plural of the things that are counted: `rows`. */
   readonly unit: string
   /** True: a JSON object a line, for programs. */
   readonly json: boolean

@@ -102,7 +102,7 @@ export function isSetupToken(installation: Pick<Installation, 'setup_hash'> | un
   return equalSecrets(hashOf(token), expected) && expected !== ''
 }
 
-/** What distinguishes a seal key from another, hex; says nothing about the key. */
+/** A hash that distinguishes a seal key from another, hex; it says nothing about the key. */
 export function sealHash({ sealKey }: Pick<SecretParts, 'sealKey'>): string {
   return createHmac('sha256', sealKey).update('gatehouse seal key').digest('hex')
 }

@@ -8,7 +8,7 @@ import type { StoreHead, TransferPart } from '../ports/transfer.ts'
 // each row, in JSON, a line each; bytes in base64), one `E` (the end, JSON).
 
 export const MAGIC: Buffer = Buffer.from('GATEHOUSE-BACKUP\n')
-export const FORMAT = 1
+export const ARCHIVE_FORMAT = 1
 export const CHECKSUM_BYTES = 32
 export const PREFIX_BYTES = 5
 /** Of one part. A row of a recorded request may be large. */
@@ -35,7 +35,7 @@ export interface ArchiveEnd {
   /** Documents of each kind. */
   readonly kinds: Readonly<Record<string, number>>
   readonly head: StoreHead
-  /** What distinguishes the seal key from another, see `Installation`; '' = there is no installation yet. */
+  /** The hash of the seal key, see `Installation`; '' = there is no installation yet. */
   readonly seal_hash: string
 }
 

@@ -17,7 +17,7 @@ import {
   type ArchiveHeader,
   CHECKSUM_BYTES,
   checksumOf,
-  FORMAT,
+  ARCHIVE_FORMAT,
   firstChecksum,
   MAGIC,
   MOST_BYTES,
@@ -165,10 +165,10 @@ async function openArchive(path: string): Promise<FileHandle> {
 function readHeader(content: Buffer): ArchiveHeader {
   const header = parsed(content) as unknown as ArchiveHeader
   if (typeof header.format !== 'number' || !isObject(header.tables)) throw altered()
-  if (header.format > FORMAT)
+  if (header.format > ARCHIVE_FORMAT)
     throw fault(
       'archive_newer',
-      `it has format ${header.format}, this program knows ${FORMAT}: restore it with version ${header.version} or later`,
+      `it has format ${header.format}, this program knows ${ARCHIVE_FORMAT}: restore it with version ${header.version} or later`,
     )
   for (const [table, columns] of Object.entries(header.tables)) {
     const known = TRANSFER_TABLE_NAMES.find((name) => name === table)

@@ -12,7 +12,7 @@ import {
   type ArchiveEnd,
   type ArchiveHeader,
   encodePart,
-  FORMAT,
+  ARCHIVE_FORMAT,
   firstChecksum,
   MAGIC,
   type PartType,
@@ -26,7 +26,7 @@ const compress = promisify(zstdCompress)
 /** Where the bytes go, in order. */
 export type ArchiveSink = (bytes: Uint8Array) => Promise<void>
 
-/** What was written. */
+/** The result of writing an archive. */
 export interface WrittenArchive extends Pick<ArchiveEnd, 'counts' | 'kinds' | 'head'> {
   readonly bytes: number
   /** SHA-256 over all parts, hex: the last one of the archive. */
@@ -51,7 +51,7 @@ export function openArchiveTarget(
     async load(fill) {
       const parts = new PartWriter(sink)
       const tables = Object.fromEntries(header.tables.map((table) => [table, columnsOf(table).map(([name]) => name)]))
-      await parts.begin({ ...header, format: FORMAT, tables })
+      await parts.begin({ ...header, format: ARCHIVE_FORMAT, tables })
       const rows = new RowWriter(parts)
       const head = await fill((table, some) => rows.add(table, some))
       await rows.flush()

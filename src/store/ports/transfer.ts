@@ -13,11 +13,11 @@ export type TransferRow = readonly Cell[]
 
 interface TransferTable {
   readonly columns: Readonly<Record<string, CellType>>
-  /** What may be left out of a backup; absent = never. */
+  /** The part of a backup that the table belongs to, and may be left out with; absent = none. */
   readonly part?: TransferPart
 }
 
-/** What a backup may be made without. */
+/** Parts that a backup may be made without. */
 export type TransferPart = 'analytics' | 'audit' | 'records'
 export const TRANSFER_PARTS: readonly TransferPart[] = ['analytics', 'audit', 'records']
 
@@ -34,7 +34,7 @@ const hits = (time: 'hour' | 'day') => ({
 })
 
 /** Every table, in the order in which they are written. Times are Unix milliseconds unless their name says otherwise. */
-export const TRANSFER_TABLES = {
+const TRANSFER_TABLES = {
   /** `body` as JSON. Sealed members stay sealed. */
   document: { columns: { kind: 'text', id: 'text', revision: 'number', body: 'text' } },
   /** `number`: in the order of creation. `links`: JSON of `[API ids, policy ids]`. */

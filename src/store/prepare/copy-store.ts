@@ -6,7 +6,7 @@ export interface CopyOptions {
   /** Called with the number of all rows, about, before the first, and then with each batch. */
   readonly onTotal?: (rows: number) => void
   readonly onRows?: (table: TransferTableName, rows: number) => void
-  /** What the target's numbers begin with; by default those of the source. */
+  /** The head that the target begins with; by default that of the source. */
   readonly headOf?: (head: StoreHead) => StoreHead
   /** Aborted = the copy ends before the next batch, and nothing is left of it. */
   readonly stop?: AbortSignal

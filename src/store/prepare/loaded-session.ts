@@ -3,7 +3,7 @@ import { latin1 } from './cells.ts'
 import type { PreparedRow } from './prepare.ts'
 import { foldedAlias } from './session-filter.ts'
 
-/** The cells of a session of another store, see `TRANSFER_TABLES`. */
+/** The cells of a session of another store, see the table of `transfer.ts`. */
 export interface SessionCells {
   readonly orgId: string
   readonly clientId: string

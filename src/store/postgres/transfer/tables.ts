@@ -7,7 +7,7 @@ const NAMES: Readonly<Partial<Record<TransferTableName, Readonly<Record<string, 
   record: { at: 'at_ms' },
 }
 
-/** What gives each table its order. */
+/** The order of each table that has one. */
 const ORDER: Readonly<Partial<Record<TransferTableName, string>>> = {
   session: 'number',
   delivery: 'id',
@@ -38,7 +38,7 @@ const TYPES: Readonly<Record<CellType, string>> = {
 }
 
 /** The name of a column in this store. */
-export function storedName(table: TransferTableName, name: string): string {
+function storedName(table: TransferTableName, name: string): string {
   return name === 'at_s' ? 'at' : (NAMES[table]?.[name] ?? name)
 }
 

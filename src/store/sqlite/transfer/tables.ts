@@ -9,7 +9,7 @@ const NAMES: Readonly<Partial<Record<TransferTableName, Readonly<Record<string, 
   record: { number: 'row' },
 }
 
-/** What gives each table its order: that of its rows, without sorting them. */
+/** The order of each table that has one: that of its rows, without sorting them. */
 const ORDER: Readonly<Partial<Record<TransferTableName, string>>> = {
   session: 'row',
   delivery: 'id',
