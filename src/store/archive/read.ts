@@ -13,11 +13,11 @@ import {
   type TransferTableName,
 } from '../ports/transfer.ts'
 import {
+  ARCHIVE_FORMAT,
   type ArchiveEnd,
   type ArchiveHeader,
   CHECKSUM_BYTES,
   checksumOf,
-  ARCHIVE_FORMAT,
   firstChecksum,
   MAGIC,
   MOST_BYTES,

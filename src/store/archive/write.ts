@@ -9,10 +9,10 @@ import {
   type TransferTarget,
 } from '../ports/transfer.ts'
 import {
+  ARCHIVE_FORMAT,
   type ArchiveEnd,
   type ArchiveHeader,
   encodePart,
-  ARCHIVE_FORMAT,
   firstChecksum,
   MAGIC,
   type PartType,
