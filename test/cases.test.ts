@@ -39,7 +39,7 @@ interface Case {
   /** Access tokens of client credentials, by a name to refer to them; `at` is the listen path of the API that issues it. */
   readonly tokens?: Readonly<Record<string, { at: string; client_id: string; secret: string; scope?: string }>>
   readonly steps: readonly CaseStep[]
-  /** What was recorded, looked at once the gateway has stopped: as many rows as there are, each with these members. */
+  /** The recorded hits, read once the gateway has stopped: as many rows as there are, each with these members. */
   readonly hits?: readonly Record<string, unknown>[]
   /** The log lines of event handlers, in order and complete: members of the lines, and the text as `line`. */
   readonly logged?: readonly Record<string, unknown>[]
@@ -59,7 +59,7 @@ interface CaseStep {
   readonly times?: number
   /** The answer must not come sooner. */
   readonly at_least_ms?: number
-  /** What the upstream answers to this step. */
+  /** The upstream's answer to this step. */
   readonly origin?: { status?: number; headers?: Record<string, string>; body?: string; hangs?: boolean }
   readonly status?: number
   /** Field name to its exact value, to a pattern between slashes, or to null for absent. */

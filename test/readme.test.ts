@@ -14,7 +14,7 @@ function pasted(): string[] {
   return blocks.filter((block) => !block.includes('npm '))
 }
 
-/** What the calls print, as the README shows it. */
+/** The output of the calls, as the README shows it. */
 const PROMISED = [...README.matchAll(/^```text\n((?:\d{3}\n)+)```/gm)].flatMap((match) => match[1]!.trim().split('\n'))
 
 async function serve(

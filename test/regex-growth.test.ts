@@ -12,7 +12,7 @@ const LITERAL =
   /(?:(?<=[(,=:[!&|?{};>]\s*)|(?<=\breturn\s+))\/(?![*/])((?:[^\\/[\n]|\\.|\[(?:[^\]\\\n]|\\.)*\])+)\/([dgimsuvy]*)/g
 const LENGTH = 16_000
 
-/** What is written again and again: all characters and words of the expression, and what its classes may mean. */
+/** The pieces to repeat: all characters and words of the expression, and what its classes may mean. */
 function pumpsOf(source: string): Set<string> {
   const characters = source.replace(/\\[a-z]/gi, '').match(/[^\\^$.*+?()[\]{}|]/gu) ?? []
   return new Set([...' \ta0A_-=",;/<.{%\n:', ...characters, ...(source.match(/[\w:/-]{2,}/g) ?? [])])

@@ -17,14 +17,14 @@ interface Account {
 export class Accounts {
   readonly #accounts = new Map<string, Account>()
   readonly #wrong = new Map<string, { count: number; until: number }>()
-  /** Compared with for names that nobody has, so that these take as long as the others. */
+  /** The password hash for unknown names, so that these take as long as the others. */
   #nobody: Account | undefined
 
   async add(name: string, password: string): Promise<void> {
     this.#accounts.set(name, await hashed(password))
   }
 
-  /** True when the password is that of the name. After five wrong ones nothing is true for ten minutes: `locked` says so. */
+  /** True when the password is that of the name. After five wrong ones it is false for ten minutes: see `locked`. */
   async check(name: string, password: string): Promise<boolean> {
     this.#nobody ??= await hashed(randomBytes(HASH_BYTES).toString('hex'))
     if (this.locked(name) || password.length > MAX_PASSWORD) return false
@@ -42,7 +42,7 @@ export class Accounts {
     return wrong !== undefined && wrong.until > Date.now() && wrong.count >= WRONG_TRIES
   }
 
-  /** Counted before the password is looked at: many tries at once are many tries. */
+  /** Counts an attempt before the password is checked: many at once are many attempts. */
   #count(name: string): void {
     const before = this.#wrong.get(name)
     const now = Date.now()

@@ -13,7 +13,7 @@ export interface AppSettings {
   /** The app as it is registered; read when it is needed, since registering needs the app's address. */
   readonly client: () => { readonly id: string; readonly secret: string }
   readonly scope: string
-  /** What is called with the token, below the issuer. */
+  /** The address that is called with the token, below the issuer. */
   readonly call: string
   /** 0 = any free port. */
   readonly port: number
@@ -25,7 +25,7 @@ export interface ClientApp {
   close(): Promise<void>
 }
 
-/** What the app knows about one browser. */
+/** The app's state for one browser. */
 interface Journey {
   state: string
   verifier: string

@@ -8,7 +8,7 @@ export interface WaitingDevice {
   readonly scope: string
 }
 
-/** Why the gateway did not do what it was asked to, in words for the person. `redirectTo`: where the app hears of it. */
+/** The gateway's refusal, in words for the person. `redirectTo`: where the app learns of it. */
 export class GatewayRefusal extends Error {
   readonly redirectTo: string | undefined
 
@@ -19,8 +19,8 @@ export class GatewayRefusal extends Error {
 }
 
 /**
- * What an authorization request consists of. Only these are handed back: a request may carry anything else, such as a `username`
- * or `key_rules` of its own, which would then look as if this page had said them.
+ * The parameters of an authorization request. Only these are handed back: a request may carry anything else, for example a `username` or
+ * `key_rules` of its own, which would then look as if this page had set them.
  */
 const REQUEST_PARAMS = [
   ...['response_type', 'response_mode', 'client_id', 'redirect_uri', 'scope', 'state', 'nonce'],
@@ -36,7 +36,7 @@ export class GatewayCalls {
     this.#settings = settings
   }
 
-  /** What is registered about an app; undefined when the API knows no such app. */
+  /** Reads the registration of an app; undefined when the API knows no such app. */
   async client(clientId: string): Promise<ClientInfo | undefined> {
     const { adminUrl, apiId } = this.#settings
     const path = `/svc/oauth/clients/${encodeURIComponent(apiId)}/${encodeURIComponent(clientId)}`
@@ -52,8 +52,8 @@ export class GatewayCalls {
   }
 
   /**
-   * Ends an authorization: the app gets a code for what this person allowed, or hears that they did not.
-   * Answers where the browser goes next. @throws GatewayRefusal
+   * Ends an authorization: the app gets a code for what this person allowed, or learns that they refused.
+   * Returns where the browser goes next. @throws GatewayRefusal
    */
   async conclude(
     params: ReadonlyMap<string, string>,

@@ -2,7 +2,7 @@ import type { WaitingDevice } from './gateway-calls.ts'
 import { type Html, html } from './html.ts'
 import type { ClientInfo, Visit } from './visits.ts'
 
-/** What scopes mean, in the words of the person who is asked. One that is not here is shown by its name. */
+/** The meaning of scopes, in the words of the person who is asked. A scope that is missing here is shown by its name. */
 const SCOPES = new Map([
   ['orders:read', 'See your orders'],
   ['orders:write', 'Place and change orders for you'],
@@ -87,7 +87,7 @@ ${whoIsThere(visit)}`,
   )
 }
 
-/** Tells something that has no way on from here. */
+/** A final message. */
 export function messagePage(title: string, message: string): Html {
   return page(title, html`<p>${message}</p>`)
 }

@@ -9,7 +9,7 @@ import { cookieOf, onlyOnce, PageError, readForm, sendElsewhere, sendPage, sendS
 
 /** A login page that is listening. */
 export interface LoginPage {
-  /** What the API's `authLoginRedirect` must be. */
+  /** The required value of the API's `authLoginRedirect`. */
   readonly url: string
   close(): Promise<void>
 }
@@ -19,7 +19,7 @@ interface Call {
   readonly request: IncomingMessage
   readonly response: ServerResponse
   readonly query: ReadonlyMap<string, string>
-  /** What a POST brought. */
+  /** The fields of a POST. */
   readonly form: ReadonlyMap<string, string>
   readonly visit: Visit
 }

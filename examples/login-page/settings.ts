@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 
-/** What the login page needs to know about the gateway. */
+/** The settings of the login page for the gateway. */
 export interface LoginSettings {
   /** Address of the gateway's port that answers `/svc/`: the traffic port, unless there is a control port. */
   readonly adminUrl: string
@@ -11,7 +11,7 @@ export interface LoginSettings {
   readonly secret: string
   /** Port of the login page; 0 = any free one. */
   readonly port: number
-  /** Address that browsers reach the page under, where a proxy stands in front; '' = as it listens. */
+  /** Address that browsers reach the page under, where a proxy is in front; '' = as it listens. */
   readonly publicUrl: string
 }
 

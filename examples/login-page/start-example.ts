@@ -11,7 +11,7 @@ import { startClientApp } from './client-page.ts'
 import { startLoginPage } from './server.ts'
 import { secretInFile } from './settings.ts'
 
-/** What is running, and where. */
+/** The running servers, and where they listen. */
 export interface Example {
   readonly appUrl: string
   readonly loginUrl: string
@@ -100,7 +100,7 @@ function gatewayEnvironment(folder: string, port: number): Record<string, string
   }
 }
 
-/** What the app's tokens may do: 60 requests a minute. */
+/** The rights of the app's tokens: 60 requests a minute. */
 const POLICY = {
   id: 'order-desk',
   name: 'Order Desk',

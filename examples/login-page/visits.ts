@@ -1,11 +1,11 @@
 import { hash, randomBytes, timingSafeEqual } from 'node:crypto'
 
-/** What a person is asked to decide: an app's request for access, or a device's. */
+/** The question to a person: an app's request for access, or a device's. */
 export type Question =
   | { readonly is: 'app'; readonly client: ClientInfo; readonly params: ReadonlyMap<string, string> }
   | { readonly is: 'device'; readonly userCode: string }
 
-/** What the person is told about an app. */
+/** An app as it is shown to the person. */
 export interface ClientInfo {
   readonly clientId: string
   readonly name: string
@@ -19,12 +19,12 @@ const MAX_QUESTIONS = 20
 /** One browser. It knows the id from a cookie that no script can read, and the token from our own pages only. */
 export class Visit {
   readonly id = randomBytes(32).toString('base64url')
-  /** Stands in every form: another site can make a browser send a form with our cookie, but not with this (CSRF). */
+  /** A field of every form: another site can make a browser send a form with our cookie, but not with this (CSRF). */
   readonly formToken = randomBytes(32).toString('base64url')
   readonly endsAt = Date.now() + LIFE_MS
-  /** Who has signed in; undefined = nobody yet. */
+  /** The person who has signed in; undefined = nobody yet. */
   readonly user: string | undefined
-  /** By the name that its page has for it. They stay here, so that nothing of them can be changed on the way. */
+  /** Open questions by the name that their page has. They stay on this server, so that nobody can change them on the way. */
   readonly #questions: Map<string, Question>
 
   constructor(user?: string, questions: ReadonlyMap<string, Question> = new Map()) {
@@ -43,7 +43,7 @@ export class Visit {
     return this.#questions.get(name)
   }
 
-  /** A question that is decided now: nobody decides it a second time. */
+  /** Takes a question to decide it: nobody decides it a second time. */
   take(name: string): Question | undefined {
     const question = this.#questions.get(name)
     this.#questions.delete(name)
@@ -60,7 +60,7 @@ export class Visit {
   }
 }
 
-/** All browsers that were here lately, in memory. */
+/** Recent browsers, in memory. */
 export class Visits {
   readonly #visits = new Map<string, Visit>()
 

@@ -1,6 +1,6 @@
 import type { ModuleExchange } from '../../src/gateway/modules/extension.ts'
 
-/** Of orders in JSON: the upstream is told the last four digits of a card alone. Wants `bodyLimitBytes` in the definition. */
+/** Replaces card numbers in JSON orders by their last four digits. Needs `bodyLimitBytes` in the definition. */
 export function hideCards(exchange: ModuleExchange): void {
   if (!exchange.headers.get('Content-Type')?.startsWith('application/json')) return
   const order = orderIn(exchange.body)

@@ -1,6 +1,6 @@
 import type { ModuleAnswer, ModuleExchange } from '../../src/gateway/modules/extension.ts'
 
-/** After authentication: tells the upstream whose request it is, and refuses keys that belong to no tenant. */
+/** After authentication: names the tenant to the upstream, and refuses keys that belong to no tenant. */
 export function addTenant(exchange: ModuleExchange): void {
   const tenant = exchange.session?.metaData.tenant
   if (typeof tenant !== 'string') {
@@ -11,7 +11,7 @@ export function addTenant(exchange: ModuleExchange): void {
   exchange.context.tenant = tenant
 }
 
-/** Of the answer: takes away what tells of the upstream, and adds the tenant to a JSON body. */
+/** Removes fields of the answer that reveal the upstream, and adds the tenant to a JSON body. */
 export function nameTenant(answer: ModuleAnswer, exchange: ModuleExchange): void {
   answer.headers.delete('Server')
   if (!answer.headers.get('Content-Type')?.startsWith('application/json')) return

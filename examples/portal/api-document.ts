@@ -40,7 +40,7 @@ const MOST_OPERATIONS = 300
 const MOST_PARAMETERS = 100
 const MOST_HOPS = 10
 
-/** Reads an OpenAPI document, JSON or YAML; undefined for what is none. */
+/** Reads an OpenAPI document, JSON or YAML; undefined for other text. */
 export function readApiDocument(text: string): ApiDocument | undefined {
   const root = parsed(text)
   if (root === undefined || !isJson(root.paths)) return undefined
@@ -93,7 +93,7 @@ function operationOf(root: Json, path: string, item: Json, method: string): Oper
   }
 }
 
-/** Of one name and place the last counts: that of the operation, not that of the path. */
+/** Parameters without repetitions: of one name and place the last counts, that of the operation and not that of the path. */
 function parametersOf(root: Json, listed: readonly unknown[]): Parameter[] {
   const found = new Map<string, Parameter>()
   for (const entry of listed.slice(0, MOST_PARAMETERS)) {
@@ -132,14 +132,14 @@ function exampleOf(root: Json, content: Json): string {
   return example === undefined ? '' : JSON.stringify(example, null, 2)
 }
 
-/** The JSON of a body or an answer, else whatever stands first. */
+/** The JSON content of a body or an answer, else the first one. */
 function contentOf(holder: Json): Json {
   const content = objectIn(holder, 'content')
   const found = content['application/json'] ?? Object.values(content)[0]
   return isJson(found) ? found : {}
 }
 
-/** What a reference within the document leads to; nothing is fetched, and circles end. */
+/** Follows a reference within the document; nothing is fetched, and circles end. */
 function followed(root: Json, value: unknown): Json {
   let at = value
   for (let hops = 0; hops < MOST_HOPS && isJson(at) && typeof at.$ref === 'string'; hops++) {

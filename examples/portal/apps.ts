@@ -107,7 +107,7 @@ async function remove(call: Call): Promise<Answer> {
   return { goTo: '/apps' }
 }
 
-/** The app that the path names, where it is the member's. @throws PageError 404 for that of somebody else, too */
+/** The app that the path names, where it is the member's. @throws PageError 404 also for another member's */
 async function appOfMember(call: Call): Promise<App> {
   const app = await call.portal.app(call.params.get('id') ?? '')
   if (app === undefined || app.developerId !== memberOf(call).developer.id) throw notFound('app')

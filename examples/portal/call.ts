@@ -10,7 +10,7 @@ export interface Member {
   readonly developer: Developer
 }
 
-/** One request of a browser, and what its answer is made from. */
+/** One request of a browser, with everything that its answer is made from. */
 export interface Call {
   readonly portal: PortalCalls
   /** Path and query. */
@@ -18,29 +18,29 @@ export interface Call {
   readonly path: string
   readonly params: ReadonlyMap<string, string>
   readonly query: ReadonlyMap<string, string>
-  /** What a POST brought. */
+  /** The fields of a POST. */
   readonly form: ReadonlyMap<string, string>
   /** Address of the browser. */
   readonly visitor: string
   readonly member: Member | undefined
   /** The name of this portal. */
   readonly brand: string
-  /** Said once, after something was done. */
+  /** Shown once, after something was done. */
   readonly notice: string
   /** For the forms of the page. */
   readonly formToken: string
-  /** Begins a session; answers the `Set-Cookie` of it. */
+  /** Begins a session; returns its `Set-Cookie`. */
   enter(developerId: string, portal: Session['portal']): string
-  /** Ends the session; answers the `Set-Cookie` that takes its place. */
+  /** Ends the session; returns the `Set-Cookie` that replaces it. */
   leave(): string
 }
 
 /** A page or a form of this portal. */
 export interface Route {
   readonly method: 'GET' | 'POST'
-  /** `:name` stands for any one segment. */
+  /** `:name` matches any one segment. */
   readonly path: string
-  /** `member`: who is not signed in is asked to. */
+  /** `member`: a visitor has to sign in first. */
   readonly for: 'everybody' | 'member'
   run(call: Call): Promise<Answer> | Answer
 }
@@ -56,7 +56,7 @@ export function formToken({ formToken: token }: Pick<Call, 'formToken'>): Html {
   return html`<input type="hidden" name="form_token" value="${token}">`
 }
 
-/** What cannot be found, or belongs to somebody else: nobody learns which. */
+/** The error for things that cannot be found, or belong to another developer: nobody learns which. */
 export function notFound(what: string): PageError {
   return new PageError(404, 'Not found', `There is no such ${what}.`)
 }

@@ -23,7 +23,7 @@ export function lastDays(count: number, now = Date.now()): string {
   return `${written(now - (count - 1) * DAY_MS)}/${written(now)}`
 }
 
-/** One entry for each of the last days, also for those of which there is nothing to tell. */
+/** One entry for each of the last days, also for those without requests. */
 export function daysOf(rows: readonly Json[], count: number, now = Date.now()): Day[] {
   const found = new Map<string, Day>()
   for (const row of rows) {
@@ -43,7 +43,7 @@ export function daysOf(rows: readonly Json[], count: number, now = Date.now()): 
   })
 }
 
-/** Requests by day as a picture, with the same numbers as a table for whoever cannot see it. */
+/** Requests by day as a picture, with the same numbers as a table for those who cannot see it. */
 export function usageChart(days: readonly Day[], about: string): Html {
   const top = roundUp(Math.max(4, ...days.map(({ good, failed }) => good + failed)))
   const [good, failed] = [sumOf(days, 'good'), sumOf(days, 'failed')]
@@ -91,7 +91,7 @@ function dayLabel({ date }: Day, at: number, count: number): Html {
   return html`<text class="label" x="${fixed(LEFT + slot * (at + 0.5))}" y="${HEIGHT - 12}" text-anchor="middle">${written}</text>`
 }
 
-/** The next number that four lines part well. */
+/** The next number that four lines divide evenly. */
 function roundUp(number: number): number {
   const unit = 10 ** Math.floor(Math.log10(number))
   const steps = [1, 1.2, 1.6, 2, 2.4, 3.2, 4, 6, 8, 10, 12].map((step) => Math.round(step * unit))

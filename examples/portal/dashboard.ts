@@ -1,4 +1,4 @@
-/** JSON as it comes: every member is looked at before it is used. */
+/** JSON from outside: every member is checked before it is used. */
 export type Json = { readonly [name: string]: unknown }
 
 /** A developer's session at the dashboard, kept on this server. */
@@ -7,7 +7,7 @@ export interface PortalSession {
   readonly csrf: string
 }
 
-/** Why the dashboard did not do what it was asked to, in words that may be shown. */
+/** The dashboard's refusal, in words that may be shown. */
 export class DashboardRefusal extends Error {
   readonly status: number
 
@@ -17,7 +17,7 @@ export class DashboardRefusal extends Error {
   }
 }
 
-/** As whom a call is made: as the portal itself, as a developer's session, or for a visitor who is nobody yet. */
+/** The caller: the portal itself, a developer's session, or a visitor who has not signed in. */
 export type Caller = 'portal' | PortalSession | { readonly visitor: string }
 
 const TIMEOUT_MS = 15_000
@@ -77,7 +77,7 @@ export function part(text: string): string {
   return encodeURIComponent(text)
 }
 
-/** What a call answers; undefined for what is not there. Other refusals are passed on. */
+/** The answer of a call; undefined where nothing is found. Other refusals are passed on. */
 export async function orNothing(asked: Promise<Json>): Promise<Json | undefined> {
   try {
     return await asked

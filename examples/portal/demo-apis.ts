@@ -11,7 +11,7 @@ const words = (schema: Members, description: string) => ({ description, content:
 
 const place = { name: 'place', in: 'path', required: true, schema: { type: 'string' }, description: 'Name of a town.' }
 
-/** What the API of the weather does, as its developers read it. */
+/** The weather API, as its developers read it. */
 export const WEATHER = {
   openapi: '3.0.3',
   info: {
@@ -114,7 +114,7 @@ export function definitions(upstream: string): object[] {
   ]
 }
 
-/** What keys and apps may do. */
+/** The rights of keys and apps. */
 export const POLICIES = [
   policy('weather', { rate: 1000, per: 60, quota_max: WEATHER_QUOTA, quota_renewal_rate: 3600 }),
   policy('parcels', { rate: 60, per: 60 }),
@@ -126,7 +126,7 @@ function policy(id: string, limits: Members): object {
   return { id, name: id, active: true, quota_max: -1, ...limits, access_rights }
 }
 
-/** What the catalogue offers. `documentation`: id of the stored documentation of the weather. */
+/** The entries of the catalogue. `documentation`: id of the stored documentation of the weather. */
 export function catalogue(documentation: string): object[] {
   const entry = (name: string, short_description: string, long_description: string, more: Members) => ({
     ...{ name, short_description, long_description, show: true, version: 'v2', api_id: '', policy_id: '' },

@@ -1,4 +1,4 @@
-// What stands behind the APIs of the demonstration: a service that makes its answers up.
+// The service behind the APIs of the demonstration: it makes its answers up.
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 

@@ -91,14 +91,14 @@ async function revoke(call: Call): Promise<Answer> {
   return { goTo: '/keys' }
 }
 
-/** The key that the path names. That of somebody else is not found: the dashboard looks whose it is. @throws PageError 404 */
+/** The key that the path names. That of another developer is not found: the dashboard checks the owner. @throws PageError 404 */
 async function keyOfMember(call: Call): Promise<Key> {
   const key = await call.portal.key(memberOf(call).developer.id, call.params.get('id') ?? '')
   if (key === undefined) throw notFound('key')
   return key
 }
 
-/** What policies are called in the catalogue. */
+/** The names of policies in the catalogue. */
 export function namesOf(policies: readonly string[], entries: readonly Entry[]): string {
   const names = policies.map((id) => entries.find(({ policyId }) => policyId === id)?.name ?? id)
   return names.join(', ') || 'Key'

@@ -9,12 +9,12 @@ const PLACES = [
   { path: '/account', name: 'Account' },
 ] as const
 
-/** What a page shows. `lead`: said below its title. */
+/** The parts of a page. `lead`: the text below its title. */
 export interface PageParts {
   readonly title: string
   readonly lead?: Html | string
   readonly content: Html
-  /** What went wrong with the form before. */
+  /** The flaw of the form that was sent before. */
   readonly problem?: string
   readonly narrow?: boolean
 }
@@ -74,7 +74,7 @@ export function buttonForm(
   return html`<form method="post" action="${action}">${formToken(call)}${hidden}<button${quiet ? html` class="quiet"` : ''}>${label}</button></form>`
 }
 
-/** What cannot be undone stands behind a first click. */
+/** Puts an act that cannot be undone behind a first click. */
 export function guarded(label: string, warning: string, form: Html): Html {
   return html`<details class="guarded"><summary>${label}</summary><div><p>${warning}</p>${form}</div></details>`
 }

@@ -8,7 +8,7 @@ const LAST_HEADING = 6
 const parser = new MarkdownIt({ html: false, linkify: false, typographer: false }).disable('image')
 parser.validateLink = (url) => /^(?:https?:|mailto:|\/(?![/\\])|#)/i.test(url.trim())
 
-// Headings of a text stand below the one of the page that they follow, and leave out no level.
+// Headings of a text are one level below the page's heading before them, and skip no level.
 parser.core.ruler.push('headings', ({ tokens, env }) => {
   const above: number[] = []
   for (const [at, token] of tokens.entries()) {
@@ -26,7 +26,7 @@ parser.renderer.rules.link_open = (tokens, at, options, _env, self) => {
   tokens[at]!.attrSet('rel', 'noopener noreferrer nofollow')
   return self.renderToken(tokens, at, options)
 }
-// `style` attributes are nothing that the policy of our pages lets through.
+// The policy of our pages blocks `style` attributes.
 for (const name of ['th_open', 'td_open'] as const)
   parser.renderer.rules[name] = (tokens, at, options, _env, self) => {
     tokens[at]!.attrs = null
@@ -39,7 +39,7 @@ for (const name of ['fence', 'code_block'] as const)
   parser.renderer.rules[name] = (tokens, at) =>
     `<pre tabindex="0"><code>${parser.utils.escapeHtml(tokens[at]!.content)}</code></pre>`
 
-/** Markdown as HTML that can stand in a page, whoever wrote it. `below`: level of the heading that it follows. */
+/** Markdown of any author as HTML that is safe in a page. `below`: level of the heading that it follows. */
 export function markdown(text: string, below: number): Html {
   return new Html(`<div class="prose">${parser.render(text, { below })}</div>`)
 }

@@ -27,7 +27,7 @@ export class PortalCalls {
     return rulesOf(await this.#ask('GET', '/api/portal/configuration'))
   }
 
-  /** What the catalogue offers to everybody, in order. */
+  /** The entries that the catalogue offers to everybody, in order. */
   async entries(): Promise<Entry[]> {
     const [rules, catalogue] = await Promise.all([this.rules(), orNothing(this.#ask('GET', '/api/portal/catalogue'))])
     const listed = objectsIn(catalogue ?? {}, 'apis').filter(({ show }) => show === true)
@@ -50,7 +50,7 @@ export class PortalCalls {
     return { cookie, csrf: textIn(json, 'csrf_token') }
   }
 
-  /** `session` is missing where the portal signs nobody in by itself. */
+  /** `session` is absent where the portal signs nobody in by itself. */
   async signUp(visitor: string, who: Json): Promise<{ developerId: string; session: PortalSession | undefined }> {
     const { json, cookie } = await this.#dashboard.open({ visitor }, 'POST', '/portal/register', who)
     const csrf = textIn(objectIn(json, 'Meta'), 'csrf_token')
@@ -153,7 +153,7 @@ export class PortalCalls {
     await this.#ask('DELETE', keyPath(developerId, keyId))
   }
 
-  // Apps. The calls of one app do not say whose it must be: whoever uses them looks at `developerId` first.
+  // Apps. The calls of one app do not name its owner: their callers check `developerId` first.
 
   async app(clientId: string): Promise<App | undefined> {
     const found = await orNothing(this.#ask('GET', appPath(clientId)))
@@ -177,7 +177,7 @@ export class PortalCalls {
     await this.#dashboard.call(session, 'POST', `/oauth-clients/${part(clientId)}/revoke_all`, body)
   }
 
-  // Analytics. `days`: two days as `d/m/yyyy`, parted by a slash.
+  // Analytics. `days`: two days as `d/m/yyyy`, separated by a slash.
 
   async usageOfKeys(keyIds: readonly string[], days: string): Promise<Json[]> {
     if (keyIds.length === 0) return []

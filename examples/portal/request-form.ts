@@ -3,10 +3,10 @@ import { type Html, html, when } from './html.ts'
 import { dateOf, textField } from './layout.ts'
 import type { Entry } from './shapes.ts'
 
-/** Fields that the portal asks for stand beside our own, so they get a beginning of their own. */
+/** The prefix of fields that the portal asks for: a form has fields of our own as well. */
 export const FIELD = 'field:'
 
-/** What an entry offers to whoever looks at it: a form, or what they have already. */
+/** The offer of an entry to the person who looks at it: a form, or the access that they have already. */
 export async function requestForm(call: Call, entry: Entry): Promise<Html> {
   const { member, portal } = call
   if (entry.sort === 'open') return html`<p>This API asks for no key. Just call it.</p>`

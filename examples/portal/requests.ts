@@ -17,7 +17,7 @@ export const requestRoutes: readonly Route[] = [
   { method: 'POST', path: '/portal/requests/:id/collect', for: 'member', run: collect },
 ]
 
-/** Asks for a key or an app. What needs no approval is shown at once, once. */
+/** Requests a key or an app. Without approval it is shown at once, and only then. */
 async function request(call: Call): Promise<Answer> {
   const { session, developer } = memberOf(call)
   const entry = await entryNamed(call, call.params.get('slug') ?? '')
@@ -58,7 +58,7 @@ async function withdraw(call: Call): Promise<Answer> {
   return { goTo: '/keys' }
 }
 
-/** The key of a request is made only when its developer asks for it: mail programs that open links take nothing. */
+/** The key of a request is made only when its developer asks for it: mail programs that open links collect nothing. */
 async function askToCollect(call: Call): Promise<Answer> {
   const { session } = memberOf(call)
   const id = call.params.get('id') ?? ''
@@ -95,7 +95,7 @@ function showOnceOnly(call: Call): Answer {
   return { page: page(call, { title: shown.title, lead, content, narrow: true }) }
 }
 
-/** What is shown of new access; undefined when there is none. */
+/** The view of new access; undefined when there is none. */
 function accessShown(made: Json, about: string): Shown | undefined {
   const suffix = about === '' ? '' : ` for ${about}`
   const [key, clientId] = [textIn(made, 'RawKey'), textIn(made, 'client_id')]

@@ -104,7 +104,7 @@ class Site {
     return route.run({ ...bare, params, query: onlyOnce(url.searchParams), form, notice })
   }
 
-  /** Who has signed in, as long as the dashboard says so too. */
+  /** The developer who has signed in, as long as the dashboard agrees. */
   async #memberOf(id: string): Promise<Member | undefined> {
     const session = this.#sessions.find(id)
     if (session === undefined) return undefined
@@ -170,7 +170,7 @@ function decoded(segment: string): string {
   }
 }
 
-/** What may be said of an error. Refusals of our own credential are for the operator, not for the visitor. */
+/** The part of an error that visitors may read. Refusals of our own credential are for the operator. */
 function shownError(error: unknown): PageError {
   if (error instanceof PageError) return error
   if (error instanceof DashboardRefusal && [400, 404, 409, 429].includes(error.status))

@@ -6,7 +6,7 @@ export interface Shown {
   readonly title: string
   readonly rows: readonly { readonly label: string; readonly value: string }[]
   readonly note: string
-  /** Where to go on. */
+  /** The page that follows. */
   readonly next: string
 }
 
@@ -51,7 +51,7 @@ export class Sessions {
   }
 
   /**
-   * Stands in every form of a browser: another site can make it send a form with our cookie, but not with this (CSRF). It follows
+   * A field of every form of a browser: another site can make it send a form with our cookie, but not with this (CSRF). It follows
    * from the cookie, so that visitors cost no memory.
    */
   formToken(id: string): string {

@@ -1,4 +1,4 @@
-/** What the portal needs to know. */
+/** The settings of the portal. */
 export interface PortalSettings {
   /** Address of the dashboard, without a slash at its end. */
   readonly dashboardUrl: string
@@ -8,7 +8,7 @@ export interface PortalSettings {
   readonly brand: string
   /** Where it listens, on loopback; 0 = any free port. */
   readonly port: number
-  /** Address that browsers reach it under, where a proxy stands in front; '' = as it listens. */
+  /** Address that browsers reach it under, where a proxy is in front; '' = as it listens. */
   readonly publicUrl: string
   /** True: the last address in `X-Forwarded-For` is that of the browser. */
   readonly behindProxy: boolean

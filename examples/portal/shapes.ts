@@ -1,6 +1,6 @@
 import { isJson, type Json, numberIn, objectIn, objectsIn, textIn, textsIn } from './dashboard.ts'
 
-/** A field that somebody fills in. */
+/** A field that a person fills in. */
 export interface Field {
   readonly name: string
   readonly needed: boolean
@@ -18,7 +18,7 @@ export interface Rules {
   readonly redirectTo: string
 }
 
-/** What the catalogue offers. */
+/** An entry of the catalogue. */
 export interface Entry {
   /** In addresses of pages. */
   readonly slug: string
@@ -31,7 +31,7 @@ export interface Entry {
   readonly documentation: string
   readonly sort: 'key' | 'app' | 'open'
   readonly fields: readonly Field[]
-  /** Somebody has to approve requests. */
+  /** A person has to approve requests. */
   readonly approval: boolean
   /** Where requests lead; '' = nowhere. */
   readonly redirectTo: string
@@ -191,7 +191,7 @@ function quotaOf(json: Json, api: string): Quota {
   return { api, max, left, renews: numberIn(json, 'quota_renews', 0) }
 }
 
-/** Fields stand as names, or as objects with a name. */
+/** Fields are listed as names, or as objects with a name. */
 function fieldsOf(listed: unknown): Field[] {
   const all: readonly unknown[] = Array.isArray(listed) ? listed : []
   const fields = all.map((field): Json => (isJson(field) ? field : { name: field }))

@@ -5,7 +5,7 @@ import { page, textField } from './layout.ts'
 import type { Rules } from './shapes.ts'
 import { type Answer, ownPath, PageError } from './web.ts'
 
-/** Fields of a sign-up stand beside `email` and `password`, so they get a beginning of their own. */
+/** The prefix of fields of a sign-up: its form has `email` and `password` as well. */
 const FIELD = 'field:'
 
 export const signInRoutes: readonly Route[] = [
@@ -79,7 +79,7 @@ async function forgotten(call: Call): Promise<Answer> {
 
 async function resetPassword(call: Call): Promise<Answer> {
   const { portal, form, visitor } = call
-  // The whole link, or what stands behind `#` in it: that part of an address never reaches a server by itself.
+  // The whole link, or its part behind `#`: that part of an address never reaches a server by itself.
   const token = (form.get('link') ?? '').trim().split('#').at(-1)!
   try {
     await portal.resetPassword(visitor, token, form.get('password') ?? '')
@@ -90,7 +90,7 @@ async function resetPassword(call: Call): Promise<Answer> {
   return { page: page(call, { title: 'Password changed', content, narrow: true }) }
 }
 
-/** Words for the form; other errors are passed on. */
+/** The text of a refusal for the form; other errors are passed on. */
 function refusalOf(error: unknown): string {
   if (error instanceof DashboardRefusal && error.status < 500) return error.message
   throw error

@@ -10,7 +10,7 @@ import { startUpstream } from './demo-upstream.ts'
 import { type Mail, type Mailbox, startMailbox } from './mailbox.ts'
 import { startPortal } from './server.ts'
 
-/** What is running, and where. */
+/** The running servers, and where they listen. */
 export interface Example {
   readonly portalUrl: string
   readonly gatewayUrl: string
@@ -32,7 +32,7 @@ export interface ExampleOptions {
 
 type Members = Readonly<Record<string, unknown>>
 
-/** Who runs the dashboard of the demonstration. */
+/** The administrator of the demonstration's dashboard. */
 export const ADMIN = { email: 'admin@example.test', password: 'keep the gate well' } as const
 
 /** Starts it all, in the order in which one part needs the other. @throws Error when a port is taken */
@@ -94,7 +94,7 @@ function environment(folder: string, { gatewayPort, dashboardPort }: ExampleOpti
     SVC_GW_ACCESSLOG: 'false',
     SVC_DB_LISTENHOST: '127.0.0.1',
     SVC_DB_LISTENPORT: String(dashboardPort),
-    // the portal tells the addresses of its visitors
+    // the portal sends the addresses of its visitors
     SVC_DB_TRUSTEDPROXIES: '127.0.0.1',
     SVC_DB_EMAILBACKEND_ENABLEEMAILNOTIFICATIONS: 'true',
     SVC_DB_EMAILBACKEND_DEFAULTFROMEMAIL: 'portal@example.test',
@@ -123,7 +123,7 @@ async function organisationOf(dashboardUrl: string, folder: string): Promise<str
   return (organisations as { id: string }[])[0]!.id
 }
 
-/** Makes a user for programs; answers the API credential. */
+/** Creates a user for programs; returns its API credential. */
 async function makeUser(
   dashboardUrl: string,
   folder: string,

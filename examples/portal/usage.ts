@@ -34,7 +34,7 @@ ${keys.length === 0 ? html`<p class="empty">You have no key yet, so there is not
   return { page: page(call, { title: 'Usage', lead: 'What your keys did. Days are those of UTC.', content }) }
 }
 
-/** Keys, and those that they took the place of: their requests count, too. */
+/** Keys, and those that they replaced, whose requests count as well. */
 function hashesOf(keys: readonly Key[]): string[] {
   return [...new Set(keys.flatMap(({ id, rotatedFrom }) => [id, rotatedFrom]))].filter((id) => id !== '')
 }

@@ -19,7 +19,7 @@ export class PageError extends Error {
   }
 }
 
-/** What a request is answered with: a page, or another address. `cookie`: a whole `Set-Cookie` field. */
+/** The answer to a request: a page, or another address. `cookie`: a whole `Set-Cookie` field. */
 export type Answer =
   | {
       readonly page: Html
@@ -99,7 +99,7 @@ export function cookieOf(request: IncomingMessage, name: string): string {
   return ''
 }
 
-/** Where the browser may be sent after a sign-in: a path of ours, whatever somebody put into the link. */
+/** Where the browser may be sent after a sign-in: a path of ours, whatever the link contains. */
 export function ownPath(path: string | undefined): string {
   return path !== undefined && /^\/(?![/\\])[\x21-\x5b\x5d-\x7e]*$/.test(path) ? path : '/'
 }

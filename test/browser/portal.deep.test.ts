@@ -53,7 +53,7 @@ async function signUp(page: Page, email: string): Promise<void> {
   await page.getByLabel('Company').fill('Engines & Sons')
 }
 
-/** What is shown once, by its label. */
+/** Values that are shown once, by their label. */
 async function shown(page: Page): Promise<Record<string, string>> {
   const names = await page.locator('.secrets dt').allInnerTexts()
   const values = await page.locator('.secrets dd').allInnerTexts()

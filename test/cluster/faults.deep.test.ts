@@ -16,9 +16,9 @@ const EDITS = 40
 const REVOCATIONS = 200
 /** Tokens that are revoked at the same time. */
 const LANES = 4
-/** What the contract promises of an edit and of a revocation: in force on every other node within a second. */
+/** The contract's bound for an edit and a revocation: effective on every other node within a second. */
 const PROMISED_MS = 1_000
-/** What an answer takes beyond this is the machine's doing, and held against no promise. */
+/** The time of an answer beyond this is the machine's, and counts against no promise. */
 const PROMPT_MS = 50
 /** Between two requests of one lane: the machine of the test has other things to do. */
 const PAUSE_MS = 10
@@ -81,7 +81,7 @@ async function startWorld(t: TestContext): Promise<World> {
 interface Load {
   /** Requests that were answered as they should be. */
   readonly answered: () => number
-  /** What was answered otherwise, or not at all. */
+  /** Unexpected answers, and calls without any. */
   readonly failures: string[]
   /** Requests that were under way at a gateway when it was killed. */
   readonly killed: () => number

@@ -71,7 +71,7 @@ for (const { name, good, history } of HISTORIES)
     assert.equal(isLinearizable(history, refreshModel('a')), good)
   })
 
-/** What the model itself does, in some order, as clients that overlap would see it. */
+/** The acts of the model itself, in some order, as clients that overlap would see it. */
 const played = fc
   .array(
     fc.record({ back: fc.constantFrom(0, 0, 0, 1, 2), before: fc.nat(3), after: fc.nat(3), heard: fc.boolean() }),

@@ -22,7 +22,7 @@ const all = async ({ audit }: Store, query: AuditQuery = {}): Promise<AuditRow[]
   (await audit.list({ ...query, limit: 1000 })).rows
 const actions = (rows: readonly AuditRow[]) => rows.map(({ action }) => action).join(' ')
 
-/** What every adapter of `Audit` must do. */
+/** Checks of every adapter of `Audit`. */
 export function auditSuite(adapters: readonly Adapter[]): void {
   for (const { name, open } of adapters) {
     test(`${name}: a change is recorded with what was there before and after`, async (t) => {

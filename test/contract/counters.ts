@@ -6,7 +6,7 @@ import type { CountersAdapter } from './adapters.ts'
 
 const at = (clock: FakeClock) => ({ wall: clock.wall(), mono: clock.mono() })
 
-/** What every adapter of `Counters` must do. The limiter itself is tested with `model/window`. */
+/** Checks of every adapter of `Counters`. The limiter itself is tested with `model/window`. */
 export function countersSuite(adapters: readonly CountersAdapter[]): void {
   for (const { name, open } of adapters) {
     test(`${name}: of 100 calls at once, as many pass as the limit has permits`, async (t) => {

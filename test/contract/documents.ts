@@ -18,7 +18,7 @@ const put = (id: DocumentId, body: JsonObject, ifRevision?: number): Change => (
 const won = (results: readonly PromiseSettledResult<unknown>[]) =>
   results.filter(({ status }) => status === 'fulfilled').length
 
-/** What every adapter of `Documents` must do. */
+/** Checks of every adapter of `Documents`. */
 export function documentsSuite(adapters: readonly Adapter[]): void {
   for (const { name, open } of adapters) {
     test(`${name}: a document comes back as it was, to every reader a body of its own`, async (t) => {

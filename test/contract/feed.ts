@@ -7,7 +7,7 @@ import type { Adapter } from './adapters.ts'
 
 const row = { body: {}, orgId: 'o', apiIds: [], policyIds: [], clientId: '', evictAt: 0 }
 
-/** What every adapter of `Feed` must do. */
+/** Checks of every adapter of `Feed`. */
 export function feedSuite(adapters: readonly Adapter[]): void {
   for (const { name, open } of adapters) {
     test(`${name}: the feed tells each commit once, in order, before its writer hears of it`, async (t) => {

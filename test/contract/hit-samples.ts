@@ -34,7 +34,7 @@ function samples(hour: number, ...requests: readonly (readonly number[])[]): Hit
   return block.samples
 }
 
-/** What every adapter of `Hits` must do with requests that come one by one. */
+/** Checks of every adapter of `Hits` with requests that come one by one. */
 export function hitSamplesSuite(adapters: readonly Adapter[]): void {
   for (const { name, open } of adapters) {
     test(`${name}: a set of dimensions has one number, of its own, whoever asks and whenever`, async (t) => {

@@ -34,7 +34,7 @@ function hit(more: Partial<Hit> = {}): Hit {
   }
 }
 
-/** What every adapter of `Hits` must do. */
+/** Checks of every adapter of `Hits`. */
 export function hitsSuite(adapters: readonly Adapter[]): void {
   for (const { name, open } of adapters) {
     test(`${name}: a row comes back as it was`, async (t) => {

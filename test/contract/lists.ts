@@ -41,7 +41,7 @@ async function filled(store: Store): Promise<Documents> {
   return store.documents
 }
 
-/** What every adapter must find in lists of documents and of sessions. */
+/** Checks of every adapter: the rows that lists of documents and of sessions find. */
 export function listsSuite(adapters: readonly Adapter[]): void {
   for (const { name, open } of adapters) {
     test(`${name}: a list takes any of several values, each document once`, async (t) => {
@@ -118,7 +118,7 @@ export function listsSuite(adapters: readonly Adapter[]): void {
       const names: unknown[] = []
       let batches = 0
       for await (const batch of documents.each('api', { where: { org_id: 'o1' }, order: 'name' })) {
-        // What is deleted meanwhile is left out.
+        // Rows that are deleted meanwhile are left out.
         if (batches++ === 0)
           await documents.commit([{ op: 'delete', kind: 'api', id: idOf(((599 * 343) % 600) as number) }], undefined)
         names.push(...batch.map(({ body }) => body.name))

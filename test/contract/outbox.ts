@@ -18,7 +18,7 @@ const text = ({ sealed }: DeliveryRow) => Buffer.from(sealed).toString()
 const due = async (outbox: Outbox, now: number, limit = 9) => (await outbox.due(now, limit)).map(text)
 const ids = (rows: readonly DeliveryRow[]) => rows.map(({ id }) => id)
 
-/** What every adapter of `Outbox` must do. */
+/** Checks of every adapter of `Outbox`. */
 export function outboxSuite(adapters: readonly Adapter[]): void {
   for (const { name, open } of adapters) {
     test(`${name}: a message comes back as it was, due at once, until it is delivered`, async (t) => {

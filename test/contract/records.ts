@@ -15,7 +15,7 @@ const all = async ({ records }: Store, query: RecordQuery = {}): Promise<RecordR
   (await records.list({ ...query, limit: 1000 })).rows
 const paths = (rows: readonly RecordRow[]) => rows.map(({ path }) => path).join(' ')
 
-/** What every adapter of `Records` must do. */
+/** Checks of every adapter of `Records`. */
 export function recordsSuite(adapters: readonly Adapter[]): void {
   for (const { name, open } of adapters) {
     test(`${name}: a record comes back as it was, with its details`, async (t) => {

@@ -47,7 +47,7 @@ const round = fc.record({
   purge: fc.boolean(),
 })
 
-/** What any series of commits, clock jumps and purges must leave. */
+/** The rows that any series of commits, clock jumps and purges must leave. */
 class Model {
   tickets = new Map<string, Known>()
   sessions = new Map<string, { family: string; evictAt: number }>()
@@ -60,7 +60,7 @@ class Model {
     return false
   }
 
-  /** What the store may have forgotten by then, when it likes. */
+  /** The rows that the store may have forgotten by then. */
   due(now: number): { tickets: string[]; sessions: string[] } {
     return {
       tickets: [...this.tickets].filter(([, { row }]) => row.keepUntil <= now).map(([key]) => key),
@@ -206,7 +206,7 @@ function changeOf(one: Step, prefix: string, now: number): Change {
   }
 }
 
-/** What was due may be gone although the clock was set back, and after a purge it is. */
+/** Expired rows may be gone although the clock was set back, and after a purge they are. */
 async function forget({ tokens }: Store, model: Model, due: ReturnType<Model['due']>, purged: boolean): Promise<void> {
   for (const key of due.tickets) {
     if (purged || (await tokens.getTicket(Buffer.from(key, 'hex'))) === undefined) model.tickets.delete(key)

@@ -33,7 +33,7 @@ const wins = (results: readonly PromiseSettledResult<unknown>[]) =>
   results.filter(({ status }) => status === 'fulfilled').length
 const plain = (row: TicketRow | undefined) => row && { ...row, hash: Buffer.from(row.hash) }
 
-/** What every adapter must do with tickets and with what shares a family. */
+/** Checks of every adapter with tickets and everything that shares a family. */
 export function ticketsSuite(adapters: readonly Adapter[]): void {
   for (const { name, open } of adapters) {
     test(`${name}: a ticket comes back as it was, whatever becomes of what was handed in`, async (t) => {

@@ -17,7 +17,7 @@ const hex = (rows: readonly SessionRow[]) => rows.map(({ hash }) => Buffer.from(
 const won = (results: readonly PromiseSettledResult<unknown>[]) =>
   results.filter(({ status }) => status === 'fulfilled').length
 
-/** What every adapter of `Tokens` must do. */
+/** Checks of every adapter of `Tokens`. */
 export function tokensSuite(adapters: readonly Adapter[]): void {
   for (const { name, open } of adapters) {
     test(`${name}: a session comes back as it was, whatever becomes of what was handed in`, async (t) => {

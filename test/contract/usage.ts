@@ -167,7 +167,7 @@ function check(row: Hit, counted: Counted | undefined): void {
   }
 }
 
-/** What every row must say of itself: what is not asked for is blank. */
+/** Checks the members of a row: those that were not asked for are blank. */
 function checkBlanks(row: Hit, { by, per }: UsageQuery): void {
   // Rows by each tag alone name it where rows by all tags name these.
   for (const name of DIMENSIONS) if (name !== 'tags' && !by.includes(name)) assert.equal(row[name], '')
@@ -217,7 +217,7 @@ async function all(hits: Hits, query: UsageQuery): Promise<Hit[]> {
   return rows
 }
 
-/** What every adapter of `Hits` must know of the usage over days, hours and months. */
+/** Checks of every adapter of `Hits`: the usage over days, hours and months. */
 export function usageSuite(adapters: readonly Adapter[]): void {
   for (const { name, open } of adapters) {
     test(`${name}: usage is what a recount of all requests says, whatever is asked`, async (t) => {

@@ -76,7 +76,7 @@ test('the link of the first start, the organisation that the samples belong to, 
   assert.deepEqual([me.status, me.body.org_id, me.body.email_address], [200, orgId, 'ada@example.test'])
   const again = { token, organisation: 'B', email: 'b@example.test', password: 'correct horse battery' }
   assert.equal((await json(first.dashboardPort, 'POST', '/api/bootstrap', {}, again)).status, 403)
-  // What was made before the organisation belongs to it and works on.
+  // Documents that were created before the organisation belong to it and work as before.
   const passed = await first.call('/protected/hello', { authorization: String(early.key) })
   assert.equal(passed.status, 200, passed.text)
   assert.equal(await first.stop(), 0)

@@ -17,7 +17,7 @@ const MONITORING = join(import.meta.dirname, '../../deploy/monitoring')
 const NAMES = Object.keys(METRICS) as MetricName[]
 const SCRAPER = 'secret-of-the-scraper'
 const BEARER = { authorization: `Bearer ${SCRAPER}` }
-/** What of the catalogue is there under these conditions is there in the test below. */
+/** The entries of the catalogue that exist under these conditions exist in the test below. */
 const THERE = new Set([
   undefined,
   'with analytics',

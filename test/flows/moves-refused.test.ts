@@ -78,7 +78,7 @@ test('clashes in the target are refused by name', async (t) => {
     /policies\/gold\.json:3: name: policy other of the target has it \(name_taken\)/,
   )
 
-  // What only the installation knows: another organisation has the id, or the path.
+  // Conflicts that only the installation knows: another organisation has the id, or the path.
   const foreign = await b.dashboard.admin(await b.dashboard.organisation())
   await b.dashboard.call('POST', '/api/apis/oas', {
     as: foreign,

@@ -39,7 +39,7 @@ test('dump, sync into an empty installation, dump: the files are equal, and a se
   for (const own of [a.dashboard.orgId, WEBHOOK_SECRET, 'for-upstream', 'dbId', '"_id"', 'org_id'])
     assert.ok(!all.includes(own), `${own} is in the files`)
 
-  // What the ledger's notifications are signed with is not in the files, and the target has none.
+  // The secret that signs the ledger's notifications is not in the files, and the target has none.
   const refused = await b.run('sync', '-p', first)
   assert.equal(refused.status, 1)
   assert.match(refused.err, /apis\/ledger\.json:\d+: .*sharedSecret: is kept out of the files, .* \(secret_missing\)/)

@@ -100,7 +100,7 @@ test('keys and secrets move sealed, and whoever uses a key, a user or a client n
   assert.deepEqual([data.alias, data.expires, data.meta_data], ['partner', 4_000_000_000, { api_token: 'of-the-key' }])
   assert.equal(read.key_id, '')
 
-  // What was changed there by hand comes back, counts of quotas stay.
+  // Objects that were changed there by hand come back, counts of quotas stay.
   const custom = hashKey(KEY).toString('hex')
   await b.ask('PUT', `/api/keys/${custom}?hashed=1&suppress_reset=1`, { access_rights: rights('orders'), quota_max: 9 })
   const drift = await b.run('sync', '-p', dir, '--keys', '--yes', '--identity', identity)

@@ -36,7 +36,7 @@ test('a newcomer: the printed curl, an API by file and by call, policy, key, ref
   const env = { SVC_GW_APPPATH: apis }
   const first = await startProduct(t, cwd, env)
 
-  // What it printed works as printed.
+  // The printed commands work as printed.
   const curls = first.printed.map((line) => line.trim()).filter((line) => line.startsWith('curl '))
   assert.equal(curls.length, 2)
   assert.match(await paste(curls[0]!), /"path": "\/hello"/)

@@ -7,7 +7,7 @@ import { type OAuthWorld, REDIRECT, SECRET, startOAuthWorld } from '../worlds/fl
 
 const PLAIN = { [oauth.allowInsecureRequests]: true }
 
-/** What the library needs to know of one registered client. */
+/** The library's configuration of one registered client. */
 interface Party {
   readonly as: oauth.AuthorizationServer
   readonly client: oauth.Client

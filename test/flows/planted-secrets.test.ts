@@ -168,7 +168,7 @@ test('planted secrets of every document kind are sealed, masked, kept, and not i
   const dir = folderFor(t)
   const dumped = await world.run('dump', '-t', dir)
   assert.equal(dumped.status, 0, dumped.err)
-  // What is sent on is part of what people review, where its name does not speak of a secret.
+  // The sent content is part of what people review, where its name does not indicate a secret.
   const dump = Object.entries(filesIn(dir)).filter(([, text]) =>
     text.replaceAll(/planted-4c1e-classic-body/g, '').includes(MARK),
   )

@@ -26,7 +26,7 @@ function commentIn(line: string): string {
 }
 
 const TEXT = /'((?:[^'\\\n]|\\.)*)'|"((?:[^"\\\n]|\\.)*)"|`([^`\n]*)`/g
-const CHECKED = /^(?:src|console|scripts|bench|test)\//
+const CHECKED = /^(?:src|console|scripts|bench|examples|test)\//
 /** Texts that clients compare, or that are data. */
 const KEPT_TEXTS: ReadonlySet<string> = new Set(['There is no such key found'])
 
@@ -41,11 +41,10 @@ function textsIn(line: string): string[] {
 /** A comment whose first sentence has a relative clause as its subject, where the noun of the thing is wanted. */
 const BEGINS_WITH_WHAT = /^\s*(?:\/\*\*?|\/\/) What\b[^?]*$/
 const CONTINUES_WITH_WHAT = /^\s*\* What\b[^?]*$/
-const NAMED_BY_NOUNS = /^(?:src|console|scripts|bench)\//
 
 /** Comments that begin with "What": a docstring names the thing, or says what a function does. */
 export function checkFirstWords({ path, lines }: SourceFile): string[] {
-  if (!NAMED_BY_NOUNS.test(path)) return []
+  if (!CHECKED.test(path) || path.startsWith('test/house')) return []
   return lines.flatMap((line, i) => {
     const isFirst =
       (BEGINS_WITH_WHAT.test(line) && !/^\s*\/\//.test(lines[i - 1] ?? '')) ||

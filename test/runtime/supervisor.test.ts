@@ -5,7 +5,7 @@ import { Worker } from 'node:worker_threads'
 import { type End, type Started, Supervisor, type SupervisorOptions } from '../../src/runtime/supervisor.ts'
 import { eventually } from '../worlds/base/eventually.ts'
 
-/** What a start comes to. `serves`: until it is asked to end; `deaf`: it does not hear that; `busy`: nor anything else, ever. */
+/** The behaviour of a start. `serves`: until it is asked to end; `deaf`: it does not hear that; `busy`: nor anything else, ever. */
 type Doing =
   | 'not made'
   | 'throws'

@@ -62,7 +62,7 @@ async function counted(t: TestContext): Promise<Counted> {
 }
 
 const words = (page: Page) => new URL(page.url()).searchParams
-/** What the first of the four numbers reads. */
+/** The first of the four numbers. */
 async function total(page: Page): Promise<string> {
   const text = await page.getByRole('region', { name: 'Requests', exact: true }).innerText()
   return text.replace(/\s+/g, ' ').split(' ')[1] ?? ''

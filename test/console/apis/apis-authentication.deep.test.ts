@@ -364,7 +364,7 @@ async function bySeveral(world: ApisWorld, page: Page): Promise<void> {
   await page.getByText('“basic” is chosen but is in none of the sets').waitFor()
   await field(page, /^Accepted sets/).fill('basic')
   await page.keyboard.press('Enter')
-  // What is offered for the next one goes.
+  // Closes the list of further choices.
   await page.keyboard.press('Escape')
   await inspect(page, 'auth-sets')
   await put(page)

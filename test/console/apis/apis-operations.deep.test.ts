@@ -145,7 +145,7 @@ async function rewrites(world: ApisWorld, page: Page, id: string): Promise<void>
     return (await world.through('/pets/old/7')).text === 'POST /new?id=7'
   })
   await set(page, 'GET /old/{id}', async (dialog) => {
-    // What is chosen again is taken back.
+    // A second choice of the same entry takes it back.
     await choose(page, dialog.getByRole('combobox', { name: /^Change method/ }), 'POST')
     await flip(dialog, 'URL rewrite')
   })

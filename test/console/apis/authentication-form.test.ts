@@ -36,7 +36,7 @@ function saved(definition: JsonObject, values: FormValues): JsonObject {
 const read = (definition: JsonObject) =>
   readApi({ api_id: 'i', org_id: 'o', name: 'n', format: isOas(definition) ? 'oas' : 'classic', definition })
 
-/** What a JSON Web Token needs at least. */
+/** The least that a JSON Web Token needs. */
 const JWT: FormValues = { jwtKeys: 'secret', jwtSecret: SECRET, jwtPolicies: ['p'] }
 
 test('the console has a form for every scheme of the gateway, by the same names', () => {

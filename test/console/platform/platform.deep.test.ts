@@ -173,7 +173,7 @@ async function tellsWebhooks(world: Platform): Promise<void> {
   await checkThemes(page)
   await shoot(page, 'webhook')
 
-  // What an API tells it waits for another try, as the receiver refuses it.
+  // A message about an API waits for another try, as the receiver refuses it.
   const id = new URL(page.url()).pathname.split('/')[2]!
   const { api_definition } = (await world.api('GET', API)).json as JsonObject
   const hook_references = [{ event_name: 'api_event', event_timeout: 0, hook: { id } }]

@@ -134,7 +134,7 @@ async function orderEntries(world: PortalWorld, page: Page): Promise<void> {
   await eventually('it is hidden', async () => (await entriesOf(world))[2]!.show === false)
 }
 
-/** What is dragged swallows clicks for a moment after it was let go, so that the drop is not taken for one. */
+/** A dragged element ignores clicks for a moment after the drop, so that the drop is not taken for one. */
 async function afterDrag(page: Page): Promise<void> {
   const title = item(page, 'Weather')
     .getByRole('button', { name: /Weather/ })

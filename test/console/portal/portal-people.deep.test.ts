@@ -227,7 +227,7 @@ async function decide(world: PortalWorld, page: Page): Promise<void> {
   await dialog(page).getByText(first).waitFor()
   await dialog(page).getByText('The key is created and shown to you once').waitFor()
   await checkThemes(page)
-  // What the policy allows is looked at before it is given.
+  // The rights of the policy are read before it is given.
   await dialog(page).getByRole('link', { name: NAMES.gold }).click()
   await heading(page, NAMES.gold).waitFor()
   await page.goBack()

@@ -24,7 +24,7 @@ import { makeRsaPair, SamlIdp } from '../../worlds/dashboard/saml-idp.ts'
 
 /** Refusals that the journeys bring about themselves. */
 const REFUSED = [/status of 40[0134]/]
-/** What the fields of SAML hold at first, and then. */
+/** The values of the SAML fields at first, and then. */
 const SAML_MEMBERS = [
   ...['IDPMetadataURL', 'EntityId', 'CertLocation', 'SAMLEmailClaim', 'SAMLForenameClaim', 'SAMLSurnameClaim'],
   ...['SAMLBaseURL', 'FailureRedirect'],

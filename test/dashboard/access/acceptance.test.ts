@@ -4,7 +4,7 @@ import type { JsonObject } from '../../../src/model/json/json.ts'
 import { classicApi, oasApi } from '../../worlds/dashboard/api-samples.ts'
 import { startTestDashboard, type TestDashboardOptions, type TestUser } from '../../worlds/dashboard/harness.ts'
 
-/** What programs that were written for the incumbent rely on, over all nouns. */
+/** The features that programs written for the incumbent rely on, over all nouns. */
 async function world(t: TestContext, options: TestDashboardOptions = {}) {
   const dashboard = await startTestDashboard(options)
   t.after(() => dashboard.close())

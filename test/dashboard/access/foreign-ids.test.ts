@@ -17,7 +17,7 @@ test('bodies that name what belongs to another organisation reach nothing of it,
   const developer = (await send('POST', '/api/portal/developers', { email: 'd@d.test', fields: {} })).json as JsonObject
   const rights = { [open.api]: { api_id: open.api, versions: ['Default'] } }
   const mine = { mine: { api_id: 'mine', versions: ['Default'] } }
-  // What gives rights on the foreign API is their own, and gives them nothing there.
+  // The documents that give rights on the foreign API are their own, and give them nothing there.
   const unlocked = { 'ours-keyless': { api_id: 'ours-keyless', versions: ['Default'] } }
   const wide = { id: 'wide', name: 'wide', rate: 1, per: 1, access_rights: { ...mine, ...rights } }
   assert.equal((await send('POST', '/api/portal/policies', wide)).status, 200)

@@ -98,7 +98,7 @@ for (const noun of NOUNS)
         assert.deepEqual(Object.values((json as JsonObject).Meta as JsonObject), [false], where)
         await isFound(victim, name, `${where}, imported`)
       }
-      // What another organisation calls its own changes nothing here.
+      // Names that another organisation uses change nothing here.
       const { status } = await make(crossing(victim, fresh), `intruder-${++number}`, stranger)
       assert.ok(status < 300 || status === 409, `${where}: ${status}`)
       await isFound(victim, name, `${where}, of another organisation`)

@@ -10,7 +10,7 @@ import { SECRET, startWorld, type World } from '../../worlds/access-matrix/matri
 import { rights } from '../../worlds/base/definitions.ts'
 import type { TestUser } from '../../worlds/dashboard/harness.ts'
 
-/** What is based on several APIs. */
+/** The things that are based on several APIs. */
 const SHARED: ReadonlySet<Thing> = new Set([
   ...(['policy', 'key', 'held_key', 'client', 'app', 'request', 'documentation'] as const),
 ])
@@ -92,7 +92,7 @@ test('an owner of some APIs of a shared object reads it without secrets and cann
       const { status, text } = await world.call(route.method, path, { as, body })
       const said = `${callOf(route)} of ${thing}: ${status} ${text.slice(0, 200)}`
       if (text.includes(secret)) wrong.push(`tells a secret: ${said}`)
-      // What a part owner does not see at all would prove nothing.
+      // A thing that a part owner does not see at all would prove nothing.
       if (isRead && status === 401) wrong.push(`is hidden: ${said}`)
       if (isRead) reads++
       else {

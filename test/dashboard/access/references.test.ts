@@ -357,7 +357,7 @@ test('nobody names what others own, another organisation has or nobody has: none
   const { open, owned } = world
   const nobody = 'f'.repeat(24)
   const good = { ...open, subject: open.api, user_group: open.group }
-  /** What the writer does not see: of the own organisation, of another one, of none. */
+  /** Things that the writer does not see: of the own organisation, of another one, of none. */
   const bad: Readonly<Record<ReferenceKind, readonly string[]>> = {
     api: [owned.api, foreign.api, 'not-there'],
     policy: [owned.policy, storedPolicy, 'both', foreign.policy, 'not-there', nobody],

@@ -46,7 +46,7 @@ const BAD: Readonly<Record<ScalarField['kind'], readonly Json[]>> = {
 const good = (fields: ScalarFields) =>
   Object.fromEntries(Object.entries(fields).map(([name, { kind }]) => [name, GOOD[kind]]))
 
-/** What is wrong by the bounds of a field. */
+/** Values beyond the bounds of a field. */
 function beyond(field: ScalarField): Json[] {
   if (field.kind === 'text' && field.most !== undefined) return ['x'.repeat(field.most + 1), 'a\nb']
   if (field.kind !== 'integer') return []

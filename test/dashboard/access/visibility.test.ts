@@ -12,7 +12,7 @@ import { startTestDashboard, type TestUser } from '../../worlds/dashboard/harnes
 
 const OWNED: readonly Owned['noun'][] = ['api', 'policy', 'key', 'oauth_client']
 
-/** What of the store a caller sees: lists by sight, and one of each noun by its ownership declaration. */
+/** The part of the store that a caller sees: lists by visibility, and one of each noun by its ownership declaration. */
 function routes({ documents }: DashboardParts): Route[] {
   const ids = (rows: readonly { body: JsonObject }[], name: string) => rows.map(({ body }) => body[name]!).sort()
   const one = (noun: Owned['noun']): Route => ({

@@ -15,7 +15,7 @@ const REQUESTS = deep ? 120 : 50
 const QUESTIONS = deep ? 150 : 60
 const HOUR_MS = 3_600_000
 
-/** What a call tells rows apart by. */
+/** The dimension by which a call distinguishes rows. */
 type Part =
   | 'time'
   | 'api_id'
@@ -192,7 +192,7 @@ const NOTHING: JsonObject = {
   ...{ developer_id: '', developer_email: '', api_version: '', oauth_id: '' },
 }
 
-/** What a row is about, as `recount` names it; every part is there. */
+/** The name of a row's subject, as in `recount`; every part is there. */
 function nameOf(row: JsonObject): string {
   const { day, month, year, hour, alias, ...rest } = row.id as Record<string, string | number>
   assert.equal(typeof alias, 'string')

@@ -15,7 +15,7 @@ const HOUR_MS = 3_600_000
 const open = (t: TestContext, env: Record<string, string> = {}) =>
   analyticsWorld(t, async (clock) => openMemoryStore({ clock }), env)
 
-/** What a row is about. */
+/** The subject of a row. */
 const idOf = (row: JsonObject | undefined): JsonObject => row?.id as JsonObject
 
 /** Makes so many requests of each kind, by number, with a status. */

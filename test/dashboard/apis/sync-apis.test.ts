@@ -76,7 +76,7 @@ function withIds(wrapper: Item, id: unknown, { orgId }: TestUser): JsonObject {
   return { ...wrapper, api_definition: { ...wrapper.api_definition, id: id as string, org_id: orgId } }
 }
 
-/** What must be the same: all but storage ids, organisations and times. */
+/** The parts that must be equal: all but storage ids, organisations and times. */
 function comparable(files: readonly Dumped[]): string {
   return JSON.stringify(files, (name, value) =>
     ['id', 'dbId', 'org_id', 'orgId', 'created_at', 'updated_at'].includes(name) && typeof value === 'string'

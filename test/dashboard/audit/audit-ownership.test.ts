@@ -34,7 +34,7 @@ test('whoever reads the log reads who did what, but no document of what others o
   assert.ok(theirs.records.some(({ diff }) => diff === 'not shown: others own what was changed'))
   const open = theirs.records.filter(({ diff }) => String(diff).includes('ours-3f9a-open'))
   assert.ok(open.length > 3, 'what nobody owns is shown')
-  // What is gone stays with those who owned it last.
+  // Entries of deleted documents stay with those who owned them last.
   await removeApi(world.parts, { apiId: owned.api, actor: 'test' })
   const { records } = await readAll(world, reader)
   const deletion = records.find(({ action }) => action === 'api.delete')

@@ -6,7 +6,9 @@ import { PERMISSION_KEYS } from '../../../src/model/people/permission.ts'
 import type { TestUser } from '../../worlds/dashboard/harness.ts'
 import { NOUNS, openUndoWorld } from '../../worlds/dashboard/undo-world.ts'
 
-/** What may differ: a client gets another epoch, and marks of its redirect URIs, so that tokens and codes that were ended stay so. */
+/**
+ * The parts that must be equal: a client gets another epoch, and other marks of its redirect URIs, so that ended tokens and codes stay so.
+ */
 const lasting = (body: JsonObject | undefined) => {
   if (body === undefined) return undefined
   const { redirect_since: _marks, ...rest } = body
@@ -18,7 +20,7 @@ const RIGHTS_BESIDE: Readonly<Record<string, JsonObject>> = { user: { apis: 'rea
 
 /** Kinds that are tried by themselves: below, in undo.test.ts, and with the keys of developers. */
 const ELSEWHERE = ['session', 'developer', 'key_end', 'organisation', 'key_request', 'portal_documentation_text']
-/** What the installation keeps for itself: nobody changes it by the calls of an organisation, so nobody undoes it. */
+/** The kinds of the installation itself: no call of an organisation changes them, so nobody undoes it. */
 const NOBODYS = ['installation', 'oauth_key', 'node', 'order', 'org_session']
 
 test('every kind of document is tried', () => {

@@ -96,7 +96,7 @@ const ROWS: Readonly<Record<string, Row>> = {
   },
 }
 
-/** What comes back would refer to things of an owner, in documents of nobody. */
+/** Documents without owner that would refer to things of an owner once they are restored. */
 const REFERRING: Readonly<Record<string, (scene: Scene, id: string) => Promise<{ entry: string }>>> = {
   upstream: async ({ done, things: { oas } }, id) => {
     await done('PUT', `/api/apis/oas/${oas}`, defined({ id: oas, url: `svc://${id}/x` }))

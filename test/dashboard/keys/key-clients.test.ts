@@ -4,7 +4,7 @@ import type { JsonObject } from '../../../src/model/json/json.ts'
 import { gatewayWorld } from '../../worlds/dashboard/gateway-world.ts'
 import { keyWorld, policyOf, rightsOn } from '../../worlds/dashboard/key-world.ts'
 
-// What real clients call, in their order and with their habits of writing requests.
+// The calls of real clients, in their order and with their habits of writing requests.
 
 const URL_ENCODED = { 'content-type': 'application/x-www-form-urlencoded' }
 

@@ -21,7 +21,7 @@ test('a key expires as asked or as its policies say, whichever is earlier, and l
   await world.policy('short', ['shop'], { key_expires_in: 1000 })
   await world.policy('never', ['shop'])
   const now = () => Math.floor(clock.wall() / 1000)
-  /** What the rule says; 0 = never. */
+  /** The earliest of several ends; 0 = never. */
   const earlier = (...ends: number[]) => Math.min(...ends.map((end) => end || Number.POSITIVE_INFINITY))
   for (const [name, way] of Object.entries(WAYS))
     for (const policy of ['short', 'never'])

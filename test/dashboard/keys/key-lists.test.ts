@@ -158,7 +158,7 @@ test('with ownership, policies and keys follow their APIs', async (t) => {
   // The search for a key by itself shows no more than the list.
   assert.deepEqual(await names(world, owner, `/api/apis/-/keys/search?q=${keys.theirs.key}`), [[], 1])
   await asked(200, 'GET', `/api/keys/${keys.mixed.key}`, owner)
-  // What changes is seen at once.
+  // Changes are seen at once.
   await setApiOwners(world.parts, 'theirs', [owner.id])
   assert.deepEqual(await seenBy(owner), everything)
   await setApiOwners(world.parts, 'mine', [other.id])

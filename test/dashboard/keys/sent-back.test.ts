@@ -25,7 +25,7 @@ interface Written {
   readonly route: Route
   readonly path: string
   readonly as: TestUser | 'installation'
-  /** What the same path reads; undefined where nothing reads it. */
+  /** The read of the same path; undefined where nothing reads it. */
   readonly read: JsonObject | undefined
 }
 
@@ -98,7 +98,7 @@ async function stored(world: World): Promise<ReadonlyMap<string, string>> {
   return new Map([...documents, ...sessions].map((each) => [nameOf(each), JSON.stringify(lasting(each))]))
 }
 
-/** What is other than before; '' = nothing. */
+/** The differences from before; '' = none. */
 function changesOf(before: ReadonlyMap<string, string>, after: ReadonlyMap<string, string>): string {
   const names = new Set([...before.keys(), ...after.keys()])
   const changed = [...names].filter((name) => before.get(name) !== after.get(name))
@@ -163,7 +163,7 @@ test('an identifier of another object in a body changes, renames and ends neithe
   assert.equal(flaws.join('\n'), '')
 })
 
-/** What the last placeholder of a route names, of those that others own. */
+/** The thing that the last placeholder of a route names, of those that others own. */
 function strangerOf(route: Route, { owned }: World): string {
   const name = EXPECTED.get(callOf(route))!.names.at(-1) ?? 'api'
   return owned[name]

@@ -7,7 +7,7 @@ import { oauthApi } from '../../worlds/gateway/oauth-fixtures.ts'
 import { SHOP_CLIENT, tokenByLogin, tokenOf } from '../../worlds/portal/shop-tokens.ts'
 
 const PASSWORD = 'Correct-horse-7'
-/** What narrows: one API of two, one path, two calls, other tags. */
+/** The rules that narrow a token: one API of two, one path, two calls, other tags. */
 const RULES = {
   access_rights: {
     shop: { api_id: 'shop', versions: ['Default'], allowed_urls: [{ url: '/shop/open', methods: ['GET'] }] },

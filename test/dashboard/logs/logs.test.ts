@@ -234,7 +234,7 @@ test('records of APIs that others own, and of other organisations, are not there
 interface Tail {
   readonly status: number
   readonly type: string
-  /** What came so far. */
+  /** The text so far. */
   text(): string
   paths(): string
   ended(): boolean

@@ -150,7 +150,7 @@ test('legacy statuses reach the identity server too', async (t) => {
   assert.equal((await conclude({ ...asking, redirect_uri: 'https://evil.test/' })).status, 403)
 })
 
-/** What may happen between the code and its exchange, at the dashboard. */
+/** The changes at the dashboard that may happen between the code and its exchange. */
 const CHANGES: Record<string, readonly (readonly [method: string, path: string, body: JsonObject])[]> = {
   'another redirect URI': [
     ['PUT', '/api/apis/oauth/shop/c1', { redirect_uri: 'https://new.test/cb', policy_id: 'gold' }],

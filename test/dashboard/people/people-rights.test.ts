@@ -9,7 +9,7 @@ import { assertDone, assertRefused, bodyOf, dashboardFor } from '../../worlds/da
 const KEYS = ['apis', 'keys', 'users', 'user_groups', 'policies', 'analytics', 'tester']
 const DEEP = process.env.GATEHOUSE_DEEP === '1'
 
-/** What rights allow, one by one, from the words of the specification alone. */
+/** The acts that rights allow, one by one, from the words of the specification alone. */
 function atoms(rights: JsonObject, group: boolean): Set<string> {
   const admin = !group && (rights.IsAdmin === 'admin' || Object.keys(rights).length === 0)
   const found = new Set<string>(admin ? ['admin'] : [])

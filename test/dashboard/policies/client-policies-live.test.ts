@@ -6,7 +6,7 @@ import { type GatewayWorld, gatewayWorld } from '../../worlds/dashboard/gateway-
 import { POLICIES, policyOf, rightsOn } from '../../worlds/dashboard/key-world.ts'
 
 const REDIRECT = 'https://app.test/cb'
-/** What each policy gives: a quota that the answer shows, the APIs, and a tag. */
+/** The effect of each policy: a quota that the answer shows, the APIs, and a tag. */
 const PLANS: Readonly<Record<string, { readonly quota: number; readonly apis: readonly string[] }>> = {
   silver: { quota: 100, apis: ['orders'] },
   gold: { quota: 500, apis: ['orders', 'stock'] },
@@ -107,7 +107,7 @@ async function tagsOf(world: GatewayWorld, token: string): Promise<unknown> {
   return ((await world.gateway.svc('GET', `/svc/keys/${token}`)).json as JsonObject).tags
 }
 
-/** What a token of a client with these policies must find: the union, and nothing without any. */
+/** The expected rights of a token of a client with these policies: the union, and nothing without any. */
 function expected(policies: readonly string[], plans = PLANS): JsonObject {
   const at = (api: string) => {
     const quotas = policies.filter((id) => plans[id]!.apis.includes(api)).map((id) => plans[id]!.quota)

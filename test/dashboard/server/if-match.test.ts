@@ -16,7 +16,7 @@ interface Held {
   readonly read: string
   readonly method: 'PUT' | 'PATCH'
   readonly write?: string
-  /** What is sent, made of what was read; different every time. */
+  /** The body to send, made of the read one; different every time. */
   readonly body: (seen: JsonObject, number: number) => unknown
 }
 

@@ -189,7 +189,7 @@ test('connections are bounded, and those of one address more so', async (t) => {
   assert.equal(await dial('127.0.0.3'), false, 'an address has a quarter')
   for (let number = 0; number < 30; number++) assert.equal(await dial('127.0.0.2'), true, 'a trusted proxy has all')
   assert.equal(await dial('127.0.0.4'), false, 'and there are no more')
-  // What another thread reads of the same memory.
+  // The counts that another thread reads in the same memory.
   assert.deepEqual(new DroppedConnections(drops.cells).counts(), [
     ['max_connections', 1],
     ['address', 1],

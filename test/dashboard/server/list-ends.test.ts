@@ -67,7 +67,7 @@ const BOUNDED: readonly (readonly [names: RegExp, why: string])[] = [
   [/ \/api\/(?:usage|errors|activity|uptime|logs)\b/, 'of traffic: analytics.test.ts and logs.test.ts'],
 ]
 
-/** What copies have besides: one category, no secrets that are sealed under the id of the original, and none waits or signs in. */
+/** The differences of copies: one category, no secrets that are sealed under the id of the original, and none waits or signs in. */
 const CHANGED: Readonly<Record<string, (copy: JsonObject) => JsonObject>> = {
   api: ({ categories, ...copy }) => ({ ...copy, categories: [...(categories as string[]), 'all'] }),
   certificate: (copy) => ({ ...copy, not_after: new Date(0).toISOString() }),
@@ -229,7 +229,7 @@ async function addSingles({ parts, open, orgId }: World, clock: FakeClock): Prom
   )
 }
 
-/** What the original of the copies names, where it matters: a certificate, or whose list the copies are to be in. */
+/** The names in the original of the copies, where they matter: a certificate, or whose list the copies are to be in. */
 const ORIGINALS: Readonly<Record<string, readonly Thing[]>> = {
   api: ['certificate', 'oas'],
   oauth_client: ['client'],

@@ -37,7 +37,7 @@ test("reading pages asks nothing of the gateway's thread, which owns the store",
   await call('POST', '/api/apis', { as, body: { api_definition: classicApi('a', '/a/', { name: 'A #shop' }) } })
   await call('POST', '/api/portal/policies', { as, body: policyOf('p', ['a']) })
   await call('POST', '/api/keys', { as, body: { apply_policies: ['p'], alias: 'somebody' } })
-  // What is read once for all, and then kept, is in memory from here on.
+  // Documents that are read once for all, and then kept, are in memory from here on.
   const pages = dashboard.routes.filter(
     ({ method, path }) => method === 'GET' && /^\/api\/[^{]+(?<!\/live)$/.test(path),
   )

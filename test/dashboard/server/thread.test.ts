@@ -173,7 +173,7 @@ test('writes are answered while the gateway is blocked, and say what is known', 
     read!.map(([status]) => status),
     [200, 200],
   )
-  // What is sent after that is refused at once, and not stored.
+  // Later writes are refused at once, and not stored.
   assert.match(second![0]!.join(' '), /^503 .*has not applied the stored change/)
   const groups = async () =>
     ((await api('GET', '/api/usergroups?p=-1')).groups as { name: string }[]).map(({ name }) => name)

@@ -9,7 +9,7 @@ import { OURS, OWNED, SECRET, startWorld, type World } from '../../worlds/access
 import { spread } from '../../worlds/base/spread.ts'
 import type { TestUser } from '../../worlds/dashboard/harness.ts'
 
-/** What of its things an actor must not read in any answer. */
+/** The things of its own that an actor must not read in any answer. */
 const MUST_NOT_READ: Readonly<Partial<Record<ActorKind, string>>> = {
   'non-owner': OWNED,
   'read-only': SECRET,
@@ -65,7 +65,7 @@ test('no route shows a user what others own, nor a secret without the right to w
   t.after(world.close)
   const wrong: string[] = []
   let calls = 0
-  // What was sent may come back, the longest first.
+  // The sent values may come back, the longest first.
   const ids = idsOf(world).sort((a, b) => b.length - a.length)
   for (const [kind, text] of Object.entries(MUST_NOT_READ)) {
     const as = await userOf(world, kind as ActorKind)

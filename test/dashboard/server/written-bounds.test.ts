@@ -132,7 +132,7 @@ test('a key whose policies hold more patterns than the budget is refused, counte
   for (let turn = 0; turn < 3; turn++) assert.equal(await statusOf('/pay/items', many.key), 503)
   assert.equal(await statusOf('/pay/items', few.key), 403)
   assert.equal(await statusOf('/pay/7xa', few.key), 200)
-  // What fits before the budget is spent is served.
+  // Paths that fit before the budget is spent are served.
   assert.equal(await statusOf('/pay/7xa', many.key), 200)
   const told = gateway.log.filter(({ fields }) => fields.code === 'patterns_over_budget')
   assert.equal(told.length, 1)

@@ -54,7 +54,7 @@ interface Kind {
 
 const session = (more: JsonObject = {}): JsonObject => ({ access_rights: rightsOn('shop'), ...more })
 const withPassword = (password: string) => session({ basic_auth_data: { password } })
-/** What is stored of each subject's password, by name. */
+/** The stored form of each subject's password, by name. */
 const hashes = new Map<string, string>()
 const hashOf = (name: string) => hashes.get(name) ?? hashes.set(name, cheapHash(PASSWORD)).get(name)!
 

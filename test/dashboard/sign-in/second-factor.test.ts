@@ -28,7 +28,7 @@ import {
 
 const RUNS = process.env.GATEHOUSE_DEEP === '1' ? 5000 : 200
 
-/** What an authenticator app shows. */
+/** The code that an authenticator app shows. */
 const codeAt = (secret: string, ms: number) => TOTP.generate({ secret: Secret.fromBase32(secret), timestamp: ms })
 
 interface Enrolled {

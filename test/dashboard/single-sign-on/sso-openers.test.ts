@@ -16,7 +16,7 @@ type Opener = (typeof OPENERS)[number]
 interface Change {
   readonly name: string
   readonly apply: (at: World) => Promise<unknown>
-  /** What is not named opens as before. */
+  /** Openers that are not named open as before. */
   readonly expected: Partial<Record<Opener, 'no rights' | 'ended'>>
 }
 
@@ -161,7 +161,7 @@ test('what single sign-on opened ends with what opened it, and has the rights th
     await apply(at)
     for (const opener of OPENERS)
       assert.equal(await artefacts[opener](), expected[opener] ?? 'opens', `${opener}: ${name}`)
-    // What has ended does not come back.
+    // Ended sessions do not come back.
     await switched(at, true)
     for (const opener of OPENERS)
       if (expected[opener] === 'ended' && name !== 'registered users only')

@@ -122,7 +122,7 @@ function declaredPaths(): string[] {
 /** The methods that write what GET of the same path reads. */
 async function writersOf(gate: TestGateway, path: string): Promise<string[]> {
   const { status, headers } = await gate.svc('OPTIONS', `/svc${path.replace(/\{[^}]*\}/g, 'x')}`)
-  // What is not below the prefix reads only.
+  // Calls that are not below the prefix only read.
   if (status === 404 && /^\/(?:hello|ready|metrics)$/.test(path)) return []
   assert.equal(status, 405, path)
   const methods = String(headers.allow).split(', ')

@@ -55,7 +55,7 @@ async function start(t: TestContext, algorithm = 'ES256') {
     remote: createRemoteJWKSet(new URL(`${api}/oauth/jwks`), { cooldownDuration: 0 }),
     verify: (token: string, keys: Parameters<typeof jwtVerify>[1]) =>
       jwtVerify(token, keys, { typ: 'at+jwt', currentDate: new Date(clock.wall()) }),
-    /** What each node answers to the token. */
+    /** The answer of each node to the token. */
     use: (token: string, path = '/a/x') =>
       Promise.all(
         nodes.map(async (node) => (await node.call(path, { headers: { authorization: `Bearer ${token}` } })).status),

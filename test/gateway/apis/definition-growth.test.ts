@@ -64,7 +64,7 @@ function load(document: Parameters<typeof readNewApi>[0]): void {
     openBreaker: open,
   }
   const step = matchOperation(api.rules.operations, parts)!
-  // What is ordered when it is first walked.
+  // The rules that are ordered when they are first walked.
   for (const rest of ['/aaaa-b-c-77', '/x5']) step({ method: 'GET', rest, hops: 0, patternWork: 0 } as never)
 }
 

@@ -194,7 +194,7 @@ test('property: of overlapping stored APIs the older one is served, also after a
 const SHARED = sharedHosts([ENV.SVC_GW_PUBLICURL])
 const placeOf = ({ path: listenPath, domain, ignoreCase }: Drawn) => territoryOf({ listenPath, domain, ignoreCase })
 
-/** What an attacker may try below, above, at and beside `/pay/` and at `pay.example` of another organisation. */
+/** The attacks on `/pay/` and `pay.example` of another organisation: below, above, at and beside them. */
 const ATTACKS: readonly [name: string, JsonObject][] = [
   ['the same path', { path: '/pay/' }],
   ['without its slash', { path: '/pay' }],
@@ -375,7 +375,7 @@ test('property: ids and listen paths take no requests from each other, and block
             assert.equal(again.status, 200, again.text)
           }
         }
-        // What an API that is switched off leaves behind is nobody else's.
+        // The places of a deactivated API stay its own.
         for (const each of taken.values()) {
           const off = namedDefinition({ ...each, active: false }, origin.url)
           assert.equal((await gateway.svc('PUT', `/svc/apis/oas/${each.id}`, off)).status, 200)

@@ -62,7 +62,7 @@ test('a key made for a client certificate is used by whoever has that certificat
   assert.equal(await status(ANN), 200)
   assert.equal(await status(BOB), 403)
   assert.equal(await status(), 401)
-  // What everybody may know is no key.
+  // Public values are no key.
   for (const known of [ANN.fingerprint, hash, ANN.fingerprint.toUpperCase()])
     for (const client of [undefined, BOB, ANN]) assert.equal(await status(client, known), 403)
   const plain = await gate.svc('POST', '/svc/keys/create', { access_rights: rights('a') })
@@ -120,7 +120,7 @@ const HOUR = makeCertificate('an hour', { from: '2023-11-14T22:13:20Z', until: '
 const BEGIN_MS = Date.parse('2023-11-14T22:13:20Z')
 const END_MS = Date.parse('2023-11-14T23:13:20.999Z')
 
-/** What one client is answered as the clock moves over the dates of its certificate, on a connection that stays open. */
+/** The answers to one client as the clock moves over the dates of its certificate, on a connection that stays open. */
 async function overDates(gate: TestGateway, ask: () => Promise<readonly [status: number, text: string]>) {
   const at = async (ms: number) => {
     gate.clock.wallMs = ms

@@ -84,14 +84,14 @@ async function start(t: TestContext): Promise<World> {
   }
 }
 
-/** What is no credential to one method may be one to another, or to the upstream. */
+/** Values that are no credential to one method may be one to another, or to the upstream. */
 const WRONG = ['Bearer wrong', 'Basic zz', 'Token victim', 'victimkey', 'Bearer', 'DPoP  wrong', 'zz zz zz'] as const
 
 /** A credential in one place, good or not. */
 interface Sent {
   readonly place: 'header' | 'query' | 'cookie'
   readonly good: boolean
-  /** What is sent instead of a good one. */
+  /** The value that is sent instead of a good one. */
   readonly wrong: string
   /** As the query writes the name. */
   readonly name: string

@@ -124,7 +124,7 @@ test('of several requirements one is enough, and the first that is met counts', 
   for (const words of ['', 'key', 'login', '!token', 'key !login', 'key !token', '!key login !token'])
     assert.equal((await call(words)).status, 401, words)
   assert.equal(origin.seen.length, before)
-  // What the first requirement asked for is taken back: the answer is that of the last.
+  // The challenge of the first requirement is taken back: the answer is that of the last.
   assert.match(String((await call('key')).headers['www-authenticate']), /^Bearer [^,]*$/)
 })
 

@@ -32,7 +32,7 @@ const request = fc.record({
   path: fc.constantFrom('x', 'y', 'op/x', 'op/y', 'op/op/x'),
 })
 
-/** What every caller sends, so that answers differ by what the gateway makes of it. */
+/** The fields that every caller sends, so that answers differ by what the gateway makes of them. */
 const headers = { 'X-Tenant': 'sent', 'X-Role': 'sent' }
 
 const transform = ({ add, remove }: Edit): JsonObject => ({

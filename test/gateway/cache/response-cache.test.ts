@@ -53,7 +53,7 @@ test('who waits goes on by itself once it is clear that the answer is not stored
   await eventually('the others ask', () => held.length === 3)
   for (const response of held) response.end('!')
   assert.deepEqual((await Promise.all(calls)).filter(isHit), [])
-  // What is known not to be stored holds nobody up from then on.
+  // An answer that is known not to be stored delays nobody from then on.
   const more = [gateway.call('/a/x'), gateway.call('/a/x')]
   await eventually('both ask', () => held.length === 5)
   for (const response of held) response.end()

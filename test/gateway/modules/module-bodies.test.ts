@@ -16,7 +16,7 @@ const LIMIT = 1000
 const act = { name: 'act', body_limit_bytes: LIMIT }
 const CHUNKED = { 'transfer-encoding': 'chunked' }
 
-/** What the upstream got last. */
+/** The last request at the upstream. */
 const last = ({ origin }: Installation) => origin.seen.at(-1)!
 
 async function worldOf(t: TestContext, module: string, env: Record<string, string> = {}): Promise<Installation> {

@@ -5,7 +5,7 @@ import type { JsonObject } from '../../../src/model/json/json.ts'
 import { defined } from '../../worlds/base/definitions.ts'
 import { BLOCK, keyFor, named, OPEN, openGateway, operationsOf, publish } from '../../worlds/gateway/operation-rules.ts'
 
-// What follows knows OpenAPI by heart, and nothing of the gateway.
+// The functions below implement OpenAPI, and know nothing of the gateway.
 
 interface Document {
   /** By path and method: what marks the operation. */
@@ -73,7 +73,7 @@ function spelling(path: string, dice: readonly number[]): string {
     .join('/')
 }
 
-/** What a server that decodes paths takes a target for. */
+/** The path that a server sees which decodes targets. */
 function decodedBy(target: string): string {
   return decodeURIComponent(target.split('?')[0]!).replace(/\/{2,}/g, '/')
 }

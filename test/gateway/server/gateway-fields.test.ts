@@ -16,7 +16,7 @@ import { answering, openOrigin } from '../../worlds/wire/origin.ts'
 import { Client, type Message, statusOf } from '../../worlds/wire/raw.ts'
 
 const URL = 'http://upstream.test/'
-/** What each name would say where it got into a message. */
+/** The effect of each name if it got into a message. */
 const FRAMING: Readonly<Record<string, string>> = {
   'Content-Length': '40',
   'transfer-encoding': 'chunked',

@@ -72,7 +72,7 @@ test('HEAD of every call below /svc/ changes nothing, and is refused where GET c
     if (get.status !== head.status) wrong.push(`${path}: HEAD ${head.status}, GET ${get.status}`)
   }
   assert.deepEqual(wrong, [])
-  // What the walk asked for was there.
+  // The paths that the walk asked for were there.
   const missing = Object.keys(found).filter((path) => found[path] !== '200')
   assert.deepEqual(missing, [])
 })

@@ -45,7 +45,7 @@ test('the client that a balancer tells of is the one of address lists, X-Forward
   assert.equal(statusOf(await send('192.0.2.9', '/a/x')), 200)
   assert.equal(origin.seen.at(-1)?.headers['x-forwarded-for'], '192.0.2.9')
   assert.equal(statusOf(await send('203.0.113.9', '/a/x')), 403)
-  // What a client claims beside it is worth nothing.
+  // A client's own claim beside it is worth nothing.
   assert.equal(statusOf(await send('203.0.113.9', '/a/x', 'X-Forwarded-For: 192.0.2.9\r\n')), 403)
   assert.equal(origin.seen.length, 1)
   await eventually(

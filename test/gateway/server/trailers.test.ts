@@ -17,7 +17,7 @@ import { rightsOn } from '../../worlds/gateway/admin-fixtures.ts'
 
 type Fields = Readonly<Record<string, string>>
 
-/** What an upstream of HTTP/2 was sent last; it answers with these trailers. */
+/** The last request to an upstream of HTTP/2; it answers with these trailers. */
 async function startUpstream(t: TestContext) {
   const seen: { head: IncomingHttpHeaders; trailers: IncomingHttpHeaders; answer: Fields } = {
     ...{ head: {}, trailers: {} },
@@ -121,7 +121,7 @@ test('no trailer of a request reaches an upstream under a name whose value is no
   for (const id of APIS) {
     const given: Fields = id === 'keyed' || id === 'stripped' ? { 'x-key': key } : {}
     const path = `/${id}/p`
-    // What becomes of the values in a head, with a wrong key in the trailers beside the right one.
+    // The effect of the values in a head, with a wrong key in the trailers beside the right one.
     await ask(session, path, { ...values, ...given }, {})
     const passed = Object.entries(values).filter(([name, value]) => seen.head[name] === value)
     await ask(session, path, given, { ...values, 'x-key': id === 'plain' || id === 'led' ? 'x' : 'not the right one' })

@@ -107,7 +107,7 @@ for (const allowed of ['false', 'true'])
         fc.constantFrom(...VERSIONS),
         fc.array(field, { minLength: 1, maxLength: 6 }),
         async (version, fields) => {
-          // What the wire reads by its own name it reads, and may refuse.
+          // Fields that the wire reads by name it reads, and may refuse.
           const sent = fields.filter(([name]) => /[^a-z0-9-]/i.test(name))
           const status = await send(version, sent)
           if (status === 400) return

@@ -60,7 +60,7 @@ test('an API that was quiet before goes on with what a node could have leased', 
   assert.deepEqual(statuses, [200, 200, 429])
   await redis.start()
   await counters.check(10_000)
-  // What was admitted meanwhile is counted: two, this one, and what a busy node has leased ahead.
+  // Permits that were given meanwhile are counted: two, this one, and what a busy node has leased ahead.
   const { headers } = await gateway.call('/allow/x')
   const [, left] = /^"api";r=(\d+);/.exec(String(headers.ratelimit)) ?? []
   assert.ok(Number(left) <= 37 && Number(left) >= 35, String(headers.ratelimit))

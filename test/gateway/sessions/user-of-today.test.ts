@@ -73,7 +73,7 @@ async function start(t: TestContext) {
   }
 }
 
-/** What tokens open that were issued while a user had these rights, once the user has others: written from the rule. */
+/** The rights of tokens that were issued while a user had these rights, once the user has others: written from the rule. */
 function expected(clientId: string, atIssue: string, now: string): string {
   const most = clientId === 'under policies' ? 'ab' : atIssue
   return [...'abc'].filter((id) => most.includes(id) && now.includes(id)).join('')

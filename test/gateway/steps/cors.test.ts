@@ -118,7 +118,7 @@ const rulesOf: fc.Arbitrary<Rules> = fc
   })
   .map((rules) => ({ ...rules, credentials: rules.credentials && !isAny(rules) }))
 
-/** What an upstream says by itself, and must not be heard. */
+/** The fields that an upstream sends by itself, which must be dropped. */
 const upstreamFields = fc.subarray([
   ['Access-Control-Allow-Origin', '*'],
   ['access-control-allow-origin', 'https://evil.example'],

@@ -28,7 +28,7 @@ type Named = (typeof LIMITS)[number] extends infer L
   : never
 const NAMES = LIMITS.map(([owner, kind]) => `${owner} ${kind}` as Named)
 
-/** What each says when it refuses: the text, and the event. */
+/** The refusal of each: its text, and its event. */
 const REFUSALS: Readonly<Record<Named, readonly [text: RegExp, event: string]>> = {
   'organisation rate': [/^This organisation has exceeded its rate limit/, 'OrgRateLimitExceeded'],
   'organisation quota': [/^This organisation has used up its quota/, 'OrgQuotaExceeded'],
@@ -56,7 +56,7 @@ const RATE_PER_S = 60
 const QUOTA_PER_S = 3600
 const PERMITS = 2
 
-/** What a limit of the case admits: the tightest `PERMITS`, each of the others another number. */
+/** The size of a limit of the case: the tightest `PERMITS`, each of the others another number. */
 const sizeOf = (name: Named, tightest: Named) => (name === tightest ? PERMITS : 10 + NAMES.indexOf(name))
 
 test('header, svc/rate-limits/, refusal and event name the owner of the limit, whichever is the tightest', async (t) => {
@@ -77,7 +77,7 @@ test('header, svc/rate-limits/, refusal and event name the owner of the limit, w
     for (let used = 0; used <= PERMITS; used++) {
       const expected = expectedOf(present, tightest, used, used === PERMITS)
       const told = await call('/svc/rate-limits/')
-      // What an operation limits is known only once a call names it.
+      // The limit of an operation is known only once a call names it.
       const general = present.filter((name) => name !== 'operation rate')
       const before = expectedOf(general, tightest, used, used === PERMITS)
       assert.equal(told.status, 200, title)

@@ -51,7 +51,7 @@ test('requests meet the weights of the targets exactly, and of those that are le
       three[1]!.script = answer
       const rest = weights[0]! + weights[2]!
       assert.deepEqual(await counted(rest * 2), [weights[0]! * 2, 0, weights[2]! * 2])
-      // What is known of it would stay with the next definition.
+      // The known state would stay with the next definition.
       gateway.clock.advance(60_000)
     }),
     { numRuns: process.env.GATEHOUSE_DEEP === '1' ? 100 : 6 },

@@ -16,7 +16,7 @@ const DECLARED: Readonly<Record<string, JsonObject>> = {
   basic: { type: 'http', scheme: 'basic' },
   hmac: {},
 }
-/** What a scheme of the kind needs to be taken. */
+/** The least that a scheme of the kind needs. */
 const NEEDED: Readonly<Record<string, JsonObject>> = {
   jwt: { source: 'https://idp.example/jwks', defaultPolicies: ['base'] },
   oauth: { allowedAuthorizeTypes: ['code'] },
@@ -74,7 +74,7 @@ function objectWith(schema: Schema, names: readonly string[]): JsonObject {
 interface Member {
   readonly path: string[]
   readonly schema: Schema
-  /** What has to be there besides: switches on the way, and what an entry of a list may not be without. */
+  /** Further members: switches on the way, and members that an entry of a list needs. */
   readonly beside: JsonObject
 }
 

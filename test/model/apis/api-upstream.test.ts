@@ -35,7 +35,7 @@ const listed = (entry: JsonObject): JsonObject => {
   return classic({ version_data: { not_versioned: true, versions: { Default: { extended_paths } } } })
 }
 
-/** What a definition says of its upstream in both formats, and what the refusal of each says. */
+/** The upstream of a definition in both formats, and the text of the refusal of each. */
 const REFUSED: readonly [classic: JsonObject, oas: JsonObject, place: readonly [string, string], says: string][] = [
   [
     { uptime_tests: { check_list: [{ url: '/ok' }, { url: 'health' }] } },

@@ -116,7 +116,7 @@ test('whatever the fields hold, trusted hops alone decide the client', () => {
         if (!each.trusted) break
       }
       assert.deepEqual({ address: found.address, proven: found.proven }, expected, field)
-      // What no trusted hop said is not forwarded.
+      // Entries that no trusted hop wrote are not forwarded.
       const last = entries.findLastIndex(([{ trusted }]) => !trusted)
       const said = entries.slice(Math.max(last, 0)).flatMap(([{ address }]) => address ?? [])
       assert.deepEqual(found.chain, said, field)

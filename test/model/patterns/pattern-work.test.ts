@@ -105,7 +105,7 @@ test('a key whose policies hold more patterns than the budget is refused in boun
     account.patternWork <= MOST_PATTERN_WORK + WORK_OF_EXPRESSION + 1000 * path.length,
     String(account.patternWork),
   )
-  // What fits early is served, and the next request begins afresh.
+  // Paths that fit early are served, and the next request begins with a full budget.
   assert.equal(grantOf(['^/pay/items/.*', ...many(6000, narrow)]).allows('GET', path, newPatternWork()), true)
   assert.equal(grantOf(many(500, narrow)).allows('GET', path, newPatternWork()), false)
 })

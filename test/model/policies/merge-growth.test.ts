@@ -7,7 +7,7 @@ import { merge } from '../../worlds/model/merging.ts'
 
 const SOME = 256
 const TIMES = 8
-/** What is linear costs 8 times as much, on a busy machine 16; what is quadratic 64 times. */
+/** Linear work costs 8 times as much, on a busy machine 16; quadratic work 64 times. */
 const MOST_GROWTH = 30
 
 const many = <Item>(count: number, item: (index: number) => Item) => Array.from({ length: count }, (_, i) => item(i))
@@ -16,7 +16,7 @@ const urls = (count: number, of: (index: number) => string) =>
 const limited = (count: number, of: (index: number) => string) =>
   many(count, (i) => ({ path: of(i), methods: [{ name: 'GET', limit: { rate: i + 1, per: 1 } }] }))
 
-/** What one right of a policy holds: lists as long as the documents of many policies make them together. */
+/** The content of one right of a policy: lists as long as the documents of many policies make them together. */
 const RIGHTS: Readonly<Record<string, (policy: number) => JsonObject>> = {
   'patterns of their own': (policy) => ({ allowed_urls: urls(4, (i) => `^/x${policy}-${i}$`) }),
   'the same patterns': () => ({ allowed_urls: urls(4, (i) => `^/x${i}$`) }),

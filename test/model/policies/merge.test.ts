@@ -350,7 +350,7 @@ test('policies that together bring more than a request is compared with are refu
   assert.equal(merge(both(urls(patterns(1000, long)), endpoints(patterns(1000, long)))).rights.size, 2)
   const over = both(urls(patterns(1001, long)), endpoints(patterns(1000, long)))
   assert.match(refusal(over), /have 1000500 characters, at most 1000000 /)
-  // What both name counts once.
+  // Patterns that both name count once.
   const same = { access_rights: rights(urls(patterns(most))), rate: 1, per: 1 }
   assert.equal(merge([same, same]).rights.get('A')?.allowedUrls.length, most)
 })

@@ -47,7 +47,7 @@ test('addresses in the description of an OpenAPI document hide credentials alone
   assert.deepEqual(withoutSecrets(documentOf(open)), documentOf(open))
 })
 
-/** What looks like one and is none. */
+/** Values that look like a secret and are none. */
 const HARMLESS: JsonObject = {
   global_response_headers: { 'X-Pin': 'shown' },
   transform_response_headers: [{ add_headers: { 'X-Pin': 'shown' } }],

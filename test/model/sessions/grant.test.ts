@@ -8,7 +8,7 @@ import { FakeClock } from '../../../src/model/time/clock.ts'
 import { MemoryCounters } from '../../../src/store/memory/counters.ts'
 import { merge } from '../../worlds/model/merging.ts'
 
-/** What a session with this right at API `A` (and `B`, without a limit) is granted at `A`. */
+/** The grant at `A` of a session with this right there (and at `B`, without a limit). */
 function grant(right: Partial<AccessDefinition>, top: Session = {}, options: GrantOptions = {}): SessionGrant {
   const merged = merge([], { ...top, access_rights: { A: { api_id: 'A', ...right }, B: { api_id: 'B' } } })
   return compileGrant(merged, 'A', 'key', options)!

@@ -75,7 +75,7 @@ function send(target: Target, type: string, body: string, method = 'POST'): Prom
   return call(world.gateway.port, target.path, { method, headers, ...(body !== '' && { body }) })
 }
 
-/** What holds for every refusal. */
+/** Checks that hold for every refusal. */
 function checkRefusal(answer: Answer, status: number, error: string): void {
   checkGuarded(answer)
   assert.equal(answer.status, status, answer.text)
@@ -84,7 +84,7 @@ function checkRefusal(answer: Answer, status: number, error: string): void {
   assert.equal(typeof body.error_description, 'string')
 }
 
-/** What holds for every answer. */
+/** Checks that hold for every answer. */
 function checkGuarded({ status, headers, text }: Answer): void {
   assert.ok(status >= 200 && status < 500, `${status} ${text}`)
   assert.match(headers['cache-control'] ?? '', /no-store/)

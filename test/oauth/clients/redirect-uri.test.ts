@@ -106,7 +106,7 @@ test('the port of a loopback address may differ, and nothing else of it (RFC 825
   refuses('http://app.example:80/cb', 'http://app.example:81/cb')
 })
 
-// What attackers do to an address: each change keeps it looking alike.
+// Attackers' changes to an address: each keeps it looking alike.
 const change = fc.constantFrom<(uri: string) => string>(
   (uri) => `${uri}/`,
   (uri) => `${uri}x`,

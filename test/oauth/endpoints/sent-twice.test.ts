@@ -19,7 +19,7 @@ const FORM = 'application/x-www-form-urlencoded'
 /** Parameters of the dashboard's lists that may name several. */
 const LISTS: ReadonlySet<string> = new Set(['labels', 'tags', 'policy_ids', 'state', 'api_id', 'auth_type'])
 
-/** What each endpoint with a body takes, but for what is given twice. */
+/** The parameters of each endpoint with a body, except for the one that is given twice. */
 const TAKES: Partial<Record<Endpoint, Readonly<Record<string, string>>>> = {
   authorize: { client_id: 'shop', redirect_uri: CALLBACK, response_type: 'code', code_challenge: CHALLENGE },
   authorize_client: { client_id: 'shop', redirect_uri: CALLBACK, response_type: 'code' },

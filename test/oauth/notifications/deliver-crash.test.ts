@@ -56,7 +56,7 @@ async function lane(t: TestContext): Promise<{ tokens: number; waitedAtKill: num
   return { tokens: given.length, waitedAtKill, sentBetween }
 }
 
-/** What a start after the last kill sends; the first token that was given out is still there. */
+/** The messages that a start after the last kill sends; the first token that was issued still exists. */
 async function sendTheRest(path: string, target: string, first: string): Promise<void> {
   const { documents, outbox, tokens, close } = await openStore({ path })
   const parts = { documents, outbox, clock: systemClock, log: silentLog, sealKey: SEAL_KEY, allowPrivate: true }

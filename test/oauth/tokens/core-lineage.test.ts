@@ -17,7 +17,7 @@ function count(total: Tally, { exchanged, refreshed, replayed }: Tally): void {
   total.replayed += replayed
 }
 
-/** What the seed draws differs by a third from run to run. */
+/** Checks that enough was tested: the draws of a seed differ by a third from run to run. */
 function assertTested({ exchanged, refreshed, replayed }: Tally, least: number): void {
   assert.ok(
     exchanged > least && refreshed > least && replayed > least,

@@ -164,7 +164,7 @@ function tokenOf(
   }
 }
 
-/** What the gateway makes of the stored session. */
+/** The effective session that the gateway derives from the stored one. */
 function merged({ client, policies }: Scene, body: JsonObject): Merged | Fault {
   const session = body.oauth_token === undefined ? (body as unknown as Session) : sessionAtUse(body, client)
   const all = new Map([...policies].map(([id, policy]) => [policyKey('o', id), policy]))
@@ -200,7 +200,7 @@ test('a key or token that is read and sent back is stored as before, also with a
       const shown = await read(scene, before)
       const sent = JSON.parse(JSON.stringify(hasAlias ? { ...shown, alias: 'renamed' } : shown))
       const change = { row: before, session: sent, keepQuota: true, actor: 'test' }
-      // What cannot be used cannot be saved either.
+      // A session that cannot be used cannot be saved either.
       if ((await refusedOr(() => updateKey(scene.parts, change))) === undefined) return
       stayed++
       const after = await stored(scene)

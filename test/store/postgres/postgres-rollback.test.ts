@@ -8,7 +8,7 @@ import { openPostgresStore, type PostgresStore } from '../../../src/store/postgr
 import { becomes, eventually } from '../../worlds/base/eventually.ts'
 import { freshDatabase, keepDatabase, runSql } from '../../worlds/servers/postgres.ts'
 
-/** What a cache of documents holds that follows the feed as the port says. */
+/** A cache of documents that follows the feed as the port says. */
 interface Follower {
   readonly store: PostgresStore
   readonly events: FeedEvent[]

@@ -22,7 +22,7 @@ const HOUR_MS = 3_600_000
 const DAYS = 30
 const PER_HOUR = process.env.GATEHOUSE_DEEP === '1' ? 160 : 16
 
-/** What one issue leaves: a token of an hour, a refresh token of two days, remembered for a third, and a used code. */
+/** The rows of one issue: a token of an hour, a refresh token of two days, remembered for a third, and a used code. */
 function issue(n: number, now: number): Change[] {
   const family = `family ${n}`
   const common = { apiId: 'a', clientId: `client ${n % 7}`, family, body: { scope: 'x'.repeat(n % 300) } }

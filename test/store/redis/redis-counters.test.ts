@@ -13,7 +13,7 @@ const numRuns = process.env.GATEHOUSE_DEEP === '1' ? 300 : 15
 const NOW = { wall: 0, mono: 0 }
 /** Redis counts a use of a rate for so much longer than the limit says. */
 const SLACK_MS = 50
-/** What it gives ahead for a long window may be used so much later, and is counted so much longer. */
+/** Permits that were leased ahead for a long window may be used so much later, and are counted so much longer. */
 const LONGEST_AHEAD_MS = 5_000
 /** Much longer than calls wait for Redis. */
 const PAUSE_MS = 5_000
@@ -105,7 +105,7 @@ test('no window holds one use too many, with any leases, delays and returns', as
           assert.ok(within <= max, `${within} uses within ${perMs} ms for ${max}`)
         }
         const seen = makeLimit('rate', 'k|', max, perMs)
-        // What a node asked for ahead is on its way still: it is to be given now, not after the window.
+        // Permits that a node requested ahead are on their way still: they are to be given now, not after the window.
         await Promise.all(nodes.map((node) => node.peek([seen], NOW)))
         clock.advance(perMs + 2 * SLACK_MS + LONGEST_AHEAD_MS)
         await nodes[1]!.peek([seen], NOW)
@@ -135,7 +135,7 @@ test('what is held for a long window may be used late, and then counts as long',
     for (let i = 0; i < 10; i++) await call(node, limits)
   }
   const lastTurn = used.length
-  // What was asked for ahead has come.
+  // The permits that were requested ahead have come.
   await node.peek([makeLimit('rate', 'k|', max, perMs)], NOW)
   clock.advance(400)
   for (let held = true; held; ) {
@@ -149,7 +149,7 @@ test('what is held for a long window may be used late, and then counts as long',
   }
   await takeAll()
   assert.ok(used.length > max - max / 10, `${used.length} of ${max}`)
-  // What was used first comes back now; what was held must not, for it was used later.
+  // The permits that were used first come back now; leased ones must not, for they were used later.
   clock.advance(perMs - 400 + SLACK_MS + 5)
   await takeAll()
   clock.advance(LONGEST_AHEAD_MS)
@@ -177,7 +177,7 @@ test('permits of a slow key are held for seconds while little of its limits is u
     if (typeof answer !== 'number') asked++
     assert.equal(await answer, -1)
     used.push(clock.mono())
-    // What it fetches ahead has come.
+    // The permits that it fetches ahead have come.
     await node.peek(limitsOf(), NOW)
   }
   assert.ok(asked < 4, `${asked} of 120 calls waited for Redis`)
@@ -193,7 +193,7 @@ test('permits of a slow key are held for seconds while little of its limits is u
   await takeAll()
   const inWindow = used.filter((at) => clock.mono() - at <= 10_000).length
   assert.ok(inWindow > 930, `${inWindow} of 1000`)
-  // What is still held is used late; all else as soon as it is given.
+  // Leased permits are used late; all others as soon as they are given.
   let late = 0
   for (let turn = 0; turn < 160; turn++) {
     clock.advance(100)

@@ -16,7 +16,7 @@ const RATE_MS = 1_000
 const WINDOW_MS = RATE_MS + 50
 /** Of a rate; what is left is leased by nodes that do not use it. */
 const NEARLY = 0.93 * RATE
-/** What nodes had leased of a quota was given back by then, and used elsewhere. */
+/** Permits of a quota that nodes had leased were returned by then, and used elsewhere. */
 const QUIET_MS = 500
 const QUOTA = deep ? 50_000 : 5_000
 const CALLS_PER_S = deep ? 6_000 : 4_000

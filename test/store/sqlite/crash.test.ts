@@ -17,7 +17,7 @@ import { startChild } from '../../worlds/store/child.ts'
 const LANES = 2
 const KILLS = process.env.GATEHOUSE_DEEP === '1' ? 100 : 5
 
-/** What a session of the process is listed by: its organisation, two APIs, a policy, and twice as a key. */
+/** The index entries of a session of the process: its organisation, two APIs, a policy, and twice as a key. */
 const REFS = 6
 
 /** Requests in one call of `samples` of the process. */

@@ -26,7 +26,7 @@ interface Opened {
   readonly logged: string[]
 }
 
-/** What became of a folder: what its gateway answered with each of some right keys, or why it did not open. */
+/** The outcome for a folder: the answers of its gateway to some right keys, or why it did not open. */
 async function outcome(t: TestContext, path: string, keys: readonly string[]) {
   let opened: Opened
   try {

@@ -123,7 +123,7 @@ test('the verdict does not hang on where the stream is cut', async (t) => {
   }
 })
 
-/** What must be the same however the bytes arrive. A head whose body never came whole may or may not have been handed on. */
+/** The parts that must be equal however the bytes arrive. A head whose body never came whole may or may not have been handed on. */
 function outline(requests: readonly Reading[]): unknown[] {
   return requests
     .filter((one) => one.complete)

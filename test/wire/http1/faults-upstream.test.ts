@@ -6,7 +6,7 @@ import { type OriginScript, openOrigin } from '../../worlds/wire/origin.ts'
 import { Client, fieldOf, get, type Message, statusOf, turn, until } from '../../worlds/wire/raw.ts'
 import { bufferBytes, legsEnd, nothingLeft } from '../../worlds/wire/until-quiet.ts'
 
-/** What the upstream does send arrives within it, on a machine that does much besides. */
+/** The bytes that the upstream does send arrive within it, on a busy machine. */
 const SHORT_MS = 500
 const OK = 'HTTP/1.1 200 OK\r\n'
 

@@ -8,7 +8,7 @@ import { Client, get, statusOf, turn, until } from '../../worlds/wire/raw.ts'
 import { choose, to } from '../../worlds/wire/tls-gate.ts'
 import { nothingLeft } from '../../worlds/wire/until-quiet.ts'
 
-// What is written within one turn of the event loop waits for its end, so that a peer is woken once. Nobody may see that.
+// Bytes that are written within one turn of the event loop wait for its end, so that a peer is woken once. Nobody may see that.
 // Where it has not paid lately nothing waits: `tryAgain` sees to it that it does here.
 
 const SHORT_MS = 300

@@ -200,7 +200,7 @@ test('an upstream that says GOAWAY answers what it has, and is dialled anew for 
 
 test('an answer that breaks off cuts the client off; an upstream that is not there is 502', async (t) => {
   const script: Script = (stream) => {
-    // What has come may wait for the end of the turn in which the rest breaks off: it is for the client all the same.
+    // Bytes that have come may wait for the end of the turn in which the rest breaks off: the client gets them all the same.
     turnEnd.tryAgain()
     stream.respond({ ':status': 200, 'content-length': '100' })
     stream.write('half')

@@ -4,7 +4,7 @@ import { analyticsCalls } from './expected-analytics.ts'
 import { MOVE_CALLS } from './expected-moves.ts'
 import { portalCalls } from './expected-portal.ts'
 
-/** What a placeholder of a path names. */
+/** The kind of thing that a placeholder of a path names. */
 export type Thing =
   | 'api'
   | 'oas'
@@ -32,7 +32,7 @@ export type Thing =
 export interface Expectation {
   /** A permission key, or who else may. */
   readonly who: string
-  /** What the placeholders name, in order; those that are left out name nothing that is there. */
+  /** The things that the placeholders name, in order; those that are left out name nothing that exists. */
   readonly names: readonly Thing[]
   /** With ownership on, callers who do not own the object of this placeholder (by number) are refused. */
   readonly owned?: number
@@ -48,7 +48,7 @@ export interface Expectation {
   readonly looks?: boolean
   /** Invisible objects are answered like this, instead of a refusal from 400 on: a deletion that is done either way. */
   readonly hiddenIs?: number
-  /** What others own may be named in the answer. */
+  /** Things that others own may be named in the answer. */
   readonly namesOwned?: boolean
   /** Behind the path, for a call that would not end by itself. */
   readonly query?: string
@@ -316,7 +316,7 @@ for (const [calls, names, rest] of analyticsCalls()) says(calls, 'analytics', na
 /** By method and path, placeholders without their names: `GET /api/users/{}`. */
 export const EXPECTED: ReadonlyMap<string, Expectation> = TABLE
 
-/** What a row of the matrix must come out as. */
+/** The expected outcome of a row of the matrix. */
 export type Outcome =
   /** The route itself answers. */
   | 'admitted'

@@ -4,7 +4,7 @@ export const MOVE_CALLS = [
   ['GET /api/moves/clients', 'oauth', [], {}],
   ['POST /api/moves/clients', 'oauth', [], { body: { client_id: 'moved', redirect_uri: 'https://app.test/cb' } }],
   ['DELETE /api/moves/clients/{}', 'oauth', ['client'], { owned: 0 }],
-  // What shows secrets is for those who may write.
+  // Calls that show secrets are for those who may write.
   ['GET /api/moves/clients/secrets', 'oauth', [], { writes: true }],
   ['GET /api/moves/keys', 'keys', [], {}],
   ['GET /api/moves/keys/secrets', 'keys', [], { writes: true }],

@@ -72,7 +72,7 @@ export async function tryRow(world: World, { route, expected, kind, outcome }: R
       (await changeOf(world, outcome, revision, before))
     return wrong && told(`${wrong}: ${answer.status} ${answer.text.slice(0, 200)}`)
   } catch (error) {
-    // What the harness found: a failure, or an answer of another form than the route declares.
+    // The finding of the harness: a failure, or an answer of another form than the route declares.
     return told((error as Error).message)
   } finally {
     await world.restore()
@@ -127,7 +127,7 @@ const WRITES_NOTHING: readonly ActorKind[] = [
   'unbounded self',
 ]
 
-/** What others own, and what another organisation has, is in no answer. */
+/** The names of things of other owners and organisations that an answer contains: none may. */
 function leakOf(
   { telltales }: World,
   kind: ActorKind,

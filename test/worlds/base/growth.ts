@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 /** Input this many times as long may cost this many times as much: far above linear, far below the 256 times of a square. */
 const TIMES = 16
 const MOST = 100
-/** What costs less than this at full size is beyond measuring, and beyond caring. */
+/** Work that costs less than this at full size is beyond measuring, and irrelevant. */
 const LEAST_MS = 4
 const ROUNDS = 5
 
@@ -20,7 +20,7 @@ async function best(work: Work, input: string, enough: number): Promise<number> 
   return least
 }
 
-/** What a parser refuses has been parsed all the same. */
+/** Text that a parser refuses has been parsed all the same. */
 async function attempt(work: Work, input: string): Promise<void> {
   try {
     await work(input)

@@ -17,7 +17,7 @@ const QUIET: readonly string[] = [
   '--disable-component-update',
   '--disable-sync',
 ]
-/** What the browser is started with. */
+/** The arguments that the browser is started with. */
 export const LAUNCH_ARGS = [...QUIET, ...(process.getuid?.() === 0 ? ['--no-sandbox'] : [])]
 /** For one change on a page: a busy machine is slow. */
 const LONGEST_MS = 60_000
@@ -73,7 +73,7 @@ export async function openPage(
     const url = new URL(request.url())
     if (/^https?:$/.test(url.protocol) && url.origin !== origin) note(`elsewhere: ${request.url()}`)
   })
-  // What the page still asks for would be refused by a server that is gone.
+  // Requests that the page still makes would be refused by a server that is gone.
   beforeServersStop(t, () => context.close())
   t.after(async () => {
     await context.close()

@@ -10,7 +10,7 @@ export const REDIRECT = 'https://app.example.org/cb'
 export const BASIC = { authorization: `Basic ${btoa(`${CLIENT.id}:${CLIENT.secret}`)}` }
 export const FORM = { 'content-type': 'application/x-www-form-urlencoded' }
 
-/** What a call of the administration API answered. @throws AssertionError unless it is 200 */
+/** The answer of a call of the administration API. @throws AssertionError unless it is 200 */
 export async function done(answer: Promise<{ status: number; text: string; json: unknown }>): Promise<JsonObject> {
   const { status, text, json } = await answer
   assert.equal(status, 200, text)

@@ -18,7 +18,7 @@ const GROUPS = 4
 const TURNS = 4
 /** Of the answers to clients of refreshes and quotas, that is: what was done and nobody heard of. */
 const LOST_ANSWERS = 0.03
-/** What is looked at after a revocation was answered; longer than it may take. */
+/** The time of looking after a revocation was answered; longer than it may take. */
 const AFTERWARDS_MS = 1_600
 const PROMISED_MS = 1_000
 
@@ -148,7 +148,7 @@ async function newGrant({ places }: World): Promise<string> {
   return token
 }
 
-/** What one grant went through. */
+/** The history of one grant. */
 export interface Grant {
   readonly first: string
   readonly history: Operation<string, Refreshed>[]
@@ -189,7 +189,7 @@ function refreshed(answer: Answer | undefined): Refreshed | undefined {
   return answer?.status === 400 && body?.error === 'invalid_grant' ? 'refused' : undefined
 }
 
-/** What one token went through. */
+/** The history of one token. */
 export interface Revoked {
   readonly uses: Use[]
   readonly revoked: Revocation

@@ -1,4 +1,4 @@
-// What clients of a cluster saw, and whether it can have come from one thing that does everything at once and in some order.
+// The observations of clients of a cluster, and whether they can have come from one thing that does everything at once and in some order.
 
 /** One call of a client. Times are of one clock, in milliseconds. */
 export interface Operation<Input, Output> {
@@ -13,7 +13,7 @@ export interface Operation<Input, Output> {
 /** How one thing alone would behave. */
 export interface Model<State, Input, Output> {
   readonly initial: State
-  /** What it may be after a call that was answered so; undefined where it would not have answered so. */
+  /** The possible state after a call with this answer; undefined where it would not have answered so. */
   step(state: State, input: Input, output: Output | undefined): State | undefined
   /** Equal for equal states. */
   name(state: State): string
@@ -49,7 +49,7 @@ export function isLinearizable<State, Input, Output>(
   return search(all, model.initial)
 }
 
-/** What a use of a refresh token got: the next one, or a refusal. */
+/** The result of using a refresh token: the next one, or a refusal. */
 export type Refreshed = { readonly gave: string } | 'refused'
 
 /** The refresh tokens of one grant: the one that is good; '' = the grant was ended. */
@@ -88,8 +88,8 @@ export interface Revocation {
 }
 
 /**
- * What breaks the promise for a revoked token, in words: it is good before, refused at once where it was revoked, elsewhere at the latest
- * when `dueAt` says, and no node that has refused it takes it again.
+ * The breaches of the promise for a revoked token, in words: it is good before, refused at once where it was revoked, elsewhere at the
+ * latest at `dueAt`, and no node that has refused it accepts it again.
  */
 export function revocationFaults(
   uses: readonly Use[],
@@ -122,7 +122,10 @@ export interface Taking {
   readonly outcome: 'taken' | 'used up' | undefined
 }
 
-/** What breaks the promise of a quota, in words: never more than `max`; refused only when all but `held` (what nodes may hold) is taken. */
+/**
+ * The breaches of the promise of a quota, in words: never more than `max`; refused only when all but `held` (the permits that nodes may
+ * have) are used.
+ */
 export function quotaFaults(takings: readonly Taking[], { max, held }: { max: number; held: number }): string[] {
   const taken = takings.filter(({ outcome }) => outcome === 'taken').length
   const faults = taken > max ? [`${taken} calls of a quota of ${max}`] : []

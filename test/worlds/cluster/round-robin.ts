@@ -1,7 +1,7 @@
 import { Agent, request as httpRequest, type IncomingMessage } from 'node:http'
 import type { Answer, CallOptions } from '../base/client.ts'
 
-/** What came of a request: who answered, or that it was under way at a node that was killed. */
+/** The outcome of a request: who answered, or that it was under way at a node that was killed. */
 export type Sent = (Answer & { readonly port: number }) | { readonly killed: true; readonly port: number }
 
 /**
@@ -30,7 +30,7 @@ export class RoundRobin {
     this.nodes.splice(place, 1)
   }
 
-  /** What is under way at this port may be lost: it is about to be killed. */
+  /** Calls that are under way at this port may be lost: it is about to be killed. */
   expectKill(port: number): void {
     this.killed.add(port)
   }

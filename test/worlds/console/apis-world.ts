@@ -183,11 +183,11 @@ export async function pasteOver(page: Page, editor: Locator, text: string): Prom
   }, text)
 }
 
-/** What a button copies is this. */
+/** Checks the text that a button copies. */
 export async function copies(button: Locator, text: string): Promise<void> {
   const page = button.page()
   assert.equal(await copied(page, button), text)
-  // What the button says when it is pointed at goes.
+  // Closes the button's tooltip.
   await page.mouse.move(0, 0)
   await page.getByRole('tooltip').waitFor({ state: 'hidden' })
 }

@@ -12,9 +12,9 @@ import { shoot as shootWidths } from './world.ts'
 export interface PortalWorld extends ApisWorld {
   /** A call of the administrator that must be answered with 200. */
   done(method: string, path: string, body?: unknown): Promise<JsonObject>
-  /** What the gateway answers to a key. */
+  /** The gateway's answer to a key. */
   withKey(key: string): Promise<number>
-  /** What the gateway answers to a token. */
+  /** The gateway's answer to a token. */
   withToken(token: string): Promise<number>
   /** A token for an app, or '' when it gets none. */
   token(clientId: string, secret: string): Promise<string>
@@ -105,7 +105,7 @@ export async function confirm(page: Page, name: string, verb: string): Promise<v
   await dialog.waitFor({ state: 'detached' })
 }
 
-/** What a dialog shows once, in its order, as it is copied; says that it is. */
+/** The secrets that a dialog shows once, in its order, as they are copied; checks that it says so. */
 export async function takeSecrets(page: Page, title: string): Promise<string[]> {
   const dialog = page.getByRole('dialog', { name: title })
   await dialog.waitFor()

@@ -89,7 +89,7 @@ export function unreached(controls: readonly Control[]): readonly string[] {
 /** Writes notes of a page that is none of the console's. */
 const MADE_UP = 'recorder'
 
-/** What the files of journeys that are there noted when each was last run. */
+/** The notes of the files of existing journeys from when each was last run. */
 export function readControls(folder: string): readonly Control[] {
   const tests = readdirSync(join(import.meta.dirname, '../../console'), { encoding: 'utf8', recursive: true })
   const names = new Set(tests.map((name) => basename(name, '.test.ts')))

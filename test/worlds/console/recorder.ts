@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import type { BrowserContext } from 'playwright-core'
 
-/** What happened to a control: it was on a page, or it was used. */
+/** The fate of a control: it was on a page, or it was used. */
 export type Fate = 'seen' | 'used'
 
 /** A control of the console: on which page, in which dialog, tab or section of it, what kind, and how it is called. */
@@ -35,7 +35,7 @@ export async function recordControls(context: BrowserContext): Promise<void> {
   await context.addInitScript(watchControls)
 }
 
-/** What was noted in this process, for those who want to look at it before it ends. */
+/** The notes of this process, for those who want to read them before it ends. */
 export function recorded(): readonly Control[] {
   return [...notes.values()].map(([fate, page, place, role, name]) => ({ fate, page, place, role, name }))
 }
@@ -98,7 +98,7 @@ function watchControls(): void {
     return type === 'checkbox' || type === 'radio' || type === 'file' ? type : 'field'
   }
   const pages = new WeakMap<Element, string>()
-  /** What stays when the page changes. */
+  /** Elements that stay when the page changes. */
   const LASTING = 'body,#root,#content,#content > *,[data-portal],[data-mantine-shared-portal-node]'
   /** The page of an element is the one on which it came, or what holds it: the address changes before the next page is drawn. */
   const pageOf = (element: Element): string => {
@@ -184,7 +184,7 @@ function watchControls(): void {
     tell(used.map((one) => note('used', one)))
   }
   for (const kind of ['click', 'input', 'change']) addEventListener(kind, use, true)
-  // What is dragged, or walked along by arrows, is not clicked.
+  // Controls that are dragged, or reached by arrow keys, are not clicked.
   const MOVED = '[aria-roledescription],[role=tab],[role=slider]'
   const move = (event: Event) => {
     if (event.target instanceof Element && event.target.closest(MOVED) !== null) use(event)

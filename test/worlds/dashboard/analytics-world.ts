@@ -27,12 +27,12 @@ export interface Counted {
   readonly at: number
 }
 
-/** What a request may be; `send` makes it and notes what must be counted. */
+/** The form of a request; `send` makes it and notes what must be counted. */
 export interface Kind {
   readonly path: (status: number) => string
   readonly headers: Readonly<Record<string, string>>
   readonly counted: Omit<Counted, 'code' | 'at'>
-  /** What the gateway answers by itself. */
+  /** The status of the gateway's own answer. */
   readonly own?: number
 }
 

@@ -19,7 +19,7 @@ function head(major: number, length: number): Buffer {
 
 const sha256 = (data: string | Buffer) => createHash('sha256').update(data).digest()
 
-/** What an answer may say besides the truth. */
+/** The lies that an answer may contain. */
 export interface Lies {
   readonly origin?: string
   readonly rpId?: string

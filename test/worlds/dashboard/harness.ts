@@ -28,9 +28,9 @@ export interface TestDashboardOptions {
   /** Shared with others; the dashboard then does not close it. */
   readonly store?: Store
   readonly clock?: FakeClock
-  /** What differs from the ordinary parts. */
+  /** Differences from the ordinary parts. */
   readonly parts?: Partial<DashboardInputs>
-  /** What is served: the product's own table unless given. */
+  /** The served routes: the product's own table unless given. */
   readonly routes?: (parts: DashboardParts) => readonly Route[]
 }
 

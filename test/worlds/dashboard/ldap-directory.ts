@@ -11,7 +11,7 @@ export interface Person {
   readonly password: string
   readonly mail?: string
   readonly memberOf?: readonly string[]
-  /** What the directory calls the person for good. */
+  /** The directory's permanent id of the person. */
   readonly uuid?: string
 }
 

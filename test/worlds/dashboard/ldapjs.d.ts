@@ -1,4 +1,4 @@
-// What the tests use of ldapjs, which brings no types.
+// The part of ldapjs that the tests use; it brings no types.
 declare module 'ldapjs' {
   interface Name {
     toString(): string

@@ -40,7 +40,7 @@ export function asUser(shown: JsonObject): TestUser {
   }
 }
 
-/** What the one user sees of another. */
+/** The view that one user has of another. */
 export async function read(dashboard: TestDashboard, as: TestUser, id: string): Promise<JsonObject> {
   return bodyOf(await dashboard.call('GET', `/api/users/${id}`, { as }))
 }

@@ -30,7 +30,7 @@ export function makeRsaPair(name: string): RsaPair {
   }
 }
 
-/** What differs from a right answer. */
+/** The differences from a right answer. */
 export interface Wrong {
   readonly audience?: string
   readonly recipient?: string
@@ -175,7 +175,7 @@ export class SamlIdp {
     return `${query}&Signature=${encodeURIComponent(signature)}`
   }
 
-  /** What we ask of the provider at a log-out: who, and of which session. */
+  /** The request to the provider at a log-out: who, and of which session. */
   async logoutOf(location: URL, ownMetadata: string, { signed = false } = {}) {
     const sp = ServiceProvider({ metadata: ownMetadata })
     const octetString = location.search.slice(1).split('&Signature=')[0]!

@@ -68,7 +68,7 @@ export async function rewrite(world: TestDashboard, id: string, more: JsonObject
   await world.store.documents.commit([{ op: 'put', kind: 'user', id: id as never, body }], undefined)
 }
 
-/** What an answer holds in `Meta`. */
+/** The `Meta` of an answer. */
 export function meta(answer: Answer): JsonObject {
   const found = isObject(answer.json) ? answer.json.Meta : undefined
   return isObject(found) ? found : {}

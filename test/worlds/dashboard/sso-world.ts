@@ -103,7 +103,7 @@ export async function sessionIn(world: SsoWorld, browser: Browser): Promise<Sess
 /** Where a visit leads to. */
 export const locationOf = ({ headers }: Visit) => headers.get('location') ?? ''
 
-/** What the log says of the last sign-in that was refused. */
+/** The reason in the log for the last sign-in that was refused. */
 export function whyRefused({ log }: TestDashboard): string {
   return String(
     log.findLast(({ fields }) => String(fields.code).startsWith('sso_') || fields.code === 'rights_exceeded')?.fields

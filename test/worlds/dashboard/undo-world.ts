@@ -33,7 +33,7 @@ export async function openUndoWorld(t: TestContext, options: TestDashboardOption
     async undo(as: TestUser = admin, id?: string) {
       return call('POST', `/api/audit-logs/${id ?? (await last()).id}/undo`, { as })
     },
-    /** What the store holds now, without what it is filed under. */
+    /** The present content of the store, without its index values. */
     body: async (kind: string, id: string) => (await store.documents.get(kind, id as DocumentId))?.body,
     api: (apiId: string, more: JsonObject = {}) =>
       publishApi(parts, { format: 'classic', definition: { ...definition(apiId, orgId), ...more }, actor: 'test' }),

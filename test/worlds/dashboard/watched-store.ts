@@ -1,13 +1,16 @@
 import type { Store } from '../../../src/store/ports/ports.ts'
 
-/** What only reads, in all parts of a store. What is not named here counts as a write, so that a new method is watched from its first day. */
+/**
+ * The methods that only read, in all parts of a store. One that is missing here counts as a write, so that a new method is watched from its
+ * first day.
+ */
 const READS: ReadonlySet<string> = new Set([
   ...['get', 'find', 'list', 'scan', 'each', 'values', 'valuesBy', 'revision', 'standing'],
   ...['getSession', 'listSessions', 'countSessions', 'getTicket', 'familyTickets'],
   ...['due', 'nextAt', 'peek', 'subscribe', 'sum', 'usage', 'eachUsage', 'knows', 'after', 'last', 'dropped'],
 ])
 
-/** What a gateway does by itself now and then: purge old records, tell how it is. */
+/** The periodic work of a gateway: purging old records, reporting its state. */
 function isPeriodic(method: string, sent: readonly unknown[]): boolean {
   if (method === 'purgeRecords') return true
   const [changes] = sent

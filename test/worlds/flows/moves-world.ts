@@ -14,7 +14,7 @@ import type { Answer } from '../base/client.ts'
 import { startTestGateway, type TestGateway } from '../base/harness.ts'
 import { startTestDashboard, type TestDashboard, type TestUser } from '../dashboard/harness.ts'
 
-/** What a command ended with, and what it printed. */
+/** The exit status of a command, and its output. */
 export interface Ran {
   readonly status: number | undefined
   readonly out: string

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import * as oidc from 'openid-client'
 import { type OAuthWorld, REDIRECT, SECRET } from './oauth-world.ts'
 
-/** What a client asks for, and what it must remember until the user comes back. */
+/** The parameters of a client's request, and what it must remember until the user comes back. */
 interface Journey {
   readonly url: URL
   readonly checks: oidc.AuthorizationCodeGrantChecks

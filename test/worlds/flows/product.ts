@@ -11,7 +11,7 @@ const ROOT = join(import.meta.dirname, '../../..')
 export interface Product {
   readonly port: number
   readonly dashboardPort: number
-  /** What it printed before it was ready, line by line. */
+  /** Its output before it was ready, line by line. */
   readonly printed: readonly string[]
   /** The secret, found where the print says it is. */
   readonly secret: string

@@ -42,7 +42,7 @@ const ECHO: ServiceDefinition = {
   Wait: method('Wait', false, false),
 }
 
-/** What the service saw of the last call of `Say`. */
+/** The last call of `Say` as the service saw it. */
 export interface Seen {
   metadata: Metadata
   /** True once a call of `Wait` was cancelled. */

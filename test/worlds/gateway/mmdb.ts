@@ -1,6 +1,6 @@
 import { isIPv4 } from 'node:net'
 
-/** What the database says of one network. */
+/** The entry of the database for one network. */
 export type MmdbEntry = readonly [network: string, data: unknown]
 
 interface Node {

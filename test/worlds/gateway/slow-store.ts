@@ -63,7 +63,7 @@ export class SlowStore implements Store {
     return this.#inner.close()
   }
 
-  /** What is read is what was there when the question arrived, as with a real network: it may be old when the answer comes. */
+  /** A read returns the state when the question arrived, as with a real network: it may be old when the answer comes. */
   async #later<T>(name: ReadName, read: () => Awaitable<T>): Promise<T> {
     await this.#passes(name)
     const found = await read()

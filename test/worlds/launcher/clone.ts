@@ -17,7 +17,7 @@ export function folder(t: TestContext): string {
   return path
 }
 
-/** What git would clone, with what is not committed yet, and nothing that is ignored. */
+/** The files that git would clone, with uncommitted ones, and nothing that is ignored. */
 export function freshClone(t: TestContext): string {
   const to = folder(t)
   const listed = execFileSync('git', ['ls-files', '-z', '--cached', '--others', '--exclude-standard'], { cwd: ROOT })

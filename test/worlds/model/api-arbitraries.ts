@@ -111,7 +111,7 @@ const declaredScheme = fc.constantFrom<JsonObject>(
   { type: 'openIdConnect', openIdConnectUrl: 'https://x' },
 )
 
-/** What an operation asks for by itself. */
+/** The security of an operation itself. */
 const security = fc.constantFrom<Json>(
   [],
   [{}],

@@ -23,7 +23,7 @@ import { apiWith, basic, CALLBACK, CHALLENGE, ISSUER, SECRET } from './front-fix
 /** The stores that the core is tested on. */
 export const STORES: readonly Adapter[] = adapters.filter(({ name }) => name === 'memory' || name === 'sqlite')
 
-/** What the caller of an endpoint got. */
+/** The answer to the caller of an endpoint. */
 export interface Got {
   readonly status: number
   readonly body: JsonObject
@@ -58,7 +58,7 @@ export interface World {
   token(form: Readonly<Record<string, string>>, sending?: Sending): Promise<Got>
   /** An authorization code of a client, with PKCE and a redirect URI unless changed. */
   code(client: OAuthClient, changes?: Partial<CodeBody>): Promise<string>
-  /** What the resource server `watcher` learns of a token. */
+  /** The answer of introspection to the resource server `watcher`. */
   look(token: unknown): Promise<JsonObject>
 }
 

@@ -4,13 +4,13 @@ import type { JsonObject } from '../../../src/model/json/json.ts'
 import type { World } from './core-world.ts'
 import { basic, CALLBACK, SECRET, VERIFIER } from './front-fixtures.ts'
 
-/** What happens to something that a grant gave. `pick` chooses among what there is. */
+/** A use of something that a grant gave. `pick` chooses among what there is. */
 type Use =
   | { readonly is: 'exchange'; readonly pick: number; readonly times: number }
   | { readonly is: 'refresh'; readonly pick: number; readonly times: number }
   | { readonly is: 'revoke'; readonly pick: number; readonly what: 'access' | 'refresh' }
 
-/** What happens to a world. */
+/** An event in a world. */
 export type Happening =
   | Use
   | { readonly is: 'code'; readonly client: number }

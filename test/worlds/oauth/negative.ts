@@ -5,12 +5,12 @@ import type { Side } from './sides.ts'
 export interface Case {
   readonly what: string
   /**
-   * What we answer: status, `error`, `active`, scheme of `WWW-Authenticate`, where a browser is sent, and `cacheable` where
-   * `Cache-Control` does not forbid to keep it.
+   * Our answer: status, `error`, `active`, scheme of `WWW-Authenticate`, where a browser is sent, and `cacheable` where `Cache-Control`
+   * does not forbid storing it.
    */
   readonly ours: string
   readonly run: (side: Side) => Promise<Answer>
-  /** What the peer answers, where that is something else. */
+  /** The peer's answer, where it differs. */
   readonly peer?: string
   /** Why we do not answer the same. */
   readonly why?: string

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../../src/model/json/json.ts'
 
-/** What makes a classic definition one of OAuth clients. */
+/** The members that make a classic definition one of OAuth clients. */
 export function oauthDefinition(): JsonObject {
   return {
     use_oauth2: true,

@@ -21,7 +21,7 @@ export interface ModelDeveloper {
   readonly apps: Map<string, string>
 }
 
-/** What there should be. */
+/** The expected state. */
 export interface Model {
   readonly developers: ModelDeveloper[]
   readonly policies: Set<string>

@@ -62,5 +62,5 @@ const decline = index.map(
     }),
 )
 
-/** What happens to requests that wait. */
+/** The events of requests that wait. */
 export const requestSteps: fc.Arbitrary<fc.AsyncCommand<Model, KeyWorld>>[] = [ask, ask, ask, approve, approve, decline]

@@ -71,8 +71,8 @@ export async function putDeveloper(
 }
 
 /**
- * What is wrong between developers, keys and OAuth clients of a store: no key without its developer, no developer pointing at a key
- * or client that is not there, subscriptions that say what the keys give, nothing filed about keys that are gone.
+ * The contradictions between developers, keys and OAuth clients of a store: no key without its developer, no developer pointing at a
+ * missing key or client, subscriptions that agree with the keys, nothing filed about deleted keys.
  */
 export async function flawsOf(store: Store): Promise<string[]> {
   const flaws: string[] = []

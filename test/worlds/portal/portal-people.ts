@@ -20,9 +20,9 @@ export interface PeopleWorld extends TestDashboard {
   asked(status: number, method: string, path: string, body?: unknown): Promise<JsonObject>
   /** A new developer; answers the id. */
   developer(record: JsonObject): Promise<string>
-  /** What is shown of a developer. */
+  /** The view of a developer. */
   read(id: string): Promise<JsonObject>
-  /** What is stored of a developer. */
+  /** The stored developer. */
   stored(id: string): Promise<JsonObject>
   /** Changes the configuration of the portal. */
   configure(configuration: JsonObject): Promise<void>

@@ -10,7 +10,7 @@ export const CONFIGURATION = '/api/portal/configuration'
 export const CATALOGUE = '/api/portal/catalogue'
 export const APPROVE = '/api/portal/requests/approve'
 
-/** What tests of key requests do all the time, on top of a world with APIs and policies. */
+/** The usual calls in tests of key requests, on top of a world with APIs and policies. */
 export interface RequestCalls {
   /** A developer; answers the id. */
   developer(email: string, more?: JsonObject): Promise<string>

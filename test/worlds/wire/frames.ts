@@ -138,7 +138,7 @@ export class FrameClient {
   }
 }
 
-/** What became of a stream, or of the whole connection: `goaway 1`, `reset 1`, `status 400`, `closed`. */
+/** The outcome of a stream, or of the whole connection: `goaway 1`, `reset 1`, `status 400`, `closed`. */
 export async function fate(client: FrameClient): Promise<string> {
   const end = await client.find(({ type }) => type === TYPE.goaway || type === TYPE.rst || type === TYPE.headers)
   if (end === undefined) return 'closed'

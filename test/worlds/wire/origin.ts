@@ -15,7 +15,7 @@ export interface OriginConnection {
   write(bytes: string | Buffer): void
 }
 
-/** What the scripted upstream does with one connection. Its failure is kept in `Origin.failures`. */
+/** The script of the upstream for one connection. Its failure is kept in `Origin.failures`. */
 export type OriginScript = (connection: OriginConnection) => Promise<void>
 
 /** A scripted upstream on a free port, closed with its test. */

@@ -4,7 +4,7 @@ import { openGate } from './gate.ts'
 import { Client } from './raw.ts'
 import type { Reading } from './reading.ts'
 
-/** What our engine made of one stream. */
+/** Our engine's reading of one stream. */
 export interface OwnReading {
   readonly requests: readonly Reading[]
   /** True when it took every byte without a refusal. */

@@ -86,7 +86,7 @@ export class Inbox {
     socket.on('error', end)
   }
 
-  /** What has arrived and was not taken yet. */
+  /** The bytes that have arrived and were not read yet. */
   get pending(): Buffer {
     if (this.parts.length > 1) this.parts = [Buffer.concat(this.parts)]
     return this.parts[0] ?? Buffer.alloc(0)

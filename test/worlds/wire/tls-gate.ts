@@ -23,7 +23,7 @@ const CONTEXTS: ReadonlyMap<string, TlsChoice> = new Map([
 /** One domain without and one with client certificates; no name means the first. */
 export const choose = (name: string) => CONTEXTS.get(name)
 
-/** What a client asks for, with what it brings. Trusts anybody: the tests compare fingerprints. */
+/** The options of a client's request, with its certificate. Trusts anybody: the tests compare fingerprints. */
 export function to(servername: string, more: ConnectionOptions = {}): ConnectionOptions {
   return { servername, rejectUnauthorized: false, ...more }
 }

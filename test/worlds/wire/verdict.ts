@@ -30,11 +30,11 @@ export interface Expectation {
   readonly interim?: number
 }
 
-/** What came of one run of one case. */
+/** The outcome of one run of one case. */
 export interface Outcome {
   readonly answers: readonly Message[]
   readonly closed: boolean
-  /** What the upstream recorded, without probes. */
+  /** The upstream's record, without probes. */
   readonly calls: readonly Message[]
 }
 

@@ -41,7 +41,7 @@ test(`${KILLS} dashboards killed amid additions and deletions: keys, apps and re
   assert.ok(kept > 0)
 })
 
-/** What was answered is there, unless something was under way that takes it away. Answers how many keys and apps are there. */
+/** Checks that acknowledged rows exist, unless a call was under way that deletes them. Returns how many keys and apps exist. */
 async function assertAnswered(store: Store, said: readonly string[][]): Promise<number> {
   let kept = 0
   for (const [when, [what, id = '', developer = '', call, ...policies]] of said.entries()) {

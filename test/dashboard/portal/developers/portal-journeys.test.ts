@@ -5,7 +5,7 @@ import type { TestUser } from '../../../worlds/dashboard/harness.ts'
 import { keyWorld } from '../../../worlds/dashboard/key-world.ts'
 import { CATALOGUE, hashOf } from '../../../worlds/portal/portal-requests-world.ts'
 
-// What portals that people run call, in their order, with the members that each of them reads.
+// The calls of portals that people run, in their order, with the members that each of them reads.
 
 const FORM = { 'content-type': 'application/x-www-form-urlencoded' }
 const BCRYPT = '$2y$10$vI8aWBnW3fID.ZQ4/zo1G.q1lRps.9cGLcZEiGDMVr5yUP1KUOYTa'

@@ -188,7 +188,7 @@ test('rotated again: every key before ends with the shorter time, and none rotat
     const put = await world.call('PUT', `${path}/${hash}`, { as: world.root, body: { apply_policies: ['gold'] } })
     assert.deepEqual(refusal(put), [400, 'The subscription is refused: this key was replaced'])
   }
-  // What the key gives now, those before it give.
+  // The earlier keys have the rights of the present one.
   await world.asked(200, 'PUT', `${path}/${third.key_id}`, world.root, { apply_policies: ['gold'] })
   assert.deepEqual(await Promise.all(keys.map((key) => world.use('/stock/', key))), [403, 403, 403])
   assert.deepEqual(await Promise.all(keys.map((key) => world.use('/orders/', key))), [200, 200, 200])

@@ -151,7 +151,7 @@ test('with ownership on nobody gives a policy of APIs that others own, nor sees 
   }
   const given = await world.call('PUT', `${path}/${shared.hash}`, { as: other, body: { apply_policies: ['her'] } })
   assert.deepEqual(refusal(given), [401, 'Not authorised'])
-  // What the key has already may stay.
+  // The rights that the key has already may stay.
   await world.policy('too', ['anybodys'])
   await world.asked(200, 'PUT', `${path}/${shared.hash}`, world.root, { apply_policies: ['any', 'too'] })
   await world.asked(200, 'PUT', `${path}/${shared.hash}`, other, { apply_policies: ['too'] })
