@@ -23,7 +23,7 @@ interface Place {
   open(): Promise<Store>
   source(): TransferSource
   target(): TransferTarget
-  /** What has to be done before everything can be read from outside. */
+  /** Does the rest before everything can be read from outside. */
   settle(store: Store): Promise<unknown>
 }
 

@@ -71,7 +71,7 @@ const anyRecord = fc.record({
 
 const few = { minLength: 4, maxLength: 10 }
 
-/** What is put into a store, in no more than a second. */
+/** The contents of a store, written within a second. */
 export const anyContents = fc.record({
   documents: fc.array(anyDocument, few),
   sessions: fc.array(anySession, few),
@@ -128,7 +128,7 @@ export async function fillStore(store: Store, contents: Contents): Promise<void>
     block.begin((HOUR - hour) * HOUR_MS)
     block.add(numbers[i]!, status, totalMs, -1, (HOUR - hour) * HOUR_MS + 5)
     await hits.append([block.samples], { source: 's', number: i + 1 })
-    // What was read is in the tables; what comes later is in the journal.
+    // Hits that were read are in the tables; later ones are in the journal.
     if (i === 2) await hits.usage({ ...USAGE, offset: 0, limit: 1 })
   }
   await records.append(
