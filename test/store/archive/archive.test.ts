@@ -1,0 +1,196 @@
+import assert from 'node:assert/strict'
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { type TestContext, test } from 'node:test'
+import { zstdCompressSync } from 'node:zlib'
+import fc from 'fast-check'
+import { newDocumentId } from '../../../src/model/documents/ids.ts'
+import { hashKey, newSecret, secretBytes } from '../../../src/model/secrets/secret.ts'
+import { backupTo, backupToFile } from '../../../src/process/backup.ts'
+import { restoreFile } from '../../../src/process/restore.ts'
+import { openInstallation } from '../../../src/publish/organisations/installation.ts'
+import { encodePart, firstChecksum, MAGIC, type PartType } from '../../../src/store/archive/format.ts'
+import { checkArchive } from '../../../src/store/archive/read.ts'
+import { openSecrets } from '../../../src/store/secrets/secret-file.ts'
+import { openStore, type SqliteStore } from '../../../src/store/sqlite/connection/open.ts'
+import { temporaryFolder } from '../../contract/adapters.ts'
+import { startChild } from '../../worlds/store/child.ts'
+
+const storageOf = (path: string, seal_key = '') => ({
+  ...{ path, seal_key, postgres_url: '', postgres_listen_url: '', redis_url: '' },
+})
+type Storage = Parameters<typeof restoreFile>[1]['storage']
+const restoreInto = (file: string, path: string, more: { sealKey?: string; dryRun?: boolean } = {}) =>
+  restoreFile(file, { storage: storageOf(path, more.sealKey) as Storage, dryRun: more.dryRun === true })
+const backupOf = (path: string, file: string) =>
+  backupToFile(file, { storage: storageOf(path) as Storage, without: [] })
+
+/** A data folder with an installation and its secrets; `fill` puts more into it. */
+async function installation(t: TestContext, fill: (store: SqliteStore) => Promise<unknown> = async () => {}) {
+  const path = temporaryFolder(t)
+  const sealKey = secretBytes(openSecrets(path).seal_key)
+  const store = await openStore({ path })
+  await openInstallation({ ...store, sealKey } as unknown as Parameters<typeof openInstallation>[0])
+  await fill(store)
+  await store.close()
+  return path
+}
+
+/** The parts of an archive, to make another of them. */
+function partsOf(bytes: Buffer): { type: PartType; content: Buffer }[] {
+  const parts: { type: PartType; content: Buffer }[] = []
+  for (let at = MAGIC.length; at < bytes.length; ) {
+    const length = bytes.readUInt32BE(at + 1)
+    parts.push({ type: bytes.toString('latin1', at, at + 1) as PartType, content: bytes.subarray(at + 5, at + 5 + length) })
+    at += 5 + length + 32
+  }
+  return parts
+}
+
+function archiveOf(parts: readonly { type: PartType; content: Buffer }[]): Buffer {
+  let before: Buffer = firstChecksum()
+  const made = parts.map(({ type, content }) => {
+    const [part, checksum] = encodePart(type, content, before)
+    before = checksum
+    return part
+  })
+  return Buffer.concat([MAGIC, ...made])
+}
+
+test('an archive that was truncated or altered anywhere is refused, and an empty store stays empty', async (t) => {
+  const path = await installation(t)
+  const folder = temporaryFolder(t)
+  const file = join(folder, 'whole')
+  await backupOf(path, file)
+  const whole = readFileSync(file)
+  const target = join(folder, 'target')
+  const bad = join(folder, 'bad')
+  const change = fc.oneof(
+    fc.record({ cut: fc.nat(whole.length - 1) }),
+    fc.record({ at: fc.nat(whole.length - 1), bit: fc.nat(7) }),
+    fc.record({ more: fc.uint8Array({ minLength: 1, maxLength: 40 }) }),
+  )
+  await fc.assert(
+    fc.asyncProperty(change, async (change) => {
+      const bytes =
+        'cut' in change ? whole.subarray(0, change.cut) : Buffer.concat([whole, 'more' in change ? change.more : Buffer.alloc(0)])
+      if ('at' in change) bytes[change.at]! ^= 1 << change.bit
+      writeFileSync(bad, bytes)
+      await assert.rejects(restoreInto(bad, target), { code: 'archive_invalid' })
+      assert.equal(existsSync(join(target, 'gatehouse.db')), false)
+    }),
+    { numRuns: 60 },
+  )
+  assert.equal((await checkArchive(file)).end.counts.document, 1)
+})
+
+test('an archive of another program, of a newer version or with other counts is refused for what it is', async (t) => {
+  const path = await installation(t)
+  const folder = temporaryFolder(t)
+  const file = join(folder, 'whole')
+  await backupOf(path, file)
+  const parts = partsOf(readFileSync(file))
+  const json = (content: Buffer) => JSON.parse(content.toString())
+  const withHeader = (change: (header: Record<string, unknown>) => unknown) =>
+    archiveOf([{ type: 'H', content: Buffer.from(JSON.stringify(change(json(parts[0]!.content)))) }, ...parts.slice(1)])
+  const end = json(parts.at(-1)!.content)
+  const cases: readonly (readonly [string, Buffer, string])[] = [
+    ['foreign', Buffer.from('SQLite format 3\0'), 'archive_invalid'],
+    ['empty', Buffer.alloc(0), 'archive_invalid'],
+    ['newer format', withHeader((header) => ({ ...header, format: 2 })), 'archive_newer'],
+    ['newer table', withHeader((header) => ({ ...header, tables: { ...(header.tables as object), other: ['a'] } })), 'archive_newer'],
+    [
+      'newer column',
+      withHeader((header) => ({ ...header, tables: { ...(header.tables as object), quota: ['id', 'used', 'ends_at', 'x'] } })),
+      'archive_newer',
+    ],
+    [
+      'fewer rows',
+      archiveOf([...parts.slice(0, -1), { type: 'E', content: Buffer.from(JSON.stringify({ ...end, counts: { document: 2 } })) }]),
+      'archive_invalid',
+    ],
+    [
+      'a cell of another type',
+      archiveOf([parts[0]!, { type: 'D', content: zstdCompressSync('document\n["api","0",7,8]') }, parts.at(-1)!]),
+      'archive_invalid',
+    ],
+  ]
+  for (const [name, bytes, code] of cases) {
+    writeFileSync(join(folder, name), bytes)
+    await assert.rejects(restoreInto(join(folder, name), join(folder, 'target')), { code }, name)
+  }
+  await assert.rejects(restoreInto(join(folder, 'absent'), join(folder, 'target')), { code: 'files_unreadable' })
+})
+
+test('a restore needs the seal key, an empty store that nobody serves from, and says so before it writes', async (t) => {
+  const path = await installation(t)
+  const folder = temporaryFolder(t)
+  const file = join(folder, 'whole')
+  await backupOf(path, file)
+  const target = join(folder, 'target')
+  const key = openSecrets(path).seal_key
+  await assert.rejects(restoreInto(file, target), { code: 'seal_key_differs' })
+  await assert.rejects(restoreInto(file, target, { sealKey: newSecret() }), { code: 'seal_key_differs' })
+  await restoreInto(file, target, { sealKey: key, dryRun: true })
+  assert.equal(existsSync(join(target, 'gatehouse.db')), false, 'a dry run writes nothing')
+  const other = temporaryFolder(t)
+  const running = await openStore({ path: other })
+  await assert.rejects(restoreInto(file, other, { sealKey: key }), { code: 'data_folder_locked' })
+  await running.documents.commit([{ op: 'put', kind: 'label', id: newDocumentId(), body: {} }], undefined)
+  await running.close()
+  await assert.rejects(restoreInto(file, other, { sealKey: key }), { code: 'store_not_empty' })
+  await assert.rejects(backupOf(path, file), { code: 'files_unwritable' }, 'a backup replaces no file')
+
+  const { revision } = await restoreInto(file, target, { sealKey: key })
+  const restored = await openStore({ path: target })
+  t.after(() => restored.close())
+  assert.equal(restored.documents.revision(), revision)
+  const { end } = await checkArchive(file)
+  assert.ok(revision > end.head.revision, 'numbers of commits that the restore lost are not given again')
+})
+
+test('a backup that cannot be written, or is stopped, leaves nothing', async (t) => {
+  const path = await installation(t)
+  const folder = temporaryFolder(t)
+  const storage = storageOf(path) as Storage
+  const full = Object.assign(new Error('full'), { code: 'ENOSPC' })
+  await assert.rejects(backupTo(() => Promise.reject(full), { storage, without: [] }), /full/)
+  const stop = AbortSignal.abort(new Error('stopped by a person'))
+  await assert.rejects(backupToFile(join(folder, 'b'), { storage, without: [], stop }), /stopped by a person/)
+  await assert.rejects(backupToFile(join(folder, 'none', 'b'), { storage, without: [] }), { code: 'files_unwritable' })
+  mkdirSync(join(folder, 'sub'))
+  assert.deepEqual(readdirSync(folder), ['sub'])
+})
+
+test('a backup under writes holds everything that was acknowledged before it, and nothing half', async (t) => {
+  const path = temporaryFolder(t)
+  const writer = startChild('crash-writer.ts', [path, '1'])
+  t.after(() => writer.process.kill('SIGKILL'))
+  await writer.line('pair')
+  await writer.line('samples')
+  const acknowledged = [...writer.lines]
+  const file = join(temporaryFolder(t), 'b')
+  await backupOf(path, file)
+  writer.process.kill('SIGKILL')
+  await writer.ended
+  const target = temporaryFolder(t)
+  await restoreInto(file, target)
+  const store = await openStore({ path: target })
+  t.after(() => store.close())
+  const words = (name: string) => acknowledged.map((line) => line.split(' ')).filter(([first]) => first === name)
+  const policies = new Set<string>()
+  for await (const rows of store.documents.scan('policy')) for (const { body } of rows) policies.add(String(body.id))
+  for (const [, key = ''] of words('pair')) {
+    assert.ok(policies.has(key), `the policy of ${key}`)
+    assert.ok(await store.tokens.getSession(hashKey(key)), `the session of ${key}`)
+  }
+  for (const key of policies) assert.ok(await store.tokens.getSession(hashKey(key)), `${key} is half there`)
+  assert.equal(await store.tokens.countSessions({}), policies.size)
+  for (const [, name = '', , n] of words('counter')) {
+    const found = await store.documents.find('api', 'api_id', name)
+    assert.ok(Number((found?.body as { n?: number } | undefined)?.n) >= Number(n))
+  }
+  const counted = words('samples').reduce((sum, [, n]) => sum + Number(n), 0)
+  const [row] = await store.hits.sum({ fromHour: 20, toHour: 20, by: [], limit: 1 })
+  assert.ok(row!.count >= counted && row!.count % 50 === 0, `${row!.count} of ${counted}`)
+})
