@@ -41,7 +41,10 @@ function partsOf(bytes: Buffer): { type: PartType; content: Buffer }[] {
   const parts: { type: PartType; content: Buffer }[] = []
   for (let at = MAGIC.length; at < bytes.length; ) {
     const length = bytes.readUInt32BE(at + 1)
-    parts.push({ type: bytes.toString('latin1', at, at + 1) as PartType, content: bytes.subarray(at + 5, at + 5 + length) })
+    parts.push({
+      type: bytes.toString('latin1', at, at + 1) as PartType,
+      content: bytes.subarray(at + 5, at + 5 + length),
+    })
     at += 5 + length + 32
   }
   return parts
@@ -73,7 +76,9 @@ test('an archive that was truncated or altered anywhere is refused, and an empty
   await fc.assert(
     fc.asyncProperty(change, async (change) => {
       const bytes =
-        'cut' in change ? whole.subarray(0, change.cut) : Buffer.concat([whole, 'more' in change ? change.more : Buffer.alloc(0)])
+        'cut' in change
+          ? whole.subarray(0, change.cut)
+          : Buffer.concat([whole, 'more' in change ? change.more : Buffer.alloc(0)])
       if ('at' in change) bytes[change.at]! ^= 1 << change.bit
       writeFileSync(bad, bytes)
       await assert.rejects(restoreInto(bad, target), { code: 'archive_invalid' })
@@ -98,15 +103,25 @@ test('an archive of another program, of a newer version or with other counts is 
     ['foreign', Buffer.from('SQLite format 3\0'), 'archive_invalid'],
     ['empty', Buffer.alloc(0), 'archive_invalid'],
     ['newer format', withHeader((header) => ({ ...header, format: 2 })), 'archive_newer'],
-    ['newer table', withHeader((header) => ({ ...header, tables: { ...(header.tables as object), other: ['a'] } })), 'archive_newer'],
+    [
+      'newer table',
+      withHeader((header) => ({ ...header, tables: { ...(header.tables as object), other: ['a'] } })),
+      'archive_newer',
+    ],
     [
       'newer column',
-      withHeader((header) => ({ ...header, tables: { ...(header.tables as object), quota: ['id', 'used', 'ends_at', 'x'] } })),
+      withHeader((header) => ({
+        ...header,
+        tables: { ...(header.tables as object), quota: ['id', 'used', 'ends_at', 'x'] },
+      })),
       'archive_newer',
     ],
     [
       'fewer rows',
-      archiveOf([...parts.slice(0, -1), { type: 'E', content: Buffer.from(JSON.stringify({ ...end, counts: { document: 2 } })) }]),
+      archiveOf([
+        ...parts.slice(0, -1),
+        { type: 'E', content: Buffer.from(JSON.stringify({ ...end, counts: { document: 2 } })) },
+      ]),
       'archive_invalid',
     ],
     [
@@ -154,7 +169,10 @@ test('a backup that cannot be written, or is stopped, leaves nothing', async (t)
   const folder = temporaryFolder(t)
   const storage = storageOf(path) as Storage
   const full = Object.assign(new Error('full'), { code: 'ENOSPC' })
-  await assert.rejects(backupTo(() => Promise.reject(full), { storage, without: [] }), /full/)
+  await assert.rejects(
+    backupTo(() => Promise.reject(full), { storage, without: [] }),
+    /full/,
+  )
   const stop = AbortSignal.abort(new Error('stopped by a person'))
   await assert.rejects(backupToFile(join(folder, 'b'), { storage, without: [], stop }), /stopped by a person/)
   await assert.rejects(backupToFile(join(folder, 'none', 'b'), { storage, without: [] }), { code: 'files_unwritable' })
