@@ -172,6 +172,11 @@ const gateway = group({
   node_name: text('', 'Name of this node in logs and answers. Empty: the host name.'),
   monitor: monitorSettings,
   access_log: flag(true, 'Write one JSON line per request to standard output.'),
+  request_id: Type.Enum(['own', 'answers', 'all'], {
+    default: 'all',
+    description:
+      'Where the id of a request is sent as `X-Request-Id`: `own`: on answers that the gateway makes itself; `answers`: on those of upstreams too, whose own is replaced; `all`: to upstreams as well, in place of what the client sent. A trusted proxy (`trusted_proxies`) may name the id; else it is ours.',
+  }),
   http2,
   modules: group({
     path: text(

@@ -21,7 +21,7 @@ import { RequestQuota } from './intake.ts'
 import type { DashboardParts } from './parts.ts'
 import { recordedStore } from './recorded.ts'
 import { SAFETY_HEADERS, sendFault } from './refuse.ts'
-import { newRequestId } from './request-id.ts'
+import { requestIdOf } from './request-id.ts'
 import { refuseMalformedRequest } from './unread.ts'
 
 export interface DashboardOptions {
@@ -77,7 +77,7 @@ export async function startDashboard(
     // Who has sent something on a kept connection before he could know is answered.
     return503OnClosing: false,
     http: { maxHeaderSize: LONGEST_HEAD_BYTES },
-    genReqId: newRequestId,
+    genReqId: (raw) => requestIdOf(raw, trusted),
     rewriteUrl: ({ url }) => spacesOf(url ?? '/'),
     frameworkErrors: (_error, request, reply) =>
       void sendFault(parts, request as FastifyRequest, reply as FastifyReply, fault('request_malformed')),

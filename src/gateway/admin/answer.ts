@@ -3,7 +3,7 @@ import { fault } from '../../errors/fault.ts'
 import { renderFault, retryField, statusOf } from '../../errors/render.ts'
 import type { Json } from '../../model/json/json.ts'
 import type { Exchange } from '../server/exchange.ts'
-import { type AnswerStyle, ownFieldsOf } from '../server/respond.ts'
+import { type AnswerStyle, ownFields } from '../server/respond.ts'
 
 /** The response of a call of the administration API. */
 export interface AdminAnswer {
@@ -40,8 +40,8 @@ export function changed(
 }
 
 /** Sends an answer; nobody gets it where the client has left. */
-export function sendAnswer(x: Exchange, answer: AdminAnswer, style: AnswerStyle): void {
-  x.reply(answer.status, answer.fields + usual(x, style), answer.body)
+export function sendAnswer(x: Exchange, answer: AdminAnswer): void {
+  x.reply(answer.status, answer.fields + usual(x), answer.body)
 }
 
 /** Refuses in the words of management calls. `fields` are more lines, such as Allow. */
@@ -49,7 +49,7 @@ export function sendAdminFault(x: Exchange, refusal: Fault, style: AnswerStyle, 
   x.fault = refusal
   x.reply(
     statusOf(refusal, style.legacyStatuses),
-    JSON_TYPE + fields + retryField(refusal) + usual(x, style),
+    JSON_TYPE + fields + retryField(refusal) + usual(x),
     renderFault(refusal, 'management'),
   )
 }
@@ -60,6 +60,6 @@ export function fieldText(text: string): string {
   return text
 }
 
-function usual(x: Exchange, style: AnswerStyle): string {
-  return `Cache-Control: no-store\r\nX-Content-Type-Options: nosniff\r\n${ownFieldsOf(x, style)}`
+function usual(x: Exchange): string {
+  return `Cache-Control: no-store\r\nX-Content-Type-Options: nosniff\r\n${ownFields(x.requestId)}`
 }

@@ -37,7 +37,6 @@ export interface AdminParts extends Omit<SecretParts, 'documents' | 'counters' |
   readonly ready: () => boolean
   /** True from the signal to stop on. */
   readonly draining: () => boolean
-  readonly nextRequestId: () => string
   /** The metrics page in the format that the Accept field asks for. */
   readonly metrics: (accept: string | undefined) => Promise<{ contentType: string; body: Uint8Array }>
   readonly explain: (request: ExplainRequest) => Promise<JsonObject>

@@ -156,7 +156,7 @@ function answer(parts: AdminParts, x: Exchange, match: AdminRouteMatch, word: st
   }
   if (x.path === `/${word}/`) x.path = `/${word}${route.path}`
   run(route, x, match, word).then(
-    (done) => sendAnswer(x, done, style),
+    (done) => sendAnswer(x, done),
     (error) => {
       const refusal = toFault(error)
       note(parts, x, refusal)
@@ -170,14 +170,13 @@ async function run(route: AdminRoute, x: Exchange, match: AdminRouteMatch, word:
 }
 
 function styleOf(parts: AdminParts) {
-  return { legacyStatuses: parts.config.compat.legacy_statuses, nextRequestId: parts.nextRequestId }
+  return { legacyStatuses: parts.config.compat.legacy_statuses }
 }
 
 /** The log gets what callers do not: the cause. Paths come without the names in them, because these may be keys. */
 function note(parts: AdminParts, x: Exchange, refusal: Fault): void {
   const { log } = refusal.entry
   if (log === 'silent') return
-  if (x.requestId === '') x.requestId = parts.nextRequestId()
   const fields = {
     request_id: x.requestId,
     code: refusal.code,

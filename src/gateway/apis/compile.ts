@@ -1,3 +1,4 @@
+import type { Config } from '../../config/schema.ts'
 import { fault } from '../../errors/fault.ts'
 import type { Api, Rules, UpstreamRules } from '../../model/apis/definition/api.ts'
 import { type Limit, makeLimit } from '../../model/limits/limit.ts'
@@ -35,6 +36,7 @@ import { matchOperation } from '../steps/operations/match-operation.ts'
 import { validateRequest } from '../steps/operations/validate-request.ts'
 import { admitFields } from '../steps/transforms/admit-fields.ts'
 import { changeMethod } from '../steps/transforms/change-method.ts'
+import { giveRequestId } from '../steps/transforms/give-request-id.ts'
 import { forwardToApi } from '../steps/transforms/redirect-internally.ts'
 import { rewriteUrl } from '../steps/transforms/rewrite-url.ts'
 import { runModules } from '../steps/transforms/run-modules.ts'
@@ -56,6 +58,7 @@ export interface CompileParts extends AuthParts {
   /** Bytes, 0 = none. */
   readonly maxBodyBytes: number
   readonly legacyStatuses: boolean
+  readonly requestIds: Config['gateway']['request_id']
   readonly metrics: Metrics
   /** undefined on a node that records nothing. */
   readonly book: HitBook | undefined
@@ -158,7 +161,7 @@ function compileChain(
   const expiry = checkExpiry(earliest(api.expiresAt, rules.expiresAt), version ?? api.name)
   const identity = authenticationSteps(api, rules, parts)
   const admitted = admitFields(api)
-  const arrival = [admitted, recordDetail(records, parts.records), cors(api.cors)]
+  const arrival = [admitted, recordDetail(records, parts.records), cors(api.cors), giveRequestId(parts.requestIds, rules)]
   const doors = [filterAddress(api.ip), checkCertificate(api.clientCertificates), expiry]
   const operation = [
     runModules(parts.own, 'pre', api, parts.maxBodyBytes),

@@ -1,6 +1,5 @@
 import type { Api } from '../../model/apis/definition/api.ts'
 import { isSecretPart, type SecretNames } from '../../model/secrets/redact-traffic.ts'
-import { nextRequestId } from '../record/request-id.ts'
 import type { Exchange } from '../server/exchange.ts'
 import type { FieldPairs, RequestView } from './messages.ts'
 
@@ -56,7 +55,6 @@ export function ownBytes(bytes: Uint8Array): Uint8Array {
 /** The request for modules: `path`, `query`, `fields` and `body` in their present state. */
 export function requestView(x: Exchange, at: Pick<RequestView, 'path' | 'query' | 'fields' | 'body'>): RequestView {
   const { session, chain } = x
-  x.requestId ||= nextRequestId()
   return {
     ...at,
     api: { id: chain!.api.apiId, name: chain!.api.name },

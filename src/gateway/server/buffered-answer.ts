@@ -9,7 +9,7 @@ import { MAX_BUFFERED_BYTES } from '../steps/answers/buffer-answer.ts'
 import { replyOf } from '../steps/transforms/run-modules.ts'
 import type { Exchange, Reply } from './exchange.ts'
 import { fieldLines, pairsOf } from './field-lines.ts'
-import { editAnswer } from './respond.ts'
+import { addedFields, editAnswer } from './respond.ts'
 import { type TransformFaults, transformed } from './template-values.ts'
 
 const FAULTS: TransformFaults = {
@@ -81,7 +81,10 @@ async function throughModules(x: Exchange, modules: ModuleSet, answer: AnswerVie
   const request = requestView(x, { path: x.forwardPath || '/', query, fields })
   const made = await modules.call('response', { request, answer })
   x.moduleContext = made.context
-  if (made.refusal !== undefined || made.reply !== undefined) return replyOf(x, made)
+  if (made.refusal !== undefined || made.reply !== undefined) {
+    const reply = replyOf(x, made)
+    return { ...reply, fields: reply.fields + addedFields(x) }
+  }
   const { status, body } = made.answer!
   return { status, fields: fieldLines(made.edits.reduce(edited, answer.fields)), body }
 }

@@ -1,6 +1,8 @@
 import type { BlockList } from 'node:net'
 import { forwardedClient, isListed } from '../../model/network/forwarded-for.ts'
+import { isRequestId } from '../../model/network/request-id.ts'
 import { FIELD } from '../../wire/http1/fields.ts'
+import { flattenString } from '../record/flatten-string.ts'
 import type { Exchange } from './exchange.ts'
 
 /**
@@ -19,6 +21,13 @@ export function findClientAddress(x: Exchange, trusted: BlockList | undefined): 
   x.clientAddress = address
   x.clientProven = proven
   x.forwardedChain = chain
+}
+
+/** Takes over the id that a trusted proxy, or the batch that a request is part of, gives it. Others might choose one that is in use. */
+export function adoptRequestId(x: Exchange, trusted: BlockList | undefined): void {
+  if (!x.inner && (trusted === undefined || !isListed(trusted, x.peerAddress))) return
+  const id = x.request.single('x-request-id')
+  if (id !== undefined && isRequestId(id)) x.requestId = flattenString(id)
 }
 
 function joined({ request }: Exchange, name: string): string {

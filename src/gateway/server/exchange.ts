@@ -21,6 +21,7 @@ import type { ApiMetrics } from '../record/api-metrics.ts'
 import type { Detail } from '../record/detail.ts'
 import type { HitBook } from '../record/hit-book.ts'
 import type { RecordPlan } from '../record/record-plan.ts'
+import { nextRequestId } from '../record/request-id.ts'
 import type { ApiTags, SessionTags } from '../record/tags.ts'
 import type { Breaker } from '../upstream/breaker.ts'
 import type { TargetHealth } from '../upstream/target-health.ts'
@@ -401,7 +402,9 @@ export class Exchange extends WireExchange implements Instant {
   requestHead = ''
   moduleContext: JsonObject | undefined // notes of modules for later ones
   fault: Fault | undefined
-  requestId = ''
+  private ownRequestId = ''
+  /** True when answers of upstreams carry the id too. */
+  showsRequestId = false
   /** True when the answer was a stored one. */
   fromCache = false
   declare bodyConsumer: AnswerInterceptor | undefined
@@ -414,6 +417,17 @@ export class Exchange extends WireExchange implements Instant {
   /** ISO code of the country of `countryAddress`, an address that this connection was asked from last; '' = not known. */
   country = ''
   countryAddress = ''
+
+  /** Made where it is first asked for. */
+  get requestId(): string {
+    if (this.ownRequestId === '') this.ownRequestId = nextRequestId()
+    return this.ownRequestId
+  }
+
+  /** '' = one of our own. */
+  set requestId(id: string) {
+    this.ownRequestId = id
+  }
 
   override forwardedTrailers(): string {
     return this.trailerRules?.forwarded(this) ?? this.requestTrailers
@@ -479,6 +493,7 @@ export function begin(x: Exchange, wall: number, mono: number): void {
   x.moduleContext = undefined
   x.fault = undefined
   x.requestId = ''
+  x.showsRequestId = false
   x.fromCache = false
   x.recording = ''
 }

@@ -50,7 +50,6 @@ import { Metrics } from '../record/metrics.ts'
 import { openRecording, type Recording } from '../record/open-recording.ts'
 import { Recorder } from '../record/recorder.ts'
 import { RefusedConnections } from '../record/refused-connections.ts'
-import { nextRequestId } from '../record/request-id.ts'
 import { Sample } from '../record/sample.ts'
 import { Sessions } from '../sessions/sessions.ts'
 import { SharedMerges } from '../sessions/shared-merges.ts'
@@ -331,6 +330,7 @@ function buildCore(parts: GatewayParts, metrics: Metrics, { shares, refusals }: 
     clock,
     counters: store.counters,
     maxBodyBytes: settings.max_body_bytes,
+    requestIds: settings.request_id,
     legacyStatuses: config.compat.legacy_statuses,
     nodeTags: shard.segmented ? shard.tags : [],
     bindings: authorization.bindings,
@@ -428,7 +428,6 @@ function serverParts(
     ...parts,
     ...core,
     ...states,
-    nextRequestId,
     wakeDeliveries: () => core.authorization.deliveries.wake(),
     metrics: (accept: string | undefined) => metricsPage(metrics, accept),
   })
@@ -436,7 +435,7 @@ function serverParts(
     clock,
     trustedProxies: trustedProxiesOf(config),
     snapshot,
-    style: { legacyStatuses, nextRequestId },
+    style: { legacyStatuses },
     own: admin.traffic,
     ownControl: admin.control,
     calls: admin.calls,

@@ -9,7 +9,6 @@ import { grpcRefusal, isGrpc } from './grpc-refusal.ts'
 /** How this installation words its own answers. */
 export interface AnswerStyle {
   readonly legacyStatuses: boolean
-  readonly nextRequestId: () => string
 }
 
 const JSON_TYPE = 'Content-Type: application/json\r\n'
@@ -25,18 +24,18 @@ export function conclude(x: Exchange, end: Reply | Fault, style: AnswerStyle): v
     return
   }
   const fields = x.corsFields === CORS_FIELDS.upstream ? end.fields : withoutCorsLines(end.fields)
-  x.reply(end.status, fields + x.limitFields + x.answerExtra + ownFieldsOf(x, style), end.body)
+  x.reply(end.status, fields + addedFields(x), end.body)
 }
 
 /** Answers a refusal in the gateway's words, with the limits and CORS fields collected so far. */
 export function answerRefusal(x: Exchange, fault: Fault, style: AnswerStyle): void {
   x.fault = fault
   if (x.http2 && isGrpc(x)) {
-    const extra = x.limitFields + x.answerExtra + retryField(fault) + ownFieldsOf(x, style)
+    const extra = retryField(fault) + addedFields(x)
     x.reply(statusOf(fault, style.legacyStatuses), grpcRefusal(fault) + extra, undefined)
     return
   }
-  const fields = JSON_TYPE + x.limitFields + x.answerExtra + retryField(fault) + ownFieldsOf(x, style)
+  const fields = JSON_TYPE + retryField(fault) + addedFields(x)
   // No API: the incumbent answered in plain text.
   if (style.legacyStatuses && fault.code === 'api_not_found') {
     x.reply(404, fields.replace(JSON_TYPE, 'Content-Type: text/plain; charset=utf-8\r\n'), 'Not Found')
@@ -47,7 +46,13 @@ export function answerRefusal(x: Exchange, fault: Fault, style: AnswerStyle): vo
 
 /** The field lines that the gateway adds to every answer of an upstream, fresh or from the cache. */
 export function passedFields(x: Exchange): string {
-  return x.limitFields + x.answerExtra
+  const added = x.limitFields + x.answerExtra
+  return x.showsRequestId ? added + ownFields(x.requestId) : added
+}
+
+/** The field lines that the gateway adds to its own answers to requests of an API. */
+export function addedFields(x: Exchange): string {
+  return x.limitFields + x.answerExtra + ownFields(x.requestId)
 }
 
 /** The field lines of every answer that the gateway makes itself, besides limits and what steps add. */
@@ -55,14 +60,10 @@ export function ownFields(requestId: string): string {
   return `X-Request-Id: ${requestId}\r\n`
 }
 
-/** The same for an exchange, which gets an id where it has none. */
-export function ownFieldsOf(x: Exchange, style: AnswerStyle): string {
-  if (x.requestId === '') x.requestId = style.nextRequestId()
-  return ownFields(x.requestId)
-}
-
 /** Edits the head of an upstream's answer; answers the lines to append. What we say of limits replaces what it said. */
 export function editAnswer(x: Exchange): string {
+  // Before it is stored: the id is that of one request.
+  if (x.showsRequestId) x.response.dropKnown(FIELD.xRequestId)
   x.bodyConsumer?.answered(x)
   let extra = passedFields(x)
   if (x.limitFields !== '') x.response.dropRange(FIELD.ratelimit, FIELD.xRatelimitReset)

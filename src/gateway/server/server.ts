@@ -3,12 +3,14 @@ import { type Fault, prebuilt, toFault } from '../../errors/fault.ts'
 import { renderFault } from '../../errors/render.ts'
 import type { Clock } from '../../model/time/clock.ts'
 import type { WireHandler } from '../../wire/http1/exchange.ts'
+import { FIELD } from '../../wire/http1/fields.ts'
 import { behindSegments } from '../../wire/http1/path.ts'
 import type { ElsewhereFound, OAuthEndpoints } from '../oauth/endpoints.ts'
+import { nextRequestId } from '../record/request-id.ts'
 import { checkEncodedSlashes } from '../routing/encoded-slashes.ts'
 import { sendToTarget } from '../steps/forward/forward.ts'
 import { answerBuffered } from './buffered-answer.ts'
-import { findClientAddress } from './client-address.ts'
+import { adoptRequestId, findClientAddress } from './client-address.ts'
 import { begin, Exchange, type Reply, type RouteMatch, type Snapshot } from './exchange.ts'
 import { type AnswerStyle, answerRefusal, conclude, editAnswer, ownFields } from './respond.ts'
 import { run } from './run.ts'
@@ -68,6 +70,7 @@ export function trafficHandler(parts: ServerParts): WireHandler<Exchange> {
     handle(x) {
       begin(x, clock.wall(), clock.mono())
       parts.began()
+      if (x.request.has(FIELD.xRequestId)) adoptRequestId(x, parts.trustedProxies)
       x.trailerRules = trailers
       try {
         if (parts.own(x)) return
@@ -128,7 +131,7 @@ export function trafficHandler(parts: ServerParts): WireHandler<Exchange> {
     refuse(fault) {
       parts.onMalformed(fault)
       return {
-        fields: `Content-Type: application/json\r\nCache-Control: no-store\r\n${ownFields(style.nextRequestId())}`,
+        fields: `Content-Type: application/json\r\nCache-Control: no-store\r\n${ownFields(nextRequestId())}`,
         body: renderFault(fault, 'gateway'),
       }
     },

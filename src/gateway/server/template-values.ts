@@ -5,7 +5,6 @@ import { RenderFlaw, renderTemplate } from '../../model/body-templates/render.ts
 import { isObject, type Json, type JsonObject } from '../../model/json/json.ts'
 import { searchParams } from '../../model/network/search-params.ts'
 import { credentialNames, openFields, splitQuery } from '../modules/views.ts'
-import { nextRequestId } from '../record/request-id.ts'
 import type { Exchange } from './exchange.ts'
 import { readTrafficJson } from './json-flaw.ts'
 
@@ -54,7 +53,6 @@ function contextOf(x: Exchange): JsonObject {
     const member = `headers_${name.replaceAll('-', '_')}`
     context[member] = typeof context[member] === 'string' ? `${context[member]}, ${value}` : value
   }
-  x.requestId ||= nextRequestId()
   return {
     ...context,
     method: x.method,

@@ -71,7 +71,7 @@ export function serverSpanAttributes(x: Exchange): Attributes {
     ...(chain !== undefined && { 'url.path': openPath(x), 'gatehouse.api.version': chain.version }),
     ...(x.host !== '' && { 'server.address': x.host }),
     'client.address': x.clientAddress,
-    ...(x.requestId !== '' && { 'gatehouse.request.id': x.requestId }),
+    'gatehouse.request.id': x.requestId,
     ...(fault !== undefined && { 'gatehouse.fault': fault.code }),
   }
 }

@@ -35,10 +35,11 @@ export const FIELD = {
   xRatelimitRemaining: 29,
   xRatelimitReset: 30,
   proxy: 31,
+  xRequestId: 32,
 } as const
 
 /** Number of a hidden field, whose name other software may read as another field's. */
-const HIDDEN = 32
+const HIDDEN = 33
 
 /** Lower-case name of each FIELD number; that of `xForwardedOther` is the beginning of one. */
 export const FIELD_NAMES: readonly string[] = [
@@ -74,6 +75,7 @@ export const FIELD_NAMES: readonly string[] = [
   'x-ratelimit-remaining',
   'x-ratelimit-reset',
   'proxy',
+  'x-request-id',
 ]
 
 /** Numbers to try for a name, by its length and first letter: at most one or two, so that a look-up compares one name. */

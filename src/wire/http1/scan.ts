@@ -147,6 +147,7 @@ const NAMEABLE: ReadonlySet<number> = new Set([
   FIELD.keepAlive,
   FIELD.proxyConnection,
   FIELD.proxy,
+  FIELD.xRequestId,
   FIELD.upgrade,
   FIELD.proxyAuthorization,
   FIELD.proxyAuthenticate,
