@@ -18,6 +18,7 @@ import { RecordPlan } from '../record/record-plan.ts'
 import { ApiTags } from '../record/tags.ts'
 import type { Chain, HitPlan, ServedApi, Step, Targets } from '../server/exchange.ts'
 import type { InnerCalls } from '../server/inner-calls.ts'
+import { requestIdFields } from '../server/request-id-fields.ts'
 import { checkExpiry } from '../steps/access/check-expiry.ts'
 import { chooseVersion } from '../steps/access/choose-version.ts'
 import { filterAddress } from '../steps/access/filter-address.ts'
@@ -36,7 +37,6 @@ import { matchOperation } from '../steps/operations/match-operation.ts'
 import { validateRequest } from '../steps/operations/validate-request.ts'
 import { admitFields } from '../steps/transforms/admit-fields.ts'
 import { changeMethod } from '../steps/transforms/change-method.ts'
-import { giveRequestId } from '../steps/transforms/give-request-id.ts'
 import { forwardToApi } from '../steps/transforms/redirect-internally.ts'
 import { rewriteUrl } from '../steps/transforms/rewrite-url.ts'
 import { runModules } from '../steps/transforms/run-modules.ts'
@@ -124,16 +124,19 @@ function compileVersions(api: Api, parts: ApiParts, opened: ApiUpstream): Served
   const main = compileChain(api, api.rules, undefined, parts, opened)
   const versioning = api.versioning
   const door = hasAuthorizationServer(api) ? [parts.endpoints.stepFor(api)] : []
-  const mayHide = { mayHideEndpoints: parts.endpoints.mayHide(api) }
-  if (versioning === undefined) return { api, ...mayHide, entry: [...door, ...main.steps], main, all: [main] }
+  const common = {
+    api,
+    mayHideEndpoints: parts.endpoints.mayHide(api),
+    requestIds: requestIdFields(parts.requestIds, [api.rules, ...Object.values(versioning?.inline ?? {})]),
+  }
+  if (versioning === undefined) return { ...common, entry: [...door, ...main.steps], main, all: [main] }
   const inline = new Map<string, Chain>()
   for (const [name, rules] of Object.entries(versioning.inline)) {
     inline.set(name, compileChain(api, rules, name, parts, opened))
   }
   const before = used([admitFields(api)])
   return {
-    api,
-    ...mayHide,
+    ...common,
     entry: [...before, ...door, chooseVersion(versioning, main, inline)],
     main,
     all: [main, ...inline.values()],
@@ -161,7 +164,7 @@ function compileChain(
   const expiry = checkExpiry(earliest(api.expiresAt, rules.expiresAt), version ?? api.name)
   const identity = authenticationSteps(api, rules, parts)
   const admitted = admitFields(api)
-  const arrival = [admitted, recordDetail(records, parts.records), cors(api.cors), giveRequestId(parts.requestIds, rules)]
+  const arrival = [admitted, recordDetail(records, parts.records), cors(api.cors)]
   const doors = [filterAddress(api.ip), checkCertificate(api.clientCertificates), expiry]
   const operation = [
     runModules(parts.own, 'pre', api, parts.maxBodyBytes),

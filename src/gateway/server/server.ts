@@ -12,6 +12,7 @@ import { sendToTarget } from '../steps/forward/forward.ts'
 import { answerBuffered } from './buffered-answer.ts'
 import { adoptRequestId, findClientAddress } from './client-address.ts'
 import { begin, Exchange, type Reply, type RouteMatch, type Snapshot } from './exchange.ts'
+import { giveRequestId } from './request-id-fields.ts'
 import { type AnswerStyle, answerRefusal, conclude, editAnswer, ownFields } from './respond.ts'
 import { run } from './run.ts'
 import { trailerRules } from './trailers.ts'
@@ -151,6 +152,7 @@ function lead(parts: ServerParts, x: Exchange, match: RouteMatch): Reply | Fault
   }
   enter(x, snapshot, match)
   findClientAddress(x, parts.trustedProxies)
+  giveRequestId(x, match.served.requestIds)
   // An authorization server asks for the secret of the administration; its own step hides it from what comes behind.
   if (match.served.api.oauth === undefined) parts.endpoints.hideSecrets(x.request)
   return checkEncodedSlashes(x, parts.endpoints) ?? run(match.served.entry, x)
