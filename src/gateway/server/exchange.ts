@@ -392,8 +392,7 @@ export class Exchange extends WireExchange implements Instant {
   /** Written with a refusal by a limit. */
   retryAfterMs = 0
   target: Target | undefined
-  /** Its pattern work so far (`model/patterns/pattern-work.ts`). */
-  patternWork = 0
+  patternWork = 0 // so far (`model/patterns/pattern-work.ts`)
   hops = 0 // APIs that it was led on to from the one where it arrived
   attempts = 0 // targets that it was handed to
   /** Watches what becomes of it, where the upstream is taken care of. */
@@ -405,8 +404,7 @@ export class Exchange extends WireExchange implements Instant {
   moduleContext: JsonObject | undefined // notes of modules for later ones
   fault: Fault | undefined
   private ownRequestId = ''
-  /** True when answers of upstreams carry the id too. */
-  showsRequestId = false
+  showsRequestId = false // on answers of upstreams, too
   /** True when the answer was a stored one. */
   fromCache = false
   declare bodyConsumer: AnswerInterceptor | undefined
