@@ -10,7 +10,10 @@ export function newRequestId(): string {
 }
 
 /** The id of a request: that which a trusted proxy gives it, else a new one. Fields that were sent twice come joined, and are none. */
-export function requestIdOf({ socket, headers }: Pick<IncomingMessage, 'socket' | 'headers'>, trusted: BlockList): string {
+export function requestIdOf(
+  { socket, headers }: Pick<IncomingMessage, 'socket' | 'headers'>,
+  trusted: BlockList,
+): string {
   const sent = headers['x-request-id']
   const isTaken = typeof sent === 'string' && isRequestId(sent) && isListed(trusted, peerAddress(socket.remoteAddress))
   return isTaken ? sent : newRequestId()

@@ -28,7 +28,11 @@ async function open(t: TestContext, env: Record<string, string> = {}): Promise<S
   const origin = await startOrigin()
   // An upstream with ids of its own, which a cache must not give to others.
   origin.script = ({ headers }, response) => {
-    response.writeHead(200, { 'content-type': 'application/json', 'x-request-id': 'of-upstream', 'x-got': headers['x-request-id'] ?? 'none' })
+    response.writeHead(200, {
+      'content-type': 'application/json',
+      'x-request-id': 'of-upstream',
+      'x-got': headers['x-request-id'] ?? 'none',
+    })
     response.end('{"ok":true}')
   }
   const { url: socketUrl, seen: sockets } = await webSockets(t)
@@ -40,7 +44,10 @@ async function open(t: TestContext, env: Record<string, string> = {}): Promise<S
     await store.close()
   })
   const { url } = origin
-  const paths = { '/mock': { get: { operationId: 'mock', responses: {} } }, '/made': { get: { operationId: 'made', responses: {} } } }
+  const paths = {
+    '/mock': { get: { operationId: 'mock', responses: {} } },
+    '/made': { get: { operationId: 'made', responses: {} } },
+  }
   const operations = {
     mock: { mockResponse: { enabled: true, code: 203, body: 'mocked' } },
     made: { transformResponseBody: { enabled: true, format: 'json', body: Buffer.from('{"a":1}').toString('base64') } },
@@ -50,12 +57,24 @@ async function open(t: TestContext, env: Record<string, string> = {}): Promise<S
     defined({ id: 'open', url, paths, operations, server }),
     defined({ id: 'k', url, keyIn: 'X-Key' }),
     defined({ id: 'blocked', url, server: { ipAccessControl: { enabled: true, block: ['127.0.0.1'] } } }),
-    defined({ id: 'small', url, global: { trafficLogs: { enabled: true }, requestSizeLimit: { enabled: true, value: 1 } } }),
-    defined({ id: 'cached', url, global: { trafficLogs: { enabled: true }, cache: { enabled: true, timeout: 60, cacheAllSafeRequests: true } } }),
+    defined({
+      id: 'small',
+      url,
+      global: { trafficLogs: { enabled: true }, requestSizeLimit: { enabled: true, value: 1 } },
+    }),
+    defined({
+      id: 'cached',
+      url,
+      global: { trafficLogs: { enabled: true }, cache: { enabled: true, timeout: 60, cacheAllSafeRequests: true } },
+    }),
     defined({ id: 'led', url: 'svc://open' }),
     defined({ id: 'down', url: 'http://127.0.0.1:1' }),
     defined({ id: 'ws', url: socketUrl }),
-    defined({ id: 'edits', url, global: { trafficLogs: { enabled: true }, ...answering('X-Request-Id', 'of-the-api') } }),
+    defined({
+      id: 'edits',
+      url,
+      global: { trafficLogs: { enabled: true }, ...answering('X-Request-Id', 'of-the-api') },
+    }),
     oauthApi(url, { id: 'oa' }),
   ]) {
     const made = await gateway.svc('POST', '/svc/apis/oas', api)
@@ -117,7 +136,13 @@ const WAYS: readonly Way[] = [
   { path: '/ready', status: 200 },
   { path: '/svc/apis', status: 403 },
   { path: '/svc/nothing', status: 403 },
-  { path: '/oa/oauth/token', status: 401, method: 'POST', headers: { authorization: 'Basic YTpi', 'content-type': 'application/x-www-form-urlencoded' }, body: 'grant_type=client_credentials' },
+  {
+    path: '/oa/oauth/token',
+    status: 401,
+    method: 'POST',
+    headers: { authorization: 'Basic YTpi', 'content-type': 'application/x-www-form-urlencoded' },
+    body: 'grant_type=client_credentials',
+  },
   { path: '/oa/.well-known/oauth-authorization-server', status: 200 },
   { path: '/oa/x', status: 401, recorded: true },
 ]
@@ -185,7 +210,11 @@ test('over HTTP/2, and for a WebSocket', async (t) => {
   const id = await ask('/open/x')
   assert.match(String(id), OURS)
   assert.equal(origin.seen.at(-1)!.headers['x-request-id'], id)
-  const refused = await ask('/k/echo.Echo/Say', { ':method': 'POST', 'content-type': 'application/grpc', te: 'trailers' })
+  const refused = await ask('/k/echo.Echo/Say', {
+    ':method': 'POST',
+    'content-type': 'application/grpc',
+    te: 'trailers',
+  })
   assert.match(String(refused), OURS)
 
   const socket = new WebSocket(`ws://127.0.0.1:${gateway.port}/ws/socket`)
@@ -200,7 +229,10 @@ test('over HTTP/2, and for a WebSocket', async (t) => {
 test('parts of a batch have its id', async (t) => {
   const { gateway, origin } = await open(t)
   const part = { method: 'GET', relative_url: 'x', headers: { 'X-Request-Id': 'of-the-part' } }
-  const { headers, json } = await gateway.call('/open/svc/batch/', { method: 'POST', body: JSON.stringify({ requests: [part] }) })
+  const { headers, json } = await gateway.call('/open/svc/batch/', {
+    method: 'POST',
+    body: JSON.stringify({ requests: [part] }),
+  })
   const id = headers['x-request-id']
   assert.match(String(id), OURS)
   assert.equal(origin.seen.at(-1)!.headers['x-request-id'], id)
@@ -225,7 +257,13 @@ test('an id of a trusted proxy is taken only if it is one, and given once', asyn
     return fieldOf(answer, 'x-request-id')
   }
   const longest = 'a'.repeat(128)
-  for (const id of ['a', longest, '4bf92f35-77b3-4da6-a3ce-929d0e0e4736', '1-5759e988-bd862e3fe1be46a994272793', 'A._:+/=@~-9'])
+  for (const id of [
+    'a',
+    longest,
+    '4bf92f35-77b3-4da6-a3ce-929d0e0e4736',
+    '1-5759e988-bd862e3fe1be46a994272793',
+    'A._:+/=@~-9',
+  ])
     assert.equal(await idOf(id), id)
   for (const id of ['', `${longest}a`, 'a b', 'a,b', '"a"', 'a;b', '<a>', '{a}', '%0d', 'a\\b', "a'b", '\xe4'])
     assert.match(String(await idOf(id)), OURS, id)
