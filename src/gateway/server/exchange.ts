@@ -25,7 +25,6 @@ import { nextRequestId } from '../record/request-id.ts'
 import type { ApiTags, SessionTags } from '../record/tags.ts'
 import type { Breaker } from '../upstream/breaker.ts'
 import type { TargetHealth } from '../upstream/target-health.ts'
-import type { RequestIdFields } from './request-id-fields.ts'
 
 // The types of a request's way refer to each other, so they are in one file; the code that creates them is not.
 
@@ -157,7 +156,8 @@ export interface ServedApi {
   readonly entry: readonly Step[]
   /** True when its listen path may be longer than that of an API whose own endpoint is asked for (`OAuthEndpoints.reclaim`). */
   readonly mayHideEndpoints: boolean
-  readonly requestIds: RequestIdFields
+  /** Who gets the id of a request, besides the client to which the gateway answers itself. */
+  readonly requestIds: { readonly onAnswers: boolean; readonly toUpstream: boolean }
   /** The chain of the API itself, entered without choosing a version (by another API whose version it is). */
   readonly main: Chain
   readonly all: readonly Chain[]

@@ -1,14 +1,9 @@
 import type { Config } from '../../config/schema.ts'
 import type { HeaderTransform, Rules } from '../../model/apis/definition/api.ts'
 import { FIELD } from '../../wire/http1/fields.ts'
-import type { Exchange } from './exchange.ts'
+import type { Exchange, ServedApi } from './exchange.ts'
 
-/** Who gets the id of the requests of one API, besides those who get an answer of the gateway's own. */
-export interface RequestIdFields {
-  /** Answers of upstreams have it. */
-  readonly onAnswers: boolean
-  readonly toUpstream: boolean
-}
+type RequestIdFields = ServedApi['requestIds']
 
 const NAME = 'x-request-id'
 
