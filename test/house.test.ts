@@ -209,6 +209,20 @@ const BAD: Record<string, { files: Record<string, string>; found: string[] }[]> 
       found: ['a.ts:1 ', 'a.ts:3 ', 'a.ts:5 '],
     },
   ],
+  'titles of tests are one clause': [
+    {
+      files: {
+        'test/model/a.test.ts': [
+          `test('${'a'.repeat(91)}', () => {})`,
+          `test('${'a'.repeat(90)}', () => {})`,
+          `for (const name of names) test(\`${'a'.repeat(85)}\${nameOf(name)}\`, () => {})`,
+          `  await t.test(\n    "${'it is so, '.repeat(10)}",\n  )`,
+          `pattern.test('${'a'.repeat(91)}')`,
+        ].join('\n'),
+      },
+      found: ['a.test.ts:1 ', 'a.test.ts:4 '],
+    },
+  ],
   'an exported name of src has one declaration': [
     {
       files: {

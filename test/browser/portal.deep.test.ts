@@ -236,7 +236,7 @@ test('an app gets tokens, loses them one by one and all together, gets another s
 
 const refused = (status: number) => status === 401 || status === 403
 
-test('signing in and out, a forgotten password, and a key that is collected by the link of a mail', async (t) => {
+test('a developer signs in and out, resets a password, and collects a key by a mailed link', async (t) => {
   const { page } = await openPage(t, await startBrowser(t), { base: example.portalUrl, allow: [/status of 40[034]/] })
   await page.goto('/')
   await signUp(page, 'alan@example.test')

@@ -53,7 +53,7 @@ test('a node whose stores refuse it ends with the name of the cause, no secret, 
   assert.deepEqual(await runSql(url, tables), [], 'no table was made')
 })
 
-test('a database of a newer version is refused at the start, and takes nothing from a node that runs', async (t) => {
+test('a database of a newer version is refused at the start without disturbing a running node', async (t) => {
   const cluster = await startCluster(t)
   const old = await cluster.start('gateway')
   const api = (id: string) => defined({ id, url: 'http://127.0.0.1:9/' })
@@ -112,7 +112,7 @@ test('nodes serve from memory while their database credentials are revoked, and 
   assert.equal((await barred.call('/late/x')).status, 404, 'what was refused was not done')
 })
 
-test('a Redis that is full, or takes no changes: each API does what it says, and counts are as they were', async (t) => {
+test('with a full or read-only Redis each API follows its policy, and counts stay as they were', async (t) => {
   const cluster = await startCluster(t)
   const { redis } = cluster
   const gateway = await startShops(t, cluster)
@@ -144,7 +144,7 @@ test('a Redis that is full, or takes no changes: each API does what it says, and
 
 const HOURS_MS = 2 * 3_600_000
 
-test('nodes whose clocks are hours apart say so, and judge dates, limits, claims and revocations alike', async (t) => {
+test('nodes with clocks hours apart report it and agree on dates, limits, claims and revocations', async (t) => {
   const cluster = await startCluster(t)
   const origin = await startOrigin()
   t.after(() => origin.close())

@@ -135,7 +135,7 @@ test('gateways and a dashboard of one cluster share everything', async (t) => {
   })
 
   await t.test(
-    'a gateway that starts while PostgreSQL is away serves what it knew, and says so; both catch up',
+    'a gateway that starts without PostgreSQL serves its local copy, reports it, and catches up',
     async () => {
       const after = await cluster.start('gateway', { SVC_GW_NODENAME: 'fourth', SVC_STORAGE_PATH: fourth.folder })
       assert.equal((await after.call('/orders/x', headers)).status, 200)

@@ -8,7 +8,7 @@ import { type Node, startCluster } from '../worlds/cluster/nodes.ts'
 import { oauthApi, policyOf } from '../worlds/gateway/oauth-fixtures.ts'
 import { startOrigin } from '../worlds/servers/origin.ts'
 
-test('tokens of client credentials are issued while the stores are away, and what is revoked stays revoked', async (t) => {
+test('tokens are issued while the stores are away, and revocations stay in force', async (t) => {
   const origin = await startOrigin()
   t.after(() => origin.close())
   const cluster = await startCluster(t)

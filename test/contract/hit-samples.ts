@@ -99,7 +99,7 @@ export function hitSamplesSuite(adapters: readonly Adapter[]): void {
       assert.equal(sum?.alias, row?.alias)
     })
 
-    test(`${name}: a repeated batch of samples is counted once, rows and samples of one source are told apart`, async (t) => {
+    test(`${name}: a repeated batch of samples counts once, and rows differ from samples of one source`, async (t) => {
       const { hits } = await open(t)
       const [number = 0] = await hits.number([set()])
       const some = samples(HOUR, [number], [number])
@@ -130,7 +130,7 @@ export function hitSamplesSuite(adapters: readonly Adapter[]): void {
       assert.ok(rows.every(({ count }) => count === 20))
     })
 
-    test(`${name}: what are no samples fails alone and adds nothing; durations that are none do no harm`, async (t) => {
+    test(`${name}: malformed samples fail alone and add nothing; odd durations do no harm`, async (t) => {
       const { hits } = await open(t)
       const [number = 0] = await hits.number([set()])
       const good = samples(HOUR, [number])

@@ -80,7 +80,7 @@ export function outboxSuite(adapters: readonly Adapter[]): void {
       assert.deepEqual(await due(outbox, 60, 2), ['c', 'b'])
     })
 
-    test(`${name}: one that was given up is forgotten thirty days after it was accepted, one that waits is not`, async (t) => {
+    test(`${name}: a failed delivery is deleted thirty days after acceptance, a waiting one is kept`, async (t) => {
       const clock = new FakeClock()
       const { documents, outbox, purge } = await open(t, clock)
       const createdAt = clock.wall()

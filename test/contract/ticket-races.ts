@@ -132,7 +132,7 @@ export function ticketRaces(adapters: readonly Adapter[]): void {
       assert.ok(claims > 0 && refused > 0)
     })
 
-    test(`${name}: 100 callers use 20 tickets while others end their families: each is used once at most`, async (t) => {
+    test(`${name}: each of 20 tickets is used at most once by 100 callers while others end families`, async (t) => {
       const { documents, tokens } = await open(t)
       const now = new FakeClock().wall()
       const names = Array.from({ length: 20 }, (_, n) => `ticket ${n}`)

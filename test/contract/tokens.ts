@@ -200,7 +200,7 @@ export function tokensSuite(adapters: readonly Adapter[]): void {
       assert.equal(await tokens.countSessions({}), 12)
     })
 
-    test(`${name}: a page begins behind a session given by its hash, or at the beginning when it is gone`, async (t) => {
+    test(`${name}: a page begins after the session of a hash, or at the start when that is deleted`, async (t) => {
       const { documents, tokens } = await open(t)
       const hashes = [hashKey('a'), hashKey('b'), hashKey('c')] as const
       await documents.commit(

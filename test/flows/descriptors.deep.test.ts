@@ -55,30 +55,26 @@ const linesOf = (product: Product, text: string) =>
     .split('\n')
     .filter((line) => line.includes(text))
 
-test(
-  'idle connections to traffic leave descriptors for the dashboard, the store and the control port',
-  ONLY_LINUX,
-  async (t) => {
-    const { product, control } = await start(t)
-    assert.ok(await isServed(product))
-    const idle = await crowd(t, product.port)
-    const refused = async () => {
-      const { text } = await control('GET', '/metrics')
-      return Number(/svc_connections_refused_total\{reason="descriptors",place="gateway"\} (\d+)/.exec(text)?.[1] ?? 0)
-    }
-    await eventually('most are refused', async () => (await refused()) > CROWD / 2)
-    assert.equal((await call(product.dashboardPort, '/api/login/options')).status, 200)
-    const api = { name: 'late', api_id: 'late', proxy: { listen_path: '/late/', target_url: 'http://127.0.0.1:9/' } }
-    assert.equal((await control('POST', '/svc/apis', api)).status, 200)
-    assert.equal((await control('GET', '/svc/apis/late')).status, 200)
-    const told = linesOf(product, 'no file descriptors are left')
-    assert.equal(told.length, 1, product.output())
-    assert.match(told[0]!, /ulimit -n.*gateway\.max_connections/)
-    assert.match(told[0]!, new RegExp(`"open_files_limit":${OPEN_FILES}`))
-    await end(idle)
-    await eventually('traffic is served again', () => isServed(product))
-  },
-)
+test('idle traffic connections leave descriptors for dashboard, store and control port', ONLY_LINUX, async (t) => {
+  const { product, control } = await start(t)
+  assert.ok(await isServed(product))
+  const idle = await crowd(t, product.port)
+  const refused = async () => {
+    const { text } = await control('GET', '/metrics')
+    return Number(/svc_connections_refused_total\{reason="descriptors",place="gateway"\} (\d+)/.exec(text)?.[1] ?? 0)
+  }
+  await eventually('most are refused', async () => (await refused()) > CROWD / 2)
+  assert.equal((await call(product.dashboardPort, '/api/login/options')).status, 200)
+  const api = { name: 'late', api_id: 'late', proxy: { listen_path: '/late/', target_url: 'http://127.0.0.1:9/' } }
+  assert.equal((await control('POST', '/svc/apis', api)).status, 200)
+  assert.equal((await control('GET', '/svc/apis/late')).status, 200)
+  const told = linesOf(product, 'no file descriptors are left')
+  assert.equal(told.length, 1, product.output())
+  assert.match(told[0]!, /ulimit -n.*gateway\.max_connections/)
+  assert.match(told[0]!, new RegExp(`"open_files_limit":${OPEN_FILES}`))
+  await end(idle)
+  await eventually('traffic is served again', () => isServed(product))
+})
 
 test('idle connections to the dashboard leave descriptors for traffic and the store', ONLY_LINUX, async (t) => {
   const { product, control } = await start(t)

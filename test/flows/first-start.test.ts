@@ -50,7 +50,7 @@ async function organisationsOfApis(product: Product): Promise<unknown[]> {
   return (apis as JsonObject[]).map((api) => api.org_id)
 }
 
-test('the link of the first start, the organisation that the samples belong to, and no link afterwards', async (t) => {
+test('the first start gives a link and an organisation for the samples, once', async (t) => {
   const cwd = folderFor(t)
   const first = await startProduct(t, cwd)
   await eventually('the link is printed', () => LINK.test(first.output()))

@@ -7,7 +7,7 @@ import { readDefinitions } from '../../src/cli/import/read-definitions.ts'
 import type { JsonObject } from '../../src/model/json/json.ts'
 import { classic, defined } from '../worlds/base/definitions.ts'
 
-test('definitions are taken with CORS rules that can be saved, and the report says what was changed', (t) => {
+test('an import makes CORS rules storable and reports what it changed', (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'gatehouse-import-'))
   t.after(() => rmSync(folder, { recursive: true, force: true }))
   const url = 'http://upstream.test/'

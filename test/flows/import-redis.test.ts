@@ -41,7 +41,7 @@ async function startWorld(t: TestContext, keys: readonly OldKey[], options: Envi
 
 const use = ({ gateway }: Environment, key: string) => gateway.call('/orders/x', { headers: { authorization: key } })
 
-test('every kind of old key passes after the import with its quota left as it was, and is then one of ours', async (t) => {
+test('every kind of old key works after the import with its quota, and becomes ours', async (t) => {
   const world = await startWorld(t, [...HASHED, ...RAW], { onDisk: true })
   const done = await world.take('--yes')
   assert.equal(done.status, 0, done.err)

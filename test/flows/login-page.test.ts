@@ -141,7 +141,7 @@ test('a device is connected by its code, once, and turned away by a denial', asy
   }
 })
 
-test('pages allow no script, no frame and no storing; cookies are kept from scripts and other sites', async () => {
+test('pages allow no script, frame or storing; cookies are safe from scripts and other sites', async () => {
   const browser = new Browser()
   const signIn = await browser.open(`${example.appUrl}start`)
   assert.doesNotMatch(signIn.text, /<script|<style|\son\w+=|javascript:|\sstyle=/i)
@@ -165,7 +165,7 @@ test('a sign-in gives a new cookie, and the one before is worth nothing', async 
   assert.equal(old.status, 400)
 })
 
-test('forms from elsewhere are refused: without the token, with that of another browser, from another origin', async () => {
+test('forms without token, with a foreign token or from another origin are refused', async () => {
   const browser = new Browser()
   const consent = await toConsent(browser)
   const decide = new URL('/decide', consent.url).href
@@ -185,7 +185,7 @@ test('forms from elsewhere are refused: without the token, with that of another 
   assert.equal((await browser.submit(consent, { decision: 'allow' })).status, 400, 'a question is decided once')
 })
 
-test('parameters that a request has no business with are not handed on, and what is shown is escaped', async () => {
+test('unknown parameters are not handed on, and shown ones are escaped', async () => {
   const browser = new Browser()
   const start = await fetch(`${example.appUrl}start`, { redirect: 'manual' })
   const authorize = new URL(start.headers.get('location')!)

@@ -40,7 +40,7 @@ function read(page: string) {
 const namedIn = (text: string) =>
   [...text.matchAll(/\b(?:svc|process)_[a-z0-9_]+/g)].map(([name]) => name.replace(/_(?:bucket|sum|count)$/, ''))
 
-test('both parts serve what the catalogue names, as Prometheus advises, to scrapers and administrators alone', async (t) => {
+test('both parts serve the catalogued metrics to scrapers and administrators alone', async (t) => {
   const cwd = mkdtempSync(join(tmpdir(), 'gatehouse-monitoring-'))
   t.after(() => rmSync(cwd, { recursive: true }))
   const certificate = makeCertificate('localhost')
@@ -132,7 +132,7 @@ test('both parts serve what the catalogue names, as Prometheus advises, to scrap
   assert.equal(dashboard.get('svc_dashboard_requests_total{method="GET",status="401"}'), 5)
 })
 
-test('rules and Grafana dashboard name metrics that there are, and alerts fire on what they are about', async () => {
+test('rules and Grafana dashboard name existing metrics, and alerts fire on their condition', async () => {
   const rulesFile = join(MONITORING, 'rules.yaml')
   for (const words of [
     ['check', 'rules', rulesFile],

@@ -119,7 +119,7 @@ test('a link among the files leads nowhere', async (t) => {
   )
 })
 
-test('values come from the environment, and a dump leaves them there as long as they say the same', async (t) => {
+test('values come from the environment, and a dump keeps the placeholders', async (t) => {
   const [a, b] = [await startEnvironment(t), await startEnvironment(t)]
   await a.ask('POST', '/api/apis/oas', defined({ id: 'orders', url: 'http://orders.a.example' }))
   await a.ask('POST', '/api/portal/policies', {

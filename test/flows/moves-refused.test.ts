@@ -193,7 +193,7 @@ test('what the target would not delete is refused before anything is', async (t)
   assert.deepEqual((await b.ask('GET', '/api/labels?p=-1')).labels, [])
 })
 
-test('publish refuses what is there and different; a folder that was never dumped deletes nothing', async (t) => {
+test('publish refuses different objects; a folder without a dump deletes nothing', async (t) => {
   const [a, b] = [await startEnvironment(t), await startEnvironment(t)]
   await a.ask('POST', '/api/apis/oas', defined({ id: 'orders', url: URL }))
   await a.ask('POST', '/api/apis/oas', defined({ id: 'more', url: URL }))

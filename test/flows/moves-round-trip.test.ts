@@ -6,7 +6,7 @@ import { fill, WEBHOOK_SECRET } from '../worlds/flows/moves-filled.ts'
 import { editFile, filesIn, folderFor, startEnvironment } from '../worlds/flows/moves-world.ts'
 import { startOrigin } from '../worlds/servers/origin.ts'
 
-test('dump, sync into an empty installation, dump: the files are equal, and a second run is empty', async (t) => {
+test('dump, sync into an empty installation and dump give equal files', async (t) => {
   const origin = await startOrigin()
   t.after(() => origin.close())
   const onDisk = { onDisk: true }

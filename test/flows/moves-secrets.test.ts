@@ -119,7 +119,7 @@ test('keys and secrets move sealed, and whoever uses a key, a user or a client n
   assert.match(moved.err, /metadata\.team: it was changed, or belongs to another place \(sealed_unreadable\)/)
 })
 
-test('without secrets a client that is there keeps its own, and a new one gets one from the target', async (t) => {
+test('without secrets an existing client keeps its own, and a new one gets one', async (t) => {
   const [a, b] = [await startEnvironment(t), await startEnvironment(t)]
   await fill(a, 'http://127.0.0.1:1')
   const dir = folderFor(t)

@@ -26,7 +26,7 @@ function paste(line: string): Promise<string> {
   })
 }
 
-test('a newcomer: the printed curl, an API by file and by call, policy, key, refusals, counts, restart', async (t) => {
+test('a newcomer follows the printed commands from curl to policy, key and restart', async (t) => {
   const cwd = mkdtempSync(join(tmpdir(), 'gatehouse-newcomer-'))
   t.after(() => rmSync(cwd, { recursive: true }))
   const origin = await startOrigin()

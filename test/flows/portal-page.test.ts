@@ -63,7 +63,7 @@ function assertHarmless({ text, headers }: Seen): void {
   assert.match(policy, /^default-src 'none'; style-src 'self'; form-action 'self'/)
 }
 
-test('pages allow no script, no frame and no storing; the cookie is kept from scripts and other sites', async () => {
+test('pages allow no script, frame or storing; the cookie is safe from scripts and other sites', async () => {
   const answer = await fetch(example.portalUrl)
   const { headers } = answer
   assert.match(headers.get('set-cookie')!, /^portal=[\w-]{43}; Path=\/; HttpOnly; SameSite=Lax$/)
@@ -75,7 +75,7 @@ test('pages allow no script, no frame and no storing; the cookie is kept from sc
   assert.doesNotMatch(await answer.text(), /<script|<style|<[^<>]*\sstyle=/i)
 })
 
-test('a sign-in gives a new cookie; the one before, and that of a session that has ended, open nothing', async () => {
+test('a sign-in gives a new cookie; earlier and ended ones open nothing', async () => {
   const { browser, email } = await signedUp()
   const first = browser.cookies.get('portal')!
   await browser.submit(await browser.open('/'), '/sign-out')
@@ -102,7 +102,7 @@ test('a session ends at once with another password and with the account', async 
   assert.match((await other.browser.open('/keys')).text, /<h1>Sign in<\/h1>/)
 })
 
-test('every form is refused without its token, with that of another browser, and from another site', async () => {
+test('every form is refused without its token, with a foreign one, and from other sites', async () => {
   const ada = await signedUp()
   const bob = await signedUp()
   const keyId = await withKey(ada)
@@ -279,7 +279,7 @@ test('bodies that are no forms, too large, or name a field twice', async () => {
   assert.equal((await fetch(example.portalUrl, { method: 'DELETE' })).status, 404)
 })
 
-test('sign-up that is switched off, an address that is taken, a bad password, fields that nobody asked for', async (t) => {
+test('sign-up refuses when off, and taken addresses, bad passwords and unknown fields', async (t) => {
   const { email } = await signedUp()
   const browser = new FormBrowser(example.portalUrl)
   const page = await browser.open('/sign-up')

@@ -53,6 +53,22 @@ export function checkFirstWords({ path, lines }: SourceFile): string[] {
   })
 }
 
+const TITLE = /(?<![\w.])(?:t\.)?(?:test|it|suite|describe)(?:\.\w+)?\(\s*(['"`])((?:\\.|(?!\1).)*)\1/gs
+/** Fits a line of a report, and one clause. What a template puts in counts as five characters. */
+const LONGEST_TITLE = 90
+
+/** Titles of tests that are more than one clause. */
+export function checkTitles({ path, text }: SourceFile): string[] {
+  if (!/^test\/(?!house).*\.ts$/.test(path)) return []
+  return [...text.matchAll(TITLE)]
+    .map((match) => ({ title: match[2]!, line: text.slice(0, match.index).split('\n').length }))
+    .filter(({ title }) => title.replace(/\$\{[^}]*\}/g, '.....').length > LONGEST_TITLE)
+    .map(
+      ({ title, line }) =>
+        `${path}:${line} has a title of ${title.length} characters: say one thing in ${LONGEST_TITLE}`,
+    )
+}
+
 /** Retired phrases in comments, and in texts of the server and the console. This rule and its examples hold them. */
 export function checkProse({ path, lines }: SourceFile): string[] {
   if (!CHECKED.test(path) || path.startsWith('test/house')) return []

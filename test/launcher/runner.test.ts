@@ -97,7 +97,7 @@ for (const [what, [text, told]] of Object.entries(HANGING)) {
   })
 }
 
-test('files that may share a process do, and are named together; a failure has the place that it has', async (t) => {
+test('files that may share a process do, and failures keep their place', async (t) => {
   const saysPid = `import { test } from 'node:test'\ntest('t', () => console.log('of ' + process.pid + ';'))\n`
   const files = { 'model/a.test.ts': saysPid, 'model/b.test.ts': BAD, 'model/c.test.ts': saysPid, 'd.test.ts': saysPid }
   const { code, stdout, last } = await run(t, files)

@@ -142,7 +142,7 @@ test('npm does not see our own .bin on PATH', async (t) => {
   assert.ok(!readFileSync(join(clone, 'path'), 'utf8').includes(clone))
 })
 
-test('where the pinned Node does not run, a host with Node 26 stands in and an older one says what to do', async (t) => {
+test('without the pinned Node, a host’s Node 26 runs and an older one says what to do', async (t) => {
   const clone = bareClone(t, '')
   const broken = `mkdir -p node_modules/${NAME}/bin; printf '#!/bin/sh\\nexit 127\\n' > node_modules/${NAME}/bin/node; chmod +x node_modules/${NAME}/bin/node`
   const env = fakeNpm(t, broken)

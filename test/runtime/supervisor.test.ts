@@ -153,7 +153,7 @@ for (const sort of ['thread', 'process'] as const) {
     })
 }
 
-test('one that keeps failing is given up; one that cannot be made is not, and orderly ends do not count', async (t) => {
+test('a failing process is given up; orderly ends do not count', async (t) => {
   const given: unknown[] = []
   const giveUp = { after: 3, run: (failures: number, { how }: End) => void given.push([failures, how]) }
   const doings: Doing[] = [

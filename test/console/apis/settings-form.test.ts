@@ -111,7 +111,7 @@ const THINGS: readonly (readonly [EntryKind['name'], FormValues, FormValues?])[]
   ['modules', { modulePhase: 'response', moduleFile: 'c.ts', moduleFunction: 'last' }],
 ]
 
-test('each thing of a list is written in both formats to the same effect, and read back as it was typed', () => {
+test('list entries are written alike in both formats and read back as typed', () => {
   for (const [name, values, besides = {}] of THINGS) {
     const [left, right] = NOTHING.map((definition) => filled(added(definition, name, values), besides))
     const served = read(left!)

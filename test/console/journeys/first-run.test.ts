@@ -42,7 +42,7 @@ async function lookAt(page: Page, link: string, to: string): Promise<void> {
 }
 const ticked = (page: Page, title: string) => page.getByText(`${title} (done)`, { exact: true })
 
-test('from the set-up link to the first request through the gateway, by commands as they are printed', async (t) => {
+test('the printed commands lead from the set-up link to the first request through the gateway', async (t) => {
   const { page, link } = await firstStart(t)
   await page.goto(link)
   await page.getByRole('button', { name: 'Set up and sign in' }).click()
@@ -95,7 +95,7 @@ test('from the set-up link to the first request through the gateway, by commands
   await page.getByRole('button', { name: 'Signed in as Ada Lovelace' }).waitFor()
 })
 
-test('the key that the page makes is shown once, works, and stands in the command of the next step', async (t) => {
+test('a new key is shown once, works, and is in the command of the next step', async (t) => {
   const world = await startConsole(t)
   const { page } = await openPage(t, await startBrowser(t), { base: world.base })
   const extension = {

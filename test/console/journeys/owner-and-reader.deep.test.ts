@@ -31,7 +31,7 @@ test('who owns little, and who may only look', async (t: TestContext) => {
   const rights = (id: string, name: string) => ({ [id]: { api_id: id, api_name: name, versions: ['Default'] } })
   const theirs = { alias: 'Key of others', access_rights: rights(hidden, 'Hidden') }
   assert.equal((await world.api('POST', '/api/keys', theirs)).status, 200)
-  await t.test('an owner makes, changes and deletes an API with policy and key, and sees those of nobody else', () =>
+  await t.test('an owner creates, changes and deletes an API with policy and key, and sees no others', () =>
     owner(world),
   )
   await t.test('a reader sees everything and can change nothing', () => reader(world, rights))

@@ -23,7 +23,7 @@ function staticImports(text: string): string[] {
   return [...text.matchAll(pattern)].map(([, name]) => name!)
 }
 
-test('the page stands at every address that is no call, with a nonce and a strict policy of its own', async (t) => {
+test('every address that is no call serves the page, with its own nonce and a strict policy', async (t) => {
   const get = await dashboard(t)
   const nonces = new Set<string>()
   for (const path of ['/', '/apis', '/apis/x?tab=keys', '/apis/%2e%2e/%2e%2e', '/reset-password', '/a/b/c', '/🙂']) {

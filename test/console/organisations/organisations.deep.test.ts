@@ -10,7 +10,7 @@ import { checkThemes, PASSWORD, shoot, signIn, startConsole } from '../../worlds
 const REFUSED = [/status of 40[0134]/]
 const SECRET = 'the-admin-secret-of-this-test'
 
-test('somebody of no organisation looks at all, or at the one that is chosen, and changes nothing', async (t) => {
+test('a user without organisation reads all or the chosen one, and changes nothing', async (t) => {
   const world = await startConsole(t, { SVC_DB_ADMINSECRET: SECRET })
   const admin = async (path: string, body: unknown) => {
     const sent = { method: 'POST', headers: { 'admin-auth': SECRET }, body: JSON.stringify(body) }

@@ -30,7 +30,7 @@ const REFUSED = [/status of 40[034]/, /ERR_INTERNET_DISCONNECTED/]
 const dialog = (page: Page) => page.getByRole('dialog')
 const fact = (page: Page, text: string) => page.getByRole('definition').filter({ hasText: text })
 
-test('developers: accounts, keys, apps and requests, by an administrator, and by those who may less', async (t) => {
+test('administrators and limited users manage developers, keys, apps and requests', async (t) => {
   const world = await startPortal(t)
   const page = await world.open(world.admin, '/developers', REFUSED)
   await t.test('an account is added by hand, with names of any sort', () => addDeveloper(world, page))

@@ -142,7 +142,7 @@ test('labels are made, renamed, searched and deleted; one in use stays, and othe
   await becomes(() => owners.getByRole('button', { name: /^Delete/ }).count(), 0)
 })
 
-test('a thousand labels are drawn as they are looked at, and an API that carries one is found by it', async (t) => {
+test('a list of a thousand labels renders as it is scrolled, and labels find APIs', async (t) => {
   const world = await startConsole(t)
   const names = Array.from({ length: 1000 }, (_, at) =>
     `Label ${String(at).padStart(4, '0')} ${'تسمية 🏷️ '.repeat(at % 9)}`.trim(),

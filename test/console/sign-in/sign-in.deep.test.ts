@@ -71,7 +71,7 @@ async function openAtLocalhost(t: TestContext, world: ConsoleWorld, allow: reado
   return page
 }
 
-test('a wrong password is said, too many are waited out, and the address that was asked for is kept', async (t) => {
+test('a wrong password is reported, throttled, and the requested address is kept', async (t) => {
   const world = await startConsole(t, { SVC_DB_SECURITY_LOGINFAILUREUSERNAMELIMIT: '3' })
   const allow = [...REFUSED, /status of 429/]
   const { page } = await openPage(t, await startBrowser(t), { base: world.base, allow })
@@ -291,7 +291,7 @@ test('an organisation asks for a second factor, an installation for another firs
   await page.getByText('10 left').waitFor()
 })
 
-test('a session that ends over a half-filled form, and a lost connection, cost nothing that was typed', async (t) => {
+test('an expired session or a lost connection loses no typed text', async (t) => {
   const world = await startConsole(t)
   const allow = [...REFUSED, /ERR_INTERNET_DISCONNECTED/]
   const { page } = await openPage(t, await startBrowser(t), { base: world.base, allow })

@@ -126,7 +126,7 @@ test('methods are those that clients know: no other one changes anything', async
   assert.equal(await store.documents.revision(), before)
 })
 
-test('no permissions at all make an administrator by the admin API, and are refused by the dashboard', async (t) => {
+test('empty permissions make an administrator in the admin API, and are refused by the dashboard', async (t) => {
   const { ask, call, admin, orgId } = await world(t)
   const person = {
     first_name: 'A',

@@ -6,7 +6,7 @@ import { OURS, startWorld } from '../../worlds/access-matrix/matrix-world.ts'
 import { classicApi, oasApi } from '../../worlds/dashboard/api-samples.ts'
 import type { TestUser } from '../../worlds/dashboard/harness.ts'
 
-test('bodies that name what belongs to another organisation reach nothing of it, and are told nothing', async (t) => {
+test('bodies that name objects of another organisation reach and reveal nothing of it', async (t) => {
   const world = await startWorld({ env: { SVC_DB_ENABLEOWNERSHIP: 'false' } })
   t.after(world.close)
   const { open, orgId, store } = world

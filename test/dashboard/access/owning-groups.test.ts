@@ -61,7 +61,7 @@ const WAYS: Readonly<Record<string, (cast: Cast) => Call>> = {
   'switch of the group': ({ group }) => ['PUT', `/api/usergroups/${group}`, { active: false }],
 }
 
-test('nobody but an administrator or a member decides who is in a group that owns APIs, in any way', async (t) => {
+test('only administrators and members decide who is in a group that owns APIs', async (t) => {
   const { call, user, group, admin, store, orgId, close } = await startTestDashboard({ env: ENV })
   t.after(close)
   const { documents } = store

@@ -334,7 +334,7 @@ async function start(t: { after(close: () => unknown): void }) {
   return { world, send, ...others }
 }
 
-test('nobody refers to an API that others own, or that is not there: neither is told from the other', async (t) => {
+test('references to foreign and to missing APIs are refused alike', async (t) => {
   const { world, send } = await start(t)
   for (const [name, write] of Object.entries(TO_APIS)) {
     const fine = await send(write(world.open.api, world))
@@ -352,7 +352,7 @@ test('nobody refers to an API that others own, or that is not there: neither is 
   }
 })
 
-test('nobody names what others own, another organisation has or nobody has: none is told from the other', async (t) => {
+test('names of others, of other organisations and of nobody are refused alike', async (t) => {
   const { world, send, foreign, storedPolicy } = await start(t)
   const { open, owned } = world
   const nobody = 'f'.repeat(24)

@@ -105,7 +105,7 @@ test('another version becomes the base', async (t) => {
   ])
 })
 
-test('an API keeps its id whatever a definition names, and a version may be named before it is there', async (t) => {
+test('an API keeps its id, and versions may be named before they exist', async (t) => {
   const { add, admin, bases, call, versions } = await start(t)
   await add('base')
   await add('two', V2)

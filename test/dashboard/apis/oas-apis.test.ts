@@ -224,7 +224,7 @@ test('clients of the incumbent find the extension under its name', async (t) => 
   assert.equal((await call('PUT', '/api/apis/oas/theirs', { as: admin, body: both })).status, 400)
 })
 
-test('documents are read from addresses only where that is allowed, and never from inside the network', async (t) => {
+test('documents are fetched only where that is allowed, and never from private networks', async (t) => {
   const asked: string[] = []
   const server = createServer((request, response) => {
     asked.push(request.url ?? '')

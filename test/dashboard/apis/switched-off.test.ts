@@ -157,7 +157,7 @@ const USER: Kind = {
 const KINDS: Readonly<Record<string, Kind>> = { developer: DEVELOPER, 'dashboard user': USER }
 
 for (const [kind, { make, session, link, reset, nonce, ways, switches }] of Object.entries(KINDS))
-  test(`a person who is switched off has no session, no way in and no link, and gets none back: ${kind}`, async (t) => {
+  test(`a deactivated person has no session, sign-in or link, and gets none back: ${kind}`, async (t) => {
     const world = await start(t)
     let count = 0
     for (const [name, toggle] of Object.entries(switches)) {

@@ -104,7 +104,7 @@ for (const [turn, [name, way]] of Object.entries(WAYS).entries()) {
   })
 
   if (OF_THE_INSTALLATION.has(name)) continue
-  test(`${name}: with ownership on, no listen path of an API of others in the organisation is overlapped`, async () => {
+  test(`${name}: with ownership on, no listen path may overlap a foreign API of the organisation`, async () => {
     for (const path of spread(OVERLAPS, turn, SPREAD)) {
       const w = await world(true)
       try {
@@ -141,7 +141,7 @@ test('of two saves at once that overlap, of different organisations, one is refu
   }
 })
 
-test('a host name that nobody owns is no way round, and a custom domain belongs to one organisation', async (t) => {
+test('an unclaimed host name is no bypass, and a custom domain belongs to one organisation', async (t) => {
   const dashboard = await startTestDashboard()
   t.after(() => dashboard.close())
   const [one, other] = [await dashboard.admin(), await dashboard.admin(await dashboard.organisation())]

@@ -109,7 +109,7 @@ test('a path that another API, the gateway itself or nobody answers is not sent'
   assert.equal(gateway.log.filter(({ level }) => level === 'error').length, 0)
 })
 
-test('what could break out of its line, or frames and forwards, is refused before anything is sent', async (t) => {
+test('characters that break out of a line, and framing fields, are refused before sending', async (t) => {
   const { publish, sent, origin } = await tryWorld(t)
   await publish({ id: 'orders' })
   const ordinary = { method: 'GET', path: '/orders/' }
@@ -172,7 +172,7 @@ test('an API with a domain of its own is tried at it', async (t) => {
   }
 })
 
-test('a long answer is cut, one that is no text is shown as base64, and one that breaks off is told', async (t) => {
+test('a long answer is cut, binary is shown as base64, and an incomplete one is reported', async (t) => {
   const { publish, tried, origin } = await tryWorld(t)
   await publish({ id: 'orders' })
   const bytes = randomBytes(1000)

@@ -23,7 +23,7 @@ async function world(t: TestContext, env: Record<string, string> = {}) {
   return { ...dashboard, admin, ask }
 }
 
-test('an asset is created, listed, read by either id, replaced and deleted, in the words that clients know', async (t) => {
+test('an asset is created, listed, read by either id, replaced and deleted', async (t) => {
   const { ask, orgId } = await world(t)
   assert.deepEqual((await ask('GET', PATH)).json, [])
   const made = await ask('POST', PATH, { ...TEMPLATE, id: 'team' })
@@ -47,7 +47,7 @@ test('an asset is created, listed, read by either id, replaced and deleted, in t
     assertRefused(await ask(method, `${PATH}/team`, body), 404, 'Asset not found')
 })
 
-test('what is no asset, or has the id of another one, is refused; another organisation may use the id', async (t) => {
+test('invalid assets and taken ids are refused, except across organisations', async (t) => {
   const { ask, call, user, organisation, orgId } = await world(t)
   await ask('POST', PATH, { ...TEMPLATE, id: 'team' })
   assertRefused(await ask('POST', PATH, { ...TEMPLATE, id: 'team' }), 409, "Asset ID already exists: 'team'")

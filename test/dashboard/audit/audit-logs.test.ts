@@ -283,7 +283,7 @@ test('detailed recording keeps what was sent and answered, and no secret of eith
   assert.ok(!one.text.includes('argon2'))
 })
 
-test('without detailed recording nothing is dumped, and reads are recorded where they are asked for alone', async (t) => {
+test('without detailed recording nothing is dumped, and only requested reads are recorded', async (t) => {
   const quiet = await world(t)
   await quiet.call('GET', '/api/labels', { as: quiet.admin })
   assert.deepEqual((await quiet.logs()).audit_logs, [])

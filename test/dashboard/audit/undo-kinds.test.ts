@@ -28,7 +28,7 @@ test('every kind of document is tried', () => {
   assert.deepEqual(tried.toSorted(), [...Object.keys(DOCUMENT_KINDS), 'session'].toSorted())
 })
 
-test('a developer gets back what was changed, never ways in; requests for keys stay as they were decided', async (t) => {
+test('undo restores edits of a developer, but no sign-ins and no decided requests', async (t) => {
   const w = await openUndoWorld(t)
   const made = { email: 'ada@example.test', password: 'correct horse battery', fields: { Name: 'Ada' } }
   const { Message: id } = await w.sent('POST', '/api/portal/developers', made)

@@ -13,7 +13,7 @@ interface List {
   readonly Pages: number
 }
 
-test('tyk-sync: dump, wipe, sync and dump again give the same policies apart from storage ids and times', async (t) => {
+test('tyk-sync: policies survive dump, wipe and sync but for storage ids and times', async (t) => {
   const { call, root, clock } = await keyWorld(t)
   const path = '/api/portal/policies'
   const ask = async (method: string, at: string, body?: JsonObject) => {

@@ -14,7 +14,7 @@ const WAYS: Readonly<Record<string, (session: JsonObject) => readonly [path: str
   'basic user': (session) => ['/api/apis/keys/basic/ann', { ...session, ...PASSWORD }],
 }
 
-test('a key expires as asked or as its policies say, whichever is earlier, and lives no longer once it was sent back', async (t) => {
+test('a key expires as requested or by policy, the earlier, also after it was sent back', async (t) => {
   const world = await keyWorld(t)
   const { root, asked, clock } = world
   await world.api('shop')

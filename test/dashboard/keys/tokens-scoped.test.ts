@@ -27,7 +27,7 @@ const right = (api_id: string, ...paths: string[]): JsonObject => ({
   ...(paths.length > 0 && { allowed_urls: paths.map((path) => ({ url: `/shop/${path}`, methods: ['GET'] })) }),
 })
 
-test('of two lists of paths that differ a read shows the narrower one, and sending it back lets in no more', async (t) => {
+test('a read of two differing path lists shows the narrower, and sending it back widens nothing', async (t) => {
   const world = await worldWith(
     t,
     { wide: { shop: right('shop', 'open', 'mine'), other: right('other') } },

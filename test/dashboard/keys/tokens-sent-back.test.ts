@@ -67,7 +67,7 @@ interface Way {
 
 for (const [grant, tokenBy] of Object.entries({ byLogin, byPassword })) {
   for (const [place, wayOf] of Object.entries(WAYS)) {
-    test(`${grant}, ${place}: a narrowed token shows what is in force, and is no wider once it was sent back`, async (t) => {
+    test(`${grant}, ${place}: a narrowed token shows its effective rights, also after it was sent back`, async (t) => {
       const world = await narrowedWorld(t)
       const token = await tokenBy(world)
       const way = await wayOf(world, token)

@@ -30,7 +30,7 @@ const oas: JsonObject = {
   },
 }
 
-test('APIs are taken over with their ids, owners and organisations; one that is no good holds up no other', async (t) => {
+test('APIs are imported with ids, owners and organisations; an invalid one stops no other', async (t) => {
   const dashboard = await dashboardFor(t)
   const post = (apis: unknown) => dashboard.call('POST', '/admin/apis/import', { as: 'installation', body: { apis } })
   const answer = bodyOf(await post([classic('orders', '/orders/'), { api_definition: { api_id: 'bad' } }, oas]))
@@ -48,7 +48,7 @@ test('APIs are taken over with their ids, owners and organisations; one that is 
   for (const wrong of [undefined, {}, [7], 'x']) assertRefused(await post(wrong), 400, /^Request body is not valid/)
 })
 
-test('CORS credentials together with any origin are off in what is taken over, and the answer says so', async (t) => {
+test('an import turns CORS credentials off where any origin is allowed, and reports it', async (t) => {
   const dashboard = await dashboardFor(t)
   const old = classic('orders', '/orders/')
   const CORS = { enable: true, allowed_origins: ['*'], allow_credentials: true }

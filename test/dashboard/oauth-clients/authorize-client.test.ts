@@ -65,7 +65,7 @@ test('a code from the dashboard becomes a token at the gateway, by every spellin
   }
 })
 
-test('the issuer is that of the gateway: its address, the domain, or where it stands beside the dashboard', async (t) => {
+test('the issuer is that of the gateway: its address, the domain, or that beside the dashboard', async (t) => {
   const issuers = async (env: Record<string, string>, server = {}) => {
     const { oauth, asked, root, conclude } = await world(t, env)
     await oauth({ id: 'other', server })
@@ -203,7 +203,7 @@ test('the body may be JSON with white space before it', async (t) => {
   assert.equal(answer.status, 200, answer.text)
 })
 
-test('undo gives a redirect URI back, and no code or pushed request from before; so does undoing the undo', async (t) => {
+test('undo restores a redirect URI, but no earlier code or pushed request', async (t) => {
   const { conclude, exchange, gateway, asked, call, root, store } = await world(t)
   const authorization = `Basic ${Buffer.from('c1:s1').toString('base64')}`
   const type = 'application/x-www-form-urlencoded'
@@ -250,7 +250,7 @@ test('undo gives a redirect URI back, and no code or pushed request from before;
   assert.deepEqual(await third(), [200, 307])
 })
 
-test('with ownership on, public clients are authorized by who may create the key that their tokens are', async (t) => {
+test('with ownership on, public clients are authorized by those who may create their key', async (t) => {
   const env = { SVC_GW_PUBLICURL: PUBLIC, SVC_DB_ENABLEOWNERSHIP: 'true' }
   const { oauth, policy, asked, root, call, gateway, user } = await world(t, env)
   await oauth({ id: 'theirs' })

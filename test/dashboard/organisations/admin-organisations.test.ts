@@ -99,7 +99,7 @@ test('an organisation is refused in the words of each reason', async (t) => {
   assertRefused(await post('{'), 403, 'Request body malformed')
 })
 
-test('an organisation takes everything with it that belongs to it, of every kind, and nothing of others', async (t) => {
+test('a deleted organisation takes everything of its own with it, and nothing of others', async (t) => {
   const dashboard = await dashboardFor(t)
   const { call, store } = dashboard
   const make = () => call('POST', PATH, { as: 'installation', body: ORG }).then((answer) => String(bodyOf(answer).Meta))

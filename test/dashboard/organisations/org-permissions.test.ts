@@ -21,7 +21,7 @@ test('custom permissions start from the settings, and those of the organisation 
   assert.deepEqual(await get(), {})
 })
 
-test('a custom permission that is taken away is shown no more, and never leaves an administrator behind', async (t) => {
+test('a deleted custom permission disappears, and never leaves an administrator behind', async (t) => {
   const dashboard = await dashboardFor(t, { env })
   const admin = await dashboard.admin()
   const user = await dashboard.user({ api_developer: 'write' })

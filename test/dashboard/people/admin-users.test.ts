@@ -15,7 +15,7 @@ async function make(dashboard: TestDashboard, body: JsonObject): Promise<JsonObj
   return bodyOf(answer).Meta as JsonObject
 }
 
-test('a user without permissions is an administrator; the credential is in the message and in the user', async (t) => {
+test('a user without permissions is an administrator whose credential is in the message', async (t) => {
   const dashboard = await dashboardFor(t)
   const body = { ...ADA, org_id: dashboard.orgId }
   const made = bodyOf(await dashboard.call('POST', `${PATH}/`, { as: 'installation', body }))
@@ -106,7 +106,7 @@ test('users are refused in the words of each reason', async (t) => {
   assertRefused(await call('PUT', `${PATH}/${made.id}`, { password: 'abc' }), 400, /does not meet the rules/)
 })
 
-test('one person in several organisations has one password; who only shares the address has another', async (t) => {
+test('one person has one password in all organisations; a shared address has another', async (t) => {
   const dashboard = await dashboardFor(t, { env: { SVC_DB_ENABLEMULTIORGUSERS: 'true' } })
   const [one, two, three] = [dashboard.orgId, await dashboard.organisation(), await dashboard.organisation()]
   const first = await make(dashboard, { ...ADA, org_id: one, password: 'correct horse' })

@@ -116,7 +116,7 @@ test('one person is made in two organisations with one address, and sets the pas
   }
 })
 
-test('the bootstrap of a cluster: is the organisation there, make it, make the user, set the password', async (t) => {
+test('the bootstrap of a cluster finds or creates organisation and user, and sets the password', async (t) => {
   const dashboard = await dashboardFor(t)
   const admin = installation(dashboard)
   const { organisations } = bodyOf(await admin('GET', '/admin/organisations'))

@@ -137,7 +137,7 @@ test('an address has one account in an organisation, in others only with enable_
   }
 })
 
-test('what a body may not say is passed over: organisation, id, credential, password hash, reset right', async (t) => {
+test('members that a body may not set are ignored: organisation, id, credential, password hash', async (t) => {
   const dashboard = await dashboardFor(t)
   const admin = await dashboard.admin()
   const foreign = await dashboard.organisation()

@@ -26,7 +26,7 @@ interface List {
   readonly Pages: number
 }
 
-test('a policy is created, read by either id, listed, replaced and deleted in the words of clients', async (t) => {
+test('a policy is created, read by either id, listed, replaced and deleted', async (t) => {
   const { call, root, orgId } = await keyWorld(t)
   const made = await call('POST', `${POLICIES}/`, { as: root, body: policyOf('gold', ['orders']) })
   const _id = String((made.json as JsonObject).Message)

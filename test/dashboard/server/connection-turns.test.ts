@@ -6,7 +6,7 @@ import { startTestDashboard } from '../../worlds/dashboard/harness.ts'
 const COUNT = 600
 const statusesOf = (text: string) => text.match(/HTTP\/1\.1 \d+/g)?.length ?? 0
 
-test('pipelined requests of one connection are answered in order and take turns with those of others', async (t) => {
+test('pipelined requests are answered in order and take turns with other connections', async (t) => {
   const { port, close } = await startTestDashboard({})
   t.after(close)
   const get = (path: string) => `GET ${path} HTTP/1.1\r\nHost: a\r\n\r\n`

@@ -124,7 +124,7 @@ function partsOf(open: (ClientRequest | Socket)[], port: number, probe: () => Pr
   }
 }
 
-test('a body is charged what came of it, and addresses that were signed in have a part of the room', async (t) => {
+test('a body is charged what it cost, and known addresses have their own share', async (t) => {
   const { admin, call, port, open } = await started(t, { env: { SVC_DB_BODYBYTESINFLIGHT: String(512 * KB) } })
   const as = await admin()
   const probe = () => call('GET', '/hello')

@@ -5,7 +5,7 @@ import { ValueSchemas } from '../../../src/model/apis/check/value-schema.ts'
 import type { JsonObject } from '../../../src/model/json/json.ts'
 import { newPatternWork } from '../../../src/model/patterns/pattern-work.ts'
 
-test('parts of the work on large bodies never share a turn of the event loop; small bodies wait for none', async () => {
+test('parts of large bodies never share a turn of the event loop; small ones never wait', async () => {
   let turn = 0
   let counting = true
   const count = () => {

@@ -150,7 +150,7 @@ test('a fault of ours says nothing of its cause to the caller and all of it to t
   assert.equal(log.at(-1)?.fields.request_id, answer.headers.get('x-request-id'))
 })
 
-test('what is published is recorded with the request, reads where they are asked for, refusals always', async (t) => {
+test('publications are recorded with the request, reads on demand, refusals always', async (t) => {
   const routes = (
     parts: Parameters<typeof auditOf>[0] & { documents: import('../../../src/store/ports/ports.ts').Documents },
   ) => [

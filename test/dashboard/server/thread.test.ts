@@ -201,7 +201,7 @@ const THREAD = new URL(
   `)}`,
 )
 
-test('a thread that ends is started again with seeds of its own each time, whatever its starts fail of', async (t) => {
+test('an ended thread is started again with fresh seeds, whatever its starts fail of', async (t) => {
   const doings = ['ends', 'no seed', 'throws', 'no seed', 'fails', 'exits', 'no transfer', 'ends', 'throws', 'listens']
   let starts = 0
   const thread = await superviseThread({

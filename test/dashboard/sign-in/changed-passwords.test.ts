@@ -233,7 +233,7 @@ for (const [kind, { make, given, changes, saves }] of Object.entries(KINDS))
     }
   })
 
-test('an undone entry brings nothing back that was ended: neither by a deletion nor by a switch, an expiry or another password', async (t) => {
+test('undo restores nothing that was ended by deletion, switch, expiry or password', async (t) => {
   const world = await start(t)
   const entries: Readonly<Record<string, Way>> = {
     deletion: (_, name) => svc(world, 'DELETE', `/svc/keys/${name}?org_id=${world.orgId}`),

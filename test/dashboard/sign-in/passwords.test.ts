@@ -29,7 +29,7 @@ async function credential(world: TestDashboard, { id, email }: { id: string; ema
 
 const path = (id: string) => `/api/users/${id}/actions/reset`
 
-test('the own password is changed with the present one, which ends all sessions and leaves the credential', async (t) => {
+test('a user changes the own password, which ends all sessions and keeps the credential', async (t) => {
   const world = await signInWorld(t)
   const ada = await person(world, { user_permissions: { apis: 'read' } })
   const as = await credential(world, ada)
@@ -267,7 +267,7 @@ test('a person with the same password in several organisations changes it in all
   assert.notEqual(hashes[0], hashes[2], 'kept under a hash of its own: another password')
 })
 
-test('hashes of other products are taken over from an import alone, and bcrypt that is too costly is named', async (t) => {
+test('foreign password hashes come from an import alone; costly bcrypt is refused by name', async (t) => {
   const { parts } = await signInWorld(t)
   const argon = cheapHash(NEXT)
   const bcrypt = '$2b$12$abcdefghijklmnopqrstuuJ8q0Zc6e1y8n3m3m3m3m3m3m3m3m3m3'

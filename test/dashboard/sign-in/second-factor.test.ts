@@ -219,7 +219,7 @@ test('an organisation can require it: who has none sets it up on the way in', as
   )
 })
 
-test('a sign-in that waits for the code ends with its user, also when the user, or its group, is on again', async (t) => {
+test('a pending second factor ends with its user, also when the user is active again', async (t) => {
   const world = await signInWorld(t)
   const boss = await world.admin()
   const group_id = await world.group({ apis: 'read' })
@@ -397,7 +397,7 @@ test('whoever has a second factor shows it after single sign-on too', async (t) 
   assert.equal((await goOn(new Browser(world), ticket, {})).status, 401, 'the ticket was used')
 })
 
-test('an organisation that requires a second factor asks nobody to set one up after single sign-on', async (t) => {
+test('a required second factor is not asked for after single sign-on', async (t) => {
   const world = await signInWorld(t, { env: { SVC_DB_SSOENABLEUSERLOOKUP: 'true' } })
   const ada = await person(world)
   const boss = await signedIn(world, await person(world))

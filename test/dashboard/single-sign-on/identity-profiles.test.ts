@@ -57,7 +57,7 @@ interface Told {
   Data: JsonObject
 }
 
-test('profiles are created, listed, read in both shapes, replaced and deleted; unknown members stay', async (t) => {
+test('profiles are created, listed, read in both shapes, replaced and deleted', async (t) => {
   const { call, admin, orgId, create } = await world(t)
   const made = await create(openId({ OrgID: 'aaaaaaaaaaaaaaaaaaaaaaaa' }))
   assert.equal(made.status, 200, made.text)
@@ -77,7 +77,7 @@ test('profiles are created, listed, read in both shapes, replaced and deleted; u
   assert.deepEqual([gone.status, gone.json], [404, { Status: 'error', Error: 'Profile not found' }])
 })
 
-test('secrets are sealed, never shown, kept when they are sent blank, and taken when they are sent', async (t) => {
+test('secrets are sealed, never shown, kept when sent blank, replaced when sent', async (t) => {
   const { call, admin, create, stored, opened, store, orgId } = await world(t)
   const handler = { DashboardCredential: 'hush-1', OAuth: { Secret: 'hush-2', ClientId: 'c' } }
   await create(openId({ IdentityHandlerConfig: handler, UserGroupMapping: { 'Top Secret': 'group' } }))

@@ -139,7 +139,7 @@ test('failed tries are bounded by name and by address', async (t) => {
   assert.equal((await signIn('ada', 'right')).status, 303)
 })
 
-test('a form on another site is refused; Basic authentication counts only where the profile takes it', async (t) => {
+test('forms of other sites are refused; Basic counts only where the profile allows it', async (t) => {
   const dashboard = await world(t)
   const foreign = await dashboard.signIn('ada', 'right', { origin: 'https://evil.example' })
   assert.equal(foreign.status, 403)
@@ -149,7 +149,7 @@ test('a form on another site is refused; Basic authentication counts only where 
   assert.equal((await other.call('POST', '/auth/ad/ADProvider', { headers: basic })).status, 303)
 })
 
-test('a directory that is away, silent, private or not trusted is refused and says so in the log alone', async (t) => {
+test('a missing, silent, private or untrusted directory is refused, with the reason in the log', async (t) => {
   const silent = createServer()
   const sockets = new Set<Socket>()
   silent.on('connection', (socket) => sockets.add(socket.on('error', () => undefined)))

@@ -40,21 +40,17 @@ test('a browser signs in at an OpenID provider and is let in with its groups', q
   assert.deepEqual((await sessionIn(dashboard, carl.browser))?.user.permissions, { apis: 'read' })
 })
 
-test(
-  'the request to the provider has state, nonce and PKCE, and its cookie is for this profile alone',
-  quiet,
-  async (t) => {
-    const dashboard = await world(t, {})
-    const begun = await new Browser().visit(dashboard.base + START)
-    const asked = new URL(locationOf(begun)).searchParams
-    assert.equal(asked.get('code_challenge_method'), 'S256')
-    for (const name of ['state', 'nonce', 'code_challenge']) assert.match(asked.get(name) ?? '', /^[\w-]{43}$/, name)
-    assert.equal(asked.get('scope'), 'openid email profile')
-    const [cookie = ''] = begun.headers.getSetCookie()
-    assert.match(cookie, /^gatehouse_sso=[\w-]+; Path=\/auth\/staff; Max-Age=600; HttpOnly; SameSite=Lax$/)
-    assert.ok(!cookie.includes(asked.get('state')!))
-  },
-)
+test('the request to the provider has state, nonce and PKCE, and a cookie of its own', quiet, async (t) => {
+  const dashboard = await world(t, {})
+  const begun = await new Browser().visit(dashboard.base + START)
+  const asked = new URL(locationOf(begun)).searchParams
+  assert.equal(asked.get('code_challenge_method'), 'S256')
+  for (const name of ['state', 'nonce', 'code_challenge']) assert.match(asked.get(name) ?? '', /^[\w-]{43}$/, name)
+  assert.equal(asked.get('scope'), 'openid email profile')
+  const [cookie = ''] = begun.headers.getSetCookie()
+  assert.match(cookie, /^gatehouse_sso=[\w-]+; Path=\/auth\/staff; Max-Age=600; HttpOnly; SameSite=Lax$/)
+  assert.ok(!cookie.includes(asked.get('state')!))
+})
 
 test('an answer is taken once, and only in the browser that asked', quiet, async (t) => {
   const dashboard = await world(t, { ada: { email: 'ada@example.test' } })

@@ -85,7 +85,7 @@ const CHANGES: readonly Change[] = [
   },
 ]
 
-test('what single sign-on opened ends with what opened it, and has the rights that this gives now', async (t) => {
+test('a session of single sign-on ends with its opener and has its present rights', async (t) => {
   const accounts = {
     guest: { email: 'guest@example.test', email_verified: true, groups: ['readers'] },
     user: { email: 'user@example.test', email_verified: true, groups: ['readers'] },

@@ -78,7 +78,7 @@ test('whoever signs out here is sent to sign out at the identity provider', asyn
   }
 })
 
-test('without log-out at the identity provider, and after other sign-ins, signing out leads nowhere', async (t) => {
+test('without log-out at the provider, signing out leads nowhere', async (t) => {
   const w = await world(t, { metadata: (xml) => xml.replace(/<[^>]*SingleLogoutService[^>]*>/g, '') })
   const browser = await w.signedIn({ email: ADA })
   const url = new URL(`${w.base}/api/session`)
@@ -89,7 +89,7 @@ test('without log-out at the identity provider, and after other sign-ins, signin
   assert.equal((await w.leave({ email: ADA })).status, 403)
 })
 
-test('the identity provider ends the sessions that it names, in every browser, and gets its answer', async (t) => {
+test('the provider ends the sessions that it names, in every browser, and gets its answer', async (t) => {
   const w = await world(t)
   const [first, second, third] = [
     await w.signedIn({ email: ADA, sessionIndex: 's-1' }),

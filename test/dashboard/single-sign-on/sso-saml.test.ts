@@ -227,7 +227,7 @@ test('a response is taken once, and only for the browser that asked', async (t) 
   assert.match(whyRefused(dashboard), /none of our requests/)
 })
 
-test('a response of more tags than anybody needs is refused before it is read, one of many groups is not', async (t) => {
+test('a response of too many tags is refused unread, one of many groups is accepted', async (t) => {
   const dashboard = await world(t)
   const browser = new Browser()
   const respond = async (groups: readonly string[], wrong: Wrong = {}) => {
@@ -300,7 +300,7 @@ test('with a stored certificate requests are signed', async (t) => {
   assert.match(whyRefused(dashboard), /CertLocation/)
 })
 
-test('metadata by address: fetched within bounds, refused on private networks and where it is none', async (t) => {
+test('metadata are fetched within bounds and refused from private networks', async (t) => {
   const idp = new SamlIdp(PAIR)
   let asked = 0
   const server = createServer((request, response) => {

@@ -142,7 +142,7 @@ test('a payload that is not valid is refused', async (t) => {
   assert.equal((await call('POST', '/admin/sso', { body: {} })).status, 401)
 })
 
-test('with nothing configured a guest is an administrator, and the log warns; deny_without_mapping refuses', async (t) => {
+test('without mapping a guest is an administrator; deny_without_mapping refuses', async (t) => {
   const open = await world(t)
   const session = await open.enter({ EmailAddress: 'ada@example.test' })
   assert.equal(session.user.is_admin, true)
@@ -272,7 +272,7 @@ test('the default group and the default rights', async (t) => {
   await assert.rejects(both, /given twice/)
 })
 
-test('with the look-up on, a registered user comes as itself; only registered ones where that is asked for', async (t) => {
+test('with the look-up on, registered users come as themselves, or alone where required', async (t) => {
   const { user, group, enter, nonce, tap, organisation, store } = await world(t, { SVC_DB_SSOENABLEUSERLOOKUP: 'true' })
   const ada = await user({ apis: 'read' })
   const admin = await user({ IsAdmin: 'admin' })
@@ -303,7 +303,7 @@ test('with the look-up off, an address of a user and SSOOnlyForRegisteredUsers c
   assert.deepEqual(ids(session), { apis: 'read' })
 })
 
-test('POST /api/sso: for the own organisation, where single sign-on is enabled, by who may write users', async (t) => {
+test('POST /api/sso needs enabled single sign-on and the right to write users', async (t) => {
   const { call, user, admin, orgId, organisation, tap } = await world(t)
   const caller = await admin()
   const ask = (as: Parameters<typeof user>[0] | typeof caller, body: object) =>

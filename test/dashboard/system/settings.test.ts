@@ -25,7 +25,7 @@ test('settings are shown with where they come from, and secrets masked', async (
   assert.equal((await call('GET', '/api/system/settings', { as: await user({ apis: 'write' }) })).status, 403)
 })
 
-test('the address of the gateway: the public one, else the host of the caller at the port of the settings', async (t) => {
+test('the gateway address is the public one, else the caller’s host at the set port', async (t) => {
   const url = async (env: Record<string, string>, host = 'box.test:3000') => {
     const { call, user } = await world(t, env)
     const { json } = await call('GET', '/api/system/address', { as: await user({ log: 'read' }), headers: { host } })

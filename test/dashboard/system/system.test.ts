@@ -71,7 +71,7 @@ test('rules of the rule engine are kept, and refused where somebody counts on th
   assert.deepEqual((await call('GET', '/api/org/opa', { as: admin })).json, { open_policy: { enabled: false, rules } })
 })
 
-test('certificates that end are told of: a warning at 30 days, critical at 7, of the own organisation', async (t) => {
+test('expiring certificates are reported: warning at 30 days, critical at 7', async (t) => {
   const { call, admin, parts, clock, orgId, user, organisation } = await world(t)
   const { cert } = selfSigned('api.example.org')
   const { id } = await addCertificate(parts, { pem: cert, orgId, actor: 'test' })

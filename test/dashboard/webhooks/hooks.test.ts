@@ -195,7 +195,7 @@ interface Told {
   data: JsonObject
 }
 
-test('whoever asked to is told of APIs and keys, durably, once for each receiver, without secrets', async (t) => {
+test('events reach each receiver once, durably and without secrets', async (t) => {
   const { call, admin, hook, store, clock, orgId } = await world(t)
   const [forOrg, forHook] = [await receiver(t), await receiver(t)]
   const organisation = (await store.documents.get('organisation', orgId as DocumentId))!
@@ -248,7 +248,7 @@ test('whoever asked to is told of APIs and keys, durably, once for each receiver
   await eventually('the outbox is empty', async () => (await store.outbox.nextAt()) === undefined)
 })
 
-test('a message is kept while its receiver fails, follows the webhook to its new address, and goes with it', async (t) => {
+test('a message waits for its receiver, follows the webhook, and is deleted with it', async (t) => {
   const { call, admin, hook, store, clock, orgId } = await world(t)
   const gateway = await startTestGateway({ store, clock, env: OPEN })
   t.after(() => gateway.close())

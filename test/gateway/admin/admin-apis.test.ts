@@ -178,7 +178,7 @@ test('enable_duplicate_slugs stores the second one, unserved until the path is f
   assert.deepEqual(await states(gate), { second: 'loaded' })
 })
 
-test('with enable_duplicate_slugs the API that held a contested path before a restart holds it after', async (t) => {
+test('with enable_duplicate_slugs a contested path stays with its API over a restart', async (t) => {
   const clock = new FakeClock()
   const store = openMemoryStore({ clock })
   t.after(() => store.close())

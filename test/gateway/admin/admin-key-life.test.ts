@@ -129,7 +129,7 @@ test('rotation gives a new key with the counts of the old one, which is unknown 
   assert.equal(seen(await gate.svc('GET', `/svc/keys/${again}`)).quota_remaining, 1)
 })
 
-test('expiry: a new key cannot be expired, a changed one can; key_expires_in counts at creation only', async (t) => {
+test('a new key cannot be expired, a changed one can; key_expires_in counts at creation', async (t) => {
   const gate = await withApi(t)
   const nowS = Math.floor(gate.clock.wall() / 1000)
   const past = await gate.svc('POST', '/svc/keys', { access_rights: rightsOn('orders'), expires: nowS - 1 })

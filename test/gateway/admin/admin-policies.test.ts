@@ -112,7 +112,7 @@ test('lists are paged on request', async (t) => {
   assert.equal(((await gate.svc('GET', '/svc/policies')).json as unknown[]).length, 103)
 })
 
-test('an id by which two organisations know a policy is named as ambiguous, and each finds its own', async (t) => {
+test('an id that two organisations use for a policy is ambiguous, and each finds its own', async (t) => {
   const gate = await start(t)
   const ours = { org_id: 'ours', rate: 1, per: 1 }
   assert.equal((await gate.svc('POST', '/svc/policies', { ...ours, id: 'gold', name: 'ours' })).status, 200)

@@ -10,7 +10,7 @@ import { startTestGateway } from '../../worlds/base/harness.ts'
 import { oasApi, rightsOn } from '../../worlds/gateway/admin-fixtures.ts'
 import { startOrigin } from '../../worlds/servers/origin.ts'
 
-test('what was made through the administration API is there after a restart, on the embedded store', async (t) => {
+test('objects of the administration API survive a restart on the embedded store', async (t) => {
   const path = mkdtempSync(join(tmpdir(), 'gatehouse-admin-'))
   t.after(() => rmSync(path, { recursive: true }))
   const origin = await startOrigin()

@@ -192,7 +192,7 @@ const told = (before: All, after: All) =>
     .map((name) => `${name}:\n  ${JSON.stringify(before.get(name))}\n  ${JSON.stringify(after.get(name))}`)
     .join('\n')
 
-test('whatever a read shows is written back without a change, and with one member changed nothing else is', async (t) => {
+test('a read can be written back unchanged, and one edited member changes nothing else', async (t) => {
   const gate = await filled(t)
   const flaws: string[] = []
   let count = 0
@@ -267,7 +267,7 @@ function identityOf(value: JsonObject | undefined): string {
   return JSON.stringify([kind, id, hash, orgId, clientId, family, own.org_id, named[String(kind)] ?? []])
 }
 
-test('an identifier of another object in a body reaches neither that object nor the identity of this one', async (t) => {
+test('an identifier of another object in a body reaches neither that object nor this id', async (t) => {
   const gate = await filled(t)
   const flaws: string[] = []
   let count = 0

@@ -45,7 +45,7 @@ test('with a control port /svc/ and /metrics are unknown paths on the traffic po
   }
 })
 
-test('without a control port all of them are on the traffic port, and /metrics asks for the secret', async (t) => {
+test('without a control port the calls are on the traffic port, and /metrics needs the secret', async (t) => {
   const gateway = await startTestGateway()
   t.after(() => gateway.close())
   assert.equal(gateway.gateway.controlPort, undefined)

@@ -9,7 +9,7 @@ import { openParts } from '../../worlds/publish/stored.ts'
 
 const from = (address: string) => ({ 'x-forwarded-for': address })
 
-test('guesses at the gateway secret are slowed by address, wherever and under whatever name it is shown', async (t) => {
+test('guesses at the gateway secret are throttled by address, under every spelling', async (t) => {
   const gate = await startTestGateway({
     clock: new FakeClock(Date.now()),
     env: { SVC_GW_TRUSTEDPROXIES: '127.0.0.1', SVC_COMPAT_VENDORALIASES: 'acme' },

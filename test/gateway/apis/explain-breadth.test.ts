@@ -80,7 +80,7 @@ async function open(
   return { at, key, steps }
 }
 
-test('explain names every step of the breadth in its order, says what each would do, and does none of it', async (t) => {
+test('explain names every step in order with its effect, and runs none', async (t) => {
   const { at, steps } = await open(t)
   const told = await steps({ method: 'POST', url: '/all/whole' })
   const hosts = [new URL(at.origin.url).host]

@@ -12,7 +12,7 @@ function parses(text: string): boolean {
   }
 }
 
-test('the place of a fault is the end of the longest beginning that more text could still make whole', () => {
+test('a syntax fault is placed at the end of the longest valid beginning', () => {
   for (const [text, at] of [
     ['{"a":1,}', 7],
     ['{"a":[1,2}', 9],

@@ -98,7 +98,7 @@ test('a new, a changed, a renamed and a removed file are taken over while reques
   assert.equal(await f.node('a'), undefined)
 })
 
-test('a broken edit leaves the last good definition in service, and log and node say file, line and reason', async (t) => {
+test('a broken edit keeps the last good definition, and log and node name file and line', async (t) => {
   const f = await follow(t, { 'a.json': versioned('a', '1', DEAD), 'y.yaml': stringify(versioned('y', '1', DEAD)) })
   f.write('a.json', '{\n  "openapi": "3.0.3",\n  "info": }\n')
   const line = await f.logged(/a\.json/)
@@ -143,7 +143,7 @@ test('half a file is refused, and the whole of it taken over when it has been wr
   await f.shows('/a/x', '2')
 })
 
-test('of two files for one listen path the first is served; the other waits for the place and says so', async (t) => {
+test('the first of two files for one listen path is served; the other waits and says so', async (t) => {
   const f = await follow(t, {
     'a.json': defined({ id: 'a', path: '/same/', url: DEAD, global: answering('X-Rev', 'a') }),
   })
@@ -224,7 +224,7 @@ test('a folder that is not there stops the start and names the setting', async (
   await assert.rejects(startTestGateway({ env: { SVC_GW_APPPATH: '/nowhere/at/all' } }), /SVC_GW_APPPATH/)
 })
 
-test('APIs that come from files are listed and read beside the stored ones, and cannot be changed there', async (t) => {
+test('APIs from files are listed and read with the stored ones, and are read-only', async (t) => {
   const { gateway, write } = await follow(t, { 'a.json': classic('filed', '/filed/', 'http://127.0.0.1:9/') })
   const stored = { name: 'Stored', api_id: 'stored', active: true, use_keyless: true }
   const proxy = { listen_path: '/stored/', target_url: 'http://127.0.0.1:9/' }

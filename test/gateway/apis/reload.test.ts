@@ -105,7 +105,7 @@ for (const { name, open: openStore } of STORES) {
     assert.ok(load.answered > EDITS, String(load.answered))
   })
 
-  test(`${name}: an edit that does not compile leaves the last good one serving, and the node says why`, async (t) => {
+  test(`${name}: an edit that does not compile keeps the last good one, and the node says why`, async (t) => {
     const store = openStore()
     const { gateway, put, rev, node } = await open(t, store)
     await put('a', '1')

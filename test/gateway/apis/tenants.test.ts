@@ -277,7 +277,7 @@ for (const active of [true, false]) {
   })
 }
 
-test('an API cannot move to another organisation, and keeps its listen path while it is switched off', async (t) => {
+test('an API stays in its organisation and keeps its listen path while inactive', async (t) => {
   const { origin, gateway } = await world(t)
   const at = (org: string, listenPath: string, active = true): Drawn => ({
     ...drawnOf({ path: listenPath }),
@@ -437,7 +437,7 @@ test('an organisation extends its path although the id of an API of others is it
   assert.equal(metadata.status, 200, 'answers beside a longer listen path')
 })
 
-test('a definition that cannot be served keeps its listen path from other organisations, from the start on', async (t) => {
+test('an unserved definition keeps its listen path from other organisations', async (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'gatehouse-tenants-'))
   t.after(() => rmSync(folder, { recursive: true, force: true }))
   const { origin, gateway } = await world(t)

@@ -52,7 +52,7 @@ const session = (certificate: string, more: JsonObject = {}): JsonObject => ({
   ...more,
 })
 
-test('a key made for a client certificate is used by whoever has that certificate, and by nobody else', async (t) => {
+test('a key for a client certificate works with that certificate alone', async (t) => {
   const { gate, status } = await open(t)
   assert.equal(await status(ANN), 403)
   const made = await gate.svc('POST', '/svc/keys/create', session(ANN.fingerprint, { alias: 'ann' }))
@@ -90,7 +90,7 @@ test('such a key is limited like any other, keeps its certificate, and is not ro
     assert.equal((await gate.svc('POST', '/svc/keys/create', session(bad))).status, 400, bad)
 })
 
-test('such a key ends with the stored certificate, and is not there again when that is stored again', async (t) => {
+test('a certificate key ends with the stored certificate for good', async (t) => {
   const { gate, status } = await open(t)
   const store = async () => {
     const added = await gate.svc('POST', '/svc/certs', ANN.cert as never)
@@ -172,7 +172,7 @@ function overHttp2(t: TestContext, gate: TestGateway) {
     })
 }
 
-test('a certificate counts from its first to its last second, whatever the connection that it came over', async (t) => {
+test('a certificate is valid from its first to its last second on open connections too', async (t) => {
   const { gate } = await open(t)
   const made = await gate.svc('POST', '/svc/keys/create', session(HOUR.fingerprint))
   assert.equal(made.status, 200, made.text)

@@ -127,7 +127,7 @@ const challengeOf = ({ fields }: Message) =>
   fields.flatMap(([name, value]) => (name === 'www-authenticate' ? [value] : [])).join()
 
 describe('a credential', () => {
-  test('property: is taken from any one place, and refused when it is in two or given twice, by every method', async (t) => {
+  test('property: one place is accepted, two places or repeats are refused, by every method', async (t) => {
     const { gate, origin, good } = await start(t)
     const ask = async (head: string) => {
       const client = await Client.connect(gate.port)

@@ -65,7 +65,7 @@ function signed(draft: Draft): string {
   return `Signature keyId="${draft.keyId}",algorithm="${algorithm}",headers="${covers}",signature="${encode(signature)}"`
 }
 
-test('a request that is signed with the secret of its key is let in; it is known by its key from there on', async (t) => {
+test('a request signed with the secret of its key is accepted and known by the key', async (t) => {
   const { status, origin, gate, keyId } = await world(t, { strip_auth_data: true }, { rate: 6, per: 60, alias: 'ann' })
   assert.equal(await status(), 200)
   assert.equal(origin.seen.at(-1)!.headers.authorization, undefined)
@@ -119,7 +119,7 @@ test('whatever does not prove the secret over method, path and date is refused',
   assert.equal(await status(), 200)
 })
 
-test('the definition says which algorithms and how much time; unknown algorithms are refused by name', async (t) => {
+test('the definition sets algorithms and clock skew; unknown algorithms are refused by name', async (t) => {
   const more = { hmac_allowed_algorithms: ['HMAC-SHA1'], hmac_allowed_clock_skew: 1000 }
   const { status, gate, api } = await world(t, more)
   const at = (ms: number) => ({ date: new Date(1_700_000_000_000 + ms).toUTCString() })

@@ -102,7 +102,7 @@ const claim = fc.oneof(
 )
 
 for (const [index, place] of PLACES.entries())
-  test(`property: a policy or scope claim at ${place.policy} and ${place.scope} that is there and gives nothing is refused`, async (t) => {
+  test(`property: an empty policy or scope claim at ${place.policy} and ${place.scope} is refused`, async (t) => {
     const { get } = await jwtWorld(t, (origin) =>
       index === 0 ? oasApi(origin.url, place) : jwtApi(origin, classicApiOf(place, index === 1)),
     )
@@ -121,7 +121,7 @@ for (const [index, place] of PLACES.entries())
   })
 
 describe('claims that are there and mean nothing', () => {
-  test('are refused with 403 and the error that RFC 6750 has for it; without the claim the policies of the API hold', async (t) => {
+  test('are refused with 403 and the RFC 6750 error; without the claim the API’s policies apply', async (t) => {
     const { get } = await jwtWorld(t, (origin) => jwtApi(origin, classicApiOf(PLACES[1]!, false)))
     assert.equal((await get(`Bearer ${hsToken()}`)).status, 200)
     assert.equal((await get(`Bearer ${hsToken(claims({ auth: {} }))}`)).status, 200)
@@ -215,7 +215,7 @@ describe('lists of claims', () => {
         }
     })
 
-  test('of who calls: the first claim that is there counts; none, or one that names nobody, is refused', async (t) => {
+  test('of who calls: the first present claim counts; none, or an empty one, is refused', async (t) => {
     const { get } = await jwtWorld(t, (origin) =>
       jwtApi(origin, {
         jwt_identity_base_field: 'user',

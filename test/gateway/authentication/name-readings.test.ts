@@ -75,7 +75,7 @@ const header = fc
   )
   .map((all) => all.join(''))
 
-test('property: no upstream reads a credential that was not verified, under any spelling of its name', async (t) => {
+test('property: no upstream reads an unverified credential under any spelling', async (t) => {
   const { gate, origin, key } = await world(t)
   const forged = fc.oneof(
     parameter.map((name) => ({ in: 'query', name }) as const),

@@ -56,7 +56,7 @@ async function world(t: TestContext) {
   return { origin, gate, rows, good }
 }
 
-test('one credential of a kind in one request, whatever the method, the field and the version of HTTP', async (t) => {
+test('one credential of a kind in a request, by every method, field and HTTP version', async (t) => {
   const { gate, origin, rows, good } = await world(t)
   for (const version of VERSIONS) {
     for (const { id, method, header } of rows) {

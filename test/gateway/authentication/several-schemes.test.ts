@@ -90,7 +90,7 @@ const all = [{ key: [], token: [], login: [] }]
 const either = [{ key: [], login: [] }, { token: [] }]
 const compliant = (more: JsonObject = {}): JsonObject => ({ securityProcessingMode: 'compliant', ...more })
 
-test('schemes of one requirement must all be met; the definition says which one gives the session', async (t) => {
+test('all schemes of a requirement must be met; the definition names the session’s', async (t) => {
   for (const [provider, alias] of [
     ['auth_token', 'the key'],
     ['jwt_claim', 'the token'],

@@ -251,7 +251,7 @@ function besideOf(valid: AuthMethod, other: AuthMethod): Pairs {
   return BESIDE[other].filter(([name]) => !own.has(name))
 }
 
-test('all methods of an AND are verified, one that shares its place with the one that was checked is', async (t) => {
+test('all methods of an AND are verified, also those that share a place', async (t) => {
   const at = await world(t)
   await at.publish('and', [['token', 'basic'], ['jwt']])
   await at.publish('and-strip', [['token', 'basic'], ['jwt']], { strip_auth_data: true })
@@ -282,7 +282,7 @@ test('all methods of an AND are verified, one that shares its place with the one
     assert.deepEqual(await send('/shared/x', [['Authorization', text]]), [false, text === login, text === jwt])
 })
 
-test('the other places of a method are unverified, under any name that an upstream reads as theirs', async (t) => {
+test('other places of a method are unverified under every name that upstreams accept', async (t) => {
   const at = await world(t)
   const names = { auth_header_name: 'X-My-Key', param_name: 'my.key', cookie_name: 'my.key' }
   await at.publish('one', [['token']], {}, names)
@@ -324,7 +324,7 @@ test('the other places of a method are unverified, under any name that an upstre
   assert.ok(seen(at).includes('Signature keyId='), seen(at))
 })
 
-test('an internal API hands on what the API before it has verified, and nothing else of its methods', async (t) => {
+test('an internal API passes on verified credentials of the API before it, and no others', async (t) => {
   const at = await world(t)
   await at.publish('inside', [['token'], ['jwt']], { internal: true })
   const to = { proxy: { listen_path: '/open/', target_url: 'svc://inside/', strip_listen_path: true } }

@@ -27,7 +27,7 @@ const user = (more: JsonObject = {}): JsonObject => ({
 const hashOf = (name: string, orgId = '') =>
   basicUserHash({ sealKey: Buffer.alloc(32, 7) }, orgId, name).toString('hex')
 
-test('a session with a password under a name is a user: stored, shown, changed and deleted by the name', async (t) => {
+test('a session with a name and a password is a user under that name', async (t) => {
   const gate = await withApi(t)
   const made = await gate.svc('POST', '/svc/keys/bob', user({ alias: 'b' }))
   assert.deepEqual(seen(made), { key: '', status: 'ok', action: 'added', key_hash: hashOf('bob') })

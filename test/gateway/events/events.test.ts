@@ -96,7 +96,7 @@ const telling =
     ...more,
   })
 
-test('refusals of real requests are told, each by its name, with the hash of the key and nothing secret', async (t) => {
+test('refusals raise events by name, with the hash of the key and no secret', async (t) => {
   const { gateway, clock, receiver, told, key } = await open(
     t,
     telling(NAMES.filter((name) => !name.startsWith('Token') && name !== 'TriggerExceeded')),
@@ -159,7 +159,7 @@ test('a request for no version is told of as such', async (t) => {
   )
 })
 
-test('keys that are made, changed and deleted are told to the APIs of their organisation that they name', async (t) => {
+test('changes of keys raise events at the APIs of their organisation that they name', async (t) => {
   const { gateway, receiver, told, key } = await open(t, telling(NAMES))
   const foreign = { org_id: newDocumentId(1), access_rights: rights('k'), alias: 'of another organisation' }
   assert.equal((await gateway.svc('POST', '/svc/keys/create', foreign)).status, 200)
@@ -178,7 +178,7 @@ test('keys that are made, changed and deleted are told to the APIs of their orga
   assert.ok(!JSON.stringify(receiver.received).includes(made.key))
 })
 
-test('each share of a quota is told once in a period, however many ask at once, and again in the next', async (t) => {
+test('each share of a quota raises one event in a period, under any concurrency', async (t) => {
   const { gateway, clock, told, key, count } = await open(t, telling(['TriggerExceeded']), {
     SVC_GW_MONITOR_GLOBALTRIGGERLIMIT: '90',
   })
@@ -203,7 +203,7 @@ test('each share of a quota is told once in a period, however many ask at once, 
   assert.equal(await count('svc_events_told_total'), 4)
 })
 
-test('a receiver is told nothing of the same before its cooldown is over; what it was spared is counted', async (t) => {
+test('a receiver gets no repetition within its cooldown, and the count of what it missed', async (t) => {
   const { gateway, clock, told, key, count } = await open(
     t,
     telling(['AuthFailure', 'QuotaExceeded'], { event_timeout: 30 }),

@@ -125,7 +125,7 @@ test('a body over the bound is refused in any framing, before modules and upstre
   assert.equal(at.origin.seen.length, 2)
 })
 
-test('a function is shown the body where its entry says so alone, and sees what the one before made of it', async (t) => {
+test('a module gets the body only on request, as the one before left it', async (t) => {
   const at = await worldOf(
     t,
     `export const first = (x: any) => { x.body = new Uint8Array([...x.body, 33]) }

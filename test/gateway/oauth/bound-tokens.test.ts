@@ -140,7 +140,7 @@ function headersFor({ proof }: World, way: Way, path: string, token: string): Re
   return { authorization, ...(dpop !== undefined && { dpop }) }
 }
 
-test('a token of ours that is bound opens an API with any method that takes it with the right proof, and in no other way', async (t) => {
+test('a bound token opens an API of any method with the right proof alone', async (t) => {
   for (const format of ['jwt', 'opaque']) {
     const made = await start(t, { accessTokenFormat: format })
     const bound = await made.own()
@@ -200,7 +200,7 @@ test('each part of a batch proves its token for itself', async (t) => {
   )
 })
 
-test('property: whatever the cnf of a foreign token holds, it is let in when all of it is proved, and else refused', async (t) => {
+test('property: a foreign token is accepted when everything in its cnf is proved', async (t) => {
   const made = await start(t)
   let count = 0
   const mine = made.key.thumbprint
@@ -237,7 +237,7 @@ test('property: whatever the cnf of a foreign token holds, it is let in when all
   )
 })
 
-test('a token of ours that was revoked is refused where an API takes it as a JSON Web Token, at once', async (t) => {
+test('a revoked token of ours is refused at once where an API takes JSON Web Tokens', async (t) => {
   const made = await start(t)
   const { gateway } = made.world
   const revoke = (token: string) =>

@@ -81,7 +81,7 @@ for (const [what, method, path, body] of [
   })
 }
 
-test('a token that is revoked is refused by the very next request; the others of its client go on', async (t) => {
+test('a revoked token is refused by the next request; others of its client stay valid', async (t) => {
   const gate = await withClient(t)
   const [one, other] = [await token(gate), await token(gate)]
   assert.deepEqual([await use(gate, one), await use(gate, other)], [200, 200])
@@ -104,7 +104,7 @@ test('what leaves the tokens alone: another secret, another description, an edit
   assert.equal((await tokens(gate, { grant_type: 'client_credentials' })).status, 401)
 })
 
-test('a user made by the keys call gets a token by the password, until the user is switched off or gone', async (t) => {
+test('a user of the keys call gets tokens by password until deactivated or deleted', async (t) => {
   const gate = await withClient(t)
   const user = { access_rights: rightsOn('orders'), basic_auth_data: { password: PASSWORD } }
   const grant = (password = PASSWORD) => tokens(gate, { grant_type: 'password', username: 'bob', password })

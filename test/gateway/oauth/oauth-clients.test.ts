@@ -210,7 +210,7 @@ test('tokens are listed by their hash while they live, all at once or in pages o
   assert.deepEqual((await gate.svc('GET', '/svc/oauth/clients/orders/nobody/tokens')).json, [])
 })
 
-test('a token is revoked by value or hash, of its own client only; a refresh token with its grant', async (t) => {
+test('a token is revoked by value or hash by its own client; a refresh token with its grant', async (t) => {
   const gate = await withApis(t)
   const { client_id: id } = await made(gate, { client_id: 'app' })
   await made(gate, { client_id: 'other' })

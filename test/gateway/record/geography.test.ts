@@ -57,7 +57,7 @@ test('an address has the place that the file says, and none where the file says 
   }
 })
 
-test('a changed file is reloaded; a missing or damaged one is reported, and the last good one stays', async (t) => {
+test('a changed file is reloaded; a missing or damaged one is reported and ignored', async (t) => {
   const file = join(temporaryFolder(t), 'city.mmdb')
   const { log, said } = quiet()
   const geography = new Geography(file, log)
@@ -90,7 +90,7 @@ test('more addresses than are remembered are all answered right', async (t) => {
   }
 })
 
-test('hits are told apart by country and records name the place; a key has a bounded number of countries', async (t) => {
+test('hits have countries, records the place, and a key a bounded number of countries', async (t) => {
   const file = join(temporaryFolder(t), 'city.mmdb')
   const many = Array.from({ length: 40 }, (_, i) => {
     const code = String.fromCharCode(65 + (i % 26)) + String.fromCharCode(65 + Math.floor(i / 26))

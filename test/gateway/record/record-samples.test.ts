@@ -17,7 +17,7 @@ async function numbered(store: ScriptedHits, room?: Partial<HitLogOptions>): Pro
   return { book, cell }
 }
 
-test('a cell that comes again gets a number, and its requests are handed over one by one from then on', async () => {
+test('a repeated cell gets a number, and later requests are handed over one by one', async () => {
   const store = new ScriptedHits()
   const { book, cell } = await numbered(store)
   for (let i = 0; i < 10; i++) cell.add(404, 2, -1, NOON + i)
@@ -27,7 +27,7 @@ test('a cell that comes again gets a number, and its requests are handed over on
   assert.equal(book.storedRows, 12)
 })
 
-test('requests that failed to be stored wait as they are, and are counted in rows when the log is full', async () => {
+test('failed hits wait as they are, and become rows when the log is full', async () => {
   const store = new ScriptedHits()
   const { book, cell } = await numbered(store, { blockSamples: 4, blocks: 2 })
   store.failing = true

@@ -231,7 +231,7 @@ test(`${REQUESTS} requests of every kind, many at once: each is counted once, as
   }
 })
 
-test('what happens in two hours is counted in two rows, and an hour begins at its first millisecond', async (t) => {
+test('hits of two hours are two rows, and an hour begins at its first millisecond', async (t) => {
   const { gateway, recorded } = await open(t)
   const hourMs = 3_600_000
   const toEdge = hourMs - (gateway.clock.wall() % hourMs)
@@ -280,7 +280,7 @@ test('a session field that only records shows: alias, tags, policies, metadata o
   ])
 })
 
-test('a client that leaves before its answer is counted as 499, one that leaves within it with its status', async (t) => {
+test('a client that leaves before its answer counts as 499, later with its status', async (t) => {
   const { gateway, origin, recorded } = await open(t)
   const inFlight = async () => {
     const { text } = await gateway.svc('GET', '/metrics')

@@ -109,7 +109,7 @@ const requests = fc.array(
   { minLength: 4, maxLength: 12 },
 )
 
-test('of paths that fit a request equally well the stricter operation serves it, in any order of the document', async (t) => {
+test('of equally good paths the stricter operation serves, in any order', async (t) => {
   const [gateway, origin] = await openGateway(t)
   const pairs = [
     ['/a{x}', '/{p}.{q}', '/a.json', undefined],

@@ -199,7 +199,7 @@ test('a JSON text is flawed when, and only when, it names a member twice or nest
   )
 })
 
-test('the type that an Accept field gets is one that it takes, and none that it takes is liked better', () => {
+test('the chosen type is one that the Accept field takes, and the best of them', () => {
   const types = ['application/json', 'application/xml', 'text/plain']
   const range = fc.tuple(
     fc.constantFrom(...types, 'application/*', 'text/*', '*/*', 'image/png'),

@@ -58,7 +58,7 @@ test('a check holds for every path that the request may be for its upstream', as
   }
 })
 
-test('operations that change a request in different ways are not joined: what may be for either is refused', async (t) => {
+test('operations that edit a request differently are not joined: ambiguous ones are refused', async (t) => {
   const edits: Record<string, [JsonObject, JsonObject | undefined]> = {
     removed: [
       { transformRequestHeaders: { ...ON, remove: ['X-Role'] } },

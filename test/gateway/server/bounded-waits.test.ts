@@ -7,7 +7,7 @@ import { startTestGateway } from '../../worlds/base/harness.ts'
 import { rightsOn } from '../../worlds/gateway/admin-fixtures.ts'
 import { SlowStore } from '../../worlds/gateway/slow-store.ts'
 
-test('no call below /svc/ waits for a node that is stuck: the answer says that it is not done yet', async (t) => {
+test('no call below /svc/ waits for a stuck node: its answer says so', async (t) => {
   const store = new SlowStore(openMemoryStore())
   t.after(() => store.close())
   const gateway = await startTestGateway({ store, settleWithinMs: 40 })

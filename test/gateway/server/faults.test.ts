@@ -71,7 +71,7 @@ const UPSTREAMS: Readonly<Record<string, (socket: Socket) => void>> = {
 }
 
 for (const [what, talk] of Object.entries(UPSTREAMS)) {
-  test(`an upstream that ${what} is 502, under the older statuses 500, and the next request is served anew`, async (t) => {
+  test(`an upstream that ${what} is 502, or 500 with legacy statuses, and the next request works`, async (t) => {
     for (const [env, status] of [
       [{}, 502],
       [LEGACY, 500],

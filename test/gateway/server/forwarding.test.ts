@@ -44,7 +44,7 @@ test('a request without an authority hands none on, also behind one that had one
   assert.deepEqual(seen, ['127.0.0.1 | http | one.example', '127.0.0.1 | http | none'])
 })
 
-test('what a client claims of forwarding is replaced, once or several times, beside requests without', async (t) => {
+test('forwarding fields of a client are replaced, single or repeated', async (t) => {
   const claims =
     'X-Forwarded-For: 192.0.2.1\r\nx-forwarded-for: 192.0.2.2\r\nX-Forwarded-Proto: https\r\nX-Forwarded-Host: evil.example\r\n'
   const plain = request('Host: one.example\r\n')

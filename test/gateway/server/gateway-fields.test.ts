@@ -110,7 +110,7 @@ function adding(format: 'classic' | 'oas', place: string, fields: Readonly<Recor
 const documentOf = (format: 'classic' | 'oas', definition: JsonObject) =>
   ({ format, definition, api_id: 'a', org_id: 'o', name: 'a' }) as const
 
-test('a definition that adds a field of framing or of the connection is not saved, and an import leaves it out', () => {
+test('a definition that adds framing fields is not saved, and an import drops them', () => {
   for (const format of ['classic', 'oas'] as const) {
     for (const place of WRITTEN_FIELDS[format]) {
       assert.doesNotThrow(
@@ -194,7 +194,7 @@ const ofTheGateway = ({ fields }: Message) =>
     .map(([name, value]) => `${name}: ${value}`)
     .filter((line) => NAMES.some((name) => line.startsWith(`${name.toLowerCase()}:`)))
 
-test('fields of framing that a stored definition adds reach neither upstream nor client, and are reported', async (t) => {
+test('stored framing fields reach neither upstream nor client, and are reported', async (t) => {
   const { gate, origin } = await stored(t)
   const host = `host: 127.0.0.1:${origin.port}`
   const framed = {

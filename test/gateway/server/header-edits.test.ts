@@ -57,7 +57,7 @@ function known(headers: Readonly<Record<string, unknown>>): Record<string, unkno
   )
 }
 
-test('the edits of an operation come after those of its API for a request, and before them for its answer', async (t) => {
+test('edits of an operation follow those of its API for requests, and precede for answers', async (t) => {
   const { gateway, origin, publish } = await openCacheScene(t)
   let answered: Record<string, string> = {}
   origin.script = (_, response) => response.writeHead(200, answered).end()

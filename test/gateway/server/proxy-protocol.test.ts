@@ -28,7 +28,7 @@ async function open(t: { after(end: () => unknown): void }, env: Record<string, 
   return { origin, gate, send }
 }
 
-test('the client that a balancer tells of is the one of address lists, X-Forwarded-For and the access log', async (t) => {
+test('the balancer’s client address counts for lists, X-Forwarded-For and access log', async (t) => {
   const { origin, gate, send } = await open(t)
   const api = defined({
     ...{ id: 'a', url: origin.url },

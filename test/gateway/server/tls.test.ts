@@ -93,7 +93,7 @@ async function certify(gateway: TestGateway, { cert, key }: Certificate): Promis
   return (added.json as { id: string }).id
 }
 
-test('traffic over TLS meets the certificate from the files; a new one is taken over while the server runs', async (t) => {
+test('TLS traffic meets the certificate of the files, also after it was replaced', async (t) => {
   const { gateway, folder, url, met, status } = await open(t)
   await gateway.svc('POST', '/svc/apis/oas', defined({ id: 'a', url }))
   assert.equal(await met('anything.example'), FALLBACK.fingerprint)

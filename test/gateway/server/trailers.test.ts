@@ -103,7 +103,7 @@ async function world(t: TestContext) {
 
 const APIS = ['plain', 'edited', 'keyed', 'stripped', 'versioned', 'led']
 
-test('no trailer of a request reaches an upstream under a name whose value is not handed on in the head', async (t) => {
+test('no request trailer reaches an upstream under a name that heads may not pass', async (t) => {
   const { seen, session, key } = await world(t)
   const values: Fields = {
     'x-svc-authorization': TEST_SECRET,

@@ -98,7 +98,7 @@ const REMOVED = [
 ]
 
 for (const allowed of ['false', 'true'])
-  test(`no spelling of a name reaches a variable that the gateway sets or removes, underscores allowed: ${allowed}`, async (t) => {
+  test(`no spelling reaches a variable of the gateway, underscores allowed: ${allowed}`, async (t) => {
     const { gate, origin, send } = await ownWorld(t, { SVC_GW_ALLOWUNDERSCOREFIELDS: allowed })
     const names = fc.constantFrom(...SET, ...REMOVED.filter((name) => name.includes('-')))
     const field = names.chain((name) => fc.tuple(spelled(name), fc.constant(TEST_SECRET)))

@@ -30,7 +30,7 @@ async function clustered(t: TestContext) {
   return { redis, counters, gateway, origin }
 }
 
-test('with the counters’ store away an API refuses or goes on in the measure of before, and answers say so', async (t) => {
+test('without the counters’ store an API refuses or continues as set, and answers say so', async (t) => {
   const { redis, counters, gateway, origin } = await clustered(t)
   for (const path of ['/refuse/x', '/allow/x', '/allow/x', '/allow/x']) {
     const { status, headers } = await gateway.call(path)

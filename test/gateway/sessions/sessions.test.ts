@@ -93,7 +93,7 @@ for (const { name, openStore } of [
     assert.equal(await gauge(gateway, 'svc_sessions_cached'), 0)
   })
 
-  test(`${name}: a policy edited under load: each answer is of one policy, each edit is in force at once`, async (t) => {
+  test(`${name}: a policy edited under load is in force at once, one version an answer`, async (t) => {
     const gateway = await open(t, openStore())
     const policy = (number: number) => ({
       id: 'p',
@@ -219,7 +219,7 @@ test('a caller who leaves while the key is looked up is counted as one who left'
   await eventually('the request is counted', left)
 })
 
-test('a store that fails a look-up gives 503 and no verdict on the key; the next look-up is a new one', async (t) => {
+test('a failed look-up gives 503 and no verdict on the key; the next one is new', async (t) => {
   const store = new SlowStore(openMemoryStore())
   const gateway = await open(t, store)
   const cold = await makeKey(gateway, { access_rights: rights('a') })

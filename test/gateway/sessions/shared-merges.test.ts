@@ -26,7 +26,7 @@ function mergedOnce(merges: SharedMerges): WeakRef<Snapshot['apis']> {
   return new WeakRef(apis)
 }
 
-test('a merge lasts until a policy or an API that it was made of changes, not until any other does', () => {
+test('a merge lasts until one of its policies or APIs changes', () => {
   const merges = new SharedMerges()
   const right = (apiId: string) => ({ access_rights: { [apiId]: { api_id: apiId } }, org_id: 'o', rate: 1, per: 1 })
   const session = checkSession({ org_id: 'o', apply_policies: ['p', 'q'] }, 'limits')

@@ -59,7 +59,7 @@ const PERMITS = 2
 /** The size of a limit of the case: the tightest `PERMITS`, each of the others another number. */
 const sizeOf = (name: Named, tightest: Named) => (name === tightest ? PERMITS : 10 + NAMES.indexOf(name))
 
-test('header, svc/rate-limits/, refusal and event name the owner of the limit, whichever is the tightest', async (t) => {
+test('header, svc/rate-limits/, refusal and event name the owner of the tightest limit', async (t) => {
   const origin = await startOrigin()
   t.after(() => origin.close())
   const gateway = await startTestGateway()

@@ -179,7 +179,7 @@ test('answers without a body keep their head; HEAD and 204 are not written anew'
   assert.deepEqual([none.status, none.headers['x-kept'], none.text], [204, '1', ''])
 })
 
-test('answers that cannot be transformed are refused, whole or cut, and nothing of them comes through', async (t) => {
+test('answers that cannot be transformed are refused as a whole', async (t) => {
   const [gateway, origin] = await open(t, transforming('{}', '{"was": {{ .a }}}'))
   const answers = async (script: NonNullable<Origin['script']>) => {
     origin.script = script

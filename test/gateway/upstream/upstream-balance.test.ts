@@ -23,7 +23,7 @@ const CHECKS = {
   healthyThreshold: 1,
 }
 
-test('requests meet the weights of the targets exactly, and of those that are left when one is out', async (t) => {
+test('requests meet the weights of the remaining targets exactly', async (t) => {
   const three = await origins(t, 3)
   const gateway = await caredFor(t, { url: three[0]!.url })
   const counted = async (calls: number) => {
@@ -163,7 +163,7 @@ test('targets that fail their checks are not asked, all of them down is 503, and
   assert.ok(gateway.log.some(({ level, fields }) => level === 'warn' && String(fields.reason).includes('status 503')))
 })
 
-test('what is known of a target stays when its definition changes, as far as the new one can take it back', async (t) => {
+test('the state of a target survives edits of its definition where it still fits', async (t) => {
   const three = await origins(t, 3)
   const well = [true, true, true]
   three.forEach((origin, index) => {

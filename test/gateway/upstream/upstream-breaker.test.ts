@@ -16,7 +16,7 @@ const guarded = (url: string, breaker: object = BREAKER) => ({
   operations: { x: { circuitBreaker: { ...breaker } } },
 })
 
-test('a breaker opens once its share of samples failed, for its operation alone, and one request tries', async (t) => {
+test('a breaker opens for its operation alone, and one request tries', async (t) => {
   const [origin] = await origins(t, 1)
   const good = origin!.script
   const gateway = await caredFor(t, guarded(origin!.url))
@@ -52,7 +52,7 @@ test('a breaker opens once its share of samples failed, for its operation alone,
   assert.deepEqual(told, ['BreakerTripped GET /x', 'BreakerTripped GET /x', 'BreakerReset GET /x'])
 })
 
-test('while one request tries, the others are refused; one whose client leaves makes way for the next', async (t) => {
+test('while one request tries, others are refused; a leaving client makes room', async (t) => {
   const [origin] = await origins(t, 1)
   const gateway = await caredFor(t, guarded(origin!.url))
   origin!.script = (_request, response) => void response.writeHead(500).end()

@@ -28,7 +28,7 @@ async function counts(gateway: Cared, calls: number): Promise<Record<string, num
   return counted
 }
 
-test('targets are those of the SRV records of the first priority, by their weights, and follow a change', async (t) => {
+test('targets are the SRV records of the first priority by weight, and follow changes', async (t) => {
   const [one, two, three] = await origins(t, 3)
   const last = at(three!.port, { priority: 20 })
   const dns = await startDns(t, [at(one!.port, { weight: 3, priority: 10 }), at(two!.port, { priority: 10 }), last])

@@ -36,7 +36,7 @@ test('a key is used with its own algorithms only, whatever is asked for', () => 
   assert.equal(verifySignature(only!, 'RS512', SIGNED, sign('sha512', SIGNED, rsa.privateKey)), false)
 })
 
-test('a key of a definition may be a PEM as it is, in base64 of either alphabet, or a certificate', () => {
+test('a key of a definition may be a PEM, its base64, or a certificate', () => {
   const { publicKey } = generateKeyPairSync('ed25519')
   const pem = publicKey.export({ type: 'spki', format: 'pem' }).toString()
   const wrapped = Buffer.from(pem).toString('base64').replace(/.{64}/g, '$&\n')

@@ -42,7 +42,7 @@ test('the algorithm of a hash shows in its length, and that of a token in its ow
   for (const other of others) assert.equal(legacyToken(other), undefined, other)
 })
 
-test('a credential is looked for in its own form and in those of keys that people chose, and no more often', () => {
+test('a credential is looked up in its own form and those of chosen keys only', () => {
   const orgs = ['5e9d9544a1dcd60001d0ed20', 'b']
   const all: LegacyAlgorithm[] = ['murmur32', 'murmur64', 'murmur128', 'sha256']
   assert.equal(legacyPlaces('my-key', all, orgs).length, 3 + 4 * 4)

@@ -48,7 +48,7 @@ function drain(take: (limit: Limit) => number, limit: Limit): number {
   return taken
 }
 
-test('several limits at once: no window holds too much, and a refused call costs nothing anywhere', () => {
+test('with several limits no window overflows, and refusals cost nothing', () => {
   fc.assert(
     fc.property(
       fc.array(fc.record({ max: fc.integer({ min: 1, max: 12 }), windowMs: fc.integer({ min: 1, max: 150 }) }), {
@@ -177,7 +177,7 @@ test('a new renewal time applies at once, also to the running window', () => {
   assert.equal(take(makeLimit('quota', 'k|', 1, 0)), 0)
 })
 
-test('quota counts come back after a restart with their window, whatever the wall clock did meanwhile', () => {
+test('quota counts survive a restart with their window, whatever the wall clock did', () => {
   const before = started()
   const quota = makeLimit('quota', 'k|', 3, 10_000)
   before.take(quota)

@@ -45,7 +45,7 @@ test('an entry is an address with or without a port, in any of its forms', () =>
   for (const [entry, address] of Object.entries(read)) assert.equal(forwardedAddress(entry), address, entry)
 })
 
-test('the client is the first from the right that is no trusted proxy; what is left of garbage is nobody', () => {
+test('the client is the first untrusted address from the right; garbage is nobody', () => {
   const told = (address: string, chain: string[], proven = true) => ({ address, proven, chain })
   const rows: readonly (readonly [string, ReturnType<typeof told>])[] = [
     ['', told(PEER, [])],

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { shareDescriptors } from '../../../src/model/nodes/descriptors.ts'
 
-test('the shares of descriptors leave some for the process, and a client more finds an upstream connection', () => {
+test('the shares of descriptors leave some for the process and for upstreams', () => {
   for (const limit of [64, 100, 256, 1024, 20_000, 1_048_576, 2 ** 40]) {
     for (const wanted of [0, 1, 50, 100_000, 10_000_000]) {
       const shares = shareDescriptors(limit, wanted)

@@ -154,7 +154,7 @@ test('the rules of a schema file', () => {
   assert.equal(rules('Aa1!'.repeat(300)).length, 1)
 })
 
-test('without a file eight characters are asked for; what a file does not mean anything by is refused', () => {
+test('without a file eight characters are required; unknown rules are refused', () => {
   const rules = passwordRules()
   assert.deepEqual([rules('1234567').length, rules('12345678').length], [1, 0])
   for (const schema of [{ type: 'string', minLenght: 8 }, { type: 'string', minNumeric: 'two' }, { type: 'text' }])

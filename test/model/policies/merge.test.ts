@@ -29,7 +29,7 @@ const ACL = { acl: true }
 const QUOTA = { quota: true }
 const RATE = { rate_limit: true }
 
-test('example 1: the rate with the shorter interval wins, the quota pair with the larger allowance', () => {
+test('example 1: the rate with the shorter interval wins, the quota with the larger allowance', () => {
   const first = { access_rights: rights('A'), rate: 10, per: 1, quota_max: 100, quota_renewal_rate: 3600 }
   const second = { access_rights: rights('A'), rate: 60, per: 60, quota_max: 50, quota_renewal_rate: 86_400 }
   assert.deepEqual(numbers(merge([first, second]), 'A'), ['10/1', '100/3600'])
@@ -67,7 +67,7 @@ test('example 4: per_api counts each API by itself, or by the policy where the A
   assert.deepEqual(numbers(merged, 'C')[0], '10/10 p.P1')
 })
 
-test('example 5: per_api goes with policies for all parts, never with partitioned ones, in any order', () => {
+test('example 5: per_api goes with whole policies, never with partitioned ones', () => {
   const perApi = { partitions: { per_api: true }, access_rights: rights('A') }
   const whole = { access_rights: rights('B') }
   const quota = { partitions: QUOTA, access_rights: rights('A'), quota_max: 5 }
@@ -86,7 +86,7 @@ test('example 5: per_api goes with policies for all parts, never with partitione
   )
 })
 
-test('quota: the pair wins together; unlimited is largest; one that renews beats one that never does', () => {
+test('quota: the pair wins together; unlimited is largest; renewing beats fixed', () => {
   const of = (quota_max: number, quota_renewal_rate: number): Policy => ({
     access_rights: rights('A'),
     quota_max,
@@ -244,7 +244,7 @@ test('inactive is the flag of the key or of any policy', () => {
   assert.equal(merge([{ ...policy, active: false }]).isInactive, false)
 })
 
-test('tags of policies replace those of the key, metadata is written over it, the latest update counts', () => {
+test('policy tags replace those of the key, metadata is overwritten, the latest wins', () => {
   const first = { access_rights: rights('A'), tags: ['p', 'q'], meta_data: { plan: 'one', a: 1 }, last_updated: '200' }
   const second = { access_rights: rights('A'), tags: ['q', 'r'], meta_data: { plan: 'two' }, last_updated: '90' }
   const own: Session = { tags: ['key'], meta_data: { plan: 'own', mine: true }, last_updated: '100' }
@@ -327,7 +327,7 @@ test('with a single API its numbers stand at the top level of a preview too', ()
   assert.deepEqual([rate, per, access_rights?.A?.allowance_scope], [1, 2, 'A'])
 })
 
-test('policies that together bring more than a request is compared with are refused, with the bound', () => {
+test('policies with more patterns than the bound are refused, with the bound', () => {
   const patterns = (count: number, long = 1) => Array.from({ length: count }, (_, i) => `/${i}`.padEnd(long, 'x'))
   const urls = (list: string[]): Partial<AccessDefinition> => ({
     allowed_urls: list.map((url) => ({ url, methods: ['GET'] })),

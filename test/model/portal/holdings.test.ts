@@ -59,7 +59,7 @@ test('every policy of a key has one subscription, which points to a key that giv
   )
 })
 
-test('a subscription stays with its key; when that goes, another key that gives the policy has it', () => {
+test('a subscription stays with its key, else moves to another key of the policy', () => {
   const two = withKey(withKey(EMPTY, 'k1', ['a', 'b']), 'k2', ['b', 'c'])
   assert.deepEqual(two.subscriptions, { a: 'k1', b: 'k1', c: 'k2' })
   assert.deepEqual(withoutKey(two, 'k1').subscriptions, { c: 'k2', b: 'k2' })

@@ -13,7 +13,7 @@ import { readPage } from '../../../src/model/portal/settings/portal-page.ts'
 
 const RUNS = { numRuns: process.env.GATEHOUSE_DEEP === '1' ? 20_000 : 500 }
 
-test('whatever the values hold, a filled template keeps its own lines, and no value is read as a template', () => {
+test('a filled template keeps its own lines, and no value is read as a template', () => {
   const value = fc.oneof(fc.string({ unit: 'binary' }), fc.constantFrom('{{key}}', 'a\r\nBcc: b', '\u2028', '$&', '$1'))
   const check = (name: string, key: string) => {
     const { text, used } = filled('Hello {{name}}\nbye {{ key }}', { name, key })
@@ -27,7 +27,7 @@ test('whatever the values hold, a filled template keeps its own lines, and no va
   fc.assert(fc.property(value, value, check), RUNS)
 })
 
-test('what somebody does not see of a list stays, in its order; what they send is there, in theirs', () => {
+test('hidden entries of a list stay in order, and sent ones in theirs', () => {
   const list = fc.array(fc.record({ mine: fc.boolean(), at: fc.nat() }), { maxLength: 12 })
   const sent = fc.array(fc.record({ mine: fc.constant(true), at: fc.nat() }), { maxLength: 12 })
   const check = (before: { mine: boolean; at: number }[], own: { mine: boolean; at: number }[]) => {

@@ -42,7 +42,7 @@ test('a limit with only a quota leaves the rate of the top level in force', () =
   assert.deepEqual([granted.rate?.id, granted.rate?.max, granted.quota?.id], ['key|', 7, 'key|a.A'])
 })
 
-test('wire numbers become whole permits: less than one call a second is one call in a longer time', () => {
+test('wire numbers become whole permits: a fraction is one call in a longer time', () => {
   assert.deepEqual([rateLimit('x', 0.5, 1)?.max, rateLimit('x', 0.5, 1)?.windowMs], [1, 2000])
   assert.deepEqual([rateLimit('x', 2.9, 0.0015)?.max, rateLimit('x', 2.9, 0.0015)?.windowMs], [2, 2])
   assert.equal(rateLimit('x', Number.NaN, 1), undefined)
@@ -52,7 +52,7 @@ test('wire numbers become whole permits: less than one call a second is one call
   )
 })
 
-test('an endpoint limit replaces the key rate, counts separately, and is found by method and pattern', () => {
+test('an endpoint limit replaces the key rate, counts separately, and matches by pattern', () => {
   const endpoints = [
     {
       path: '^/slow/{id}$',
@@ -103,7 +103,7 @@ test('an API that skips rate or quota makes none', () => {
   assert.deepEqual(noQuota.limitsFor('GET', '/', newPatternWork()), [noQuota.rate])
 })
 
-test('paths: exact method, pattern over the whole path, nothing for what does not compile, all for no list', () => {
+test('paths: exact method and pattern over the whole path; no list allows all', () => {
   const granted = grant({
     allowed_urls: [
       { url: '/orders/{id}$', methods: ['GET'] },

@@ -126,7 +126,7 @@ const someCalls = fc.array(
   { minLength: 1, maxLength: 40 },
 )
 
-test('a call is let through exactly when both would let it through, and counts with both or with neither', () => {
+test('an intersection allows a call exactly when both do, and counts with both', () => {
   const check = (a: Session, b: Session, shelf: readonly Policy[], calls: readonly Call[]) => {
     const pair = merged(a, b, shelf)
     fc.pre(pair !== undefined)

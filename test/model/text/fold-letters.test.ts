@@ -28,7 +28,7 @@ function recased(letters: string, dice: readonly number[]): string {
     .join('')
 }
 
-test('a pattern that ignores case matches every case of what it says, in words, escapes and classes', () => {
+test('a pattern that ignores case matches every case in words, escapes and classes', () => {
   fc.assert(
     fc.property(text, fc.array(fc.nat(9), { minLength: 3, maxLength: 7 }), (letters, dice) => {
       const sent = foldLetters(recased(letters, dice))

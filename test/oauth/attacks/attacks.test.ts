@@ -91,7 +91,7 @@ describe('an attacker', () => {
       refused(await post(world, 'oauth/par', { response_type: 'code', redirect_uri }), 'invalid_request')
     })
 
-  test('cannot make the server send a browser on before the client and its address are known (4.11.2)', async () => {
+  test('cannot make the server redirect before client and address are known (4.11.2)', async () => {
     for (const params of [{ client_id: 'nobody' }, { client_id: 'evil' }, { client_id: '' }] as Record<
       string,
       string
@@ -225,7 +225,7 @@ describe('an attacker', () => {
     }
   })
 
-  test('cannot speak for a proxy in front: issuer and certificate are those of the connection (4.13)', async () => {
+  test('cannot speak for a proxy: issuer and certificate are of the connection (4.13)', async () => {
     const forged = {
       'x-forwarded-host': 'evil.example',
       'x-forwarded-proto': 'https',

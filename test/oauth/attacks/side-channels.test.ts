@@ -53,7 +53,7 @@ function counting(t: TestContext, world: World): (work: () => Promise<unknown>) 
 
 const FORM = { grant_type: 'client_credentials' }
 
-test('an unknown client, one of another API and a wrong secret are the same work and the same answer', async (t) => {
+test('an unknown client, a foreign one and a wrong secret cost and answer the same', async (t) => {
   const world = await openWorld(t, memory!)
   await world.putClient()
   await world.putClient({ client_id: 'elsewhere', api_ids: ['another'] })

@@ -312,7 +312,7 @@ test('a deleted client is gone, and its token with it', async (t) => {
   assert.equal((await manage(f, 'DELETE', client_id, token)).status, 401)
 })
 
-test('a client is managed with its own token alone, at its own API, and only when it was registered so', async (t) => {
+test('a client is managed with its own token, at its own API, if registered so', async (t) => {
   const f = started(t)
   const one = await made(f)
   const two = await made(f)

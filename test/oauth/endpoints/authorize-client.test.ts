@@ -169,7 +169,7 @@ for (const [what, form, code] of [
   })
 }
 
-test('PKCE cannot be lost on the way: a public client whose challenge the login page dropped gets no code', async (t) => {
+test('PKCE survives the login page: a public client without challenge gets no code', async (t) => {
   const f = front(t)
   f.client({ auth_method: 'none' })
   const answer = await ask(f, GOOD)

@@ -16,7 +16,7 @@ import {
 
 const GOOD = { response_type: 'code', client_id: 'shop', redirect_uri: CALLBACK, state: 'a b&c=d', scope: 'read' }
 
-test('GET sends the browser to the login page, whose own query stays, with the parameters of the request', async (t) => {
+test('GET redirects to the login page with its own query and the parameters', async (t) => {
   const { parts, call, client } = front(t)
   client()
   const query = { ...GOOD, prompt: 'login', ui_locales: 'de', nonce: 'n-1', anything: 'ü' }
@@ -59,7 +59,7 @@ test('a redirect URI that is left out is the only registered one', async (t) => 
   assert.ok(field(bad, 'location')!.startsWith(`${CALLBACK}?error=`))
 })
 
-test('what the address of the login page says, and what only the login page may say, no request says', async (t) => {
+test('a request cannot set what only the login page or its address may', async (t) => {
   const { parts, call, client } = front(t)
   client()
   const forged = {

@@ -66,7 +66,7 @@ for (const store of STORES) {
   })
 }
 
-test('a token of another client is refused; an unknown one counts as revoked (RFC 7009 section 2)', async (t) => {
+test('a foreign token is refused; an unknown one counts as revoked (RFC 7009 section 2)', async (t) => {
   const world = await openWorld(t, memory!)
   await world.putClient({ client_id: 'other' })
   await world.putClient({ client_id: 'public', auth_method: 'none' })

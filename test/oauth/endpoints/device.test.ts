@@ -52,7 +52,7 @@ const poll = async (f: Front, client: OAuthClient, device_code: string, binding 
   return deviceGrant(f.parts, f.call('token', { form }), client, parseForm(form), binding)
 }
 
-test('a device gets a code of 256 bits, and its user one of eight consonants with where to type it', async (t) => {
+test('a device gets a code of 256 bits, and its user one of eight consonants', async (t) => {
   const f = front(t)
   f.client()
   const answer = await begin(f)
@@ -203,7 +203,7 @@ test('an approved device is answered however soon it polls', async (t) => {
   assert.equal((await poll(f, client, device_code)).status, 200)
 })
 
-test('after ten minutes the device learns that its code has lapsed, and the user that theirs is unknown', async (t) => {
+test('after ten minutes a device code has expired, and the user code is unknown', async (t) => {
   const f = front(t)
   const client = f.client()
   const { device_code, user_code } = await begin(f)
@@ -310,7 +310,7 @@ test('decisions that are none, wider scopes and malformed rules are refused, and
   assert.equal((await decide(f, { user_code })).status, 'pending')
 })
 
-test('guessing ends: ten wrong codes of a user in ten minutes, whatever the address of the login page', async (t) => {
+test('ten wrong codes of a user in ten minutes end the guessing', async (t) => {
   const f = front(t)
   f.client()
   const { user_code } = await begin(f)

@@ -83,7 +83,7 @@ test('an independent client discovers the server, validates a token and uses DPo
 
 const claimsOf = (token: string) => JSON.parse(Buffer.from(token.split('.')[1]!, 'base64url').toString())
 
-test('a token of a client that acts for itself: sub is the client, no scope, no cnf; no two are alike', async (t) => {
+test('a token of client credentials has the client as sub and no scope or cnf', async (t) => {
   const world = makeWorld(t.after.bind(t))
   const facts = { clientId: 'app', username: '', scope: '', issuedAtS: 1, expiresAtS: 2, binding: UNBOUND }
   const [one, two] = [await accessTokenText(world, makeCall(), facts), await accessTokenText(world, makeCall(), facts)]

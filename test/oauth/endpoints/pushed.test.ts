@@ -32,7 +32,7 @@ const go = async (f: Front, request_uri: string, more = {}) =>
 const conclude = async (f: Front, form: Readonly<Record<string, string>>) =>
   authorizeClient(f.parts, f.call('authorize_client', { form, administrative: true }))
 
-test('a pushed request is answered with 201 and a request_uri of 256 bits that is good for a minute', async (t) => {
+test('a pushed request gets 201 and a request_uri of 256 bits for a minute', async (t) => {
   const f = front(t)
   f.client()
   const answer = await push(f, { ...GOOD, code_challenge: CHALLENGE, code_challenge_method: 'S256', nonce: 'n' })
@@ -43,7 +43,7 @@ test('a pushed request is answered with 201 and a request_uri of 256 bits that i
   assert.match(field(answer, 'cache-control') ?? '', /no-store/)
 })
 
-test('the journey: the login page gets what was pushed and a request_uri of its own, which gives one code', async (t) => {
+test('the login page gets the pushed parameters and a request_uri for one code', async (t) => {
   const f = front(t)
   f.client()
   const pkce = { code_challenge: CHALLENGE, code_challenge_method: 'S256' }
@@ -76,7 +76,7 @@ test('the journey: the login page gets what was pushed and a request_uri of its 
   await assert.rejects(conclude(f, { client_id: 'shop', request_uri: own! }), faultOf('oauth_request_uri_unusable'))
 })
 
-test('a login page that hands back all it got, changed by the browser, still goes by what was pushed', async (t) => {
+test('a login page with changed parameters still uses the pushed ones', async (t) => {
   const f = front(t)
   f.client({ redirect_uris: [CALLBACK, `${CALLBACK}2`] })
   const uri = await pushed(f, { ...GOOD, code_challenge: CHALLENGE, code_challenge_method: 'S256' })
@@ -193,7 +193,7 @@ test('what stands beside a request_uri is not read', async (t) => {
   assert.equal(searchParams.get('state'), 's')
 })
 
-test('what is given twice beside a request_uri is refused, read or not, and the request is not used up', async (t) => {
+test('repeats beside a request_uri are refused without using it up', async (t) => {
   const f = front(t)
   f.client()
   const uri = await pushed(f)

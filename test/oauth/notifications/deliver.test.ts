@@ -20,7 +20,7 @@ async function receiverOf(t: TestContext, port = 0): Promise<Receiver> {
 const tokensOf = ({ received }: Receiver) =>
   received.map(({ body }) => (JSON.parse(body) as { new_oauth_token: string }).new_oauth_token)
 
-test('notices arrive once each, in the order of their commits, signed, with exactly the five members', async (t) => {
+test('notifications arrive once, in commit order, signed, with exactly five members', async (t) => {
   const bench = openBench(t)
   const receiver = await receiverOf(t)
   bench.targets.set('a', receiver.url)
@@ -64,7 +64,7 @@ test('an API without a URL puts nothing into the outbox; notices have only their
   assert.deepEqual(Object.keys(JSON.parse(receiver.received[0]!.body) as object), Object.keys(noticeOf('x')))
 })
 
-test('a failed try is repeated after 10 s, then twice as long up to 15 min; the messages behind it wait', async (t) => {
+test('a failed delivery is repeated after 10 s, doubling to 15 min, and blocks later ones', async (t) => {
   const bench = openBench(t)
   const receiver = await receiverOf(t)
   receiver.script = (_message, response) => response.writeHead(503).end()
@@ -117,7 +117,7 @@ test('a target that is down for an hour misses nothing', async (t) => {
   assert.deepEqual(tokensOf(receiver), tokens)
 })
 
-test('after 24 h a message is given up with its last error, the next ones go on, and it can be sent again', async (t) => {
+test('after 24 h a message is given up, the next are sent, and it can be sent again', async (t) => {
   const bench = openBench(t)
   const receiver = await receiverOf(t)
   receiver.script = ({ body }, response) => response.writeHead(body.includes('"doomed"') ? 500 : 200).end()
@@ -284,7 +284,7 @@ test('a store that answers late, with what was true before, makes nothing go out
   assert.deepEqual(tokensOf(receiver), tokens)
 })
 
-test('a message waits for an API that is not there, or that names no address, and is sent when it does', async (t) => {
+test('a message waits for a missing API or address, and is sent once there is one', async (t) => {
   const bench = openBench(t)
   const receiver = await receiverOf(t)
   const token = await bench.announce('a')

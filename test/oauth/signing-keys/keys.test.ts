@@ -28,7 +28,7 @@ const kids = async (world: ProofWorld) => (await keySet(world)).keys.map(({ kid 
 const kid = async (world: ProofWorld, lifetimeS?: number) => (await signingKey(world, 'org1', 'ES256', lifetimeS)).kid
 
 for (const algorithm of ['ES256', 'RS256'] as const) {
-  test(`${algorithm}: the first key is made when it is needed, published at once, and verifies what it signs`, async (t) => {
+  test(`${algorithm}: the first key is made on demand, published, and verifies its signatures`, async (t) => {
     const world = makeWorld(t.after.bind(t))
     const { kid, key } = await signingKey(world, 'org1', algorithm)
     const { keys } = await keySet(world, makeApi({ signingAlgorithm: algorithm }))
@@ -89,7 +89,7 @@ test('of nodes that need the first key at once, one makes it for all', async (t)
   for (const node of nodes) assert.deepEqual(await kids(node), [made[0]])
 })
 
-test('a new key is published on every node before it signs, and the old one until its last token has ended', async (t) => {
+test('every node publishes a new key before it signs, and the old one until its tokens end', async (t) => {
   const world = makeWorld(t.after.bind(t))
   const node = otherNode(world)
   const old = await kid(world)
@@ -184,7 +184,7 @@ test('the private part is stored sealed, and opens under its own seal key and na
   await assert.rejects(signingKey(stranger, 'org1', 'ES256'), broken)
 })
 
-test('a node reads its keys at most every five seconds, and none is made by asking which there are', async (t) => {
+test('a node reads its keys every five seconds at most, and a read makes none', async (t) => {
   const world = makeWorld(t.after.bind(t))
   let reads = 0
   const { get } = world.documents

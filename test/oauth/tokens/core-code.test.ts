@@ -128,7 +128,7 @@ test('a code whose redirect URI was taken from the client is not exchanged, nor 
   }
 })
 
-test('a code made without PKCE takes no verifier, and one without redirect URI none but the registered', async (t) => {
+test('a code without PKCE takes no verifier, and one without redirect URI the registered', async (t) => {
   const world = await openWorld(t, memory!)
   const client = await world.putClient()
   const open = { challenge: '', redirect_uri: '' }

@@ -25,7 +25,7 @@ function assertTested({ exchanged, refreshed, replayed }: Tally, least: number):
   )
 }
 
-test('whatever happens in whatever order: one life per lineage, none after a replay or after the client', async (t) => {
+test('one life per lineage in any order of events, none after a replay', async (t) => {
   const total: Tally = { exchanged: 0, refreshed: 0, replayed: 0 }
   const runs = deep ? 2000 : 120
   await fc.assert(

@@ -28,7 +28,7 @@ function apiTelling(...names: string[]): Api {
   return readApi({ api_id: 'a', org_id: 'o', name: 'a', format: 'classic', definition })
 }
 
-test('hosts and breakers that go and come are told by the hook of the gateway, each host by itself', async (t) => {
+test('changes of hosts and breakers raise events, each host by itself', async (t) => {
   const clock = new FakeClock()
   const store = openMemoryStore({ clock })
   t.after(() => store.close())

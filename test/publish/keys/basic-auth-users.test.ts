@@ -60,7 +60,7 @@ test('a user is found with the password, and what comes back does not hold it', 
   assert.equal(await tryAs(parts, 'nobody', PASSWORD), undefined)
 })
 
-test('a password that misses the rules, or a hash that we cannot check, is refused and not repeated', async (t) => {
+test('a weak password, or an unknown hash, is refused and not repeated', async (t) => {
   const parts = opened(t)
   const refusal = async (password: string, more: JsonObject = {}) => {
     const session = { access_rights: rights, basic_auth_data: { password, ...more } }
@@ -92,7 +92,7 @@ test('a bcrypt hash of another product is taken over, and opens with its passwor
   assert.equal(await tryAs(parts, 'moved', password), undefined)
 })
 
-test('a user keeps name, organisation and password whatever is sent, unless it is another password', async (t) => {
+test('a user keeps name, organisation and password unless another one is sent', async (t) => {
   const parts = opened(t)
   await save(parts, 'ann', { org_id: 'one' })
   const row = (await findBasicUser(parts, 'one', 'ann'))!
@@ -160,7 +160,7 @@ test('tries side by side do not slip through', async (t) => {
   assert.equal(tries.filter((outcome) => outcome === undefined).length, 6)
 })
 
-test('an address that fails for many users must wait, and so must its whole IPv6 network; others need not', async (t) => {
+test('an address that fails for many users must wait, with its IPv6 network', async (t) => {
   const parts = opened(t)
   await save(parts, 'ann')
   for (let i = 0; i < 61; i++) {

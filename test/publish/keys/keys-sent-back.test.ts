@@ -190,7 +190,7 @@ async function refusedOr<T>(run: () => Promise<T>): Promise<T | undefined> {
   }
 }
 
-test('a key or token that is read and sent back is stored as before, also with another alias alone', async () => {
+test('a key or token that is read and sent back is stored as before', async () => {
   let stayed = 0
   await fc.assert(
     fc.asyncProperty(someCase, fc.boolean(), async (given, hasAlias) => {

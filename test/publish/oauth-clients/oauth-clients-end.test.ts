@@ -76,7 +76,7 @@ test('a deleted client’s tokens are revoked, and a new one of its id has anoth
   assert.notEqual(next.epoch, client.epoch)
 })
 
-test('a deleted API leaves its clients, ends their tokens, and deletes clients without another API', async (t) => {
+test('a deleted API leaves its clients, ends tokens, and deletes clients without API', async (t) => {
   const parts = await opened(t)
   const { client: only } = await made(parts)
   const { client: two } = await createClient(parts, {

@@ -83,7 +83,7 @@ const all = (orgId: string) => ({
   ...{ sessions: [orgId, orgId], bodies: [orgId, orgId] },
 })
 
-test('objects of a store without organisations are given to the default organisation at the first start', async (t) => {
+test('objects without organisation get the default one at the first start', async (t) => {
   const parts = emptyParts(t)
   await fill(parts)
   const { default_org: orgId, setup_hash } = await openInstallation(parts)
@@ -110,7 +110,7 @@ test('an organisation that is imported first takes everything over in the commit
   assert.deepEqual(await organisationsOf(parts), all(id))
 })
 
-test('where too much belongs to the first organisation already, an import under another id is refused', async (t) => {
+test('an import under another id is refused where the first organisation owns too much', async (t) => {
   const parts = emptyParts(t)
   const { default_org: reserved } = await openInstallation(parts)
   const filled = { ...parts, defaultOrg: () => reserved }
@@ -156,7 +156,7 @@ test('an installation that has users already has no link', async (t) => {
   assert.deepEqual([again.default_org, again.setup_hash], [rows[0]!.id, ''])
 })
 
-test('the seal key of the first start is held to: another is refused, and one of an older version is noted', async (t) => {
+test('another seal key than the first one is refused; older versions note theirs', async (t) => {
   const parts = emptyParts(t)
   const made = await openInstallation(parts)
   assert.match(made.seal_hash, /^[0-9a-f]{64}$/)

@@ -60,7 +60,7 @@ function archiveOf(parts: readonly { type: PartType; content: Buffer }[]): Buffe
   return Buffer.concat([MAGIC, ...made])
 }
 
-test('an archive that was truncated or altered anywhere is refused, and an empty store stays empty', async (t) => {
+test('a truncated or altered archive is refused, and an empty store stays empty', async (t) => {
   const path = await installation(t)
   const folder = temporaryFolder(t)
   const file = join(folder, 'whole')
@@ -89,7 +89,7 @@ test('an archive that was truncated or altered anywhere is refused, and an empty
   assert.equal((await checkArchive(file)).end.counts.document, 1)
 })
 
-test('an archive of another program, of a newer version or with other counts is refused for what it is', async (t) => {
+test('an archive of another program, version or count is refused by its reason', async (t) => {
   const path = await installation(t)
   const folder = temporaryFolder(t)
   const file = join(folder, 'whole')
@@ -137,7 +137,7 @@ test('an archive of another program, of a newer version or with other counts is 
   await assert.rejects(restoreInto(join(folder, 'absent'), join(folder, 'target')), { code: 'files_unreadable' })
 })
 
-test('a restore needs the seal key, an empty store that nobody serves from, and says so before it writes', async (t) => {
+test('a restore requires the seal key and an empty unused store before it writes', async (t) => {
   const path = await installation(t)
   const folder = temporaryFolder(t)
   const file = join(folder, 'whole')

@@ -27,7 +27,7 @@ test('a dimension whose version is taken, or skips one, is refused', () => {
   }
 })
 
-test('data of before a dimension keeps its numbers, and is told apart by the dimension from then on', (t) => {
+test('data from before a dimension keep its numbers, and are distinguished afterwards', (t) => {
   const db = new DatabaseSync(':memory:')
   t.after(() => db.close())
   migrate(db)

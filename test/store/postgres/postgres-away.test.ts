@@ -114,7 +114,7 @@ test('while PostgreSQL is away calls end with store_away, later at once, and rec
   )
 })
 
-test('a process that holds the lock and says nothing more holds others up for seconds, not for ever', async (t) => {
+test('a silent holder of the lock delays others by seconds, not for ever', async (t) => {
   const url = await newDatabase()
   const store = await openOn(t, url)
   await store.documents.commit([], undefined)

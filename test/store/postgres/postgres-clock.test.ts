@@ -31,7 +31,7 @@ test('a node whose clock is off by more than seconds says so when it opens the s
   }
 })
 
-test('between measurements the time of the database goes on, whatever the wall clock of the node does', () => {
+test('between measurements the database time advances independently of the wall clock', () => {
   const step = fc.oneof(
     fc.record({ passes: fc.nat(100_000) }),
     fc.record({ jumps: fc.integer({ min: -10_000_000, max: 10_000_000 }) }),

@@ -96,7 +96,7 @@ test('without a notice, commits are found by polling', async (t) => {
   assert.deepEqual(revisions(heard), [1, 2])
 })
 
-test('whoever was away for longer than the feed is kept is told that something is missing, then goes on', async (t) => {
+test('a listener away for longer than the feed is kept learns of the gap', async (t) => {
   const url = await freshDatabase()
   const [one, two] = [await openOn(t, url), await openOn(t, url)]
   await one.store.documents.commit([], undefined)

@@ -54,7 +54,7 @@ test('wrong, expired and revoked credentials, and a missing database, are refuse
   })
 })
 
-test('credentials that are revoked while it runs: calls are refused, and go on when they are given back', async (t) => {
+test('with revoked credentials calls are refused, and work again when restored', async (t) => {
   const url = await newDatabase()
   await runSql(url, `CREATE ROLE worker LOGIN PASSWORD 'p'`)
   await runSql(url, 'ALTER SCHEMA public OWNER TO worker')

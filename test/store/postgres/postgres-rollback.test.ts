@@ -131,7 +131,7 @@ test('a database that is restored and then left alone is found out', async (t) =
   await agree(url, followers)
 })
 
-test('a restored database is told as such, once to each process, and commits go on being told from there', async (t) => {
+test('a restored database is reported once to each process, and commits continue', async (t) => {
   const url = await freshDatabase()
   const followers = [await follow(t, url), await follow(t, url)]
   const put = (by: number, id: DocumentId, body: number) =>

@@ -41,7 +41,7 @@ async function startTls(t: TestContext, direct: URL, certificate: Certificate | 
   return (listener.address() as AddressInfo).port
 }
 
-test('with TLS the certificate is checked, as the address says; what is not trusted is refused by name', async (t) => {
+test('with TLS the certificate is checked, and an untrusted one refused by name', async (t) => {
   const direct = new URL(await freshDatabase())
   const certificate = makeCertificate('localhost')
   const folder = mkdtempSync(join(tmpdir(), 'gatehouse-tls-'))

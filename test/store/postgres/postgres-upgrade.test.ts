@@ -20,7 +20,7 @@ function schemaOf(url: string): Promise<object[]> {
   )
 }
 
-test('every version has a dump: node scripts/run.mjs test/worlds/store/write-schema-fixtures.ts writes the newest', () => {
+test('every version has a dump (write-schema-fixtures.ts writes the newest)', () => {
   assert.deepEqual(
     versions,
     SCHEMA_STEPS.map((_, at) => at + 1),

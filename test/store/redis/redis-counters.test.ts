@@ -215,7 +215,7 @@ test('permits of a slow key are held for seconds while little of its limits is u
   }
 })
 
-test('above 1024 permits neighbours share an entry, which errs towards refusing by less than a block', async (t) => {
+test('above 1024 permits neighbours share an entry, erring towards refusal', async (t) => {
   const clock = new FakeClock()
   const node = await nodeOf(t, { clock, ownTime: true })
   await node.check()
@@ -294,7 +294,7 @@ test('every count of an owner is carried, and nobody else’s', async (t) => {
   )
 })
 
-test('without Redis calls fail at once and are admitted in the measure of before, and it learns of them', async (t) => {
+test('without Redis calls fail at once and follow the degraded limit', async (t) => {
   const redis = await startRedis(t)
   const changes: (FaultCode | undefined)[] = []
   const onChange: RedisCountersOptions['onChange'] = (trouble) => changes.push(trouble?.code)

@@ -46,7 +46,7 @@ async function fill(store: SqliteStore): Promise<string[]> {
   throw new Error('the store was never full')
 }
 
-test('a full store refuses what does not fit, reads on, and lets go of a session in the same group', async (t) => {
+test('a full store refuses writes, serves reads, and still drops a session', async (t) => {
   const path = temporaryFolder(t)
   const store = await openStore({ path, limitBytes: 2_000_000 })
   t.after(() => store.close())

@@ -80,7 +80,7 @@ const query = fc
     }),
   )
 
-test('sums of months and days together are what was counted, whenever months are made and days go', (t) => {
+test('sums of months and days equal the counts at any time', (t) => {
   let whole = 0
   fc.assert(
     fc.property(
@@ -153,7 +153,7 @@ test('what is counted late is added to a month that is made, and a rollback take
   assert.equal(count(), 4)
 })
 
-test('a month that is made half-way knows what of it is in; only whole months stand for their days', (t) => {
+test('a half-made month knows its days; only whole months replace them', (t) => {
   const { usage, add, rollUp } = opened(t)
   const first = Date.UTC(2024, 0, 1) / DAY_MS
   const all = Array.from({ length: 124 }, (_, i) => ({ day: first + (i % 31), keyHash: `k${i % 4}`, status: 200 }))

@@ -72,7 +72,7 @@ test('sets of dimensions go two days after their hits, and no number is ever giv
   assert.equal(count, 2, 'what stands for callers is found or made again')
 })
 
-test('a cell asks for its number again after a day, so that none is held that the store has forgotten', async (t) => {
+test('a cell asks for its number daily, so that no forgotten one is used', async (t) => {
   const clock = new FakeClock()
   const store = await openStore({ path: temporaryFolder(t), clock })
   t.after(() => store.close())

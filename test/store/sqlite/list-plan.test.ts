@@ -188,7 +188,7 @@ const WALKED: readonly SessionFilter[] = [
   { clientId: 'c', policyId: 'p', apiId: 'a', orgId: 'o' },
 ]
 
-test('lists of sessions that are walked read one index in order, and the bodies of their page alone', (t) => {
+test('session lists read one index in order, and only the bodies of their page', (t) => {
   const db = emptyStore(t)
   for (const query of WALKED) {
     const filter = prepareSessionFilter(query)

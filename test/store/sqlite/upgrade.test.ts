@@ -39,7 +39,7 @@ const versions = fixtureVersions('sqlite')
 /** The versions from before the first dump that a program wrote by itself: they hold what a store of version 1 was given. */
 const EARLY = 8
 
-test('every version has a dump: node scripts/run.mjs test/worlds/store/write-schema-fixtures.ts writes the newest', () => {
+test('every version has a dump (write-schema-fixtures.ts writes the newest)', () => {
   assert.deepEqual(
     versions,
     MIGRATIONS.map((_, at) => at + 1),

@@ -27,7 +27,7 @@ const put = (name: string): Change => ({ op: 'put', kind: 'api', id: newDocument
 /** Resolves when the writer has ended by itself. */
 const death = (store: SqliteStore) => new Promise<Error>((resolve) => store.onWriterEnd(resolve))
 
-test('when the writer ends, writes get store_away and reads go on; when it is back, so are writes', async (t) => {
+test('without the writer, writes get store_away and reads work, until it is back', async (t) => {
   const store = await openStore({ path: temporaryFolder(t), keepWriter: false })
   t.after(() => store.close())
   await store.documents.commit([put('a')], undefined)
@@ -49,7 +49,7 @@ test('when the writer ends, writes get store_away and reads go on; when it is ba
   assert.ok(await store.documents.find('api', 'api_id', 'b'))
 })
 
-test(`the feed tells each commit once over ${DEATHS} deaths of the writer, those without an answer too`, async (t) => {
+test(`the feed reports each commit once over ${DEATHS} deaths of the writer`, async (t) => {
   const store = await openStore({ path: temporaryFolder(t), keepWriter: false })
   t.after(() => store.close())
   const events: FeedEvent[] = []

@@ -65,7 +65,7 @@ const numRuns = process.env.GATEHOUSE_DEEP === '1' ? 20 : 1
 
 for (const from of Object.keys(PLACES))
   for (const to of Object.keys(PLACES))
-    test(`all of a ${from} store is read the same from a ${to} store that it is copied into, and writes go on there`, async (t) => {
+    test(`a copy of a ${from} store in a ${to} store reads the same, and takes writes`, async (t) => {
       const property = fc.asyncProperty(anyContents, async (contents: Contents) => {
         const [first, second] = [await PLACES[from]!(t), await PLACES[to]!(t)]
         const store = await first.open()

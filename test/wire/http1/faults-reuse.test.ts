@@ -125,7 +125,7 @@ test('bytes before any request are not taken for its answer by a later client', 
   await nothingLeft(gate)
 })
 
-test('an idle connection that closes at the wrong moment costs a GET nothing and sends no POST twice', async (t) => {
+test('an idle connection closed at the wrong moment costs no GET and repeats no POST', async (t) => {
   const script: OriginScript = async (connection) => {
     const first = await connection.request()
     if (first === undefined) return

@@ -104,7 +104,7 @@ for (const file of readdirSync(CASES).filter((name) => name.endsWith('.json'))) 
   })
 }
 
-test('the preface of HTTP/2 is answered in its own frames or refused, and never reaches the upstream', async (t) => {
+test('the HTTP/2 preface is answered in frames or refused, and reaches no upstream', async (t) => {
   const origin = await openOrigin(t)
   const gate = await openGate(t, { originPort: origin.port })
   const preface = Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n')

@@ -29,7 +29,7 @@ for (const secured of [false, true]) {
   const over = secured ? 'TLS' : 'TCP'
   const options = { originPort: 1, handle: answer, ...(secured ? { tls: choose } : {}) }
 
-  test(`over ${over}, answers to requests that came at once leave in order, whatever they are made of`, async (t) => {
+  test(`over ${over}, answers to simultaneous requests leave in order`, async (t) => {
     const gate = await openGate(t, options)
     const client = await Client.connect(gate.port, secured ? to('') : undefined)
     turnEnd.tryAgain()

@@ -84,7 +84,7 @@ const talk = fc.array(head, { minLength: 1, maxLength: 4 }).chain((heads) =>
   }),
 )
 
-test('what the encoder writes the decoder reads, whatever is repeated and however the table changes', () => {
+test('the decoder reads what the encoder writes, however the table changes', () => {
   fc.assert(
     fc.property(talk, (heads) => {
       const encoder = new HeaderEncoder()

@@ -38,7 +38,7 @@ function ours(headers: IncomingHttpHeaders): Record<string, unknown> {
   return Object.fromEntries(kept)
 }
 
-test('node:http2 at both ends hears what the other has said, whatever the fields and however they repeat', async (t) => {
+test('node:http2 at both ends reads what the other sent, with any repetition', async (t) => {
   const calls: Call[] = []
   const server = createServer({ settings: { headerTableSize: 300 } })
   const serve = async (stream: ServerHttp2Stream, headers: IncomingHttpHeaders) => {

@@ -258,7 +258,7 @@ test('floods of PING and SETTINGS from a client that reads nothing are cut off',
   }
 })
 
-test('fields beyond the bounds are refused, and so is the stream beyond the last that may be open', async (t) => {
+test('fields beyond the bounds, and the stream beyond the last, are refused', async (t) => {
   const origin = await openOrigin(t)
   const limits = { http2Streams: 2, maxHeadBytes: 2000, maxFields: 20 }
   const gate = await openGate(t, { originPort: origin.port, limits, handle: () => {} })

@@ -179,7 +179,7 @@ test('interim answers are left out, those to HEAD have a length and no body', as
   client.destroy()
 })
 
-test('a GOAWAY that leaves a request out has it asked again on another connection; the others are answered', async (t) => {
+test('a GOAWAY repeats unserved requests on another connection and answers the others', async (t) => {
   let second = 0
   const script = async (connection: FrameConnection) => {
     if (connection.number > 0) return each(whole)(connection)
@@ -278,7 +278,7 @@ test('an answer that comes before the end of its request passes, and the rest of
   assert.equal(gate.done.all, 2)
 })
 
-test('an answer that is complete stays so, though its stream is reset before the client has read it', async (t) => {
+test('a complete answer stays so after a reset of its stream', async (t) => {
   const script = async (connection: FrameConnection) => {
     const { stream } = (await asked(connection))!
     connection.send(head(stream), data(stream, 'x'.repeat(50), 0), data(stream, 'y'.repeat(50)))
@@ -302,7 +302,7 @@ test('an answer that is complete stays so, though its stream is reset before the
   client.destroy()
 })
 
-test('an answer passes whole however it is cut into frames and reads, to clients of either version', async (t) => {
+test('an answer passes whole in any frames and reads, to either version', async (t) => {
   let plan: { parts: readonly (readonly [number, number | null])[]; cuts: readonly number[] } = { parts: [], cuts: [] }
   const script = async (connection: FrameConnection) => {
     for (let request = await asked(connection); request !== undefined; request = await asked(connection)) {

@@ -130,7 +130,7 @@ test('a body passes whole however it is cut into frames, padded, and into reads'
   assert.deepEqual(gate.failures, [])
 })
 
-test('an answer is sent as far as both windows allow, not a byte further, and goes on as they open', async (t) => {
+test('an answer is sent exactly as far as both windows allow', async (t) => {
   const { gate } = await open(t, { handle: (x) => x.reply(200, '', 'x'.repeat(100)) })
   const client = await FrameClient.connect(gate.port, [0, 4, ...number(10)])
   client.send(request(1, getFields()))
@@ -171,7 +171,7 @@ test('the window of the connection is shared out among the streams that wait for
   client.destroy()
 })
 
-test('a body that nobody wants yet fills its window and no more; what is thrown away is given back', async (t) => {
+test('an unread body fills its window and no more; discarded bytes are returned', async (t) => {
   const { gate } = await open(t, { handle: () => {} })
   const client = await FrameClient.connect(gate.port)
   const chunk = Buffer.alloc(16_000)
@@ -184,7 +184,7 @@ test('a body that nobody wants yet fills its window and no more; what is thrown 
   client.destroy()
 })
 
-test('bodies of another length than was announced, and trailers that are none, reset their stream alone', async (t) => {
+test('wrong body lengths and bad trailers reset their stream alone', async (t) => {
   const { gate, origin } = await open(t, {}, echo)
   const client = await FrameClient.connect(gate.port)
   const trailers = (fields: readonly (readonly [string, string])[], flags = 5) => {
@@ -213,7 +213,7 @@ test('bodies of another length than was announced, and trailers that are none, r
   client.destroy()
 })
 
-test('frames of a stream that was reset on our side are let pass, those of one that ended are not', async (t) => {
+test('frames of a stream that we reset are ignored, those of an ended one are errors', async (t) => {
   const { gate } = await open(t, { handle: (x) => x.reply(200, '', 'ok') })
   const client = await FrameClient.connect(gate.port)
   client.send(post(1), widen(1, 0))
@@ -266,7 +266,7 @@ test('resets that a client provokes count as its own (CVE-2025-8671)', async (t)
   }
 })
 
-test('SETTINGS that are not acknowledged, and a field block that does not end, are awaited for so long', async (t) => {
+test('unacknowledged SETTINGS and an endless field block time out', async (t) => {
   const { gate } = await open(t, { limits: { headTimeoutMs: 1000 } })
   // A request in the very first read: from then on it is no longer the connection's own beginning that is awaited.
   const begun = Buffer.concat([PREFACE, frame(TYPE.settings, 0, 0), request(1, getFields())])
@@ -308,7 +308,7 @@ async function settled(value: () => number): Promise<number> {
   return last
 }
 
-test('a client that opens every window and then does not read holds its upstream back, and is given up', async (t) => {
+test('a client that opens windows and never reads stops its upstream, and is given up', async (t) => {
   let sent = 0
   const script = async ({ socket, request: read }: OriginConnection) => {
     await read()

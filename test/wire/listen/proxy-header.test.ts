@@ -61,7 +61,7 @@ const BAD: readonly (readonly [string, Buffer | string])[] = [
   ['larger than any', binary(0x21, 0x11, [], 4097)],
 ]
 
-test('headers are read to their last byte, and told apart from what is none as soon as that is certain', () => {
+test('headers are read to the last byte, and others detected as early as possible', () => {
   for (const [name, bytes, address] of GOOD) {
     const rest = Buffer.from('\0GET')
     assert.deepEqual(readProxyHeader(Buffer.concat([bytes, rest])), { length: bytes.length, address }, name)
@@ -126,7 +126,7 @@ async function world(t: TestContext, secure: boolean, sender = '127.0.0.1', limi
   return { gate, seen }
 }
 
-test('the address of a header is that of the client, however its bytes are cut; without one the sender is', async (t) => {
+test('the header’s address is the client’s in any cut; without one the sender’s', async (t) => {
   const { gate, seen } = await world(t, false)
   for (const [name, header, address] of GOOD) {
     const bytes = Buffer.concat([header, Buffer.from(get('/'))])
@@ -167,7 +167,7 @@ test('TLS and HTTP/2 behind a header', async (t) => {
   }
 })
 
-test('what is no header closes the connection at once and without a word, and so does none in time', async (t) => {
+test('no valid header in time closes the connection without a word', async (t) => {
   const strict = await world(t, false)
   const quick = await world(t, false, '127.0.0.1', { headTimeoutMs: 200 })
   const late = [

@@ -172,7 +172,7 @@ test('unfinished handshakes are capped; finished ones do not count', async (t) =
   await nothingLeft(gate)
 })
 
-test('a client that leaves without close_notify leaves nothing behind, and no half body passes as whole', async (t) => {
+test('a client without close_notify leaves nothing, and no half body passes as whole', async (t) => {
   const origin = await openOrigin(t)
   const gate = await openGate(t, { originPort: origin.port, tls: choose })
   const parts = [

@@ -99,7 +99,7 @@ test('a client certificate is asked for on the domain that wants it, and nowhere
   await nothingLeft(gate)
 })
 
-test('resumption never brings a certificate to a domain, or from a domain, that it does not belong to', async (t) => {
+test('resumption brings no certificate to or from a foreign domain', async (t) => {
   const origin = await openOrigin(t)
   const gate = await openGate(t, { originPort: origin.port, tls: choose })
   for (const maxVersion of ['TLSv1.2', 'TLSv1.3'] as const) {

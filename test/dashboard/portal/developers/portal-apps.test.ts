@@ -25,7 +25,7 @@ async function withShop(world: DeveloperWorld) {
   return { ada, draft, post, make, apps, tokenOf }
 }
 
-test('an app is made by an OAuth policy, gets tokens, and stands in the record with what it is for', async (t) => {
+test('an OAuth policy creates an app that gets tokens and is in the record', async (t) => {
   const world = await developerWorld(t)
   const { ada, make, apps, tokenOf } = await withShop(world)
   await world.configure({ signup_fields: ['Company'] })
@@ -50,7 +50,7 @@ test('an app is made by an OAuth policy, gets tokens, and stands in the record w
   await assertSound(world.store)
 })
 
-test('an app without a redirect URI, by two policies, or beyond the limit of the portal is refused', async (t) => {
+test('an app without redirect URI, by two policies, or over the limit is refused', async (t) => {
   const world = await developerWorld(t)
   const { draft, post, make, apps } = await withShop(world)
   await world.policy('ob', ['shop'])
@@ -121,7 +121,7 @@ test('an app is changed, its secret rotated with an overlap, and deleted with it
   await assertSound(world.store)
 })
 
-test('a client that is no app of a developer, or of another organisation, is not there for these calls', async (t) => {
+test('a client that is no app of the developer is not found', async (t) => {
   const world = await developerWorld(t, { SVC_DB_ENABLEOWNERSHIP: 'true' })
   const { make } = await withShop(world)
   const plain = await world.asked(200, 'POST', '/api/apis/oauth/shop', world.root, {

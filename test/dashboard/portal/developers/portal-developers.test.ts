@@ -212,7 +212,7 @@ test('who may only read sees no nonce: it opens the session of its developer', a
     assert.equal(bodyOf(await world.call('GET', path, { as })).nonce, '')
 })
 
-test('developers of another organisation look as if they were not there, and nothing of them changes', async (t) => {
+test('developers of another organisation are not found and never change', async (t) => {
   const world = await portalPeople(t)
   const id = await world.developer({ email: 'ada@example.test', sso_key: 'ada', password: cheapHash('secret one') })
   const before = JSON.stringify(await world.stored(id))

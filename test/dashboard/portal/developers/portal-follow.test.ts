@@ -77,7 +77,7 @@ test('a key that is changed, rotated or deleted by the calls of keys', async (t)
   await assertSound(world.store)
 })
 
-test('a key of a developer stays in its organisation, and nobody claims one by naming the developer', async (t) => {
+test('a key of a developer stays in its organisation and cannot be claimed by name', async (t) => {
   const world = await developerWorld(t)
   const { ada, holdings } = await prepared(world)
   const { key, hash } = await world.add(ada, ['gold'])
@@ -165,7 +165,7 @@ test('an app that is changed or deleted by the calls of OAuth clients', async (t
   await assertSound(world.store)
 })
 
-test('a deleted policy ends its subscriptions and the keys without another one, and can be undone', async (t) => {
+test('a deleted policy ends its subscriptions and sole keys, and can be undone', async (t) => {
   const world = await developerWorld(t)
   const { ada, done } = await prepared(world)
   await world.oauth({ id: 'shop' })
@@ -240,7 +240,7 @@ test('a policy that is deleted while somebody subscribes leaves no key behind', 
   }
 })
 
-test('a policy that another process deletes between the look at it and the commit gives nobody a key', async (t) => {
+test('a policy that is deleted between check and commit gives nobody a key', async (t) => {
   const world = await developerWorld(t)
   const { ada, holdings } = await prepared(world)
   const developer = (await developerById(world.parts, ada))!
@@ -261,7 +261,7 @@ test('a policy that another process deletes between the look at it and the commi
   await assertSound(world.store)
 })
 
-test('a deletion of an undoable sort: a key that was revoked comes back with its place in the record', async (t) => {
+test('undo of a deletion restores a revoked key with its place in the record', async (t) => {
   const world = await developerWorld(t)
   const { ada, holdings, done } = await prepared(world)
   const { key, hash } = await world.add(ada, ['gold'])

@@ -76,7 +76,7 @@ test('a developer goes with keys, apps, tokens and requests, in one commit', asy
   )
 })
 
-test('a whole record lists keys anew; it neither makes nor revokes any, nor takes over those of others', async (t) => {
+test('a whole record only lists keys: it creates, revokes and takes over none', async (t) => {
   const world = await heldWorld(t)
   const id = await world.developer('ada@example.test')
   const ben = await world.developer('ben@example.test')
@@ -110,7 +110,7 @@ test('a whole record lists keys anew; it neither makes nor revokes any, nor take
   assert.deepEqual([await usable(world, key), await usable(world, bens)], [true, true])
 })
 
-test('apps that a record leaves out stay and are named, and what it says about the others is kept', async (t) => {
+test('apps that a record omits stay and are named; edits of the others apply', async (t) => {
   const world = await heldWorld(t)
   const id = await world.developer('ada@example.test')
   const redirect_uri = 'https://app.test/cb'

@@ -31,7 +31,7 @@ async function world(t: TestContext) {
 
 const DAYS = '1/1/2023/31/12/2023'
 
-test('WordPress: offers policies by tag, signs up, asks and approves, reads the hash, shows usage, revokes', async (t) => {
+test('WordPress: policies by tag, sign-up, request, approval, hash, usage, revocation', async (t) => {
   const { json } = await world(t)
   const { Data: policies } = (await json('GET', '/api/portal/policies?p=-1')).json as { Data: JsonObject[] }
   const products = policies.filter(({ tags }) => (tags as string[]).includes('website'))
@@ -66,7 +66,7 @@ test('WordPress: offers policies by tag, signs up, asks and approves, reads the 
   assert.deepEqual([after.subscriptions, after.keys], [{}, {}])
 })
 
-test('Ruby: looks the developer up on every request, signs up, verifies, asks, approves, reads usage', async (t) => {
+test('Ruby: look-up on every request, sign-up, verification, request, approval, usage', async (t) => {
   const { json, orgId, root, call } = await world(t)
   await json('POST', CATALOGUE, { org_id: orgId })
   const entry = { name: 'Orders', short_description: 's', long_description: 'l', show: true, policy_id: 'gold' }

@@ -104,7 +104,7 @@ test('the quota of a key is started anew', async (t) => {
   assert.equal(await use(), 200)
 })
 
-test('a rotation: the new key at once with rights, fields and counts, the old one for the chosen time', async (t) => {
+test('a rotation gives the new key rights and counts at once; the old one lives as chosen', async (t) => {
   const world = await developerWorld(t)
   const { ada, path, entries, rotate } = await withAda(world)
   const { key, hash } = await world.add(ada, ['gold'], { fields: { why: 'trial' }, expires_in: 50_000 })

@@ -10,7 +10,7 @@ import { assertSound, DEVELOPERS, developerWorld, standing } from '../../../worl
 
 const NEVER = '0001-01-01T00:00:00Z'
 
-test('a created key works at a gateway, inherits the sign-up fields, and is in the record at once', async (t) => {
+test('a created key works at once, inherits the sign-up fields, and is in the record', async (t) => {
   const world = await developerWorld(t)
   await world.keyed('orders')
   await world.keyed('stock')
@@ -205,7 +205,7 @@ function bound<T extends object>(documents: T): T {
   return new Proxy(documents, { get: (target, name) => (Reflect.get(target, name) as () => void).bind(target) })
 }
 
-test('expiry: as sent, as the policy says, whichever is first; a list says what a key is and has left', async (t) => {
+test('a key expires as sent or by policy, the earlier, and lists show what is left', async (t) => {
   const world = await developerWorld(t)
   await world.keyed('orders')
   await world.policy('long', ['orders'], { key_expires_in: 1000, quota_max: 5, quota_renewal_rate: 3600 })
@@ -251,7 +251,7 @@ test('expiry: as sent, as the policy says, whichever is first; a list says what 
   assert.deepEqual(page, { Data: [], Pages: 1 })
 })
 
-test('with hash_keys off the key itself names a key as well as its hash; the record holds the hash', async (t) => {
+test('with hash_keys off the key or its hash names it; the record holds the hash', async (t) => {
   const world = await developerWorld(t, { SVC_GW_HASHKEYS: 'false' })
   await world.keyed('orders')
   await world.policy('gold', ['orders'])

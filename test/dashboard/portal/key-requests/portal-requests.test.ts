@@ -95,7 +95,7 @@ test('a request that waits is answered in the place of a second one for the same
   assert.equal((Data as JsonObject[]).length, 2)
 })
 
-test('requests are listed by page, newest first, by state and by developer, with what they are about', async (t) => {
+test('requests are listed by page, newest first, by state and by developer', async (t) => {
   const world = await requestWorld(t, { env: { SVC_DB_PAGESIZE: '2' } })
   const { request, configure, asked, root, clock, policy, developer, catalogue, dev } = world
   await policy('silver', ['one'])
@@ -303,7 +303,7 @@ test('an OAuth policy gives a client, up to the limit of the portal', async (t) 
   assert.match(await refused(400, 'POST', REQUESTS, body), /oauth_usage_limit/)
 })
 
-test('with ownership on, requests for policies of others are neither listed nor read nor approved', async (t) => {
+test('with ownership on, requests for foreign policies are not listed, read or approved', async (t) => {
   const world = await requestWorld(t, { env: { SVC_DB_ENABLEOWNERSHIP: 'true' } })
   const { request, user, api, policy, configure, asked, dev, call, refused, developer } = world
   const ada = await user({ portal: 'write' })
@@ -351,7 +351,7 @@ test('of an approval and the deletion of the developer at one moment nothing is 
   }
 })
 
-test('of approvals that have all read the request before one of them wrote, one wins, the others hear so', async (t) => {
+test('of concurrent approvals of one request one wins and the others get a conflict', async (t) => {
   const { request, configure, dev, parts, orgId, subscriptions, store } = await requestWorld(t)
   await configure({ require_key_approval: true })
   const id = String((await request({ by_user: dev, for_plan: 'gold' })).Message) as DocumentId

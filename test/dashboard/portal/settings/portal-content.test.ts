@@ -22,7 +22,7 @@ async function world(t: TestContext, env: Record<string, string> = {}) {
   return { ...made, bad, read, send }
 }
 
-test('a configuration is there before anybody makes one, an empty PUT makes it, and lists are never null', async (t) => {
+test('a configuration exists by default, an empty PUT creates it, and lists are never null', async (t) => {
   const { call, root, read, send } = await world(t)
   const usual = await read(CONFIGURATION)
   assert.deepEqual([usual.id, usual.require_key_approval, usual.oauth_usage_limit], ['', false, -1])
@@ -144,7 +144,7 @@ test('what no catalogue can hold is refused by name', async (t) => {
   for (const [body, named] of cases) assert.match(await bad('PUT', CATALOGUE, body), named)
 })
 
-test('with ownership on callers see and replace their own entries; the others stay in their places', async (t) => {
+test('with ownership on, callers replace their own entries and leave the others in place', async (t) => {
   const { read, call, orgId, api, policy, user, root, asked } = await world(t, { SVC_DB_ENABLEOWNERSHIP: 'true' })
   const ada = await user({ portal: 'write' })
   const ben = await user({ portal: 'write' })

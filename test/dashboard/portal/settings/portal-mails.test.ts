@@ -70,7 +70,7 @@ test('a key that was made is mailed in our words, or in those of the organisatio
   assert.equal(post.mails.length, 2)
 })
 
-test('keys and secrets stay out of mails that hide them; mails that are switched off are not sent', async (t) => {
+test('mails can hide keys and secrets, and mails that are off are not sent', async (t) => {
   const { mailed, request, dev, copy, developer, post } = await mailWorld(t)
   await copy({ key_email: { body: 'Key: {{key}}.', hide_token_data: true } })
   let made: JsonObject = {}
@@ -89,7 +89,7 @@ test('keys and secrets stay out of mails that hide them; mails that are switched
   assert.equal(post.mails.length, 2)
 })
 
-test('what developers write into their records stays text: no fields of the head, no markup, no links', async (t) => {
+test('text in developer records stays text: no header fields, no markup, no links', async (t) => {
   const { mailed, request, copy, developer, clock, post } = await mailWorld(t)
   await copy({ key_email: { subject: 'For {{name}}', body: 'Dear {{name}}, {{key}}' } })
   const names = [
@@ -259,7 +259,7 @@ test('a link that the mail server does not take is made anew by approving again'
   assert.equal(post.mails.length, 1)
 })
 
-test('webhook and mail address of the organisation get new and approved requests, without secrets', async (t) => {
+test('webhook and mail address of the organisation get requests without secrets', async (t) => {
   const receiver = await startReceiver()
   t.after(() => receiver.close())
   const world = await mailWorld(t, { SVC_WEBHOOKS_ALLOWPRIVATE: 'true' })

@@ -69,7 +69,7 @@ test('a refusal is not sent before the time that a slow hash takes, whatever the
   }
 })
 
-test('a password that was guessed at too often is not looked at, and who tries is told in the 401', async (t) => {
+test('a password that was guessed at too often is not checked, and the 401 says so', async (t) => {
   const world = await portalPeople(t, { env: { SVC_DB_SECURITY_LOGINFAILUREUSERNAMELIMIT: '3' } })
   await world.developer({ email: ADA, password: cheapHash(PASSWORD) })
   await world.developer({ email: 'ben@example.test', password: cheapHash(PASSWORD) })
@@ -150,7 +150,7 @@ test('hashes that are too costly or flawed are named, not taken for passwords', 
   assert.equal(await world.verify(ADA), 200, 'an argon2id hash is taken over too')
 })
 
-test('a password is set without the old one; the answer and the refusals are those that clients know', async (t) => {
+test('an administrator sets a password without the old one', async (t) => {
   const world = await portalPeople(t)
   const id = await world.developer({ email: ADA, password: cheapHash(PASSWORD) })
   world.clock.advance(1000)
@@ -200,7 +200,7 @@ test('the schema file for developers holds, and former passwords may not come ba
   assert.equal((await setPassword(world, id, 'Planet!7')).status, 200, 'two later it is forgotten')
 })
 
-test('a password that is set or sent with a record ends the sessions; a record without one does not', async (t) => {
+test('a new password ends the sessions; a record without one does not', async (t) => {
   const world = await portalPeople(t)
   const id = await world.developer({ email: ADA, password: cheapHash(PASSWORD) })
   const first = await atPortal(world, ADA)
