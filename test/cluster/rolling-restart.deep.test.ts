@@ -93,7 +93,10 @@ function load(port: number): Load {
     for (let i = 0; !stopped; i++) {
       const post = i % 3 === 0
       try {
-        const { status } = await call(port, `/a/${number}/${i}`, { agent, ...(post && { method: 'POST', body: 'text' }) })
+        const { status } = await call(port, `/a/${number}/${i}`, {
+          agent,
+          ...(post && { method: 'POST', body: 'text' }),
+        })
         if (status === 200) made.served++
         else made.failures.push(`${post ? 'POST' : 'GET'} ${status}`)
       } catch (error) {
@@ -106,7 +109,9 @@ function load(port: number): Load {
   return made
 }
 
-async function startGateways(cluster: Cluster): Promise<{ nodes: Node[]; ports: number[]; restart(i: number): Promise<void> }> {
+async function startGateways(
+  cluster: Cluster,
+): Promise<{ nodes: Node[]; ports: number[]; restart(i: number): Promise<void> }> {
   const ports = [await freePort(), await freePort()]
   const start = (i: number) =>
     cluster.start('gateway', {
