@@ -23,7 +23,7 @@ export const storageSettings = group({
   ),
   redis_url: text(
     '',
-    'Redis or Valkey of a cluster, such as `rediss://user:password@host:6379/0`. Given together with `postgres_url`.',
-    { secret: true, pattern: '^(?:rediss?://\\S+)?$', allowed: 'a redis or rediss URL' },
+    'Redis or Valkey of a cluster, such as `rediss://user:password@host:6379/0?cacert=FILE`, by sentinels `redis+sentinel://user:password@sentinel1:26379,sentinel2:26379/0?master=NAME`, or a Redis cluster `redis+cluster://user:password@node1:6379,node2:6379`. Given together with `postgres_url`.',
+    { secret: true, pattern: '^(?:rediss?(?:\\+(?:sentinel|cluster))?://\\S+)?$', allowed: 'a redis or rediss URL' },
   ),
 })

@@ -1,10 +1,11 @@
-import { createClient } from '@redis/client'
+import { setTimeout as wait } from 'node:timers/promises'
 import { type Fault, fault } from '../../errors/fault.ts'
 import { DurationHistogram } from '../../model/metrics/metric-registry.ts'
-import { isOutage, isUnknownScript, redisFault } from './faults.ts'
+import { readRedisAddress } from './address.ts'
+import { hasMoved, isOutage, isUnknownScript, redisFault } from './faults.ts'
+import { type RedisClient, RedisLocator } from './locate.ts'
 import type { Script } from './scripts.ts'
 
-const CONNECT_MS = 2_000
 const FIRST_RETRY_MS = 50
 const LONGEST_RETRY_MS = 1_000
 /** A call that got no answer for so long: the connection is given up. */
@@ -17,25 +18,24 @@ const TRIAL_KEPT_MS = '10000'
 const DURATION_BOUNDS_MS = [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 25, 50, 100, 250, 500, 1000]
 
 export interface RedisOptions {
-  /** `redis[s]://[user:password@]host[:port][/database]` */
+  /** `storage.redis_url`, see `readRedisAddress`. */
   readonly url: string
-  /** PEM of the authority that the server's certificate is checked against; undefined = those of the system. */
-  readonly ca?: string
   /** Called when Redis takes no calls any more, or no writes, with the reason, and once it does again, with undefined. */
   readonly onChange?: (trouble: Fault | undefined) => void
 }
 
-type Client = ReturnType<typeof makeClient>
-
 /**
- * The connection to Redis, re-established for ever when it is lost, with growing waits that differ from node to node. Nothing waits
+ * The connection to the Redis that takes writes, re-established for ever when it is lost, with growing waits that differ from node to node. Nothing waits
  * for it: while it is away every call fails at once. A Redis that answers but takes no writes (out of memory, a replica) is as good as
  * away. It is back when a trial write succeeds.
  */
 export class RedisConnection {
   private readonly options: RedisOptions
   private readonly trialKey: string
-  private client: Client
+  private readonly locator: RedisLocator
+  private client: RedisClient | undefined
+  /** Tries to connect since Redis was available. */
+  private retries = 0
   private trouble: Fault | undefined = fault('store_away', 'Redis: not connected yet')
   private closed = false
   /** When the calls that have no answer yet were made; in order, as answers come. */
@@ -43,16 +43,17 @@ export class RedisConnection {
   private readonly watch: NodeJS.Timeout
   private waiting: (() => void)[] = []
   /** The client on which a trial write is on its way. */
-  private triedOn: Client | undefined
+  private triedOn: RedisClient | undefined
   private answeredMs = 0
   /** Of calls that were answered. */
   readonly durations = new DurationHistogram(DURATION_BOUNDS_MS)
 
-  /** `trialKey`: written to find out whether Redis takes writes. @throws Fault `setting_invalid` when the URL is none */
+  /** `trialKey`: written to find out whether Redis takes writes; in the slot of all others. @throws Fault `setting_invalid` when the URL is none */
   constructor(options: RedisOptions, trialKey: string) {
     this.options = options
     this.trialKey = trialKey
-    this.client = this.connect()
+    this.locator = new RedisLocator(readRedisAddress(options.url), trialKey)
+    void this.connect()
     this.watch = setInterval(() => this.look(), LOOK_MS)
     this.watch.unref()
   }
@@ -99,15 +100,15 @@ export class RedisConnection {
     this.closed = true
     clearInterval(this.watch)
     this.trouble = fault('store_away', 'Redis: the connection is closed')
-    this.client.destroy()
+    this.client?.destroy()
     this.wake()
   }
 
   private send(words: readonly string[]): Promise<unknown> {
-    return this.trouble === undefined ? this.sendOn(this.client, words) : Promise.reject(this.trouble)
+    return this.trouble === undefined ? this.sendOn(this.client!, words) : Promise.reject(this.trouble)
   }
 
-  private async sendOn(client: Client, words: readonly string[]): Promise<unknown> {
+  private async sendOn(client: RedisClient, words: readonly string[]): Promise<unknown> {
     const call = { sinceMs: performance.now() }
     this.open.push(call)
     try {
@@ -121,32 +122,43 @@ export class RedisConnection {
     }
   }
 
-  private connect(): Client {
-    const client = makeClient(this.options)
-    // Without a listener a lost server would end the process.
-    client.on('error', (error) => this.away(client, error))
-    client.on('ready', () => this.try())
-    client.connect().catch((error: unknown) => this.away(client, error))
-    return client
+  /** Tries until there is a connection. */
+  private async connect(): Promise<void> {
+    while (!this.closed) {
+      if (this.retries > 0) {
+        const restMs = Math.min(LONGEST_RETRY_MS, FIRST_RETRY_MS * 2 ** Math.min(this.retries - 1, 10))
+        await wait(restMs * (0.5 + Math.random() / 2), undefined, { ref: false })
+      }
+      this.retries++
+      try {
+        const client = await this.locator.open((ended, error) => this.lost(ended, error))
+        if (this.closed) return client.destroy()
+        this.client = client
+        return this.try()
+      } catch (error) {
+        this.away(error)
+      }
+    }
   }
 
   /** Writes on trial: a Redis that takes writes is available. */
   private try(): void {
     const { client } = this
-    if (this.closed || !client.isReady || this.triedOn === client) return
+    if (this.closed || client === undefined || this.triedOn === client) return
     this.triedOn = client
     this.sendOn(client, ['SET', this.trialKey, '1', 'PX', TRIAL_KEPT_MS])
       .then(
         () => this.available(client),
-        (error) => this.away(client, error),
+        (error) => this.unavailable(client, error),
       )
       .finally(() => {
         if (this.triedOn === client) this.triedOn = undefined
       })
   }
 
-  private available(client: Client): void {
+  private available(client: RedisClient): void {
     if (client !== this.client || this.closed || this.trouble === undefined) return
+    this.retries = 0
     this.trouble = undefined
     this.options.onChange?.(undefined)
     this.wake()
@@ -154,12 +166,27 @@ export class RedisConnection {
 
   /** The fault of a call; where Redis answered that it serves no calls for now, the ones to come fail at once. */
   private failed(error: unknown): Fault {
-    if (isOutage(error)) this.away(this.client, error)
+    if (isOutage(error) && this.client !== undefined) this.unavailable(this.client, error)
     return redisFault(error)
   }
 
-  private away(client: Client, error: unknown): void {
+  /** It answered, but takes no writes: another may. */
+  private unavailable(client: RedisClient, error: unknown): void {
+    if (this.locator.mayMove && hasMoved(error)) this.lost(client, error)
+    else if (client === this.client) this.away(error)
+  }
+
+  /** The connection ended, or another server is to be asked. */
+  private lost(client: RedisClient, error: unknown): void {
     if (client !== this.client || this.closed) return
+    this.client = undefined
+    this.away(error)
+    client.destroy()
+    void this.connect()
+  }
+
+  private away(error: unknown): void {
+    if (this.closed) return
     const known = this.trouble !== undefined
     this.trouble = redisFault(error)
     if (!known) this.options.onChange?.(this.trouble)
@@ -174,36 +201,12 @@ export class RedisConnection {
       if (this.trouble !== undefined || now - this.answeredMs >= IDLE_MS) this.try()
       return
     }
-    const stalled = this.client
-    this.away(stalled, new Error(`no answer for ${STALLED_MS} ms`))
-    this.client = this.connect()
-    stalled.destroy()
+    if (this.client !== undefined) this.lost(this.client, new Error(`no answer for ${STALLED_MS} ms`))
   }
 
   private wake(): void {
     const all = this.waiting
     this.waiting = []
     for (const one of all) one()
-  }
-}
-
-function makeClient({ url, ca }: RedisOptions) {
-  try {
-    const secure = url.startsWith('rediss:')
-    const reconnectStrategy = (retries: number) =>
-      Math.min(LONGEST_RETRY_MS, FIRST_RETRY_MS * 2 ** Math.min(retries, 10)) * (0.5 + Math.random() / 2)
-    const socket = { connectTimeout: CONNECT_MS, reconnectStrategy }
-    return createClient({
-      url,
-      disableOfflineQueue: true,
-      disableClientInfo: true,
-      socket: secure ? { ...socket, tls: true as const, ...(ca !== undefined && { ca }) } : socket,
-    })
-  } catch {
-    // Without its cause, which quotes the URL and so the password.
-    throw fault(
-      'setting_invalid',
-      'the URL of Redis is not of the form redis[s]://[user:password@]host[:port][/database]',
-    )
   }
 }

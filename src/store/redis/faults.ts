@@ -12,6 +12,8 @@ const CODES = {
   LOADING: 'store_away',
   MASTERDOWN: 'store_away',
   CLUSTERDOWN: 'store_away',
+  MOVED: 'store_away',
+  ASK: 'store_away',
 } as const satisfies Record<string, Fault['code']>
 
 /**
@@ -34,6 +36,11 @@ export function isOutage(error: unknown): boolean {
   if (!(error instanceof Error) || error instanceof Fault) return false
   const code = codeOf(error.message)
   return code !== undefined && code !== 'store_refused'
+}
+
+/** True when another server is to be asked: this one is no master any more, or a cluster has given the slot to another. */
+export function hasMoved(error: unknown): boolean {
+  return error instanceof Error && /\b(?:READONLY|MOVED|ASK|CLUSTERDOWN|MASTERDOWN)\b/.test(error.message)
 }
 
 /** Errors within a script are wrapped with the script's name. */

@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync } from 'node:fs'
+import { existsSync, mkdtempSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
@@ -26,8 +26,17 @@ export interface TestRedis {
 
 /** Starts a server that ends with the test. `settings`: options of its command line, such as `--appendonly yes`. */
 export async function startRedis(t: TestContext, settings: readonly string[] = []): Promise<TestRedis> {
-  const { redis, server } = await launch(settings)
+  const { redis, server } = await launch(settings, [])
   t.after(() => server.stop())
+  return redis
+}
+
+/** Starts a sentinel that watches a master by a name; two sentinels agree on its end. */
+export async function startSentinel(t: TestContext, name: string, master: TestRedis): Promise<TestRedis> {
+  const { redis, server } = await launch(['--sentinel'], ['sentinel resolve-hostnames no'])
+  t.after(() => server.stop())
+  await redis.command('SENTINEL', 'MONITOR', name, '127.0.0.1', String(master.port), '2')
+  await redis.command('SENTINEL', 'SET', name, 'down-after-milliseconds', '500', 'failover-timeout', '3000')
   return redis
 }
 
@@ -35,19 +44,25 @@ let common: Promise<TestRedis> | undefined
 
 /** One server for all tests of the process, which must use separate keys. It ends with the process. */
 export function commonRedis(): Promise<TestRedis> {
-  common ??= launch([]).then(({ redis }) => redis)
+  common ??= launch([], []).then(({ redis }) => redis)
   return common
 }
 
-async function launch(settings: readonly string[]): Promise<{ redis: TestRedis; server: ThrowAwayServer }> {
+/** `file`: lines of a file of settings, which a sentinel writes to. */
+async function launch(
+  settings: readonly string[],
+  file: readonly string[],
+): Promise<{ redis: TestRedis; server: ThrowAwayServer }> {
   const place = await placeOfRedis()
   for (let left = TRIES; ; left--) {
     const port = await freePort()
     const folder = mkdtempSync(join(tmpdir(), 'gatehouse-redis-'))
-    const words = ['--port', String(port), '--bind', '127.0.0.1', '--dir', folder, '--save', '', ...settings]
+    const named = file.length === 0 ? [] : [join(folder, 'redis.conf')]
+    if (named[0] !== undefined) writeFileSync(named[0], file.join('\n'))
+    const words = [...named, '--port', String(port), '--bind', '127.0.0.1', '--dir', folder, '--save', '', ...settings]
     try {
       const server = await startServer({
-        ...{ folder, run: [place, ...words], ready: 'Ready to accept connections', end: 'SIGKILL' },
+        ...{ folder, run: [place, ...words], ready: 'Ready to accept connections|Sentinel ID is', end: 'SIGKILL' },
       })
       const url = `redis://127.0.0.1:${port}`
       const redis: TestRedis = {
