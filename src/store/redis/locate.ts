@@ -28,7 +28,7 @@ export class RedisLocator {
     this.hosts = address.hosts
   }
 
-  /** True when another server may take the place of the one that was found. */
+  /** True when another server may replace the one that was found. */
   get mayMove(): boolean {
     return this.address.kind !== 'server'
   }
