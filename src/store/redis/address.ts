@@ -24,7 +24,7 @@ export interface RedisAddress {
   readonly hosts: readonly Host[]
   readonly account: Account
   readonly sentinelAccount: Account
-  /** What the sentinels call it. */
+  /** The name by which sentinels know the master; empty for other kinds. */
   readonly master: string
   readonly database: number
   /** undefined = no TLS. Reads the files, so that renewed certificates are used by the next connection. */
