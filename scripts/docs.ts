@@ -69,7 +69,7 @@ function openapiFile(): string {
   const inputs: DashboardInputs = {
     ...{ store, documents, tokens, counters, config, log: silentLog, clock: systemClock },
     sealKey: new Uint8Array(32),
-    adminSecret: '',
+    adminSecrets: () => [],
     version: productVersion(),
     settings: [],
     defaultOrg: () => '',

@@ -15,6 +15,7 @@ import { superviseDashboard } from './process/dashboard-host.ts'
 import { type DefaultOrg, followDefaultOrg } from './process/default-org.ts'
 import { firstStart, setUpLink } from './process/first-start.ts'
 import type { SupervisedThread } from './process/keep-thread.ts'
+import { LiveSecrets, secretSources } from './process/live-secrets.ts'
 import { makeLog, openLineSink } from './process/log.ts'
 import {
   checkDatabaseFile,
@@ -28,7 +29,7 @@ import { readPasswordRules } from './publish/sign-in/password-file.ts'
 import { KeyedMutex } from './runtime/keyed-mutex.ts'
 import { measuredStore } from './store/measured/measured-store.ts'
 import { sealedStore } from './store/sealed/sealed-store.ts'
-import { openSecrets, type Secrets } from './store/secrets/secret-file.ts'
+import { openSecrets } from './store/secrets/secret-file.ts'
 
 /** Which parts of an installation a process runs. */
 export interface Roles {
@@ -69,7 +70,6 @@ interface Ground {
   readonly opened: OpenedStore
   /** The data folder. */
   readonly path: string
-  readonly secrets: Secrets
   readonly sealKey: Uint8Array
   readonly defaultOrg: DefaultOrg
   readonly version: string
@@ -116,7 +116,7 @@ export async function start(loaded: LoadedConfig, roles: Roles, worker = 1): Pro
     const setUpToken = await firstStart({ ...people, userPasswordRules }, config.bootstrap, log)
     const defaultOrg = await followDefaultOrg(store.documents, store.feed)
     closers.push(() => defaultOrg.close())
-    const ground: Ground = { loaded, log, opened, path, secrets, sealKey, defaultOrg, version: productVersion() }
+    const ground: Ground = { loaded, log, opened, path, sealKey, defaultOrg, version: productVersion() }
 
     const dashboard = roles.dashboard ? await openDashboard(ground, serving, roles) : undefined
     if (dashboard !== undefined) {
@@ -201,13 +201,13 @@ function copyName(worker: number): string {
 }
 
 function openDashboard(ground: Ground, serving: Serving, roles: Roles): Promise<SupervisedThread> {
-  const { loaded, log, opened, path, secrets, sealKey, version } = ground
+  const { loaded, log, opened, path, sealKey, version } = ground
   const { config } = loaded
   return superviseDashboard({
     ...{ config, store: opened, sealKey, version, log, path },
     settings: explainSettings(loaded),
     dropCells: serving.drops.cells,
-    adminSecret: config.dashboard.admin_secret === '' ? secrets.admin_secret : config.dashboard.admin_secret,
+    secretSources: secretSources(loaded, path),
     settled: async (revision) => serving.gateway?.live.settled(revision),
     tryRequest: async (trial) => {
       if (serving.gateway !== undefined) return serving.gateway.tryRequest(trial)
@@ -219,7 +219,7 @@ function openDashboard(ground: Ground, serving: Serving, roles: Roles): Promise<
 }
 
 async function openGateway(
-  { loaded, log, opened, path, secrets, sealKey, defaultOrg, version }: Ground,
+  { loaded, log, opened, path, sealKey, defaultOrg, version }: Ground,
   dashboardDrops: DroppedConnections,
   dashboard: SupervisedThread | undefined,
   closers: (() => unknown)[],
@@ -227,6 +227,8 @@ async function openGateway(
   const { config } = loaded
   const sink = config.gateway.access_log ? openLineSink('stdout') : undefined
   if (sink !== undefined) closers.push(() => sink.close())
+  const secrets = new LiveSecrets(secretSources(loaded, path), log)
+  closers.push(() => secrets.close())
   const gateway = await startGateway({
     config,
     store: opened.store,
@@ -236,7 +238,7 @@ async function openGateway(
     accessLog: sink,
     version,
     nodeName: config.gateway.node_name === '' ? hostname() : config.gateway.node_name,
-    secret: config.gateway.secret === '' ? secrets.gateway_secret : config.gateway.secret,
+    secrets: () => secrets.accepted.gateway,
     sealKey,
     passwordRules: readPasswordRules(join(config.dashboard.home_dir || path, 'schemas', 'basic_auth.json')),
     defaultOrg: defaultOrg.id,

@@ -1,6 +1,7 @@
 import { BACKUP_COMMANDS } from './cli/backup/rows.ts'
 import { BOOTSTRAP_COMMAND } from './cli/commands/bootstrap.ts'
 import { type Command, runCommand } from './cli/commands/commands.ts'
+import { ROTATE_SECRET_COMMAND } from './cli/commands/rotate-secret.ts'
 import { importCommand } from './cli/import/row.ts'
 import { MOVE_COMMANDS } from './cli/moves/rows.ts'
 import { beginAgain, drainDelayMs, type Roles, type RunningProcess, start } from './compose.ts'
@@ -61,6 +62,13 @@ const SERVERS = [
   serving('dashboard', 'run a dashboard alone', { gateway: false, dashboard: true }),
 ]
 
-const COMMANDS = [...SERVERS, BOOTSTRAP_COMMAND, ...BACKUP_COMMANDS, ...MOVE_COMMANDS, importCommand(readIncumbent)]
+const COMMANDS = [
+  ...SERVERS,
+  BOOTSTRAP_COMMAND,
+  ROTATE_SECRET_COMMAND,
+  ...BACKUP_COMMANDS,
+  ...MOVE_COMMANDS,
+  importCommand(readIncumbent),
+]
 const status = await runCommand(process.argv.slice(2), process.env, COMMANDS)
 if (status !== undefined) process.exitCode = status

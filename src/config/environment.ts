@@ -1,3 +1,4 @@
+import { resolve } from 'node:path'
 import { readText } from './file.ts'
 import { parseText } from './parse.ts'
 import { SETTINGS, type Setting, type SettingValue } from './settings.ts'
@@ -5,8 +6,16 @@ import { nearest } from './suggest.ts'
 
 export type Environment = Readonly<Record<string, string | undefined>>
 
+interface GivenValue {
+  readonly value: SettingValue
+  /** Name in the environment. */
+  readonly name: string
+  /** The file that a secret was read from; undefined where the value itself is in the environment. */
+  readonly file?: string
+}
+
 export interface EnvironmentSettings {
-  readonly values: ReadonlyMap<Setting, { readonly value: SettingValue; readonly name: string }>
+  readonly values: ReadonlyMap<Setting, GivenValue>
   readonly problems: readonly string[]
   readonly warnings: readonly string[]
 }
@@ -49,7 +58,7 @@ export function readEnvironment(env: Environment, aliases: readonly string[]): E
 }
 
 interface Found {
-  readonly values: Map<Setting, { value: SettingValue; name: string }>
+  readonly values: Map<Setting, GivenValue>
   readonly problems: string[]
   readonly unknown: string[]
 }
@@ -70,16 +79,16 @@ function take(found: Found, name: string, known: string, text: string): void {
   const plain = BY_ENV.get(known)
   const secret = known.endsWith(FILE_SUFFIX) ? BY_ENV.get(known.slice(0, -FILE_SUFFIX.length)) : undefined
   if (plain !== undefined) put(found, plain, name, text)
-  else if (secret?.secret === true) put(found, secret, name, readText(text, name).replace(/\r?\n$/, ''))
+  else if (secret?.secret === true) put(found, secret, name, readText(text, name).replace(/\r?\n$/, ''), resolve(text))
   else found.unknown.push(name)
 }
 
-function put(found: Found, setting: Setting, name: string, text: string): void {
+function put(found: Found, setting: Setting, name: string, text: string, file?: string): void {
   const other = found.values.get(setting)
   const value = parseText(setting, text)
   if (other !== undefined) found.problems.push(`${setting.path}: given twice, by ${other.name} and ${name}`)
   else if (value === undefined) found.problems.push(refusal(setting, name, text))
-  else found.values.set(setting, { value, name })
+  else found.values.set(setting, { value, name, ...(file !== undefined && { file }) })
 }
 
 /** The line that says what is wrong with a value. `from` is an environment name, or `in <file>`. Secrets are not quoted. */

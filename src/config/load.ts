@@ -10,6 +10,8 @@ import { SETTINGS, type Setting } from './settings.ts'
 export interface SettingSource {
   readonly from: 'default' | 'file' | 'env'
   readonly name: string
+  /** The file that a secret was read from, by `..._FILE`. */
+  readonly file?: string
 }
 
 export interface LoadedConfig {
@@ -52,7 +54,7 @@ export function loadConfig(options: LoadOptions): LoadedConfig {
     const found = environment.values.get(setting)
     const below = file.values.has(setting) ? file.values.get(setting) : setting.default
     place(root, setting.segments, found === undefined ? below : found.value)
-    origins.set(setting.path, originOf(setting, found?.name, file))
+    origins.set(setting.path, originOf(setting, found, file))
   }
   problems.push(...schemaProblems(root, origins))
   const config = root as unknown as Config
@@ -81,8 +83,13 @@ function place(root: Group, segments: readonly string[], value: unknown): void {
   group[segments.at(-1)!] = value
 }
 
-function originOf(setting: Setting, envName: string | undefined, file: FileSettings): SettingSource {
-  if (envName !== undefined) return { from: 'env', name: envName }
+function originOf(
+  setting: Setting,
+  found: { readonly name: string; readonly file?: string } | undefined,
+  file: FileSettings,
+): SettingSource {
+  if (found !== undefined)
+    return { from: 'env', name: found.name, ...(found.file !== undefined && { file: found.file }) }
   if (file.values.has(setting)) return { from: 'file', name: file.name }
   return { from: 'default', name: '' }
 }
@@ -113,7 +120,9 @@ function originText(origin: SettingSource, env: string): string {
 function shortSecrets(config: Config): string[] {
   const given = {
     'gateway.secret': config.gateway.secret,
+    'gateway.secret_previous': config.gateway.secret_previous,
     'dashboard.admin_secret': config.dashboard.admin_secret,
+    'dashboard.admin_secret_previous': config.dashboard.admin_secret_previous,
     'gateway.oauth_registration_token': config.gateway.oauth_registration_token,
     'metrics.secret': config.metrics.secret,
   }

@@ -59,11 +59,14 @@ const gateway = group({
   ),
   secret: text(
     '',
-    'Secret for `X-Svc-Authorization`. Empty: one is made at the first start and kept in the data folder.',
+    'Secret for `X-Svc-Authorization`. Empty: one is made at the first start and kept in the data folder. Given by a file, it is read again when the file changes.',
     {
       secret: true,
     },
   ),
+  secret_previous: text('', 'Another value of `gateway.secret` that is accepted while callers change to the new one.', {
+    secret: true,
+  }),
   public_url: text('', 'Address under which clients reach this gateway, such as `https://api.example.org`.', {
     allowed: 'an absolute http or https URL without query, fragment, user or password',
   }),
@@ -194,10 +197,15 @@ const dashboard = group({
   listen_port: whole(3000, PORT, 'Port of the dashboard. 0 takes any free port.'),
   admin_secret: text(
     '',
-    'Secret of the admin API. Empty: one is made at the first start and kept in the data folder.',
+    'Secret of the admin API. Empty: one is made at the first start and kept in the data folder. Given by a file, it is read again when the file changes.',
     {
       secret: true,
     },
+  ),
+  admin_secret_previous: text(
+    '',
+    'Another value of `dashboard.admin_secret` that is accepted while callers change to the new one.',
+    { secret: true },
   ),
   trusted_proxies: list(
     'Addresses and networks (CIDR) of proxies in front of the dashboard. Only they may name the client, in `X-Forwarded-For` or, without it, in `X-Real-IP`.',

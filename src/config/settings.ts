@@ -41,7 +41,7 @@ interface Leaf {
 const ROOT_NAMES: Readonly<Record<string, string>> = { gateway: 'GW', dashboard: 'DB' }
 
 /** The environment name of a setting: `gateway.listen_port` is `SVC_GW_LISTENPORT`. */
-export function envName(segments: readonly string[]): string {
+function envName(segments: readonly string[]): string {
   const [root = '', ...rest] = segments
   const first = ROOT_NAMES[root] ?? root
   return ['SVC', first, ...rest].map((segment) => segment.replaceAll('_', '').toUpperCase()).join('_')

@@ -5,6 +5,7 @@ import type { Trial, TrialRequest } from '../model/apis/definition/trial.ts'
 import type { Log } from '../model/logs/log.ts'
 import { serveThread } from '../runtime/thread-rpc.ts'
 import { type SupervisedThread, superviseThread } from './keep-thread.ts'
+import type { SecretSources } from './live-secrets.ts'
 import type { OpenedStore, StoreSeed } from './open-store.ts'
 
 /** The data that the dashboard's thread is started with. */
@@ -16,7 +17,7 @@ export interface DashboardSeed {
   /** Asks the gateway's thread to try a request. */
   readonly trials: MessagePort
   readonly sealKey: Uint8Array
-  readonly adminSecret: string
+  readonly secretSources: SecretSources
   readonly version: string
   /** Secrets masked. */
   readonly settings: readonly ExplainedSetting[]

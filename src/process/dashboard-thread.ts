@@ -17,6 +17,7 @@ import { measuredStore } from '../store/measured/measured-store.ts'
 import { sealedStore } from '../store/sealed/sealed-store.ts'
 import type { DashboardSeed } from './dashboard-host.ts'
 import { followDefaultOrg } from './default-org.ts'
+import { LiveSecrets } from './live-secrets.ts'
 import { makeLog } from './log.ts'
 import { joinStoreOf } from './open-store.ts'
 
@@ -52,7 +53,7 @@ try {
 }
 
 async function run(seed: DashboardSeed): Promise<Pick<Dashboard, 'port' | 'drain' | 'close'>> {
-  const { config, sealKey, adminSecret, version, settings } = seed
+  const { config, sealKey, version, settings } = seed
   const log = makeLog({ level: config.log.level, destination: 'stdout' })
   const joined = await joinStoreOf(seed.store, log, { answerWithinMs: SETTLE_WITHIN_MS })
   const store = measuredStore(sealedStore(joined, sealKey))
@@ -61,6 +62,8 @@ async function run(seed: DashboardSeed): Promise<Pick<Dashboard, 'port' | 'drain
     for (const each of closers.splice(0).reverse()) await each()
   }
   try {
+    const secrets = new LiveSecrets(seed.secretSources, log)
+    closers.push(() => secrets.close())
     const defaultOrg = await followDefaultOrg(store.documents, store.feed)
     closers.push(
       () => defaultOrg.close(),
@@ -72,7 +75,8 @@ async function run(seed: DashboardSeed): Promise<Pick<Dashboard, 'port' | 'drain
     const settled = new ThreadClient<number, void>(seed.settled)
     const home = config.dashboard.home_dir || seed.path
     const inputs: DashboardInputs = {
-      ...{ store, documents, tokens, counters, config, log, sealKey, adminSecret, version, settings },
+      ...{ store, documents, tokens, counters, config, log, sealKey, version, settings },
+      adminSecrets: () => secrets.accepted.admin,
       clock: store.clock ?? systemClock,
       locks: new KeyedMutex(),
       drops: new DroppedConnections(seed.dropCells),

@@ -68,7 +68,7 @@ function showsSecret({ parts, trusted, secretBrake }: RouteDeps, route: Route, r
   if ((headers['admin-auth'] ?? '') === '' && scraper === undefined) return false
   const { secret } = parts.config.metrics
   const scrapes = scraper !== undefined && secret !== '' && equalSecrets(scraper, secret)
-  const right = scrapes || isInstallation(headers, parts.adminSecret)
+  const right = scrapes || isInstallation(headers, parts.adminSecrets())
   const address = {
     clientAddress: clientAddress(request, trusted),
     peerAddress: peerAddress(request.socket.remoteAddress),

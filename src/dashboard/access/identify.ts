@@ -59,10 +59,10 @@ async function refuseOthers(who: Identities, { userId }: CallerIdentity, field: 
   }
 }
 
-/** True when `admin-auth` holds the admin secret. */
-export function isInstallation(headers: Credentials['headers'], adminSecret: string): boolean {
+/** True when `admin-auth` holds one of the admin secrets. */
+export function isInstallation(headers: Credentials['headers'], adminSecrets: readonly string[]): boolean {
   const given = headers['admin-auth']
-  return typeof given === 'string' && adminSecret !== '' && equalSecrets(given, adminSecret)
+  return typeof given === 'string' && adminSecrets.some((secret) => secret !== '' && equalSecrets(given, secret))
 }
 
 function credentialOf(headers: Credentials['headers']): string | undefined {

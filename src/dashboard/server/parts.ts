@@ -14,8 +14,8 @@ export interface DashboardInputs extends SecretParts {
   readonly clock: Clock
   readonly log: Log
   readonly config: SecretParts['config'] & Config
-  /** The required value of `admin-auth`. */
-  readonly adminSecret: string
+  /** The values of `admin-auth` that are accepted now. */
+  readonly adminSecrets: () => readonly string[]
   readonly version: string
   /** Every setting with where its value comes from, secrets masked. */
   readonly settings: readonly ExplainedSetting[]

@@ -9,8 +9,8 @@ import { findClientAddress } from '../server/client-address.ts'
 import type { Exchange } from '../server/exchange.ts'
 
 export interface SecretGateParts {
-  /** '' opens nothing. */
-  readonly secret: string
+  /** Those that are accepted now. */
+  readonly secrets: () => readonly string[]
   /** Opens the metrics page alone; '' = there is none. */
   readonly metricsSecret: string
   /** The words that mean `svc`, that first. */
@@ -21,7 +21,7 @@ export interface SecretGateParts {
 
 /** Authorises calls by the gateway secret, on any port and path. One for a node, since it counts failed attempts. */
 export class SecretGate {
-  readonly #secret: string
+  readonly #secrets: () => readonly string[]
   readonly #metricsSecret: string
   readonly #headers: readonly string[]
   readonly #trustedProxies: BlockList | undefined
@@ -29,15 +29,10 @@ export class SecretGate {
 
   /** Under an alias that is not configured, a client may still send the secret: alone, after a scheme (`Bearer`), quoted or in a list. */
   readonly #holdsSecret = (name: string, value: string): boolean =>
-    this.#headers.includes(name) || (this.#secret !== '' && this.#isAmong(value))
+    this.#headers.includes(name) || this.#secrets().some((secret) => isAmong(secret, value))
 
-  #isAmong(value: string): boolean {
-    const parts = value.split(/[\s,;="']+/).filter(({ length }) => length === this.#secret.length)
-    return [value, ...parts].some((part) => equalSecrets(part, this.#secret))
-  }
-
-  constructor({ secret, metricsSecret, words, trustedProxies, clock }: SecretGateParts) {
-    this.#secret = secret
+  constructor({ secrets, metricsSecret, words, trustedProxies, clock }: SecretGateParts) {
+    this.#secrets = secrets
     this.#metricsSecret = metricsSecret
     this.#headers = words.map((word) => `x-${word}-authorization`)
     this.#trustedProxies = trustedProxies
@@ -57,7 +52,7 @@ export class SecretGate {
     const [given, second] = this.#headers.flatMap((header) => x.request.all(header))
     if (second !== undefined)
       throw fault('request_malformed', `${this.#headers[0]} given several times: send one credential`)
-    return given !== undefined && given !== '' && this.#isRight(x, given, this.#secret)
+    return given !== undefined && given !== '' && this.#isRight(x, given, this.#secrets())
   }
 
   /**
@@ -67,15 +62,22 @@ export class SecretGate {
     const [field, second] = x.request.all('authorization')
     const given = second === undefined ? bearerToken(field) : undefined
     if (given === undefined || this.#metricsSecret === '') return this.knows(x)
-    return this.#isRight(x, given, this.#metricsSecret)
+    return this.#isRight(x, given, [this.#metricsSecret])
   }
 
-  #isRight(x: Exchange, given: string, secret: string): boolean {
+  #isRight(x: Exchange, given: string, secrets: readonly string[]): boolean {
     // Our own paths are answered before the client is looked for.
     findClientAddress(x, this.#trustedProxies)
-    const right = secret !== '' && equalSecrets(given, secret)
+    const right = secrets.some((secret) => secret !== '' && equalSecrets(given, secret))
     const waitMs = this.#brake.waitMs(visitorOf(x.clientAddress), right)
     if (waitMs > 0) throw waitFault('secret_throttled', waitMs)
     return right
   }
+}
+
+/** True where the text is the secret, or it is a word of it. */
+function isAmong(secret: string, value: string): boolean {
+  if (secret === '') return false
+  const parts = value.split(/[\s,;="']+/).filter(({ length }) => length === secret.length)
+  return [value, ...parts].some((part) => equalSecrets(part, secret))
 }

@@ -76,8 +76,8 @@ export interface GatewayParts {
   readonly accessLog: LineSink | undefined
   readonly version: string
   readonly nodeName: string
-  /** The required value of `X-Svc-Authorization`. */
-  readonly secret: string
+  /** The values of `X-Svc-Authorization` that are accepted now. */
+  readonly secrets: () => readonly string[]
   /** Key that private keys and shown-again secrets are sealed with. */
   readonly sealKey: Uint8Array
   /** The rules for passwords of users; absent = at least eight characters. */
@@ -260,7 +260,7 @@ function buildCore(parts: GatewayParts, metrics: Metrics, { shares, refusals }: 
   const shard: NodeShard = { segmented: segmentation.node_is_segmented, tags: segmentation.tags }
   const words = ['svc', ...config.compat.vendor_aliases]
   const secretGate = new SecretGate({
-    secret: parts.secret,
+    secrets: parts.secrets,
     metricsSecret: config.metrics.secret,
     words,
     trustedProxies: trustedProxiesOf(config),

@@ -1,4 +1,4 @@
-import { closeSync, fsyncSync, linkSync, openSync, readFileSync, rmSync, writeSync } from 'node:fs'
+import { closeSync, fsyncSync, linkSync, openSync, readFileSync, renameSync, rmSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import { fault } from '../../errors/fault.ts'
 import { isObject } from '../../model/json/json.ts'
@@ -11,9 +11,11 @@ export const SECRETS_FILE = 'secrets.json'
 const SHORTEST = 16
 
 const NAMES = ['gateway_secret', 'admin_secret', 'seal_key'] as const
+/** Values of the first two before their last rotation, until that is ended; '' or absent = not accepted any more. */
+const PREVIOUS = ['gateway_secret_previous', 'admin_secret_previous'] as const
 
 /** The secrets that an installation creates at its first start. Each is 256 bits, base64url. */
-export type Secrets = Readonly<Record<(typeof NAMES)[number], string>>
+export type Secrets = Readonly<Record<(typeof NAMES | typeof PREVIOUS)[number], string>>
 
 /**
  * Reads `secrets.json` of the data folder, or makes it (mode 0600, durable when this returns). One that is damaged is never
@@ -50,11 +52,13 @@ export function parseSecrets(path: string, text: string): Secrets {
   }
   if (!isObject(found))
     throw fault('setting_invalid', `${path} is not a JSON object; put the file of the last backup back`)
-  const secrets = {} as Record<(typeof NAMES)[number], string>
-  for (const name of NAMES) {
-    const value = found[name]
-    if (typeof value !== 'string' || value === '') throw fault('setting_invalid', `${path} has no ${name}`)
-    if (value.length < SHORTEST)
+  const secrets = {} as Record<(typeof NAMES | typeof PREVIOUS)[number], string>
+  for (const name of [...NAMES, ...PREVIOUS]) {
+    const isOptional = PREVIOUS.some((each) => each === name)
+    const value = found[name] ?? (isOptional ? '' : undefined)
+    if (typeof value !== 'string' || (value === '' && !isOptional))
+      throw fault('setting_invalid', `${path} has no ${name}`)
+    if (value !== '' && value.length < SHORTEST)
       throw fault('setting_invalid', `${path}: ${name} is shorter than ${SHORTEST} characters; give it a longer one`)
     secrets[name] = value
   }
@@ -63,8 +67,8 @@ export function parseSecrets(path: string, text: string): Secrets {
 }
 
 function makeSecrets(folder: string, path: string): Secrets {
-  const secrets: Secrets = { gateway_secret: newSecret(), admin_secret: newSecret(), seal_key: newSecret() }
-  return putSecrets(folder, path, secrets)
+  const made = { gateway_secret: newSecret(), admin_secret: newSecret(), seal_key: newSecret() }
+  return putSecrets(folder, path, { ...made, gateway_secret_previous: '', admin_secret_previous: '' })
 }
 
 /** Writes the text of such a file into a data folder that has none, or one with the same secrets. @throws Fault `data_folder_unwritable`, `setting_invalid` */
@@ -76,7 +80,7 @@ export function writeSecrets(folder: string, text: string): void {
 function putSecrets(folder: string, path: string, secrets: Secrets): Secrets {
   const draft = `${path}.${process.pid}`
   try {
-    writeDurably(draft, `${JSON.stringify(secrets, null, 2)}\n`)
+    writeDurably(draft, textOf(secrets))
     // A link, not a rename: it fails when another process was first, so that existing secrets are never replaced.
     linkSync(draft, path)
     syncFolder(folder)
@@ -87,6 +91,36 @@ function putSecrets(folder: string, path: string, secrets: Secrets): Secrets {
   } finally {
     rmSync(draft, { force: true })
   }
+}
+
+/**
+ * Makes a new secret, and keeps the one before beside it; `end` forgets that one instead. Answers the path of the file.
+ * @throws Fault as `openSecrets`, `setting_invalid` where a rotation is not ended yet
+ */
+export function rotateSecret(folder: string, name: 'gateway_secret' | 'admin_secret', end: boolean): string {
+  const path = join(folder, SECRETS_FILE)
+  const secrets = readSecrets(path)
+  if (secrets === undefined) throw fault('setting_invalid', `there is no ${SECRETS_FILE} in ${folder}`)
+  const previous = `${name}_previous` as const
+  if (!end && secrets[previous] !== '')
+    throw fault('setting_invalid', `the last rotation of ${name} has not been ended: do that first, with --end`)
+  const changed = end ? { ...secrets, [previous]: '' } : { ...secrets, [name]: newSecret(), [previous]: secrets[name] }
+  const draft = `${path}.${process.pid}`
+  try {
+    writeDurably(draft, textOf(changed))
+    renameSync(draft, path)
+    syncFolder(folder)
+    return path
+  } catch (error) {
+    throw fault('data_folder_unwritable', `cannot write ${path} (${codeOf(error)})`, error)
+  } finally {
+    rmSync(draft, { force: true })
+  }
+}
+
+function textOf(secrets: Partial<Secrets>): string {
+  const held = Object.entries(secrets).filter(([, secret]) => secret !== '')
+  return `${JSON.stringify(Object.fromEntries(held), null, 2)}\n`
 }
 
 function writeDurably(path: string, text: string): void {

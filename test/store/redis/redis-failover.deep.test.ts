@@ -47,7 +47,7 @@ async function isReplicated(master: TestRedis): Promise<boolean> {
   return info.includes('state=online') && info.includes(`,offset=${written},`)
 }
 
-/** What was used before the end of a master is used after it. */
+/** A quota that was used before the end of a master is used after it. */
 async function failsOver(
   t: TestContext,
   { counters, use }: Awaited<ReturnType<typeof startGateway>>,

@@ -73,7 +73,7 @@ export async function startTestGateway({
     accessLog: accessLog ? lineSink(accessLines) : undefined,
     version: '0.0.0-test',
     nodeName: 'test-node',
-    secret: TEST_SECRET,
+    secrets: () => [TEST_SECRET],
     sealKey,
     defaultOrg: () => '',
     dashboard: undefined,

@@ -51,7 +51,7 @@ const store: Store = {
 }
 const gateway = await startGateway({
   ...{ config, store, clock: systemClock, log: silentLog, accessLog: undefined, version: '0.0.0-test' },
-  ...{ clustered: true, nodeName: config.gateway.node_name, secret: config.gateway.secret },
+  ...{ clustered: true, nodeName: config.gateway.node_name, secrets: () => [config.gateway.secret] },
   ...{ sealKey: secretBytes(config.storage.seal_key), defaultOrg: () => '', dashboard: undefined },
 })
 process.stdout.write(`gateway    http://127.0.0.1:${gateway.port}\ndata       ${config.storage.path}\n`)

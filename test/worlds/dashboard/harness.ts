@@ -96,7 +96,7 @@ export async function startTestDashboard({
     log: { debug: note('debug'), info: note('info'), warn: note('warn'), error: note('error') },
     config,
     sealKey,
-    adminSecret: ADMIN_SECRET,
+    adminSecrets: () => [ADMIN_SECRET],
     version: '0.0.0-test',
     settings: explainSettings(loaded),
     defaultOrg: () => orgId,

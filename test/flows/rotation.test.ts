@@ -1,0 +1,126 @@
+import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type TestContext, test } from 'node:test'
+import { setTimeout as wait } from 'node:timers/promises'
+import { call } from '../worlds/base/client.ts'
+import { eventually } from '../worlds/base/eventually.ts'
+import { startProduct } from '../worlds/flows/product.ts'
+
+const ROOT = join(import.meta.dirname, '../..')
+const PAGE = readFileSync(join(ROOT, 'docs/operate/rotation.md'), 'utf8')
+/** Between two calls: the machine of the test has other things to do. */
+const PAUSE_MS = 20
+/** As the page prints them. */
+const COMMANDS = [...PAGE.matchAll(/^```sh\n([\s\S]+?)^```$/gm)].flatMap(([, block]) => block!.trim().split('\n'))
+
+const folderOf = (t: TestContext) => {
+  const cwd = mkdtempSync(join(tmpdir(), 'gatehouse-rotation-'))
+  t.after(() => rmSync(cwd, { recursive: true, force: true }))
+  return cwd
+}
+
+async function run(cwd: string, command: string): Promise<string> {
+  const child = spawn('sh', ['-c', command], { cwd, stdio: ['ignore', 'pipe', 'pipe'] })
+  let text = ''
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (text += chunk))
+  const [status] = await once(child, 'close')
+  assert.equal(status, 0, text)
+  return text
+}
+
+/** Calls with the secret that `secret` answers, one after the other, until it is stopped. All must be accepted. */
+function callers(ask: (secret: string) => Promise<{ status: number }>, secret: () => string) {
+  const state = { stopped: false, statuses: new Map<number, number>() }
+  const done = (async () => {
+    while (!state.stopped) {
+      const { status } = await ask(secret())
+      state.statuses.set(status, (state.statuses.get(status) ?? 0) + 1)
+      await wait(PAUSE_MS)
+    }
+  })()
+  return async () => {
+    state.stopped = true
+    await done
+    assert.deepEqual([...state.statuses.keys()], [200])
+  }
+}
+
+test('the gateway and the admin secret are rotated by the commands of the page, and no right call is refused', async (t) => {
+  const cwd = folderOf(t)
+  symlinkSync(join(ROOT, 'bin'), join(cwd, 'bin'))
+  const product = await startProduct(t, cwd)
+  const asks = {
+    gateway: (secret: string) => call(product.port, '/svc/apis', { headers: { 'x-svc-authorization': secret } }),
+    admin: (secret: string) =>
+      call(product.dashboardPort, '/admin/organisations', { headers: { 'admin-auth': secret } }),
+  }
+  const secretsNow = () => JSON.parse(readFileSync(join(cwd, 'data/secrets.json'), 'utf8')) as Record<string, string>
+  assert.deepEqual(
+    COMMANDS,
+    ['gateway', 'admin'].flatMap((which) => ['', ' --end'].map((end) => `bin/gatehouse rotate-secret ${which}${end}`)),
+  )
+  for (const which of ['gateway', 'admin'] as const) {
+    const ask = asks[which]
+    const name = `${which}_secret`
+    const old = secretsNow()[name]!
+    let used = old
+    const stop = callers(ask, () => used)
+    const [rotate, end] = COMMANDS.filter((command) => command.includes(which)) as [string, string]
+    await run(cwd, rotate)
+    const next = secretsNow()[name]!
+    assert.notEqual(next, old)
+    assert.deepEqual([(await ask(old)).status, (await ask(next)).status], [200, 200], which)
+    used = next
+    // Twice would leave callers with neither.
+    await assert.rejects(run(cwd, rotate), /has not been ended/)
+    await run(cwd, end)
+    assert.notEqual((await ask(old)).status, 200)
+    await stop()
+    assert.deepEqual(Object.keys(secretsNow()).sort(), ['admin_secret', 'gateway_secret', 'seal_key'])
+  }
+  await assert.rejects(run(cwd, 'bin/gatehouse rotate-secret seal'), /usage/)
+})
+
+test('secrets of files are read again when these change, and a broken file changes nothing', async (t) => {
+  const cwd = folderOf(t)
+  const [current, previous] = [join(cwd, 'admin'), join(cwd, 'admin-previous')]
+  const [first, second, third] = ['first', 'second', 'third'].map((name) => `${name}-secret-of-the-administrator`) as [
+    string,
+    string,
+    string,
+  ]
+  writeFileSync(current, `${first}\n`)
+  writeFileSync(previous, '')
+  const product = await startProduct(t, cwd, {
+    SVC_DB_ADMINSECRET_FILE: current,
+    SVC_DB_ADMINSECRETPREVIOUS_FILE: previous,
+  })
+  const ask = (secret: string) =>
+    call(product.dashboardPort, '/admin/organisations', { headers: { 'admin-auth': secret } })
+  const accepts = async (...secrets: string[]) => {
+    const answers = await Promise.all([first, second, third].map(ask))
+    const accepted = [first, second, third].filter((_, i) => answers[i]!.status === 200)
+    return accepted.join() === secrets.join()
+  }
+  let used = first
+  const stop = callers(ask, () => used)
+  writeFileSync(previous, second)
+  await eventually('both are accepted', () => accepts(first, second))
+  used = second
+  writeFileSync(current, second)
+  writeFileSync(previous, '')
+  await eventually('the second alone is accepted', () => accepts(second))
+  writeFileSync(current, 'short')
+  await eventually('a short one is logged', () => /"level":50[^\n]*shorter than 16/.test(product.output()))
+  rmSync(current)
+  await eventually('a missing one is logged', () => /"level":50[^\n]*is missing/.test(product.output()))
+  assert.ok(await accepts(second))
+  writeFileSync(current, third)
+  writeFileSync(previous, second)
+  await eventually('the third is accepted too', () => accepts(second, third))
+  await stop()
+})
