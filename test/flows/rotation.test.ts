@@ -49,7 +49,7 @@ function callers(ask: (secret: string) => Promise<{ status: number }>, secret: (
   }
 }
 
-test('the gateway and the admin secret are rotated by the commands of the page, and no right call is refused', async (t) => {
+test('commands of the page rotate gateway and admin secret and no right call is refused', async (t) => {
   const cwd = folderOf(t)
   symlinkSync(join(ROOT, 'bin'), join(cwd, 'bin'))
   const product = await startProduct(t, cwd)

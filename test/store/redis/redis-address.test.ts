@@ -11,7 +11,7 @@ import { freePort } from '../../worlds/servers/free-port.ts'
 import { startRedis } from '../../worlds/servers/redis.ts'
 import { makeCertificate } from '../../worlds/wire/certificates.ts'
 
-test('an address of Redis is read with all that people put into it, and refused without quoting it', () => {
+test('an address of Redis is read in every form, and refused without quoting it', () => {
   const read = (url: string) => {
     const { kind, hosts, account, sentinelAccount, master, database, tls } = readRedisAddress(url)
     const places = hosts.map(({ host, port }) => `${host}:${port}`).join()
