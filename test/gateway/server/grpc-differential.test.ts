@@ -71,7 +71,8 @@ const call = fc.oneof(
 
 test('calls of every kind, many at once, end through the gateway as they do without it', async (t) => {
   const echo = await startEcho(t)
-  const gate = await startTestGateway({})
+  // Without fields of the gateway's own.
+  const gate = await startTestGateway({ env: { SVC_GW_REQUESTID: 'own' } })
   t.after(() => gate.close())
   const listen = { listenPath: { value: '/echo.Echo/', strip: false } }
   const draft = { id: 'echo', url: `h2c://127.0.0.1:${echo.port}`, upstream: {}, server: listen }
