@@ -1,7 +1,8 @@
 import type { ModuleRef } from '../../model/apis/definition/module-rules.ts'
 import type { JsonObject } from '../../model/json/json.ts'
 
-// The messages between the gateway and the thread of an API's modules.
+// The messages between the gateway and the thread of an API's modules. Not those of `model/threads/thread-rpc.ts`: a call outlives its
+// thread and is sent to the next one under its id, which shared memory shows while its function runs.
 
 /** Names and values of fields, as they were sent. */
 export type FieldPairs = readonly (readonly [name: string, value: string])[]

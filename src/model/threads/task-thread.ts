@@ -1,5 +1,6 @@
 import { Worker } from 'node:worker_threads'
-import { fault } from '../../errors/fault.ts'
+import { fault, toFault } from '../../errors/fault.ts'
+import { ThreadClient } from './thread-rpc.ts'
 
 export interface TaskThreadOptions {
   /** Module of the thread; it calls `serveTasks`. */
@@ -12,13 +13,19 @@ export interface TaskThreadOptions {
   readonly mostWaiting: number
 }
 
-/** The message of the thread for a task, or first, when it is ready to take one. */
-export type TaskReport = { readonly ready: true } | { readonly done: unknown } | { readonly reason: string }
+/** The questions to the thread: whether its module is loaded, and tasks. */
+export type TaskQuestion<Task> = { readonly ready: true } | { readonly task: Task }
 
-interface Job {
-  readonly task: unknown
-  readonly resolve: (result: unknown) => void
+interface Job<Task, Result> {
+  readonly task: Task
+  readonly resolve: (result: Result) => void
   readonly reject: (error: Error) => void
+}
+
+interface Running<Task, Result> {
+  readonly client: ThreadClient<TaskQuestion<Task>, Result>
+  /** Terminates the thread; its task fails with the reason. */
+  readonly end: (reason: string) => void
 }
 
 /** An unused thread ends after this long. */
@@ -34,11 +41,11 @@ const START_WITHIN_MS = 60_000
 export class TaskThread<Task, Result> {
   readonly #options: TaskThreadOptions
   /** By caller, who is next first. */
-  readonly #waiting = new Map<string, Job[]>()
+  readonly #waiting = new Map<string, Job<Task, Result>[]>()
   #waitingCount = 0
-  #worker: Worker | undefined
-  #running: Job | undefined
-  #timer: NodeJS.Timeout | undefined
+  #thread: Running<Task, Result> | undefined
+  #isWorking = false
+  #idle: NodeJS.Timeout | undefined
 
   constructor(options: TaskThreadOptions) {
     this.#options = options
@@ -51,11 +58,11 @@ export class TaskThread<Task, Result> {
   run(task: Task, caller = ''): Promise<Result> {
     return new Promise<Result>((resolve, reject) => {
       const jobs = this.#waiting.get(caller) ?? []
-      jobs.push({ task, resolve: resolve as (result: unknown) => void, reject })
+      jobs.push({ task, resolve, reject })
       this.#waiting.set(caller, jobs)
       this.#waitingCount++
       if (this.#waitingCount > this.#options.mostWaiting) this.#refuseOne()
-      this.#next()
+      if (!this.#isWorking) void this.#work()
     })
   }
 
@@ -69,7 +76,7 @@ export class TaskThread<Task, Result> {
   }
 
   /** The oldest task of the caller whose turn it is. */
-  #take(): Job | undefined {
+  #take(): Job<Task, Result> | undefined {
     const next = this.#waiting.entries().next().value
     if (next === undefined) return undefined
     const [caller, jobs] = next
@@ -80,28 +87,26 @@ export class TaskThread<Task, Result> {
     return job
   }
 
-  #next(): void {
-    if (this.#running !== undefined) return
-    this.#running = this.#take()
-    if (this.#running === undefined) {
-      this.#worker?.unref()
-      this.#within(IDLE_MS, () => this.#end('it is idle')).unref()
-      return
-    }
-    if (this.#worker === undefined) this.#worker = this.#start()
-    else this.#post(this.#worker, this.#running)
+  async #work(): Promise<void> {
+    this.#isWorking = true
+    clearTimeout(this.#idle)
+    for (let job = this.#take(); job !== undefined; job = this.#take()) await this.#perform(job)
+    this.#isWorking = false
+    this.#idle = setTimeout(() => this.#thread?.end('it is idle'), IDLE_MS).unref()
   }
 
-  #post(worker: Worker, { task }: Job): void {
+  async #perform({ task, resolve, reject }: Job<Task, Result>): Promise<void> {
     const { withinMs } = this.#options
-    worker.ref()
-    this.#within(withinMs, () => this.#end(`it takes longer than ${withinMs / 1000} s`))
-    worker.postMessage(task)
+    try {
+      const thread = this.#thread ?? (await this.#start())
+      resolve(await ask(thread, { task }, withinMs, `it takes longer than ${withinMs / 1000} s`))
+    } catch (error) {
+      reject(new Error(toFault(error).message))
+    }
   }
 
-  #start(): Worker {
+  async #start(): Promise<Running<Task, Result>> {
     const { module, name, memoryMb } = this.#options
-    this.#within(START_WITHIN_MS, () => this.#end('the thread does not start'))
     const worker = new Worker(module, {
       name,
       // The environment and the arguments of this process may hold secrets.
@@ -110,40 +115,35 @@ export class TaskThread<Task, Result> {
       execArgv: [],
       resourceLimits: { maxOldGenerationSizeMb: memoryMb, maxYoungGenerationSizeMb: 16 },
     })
-    worker.on('message', (report: TaskReport) => {
-      if (worker !== this.#worker) return
-      if (!('ready' in report)) this.#settle(report)
-      else if (this.#running !== undefined) this.#post(worker, this.#running)
-    })
-    worker.on('error', (error: NodeJS.ErrnoException) => {
-      if (worker === this.#worker)
-        this.#end(error.code === 'ERR_WORKER_OUT_OF_MEMORY' ? 'it is too large' : error.message)
-    })
-    worker.on('exit', () => {
-      if (worker === this.#worker) this.#end('the thread ended')
-    })
-    return worker
+    const client = new ThreadClient<TaskQuestion<Task>, Result>(worker)
+    const thread: Running<Task, Result> = {
+      client,
+      end: (reason) => {
+        if (this.#thread === thread) this.#thread = undefined
+        client.end(fault('internal', reason))
+        void worker.terminate()
+      },
+    }
+    worker.on('error', (error: NodeJS.ErrnoException) =>
+      thread.end(error.code === 'ERR_WORKER_OUT_OF_MEMORY' ? 'it is too large' : error.message),
+    )
+    worker.on('exit', () => thread.end('the thread ended'))
+    this.#thread = thread
+    await ask(thread, { ready: true }, START_WITHIN_MS, 'the thread does not start')
+    return thread
   }
+}
 
-  #settle(report: TaskReport): void {
-    const job = this.#running
-    this.#running = undefined
-    if ('done' in report) job?.resolve(report.done)
-    else if ('reason' in report) job?.reject(new Error(report.reason))
-    this.#next()
+/** Asks a thread, which is terminated when its answer is late. */
+function ask<Task, Result>(
+  { client, end }: Running<Task, Result>,
+  question: TaskQuestion<Task>,
+  withinMs: number,
+  reason: string,
+): Promise<Result> {
+  const late = () => {
+    end(reason)
+    return fault('internal', reason)
   }
-
-  #end(reason: string): void {
-    const worker = this.#worker
-    this.#worker = undefined
-    clearTimeout(this.#timer)
-    void worker?.terminate()
-    if (this.#running !== undefined) this.#settle({ reason })
-  }
-
-  #within(ms: number, late: () => void): NodeJS.Timeout {
-    clearTimeout(this.#timer)
-    this.#timer = setTimeout(late, ms)
-    return this.#timer
-  }
+  return client.ask(question, { withinMs, late })
 }

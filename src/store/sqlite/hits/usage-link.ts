@@ -1,7 +1,7 @@
 import { Worker } from 'node:worker_threads'
 import { fault } from '../../../errors/fault.ts'
 import type { Hit } from '../../../model/analytics/hit.ts'
-import { ThreadClient } from '../../../runtime/thread-rpc.ts'
+import { ThreadClient } from '../../../model/threads/thread-rpc.ts'
 import type { UsageQuery } from '../../ports/ports.ts'
 
 /** The request to the thread. `journal`: rows that are not in the tables yet are added. */

@@ -1,7 +1,7 @@
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads'
 import { fault } from '../../../errors/fault.ts'
 import type { Hit } from '../../../model/analytics/hit.ts'
-import { serveThread } from '../../../runtime/thread-rpc.ts'
+import { serveThread } from '../../../model/threads/thread-rpc.ts'
 import { USAGE_BATCH } from '../../hits/usage-rows.ts'
 import type { UsageQuery } from '../../ports/ports.ts'
 import { openReadable } from '../connection/database.ts'

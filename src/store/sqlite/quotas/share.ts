@@ -1,7 +1,7 @@
 import { MessageChannel, type MessagePort } from 'node:worker_threads'
 import { type Limit, makeLimit } from '../../../model/limits/limit.ts'
+import { serveThread } from '../../../model/threads/thread-rpc.ts'
 import type { Clock } from '../../../model/time/clock.ts'
-import { serveThread } from '../../../runtime/thread-rpc.ts'
 import type { Counters, FeedEvent } from '../../ports/ports.ts'
 import { type EventPack, packEvents } from '../writer/event-pack.ts'
 import type { Write } from '../writer/messages.ts'

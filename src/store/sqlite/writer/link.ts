@@ -1,7 +1,7 @@
 import { type ResourceLimits, Worker } from 'node:worker_threads'
 import { type Fault, fault } from '../../../errors/fault.ts'
 import type { WatchedThread } from '../../../model/metrics/metric-registry.ts'
-import { faultOf } from '../../../runtime/thread-rpc.ts'
+import { faultOf } from '../../../model/threads/thread-rpc.ts'
 import type { FeedEvent, Revision } from '../../ports/ports.ts'
 import { eventOf, type PreparedCommit } from '../../prepare/prepare.ts'
 import { ThreadEndGuard } from '../hits/uncut.ts'

@@ -1,12 +1,15 @@
 import type { HitSamples } from '../../../model/analytics/hit-samples.ts'
+import type { PlainFault } from '../../../model/threads/thread-rpc.ts'
 import type { Millis } from '../../../model/time/clock.ts'
-import type { PlainFault } from '../../../runtime/thread-rpc.ts'
 import type { HitPack } from '../../hits/hit-pack.ts'
 import type { QuotaName } from '../../memory/quota-changes.ts'
 import type { HitBatch, Revision } from '../../ports/ports.ts'
 import type { PreparedCommit } from '../../prepare/prepare.ts'
 import type { PreparedAudit } from '../../prepare/prepare-audit.ts'
 import type { PreparedDrop, PreparedRecord } from '../../prepare/prepare-records.ts'
+
+// Not the messages of `model/threads/thread-rpc.ts`: a message each for question and answer would cost as much as a small write. Writes of
+// a turn share a message, and so do the results of a group.
 
 /** The options of a writer. */
 export interface WriterData {

@@ -1,7 +1,7 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads'
 import { Fault } from '../../../errors/fault.ts'
-import { plainFault } from '../../../runtime/thread-rpc.ts'
+import { plainFault } from '../../../model/threads/thread-rpc.ts'
 import type { PreparedChange, PreparedCommit } from '../../prepare/prepare.ts'
 import { type AuditRows, auditRows } from '../audit/apply-audit.ts'
 import { openWritable, refreshIndexes } from '../connection/database.ts'

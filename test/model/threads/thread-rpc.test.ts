@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { MessageChannel } from 'node:worker_threads'
 import fc from 'fast-check'
-import { fault } from '../../src/errors/fault.ts'
-import { serveThread, ThreadClient } from '../../src/runtime/thread-rpc.ts'
+import { fault } from '../../../src/errors/fault.ts'
+import { serveThread, ThreadClient } from '../../../src/model/threads/thread-rpc.ts'
 
 function channel(t: TestContext) {
   const { port1, port2 } = new MessageChannel()

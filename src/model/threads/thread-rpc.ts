@@ -1,6 +1,6 @@
 import type { MessagePort, Worker } from 'node:worker_threads'
-import type { FaultCode } from '../errors/catalog.ts'
-import { Fault, toFault } from '../errors/fault.ts'
+import type { FaultCode } from '../../errors/catalog.ts'
+import { Fault, toFault } from '../../errors/fault.ts'
 
 /** A fault as it crosses threads. */
 export interface PlainFault {
