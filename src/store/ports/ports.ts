@@ -2,6 +2,7 @@ import type { DocumentId } from '../../model/documents/ids.ts'
 import type { JsonObject } from '../../model/json/json.ts'
 import type { Instant, Limit } from '../../model/limits/limit.ts'
 import type { MetricRegistry, WatchedThread } from '../../model/metrics/metric-registry.ts'
+import type { PartHealth } from '../../model/nodes/health.ts'
 import type { Clock, Millis } from '../../model/time/clock.ts'
 import type {
   Change,
@@ -356,6 +357,8 @@ export interface Store {
   readonly full?: () => Promise<boolean>
   /** True once damage was found in the store, which then takes no writes; absent = not known. */
   readonly damaged?: () => boolean
+  /** The state of its parts, as last looked at: answers at once, whatever hangs. Absent = it is a part of this process that cannot be away. */
+  readonly health?: () => readonly PartHealth[]
   /** Absent = the clock of the system. */
   readonly clock?: StoreClock
   /** Tokens that may be issued while the store is away; absent = none. */

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs'
+import type { Socket } from 'node:net'
 import { Client, type ClientConfig, Pool, types } from 'pg'
 import { fault } from '../../../errors/fault.ts'
 import type { Log } from '../../../model/logs/log.ts'
@@ -146,11 +147,25 @@ export function addressText({ hosts, user, database }: Address): string {
 }
 
 /** A separate connection; `connect` it. The event `end` reports its end. */
-export function makeClient(address: Address, options: { pipeline?: boolean; query_timeout?: number } = {}): Client {
-  const client = new (clientOf(address))({ ...address.config, ...settingsOf(address), ...options })
+export function makeClient(
+  address: Address,
+  options: { pipeline?: boolean; query_timeout?: number; connectionTimeoutMillis?: number } = {},
+): Client {
+  const settings = settingsOf(address)
+  const connectionTimeoutMillis = Math.min(
+    settings.connectionTimeoutMillis,
+    options.connectionTimeoutMillis ?? Number.POSITIVE_INFINITY,
+  )
+  const client = new (clientOf(address))({ ...address.config, ...settings, ...options, connectionTimeoutMillis })
   // A lost server would end the process otherwise; `end` follows.
   client.on('error', () => {})
   return client
+}
+
+/** Ends a connection at once: what was asked on it, and has no answer yet, fails as lost. `end` would wait for the answers. */
+export function breakOff(client: Client): void {
+  const { connection } = client as unknown as { readonly connection: { readonly stream: Socket } }
+  connection.stream.destroy()
 }
 
 /** A pool of at most `size` connections, made when they are needed. */
@@ -211,7 +226,7 @@ function clientOf({ hosts, config: { password } }: Address): typeof Client {
   }
 }
 
-function settingsOf({ hosts }: Address): ClientConfig {
+function settingsOf({ hosts }: Address): ClientConfig & { readonly connectionTimeoutMillis: number } {
   return { ...SETTINGS, connectionTimeoutMillis: hosts.all.length > 1 ? HOST_TIMEOUT_MS : CONNECT_TIMEOUT_MS }
 }
 

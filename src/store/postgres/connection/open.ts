@@ -25,17 +25,19 @@ import type { Db } from './db.ts'
 import { postgresFault } from './faults.ts'
 import { PoolDb } from './pool-db.ts'
 import { Reachability } from './reachability.ts'
+import { ServerWatch } from './server-watch.ts'
 
 const POOL_SIZE = 10
-const STALL_MS = 8_000
+const STALL_MS = 5_000
 const FOLD_AFTER_MS = 15_000
+const WRITE_WITHIN_MS = 5_000
 
 export interface PostgresOptions {
   /** `storage.postgres_url`, see `readAddress`. Holds the password. */
   readonly url: string
   /** Where notices are listened to, when `url` leads to a transaction pooler. */
   readonly listenUrl?: string
-  /** Connections for reading; two more write and listen. 10 by default. */
+  /** Connections for reading; three more write, listen and watch. 10 by default. */
   readonly poolSize?: number
   readonly clock?: Clock
   readonly log?: Log
@@ -44,10 +46,11 @@ export interface PostgresOptions {
   /** How long calls wait for a server that has just gone before they get `store_away`; 5 s by default. */
   readonly patienceMs?: number
   /**
-   * How long a commit, or a reading of one row, may go unanswered before the connection is given up; 8 s by default. More than
-   * transactions may wait for each other.
+   * How long a statement of a commit, or a reading of one row, may go unanswered before the connection is given up; 5 s by default.
    */
   readonly stallMs?: number
+  /** A commit that is not durable by then is refused, and not made; 5 s by default, or `patienceMs` where that is more. */
+  readonly writeWithinMs?: number
   /**
    * Hits that nobody has read are worked in by this process when they have waited for so long; 15 s by default. More where there is
    * other work to do, so that another process comes first.
@@ -77,6 +80,7 @@ export async function openPostgresStore(options: PostgresOptions): Promise<Postg
   const address = readAddress(options.url)
   const listenAddress = options.listenUrl ? readAddress(options.listenUrl, 'storage.postgres_listen_url') : address
   const reach = new Reachability(options.patienceMs)
+  const writeReach = new Reachability(options.patienceMs, reach)
   const pool = makePool(address, options.poolSize ?? POOL_SIZE, log)
   const db = new PoolDb(pool, reach)
   try {
@@ -86,19 +90,27 @@ export async function openPostgresStore(options: PostgresOptions): Promise<Postg
     const documents = documentReader(db, stallMs)
     const feed = new ThreadFeed()
     const line = await openFeedLine({ db, feed, log, stallMs })
-    const writer = new Writer({ address, reach, line, declaration: refiling.number, stallMs })
+    const writer = new Writer({
+      ...{ address, line, declaration: refiling.number, stallMs },
+      reach: writeReach,
+      withinMs: options.writeWithinMs ?? Math.max(WRITE_WITHIN_MS, options.patienceMs ?? 0),
+    })
     const follow = new Follow({ db, line, log, address: listenAddress, busy: () => writer.busy })
     const hitWriter = new HitWriter(db)
     const journal = new HitJournal(db, hitWriter)
     const keeper = new Keeper({ db, writer, clock, log, refiling, journal, foldAfterMs })
     await follow.start()
+    const watch = new ServerWatch({ address, reach, log, told: () => line.told })
+    watch.start()
     let closing: Promise<void> | undefined
     const close = async () => {
       clockWatch.close()
+      await watch.close()
       await keeper.close()
       await follow.close()
       await writer.close()
       line.close()
+      writeReach.close()
       reach.close()
       await pool.end()
     }
@@ -125,6 +137,7 @@ export async function openPostgresStore(options: PostgresOptions): Promise<Postg
       get listening() {
         return follow.listening
       },
+      health: () => watch.health,
       purge: () => keeper.run(),
       close() {
         closing ??= close()

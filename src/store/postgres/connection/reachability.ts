@@ -1,4 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises'
+import type { Fault } from '../../../errors/fault.ts'
 import { isLost } from './faults.ts'
 
 /** How long queries wait for a server that has just gone: a restart takes about that long. */
@@ -12,12 +13,17 @@ const LONGEST_REST_MS = 400
  */
 export class Reachability {
   private readonly patienceMs: number
+  private readonly wider: Reachability | undefined
   /** By the clock of the process; undefined while the server answers. */
   private awaySince: number | undefined
+  /** What a watch found, which will find out when the server answers again: until then nobody has to try. */
+  private found: Fault | undefined
   private closed = false
 
-  constructor(patienceMs = PATIENCE_MS) {
+  /** `wider`: where the server is reached whenever it is reached here. */
+  constructor(patienceMs = PATIENCE_MS, wider?: Reachability) {
     this.patienceMs = patienceMs
+    this.wider = wider
   }
 
   /** True when the last that was heard of the server is that it cannot be reached. */
@@ -28,6 +34,14 @@ export class Reachability {
   /** The server answered. */
   reached(): void {
     this.awaySince = undefined
+    this.found = undefined
+    this.wider?.reached()
+  }
+
+  /** A watch found that the server does not answer; it will call `reached` when it does. */
+  lost(trouble: Fault): void {
+    this.awaySince ??= performance.now()
+    this.found = trouble
   }
 
   /** Nobody waits any more. */
@@ -35,9 +49,13 @@ export class Reachability {
     this.closed = true
   }
 
-  /** Does what may be done again, until it succeeds, the server has been away for too long, or the reason is another. */
-  async patiently<T>(work: () => Promise<T>): Promise<T> {
+  /**
+   * Does what may be done again, until it succeeds, the server has been away for too long, `untilMs` (of `performance.now`) has passed, or the
+   * reason is another.
+   */
+  async patiently<T>(work: () => Promise<T>, untilMs = Number.POSITIVE_INFINITY): Promise<T> {
     for (let restMs = FIRST_REST_MS; ; restMs = Math.min(LONGEST_REST_MS, restMs * 2)) {
+      if (this.found !== undefined && this.isTooLong()) throw this.found
       try {
         const result = await work()
         this.reached()
@@ -45,10 +63,14 @@ export class Reachability {
       } catch (error) {
         if (!isLost(error)) throw error
         this.awaySince ??= performance.now()
-        if (this.closed || performance.now() - this.awaySince > this.patienceMs) throw error
+        if (this.closed || this.isTooLong() || performance.now() > untilMs) throw error
         // Not all at the same moment.
         await wait(restMs * (0.5 + Math.random()))
       }
     }
+  }
+
+  private isTooLong(): boolean {
+    return this.awaySince !== undefined && performance.now() - this.awaySince > this.patienceMs
   }
 }

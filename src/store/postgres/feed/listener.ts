@@ -1,7 +1,7 @@
 import type { Client } from 'pg'
 import type { Log } from '../../../model/logs/log.ts'
 import { type Address, makeClient } from '../connection/connect.ts'
-import { postgresFault } from '../connection/faults.ts'
+import { isLost, postgresFault } from '../connection/faults.ts'
 import { CHANNEL } from '../writer/group-write.ts'
 
 const FIRST_REST_MS = 100
@@ -46,7 +46,9 @@ export class NotificationListener {
       this.restMs = FIRST_REST_MS
       this.onNotice(0)
     } catch (error) {
-      this.log.warn({ err: postgresFault(error) }, 'cannot LISTEN to the PostgreSQL feed, polling instead')
+      // Of a server that is away the watch tells.
+      const level = isLost(error) ? 'debug' : 'warn'
+      this.log[level]({ err: postgresFault(error) }, 'cannot LISTEN to the PostgreSQL feed, polling instead')
       client.end().catch(() => {})
       this.later()
     }
@@ -65,7 +67,7 @@ export class NotificationListener {
     if (this.client !== client) return
     this.client = undefined
     if (this.closed) return
-    this.log.warn({}, 'lost the LISTEN connection to PostgreSQL, polling instead')
+    this.log.debug({}, 'lost the LISTEN connection to PostgreSQL, polling instead')
     this.later()
   }
 

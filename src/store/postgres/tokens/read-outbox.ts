@@ -17,6 +17,10 @@ const HEADS = `WITH RECURSIVE waiting AS (
     ) n
   )`
 
+/** One row: for how many milliseconds the oldest message that is to be delivered has waited (`waiting_ms`); null = none waits. */
+export const OLDEST_WAITING = `${HEADS} SELECT extract(epoch FROM clock_timestamp())::float8 * 1000 - min(d.created_at) AS waiting_ms
+  FROM waiting w JOIN delivery d ON d.id = w.id`
+
 /** `Outbox` of a database. */
 export function outboxReader(db: Db): Outbox {
   return {

@@ -1,7 +1,9 @@
 import type { Client } from 'pg'
 import { fault } from '../../../errors/fault.ts'
 import type { Revision } from '../../ports/ports.ts'
+import type { Millis, MonoMillis } from '../../../model/time/clock.ts'
 import type { Sql } from '../connection/db.ts'
+import { sqlState } from '../connection/faults.ts'
 import type { FeedRow } from '../feed/events.ts'
 import { checkNeeds } from '../migrations/migrate.ts'
 import { TRANSACTION_BOUNDS } from '../migrations/schema.ts'
@@ -19,6 +21,8 @@ export interface GroupOptions {
   /** Revision up to which the feed of this process has reported. */
   readonly told: Revision
   readonly declaration: number
+  /** Its callers give up then, by `performance.now`: from a moment before it the database no longer commits it, however late it reads it. */
+  readonly untilMs: MonoMillis
   /** Called when the transaction is about to be committed: from here on it may be, even without a confirmation. */
   onCommit(done: Committed): void
 }
@@ -34,6 +38,12 @@ export interface Committed {
 }
 
 const BEGIN = `BEGIN; ${TRANSACTION_BOUNDS}`
+const NOW = 'SELECT extract(epoch FROM clock_timestamp())::float8 * 1000 AS now'
+/** Fails (22012) when the database reads it after the given time of its own clock. */
+const IN_TIME = 'SELECT 1 / (extract(epoch FROM clock_timestamp())::float8 * 1000 < $1)::int'
+const DIVISION_BY_ZERO = '22012'
+/** The last moment of a group that is left for the commit itself. */
+const COMMIT_MS = 250
 // From here on no other process commits until this transaction ends.
 const LOCK = 'SELECT revision, last_session, last_delivery, last_audit, needs FROM store_state FOR UPDATE'
 // With the row of the last reported commit, by which another history is distinguished.
@@ -46,7 +56,9 @@ const TOLD = `SELECT first, upto, writer, events FROM feed WHERE upto >= $1 ORDE
 export async function runGroup(client: Client, works: readonly Work[], options: GroupOptions): Promise<Committed> {
   let open = true
   try {
-    const { state, others } = await readState(client, works, options.told)
+    const { state, others, now } = await readState(client, works, options.told)
+    // Its clock was read before this one.
+    const commitBy = now + options.untilMs - performance.now() - COMMIT_MS
     const before = state.revision
     const applied = applyGroup(works, state)
     const wentBack = before < options.told
@@ -64,7 +76,11 @@ export async function runGroup(client: Client, works: readonly Work[], options: 
     const done = { applied, others, row, wentBack }
     options.onCommit(done)
     // Where one of them fails, the last one rolls back.
-    const results = await Promise.all([...writes.map((write) => send(client, write)), client.query('COMMIT')])
+    const results = await Promise.all([
+      ...writes.map((write) => send(client, write)),
+      client.query(IN_TIME, [commitBy]).catch(tooLate),
+      client.query('COMMIT'),
+    ])
     if (results.at(-1)!.command !== 'COMMIT') throw fault('internal', 'a commit was rolled back without a reason')
     return done
   } catch (error) {
@@ -91,11 +107,13 @@ async function readState(
   client: Client,
   works: readonly Work[],
   told: Revision,
-): Promise<{ state: GroupState; others: FeedRow[] }> {
+): Promise<{ state: GroupState; others: FeedRow[]; now: Millis }> {
   const loads = loadsOf(works)
-  const [, locked, heard, ...read] = await Promise.all([
+  const [, locked, time, heard, ...read] = await Promise.all([
     client.query(BEGIN),
     client.query(LOCK),
+    // After the wait for the lock.
+    client.query<{ now: Millis }>(NOW),
     client.query(TOLD, [told]),
     ...loads.map((load) => send(client, load)),
   ])
@@ -108,7 +126,12 @@ async function readState(
     ...{ lastDelivery: row.last_delivery, lastAudit: row.last_audit },
   })
   for (const [i, load] of loads.entries()) load.take(read[i]!.rows, state)
-  return { state, others: heard.rows as FeedRow[] }
+  return { state, others: heard.rows as FeedRow[], now: time.rows[0]!.now }
+}
+
+/** @throws Fault `store_away`: nothing was written */
+function tooLate(error: unknown): never {
+  throw sqlState(error) === DIVISION_BY_ZERO ? fault('store_away', 'PostgreSQL read the write too late') : error
 }
 
 function send(client: Client, { text, values }: Sql) {

@@ -4,7 +4,7 @@ import type { Clock, Millis } from '../../../model/time/clock.ts'
 import { PeriodicJob } from '../../../runtime/periodic-job.ts'
 import { DEAD_RETENTION_MS } from '../../ports/ports.ts'
 import type { Db } from '../connection/db.ts'
-import { postgresFault } from '../connection/faults.ts'
+import { isLost, postgresFault } from '../connection/faults.ts'
 import type { Refiling } from '../documents/declaration.ts'
 import type { HitJournal } from '../hits/hit-journal.ts'
 import { TRANSACTION_BOUNDS } from '../migrations/schema.ts'
@@ -115,7 +115,8 @@ export class Keeper {
   }
 
   private warn(error: unknown, what: string): void {
-    if (!this.closed) this.log.warn({ err: postgresFault(error) }, what)
+    // Of a server that is away the watch tells.
+    if (!this.closed) this.log[isLost(error) ? 'debug' : 'warn']({ err: postgresFault(error) }, what)
   }
 
   private async runOnce(shared: boolean): Promise<number> {

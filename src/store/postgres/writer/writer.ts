@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import type { Client } from 'pg'
 import { Fault, fault } from '../../../errors/fault.ts'
+import type { Millis, MonoMillis } from '../../../model/time/clock.ts'
 import type { Revision } from '../../ports/ports.ts'
-import { type Address, makeClient } from '../connection/connect.ts'
+import { type Address, breakOff, makeClient } from '../connection/connect.ts'
 import { isLost, postgresFault } from '../connection/faults.ts'
 import type { Reachability } from '../connection/reachability.ts'
 import type { FeedLine } from '../feed/feed-line.ts'
@@ -12,11 +13,25 @@ import type { CommitOutcome, Work } from './group-apply.ts'
 /** One transaction holds at most this many changes, or this much text, so that nobody waits long for a group of others. */
 const GROUP_CHANGES = 500
 const GROUP_CHARACTERS = 8 * 1024 * 1024
+/** Large commits have longer. */
+const MS_A_CHANGE = 2
+const EXPIRE_EVERY_MS = 100
 
 interface Waiting {
   readonly work: Work
+  /** By `performance.now`: then its caller is told that it was not written, and it is not. */
+  readonly untilMs: MonoMillis
   readonly resolve: (revision: Revision) => void
   readonly reject: (fault: Fault) => void
+}
+
+interface WriterParts {
+  readonly address: Address
+  readonly reach: Reachability
+  readonly line: FeedLine
+  readonly declaration: number
+  readonly stallMs: Millis
+  readonly withinMs: Millis
 }
 
 /** Something that must not run beside the commits of this process, on their connection. */
@@ -32,15 +47,21 @@ export class Writer {
   private readonly line: FeedLine
   private readonly declaration: number
   private readonly stallMs: number
+  private readonly withinMs: Millis
+  private expiry: NodeJS.Timeout | undefined
   private client: Client | undefined
   private queue: Waiting[] = []
   private turns: { turn: Turn; done: (error?: unknown) => void }[] = []
   private running: Promise<void> | undefined
   private closed = false
 
-  /** `stallMs`: a connection on which a statement has not been answered for so long is given up. */
-  constructor(parts: { address: Address; reach: Reachability; line: FeedLine; declaration: number; stallMs: number }) {
+  /**
+   * `reach`: as this connection sees the server, for it may take reads and no writes. `stallMs`: a connection on which a statement has not been
+   * answered for so long is given up. `withinMs`: a write that is not committed by then is refused.
+   */
+  constructor(parts: WriterParts) {
     this.stallMs = parts.stallMs
+    this.withinMs = parts.withinMs
     this.address = parts.address
     this.reach = parts.reach
     this.line = parts.line
@@ -55,8 +76,10 @@ export class Writer {
   /** Writes; resolves with the revision once it is durable and reported. @throws Fault of the work, `store_full`, `store_away` */
   write(work: Work): Promise<Revision> {
     if (this.closed) return Promise.reject(fault('store_away', 'the store is closed'))
+    const changes = work.sort === 'commit' ? work.commit.changes.length : 0
+    const untilMs = performance.now() + this.withinMs + changes * MS_A_CHANGE
     return new Promise((resolve, reject) => {
-      this.queue.push({ work, resolve, reject })
+      this.queue.push({ work, untilMs, resolve, reject })
       this.start()
     })
   }
@@ -74,17 +97,32 @@ export class Writer {
   async close(): Promise<void> {
     this.closed = true
     await this.running
+    clearInterval(this.expiry)
     this.drop()
   }
 
   private start(): void {
+    this.expiry ??= setInterval(() => this.expire(), EXPIRE_EVERY_MS).unref()
     // After the events that are waiting, so that all that have come in this turn make one group.
     this.running ??= new Promise<void>((resolve) => setImmediate(resolve))
       .then(() => this.drain())
       .finally(() => {
         this.running = undefined
         if (this.queue.length + this.turns.length > 0) this.start()
+        else {
+          clearInterval(this.expiry)
+          this.expiry = undefined
+        }
       })
+  }
+
+  /** What has waited behind others for too long is not sent any more. */
+  private expire(): void {
+    const now = performance.now()
+    if (!this.queue.some(({ untilMs }) => untilMs <= now)) return
+    const late = this.queue.filter(({ untilMs }) => untilMs <= now)
+    this.queue = this.queue.filter(({ untilMs }) => untilMs > now)
+    for (const { reject } of late) reject(fault('store_away', 'PostgreSQL did not take the write in time'))
   }
 
   private async drain(): Promise<void> {
@@ -97,7 +135,10 @@ export class Writer {
 
   private async runAll(group: readonly Waiting[]): Promise<void> {
     try {
-      const { applied, others, row, wentBack } = await this.runGroup(group.map(({ work }) => work))
+      const { applied, others, row, wentBack } = await this.runGroup(
+        group.map(({ work }) => work),
+        Math.min(...group.map(({ untilMs }) => untilMs)),
+      )
       const isTold = !wentBack && this.line.take(row === undefined ? others : [...others, row])
       if (!isTold || (row !== undefined && this.line.told < row.upto)) await this.line.catchUp()
       for (const [i, { resolve, reject }] of group.entries()) settle(applied.outcomes[i]!, resolve, reject)
@@ -110,11 +151,11 @@ export class Writer {
     }
   }
 
-  private runGroup(works: readonly Work[]): Promise<Committed> {
+  private runGroup(works: readonly Work[], untilMs: MonoMillis): Promise<Committed> {
     let name = randomUUID()
     /** The outcome of a group that was sent to be committed and never answered. */
     const sent: { done: Committed | undefined } = { done: undefined }
-    return this.reach.patiently(() =>
+    const attempt = () =>
       this.lend(async (client) => {
         if (sent.done !== undefined) {
           if (await wasCommitted(client, name)) return sent.done
@@ -126,7 +167,7 @@ export class Writer {
         }
         try {
           return await runGroup(client, works, {
-            ...{ name, onCommit },
+            ...{ name, onCommit, untilMs },
             ...{ told: this.line.told, declaration: this.declaration },
           })
         } catch (error) {
@@ -135,28 +176,36 @@ export class Writer {
           if (lost === undefined || lost.row !== undefined || !isLost(error)) throw error
           throw fault('store_away', 'the connection was lost while an audit entry was written')
         }
-      }),
-    )
+      }, untilMs)
+    return this.reach.patiently(attempt, untilMs)
   }
 
   private runTurn(turn: Turn): Promise<void> {
     return this.reach.patiently(() => this.lend(turn))
   }
 
-  private async lend<T>(use: (client: Client) => Promise<T>): Promise<T> {
-    this.client ??= await this.connect()
+  /** The connection, for as long as `untilMs` at most: it is ended then. */
+  private async lend<T>(use: (client: Client) => Promise<T>, untilMs?: MonoMillis): Promise<T> {
+    const leftMs = untilMs === undefined ? undefined : Math.max(1, untilMs - performance.now())
+    this.client ??= await this.connect(leftMs)
     const client = this.client
+    const timer = untilMs && setTimeout(() => this.drop(), Math.max(1, untilMs - performance.now()))
     try {
       return await use(client)
     } catch (error) {
       // After anything but a refusal nobody knows what the connection is in the middle of.
       if (!(error instanceof Fault)) this.drop()
       throw error
+    } finally {
+      clearTimeout(timer)
     }
   }
 
-  private async connect(): Promise<Client> {
-    const client = makeClient(this.address, { pipeline: true, query_timeout: this.stallMs })
+  private async connect(withinMs: Millis | undefined): Promise<Client> {
+    const client = makeClient(this.address, {
+      ...{ pipeline: true, query_timeout: this.stallMs },
+      ...(withinMs !== undefined && { connectionTimeoutMillis: withinMs }),
+    })
     client.once('end', () => {
       if (this.client === client) this.client = undefined
     })
@@ -167,7 +216,7 @@ export class Writer {
   private drop(): void {
     const client = this.client
     this.client = undefined
-    client?.end().catch(() => {})
+    if (client !== undefined) breakOff(client)
   }
 }
 

@@ -1,0 +1,183 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import type { Client } from 'pg'
+import { type Fault, fault } from '../../../errors/fault.ts'
+import type { Log } from '../../../model/logs/log.ts'
+import type { PartHealth } from '../../../model/nodes/health.ts'
+import type { Millis, MonoMillis } from '../../../model/time/clock.ts'
+import { endsWithin } from '../../../runtime/bounded-wait.ts'
+import { PeriodicJob } from '../../../runtime/periodic-job.ts'
+import type { Revision } from '../../ports/ports.ts'
+import { OLDEST_WAITING } from '../tokens/read-outbox.ts'
+import { type Address, breakOff, makeClient } from './connect.ts'
+import { postgresFault } from './faults.ts'
+import type { Reachability } from './reachability.ts'
+
+const EVERY_MS = 1_000
+/** A server that has not answered the smallest question by then hangs. */
+const ANSWER_MS = 3_000
+/** Changes of others are known within a second where all is well. */
+const LAG_MS = 5_000
+/** A message that waits for longer has been tried several times. */
+const OUTBOX_MS = 600_000
+
+const ASK = `SELECT s.revision, current_setting('transaction_read_only') = 'on' AS read_only, o.waiting_ms
+  FROM store_state s, (${OLDEST_WAITING}) o`
+
+interface Seen {
+  readonly revision: Revision
+  readonly read_only: boolean
+  /** Of the oldest message of the outbox that is to be delivered; null = none waits. */
+  readonly waiting_ms: Millis | null
+}
+
+export interface ServerWatchParts {
+  readonly address: Address
+  readonly reach: Reachability
+  readonly log: Log
+  /** Revision up to which this process knows what was committed. */
+  readonly told: () => Revision
+}
+
+/**
+ * Asks the server every second, on a connection of its own, whether it answers and takes writes. It says so once for each outage, and lets other
+ * calls fail at once while the server does not answer. What it knows is there at once, whatever hangs.
+ */
+export class ServerWatch {
+  readonly #parts: ServerWatchParts
+  #client: Client | undefined
+  #job: PeriodicJob | undefined
+  #trouble: Fault | undefined
+  #readOnly = false
+  #waitingMs = 0
+  /** Of a revision that this process had not been told of when it was seen first. */
+  #missing: { readonly revision: Revision; readonly sinceMs: MonoMillis } | undefined
+  /** Since when what the log was told of last is so. */
+  #sinceMs: MonoMillis = performance.now()
+
+  constructor(parts: ServerWatchParts) {
+    this.#parts = parts
+  }
+
+  start(): void {
+    // What goes wrong is its result.
+    this.#job = new PeriodicJob({ everyMs: EVERY_MS, run: () => this.#look(), onError() {}, atOnce: true })
+  }
+
+  async close(): Promise<void> {
+    void this.#job?.close()
+    this.#drop()
+  }
+
+  get health(): readonly PartHealth[] {
+    return [this.#store(), this.#feed(), this.#outbox()]
+  }
+
+  #store(): PartHealth {
+    const part = 'store'
+    if (this.#trouble !== undefined)
+      return { part, status: 'fail', output: 'PostgreSQL does not answer', fault: this.#trouble.code }
+    if (this.#readOnly)
+      return { part, status: 'fail', output: 'PostgreSQL takes no changes', fault: 'store_read_only' }
+    return { part, status: 'pass' }
+  }
+
+  /** How long something that was committed is not known here. */
+  #feed(): PartHealth {
+    const lagMs = this.#missing === undefined ? 0 : performance.now() - this.#missing.sinceMs
+    const seen = { part: 'feed', value: lagMs / 1000, unit: 's' } as const
+    if (lagMs < LAG_MS) return { ...seen, status: 'pass' }
+    return { ...seen, status: 'warn', output: 'Changes of other nodes are not known here yet' }
+  }
+
+  #outbox(): PartHealth {
+    const seen = { part: 'outbox', value: this.#waitingMs / 1000, unit: 's' } as const
+    if (this.#waitingMs < OUTBOX_MS) return { ...seen, status: 'pass' }
+    return { ...seen, status: 'warn', output: 'A notification has waited for more than ten minutes' }
+  }
+
+  async #look(): Promise<void> {
+    try {
+      const seen = await this.#ask()
+      this.#parts.reach.reached()
+      this.#heard(seen)
+    } catch (error) {
+      this.#drop()
+      this.#failed(postgresFault(error))
+    }
+  }
+
+  async #ask(): Promise<Seen> {
+    const answer = this.#client === undefined ? this.#connect() : this.#query(this.#client)
+    if (!(await endsInTime(answer))) throw new Error(`timeout exceeded: no answer for ${ANSWER_MS} ms`)
+    return answer
+  }
+
+  async #connect(): Promise<Seen> {
+    const client = makeClient(this.#parts.address, { connectionTimeoutMillis: ANSWER_MS })
+    this.#client = client
+    await client.connect()
+    return this.#query(client)
+  }
+
+  async #query(client: Client): Promise<Seen> {
+    const { rows } = await client.query<Seen>(ASK)
+    if (rows[0] === undefined) throw fault('store_damaged', 'the row of the last revision is gone')
+    return rows[0]
+  }
+
+  #drop(): void {
+    const client = this.#client
+    this.#client = undefined
+    if (client !== undefined) breakOff(client)
+  }
+
+  #heard({ revision, read_only, waiting_ms }: Seen): void {
+    this.#waitingMs = waiting_ms ?? 0
+    const told = this.#parts.told()
+    if (revision <= told) this.#missing = undefined
+    else if (this.#missing === undefined || this.#missing.revision <= told)
+      this.#missing = { revision, sinceMs: performance.now() }
+    const wasAway = this.#trouble !== undefined
+    this.#trouble = undefined
+    const { log } = this.#parts
+    if (read_only && !this.#readOnly)
+      log.warn({}, 'PostgreSQL takes no changes: what must be written is refused with 503')
+    else if (!read_only && (wasAway || this.#readOnly))
+      log.info({ after_ms: Math.round(performance.now() - this.#sinceMs) }, 'PostgreSQL is available')
+    if (read_only !== this.#readOnly || wasAway) this.#sinceMs = performance.now()
+    this.#readOnly = read_only
+    // One of several hosts may take writes by now.
+    if (read_only) this.#drop()
+  }
+
+  #failed(trouble: Fault): void {
+    this.#parts.reach.lost(trouble)
+    if (this.#trouble === undefined) {
+      this.#sinceMs = performance.now()
+      this.#parts.log.warn(
+        { cause: trouble },
+        'PostgreSQL is unavailable: gateways serve what they have, and what must be written is refused with 503',
+      )
+    }
+    this.#trouble = trouble
+  }
+}
+
+/** Whether something ends in time, though this process may have been busy with something else when it did. */
+async function endsInTime(work: Promise<unknown>): Promise<boolean> {
+  let ended = false
+  const noted = work.then(
+    () => {
+      ended = true
+    },
+    (error) => {
+      ended = true
+      throw error
+    },
+  )
+  noted.catch(() => {})
+  if (await endsWithin(noted, ANSWER_MS)) return true
+  // An answer that is there is read before the next turn.
+  for (let turn = 0; turn < 2 && !ended; turn++) await nextTurn()
+  return ended
+}
