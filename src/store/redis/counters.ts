@@ -121,7 +121,7 @@ export class RedisCounters implements Counters {
     const { fault } = this.connection
     if (fault !== undefined) throw fault
     const counts = this.countsOf(limits)
-    const refused = await this.rounds.look(limits, counts)
+    const refused = await this.rounds.peek(limits, counts)
     const now = this.clock.mono()
     for (const count of counts) count.expire(now)
     writeLimitState(limits, counts, refused, now)
@@ -176,6 +176,7 @@ export class RedisCounters implements Counters {
       if (count.owes) this.rounds.giveBack(count)
     }
     if (this.connection.fault === undefined) await this.rounds.quiet(CLOSE_MS)
+    this.rounds.close()
     this.connection.close()
   }
 

@@ -6,6 +6,8 @@ import { counterNames } from './keys.ts'
 
 /** The state of a quota is kept so long after its last use: it may have to restore a Redis that has lost it. */
 const QUOTA_KEPT_MS = 60_000
+/** Up to so many counts it is kept until the window of the quota ends. */
+const MOST_KEPT = 100_000
 /** Longer than a call may be on its way. */
 const RATE_KEPT_MS = 5_000
 const SWEPT_LEAST = 2_000
@@ -64,7 +66,7 @@ export class Counts {
       if (this.cursor >= this.bySlot.length) this.cursor = 0
       const count = this.bySlot[this.cursor++]
       if (count === undefined || count.busy) continue
-      if (now - count.lastMs > count.keptMs) this.release(count)
+      if (now - count.lastMs > count.keptMs && !this.isKept(count, now)) this.release(count)
       else if (count.window >= 0) this.windows.trim(count.window)
     }
   }
@@ -77,6 +79,16 @@ export class Counts {
   /** Redis has lost what it knew of rates: what this node holds of them was never given. */
   forgetRates(): void {
     for (const count of this.byName.values()) if (count.kind === 'rate') count.forget()
+  }
+
+  /** The quotas of which something is known, for a Redis that has lost it. */
+  knownQuotas(): Count[] {
+    return [...this.byName.values()].filter(({ kind, known }) => kind === 'quota' && known.generation > 0)
+  }
+
+  private isKept({ kind, known, freeAtMs }: Count, now: MonoMillis): boolean {
+    if (kind !== 'quota' || this.size > MOST_KEPT) return false
+    return known.used > 0 && (known.ends === 0 || freeAtMs > now)
   }
 
   get size(): number {

@@ -80,7 +80,7 @@ export class PermitBatch {
       words += place.count.kind === 'quota' ? quotaWords(place) : rateWords(place, mark, own)
     }
     words += ` ${limitCount}${limits} ${asks.length}${wanted}`
-    this.args = [nowMs === undefined ? '' : String(nowMs), mark, newMark, words]
+    this.args = [nowMs === undefined ? '' : String(nowMs), mark, newMark, asks.length > 0 ? '1' : '0', words]
   }
 
   /** To be called when the round is sent: what it says need not be said again. */

@@ -29,6 +29,10 @@ const ASKS_PER_ROUND = 250
 const GATHER_MS = 2
 const GATHER_PART = 250
 const LONGEST_GATHER_MS = 20
+/** A node that asks for nothing looks this often whether Redis has lost what it knew. */
+const LOOK_MS = 250
+const REPORTS_PER_ROUND = 250
+const WAIT = /^wait (\d+)$/
 
 /** The node as a batch sees it. */
 export interface PermitBatcherParts {
@@ -61,9 +65,16 @@ export class PermitBatcher {
   /** When `gathering` ends, at the latest. */
   private gatheredAtMs: MonoMillis = 0
   private onQuiet: (() => void) | undefined
+  /** Quotas that Redis has lost and is to hear of before anybody is given permits. */
+  private lost: Count[] = []
+  /** Until then Redis hears from all nodes. */
+  private waitUntilMs: MonoMillis = 0
+  private sentMs: MonoMillis = 0
+  private readonly look: NodeJS.Timeout
 
   constructor(parts: PermitBatcherParts) {
     this.parts = parts
+    this.look = setInterval(() => this.lookAtMark(), LOOK_MS).unref()
   }
 
   /** Takes a permit from all limits or none: answers the place of the limit that refuses, or -1. @throws Fault as `Counters.take` */
@@ -75,7 +86,7 @@ export class PermitBatcher {
   }
 
   /** Brings what is known of the counts up to date; answers as `take`. */
-  look(limits: readonly Limit[], counts: readonly Count[]): Promise<number> {
+  peek(limits: readonly Limit[], counts: readonly Count[]): Promise<number> {
     return new Promise((resolve, reject) => {
       const settle: PermitRequest['settle'] = (_passed, refuses) => resolve(refuses)
       this.others.push({ limits, counts, calls: 0, aheadMs: 0, settle, fail: reject })
@@ -104,6 +115,11 @@ export class PermitBatcher {
   giveBack(count: Count): void {
     this.returning.add(count)
     this.gather(LONGEST_GATHER_MS)
+  }
+
+  /** Looks no more. */
+  close(): void {
+    clearInterval(this.look)
   }
 
   /** Resolves when nothing is on its way any more, or after `withinMs`. */
@@ -151,6 +167,12 @@ export class PermitBatcher {
     clearTimeout(this.gathering)
     this.gathering = undefined
     if (this.open >= AT_ONCE) return
+    if (this.lost.length > 0) this.sendRound([], new Set(this.lost.splice(0, REPORTS_PER_ROUND)))
+    const waitMs = this.lost.length > 0 ? GATHER_MS : this.waitUntilMs - performance.now()
+    if (waitMs > 0) {
+      this.gather(waitMs)
+      return
+    }
     const asks = [
       ...this.waiting.take(ASKS_PER_ROUND).map((group) => this.askOf(group.waiters, group.counts)),
       ...this.others,
@@ -162,6 +184,13 @@ export class PermitBatcher {
       this.rest()
       return
     }
+    this.sendRound(asks, returning)
+    if (this.waiting.size > 0) this.schedule()
+  }
+
+  /** A round without requests tells what the node knows of the counts, and whether the mark is still the same. */
+  private sendRound(asks: readonly PermitRequest[], returning: ReadonlySet<Count>): void {
+    this.sentMs = performance.now()
     const { clock, counts, connection, prefix, ownTime } = this.parts
     const sentMs = clock.mono()
     const round = new PermitBatch(
@@ -179,19 +208,18 @@ export class PermitBatcher {
     this.open++
     connection.run(TAKE, round.keys, round.args).then(
       (reply) => this.answered(round, returning, sentMs, reply),
-      (error: unknown) => this.failed(round, error),
+      (error: unknown) => this.failed(round, returning, error),
     )
-    if (this.waiting.size > 0) this.schedule()
   }
 
   private answered(round: PermitBatch, returning: ReadonlySet<Count>, sentMs: MonoMillis, reply: unknown): void {
     this.open--
     const now = this.parts.clock.mono()
     if (typeof reply === 'string') {
-      // Redis has lost its data, or was never asked before: it needs our own uses.
       round.unheard()
-      if (reply !== this.mark) this.parts.counts.forgetRates()
-      this.mark = reply
+      const waitMs = WAIT.exec(reply)?.[1]
+      if (waitMs === undefined) this.marked(reply)
+      else this.waitUntilMs = performance.now() + Number(waitMs)
       this.others.unshift(...round.asks)
       for (const count of returning) if (count.owes) this.returning.add(count)
       this.schedule()
@@ -209,9 +237,24 @@ export class PermitBatcher {
     this.goOn()
   }
 
-  private failed(round: PermitBatch, error: unknown): void {
+  /** Redis has lost its data, or was never asked before: it needs our own uses. */
+  private marked(mark: string): void {
+    if (mark === this.mark) return
+    this.parts.counts.forgetRates()
+    if (this.mark !== '') this.lost = this.parts.counts.knownQuotas()
+    this.mark = mark
+  }
+
+  private lookAtMark(): void {
+    const isIdle = this.open === 0 && performance.now() - this.sentMs >= LOOK_MS
+    if (isIdle && this.mark !== '' && this.parts.connection.fault === undefined) this.sendRound([], new Set())
+  }
+
+  private failed(round: PermitBatch, returning: ReadonlySet<Count>, error: unknown): void {
     this.open--
     round.unheard()
+    // Redis has not heard of them.
+    if (round.asks.length === 0) this.lost.push(...returning)
     for (const ask of round.asks) {
       ask.fail(error)
     }

@@ -37,30 +37,38 @@ local function writeQuota(key, c, keptMs)
 end
 `
 
+/** How long a Redis that has lost what it knew of quotas waits for what nodes know: each looks four times a second. */
+const HEARING_MS = 1_500
+
 /**
  * Takes permits for many calls at once, each from all of its limits or from none. All that it writes comes last, so that a
  * Redis that is full refuses the whole of it.
  *
  * KEYS: the mark of this Redis's memory, then one for each count. ARGV: the time ('' = Redis's own), the mark that the caller
- * knows, one for a Redis that has none, and in one text, with spaces between: the number of counts, and for each: 'r', window (ms),
+ * knows ('' = none yet), one for a Redis that has none, '1' where something is asked for, and in one text, with spaces between: the number of counts, and for each: 'r', window (ms),
  * permits used that Redis does not know of, the number of grants of which something is given back, and for each from when it counts (by
  * Redis's time) and permits; or 'q', generation, version, used and end as the caller knows them, permits given back and their
  * generation; the number of limits, and for each: which count, permits, window; the number of asks, and for each: calls, how many
  * milliseconds longer than usual they are to be counted, number of limits, which ones.
  *
- * Answers the mark when the caller knows another: nothing was done. Else the time; for each count permits used, milliseconds
+ * Answers the mark when the caller knows another: nothing was done. When a caller that knew another mark comes first, Redis has lost what it knew:
+ * for a while it only hears what nodes know of quotas, and answers \`wait\` and how many milliseconds to who asks for permits. Else the time; for each count permits used, milliseconds
  * until one comes back or the window ends, and of a quota generation, version and end; then for each ask how many calls pass,
  * and the place of the first limit that refuses the next, or -1.
  */
 export const TAKE: Script = scriptOf(`${CLOCK}
-local mark = redis.call('GET', KEYS[1])
-if not mark then
-  mark = ARGV[3]
-  redis.call('SET', KEYS[1], mark)
+local time = redis.call('TIME')
+local clock = time[1] * 1000 + math.floor(time[2] / 1000)
+local mark, hearsUntil = string.match(redis.call('GET', KEYS[1]) or (ARGV[3] .. ' 0'), '^(%S+) (%d+)$')
+hearsUntil = tonumber(hearsUntil)
+if mark ~= ARGV[2] then
+  if hearsUntil == 0 and ARGV[2] ~= '' then hearsUntil = clock + ${HEARING_MS} end
+  redis.call('SET', KEYS[1], mark .. ' ' .. whole(hearsUntil))
+  return mark
 end
-if mark ~= ARGV[2] then return mark end
+if ARGV[4] == '1' and hearsUntil > clock then return 'wait ' .. whole(hearsUntil - clock) end
 
-local word = string.gmatch(ARGV[4], '%S+')
+local word = string.gmatch(ARGV[5], '%S+')
 local function number() return tonumber(word()) end
 
 local LOOK = 16
@@ -133,6 +141,7 @@ local function readRate(key)
 end
 local function readKnown(key)
   local c = readQuota(key)
+  -- What is restored keeps its version, so that who knows a later one is heard as well.
   local generation, version, used, ends, back, backTo = number(), number(), number(), number(), number(), number()
   if generation > c.generation or (generation == c.generation and version > c.version) then
     if ends <= 0 or ends > now then
@@ -147,6 +156,7 @@ local function readKnown(key)
   if back ~= 0 and c.running and backTo == c.generation then
     c.used = math.max(0, c.used - back)
     c.changed = true
+    c.moved = true
   end
   return c
 end
@@ -169,6 +179,7 @@ local function room(limit)
     if (limit.window > 0 and (c.ends <= 0 or c.ends > ends)) or (limit.window == 0 and c.ends ~= 0) then
       c.ends = ends
       c.changed = true
+      c.moved = true
     end
   end
   return limit.max - c.used - c.given
@@ -223,7 +234,7 @@ local function write(c)
     c.running = true
   end
   c.used = c.used + c.given
-  c.version = c.version + 1
+  if c.given > 0 or c.moved then c.version = c.version + 1 end
   -- Kept a while longer than it counts, for nodes whose clocks are behind.
   writeQuota(c.key, c, c.ends > 0 and math.max(0, c.ends - now) + 60000 or 0)
 end

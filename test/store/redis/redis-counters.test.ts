@@ -432,3 +432,38 @@ test('a permit that comes too late is not used', async (t) => {
   await other.check()
   assert.equal(await other.take(limits, NOW), -1)
 })
+
+/** What happens to a quota that some nodes share: calls of a node, and a Redis that forgets everything. */
+const quotaLife = fc.array(
+  fc.oneof(
+    { weight: 6, arbitrary: fc.record({ node: fc.nat(2), calls: fc.integer({ min: 1, max: 9 }) }) },
+    { weight: 1, arbitrary: fc.constant('flush' as const) },
+  ),
+  { minLength: 4, maxLength: 14 },
+)
+
+test('a quota is used up to the last call and no further, whatever Redis forgets', async (t) => {
+  const redis = await startRedis(t)
+  await fc.assert(
+    fc.asyncProperty(quotaLife, fc.integer({ min: 5, max: 40 }), async (life, max) => {
+      const shared = { prefix: `flushed-${prefixes++}:{counts}:`, url: redis.url }
+      const nodes = [await nodeOf(t, shared), await nodeOf(t, shared), await nodeOf(t, shared)]
+      await Promise.all(nodes.map((node) => node.check()))
+      const limitOf = () => makeLimit('quota', 'k|', max, 3_600_000)
+      const use = async (node: number, calls: number) => {
+        const refused = await Promise.all(Array.from({ length: calls }, () => nodes[node]!.take([limitOf()], NOW)))
+        return refused.filter((each) => each === -1).length
+      }
+      // All know of the memory that is lost.
+      let used = (await use(0, 1)) + (await use(1, 1)) + (await use(2, 1))
+      for (const act of life) {
+        if (act === 'flush') await redis.command('FLUSHALL')
+        else used += await use(act.node, act.calls)
+      }
+      for (const node of nodes.keys()) used += await use(node, max)
+      assert.equal(used, max)
+      await Promise.all(nodes.map((node) => node.close()))
+    }),
+    { numRuns: Math.ceil(numRuns / 5) },
+  )
+})
