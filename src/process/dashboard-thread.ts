@@ -17,6 +17,7 @@ import { measuredStore } from '../store/measured/measured-store.ts'
 import { sealedStore } from '../store/sealed/sealed-store.ts'
 import type { DashboardSeed } from './dashboard-host.ts'
 import { followDefaultOrg } from './default-org.ts'
+import { withDisk } from './disk-watch.ts'
 import { LiveSecrets } from './live-secrets.ts'
 import { makeLog } from './log.ts'
 import { joinStoreOf } from './open-store.ts'
@@ -56,7 +57,7 @@ async function run(seed: DashboardSeed): Promise<Pick<Dashboard, 'port' | 'drain
   const { config, sealKey, version, settings } = seed
   const log = makeLog({ level: config.log.level, destination: 'stdout' })
   const joined = await joinStoreOf(seed.store, log, { answerWithinMs: SETTLE_WITHIN_MS })
-  const store = measuredStore(sealedStore(joined, sealKey))
+  const store = measuredStore(sealedStore(withDisk(joined, seed.path), sealKey))
   const closers: (() => unknown)[] = [() => log.close(), () => store.close()]
   const close = async () => {
     for (const each of closers.splice(0).reverse()) await each()

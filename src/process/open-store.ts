@@ -1,8 +1,9 @@
 import { join } from 'node:path'
 import type { MessagePort } from 'node:worker_threads'
 import type { Config } from '../config/schema.ts'
-import { toFault } from '../errors/fault.ts'
+import { type Fault, toFault } from '../errors/fault.ts'
 import type { Log } from '../model/logs/log.ts'
+import type { PartHealth } from '../model/nodes/health.ts'
 import { deferredStore } from '../store/local-copy/deferred.ts'
 import type { CopyFile } from '../store/local-copy/file.ts'
 import { openCopy, withCopy } from '../store/local-copy/open.ts'
@@ -11,6 +12,7 @@ import { createPrivateFile, prepareFolder } from '../store/sqlite/connection/fol
 import { type JoinOptions, joinStore } from '../store/sqlite/connection/join.ts'
 import { openStore } from '../store/sqlite/connection/open.ts'
 import type { SharedStore } from '../store/sqlite/quotas/share.ts'
+import { withDisk } from './disk-watch.ts'
 
 /** Where a cluster keeps what it shares. */
 type ClusterSettings = Omit<Config['storage'], 'path'>
@@ -48,7 +50,7 @@ export async function openStoreOf({ config, path, log, copyName }: OpenStoreOpti
   if (cluster.postgres_url !== '') {
     prepareFolder(path)
     const copy = copyName === undefined ? undefined : openPrivateCopy(join(path, copyName), config, log)
-    const store = await openCluster(cluster, log, copy)
+    const store = withDisk(await openCluster(cluster, log, copy), path)
     return { store, clustered: true, seed: () => ({ seed: { shared: undefined, cluster }, ports: [] }) }
   }
   const store = await openStore({ path, log })
@@ -56,7 +58,7 @@ export async function openStoreOf({ config, path, log, copyName }: OpenStoreOpti
     const shared = store.share()
     return { seed: { shared, cluster }, ports: [shared.port] }
   }
-  return { store, clustered: false, seed }
+  return { store: withDisk(store, path), clustered: false, seed }
 }
 
 /** The copy is as secret as the store itself. */
@@ -110,13 +112,20 @@ async function openCluster(settings: ClusterSettings, log: Log, copy?: CopyFile)
     }
     const offerMetrics: Store['offerMetrics'] = (metrics) =>
       metrics.offer('svc_redis_call_duration_seconds', () => [counters.durations.sample({})])
-    const closed = { ...store, clock, close, offerMetrics }
+    const health = () => [...(store.health?.() ?? []), redisHealth(counters.trouble)]
+    const closed = { ...store, clock, close, offerMetrics, health }
     return copy === undefined ? closed : withCopy(closed, copy, log)
   } catch (error) {
     await counters.close()
     copy?.close()
     throw error
   }
+}
+
+function redisHealth(trouble: Fault | undefined): PartHealth {
+  if (trouble === undefined) return { part: 'redis', status: 'pass' }
+  const output = `${trouble.entry.text}: limits are refused with 503, or counted by each node (onStoreFailure)`
+  return { part: 'redis', status: 'fail', output, fault: trouble.code }
 }
 
 function mayStartWithout(error: unknown, copy: CopyFile | undefined): undefined {

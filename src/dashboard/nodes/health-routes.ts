@@ -1,29 +1,45 @@
-import { Type } from 'typebox'
+import { type TSchema, Type } from 'typebox'
 import { fault } from '../../errors/fault.ts'
+import { asJson } from '../../model/json/json.ts'
+import { healthDetails, overallStatus } from '../../model/nodes/health.ts'
+import { healthOf, refusalOf } from '../../publish/nodes/health.ts'
 import { bare } from '../routes/answer.ts'
 import type { Route } from '../routes/route.ts'
 import type { DashboardParts } from '../server/parts.ts'
 
-const Health = Type.Object({ status: Type.String(), version: Type.String(), description: Type.String() })
+const DESCRIPTION = 'Gatehouse dashboard'
+const Ready = Type.Object({ status: Type.String(), version: Type.String(), description: Type.String() })
+const Health = Type.Object({
+  ...Ready.properties,
+  details: Type.Record(Type.String(), Type.Object({ status: Type.String() })),
+})
 
-/** Whether the dashboard answers: `/hello`, and `/health` for those who look there; whether it takes new work: `/ready`. */
+/** The health of the dashboard and of what it depends on: `/hello`, and `/health` for those who look there; whether it takes new work: `/ready`. */
 export function healthRoutes(parts: DashboardParts): Route[] {
-  const run = () => bare({ status: 'ok', version: parts.version, description: 'Gatehouse dashboard' })
-  const health = (path: string): Route => ({
-    method: 'GET',
-    path,
-    access: 'public',
-    summary: 'Check the health of the dashboard',
-    answers: { 200: Health },
-    run,
-  })
-  const ready: Route = {
-    ...health('/ready'),
-    summary: 'Check whether the dashboard takes new work; 503 while it drains',
-    run() {
-      if (parts.draining?.() === true) throw fault('draining')
-      return run()
-    },
+  const { clock, config, store, version } = parts
+  const look = async () => {
+    const all = await healthOf(store)
+    const refused = refusalOf(all, { clustered: config.storage.postgres_url !== '', role: 'dashboard' })
+    const status = overallStatus(all, refused !== undefined)
+    return { all, refused, status: status === 'pass' ? 'ok' : status }
   }
-  return [health('/hello'), health('/health'), ready]
+  const route = (path: string, answer: TSchema, summary: string, run: Route['run']): Route => ({
+    ...{ method: 'GET', path, access: 'public', summary, answers: { 200: answer }, run },
+  })
+  const hello = async () => {
+    const { all, status } = await look()
+    const details = healthDetails(all, new Date(clock.wall()).toISOString())
+    return bare(asJson({ status, version, description: DESCRIPTION, details }))
+  }
+  const ready = async () => {
+    if (parts.draining?.() === true) throw fault('draining')
+    const { refused, status } = await look()
+    if (refused !== undefined) throw fault(refused)
+    return bare({ status, version, description: DESCRIPTION })
+  }
+  return [
+    route('/hello', Health, 'Check the health of the dashboard and of what it depends on', hello),
+    route('/health', Health, 'Check the health of the dashboard and of what it depends on', hello),
+    route('/ready', Ready, 'Check whether the dashboard takes new work; 503 while it drains, or cannot read its store', ready),
+  ]
 }

@@ -2,6 +2,7 @@ import type { Server } from 'node:http'
 import type { FastifyInstance } from 'fastify'
 import { LATENCY_BOUNDS_MS } from '../../model/analytics/hit.ts'
 import { DurationHistogram, MetricRegistry, type MetricSample } from '../../model/metrics/metric-registry.ts'
+import { offerHealthMetrics } from '../../publish/nodes/health.ts'
 import { offerProcessMetrics } from '../../runtime/process-metrics.ts'
 import type { Store } from '../../store/ports/ports.ts'
 
@@ -30,6 +31,7 @@ export class DashboardMetrics {
   /** Counts the requests and connections of a server, and measures its thread and its store. Answers the function that ends the measuring. */
   watch(server: FastifyInstance, store: Store, version: string): () => void {
     store.offerMetrics?.(this.registry)
+    offerHealthMetrics(this.registry, store, 'dashboard')
     const sockets: Server = server.server
     let connections = 0
     sockets.on('connection', (socket) => {

@@ -21,6 +21,7 @@ import { BasicAuthThrottle } from '../../publish/keys/basic-auth-throttle.ts'
 import { basicUserHash, checkBasicUser } from '../../publish/keys/basic-auth-users.ts'
 import { certificateHash } from '../../publish/keys/certificate-keys.ts'
 import { LegacyKeys, legacyRules } from '../../publish/keys/legacy-keys.ts'
+import { offerHealthMetrics } from '../../publish/nodes/health.ts'
 import { forgetNodes, writeNodeStatus } from '../../publish/nodes/node-status.ts'
 import { KeyedMutex } from '../../runtime/keyed-mutex.ts'
 import { offerProcessMetrics } from '../../runtime/process-metrics.ts'
@@ -129,6 +130,7 @@ export async function startGateway(parts: GatewayParts): Promise<Gateway> {
   }
   bounds.refusals.offer(metrics, parts.dashboardDrops)
   store.offerMetrics?.(metrics)
+  offerHealthMetrics(metrics, store, 'gateway')
   const core = buildCore(parts, metrics, bounds)
   const { live, recording } = core
   const closers: (() => unknown)[] = [

@@ -217,6 +217,27 @@ export const METRICS = {
     help: 'Writes that wait to be durable, by what is written.',
     labels: ['kind'],
   },
+  svc_part_up: {
+    kind: 'gauge',
+    help: 'Whether a part that this process depends on does what it is there for, as `/hello` tells: 1 or 0.',
+    labels: ['part'],
+  },
+  svc_feed_lag_seconds: {
+    kind: 'gauge',
+    help: 'For how long a change of another process has not been known here.',
+    only: CLUSTER,
+  },
+  svc_copy_age_seconds: {
+    kind: 'gauge',
+    help: 'For how long the store has been away and the local copy is served; 0 while the store answers.',
+    part: gateway,
+    only: CLUSTER,
+  },
+  svc_outbox_age_seconds: {
+    kind: 'gauge',
+    help: 'For how long the oldest notification that is to be delivered has waited.',
+  },
+  svc_disk_free_bytes: { kind: 'gauge', help: 'Free space where the data folder is.' },
   svc_redis_call_duration_seconds: {
     kind: 'histogram',
     help: 'Time of calls to Redis that were answered.',

@@ -1,20 +1,56 @@
 import type { FaultCode } from '../../errors/catalog.ts'
+import type { JsonObject } from '../json/json.ts'
+import type { Millis } from '../time/clock.ts'
 
-/** What an installation depends on, by the names in `/hello`. */
-export type Part = 'store' | 'redis' | 'feed' | 'copy' | 'disk' | 'outbox' | 'clock' | 'dashboard'
+/** A part that a process depends on, by its name in `/hello`. */
+export type Part = 'store' | 'redis' | 'feed' | 'copy' | 'outbox' | 'disk' | 'clock' | 'dashboard'
+
+const SYSTEM: ReadonlySet<Part> = new Set(['disk', 'clock', 'dashboard'])
+
+export type HealthStatus = 'pass' | 'warn' | 'fail'
 
 /**
- * The state of one part as it was last looked at, some seconds ago at most. `warn`: it works, and somebody should look at it. `fail`: it does
- * not do what it is there for.
+ * The state of one part as it was last looked at, some seconds ago at most. `warn`: it works, and an operator should look at it. `fail`: it
+ * does not do its work.
  */
 export interface PartHealth {
   readonly part: Part
-  readonly status: 'pass' | 'warn' | 'fail'
-  /** Why it does not pass, one sentence without secrets. */
+  readonly status: HealthStatus
+  /** Why it does not pass, in words without secrets. */
   readonly output?: string
-  /** What calls that need it are refused with; absent where none are. */
+  /** The refusal of calls that need it; absent where none are refused. */
   readonly fault?: FaultCode
-  /** What was measured, in `unit`. */
   readonly value?: number
+  /** Of `value`. */
   readonly unit?: 's' | 'bytes'
+}
+
+/** A notification that waits for longer has been tried several times. */
+const OUTBOX_WARNED_MS = 600_000
+
+/** The state of the outbox by the time for which the oldest message that is to be delivered has waited; 0 = none waits. */
+export function outboxHealth(waitingMs: Millis): PartHealth {
+  const seen = { part: 'outbox', value: Math.max(0, waitingMs) / 1000, unit: 's' } as const
+  if (waitingMs < OUTBOX_WARNED_MS) return { ...seen, status: 'pass' }
+  return { ...seen, status: 'warn', output: 'A notification has waited for more than ten minutes' }
+}
+
+/** The members of `details` in `/hello`, by part. `time`: RFC 3339. */
+export function healthDetails(parts: readonly PartHealth[], time: string): Record<string, JsonObject> {
+  return Object.fromEntries(
+    parts.map(({ part, status, output, value, unit }) => [
+      part,
+      {
+        ...{ status, componentType: SYSTEM.has(part) ? 'system' : 'datastore', time },
+        ...(output !== undefined && { output }),
+        ...(value !== undefined && { observedValue: Math.round(value * 1000) / 1000, observedUnit: unit ?? '' }),
+      },
+    ]),
+  )
+}
+
+/** `pass` where all parts pass, `fail` where the process cannot do its work (`isRefused`) or nothing passes, else `warn`. */
+export function overallStatus(parts: readonly PartHealth[], isRefused: boolean): HealthStatus {
+  if (parts.every(({ status }) => status === 'pass')) return 'pass'
+  return isRefused || parts.every(({ status }) => status === 'fail') ? 'fail' : 'warn'
 }

@@ -1,5 +1,6 @@
 import { fault, toFault } from '../../errors/fault.ts'
 import type { Log } from '../../model/logs/log.ts'
+import type { PartHealth } from '../../model/nodes/health.ts'
 import type { Counters, Store } from '../ports/ports.ts'
 import { ThreadFeed } from '../prepare/feed.ts'
 
@@ -67,12 +68,18 @@ export function deferredStore({ open, counters, log }: DeferredOptions): Store {
     records: part('records'),
     counters,
     feed,
+    health: () => opened?.health?.() ?? [NOT_OPENED],
     async close() {
       closed = true
       clearTimeout(timer)
       await opened?.close()
     },
   }
+}
+
+const NOT_OPENED: PartHealth = {
+  ...{ part: 'store', status: 'fail', fault: 'store_away' },
+  output: 'The store could not be opened yet',
 }
 
 const away = () => fault('store_away', 'the store could not be opened yet')

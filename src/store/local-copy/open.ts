@@ -1,6 +1,7 @@
 import { rmSync, truncateSync } from 'node:fs'
 import { toFault } from '../../errors/fault.ts'
 import type { Log } from '../../model/logs/log.ts'
+import type { PartHealth } from '../../model/nodes/health.ts'
 import { hexOf } from '../../model/text/hex.ts'
 import { forwardDocuments } from '../ports/forward-documents.ts'
 import type {
@@ -53,6 +54,11 @@ export function withCopy(store: Store, copy: CopyFile, log: Log): Store {
     documents: beside.documents,
     tokens: beside.tokens,
     behind: () => beside.behind,
+    health() {
+      const parts = store.health?.() ?? []
+      const isAway = parts.some(({ part, fault }) => part === 'store' && fault !== undefined && fault !== 'store_read_only')
+      return [...parts, beside.health(isAway)]
+    },
     async close() {
       unsubscribe()
       owed.close()
@@ -91,6 +97,8 @@ class Reads {
 class Beside {
   /** True while answers come from the copy. */
   behind = false
+  /** By `performance.now`: when the store was known to answer last. */
+  private answeredMs = performance.now()
   private readonly copy: CopyFile
   private readonly owed: PendingTokens
   private readonly reads = new Reads()
@@ -118,6 +126,15 @@ class Beside {
       getTicket: (hash) => tokens.getTicket(hash),
       familyTickets: (family) => tokens.familyTickets(family),
     }
+  }
+
+  /** `isAway`: as the store tells itself. The age of the copy is the time since the store answered. */
+  health(isAway: boolean): PartHealth {
+    if (!isAway && !this.behind) this.answeredMs = performance.now()
+    const value = isAway || this.behind ? (performance.now() - this.answeredMs) / 1000 : 0
+    const seen = { part: 'copy', value, unit: 's' } as const
+    if (value === 0) return { ...seen, status: 'pass' }
+    return { ...seen, status: 'warn', output: 'The store is away: this node serves what it has' }
   }
 
   /** A revocation of a session that is still pending must find it in the store: otherwise it would be stored afterwards. */
@@ -208,6 +225,7 @@ class Beside {
     try {
       const found = await ask()
       this.behind = false
+      this.answeredMs = performance.now()
       return found
     } catch (error) {
       if (toFault(error).code !== 'store_away') throw error

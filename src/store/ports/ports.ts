@@ -1,3 +1,4 @@
+import type { FaultCode } from '../../errors/catalog.ts'
 import type { DocumentId } from '../../model/documents/ids.ts'
 import type { JsonObject } from '../../model/json/json.ts'
 import type { Instant, Limit } from '../../model/limits/limit.ts'
@@ -353,11 +354,11 @@ export interface Store {
   readonly records: Records
   /** True while the store is away and what is read comes from a copy; absent = there is no copy. */
   readonly behind?: () => boolean
-  /** True while the store refuses what it is to keep because it is full, as of the last second; absent = not known. */
-  readonly full?: () => Promise<boolean>
+  /** Why the store does not take what it is to keep (full, read-only, away), as of the last second; undefined where it does. Absent = not known. */
+  readonly refusing?: () => Promise<FaultCode | undefined>
   /** True once damage was found in the store, which then takes no writes; absent = not known. */
   readonly damaged?: () => boolean
-  /** The state of its parts, as last looked at: answers at once, whatever hangs. Absent = it is a part of this process that cannot be away. */
+  /** The state of the parts that it depends on, as last looked at: answers at once, whatever hangs. Absent = there are none. */
   readonly health?: () => readonly PartHealth[]
   /** Absent = the clock of the system. */
   readonly clock?: StoreClock

@@ -16,7 +16,7 @@ import {
   type TicketInput,
   type Tokens,
 } from '../ports/ports.ts'
-import { StoreCapacity } from './fullness.ts'
+import { StoreCapacity } from './capacity.ts'
 import { definitionPlaces, documentPlaces, placesBelow, sessionPlaces, ticketPlaces } from './places.ts'
 import { sealMembers, unsealMembers } from './seal-members.ts'
 
@@ -47,14 +47,15 @@ const PLACES: ReadonlyMap<string, (body: JsonObject) => readonly TreePath[]> = n
 export function sealedStore(store: Store, sealKey: Uint8Array): Store {
   const rows = new SealedRows(sealKey)
   const { outbox, counters, feed, hits, records, owed } = store
-  const fullness = new StoreCapacity(store.documents)
+  const capacity = new StoreCapacity(store.documents)
   return {
     ...{ outbox, counters, feed, hits, records },
-    documents: sealedDocuments(store.documents, rows, fullness),
+    documents: sealedDocuments(store.documents, rows, capacity),
     tokens: sealedTokens(store.tokens, rows),
     audit: sealedAudit(store.audit, rows),
     close: () => store.close(),
-    full: () => fullness.isFull(),
+    refusing: () => capacity.refusal(),
+    ...(store.health && { health: () => store.health!() }),
     ...(store.clock && { clock: store.clock }),
     ...(store.damaged && { damaged: () => store.damaged!() }),
     ...(store.offerMetrics && { offerMetrics: (metrics) => store.offerMetrics!(metrics) }),
@@ -143,7 +144,7 @@ function isWellFormed(change: Change): boolean {
   return !('row' in change && 'hash' in change) || (isObject(change.row?.body) && change.hash instanceof Uint8Array)
 }
 
-function sealedDocuments(documents: Documents, rows: SealedRows, fullness: StoreCapacity): Documents {
+function sealedDocuments(documents: Documents, rows: SealedRows, capacity: StoreCapacity): Documents {
   const one = <K extends string>(found: StoredDocument<K> | undefined) => found && rows.openDocument(found)
   return forwardDocuments(documents, {
     get: (kind, id) => later(documents.get(kind, id), one),
@@ -152,7 +153,7 @@ function sealedDocuments(documents: Documents, rows: SealedRows, fullness: Store
       later(documents.list(kind, query), (page) => ({ ...page, rows: page.rows.map(rows.openDocument) })),
     scan: (kind) => batches(documents.scan(kind), rows.openDocument),
     each: (kind, query) => batches(documents.each(kind, query), rows.openDocument),
-    commit: async (changes, audit) => fullness.note(changes, documents.commit(changes.map(rows.seal), audit)),
+    commit: async (changes, audit) => capacity.note(changes, documents.commit(changes.map(rows.seal), audit)),
   })
 }
 

@@ -57,7 +57,7 @@ async function setReadOnly(value: 'on' | 'off'): Promise<void> {
   await runSql(server.url(), 'SELECT pg_reload_conf()')
 }
 
-/** How an outage begins; answers how it ends. `isSeen`: it stops more than writes, and health tells of it. */
+/** How an outage begins; answers how it ends. `isSeen`: it stops more than writes, and health shows it. */
 const OUTAGES: Readonly<Record<string, { isSeen: boolean; begin(): Promise<() => Promise<unknown>> }>> = {
   gone: {
     isSeen: true,
@@ -91,7 +91,7 @@ const OUTAGES: Readonly<Record<string, { isSeen: boolean; begin(): Promise<() =>
   },
 }
 
-test('in each outage writes are refused and not made afterwards, health tells of it, once, and recovers', async (t) => {
+test('in each outage writes are refused and not made afterwards, health shows it, once, and recovers', async (t) => {
   for (const [name, { isSeen, begin }] of Object.entries(OUTAGES)) {
     await t.test(name, async (t) => {
       const { store, lines } = await openOn(t, server.url())
@@ -109,7 +109,7 @@ test('in each outage writes are refused and not made afterwards, health tells of
       const note = store.documents.note({ actor: 'a', action: name, orgId: 'o', at: 1, detail: {} })
       for (const each of await Promise.allSettled([...writes, note]))
         assert.equal(each.status === 'rejected' && each.reason.code, 'store_away')
-      if (isSeen) await eventually('it is told', () => statusOf(store) === 'fail')
+      if (isSeen) await eventually('it is shown', () => statusOf(store) === 'fail')
       await endOnce()
       await eventually('writes are taken', () =>
         store.documents.commit([putSession(`${name} after`)], undefined).then(

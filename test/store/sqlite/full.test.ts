@@ -138,15 +138,15 @@ test('a sealed store tells that it is full, from the first refusal on', async (t
   const store = await openStore({ path: temporaryFolder(t), limitBytes: 2_000_000 })
   t.after(() => store.close())
   const sealed = sealedStore(store, Buffer.alloc(32, 7))
-  assert.equal(await sealed.full?.(), false)
+  assert.equal(await sealed.refusing?.(), undefined)
   await assert.rejects(sealed.documents.commit([{ op: 'nonsense' } as never], undefined))
-  assert.equal(await sealed.full?.(), false, 'another refusal says nothing')
+  assert.equal(await sealed.refusing?.(), undefined, 'another refusal says nothing')
   await fill({ ...store, documents: sealed.documents } as SqliteStore)
-  assert.equal(await sealed.full?.(), true)
+  assert.equal(await sealed.refusing?.(), 'store_full')
   const { rows } = await store.documents.list('api', { limit: 5 })
   await sealed.documents.commit(
     rows.map(({ id }) => ({ op: 'delete', kind: 'api', id })),
     undefined,
   )
-  assert.equal(await sealed.full?.(), false, 'as soon as there is room')
+  assert.equal(await sealed.refusing?.(), undefined, 'as soon as there is room')
 })

@@ -16,7 +16,7 @@ export class Reachability {
   private readonly wider: Reachability | undefined
   /** By the clock of the process; undefined while the server answers. */
   private awaySince: number | undefined
-  /** What a watch found, which will find out when the server answers again: until then nobody has to try. */
+  /** The trouble that a watch found, which will find out when the server answers again: until then nobody has to try. */
   private found: Fault | undefined
   private closed = false
 

@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Client } from 'pg'
 import { type Fault, fault } from '../../../errors/fault.ts'
 import type { Log } from '../../../model/logs/log.ts'
-import type { PartHealth } from '../../../model/nodes/health.ts'
+import { outboxHealth, type PartHealth } from '../../../model/nodes/health.ts'
 import type { Millis, MonoMillis } from '../../../model/time/clock.ts'
 import { endsWithin } from '../../../runtime/bounded-wait.ts'
 import { PeriodicJob } from '../../../runtime/periodic-job.ts'
@@ -17,8 +17,6 @@ const EVERY_MS = 1_000
 const ANSWER_MS = 3_000
 /** Changes of others are known within a second where all is well. */
 const LAG_MS = 5_000
-/** A message that waits for longer has been tried several times. */
-const OUTBOX_MS = 600_000
 
 const ASK = `SELECT s.revision, current_setting('transaction_read_only') = 'on' AS read_only, o.waiting_ms
   FROM store_state s, (${OLDEST_WAITING}) o`
@@ -40,7 +38,7 @@ export interface ServerWatchParts {
 
 /**
  * Asks the server every second, on a connection of its own, whether it answers and takes writes. It says so once for each outage, and lets other
- * calls fail at once while the server does not answer. What it knows is there at once, whatever hangs.
+ * calls fail at once while the server does not answer. Its results are there at once, whatever hangs.
  */
 export class ServerWatch {
   readonly #parts: ServerWatchParts
@@ -49,9 +47,9 @@ export class ServerWatch {
   #trouble: Fault | undefined
   #readOnly = false
   #waitingMs = 0
-  /** Of a revision that this process had not been told of when it was seen first. */
+  /** A revision that the feed of this process has not reported, since it was seen first. */
   #missing: { readonly revision: Revision; readonly sinceMs: MonoMillis } | undefined
-  /** Since when what the log was told of last is so. */
+  /** When the state that the log says last began. */
   #sinceMs: MonoMillis = performance.now()
 
   constructor(parts: ServerWatchParts) {
@@ -59,7 +57,7 @@ export class ServerWatch {
   }
 
   start(): void {
-    // What goes wrong is its result.
+    // An error is its result.
     this.#job = new PeriodicJob({ everyMs: EVERY_MS, run: () => this.#look(), onError() {}, atOnce: true })
   }
 
@@ -69,7 +67,7 @@ export class ServerWatch {
   }
 
   get health(): readonly PartHealth[] {
-    return [this.#store(), this.#feed(), this.#outbox()]
+    return [this.#store(), this.#feed(), outboxHealth(this.#waitingMs)]
   }
 
   #store(): PartHealth {
@@ -87,12 +85,6 @@ export class ServerWatch {
     const seen = { part: 'feed', value: lagMs / 1000, unit: 's' } as const
     if (lagMs < LAG_MS) return { ...seen, status: 'pass' }
     return { ...seen, status: 'warn', output: 'Changes of other nodes are not known here yet' }
-  }
-
-  #outbox(): PartHealth {
-    const seen = { part: 'outbox', value: this.#waitingMs / 1000, unit: 's' } as const
-    if (this.#waitingMs < OUTBOX_MS) return { ...seen, status: 'pass' }
-    return { ...seen, status: 'warn', output: 'A notification has waited for more than ten minutes' }
   }
 
   async #look(): Promise<void> {

@@ -19,7 +19,7 @@ const EXPIRE_EVERY_MS = 100
 
 interface Waiting {
   readonly work: Work
-  /** By `performance.now`: then its caller is told that it was not written, and it is not. */
+  /** By `performance.now`: then its caller gets a refusal, and it is not written. */
   readonly untilMs: MonoMillis
   readonly resolve: (revision: Revision) => void
   readonly reject: (fault: Fault) => void
@@ -116,7 +116,7 @@ export class Writer {
       })
   }
 
-  /** What has waited behind others for too long is not sent any more. */
+  /** Refuses writes that have waited behind others for too long: they are not sent any more. */
   private expire(): void {
     const now = performance.now()
     if (!this.queue.some(({ untilMs }) => untilMs <= now)) return

@@ -13,6 +13,7 @@ import type { Write } from '../writer/messages.ts'
 import { makeParts } from '../writer/parts.ts'
 import { StoreDamage } from './damage.ts'
 import { openReadable } from './database.ts'
+import { storeHealth } from './health.ts'
 
 export interface JoinOptions {
   readonly clock?: Clock
@@ -41,6 +42,7 @@ export function joinStore(
   return {
     ...damage.watch(makeParts(db, clock, write, usage)),
     damaged: () => damage.found,
+    health: storeHealth(db, clock),
     counters: remoteCounters(owner),
     feed,
     async close() {

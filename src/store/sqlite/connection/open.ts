@@ -20,6 +20,7 @@ import { StoreDamage } from './damage.ts'
 import { checkReadable, openReadable } from './database.ts'
 import { folderPaths, prepareFolder } from './folder.ts'
 import { checkAtStart } from './integrity.ts'
+import { storeHealth } from './health.ts'
 import { lockFolder } from './lock.ts'
 import { reading } from './reading.ts'
 
@@ -132,6 +133,7 @@ export async function openStore(options: SqliteOptions): Promise<SqliteStore> {
       counters,
       feed,
       damaged: () => damage.found,
+      health: storeHealth(db, clock),
       threads: [{ name: 'store-writer', utilization: () => link.utilization() }],
       get writerUp() {
         return link.up

@@ -1,4 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite'
+import type { Millis } from '../../../model/time/clock.ts'
 import type { DeliveryRow, Outbox } from '../../ports/ports.ts'
 import { wellFormed } from '../../prepare/cells.ts'
 import { pageSize } from '../../prepare/list-query.ts'
@@ -16,6 +17,12 @@ const HEADS = `WITH RECURSIVE waiting(queue) AS (
     SELECT (SELECT min(d.id) FROM delivery d WHERE d.dead = 0 AND d.queue = waiting.queue)
       FROM waiting WHERE waiting.queue IS NOT NULL
   )`
+
+/** Reads when the oldest message that is to be delivered was accepted; undefined where none waits. */
+export function oldestWaiting(db: DatabaseSync): () => Millis | undefined {
+  const oldest = db.prepare(`${HEADS} SELECT min(created_at) AS at FROM head JOIN delivery USING (id)`)
+  return () => reading(() => (oldest.get()!.at ?? undefined) as Millis | undefined)
+}
 
 /** `Outbox` on a connection of this thread: answers at once. */
 export function outboxReader(db: DatabaseSync): Outbox {

@@ -1,11 +1,17 @@
 import { randomBytes } from 'node:crypto'
+import type { FaultCode } from '../../errors/catalog.ts'
 import { toFault } from '../../errors/fault.ts'
+import { endsWithin } from '../../runtime/bounded-wait.ts'
 import type { Awaitable, Change, Documents } from '../ports/ports.ts'
 
 /** Between two probes. */
 const PROBE_EVERY_MS = 1000
+/** Health calls answer within a second. */
+const ANSWER_MS = 500
 /** Of what is written on trial. */
 const MOST_BYTES = 1_000_000
+/** Refusals that are the store's. */
+const REFUSALS: ReadonlySet<FaultCode> = new Set(['store_full', 'store_read_only', 'store_away'])
 
 /**
  * Notes whether a store takes what it is to keep. What is small may still fit where something larger was refused: a refusal counts until
@@ -16,6 +22,7 @@ export class StoreCapacity {
   readonly #documents: Documents
   /** Of the largest write that was refused and not followed by one as large that was taken; 0 = none. */
   #refusedBytes = 0
+  #why: FaultCode = 'store_full'
   #nextProbeAt = 0
   #probing: Promise<void> | undefined
 
@@ -30,17 +37,19 @@ export class StoreCapacity {
       if (this.#refusedBytes > 0) this.#taken(bytesOf(changes))
       return done
     } catch (error) {
-      if (toFault(error).code === 'store_full') this.#refused(bytesOf(changes))
+      const { code } = toFault(error)
+      if (REFUSALS.has(code)) this.#refused(code, bytesOf(changes))
       throw error
     }
   }
 
-  async isFull(): Promise<boolean> {
+  /** Why it does not; undefined where it does. */
+  async refusal(): Promise<FaultCode | undefined> {
     if (this.#refusedBytes > 0 && performance.now() >= this.#nextProbeAt) {
       this.#probing ??= this.#probe()
-      await this.#probing
+      await endsWithin(this.#probing, ANSWER_MS)
     }
-    return this.#refusedBytes > 0
+    return this.#refusedBytes > 0 ? this.#why : undefined
   }
 
   #taken(bytes: number): void {
@@ -49,7 +58,8 @@ export class StoreCapacity {
     else this.#nextProbeAt = 0
   }
 
-  #refused(bytes: number): void {
+  #refused(why: FaultCode, bytes: number): void {
+    this.#why = why
     this.#refusedBytes = Math.max(bytes, this.#refusedBytes)
     this.#nextProbeAt = performance.now() + PROBE_EVERY_MS
   }
