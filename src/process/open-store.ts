@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import type { MessagePort } from 'node:worker_threads'
 import type { Config } from '../config/schema.ts'
 import { type Fault, toFault } from '../errors/fault.ts'
-import type { Log } from '../model/logs/log.ts'
+import { type Log, silentLog } from '../model/logs/log.ts'
 import type { PartHealth } from '../model/nodes/health.ts'
 import { deferredStore } from '../store/local-copy/deferred.ts'
 import type { CopyFile } from '../store/local-copy/file.ts'
@@ -50,7 +50,7 @@ export async function openStoreOf({ config, path, log, copyName }: OpenStoreOpti
   if (cluster.postgres_url !== '') {
     prepareFolder(path)
     const copy = copyName === undefined ? undefined : openPrivateCopy(join(path, copyName), config, log)
-    const store = withDisk(await openCluster(cluster, log, copy), path)
+    const store = withDisk(await openCluster(cluster, { log, outages: log, copy }), path)
     return { store, clustered: true, seed: () => ({ seed: { shared: undefined, cluster }, ports: [] }) }
   }
   const store = await openStore({ path, log })
@@ -69,7 +69,8 @@ function openPrivateCopy(file: string, { gateway }: Config, log: Log): CopyFile 
 
 /** Opens the store of a seed on another thread. @throws Fault as `openStoreOf` */
 export async function joinStoreOf({ shared, cluster }: StoreSeed, log: Log, options?: JoinOptions): Promise<Store> {
-  return shared === undefined ? openCluster(cluster, log) : joinStore(shared, { ...options, log })
+  // Outages are reported by the thread that opened the store first.
+  return shared === undefined ? openCluster(cluster, { log, outages: silentLog }) : joinStore(shared, { ...options, log })
 }
 
 /** Gateways roll up hits only if no dashboard has done it before: larger batches make fewer rows. */
@@ -79,7 +80,10 @@ const REDIS_UNAVAILABLE =
   'Redis is unavailable: requests that are limited are refused with 503; APIs with onStoreFailure "allow" let each node count on its own'
 
 /** With a filled copy it also opens without PostgreSQL and Redis, and keeps trying to reach them. */
-async function openCluster(settings: ClusterSettings, log: Log, copy?: CopyFile): Promise<Store> {
+async function openCluster(
+  settings: ClusterSettings,
+  { log, outages, copy }: { log: Log; outages: Log; copy?: CopyFile | undefined },
+): Promise<Store> {
   // Loaded where they are used alone: their libraries take as long as all of the embedded store.
   const { openPostgresStore } = await import('../store/postgres/connection/open.ts')
   const { RedisCounters } = await import('../store/redis/counters.ts')
@@ -88,15 +92,15 @@ async function openCluster(settings: ClusterSettings, log: Log, copy?: CopyFile)
   const counters = new RedisCounters({
     url: settings.redis_url,
     onChange: (trouble) => {
-      if (trouble === undefined) log.info({}, 'Redis is available')
-      else log.warn({ cause: trouble }, REDIS_UNAVAILABLE)
+      if (trouble === undefined) outages.info({}, 'Redis is available')
+      else outages.warn({ cause: trouble }, REDIS_UNAVAILABLE)
     },
   })
   try {
     const { postgres_url: url, postgres_listen_url: listenUrl } = settings
     const open = () =>
       openPostgresStore({
-        ...{ url, log, counters, clock },
+        ...{ url, log, outages, counters, clock },
         ...(listenUrl !== '' && { listenUrl }),
         ...(copy !== undefined && { foldAfterMs: TRAFFIC_FOLD_AFTER_MS }),
       })

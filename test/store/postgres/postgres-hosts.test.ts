@@ -4,12 +4,7 @@ import { startPostgres, type ThrowAwayPostgres } from '../../../scripts/servers.
 import { newDocumentId } from '../../../src/model/documents/ids.ts'
 import { openPostgresStore } from '../../../src/store/postgres/connection/open.ts'
 import { eventually } from '../../worlds/base/eventually.ts'
-import { runSql, urlOfHosts } from '../../worlds/servers/postgres.ts'
-
-const setReadOnly = async (server: ThrowAwayPostgres, value: 'on' | 'off') => {
-  await runSql(server.url(), `ALTER SYSTEM SET default_transaction_read_only = ${value}`)
-  await runSql(server.url(), 'SELECT pg_reload_conf()')
-}
+import { runSql, setReadOnly, urlOfHosts } from '../../worlds/servers/postgres.ts'
 
 test('of several hosts the one that takes writes is used, and the next when it stops to', async (t) => {
   const [first, second] = await Promise.all([startPostgres(), startPostgres()])

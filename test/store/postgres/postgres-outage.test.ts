@@ -1,8 +1,6 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
-import { readdirSync, readFileSync } from 'node:fs'
 import { type AddressInfo, connect, createServer } from 'node:net'
-import { join } from 'node:path'
 import { after, before, type TestContext, test } from 'node:test'
 import { Client } from 'pg'
 import { startPostgres, type ThrowAwayPostgres } from '../../../scripts/servers.mjs'
@@ -11,7 +9,7 @@ import { hashKey } from '../../../src/model/secrets/secret.ts'
 import type { Change } from '../../../src/store/ports/ports.ts'
 import { openPostgresStore, type PostgresStore } from '../../../src/store/postgres/connection/open.ts'
 import { eventually } from '../../worlds/base/eventually.ts'
-import { runSql } from '../../worlds/servers/postgres.ts'
+import { setReadOnly, signalPostgres } from '../../worlds/servers/postgres.ts'
 
 const row = { body: {}, orgId: 'o', apiIds: [], policyIds: [], clientId: '', evictAt: 0 }
 const putSession = (name: string): Change => ({ op: 'putSession', hash: hashKey(name), row })
@@ -38,25 +36,6 @@ async function openOn(t: TestContext, url: string) {
 
 const statusOf = (store: PostgresStore) => store.health!().find(({ part }) => part === 'store')!.status
 
-/** Sends a signal to every process of the server. */
-function signalAll(signal: NodeJS.Signals): void {
-  const postmaster = Number(readFileSync(join(server.folder, 'data/postmaster.pid'), 'utf8').split('\n')[0])
-  const parentOf = (pid: string) => {
-    try {
-      return Number(/\) \S (\d+)/.exec(readFileSync(`/proc/${pid}/stat`, 'utf8'))?.[1])
-    } catch {
-      return 0
-    }
-  }
-  const children = readdirSync('/proc').filter((name) => /^\d+$/.test(name) && parentOf(name) === postmaster)
-  for (const pid of [postmaster, ...children.map(Number)]) process.kill(pid, signal)
-}
-
-async function setReadOnly(value: 'on' | 'off'): Promise<void> {
-  await runSql(server.url(), `ALTER SYSTEM SET default_transaction_read_only = ${value}`)
-  await runSql(server.url(), 'SELECT pg_reload_conf()')
-}
-
 /** How an outage begins; answers how it ends. `isSeen`: it stops more than writes, and health shows it. */
 const OUTAGES: Readonly<Record<string, { isSeen: boolean; begin(): Promise<() => Promise<unknown>> }>> = {
   gone: {
@@ -69,15 +48,15 @@ const OUTAGES: Readonly<Record<string, { isSeen: boolean; begin(): Promise<() =>
   hanging: {
     isSeen: true,
     async begin() {
-      signalAll('SIGSTOP')
-      return async () => signalAll('SIGCONT')
+      signalPostgres(server, 'SIGSTOP')
+      return async () => signalPostgres(server, 'SIGCONT')
     },
   },
   'read-only': {
     isSeen: true,
     async begin() {
-      await setReadOnly('on')
-      return () => setReadOnly('off')
+      await setReadOnly(server, 'on')
+      return () => setReadOnly(server, 'off')
     },
   },
   locked: {
@@ -91,7 +70,7 @@ const OUTAGES: Readonly<Record<string, { isSeen: boolean; begin(): Promise<() =>
   },
 }
 
-test('in each outage writes are refused and not made afterwards, health shows it, once, and recovers', async (t) => {
+test('in each outage writes are refused and not made later, health shows it and recovers', async (t) => {
   for (const [name, { isSeen, begin }] of Object.entries(OUTAGES)) {
     await t.test(name, async (t) => {
       const { store, lines } = await openOn(t, server.url())
@@ -104,7 +83,7 @@ test('in each outage writes are refused and not made afterwards, health shows it
         ended = true
       }
       t.after(endOnce)
-      // What waits behind another, too. None waits for the end of the outage.
+      // Those behind another, too. None waits for the end of the outage.
       const writes = Array.from({ length: 3 }, (_, n) => store.documents.commit([putSession(`${name} ${n}`)], undefined))
       const note = store.documents.note({ actor: 'a', action: name, orgId: 'o', at: 1, detail: {} })
       for (const each of await Promise.allSettled([...writes, note]))

@@ -433,7 +433,7 @@ test('a permit that comes too late is not used', async (t) => {
   assert.equal(await other.take(limits, NOW), -1)
 })
 
-/** What happens to a quota that some nodes share: calls of a node, and a Redis that forgets everything. */
+/** The life of a quota that some nodes share: calls of a node, and a Redis that forgets everything. */
 const quotaLife = fc.array(
   fc.oneof(
     { weight: 6, arbitrary: fc.record({ node: fc.nat(2), calls: fc.integer({ min: 1, max: 9 }) }) },

@@ -1,9 +1,7 @@
 import assert from 'node:assert/strict'
-import { execFileSync } from 'node:child_process'
-import { mkdtempSync, rmSync, statfsSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { rmSync, statfsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { type TestContext, test } from 'node:test'
+import { test } from 'node:test'
 import { NO_DIMENSIONS } from '../../../src/model/analytics/dimensions.ts'
 import { type Hit, LATENCY_BOUNDS_MS } from '../../../src/model/analytics/hit.ts'
 import { newDocumentId } from '../../../src/model/documents/ids.ts'
@@ -12,6 +10,7 @@ import type { Change } from '../../../src/store/ports/ports.ts'
 import { sealedStore } from '../../../src/store/sealed/sealed-store.ts'
 import { openStore, type SqliteStore } from '../../../src/store/sqlite/connection/open.ts'
 import { temporaryFolder } from '../../contract/adapters.ts'
+import { smallDisk } from '../../worlds/store/small-disk.ts'
 
 const row = { body: {}, orgId: 'o', apiIds: [], policyIds: [], clientId: '', evictAt: 0 }
 const big = (name: string): Change => ({
@@ -94,7 +93,7 @@ test('hits that did not fit are not counted, and are when they fit again', async
 })
 
 test('a full disk refuses writes, reads go on, and writes are taken again when there is space', async (t) => {
-  const path = smallDisk(t)
+  const path = smallDisk(t, 8)
   if (path === undefined)
     return t.diagnostic('no right to mount a small disk here: only the limit of SQLite was tested')
   const store = await openStore({ path })
@@ -110,29 +109,12 @@ test('a full disk refuses writes, reads go on, and writes are taken again when t
 })
 
 test('a disk that is full at the start is told from one that cannot be written', async (t) => {
-  const path = smallDisk(t)
+  const path = smallDisk(t, 8)
   if (path === undefined) return t.diagnostic('no right to mount a small disk here')
   const { bsize, bavail } = statfsSync(path)
   writeFileSync(join(path, 'rest'), Buffer.alloc(bsize * bavail))
   await assert.rejects(openStore({ path: join(path, 'data') }), { code: 'store_full' })
 })
-
-/** A disk of 8 MB, 3 MB of which are taken by a file `ballast`; undefined without the right to mount one. */
-function smallDisk(t: TestContext): string | undefined {
-  const path = mkdtempSync(join(tmpdir(), 'gatehouse-disk-'))
-  try {
-    execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=8m', 'tmpfs', path], { stdio: 'ignore' })
-  } catch {
-    rmSync(path, { recursive: true })
-    return undefined
-  }
-  t.after(() => {
-    execFileSync('umount', ['-l', path])
-    rmSync(path, { recursive: true })
-  })
-  writeFileSync(join(path, 'ballast'), Buffer.alloc(3_000_000))
-  return path
-}
 
 test('a sealed store tells that it is full, from the first refusal on', async (t) => {
   const store = await openStore({ path: temporaryFolder(t), limitBytes: 2_000_000 })

@@ -1,4 +1,6 @@
 import { randomUUID } from 'node:crypto'
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { Client } from 'pg'
 import { startPostgres, type ThrowAwayPostgres } from '../../../scripts/servers.mjs'
 import { openPostgresStore } from '../../../src/store/postgres/connection/open.ts'
@@ -79,6 +81,26 @@ export async function keepDatabase(url: string): Promise<() => Promise<void>> {
         return false
       }
     })
+}
+
+/** Has every transaction that begins from now on read only, or write as well. */
+export async function setReadOnly(server: ThrowAwayPostgres, value: 'on' | 'off'): Promise<void> {
+  await runSql(server.url(), `ALTER SYSTEM SET default_transaction_read_only = ${value}`)
+  await runSql(server.url(), 'SELECT pg_reload_conf()')
+}
+
+/** Sends a signal to every process of a server: SIGSTOP makes it hang. */
+export function signalPostgres({ folder }: ThrowAwayPostgres, signal: NodeJS.Signals): void {
+  const postmaster = Number(readFileSync(join(folder, 'data/postmaster.pid'), 'utf8').split('\n')[0])
+  const parentOf = (pid: string) => {
+    try {
+      return Number(/\) \S (\d+)/.exec(readFileSync(`/proc/${pid}/stat`, 'utf8'))?.[1])
+    } catch {
+      return 0
+    }
+  }
+  const children = readdirSync('/proc').filter((name) => /^\d+$/.test(name) && parentOf(name) === postmaster)
+  for (const pid of [postmaster, ...children.map(Number)]) process.kill(pid, signal)
 }
 
 async function prepare(version: number): Promise<Prepared> {

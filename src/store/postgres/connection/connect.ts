@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import type { Socket } from 'node:net'
-import { Client, type ClientConfig, Pool, types } from 'pg'
+import { Client, type ClientBase, type ClientConfig, Pool, types } from 'pg'
 import { fault } from '../../../errors/fault.ts'
 import type { Log } from '../../../model/logs/log.ts'
 import { isLost, READ_ONLY } from './faults.ts'
@@ -163,7 +163,7 @@ export function makeClient(
 }
 
 /** Ends a connection at once: what was asked on it, and has no answer yet, fails as lost. `end` would wait for the answers. */
-export function breakOff(client: Client): void {
+export function breakOff(client: ClientBase): void {
   const { connection } = client as unknown as { readonly connection: { readonly stream: Socket } }
   connection.stream.destroy()
 }

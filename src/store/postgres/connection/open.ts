@@ -41,6 +41,8 @@ export interface PostgresOptions {
   readonly poolSize?: number
   readonly clock?: Clock
   readonly log?: Log
+  /** Where outages are reported, once each: `log` unless given. */
+  readonly outages?: Log
   /** Rates and quotas. Without them every call of `counters` fails. */
   readonly counters?: Counters
   /** How long calls wait for a server that has just gone before they get `store_away`; 5 s by default. */
@@ -100,7 +102,7 @@ export async function openPostgresStore(options: PostgresOptions): Promise<Postg
     const journal = new HitJournal(db, hitWriter)
     const keeper = new Keeper({ db, writer, clock, log, refiling, journal, foldAfterMs })
     await follow.start()
-    const watch = new ServerWatch({ address, reach, log, told: () => line.told })
+    const watch = new ServerWatch({ address, reach, log: options.outages ?? log, told: () => line.told })
     watch.start()
     let closing: Promise<void> | undefined
     const close = async () => {

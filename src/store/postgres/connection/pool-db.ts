@@ -1,6 +1,7 @@
 import type { Pool, PoolClient } from 'pg'
 import { TRANSACTION_BOUNDS } from '../migrations/schema.ts'
 import type { Db, TransactOptions, Tx } from './db.ts'
+import { breakOff } from './connect.ts'
 import { isLost, postgresFault } from './faults.ts'
 import type { Reachability } from './reachability.ts'
 
@@ -33,7 +34,9 @@ export class PoolDb implements Db {
     withinMs = LONGEST_STATEMENT_MS,
   ): Promise<Row[]> {
     try {
-      return await this.reach.patiently(() => this.lend((tx) => tx.query<Row>(text, values), withinMs))
+      return await this.reach.patiently(() =>
+        this.lend((tx, client) => this.reach.unlessItHangs(tx.query<Row>(text, values), () => breakOff(client)), withinMs),
+      )
     } catch (error) {
       throw postgresFault(error)
     }
@@ -84,10 +87,10 @@ export class PoolDb implements Db {
     }
   }
 
-  private async lend<T>(use: (tx: Tx) => Promise<T>, withinMs = LONGEST_STATEMENT_MS): Promise<T> {
+  private async lend<T>(use: (tx: Tx, client: PoolClient) => Promise<T>, withinMs = LONGEST_STATEMENT_MS): Promise<T> {
     const client = await this.checkOut()
     try {
-      const result = await use(new ClientTx(client, withinMs))
+      const result = await use(new ClientTx(client, withinMs), client)
       client.release()
       return result
     } catch (error) {

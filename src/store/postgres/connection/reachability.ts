@@ -18,6 +18,9 @@ export class Reachability {
   private awaySince: number | undefined
   /** The trouble that a watch found, which will find out when the server answers again: until then nobody has to try. */
   private found: Fault | undefined
+  /** True where it took what was asked and did not answer: that has used the patience up. */
+  private hangs = false
+  private readonly onHang = new Set<() => void>()
   private closed = false
 
   /** `wider`: where the server is reached whenever it is reached here. */
@@ -35,13 +38,26 @@ export class Reachability {
   reached(): void {
     this.awaySince = undefined
     this.found = undefined
+    this.hangs = false
     this.wider?.reached()
   }
 
-  /** A watch found that the server does not answer; it will call `reached` when it does. */
-  lost(trouble: Fault): void {
+  /** A watch found that the server does not answer; it will call `reached` when it does. `hangs`: it let the watch wait. */
+  lost(trouble: Fault, hangs: boolean): void {
     this.awaySince ??= performance.now()
     this.found = trouble
+    this.hangs = hangs
+    if (hangs) for (const giveUp of this.onHang) giveUp()
+  }
+
+  /** Calls `giveUp` when a watch finds that the server hangs, until `work` has ended. */
+  async unlessItHangs<T>(work: Promise<T>, giveUp: () => void): Promise<T> {
+    this.onHang.add(giveUp)
+    try {
+      return await work
+    } finally {
+      this.onHang.delete(giveUp)
+    }
   }
 
   /** Nobody waits any more. */
@@ -55,7 +71,8 @@ export class Reachability {
    */
   async patiently<T>(work: () => Promise<T>, untilMs = Number.POSITIVE_INFINITY): Promise<T> {
     for (let restMs = FIRST_REST_MS; ; restMs = Math.min(LONGEST_REST_MS, restMs * 2)) {
-      if (this.found !== undefined && this.isTooLong()) throw this.found
+      const hopeless = this.hopeless ?? this.wider?.hopeless
+      if (hopeless !== undefined) throw hopeless
       try {
         const result = await work()
         this.reached()
@@ -68,6 +85,11 @@ export class Reachability {
         await wait(restMs * (0.5 + Math.random()))
       }
     }
+  }
+
+  /** Why nobody has to try. */
+  private get hopeless(): Fault | undefined {
+    return this.hangs || this.isTooLong() ? this.found : undefined
   }
 
   private isTooLong(): boolean {

@@ -31,6 +31,7 @@ interface Seen {
 export interface ServerWatchParts {
   readonly address: Address
   readonly reach: Reachability
+  /** Where outages are reported. */
   readonly log: Log
   /** Revision up to which this process knows what was committed. */
   readonly told: () => Revision
@@ -94,13 +95,13 @@ export class ServerWatch {
       this.#heard(seen)
     } catch (error) {
       this.#drop()
-      this.#failed(postgresFault(error))
+      this.#failed(postgresFault(error), error instanceof NoAnswer)
     }
   }
 
   async #ask(): Promise<Seen> {
     const answer = this.#client === undefined ? this.#connect() : this.#query(this.#client)
-    if (!(await endsInTime(answer))) throw new Error(`timeout exceeded: no answer for ${ANSWER_MS} ms`)
+    if (!(await endsInTime(answer))) throw new NoAnswer()
     return answer
   }
 
@@ -142,8 +143,8 @@ export class ServerWatch {
     if (read_only) this.#drop()
   }
 
-  #failed(trouble: Fault): void {
-    this.#parts.reach.lost(trouble)
+  #failed(trouble: Fault, hangs: boolean): void {
+    this.#parts.reach.lost(trouble, hangs)
     if (this.#trouble === undefined) {
       this.#sinceMs = performance.now()
       this.#parts.log.warn(
@@ -152,6 +153,13 @@ export class ServerWatch {
       )
     }
     this.#trouble = trouble
+  }
+}
+
+/** As that of a client, which means a lost server (`isLost`). */
+class NoAnswer extends Error {
+  constructor() {
+    super(`timeout exceeded: no answer for ${ANSWER_MS} ms`)
   }
 }
 
