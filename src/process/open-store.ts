@@ -70,7 +70,9 @@ function openPrivateCopy(file: string, { gateway }: Config, log: Log): CopyFile 
 /** Opens the store of a seed on another thread. @throws Fault as `openStoreOf` */
 export async function joinStoreOf({ shared, cluster }: StoreSeed, log: Log, options?: JoinOptions): Promise<Store> {
   // Outages are reported by the thread that opened the store first.
-  return shared === undefined ? openCluster(cluster, { log, outages: silentLog }) : joinStore(shared, { ...options, log })
+  return shared === undefined
+    ? openCluster(cluster, { log, outages: silentLog })
+    : joinStore(shared, { ...options, log })
 }
 
 /** Gateways roll up hits only if no dashboard has done it before: larger batches make fewer rows. */

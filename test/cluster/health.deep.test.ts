@@ -28,7 +28,10 @@ interface Failure {
 }
 
 /** Each part of a cluster by each of its failures. */
-function failuresOf({ postgres, redis }: Cluster, networks: { postgres: { hold(): () => void }; redis: { hold(): () => void } }) {
+function failuresOf(
+  { postgres, redis }: Cluster,
+  networks: { postgres: { hold(): () => void }; redis: { hold(): () => void } },
+) {
   const command = (begin: string[], end: string[]) => async () => {
     await redis.command(...begin)
     return () => redis.command(...end)
@@ -147,9 +150,7 @@ test('each failure of each part shows in /ready and /hello, and ends without a r
       t.after(endOnce)
       const since = performance.now()
       const write = refusesWrites ? gateway.svc('POST', '/svc/policies', { id: `refused-${n}` }) : undefined
-      await Promise.all(
-        nodes.map((node, i) => eventually(`${name} shows`, () => shows(node, part, state, ready[i]!))),
-      )
+      await Promise.all(nodes.map((node, i) => eventually(`${name} shows`, () => shows(node, part, state, ready[i]!))))
       const seenMs = performance.now() - since
       assert.equal((await write)?.status, refusesWrites ? 503 : undefined)
       const refusedMs = performance.now() - since
@@ -183,7 +184,8 @@ test('a full disk shows at gateway and dashboard, and ends without a restart', a
   await eventually('the disk has room', async () => (await states()) === '[200,200,"warn","warn"]')
   const { bsize, bavail } = statfsSync(folder)
   writeFileSync(join(folder, 'rest'), Buffer.alloc(bsize * bavail))
-  const refusing = async () => (await product.svc('POST', '/svc/policies', { id: 'p', note: 'x'.repeat(50_000) })).status
+  const refusing = async () =>
+    (await product.svc('POST', '/svc/policies', { id: 'p', note: 'x'.repeat(50_000) })).status
   await eventually('writes are refused', async () => (await refusing()) === 503)
   const write = { method: 'POST', headers: { 'x-svc-authorization': product.secret } }
   assert.equal((await call(product.port, '/svc/policies', { ...write, body: '{"id":"q"}' })).status, 503)

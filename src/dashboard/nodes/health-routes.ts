@@ -40,6 +40,11 @@ export function healthRoutes(parts: DashboardParts): Route[] {
   return [
     route('/hello', Health, 'Check the health of the dashboard and of what it depends on', hello),
     route('/health', Health, 'Check the health of the dashboard and of what it depends on', hello),
-    route('/ready', Ready, 'Check whether the dashboard takes new work; 503 while it drains, or cannot read its store', ready),
+    route(
+      '/ready',
+      Ready,
+      'Check whether the dashboard takes new work; 503 while it drains, or cannot read its store',
+      ready,
+    ),
   ]
 }

@@ -27,7 +27,11 @@ export function duringRequest<T>(request: AuditRequest, work: () => T, expected?
 export function recordedStore(store: Store, isOn: boolean): Store {
   const documents = recordedDocuments(store.documents, isOn)
   const { audit, tokens, outbox, counters, feed, hits, records } = store
-  return { ...store, ...{ documents, audit, tokens, outbox, counters, feed, hits, records }, close: () => store.close() }
+  return {
+    ...store,
+    ...{ documents, audit, tokens, outbox, counters, feed, hits, records },
+    close: () => store.close(),
+  }
 }
 
 function recordedDocuments(documents: Documents, isOn: boolean): Documents {

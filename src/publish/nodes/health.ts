@@ -54,7 +54,9 @@ export function offerHealthMetrics(metrics: MetricRegistry, store: Store, role: 
   )
   const offer = (name: MetricName, part: Part) =>
     metrics.offer(name, () =>
-      parts().flatMap((each) => (each.part === part && each.value !== undefined ? [{ labels: {}, value: each.value }] : [])),
+      parts().flatMap((each) =>
+        each.part === part && each.value !== undefined ? [{ labels: {}, value: each.value }] : [],
+      ),
     )
   offer('svc_feed_lag_seconds', 'feed')
   offer('svc_outbox_age_seconds', 'outbox')
@@ -65,7 +67,8 @@ export function offerHealthMetrics(metrics: MetricRegistry, store: Store, role: 
 async function storeHealth(store: Store, parts: readonly PartHealth[]): Promise<PartHealth> {
   const seen = parts.find(({ part }) => part === 'store')
   if (seen !== undefined && seen.status !== 'pass') return seen
-  const fault = store.damaged?.() === true ? 'store_damaged' : ((await store.refusing?.()) ?? (await unread(store, seen)))
+  const fault =
+    store.damaged?.() === true ? 'store_damaged' : ((await store.refusing?.()) ?? (await unread(store, seen)))
   if (fault === undefined) return { part: 'store', status: 'pass' }
   return { part: 'store', status: 'fail', output: REFUSING[fault] ?? NO_WRITES, fault }
 }

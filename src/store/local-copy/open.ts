@@ -56,7 +56,9 @@ export function withCopy(store: Store, copy: CopyFile, log: Log): Store {
     behind: () => beside.behind,
     health() {
       const parts = store.health?.() ?? []
-      const isAway = parts.some(({ part, fault }) => part === 'store' && fault !== undefined && fault !== 'store_read_only')
+      const isAway = parts.some(
+        ({ part, fault }) => part === 'store' && fault !== undefined && fault !== 'store_read_only',
+      )
       return [...parts, beside.health(isAway)]
     },
     async close() {

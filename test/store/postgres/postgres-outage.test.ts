@@ -84,7 +84,9 @@ test('in each outage writes are refused and not made later, health shows it and 
       }
       t.after(endOnce)
       // Those behind another, too. None waits for the end of the outage.
-      const writes = Array.from({ length: 3 }, (_, n) => store.documents.commit([putSession(`${name} ${n}`)], undefined))
+      const writes = Array.from({ length: 3 }, (_, n) =>
+        store.documents.commit([putSession(`${name} ${n}`)], undefined),
+      )
       const note = store.documents.note({ actor: 'a', action: name, orgId: 'o', at: 1, detail: {} })
       for (const each of await Promise.allSettled([...writes, note]))
         assert.equal(each.status === 'rejected' && each.reason.code, 'store_away')

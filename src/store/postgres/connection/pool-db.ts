@@ -1,7 +1,7 @@
 import type { Pool, PoolClient } from 'pg'
 import { TRANSACTION_BOUNDS } from '../migrations/schema.ts'
-import type { Db, TransactOptions, Tx } from './db.ts'
 import { breakOff } from './connect.ts'
+import type { Db, TransactOptions, Tx } from './db.ts'
 import { isLost, postgresFault } from './faults.ts'
 import type { Reachability } from './reachability.ts'
 
@@ -35,7 +35,10 @@ export class PoolDb implements Db {
   ): Promise<Row[]> {
     try {
       return await this.reach.patiently(() =>
-        this.lend((tx, client) => this.reach.unlessItHangs(tx.query<Row>(text, values), () => breakOff(client)), withinMs),
+        this.lend(
+          (tx, client) => this.reach.unlessItHangs(tx.query<Row>(text, values), () => breakOff(client)),
+          withinMs,
+        ),
       )
     } catch (error) {
       throw postgresFault(error)

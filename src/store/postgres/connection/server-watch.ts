@@ -75,8 +75,7 @@ export class ServerWatch {
     const part = 'store'
     if (this.#trouble !== undefined)
       return { part, status: 'fail', output: 'PostgreSQL does not answer', fault: this.#trouble.code }
-    if (this.#readOnly)
-      return { part, status: 'fail', output: 'PostgreSQL takes no changes', fault: 'store_read_only' }
+    if (this.#readOnly) return { part, status: 'fail', output: 'PostgreSQL takes no changes', fault: 'store_read_only' }
     return { part, status: 'pass' }
   }
 

@@ -1,7 +1,7 @@
 import type { Client } from 'pg'
 import { fault } from '../../../errors/fault.ts'
-import type { Revision } from '../../ports/ports.ts'
 import type { Millis, MonoMillis } from '../../../model/time/clock.ts'
+import type { Revision } from '../../ports/ports.ts'
 import type { Sql } from '../connection/db.ts'
 import { sqlState } from '../connection/faults.ts'
 import type { FeedRow } from '../feed/events.ts'
