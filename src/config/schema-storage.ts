@@ -8,7 +8,7 @@ export const storageSettings = group({
   }),
   postgres_url: text(
     '',
-    'PostgreSQL of a cluster, such as `postgres://user:password@host:5432/database?sslmode=verify-full&sslrootcert=FILE`; of several hosts (`host1:5432,host2:5432`) the one that takes writes is used, unless `target_session_attrs=any`. Given together with `redis_url`. Empty: the embedded store.',
+    'PostgreSQL of a cluster, such as `postgres://user:password@host:5432/database?sslmode=verify-full&sslrootcert=FILE`; of several hosts (`host1:5432,host2:5432`) the one that takes writes is used, unless `target_session_attrs=any`; `password_file=FILE` instead of a password names a file that is read for each connection. Given together with `redis_url`. Empty: the embedded store.',
     { secret: true, pattern: '^(?:postgres(?:ql)?://\\S+)?$', allowed: 'a postgres URL' },
   ),
   postgres_listen_url: text(
@@ -23,7 +23,7 @@ export const storageSettings = group({
   ),
   redis_url: text(
     '',
-    'Redis or Valkey of a cluster, such as `rediss://user:password@host:6379/0?cacert=FILE`, by sentinels `redis+sentinel://user:password@sentinel1:26379,sentinel2:26379/0?master=NAME`, or a Redis cluster `redis+cluster://user:password@node1:6379,node2:6379`. Given together with `postgres_url`.',
+    'Redis or Valkey of a cluster, such as `rediss://user:password@host:6379/0?cacert=FILE`, by sentinels `redis+sentinel://user:password@sentinel1:26379,sentinel2:26379/0?master=NAME`, or a Redis cluster `redis+cluster://user:password@node1:6379,node2:6379`; `password_file=FILE` as for PostgreSQL. Given together with `postgres_url`.',
     { secret: true, pattern: '^(?:rediss?(?:\\+(?:sentinel|cluster))?://\\S+)?$', allowed: 'a redis or rediss URL' },
   ),
 })

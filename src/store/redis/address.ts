@@ -1,10 +1,11 @@
 import { readFileSync } from 'node:fs'
 import { fault } from '../../errors/fault.ts'
+import { readPasswords } from '../../model/secrets/password-file.ts'
 
 const PORT = 6_379
 const SENTINEL_PORT = 26_379
 const FORM = 'redis[s][+sentinel|+cluster]://[user:password@]host[:port][,host[:port]...][/database]'
-const PARAMETERS = new Set(['master', 'sentinel_user', 'sentinel_password', 'cacert', 'cert', 'key'])
+const PARAMETERS = new Set(['master', 'sentinel_user', 'sentinel_password', 'password_file', 'cacert', 'cert', 'key'])
 
 export interface Host {
   readonly host: string
@@ -14,7 +15,8 @@ export interface Host {
 /** Whom to be towards a server. */
 export interface Account {
   readonly username: string | undefined
-  readonly password: string | undefined
+  /** Those to try, the first that is accepted counts; undefined = none is needed. Reads a file of them again each time. */
+  readonly passwords: () => readonly (string | undefined)[]
 }
 
 /** How to reach the Redis that takes writes. Holds the password. */
@@ -34,7 +36,8 @@ export interface RedisAddress {
 /**
  * Reads an address such as `rediss://user:password@host:6379/0?cacert=FILE`,
  * `redis+sentinel://user:password@sentinel1:26379,sentinel2:26379/0?master=mymaster`, or `redis+cluster://user:password@node1:6379,node2:6379`.
- * `rediss` is with TLS, to sentinels too; `cacert`, `cert` and `key` name files (PEM).
+ * `rediss` is with TLS, to sentinels too; `cacert`, `cert` and `key` name files (PEM), `password_file` one
+ * with the passwords of the user.
  * @throws Fault `setting_invalid`; nothing of the address is in its text but names of parameters and files
  */
 export function readRedisAddress(url: string): RedisAddress {
@@ -73,13 +76,18 @@ export function readRedisAddress(url: string): RedisAddress {
     return { ...(ca && { ca }), ...(cert && { cert }), ...(key && { key }) }
   }
   if (secure !== '') tls()
+  const file = given.get('password_file')
+  const password = text(first.password)
   return {
     kind: kind as RedisAddress['kind'],
     ...{ hosts, master, database: Number(database) },
-    account: { username: text(first.username), password: text(first.password) },
+    account: {
+      username: text(first.username),
+      passwords: file === null ? () => [password] : () => readPasswords(file, 'storage.redis_url'),
+    },
     sentinelAccount: {
       username: given.get('sentinel_user') ?? undefined,
-      password: given.get('sentinel_password') ?? undefined,
+      passwords: () => [given.get('sentinel_password') ?? undefined],
     },
     tls: secure === '' ? undefined : tls,
   }

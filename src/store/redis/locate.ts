@@ -1,6 +1,7 @@
 import { createClient } from '@redis/client'
 import { fault } from '../../errors/fault.ts'
 import type { Account, Host, RedisAddress } from './address.ts'
+import { redisFault } from './faults.ts'
 
 // Finds the server that takes writes, and connects to it.
 
@@ -40,9 +41,8 @@ export class RedisLocator {
   async open(onError: (client: RedisClient, error: unknown) => void): Promise<RedisClient> {
     const { address } = this
     const { at, nodes } = await this.find()
-    const client = makeClient(address, at, address.account, address.database)
+    const client = await connect(address, at, address.account, address.database)
     client.on('error', (error) => onError(client, error))
-    await connect(client)
     this.hosts = [...address.hosts, ...nodes]
     return client
   }
@@ -64,10 +64,7 @@ export class RedisLocator {
   private async ask(host: Host): Promise<Found> {
     const { address } = this
     const account = address.kind === 'sentinel' ? address.sentinelAccount : address.account
-    const client = makeClient(address, host, account, 0)
-    // The command that fails reports it.
-    client.on('error', () => {})
-    await connect(client)
+    const client = await connect(address, host, account, 0)
     try {
       return await (address.kind === 'sentinel' ? this.askSentinel(client) : this.askNode(client, host))
     } finally {
@@ -94,22 +91,40 @@ export class RedisLocator {
   }
 }
 
-function makeClient({ tls }: RedisAddress, { host, port }: Host, account: Account, database: number) {
+function makeClient(
+  { tls }: RedisAddress,
+  { host, port }: Host,
+  username: string | undefined,
+  password: string | undefined,
+  database: number,
+) {
   const socket = { host, port, connectTimeout: CONNECT_MS, reconnectStrategy: false as const }
   return createClient({
-    ...(account.username !== undefined && { username: account.username }),
-    ...(account.password !== undefined && { password: account.password }),
+    ...(username !== undefined && { username }),
+    ...(password !== undefined && { password }),
     ...{ database, disableOfflineQueue: true, disableClientInfo: true },
     socket: tls === undefined ? socket : { ...socket, tls: true as const, ...tls() },
   })
 }
 
-/** Bounds the handshake too: a server that hangs takes connections and answers nothing. */
-async function connect(client: RedisClient): Promise<void> {
-  const timer = setTimeout(() => client.destroy(), CONNECT_MS)
-  try {
-    await client.connect()
-  } finally {
-    clearTimeout(timer)
+/** A client that is ready, by the first password that the server accepts. @throws what the client threw, Fault `store_refused` */
+async function connect(address: RedisAddress, at: Host, account: Account, database: number): Promise<RedisClient> {
+  let refused: unknown
+  for (const password of account.passwords()) {
+    const client = makeClient(address, at, account.username, password, database)
+    // A call that fails reports it.
+    client.on('error', () => {})
+    // The handshake is bounded too: a server that hangs takes connections and answers nothing.
+    const timer = setTimeout(() => client.destroy(), CONNECT_MS)
+    try {
+      await client.connect()
+      return client
+    } catch (error) {
+      if (redisFault(error).code !== 'store_refused') throw error
+      refused = error
+    } finally {
+      clearTimeout(timer)
+    }
   }
+  throw refused
 }

@@ -1,4 +1,7 @@
 import assert from 'node:assert/strict'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { startPostgres, type ThrowAwayPostgres } from '../../../scripts/servers.mjs'
 import { newDocumentId } from '../../../src/model/documents/ids.ts'
@@ -6,6 +9,7 @@ import type { Change } from '../../../src/store/ports/ports.ts'
 import { readAddress } from '../../../src/store/postgres/connection/connect.ts'
 import { openPostgresStore } from '../../../src/store/postgres/connection/open.ts'
 import { SCHEMA_STEPS } from '../../../src/store/postgres/migrations/migrate.ts'
+import { eventually } from '../../worlds/base/eventually.ts'
 import { runSql } from '../../worlds/servers/postgres.ts'
 
 const SECRET = 'not-to-be-told/@:'
@@ -71,6 +75,53 @@ test('with revoked credentials calls are refused, and work again when restored',
   assert.equal(await outcome(store.documents.commit([put('b')], undefined)), 'store_refused')
   await runSql(url, 'ALTER ROLE worker LOGIN')
   assert.equal(await store.documents.commit([put('b')], undefined), 2)
+})
+
+test('a password changes while the store is used: both are in its file meanwhile', async (t) => {
+  const url = await newDatabase()
+  await runSql(url, `CREATE ROLE changing LOGIN PASSWORD 'first'`)
+  await runSql(url, 'ALTER SCHEMA public OWNER TO changing')
+  const folder = mkdtempSync(join(tmpdir(), 'gatehouse-password-'))
+  t.after(() => rmSync(folder, { recursive: true }))
+  const file = join(folder, 'password')
+  writeFileSync(file, 'first\n')
+  const address = changed(url, (one) => Object.assign(one, { username: 'changing', password: '' }))
+  const store = await openPostgresStore({ url: `${address}&password_file=${encodeURIComponent(file)}` })
+  t.after(() => store.close())
+  const work = { stopped: false, done: 0 }
+  const busy = (async () => {
+    for (let n = 0; !work.stopped; n++) {
+      await store.documents.commit([put(`busy-${n}`)], undefined)
+      assert.ok(await store.documents.find('api', 'api_id', `busy-${n}`))
+      work.done++
+    }
+  })()
+  const isUsed = () => {
+    const before = work.done
+    return eventually('new connections work', () => work.done > before + 2)
+  }
+  const endAll = () => runSql(url, `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = 'changing'`)
+  try {
+    for (const [text, password] of [
+      ['first\nsecond\n', 'first'],
+      ['first\nsecond\n', 'second'],
+      ['second\n', 'second'],
+    ] as const) {
+      writeFileSync(file, text)
+      await runSql(url, `ALTER ROLE changing PASSWORD '${password}'`)
+      await endAll()
+      await Promise.race([isUsed(), busy])
+    }
+  } finally {
+    work.stopped = true
+    await busy
+  }
+  writeFileSync(file, 'neither\nof them\n')
+  await endAll()
+  await eventually(
+    'a wrong one is refused',
+    async () => (await outcome(Promise.resolve(store.documents.revision()))) === 'store_refused',
+  )
 })
 
 const outcome = (work: Promise<unknown>) =>
@@ -146,7 +197,7 @@ test('what older programs have filed is filed anew by newer ones, and not the ot
 test('an address is read with all that people put into it, and refused without telling it', () => {
   const address = readAddress('postgresql://us%40er:p%2Fw@[::1]:6432/d%20b?sslmode=no-verify&application_name=x')
   assert.deepEqual(
-    [address.user, address.config.password, address.hosts.all, address.database, address.config.application_name],
+    [address.user, address.passwords.current, address.hosts.all, address.database, address.config.application_name],
     ['us@er', 'p/w', [{ host: '::1', port: 6432 }], 'd b', 'x'],
   )
   assert.deepEqual(address.config.ssl, { rejectUnauthorized: false })

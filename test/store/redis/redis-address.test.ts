@@ -7,6 +7,7 @@ import { makeLimit } from '../../../src/model/limits/limit.ts'
 import { systemClock } from '../../../src/model/time/clock.ts'
 import { readRedisAddress } from '../../../src/store/redis/address.ts'
 import { RedisCounters } from '../../../src/store/redis/counters.ts'
+import { eventually } from '../../worlds/base/eventually.ts'
 import { freePort } from '../../worlds/servers/free-port.ts'
 import { startRedis } from '../../worlds/servers/redis.ts'
 import { makeCertificate } from '../../worlds/wire/certificates.ts'
@@ -15,7 +16,7 @@ test('an address of Redis is read in every form, and refused without quoting it'
   const read = (url: string) => {
     const { kind, hosts, account, sentinelAccount, master, database, tls } = readRedisAddress(url)
     const places = hosts.map(({ host, port }) => `${host}:${port}`).join()
-    const who = [account, sentinelAccount].map(({ username, password }) => `${username ?? ''}:${password ?? ''}`).join()
+    const who = [account, sentinelAccount].map((one) => `${one.username ?? ''}:${one.passwords()[0] ?? ''}`).join()
     return `${kind} ${places} ${who} ${master} ${database} ${tls !== undefined}`
   }
   for (const [url, expected] of Object.entries({
@@ -74,4 +75,31 @@ test('Redis is reached over TLS with certificates of both sides, by a user of it
   const bare = new RedisCounters({ url: address })
   t.after(() => bare.close())
   await assert.rejects(bare.check(2_000), { code: 'store_away' })
+})
+
+test('a password of Redis changes while the counters are used: both are in its file meanwhile', async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'gatehouse-password-'))
+  t.after(() => rmSync(folder, { recursive: true }))
+  const file = join(folder, 'password')
+  writeFileSync(file, 'first\n')
+  const redis = await startRedis(t)
+  await redis.command('ACL', 'SETUSER', 'gate', 'on', '>first', '~*', '+@all')
+  const url = `${redis.url.replace('//', '//gate@')}?password_file=${encodeURIComponent(file)}`
+  const counters = new RedisCounters({ url })
+  t.after(() => counters.close())
+  await counters.check(60_000)
+  writeFileSync(file, 'second\nfirst\n')
+  for (const rule of ['', '>second', '<first']) {
+    if (rule !== '') await redis.command('ACL', 'SETUSER', 'gate', rule)
+    await redis.command('CLIENT', 'KILL', 'USER', 'gate')
+    await eventually('the connection is there again', () =>
+      counters.check().then(
+        () => true,
+        () => false,
+      ),
+    )
+  }
+  writeFileSync(file, 'neither\nof them\n')
+  await redis.command('CLIENT', 'KILL', 'USER', 'gate')
+  await eventually('a wrong one is refused', () => counters.trouble?.code === 'store_refused')
 })

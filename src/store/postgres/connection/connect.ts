@@ -3,7 +3,8 @@ import type { Socket } from 'node:net'
 import { Client, type ClientBase, type ClientConfig, Pool, types } from 'pg'
 import { fault } from '../../../errors/fault.ts'
 import type { Log } from '../../../model/logs/log.ts'
-import { isLost, READ_ONLY } from './faults.ts'
+import { readPasswords } from '../../../model/secrets/password-file.ts'
+import { isLost, READ_ONLY, sqlState, UNCONNECTED, WRONG_PASSWORD } from './faults.ts'
 
 // The one place where clients of PostgreSQL are made.
 
@@ -20,6 +21,7 @@ export interface Address {
   readonly hosts: Hosts
   readonly user: string
   readonly database: string
+  readonly passwords: Passwords
   readonly config: ClientConfig
 }
 
@@ -51,11 +53,40 @@ class Hosts {
   }
 }
 
+/** The passwords of a user: all connections use the one that worked last; one that is refused makes way for the next. */
+class Passwords {
+  private readonly read: () => readonly string[]
+  private place = 0
+  /** Refusals since one was accepted. */
+  private refusals = 0
+
+  constructor(read: () => readonly string[]) {
+    this.read = read
+  }
+
+  /** The one to try next. @throws Fault `store_refused` when a file of them cannot be read */
+  get current(): string {
+    const all = this.read()
+    return all[this.place % all.length]!
+  }
+
+  accepted(): void {
+    this.refusals = 0
+  }
+
+  /** True when there is another that was not tried since. */
+  refused(): boolean {
+    this.place++
+    this.refusals++
+    return this.refusals < this.read().length
+  }
+}
+
 /**
  * Reads an address such as `postgres://user:password@host:5432/database?sslmode=verify-full&sslrootcert=FILE`. `sslmode` is
  * `disable`, `require` (the certificate is checked all the same), `verify-ca`, `verify-full` or `no-verify`; without one there
  * is no TLS, unless a certificate file is named. A folder of sockets is given as `?host=/run/postgresql`. Several hosts are separated by
- * commas; of these the one that takes writes is used, unless `target_session_attrs` is `any`.
+ * commas; of these the one that takes writes is used, unless `target_session_attrs` is `any`. `password_file` names a file with the passwords of the user.
  * @throws Fault `setting_invalid`; nothing of the address is in its text but names of parameters and files
  */
 export function readAddress(url: string, setting = 'storage.postgres_url'): Address {
@@ -85,12 +116,14 @@ export function readAddress(url: string, setting = 'storage.postgres_url'): Addr
   const database = text(first.pathname.slice(1), 'database')
   if (names.includes('') || user === '' || database === '') throw refuse('must name user, host and database')
   const ssl = readTls(given, refuse)
+  const file = given.get('password_file')
+  const password = text(first.password, 'password')
   return {
     hosts: new Hosts(hosts, readTarget(given, hosts.length, refuse)),
+    passwords: new Passwords(file === null ? () => [password] : () => readPasswords(file, setting)),
     ...{ user, database },
     config: {
       ...{ user, database },
-      password: text(first.password, 'password'),
       application_name: given.get('application_name') ?? 'gatehouse',
       enableChannelBinding: given.get('channel_binding') === 'require',
       ...(ssl !== undefined && { ssl }),
@@ -99,7 +132,7 @@ export function readAddress(url: string, setting = 'storage.postgres_url'): Addr
 }
 
 const PARAMETERS = new Set([
-  ...['host', 'port', 'application_name', 'channel_binding'],
+  ...['host', 'port', 'application_name', 'channel_binding', 'password_file'],
   ...['sslmode', 'sslrootcert', 'sslcert', 'sslkey', 'target_session_attrs'],
 ])
 
@@ -184,14 +217,13 @@ export function makePool(address: Address, size: number, log: Log): Pool {
 }
 
 /** A class of clients that connect to the current one of these hosts, and pass on to the next when it cannot be used. */
-function clientOf({ hosts, config: { password } }: Address): typeof Client {
+function clientOf({ hosts, passwords }: Address): typeof Client {
   return class HostClient extends Client {
     readonly #host: Host
 
     constructor(config?: ClientConfig | string) {
       const host = hosts.target
-      // Named, because a pool hides it from copies.
-      super({ ...(config as ClientConfig), password, ...host })
+      super({ ...(config as ClientConfig), password: () => passwords.current, ...host })
       this.#host = host
     }
 
@@ -209,8 +241,11 @@ function clientOf({ hosts, config: { password } }: Address): typeof Client {
     async #open(): Promise<void> {
       try {
         await super.connect()
+        passwords.accepted()
         if (hosts.writable) await this.#mustTakeWrites()
       } catch (error) {
+        if (sqlState(error) === WRONG_PASSWORD && passwords.refused())
+          throw Object.assign(new Error('the password was refused, and there is another'), { code: UNCONNECTED })
         if (isLost(error)) hosts.failed(this.#host)
         throw error
       }

@@ -4,8 +4,11 @@ import { Fault, fault } from '../../../errors/fault.ts'
 const DISK_FULL = '53100'
 /** The server is a standby, or takes no writes for another reason. */
 export const READ_ONLY = '25006'
+export const WRONG_PASSWORD = '28P01'
+/** The client could not connect: it may try again. */
+export const UNCONNECTED = '08001'
 /** Sign-in, privileges, no such database. */
-const REFUSED = new Set(['28000', '28P01', '3D000', '42501'])
+const REFUSED = new Set(['28000', WRONG_PASSWORD, '3D000', '42501'])
 /** The server goes, comes up, has no room for another connection, or was promoted elsewhere. */
 const AWAY = new Set(['57P01', '57P02', '57P03', '57P05', '53300', '25P03', READ_ONLY])
 /** Another transaction took too long. */
