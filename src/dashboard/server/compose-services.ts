@@ -2,10 +2,10 @@ import type { Config } from '../../config/schema.ts'
 import type { Log } from '../../model/logs/log.ts'
 import type { Clock } from '../../model/time/clock.ts'
 import { AttemptLimiter } from '../../runtime/attempt-limiter.ts'
+import { LoginThrottle, signInRules } from '../../runtime/login-throttle.ts'
 import type { Documents, Store, Tokens } from '../../store/ports/ports.ts'
 import { KeyTotals } from '../keys/key-totals.ts'
 import { PolicyApis } from '../policies/policy-apis.ts'
-import { LoginThrottle } from '../sign-in/guess-brake.ts'
 import { MailLinkQueue } from '../sign-in/mail-link-queue.ts'
 import { ProviderCaches } from '../single-sign-on/provider-cache.ts'
 import { DashboardMetrics } from './dashboard-metrics.ts'
@@ -45,10 +45,11 @@ export function dashboardServices(inputs: ServiceInputs): DashboardServices {
   const { documents, tokens, store, clock, config } = inputs
   const { security, email_backend: mail } = config.dashboard
   const windowMs = security.login_failure_expiration * 1000
-  const bounds = { pair: security.login_failure_username_limit, address: security.login_failure_ip_limit, windowMs }
+  const { login_failure_username_limit: pair, login_failure_ip_limit: address } = security
+  const rules = signInRules({ pair, address, windowMs })
   return {
-    signInThrottle: new LoginThrottle(clock, bounds),
-    portalSignInThrottle: new LoginThrottle(clock, bounds),
+    signInThrottle: new LoginThrottle(clock, rules),
+    portalSignInThrottle: new LoginThrottle(clock, rules),
     portalSignUpLimiter: new AttemptLimiter(clock, { limit: security.signup_ip_limit, windowMs }),
     mailer: new Mailer(mail),
     mailLinks: new MailLinkQueue(inputs),

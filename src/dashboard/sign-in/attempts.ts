@@ -1,8 +1,8 @@
 import { type Fault, waitFault } from '../../errors/fault.ts'
 import { visitorOf } from '../../model/network/visitor.ts'
+import type { Attempt, Throttled } from '../../runtime/login-throttle.ts'
 import type { Call } from '../routes/call.ts'
 import type { DashboardParts } from '../server/parts.ts'
-import type { Attempt, Throttled } from './guess-brake.ts'
 
 /** Begins an attempt to sign in, under a name and from the address of a call: `LoginThrottle`. */
 export function beginAttempt(

@@ -9,8 +9,8 @@ import { newServerState } from '../../oauth/endpoints/server-state.ts'
 import { Deliveries } from '../../oauth/notifications/deliver.ts'
 import { OwnKeys } from '../../oauth/signing-keys/own-keys.ts'
 import { Lease } from '../../oauth/tokens/lease.ts'
-import type { BasicAuthThrottle } from '../../publish/keys/basic-auth-throttle.ts'
 import type { KeyedMutex } from '../../runtime/keyed-mutex.ts'
+import type { LoginThrottle } from '../../runtime/login-throttle.ts'
 import type { Store } from '../../store/ports/ports.ts'
 import type { SecretGate } from '../admin/admin-secret.ts'
 import type { BindingParts } from './check-binding.ts'
@@ -26,7 +26,7 @@ export interface AuthorizationParts {
   readonly sealKey: Uint8Array
   readonly locks: KeyedMutex
   /** Failed password checks, shared with basic authentication. */
-  readonly basicAuthThrottle: BasicAuthThrottle
+  readonly basicAuthThrottle: LoginThrottle
   readonly secretGate: SecretGate
   /** An API by its id, in any state. */
   readonly findApi: (apiId: string) => Api | undefined

@@ -17,7 +17,7 @@ import { ownUrls } from '../../publish/apis/api-place.ts'
 import { fetchDocument } from '../../publish/apis/fetch-document.ts'
 import { certificateKeyOf } from '../../publish/certificates/certificates.ts'
 import { TrafficEvents } from '../../publish/events/traffic-events.ts'
-import { BasicAuthThrottle } from '../../publish/keys/basic-auth-throttle.ts'
+import { newBasicAuthThrottle } from '../../publish/keys/basic-auth-throttle.ts'
 import { basicUserHash, checkBasicUser } from '../../publish/keys/basic-auth-users.ts'
 import { certificateHash } from '../../publish/keys/certificate-keys.ts'
 import { LegacyKeys, legacyRules } from '../../publish/keys/legacy-keys.ts'
@@ -270,7 +270,7 @@ function buildCore(parts: GatewayParts, metrics: Metrics, { shares, refusals }: 
   })
   const merges = new SharedMerges()
   const locks = new KeyedMutex()
-  const basicAuthThrottle = new BasicAuthThrottle(clock)
+  const basicAuthThrottle = newBasicAuthThrottle(clock)
   const authorization = openAuthorization({
     ...parts,
     locks,

@@ -1,6 +1,7 @@
 import type { Clock } from '../../model/time/clock.ts'
 import { OncePerInterval } from '../../model/time/once-per-interval.ts'
-import { BasicAuthThrottle } from '../../publish/keys/basic-auth-throttle.ts'
+import { newBasicAuthThrottle } from '../../publish/keys/basic-auth-throttle.ts'
+import type { LoginThrottle } from '../../runtime/login-throttle.ts'
 import { RingCache } from '../signing-keys/ring-cache.ts'
 import { type DeviceAttempts, deviceAttempts } from './device-attempts.ts'
 
@@ -10,7 +11,7 @@ const WARNED_EVERY_MS = 3_600_000
 export interface ServerState {
   readonly deviceAttempts: DeviceAttempts
   /** Failed password checks, shared with basic authentication where the process serves both. */
-  readonly basicAuthThrottle: BasicAuthThrottle
+  readonly basicAuthThrottle: LoginThrottle
   /** The signing keys as this process has read them. */
   readonly ringCache: RingCache
   /** Limits warnings about the password grant to one an hour for each API. */
@@ -18,7 +19,7 @@ export interface ServerState {
 }
 
 /** Makes the state of an authorization server that has served nothing yet. */
-export function newServerState(clock: Clock, basicAuthThrottle = new BasicAuthThrottle(clock)): ServerState {
+export function newServerState(clock: Clock, basicAuthThrottle = newBasicAuthThrottle(clock)): ServerState {
   return {
     deviceAttempts: deviceAttempts(clock),
     basicAuthThrottle,

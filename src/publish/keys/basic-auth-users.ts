@@ -7,9 +7,9 @@ import { checkPassword, type PasswordRules, passwordRules } from '../../model/pa
 import { hashPassword, isPasswordHash, verifyPassword } from '../../model/passwords/passwords.ts'
 import { isBcryptHash, looksLikeBcrypt } from '../../model/passwords/passwords-bcrypt.ts'
 import { normaliseText } from '../../model/text/normalise-text.ts'
+import { isThrottled, type LoginThrottle } from '../../runtime/login-throttle.ts'
 import type { SessionRow, Tokens } from '../../store/ports/ports.ts'
 import { orgOf, type SecretParts } from '../documents/parts.ts'
-import type { BasicAuthThrottle } from './basic-auth-throttle.ts'
 import { createKey, type SavedKey, updateKey } from './keys.ts'
 
 /** A user: a session that is found by a name and used with a password, never by itself as a key. */
@@ -33,7 +33,7 @@ export interface BasicUserParts {
 
 /** The dependencies of password checks: those of a gateway, and those of authorization servers. */
 export interface PasswordCheckParts extends BasicUserParts {
-  readonly basicAuthThrottle: BasicAuthThrottle
+  readonly basicAuthThrottle: LoginThrottle
 }
 
 const LONGEST_NAME = 256
@@ -124,8 +124,8 @@ export async function checkBasicUser(
   clientAddress: string,
 ): Promise<SessionRow | undefined | Fault> {
   const hash = basicUserHash(parts, orgId, username.slice(0, LONGEST_NAME + 1))
-  const attempt = parts.basicAuthThrottle.begin(hash.toString('base64'), visitorOf(clientAddress))
-  if (typeof attempt === 'number') return waitFault('oauth_too_many_tries', attempt)
+  const attempt = parts.basicAuthThrottle.begin({ name: hash.toString('base64'), address: visitorOf(clientAddress) })
+  if (isThrottled(attempt)) return waitFault('oauth_too_many_tries', attempt.waitMs)
   try {
     const row = await parts.tokens.getSession(hash)
     const right = await verifyPassword(row && (passwordHashOf(row.body) || undefined), password)

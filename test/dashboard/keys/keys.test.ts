@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto'
 import { test } from 'node:test'
 import type { JsonObject } from '../../../src/model/json/json.ts'
 import { publishApi } from '../../../src/publish/apis/apis.ts'
-import { BasicAuthThrottle } from '../../../src/publish/keys/basic-auth-throttle.ts'
+import { newBasicAuthThrottle } from '../../../src/publish/keys/basic-auth-throttle.ts'
 import { checkBasicUser } from '../../../src/publish/keys/basic-auth-users.ts'
 import { createKey } from '../../../src/publish/keys/keys.ts'
 import type { TestUser } from '../../worlds/dashboard/harness.ts'
@@ -140,7 +140,7 @@ test('basic users are made, found by name, changed and deleted', async (t) => {
   assert.equal((ada.data as JsonObject).org_id, orgId)
   assert.ok(!JSON.stringify(ada).includes('$argon2'))
   await asked(200, 'PUT', '/api/apis/-/keys/ada?username=1', root, { apply_policies: ['gold'], alias: 'Countess' })
-  const checking = { ...parts, basicAuthThrottle: new BasicAuthThrottle(parts.clock) }
+  const checking = { ...parts, basicAuthThrottle: newBasicAuthThrottle(parts.clock) }
   assert.ok(await checkBasicUser(checking, orgId, 'ada', 'correct horse battery', '127.0.0.1'))
   await asked(200, 'DELETE', '/api/keys/ada?username=true', root)
   assert.equal((await call('GET', '/api/keys/ada?username=true', { as: root })).status, 404)

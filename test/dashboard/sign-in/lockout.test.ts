@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { isThrottled, LoginThrottle } from '../../../src/dashboard/sign-in/guess-brake.ts'
 import { KnownAddresses } from '../../../src/model/network/known-addresses.ts'
 import { FakeClock } from '../../../src/model/time/clock.ts'
 import { AdminSecretThrottle } from '../../../src/runtime/admin-secret-throttle.ts'
+import { isThrottled, LoginThrottle, signInRules } from '../../../src/runtime/login-throttle.ts'
 import { ADMIN_SECRET } from '../../worlds/dashboard/harness.ts'
 import { Browser, cheapHash, PASSWORD, person, signInWorld } from '../../worlds/dashboard/sign-in-world.ts'
 import { atPortal, DEVELOPERS, PASSWORD as PORTAL_PASSWORD, portalPeople } from '../../worlds/portal/portal-people.ts'
@@ -22,7 +22,7 @@ test('strangers keep nobody out where they came from before, and guess no more t
   fc.assert(
     fc.property(tries, (list) => {
       const clock = new FakeClock()
-      const brake = new LoginThrottle(clock, LIMITS)
+      const brake = new LoginThrottle(clock, signInRules(LIMITS))
       const home = (name: string) => `home of ${name}`
       for (const name of NAMES) {
         const begun = brake.begin({ name, address: home(name) })
@@ -58,7 +58,7 @@ test('strangers delay a new address by half a minute, and guess 3,000 passwords 
   fc.assert(
     fc.property(rests, fc.integer({ min: 1, max: 200 }), (rests, burst) => {
       const clock = new FakeClock()
-      const brake = new LoginThrottle(clock, { pair: 10, address: 100, windowMs: WINDOW_MS })
+      const brake = new LoginThrottle(clock, signInRules({ pair: 10, address: 100, windowMs: WINDOW_MS }))
       let [looked, address] = [0, 0]
       for (let turn = 0; clock.mono() < DAY_MS && turn < 20_000; turn++) {
         let waitMs = 0

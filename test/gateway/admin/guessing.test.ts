@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Fault } from '../../../src/errors/fault.ts'
 import { FakeClock } from '../../../src/model/time/clock.ts'
-import { BasicAuthThrottle } from '../../../src/publish/keys/basic-auth-throttle.ts'
+import { newBasicAuthThrottle } from '../../../src/publish/keys/basic-auth-throttle.ts'
 import { checkBasicUser, createBasicUser } from '../../../src/publish/keys/basic-auth-users.ts'
 import { startTestGateway, TEST_SECRET } from '../../worlds/base/harness.ts'
 import { openParts } from '../../worlds/publish/stored.ts'
@@ -53,7 +53,7 @@ test('strangers keep no user of an API out where the user came from before', asy
     keepQuota: true,
     actor: 'test',
   })
-  const basicAuthThrottle = new BasicAuthThrottle(parts.clock)
+  const basicAuthThrottle = newBasicAuthThrottle(parts.clock)
   const tryFrom = async (address: string, password: string) => {
     const found = await checkBasicUser({ ...parts, basicAuthThrottle }, '', 'ada', password, address)
     return found instanceof Fault ? 'wait' : found === undefined ? 'wrong' : 'in'

@@ -3,7 +3,7 @@ import { type TestContext, test } from 'node:test'
 import { hashSync } from 'bcryptjs'
 import { Fault } from '../../../src/errors/fault.ts'
 import type { JsonObject } from '../../../src/model/json/json.ts'
-import { BasicAuthThrottle } from '../../../src/publish/keys/basic-auth-throttle.ts'
+import { newBasicAuthThrottle } from '../../../src/publish/keys/basic-auth-throttle.ts'
 import {
   checkBasicUser,
   createBasicUser,
@@ -23,7 +23,7 @@ type Checking = Stored & PasswordCheckParts
 
 function opened(t: TestContext): Checking {
   const stored = openParts()
-  const parts = { ...stored, basicAuthThrottle: new BasicAuthThrottle(stored.clock) }
+  const parts = { ...stored, basicAuthThrottle: newBasicAuthThrottle(stored.clock) }
   t.after(() => parts.store.close())
   return parts
 }
@@ -163,14 +163,19 @@ test('tries side by side do not slip through', async (t) => {
 test('an address that fails for many users must wait, with its IPv6 network', async (t) => {
   const parts = opened(t)
   await save(parts, 'ann')
+  await save(parts, 'bob')
+  const known = await tryAs(parts, 'bob', PASSWORD, '2001:db8::4')
+  assert.ok(known !== undefined && !(known instanceof Fault))
   for (let i = 0; i < 61; i++) {
     // An unknown user would cost the time of a real password.
     await save(parts, `user-${i}`)
     const done = await tryAs(parts, `user-${i}`, 'wrong', i % 2 === 0 ? '2001:db8::1' : '2001:0db8:0:0:ffff::2')
     assert.equal(done, undefined)
   }
-  const outcome = async (address: string) => (await tryAs(parts, 'ann', PASSWORD, address)) instanceof Fault
+  const outcome = async (address: string, name = 'ann') =>
+    (await tryAs(parts, name, PASSWORD, address)) instanceof Fault
   assert.equal(await outcome('2001:db8::3'), true)
+  assert.equal(await outcome('2001:db8::3', 'bob'), false, 'a user who signed in from there before')
   assert.equal(await outcome('2001:db8:0:1::3'), false)
   assert.equal(await outcome('192.0.2.9'), false)
 })

@@ -1,10 +1,10 @@
 import { isIP } from 'node:net'
 import { fault } from '../../../errors/fault.ts'
 import { visitorOf } from '../../../model/network/visitor.ts'
+import type { Attempt, Throttled } from '../../../runtime/login-throttle.ts'
 import type { Call } from '../../routes/call.ts'
 import type { DashboardParts } from '../../server/parts.ts'
 import { visitorBy } from '../../sign-in/attempts.ts'
-import type { Attempt, Throttled } from '../../sign-in/guess-brake.ts'
 
 /** Who wants a password checked: the browser that was typed into, or a portal, which may tell the address of its visitor. */
 export type PortalCaller = 'browser' | 'portal' | { readonly visitor: string }
