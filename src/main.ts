@@ -1,6 +1,7 @@
 import { BACKUP_COMMANDS } from './cli/backup/rows.ts'
 import { BOOTSTRAP_COMMAND } from './cli/commands/bootstrap.ts'
 import { type Command, runCommand } from './cli/commands/commands.ts'
+import { DOCTOR_COMMAND } from './cli/commands/doctor.ts'
 import { ROTATE_SECRET_COMMAND } from './cli/commands/rotate-secret.ts'
 import { importCommand } from './cli/import/row.ts'
 import { MOVE_COMMANDS } from './cli/moves/rows.ts'
@@ -65,6 +66,7 @@ const SERVERS = [
 const COMMANDS = [
   ...SERVERS,
   BOOTSTRAP_COMMAND,
+  DOCTOR_COMMAND,
   ROTATE_SECRET_COMMAND,
   ...BACKUP_COMMANDS,
   ...MOVE_COMMANDS,

@@ -38,11 +38,11 @@ interface Version {
  * @throws Fault `store_newer` when they cannot, `store_damaged` when the tables are another program's, `store_refused`, `store_away`
  */
 export async function migrate(db: Db, steps: readonly SchemaStep[] = SCHEMA_STEPS): Promise<void> {
-  if (isNewest(await readVersion(db), steps)) return
+  if (isNewest(await readDatabaseVersion(db), steps)) return
   await db.transact(async (tx) => {
     // For this transaction, so that it holds behind a pooler as well.
     await tx.query('SELECT pg_advisory_xact_lock($1)', [LOCK])
-    const found = await readVersion(tx)
+    const found = await readDatabaseVersion(tx)
     if (isNewest(found, steps)) return
     if (found.version === 0) await begin(tx)
     for (let next = found.version; next < steps.length; next++) await runStep(tx, steps[next]!, next + 1)
@@ -64,7 +64,8 @@ function isNewest({ version, needs }: Version, steps: readonly SchemaStep[]): bo
   return version >= steps.length
 }
 
-async function readVersion(tx: Tx): Promise<Version> {
+/** The version of a database, 0 = it has no tables of ours. */
+export async function readDatabaseVersion(tx: Pick<Tx, 'query'>): Promise<Version> {
   const [made] = await tx.query<{ name: string | null }>("SELECT to_regclass('gatehouse_version')::text AS name")
   if (made?.name === null || made === undefined) return { version: 0, needs: 0 }
   const [row] = await tx.query<Version>(

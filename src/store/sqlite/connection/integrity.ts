@@ -29,10 +29,18 @@ function findDamage(db: DatabaseSync): string | undefined {
   try {
     const first = Object.values(db.prepare('PRAGMA integrity_check(1)').get() ?? { none: 'no answer' })[0]
     if (first !== 'ok') return String(first)
-    return ORPHANS.find(([table, sql]) => hasTable(db, table) && db.prepare(`${sql} LIMIT 1`).get() !== undefined)?.[0]
+    return findRow(db, ORPHANS, 'a row that refers to a missing one')
   } catch (error) {
     return storeFault(error).message
   }
+}
+
+/** The first of some queries that finds a row. */
+function findRow(db: DatabaseSync, queries: readonly (readonly [string, string])[], what: string): string | undefined {
+  const found = queries.find(
+    ([table, sql]) => hasTable(db, table) && db.prepare(`${sql} LIMIT 1`).get() !== undefined,
+  )
+  return found && `table ${found[0]} has ${what}`
 }
 
 function hasTable(db: DatabaseSync, name: string): boolean {
@@ -71,8 +79,14 @@ export async function checkAtStart(file: string, onDamage: (damage: string) => v
   return { damage, close: async () => void (await worker.terminate()) }
 }
 
-/** Opens a file for reading and checks it; one that cannot be opened is for the writer to judge. */
-export function checkFile(file: string): string | undefined {
+/** Texts that have to be JSON, and that no port lists. */
+const JSON_TEXTS = [['ticket', 'SELECT 1 FROM ticket WHERE NOT json_valid(body)']] as const
+
+/**
+ * Opens a file for reading and checks it; one that cannot be opened is for the writer to judge. `texts`: what is stored as JSON and
+ * listed by no port is looked at as well.
+ */
+export function checkFile(file: string, texts = false): string | undefined {
   let db: DatabaseSync
   try {
     db = openReadable(file)
@@ -80,7 +94,7 @@ export function checkFile(file: string): string | undefined {
     return undefined
   }
   try {
-    return findDamage(db)
+    return findDamage(db) ?? (texts ? findRow(db, JSON_TEXTS, 'a text that is no JSON') : undefined)
   } finally {
     db.close()
   }

@@ -1,4 +1,4 @@
-import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { DatabaseSync } from 'node:sqlite'
 import { fault } from '../../../errors/fault.ts'
@@ -38,6 +38,21 @@ export function lockFolder(paths: FolderPaths): FolderLock {
       rmSync(paths.pid, { force: true })
       db.close()
     },
+  }
+}
+
+/** Who holds a data folder now; undefined when nobody does. Takes nothing. @throws Fault `data_folder_unwritable` */
+export function folderHolder(paths: FolderPaths): string | undefined {
+  if (!existsSync(paths.lock)) return undefined
+  const db = openLock(paths)
+  try {
+    db.exec('PRAGMA journal_mode = MEMORY; BEGIN IMMEDIATE; ROLLBACK')
+    return undefined
+  } catch (error) {
+    if (isBusy(error)) return readHolder(paths.pid)
+    throw unwritable(paths.lock, error)
+  } finally {
+    db.close()
   }
 }
 

@@ -1,0 +1,40 @@
+import { loadConfig } from '../../config/load.ts'
+import type { Finding } from '../../model/nodes/finding.ts'
+import type { Command } from './commands.ts'
+
+const WARNINGS = 2
+
+/** `gatehouse doctor`: looks an installation over and says what to do; changes nothing. */
+export const DOCTOR_COMMAND: Command = {
+  name: 'doctor',
+  summary: 'check settings, store, clock, ports and certificates, and say what to do',
+  options: { full: { type: 'boolean' }, json: { type: 'boolean' } },
+  help: `  --full             reads every row of the store
+  --json             for programs: one object with "findings"
+
+Exit status: 0 nothing wrong, 1 errors, 2 warnings only.`,
+  async run({ env, file, cwd, options, print }) {
+    // What it looks with is loaded for it alone.
+    const { examine } = await import('../../process/examine.ts')
+    const findings = (await examine(() => loadConfig({ env, file, cwd }), options.full === true)).sort(bySeverity)
+    if (options.json === true) print(JSON.stringify({ findings }))
+    else for (const line of report(findings)) print(line)
+    if (findings.some(({ severity }) => severity === 'error')) return 1
+    return findings.some(({ severity }) => severity === 'warning') ? WARNINGS : 0
+  },
+}
+
+const ORDER = ['error', 'warning', 'info']
+
+function bySeverity(a: Finding, b: Finding): number {
+  return ORDER.indexOf(a.severity) - ORDER.indexOf(b.severity)
+}
+
+function report(findings: readonly Finding[]): string[] {
+  const lines = findings.flatMap(({ severity, check, what, where, action }) => [
+    `${severity.padEnd(7)}  ${check}: ${where}: ${what}`,
+    `         ${action}`,
+  ])
+  const counts = ORDER.slice(0, 2).map((wanted) => findings.filter(({ severity }) => severity === wanted).length)
+  return [...lines, `${counts[0]} errors, ${counts[1]} warnings`]
+}

@@ -1,0 +1,117 @@
+import { readFileSync } from 'node:fs'
+import { createServer } from 'node:net'
+import type { LoadedConfig } from '../config/load.ts'
+import type { Config } from '../config/schema.ts'
+import { toFault } from '../errors/fault.ts'
+import { readCertificate } from '../model/certificates/certificate.ts'
+import type { Finding } from '../model/nodes/finding.ts'
+import { DAY_MS } from '../model/time/calendar.ts'
+import type { Documents } from '../store/ports/ports.ts'
+import { examineSettings } from './examine-settings.ts'
+import { examineStore } from './examine-store.ts'
+
+/** A certificate is to be renewed before its last days. */
+const WARN_DAYS = 30
+const HELLO_MS = 2_000
+
+/**
+ * Looks an installation over: settings, store, clock, ports, certificates. Changes nothing, and works beside a running server. `full`
+ * reads every row of the store. Never rejects.
+ */
+export async function examine(load: () => LoadedConfig, full: boolean): Promise<Finding[]> {
+  let loaded: LoadedConfig
+  try {
+    loaded = load()
+  } catch (error) {
+    const lines = toFault(error).message.split('\n')
+    return lines.map((what) => {
+      return { severity: 'error', check: 'configuration', where: 'settings', what, action: 'correct the setting' }
+    })
+  }
+  const { config } = loaded
+  const store = await examineStore(config, full)
+  try {
+    return [
+      ...examineSettings(loaded),
+      ...store.findings,
+      ...(await examinePorts(config, store.running)),
+      ...examineFiles(config),
+      ...(store.documents === undefined ? [] : await examineCertificates(store.documents)),
+    ]
+  } finally {
+    await store.close()
+  }
+}
+
+async function examinePorts({ gateway, dashboard }: Config, running: boolean): Promise<Finding[]> {
+  const ports = [
+    { where: 'gateway.listen_port', host: gateway.listen_host, port: gateway.listen_port },
+    { where: 'gateway.control_port', host: gateway.control_host, port: gateway.control_port },
+    { where: 'dashboard.listen_port', host: dashboard.listen_host, port: dashboard.listen_port },
+  ]
+  const findings: Finding[] = []
+  for (const { where, host, port } of ports) {
+    if (port === 0) continue
+    const code = await whyNotFree(host, port)
+    if (code === undefined || (code === 'EADDRINUSE' && (running || (await isOurs(host, port))))) continue
+    const what = code === 'EADDRINUSE' ? `another program uses port ${port}` : `port ${port} cannot be opened on ${host} (${code})`
+    findings.push({ severity: 'error', check: 'ports', where, what, action: 'end that program, or set another port or host' })
+  }
+  return findings
+}
+
+function whyNotFree(host: string, port: number): Promise<string | undefined> {
+  return new Promise((resolve) => {
+    const server = createServer()
+    server.on('error', (error) => resolve('code' in error ? String(error.code) : error.message))
+    server.listen({ host, port, exclusive: true }, () => server.close(() => resolve(undefined)))
+  })
+}
+
+/** True where a Gatehouse answers. */
+async function isOurs(host: string, port: number): Promise<boolean> {
+  const named = host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host.includes(':') ? `[${host}]` : host
+  try {
+    const answer = await fetch(`http://${named}:${port}/hello`, { signal: AbortSignal.timeout(HELLO_MS) })
+    return /Gatehouse/.test(await answer.text())
+  } catch {
+    return false
+  }
+}
+
+function examineFiles({ gateway: { tls } }: Config): Finding[] {
+  if (!tls.enabled || tls.cert_file === '') return []
+  try {
+    return examineDates(tls.cert_file, readCertificate(readFileSync(tls.cert_file, 'utf8')).notAfter, 'replace the file')
+  } catch (error) {
+    const what = `cannot be read: ${toFault(error).message}`
+    return [{ severity: 'error', check: 'certificates', where: tls.cert_file, what, action: 'replace the file' }]
+  }
+}
+
+async function examineCertificates(documents: Documents): Promise<Finding[]> {
+  const findings: Finding[] = []
+  try {
+    for await (const batch of documents.scan('certificate'))
+      for (const { body } of batch) {
+        const { cert_id: id, subject, not_after: until } = body
+        findings.push(...examineDates(`certificate ${id} (${subject})`, Date.parse(String(until)), 'add a new one, and name it in its place'))
+      }
+  } catch {
+    // A store that cannot be read is a finding of its own.
+  }
+  return findings
+}
+
+function examineDates(where: string, until: number, action: string): Finding[] {
+  const days = Math.floor((until - Date.now()) / DAY_MS)
+  if (days >= WARN_DAYS) return []
+  const date = new Date(until).toISOString().slice(0, 10)
+  const expired = days < 0
+  return [
+    {
+      ...{ severity: expired ? 'error' : 'warning', check: 'certificates', where, action },
+      what: expired ? `expired on ${date}` : `expires in ${days} days, on ${date}`,
+    },
+  ]
+}
