@@ -179,8 +179,16 @@ test('the doctor finds what is wrong, says what to do, and changes nothing', asy
     assert.equal(risky.status, 2, risky.stderr)
     assert.equal(JSON.parse(risky.stdout).findings[0].where, 'webhooks.allow_private')
     assert.equal(run([], { SVC_GW_LISTENPORT: 'many' }).status, 1)
+    for (const words of printed()) assert.equal(run(words).status, 0, words.join(' '))
   })
 })
+
+/** The commands that the pages print, each once. */
+function printed(): string[][] {
+  const pages = ['doctor', 'upgrade'].map((name) => readFileSync(join(ROOT, `docs/operate/${name}.md`), 'utf8'))
+  const lines = pages.flatMap((page) => [...page.matchAll(/^ *gatehouse doctor(.*)$/gm)].map((match) => match[1]!.trim()))
+  return [...new Set(lines)].map((line) => line.split(' ').filter((word) => word !== ''))
+}
 
 function folderFor(t: TestContext): string {
   const folder = mkdtempSync(join(tmpdir(), 'gatehouse-doctor-'))
