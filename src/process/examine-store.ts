@@ -56,7 +56,8 @@ const ACTIONS: Readonly<Record<string, string>> = {
   store_away: 'start the server of the store, or correct its address',
   store_refused: 'correct user and password of the address, and the rights of the user',
   seal_key_differs: 'set storage.seal_key to seal_key in secrets.json of the first node, or put that file back',
-  seal_broken: 'put secrets.json of the last backup back, or set storage.seal_key to the key that the store was written under',
+  seal_broken:
+    'put secrets.json of the last backup back, or set storage.seal_key to the key that the store was written under',
   data_folder_unwritable: 'give the user of the server the data folder',
 }
 
@@ -91,7 +92,12 @@ function openEmbedded(config: Config, full: boolean, findings: Finding[]): Opene
   const { bavail, bsize } = statfsSync(folder)
   if (bavail * bsize < Math.max(LEAST_FREE_BYTES, bytes / 4))
     findings.push({
-      ...{ severity: 'warning', check: 'store', where: folder, what: `only ${Math.round((bavail * bsize) / 1e6)} MB are free` },
+      ...{
+        severity: 'warning',
+        check: 'store',
+        where: folder,
+        what: `only ${Math.round((bavail * bsize) / 1e6)} MB are free`,
+      },
       action: 'make room, or move the data folder: a full disk stops all writes',
     })
   if (version < known) {
@@ -122,7 +128,12 @@ async function openCluster(config: Config, findings: Finding[]): Promise<Opened>
     })
   if (!state.encrypted && !state.local)
     findings.push({
-      ...{ severity: 'warning', check: 'settings', where: 'storage.postgres_url', what: 'the connection to PostgreSQL is in clear' },
+      ...{
+        severity: 'warning',
+        check: 'settings',
+        where: 'storage.postgres_url',
+        what: 'the connection to PostgreSQL is in clear',
+      },
       action: 'add sslmode=verify-full to the address',
     })
   const off = Math.abs(state.aheadMs)
@@ -143,7 +154,12 @@ async function openCluster(config: Config, findings: Finding[]): Promise<Opened>
     findings.push(pending(where, state.version, state.known))
     return NOT_OPENED
   }
-  const { store } = await openStoreOf({ config, path: resolve(config.storage.path), log: silentLog, copyName: undefined })
+  const { store } = await openStoreOf({
+    config,
+    path: resolve(config.storage.path),
+    log: silentLog,
+    copyName: undefined,
+  })
   return { store, running: false, close: () => store.close() }
 }
 
@@ -195,7 +211,8 @@ async function readAll({ documents, tokens, audit, records, hits }: Readable): P
   const each = async (batches: AsyncIterable<unknown>) => {
     for await (const _ of batches);
   }
-  for (const kind of Object.keys(DOCUMENT_KINDS)) await all(`documents of kind ${kind}`, () => each(documents.scan(kind)))
+  for (const kind of Object.keys(DOCUMENT_KINDS))
+    await all(`documents of kind ${kind}`, () => each(documents.scan(kind)))
   await all('keys and tokens', async () => {
     let after: string | undefined
     do {

@@ -54,8 +54,15 @@ async function examinePorts({ gateway, dashboard }: Config, running: boolean): P
     if (port === 0) continue
     const code = await whyNotFree(host, port)
     if (code === undefined || (code === 'EADDRINUSE' && (running || (await isOurs(host, port))))) continue
-    const what = code === 'EADDRINUSE' ? `another program uses port ${port}` : `port ${port} cannot be opened on ${host} (${code})`
-    findings.push({ severity: 'error', check: 'ports', where, what, action: 'end that program, or set another port or host' })
+    const what =
+      code === 'EADDRINUSE' ? `another program uses port ${port}` : `port ${port} cannot be opened on ${host} (${code})`
+    findings.push({
+      severity: 'error',
+      check: 'ports',
+      where,
+      what,
+      action: 'end that program, or set another port or host',
+    })
   }
   return findings
 }
@@ -82,7 +89,11 @@ async function isOurs(host: string, port: number): Promise<boolean> {
 function examineFiles({ gateway: { tls } }: Config): Finding[] {
   if (!tls.enabled || tls.cert_file === '') return []
   try {
-    return examineDates(tls.cert_file, readCertificate(readFileSync(tls.cert_file, 'utf8')).notAfter, 'replace the file')
+    return examineDates(
+      tls.cert_file,
+      readCertificate(readFileSync(tls.cert_file, 'utf8')).notAfter,
+      'replace the file',
+    )
   } catch (error) {
     const what = `cannot be read: ${toFault(error).message}`
     return [{ severity: 'error', check: 'certificates', where: tls.cert_file, what, action: 'replace the file' }]
@@ -95,7 +106,13 @@ async function examineCertificates(documents: Documents): Promise<Finding[]> {
     for await (const batch of documents.scan('certificate'))
       for (const { body } of batch) {
         const { cert_id: id, subject, not_after: until } = body
-        findings.push(...examineDates(`certificate ${id} (${subject})`, Date.parse(String(until)), 'add a new one, and name it in its place'))
+        findings.push(
+          ...examineDates(
+            `certificate ${id} (${subject})`,
+            Date.parse(String(until)),
+            'add a new one, and name it in its place',
+          ),
+        )
       }
   } catch {
     // A store that cannot be read is a finding of its own.

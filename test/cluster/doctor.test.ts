@@ -32,7 +32,10 @@ test('the doctor of a cluster: a sound one, one of another version, a Redis that
   assert.deepEqual(await found({ SVC_STORAGE_POSTGRESURL: 'postgres://a:b@127.0.0.1:1/c' }), ['error store'])
 
   const url = cluster.postgres.url()
-  await runSql(url, "INSERT INTO session SELECT 999, decode(repeat('ab', 32), 'hex'), '', '', '[[],[]]', 0, '', '', '{no json'")
+  await runSql(
+    url,
+    "INSERT INTO session SELECT 999, decode(repeat('ab', 32), 'hex'), '', '', '[[],[]]', 0, '', '', '{no json'",
+  )
   assert.deepEqual(await found(), ['error store'])
   const newest = SCHEMA_STEPS.length
   await runSql(url, `DELETE FROM gatehouse_version WHERE version = ${newest}`)

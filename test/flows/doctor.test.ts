@@ -114,7 +114,9 @@ const CASES: readonly Case[] = [
   },
   {
     what: 'a clock that was set back',
-    change: sql(`INSERT INTO audit(revision, at, actor, action, org_id, detail) VALUES (1, ${Date.now() + 3_600_000}, '', '', '', '{}')`),
+    change: sql(
+      `INSERT INTO audit(revision, at, actor, action, org_id, detail) VALUES (1, ${Date.now() + 3_600_000}, '', '', '', '{}')`,
+    ),
     finds: { severity: 'warning', check: 'clock', what: /35\d\d s in the future|3600 s in/ },
   },
 ]
@@ -127,7 +129,11 @@ test('the doctor finds what is wrong, says what to do, and changes nothing', asy
   await product.svc('POST', '/svc/policies', { id: 'p', name: 'p', access_rights: {} })
   const found = (at: string, env: Readonly<Record<string, string>> = {}, full = false) =>
     examine(() => loadConfig({ env: { ...SAFE, ...env }, cwd: at }), full)
-  assert.deepEqual(await found(folder, { ...ports, SVC_STORAGE_PATH: join(folder, 'data') }, true), [], 'a running server')
+  assert.deepEqual(
+    await found(folder, { ...ports, SVC_STORAGE_PATH: join(folder, 'data') }, true),
+    [],
+    'a running server',
+  )
   await product.stop()
   assert.deepEqual(await found(folder, { SVC_STORAGE_PATH: join(folder, 'data') }, true), [])
 
@@ -156,12 +162,19 @@ test('the doctor finds what is wrong, says what to do, and changes nothing', asy
   })
 
   await t.test('certificates about to expire', async () => {
-    for (const [days, severity] of [[-1, 'error'], [10, 'warning']] as const) {
+    for (const [days, severity] of [
+      [-1, 'error'],
+      [10, 'warning'],
+    ] as const) {
       const until = new Date(Date.now() + (days + 0.5) * 86_400_000).toISOString().replace(/\.\d+/, '')
       const { cert, key } = makeCertificate('a.example', { from: '2020-01-01T00:00:00Z', until })
       writeFileSync(join(folder, 'cert.pem'), cert)
       writeFileSync(join(folder, 'key.pem'), key, { mode: 0o600 })
-      const tls = { SVC_GW_TLS_ENABLED: 'true', SVC_GW_TLS_CERTFILE: join(folder, 'cert.pem'), SVC_GW_TLS_KEYFILE: join(folder, 'key.pem') }
+      const tls = {
+        SVC_GW_TLS_ENABLED: 'true',
+        SVC_GW_TLS_CERTFILE: join(folder, 'cert.pem'),
+        SVC_GW_TLS_KEYFILE: join(folder, 'key.pem'),
+      }
       const [finding] = await found(folder, { SVC_STORAGE_PATH: join(folder, 'data'), ...tls })
       assert.deepEqual([finding?.severity, finding?.check], [severity, 'certificates'])
       assert.match(finding!.what, days < 0 ? /expired/ : /in 10 days/)
@@ -186,7 +199,9 @@ test('the doctor finds what is wrong, says what to do, and changes nothing', asy
 /** The commands that the pages print, each once. */
 function printed(): string[][] {
   const pages = ['doctor', 'upgrade'].map((name) => readFileSync(join(ROOT, `docs/operate/${name}.md`), 'utf8'))
-  const lines = pages.flatMap((page) => [...page.matchAll(/^ *gatehouse doctor(.*)$/gm)].map((match) => match[1]!.trim()))
+  const lines = pages.flatMap((page) =>
+    [...page.matchAll(/^ *gatehouse doctor(.*)$/gm)].map((match) => match[1]!.trim()),
+  )
   return [...new Set(lines)].map((line) => line.split(' ').filter((word) => word !== ''))
 }
 

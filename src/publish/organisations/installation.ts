@@ -64,7 +64,8 @@ export async function openInstallation(parts: SecretParts): Promise<Installation
 /** Compares a seal key with the one that an installation was made under; writes nothing. @throws Fault `seal_key_differs` */
 export async function checkSealKey(parts: Pick<SecretParts, 'documents' | 'sealKey'>): Promise<void> {
   const known = await readInstallation(parts)
-  if (known !== undefined && known.seal_hash !== '' && known.seal_hash !== sealHash(parts)) throw fault('seal_key_differs')
+  if (known !== undefined && known.seal_hash !== '' && known.seal_hash !== sealHash(parts))
+    throw fault('seal_key_differs')
 }
 
 /** Makes sure that this process can read what others sealed: the key of an older installation is taken for the right one. */

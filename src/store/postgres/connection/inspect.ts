@@ -24,7 +24,8 @@ export interface DatabaseState {
 export async function inspectDatabase(url: string): Promise<DatabaseState> {
   const address = readAddress(url)
   const pool = makePool(address, 1, silentLog)
-  const query = async <Row>(text: string, values: readonly unknown[] = []) => (await pool.query(text, [...values])).rows as Row[]
+  const query = async <Row>(text: string, values: readonly unknown[] = []) =>
+    (await pool.query(text, [...values])).rows as Row[]
   try {
     const before = Date.now()
     const [row] = await query<{ now: number; readonly: string; tls: boolean | null; local: boolean }>(

@@ -37,9 +37,7 @@ function findDamage(db: DatabaseSync): string | undefined {
 
 /** The first of some queries that finds a row. */
 function findRow(db: DatabaseSync, queries: readonly (readonly [string, string])[], what: string): string | undefined {
-  const found = queries.find(
-    ([table, sql]) => hasTable(db, table) && db.prepare(`${sql} LIMIT 1`).get() !== undefined,
-  )
+  const found = queries.find(([table, sql]) => hasTable(db, table) && db.prepare(`${sql} LIMIT 1`).get() !== undefined)
   return found && `table ${found[0]} has ${what}`
 }
 
