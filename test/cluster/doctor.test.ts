@@ -9,7 +9,7 @@ import { startCluster } from '../worlds/cluster/nodes.ts'
 import { runSql } from '../worlds/servers/postgres.ts'
 import { startRedis } from '../worlds/servers/redis.ts'
 
-test('the doctor of a cluster: a sound one, one of another version, a Redis that forgets, servers that are away', async (t) => {
+test('the doctor of a cluster finds what is wrong with its servers and their data', async (t) => {
   const cluster = await startCluster(t)
   const node = await cluster.start('gateway')
   const env = {

@@ -22,7 +22,7 @@ const SAFE = { SVC_GW_LISTENHOST: '127.0.0.1', SVC_GW_LISTENPORT: '0', SVC_DB_LI
 interface Case {
   readonly what: string
   readonly env?: Readonly<Record<string, string>>
-  /** What is done to a copy of a sound installation. */
+  /** Spoils a copy of a sound installation. */
   readonly change?: (folder: string) => void
   readonly full?: boolean
   readonly finds: Pick<Finding, 'severity' | 'check'> & { readonly where?: RegExp; readonly what: RegExp }

@@ -14,7 +14,7 @@ export const DOCTOR_COMMAND: Command = {
 
 Exit status: 0 nothing wrong, 1 errors, 2 warnings only.`,
   async run({ env, file, cwd, options, print }) {
-    // What it looks with is loaded for it alone.
+    // Loaded here alone: a server does without.
     const { examine } = await import('../../process/examine.ts')
     const findings = (await examine(() => loadConfig({ env, file, cwd }), options.full === true)).sort(bySeverity)
     if (options.json === true) print(JSON.stringify({ findings }))
