@@ -63,7 +63,7 @@ function node(parts: AdminParts) {
   const { live, catalogue, shard } = parts
   const upstreams = parts.upstreamCares?.states() ?? []
   return json({
-    name: parts.nodeName,
+    name: parts.nodeName(),
     version: parts.version,
     segmented: shard.segmented,
     tags: [...shard.tags],

@@ -21,7 +21,7 @@ export interface AdminParts extends Omit<SecretParts, 'documents' | 'counters' |
   readonly documents: Documents
   readonly log: Log
   readonly version: string
-  readonly nodeName: string
+  readonly nodeName: () => string
   /** Looks at `X-Svc-Authorization`. */
   readonly secretGate: SecretGate
   /** True when other gateways share the store. */

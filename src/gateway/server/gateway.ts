@@ -22,7 +22,7 @@ import { basicUserHash, checkBasicUser } from '../../publish/keys/basic-auth-use
 import { certificateHash } from '../../publish/keys/certificate-keys.ts'
 import { LegacyKeys, legacyRules } from '../../publish/keys/legacy-keys.ts'
 import { offerHealthMetrics } from '../../publish/nodes/health.ts'
-import { forgetNodes, writeNodeStatus } from '../../publish/nodes/node-status.ts'
+import { forgetNodes, nodeDocumentId, writeNodeStatus } from '../../publish/nodes/node-status.ts'
 import { KeyedMutex } from '../../runtime/keyed-mutex.ts'
 import { offerProcessMetrics } from '../../runtime/process-metrics.ts'
 import { metricsPage } from '../../runtime/render-metrics.ts'
@@ -172,10 +172,12 @@ export async function startGateway(parts: GatewayParts): Promise<Gateway> {
       offerProcessMetrics(metrics, { version: parts.version, thread: 'gateway', others: store.threads ?? [] }),
     )
     const ready = () => live.ready && !draining && (parts.dashboard === undefined || parts.dashboard() === 'pass')
+    let reporter: NodeReporter | undefined
     const explained = explainerOf(parts, core)
     const { own, ownControl, calls, ...rest } = serverParts(parts, core, metrics, accessLog, {
       ready,
       draining: () => draining,
+      nodeName: () => reporter?.name ?? parts.nodeName,
       rescan() {
         core.modules.reload()
         files?.scan()
@@ -199,8 +201,8 @@ export async function startGateway(parts: GatewayParts): Promise<Gateway> {
       if (cut > 0) log.warn({ connections: cut }, 'cut connections that were busy after gateway.drain_timeout_ms')
     })
     core.authorization.deliveries.start()
-    const reporter = nodeReporter(parts, core, ports, new LoadMeter(metrics, ports.connections))
-    closers.push(() => reporter.close())
+    reporter = nodeReporter(parts, core, ports, new LoadMeter(metrics, ports.connections))
+    closers.push(() => reporter?.close())
     core.upstreamCares.offerMetrics(metrics)
     offerGatewayMetrics(metrics, {
       ...{ ...core, ...recording, accessLog, connections: ports.connections },
@@ -384,6 +386,7 @@ function nodeReporter(
 ) {
   const reporter = new NodeReporter({
     write: (status) => writeNodeStatus(store, status),
+    ...{ idOf: nodeDocumentId, feed: store.feed },
     about: {
       name: nodeName,
       hostname: hostname(),
@@ -420,7 +423,7 @@ function serverParts(
   core: Core,
   metrics: Metrics,
   accessLog: AccessLog | undefined,
-  states: Pick<AdminParts, 'ready' | 'draining' | 'rescan' | 'fileDocuments' | 'explain'>,
+  states: Pick<AdminParts, 'ready' | 'draining' | 'nodeName' | 'rescan' | 'fileDocuments' | 'explain'>,
 ): ServerParts & { ownControl: ServerParts['own']; calls: Gateway['calls'] } {
   const { config, clock, log } = parts
   const legacyStatuses = config.compat.legacy_statuses

@@ -13,15 +13,15 @@ export function nodeDocumentId(name: string): DocumentId {
 }
 
 /**
- * Stores the status of a node, replacing the previous one of its name. Returns the instance of that one;
- * '' = none. @throws Fault `store_away`, `store_full`
+ * Stores the status of a node, replacing the previous one of its name. Returns that one;
+ * undefined = there was none. @throws Fault `store_away`, `store_full`
  */
-export async function writeNodeStatus(parts: { readonly documents: Documents }, status: NodeStatus): Promise<string> {
+export async function writeNodeStatus(parts: { readonly documents: Documents }, status: NodeStatus): Promise<NodeStatus | undefined> {
   const id = nodeDocumentId(status.name)
   const before = await findNode(parts, id)
   const body = asJson({ ...status })
   await parts.documents.commit([{ op: 'put', kind: NODE_KIND, id, body }], undefined)
-  return before?.instance ?? ''
+  return before
 }
 
 /** All nodes that were ever heard of within a month, by name. */

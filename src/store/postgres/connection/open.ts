@@ -30,7 +30,7 @@ import { ServerWatch } from './server-watch.ts'
 const POOL_SIZE = 10
 const STALL_MS = 5_000
 const FOLD_AFTER_MS = 15_000
-const WRITE_WITHIN_MS = 5_000
+const WRITE_WITHIN_MS = 4_500
 
 export interface PostgresOptions {
   /** `storage.postgres_url`, see `readAddress`. Holds the password. */
@@ -45,13 +45,13 @@ export interface PostgresOptions {
   readonly outages?: Log
   /** Rates and quotas. Without them every call of `counters` fails. */
   readonly counters?: Counters
-  /** How long calls wait for a server that has just gone before they get `store_away`; 5 s by default. */
+  /** How long calls wait for a server that has just gone before they get `store_away`; 4.5 s by default. */
   readonly patienceMs?: number
   /**
    * How long a statement of a commit, or a reading of one row, may go unanswered before the connection is given up; 5 s by default.
    */
   readonly stallMs?: number
-  /** A commit that is not durable by then is refused, and not made; 5 s by default, or `patienceMs` where that is more. */
+  /** A commit that is not durable by then is refused, and not made; 4.5 s by default, or `patienceMs` where that is more. */
   readonly writeWithinMs?: number
   /**
    * Hits that nobody has read are worked in by this process when they have waited for so long; 15 s by default. More where there is

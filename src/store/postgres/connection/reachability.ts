@@ -3,7 +3,7 @@ import type { Fault } from '../../../errors/fault.ts'
 import { isLost } from './faults.ts'
 
 /** How long queries wait for a server that has just gone: a restart takes about that long. */
-const PATIENCE_MS = 5_000
+const PATIENCE_MS = 4_500
 const FIRST_REST_MS = 25
 const LONGEST_REST_MS = 400
 
