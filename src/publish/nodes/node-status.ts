@@ -16,7 +16,10 @@ export function nodeDocumentId(name: string): DocumentId {
  * Stores the status of a node, replacing the previous one of its name. Returns that one;
  * undefined = there was none. @throws Fault `store_away`, `store_full`
  */
-export async function writeNodeStatus(parts: { readonly documents: Documents }, status: NodeStatus): Promise<NodeStatus | undefined> {
+export async function writeNodeStatus(
+  parts: { readonly documents: Documents },
+  status: NodeStatus,
+): Promise<NodeStatus | undefined> {
   const id = nodeDocumentId(status.name)
   const before = await findNode(parts, id)
   const body = asJson({ ...status })
