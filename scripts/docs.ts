@@ -18,6 +18,7 @@ import { API_EVENT_NAMES, apiEventRow } from '../src/model/webhooks/api-events.t
 import { KeyedMutex } from '../src/runtime/keyed-mutex.ts'
 import { openMemoryStore } from '../src/store/memory/open.ts'
 import { renderChart } from './chart.ts'
+import { DIFFERENCES } from '../test/worlds/incumbent/differences.ts'
 
 const SEAL_KEY = "$(openssl rand -base64 32 | tr '+/' '-_' | tr -d '=')"
 const WRITTEN_BY = '<!-- Written by `npm run docs`. Do not edit. -->'
@@ -27,6 +28,7 @@ export function generatedPages(): Map<string, string> {
   return new Map([
     ['docs/generated/config.md', configPage()],
     ['docs/generated/errors.md', errorsPage()],
+    ['docs/generated/differences.md', differencesPage()],
     ['docs/generated/events.md', eventsPage()],
     ['docs/generated/metrics.md', metricsPage()],
     ['docs/generated/openapi.json', openapiFile()],
@@ -46,6 +48,30 @@ function manifests(): string {
 ${lines}
 ${renderChart('gatehouse', {}, 'kubectl')}`
 }
+
+/** What the replay of recorded requests accepts (`test/incumbent`). */
+function differencesPage(): string {
+  const section = (open: boolean) =>
+    DIFFERENCES.filter((row) => (row.open ?? false) === open)
+      .map(({ name, there, here, why }) => `| ${[name, there, here, why].map(cell).join(' | ')} |\n`)
+      .join('')
+  const head = '| what | there | here | why |\n| --- | --- | --- | --- |\n'
+  return `${WRITTEN_BY}
+
+# Differences from the incumbent
+
+For those who [move definitions, keys and clients](../import.md). Requests that were recorded beside the incumbent's gateway 5.8.6 are replayed by
+\`test/incumbent\`: for each, the same upstream gets the same request and the caller the same status, or a row of this page says why not.
+
+## For good
+
+${head}${section(false)}
+## To be served as there
+
+${head}${section(true)}`
+}
+
+const cell = (text: string) => text.replaceAll('|', '\\|')
 
 /** The fields of records that are one value each, as types of the console. */
 function fieldsModule(): string {

@@ -72,6 +72,8 @@ export interface CompileParts extends AuthParts {
   readonly innerCalls: InnerCalls
   /** Modules of users, where they are allowed. */
   readonly modules: Modules
+  /** `svc`, and the names for it that `compat.vendor_aliases` lists. */
+  readonly words: readonly string[]
   /** Endpoints of the authorization servers. */
   readonly endpoints: OAuthEndpoints
   /** Watches the used share of quotas, for APIs with event handlers; undefined = none. */
@@ -195,7 +197,10 @@ function compileChain(
     transformRequest(compileTransform(rules.requestHeaders), perOperation),
     rewriteUrl(rules.operations.map(({ rewrite }) => rewrite)),
     changeMethod(rules.operations),
-    answerMock(rules.operations.map(({ mock }) => mock)),
+    answerMock(
+      rules.operations.map(({ mock }) => mock),
+      parts.words,
+    ),
     runModules(parts.own, 'post', api, parts.maxBodyBytes),
     inner === undefined
       ? bufferAnswer(

@@ -171,6 +171,8 @@ export interface Target {
   readonly lineEnd: string // of a request to it: the rest of its first line, and the Host field
   /** Path in front of the request's own, without its last slash; often ''. */
   readonly basePath: string
+  /** The whole path where the request has none of its own behind the listen path. */
+  readonly emptyPath: string
   /** Query of the target URL, which goes before the request's own; without `?`. */
   readonly query: string
   /** undefined where nobody looks after it. */
@@ -463,7 +465,7 @@ export function begin(x: Exchange, wall: number, mono: number): void {
   x.rest = ''
   x.apiPath = x.path
   x.forwardPath = ''
-  x.forwardQuery = x.query
+  x.forwardQuery = x.sentQuery
   x.operation = undefined
   x.clientAddress = x.peerAddress
   x.peerTrusted = false

@@ -331,6 +331,7 @@ function buildCore(parts: GatewayParts, metrics: Metrics, { shares, refusals }: 
     book: recording.book,
     records: recording.records,
     recordsDetailed: config.analytics.detailed_recording,
+    words,
     clock,
     counters: store.counters,
     maxBodyBytes: settings.max_body_bytes,

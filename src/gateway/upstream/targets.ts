@@ -25,7 +25,7 @@ export type UpstreamDefaults = Pick<
 /** `h2c` is HTTP/2 without TLS, with prior knowledge. */
 const SCHEMES: ReadonlySet<string> = new Set(['http:', 'https:', 'h2c:'])
 /** The options of opening a target, besides its URL. */
-export interface HoldRules extends Pick<UpstreamRules, 'insecure' | 'timeoutMs' | 'tls'> {
+export interface HoldRules extends Pick<UpstreamRules, 'insecure' | 'timeoutMs' | 'tls' | 'keepsLastSlash'> {
   /** Whose certificates it may be shown. */
   readonly orgId: string
   readonly health: TargetHealth | undefined
@@ -83,7 +83,7 @@ export class UpstreamPool {
   hold(
     text: string,
     weight: number,
-    { orgId, insecure, timeoutMs, tls, health }: HoldRules,
+    { orgId, insecure, timeoutMs, tls, health, keepsLastSlash }: HoldRules,
   ): Omit<WeightedTarget, 'tier'> {
     const url = URL.parse(text)
     if (url === null || !SCHEMES.has(url.protocol)) {
@@ -102,11 +102,13 @@ export class UpstreamPool {
     }
     const shown = proof.certificate === '' ? '' : ` ${orgId}/${proof.certificate}`
     const key = `${url.protocol}//${host} ${port} ${insecure} ${options.headTimeoutMs}${shown} ${proof.pins ?? ''}`
+    const basePath = url.pathname.endsWith('/') ? url.pathname.slice(0, -1) : url.pathname
     const target: Target = {
       upstream: this.#acquire(key, options),
       authority: url.host,
       lineEnd: ` HTTP/1.1\r\nHost: ${url.host}\r\n`,
-      basePath: url.pathname.endsWith('/') ? url.pathname.slice(0, -1) : url.pathname,
+      basePath,
+      emptyPath: (keepsLastSlash === true ? url.pathname : basePath).replace(/^\/+/, '/') || '/',
       query: url.search.slice(1),
       health,
     }

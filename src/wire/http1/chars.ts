@@ -4,7 +4,7 @@ export const TOKEN = 1
 export const VALUE = 2
 /** Path characters that need no thought: pchar without `%` (RFC 3986 section 3.3); `/` is looked at by itself. */
 export const PCHAR = 4
-/** Query characters without `%`: pchar, `/`, `?`, and the brackets that browsers and PHP send bare. */
+/** Query characters without `%`: pchar, `/`, `?`, and what serialisers of URLs leave bare (WHATWG URL, query percent-encode set). */
 export const QUERY = 8
 export const HEX = 16
 const DIGIT = 32
@@ -30,6 +30,11 @@ export const CLASS: Uint8Array = classes()
 /** 1 for the bytes of ordinary field names: letters, digits and `-`. */
 export const NAME: Uint8Array = CLASS.map((bits, byte) => (byte === DASH || isAlphanumeric(byte) ? bits & TOKEN : 0))
 
+/** 1 for the bytes that a path holds as escapes only, but that browsers and other clients leave bare in it: UTF-8, and what WHATWG URL leaves. */
+export const BARE: Uint8Array = CLASS.map((_, byte) =>
+  byte > 127 || '[]{}|^`\\'.includes(String.fromCharCode(byte)) ? 1 : 0,
+)
+
 /** Lower case of ASCII letters, every other byte as it is. */
 export const LOWER: Uint8Array = lowers()
 
@@ -40,7 +45,7 @@ function classes(): Uint8Array {
   mark(table, `${letters}${digits}!#$%&'*+-.^_\`|~`, TOKEN)
   mark(table, `${letters}${digits}-._~`, UNRESERVED | PCHAR | QUERY | HOST)
   mark(table, "!$&'()*+,;=:@", PCHAR | QUERY)
-  mark(table, '/?[]', QUERY)
+  mark(table, '/?[]{}|^`\\', QUERY)
   mark(table, `${digits}abcdefABCDEF`, HEX)
   mark(table, digits, DIGIT)
   table[TAB]! |= VALUE

@@ -59,8 +59,10 @@ export class WireExchange implements Trailing {
   path = '/'
   /** Path as it was sent, dot segments resolved. The same string as `path` where that is in normal form. */
   sentPath = '/'
-  /** Query without its `?`; '' when there is none. Valid characters only, otherwise as sent. */
+  /** Query without its `?`, for rules; '' when there is none. As sent, but for a lone `%` and bytes beyond ASCII, which are escapes. */
   query = ''
+  /** Query as it was sent. The same string as `query` where that differs in nothing. */
+  sentQuery = ''
   /** True when the target had a `?`, even an empty one. */
   hasQuery = false
   /** Host without port, lower case; '' when there is none (HTTP/1.0). */
@@ -157,6 +159,7 @@ export class WireExchange implements Trailing {
     this.path = '/'
     this.sentPath = '/'
     this.query = ''
+    this.sentQuery = ''
     this.host = ''
     this.authority = ''
     this.upgrade = ''

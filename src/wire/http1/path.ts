@@ -49,6 +49,14 @@ export function readPath(raw: string): PathForms | Fault {
   return { path: joined(path, directory), sent: joined(sent, directory) }
 }
 
+/** The bytes of `BARE`, which a path holds as escapes. */
+export const BARE_IN_PATH = /[^\0-\x7f]|[[\]{}|^`\\]/g
+
+/** Text in which each byte is a character, with those that `bytes` matches as escapes. */
+export function escapedBytes(latin1: string, bytes: RegExp): string {
+  return latin1.replace(bytes, (byte) => `%${byte.charCodeAt(0).toString(16).toUpperCase()}`)
+}
+
 function joined(segments: readonly string[], directory: boolean): string {
   if (segments.length === 0) return '/'
   return `/${segments.join('/')}${directory ? '/' : ''}`

@@ -1,7 +1,8 @@
+import { isUtf8 } from 'node:buffer'
 import type { Fault } from '../../errors/fault.ts'
-import { CLASS, CR, LF, PCHAR, PERCENT, QUERY, QUESTION, SLASH, SP, TOKEN } from './chars.ts'
+import { BARE, CLASS, CR, LF, PCHAR, PERCENT, QUERY, QUESTION, SLASH, SP, TOKEN } from './chars.ts'
 import type { WireExchange } from './exchange.ts'
-import { needsNormalising, readPath } from './path.ts'
+import { BARE_IN_PATH, escapedBytes, needsNormalising, readPath } from './path.ts'
 import { REFUSAL } from './refusals.ts'
 import { INCOMPLETE, noteRefused, REFUSED, verdict } from './scan.ts'
 import { hostLength, isEscape } from './target.ts'
@@ -11,8 +12,12 @@ const MAX_METHOD = 32
 /** Longest request target (RFC 9112 section 3 asks for at least 8000 bytes of request line). */
 const MAX_TARGET_BYTES = 8192
 
+const ZERO = 48
+/** What clients leave bare in queries and rules read as if it were an escape: UTF-8, and a `%` that begins no escape. */
+const NEEDS_ESCAPE = /[^\0-\x7f]|%(?![0-9A-Fa-f]{2})/g
+
 /**
- * Scans the request line from `at` (RFC 9112 section 3) and sets `method`, `path`, `sentPath`, `query`, `hasQuery`, `http11`, and `authority`
+ * Scans the request line from `at` (RFC 9112 section 3) and sets `method`, `path`, `sentPath`, `query`, `sentQuery`, `hasQuery`, `http11`, and `authority`
  * when the target is in absolute form. Answers the offset behind the line, INCOMPLETE, or REFUSED as soon as a byte proves a fault.
  */
 export function scanRequestLine(x: WireExchange, bytes: Uint8Array, text: string, at: number): number {
@@ -86,7 +91,7 @@ function scanAsterisk(x: WireExchange, text: string, lineStart: number, start: n
   if (text.charCodeAt(start + 1) !== SP) return noteRefused(REFUSAL.target)
   x.path = '*'
   x.sentPath = '*'
-  x.query = ''
+  setQuery(x, '')
   x.hasQuery = false
   return start + 1
 }
@@ -97,9 +102,14 @@ function scanOrigin(x: WireExchange, bytes: Uint8Array, text: string, start: num
   let i = start
   let code = 0
   let plain = true
+  let bare = false
   for (; i < length; i++) {
     code = bytes[i]!
     if ((CLASS[code]! & PCHAR) !== 0) continue
+    if (BARE[code] === 1) {
+      bare = true
+      continue
+    }
     if (code !== SLASH && code !== PERCENT) break
     if (needsNormalising(code, bytes[i + 1]!)) plain = false
     if (code === SLASH) continue
@@ -113,9 +123,9 @@ function scanOrigin(x: WireExchange, bytes: Uint8Array, text: string, start: num
   if (end <= 0) return end
   if (end - targetStart > MAX_TARGET_BYTES) return noteRefused(REFUSAL.targetTooLong)
   if (bytes[end]! !== SP) return noteRefused(badTarget(bytes[end]!))
-  x.query = x.hasQuery ? text.slice(pathEnd + 1, end) : ''
-  const path = text.slice(start, pathEnd)
-  if (plain) {
+  if (!setQuery(x, x.hasQuery ? text.slice(pathEnd + 1, end) : '')) return noteRefused(REFUSAL.targetUtf8)
+  const path = bare ? escapedBytes(text.slice(start, pathEnd), BARE_IN_PATH) : text.slice(start, pathEnd)
+  if (plain && !bare) {
     x.path = path
     x.sentPath = path
     return end
@@ -132,11 +142,21 @@ function scanQuery(bytes: Uint8Array, text: string, start: number, targetStart: 
   for (; i < text.length; i++) {
     const code = bytes[i]!
     if ((CLASS[code]! & QUERY) !== 0) continue
+    if (code > 127) continue
     if (code !== PERCENT) break
     if (i + 2 >= text.length) return incompleteTarget(i, targetStart)
-    if (!isEscape(bytes[i + 1]!, bytes[i + 2]!)) return noteRefused(REFUSAL.targetEscape)
+    if (bytes[i + 1] === ZERO && bytes[i + 2] === ZERO) return noteRefused(REFUSAL.targetEscape)
   }
   return i === text.length ? incompleteTarget(i, targetStart) : i
+}
+
+/** Sets both forms of the query; false for one that holds bytes which are not UTF-8. */
+function setQuery(x: WireExchange, sent: string): boolean {
+  x.sentQuery = sent
+  x.query = sent
+  if (sent.search(NEEDS_ESCAPE) === -1) return true
+  x.query = escapedBytes(sent, NEEDS_ESCAPE)
+  return isUtf8(Buffer.from(sent, 'latin1'))
 }
 
 function incompleteTarget(at: number, targetStart: number): number {
@@ -194,7 +214,7 @@ function scanPathless(
     if (queryEnd <= 0) return queryEnd
     if (queryEnd !== end) return noteRefused(REFUSAL.target)
   }
-  x.query = x.hasQuery ? text.slice(to + 1, end) : ''
+  if (!setQuery(x, x.hasQuery ? text.slice(to + 1, end) : '')) return noteRefused(REFUSAL.targetUtf8)
   x.path = '/'
   x.sentPath = '/'
   return end

@@ -29,7 +29,7 @@ function blocking(matching: PathMatching, path: string, url: string, slashes: bo
     const paths = { [path]: { get: { operationId: 'a', responses: { 200: { description: 'ok' } } } } }
     return defined({ id: 'a', url, server, paths, operations: { a: { block: { enabled: true } } } })
   }
-  const extended_paths = { black_list: [{ path, method: 'GET', method_actions: {} }] }
+  const extended_paths = { black_list: [{ path, method: 'GET' }] }
   const versions = { Default: { name: 'Default', use_extended_paths: true, extended_paths } }
   return classic('a', '/a/', url, {
     ...{ path_matching: matching, allow_encoded_slashes: slashes },

@@ -321,6 +321,7 @@ test('a template that cannot be read is refused when its API is published, with 
         versions: {
           Default: {
             name: 'Default',
+            use_extended_paths: true,
             extended_paths: { transform: [{ path: '/a', method: 'POST', template_data: template }] },
           },
         },

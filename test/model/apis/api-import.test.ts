@@ -201,9 +201,12 @@ describe('the extension under a vendor name', () => {
   test('is taken and given back, members in their order', () => {
     const { document, alias } = renameExtension(theirs, ['other', 'acme'])
     assert.equal(alias, 'acme')
-    assert.deepEqual(document[EXTENSION], extension)
+    const { server, ...parts } = extension as JsonObject
+    const written = { ...parts, server: { ...(server as JsonObject), pathMatching: 'contains' } }
+    assert.deepEqual(document[EXTENSION], written)
     assert.deepEqual(Object.keys(restoreExtension(document, alias)), Object.keys(theirs))
-    assert.deepEqual(restoreExtension(document, alias), theirs)
+    assert.deepEqual(restoreExtension(document, alias), { ...theirs, 'x-acme-api-gateway': written })
+    assert.deepEqual(renameExtension(restoreExtension(document, alias), ['acme']).document, document)
   })
 
   test('is left alone when nobody asked for it', () => {

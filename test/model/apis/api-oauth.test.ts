@@ -188,7 +188,7 @@ describe('scopes of operations', () => {
     const { document: made, carried } = toOas(
       classicOAuth(
         { scopes: { read: 'r', write: '' }, default_scopes: [['read'], ['write']] },
-        { version_data: { not_versioned: true, versions: { Default: { name: 'Default', extended_paths: lists } } } },
+        { version_data: { not_versioned: true, versions: { Default: { name: 'Default', use_extended_paths: true, extended_paths: lists } } } },
       ),
     )
     assert.deepEqual(carried, [])
@@ -357,7 +357,7 @@ describe('refused definitions name the place', () => {
         {
           version_data: {
             not_versioned: true,
-            versions: { v: { extended_paths: { oauth_scopes: [{ path: '/a', method: 'GET', scopes: [['x']] }] } } },
+            versions: { v: { use_extended_paths: true, extended_paths: { oauth_scopes: [{ path: '/a', method: 'GET', scopes: [['x']] }] } } },
           },
         },
       ),

@@ -116,7 +116,7 @@ const CLASSIC: readonly [name: string, members: JsonObject, expected: Partial<Ap
     },
   ],
   [
-    'rules of its only version',
+    'rules of an API without versions: the end and the target of a version do not count',
     main({
       expires: '2031-01-01 00:00',
       override_target: 'http://else/',
@@ -131,8 +131,6 @@ const CLASSIC: readonly [name: string, members: JsonObject, expected: Partial<Ap
       ignoreCase: true,
       rules: {
         ...NO_RULES,
-        expiresAt: Date.UTC(2031, 0, 1),
-        overrideTarget: 'http://else/',
         requestHeaders: { remove: ['X-B'], add: [['X-A', '1']] },
         sizeLimitBytes: 100,
       },
@@ -141,9 +139,10 @@ const CLASSIC: readonly [name: string, members: JsonObject, expected: Partial<Ap
   [
     'lists of operations, joined by path and method',
     main({
+      use_extended_paths: true,
       extended_paths: {
         white_list: [
-          { path: '/a', method: 'get' },
+          { path: '/a', method: 'GET' },
           { path: 'b/{id}', method_actions: { POST: { action: 'no_action' } } },
         ],
         black_list: [
@@ -178,7 +177,7 @@ const CLASSIC: readonly [name: string, members: JsonObject, expected: Partial<Ap
             track: true,
           },
           { ...OPERATION, method: 'POST', path: '/b/{id}', allow: true },
-          { ...OPERATION, method: '', path: '/c', ignoreCase: true, block: true },
+          { ...OPERATION, method: '(none)', path: '/c', ignoreCase: true, block: true },
           { ...OPERATION, method: 'GET', path: '/d', doNotTrack: true },
         ],
       },

@@ -308,6 +308,7 @@ describe('operations with twins', () => {
       test(`${list} is ${section} (${Object.keys(held)}), ${enabled ? 'on' : 'off'}`, () => {
         const definition = empty()
         const listed = { path: '/a/{id}', method: 'GET', ...(enabled ? {} : { disabled: true }), ...entry }
+        putAt(definition, [...MAIN, 'use_extended_paths'], true)
         putAt(definition, [...MAIN, 'extended_paths'], { [list]: [listed] })
         const { document } = toOas(definition)
         const id = String(getAt(document, ['paths', '/a/{id}', 'get', 'operationId']))

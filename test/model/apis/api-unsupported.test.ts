@@ -72,7 +72,10 @@ function build(path: readonly string[], value: Json, format: 'classic' | 'oas'):
       if (isObject(entry) && before === 'add') entry.name = 'X-A'
       if (isObject(entry) && CHECKS.has(before)) entry.url = '/'
       holder.push(entry)
-    } else (holder as JsonObject)[own] = next
+    } else {
+      ;(holder as JsonObject)[own] = next
+      if (own === 'extended_paths') (holder as JsonObject).use_extended_paths = true
+    }
     holder = next
   })
   return [root, toWords(names)]

@@ -70,7 +70,7 @@ export interface GateOptions {
 /** Forwards an exchange unchanged, and tells the upstream in `X-Seen-Host` which host the wire understood. */
 export function forward(x: WireExchange, upstream: Upstream): void {
   x.request.dropKnown(FIELD.host)
-  const target = x.hasQuery ? `${x.path}?${x.query}` : x.path
+  const target = x.hasQuery ? `${x.path}?${x.sentQuery}` : x.path
   const host = x.authority === '' ? 'none' : x.authority
   x.forward(
     upstream,

@@ -111,13 +111,20 @@ export function understand(
   const whole = rest === '*' || (rest === '' && method === 'OPTIONS')
   return {
     path: whole ? '*' : normal(rawPath),
-    query: mark < 0 ? '' : rest.slice(mark + 1),
+    // A lone `%` and bytes beyond ASCII are read as if they had been escaped.
+    query:
+      mark < 0
+        ? ''
+        : rest
+            .slice(mark + 1)
+            .replace(/%(?![0-9a-f]{2})|[^\0-\x7f]/gi, (byte) => `%${byte.charCodeAt(0).toString(16).toUpperCase()}`),
     host: authority.replace(/:\d*$/, '').toLowerCase(),
   }
 }
 
 function normal(path: string): string {
-  let text = path.replace(/%[0-9a-fA-F]{2}/g, (code) => {
+  const escaped = path.replace(/[^!-~]|[[\]{}|^`\\]/g, (byte) => `%${byte.charCodeAt(0).toString(16).toUpperCase()}`)
+  let text = escaped.replace(/%[0-9a-fA-F]{2}/g, (code) => {
     const decoded = String.fromCharCode(Number.parseInt(code.slice(1), 16))
     return /[A-Za-z0-9\-._~!$&'()*+,;=:@]/.test(decoded) ? decoded : code.toUpperCase()
   })

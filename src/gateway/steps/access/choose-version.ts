@@ -42,9 +42,10 @@ export function chooseVersion(versioning: Versioning, main: Chain, inline: Reado
   const asked = (x: Exchange): string | undefined => {
     if (versioning.location === 'header') return x.request.singleOfSpellings(header)
     if (versioning.location === 'query') return x.hasQuery ? singleParameter(x.query, versioning.key) : ''
-    const segment = readablePath(firstSegment(x.rest))
-    return urlPattern === undefined || urlPattern.test(segment) ? segment : ''
+    return readablePath(firstSegment(x.rest))
   }
+  /** A segment that does not look like a version is none that is known. */
+  const fits = (name: string) => urlPattern === undefined || versioning.location !== 'url' || urlPattern.test(name)
 
   const refuse = (x: Exchange, refusal: Fault): StepOutcome | Promise<StepOutcome> => ownCors?.(x) ?? refusal
 
@@ -73,7 +74,7 @@ export function chooseVersion(versioning: Versioning, main: Chain, inline: Reado
       const chain = chainOf(x, versioning.default)
       return chain === undefined ? refuse(x, UNKNOWN) : lead(x, chain)
     }
-    const chain = chainOf(x, name)
+    const chain = fits(name) ? chainOf(x, name) : undefined
     if (chain !== undefined) {
       take(x, versioning, header)
       return lead(x, chain)

@@ -7,12 +7,8 @@ import { preferredType } from '../../server/preferred-type.ts'
 const NO_EXAMPLE = prebuilt('mock_missing')
 const NO_TYPE = prebuilt('mock_not_acceptable')
 
-/** Headers by which a caller picks one of several examples; `Accept` picks its media type. */
-const CODE_HEADER = 'x-svc-accept-example-code'
-const NAME_HEADER = 'x-svc-accept-example-name'
-
-/** Answers operations that have a mock in the upstream's place. */
-export function answerMock(rules: readonly (MockRule | undefined)[]): Step | undefined {
+/** Answers operations that have a mock in the upstream's place. `words` are `svc` and the aliases of this installation. */
+export function answerMock(rules: readonly (MockRule | undefined)[], words: readonly string[]): Step | undefined {
   const mocks = rules.filter((rule) => rule !== undefined)
   if (mocks.length === 0) return undefined
   // Rendered once: a mock answers as fast as anything can.
@@ -24,7 +20,7 @@ export function answerMock(rules: readonly (MockRule | undefined)[]): Step | und
   return function answerMock(x) {
     const mock = x.operation?.mock
     if (mock === undefined) return undefined
-    const answer = mock.fixed ?? choose(x, mock)
+    const answer = mock.fixed ?? choose(x, mock, (part) => askedFor(x, part, words))
     return 'body' in answer ? replies.get(answer)! : answer
   }
 }
@@ -37,13 +33,26 @@ function statusOf(text: string): number {
   return /^\d{3}$/.test(text) ? Number(text) : 0
 }
 
+/** What a caller picks one of several examples by; `Accept` picks its media type. */
+function askedFor(x: Exchange, part: 'code' | 'name', words: readonly string[]): string | undefined {
+  for (const word of words) {
+    const asked = x.request.get(`x-${word}-accept-example-${part}`)
+    if (asked !== undefined) return asked
+  }
+  return undefined
+}
+
 /** The example that the caller asks for, else the one that the definition prefers, else the first. */
-function choose(x: Exchange, mock: Exclude<MockRule, { fixed: MockAnswer }>): MockExample | Fault {
-  const asked = x.request.get(CODE_HEADER)
+function choose(
+  x: Exchange,
+  mock: Exclude<MockRule, { fixed: MockAnswer }>,
+  askedOf: (part: 'code' | 'name') => string | undefined,
+): MockExample | Fault {
+  const asked = askedOf('code')
   const status = asked === undefined ? mock.status || mock.examples[0]!.status : statusOf(asked)
   const ofStatus = mock.examples.filter((example) => example.status === status)
   if (ofStatus.length === 0) return NO_EXAMPLE
-  const name = x.request.get(NAME_HEADER) ?? mock.name
+  const name = askedOf('name') ?? mock.name
   const named = name === '' ? ofStatus : ofStatus.filter((example) => example.name === name)
   if (named.length === 0) return NO_EXAMPLE
   const types = [...new Set(named.map((example) => example.mediaType))]

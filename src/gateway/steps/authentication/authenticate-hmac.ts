@@ -126,7 +126,7 @@ function baseOf(x: Exchange, signature: MessageSignature): string | undefined {
     method: x.method,
     authority: x.authority.toLowerCase().replace(x.secure ? /:443$/ : /:80$/, ''),
     path: x.sentPath,
-    query: x.hasQuery ? `?${x.query}` : '',
+    query: x.hasQuery ? `?${x.sentQuery}` : '',
     field: (name) => x.request.all(name),
   })
 }
@@ -177,7 +177,7 @@ function signedText(x: Exchange, fields: readonly string[]): string | undefined 
   const lines: string[] = []
   for (const name of fields) {
     if (name === '(request-target)') {
-      lines.push(`${name}: ${x.method.toLowerCase()} ${x.sentPath}${x.hasQuery ? `?${x.query}` : ''}`)
+      lines.push(`${name}: ${x.method.toLowerCase()} ${x.sentPath}${x.hasQuery ? `?${x.sentQuery}` : ''}`)
       continue
     }
     const values = x.request.all(name)

@@ -28,15 +28,16 @@ export function requestHead(x: Exchange, target: Target, method: string, preserv
 }
 
 /** The path that a target is asked for. Who resolves one that begins with two slashes would take what follows for a host. */
-export function targetPath(x: Exchange, { basePath }: Target): string {
+export function targetPath(x: Exchange, { basePath, emptyPath }: Target): string {
+  if (x.forwardPath === '' || x.forwardPath === '/') return emptyPath
   const path = basePath + x.forwardPath
-  if (path === '') return '/'
   // Looks at a part: to look at the whole would make V8 glue it together twice.
   return (basePath === '' ? path : basePath).startsWith('//') ? path.replace(/^\/+/, '/') : path
 }
 
 function queryOf(x: Exchange, target: Target): string {
-  if (target.query === '') return x.hasQuery && (x.forwardQuery !== '' || x.query === '') ? `?${x.forwardQuery}` : ''
+  if (target.query === '')
+    return x.hasQuery && (x.forwardQuery !== '' || x.sentQuery === '') ? `?${x.forwardQuery}` : ''
   return x.forwardQuery === '' ? `?${target.query}` : `?${target.query}&${x.forwardQuery}`
 }
 

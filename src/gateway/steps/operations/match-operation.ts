@@ -1,11 +1,13 @@
 import { Fault, prebuilt } from '../../../errors/fault.ts'
 import type { OperationRule, PathMatching } from '../../../model/apis/definition/api.ts'
 import type { BreakerRule } from '../../../model/apis/definition/upstream-resilience.ts'
+import { isEmptyRule, NO_CHECKS } from '../../../model/apis/read/read-rules.ts'
 import { makeLimit } from '../../../model/limits/limit.ts'
 import { compileRewrite } from '../../apis/compile-rewrite.ts'
 import { compileTransform } from '../../apis/compile-transform.ts'
-import { operationIndex } from '../../routing/operation-index.ts'
-import type { CompiledOperation, Step, Targets } from '../../server/exchange.ts'
+import { joined } from '../../routing/join-operations.ts'
+import { type IndexedRule, operationIndex } from '../../routing/operation-index.ts'
+import type { CompiledOperation, Exchange, Step, Targets } from '../../server/exchange.ts'
 import type { Breaker } from '../../upstream/breaker.ts'
 
 const FORBIDDEN = prebuilt('endpoint_forbidden')
@@ -29,23 +31,68 @@ export interface OperationParts {
 export function matchOperation(rules: readonly OperationRule[], parts: OperationParts): Step | undefined {
   if (rules.length === 0) return undefined
   const allowOnly = rules.some((rule) => rule.allow)
-  const find = operationIndex(
-    rules.map((rule) => ({ rule, operation: compileOperation(rule, parts) })),
-    parts.matching,
-  )
-
+  const compiled = rules.map((rule) => ({ rule, operation: compileOperation(rule, parts) }))
+  const find = parts.matching === 'contains' ? findContained(compiled) : findBelow(compiled, parts.matching)
+  // In lists an ignored path is served even if another entry blocks it.
+  const ignoredGoesFirst = parts.matching !== 'openapi'
   return function matchOperation(x) {
-    const operation = find(x.method, x.rest, x)
+    const operation = find(x)
     if (operation instanceof Fault) return operation
     x.operation = operation
-    if (operation?.block || (operation?.internal && x.hops === 0)) return FORBIDDEN
+    const ignored = ignoredGoesFirst && operation?.ignoreAuthentication === true
+    if ((operation?.block && !ignored) || (operation?.internal && x.hops === 0)) return FORBIDDEN
     if (allowOnly && !operation?.allow && !operation?.ignoreAuthentication) return FORBIDDEN
     if (operation?.ignoreAuthentication) x.skipAuthentication = true
     return undefined
   }
 }
 
+type Find = (x: Exchange) => CompiledOperation | Fault | undefined
+
+/** By the path below the listen path. */
+function findBelow(rules: readonly IndexedRule[], matching: PathMatching): Find {
+  const find = operationIndex(rules, matching)
+  return (x) => find(x.method, x.rest, x)
+}
+
+/**
+ * All rules whose path the whole path contains. Mocks and checks of requests are those of the one operation that OpenAPI finds: they
+ * speak of its description.
+ */
+function findContained(rules: readonly IndexedRule[]): Find {
+  const listed = rules.filter(({ rule }) => !isEmptyRule({ ...rule, mock: undefined, checks: NO_CHECKS }))
+  const contained = operationIndex(
+    listed.map(({ rule, operation }) => ({ rule, operation: { ...operation, mock: undefined, checks: [] } })),
+    'contains',
+  )
+  if (rules.every(({ rule: { mock, checks } }) => mock === undefined && checks.length === 0))
+    return (x) => contained(x.method, x.path, x)
+  const described = operationIndex(
+    rules.map(({ rule, operation: { name, mock, checks } }) => ({
+      rule,
+      operation: { ...NOTHING, name, mock, checks },
+    })),
+    'openapi',
+  )
+  return (x) => {
+    const own = described(x.method, x.rest, x)
+    if (own instanceof Fault) return own
+    const operation = contained(x.method, x.path, x)
+    if (own === undefined || operation instanceof Fault) return operation
+    return operation === undefined ? own : joined(own, operation)
+  }
+}
+
 const NO_RATES: CompiledOperation['rates'] = []
+
+/** An operation that nothing is said of. */
+const NOTHING: CompiledOperation = {
+  name: '',
+  ...{ allow: false, block: false, internal: false, ignoreAuthentication: false, track: false, doNotTrack: false },
+  ...{ sizeLimitBytes: 0, rates: NO_RATES, checks: [], toMethod: '', scopes: [undefined] },
+  ...{ requestHeaders: undefined, responseHeaders: undefined, targets: undefined, breaker: undefined, mock: undefined },
+  ...{ requestBody: undefined, answerBody: undefined, rewrite: undefined, cache: undefined },
+}
 
 function compileOperation(rule: OperationRule, parts: OperationParts): CompiledOperation {
   const { apiId, version, openTargets, openOrigin } = parts

@@ -52,7 +52,7 @@ interface Match {
 /** In the path as it is, and with its encoded slashes decoded. */
 function matchesOf(x: Exchange, { matcher }: CompiledRewrite): Match[] {
   const query = x.hasQuery ? `?${x.forwardQuery}` : ''
-  const own = x.rest === '' ? '/' : x.rest
+  const own = (x.chain!.api.pathMatching === 'openapi' ? x.rest : x.path) || '/'
   const paths = holdsEncodedSlash(own) ? [own, ...otherReadings(readablePath(own)).map(encodedPath)] : [own]
   return paths.flatMap((path) => {
     const found = matcher.exec(path + query, x)
@@ -91,15 +91,19 @@ function holds(x: Exchange, { all, rules }: CompiledTrigger, searched: Searched,
   finds.clear()
   for (const rule of rules) {
     const found = isFound(x, rule, searched, finds)
-    if (found === rule.negate && all) return false
-    if (found !== rule.negate && !all) return true
+    const met = found !== undefined && found !== rule.negate
+    if (!met && all) return false
+    if (met && !all) return true
   }
   return all
 }
 
-function isFound(x: Exchange, rule: CompiledTriggerRule, searched: Searched, finds: Finds): boolean {
+/** undefined where the request has no such value: then the rule does not hold, negated or not. */
+function isFound(x: Exchange, rule: CompiledTriggerRule, searched: Searched, finds: Finds): boolean | undefined {
+  const values = valuesOf(x, rule, searched)
+  if (values.length === 0) return undefined
   let found = false
-  valuesOf(x, rule, searched).forEach((value, index) => {
+  values.forEach((value, index) => {
     const match = rule.matcher.exec(value, x)
     if (match === null) return
     found = true

@@ -7,6 +7,7 @@ import type { Flaw } from '../definition/flaw.ts'
 import { flagOf, isEmpty, objectOf, objectsOf, textOf, textsOf } from '../definition/members.ts'
 import { member, type TreePath } from '../definition/tree.ts'
 import { ACCESS_TYPES, FLOWS, isScopeToken, RESPONSE_TYPES, scopesOfFlows } from '../read/oauth-members.ts'
+import { usesExtendedPaths } from '../read/read-rules.ts'
 
 /** Contradictions in the authorization server settings of a classic definition with the OAuth method. */
 export function classicOAuthFlaws(classic: JsonObject): Flaw[] {
@@ -22,7 +23,7 @@ export function classicOAuthFlaws(classic: JsonObject): Flaw[] {
   const versions = objectOf(objectOf(classic, 'version_data'), 'versions')
   for (const name of Object.keys(versions)) {
     const at = ['version_data', 'versions', name, 'extended_paths', 'oauth_scopes']
-    if (member(versions[name], 'use_extended_paths') === false) continue
+    if (!usesExtendedPaths(objectOf(versions, name))) continue
     objectsOf(objectOf(versions[name], 'extended_paths'), 'oauth_scopes').forEach((entry, index) => {
       if (!flagOf(entry, 'disabled')) flaws.push(...askedFlaws(entry.scopes, scopes, [...at, String(index), 'scopes']))
     })

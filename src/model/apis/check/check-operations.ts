@@ -12,6 +12,7 @@ import { member, type TreePath } from '../definition/tree.ts'
 import { bodyTransformFlaws } from '../read/read-body-transform.ts'
 import { answerHeaderFault } from '../read/read-mock.ts'
 import { readRewrite } from '../read/read-rewrite.ts'
+import { usesExtendedPaths } from '../read/read-rules.ts'
 import { breakerFlaws } from './check-upstream.ts'
 
 /** The errors of an entry of a list of `extended_paths`; paths start at the entry. */
@@ -47,7 +48,7 @@ export function classicOperationFlaws(classic: JsonObject): Flaw[] {
   const versions = objectOf(objectOf(classic, 'version_data'), 'versions')
   return Object.keys(versions).flatMap((name) => {
     const version = objectOf(versions, name)
-    if (version.use_extended_paths === false) return []
+    if (!usesExtendedPaths(version)) return []
     const lists = objectOf(version, 'extended_paths')
     return Object.entries(CHECKS).flatMap(([list, check]) =>
       objectsOf(lists, list).flatMap((entry, index) => {

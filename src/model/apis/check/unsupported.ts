@@ -341,7 +341,7 @@ function probeAt(
     return
   }
   // A version whose extended paths are switched off asks for none of them.
-  if (name === 'extended_paths' && member(value, 'use_extended_paths') === false) return
+  if (name === 'extended_paths' && member(value, 'use_extended_paths') !== true) return
   if (name !== '*') {
     probeAt(member(value, name), value, probe, depth + 1, [...path, name], found)
     return

@@ -4,6 +4,7 @@ import { EXTENSION, extensionOf } from '../definition/extension.ts'
 import { objectOf, textOf } from '../definition/members.ts'
 import { copyTree, member, pathOf, putAt, sameTree, setMember, type TreePath } from '../definition/tree.ts'
 import { hasInlineVersions, mainVersion } from '../read/read-classic.ts'
+import { usesExtendedPaths } from '../read/read-rules.ts'
 import { preservedMembersOf, preservedPointers, restorePreserved } from './conversion-remainder.ts'
 import { authToClassic, authToOas } from './convert-auth.ts'
 import { eventsToClassic, eventsToOas } from './convert-events.ts'
@@ -114,7 +115,7 @@ function coreToOas(classic: JsonObject, outside?: JsonObject): JsonObject {
   authToOas(classic, document, extension)
   eventsToOas(classic, extension)
   const version = versionOf(classic)
-  if (version !== undefined && version.use_extended_paths !== false) {
+  if (version !== undefined && usesExtendedPaths(version)) {
     operationsToOas(version, document, extension)
     scopesToOas(version, document, extension)
   }

@@ -92,6 +92,8 @@ export interface UpstreamRules {
   /** At least one; weights above 0. Absolute http or https URLs. */
   readonly targets: readonly { readonly url: string; readonly weight: number }[]
   readonly preserveHost: boolean
+  /** Present when a request without a path of its own gets the last slash of its target too. */
+  readonly keepsLastSlash?: true
   readonly insecure: boolean
   /** 0 = the gateway's default. */
   readonly timeoutMs: number

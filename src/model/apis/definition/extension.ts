@@ -12,7 +12,8 @@ export function extensionOf(document: JsonObject): JsonObject | undefined {
 }
 
 /**
- * Gives the extension our name where a document has it under a vendor's (`compat.vendor_aliases`).
+ * Gives the extension our name where a document has it under a vendor's (`compat.vendor_aliases`), and writes down what its absence
+ * means to that vendor: rules hold for every request whose path contains theirs.
  * Answers the word that the document used, so that answers can be written the same way (`restoreExtension`).
  * @throws Fault `definition_invalid` when a document has the extension under two names
  */
@@ -29,7 +30,16 @@ export function renameExtension(
       `${[EXTENSION, ...used.map((word) => `x-${word}-api-gateway`)].join(', ')}: only one may be there`,
     )
   }
-  return { document: renamed(document, `x-${alias}-api-gateway`, EXTENSION), alias }
+  return { document: withMatching(renamed(document, `x-${alias}-api-gateway`, EXTENSION)), alias }
+}
+
+/** The document with `server.pathMatching`, unless it says so itself. What is no object is left for the schema to refuse. */
+function withMatching(document: JsonObject): JsonObject {
+  const extension = extensionOf(document)
+  const server = extension === undefined ? undefined : (member(extension, 'server') ?? {})
+  if (server === undefined || server === null || !isObject(server) || member(server, 'pathMatching') !== undefined)
+    return document
+  return { ...document, [EXTENSION]: { ...extension, server: { ...server, pathMatching: 'contains' } } }
 }
 
 /** Gives the extension the vendor's name back; without an alias the document stays as it is. */

@@ -52,7 +52,12 @@ export function readClassic(classic: JsonObject, format: Api['format'], describe
     auth: readAuth(classic),
     oauth: methods.includes('use_oauth2') ? readOAuth(classic) : undefined,
     versioning: readVersioning(classic, matching, described, schemas),
-    rules: readRules(main === undefined ? {} : objectOf(versions, main), matching, described, schemas),
+    rules: readRules(
+      main === undefined ? {} : ownRules(classic, objectOf(versions, main)),
+      matching,
+      described,
+      schemas,
+    ),
     cors: readCors(objectOf(classic, 'CORS')),
     cache: readCache(classic),
     ip: readAddresses(classic),
@@ -69,6 +74,13 @@ export function readClassic(classic: JsonObject, format: Api['format'], describe
       ? undefined
       : { tagHeaders: textsOf(classic, 'tag_headers'), detailed: flagOf(classic, 'enable_detailed_recording') },
   }
+}
+
+/** What holds of the version of an API without versions: its end and its target are for those that have some. */
+function ownRules(classic: JsonObject, version: JsonObject): JsonObject {
+  if (!flagOf(objectOf(classic, 'version_data'), 'not_versioned')) return version
+  const { expires, override_target, ...rest } = version
+  return rest
 }
 
 /** Lists name whole paths, unless the definition says otherwise. */
@@ -132,10 +144,10 @@ function table<T>(from: JsonObject, read: (value: JsonObject[string]) => T): Rec
   return made
 }
 
-/** A list that holds something is enforced even where its own switch is off; only the common switch ends both. */
+/** A list that holds something is enforced even where its own switch is off; the common switch ends those that are not switched on. */
 function readAddresses(classic: JsonObject): Api['ip'] {
-  if (flagOf(classic, 'ip_access_control_disabled')) return undefined
-  const allow = textsOf(classic, 'allowed_ips')
-  const block = textsOf(classic, 'blacklisted_ips')
+  const all = !flagOf(classic, 'ip_access_control_disabled')
+  const allow = all || flagOf(classic, 'enable_ip_whitelisting') ? textsOf(classic, 'allowed_ips') : []
+  const block = all || flagOf(classic, 'enable_ip_blacklisting') ? textsOf(classic, 'blacklisted_ips') : []
   return allow.length === 0 && block.length === 0 ? undefined : { allow, block }
 }

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../json/json.ts'
+import { isObject, type JsonObject } from '../../json/json.ts'
 import type { Millis } from '../../time/clock.ts'
 import type { HeaderTransform, OperationRule, PathMatching, Rules } from '../definition/api.ts'
 import { flagOf, numberOf, objectOf, objectsOf, textOf, textsOf } from '../definition/members.ts'
@@ -93,7 +93,7 @@ const LISTS: Readonly<Record<string, (rule: Draft, entry: JsonObject, from: Sour
   },
 }
 
-const NO_CHECKS: readonly RequestCheck[] = []
+export const NO_CHECKS: readonly RequestCheck[] = []
 
 const OLD_LISTS = ['white_list', 'black_list', 'ignored'] as const
 
@@ -135,10 +135,12 @@ export function readRate(limit: JsonObject): OperationRule['rateLimit'] {
   return { rate, perMs }
 }
 
-/**
- * Rules by path and method, each once. `extended_paths` counts unless it is switched off in so many words:
- * a block list that is written down must not be passed over because the switch was forgotten.
- */
+/** True when the lists of `extended_paths` count; without the switch those of `paths` do. */
+export function usesExtendedPaths(version: JsonObject): boolean {
+  return flagOf(version, 'use_extended_paths')
+}
+
+/** Rules by path and method, each once. */
 function readOperations(
   version: JsonObject,
   matching: PathMatching,
@@ -155,7 +157,7 @@ function readOperations(
     drafts.set(key, fresh)
     return fresh
   }
-  if (version.use_extended_paths === false) {
+  if (!usesExtendedPaths(version)) {
     const paths = objectOf(version, 'paths')
     for (const list of OLD_LISTS) {
       for (const path of textsOf(paths, list))
@@ -169,11 +171,12 @@ function readOperations(
       if (flagOf(entry, 'disabled')) continue
       const fold = foldAll || flagOf(entry, 'ignore_case')
       const from = { described, schemas, at: ['extended_paths', list, String(index)] }
-      for (const method of methodsOf(entry)) apply(draftOf(method, rooted(textOf(entry, 'path')), fold), entry, from)
+      for (const method of methodsOf(list, entry))
+        apply(draftOf(method, rooted(textOf(entry, 'path')), fold), entry, from)
     }
   }
   for (const path of plainCachePaths(lists)) draftOf('', rooted(path), foldAll).cache ??= readOperationCache({})
-  if (matching === 'openapi' && drafts.size > 0) {
+  if ((matching === 'openapi' || matching === 'contains') && drafts.size > 0) {
     const known = new Set([...drafts.values()].map(({ method, path }) => `${method} ${path}`))
     for (const { method, path } of described.list()) if (!known.has(`${method} ${path}`)) draftOf(method, path, foldAll)
   }
@@ -191,12 +194,20 @@ function keyOf(method: string, path: string, ignoreCase: boolean): string {
   return `${ignoreCase ? 'i' : 'c'} ${method} ${path}`
 }
 
-/** The entry's method; older definitions name it as a key of `method_actions`. */
-function methodsOf(entry: JsonObject): string[] {
-  const method = textOf(entry, 'method').toUpperCase()
-  if (method !== '') return [method]
-  const named = Object.keys(objectOf(entry, 'method_actions')).map((name) => name.toUpperCase())
-  return named.length > 0 ? named : ['']
+/** Lists whose entries may have `method_actions` by method, which then count alone. */
+const BY_ACTION: ReadonlySet<string> = new Set<string>(OLD_LISTS)
+/** In place of a method, where an entry names none: no request has it. */
+const NO_METHOD = '(none)'
+
+/**
+ * The methods that an entry of a list speaks of, in its own letter case, which must be that of the request. An entry that never holds
+ * counts all the same: where any path is allowed, every other is refused.
+ */
+export function methodsOf(list: string, entry: JsonObject): string[] {
+  const actions = BY_ACTION.has(list) ? member(entry, 'method_actions') : undefined
+  const named = isObject(actions ?? null) ? Object.keys(actions as JsonObject) : [textOf(entry, 'method')]
+  const methods = named.filter((name) => name !== '')
+  return methods.length > 0 ? methods : [NO_METHOD]
 }
 
 function rooted(path: string): string {

@@ -26,6 +26,7 @@ export function readUpstream(classic: JsonObject): UpstreamRules {
   return {
     targets: readTargets(proxy),
     preserveHost: flagOf(proxy, 'preserve_host_header'),
+    ...(flagOf(proxy, 'disable_strip_slash') && { keepsLastSlash: true }),
     insecure: flagOf(objectOf(proxy, 'transport'), 'ssl_insecure_skip_verify'),
     timeoutMs: 0,
     ...(health && { health }),

@@ -1,0 +1,44 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { DIFFERENCES } from '../worlds/incumbent/differences.ts'
+import { classicSetUps, openapiSetUp } from '../worlds/incumbent/recordings.ts'
+import { agrees, type Replayed, replay } from '../worlds/incumbent/replay.ts'
+
+const DEEP = process.env.GATEHOUSE_DEEP === '1'
+/** All requests of one of so many APIs: some build on those before them (limits, caches). */
+const EVERY = DEEP ? 1 : 10
+
+const show = ({ recording, here, refused }: Replayed) =>
+  JSON.stringify(
+    { api: recording.api, request: recording.requests.at(-1), there: recording.there, here, refused },
+    null,
+    1,
+  )
+
+test('recorded requests are answered as the incumbent answered them, or differ for a reason that is listed', async (t) => {
+  const setUps = [...classicSetUps(), openapiSetUp()]
+  const apis = [...new Set(setUps.flatMap(({ recordings }) => recordings.map(({ api }) => api)))]
+  const chosen = new Set(apis.filter((_, at) => at % EVERY === 0))
+  const met = new Map<string, number>()
+  const unlisted: Replayed[] = []
+  let all = 0
+  for (const setUp of setUps) {
+    for (const replayed of await replay(setUp, ({ api }) => chosen.has(api))) {
+      all++
+      if (agrees(replayed)) continue
+      const row = DIFFERENCES.find((difference) => difference.met(replayed))
+      if (row === undefined) unlisted.push(replayed)
+      else met.set(row.name, (met.get(row.name) ?? 0) + 1)
+    }
+  }
+  const differing = [...met.values()].reduce((sum, count) => sum + count, 0)
+  t.diagnostic(`${all} requests, ${all - differing - unlisted.length} alike, ${differing} differ as listed`)
+  for (const [name, count] of met) t.diagnostic(`${count} ${name}`)
+  assert.deepEqual(unlisted.map(show), [])
+  if (!DEEP) return
+  assert.deepEqual(
+    DIFFERENCES.map(({ name }) => name).filter((name) => !met.has(name)),
+    [],
+    'a row that no recording meets',
+  )
+})

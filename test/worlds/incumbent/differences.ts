@@ -1,0 +1,288 @@
+import { getAt } from '../../../src/model/apis/definition/tree.ts'
+import type { JsonObject } from '../../../src/model/json/json.ts'
+import type { Replayed } from './replay.ts'
+
+/** One thing in which the gateway differs from the incumbent: the rows of docs/generated/differences.md. */
+export interface Difference {
+  readonly name: string
+  readonly there: string
+  readonly here: string
+  /** Why it stays, or what is to come. */
+  readonly why: string
+  /** True = to be served as there. */
+  readonly open?: true
+  /** True for a recorded request that differs for this reason. */
+  readonly met: (replayed: Replayed) => boolean
+}
+
+const requestOf = ({ recording }: Replayed) => recording.requests.at(-1)!
+const methodOf = (replayed: Replayed) => requestOf(replayed).split(' ', 1)[0]!
+const targetOf = (replayed: Replayed) =>
+  requestOf(replayed)
+    .split('\r\n', 1)[0]!
+    .replace(/^\S+ /, '')
+    .replace(/ HTTP\/1\.\d$/, '')
+const pathOf = (replayed: Replayed) => targetOf(replayed).replace(/\?.*$/s, '')
+const fieldOf = (replayed: Replayed, name: string) =>
+  new RegExp(`\r\n${name}: *([^\r]*)`, 'i').exec(requestOf(replayed).split('\r\n\r\n', 1)[0]!)?.[1]
+const extensionOf = ({ definition }: Replayed) => (definition['x-inc-api-gateway'] ?? {}) as JsonObject
+const classicOf = (replayed: Replayed, path: string) => getAt(replayed.definition, path.split('.'))
+const listenPathOf = (replayed: Replayed) =>
+  String(
+    getAt(replayed.definition, ['proxy', 'listen_path']) ??
+      getAt(extensionOf(replayed), ['server', 'listenPath', 'value']) ??
+      '',
+  )
+const statusThere = ({ recording }: Replayed) => recording.there[0]!.status
+const reached = ({ here }: Replayed) => here.received.length > 0
+const reachedThere = ({ recording }: Replayed) => recording.there[0]!.received.length > 0
+const listsOf = (replayed: Replayed) => JSON.stringify(classicOf(replayed, 'version_data.versions') ?? {})
+const operationsOf = (replayed: Replayed) =>
+  JSON.stringify(getAt(extensionOf(replayed), ['middleware', 'operations']) ?? {})
+const hasTemplate = (replayed: Replayed) =>
+  /"transform(?:_response)?":|"transform(?:Request|Response)Body":/.test(listsOf(replayed) + operationsOf(replayed))
+const isValidated = (replayed: Replayed) => operationsOf(replayed).includes('"validateRequest"')
+const isCached = (replayed: Replayed) =>
+  classicOf(replayed, 'cache_options.enable_cache') === true ||
+  JSON.stringify(extensionOf(replayed)).includes('"cache":{"enabled":true')
+
+/** In the order in which they are looked for. */
+export const DIFFERENCES: readonly Difference[] = [
+  {
+    name: 'Definitions refused at save',
+    there: 'taken, and served in part or not at all',
+    here: 'refused with the place and the reason: features that the gateway does not serve, expressions with lookaround, rewrites that leave the root',
+    why: 'what a definition asks for is served or refused, never dropped',
+    met: ({ refused, here }) => refused !== undefined && here.status >= 400,
+  },
+  {
+    name: 'Paths with `//` and dot segments',
+    there: 'redirected (301) to the clean path',
+    here: 'served: rules see the clean path, upstreams get doubled slashes as they were sent',
+    why: 'a redirect turns a POST into a GET',
+    met: (replayed) => statusThere(replayed) === 301 && /\/\/|\/\.{1,2}(?:\/|$)|%2f/i.test(pathOf(replayed)),
+  },
+  {
+    name: 'A listen path without its last slash',
+    there: 'not found for `/a` where the listen path is `/a/`',
+    here: 'served: a last slash of a listen path makes no difference',
+    why: 'callers leave it out',
+    met: (replayed) => {
+      const pattern = listenPathOf(replayed)
+        .replace(/\/$/, '')
+        .replace(/\{[^}]*\}/g, '[^/]+')
+      return new RegExp(`^${pattern}$`).test(pathOf(replayed))
+    },
+  },
+  {
+    name: 'Listen paths end at a slash',
+    there: '`/a` also serves `/ab`, and a placeholder takes more than a segment',
+    here: 'not found: a listen path is a number of whole segments',
+    why: 'two APIs must not share paths by accident',
+    met: (replayed) =>
+      replayed.here.status === 404 &&
+      reachedThere(replayed) &&
+      replayed.refused === undefined &&
+      classicOf(replayed, 'active') !== false,
+  },
+  {
+    name: 'Escapes in the listen path',
+    there: 'compared as they are sent, so that `/%61` misses the API at `/a`',
+    here: 'compared decoded',
+    why: 'one path must not have two owners',
+    met: (replayed) => pathOf(replayed).includes('%69nner'),
+  },
+  {
+    name: 'Hosts are compared without letter case and last dot',
+    there: 'by their bytes',
+    here: 'as RFC 9110 section 4.2.3 says',
+    why: 'browsers and DNS do so',
+    met: (replayed) => /[A-Z]|\.(?::\d+)?$/.test(fieldOf(replayed, 'Host') ?? '') || replayed.recording.api === 'dom',
+  },
+  {
+    name: 'Host fields that are none',
+    there: 'taken',
+    here: 'refused (400)',
+    why: 'RFC 9112 section 3.2',
+    met: ({ here }) => here.status === 400 && here.body.includes('malformed Host'),
+  },
+  {
+    name: 'Encoded slashes and backslashes in a path',
+    there: 'taken',
+    here: 'refused (400), unless the API has `allowEncodedSlashes`',
+    why: 'upstreams that decode them would see a path that no rule saw',
+    met: ({ here }) => here.status === 400 && here.body.includes('encoded slash'),
+  },
+  {
+    name: 'Bytes that no URL holds',
+    there: '`"`, `<`, `>`, `#` and an encoded NUL are taken',
+    here: 'refused (400)',
+    why: 'no client that serialises URLs sends them',
+    met: (replayed) => replayed.here.status === 400 && /["<>#]|%00/.test(targetOf(replayed)),
+  },
+  {
+    name: "`!`, `'`, `(`, `)` and `*` in a path",
+    there: 'forwarded as escapes',
+    here: 'forwarded as sent',
+    why: 'the two are equivalent, and signatures of callers hold',
+    met: (replayed) => /[!'()*]/.test(pathOf(replayed)) && reached(replayed),
+  },
+  {
+    name: 'Methods in another letter case, and CONNECT',
+    there: 'forwarded',
+    here: 'refused (400, 501)',
+    why: 'an upstream that ignores case would take `get` past the rules for GET',
+    met: (replayed) => replayed.here.received.length === 0 && /^(?:get|CONNECT)$/.test(methodOf(replayed)),
+  },
+  {
+    name: 'Expect',
+    there: 'forwarded',
+    here: 'answered by the gateway, which forwards the body at once',
+    why: 'it is for the next hop (RFC 9110 section 10.1.1)',
+    met: (replayed) => fieldOf(replayed, 'Expect') !== undefined,
+  },
+  {
+    name: 'Upstreams that fail',
+    there: '500',
+    here: '502; 500 with `compat.legacy_statuses`',
+    why: 'RFC 9110 section 15.6.3',
+    met: (replayed) => statusThere(replayed) === 500 && replayed.here.status === 502 && reachedThere(replayed),
+  },
+  {
+    name: 'HEAD',
+    there: 'not met by rules for GET, and not answered from the cache',
+    here: 'judged by the rules for GET, answered from what GET stored',
+    why: 'a rule for GET must not be passed by HEAD',
+    met: (replayed) => methodOf(replayed) === 'HEAD',
+  },
+  {
+    name: 'Mocks behind authentication',
+    there: 'a mock, and a path whose action is `reply`, answers without a credential',
+    here: 'the credential is checked first, but for paths in `ignored`',
+    why: 'what a definition closes stays closed',
+    met: (replayed) => replayed.here.status === 401 && !reachedThere(replayed) && statusThere(replayed) === 200,
+  },
+  {
+    name: 'A reply with status 0',
+    there: 'closes the connection without an answer',
+    here: 'is a reply with 200',
+    why: 'nobody means it so',
+    met: (replayed) => statusThere(replayed) === 0,
+  },
+  {
+    name: 'Size limits for requests without Content-Length',
+    there: 'refused (411)',
+    here: 'counted while the body comes',
+    why: 'chunked bodies are HTTP/1.1',
+    met: (replayed) => statusThere(replayed) === 411,
+  },
+  {
+    name: 'A version that is named twice',
+    there: 'the first is taken',
+    here: 'refused (400)',
+    why: 'the upstream may take the other',
+    met: ({ here }) => here.status === 400 && here.body.includes('more than once'),
+  },
+  {
+    name: 'A version in the path with nothing behind it',
+    there: 'is not stripped (`/v2` goes on as `/v2`)',
+    here: 'is stripped, as it is in `/v2/`',
+    why: 'the two are one path to every rule',
+    met: (replayed) => classicOf(replayed, 'definition.location') === 'url' && /\/v2$/.test(pathOf(replayed)),
+  },
+  {
+    name: 'Fields that are empty, or become so',
+    there: 'an empty version field, and a Cookie field whose only cookie was the credential, go on empty',
+    here: 'are removed',
+    why: 'an empty field says nothing',
+    met: (replayed) =>
+      fieldOf(replayed, 'X-Api-Version') === '' ||
+      replayed.recording.there[0]!.received.some(({ fields }) => fields.includes('cookie: ')),
+  },
+  {
+    name: 'Versions that expire `never`',
+    there: 'are expired, as with any date that cannot be read',
+    here: 'do not expire; other dates that cannot be read are refused at save',
+    why: 'the word says so',
+    met: (replayed) => listsOf(replayed).includes('"expires":"never"') && statusThere(replayed) === 403,
+  },
+  {
+    name: 'Addresses of clients',
+    there: '`X-Forwarded-For` and `X-Real-IP` of anybody count',
+    here: 'only those of `gateway.trusted_proxies`',
+    why: 'otherwise callers choose their address',
+    met: (replayed) =>
+      fieldOf(replayed, 'X-Forwarded-For') !== undefined || fieldOf(replayed, 'X-Real-IP') !== undefined,
+  },
+  {
+    name: 'OPTIONS that is no preflight',
+    there: 'answered by the gateway where CORS is on',
+    here: 'forwarded: a preflight has Origin and Access-Control-Request-Method',
+    why: 'the Fetch standard',
+    met: (replayed) =>
+      methodOf(replayed) === 'OPTIONS' && fieldOf(replayed, 'Access-Control-Request-Method') === undefined,
+  },
+  {
+    name: 'Turn of load balancing',
+    there: 'targets in their order; a list that is empty is answered 503',
+    here: 'weights are spread evenly; without a list the target URL serves',
+    why: 'bursts of a heavy target are avoided',
+    met: (replayed) => classicOf(replayed, 'proxy.enable_load_balancing') === true,
+  },
+  {
+    name: 'APIs that are not active',
+    there: 'created through the gateway they are served',
+    here: 'are not served',
+    why: 'the switch says so',
+    met: (replayed) => classicOf(replayed, 'active') === false,
+  },
+  {
+    name: 'Letter case of the listen path',
+    there: '`ignoreCase` is for paths below it',
+    here: 'is for the whole path',
+    why: 'one rule for one path',
+    met: (replayed) => getAt(extensionOf(replayed), ['middleware', 'global', 'ignoreCase', 'enabled']) === true,
+  },
+  {
+    name: 'Escapes in what a rewrite takes',
+    there: 'stay escapes (`%26`)',
+    here: 'characters that a path can hold bare are bare',
+    why: 'patterns are to see one spelling',
+    open: true,
+    met: (replayed) => /%26/.test(pathOf(replayed)),
+  },
+  {
+    name: 'Body templates',
+    there:
+      'text of any kind: values as they are, `<no value>` for what is missing, what is no JSON is taken for nothing',
+    here: 'give JSON, in which values are escaped; a body that is no JSON is refused (400, answers 502), a result that is none is a 500',
+    why: 'text, forms and XML are to come; values stay escaped within JSON, so that no caller writes its structure',
+    open: true,
+    met: hasTemplate,
+  },
+  {
+    name: 'Answers from the cache',
+    there: 'ignores `Cache-Control` and `Authorization`, keeps nothing without response codes in OpenAPI definitions',
+    here: 'as RFC 9111 says: nothing that is `no-store`, nothing for requests with a credential unless the answer allows it',
+    why: 'answers for one caller must not reach another',
+    met: isCached,
+  },
+  {
+    name: 'Examples that a mock is asked for',
+    there:
+      'picked by a media type without regard to weights; a text is answered with its quotes; without one an example is made up from the schema',
+    here: 'negotiated as RFC 9110 section 12.5.1 says; a text example is the text; operations without an example have no mock',
+    why: 'made-up values are to come',
+    open: true,
+    met: (replayed) => /"mockResponse"/.test(operationsOf(replayed)) && !reached(replayed),
+  },
+  {
+    name: 'Checks of parameters and bodies',
+    there:
+      '`1` and `TRUE` are booleans, `uri` and `email` are not checked, the first of several values counts, empty values pass, bytes behind a JSON body are ignored, defaults are filled in',
+    here: 'JSON Schema with its formats; several values for one are refused; what was sent is forwarded as it was sent; paths are compared decoded',
+    why: 'defaults are to come',
+    open: true,
+    met: isValidated,
+  },
+]
