@@ -49,7 +49,7 @@ ${lines}
 ${renderChart('gatehouse', {}, 'kubectl')}`
 }
 
-/** What the replay of recorded requests accepts (`test/incumbent`). */
+/** The differences that the replay of recorded requests accepts (`test/incumbent`). */
 function differencesPage(): string {
   const section = (open: boolean) =>
     DIFFERENCES.filter((row) => (row.open ?? false) === open)

@@ -4,7 +4,8 @@ import { Matcher } from '../../model/patterns/matcher.ts'
 import { normalisedExpression } from '../../model/patterns/pattern.ts'
 import { normalisedRewrite } from '../../model/patterns/rewrite-pattern.ts'
 import { readRewriteTarget } from '../../model/patterns/rewrite-target.ts'
-import type { CompiledRewrite, CompiledTarget, CompiledTrigger, Targets } from '../server/exchange.ts'
+import type { CompiledRewrite, CompiledTarget, CompiledTrigger } from '../server/exchange.ts'
+import type { Targets } from '../upstream/target.ts'
 
 /**
  * Prepares a rewrite; `openOrigin` opens an origin that it names.

@@ -20,13 +20,12 @@ import {
   type Snapshot,
   type Step,
   type StepOutcome,
-  type Target,
-  type Targets,
 } from '../server/exchange.ts'
 import { enter } from '../server/server.ts'
 import { targetPath } from '../steps/forward/forward.ts'
 import { limitsOf, organisationOf } from '../steps/limits/take-permits.ts'
 import { InternalRedirect } from '../steps/transforms/redirect-internally.ts'
+import type { Target, Targets } from '../upstream/target.ts'
 
 /** The request that is asked about. */
 export interface ExplainRequest {

@@ -10,7 +10,6 @@ import type { Matcher } from '../../model/patterns/matcher.ts'
 import type { RewritePiece } from '../../model/patterns/rewrite-target.ts'
 import type { SessionGrant } from '../../model/sessions/grant.ts'
 import type { Policy } from '../../model/sessions/session.ts'
-import type { Upstream } from '../../wire/connect/upstream.ts'
 import { type BodyConsumer, WireExchange } from '../../wire/http1/exchange.ts'
 import type { RepeatedAnswer } from '../../wire/http1/repeated-answer.ts'
 import type { ChainCache } from '../cache/chain-cache.ts'
@@ -24,7 +23,7 @@ import type { RecordPlan } from '../record/record-plan.ts'
 import { nextRequestId } from '../record/request-id.ts'
 import type { ApiTags, SessionTags } from '../record/tags.ts'
 import type { Breaker } from '../upstream/breaker.ts'
-import type { TargetHealth } from '../upstream/target-health.ts'
+import type { Target, Targets } from '../upstream/target.ts'
 
 // The types of a request's way refer to each other, so they are in one file; the code that creates them is not.
 
@@ -161,35 +160,6 @@ export interface ServedApi {
   /** The chain of the API itself, entered without choosing a version (by another API whose version it is). */
   readonly main: Chain
   readonly all: readonly Chain[]
-}
-
-/** One place that requests of an API are handed to: an origin, and the path under which it lives there. */
-export interface Target {
-  readonly upstream: Upstream
-  /** Value of the Host field. */
-  readonly authority: string
-  readonly lineEnd: string // of a request to it: the rest of its first line, and the Host field
-  /** Path in front of the request's own, without its last slash; often ''. */
-  readonly basePath: string
-  /** The whole path where the request has none of its own behind the listen path. */
-  readonly emptyPath: string
-  /** Query of the target URL, which goes before the request's own; without `?`. */
-  readonly query: string
-  /** undefined where nobody looks after it. */
-  readonly health: TargetHealth | undefined
-}
-
-/** The weighted targets of one API, chosen in turn. */
-export interface Targets {
-  readonly list: readonly Target[]
-  /** Resolves when targets that have to be looked up are known; absent where they are. */
-  readonly opening?: Promise<void> | undefined
-  /** undefined when all of them are down, which only targets that are taken care of can be. */
-  next(): Target | undefined
-  /** The one to try when this one, and so many in this request, could not be reached: as many steps as there are targets meet each once. */
-  after(target: Target, unreached?: number): Target | undefined
-  /** Those that are asked in turn now; absent where that is all of them. */
-  asked?(): readonly Target[]
 }
 
 /** Observers of the requests of an API with resilience settings. */

@@ -1,6 +1,6 @@
 import type { Clock } from '../../model/time/clock.ts'
-import type { Target, Targets } from '../server/exchange.ts'
 import { weightedRoundRobin } from './spread.ts'
+import type { Target, Targets } from './target.ts'
 import type { TargetsHealth } from './target-health.ts'
 
 /** A target with its weight, and the function that releases its origin. */

@@ -1,6 +1,6 @@
 import type { HealthCheck, HealthRules } from '../../model/apis/definition/upstream-resilience.ts'
-import type { Target } from '../server/exchange.ts'
 import { probe } from './probe.ts'
+import type { Target } from './target.ts'
 
 /** Longest wait before a target's first check: not all APIs ask at once when a gateway starts. */
 const FIRST_WITHIN_MS = 1000

@@ -5,8 +5,8 @@ import type { OriginUser } from '../../wire/connect/origin.ts'
 import type { Origin } from '../../wire/connect/origin-port.ts'
 import { Fields } from '../../wire/http1/fields.ts'
 import type { AnswerHead } from '../../wire/http1/response-head.ts'
-import type { Target } from '../server/exchange.ts'
 import { fieldLines } from '../server/field-lines.ts'
+import type { Target } from './target.ts'
 
 /**
  * Sends a target one probe on a separate connection, in the same way as requests: TLS, client certificate and pins are

@@ -2,8 +2,9 @@ import { type Fault, prebuilt } from '../../errors/fault.ts'
 import type { RetryRules } from '../../model/apis/definition/upstream-resilience.ts'
 import type { Clock } from '../../model/time/clock.ts'
 import { IDEMPOTENT } from '../../wire/http1/relay.ts'
-import type { AttemptHooks, Exchange, Target } from '../server/exchange.ts'
+import type { AttemptHooks, Exchange } from '../server/exchange.ts'
 import { RetryBudget } from './retry-budget.ts'
+import type { Target } from './target.ts'
 import type { TargetsHealth } from './target-health.ts'
 
 /** Thrown for a response that is not passed on because the request is retried. */

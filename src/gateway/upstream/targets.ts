@@ -2,11 +2,11 @@ import { fault } from '../../errors/fault.ts'
 import type { UpstreamRules } from '../../model/apis/definition/api.ts'
 import { Upstream, type UpstreamOptions } from '../../wire/connect/upstream.ts'
 import { Http2Upstream } from '../../wire/http2/upstream.ts'
-import type { Target, Targets } from '../server/exchange.ts'
 import type { WeightedTarget } from './balance.ts'
 import type { ClientIdentities } from './client-identities.ts'
 import { NO_PROOF, proofFor } from './proof.ts'
 import { weightedRoundRobin } from './spread.ts'
+import type { Target, Targets } from './target.ts'
 import type { TargetHealth } from './target-health.ts'
 
 /** The installation's part of an upstream's settings. */

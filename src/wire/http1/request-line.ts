@@ -13,7 +13,7 @@ const MAX_METHOD = 32
 const MAX_TARGET_BYTES = 8192
 
 const ZERO = 48
-/** What clients leave bare in queries and rules read as if it were an escape: UTF-8, and a `%` that begins no escape. */
+/** Bytes that clients leave bare in queries, and that rules read as if they were escapes: UTF-8, and a `%` that begins none. */
 const NEEDS_ESCAPE = /[^\0-\x7f]|%(?![0-9A-Fa-f]{2})/g
 
 /**

@@ -3,10 +3,10 @@ import type { IncomingMessage } from 'node:http'
 import type { JsonObject } from '../../../src/model/json/json.ts'
 import type { Script } from './upstreams.ts'
 
-/** The word that stands in the recordings where ours is `svc`: what `compat.vendor_aliases` names. */
+/** The word of the recordings for our `svc`, to be named in `compat.vendor_aliases`. */
 export const ALIAS = 'inc'
 
-/** What the incumbent answered to a request, and what its upstreams received. */
+/** The incumbent's answer to a request, and the requests that its upstreams received. */
 export interface Outcome {
   readonly status: number
   /** `UPSTREAM` where it is the answer of the upstream. */
@@ -29,7 +29,7 @@ export interface Recording {
   readonly name: string
   /** Sent one after another, each on a connection of its own; the last one's outcome is recorded. */
   readonly requests: readonly string[]
-  /** What is accepted: as recorded at its defaults and, where it differs, with prefix and suffix matching on. */
+  /** The accepted outcomes: as recorded at its defaults and, where it differs, with prefix and suffix matching on. */
   readonly there: readonly Outcome[]
   /** True = the body of the answer itself is the point. */
   readonly compareBody: boolean
@@ -72,7 +72,7 @@ interface ClassicTopic {
   }[]
 }
 
-/** What the upstreams of this replay, which are Node's, refuse: methods that nobody registered, and bytes beyond ASCII in a query. */
+/** Requests that the upstreams of this replay, which are Node's, refuse: methods that nobody registered, and bytes beyond ASCII in a query. */
 const NOT_FOR_NODE = /^FOO |^\S+ [^ ]*\?[^ ]*[^\0-\x7f]/
 
 /** The recordings at classic definitions, a gateway each. */

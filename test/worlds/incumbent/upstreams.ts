@@ -31,7 +31,7 @@ export interface Upstreams {
   fill(text: string): string
   /** Text with real ports as `{{up0}}` and so on. */
   unfill(text: string): string
-  /** What came since the last call, of all upstreams. */
+  /** The requests since the last call, of all upstreams. */
   take(): Received[]
   close(): Promise<void>
 }
@@ -87,7 +87,7 @@ function answer(message: IncomingMessage, response: ServerResponse, script: Scri
   else send()
 }
 
-/** What came back for one request on a connection of its own; status 0 = nothing, only the end. */
+/** The answer to one request on a connection of its own; status 0 = nothing, only the end. */
 export interface RawAnswer {
   readonly status: number
   /** `name: value`, names in lower case. */

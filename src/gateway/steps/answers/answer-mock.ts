@@ -33,7 +33,7 @@ function statusOf(text: string): number {
   return /^\d{3}$/.test(text) ? Number(text) : 0
 }
 
-/** What a caller picks one of several examples by; `Accept` picks its media type. */
+/** The status or the name of the example that a caller asks for; `Accept` picks its media type. */
 function askedFor(x: Exchange, part: 'code' | 'name', words: readonly string[]): string | undefined {
   for (const word of words) {
     const asked = x.request.get(`x-${word}-accept-example-${part}`)

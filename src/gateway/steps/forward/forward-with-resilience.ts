@@ -1,6 +1,7 @@
 import { prebuilt } from '../../../errors/fault.ts'
-import { type Exchange, SENT, type Step, type StepOutcome, type Targets } from '../../server/exchange.ts'
+import { type Exchange, SENT, type Step, type StepOutcome } from '../../server/exchange.ts'
 import type { UpstreamResilience } from '../../upstream/resilience.ts'
+import type { Targets } from '../../upstream/target.ts'
 import { requestFields, sendToTarget } from './forward.ts'
 
 const ALL_DOWN = prebuilt('upstream_all_down')

@@ -1,6 +1,7 @@
 import { FIELD, FIELD_NAMES } from '../../../wire/http1/fields.ts'
 import { flattenString } from '../../record/flatten-string.ts'
-import { type Exchange, SENT, type Step, type Target, type Targets } from '../../server/exchange.ts'
+import { type Exchange, SENT, type Step } from '../../server/exchange.ts'
+import type { Target, Targets } from '../../upstream/target.ts'
 
 /** Hands the request to the next target in turn. Always the last step. */
 export function forward(targets: Targets, preserveHost: boolean): Step {

@@ -7,8 +7,9 @@ import { compileRewrite } from '../../apis/compile-rewrite.ts'
 import { compileTransform } from '../../apis/compile-transform.ts'
 import { joined } from '../../routing/join-operations.ts'
 import { type IndexedRule, operationIndex } from '../../routing/operation-index.ts'
-import type { CompiledOperation, Exchange, Step, Targets } from '../../server/exchange.ts'
+import type { CompiledOperation, Exchange, Step } from '../../server/exchange.ts'
 import type { Breaker } from '../../upstream/breaker.ts'
+import type { Targets } from '../../upstream/target.ts'
 
 const FORBIDDEN = prebuilt('endpoint_forbidden')
 

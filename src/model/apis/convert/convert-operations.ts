@@ -1,7 +1,7 @@
 import { isObject, type Json, type JsonObject } from '../../json/json.ts'
 import { flagOf, objectOf, objectsOf, textOf } from '../definition/members.ts'
 import { getAt, member, pathOf, putAt, setMember } from '../definition/tree.ts'
-import { methodsOf } from '../read/read-rules.ts'
+import { entryMethods } from '../read/read-rules.ts'
 import { type Codec, copyPairs, DURATION, type Pair } from './convert-pairs.ts'
 import { TRIGGERS } from './convert-rewrite.ts'
 import { HEADERS } from './convert-table.ts'
@@ -149,7 +149,7 @@ export function operationsToOas(version: JsonObject, document: JsonObject, exten
     for (const entry of objectsOf(lists, list)) {
       const path = textOf(entry, 'path')
       if (!path.startsWith('/')) continue
-      const named = methodsOf(list, entry)
+      const named = entryMethods(list, entry)
       for (const method of PATH_METHODS.filter((each) => named.includes(each.toUpperCase()))) {
         const id = ids.get(`${method} ${path}`) ?? addOperation(document, ids, path, method)
         const at = ['middleware', 'operations', id, section]

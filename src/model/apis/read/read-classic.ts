@@ -76,7 +76,7 @@ export function readClassic(classic: JsonObject, format: Api['format'], describe
   }
 }
 
-/** What holds of the version of an API without versions: its end and its target are for those that have some. */
+/** The rules of the version of an API without versions: its end and its target are for those that have some. */
 function ownRules(classic: JsonObject, version: JsonObject): JsonObject {
   if (!flagOf(objectOf(classic, 'version_data'), 'not_versioned')) return version
   const { expires, override_target, ...rest } = version

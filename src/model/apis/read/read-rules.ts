@@ -171,7 +171,7 @@ function readOperations(
       if (flagOf(entry, 'disabled')) continue
       const fold = foldAll || flagOf(entry, 'ignore_case')
       const from = { described, schemas, at: ['extended_paths', list, String(index)] }
-      for (const method of methodsOf(list, entry))
+      for (const method of entryMethods(list, entry))
         apply(draftOf(method, rooted(textOf(entry, 'path')), fold), entry, from)
     }
   }
@@ -203,7 +203,7 @@ const NO_METHOD = '(none)'
  * The methods that an entry of a list speaks of, in its own letter case, which must be that of the request. An entry that never holds
  * counts all the same: where any path is allowed, every other is refused.
  */
-export function methodsOf(list: string, entry: JsonObject): string[] {
+export function entryMethods(list: string, entry: JsonObject): string[] {
   const actions = BY_ACTION.has(list) ? member(entry, 'method_actions') : undefined
   const named = isObject(actions ?? null) ? Object.keys(actions as JsonObject) : [textOf(entry, 'method')]
   const methods = named.filter((name) => name !== '')
