@@ -17,8 +17,8 @@ import { systemClock } from '../src/model/time/clock.ts'
 import { API_EVENT_NAMES, apiEventRow } from '../src/model/webhooks/api-events.ts'
 import { KeyedMutex } from '../src/runtime/keyed-mutex.ts'
 import { openMemoryStore } from '../src/store/memory/open.ts'
-import { renderChart } from './chart.ts'
 import { DIFFERENCES } from '../test/worlds/incumbent/differences.ts'
+import { renderChart } from './chart.ts'
 
 const SEAL_KEY = "$(openssl rand -base64 32 | tr '+/' '-_' | tr -d '=')"
 const WRITTEN_BY = '<!-- Written by `npm run docs`. Do not edit. -->'

@@ -83,7 +83,10 @@ describe('edits after a conversion are heeded', () => {
         tags: ['x'],
         odd: 1,
         auth_configs: { authToken: { auth_header_name: 'X-Key' } },
-        version_data: { not_versioned: true, versions: { v1: { name: 'v1', use_extended_paths: true, extended_paths: lists } } },
+        version_data: {
+          not_versioned: true,
+          versions: { v1: { name: 'v1', use_extended_paths: true, extended_paths: lists } },
+        },
       }),
     ).document
 

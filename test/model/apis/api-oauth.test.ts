@@ -188,7 +188,12 @@ describe('scopes of operations', () => {
     const { document: made, carried } = toOas(
       classicOAuth(
         { scopes: { read: 'r', write: '' }, default_scopes: [['read'], ['write']] },
-        { version_data: { not_versioned: true, versions: { Default: { name: 'Default', use_extended_paths: true, extended_paths: lists } } } },
+        {
+          version_data: {
+            not_versioned: true,
+            versions: { Default: { name: 'Default', use_extended_paths: true, extended_paths: lists } },
+          },
+        },
       ),
     )
     assert.deepEqual(carried, [])
@@ -357,7 +362,12 @@ describe('refused definitions name the place', () => {
         {
           version_data: {
             not_versioned: true,
-            versions: { v: { use_extended_paths: true, extended_paths: { oauth_scopes: [{ path: '/a', method: 'GET', scopes: [['x']] }] } } },
+            versions: {
+              v: {
+                use_extended_paths: true,
+                extended_paths: { oauth_scopes: [{ path: '/a', method: 'GET', scopes: [['x']] }] },
+              },
+            },
           },
         },
       ),

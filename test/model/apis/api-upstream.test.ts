@@ -32,7 +32,9 @@ const operation = (circuitBreaker: JsonObject): JsonObject =>
 
 const listed = (entry: JsonObject): JsonObject => {
   const extended_paths = { circuit_breakers: [{ path: '/a', method: 'GET', ...entry }] }
-  return classic({ version_data: { not_versioned: true, versions: { Default: { use_extended_paths: true, extended_paths } } } })
+  return classic({
+    version_data: { not_versioned: true, versions: { Default: { use_extended_paths: true, extended_paths } } },
+  })
 }
 
 /** The upstream of a definition in both formats, and the text of the refusal of each. */
