@@ -15,7 +15,7 @@ const show = ({ recording, here, refused }: Replayed) =>
     1,
   )
 
-test('recorded requests are answered as the incumbent answered them, or differ for a reason that is listed', async (t) => {
+test('recorded requests are answered as there, or differ as listed', async (t) => {
   const setUps = [...classicSetUps(), openapiSetUp()]
   const apis = [...new Set(setUps.flatMap(({ recordings }) => recordings.map(({ api }) => api)))]
   const chosen = new Set(apis.filter((_, at) => at % EVERY === 0))

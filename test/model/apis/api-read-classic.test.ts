@@ -116,7 +116,7 @@ const CLASSIC: readonly [name: string, members: JsonObject, expected: Partial<Ap
     },
   ],
   [
-    'rules of an API without versions: the end and the target of a version do not count',
+    'rules of an API without versions',
     main({
       expires: '2031-01-01 00:00',
       override_target: 'http://else/',
