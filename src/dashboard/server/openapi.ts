@@ -1,6 +1,7 @@
 import { isObject, type Json, type JsonObject } from '../../model/json/json.ts'
 import { intentOf } from '../access/permit.ts'
 import type { Access, Route } from '../routes/route.ts'
+import { SESSION_COOKIE } from '../sign-in/cookie.ts'
 
 const STATUS_TEXT: Readonly<Record<number, string>> = {
   200: 'OK',
@@ -57,7 +58,7 @@ export function openapiOf(routes: readonly Route[], version: string): JsonObject
         session: {
           type: 'apiKey',
           in: 'cookie',
-          name: 'authorisation',
+          name: SESSION_COOKIE,
           description: 'Session of a browser. Calls that write carry its token in `X-CSRF-Token`.',
         },
         installation: { type: 'apiKey', in: 'header', name: 'admin-auth', description: 'The admin secret.' },

@@ -1,5 +1,5 @@
 /** Name of the session cookie: clients know it. */
-const SESSION_COOKIE = 'authorisation'
+export const SESSION_COOKIE = 'authorisation'
 /** The same for a developer's session at the portal. */
 export const PORTAL_COOKIE = 'portal_session'
 
