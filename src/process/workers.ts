@@ -40,20 +40,22 @@ export async function startWorkers(
     stopped ??= stopAll(delayMs)
     return stopped
   }
-  for (let worker = 1; worker <= count; worker++) {
-    workers.push(
-      superviseWorker({
-        ...{ log, output, helpers },
-        order: orderFor(loaded, roles, worker, ports),
-        stopWithinMs: drainMs + STOP_BEYOND_MS,
-        giveUp(error) {
-          log.error({ cause: error }, 'gateway worker keeps failing, stopping')
-          void stop().then(() => giveUp(error))
-        },
-      }),
-    )
-  }
+  const begin = (worker: number) =>
+    superviseWorker({
+      ...{ log, output, helpers },
+      order: orderFor(loaded, roles, worker, ports),
+      stopWithinMs: drainMs + STOP_BEYOND_MS,
+      giveUp(error) {
+        log.error({ cause: error }, 'gateway worker keeps failing, stopping')
+        void stop().then(() => giveUp(error))
+      },
+    })
   try {
+    for (let worker = 1; worker <= count; worker++) {
+      workers.push(begin(worker))
+      // None answers /ready on the shared port before the dashboard of the first listens.
+      if (worker === 1 && roles.dashboard) await workers[0]!.serving
+    }
     const [greeting = []] = await Promise.all(workers.map(({ serving }) => serving))
     return { greeting: [`workers    ${count}`, ...greeting], stop }
   } catch (error) {

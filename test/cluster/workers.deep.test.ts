@@ -98,6 +98,20 @@ test('several workers of one machine', { skip }, async (t) => {
     await assertGone(all, node.port)
   })
 
+  await t.test('none is ready before the dashboard listens', async (t) => {
+    const port = await freePort(2)
+    const ports = { SVC_GW_LISTENPORT: String(port), SVC_DB_LISTENPORT: String(port + 1) }
+    const started = startTwo(t, cluster, ports)
+    const statusAt = (place: number) =>
+      call(place, '/ready').then(
+        ({ status }) => status,
+        () => 0,
+      )
+    await eventually('one is ready', async () => (await statusAt(port)) === 200)
+    assert.equal(await statusAt(port + 1), 200)
+    await (await started).node.stop()
+  })
+
   await t.test('what keeps one from starting is told once, and ends all', async () => {
     const first = await freePort(2)
     const squatter = await listenAt(first + 1)

@@ -10,6 +10,7 @@ import { call } from '../worlds/base/client.ts'
 import { rights } from '../worlds/base/definitions.ts'
 import { eventually } from '../worlds/base/eventually.ts'
 import { type Product, startProduct } from '../worlds/flows/product.ts'
+import { freePort } from '../worlds/servers/free-port.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
 const LINK = /http:\/\/127\.0\.0\.1:\d+\/bootstrap#token=([\w-]{43})\s/
@@ -102,6 +103,20 @@ test('the printed link opens an installation whose seal key is a setting', async
   }
   const made = await bootstrap(cwd, ['Acme', 'ada@example.test'], env, 'correct horse battery\n')
   assert.equal(made.status, 0, made.text)
+})
+
+test('/ready of a process that runs both answers 200 only when the dashboard listens', async (t) => {
+  const port = await freePort(2)
+  const env = { SVC_GW_LISTENPORT: String(port), SVC_DB_LISTENPORT: String(port + 1) }
+  const started = startProduct(t, folderFor(t), env)
+  const statusAt = (place: number) =>
+    call(place, '/ready').then(
+      ({ status }) => status,
+      () => 0,
+    )
+  await eventually('the gateway is ready', async () => (await statusAt(port)) === 200)
+  assert.equal(await statusAt(port + 1), 200)
+  await started
 })
 
 test('set-up by settings makes the first user at the first start, and only then', async (t) => {
