@@ -16,7 +16,7 @@ import { type DefaultOrg, followDefaultOrg } from './process/default-org.ts'
 import { firstStart, setUpLink } from './process/first-start.ts'
 import type { SupervisedThread } from './process/keep-thread.ts'
 import { LiveSecrets, secretSources } from './process/live-secrets.ts'
-import { makeLog, openLineSink } from './process/log.ts'
+import { openLineSink, openLog } from './process/log.ts'
 import {
   checkDatabaseFile,
   moveSecretsAside,
@@ -91,7 +91,7 @@ interface Serving {
 export async function start(loaded: LoadedConfig, roles: Roles, worker = 1): Promise<RunningProcess> {
   const { config, warnings } = loaded
   refuseShortSecrets(loaded)
-  const log = makeLog({ level: config.log.level, destination: 'stdout' })
+  const log = openLog(config, roleName(roles))
   for (const warning of warnings) log.warn({}, warning)
   const path = resolve(config.storage.path)
   const closers: (() => Promise<unknown> | unknown)[] = [() => log.close()]
@@ -167,6 +167,11 @@ async function drain({ gateway, dashboard }: Serving, delayMs: number, log: Log)
   await (gateway === undefined ? setTimeout(delayMs) : gateway.drain(delayMs))
 }
 
+function roleName({ gateway, dashboard }: Roles): string {
+  if (gateway && dashboard) return 'all'
+  return gateway ? 'gateway' : 'dashboard'
+}
+
 /** Well-known secrets are accepted only where the sample is requested by name. @throws Fault `setting_invalid` */
 function refuseShortSecrets({ config, origins, shortSecrets }: LoadedConfig): void {
   const isTrial = config.sample && origins.get('sample')?.from !== 'default'
@@ -179,7 +184,7 @@ function refuseShortSecrets({ config, origins, shortSecrets }: LoadedConfig): vo
  * there were none. @throws Fault `setting_invalid` where the store is not empty, and those of opening it
  */
 export async function beginAgain({ config }: LoadedConfig): Promise<string | undefined> {
-  const log = makeLog({ level: config.log.level, destination: 'stdout' })
+  const log = openLog(config, 'all')
   const path = resolve(config.storage.path)
   const now = new Date(systemClock.wall())
   const open = () => openStoreOf({ config, path, log, copyName: undefined })

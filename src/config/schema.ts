@@ -175,6 +175,16 @@ const gateway = group({
   node_name: text('', 'Name of this node in logs and answers. Empty: the host name.'),
   monitor: monitorSettings,
   access_log: flag(true, 'Write one JSON line per request to standard output.'),
+  access_log_level: Type.Enum(['info', 'warn', 'error'], {
+    default: 'info',
+    description:
+      'Which requests the access log has: `info`: all; `warn`: those that were refused, failed or were cut; `error`: those answered with 5xx or cut by the upstream or the gateway.',
+  }),
+  access_log_sample: whole(
+    1,
+    [1, 1_000_000],
+    'Of the requests that went well the access log has one in so many. Others are never left out.',
+  ),
   request_id: Type.Enum(['own', 'answers', 'all'], {
     default: 'all',
     description:

@@ -19,7 +19,7 @@ import type { DashboardSeed } from './dashboard-host.ts'
 import { followDefaultOrg } from './default-org.ts'
 import { withDisk } from './disk-watch.ts'
 import { LiveSecrets } from './live-secrets.ts'
-import { makeLog } from './log.ts'
+import { openLog } from './log.ts'
 import { joinStoreOf } from './open-store.ts'
 
 /** The messages of the dashboard's thread to the thread that started it. */
@@ -55,7 +55,7 @@ try {
 
 async function run(seed: DashboardSeed): Promise<Pick<Dashboard, 'port' | 'drain' | 'close'>> {
   const { config, sealKey, version, settings } = seed
-  const log = makeLog({ level: config.log.level, destination: 'stdout' })
+  const log = openLog(config, 'dashboard')
   const joined = await joinStoreOf(seed.store, log, { answerWithinMs: SETTLE_WITHIN_MS })
   const store = measuredStore(sealedStore(withDisk(joined, seed.path), sealKey))
   const closers: (() => unknown)[] = [() => log.close(), () => store.close()]

@@ -1,13 +1,17 @@
 import { openSync } from 'node:fs'
+import { hostname } from 'node:os'
 import pino from 'pino'
+import type { Config } from '../config/schema.ts'
+import { productVersion } from '../config/version.ts'
 import { Fault, fault } from '../errors/fault.ts'
-import type { Log, LogFields } from '../model/logs/log.ts'
+import type { Log, LogFields, ProcessNames } from '../model/logs/log.ts'
 import { BackgroundSink } from './line-sink.ts'
 
 export interface LogSettings {
   readonly level: 'debug' | 'info' | 'warn' | 'error' | 'silent'
   /** `stdout`, `stderr`, or the path of a file that is appended to. */
   readonly destination: string
+  readonly about?: ProcessNames
 }
 
 /** The product's log, with what only the process that made it may do. */
@@ -22,6 +26,16 @@ const MASK = '[masked]'
 const SECRET_NAME = /secret|passw|authorization|cookie|token|credential|private|^(api_?|access_?|raw_?)?key$|pem$/i
 const DEPTH = 4
 
+/** What the lines of this process say of it. */
+export function processNames({ gateway }: Config, role: string): ProcessNames {
+  return { node: gateway.node_name === '' ? hostname() : gateway.node_name, role, version: productVersion() }
+}
+
+/** Makes the log of this process, by its settings. */
+export function openLog(config: Config, role: string): ProductLog {
+  return makeLog({ level: config.log.level, destination: 'stdout', about: processNames(config, role) })
+}
+
 /**
  * Makes the product's log: JSON lines by pino, written without waiting. Values under names that speak of secrets are masked at any depth.
  * @throws Fault `setting_invalid` when the file cannot be opened
@@ -33,7 +47,7 @@ export function makeLog(settings: LogSettings): ProductLog {
       if (sink.backlogBytes < MAX_BACKLOG_BYTES) sink.write(line)
     },
   }
-  const logger = pino({ level: settings.level, base: null, serializers: { err: (error) => error } }, target)
+  const logger = pino({ level: settings.level, base: settings.about ?? null, serializers: { err: (error) => error } }, target)
   return {
     debug: (fields, message) => logger.debug(masked(fields), message),
     info: (fields, message) => logger.info(masked(fields), message),

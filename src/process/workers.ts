@@ -6,7 +6,7 @@ import type { Config } from '../config/schema.ts'
 import { type Fault, fault } from '../errors/fault.ts'
 import { type SupervisedWorker, superviseWorker, type WorkerCommand } from './keep-worker.ts'
 import { LineMerger } from './line-funnel.ts'
-import { makeLog } from './log.ts'
+import { openLog } from './log.ts'
 
 /** Beyond the time for requests in flight: what a worker has counted is still to be written. */
 const STOP_BEYOND_MS = 10_000
@@ -26,7 +26,7 @@ export async function startWorkers(
 ): Promise<Pick<RunningProcess, 'greeting' | 'stop'>> {
   const { workers: count, drain_timeout_ms: drainMs } = loaded.config.gateway
   const ports = await choosePorts(loaded.config.gateway)
-  const log = makeLog({ level: loaded.config.log.level, destination: 'stdout' })
+  const log = openLog(loaded.config, 'workers')
   const output = new LineMerger(STDOUT)
   // Workers share the cores: so must what works beside them (scripts/launch.mjs).
   const helpers = Math.max(1, Math.min(MOST_HELPERS, Math.floor(availableParallelism() / count)))

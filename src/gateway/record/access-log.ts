@@ -1,5 +1,5 @@
 import { setImmediate, setTimeout } from 'node:timers'
-import type { LineSink } from '../../model/logs/log.ts'
+import type { LineSink, ProcessNames } from '../../model/logs/log.ts'
 import { Sample } from './sample.ts'
 
 export interface AccessLogOptions {
@@ -9,10 +9,20 @@ export interface AccessLogOptions {
   readonly flushMs?: number
   /** From so many waiting requests on, they are written in the next turn. */
   readonly highWater?: number
+  /** Names the process in each line. */
+  readonly about?: ProcessNames
+  /** Which lines are written: `info` all, `warn` those of refused, failed and cut requests, `error` those of failures of ours. */
+  readonly level?: AccessLevel
+  /** Of requests that went well, one in so many is written. */
+  readonly sample?: number
   /** Most bytes that wait for the disk. Over it lines are dropped, so that a slow disk slows nobody. */
   readonly maxBacklogBytes?: number
 }
 
+export type AccessLevel = 'info' | 'warn' | 'error'
+
+/** As pino numbers them. */
+const LEVELS: Readonly<Record<AccessLevel, number>> = { info: 30, warn: 40, error: 50 }
 const LINES_PER_TURN = 256
 const PATH_CHARACTERS = 2048
 const KEY_CHARACTERS = 8
@@ -27,6 +37,11 @@ export class AccessLog {
   readonly #flushMs: number
   readonly #highWater: number
   readonly #maxBacklogBytes: number
+  readonly #level: number
+  readonly #sample: number
+  /** The last members of each line. */
+  readonly #end: string
+  #sampled = 0
   #from = 0
   #count = 0
   #timer: NodeJS.Timeout | undefined
@@ -41,6 +56,9 @@ export class AccessLog {
     this.#ring = Array.from({ length: capacity }, () => new Sample())
     this.#flushMs = options.flushMs ?? 100
     this.#highWater = Math.min(options.highWater ?? 512, capacity)
+    this.#level = LEVELS[options.level ?? 'info']
+    this.#sample = options.sample ?? 1
+    this.#end = endOf(options.about)
     this.#maxBacklogBytes = options.maxBacklogBytes ?? 8 << 20
   }
 
@@ -55,6 +73,9 @@ export class AccessLog {
 
   /** Takes note of a finished request. Copies; the sample may be reused at once. */
   push(sample: Sample): void {
+    const level = levelOf(sample)
+    if (level < this.#level) return
+    if (level === LEVELS.info && this.#sample > 1 && this.#sampled++ % this.#sample !== 0) return
     if (this.#count === this.#ring.length) {
       this.#dropped++
       return
@@ -72,7 +93,7 @@ export class AccessLog {
     let text = room ? this.#droppedLine() : ''
     for (let i = 0; i < lines; i++) {
       const sample = this.#ring[this.#from]!
-      if (room) text += formatLine(sample)
+      if (room) text += formatLine(sample, this.#sample) + this.#end
       sample.reset()
       this.#from = (this.#from + 1) % this.#ring.length
     }
@@ -118,16 +139,30 @@ export class AccessLog {
  * The line of one request. Names and levels are those of pino, so that its tools read it.
  * The query is left out: it may contain tokens and keys. Outside text is escaped by JSON.
  */
-function formatLine(s: Sample): string {
+function formatLine(s: Sample, sampled: number): string {
+  const level = levelOf(s)
   const path = s.path.length > PATH_CHARACTERS ? s.path.slice(0, PATH_CHARACTERS) : s.path
-  let line = `{"level":30,"time":${s.wallMs},"msg":"request","request_id":${JSON.stringify(s.requestId)},"api_id":${JSON.stringify(s.apiId)}`
+  let line = `{"level":${level},"time":${s.wallMs},"msg":"request","request_id":${JSON.stringify(s.requestId)},"api_id":${JSON.stringify(s.apiId)}`
   line += `,"method":${JSON.stringify(s.method)},"path":${JSON.stringify(path)},"status":${s.status},"total_ms":${round(s.totalMs)}`
   if (s.upstreamMs >= 0) line += `,"upstream_ms":${round(s.upstreamMs)}`
   line += `,"bytes_in":${s.bytesIn},"bytes_out":${s.bytesOut},"client_ip":${JSON.stringify(s.clientIp)}`
   if (s.keyHash !== '') line += `,"key":"${s.keyHash.slice(0, KEY_CHARACTERS)}"`
-  if (s.version !== '') line += `,"version":${JSON.stringify(s.version)}`
+  if (s.version !== '') line += `,"api_version":${JSON.stringify(s.version)}`
   if (s.faultCode !== '') line += `,"fault":"${s.faultCode}"`
-  return `${line}}\n`
+  if (s.cutBy !== '') line += `,"cut":"${s.cutBy}"`
+  if (s.traceId !== '') line += `,"trace_id":"${s.traceId}"`
+  if (sampled > 1 && level === LEVELS.info) line += `,"sampled":${sampled}`
+  return line
+}
+
+/** What failed on our side or behind is an error, what callers did wrong or broke off a warning. */
+function levelOf({ status, cutBy }: Sample): number {
+  if (status >= 500 || (cutBy !== '' && cutBy !== 'client')) return LEVELS.error
+  return status >= 400 || cutBy !== '' ? LEVELS.warn : LEVELS.info
+}
+
+function endOf(about: ProcessNames | undefined): string {
+  return about === undefined ? '}\n' : `,${JSON.stringify(about).slice(1)}\n`
 }
 
 /** To the microsecond: more digits are noise and bytes. */

@@ -62,7 +62,7 @@ export function pendingRecord(x: Exchange, plan: RecordPlan, sample: Sample): Pe
     bytesIn: x.bytesIn,
     bytesOut: x.bytesOut,
     requestId: x.requestId,
-    errorCode: x.fault?.code ?? '',
+    errorCode: x.fault?.code ?? (x.aborted ? `cut_by_${x.cutBy}` : ''),
     tracked: x.operation?.track === true,
     detail: x.bodyObserver,
   }

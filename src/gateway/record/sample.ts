@@ -1,4 +1,5 @@
 import type { FaultCode } from '../../errors/catalog.ts'
+import type { CutBy } from '../../wire/http1/exchange.ts'
 import type { HitCell } from './aggregate.ts'
 import type { ApiMetrics } from './api-metrics.ts'
 
@@ -34,6 +35,10 @@ export class Sample {
   bytesOut = 0
   /** '' when nothing was refused and nothing failed. */
   faultCode: FaultCode | '' = ''
+  /** Who ended it before its answer was complete; '' = nobody did. */
+  cutBy: CutBy | '' = ''
+  /** Of W3C Trace Context; '' = it has none. */
+  traceId = ''
 
   /** Takes over what the access log writes. */
   copyForLog(from: Sample): void {
@@ -51,6 +56,8 @@ export class Sample {
     this.bytesIn = from.bytesIn
     this.bytesOut = from.bytesOut
     this.faultCode = from.faultCode
+    this.cutBy = from.cutBy
+    this.traceId = from.traceId
   }
 
   /** Releases texts, which may be slices of a request head and retain all of it. */
@@ -65,5 +72,6 @@ export class Sample {
     this.path = ''
     this.clientIp = ''
     this.faultCode = ''
+    this.traceId = ''
   }
 }

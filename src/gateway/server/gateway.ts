@@ -165,7 +165,7 @@ export async function startGateway(parts: GatewayParts): Promise<Gateway> {
     closers.push(() => tls.close())
     if (settings.tls.enabled) closers.push(await followCertificates(tls, live, store))
 
-    const accessLog = parts.accessLog === undefined ? undefined : new AccessLog(parts.accessLog)
+    const accessLog = openAccessLog(parts)
     closers.push(
       () => recording.close(),
       () => accessLog?.close(),
@@ -235,6 +235,13 @@ export async function startGateway(parts: GatewayParts): Promise<Gateway> {
 /** Bounds of the histograms, in milliseconds. */
 function durationBounds(set: readonly string[]): readonly number[] {
   return set.length === 0 ? LATENCY_BOUNDS_MS : set.map(Number)
+}
+
+function openAccessLog({ accessLog, config, dashboard, nodeName, version }: GatewayParts): AccessLog | undefined {
+  if (accessLog === undefined) return undefined
+  const { access_log_level: level, access_log_sample: sample } = config.gateway
+  const role = dashboard === undefined ? 'gateway' : 'all'
+  return new AccessLog(accessLog, { level, sample, about: { node: nodeName, role, version } })
 }
 
 interface Core {

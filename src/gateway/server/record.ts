@@ -5,6 +5,7 @@ import type { Geography } from '../record/geography.ts'
 import type { Metrics } from '../record/metrics.ts'
 import type { RecordBook } from '../record/record-book.ts'
 import type { Recorder } from '../record/recorder.ts'
+import { traceIdOf } from '../telemetry/traced-exchange.ts'
 import type { CallerPlan, Exchange } from './exchange.ts'
 
 const CLIENT_GONE_STATUS = CATALOG.client_gone.status
@@ -64,6 +65,8 @@ export function recordWith(recorder: Recorder, metrics: Metrics, extras: RecordE
       sample.bytesIn = x.bytesIn
       sample.bytesOut = x.bytesOut
       sample.faultCode = x.fault?.code ?? ''
+      sample.cutBy = x.cutBy
+      sample.traceId = traceIdOf(x)
     }
     recorder.count(sample)
     if (records !== undefined && sample.hits !== undefined && chain!.records !== undefined)

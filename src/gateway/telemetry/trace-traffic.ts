@@ -83,6 +83,10 @@ export class TrafficTracer implements ExchangeObserver {
     return traceFields(contextOf(this.#spanOf(x)))
   }
 
+  traceId(x: TracedExchange): string {
+    return x.chain === undefined ? '' : this.#spanOf(x).spanContext().traceId
+  }
+
   step(x: TracedExchange, name: string): ((error: string) => void) | undefined {
     const parent = this.#spanOf(x)
     if (!parent.isRecording()) return undefined

@@ -1,6 +1,7 @@
 import type { Span } from '@opentelemetry/api'
 import type { Upstream } from '../../wire/connect/upstream.ts'
 import { Exchange } from '../server/exchange.ts'
+import { readTraceContext } from './trace-context.ts'
 
 /** The observer of the exchanges that it made. */
 export interface ExchangeObserver {
@@ -8,6 +9,8 @@ export interface ExchangeObserver {
   attempt(x: TracedExchange, upstream: Upstream, head: string): string
   /** The header fields of W3C Trace Context for a child request. */
   contextFields(x: TracedExchange): readonly (readonly [name: string, value: string])[]
+  /** The trace of a request of an API; '' for others. */
+  traceId(x: TracedExchange): string
   /** A step of an API with traces of steps begins. Answers what ends it; undefined where nothing is recorded. */
   step(x: TracedExchange, name: string): ((error: string) => void) | undefined
 }
@@ -49,4 +52,11 @@ export class TracedExchange extends Exchange {
 /** The fields that make a request which the gateway makes for this one a part of its trace; none without traces. */
 export function contextFieldsOf(x: Exchange): readonly (readonly [name: string, value: string])[] {
   return x instanceof TracedExchange ? x.observer.contextFields(x) : []
+}
+
+/** The trace that a request belongs to: the gateway's own, without traces that of its caller; '' = none. */
+export function traceIdOf(x: Exchange): string {
+  if (x instanceof TracedExchange) return x.observer.traceId(x)
+  const parent = x.request.single('traceparent') ?? ''
+  return parent === '' ? '' : (readTraceContext([parent], [])?.traceId ?? '')
 }

@@ -9,6 +9,15 @@ export interface Log {
   error(fields: LogFields, message: string): void
 }
 
+/** What each line says of the process that wrote it. */
+export interface ProcessNames {
+  readonly node: string
+  /** `all`, `gateway` or `dashboard`. */
+  readonly role: string
+  /** Of the product. */
+  readonly version: string
+}
+
 /** A log that keeps nothing, for tests and tools. */
 export const silentLog: Log = {
   debug() {},

@@ -18,7 +18,7 @@ export interface ConnectionOwner<X extends WireExchange> {
 export interface OpenConnection {
   /** The listener is being drained: an idle connection ends at once, a busy one after its answers. */
   drain(): void
-  /** Ends the connection in any state. */
+  /** Ends the connection in any state: the drain is over. */
   destroy(): void
 }
 

@@ -7,7 +7,7 @@ import { isPreface, PREFACE_BYTES, REJECTION } from '../listen/preface.ts'
 import { sweep, type Timed } from '../listen/sweep.ts'
 import { connectionLine, dateLine, isBodiless, statusLine } from './answer.ts'
 import type { ConnectionOwner } from './connection-owner.ts'
-import type { ExchangeLink, WireExchange } from './exchange.ts'
+import type { CutBy, ExchangeLink, WireExchange } from './exchange.ts'
 import { parseRequestHead } from './head.ts'
 import { Collector, Discard, RequestIntake } from './intake.ts'
 import { Outlet, resetSocket } from './outlet.ts'
@@ -258,7 +258,8 @@ export class HttpConnection<X extends WireExchange> implements Timed, ExchangeLi
     this.endAnswer(keep)
   }
 
-  relayCut(): void {
+  relayCut(by: CutBy): void {
+    this.x.cutBy = by
     // Without a length only a reset tells the client that the body is not complete.
     if (this.x.http11) this.outlet.destroy()
     else resetSocket(this.socket)
@@ -364,6 +365,7 @@ export class HttpConnection<X extends WireExchange> implements Timed, ExchangeLi
     this.owner.closed(this)
     if (!this.exchanging) return
     this.x.aborted = true
+    this.x.cutBy ||= 'client'
     this.relay.dropOrigin()
     // A handler at work still has the exchange in hand: it is done when it answers.
     if (handling) {
@@ -375,7 +377,7 @@ export class HttpConnection<X extends WireExchange> implements Timed, ExchangeLi
   tick(now: number): void {
     const { intake } = this
     if (this.outlet.full && this.writeDeadline === 0) this.writeStalled()
-    if (this.writeDeadline !== 0 && now >= this.writeDeadline) this.outlet.cut()
+    if (this.writeDeadline !== 0 && now >= this.writeDeadline) this.cut('timeout')
     else if (intake.deadline !== 0 && now >= intake.deadline && this.state !== DRAINING)
       intake.fail(REFUSAL.bodyTimeout)
     else if (this.deadline !== 0 && now >= this.deadline) this.expire(now)
@@ -386,7 +388,7 @@ export class HttpConnection<X extends WireExchange> implements Timed, ExchangeLi
     this.bytesOutBefore = this.x.bytesOut
     this.deadline = progress ? now + HALF_CLOSED_MS : 0
     if (progress) return
-    if (this.state !== READING) this.outlet.cut()
+    if (this.state !== READING) this.cut('client')
     else if (this.headBegun) this.refuse(REFUSAL.timeout)
     else this.close()
   }
@@ -398,6 +400,11 @@ export class HttpConnection<X extends WireExchange> implements Timed, ExchangeLi
 
   /** Ends the connection in any state. */
   destroy(): void {
+    this.cut('stop')
+  }
+
+  private cut(by: CutBy): void {
+    this.x.cutBy = by
     this.outlet.cut()
   }
 }

@@ -5,6 +5,10 @@ import type { PeerCertificate } from '../listen/peer-certificate.ts'
 import { Fields } from './fields.ts'
 import type { RepeatedAnswer } from './repeated-answer.ts'
 
+/** Who ended an exchange before its answer was complete: `stop` = this process, at the end of its drain; `timeout` = it, tired of a client that does not read. */
+export type CutBy = 'client' | 'upstream' | 'stop' | 'timeout'
+
+
 /** The gateway's handler of a listener's exchanges. One object for all connections. */
 export interface WireHandler<X extends WireExchange> {
   /** Makes the exchange that a new connection will reuse for all its requests. */
@@ -125,6 +129,8 @@ export class WireExchange implements Trailing {
   bodyUntouched = true
   /** True when the client went away, or the answer was cut, before its end. */
   aborted = false
+  /** Who ended it then. */
+  cutBy: CutBy | '' = ''
   /** True when `status` came from the upstream. */
   forwarded = false
 
@@ -147,6 +153,7 @@ export class WireExchange implements Trailing {
     this.status = 0
     this.forwarded = false
     this.aborted = false
+    this.cutBy = ''
     this.bodyUntouched = true
     this.bodyLimitBytes = 0
     this.bodyFault = undefined

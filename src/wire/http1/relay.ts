@@ -6,7 +6,7 @@ import type { Origin, OriginOutlet } from '../connect/origin-port.ts'
 import type { Upstream } from '../connect/upstream.ts'
 import { connectionLine, dateLine, isBodiless, lengthLine, statusLine } from './answer.ts'
 import { BufferedBody } from './buffered-body.ts'
-import type { WireExchange } from './exchange.ts'
+import type { CutBy, WireExchange } from './exchange.ts'
 import { FIELD, type Fields } from './fields.ts'
 import type { BodySink } from './intake.ts'
 import { LAST_CHUNK, SMALL_BYTES } from './outlet.ts'
@@ -35,7 +35,7 @@ export interface RelaySide {
   /** The answer is complete. */
   relayFinished(keep: boolean): void
   /** The answer was begun and cannot be completed. */
-  relayCut(): void
+  relayCut(by: CutBy): void
   /** The connection is a tunnel from now on. */
   relayTunnel(): void
 }
@@ -190,7 +190,7 @@ export class Relay implements OriginUser, BodySink {
 
   bodyFailed(fault: Fault): void {
     this.dropOrigin()
-    if (this.answering) this.side.relayCut()
+    if (this.answering) this.side.relayCut('client')
     else this.side.relayBack(fault)
   }
 
@@ -301,7 +301,7 @@ export class Relay implements OriginUser, BodySink {
     if (this.held !== undefined) this.side.x.forwarded = false
     this.held = undefined
     if (this.answering) {
-      this.side.relayCut()
+      this.side.relayCut('upstream')
       return
     }
     if (silent && reused && fault.code === 'upstream_unreachable' && this.mayRepeat()) {

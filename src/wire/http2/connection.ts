@@ -53,7 +53,7 @@ export class Http2Connection<X extends WireExchange> implements Timed, OpenConne
     socket.on('error', () => {}) // `close` follows
     socket.on('close', () => this.onClose())
     // Half a connection is of no use to HTTP/2.
-    socket.on('end', () => this.destroy())
+    socket.on('end', () => this.end())
     this.session = new Http2Session(socket, sessionOptions(owner.limits), this)
     read((bytes) => this.take(bytes))
   }
@@ -108,7 +108,7 @@ export class Http2Connection<X extends WireExchange> implements Timed, OpenConne
   tick(now: number): void {
     this.session.check(now)
     if (this.deadline === 0 || now < this.deadline) return
-    if (this.session.ended) this.destroy()
+    if (this.session.ended) this.end()
     else if (this.session.closing) this.session.endDrain()
     else this.drain()
   }
@@ -126,6 +126,11 @@ export class Http2Connection<X extends WireExchange> implements Timed, OpenConne
 
   /** Ends the connection in any state. */
   destroy(): void {
+    for (const lane of this.busy) lane.x.cutBy = 'stop'
+    this.end()
+  }
+
+  private end(): void {
     this.session.output.flush()
     this.session.destroy()
   }

@@ -3,7 +3,7 @@ import { type Fault, toFault } from '../../errors/fault.ts'
 import type { Upstream } from '../connect/upstream.ts'
 import type { Field } from '../hpack/field.ts'
 import { dateLine, isBodiless, statusLine } from '../http1/answer.ts'
-import type { ExchangeLink, WireExchange, WireHandler } from '../http1/exchange.ts'
+import type { CutBy, ExchangeLink, WireExchange, WireHandler } from '../http1/exchange.ts'
 import { Collector, Discard } from '../http1/intake.ts'
 import { REFUSAL } from '../http1/refusals.ts'
 import { Relay, type RelaySide } from '../http1/relay.ts'
@@ -202,7 +202,7 @@ export class Lane<X extends WireExchange> implements Timed, ExchangeLink, RelayS
       if (how instanceof Error) this.owner.handler.failed(this.x, how)
       else this.owner.handler.held?.(this.x, how)
     } catch {
-      this.relayCut() // the handler cannot even say what failed
+      this.relayCut('upstream') // the handler cannot even say what failed
     }
   }
 
@@ -210,13 +210,18 @@ export class Lane<X extends WireExchange> implements Timed, ExchangeLink, RelayS
     this.endAnswer()
   }
 
-  relayCut(): void {
-    const { stream } = this
-    stream?.reset(CODE.internal)
+  relayCut(by: CutBy): void {
+    this.cut(by, CODE.internal)
   }
 
   relayTunnel(): void {
-    this.relayCut()
+    this.relayCut('upstream')
+  }
+
+  /** Resets the stream, where its answer is not complete. */
+  cut(by: CutBy, code: number): void {
+    this.x.cutBy = by
+    this.stream?.reset(code)
   }
 
   // --- the end
@@ -281,6 +286,7 @@ export class Lane<X extends WireExchange> implements Timed, ExchangeLink, RelayS
     this.state = GONE
     this.intake.release()
     this.x.aborted = true
+    this.x.cutBy ||= 'client'
     this.relay.dropOrigin()
     // A handler at work still has the exchange in hand: it is done when it answers.
     if (handling) {
@@ -302,7 +308,7 @@ export class Lane<X extends WireExchange> implements Timed, ExchangeLink, RelayS
     const moved = stream.sentBytes !== this.sentBefore
     this.sentBefore = stream.sentBytes
     if (moved && this.writeDeadline !== 0) this.writeStalled()
-    if (this.writeDeadline !== 0 && now >= this.writeDeadline) stream.reset(CODE.cancel)
+    if (this.writeDeadline !== 0 && now >= this.writeDeadline) this.cut('timeout', CODE.cancel)
     // While an answer flows, its own silence is what counts: a stream of answers may have nothing more to ask.
     else if (intake.due(now) && !(this.state === RELAYING && stream.sentHead)) intake.fail(REFUSAL.bodyTimeout)
   }

@@ -81,7 +81,7 @@ test('a line tells what happened, and no more of the key than eight digits', () 
       bytes_out: 20,
       client_ip: '::1',
       key: '01234567',
-      version: 'v1',
+      api_version: 'v1',
       fault: 'rate_exceeded',
     },
   ])
@@ -177,6 +177,58 @@ test('a file takes the lines of the access log and of the product, secrets maske
   assert.equal(hello.nested.list[0].password, '[masked]')
   assert.equal(oh.err.code, 'store_away')
   assert.equal(oh.err.cause.message, 'disk')
+})
+
+test('each line names node, role and version, as those of the product log do', async (t) => {
+  const about = { node: 'edge-1', role: 'gateway', version: '1.2.3' }
+  const sink = new ScriptedSink()
+  const log = new AccessLog(sink, { flushMs: 0, about })
+  log.push(sampleOf('/a', { version: 'v2' }))
+  log.drain()
+  const [line] = sink.lines
+  assert.partialDeepStrictEqual(line, { ...about, api_version: 'v2' })
+
+  const folder = mkdtempSync(join(tmpdir(), 'gatehouse-log-'))
+  t.after(() => rmSync(folder, { recursive: true }))
+  const own = makeLog({ level: 'info', destination: join(folder, 'app.log'), about })
+  own.info({}, 'hello')
+  await own.close()
+  assert.partialDeepStrictEqual(JSON.parse(readFileSync(join(folder, 'app.log'), 'utf8')), about)
+})
+
+/** The level of each line, by how a request ended. */
+const ENDS: readonly (readonly [Partial<Sample>, number])[] = [
+  [{ status: 200 }, 30],
+  [{ status: 101 }, 30],
+  [{ status: 304 }, 30],
+  [{ status: 400 }, 40],
+  [{ status: 429, faultCode: 'rate_exceeded' }, 40],
+  [{ status: 499 }, 40],
+  [{ status: 200, cutBy: 'client' }, 40],
+  [{ status: 500 }, 50],
+  [{ status: 503 }, 50],
+  [{ status: 200, cutBy: 'upstream' }, 50],
+  [{ status: 200, cutBy: 'stop' }, 50],
+  [{ status: 200, cutBy: 'timeout' }, 50],
+]
+
+test('the level says which lines are written, and sampling leaves out only what went well', () => {
+  for (const [level, lowest] of [['info', 30], ['warn', 40], ['error', 50]] as const) {
+    for (const sample of [1, 10]) {
+      const sink = new ScriptedSink()
+      const log = new AccessLog(sink, { flushMs: 0, capacity: 1000, highWater: 1000, level, sample })
+      for (let i = 0; i < 20; i++) for (const [end] of ENDS) log.push(sampleOf('/a', end))
+      log.drain()
+      const written = (wanted: number) => sink.lines.filter((line) => line.level === wanted)
+      for (const wanted of [30, 40, 50]) {
+        const ends = ENDS.filter(([, each]) => each === wanted).length * 20
+        const expected = wanted < lowest ? 0 : wanted === 30 ? ends / sample : ends
+        assert.equal(written(wanted).length, expected, `${level}, one in ${sample}, ${wanted}`)
+      }
+      assert.ok(written(30).every(({ sampled }) => sampled === (sample === 1 ? undefined : sample)))
+      assert.ok([...written(40), ...written(50)].every(({ sampled }) => sampled === undefined))
+    }
+  }
 })
 
 test('a log file that cannot be opened stops the start with its reason', () => {

@@ -289,3 +289,20 @@ test('the setting says who gets the id; an API that edits the field has the last
     all: ['ours', 'ours'],
   })
 })
+
+test('a line of the access log has the trace of its caller, and what the settings leave', async (t) => {
+  const { gateway } = await open(t, { SVC_GW_ACCESSLOGLEVEL: 'warn' })
+  const trace = '4bf92f3577b34da6a3ce929d0e0e4736'
+  const headers = { traceparent: `00-${trace}-00f067aa0ba902b7-01` }
+  await gateway.call('/open/x', { headers })
+  await gateway.call('/nowhere', { headers: { traceparent: 'malformed' } })
+  const id = String((await gateway.call('/k/x', { headers })).headers['x-request-id'])
+  await lineOf(gateway, id)
+  const lines = gateway.accessLines.map((line) => JSON.parse(line))
+  const about = { node: 'test-node', role: 'gateway', version: '0.0.0-test' }
+  assert.partialDeepStrictEqual(lines, [
+    { level: 40, path: '/nowhere', ...about },
+    { level: 40, path: '/k/x', trace_id: trace, ...about },
+  ])
+  assert.equal(lines[0].trace_id, undefined)
+})
