@@ -47,7 +47,10 @@ export function makeLog(settings: LogSettings): ProductLog {
       if (sink.backlogBytes < MAX_BACKLOG_BYTES) sink.write(line)
     },
   }
-  const logger = pino({ level: settings.level, base: settings.about ?? null, serializers: { err: (error) => error } }, target)
+  const logger = pino(
+    { level: settings.level, base: settings.about ?? null, serializers: { err: (error) => error } },
+    target,
+  )
   return {
     debug: (fields, message) => logger.debug(masked(fields), message),
     info: (fields, message) => logger.info(masked(fields), message),

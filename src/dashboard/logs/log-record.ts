@@ -44,7 +44,10 @@ export const LogRecord = Type.Object({
   TrackPath: Type.Boolean(),
   ExpireAt: text,
   RequestID: Type.String({ description: 'Of the answer, where the gateway gave one' }),
-  ErrorCode: Type.String({ description: 'Why the gateway refused, what failed, or who ended the request before its answer was complete (`cut_by_client`, `cut_by_upstream`, `cut_by_stop`, `cut_by_timeout`)' }),
+  ErrorCode: Type.String({
+    description:
+      'Why the gateway refused, what failed, or who ended the request before its answer was complete (`cut_by_client`, `cut_by_upstream`, `cut_by_stop`, `cut_by_timeout`)',
+  }),
 })
 
 /** A record as callers see it; `keptDays` = how long records are kept. */

@@ -8,7 +8,6 @@ import type { RepeatedAnswer } from './repeated-answer.ts'
 /** Who ended an exchange before its answer was complete: `stop` = this process, at the end of its drain; `timeout` = it, tired of a client that does not read. */
 export type CutBy = 'client' | 'upstream' | 'stop' | 'timeout'
 
-
 /** The gateway's handler of a listener's exchanges. One object for all connections. */
 export interface WireHandler<X extends WireExchange> {
   /** Makes the exchange that a new connection will reuse for all its requests. */

@@ -90,7 +90,10 @@ const CUTS = {
 for (const version of VERSIONS) {
   for (const [by, cut] of Object.entries(CUTS)) {
     test(`a download over HTTP/${version} that is cut by ${by} is logged and recorded so`, async (t) => {
-      const scene = await open(t, { SVC_GW_DRAINTIMEOUTMS: '100', ...(by === 'timeout' && { SVC_GW_BODYIDLEMS: '200' }) })
+      const scene = await open(t, {
+        SVC_GW_DRAINTIMEOUTMS: '100',
+        ...(by === 'timeout' && { SVC_GW_BODYIDLEMS: '200' }),
+      })
       const reading = download(scene.gateway.port, version, by === 'timeout' ? '/a/large' : '/a/small')
       t.after(() => reading.leave())
       await reading.begun

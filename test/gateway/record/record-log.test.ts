@@ -213,7 +213,11 @@ const ENDS: readonly (readonly [Partial<Sample>, number])[] = [
 ]
 
 test('the level says which lines are written, and sampling leaves out only what went well', () => {
-  for (const [level, lowest] of [['info', 30], ['warn', 40], ['error', 50]] as const) {
+  for (const [level, lowest] of [
+    ['info', 30],
+    ['warn', 40],
+    ['error', 50],
+  ] as const) {
     for (const sample of [1, 10]) {
       const sink = new ScriptedSink()
       const log = new AccessLog(sink, { flushMs: 0, capacity: 1000, highWater: 1000, level, sample })
