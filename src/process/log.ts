@@ -26,8 +26,8 @@ const MASK = '[masked]'
 const SECRET_NAME = /secret|passw|authorization|cookie|token|credential|private|^(api_?|access_?|raw_?)?key$|pem$/i
 const DEPTH = 4
 
-/** What the lines of this process say of it. */
-export function processNames({ gateway }: Config, role: string): ProcessNames {
+/** The members of each line about this process. */
+function processNames({ gateway }: Config, role: string): ProcessNames {
   return { node: gateway.node_name === '' ? hostname() : gateway.node_name, role, version: productVersion() }
 }
 

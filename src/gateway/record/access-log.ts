@@ -155,7 +155,7 @@ function formatLine(s: Sample, sampled: number): string {
   return line
 }
 
-/** What failed on our side or behind is an error, what callers did wrong or broke off a warning. */
+/** The level of a line: failures on our side or behind are errors, what callers did wrong or broke off warnings. */
 function levelOf({ status, cutBy }: Sample): number {
   if (status >= 500 || (cutBy !== '' && cutBy !== 'client')) return LEVELS.error
   return status >= 400 || cutBy !== '' ? LEVELS.warn : LEVELS.info

@@ -9,7 +9,7 @@ export interface Log {
   error(fields: LogFields, message: string): void
 }
 
-/** What each line says of the process that wrote it. */
+/** The members of each line about the process that wrote it. */
 export interface ProcessNames {
   readonly node: string
   /** `all`, `gateway` or `dashboard`. */
