@@ -1,4 +1,5 @@
 import { setImmediate, setTimeout } from 'node:timers'
+import type { Config } from '../../config/schema.ts'
 import type { LineSink, ProcessNames } from '../../model/logs/log.ts'
 import { Sample } from './sample.ts'
 
@@ -133,6 +134,24 @@ export class AccessLog {
     this.#toldDropped = this.#dropped
     return `{"level":40,"time":${Date.now()},"msg":"access log lines dropped","dropped":${dropped}}\n`
   }
+}
+
+/** The parts of a gateway that its access log depends on. */
+interface AccessLogParts {
+  readonly accessLog: LineSink | undefined
+  readonly config: Config
+  readonly dashboard: unknown
+  readonly nodeName: string
+  readonly version: string
+}
+
+/** Opens the access log as the settings say; undefined = none is written. */
+export function openAccessLog(parts: AccessLogParts): AccessLog | undefined {
+  const { accessLog, config, dashboard, nodeName: node, version } = parts
+  if (accessLog === undefined) return undefined
+  const { access_log_level: level, access_log_sample: sample } = config.gateway
+  const role = dashboard === undefined ? 'gateway' : 'all'
+  return new AccessLog(accessLog, { level, sample, about: { node, role, version } })
 }
 
 /**

@@ -45,7 +45,7 @@ import { Modules } from '../modules/modules.ts'
 import { offerGatewayMetrics } from '../nodes/metrics.ts'
 import { NodeReporter } from '../nodes/node-status.ts'
 import { type Authorization, openAuthorization } from '../oauth/open-authorization.ts'
-import { AccessLog } from '../record/access-log.ts'
+import { type AccessLog, openAccessLog } from '../record/access-log.ts'
 import { LoadMeter } from '../record/load-meter.ts'
 import { Metrics } from '../record/metrics.ts'
 import { openRecording, type Recording } from '../record/open-recording.ts'
@@ -235,13 +235,6 @@ export async function startGateway(parts: GatewayParts): Promise<Gateway> {
 /** Bounds of the histograms, in milliseconds. */
 function durationBounds(set: readonly string[]): readonly number[] {
   return set.length === 0 ? LATENCY_BOUNDS_MS : set.map(Number)
-}
-
-function openAccessLog({ accessLog, config, dashboard, nodeName, version }: GatewayParts): AccessLog | undefined {
-  if (accessLog === undefined) return undefined
-  const { access_log_level: level, access_log_sample: sample } = config.gateway
-  const role = dashboard === undefined ? 'gateway' : 'all'
-  return new AccessLog(accessLog, { level, sample, about: { node: nodeName, role, version } })
 }
 
 interface Core {
