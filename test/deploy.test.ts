@@ -141,5 +141,5 @@ test('each credential is loaded and named by a secret of the settings', () => {
   )
   assert.equal(text.match(/^[^#\n[]/gm)?.length, 2 * loaded.length)
   const settings = explainSettings(loadConfig({ env: {}, cwd: ROOT }))
-  for (const [, name] of used) assert.equal(settings.find(({ env }) => env === name)?.secret, true, name)
+  for (const [, name] of used) assert.equal(settings.find(({ env }) => env === name)?.secret, true, String(name))
 })

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -13,7 +14,9 @@ import { startOrigin } from '../worlds/servers/origin.ts'
 import { promtool } from '../worlds/servers/prometheus.ts'
 import { makeCertificate } from '../worlds/wire/certificates.ts'
 
-const MONITORING = join(import.meta.dirname, '../../deploy/monitoring')
+const ROOT = join(import.meta.dirname, '../..')
+const MONITORING = join(ROOT, 'deploy/monitoring')
+const OPERATE = join(ROOT, 'docs/operate')
 const NAMES = Object.keys(METRICS) as MetricName[]
 const SCRAPER = 'secret-of-the-scraper'
 const BEARER = { authorization: `Bearer ${SCRAPER}` }
@@ -39,6 +42,17 @@ function read(page: string) {
 /** Names of metrics in an expression of Prometheus, without what it makes of histograms. */
 const namedIn = (text: string) =>
   [...text.matchAll(/\b(?:svc|process)_[a-z0-9_]+/g)].map(([name]) => name.replace(/_(?:bucket|sum|count)$/, ''))
+
+/** Runs a block of a page in the folder of the project. */
+function shell(script: string, env: NodeJS.ProcessEnv): Promise<{ status: number | null; stderr: string }> {
+  const child = spawn('sh', ['-e'], { cwd: ROOT, env, stdio: ['pipe', 'ignore', 'pipe'] })
+  let stderr = ''
+  child.stderr.on('data', (chunk: Buffer) => {
+    stderr += chunk
+  })
+  child.stdin.end(script)
+  return new Promise((resolve) => child.on('close', (status) => resolve({ status, stderr })))
+}
 
 test('both parts serve the catalogued metrics to scrapers and administrators alone', async (t) => {
   const cwd = mkdtempSync(join(tmpdir(), 'gatehouse-monitoring-'))
@@ -128,7 +142,21 @@ test('both parts serve the catalogued metrics to scrapers and administrators alo
     const [inForce, stored] = await revisions()
     return inForce === stored && stored! > 0
   })
-  const dashboard = read(pages.dashboard).samples
+  // The pages say how, as printed.
+  for (const page of ['monitoring', 'production']) {
+    const blocks = [...readFileSync(join(OPERATE, `${page}.md`), 'utf8').matchAll(/^```sh\n([\s\S]*?)^```/gm)]
+    assert.ok(blocks.length > 0)
+    for (const [, block] of blocks) {
+      const script = block!
+        .replaceAll('127.0.0.1:8080', `127.0.0.1:${product.port}`)
+        .replaceAll('127.0.0.1:3000', `127.0.0.1:${dashboardPort}`)
+        .replace(/\bcurl /g, 'curl -sSf --max-time 20 ')
+      const env = { ...process.env, SVC_METRICS_SECRET: SCRAPER }
+      const { status, stderr } = await shell(script, env)
+      assert.equal(status, 0, `${page}: ${block}${stderr}`)
+    }
+  }
+  const dashboard = read((await ask('/metrics', BEARER)).text).samples
   assert.equal(dashboard.get('svc_dashboard_requests_total{method="GET",status="401"}'), 5)
 })
 
@@ -167,7 +195,7 @@ test('rules and Grafana dashboard name existing metrics, and alerts fire on thei
   )
   // Each alert has a case in which it fires, one in which it does not, and a line of what to do.
   const tests = readFileSync(join(MONITORING, 'rules.test.yaml'), 'utf8')
-  const page = readFileSync(join(import.meta.dirname, '../../docs/operate/monitoring.md'), 'utf8')
+  const page = readFileSync(join(OPERATE, 'monitoring.md'), 'utf8')
   for (const { alert } of rules) {
     if (alert === undefined) continue
     assert.match(tests, new RegExp(`alertname: ${alert}\\n +exp_alerts:\\n`), alert)
