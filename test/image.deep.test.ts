@@ -83,7 +83,7 @@ test('the image is built from its context alone, runs on the pinned Node, and te
   const check = () =>
     new Promise((resolve) => spawn(health[0], health.slice(1), { ...options, stdio: 'ignore' }).on('exit', resolve))
   assert.equal(await check(), 0)
-  assert.equal((await call(dashboard, '/console/')).status, 200)
+  assert.equal((await call(dashboard, '/', { headers: { accept: 'text/html' } })).status, 200)
   child.kill('SIGTERM')
   assert.equal(await ended, 0)
   assert.equal(await check(), 1)

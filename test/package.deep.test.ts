@@ -41,7 +41,7 @@ test('the packed package, installed in a project, runs by npx with its console a
   })
   assert.equal(made.status, 200, made.text)
   assert.equal((await call(port, '/a/x')).status, 200)
-  const page = await call(dashboard, '/console/')
+  const page = await call(dashboard, '/', { headers: { accept: 'text/html' } })
   assert.equal(page.status, 200)
   const script = /src="(\/console\/assets\/[^"]+\.js)"/.exec(page.text)![1]!
   assert.equal((await call(dashboard, script)).status, 200)

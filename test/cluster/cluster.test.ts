@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { test } from 'node:test'
+import { METRICS, type MetricName, metricEntry } from '../../src/model/metrics/catalog.ts'
 import { eventually } from '../worlds/base/eventually.ts'
 import { credentialOf } from '../worlds/cluster/acts.ts'
 import { type Node, startCluster } from '../worlds/cluster/nodes.ts'
@@ -55,6 +56,17 @@ test('gateways and a dashboard of one cluster share everything', async (t) => {
     assert.equal((await first.svc('DELETE', `/svc/keys/${key}`)).status, 200)
     await live(second, '/orders/x', headers, 403)
     await live(first, '/orders/x', headers, 403)
+  })
+
+  await t.test('a gateway tells what only a cluster has, with numbers', async () => {
+    const { text } = await second.svc('GET', '/metrics')
+    for (const name of Object.keys(METRICS) as MetricName[])
+      if (metricEntry(name).only === 'in a cluster') assert.match(text, new RegExp(`^${name}(?:_count)? `, 'm'))
+    assert.ok(Number(/^svc_redis_call_duration_seconds_count (\d+)$/m.exec(text)?.[1]) > 0)
+    await eventually('the revision in force is that of the store', async () => {
+      const page = (await second.svc('GET', '/metrics')).text
+      return /^svc_store_revision (.+)$/m.exec(page)![1] === /^svc_revision (.+)$/m.exec(page)![1]
+    })
   })
 
   const credential = await credentialOf(apart)
