@@ -55,7 +55,7 @@ test('what ends a process waits longer than it drains', () => {
   }
 })
 
-test('the image copies what is there, and nothing of an installation beside the sources reaches its build', () => {
+test('the image copies files that are there, and its build gets sources alone', () => {
   const [build, final] = stages()
   const copied = final!.filter(({ name }) => name === 'COPY').flatMap(({ words }) => words.match(/\/app\/\S+/g) ?? [])
   assert.ok(copied.length > 5)
@@ -95,10 +95,10 @@ test('the image copies what is there, and nothing of an installation beside the 
   for (const path of [...secrets, ...others]) assert.ok(!inContext(path), path)
 })
 
-test('the package holds the built server, the launcher and the console, and nothing else of the project', () => {
+test('the package has the built server, the launcher and the console, and no more', () => {
   const { files } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'))
   const launched = new Set(['launch.mjs', 'setup.mjs'])
-  // What the launcher imports, and what these import.
+  // The files that the launcher imports, and those that they import.
   for (const name of launched)
     for (const [, other] of readFileSync(join(ROOT, 'scripts', name), 'utf8').matchAll(
       /from '\.\/([^']+)'|'scripts', '([^']+\.mjs)'/g,

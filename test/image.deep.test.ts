@@ -12,7 +12,7 @@ import { freePort } from './worlds/servers/free-port.ts'
 const ROOT = join(import.meta.dirname, '..')
 const NOBODY = 65534
 
-/** What Docker would do, without Docker: the commands of the build in a folder, what is copied from it in another. */
+/** The work of Docker without Docker: the commands of the build in a folder, what is copied from it in another. */
 test('the image is built from its context alone, runs on the pinned Node, and tells its health', async (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'gatehouse-image-'))
   t.after(() => rmSync(folder, { recursive: true, maxRetries: 5, retryDelay: 100 }))

@@ -10,7 +10,7 @@ import { environment, folder, ROOT, start } from './worlds/launcher/clone.ts'
 import { freePort } from './worlds/servers/free-port.ts'
 import { startOrigin } from './worlds/servers/origin.ts'
 
-test('the packed package, installed in a project, runs by npx with its console and the pinned Node', async (t) => {
+test('the package, installed in a project, runs by npx with its console and the pinned Node', async (t) => {
   const project = folder(t)
   const npm = (words: readonly string[], cwd: string) =>
     execFileSync('npm', [...words], { cwd, env: environment(), encoding: 'utf8', stdio: ['ignore', 'pipe', 'inherit'] })

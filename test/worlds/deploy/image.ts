@@ -40,7 +40,7 @@ export function inContext(path: string): boolean {
   return sent
 }
 
-/** As Docker reads them: a star stands for anything but a slash, in names that begin with a dot too; two with a slash for any folders. */
+/** As Docker reads them: a star is anything but a slash, in names that begin with a dot too; two with a slash for any folders. */
 function patternOf(glob: string): RegExp {
   const source = glob.replaceAll('.', '\\.').replaceAll('**/', '(?:[^]+/)?').replace(/\*/g, '[^/]*')
   return new RegExp(`^${source}$`)
