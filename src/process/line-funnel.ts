@@ -39,7 +39,7 @@ export class LineMerger {
   }
 }
 
-/** Drops lines that cannot be written (full disk, reader gone). */
+/** Writes all bytes, or drops those that cannot be written (full disk, reader gone). */
 async function writeAll(file: number, bytes: Buffer): Promise<void> {
   for (let at = 0; at < bytes.length; ) {
     try {

@@ -13,7 +13,7 @@ const STALLED_MS = 1_000
 const LOOK_MS = 250
 /** A connection that carried nothing for so long is tried: who is idle notices as well. */
 const IDLE_MS = 1_000
-/** The value that is written to find out whether Redis accepts writes. */
+/** The lifetime of the key that is written to find out whether Redis accepts writes. */
 const TRIAL_KEPT_MS = '10000'
 const DURATION_BOUNDS_MS = [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 25, 50, 100, 250, 500, 1000]
 
