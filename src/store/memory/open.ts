@@ -2,6 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { fault } from '../../errors/fault.ts'
 import type { DocumentId } from '../../model/documents/ids.ts'
 import { type Clock, systemClock } from '../../model/time/clock.ts'
+import { PeriodicJob } from '../../runtime/periodic-job.ts'
 import {
   AUDITED_SESSION,
   type AuditEntry,
@@ -119,14 +120,14 @@ export function openMemoryStore({ clock = systemClock }: { clock?: Clock } = {})
     },
     revision: () => revision,
   }
-  const timer = setInterval(() => {
+  const sweep = () => {
     const now = clock.wall()
     sessions.sweep.step(now, SWEEP_MS)
     tickets.sweep.step(now, SWEEP_MS)
     outbox.purge(now)
     counters.sweep()
-  }, SWEEP_EVERY_MS)
-  timer.unref()
+  }
+  const job = new PeriodicJob({ everyMs: SWEEP_EVERY_MS, run: sweep, onError() {} })
   return {
     documents,
     audit,
@@ -145,7 +146,7 @@ export function openMemoryStore({ clock = systemClock }: { clock?: Clock } = {})
     purge: async () => sessions.sweep.all(clock.wall()) + tickets.sweep.all(clock.wall()) + outbox.purge(clock.wall()),
     async close() {
       closed = true
-      clearInterval(timer)
+      await job.close()
     },
   }
 }

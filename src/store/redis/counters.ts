@@ -2,6 +2,7 @@ import type { Fault } from '../../errors/fault.ts'
 import type { Instant, Limit } from '../../model/limits/limit.ts'
 import type { DurationHistogram } from '../../model/metrics/metric-registry.ts'
 import { type Clock, type Millis, type MonoMillis, systemClock } from '../../model/time/clock.ts'
+import { PeriodicJob } from '../../runtime/periodic-job.ts'
 import type { Counters } from '../ports/ports.ts'
 import { RedisConnection, type RedisOptions } from './connection.ts'
 import type { Count } from './count.ts'
@@ -44,7 +45,7 @@ export class RedisCounters implements Counters {
   private readonly rounds: PermitBatcher
   private readonly alone: DegradedCounters
   private readonly holders: LeaseHolders
-  private readonly sweeper: NodeJS.Timeout
+  private readonly sweeper: PeriodicJob
   /** The counts of a call, in the order of its limits; entries after them belong to earlier calls. */
   private readonly met: Count[] = []
 
@@ -74,8 +75,8 @@ export class RedisCounters implements Counters {
       onLease: (count, untilMs) => this.holders.add(count, untilMs),
       onAnswer: () => this.alone.ended(),
     })
-    this.sweeper = setInterval(() => this.counts.sweep(this.clock.mono()), SWEEP_EVERY_MS)
-    this.sweeper.unref()
+    const sweep = () => this.counts.sweep(this.clock.mono())
+    this.sweeper = new PeriodicJob({ everyMs: SWEEP_EVERY_MS, run: sweep, onError() {} })
   }
 
   /** Times of the calls to Redis that were answered. */
@@ -170,7 +171,7 @@ export class RedisCounters implements Counters {
 
   /** Returns unused permits, and closes the connection. */
   async close(): Promise<void> {
-    clearInterval(this.sweeper)
+    const swept = this.sweeper.close()
     for (const count of this.holders.takeAll()) {
       count.release()
       if (count.owes) this.rounds.giveBack(count)
@@ -178,6 +179,7 @@ export class RedisCounters implements Counters {
     if (this.connection.fault === undefined) await this.rounds.quiet(CLOSE_MS)
     this.rounds.close()
     this.connection.close()
+    await swept
   }
 
   private ask(limits: readonly Limit[], now: MonoMillis): Promise<number> {

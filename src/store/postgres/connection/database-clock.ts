@@ -1,5 +1,6 @@
 import type { Log } from '../../../model/logs/log.ts'
 import { type Clock, type Millis, type MonoMillis, systemClock } from '../../../model/time/clock.ts'
+import { PeriodicJob } from '../../../runtime/periodic-job.ts'
 import type { StoreClock } from '../../ports/ports.ts'
 import type { Db } from './db.ts'
 
@@ -60,7 +61,7 @@ export class ClockWatch {
   /** The distance of the wall clock from the monotonic one when both were last read. */
   #difference: number
   #measuredAt = 0
-  #timer: NodeJS.Timeout | undefined
+  #job: PeriodicJob | undefined
   #warned = false
 
   constructor(db: Db, clock: Clock, log: Log) {
@@ -73,21 +74,21 @@ export class ClockWatch {
   /** Measures for the first time. @throws Fault `store_away` */
   async start(): Promise<void> {
     await this.#measure(Number.POSITIVE_INFINITY)
-    this.#timer = setInterval(() => this.#look(), LOOK_EVERY_MS)
-    this.#timer.unref()
+    // While the database is away what is known stays.
+    this.#job = new PeriodicJob({ everyMs: LOOK_EVERY_MS, run: () => this.#look(), onError() {} })
   }
 
+  /** Does not wait for a measurement under way: the database may be away. */
   close(): void {
-    clearInterval(this.#timer)
+    void this.#job?.close()
   }
 
-  #look(): void {
+  async #look(): Promise<void> {
     const difference = Date.now() - performance.now()
     const jumped = Math.abs(difference - this.#difference) > JUMP_MS
     this.#difference = difference
     if (!jumped && performance.now() - this.#measuredAt < MEASURE_EVERY_MS) return
-    // While the database is away what is known stays.
-    this.#measure(ROUGH_MS).catch(() => {})
+    await this.#measure(ROUGH_MS)
   }
 
   async #measure(roughMs: number): Promise<void> {
