@@ -79,7 +79,8 @@ for (const [name, own] of Object.entries(VARIANTS)) {
       for (const probe of [container.startupProbe, container.readinessProbe, container.livenessProbe])
         assert.ok(ports.includes(probe.httpGet.port))
       // A store that is away must not make Kubernetes restart what still serves.
-      assert.equal(container.livenessProbe.httpGet.path, '/hello')
+      for (const restarts of [container.startupProbe, container.livenessProbe])
+        assert.equal(restarts.httpGet.path, '/hello')
       assert.equal(container.readinessProbe.httpGet.path, '/ready')
       const volumes = spec.volumes.map((volume: Manifest) => volume.name)
       assert.deepEqual(container.volumeMounts.map((mount: Manifest) => mount.name).sort(), volumes.sort())

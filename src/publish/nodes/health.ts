@@ -58,9 +58,11 @@ export function offerHealthMetrics(metrics: MetricRegistry, store: Store, role: 
         each.part === part && each.value !== undefined ? [{ labels: {}, value: each.value }] : [],
       ),
     )
-  offer('svc_feed_lag_seconds', 'feed')
   offer('svc_outbox_age_seconds', 'outbox')
   offer('svc_disk_free_bytes', 'disk')
+  // The embedded store has neither feed nor copy, and no clock of its own.
+  if (store.clock === undefined) return
+  offer('svc_feed_lag_seconds', 'feed')
   if (role === 'gateway') offer('svc_copy_age_seconds', 'copy')
 }
 
