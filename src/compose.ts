@@ -9,7 +9,7 @@ import { fault, toFault } from './errors/fault.ts'
 import { type Gateway, startGateway } from './gateway/server/gateway.ts'
 import type { Log } from './model/logs/log.ts'
 import { DroppedConnections } from './model/nodes/dropped-connections.ts'
-import { secretBytes } from './model/secrets/secret.ts'
+import type { SealKey } from './model/secrets/secret.ts'
 import { systemClock } from './model/time/clock.ts'
 import { superviseDashboard } from './process/dashboard-host.ts'
 import { type DefaultOrg, followDefaultOrg } from './process/default-org.ts'
@@ -25,6 +25,7 @@ import {
 } from './process/open-installation.ts'
 import { type OpenedStore, openStoreOf } from './process/open-store.ts'
 import { openSample } from './process/sample.ts'
+import { sealKeysOf, startResealing } from './process/seal-keys.ts'
 import { readPasswordRules } from './publish/sign-in/password-file.ts'
 import { KeyedMutex } from './runtime/keyed-mutex.ts'
 import { measuredStore } from './store/measured/measured-store.ts'
@@ -70,7 +71,7 @@ interface Ground {
   readonly opened: OpenedStore
   /** The data folder. */
   readonly path: string
-  readonly sealKey: Uint8Array
+  readonly sealKey: SealKey
   readonly defaultOrg: DefaultOrg
   readonly version: string
 }
@@ -106,8 +107,9 @@ export async function start(loaded: LoadedConfig, roles: Roles, worker = 1): Pro
     const plain = await openStoreOf({ config, path, log, copyName: roles.gateway ? copyName(worker) : undefined })
     closers.push(() => plain.store.close())
     const beginning = await openInstallationState(path, plain.store.documents)
-    const secrets = openSecrets(path, config.storage.seal_key)
-    const sealKey = secretBytes(secrets.seal_key)
+    const secrets = openSecrets(path, config.storage.seal_key, config.storage.seal_key_previous)
+    const sealKey = await sealKeysOf(plain.store, secrets)
+    closers.push(startResealing(plain.store, sealKey, log))
     const opened = { ...plain, store: measuredStore(sealedStore(plain.store, sealKey)) }
     const { store, clustered } = opened
     const locks = new KeyedMutex()

@@ -21,6 +21,15 @@ export const storageSettings = group({
     'What secrets are sealed under, 256 bits as base64url: the same for every node of a cluster. Empty: `seal_key` in `secrets.json` of the data folder, made at the first start.',
     { secret: true, pattern: '^(?:[A-Za-z0-9_-]{43})?$', allowed: '43 characters of base64url' },
   ),
+  seal_key_previous: text(
+    '',
+    'Other seal keys that secrets are read under, separated by commas: those that `seal_key` replaces, or the one that will replace it.',
+    {
+      secret: true,
+      pattern: '^(?:[A-Za-z0-9_-]{43}(?:,[A-Za-z0-9_-]{43})*)?$',
+      allowed: '43 characters of base64url, several separated by commas',
+    },
+  ),
   redis_url: text(
     '',
     'Redis or Valkey of a cluster, such as `rediss://user:password@host:6379/0?cacert=FILE`, by sentinels `redis+sentinel://user:password@sentinel1:26379,sentinel2:26379/0?master=NAME`, or a Redis cluster `redis+cluster://user:password@node1:6379,node2:6379`; `password_file=FILE` as for PostgreSQL. Given together with `postgres_url`.',

@@ -3,6 +3,7 @@ import type { ExplainedSetting } from '../config/explain.ts'
 import type { Config } from '../config/schema.ts'
 import type { Trial, TrialRequest } from '../model/apis/definition/trial.ts'
 import type { Log } from '../model/logs/log.ts'
+import type { SealKey } from '../model/secrets/secret.ts'
 import { serveThread } from '../model/threads/thread-rpc.ts'
 import { type SupervisedThread, superviseThread } from './keep-thread.ts'
 import type { SecretSources } from './live-secrets.ts'
@@ -16,7 +17,7 @@ export interface DashboardSeed {
   readonly settled: MessagePort
   /** Asks the gateway's thread to try a request. */
   readonly trials: MessagePort
-  readonly sealKey: Uint8Array
+  readonly sealKey: SealKey
   readonly secretSources: SecretSources
   readonly version: string
   /** Secrets masked. */

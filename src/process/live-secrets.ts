@@ -4,7 +4,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import type { LoadedConfig } from '../config/load.ts'
 import { fault, toFault } from '../errors/fault.ts'
 import type { Log } from '../model/logs/log.ts'
-import { openSecrets, rotateSecret, SECRETS_FILE } from '../store/secrets/secret-file.ts'
+import { openSecrets, type RotatedSecret, rotateSecret, SECRETS_FILE } from '../store/secrets/secret-file.ts'
 
 /** A changed file is noticed within this time. */
 const SECRETS_NOTICED_MS = 250
@@ -118,14 +118,10 @@ function readGiven({ setting, value, file }: Given, mayBeEmpty: boolean): string
 }
 
 /**
- * Makes a new administration secret in `secrets.json` beside the one before, or with `end` forgets the one before. Resolves with the path of
- * the file when running processes know. @throws Fault as `rotateSecret`
+ * Makes a new secret in `secrets.json` beside the one before, or with `end` forgets the one before. Resolves with the path of
+ * the file when running processes know of an administration secret; a seal key is read at their next start. @throws Fault as `rotateSecret`
  */
-export async function rotateAdministrationSecret(
-  folder: string,
-  name: 'gateway_secret' | 'admin_secret',
-  end: boolean,
-): Promise<string> {
+export async function rotateStoredSecret(folder: string, name: RotatedSecret, end: boolean): Promise<string> {
   const path = rotateSecret(folder, name, end)
   await wait(2 * SECRETS_NOTICED_MS)
   return path

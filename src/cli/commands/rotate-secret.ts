@@ -1,22 +1,23 @@
 import { resolve } from 'node:path'
 import { loadConfig } from '../../config/load.ts'
 import { fault } from '../../errors/fault.ts'
-import { rotateAdministrationSecret } from '../../process/live-secrets.ts'
+import { rotateStoredSecret } from '../../process/live-secrets.ts'
 import type { Command } from './commands.ts'
 
 /** Secrets of `secrets.json`, by the words of the command, with the setting that replaces each. */
 const SECRETS = {
   gateway: { name: 'gateway_secret', setting: 'gateway.secret' },
   admin: { name: 'admin_secret', setting: 'dashboard.admin_secret' },
+  seal: { name: 'seal_key', setting: 'storage.seal_key' },
 } as const
 
 /**
- * `gatehouse rotate-secret`: makes a new administration secret in the data folder, beside the one before. Running processes of the folder
- * accept both within a second, and with `--end` only the new one.
+ * `gatehouse rotate-secret`: makes a new secret in the data folder, beside the one before. Running processes of the folder accept both
+ * within a second, and with `--end` only the new one; a seal key they take at their next start.
  */
 export const ROTATE_SECRET_COMMAND: Command = {
   name: 'rotate-secret',
-  summary: 'make a new secret in secrets.json: WHICH is gateway or admin; the one before is accepted until --end',
+  summary: 'make a new secret in secrets.json: WHICH is gateway, admin or seal; the one before is accepted until --end',
   mayHaveWords: true,
   options: { end: { type: 'boolean' } },
   help: '  --end              no longer accept the secret from before the last rotation',
@@ -24,7 +25,7 @@ export const ROTATE_SECRET_COMMAND: Command = {
     const loaded = loadConfig(context)
     const [which = '', ...more] = context.words
     if (!Object.hasOwn(SECRETS, which) || more.length > 0)
-      throw fault('setting_invalid', 'usage: gatehouse rotate-secret gateway|admin [--end]')
+      throw fault('setting_invalid', 'usage: gatehouse rotate-secret gateway|admin|seal [--end]')
     const { name, setting } = SECRETS[which as keyof typeof SECRETS]
     const origin = loaded.origins.get(setting)
     if (origin?.from !== 'default')
@@ -33,7 +34,7 @@ export const ROTATE_SECRET_COMMAND: Command = {
         `${setting} is given by ${origin?.name}: change it there, with ${setting}_previous`,
       )
     const end = context.options.end === true
-    const path = await rotateAdministrationSecret(resolve(loaded.config.storage.path), name, end)
+    const path = await rotateStoredSecret(resolve(loaded.config.storage.path), name, end)
     context.print(
       end
         ? `Only the ${name} of ${path} is accepted now.`

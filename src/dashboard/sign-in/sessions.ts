@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto'
 import { fault, toFault } from '../../errors/fault.ts'
 import { isObject, type JsonObject } from '../../model/json/json.ts'
 import { loginFamily } from '../../model/people/user-security.ts'
-import { hashKey, newSecret } from '../../model/secrets/secret.ts'
+import { hashKey, lookupKey, newSecret } from '../../model/secrets/secret.ts'
 import { hexOf } from '../../model/text/hex.ts'
 import type { Millis } from '../../model/time/clock.ts'
 import { auditOf } from '../../publish/documents/parts.ts'
@@ -302,7 +302,7 @@ function opened(parts: DashboardParts, value: string, secure: boolean): OpenedSe
 
 /** Follows from the cookie, which no other site can read: nothing to store. */
 function csrfOf({ sealKey }: DashboardParts, cookie: string): string {
-  return createHmac('sha256', sealKey).update(`csrf:${cookie}`).digest('base64url')
+  return createHmac('sha256', lookupKey(sealKey)).update(`csrf:${cookie}`).digest('base64url')
 }
 
 function rowOf({ config, clock }: DashboardParts, body: JsonObject): TicketInput {

@@ -1,6 +1,6 @@
 import { createHmac, randomBytes } from 'node:crypto'
 import { Secret, TOTP } from 'otpauth'
-import { equalSecrets, seal, unseal } from '../../model/secrets/secret.ts'
+import { equalSecrets, lookupKey, type SealKey, seal, unseal } from '../../model/secrets/secret.ts'
 import type { Millis } from '../../model/time/clock.ts'
 
 const PERIOD_S = 30
@@ -34,12 +34,12 @@ export function stepOfCode(secret: string, given: string, now: Millis, lastStep:
 }
 
 /** Encrypts the secret of a user for keeping, base64. */
-export function sealTotp(sealKey: Uint8Array, userId: string, secret: string): string {
+export function sealTotp(sealKey: SealKey, userId: string, secret: string): string {
   return seal(sealKey, secret, `totp:${userId}`).toString('base64')
 }
 
 /** @throws Fault `seal_broken` when it belongs to another user, or was changed */
-export function unsealTotp(sealKey: Uint8Array, userId: string, sealed: string): string {
+export function unsealTotp(sealKey: SealKey, userId: string, sealed: string): string {
   return unseal(sealKey, Buffer.from(sealed, 'base64'), `totp:${userId}`).toString()
 }
 
@@ -64,9 +64,9 @@ function newGroup(): string {
 }
 
 /** The stored form of a recovery code: an HMAC, hex. Case, spaces and hyphens do not count. */
-export function recoveryHmac(sealKey: Uint8Array, userId: string, code: string): string {
+export function recoveryHmac(sealKey: SealKey, userId: string, code: string): string {
   const plain = code.toLowerCase().replace(/[\s-]/g, '').slice(0, 100)
-  return createHmac('sha256', sealKey)
+  return createHmac('sha256', lookupKey(sealKey))
     .update(JSON.stringify(['recovery', userId, plain]))
     .digest('hex')
 }

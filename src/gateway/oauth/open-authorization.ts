@@ -1,3 +1,4 @@
+import type { SealKey } from '../../model/secrets/secret.ts'
 import type { Config } from '../../config/schema.ts'
 import type { Api } from '../../model/apis/definition/api.ts'
 import type { Log } from '../../model/logs/log.ts'
@@ -23,7 +24,7 @@ export interface AuthorizationParts {
   readonly store: Store
   readonly clock: Clock
   readonly log: Log
-  readonly sealKey: Uint8Array
+  readonly sealKey: SealKey
   readonly locks: KeyedMutex
   /** Failed password checks, shared with basic authentication. */
   readonly basicAuthThrottle: LoginThrottle

@@ -1,3 +1,4 @@
+import type { SealKey } from '../../model/secrets/secret.ts'
 import { hostname } from 'node:os'
 import { setTimeout } from 'node:timers/promises'
 import type { Config } from '../../config/schema.ts'
@@ -80,7 +81,7 @@ export interface GatewayParts {
   /** The values of `X-Svc-Authorization` that are accepted now. */
   readonly secrets: () => readonly string[]
   /** Key that private keys and shown-again secrets are sealed with. */
-  readonly sealKey: Uint8Array
+  readonly sealKey: SealKey
   /** The rules for passwords of users; absent = at least eight characters. */
   readonly passwordRules?: PasswordRules
   /** Organisation of objects that name none. */
@@ -484,7 +485,7 @@ async function followCertificates(tls: TlsCertificates, live: LiveConfig, store:
 /** Objects without an organisation may be used by all. */
 async function findKeyPair(
   store: Store,
-  sealKey: Uint8Array,
+  sealKey: SealKey,
   { id, orgId }: { readonly id: string; readonly orgId: string },
 ): Promise<KeyPair | undefined> {
   const stored = await store.documents.find('certificate', 'cert_id', id)

@@ -46,27 +46,72 @@ export function equalSecrets(given: string, expected: string): boolean {
   return timingSafeEqual(hashKey(given), hashKey(expected))
 }
 
+/** A key of 32 bytes, or those of an installation whose key changes. */
+export type SealKey = Uint8Array | SealKeys
+
+/** Keys of an installation: everything is sealed under the current one, and read under any. */
+export interface SealKeys {
+  readonly current: Uint8Array
+  readonly previous: readonly Uint8Array[]
+  /** Of the HMACs by which rows are found. It stays when the seal key changes: rows keep their places. */
+  readonly lookup: Uint8Array
+}
+
+/** The key under which new secrets are sealed. */
+export function currentKey(key: SealKey): Uint8Array {
+  return key instanceof Uint8Array ? key : key.current
+}
+
+/** The key of the HMACs by which rows are found. */
+export function lookupKey(key: SealKey): Uint8Array {
+  return key instanceof Uint8Array ? key : key.lookup
+}
+
 /**
  * Encrypts with AES-256-GCM under a key of 32 bytes and a random nonce.
  * `context` says what the secret belongs to (`key:<hash>`, `certificate:<id>`): it is not stored, but must be the same again
  * when unsealed, so that a sealed value cannot be moved to another row.
  * Layout: format (1 byte), nonce (12), tag (16), cipher text.
  */
-export function seal(key: Uint8Array, plaintext: string | Uint8Array, context: string): Buffer {
+export function seal(key: SealKey, plaintext: string | Uint8Array, context: string): Buffer {
   const nonce = randomBytes(NONCE_BYTES)
-  const cipher = createCipheriv('aes-256-gcm', key, nonce, { authTagLength: TAG_BYTES })
+  const cipher = createCipheriv('aes-256-gcm', currentKey(key), nonce, { authTagLength: TAG_BYTES })
   cipher.setAAD(Buffer.from(context))
   const body = Buffer.concat([cipher.update(Buffer.from(plaintext)), cipher.final()])
   return Buffer.concat([Buffer.from([FORMAT]), nonce, cipher.getAuthTag(), body])
 }
 
 /**
- * Decrypts what `seal` made with the same key and context.
+ * Decrypts what `seal` made with one of the keys and the same context.
  * @throws Fault `seal_broken` when it was made under another key or context, or was changed
  */
-export function unseal(key: Uint8Array, sealed: Uint8Array, context: string): Buffer {
+export function unseal(key: SealKey, sealed: Uint8Array, context: string): Buffer {
   if (sealed.length < HEAD_BYTES || sealed[0] !== FORMAT)
     throw fault('seal_broken', 'sealed value of an unknown format')
+  if (key instanceof Uint8Array) return unsealBy(key, sealed, context)
+  for (const each of [key.current, ...key.previous]) {
+    try {
+      return unsealBy(each, sealed, context)
+    } catch {
+      // It may be sealed under another.
+    }
+  }
+  throw fault('seal_broken', 'sealed value does not fit any seal key or its place')
+}
+
+/**
+ * The sealed value under the current key; undefined where it is already. @throws Fault `seal_broken` when it fits none of the keys
+ */
+export function reseal(keys: SealKeys, sealed: Uint8Array, context: string): Buffer | undefined {
+  try {
+    unseal(keys.current, sealed, context)
+    return undefined
+  } catch {
+    return seal(keys, unseal(keys, sealed, context), context)
+  }
+}
+
+function unsealBy(key: Uint8Array, sealed: Uint8Array, context: string): Buffer {
   const decipher = createDecipheriv('aes-256-gcm', key, sealed.subarray(1, 1 + NONCE_BYTES), {
     authTagLength: TAG_BYTES,
   })

@@ -1,7 +1,7 @@
 import { randomBytes, timingSafeEqual } from 'node:crypto'
 import { fault } from '../../errors/fault.ts'
 import type { ClientAuthMethod, OAuthClient } from '../../model/oauth-clients/oauth-client.ts'
-import { equalSecrets, hashKey, newSecret, seal } from '../../model/secrets/secret.ts'
+import { equalSecrets, hashKey, newSecret, type SealKey, seal } from '../../model/secrets/secret.ts'
 import type { OAuthCall, OAuthParts } from '../endpoints/parts.ts'
 import type { Form } from '../messages/form.ts'
 import { certificateFits } from '../proofs/mtls.ts'
@@ -167,7 +167,7 @@ function sameSecret(sent: readonly (readonly string[])[]): boolean {
 const NOBODYS = hashKey(newSecret())
 
 /** Module state: a cache of immutable values: what replaces an unknown client, with a random secret. One for each seal key. */
-const decoys = new WeakMap<Uint8Array, OAuthClient>()
+const decoys = new WeakMap<SealKey, OAuthClient>()
 
 function decoyOf({ sealKey }: OAuthParts): OAuthClient {
   const before = decoys.get(sealKey)

@@ -4,6 +4,7 @@ import type { Log } from '../../model/logs/log.ts'
 import type { OAuthClient } from '../../model/oauth-clients/oauth-client.ts'
 import type { OAuthRules } from '../../model/oauth-clients/oauth-rules.ts'
 import type { Merged } from '../../model/policies/merge-policies.ts'
+import type { SealKey } from '../../model/secrets/secret.ts'
 import type { Policy, Session } from '../../model/sessions/session.ts'
 import type { Clock } from '../../model/time/clock.ts'
 import type { KeyedMutex } from '../../runtime/keyed-mutex.ts'
@@ -84,7 +85,7 @@ export interface OAuthParts extends ServerState {
   readonly log: Log
   readonly config: OAuthSettings
   /** 32 bytes that secrets are sealed with. */
-  readonly sealKey: Uint8Array
+  readonly sealKey: SealKey
   /** As in `PublishParts`. */
   readonly locks: KeyedMutex
   /** An API by its id, as it is loaded or stored; undefined when there is none. */

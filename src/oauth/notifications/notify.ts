@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto'
-import { seal, unseal } from '../../model/secrets/secret.ts'
+import { type SealKey, seal, unseal } from '../../model/secrets/secret.ts'
 import type { EventTarget } from '../../publish/events/events.ts'
 import type { Change, DeliveryInput } from '../../store/ports/ports.ts'
 import type { OAuthApi, OAuthParts } from '../endpoints/parts.ts'
@@ -39,7 +39,7 @@ export function deliveryOf(
 }
 
 /** The body of a stored message. @throws Fault `seal_broken` when it was sealed under another key or for another place */
-export function openDelivery(sealKey: Uint8Array, row: DeliveryInput): string {
+export function openDelivery(sealKey: SealKey, row: DeliveryInput): string {
   return unseal(sealKey, row.sealed, contextOf(row)).toString('utf8')
 }
 

@@ -3,7 +3,7 @@ import { promisify } from 'node:util'
 import { type DocumentId, toDocumentId } from '../../model/documents/ids.ts'
 import type { JsonObject } from '../../model/json/json.ts'
 import type { OAuthRules } from '../../model/oauth-clients/oauth-rules.ts'
-import { seal, unseal } from '../../model/secrets/secret.ts'
+import { type SealKey, seal, unseal } from '../../model/secrets/secret.ts'
 import type { Millis } from '../../model/time/clock.ts'
 import { publicJwk } from './jwk.ts'
 
@@ -77,7 +77,7 @@ export function ringId(orgId: string, algorithm: SigningAlgorithm): DocumentId {
 /** Makes a key pair of this algorithm: P-256, or RSA of 2,048 bits (which takes some 100 ms, on another thread). */
 export async function makeSigningKey(
   algorithm: SigningAlgorithm,
-  sealKey: Uint8Array,
+  sealKey: SealKey,
   { signsFrom, now }: { readonly signsFrom: Millis; readonly now: Millis },
 ): Promise<StoredKey> {
   const pair =
@@ -97,7 +97,7 @@ export async function makeSigningKey(
 }
 
 /** The private part of a stored key. @throws Fault `seal_broken` when it was sealed under another key */
-export function privateKeyOf(stored: StoredKey, sealKey: Uint8Array): KeyObject {
+export function privateKeyOf(stored: StoredKey, sealKey: SealKey): KeyObject {
   const der = unseal(sealKey, Buffer.from(stored.sealed, 'base64'), sealContext(stored.kid))
   return createPrivateKey({ key: der, format: 'der', type: 'pkcs8' })
 }

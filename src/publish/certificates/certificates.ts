@@ -4,7 +4,7 @@ import { type CertificateFacts, readCertificate } from '../../model/certificates
 import { withoutCertificates } from '../../model/certificates/certificate-refs.ts'
 import { newDocumentId } from '../../model/documents/ids.ts'
 import type { JsonObject } from '../../model/json/json.ts'
-import { seal, unseal } from '../../model/secrets/secret.ts'
+import { type SealKey, seal, unseal } from '../../model/secrets/secret.ts'
 import type { Revision, SessionRow, StoredDocument } from '../../store/ports/ports.ts'
 import { publishApi } from '../apis/apis.ts'
 import { auditOf, clockOf, orgOf, type SecretParts } from '../documents/parts.ts'
@@ -96,7 +96,7 @@ export async function keyOfCertificate(parts: SecretParts, body: JsonObject): Pr
 }
 
 /** The private key of a stored certificate in PEM; undefined when it has none. @throws Fault `seal_broken` */
-export function certificateKeyOf(body: JsonObject, sealKey: Uint8Array): string | undefined {
+export function certificateKeyOf(body: JsonObject, sealKey: SealKey): string | undefined {
   const { cert_id: id, sealed_key: sealed } = body as Partial<StoredCertificate>
   if (typeof id !== 'string' || typeof sealed !== 'string') return undefined
   return unseal(sealKey, Buffer.from(sealed, 'base64'), sealContext(id)).toString('utf8')

@@ -1,5 +1,6 @@
 import type { JsonObject } from '../../model/json/json.ts'
 import type { PasswordRules } from '../../model/passwords/password-rules.ts'
+import type { SealKey } from '../../model/secrets/secret.ts'
 import type { Clock } from '../../model/time/clock.ts'
 import { systemClock } from '../../model/time/clock.ts'
 import type { KeyedMutex } from '../../runtime/keyed-mutex.ts'
@@ -49,7 +50,7 @@ export interface SessionParts extends PublishParts {
 /** The further dependencies of keys and certificates. */
 export interface SecretParts extends SessionParts {
   /** 32 bytes that private keys and shown-again keys are sealed with. */
-  readonly sealKey: Uint8Array
+  readonly sealKey: SealKey
   /** The rules for passwords of users; absent = at least eight characters. */
   readonly passwordRules?: PasswordRules
   /** The same for dashboard users, and for developers of the portal. */

@@ -5,6 +5,7 @@ import { asJson, isObject, type Json, type JsonObject } from '../../model/json/j
 import { withoutHidden } from '../../model/keys/key.ts'
 import { entriesOf } from '../../model/portal/catalogue/catalogue.ts'
 import { redact } from '../../model/secrets/redact.ts'
+import type { SealKey } from '../../model/secrets/secret.ts'
 import { redactDocument } from '../../model/secrets/secret-places.ts'
 import { hexOf } from '../../model/text/hex.ts'
 import type { Clock } from '../../model/time/clock.ts'
@@ -31,7 +32,7 @@ export interface EventParts {
   readonly documents: Documents
   readonly tokens: Tokens
   readonly clock: Clock
-  readonly sealKey: Uint8Array
+  readonly sealKey: SealKey
   /** Sends a mail, after the commit; absent = none are sent. Must not throw. */
   readonly mail?: (mail: EventMail) => void
 }

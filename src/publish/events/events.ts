@@ -4,7 +4,7 @@ import type { Api } from '../../model/apis/definition/api.ts'
 import { type DocumentId, isDocumentId } from '../../model/documents/ids.ts'
 import { isObject, type JsonObject } from '../../model/json/json.ts'
 import { toEmail } from '../../model/people/user.ts'
-import { seal, unseal } from '../../model/secrets/secret.ts'
+import { type SealKey, seal, unseal } from '../../model/secrets/secret.ts'
 import type { Millis } from '../../model/time/clock.ts'
 import { type EventHandler, handlerName } from '../../model/webhooks/event-handlers.ts'
 import type { Change, DeliveryInput, Documents } from '../../store/ports/ports.ts'
@@ -43,7 +43,7 @@ export function hookQueue(orgId: string, hookId: string): string {
 }
 
 /** The change that puts a message into the outbox. It belongs in the commit of its event. */
-export function eventDelivery(sealKey: Uint8Array, message: EventMessage, createdAt: Millis): Change {
+export function eventDelivery(sealKey: SealKey, message: EventMessage, createdAt: Millis): Change {
   const { to } = message
   const place = { queue: queueOf(to), createdAt }
   return { op: 'putDelivery', row: { ...place, sealed: seal(sealKey, JSON.stringify(message), contextOf(place)) } }
@@ -57,7 +57,7 @@ function queueOf(to: EventReceiver): string {
 }
 
 /** The message of a row of the outbox; undefined for a token notification. */
-export function openEvent(sealKey: Uint8Array, row: DeliveryInput): EventMessage | undefined {
+export function openEvent(sealKey: SealKey, row: DeliveryInput): EventMessage | undefined {
   if (!row.queue.startsWith(QUEUE)) return undefined
   try {
     return JSON.parse(unseal(sealKey, row.sealed, contextOf(row)).toString('utf8')) as EventMessage
@@ -72,7 +72,7 @@ export function openEvent(sealKey: Uint8Array, row: DeliveryInput): EventMessage
 export async function eventTarget(
   parts: {
     readonly documents: Documents
-    readonly sealKey: Uint8Array
+    readonly sealKey: SealKey
     readonly findApi: (apiId: string) => Pick<Api, 'orgId' | 'events'> | undefined
   },
   { to }: EventMessage,

@@ -2,6 +2,7 @@ import { toFault } from '../../errors/fault.ts'
 import type { Api } from '../../model/apis/definition/api.ts'
 import type { Log } from '../../model/logs/log.ts'
 import { redactUrl } from '../../model/secrets/redact-traffic.ts'
+import type { SealKey } from '../../model/secrets/secret.ts'
 import type { Clock } from '../../model/time/clock.ts'
 import { type ApiEventName, apiEventOf, apiEventRow } from '../../model/webhooks/api-events.ts'
 import { type EventHandler, type EventReference, handlerName } from '../../model/webhooks/event-handlers.ts'
@@ -15,7 +16,7 @@ export interface TrafficEventParts {
   readonly documents: Documents
   readonly clock: Clock
   readonly log: Log
-  readonly sealKey: Uint8Array
+  readonly sealKey: SealKey
   readonly findApi: (apiId: string) => Api | undefined
   /** Called when messages were put into the outbox. */
   readonly wakeDeliveries: () => void

@@ -6,6 +6,7 @@ import { visitorOf } from '../../model/network/visitor.ts'
 import { checkPassword, type PasswordRules, passwordRules } from '../../model/passwords/password-rules.ts'
 import { hashPassword, isPasswordHash, verifyPassword } from '../../model/passwords/passwords.ts'
 import { isBcryptHash, looksLikeBcrypt } from '../../model/passwords/passwords-bcrypt.ts'
+import { lookupKey, type SealKey } from '../../model/secrets/secret.ts'
 import { normaliseText } from '../../model/text/normalise-text.ts'
 import { isThrottled, type LoginThrottle } from '../../runtime/login-throttle.ts'
 import type { SessionRow, Tokens } from '../../store/ports/ports.ts'
@@ -28,7 +29,7 @@ export interface BasicUserDraft {
 /** The dependencies of finding users: those of publishing keys, and those of authorization servers. */
 export interface BasicUserParts {
   readonly tokens: Tokens
-  readonly sealKey: Uint8Array
+  readonly sealKey: SealKey
 }
 
 /** The dependencies of password checks: those of a gateway, and those of authorization servers. */
@@ -43,7 +44,7 @@ const LONGEST_NAME = 256
  */
 export function basicUserHash({ sealKey }: Pick<BasicUserParts, 'sealKey'>, orgId: string, name: string): Buffer {
   const place = JSON.stringify(['user', orgId, normaliseText(name)])
-  return createHmac('sha256', sealKey).update(place).digest()
+  return createHmac('sha256', lookupKey(sealKey)).update(place).digest()
 }
 
 /** The stored session of a user; undefined when there is none. @throws Fault `store_away` */

@@ -1,6 +1,7 @@
 import { createHmac } from 'node:crypto'
 import { fault } from '../../errors/fault.ts'
 import type { JsonObject } from '../../model/json/json.ts'
+import { lookupKey } from '../../model/secrets/secret.ts'
 import type { SessionRow } from '../../store/ports/ports.ts'
 import { orgOf, type SecretParts } from '../documents/parts.ts'
 
@@ -10,7 +11,7 @@ import { orgOf, type SecretParts } from '../documents/parts.ts'
  */
 export function certificateHash({ sealKey }: Pick<SecretParts, 'sealKey'>, orgId: string, fingerprint: string): Buffer {
   const place = JSON.stringify(['certificate', orgId, fingerprint])
-  return createHmac('sha256', sealKey).update(place).digest()
+  return createHmac('sha256', lookupKey(sealKey)).update(place).digest()
 }
 
 /**

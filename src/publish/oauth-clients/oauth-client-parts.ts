@@ -4,7 +4,7 @@ import { documentOf } from '../../model/apis/definition/stored-api.ts'
 import { methodsOf } from '../../model/apis/read/read-auth.ts'
 import { asJson, type JsonObject } from '../../model/json/json.ts'
 import type { OAuthClient } from '../../model/oauth-clients/oauth-client.ts'
-import { seal, unseal } from '../../model/secrets/secret.ts'
+import { type SealKey, seal, unseal } from '../../model/secrets/secret.ts'
 import type { Policy } from '../../model/sessions/session.ts'
 import type { Clock } from '../../model/time/clock.ts'
 import type { KeyedMutex } from '../../runtime/keyed-mutex.ts'
@@ -17,7 +17,7 @@ export interface ClientParts {
   readonly documents: Documents
   readonly tokens: Tokens
   /** 32 bytes that secrets are sealed with. */
-  readonly sealKey: Uint8Array
+  readonly sealKey: SealKey
   readonly locks: KeyedMutex
   /** The system's unless given. */
   readonly clock?: Clock

@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto'
 import { fault, toFault } from '../../errors/fault.ts'
 import { type DocumentId, newDocumentId, toDocumentId } from '../../model/documents/ids.ts'
 import type { JsonObject } from '../../model/json/json.ts'
-import { equalSecrets, hashKey } from '../../model/secrets/secret.ts'
+import { currentKey, equalSecrets, hashKey, type SealKeys, seal, unseal } from '../../model/secrets/secret.ts'
 import type { Change, Revision } from '../../store/ports/ports.ts'
 import { clockOf, type SecretParts } from '../documents/parts.ts'
 import { moveObjects } from './move-objects.ts'
@@ -18,10 +18,16 @@ export interface Installation {
   readonly setup_hash: string
   /** Identifies the seal key, hex; '' in documents of older versions. */
   readonly seal_hash: string
+  /** The key of the HMACs by which rows are found, sealed, base64; '' = it is the seal key. */
+  readonly lookup_sealed: string
+  /** Marks of the seal keys of before, hex: nothing is sealed under them any more by a node that has a newer one. */
+  readonly seal_hashes_before: readonly string[]
 }
 
 /** Defaults for documents of older versions. */
-const NO_KEY = { seal_hash: '' }
+const NO_KEY = { seal_hash: '', lookup_sealed: '', seal_hashes_before: [] }
+
+const LOOKUP_CONTEXT = 'installation:lookup'
 
 /** The one document of kind `installation`. */
 export const INSTALLATION_ID = toDocumentId('0'.repeat(24))
@@ -48,6 +54,8 @@ export async function openInstallation(parts: SecretParts): Promise<Installation
     default_org: rows[0]?.id ?? newDocumentId(clockOf(parts).wall()),
     setup_hash: users.total > 0 ? '' : hashOf(setupToken(parts)),
     seal_hash: sealHash(parts),
+    lookup_sealed: '',
+    seal_hashes_before: [],
   }
   // The document comes last: an interrupted start is repeated, with what is left to store.
   await moveObjects(parts, '', made.default_org)
@@ -68,13 +76,51 @@ export async function checkSealKey(parts: Pick<SecretParts, 'documents' | 'sealK
     throw fault('seal_key_differs')
 }
 
+/**
+ * The seal keys of an installation. Where `current` is new, and the installation has been sealed under one of `previous`, that is noted: from
+ * then on `current` is the one that new nodes must have. @throws Fault `seal_key_differs`
+ */
+export async function openSealKeys(
+  documents: SecretParts['documents'],
+  current: Uint8Array,
+  previous: readonly Uint8Array[],
+): Promise<SealKeys> {
+  const known = await readInstallation({ documents })
+  const keys = { current, previous, lookup: current }
+  if (known === undefined || known.seal_hash === '') return keys
+  const own = sealHash({ sealKey: current })
+  const installed = [current, ...previous].find((key) => sealHash({ sealKey: key }) === known.seal_hash)
+  if (installed === undefined) throw fault('seal_key_differs')
+  const lookup =
+    known.lookup_sealed === ''
+      ? installed
+      : unseal(installed, Buffer.from(known.lookup_sealed, 'base64'), LOOKUP_CONTEXT)
+  // A node that was not given the newer key as its current one yet stays under the older.
+  if (installed === current || known.seal_hashes_before.includes(own)) return { ...keys, lookup }
+  const changed: Installation = {
+    ...known,
+    seal_hash: own,
+    lookup_sealed: seal(current, lookup, LOOKUP_CONTEXT).toString('base64'),
+    seal_hashes_before: [...known.seal_hashes_before, known.seal_hash],
+    // The link follows from the key.
+    setup_hash: known.setup_hash === '' ? '' : hashOf(setupToken({ sealKey: current })),
+  }
+  try {
+    await documents.commit([putInstallation(changed, known.revision)], undefined)
+    return { ...keys, lookup }
+  } catch (error) {
+    if (toFault(error).code !== 'revision_conflict') throw error
+    return openSealKeys(documents, current, previous)
+  }
+}
+
 /** Makes sure that this process can read what others sealed: the key of an older installation is taken for the right one. */
 async function withSealKey(
   parts: SecretParts,
   known: Installation & { readonly revision: Revision },
 ): Promise<Installation> {
   const own = sealHash(parts)
-  if (known.seal_hash === own) return known
+  if (known.seal_hash === own || known.seal_hashes_before.includes(own)) return known
   if (known.seal_hash !== '') throw fault('seal_key_differs')
   await parts.documents.commit([putInstallation({ ...known, seal_hash: own }, known.revision)], undefined)
   return { ...known, seal_hash: own }
@@ -82,8 +128,14 @@ async function withSealKey(
 
 /** The change that writes the installation's document. */
 export function putInstallation(installation: Installation, ifRevision: Revision): Change {
-  const { default_org, setup_hash, seal_hash } = installation
-  const body: JsonObject = { default_org, setup_hash, seal_hash }
+  const { default_org, setup_hash, seal_hash, lookup_sealed, seal_hashes_before } = installation
+  const body: JsonObject = {
+    default_org,
+    setup_hash,
+    seal_hash,
+    lookup_sealed,
+    seal_hashes_before: [...seal_hashes_before],
+  }
   return { op: 'put', kind: 'installation', id: INSTALLATION_ID, body, ifRevision }
 }
 
@@ -100,7 +152,7 @@ export async function closeSetup(parts: Pick<SecretParts, 'documents'>): Promise
  * prints the same link until it is used.
  */
 export function setupToken({ sealKey }: Pick<SecretParts, 'sealKey'>): string {
-  return createHmac('sha256', sealKey).update('gatehouse set-up link').digest('base64url')
+  return createHmac('sha256', currentKey(sealKey)).update('gatehouse set-up link').digest('base64url')
 }
 
 /** True when the token is that of the set-up link and the link is open. */
@@ -111,7 +163,7 @@ export function isSetupToken(installation: Pick<Installation, 'setup_hash'> | un
 
 /** A hash that distinguishes a seal key from another, hex; it says nothing about the key. */
 export function sealHash({ sealKey }: Pick<SecretParts, 'sealKey'>): string {
-  return createHmac('sha256', sealKey).update('gatehouse seal key').digest('hex')
+  return createHmac('sha256', currentKey(sealKey)).update('gatehouse seal key').digest('hex')
 }
 
 const hashOf = (token: string) => hashKey(token).toString('hex')

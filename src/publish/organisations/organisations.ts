@@ -76,7 +76,14 @@ export async function prepareOrganisation(
         'organisation_in_use',
         `more than ${MOST_MOVED} objects belong to the first organisation already: give it the id ${reserved}`,
       )
-    const next = { setup_hash: '', seal_hash: '', ...installation, default_org: id }
+    const next = {
+      setup_hash: '',
+      seal_hash: '',
+      lookup_sealed: '',
+      seal_hashes_before: [],
+      ...installation,
+      default_org: id,
+    }
     changes.push(...moved, putInstallation(next, installation?.revision ?? 0))
   }
   return { id, body, changes, ...(from !== undefined && { from }) }

@@ -1,7 +1,7 @@
 import { createHmac, randomBytes } from 'node:crypto'
 import type { DocumentId } from '../../model/documents/ids.ts'
 import type { StoredUser, User } from '../../model/people/user.ts'
-import { seal, unseal } from '../../model/secrets/secret.ts'
+import { lookupKey, seal, unseal } from '../../model/secrets/secret.ts'
 import type { SecretParts } from '../documents/parts.ts'
 
 const KEY_BYTES = 32
@@ -14,7 +14,7 @@ export const NO_CREDENTIAL: StoredCredential = { access_hmac: '', access_sealed:
 
 /** The look-up value of an API credential. An HMAC, so that a copy of the store is no list of credentials to try. */
 export function accessHmac({ sealKey }: Pick<SecretParts, 'sealKey'>, accessKey: string): string {
-  return createHmac('sha256', sealKey)
+  return createHmac('sha256', lookupKey(sealKey))
     .update(JSON.stringify(['access_key', accessKey]))
     .digest('hex')
 }

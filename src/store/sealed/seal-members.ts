@@ -1,6 +1,6 @@
 import { copyTree, fromPointer, getAt, putAt, type TreePath, toPointer } from '../../model/apis/definition/tree.ts'
 import type { JsonObject } from '../../model/json/json.ts'
-import { seal, unseal } from '../../model/secrets/secret.ts'
+import { type SealKey, seal, unseal } from '../../model/secrets/secret.ts'
 
 /** Member of a stored body that holds, sealed, the texts that were taken out of it. Nobody writes it from outside. */
 const SEALED = 'sealed_members'
@@ -9,7 +9,7 @@ const SEALED = 'sealed_members'
 export function sealMembers(
   body: JsonObject,
   places: (body: JsonObject) => readonly TreePath[],
-  { sealKey, context }: { readonly sealKey: Uint8Array; readonly context: string },
+  { sealKey, context }: { readonly sealKey: SealKey; readonly context: string },
 ): JsonObject {
   const found = places(body)
   if (found.length === 0 && !Object.hasOwn(body, SEALED)) return body
@@ -27,7 +27,7 @@ export function sealMembers(
 /** The body that was stored so; the same object where nothing of it is sealed. @throws Fault `seal_broken` */
 export function unsealMembers(
   stored: JsonObject,
-  { sealKey, context }: { readonly sealKey: Uint8Array; readonly context: string },
+  { sealKey, context }: { readonly sealKey: SealKey; readonly context: string },
 ): JsonObject {
   const sealed = stored[SEALED]
   if (typeof sealed !== 'string') return stored

@@ -1,5 +1,6 @@
 import type { TreePath } from '../../model/apis/definition/tree.ts'
 import { asJson, isObject, type JsonObject } from '../../model/json/json.ts'
+import type { SealKey } from '../../model/secrets/secret.ts'
 import { hexOf } from '../../model/text/hex.ts'
 import { forwardDocuments } from '../ports/forward-documents.ts'
 import {
@@ -44,7 +45,7 @@ const PLACES: ReadonlyMap<string, (body: JsonObject) => readonly TreePath[]> = n
  * the audit of `store` never have them in clear. Callers here read and write them in clear. Rows that were written
  * before in clear are read as well, and sealed when they are written next.
  */
-export function sealedStore(store: Store, sealKey: Uint8Array): Store {
+export function sealedStore(store: Store, sealKey: SealKey): Store {
   const rows = new SealedRows(sealKey)
   const { outbox, counters, feed, hits, records, owed } = store
   const capacity = new StoreCapacity(store.documents)
@@ -73,9 +74,9 @@ export function sealedStore(store: Store, sealKey: Uint8Array): Store {
 }
 
 class SealedRows {
-  readonly #sealKey: Uint8Array
+  readonly #sealKey: SealKey
 
-  constructor(sealKey: Uint8Array) {
+  constructor(sealKey: SealKey) {
     this.#sealKey = sealKey
   }
 

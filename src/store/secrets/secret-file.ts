@@ -11,23 +11,24 @@ export const SECRETS_FILE = 'secrets.json'
 const SHORTEST = 16
 
 const NAMES = ['gateway_secret', 'admin_secret', 'seal_key'] as const
-/** Values of the first two before their last rotation, until that is ended; '' or absent = not accepted any more. */
-const PREVIOUS = ['gateway_secret_previous', 'admin_secret_previous'] as const
+/** Values before the last rotation, until that is ended; '' or absent = not accepted any more. */
+const PREVIOUS = ['gateway_secret_previous', 'admin_secret_previous', 'seal_key_previous'] as const
 
 /** The secrets that an installation creates at its first start. Each is 256 bits, base64url. */
 export type Secrets = Readonly<Record<(typeof NAMES | typeof PREVIOUS)[number], string>>
 
 /**
  * Reads `secrets.json` of the data folder, or makes it (mode 0600, durable when this returns). One that is damaged is never
- * replaced: data that is sealed under its key would become unreadable. `sealKey` replaces the key of the file; '' = none.
+ * replaced: data that is sealed under its key would become unreadable. `sealKey` and `sealKeyPrevious` replace the seal keys of the
+ * file; '' = none.
  * @throws Fault `setting_invalid` when it is damaged, or the key is none, `data_folder_unwritable`
  */
-export function openSecrets(folder: string, sealKey = ''): Secrets {
+export function openSecrets(folder: string, sealKey = '', sealKeyPrevious = ''): Secrets {
   const path = join(folder, SECRETS_FILE)
   const secrets = readSecrets(path) ?? makeSecrets(folder, path)
   if (sealKey === '') return secrets
   secretBytes(sealKey)
-  return { ...secrets, seal_key: sealKey }
+  return { ...secrets, seal_key: sealKey, seal_key_previous: sealKeyPrevious }
 }
 
 function readSecrets(path: string): Secrets | undefined {
@@ -68,7 +69,12 @@ export function parseSecrets(path: string, text: string): Secrets {
 
 function makeSecrets(folder: string, path: string): Secrets {
   const made = { gateway_secret: newSecret(), admin_secret: newSecret(), seal_key: newSecret() }
-  return putSecrets(folder, path, { ...made, gateway_secret_previous: '', admin_secret_previous: '' })
+  return putSecrets(folder, path, {
+    ...made,
+    gateway_secret_previous: '',
+    admin_secret_previous: '',
+    seal_key_previous: '',
+  })
 }
 
 /** Writes the text of such a file into a data folder that has none, or one with the same secrets. @throws Fault `data_folder_unwritable`, `setting_invalid` */
@@ -93,11 +99,14 @@ function putSecrets(folder: string, path: string, secrets: Secrets): Secrets {
   }
 }
 
+/** A secret of the file that can be rotated. */
+export type RotatedSecret = (typeof NAMES)[number]
+
 /**
  * Makes a new secret, and keeps the one before beside it; `end` forgets that one instead. Answers the path of the file.
  * @throws Fault as `openSecrets`, `setting_invalid` where a rotation is not ended yet
  */
-export function rotateSecret(folder: string, name: 'gateway_secret' | 'admin_secret', end: boolean): string {
+export function rotateSecret(folder: string, name: RotatedSecret, end: boolean): string {
   const path = join(folder, SECRETS_FILE)
   const secrets = readSecrets(path)
   if (secrets === undefined) throw fault('setting_invalid', `there is no ${SECRETS_FILE} in ${folder}`)

@@ -6,7 +6,7 @@ import { allRoutes } from '../../../src/dashboard/routes/routes.ts'
 import { newDocumentId } from '../../../src/model/documents/ids.ts'
 import { isObject, type JsonObject } from '../../../src/model/json/json.ts'
 import { TOKEN_FACTS } from '../../../src/model/oauth-clients/oauth-token.ts'
-import { seal } from '../../../src/model/secrets/secret.ts'
+import { type SealKey, seal } from '../../../src/model/secrets/secret.ts'
 import { FakeClock } from '../../../src/model/time/clock.ts'
 import { hookQueue } from '../../../src/publish/events/events.ts'
 import { openMemoryStore } from '../../../src/store/memory/open.ts'
@@ -208,7 +208,7 @@ function longest(value: unknown): readonly unknown[] | undefined {
 }
 
 /** Secrets of a webhook under its own id. */
-function sealedFor(sealKey: Uint8Array, id: string): string {
+function sealedFor(sealKey: SealKey, id: string): string {
   return seal(sealKey, JSON.stringify({ header_map: {}, shared_secret: '' }), `hook:${id}`).toString('base64')
 }
 

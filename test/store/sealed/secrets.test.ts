@@ -47,8 +47,8 @@ test('the hash of a key is its SHA-256', () => {
 test('the secrets of an installation are made once, for its user alone', (t) => {
   const folder = temporaryFolder(t)
   const secrets = openSecrets(folder)
-  const { gateway_secret_previous, admin_secret_previous, ...made } = secrets
-  assert.deepEqual([gateway_secret_previous, admin_secret_previous], ['', ''])
+  const { gateway_secret_previous, admin_secret_previous, seal_key_previous, ...made } = secrets
+  assert.deepEqual([gateway_secret_previous, admin_secret_previous, seal_key_previous], ['', '', ''])
   assert.deepEqual(Object.keys(made), ['gateway_secret', 'admin_secret', 'seal_key'])
   assert.equal(new Set(Object.values(made)).size, 3)
   for (const secret of Object.values(made)) assert.equal(secretBytes(secret).length, 32)

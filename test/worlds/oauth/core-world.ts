@@ -5,7 +5,7 @@ import type { JsonObject } from '../../../src/model/json/json.ts'
 import type { LogFields } from '../../../src/model/logs/log.ts'
 import type { OAuthClient } from '../../../src/model/oauth-clients/oauth-client.ts'
 import type { OAuthRules } from '../../../src/model/oauth-clients/oauth-rules.ts'
-import { seal } from '../../../src/model/secrets/secret.ts'
+import { type SealKey, seal } from '../../../src/model/secrets/secret.ts'
 import type { Policy } from '../../../src/model/sessions/session.ts'
 import { FakeClock } from '../../../src/model/time/clock.ts'
 import { ClientCache } from '../../../src/oauth/clients/client-cache.ts'
@@ -165,11 +165,11 @@ export function planOf(apiIds: readonly string[], changes: Partial<Policy> = {})
 }
 
 /** A sealed secret of a client, as its document holds it. */
-export function sealedFor(sealKey: Uint8Array, clientId: string, secret: string): string {
+export function sealedFor(sealKey: SealKey, clientId: string, secret: string): string {
   return seal(sealKey, secret, `oauth_client:${clientId}`).toString('base64')
 }
 
-function clientOf(sealKey: Uint8Array, changes: Partial<OAuthClient>): OAuthClient {
+function clientOf(sealKey: SealKey, changes: Partial<OAuthClient>): OAuthClient {
   const id = changes.client_id ?? 'shop'
   const open = changes.auth_method === 'none' || changes.auth_method === 'tls_client_auth'
   return {

@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto'
 import { fault } from '../../../errors/fault.ts'
 import { isObject, type JsonObject } from '../../../model/json/json.ts'
 import { portalFamily } from '../../../model/portal/developers/developer.ts'
-import { equalSecrets, newSecret } from '../../../model/secrets/secret.ts'
+import { equalSecrets, lookupKey, newSecret } from '../../../model/secrets/secret.ts'
 import { developerIn } from '../../../publish/portal/developers/developers.ts'
 import { newTicket } from '../../../store/ports/new-ticket.ts'
 import type { Change, StoredDocument } from '../../../store/ports/ports.ts'
@@ -121,5 +121,5 @@ const hashOf = (cookie: string) => ticketHash('portal_login', cookie)
 
 /** Follows from the cookie, which no other site can read: nothing to store. */
 function csrfOf({ sealKey }: DashboardParts, cookie: string): string {
-  return createHmac('sha256', sealKey).update(`portal_csrf:${cookie}`).digest('base64url')
+  return createHmac('sha256', lookupKey(sealKey)).update(`portal_csrf:${cookie}`).digest('base64url')
 }

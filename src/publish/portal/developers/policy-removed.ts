@@ -1,6 +1,7 @@
 import { isObject, type JsonObject } from '../../../model/json/json.ts'
 import { DEVELOPER_ID } from '../../../model/portal/developers/developer.ts'
 import { appsOf, keysOf, withoutKey, withoutPolicy } from '../../../model/portal/developers/holdings.ts'
+import type { SealKey } from '../../../model/secrets/secret.ts'
 import { retryOnConflict } from '../../../runtime/retry-on-conflict.ts'
 import type { Change, Documents, SessionRow, StoredDocument, Tokens } from '../../../store/ports/ports.ts'
 import { auditOf, type PublishParts, type SecretParts } from '../../documents/parts.ts'
@@ -96,7 +97,7 @@ function withoutIt(row: SessionRow, policyId: string): { readonly change: Change
 
 /** The OAuth clients that developers made through the policy. */
 async function appsGone(
-  parts: { readonly documents: Documents; readonly tokens: Tokens; readonly sealKey: Uint8Array },
+  parts: { readonly documents: Documents; readonly tokens: Tokens; readonly sealKey: SealKey },
   policy: GonePolicy,
   developers: readonly StoredDocument[],
 ): Promise<Change[]> {

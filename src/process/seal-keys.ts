@@ -1,0 +1,56 @@
+import { setTimeout as wait } from 'node:timers/promises'
+import { toFault } from '../errors/fault.ts'
+import type { Log } from '../model/logs/log.ts'
+import { type SealKeys, secretBytes } from '../model/secrets/secret.ts'
+import { openSealKeys } from '../publish/organisations/installation.ts'
+import { resealStore } from '../publish/organisations/reseal.ts'
+import type { Store } from '../store/ports/ports.ts'
+import type { Secrets } from '../store/secrets/secret-file.ts'
+
+const TELL_EVERY_MS = 10_000
+const AGAIN_MS = 30_000
+
+/** The seal keys of settings or `secrets.json`: the current one, and those that it replaces. @throws Fault `seal_key_differs`, `setting_invalid` */
+export function sealKeysOf(store: Store, { seal_key, seal_key_previous }: Secrets): Promise<SealKeys> {
+  const previous = seal_key_previous.split(',').filter((key) => key !== '')
+  return openSealKeys(store.documents, secretBytes(seal_key), previous.map(secretBytes))
+}
+
+/**
+ * Seals what is stored under the current key, in the background, where there are keys from before; reports how it goes in the log. Answers
+ * the function that ends it.
+ */
+export function startResealing(store: Store, keys: SealKeys, log: Log): () => Promise<void> {
+  if (keys.previous.length === 0) return async () => {}
+  const ended = new AbortController()
+  const work = async () => {
+    let toldAt = performance.now()
+    const onProgress = (resealed: number) => {
+      if (performance.now() - toldAt < TELL_EVERY_MS) return
+      toldAt = performance.now()
+      log.info({ resealed }, 'sealing the secrets of documents under the current seal key')
+    }
+    while (!ended.signal.aborted) {
+      try {
+        const parts = { documents: store.documents, tokens: store.tokens, keys }
+        const { documents, sessionsLeft } = await resealStore({
+          ...parts,
+          stopped: () => ended.signal.aborted,
+          onProgress,
+        })
+        if (ended.signal.aborted) return
+        const fields = { resealed: documents, sessions_left: sessionsLeft }
+        log.info(fields, 'all documents are sealed under the current seal key')
+        return
+      } catch (error) {
+        log.warn({ cause: toFault(error) }, 'cannot seal the documents under the current seal key now, trying again')
+        await wait(AGAIN_MS, undefined, { ref: false, signal: ended.signal }).catch(() => {})
+      }
+    }
+  }
+  const running = work()
+  return async () => {
+    ended.abort()
+    await running
+  }
+}
