@@ -1,7 +1,7 @@
-import type { SealKey } from '../../model/secrets/secret.ts'
 import type { Config } from '../../config/schema.ts'
 import type { Api } from '../../model/apis/definition/api.ts'
 import type { Log } from '../../model/logs/log.ts'
+import type { SealKey } from '../../model/secrets/secret.ts'
 import type { Policy } from '../../model/sessions/session.ts'
 import type { Clock } from '../../model/time/clock.ts'
 import type { OAuthParts } from '../../oauth/endpoints/parts.ts'

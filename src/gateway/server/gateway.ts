@@ -1,4 +1,3 @@
-import type { SealKey } from '../../model/secrets/secret.ts'
 import { hostname } from 'node:os'
 import { setTimeout } from 'node:timers/promises'
 import type { Config } from '../../config/schema.ts'
@@ -12,6 +11,7 @@ import type { DroppedConnections } from '../../model/nodes/dropped-connections.t
 import type { GatewayCommand } from '../../model/nodes/gateway-command.ts'
 import type { NodeShard } from '../../model/nodes/node.ts'
 import type { PasswordRules } from '../../model/passwords/password-rules.ts'
+import type { SealKey } from '../../model/secrets/secret.ts'
 import type { Clock } from '../../model/time/clock.ts'
 import { OncePerInterval } from '../../model/time/once-per-interval.ts'
 import { ownUrls } from '../../publish/apis/api-place.ts'
