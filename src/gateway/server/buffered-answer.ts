@@ -10,7 +10,7 @@ import { replyOf } from '../steps/transforms/run-modules.ts'
 import type { Exchange, Reply } from './exchange.ts'
 import { fieldLines, pairsOf } from './field-lines.ts'
 import { addedFields, editAnswer } from './respond.ts'
-import { type TransformFaults, transformed } from './template-values.ts'
+import { type TransformFaults, templateInput, transformed } from './template-values.ts'
 
 const FAULTS: TransformFaults = {
   malformed: 'answer_untransformable',
@@ -47,7 +47,9 @@ export async function answerBuffered(x: Exchange, body: Buffer): Promise<Reply |
     const bodiless = x.method === 'HEAD' || isBodiless(x.status)
     const bytes = bodiless ? body : await unpacked(x, body)
     const rule = bodiless ? undefined : x.operation?.answerBody
-    const made = rule === undefined ? bytes : transformed(x, rule, bytes, FAULTS)
+    // An answer that is no JSON, such as an error page, is handed on as it is.
+    const input = rule === undefined ? undefined : templateInput(bytes)
+    const made = input !== undefined && 'value' in input ? transformed(x, rule!, input.value, FAULTS) : bytes
     if (made instanceof Error) return made
     for (const name of OF_THE_BYTES) x.response.drop(name)
     const extra = editAnswer(x)

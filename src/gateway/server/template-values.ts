@@ -21,15 +21,22 @@ export interface TransformFaults {
 const NO_JSON = 'must be JSON in UTF-8'
 const DECODER = new TextDecoder('utf-8', { fatal: true })
 
-/** Rewrites a body by the template of its operation. Nothing is taken for `{}`. */
-export function transformed(x: Exchange, rule: BodyRule, bytes: Uint8Array, faults: TransformFaults): Buffer | Fault {
+/** The value of a body that a template may be given, or why it is none. Nothing is taken for `{}`. */
+export function templateInput(bytes: Uint8Array): { readonly value: Json } | { readonly reason: string } {
   try {
-    const text = bytes.length === 0 ? '{}' : DECODER.decode(bytes)
-    const body = readTrafficJson(text)
-    if ('reason' in body) return fault(faults.malformed, body.reason ?? NO_JSON)
-    return Buffer.from(renderTemplate(rule.template, rootOf(x, rule, body.value as Json)))
+    const body = readTrafficJson(bytes.length === 0 ? '{}' : DECODER.decode(bytes))
+    return 'reason' in body ? { reason: body.reason ?? NO_JSON } : { value: body.value as Json }
+  } catch {
+    return { reason: NO_JSON }
+  }
+}
+
+/** Rewrites a body by the template of its operation. */
+export function transformed(x: Exchange, rule: BodyRule, body: Json, faults: TransformFaults): Buffer | Fault {
+  try {
+    return Buffer.from(renderTemplate(rule.template, rootOf(x, rule, body)))
   } catch (error) {
-    if (!(error instanceof RenderFlaw)) return fault(faults.malformed, NO_JSON)
+    if (!(error instanceof RenderFlaw)) throw error
     if (error.why === 'value') return fault(faults.malformed, error.message)
     return fault(error.why === 'bounds' ? faults.tooLarge : faults.failed, error.message)
   }

@@ -1,55 +1,21 @@
-import { isObject, type Json } from '../json/json.ts'
-
-/** JSON that is written as it is outside of quotes. */
-export class JsonText {
-  readonly text: string
-
-  constructor(text: string) {
-    this.text = text
-  }
-}
-
-export type TemplateValue = Json | JsonText
-
-/** The costs and arguments of functions. */
-export interface Meter {
-  /** Notes work in steps; one is about what a look-up costs. @throws where the bound is reached */
-  spend(steps: number): void
-  /** Names of the members, sorted; counted once for each object. */
-  keysOf(object: { readonly [name: string]: Json }): readonly string[]
-}
-
-/** A function's error about its values, in words that follow its name. */
-export class ValueFlaw extends Error {}
+import { isObject, type Json, type JsonObject } from '../json/json.ts'
+import { dateText, formatted } from './go-format.ts'
+import {
+  CHARACTERS_PER_STEP,
+  escapeMarkup,
+  JsonText,
+  type Meter,
+  type TemplateValue,
+  templateJson,
+  templateText,
+  ValueFlaw,
+} from './values.ts'
 
 export interface TemplateFunction {
   readonly name: string
   /** Fewest and most values; a pipe gives the last. */
   readonly takes: readonly [least: number, most: number]
   run(args: readonly TemplateValue[], meter: Meter): TemplateValue
-}
-
-/** Most characters per step. */
-const CHARACTERS_PER_STEP = 64
-
-/** The value as text between quotes. */
-export function templateText(value: TemplateValue, meter: Meter): string {
-  const text = plainText(value)
-  meter.spend(text.length / CHARACTERS_PER_STEP)
-  return text
-}
-
-function plainText(value: TemplateValue): string {
-  if (value === null) return ''
-  if (value instanceof JsonText) return value.text
-  return typeof value === 'string' ? value : JSON.stringify(value)
-}
-
-/** The value as JSON, for places outside quotes. */
-export function templateJson(value: TemplateValue, meter: Meter): string {
-  const text = value instanceof JsonText ? value.text : JSON.stringify(value)
-  meter.spend(text.length / CHARACTERS_PER_STEP)
-  return text
 }
 
 /** False for null, false, 0, '' and what is empty. */
@@ -119,7 +85,108 @@ const RUNS: readonly (readonly [name: string, least: number, most: number, run: 
   ['join', 2, 2, ([separator, list], meter) => joined(separator!, list!, meter)],
   ['contains', 2, 2, ([part, whole], meter) => templateText(whole!, meter).includes(templateText(part!, meter))],
   ['replace', 3, 3, ([from, to, whole], meter) => replaced(templateText(whole!, meter), from!, to!, meter)],
+  ['printf', 1, 20, ([format, ...values], meter) => formatted(templateText(format!, meter), values, meter)],
+  ['toString', 1, 1, ([value], meter) => templateText(value!, meter)],
+  [
+    'quote',
+    1,
+    20,
+    (args, meter) => new JsonText(args.map((arg) => JSON.stringify(templateText(arg, meter))).join(' ')),
+  ],
+  ['html', 1, 1, ([value], meter) => new JsonText(escapeMarkup(templateText(value!, meter)))],
+  ['js', 1, 1, onText(escapeScript)],
+  ['b64enc', 1, 1, onText((text) => Buffer.from(text).toString('base64'))],
+  ['b64dec', 1, 1, onText((text) => Buffer.from(text, 'base64').toString('utf8'))],
+  ['trimPrefix', 2, 2, ([part, whole], meter) => withoutStart(templateText(whole!, meter), templateText(part!, meter))],
+  ['trimSuffix', 2, 2, ([part, whole], meter) => withoutEnd(templateText(whole!, meter), templateText(part!, meter))],
+  ['hasPrefix', 2, 2, ([part, whole], meter) => templateText(whole!, meter).startsWith(templateText(part!, meter))],
+  ['hasSuffix', 2, 2, ([part, whole], meter) => templateText(whole!, meter).endsWith(templateText(part!, meter))],
+  ['splitList', 2, 2, ([separator, whole], meter) => pieces(separator!, whole!, meter)],
+  ['split', 2, 2, ([separator, whole], meter) => numbered(pieces(separator!, whole!, meter))],
+  ['slice', 1, 3, ([value, ...ends]) => sliced(value!, ends)],
+  ['first', 1, 1, ([list]) => listOf(list!)[0] ?? null],
+  ['last', 1, 1, ([list]) => listOf(list!).at(-1) ?? null],
+  ['has', 2, 2, ([item, list], meter) => listOf(list!).some((each) => isEqual(each, item!, meter))],
+  ['list', 0, 20, (args) => args.map(asJson)],
+  ['dict', 0, 20, (args, meter) => dictionary(args, meter)],
+  ['ternary', 3, 3, ([yes, no, test], meter) => (isTrue(test!, meter) ? yes! : no!)],
+  ['coalesce', 1, 20, (args, meter) => args.find((value) => isTrue(value, meter)) ?? null],
+  ['empty', 1, 1, ([value], meter) => !isTrue(value!, meter)],
+  ['int', 1, 1, ([value]) => Math.trunc(numberOf(value!))],
+  ['float64', 1, 1, ([value]) => numberOf(value!)],
+  ['add', 1, 20, (args) => args.map(numberOf).reduce((sum, each) => sum + each, 0)],
+  ['sub', 2, 2, ([a, b]) => numberOf(a!) - numberOf(b!)],
+  ['mul', 1, 20, (args) => args.map(numberOf).reduce((product, each) => product * each, 1)],
+  ['now', 0, 0, () => new Date().toISOString()],
+  ['date', 2, 2, ([layout, time], meter) => dateText(templateText(layout!, meter), time!)],
+  ['fromJson', 1, 1, ([text], meter) => parsed(templateText(text!, meter))],
 ]
+
+function withoutStart(whole: string, part: string): string {
+  return whole.startsWith(part) ? whole.slice(part.length) : whole
+}
+
+function withoutEnd(whole: string, part: string): string {
+  return whole.endsWith(part) ? whole.slice(0, whole.length - part.length) : whole
+}
+
+function pieces(separator: TemplateValue, whole: TemplateValue, meter: Meter): string[] {
+  const parts = templateText(whole, meter).split(templateText(separator, meter))
+  meter.spend(parts.length)
+  return parts
+}
+
+/** The pieces as Sprig names them: `_0`, `_1`, ... */
+function numbered(parts: readonly string[]): JsonObject {
+  return Object.fromEntries(parts.map((part, at) => [`_${at}`, part]))
+}
+
+function listOf(value: TemplateValue): readonly Json[] {
+  if (value === null) return []
+  if (!Array.isArray(value)) throw new ValueFlaw('wants a list')
+  return value
+}
+
+/** From an index up to another; of a text they count characters. */
+function sliced(value: TemplateValue, ends: readonly TemplateValue[]): TemplateValue {
+  const [from = 0, to] = ends.map(numberOf)
+  if (typeof value === 'string') return value.slice(from, to)
+  return [...listOf(value)].slice(from, to)
+}
+
+function dictionary(args: readonly TemplateValue[], meter: Meter): JsonObject {
+  if (args.length % 2 !== 0) throw new ValueFlaw('wants a value for each name')
+  return Object.fromEntries(
+    args.flatMap((name, at) => (at % 2 === 0 ? [[templateText(name, meter), asJson(args[at + 1]!)] as const] : [])),
+  )
+}
+
+/** A value that can be a part of others. */
+function asJson(value: TemplateValue): Json {
+  return value instanceof JsonText ? value.text : value
+}
+
+/** A number, or a text of one; anything else is 0. */
+function numberOf(value: TemplateValue): number {
+  const number = typeof value === 'number' ? value : typeof value === 'string' ? Number(value) : Number(value === true)
+  return Number.isFinite(number) ? number : 0
+}
+
+function parsed(text: string): Json {
+  try {
+    return JSON.parse(text) as Json
+  } catch {
+    throw new ValueFlaw('wants a text that is JSON')
+  }
+}
+
+function escapeScript(text: string): string {
+  return text.replace(/[\\'"<>&=\0-\x1f]/g, (character) =>
+    /[\\'"]/.test(character)
+      ? `\\${character}`
+      : `\\u${character.charCodeAt(0).toString(16).toUpperCase().padStart(4, '0')}`,
+  )
+}
 
 /** By separator and list. */
 function joined(separator: TemplateValue, list: TemplateValue, meter: Meter): string {

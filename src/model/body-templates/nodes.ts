@@ -23,8 +23,12 @@ export type TemplateNode =
   | { readonly kind: 'range'; readonly loop: Branch; readonly otherwise: readonly TemplateNode[] }
   | { readonly kind: 'break' | 'continue' }
 
+/** The kind of text that a template gives, which says how values are escaped in it. */
+export type TemplateOutput = 'json' | 'xml' | 'text'
+
 /** A template that was read, ready to be rendered any number of times. */
 export interface BodyTemplate {
   readonly nodes: readonly TemplateNode[]
+  readonly output: TemplateOutput
   readonly source: string
 }

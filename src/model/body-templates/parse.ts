@@ -1,5 +1,5 @@
 import { FUNCTIONS } from './functions.ts'
-import type { BodyTemplate, Branch, Expression, TemplateNode } from './nodes.ts'
+import type { BodyTemplate, Branch, Expression, TemplateNode, TemplateOutput } from './nodes.ts'
 import { piecesOf, TemplateFlaw, type TemplatePiece, type Token } from './tokens.ts'
 
 /** Longest template, in characters. */
@@ -9,7 +9,18 @@ const MAX_DEPTH = 32
 /** Reads a template (syntax: docs/operations.md). @throws TemplateFlaw with line and column */
 export function parseBodyTemplate(source: string): BodyTemplate {
   if (source.length > MAX_TEMPLATE) throw new TemplateFlaw(source, 0, `is longer than ${MAX_TEMPLATE} characters`)
-  return { source, nodes: new Parser(source).whole() }
+  const pieces = piecesOf(source)
+  const output = outputOf(pieces)
+  return { source, output, nodes: new Parser(source, pieces, output).whole() }
+}
+
+/** By the first text that is not blank. A template of actions alone gives text. */
+function outputOf(pieces: readonly TemplatePiece[]): TemplateOutput {
+  for (const piece of pieces) {
+    const start = piece.kind === 'text' ? piece.text.trimStart()[0] : undefined
+    if (start !== undefined) return '{["'.includes(start) ? 'json' : start === '<' ? 'xml' : 'text'
+  }
+  return 'text'
 }
 
 /** Words that end or part a block. */
@@ -21,15 +32,17 @@ const NOT_SERVED = new Set(['block', 'define', 'template'])
 class Parser {
   readonly #source: string
   readonly #pieces: readonly TemplatePiece[]
+  readonly #output: TemplateOutput
   #next = 0
   #depth = 0
   #loops = 0
   /** Variables in force, the innermost last. */
   #names: string[] = ['$']
 
-  constructor(source: string) {
+  constructor(source: string, pieces: readonly TemplatePiece[], output: TemplateOutput) {
     this.#source = source
-    this.#pieces = piecesOf(source)
+    this.#pieces = pieces
+    this.#output = output
   }
 
   whole(): TemplateNode[] {
@@ -60,9 +73,10 @@ class Parser {
     return { nodes, ending: undefined }
   }
 
-  /** A backslash would take the first character of what is printed for its own. */
+  /** Within JSON a backslash would take the first character of what is printed for its own. */
   #text({ text, at }: TemplatePiece & { kind: 'text' }): TemplateNode {
-    if (/(?:^|[^\\])(?:\\\\)*\\$/.test(text)) throw this.#flaw(at + text.length, 'must not follow a backslash')
+    if (this.#output === 'json' && /(?:^|[^\\])(?:\\\\)*\\$/.test(text))
+      throw this.#flaw(at + text.length, 'must not follow a backslash')
     return {
       kind: 'text',
       text,

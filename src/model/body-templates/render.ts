@@ -1,16 +1,16 @@
 import { isObject, type Json, type JsonObject } from '../json/json.ts'
+import { isTrue, memberOf } from './functions.ts'
+import type { BodyTemplate, Expression, TemplateNode, TemplateOutput } from './nodes.ts'
+import { TemplateFlaw } from './tokens.ts'
 import {
-  isTrue,
+  escapeMarkup,
   JsonText,
   type Meter,
-  memberOf,
   type TemplateValue,
   templateJson,
   templateText,
   ValueFlaw,
-} from './functions.ts'
-import type { BodyTemplate, Expression, TemplateNode } from './nodes.ts'
-import { TemplateFlaw } from './tokens.ts'
+} from './values.ts'
 
 /** Longest result, in characters. */
 export const MAX_RENDERED = 1_048_576
@@ -27,11 +27,13 @@ export class RenderFlaw extends Error {
 }
 
 /**
- * Writes a template with these values. What is printed between quotes is escaped, what is printed outside of them is JSON itself: so
- * no value can become structure. Time and size are bounded for all values. @throws RenderFlaw
+ * Writes a template with these values. In JSON what is printed between quotes is escaped, what is printed outside of them is JSON itself,
+ * and in XML markup is escaped: so no value can become structure. In other text values are as they are. Time and size are bounded for
+ * all values. @throws RenderFlaw
  */
-export function renderTemplate({ nodes, source }: BodyTemplate, root: JsonObject): string {
-  const text = new Rendering(source, root).write(nodes)
+export function renderTemplate({ nodes, source, output }: BodyTemplate, root: JsonObject): string {
+  const text = new Rendering(source, output, root).write(nodes)
+  if (output !== 'json' || text.trim() === '') return text
   try {
     JSON.parse(text)
   } catch (error) {
@@ -45,6 +47,7 @@ type Flow = 'on' | 'break' | 'continue'
 
 class Rendering implements Meter {
   readonly #source: string
+  readonly #output: TemplateOutput
   readonly #out: string[] = []
   readonly #keys = new Map<object, readonly string[]>()
   #size = 0
@@ -52,8 +55,9 @@ class Rendering implements Meter {
   #inString = false
   readonly #variables: { readonly name: string; value: TemplateValue }[]
 
-  constructor(source: string, root: JsonObject) {
+  constructor(source: string, output: TemplateOutput, root: JsonObject) {
     this.#source = source
+    this.#output = output
     this.#variables = [{ name: '$', value: root }]
   }
 
@@ -97,7 +101,7 @@ class Rendering implements Meter {
     }
     if (node.kind === 'print') {
       const value = this.#value(node.value, dot)
-      this.#put(this.#inString ? JSON.stringify(templateText(value, this)).slice(1, -1) : templateJson(value, this))
+      this.#put(this.#printed(value))
       return 'on'
     }
     if (node.kind === 'set') {
@@ -108,6 +112,13 @@ class Rendering implements Meter {
     }
     if (node.kind === 'range') return this.#range(node, dot)
     return 'branches' in node ? this.#choose(node, dot) : node.kind
+  }
+
+  #printed(value: TemplateValue): string {
+    if (this.#output === 'text' || (this.#output === 'xml' && value instanceof JsonText))
+      return templateText(value, this)
+    if (this.#output === 'xml') return escapeMarkup(templateText(value, this))
+    return this.#inString ? JSON.stringify(templateText(value, this)).slice(1, -1) : templateJson(value, this)
   }
 
   #put(text: string): void {

@@ -188,7 +188,6 @@ test('answers that cannot be transformed are refused as a whole', async (t) => {
     return [answer.status, errorOf(answer)]
   }
   const not = 'The upstream response could not be transformed'
-  assert.deepEqual(await answers((_, response) => response.end('<secret/>')), [502, not])
   const coded = (encoding: string) => (_: unknown, response: Parameters<NonNullable<Origin['script']>>[1]) => {
     response.writeHead(200, { 'content-encoding': encoding })
     response.end('secret')
@@ -309,8 +308,8 @@ test('a template that cannot be read is refused when its API is published, with 
     return (answer.json as { message: string }).message
   }
   const place = 'x-svc-api-gateway.middleware.operations.in.transformRequestBody.body'
-  const told = await refusal({ ...transforming('{\n{{ printf }}', '{}')('http://up/') })
-  assert.ok(told.includes(`${place}: line 2, column 4: no function here is called printf`), told)
+  const told = await refusal({ ...transforming('{\n{{ env }}', '{}')('http://up/') })
+  assert.ok(told.includes(`${place}: line 2, column 4: no function here is called env`), told)
   assert.ok(
     (await refusal(transforming('', '{}')('http://up/'))).includes(`${place}: is missing, and templates in files`),
   )

@@ -47,7 +47,6 @@ const WRITTEN: readonly (readonly [template: string, json: unknown])[] = [
   ['{{ with .none }}1{{ else }}{{ $.count }}{{ end }}', 3],
   ['{{ $x := 1 }}{{ range .list }}{{ $x = 7 }}{{ end }}{{ $x }}', 7],
   ['{{/* a comment */ -}} [ {{- index .list 2 "three" -}} , {{ (index .people 1).name }} ]', [3, 'y']],
-  ['{{ index . "a-b" }}', 'dash'],
   ['{{ len .list }}', 3],
   ['[{{ and .on .count }}, {{ or .none "d" }}, {{ not .on }}, {{ .none | default "f" }}]', [3, 'd', false, 'f']],
   ['[{{ lt 1 2 }}, {{ ge "b" "a" }}, {{ gt .count 3 }}, {{ le .count 3 }}]', [true, true, false, true]],
@@ -56,15 +55,57 @@ const WRITTEN: readonly (readonly [template: string, json: unknown])[] = [
     '["{{ join "-" .list }}", {{ contains "n" .name }}, "{{ replace "a" "b" "aha" }}"]',
     ['1-two-{"three":3}', true, 'bhb'],
   ],
-  ['{{ print "a" .count .none }}', 'a3'],
+  [
+    '["{{ print (quote "a\\"b") | len }}", {{ list 1 "b" .none | jsonMarshal }}, {{ dict "k" .count "l" 2 }}]',
+    ['6', [1, 'b', null], { k: 3, l: 2 }],
+  ],
+  ['[{{ first .list }}, {{ last .list }}, {{ first .empty }}, {{ has "two" .list }}]', [1, { three: 3 }, null, true]],
+  ['[{{ ternary "y" "n" .on }}, {{ coalesce .none .empty "c" }}, {{ empty .map }}]', ['y', 'c', false]],
+  [
+    '[{{ int "7" }}, {{ int 7.9 }}, {{ float64 "1.5" }}, {{ add 1 2 .count }}, {{ sub 5 2 }}, {{ mul 2 3 }}]',
+    [7, 7, 1.5, 6, 3, 6],
+  ],
+  [
+    '[{{ splitList "," "a,b" }}, {{ split "," "a,b" }}, {{ slice "abcd" 1 3 }}, {{ slice .list 0 1 }}]',
+    [['a', 'b'], { _0: 'a', _1: 'b' }, 'bc', [1]],
+  ],
+  ['{"j": {{ (fromJson "{\\"k\\": [1]}").k }}, "t": {{ toString 12 }}}', { j: [1], t: '12' }],
 ]
+
+/** Templates that give other text than JSON. */
+const TEXTS: readonly (readonly [template: string, text: string])[] = [
+  ['{{ index . "a-b" }}', 'dash'],
+  ['{{ print "a" .count .none }}', 'a3'],
+  ['{{ .name }}', ROOT.name as string],
+  ['{{ .map }}{{ toJson .map }}', '{"b":2,"a":1}{"b":2,"a":1}'],
+  ['{{ if .none }}{"a":1}{{ end }}', ''],
+  ['{{ range .people }}{{ .name }},{{ .age }};{{ end }}', 'x,1;y,2;'],
+  ['a={{ .count }}&n={{ urlquery "a&b" }}', 'a=3&n=a%26b'],
+  ['<o a="{{ .name }}">{{ .count }}{{ html "<" }}</o>', '<o a="Ann &#34;A&#34; \\ B\n">3&#60;</o>'],
+  ['{{ printf "%s|%5d|%-4v|%03d|%.2f|%q|%x|%%" .count 7 "b" 7 1.5 "q" "hi" }}', '3|    7|b   |007|1.50|"q"|6869|%'],
+  ['{{ "ü" | b64enc }} {{ b64dec "w7w=" }} {{ js "</a>" }}', 'w7w= ü \\u003C/a\\u003E'],
+  ['{{ trimPrefix "a" "ab" }}{{ trimSuffix "b" "ab" }}{{ hasPrefix "a" "ab" }}{{ hasSuffix "a" "ab" }}', 'batruefalse'],
+  ['{{ date "2006-01-02 15:04:05.000 Mon Jan MST" 86399 }}', '1970-01-01 23:59:59.000 Thu Jan UTC'],
+  ['{{ date "02/01/06 03:04 PM January Monday" "2026-11-26T22:05:00Z" }}', '26/11/26 10:05 PM November Thursday'],
+  ['{{ now | date "2006" | len }}', '4'],
+]
+
+for (const [template, text] of TEXTS) {
+  test(`a template gives text: ${template}`, () => assert.equal(rendered(template, ROOT), text))
+}
+
+test('every function is tried with values that fit', () => {
+  const tried = [...WRITTEN, ...TEXTS].map(([template]) => template).join()
+  const missing = [...FUNCTIONS.keys()].filter((name) => !new RegExp(`[{(|\\s]${name}[\\s})]`).test(tried))
+  assert.deepEqual(missing, [])
+})
 
 for (const [template, json] of WRITTEN) {
   test(`a template is written: ${template}`, () => assert.deepEqual(JSON.parse(rendered(template, ROOT)), json))
 }
 
 const FLAWS: readonly (readonly [template: string, flaw: RegExp])[] = [
-  ['{\n  "a": {{ printf "%d" .a }}\n}', /^line 2, column 11: no function here is called printf; there are and, or,/],
+  ['{\n  "a": {{ env "HOME" }}\n}', /^line 2, column 11: no function here is called env; there are and, or,/],
   ['{{ .a', /^line 1, column 1: is not closed by "}}"/],
   ['{{}}', /^line 1, column 1: holds nothing/],
   ['{{ if .a }}', /"if" has no "end"/],
@@ -123,6 +164,9 @@ test('what a template is given cannot make it work without end', () => {
   bounds('"{{ .l }}{{ .l }}"', { l: long })
   bounds('"{{ join .l .a }}"', { l: long, a: many })
   bounds('"{{ replace "x" .l .l }}"', { l: long })
+  bounds('{{ range .a }}{{ printf "%1000d" 1 }}{{ end }}', { a: many })
+  bounds('{{ range .a }}{{ $x := splitList "x" $.l }}{{ end }}', { a: many, l: long })
+  bounds('{{ range .a }}{{ $x := fromJson $.l }}{{ end }}', { a: many, l: JSON.stringify(long) })
 })
 
 test('values that do not fit, and results that are no JSON, are named', () => {
@@ -171,15 +215,28 @@ test('any template over any JSON is written within bounds, or names its fault', 
   fc.assert(
     fc.property(fc.array(actions, { maxLength: 12 }), bodies, (parts, root) => {
       try {
-        const text = rendered(parts.join(''), root)
+        const template = parseBodyTemplate(parts.join(''))
+        const text = renderTemplate(template, root)
         assert.ok(text.length <= MAX_RENDERED)
-        JSON.parse(text)
+        if (template.output === 'json' && text.trim() !== '') JSON.parse(text)
       } catch (error) {
         assert.ok(error instanceof TemplateFlaw || error instanceof RenderFlaw, String(error))
         assert.notEqual(error.message, '')
       }
     }),
     { numRuns },
+  )
+})
+
+test('no value becomes markup', () => {
+  const template = parseBodyTemplate('<a b="{{ .v }}">{{ .v }}</a>')
+  fc.assert(
+    fc.property(fc.string({ unit: 'binary' }), (v) => {
+      const written = /^<a b="([^"<>]*)">([^<>]*)<\/a>$/s.exec(renderTemplate(template, { v }))
+      const read = (text: string) => text.replace(/&#(\d+);/g, (_, code) => String.fromCharCode(Number(code)))
+      assert.deepEqual(written?.slice(1).map(read), [v, v])
+    }),
+    { numRuns: Math.min(numRuns, 5000) },
   )
 })
 

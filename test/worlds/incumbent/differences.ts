@@ -41,6 +41,10 @@ const operationsOf = (replayed: Replayed) =>
   JSON.stringify(getAt(extensionOf(replayed), ['middleware', 'operations']) ?? {})
 const hasTemplate = (replayed: Replayed) =>
   /"transform(?:_response)?":|"transform(?:Request|Response)Body":/.test(listsOf(replayed) + operationsOf(replayed))
+const usesContext = (replayed: Replayed) =>
+  (JSON.stringify(replayed.definition).match(/[A-Za-z0-9+/]{20,}={0,2}/g) ?? []).some((text) =>
+    Buffer.from(text, 'base64').toString().includes('_context'),
+  ) || replayed.recording.there.some(({ received }) => received.some(({ body }) => body.includes('_context')))
 const isValidated = (replayed: Replayed) => operationsOf(replayed).includes('"validateRequest"')
 const isCached = (replayed: Replayed) =>
   classicOf(replayed, 'cache_options.enable_cache') === true ||
@@ -252,13 +256,27 @@ export const DIFFERENCES: readonly Difference[] = [
     met: (replayed) => /%26/.test(pathOf(replayed)),
   },
   {
-    name: 'Body templates',
+    name: 'Request bodies that a template cannot read',
+    there: 'go on as they came, or are taken for nothing',
+    here: 'refused (400): no JSON, or the template cannot be met by it',
+    why: 'a template that is to take something out must not be passed by',
+    met: (replayed) => hasTemplate(replayed) && replayed.here.status === 400,
+  },
+  {
+    name: 'Values in body templates',
     there:
-      'text of any kind: values as they are, `<no value>` for what is missing, what is no JSON is taken for nothing',
-    here: 'give JSON, in which values are escaped; a body that is no JSON is refused (400, answers 502), a result that is none is a 500',
-    why: 'text, forms and XML are to come; values stay escaped within JSON, so that no caller writes its structure',
+      '`<no value>` for what is missing, `map[a:1]` and `[1 2]` for objects and lists, text within JSON as it is, and a list for a body is nothing',
+    here: 'nothing (`null` outside of quotes in JSON), JSON, text escaped for JSON or XML; the list is `.array`',
+    why: 'no caller writes the structure of a body, and upstreams can read it',
+    met: (replayed) => hasTemplate(replayed) && replayed.here.status < 300 && !usesContext(replayed),
+  },
+  {
+    name: 'The request in body templates',
+    there: '`_<alias>_context`, with fields of other names, and its own members printed with `.`',
+    here: '`_svc_context`',
+    why: 'the alias is to come',
     open: true,
-    met: hasTemplate,
+    met: (replayed) => hasTemplate(replayed) && usesContext(replayed),
   },
   {
     name: 'Answers from the cache',

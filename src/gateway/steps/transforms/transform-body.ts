@@ -1,8 +1,8 @@
-import { prebuilt } from '../../../errors/fault.ts'
+import { fault, prebuilt } from '../../../errors/fault.ts'
 import type { BodyRule } from '../../../model/apis/definition/operation.ts'
 import { MAX_RENDERED } from '../../../model/body-templates/render.ts'
 import type { Exchange, Step, StepOutcome } from '../../server/exchange.ts'
-import { type TransformFaults, transformed } from '../../server/template-values.ts'
+import { type TransformFaults, templateInput, transformed } from '../../server/template-values.ts'
 
 const ENCODED = prebuilt('transform_body_malformed', 'must not be encoded (Content-Encoding)')
 const FAULTS: TransformFaults = {
@@ -27,7 +27,9 @@ export function transformBody(rules: readonly (BodyRule | undefined)[]): Step | 
 async function transform(x: Exchange, rule: BodyRule): Promise<StepOutcome> {
   if (!/^(?:identity)?$/i.test(x.request.get('content-encoding') ?? '')) return ENCODED
   const bytes = await x.readBody(Math.min(x.bodyLimitBytes || MAX_RENDERED, MAX_RENDERED))
-  const made = transformed(x, rule, bytes, FAULTS)
+  const input = templateInput(bytes)
+  if ('reason' in input) return fault(FAULTS.malformed, input.reason)
+  const made = transformed(x, rule, input.value, FAULTS)
   if (made instanceof Error) return made
   putBody(x, made)
   return undefined

@@ -1,0 +1,51 @@
+import type { Json } from '../json/json.ts'
+
+/** Text that is written as it is: JSON outside of quotes, markup in XML. */
+export class JsonText {
+  readonly text: string
+
+  constructor(text: string) {
+    this.text = text
+  }
+}
+
+export type TemplateValue = Json | JsonText
+
+/** The costs and arguments of functions. */
+export interface Meter {
+  /** Notes work in steps; one is about what a look-up costs. @throws where the bound is reached */
+  spend(steps: number): void
+  /** Names of the members, sorted; counted once for each object. */
+  keysOf(object: { readonly [name: string]: Json }): readonly string[]
+}
+
+/** A function's error about its values, in words that follow its name. */
+export class ValueFlaw extends Error {}
+
+/** Most characters per step. */
+export const CHARACTERS_PER_STEP = 64
+
+/** The value as text between quotes. */
+export function templateText(value: TemplateValue, meter: Meter): string {
+  const text = plainText(value)
+  meter.spend(text.length / CHARACTERS_PER_STEP)
+  return text
+}
+
+function plainText(value: TemplateValue): string {
+  if (value === null) return ''
+  if (value instanceof JsonText) return value.text
+  return typeof value === 'string' ? value : JSON.stringify(value)
+}
+
+/** The value as JSON, for places outside quotes. */
+export function templateJson(value: TemplateValue, meter: Meter): string {
+  const text = value instanceof JsonText ? value.text : JSON.stringify(value)
+  meter.spend(text.length / CHARACTERS_PER_STEP)
+  return text
+}
+
+/** Text that is no markup in XML and HTML. */
+export function escapeMarkup(text: string): string {
+  return text.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`)
+}
