@@ -89,7 +89,7 @@ export function agrees({ recording, here }: Replayed): boolean {
       if (there.status >= 400 || here.status >= 400) return there.status >= 400 && here.status >= 400
       return there.status === here.status && (!recording.compareBody || alike(there.body, here.body))
     }
-    // What an upstream received is recorded only where its answer came through as it was.
+    // Requests to upstreams are recorded only where the answer came through as it was.
     if (
       there.received.length === 0 &&
       there.status === here.status &&
