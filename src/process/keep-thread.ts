@@ -29,7 +29,8 @@ const FIRST_WAIT_MS = 1000
 const MOST_WAIT_MS = 30_000
 const START_WITHIN_MS = 120_000
 const STOP_WITHIN_MS = 5000
-const OLD_SPACE_MB = 1024
+/** The young generation of a thread that serves no traffic would be 48 MB without a bound, most of it unused. */
+const MEMORY = { maxOldGenerationSizeMb: 1024, maxYoungGenerationSizeMb: 12 }
 
 type News = { readonly news?: unknown; readonly port?: number; readonly code?: FaultCode; readonly message?: string }
 
@@ -71,7 +72,7 @@ export async function superviseThread(options: ThreadOptions): Promise<Supervise
 
 /** Ready with the port that it listens on. */
 function startThread({ module, name, data, log }: ThreadOptions): { worker: Worker; started: Started<number> } {
-  const worker = new Worker(module, { name, ...data(), resourceLimits: { maxOldGenerationSizeMb: OLD_SPACE_MB } })
+  const worker = new Worker(module, { name, ...data(), resourceLimits: MEMORY })
   let listens = false
   const ready = new Promise<number>((resolve, reject) => {
     worker.on('message', ({ news, port, code, message }: News) => {

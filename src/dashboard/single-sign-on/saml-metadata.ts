@@ -1,5 +1,4 @@
 import { X509Certificate } from 'node:crypto'
-import { parseXml2JsFromString } from '@node-saml/node-saml/lib/xml.js'
 import { fault, toFault } from '../../errors/fault.ts'
 
 /** The used part of the metadata of a SAML identity provider. */
@@ -23,6 +22,8 @@ const MOST_CERTIFICATES = 10
  */
 export async function readIdpMetadata(xml: string): Promise<IdpMetadata> {
   checkXml(xml)
+  // Its libraries are loaded where a provider is read, not with the checks.
+  const { parseXml2JsFromString } = await import('@node-saml/node-saml/lib/xml.js')
   let root: unknown
   try {
     root = await parseXml2JsFromString(xml)

@@ -68,7 +68,7 @@ export interface SqliteStore extends Store {
 
 const PURGE_EVERY_MS = 1_000
 const ROLL_UP_EVERY_MS = 600_000
-const WRITER_MEMORY: ResourceLimits = { maxOldGenerationSizeMb: 512 }
+const WRITER_MEMORY: ResourceLimits = { maxOldGenerationSizeMb: 512, maxYoungGenerationSizeMb: 12 }
 
 /**
  * Opens the store in a data folder, for this process alone. A damaged one opens for reading, if it can be read at all: see `StoreDamage`.
