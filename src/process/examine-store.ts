@@ -5,13 +5,13 @@ import { fault, toFault } from '../errors/fault.ts'
 import { DOCUMENT_KINDS } from '../model/documents/kinds.ts'
 import { silentLog } from '../model/logs/log.ts'
 import type { Finding } from '../model/nodes/finding.ts'
-import { secretBytes } from '../model/secrets/secret.ts'
-import { checkSealKey } from '../publish/organisations/installation.ts'
+import { readSealKeys } from '../publish/organisations/installation.ts'
 import type { Documents, Store } from '../store/ports/ports.ts'
 import { sealedStore } from '../store/sealed/sealed-store.ts'
 import { openSecrets, SECRETS_FILE } from '../store/secrets/secret-file.ts'
 import { inspectFile, openReader } from '../store/sqlite/connection/inspect.ts'
 import { openStoreOf } from './open-store.ts'
+import { sealKeysOf } from './seal-keys.ts'
 
 const LEAST_FREE_BYTES = 1024 * 1024 * 1024
 const TOLERATED_MS = 2_000
@@ -177,9 +177,9 @@ async function unsealed(store: Readable, config: Config): Promise<Readable> {
   const file = join(folder, SECRETS_FILE)
   if (config.storage.seal_key === '' && !existsSync(file)) throw fault('seal_broken', `${file} is missing`)
   // The file is not made where it is not needed.
-  const sealKey = secretBytes(config.storage.seal_key || openSecrets(folder).seal_key)
-  await checkSealKey({ documents: store.documents, sealKey })
-  return sealedStore(store as Store, sealKey)
+  const { seal_key: given, seal_key_previous: givenPrevious } = config.storage
+  const secrets = given === '' ? openSecrets(folder) : { seal_key: given, seal_key_previous: givenPrevious }
+  return sealedStore(store as Store, await sealKeysOf(store as Store, secrets, readSealKeys))
 }
 
 /** A clock that was set back leaves entries of the audit log in the future. */

@@ -10,10 +10,14 @@ import type { Secrets } from '../store/secrets/secret-file.ts'
 const TELL_EVERY_MS = 10_000
 const AGAIN_MS = 30_000
 
-/** The seal keys of settings or `secrets.json`: the current one, and those that it replaces. @throws Fault `seal_key_differs`, `setting_invalid` */
-export function sealKeysOf(store: Store, { seal_key, seal_key_previous }: Secrets): Promise<SealKeys> {
+/** The seal keys of settings or `secrets.json`: the current one, and those that it replaces. `open`: how they are compared with the store's. @throws Fault `seal_key_differs`, `setting_invalid` */
+export function sealKeysOf(
+  { documents }: Pick<Store, 'documents'>,
+  { seal_key, seal_key_previous }: Pick<Secrets, 'seal_key' | 'seal_key_previous'>,
+  open = openSealKeys,
+): Promise<SealKeys> {
   const previous = seal_key_previous.split(',').filter((key) => key !== '')
-  return openSealKeys(store.documents, secretBytes(seal_key), previous.map(secretBytes))
+  return open(documents, secretBytes(seal_key), previous.map(secretBytes))
 }
 
 /**

@@ -56,7 +56,8 @@ async function undo(
   const { changes } = row
   if (changes.length === 0) throw fault('undo_refused', 'the entry changed nothing')
   if (FINAL.has(row.action)) throw fault('undo_refused', 'credentials that were replaced or revoked stay so')
-  if (changes.some(({ omitted }) => omitted)) throw fault('undo_refused', 'the documents were too large to be kept')
+  if (changes.some(({ omitted }) => omitted))
+    throw fault('undo_refused', 'the documents were too large to be kept, or were sealed under a seal key that is gone')
   // The functions below take their own lock: this one is held already.
   const own = { documents: undoingDocuments(given.documents, row.id), locks: new KeyedMutex() }
   const parts: UndoParts = { ...given, ...own, audit, sharedEmail }

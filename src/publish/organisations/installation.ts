@@ -69,16 +69,18 @@ export async function openInstallation(parts: SecretParts): Promise<Installation
   }
 }
 
-/** Compares a seal key with the one that an installation was made under; writes nothing. @throws Fault `seal_key_differs` */
-export async function checkSealKey(parts: Pick<SecretParts, 'documents' | 'sealKey'>): Promise<void> {
-  const known = await readInstallation(parts)
-  if (known !== undefined && known.seal_hash !== '' && known.seal_hash !== sealHash(parts))
-    throw fault('seal_key_differs')
+/** The seal keys of an installation, whose current one is `current`, or one of `previous` as long as no node uses `current`. @throws Fault `seal_key_differs` */
+export async function readSealKeys(
+  documents: SecretParts['documents'],
+  current: Uint8Array,
+  previous: readonly Uint8Array[],
+): Promise<SealKeys> {
+  return keysFor(await readInstallation({ documents }), current, previous)
 }
 
 /**
- * The seal keys of an installation. Where `current` is new, and the installation has been sealed under one of `previous`, that is noted: from
- * then on `current` is the one that new nodes must have. @throws Fault `seal_key_differs`
+ * The same for a node that starts: where `current` is new, that is noted, and from then on it is the one that new nodes must have.
+ * @throws Fault `seal_key_differs`
  */
 export async function openSealKeys(
   documents: SecretParts['documents'],
@@ -86,32 +88,35 @@ export async function openSealKeys(
   previous: readonly Uint8Array[],
 ): Promise<SealKeys> {
   const known = await readInstallation({ documents })
-  const keys = { current, previous, lookup: current }
-  if (known === undefined || known.seal_hash === '') return keys
+  const keys = keysFor(known, current, previous)
   const own = sealHash({ sealKey: current })
-  const installed = [current, ...previous].find((key) => sealHash({ sealKey: key }) === known.seal_hash)
-  if (installed === undefined) throw fault('seal_key_differs')
-  const lookup =
-    known.lookup_sealed === ''
-      ? installed
-      : unseal(installed, Buffer.from(known.lookup_sealed, 'base64'), LOOKUP_CONTEXT)
+  if (known === undefined || known.seal_hash === '' || known.seal_hash === own) return keys
   // A node that was not given the newer key as its current one yet stays under the older.
-  if (installed === current || known.seal_hashes_before.includes(own)) return { ...keys, lookup }
+  if (known.seal_hashes_before.includes(own)) return keys
   const changed: Installation = {
     ...known,
     seal_hash: own,
-    lookup_sealed: seal(current, lookup, LOOKUP_CONTEXT).toString('base64'),
+    lookup_sealed: seal(current, keys.lookup, LOOKUP_CONTEXT).toString('base64'),
     seal_hashes_before: [...known.seal_hashes_before, known.seal_hash],
     // The link follows from the key.
     setup_hash: known.setup_hash === '' ? '' : hashOf(setupToken({ sealKey: current })),
   }
   try {
     await documents.commit([putInstallation(changed, known.revision)], undefined)
-    return { ...keys, lookup }
+    return keys
   } catch (error) {
     if (toFault(error).code !== 'revision_conflict') throw error
     return openSealKeys(documents, current, previous)
   }
+}
+
+function keysFor(known: Installation | undefined, current: Uint8Array, previous: readonly Uint8Array[]): SealKeys {
+  if (known === undefined || known.seal_hash === '') return { current, previous, lookup: current }
+  const installed = [current, ...previous].find((key) => sealHash({ sealKey: key }) === known.seal_hash)
+  if (installed === undefined) throw fault('seal_key_differs')
+  const { lookup_sealed: sealed } = known
+  const lookup = sealed === '' ? installed : unseal(installed, Buffer.from(sealed, 'base64'), LOOKUP_CONTEXT)
+  return { current, previous, lookup }
 }
 
 /** Makes sure that this process can read what others sealed: the key of an older installation is taken for the right one. */

@@ -24,6 +24,12 @@ export function sealMembers(
   return stored
 }
 
+/** The stored body without its secrets. */
+export function withoutSealed(stored: JsonObject): JsonObject {
+  const { [SEALED]: _sealed, ...body } = stored
+  return body
+}
+
 /** The body that was stored so; the same object where nothing of it is sealed. @throws Fault `seal_broken` */
 export function unsealMembers(
   stored: JsonObject,

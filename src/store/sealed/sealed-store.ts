@@ -1,3 +1,4 @@
+import { toFault } from '../../errors/fault.ts'
 import type { TreePath } from '../../model/apis/definition/tree.ts'
 import { asJson, isObject, type JsonObject } from '../../model/json/json.ts'
 import type { SealKey } from '../../model/secrets/secret.ts'
@@ -19,7 +20,7 @@ import {
 } from '../ports/ports.ts'
 import { StoreCapacity } from './capacity.ts'
 import { definitionPlaces, documentPlaces, placesBelow, sessionPlaces, ticketPlaces } from './places.ts'
-import { sealMembers, unsealMembers } from './seal-members.ts'
+import { sealMembers, unsealMembers, withoutSealed } from './seal-members.ts'
 
 const TICKET = 'ticket'
 /** Where bodies of each kind have secrets that must be known in clear. Other kinds seal their own, or have none. */
@@ -113,17 +114,25 @@ class SealedRows {
     }
   }
 
-  /** @throws Fault `seal_broken` */
+  /** Secrets of a change from before a seal key that is gone are left out, and the change cannot be undone. */
   openEntry = (row: AuditRow): AuditRow => ({
     ...row,
     changes: row.changes.map((change): AuditChange => {
-      const { kind, id, before, after, session } = change
-      if (PLACES.get(kind) === undefined) return change
-      const open = (body: JsonObject | null) => body && this.#open(kind, id, body)
-      const opened = { ...change, before: open(before), after: open(after) }
-      return session === undefined ? opened : { ...opened, session: { ...session, body: open(session.body)! } }
+      if (PLACES.get(change.kind) === undefined) return change
+      try {
+        return this.#openChange(change, (body) => this.#open(change.kind, change.id, body))
+      } catch (error) {
+        if (toFault(error).code !== 'seal_broken') throw error
+        return { ...this.#openChange(change, withoutSealed), omitted: true }
+      }
     }),
   })
+
+  #openChange(change: AuditChange, open: (body: JsonObject) => JsonObject): AuditChange {
+    const { before, after, session } = change
+    const opened = { ...change, before: before && open(before), after: after && open(after) }
+    return session === undefined ? opened : { ...opened, session: { ...session, body: open(session.body) } }
+  }
 
   #seal(kind: string, id: string, body: JsonObject): JsonObject {
     const places = PLACES.get(kind)

@@ -150,6 +150,14 @@ test('every kind is sealed anew beside edits, and reads the same under the new k
   const later = await startTestDashboard({ store, clock: world.clock, parts: { sealKey: without } })
   t.after(() => later.close())
   assert.deepEqual(await read(later), seen)
+  const { audit_logs: entries } = (await later.call('GET', '/api/audit-logs?p=-1', { as: admin })).json as {
+    audit_logs: { _id: string }[]
+  }
+  const undone = await Promise.all(
+    entries.map(({ _id: id }) => later.call('POST', `/api/audit-logs/${id}/undo`, { as: admin })),
+  )
+  assert.ok(undone.some(({ text }) => text.includes('a seal key that is gone')))
+  assert.ok(undone.every(({ status }) => status < 500))
   const [certificate] = (await store.documents.list('certificate', { where: { org_id: dashboard.orgId }, limit: 1 }))
     .rows
   assert.match(certificateKeyOf(asJson(certificate!.body), without)!, /PRIVATE KEY/)
