@@ -16,7 +16,7 @@ export interface ConnectionOwner<X extends WireExchange> {
 
 /** A connection as its listener sees it, whichever version of HTTP it speaks. */
 export interface OpenConnection {
-  /** The listener is being drained: an idle connection ends at once, a busy one after its answers. */
+  /** The listener is being drained: an idle connection ends at once, a busy one after its answers, a WebSocket between two frames. */
   drain(): void
   /** Ends the connection in any state: the drain is over. */
   destroy(): void

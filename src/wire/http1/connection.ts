@@ -393,9 +393,10 @@ export class HttpConnection<X extends WireExchange> implements Timed, ExchangeLi
     else this.close()
   }
 
-  /** The listener is being drained: an idle connection ends at once, a busy one after its answer. */
+  /** The listener is being drained: an idle connection ends at once, a busy one after its answer, a WebSocket between two frames. */
   drain(): void {
     if (this.state === READING && !this.headBegun) this.close()
+    else if (this.state === TUNNEL) this.relay.leaveTunnel()
   }
 
   /** Ends the connection in any state. */

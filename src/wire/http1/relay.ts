@@ -13,6 +13,7 @@ import { LAST_CHUNK, SMALL_BYTES } from './outlet.ts'
 import { keep } from './read-buffer.ts'
 import { REFUSAL } from './refusals.ts'
 import type { AnswerHead } from './response-head.ts'
+import { WebSocketTunnel } from './websocket-tunnel.ts'
 
 /** The client's connection as a relay uses it. */
 export interface RelaySide {
@@ -67,6 +68,7 @@ export class Relay implements OriginUser, BodySink {
   private chunked = false
   private keep = false
   private tunnel = false
+  private webSocket: WebSocketTunnel | undefined
   private held: BufferedBody | undefined
   private originEnded = false
   private clientEnded = false
@@ -346,6 +348,7 @@ export class Relay implements OriginUser, BodySink {
   private openTunnel(extra: string): void {
     const { x, outlet } = this.side
     this.tunnel = true
+    this.webSocket = chosenIsWebSocket(x) ? new WebSocketTunnel() : undefined
     this.originEnded = false
     this.clientEnded = false
     x.status = 101
@@ -356,7 +359,9 @@ export class Relay implements OriginUser, BodySink {
     this.side.relayTunnel()
   }
 
-  originTunnel(chunk: Buffer): void {
+  originTunnel(received: Buffer): void {
+    const chunk = this.webSocket === undefined ? received : this.webSocket.fromUpstream(received)
+    if (chunk === undefined) return
     this.side.x.bytesOut += chunk.length
     if (this.side.socket!.write(keep(chunk))) return
     this.side.writeStalled()
@@ -364,12 +369,29 @@ export class Relay implements OriginUser, BodySink {
   }
 
   /** Bytes of the client in a tunnel. Answers false when the client must be paused until `originDrained`. */
-  tunnelData(chunk: Buffer): boolean {
+  tunnelData(received: Buffer): boolean {
     if (this.origin === undefined) return true
-    this.side.x.bytesIn += chunk.length
+    this.side.x.bytesIn += received.length
+    const chunk = this.webSocket === undefined ? received : this.webSocket.fromClient(received)
+    this.closeDoneClient()
+    if (chunk === undefined) return true
     if (this.origin.socket!.write(keep(chunk))) return true
     this.origin.stalled()
     return false
+  }
+
+  /** Ends a WebSocket with Close frames. Other tunnels go on: nothing is known of what they carry. */
+  leaveTunnel(): void {
+    if (this.webSocket === undefined || this.origin === undefined) return
+    const { toClient, toUpstream } = this.webSocket.leave()
+    if (toClient !== undefined) this.side.socket!.write(toClient)
+    if (toUpstream !== undefined) this.origin.socket!.write(toUpstream)
+    this.closeDoneClient()
+  }
+
+  /** A client that has said its last word waits for the server to close (RFC 6455 section 7.1.1). */
+  private closeDoneClient(): void {
+    if (this.webSocket?.clientIsDone === true) this.side.socket!.end()
   }
 
   originTunnelEnd(): void {
@@ -390,6 +412,10 @@ export class Relay implements OriginUser, BodySink {
     this.origin = undefined
     this.side.relayFinished(false)
   }
+}
+
+function chosenIsWebSocket({ response }: WireExchange): boolean {
+  return response.known(FIELD.upgrade)?.toLowerCase() === 'websocket'
 }
 
 function bodilessFraming(x: WireExchange): string {
