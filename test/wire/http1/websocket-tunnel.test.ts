@@ -20,14 +20,25 @@ interface Frame {
 
 /** Frames as the `ws` package writes them, masked as a client does or not. */
 function written({ opcode, size, fin }: Frame, masked: boolean): Buffer {
-  const options = { opcode, fin, mask: masked, readOnly: false, rsv1: false, generateMask: undefined, maskBuffer: undefined }
+  const options = {
+    opcode,
+    fin,
+    mask: masked,
+    readOnly: false,
+    rsv1: false,
+    generateMask: undefined,
+    maskBuffer: undefined,
+  }
   return Buffer.concat(Sender.frame(Buffer.alloc(size, 'x'), options))
 }
 
 const size = fc.oneof(fc.nat(130), fc.constantFrom(125, 126, 127, 65_535, 65_536), fc.nat(70_000))
 /** Whole messages and, between their parts, pings. */
 const frames = fc
-  .array(fc.record({ size, pinged: fc.boolean(), parts: fc.integer({ min: 1, max: 3 }) }), { minLength: 1, maxLength: 5 })
+  .array(fc.record({ size, pinged: fc.boolean(), parts: fc.integer({ min: 1, max: 3 }) }), {
+    minLength: 1,
+    maxLength: 5,
+  })
   .map((messages) =>
     messages.flatMap(({ size, pinged, parts }): Frame[] =>
       Array.from({ length: parts }, (_, part) => [
@@ -39,7 +50,9 @@ const frames = fc
 
 function cutAt(bytes: Buffer, cuts: readonly number[]): Buffer[] {
   const places = [...new Set(cuts.map((cut) => cut % bytes.length))].sort((a, b) => a - b)
-  return [...places, bytes.length].map((end, i) => bytes.subarray(i === 0 ? 0 : places[i - 1], end)).filter(({ length }) => length > 0)
+  return [...places, bytes.length]
+    .map((end, i) => bytes.subarray(i === 0 ? 0 : places[i - 1], end))
+    .filter(({ length }) => length > 0)
 }
 
 const cuts = fc.array(fc.nat(1_000_000), { maxLength: 8 })
@@ -50,7 +63,10 @@ test('frames end where the writer ended them, however the bytes are cut', () => 
       const parts = list.map((frame) => written(frame, masked))
       const ends = new Set<number>()
       let end = 0
-      for (const { length } of parts) ends.add((end += length))
+      for (const { length } of parts) {
+        end += length
+        ends.add(end)
+      }
       const follower = new FrameFollower()
       let at = 0
       for (const chunk of cutAt(Buffer.concat(parts), places)) {
@@ -72,7 +88,10 @@ test('frames end where the writer ended them, however the bytes are cut', () => 
 })
 
 /** The messages and the close code that a reader of the `ws` package finds. */
-async function read(bytes: Buffer, isServer: boolean): Promise<{ pings: number; code: number | undefined; failed: boolean }> {
+async function read(
+  bytes: Buffer,
+  isServer: boolean,
+): Promise<{ pings: number; code: number | undefined; failed: boolean }> {
   const receiver = new Receiver({ isServer, maxPayload: 0 })
   const found = { pings: 0, code: undefined as number | undefined, failed: false }
   receiver.on('ping', () => found.pings++)
