@@ -380,7 +380,7 @@ export class Relay implements OriginUser, BodySink {
     return false
   }
 
-  /** Ends a WebSocket with Close frames. Other tunnels go on: nothing is known of what they carry. */
+  /** Ends a WebSocket with Close frames. Other tunnels stay: nothing is known of what they carry. */
   leaveTunnel(): void {
     if (this.webSocket === undefined || this.origin === undefined) return
     const { toClient, toUpstream } = this.webSocket.leave()

@@ -125,7 +125,7 @@ async function webSockets(t: TestContext): Promise<{ url: string; closed: number
   return { url: `http://127.0.0.1:${(http.address() as AddressInfo).port}`, closed, sockets: server.clients }
 }
 
-test('a WebSocket is served while the gateway drains, then both ends get 1001, and the stop does not wait', async (t) => {
+test('a WebSocket is served while the gateway drains, then both ends get 1001', async (t) => {
   const { url, closed } = await webSockets(t)
   const { gateway } = await open(t, 3_600_000)
   assert.equal((await gateway.svc('POST', '/svc/apis/oas', defined({ id: 'ws', url }))).status, 200)
