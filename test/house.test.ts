@@ -152,7 +152,8 @@ const BAD: Record<string, { files: Record<string, string>; found: string[] }[]> 
   'names of files and exports use the words of the field': [
     {
       files: {
-        'src/model/sight.ts': 'export const sightOf = 1\nexport interface ApiSeen {}\nconst standing = 1',
+        'src/model/sight.ts':
+          'export const sightOf = 1\nexport interface ApiSeen {}\nconst standing = 1\nfunction heldBytes() {}\n  const told = 1',
         'src/oauth/tries.ts': 'export class Tries {}',
         'console/src/pages/a.tsx': 'export function useTold() {}',
         'test/told.ts': 'export const told = 1',
@@ -162,6 +163,7 @@ const BAD: Record<string, { files: Record<string, string>; found: string[] }[]> 
         'sight.ts sight',
         'sight.ts:1 sightOf',
         'sight.ts:2 ApiSeen',
+        'sight.ts:3 standing',
         'tries.ts tries',
         'tries.ts:1 Tries',
       ],

@@ -55,16 +55,37 @@ const RETIRED_NAMES: Readonly<Record<string, string>> = {
 
 const EXPORT =
   /^export (?:declare )?(?:abstract )?(?:async )?(?:class|interface|type|function\*?|const|let|enum) ([A-Za-z_$][\w$]*)/
+/** A declaration at the margin that only its file sees. */
+const LOCAL = /^(?:abstract )?(?:async )?(?:class|interface|type|function\*?|const|let|enum) ([A-Za-z_$][\w$]*)/
+/** Retired words that no declaration of a file has, exported or not. The others are ordinary verbs in a name with more words. */
+const NOWHERE: ReadonlySet<string> = new Set([
+  ...[
+    'anew',
+    'astray',
+    'beside',
+    'happening',
+    'happenings',
+    'lapsed',
+    'obey',
+    'owed',
+    'sight',
+    'standing',
+    'standings',
+  ],
+  ...['taker', 'told', 'whoever', 'wish', 'wishes'],
+])
 const PROGRAMS = ['src/', 'console/src/'] as const
 const programOf = (path: string): string | undefined => PROGRAMS.find((program) => path.startsWith(program))
 
-/** Retired words in file names and in exported names of the server and the console. */
+/** Retired words in file names and in declared names of the server and the console. */
 export function checkWords({ path, lines }: SourceFile): string[] {
   if (programOf(path) === undefined) return []
   const file = path.split('/').at(-1)!.split('.')[0]!
   const names = [{ name: file, at: path }]
   for (const [i, line] of lines.entries()) {
-    const name = EXPORT.exec(line)?.[1]
+    const local = LOCAL.exec(line)?.[1]
+    const isPrivate = local !== undefined && wordsOf(local).some((word) => NOWHERE.has(word))
+    const name = EXPORT.exec(line)?.[1] ?? (isPrivate ? local : undefined)
     if (name !== undefined) names.push({ name, at: `${path}:${i + 1}` })
   }
   return names.flatMap(({ name, at }) => {

@@ -76,10 +76,10 @@ async function flawsOf(
   const { flaws } = ordered({ dir: '', steps, standing, mayCollide: collide })
   const all = flaws.length > 0 ? flaws : await findBlockers({ dir: '', place, steps, standing, allowMissing: false })
   const found = new Map<string, string>()
-  for (const flaw of all) if (!found.has(flaw.file)) found.set(flaw.file, told(flaw))
+  for (const flaw of all) if (!found.has(flaw.file)) found.set(flaw.file, lineOf(flaw))
   return found
 }
 
-function told({ field, why, name }: FileFlaw): string {
+function lineOf({ field, why, name }: FileFlaw): string {
   return `${field}: ${why} (${name})`
 }

@@ -59,7 +59,7 @@ export const APIS: MoveKind = {
     const { api } = place
     if (isOas(body)) await api.send('POST', '/api/apis/oas', body.oas as JsonObject)
     else await api.send('POST', '/api/apis', await wrapperOf(place, body))
-    await writeBeside(place, { categories: [], labels: {} }, body)
+    await writeMetadata(place, { categories: [], labels: {} }, body)
   },
   async update(place, there, body) {
     const { api } = place
@@ -68,7 +68,7 @@ export const APIS: MoveKind = {
         await api.send('PUT', `/api/apis/oas/${segment(there.at)}`, body.oas as JsonObject)
     } else if (!sameJson(besidesLabels(there.body), besidesLabels(body)))
       await api.send('PUT', `/api/apis/${segment(there.at)}`, await wrapperOf(place, body))
-    await writeBeside(place, there.body, body)
+    await writeMetadata(place, there.body, body)
   },
   async remove({ api }, there) {
     await api.send('DELETE', `/api/apis/${segment(there.at)}`)
@@ -250,7 +250,7 @@ async function wrapperOf(place: TargetDashboard, body: JsonObject): Promise<Json
 }
 
 /** Categories and labels have separate calls. */
-async function writeBeside({ api }: TargetDashboard, before: JsonObject, body: JsonObject): Promise<void> {
+async function writeMetadata({ api }: TargetDashboard, before: JsonObject, body: JsonObject): Promise<void> {
   const id = segment(textAt(body, 'api_id'))
   const categories = body.categories ?? []
   if (isOas(body) && !sameJson(before.categories ?? [], categories))

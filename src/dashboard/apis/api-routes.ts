@@ -47,7 +47,7 @@ const Body = Type.Object(
   },
 )
 /** Members of a wrapper that are none of a definition. */
-const BESIDE = ['user_owners', 'user_group_owners', 'hook_references', 'categories'] as const
+const METADATA_MEMBERS = ['user_owners', 'user_group_owners', 'hook_references', 'categories'] as const
 
 /** `/api/apis`: lists of all APIs, and the classic calls. The id in a path is the storage id or the `api_id`. */
 export function apiRoutes(parts: DashboardParts): Route[] {
@@ -193,10 +193,10 @@ function sentApi(body: JsonObject): { definition: JsonObject; wrapper: JsonObjec
   if (!wrapped && !('proxy' in given)) throw fault('definition_invalid', 'api_definition: is missing')
   // The definition may name owners as well; they are stored in one place.
   const inside = Object.fromEntries(
-    BESIDE.flatMap((name) => (Array.isArray(given[name]) ? [[name, given[name]!]] : [])),
+    METADATA_MEMBERS.flatMap((name) => (Array.isArray(given[name]) ? [[name, given[name]!]] : [])),
   )
   const definition = Object.fromEntries(
-    Object.entries(given).filter(([name]) => !(BESIDE as readonly string[]).includes(name)),
+    Object.entries(given).filter(([name]) => !(METADATA_MEMBERS as readonly string[]).includes(name)),
   )
   return { definition, wrapper: { ...inside, ...(wrapped ? body : {}) } }
 }

@@ -25,7 +25,7 @@ const Body = Type.Object(
   { hook_references: Type.Array(Reference, { maxItems: 100 }) },
   { description: 'The list is replaced. Each names a webhook of the organisation, by id or by name.' },
 )
-const Told = Type.Object({ hook_references: Type.Array(Type.Object({})) })
+const ReferencesShape = Type.Object({ hook_references: Type.Array(Type.Object({})) })
 
 /** `/api/apis/{apiID}/webhooks`: the webhooks that are notified of events of an API, of either format, and of its keys. */
 export function apiWebhookRoutes(parts: DashboardParts): Route[] {
@@ -36,7 +36,7 @@ export function apiWebhookRoutes(parts: DashboardParts): Route[] {
       access: { permission: 'apis', intent: 'read' },
       owned: OWNED,
       summary: 'Read the webhooks of an API',
-      answers: { 200: Told },
+      answers: { 200: ReferencesShape },
       entityVersion: (call) => apiDocumentOf(parts, call, call.param('apiID')),
       async run(call) {
         const { body } = await apiDocumentOf(parts, call, call.param('apiID'))

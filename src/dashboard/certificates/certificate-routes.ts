@@ -52,7 +52,7 @@ const Added = Type.Object({
   status: Type.Literal('ok'),
   warning: Type.Optional(Type.String({ description: 'Present when the certificate is not valid now.' })),
 })
-const Told = Type.Object({ message: text, status: Type.Literal('ok') })
+const DoneShape = Type.Object({ message: text, status: Type.Literal('ok') })
 const Uses = Type.Object({
   cert_id: text,
   pages: Type.Integer(),
@@ -121,7 +121,7 @@ function oneRoutes(parts: DashboardParts): Route[] {
       path: `${PATH}/{id}`,
       access: WRITE,
       summary: 'Delete a certificate',
-      answers: { 200: Told },
+      answers: { 200: DoneShape },
       run: async (call) => {
         const { body } = await readableCertificate(parts, call, 'Could not delete certificate.')
         await checkCertificateUnused(parts, call, body)
@@ -150,7 +150,7 @@ function useRoutes(parts: DashboardParts): Route[] {
       path: `${PATH}/dependencies/{id}`,
       access: WRITE,
       summary: 'Remove a certificate from all APIs that use it',
-      answers: { 200: Told },
+      answers: { 200: DoneShape },
       run: (call) => unlink(parts, call),
     },
   ]

@@ -7,7 +7,7 @@ import type { DashboardParts } from '../server/parts.ts'
 /** Mails that wait for those before them; further ones are dropped. */
 const MOST_WAITING = 200
 /** Members of what an event is about that say most about it: of requests, keys and APIs. */
-const TOLD = ['id', 'api_id', 'name', 'key_hash', 'alias', 'apply_policies', 'org_id'] as const
+const SHOWN_MEMBERS = ['id', 'api_id', 'name', 'key_hash', 'alias', 'apply_policies', 'org_id'] as const
 
 /**
  * Sends the mails about events, one after the other, once each: for guaranteed delivery use a webhook. What goes wrong is
@@ -37,7 +37,7 @@ function textOf({ event, data }: EventMail): string {
   const body = aboutOf(data)
   const developer = isObject(body.portal_developer) ? body.portal_developer : {}
   const lines = [
-    ...TOLD.filter((name) => Object.hasOwn(body, name)).map((name) => `${name}: ${shown(body[name]!)}`),
+    ...SHOWN_MEMBERS.filter((name) => Object.hasOwn(body, name)).map((name) => `${name}: ${shown(body[name]!)}`),
     ...(typeof developer.email === 'string' ? [`developer: ${shown(developer.email)}`] : []),
   ]
   return [`Event: ${event}`, lines.join('\n')].join('\n\n')

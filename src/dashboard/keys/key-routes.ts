@@ -29,7 +29,7 @@ const NAMING = {
   username: Type.String({ description: 'true: the path holds the name of a basic user.' }),
 }
 const FACTS = Type.String({ description: '1: with `facts`: state, last use, rotation.' })
-const Told = Type.Object({
+const KeyDetailsShape = Type.Object({
   ...KeyData.properties,
   facts: Type.Optional(KeyFacts),
   own: Type.Optional(
@@ -107,7 +107,7 @@ function oneRoutes(parts: DashboardParts, path: string): Route[] {
       owned: OWNED,
       summary: 'Read a key',
       query: { ...NAMING, facts: FACTS },
-      answers: { 200: Told },
+      answers: { 200: KeyDetailsShape },
       entityVersion: standing,
       run: async (call) => {
         const { row, key, by } = await keyInPath(parts, call)

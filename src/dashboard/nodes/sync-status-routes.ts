@@ -12,7 +12,7 @@ import { pageOf } from '../routes/page.ts'
 import type { Route } from '../routes/route.ts'
 import type { DashboardParts } from '../server/parts.ts'
 
-const Standing = Type.Object({
+const SyncStatusShape = Type.Object({
   node: Type.String(),
   state: Type.Enum(['loaded', 'inactive', 'elsewhere', 'stale', 'failed', 'taken', 'pending', 'unknown']),
   reason: Type.String(),
@@ -25,7 +25,7 @@ const Row = Type.Object({
   tags: Type.Array(Type.String()),
   revision: Type.Integer({ description: 'Of the definition as it is stored.' }),
   nowhere: Type.Boolean({ description: 'Switched on, and served by no node that takes traffic.' }),
-  nodes: Type.Array(Standing),
+  nodes: Type.Array(SyncStatusShape),
 })
 const PATH = '/api/system/sync-status'
 /** Rows of a page of APIs out of sync. */

@@ -189,7 +189,7 @@ export class LiveConfig {
     for (const hash of event.sessions) this.#parts.sessions.drop(hexOf(hash))
     if (event.missed) {
       if (event.wentBack) this.#forgetRevisions(event.revision)
-      this.#readAnew()
+      this.#rereadAll()
       return
     }
     if (this.#busy) {
@@ -213,7 +213,7 @@ export class LiveConfig {
   }
 
   /** Changes were made that nobody can name any more. Nodes that all come back at one moment do not ask at one moment. */
-  #readAnew(): void {
+  #rereadAll(): void {
     this.#parts.sessions.clear()
     this.#parts.applyCommand(undefined)
     this.behind = true
@@ -248,7 +248,7 @@ export class LiveConfig {
       kinds.forEach(({ kind, id }, index) => {
         const document = documents[index]
         if (kind === 'api') this.#changeApi(id, document)
-        else if (kind === 'order') this.#obey(document)
+        else if (kind === 'order') this.#applyCommand(document)
         else if (kind === 'oauth_key') this.#takeKeys(document)
         else {
           policies = true
@@ -302,7 +302,7 @@ export class LiveConfig {
     for (const watch of this.#watchers) watch()
   }
 
-  #obey(document: StoredDocument | undefined): void {
+  #applyCommand(document: StoredDocument | undefined): void {
     const order = document && gatewayCommandOf(document.body)
     if (order !== undefined) this.#parts.applyCommand(order)
   }

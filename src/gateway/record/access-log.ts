@@ -48,7 +48,7 @@ export class AccessLog {
   #timer: NodeJS.Timeout | undefined
   #turn: NodeJS.Immediate | undefined
   #dropped = 0
-  #toldDropped = 0
+  #reportedDropped = 0
   #written = 0
 
   constructor(sink: LineSink, options: AccessLogOptions = {}) {
@@ -129,9 +129,9 @@ export class AccessLog {
   }
 
   #droppedLine(): string {
-    const dropped = this.#dropped - this.#toldDropped
+    const dropped = this.#dropped - this.#reportedDropped
     if (dropped === 0) return ''
-    this.#toldDropped = this.#dropped
+    this.#reportedDropped = this.#dropped
     return `{"level":40,"time":${Date.now()},"msg":"access log lines dropped","dropped":${dropped}}\n`
   }
 }

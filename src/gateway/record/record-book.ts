@@ -179,7 +179,8 @@ export class RecordBook {
       this.#storeFailed = true
       return false
     }
-    for (const { at, orgId, apiId, count } of drops) this.#told(JSON.stringify([at / MINUTE_MS, orgId, apiId]), count)
+    for (const { at, orgId, apiId, count } of drops)
+      this.#reported(JSON.stringify([at / MINUTE_MS, orgId, apiId]), count)
     this.stored += batch.length
     if (this.#storeFailed) this.#parts.log.info({}, 'storing request records again')
     this.#storeFailed = false
@@ -187,7 +188,7 @@ export class RecordBook {
   }
 
   /** More may have been dropped while the store was busy. */
-  #told(name: string, count: number): void {
+  #reported(name: string, count: number): void {
     const left = this.#drops.get(name)
     if (left === undefined || left.count <= count) this.#drops.delete(name)
     else this.#drops.set(name, { ...left, count: left.count - count })

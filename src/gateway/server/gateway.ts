@@ -344,14 +344,14 @@ function buildCore(parts: GatewayParts, metrics: Metrics, { shares, refusals }: 
   }
   const { innerCalls, modules, responses } = compileParts
   const catalogue = new ApiCatalogue(compileParts, shard, sharedHosts(ownUrls(config)))
-  const obey = obedience(responses, keySets)
+  const applyCommand = commandHandler(responses, keySets)
   const { ownKeys } = authorization.bindings
   const live = new LiveConfig({
     ...{ documents: store.documents, feed: store.feed, log },
     catalogue,
     sessions,
     ownKeys,
-    applyCommand: obey,
+    applyCommand,
   })
   const stands = { sockets, upstreams, upstreamCares, responses, innerCalls, modules, events }
   return { locks, secretGate, shard, sessions, ...stands, recording, catalogue, live, authorization, keySets }
@@ -363,7 +363,7 @@ function openModules({ config, log }: GatewayParts): Modules {
 }
 
 /** Creates the handlers of gateway commands. */
-function obedience(responses: ResponseCache, keySets: KeySets): (order: GatewayCommand | undefined) => void {
+function commandHandler(responses: ResponseCache, keySets: KeySets): (order: GatewayCommand | undefined) => void {
   return (order) => {
     if (order?.order !== 'responses') keySets.forget()
     if (order === undefined) responses.forgetAll()

@@ -30,7 +30,7 @@ interface Named {
 
 const FILE_CHECK_MS = 1000
 /** Of `ends`: more would be a label for each domain. */
-const MOST_TOLD = 100
+const MOST_REPORTED = 100
 /** Name of the certificate from the file. */
 const FROM_FILE = 'file'
 
@@ -90,7 +90,7 @@ export class TlsCertificates {
   ends(): { readonly certificate: string; readonly endsAt: number }[] {
     return Array.from(this.#ends, ([certificate, endsAt]) => ({ certificate, endsAt }))
       .sort((a, b) => a.endsAt - b.endsAt)
-      .slice(0, MOST_TOLD)
+      .slice(0, MOST_REPORTED)
   }
 
   close(): void {

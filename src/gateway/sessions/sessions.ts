@@ -112,11 +112,11 @@ export class LiveSession implements Caller {
   planFor(chain: Chain): CallerPlan {
     const last = this.#lastPlan
     if (last !== undefined && last.chain === chain) return last
-    this.#lastPlan = last === undefined ? this.#plan(chain) : this.#planBeside(last, chain)
+    this.#lastPlan = last === undefined ? this.#plan(chain) : this.#planForChain(last, chain)
     return this.#lastPlan
   }
 
-  #planBeside(last: CallerPlan, chain: Chain): CallerPlan {
+  #planForChain(last: CallerPlan, chain: Chain): CallerPlan {
     this.#plans ??= new Map([[placeOfPlan(last.chain), last]])
     const place = placeOfPlan(chain)
     const known = this.#plans.get(place)

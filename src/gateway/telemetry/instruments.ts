@@ -30,12 +30,12 @@ export function httpInstruments(meter: Meter): Instruments {
 }
 
 /** Metrics that the instruments of the conventions tell already. */
-const TOLD = /^svc_http_/
+const COVERED_METRICS = /^svc_http_/
 
 /** Exports the node's own metrics under `gatehouse.` instead of `svc_`. Read at each export. */
 export function offerSources(meter: Meter, metrics: Pick<MetricRegistry, 'sources'>): void {
   for (const source of metrics.sources) {
-    if (!source.name.startsWith('svc_') || TOLD.test(source.name) || source.kind === 'histogram') continue
+    if (!source.name.startsWith('svc_') || COVERED_METRICS.test(source.name) || source.kind === 'histogram') continue
     const name = `gatehouse.${source.name.slice('svc_'.length).replace(/_total$/, '')}`
     const options = { description: source.help }
     const instrument =

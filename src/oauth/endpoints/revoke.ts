@@ -30,7 +30,7 @@ export async function revokeRequest(parts: OAuthParts, call: OAuthCall): Promise
   if (form.get('token_type_hint') === 'refresh_token') ways.reverse()
   const isDone = await tryAll(ways, parts, client, hash)
   // It may be one that another node issued while the store was away, and has not stored yet.
-  if (!isDone && parts.owed !== undefined) await revokeOwed(parts, call, client, token)
+  if (!isDone && parts.owed !== undefined) await revokePending(parts, call, client, token)
   return jsonAnswer(200, { status: 'ok', message: 'token revoked successfully' })
 }
 
@@ -48,7 +48,7 @@ function checkOwn(client: OAuthClient, clientId: unknown): void {
 }
 
 /** Keeps a token of the client that we have signed, and that nobody has stored, from being stored. */
-async function revokeOwed(parts: OAuthParts, { api }: OAuthCall, client: OAuthClient, token: string): Promise<void> {
+async function revokePending(parts: OAuthParts, { api }: OAuthCall, client: OAuthClient, token: string): Promise<void> {
   const signed = await signedByUs(parts, api, token)
   if (signed === undefined || signed.endsAt <= parts.clock.wall()) return
   checkOwn(client, signed.clientId)

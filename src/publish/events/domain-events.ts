@@ -46,7 +46,7 @@ export interface EventMail {
 }
 
 /** The notifications of a commit: messages for the same commit, and mails for afterwards. */
-interface Told {
+interface EventNotices {
   readonly changes: readonly Change[]
   readonly mails: readonly EventMail[]
 }
@@ -54,7 +54,7 @@ interface Told {
 type Did = 'created' | 'updated' | 'deleted' | 'submitted' | 'approved'
 
 /** An event of a commit. */
-interface Happening {
+interface DomainEvent {
   readonly sorts: readonly EventType[]
   readonly did: Did
   readonly orgId: string
@@ -72,27 +72,27 @@ const MOST_APIS = 50
  * (`event_options`), and to the webhooks that the APIs concerned name for them (`hook_references`); and the mails, for afterwards.
  * They hold no secret.
  */
-export async function eventsOf(parts: EventParts, changes: readonly Change[]): Promise<Told> {
-  const all: Told[] = []
+export async function eventsOf(parts: EventParts, changes: readonly Change[]): Promise<EventNotices> {
+  const all: EventNotices[] = []
   for (const change of changes) {
-    const happening = await happeningOf(parts, change)
-    if (happening !== undefined) all.push(await told(parts, happening))
+    const event = await eventIn(parts, change)
+    if (event !== undefined) all.push(await noticesOf(parts, event))
   }
   return { changes: all.flatMap((each) => each.changes), mails: all.flatMap((each) => each.mails) }
 }
 
-async function happeningOf(parts: EventParts, change: Change): Promise<Happening | undefined> {
+async function eventIn(parts: EventParts, change: Change): Promise<DomainEvent | undefined> {
   if (change.op === 'put' || change.op === 'delete') {
-    if (change.kind === 'api') return apiHappening(parts, change)
-    return change.kind === 'key_request' ? requestHappening(parts, change) : undefined
+    if (change.kind === 'api') return apiEvent(parts, change)
+    return change.kind === 'key_request' ? requestEvent(parts, change) : undefined
   }
-  if (change.op === 'putSession' || change.op === 'deleteSession') return keyHappening(parts, change)
+  if (change.op === 'putSession' || change.op === 'deleteSession') return keyEvent(parts, change)
   return undefined
 }
 
 type DocumentChange = Change & { op: 'put' | 'delete' }
 
-async function apiHappening({ documents }: EventParts, change: DocumentChange): Promise<Happening | undefined> {
+async function apiEvent({ documents }: EventParts, change: DocumentChange): Promise<DomainEvent | undefined> {
   const before = await documents.get('api', change.id)
   const now = afterOf(change, before)
   if (now === undefined) return undefined
@@ -100,7 +100,7 @@ async function apiHappening({ documents }: EventParts, change: DocumentChange): 
   return { sorts: ['api_event'], did: didOf(change, before), orgId: orgOf(now.body), apis: [now.body], data }
 }
 
-async function requestHappening(parts: EventParts, change: DocumentChange): Promise<Happening | undefined> {
+async function requestEvent(parts: EventParts, change: DocumentChange): Promise<DomainEvent | undefined> {
   const before = await parts.documents.get(change.kind, change.id)
   const now = afterOf(change, before)
   if (now === undefined) return undefined
@@ -123,10 +123,10 @@ function didOf({ op }: DocumentChange, before: StoredDocument | undefined): Did 
 }
 
 /** Keys alone: tokens of clients come and go without a word. */
-async function keyHappening(
+async function keyEvent(
   { documents, tokens }: EventParts,
   change: Change & { op: 'putSession' | 'deleteSession' },
-): Promise<Happening | undefined> {
+): Promise<DomainEvent | undefined> {
   const before = await tokens.getSession(change.hash)
   const row: SessionInput | undefined = change.op === 'putSession' ? change.row : before
   if (row === undefined || row.clientId !== '') return undefined
@@ -142,7 +142,7 @@ async function keyHappening(
   }
 }
 
-async function told(parts: EventParts, { sorts, did, orgId, apis, data }: Happening): Promise<Told> {
+async function noticesOf(parts: EventParts, { sorts, did, orgId, apis, data }: DomainEvent): Promise<EventNotices> {
   const organisation = isDocumentId(orgId) ? await parts.documents.get('organisation', orgId) : undefined
   const now = parts.clock.wall()
   const changes: Change[] = []
@@ -161,7 +161,7 @@ async function told(parts: EventParts, { sorts, did, orgId, apis, data }: Happen
 }
 
 /** The settings of a key's APIs for its events: their own handlers, and webhooks that they name for such events. */
-async function tokenEvents(parts: EventParts, { did, orgId, apis, data }: Happening): Promise<Change[]> {
+async function tokenEvents(parts: EventParts, { did, orgId, apis, data }: DomainEvent): Promise<Change[]> {
   const event = API_EVENT_NAMES.find((name) => apiEventRow(name).key === did)
   if (event === undefined || !isObject(data)) return []
   const now = parts.clock.wall()

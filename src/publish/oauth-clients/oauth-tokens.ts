@@ -125,13 +125,13 @@ async function purgeAll(parts: ClientParts): Promise<number> {
     for (const { body } of batch) {
       const client = body
       const now = clockOf(parts).wall()
-      removed += await removeTokens(parts, client.client_id, (row) => isLapsed(row, client, now))
+      removed += await removeTokens(parts, client.client_id, (row) => isVoid(row, client, now))
     }
   }
   return removed
 }
 
-function isLapsed(row: SessionRow, client: OAuthClient, now: number): boolean {
+function isVoid(row: SessionRow, client: OAuthClient, now: number): boolean {
   const { expires } = row.body
   const over = typeof expires === 'number' && expires > 0 && expires * 1000 <= now
   return over || tokenFactsOf(row.body)?.epoch !== client.epoch
@@ -144,7 +144,7 @@ function expiryOfLive(
   now: number,
 ): number | undefined {
   const facts = tokenFactsOf(row.body)
-  if (facts === undefined || (apiId !== undefined && facts.api_id !== apiId) || isLapsed(row, client, now))
+  if (facts === undefined || (apiId !== undefined && facts.api_id !== apiId) || isVoid(row, client, now))
     return undefined
   return typeof row.body.expires === 'number' ? row.body.expires : 0
 }

@@ -44,7 +44,7 @@ export function withCopy(store: Store, copy: CopyFile, log: Log): Store {
   const feed = new ThreadFeed()
   const revoked = (hash: Uint8Array) => feed.publish({ revision: 0, changes: [], sessions: [hash] })
   const owed = new PendingTokens({ documents: store.documents, copy, log, revoked })
-  const beside = new Beside(store.documents, store.tokens, copy, owed)
+  const beside = new StoreOrCopy(store.documents, store.tokens, copy, owed)
   const unsubscribe = store.feed.subscribe((event) => {
     beside.changed(event)
     feed.publish(event)
@@ -96,7 +96,7 @@ class Reads {
   }
 }
 
-class Beside {
+class StoreOrCopy {
   /** True while answers come from the copy. */
   behind = false
   /** By `performance.now`: when the store was known to answer last. */

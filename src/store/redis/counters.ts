@@ -15,7 +15,7 @@ import { PermitBatcher } from './permit-batcher.ts'
 import { CARRY, RESET } from './scripts.ts'
 
 /** Interval of checks while Redis is away. */
-const OWED_EVERY_MS = 20
+const RETURN_EVERY_MS = 20
 /** Of what was leased when Redis went away, nothing is used later than so: a Redis that has lost all does not know of it. */
 const WITHOUT_REDIS_MS = 450
 const SWEEP_EVERY_MS = 1_000
@@ -221,7 +221,7 @@ export class RedisCounters implements Counters {
   }
 
   private lookLater(count: Count): void {
-    this.holders.add(count, this.clock.mono() + OWED_EVERY_MS)
+    this.holders.add(count, this.clock.mono() + RETURN_EVERY_MS)
   }
 
   private countsOf(limits: readonly Limit[]): Count[] {

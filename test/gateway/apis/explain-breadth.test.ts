@@ -128,7 +128,7 @@ test('explain says what stands in the upstream place, and how the upstream stand
   })
   const limits = await steps({ url: '/all/svc/rate-limits/' })
   assert.deepEqual(limits[0], { step: 'tellLimits', outcome: 'led on', detail: 'the gateway itself answers here' })
-  assert.deepEqual(limits.at(-1), { step: 'limitsTold', outcome: 'answered', status: 200 })
+  assert.deepEqual(limits.at(-1), { step: 'reportLimits', outcome: 'answered', status: 200 })
   assert.equal((await last({ url: '/all/svc/rate-limits/', headers: {} })).outcome, 'refused')
 
   // A module answers real requests here, so the rest is seen without modules.

@@ -46,11 +46,11 @@ export async function everyWebhook(signal: AbortSignal): Promise<readonly Webhoo
   return (await call<{ hooks: readonly Webhook[] }>('GET', '/api/hooks', { query: { p: -1 }, signal })).hooks
 }
 
-const toldOf = (apiId: string) => `/api/apis/${encodeURIComponent(apiId)}/webhooks`
+const webhooksPathOf = (apiId: string) => `/api/apis/${encodeURIComponent(apiId)}/webhooks`
 
 /** The webhooks that an API tells. @throws CallError */
 export async function readHookReferences(apiId: string, signal?: AbortSignal): Promise<readonly HookReference[]> {
-  const answer = await call<{ hook_references: readonly HookReference[] }>('GET', toldOf(apiId), {
+  const answer = await call<{ hook_references: readonly HookReference[] }>('GET', webhooksPathOf(apiId), {
     ...(signal && { signal }),
   })
   return answer.hook_references
@@ -63,7 +63,7 @@ export async function changeHookReferences(
 ): Promise<unknown> {
   const tag: Tag = { value: null }
   const before = await underTag(tag, () => readHookReferences(apiId))
-  return underTag(tag, () => call('PUT', toldOf(apiId), { body: { hook_references: change(before) } }))
+  return underTag(tag, () => call('PUT', webhooksPathOf(apiId), { body: { hook_references: change(before) } }))
 }
 
 export function readWebhook(id: string, signal?: AbortSignal): Promise<Webhook> {

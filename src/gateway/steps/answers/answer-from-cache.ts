@@ -171,11 +171,15 @@ function uriOf(x: Exchange): string {
   if (!x.peerTrusted) return uri
   const { request } = x
   const addresses = (request.keeps(FIELD.forwarded) ? 'f' : '') + (request.keeps(FIELD.xRealIp) ? 'r' : '')
-  return `${uri} ${addresses} ${request.keptLines(isTold)}`
+  return `${uri} ${addresses} ${request.keptLines(isForwarding)}`
 }
 
-const TOLD: ReadonlySet<number> = new Set([FIELD.xForwardedProto, FIELD.xForwardedHost, FIELD.xForwardedOther])
-const isTold = (field: number) => TOLD.has(field)
+const FORWARDING_FIELDS: ReadonlySet<number> = new Set([
+  FIELD.xForwardedProto,
+  FIELD.xForwardedHost,
+  FIELD.xForwardedOther,
+])
+const isForwarding = (field: number) => FORWARDING_FIELDS.has(field)
 
 /** HEAD fetches nothing that others could be given. */
 function mayWait(x: Exchange, { guarded }: Lookup): boolean {

@@ -84,8 +84,8 @@ const HOST = /^[\w.:[\]-]+$/
 
 /** `Forwarded` (RFC 7239 section 4) of what `X-Forwarded-*` say: who asked, with scheme and host, then each proxy. */
 function forwardedLine(x: Exchange, [client, ...proxies]: readonly string[]): string {
-  const proto = told(x, FIELD.xForwardedProto, x.secure ? 'https' : 'http')
-  const host = told(x, FIELD.xForwardedHost, x.authority)
+  const proto = forwardedValue(x, FIELD.xForwardedProto, x.secure ? 'https' : 'http')
+  const host = forwardedValue(x, FIELD.xForwardedHost, x.authority)
   const asked = [nodeOf(client!)]
   if (PROTO.test(proto)) asked.push(`proto=${proto}`)
   if (HOST.test(host)) asked.push(`host="${host}"`)
@@ -93,7 +93,7 @@ function forwardedLine(x: Exchange, [client, ...proxies]: readonly string[]): st
 }
 
 /** The value of a forwarded field; `own` where the gateway writes it, '' where an edit of the API does or it has several values. */
-function told({ request }: Exchange, field: number, own: string): string {
+function forwardedValue({ request }: Exchange, field: number, own: string): string {
   if (!request.has(field)) return own
   return request.keeps(field) ? (request.single(FIELD_NAMES[field]!) ?? '') : ''
 }

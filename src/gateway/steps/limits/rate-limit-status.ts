@@ -13,15 +13,15 @@ import { limitsOf, organisationOf } from './take-permits.ts'
  */
 export function answerRateLimits(counters: Counters, identify: readonly (Step | undefined)[]): Step | undefined {
   if (identify.length === 0) return undefined
-  const steps = [...identify.filter((step) => step !== undefined), limitsTold(counters)]
+  const steps = [...identify.filter((step) => step !== undefined), reportLimits(counters)]
   return function tellLimits(x) {
     if (!isRateLimits(x.rest, 0) || (x.method !== 'GET' && x.method !== 'HEAD')) return undefined
     return x.dry ? new InternalRedirect(steps) : run(steps, x)
   }
 }
 
-function limitsTold(counters: Counters): Step {
-  return function limitsTold(x) {
+function reportLimits(counters: Counters): Step {
+  return function reportLimits(x) {
     const limits = limitsOf(x, x.plan?.grant, organisationOf(x))
     if (limits.length === 0) return replyOf(x, limits, -1)
     const refused = counters.peek(limits, x)

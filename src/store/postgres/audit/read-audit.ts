@@ -73,7 +73,7 @@ export function auditReader(db: Db): Audit {
       return db.transact(
         async (tx) => {
           const standing: AuditEntryState[] = []
-          for (const change of row.changes) standing.push(await standingOf(tx, row, change))
+          for (const change of row.changes) standing.push(await entryStateOf(tx, row, change))
           return standing
         },
         { isolation: 'snapshot' },
@@ -102,7 +102,7 @@ export function auditReader(db: Db): Audit {
   }
 }
 
-async function standingOf(tx: Tx, row: AuditRow, { kind, id, after }: AuditChange): Promise<AuditEntryState> {
+async function entryStateOf(tx: Tx, row: AuditRow, { kind, id, after }: AuditChange): Promise<AuditEntryState> {
   const [next] = await tx.query<{ number: number; at_ms: number }>(
     `SELECT a.number, a.at_ms FROM audit_change c JOIN audit a ON a.number = c.audit
       WHERE c.kind = $1 AND c.id = $2 AND c.audit > $3 ORDER BY c.audit LIMIT 1`,

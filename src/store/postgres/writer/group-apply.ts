@@ -55,7 +55,7 @@ export function applyGroup(works: readonly Work[], state: GroupState): AppliedGr
   const outcomes: CommitOutcome[] = []
   const events: FeedEvent[] = []
   const audits: AuditDraft[] = []
-  const before = standing(state)
+  const before = storedBefore(state)
   const record = (entry: PreparedAudit, changes: readonly AuditedChange[]) => {
     audits.push({ number: ++state.lastAudit, revision: state.revision, entry, changes })
   }
@@ -89,7 +89,7 @@ export function applyGroup(works: readonly Work[], state: GroupState): AppliedGr
   return { outcomes, events, audits }
 }
 
-function standing({ documents, sessions }: GroupState): Before {
+function storedBefore({ documents, sessions }: GroupState): Before {
   return {
     document: (kind, id) => documents.get(documentKey(kind, id))?.text ?? '',
     session(hash) {

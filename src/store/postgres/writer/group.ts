@@ -47,7 +47,7 @@ const COMMIT_MS = 250
 // From here on no other process commits until this transaction ends.
 const LOCK = 'SELECT revision, last_session, last_delivery, last_audit, needs FROM store_state FOR UPDATE'
 // With the row of the last reported commit, by which another history is distinguished.
-const TOLD = `SELECT first, upto, writer, events FROM feed WHERE upto >= $1 ORDER BY upto LIMIT ${ALONG}`
+const READ_FEED = `SELECT first, upto, writer, events FROM feed WHERE upto >= $1 ORDER BY upto LIMIT ${ALONG}`
 
 /**
  * Runs a group of commits in one transaction, in two messages there and back: lock and read, then write and commit. `client`
@@ -114,7 +114,7 @@ async function readState(
     client.query(LOCK),
     // After the wait for the lock.
     client.query<{ now: Millis }>(NOW),
-    client.query(TOLD, [told]),
+    client.query(READ_FEED, [told]),
     ...loads.map((load) => send(client, load)),
   ])
   const row = locked.rows[0] as Record<string, number> | undefined

@@ -30,7 +30,7 @@ export function auditRows(db: DatabaseSync, uncut: ThreadEndGuard): AuditRows {
   const oldest = db.prepare('SELECT row FROM audit WHERE at < ? ORDER BY at LIMIT ?')
   const removeChanges = db.prepare('DELETE FROM audit_change WHERE audit = ?')
   const remove = db.prepare('DELETE FROM audit WHERE row = ?')
-  const before = standing(db)
+  const before = storedBefore(db)
   return {
     gather: () => new Gathering(before),
     add(entry, revision, changes) {
@@ -61,7 +61,7 @@ export function auditRows(db: DatabaseSync, uncut: ThreadEndGuard): AuditRows {
 }
 
 /** The state of the tables before a change. */
-function standing(db: DatabaseSync): Before {
+function storedBefore(db: DatabaseSync): Before {
   const document = db.prepare('SELECT body FROM document WHERE kind = ? AND id = ?')
   const session = db.prepare(
     `SELECT org_id, client_id, links, evict_at, sealed_key, body, family FROM session WHERE ${OF_HASH}`,
