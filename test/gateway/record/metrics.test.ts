@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
+import { connect } from 'node:net'
 import { test } from 'node:test'
 import { defined, rights } from '../../worlds/base/definitions.ts'
+import { becomes } from '../../worlds/base/eventually.ts'
 import { startTestGateway, TEST_SECRET } from '../../worlds/base/harness.ts'
 import { startOrigin } from '../../worlds/servers/origin.ts'
 
@@ -207,4 +209,49 @@ test('access log lines are JSON, one for each request, without query, keys or he
   const secrets = [key, key_hash, TEST_SECRET, 'in-the-query', 'header-value', 'a-wrong-credential', 'body-text']
   for (const secret of secrets) assert.ok(!all.includes(secret), secret)
   assert.ok(!JSON.stringify(gateway.log).includes(key))
+})
+
+test('requests in flight begin and end alike, however they end', async (t) => {
+  const origin = await startOrigin()
+  t.after(() => origin.close())
+  const waiting: (() => void)[] = []
+  origin.script = ({ target }, response) => {
+    if (target.includes('slow')) waiting.push(() => response.end())
+    else if (target.includes('cut')) response.destroy()
+    else response.end('fine')
+  }
+  const gateway = await startTestGateway()
+  t.after(() => gateway.close())
+  await gateway.svc('POST', '/svc/apis/oas', defined({ id: 'a', url: origin.url }))
+  const inFlight = async () => {
+    const page = readMetrics((await gateway.svc('GET', '/metrics')).text)
+    // Less the one that reads the page.
+    return page.get('svc_http_requests_in_flight')!.samples[0]!.value - 1
+  }
+  const send = (text: string) =>
+    new Promise<void>((resolve, reject) => {
+      const socket = connect(gateway.port, '127.0.0.1', () => socket.end(text))
+      socket
+        .on('error', reject)
+        .on('close', () => resolve())
+        .resume()
+    })
+  const get = (path: string, more = '') => `GET ${path} HTTP/1.1\r\nHost: a\r\n${more}\r\n`
+  // Whole, two on one connection, not a request at all, a head without its end, a body without its end, one that the upstream cuts.
+  const whole = [get('/a/x'), get('/a/x') + get('/nowhere'), get('/hello'), get('/a/cut')]
+  const broken = ['no request\r\n\r\n', 'GET /a/x HTTP/1.1\r\nHost', get('/a/x', 'Content-Length: 9\r\n')]
+  for (const text of [...whole, ...broken]) await send(text)
+  assert.equal(await inFlight(), 0)
+  const client = connect(gateway.port, '127.0.0.1', () => client.write(get('/a/slow')))
+  await becomes(() => waiting.length, 1)
+  assert.equal(await inFlight(), 1)
+  // The client leaves before its answer.
+  client.destroy()
+  await becomes(inFlight, 0)
+  const asked = gateway.call('/a/slow')
+  await becomes(() => waiting.length, 2)
+  assert.equal(await inFlight(), 1)
+  for (const answer of waiting) answer()
+  assert.equal((await asked).status, 200)
+  await becomes(inFlight, 0)
 })
