@@ -13,7 +13,9 @@ import { encodePart, firstChecksum, MAGIC, type PartType } from '../../../src/st
 import { checkArchive } from '../../../src/store/archive/read.ts'
 import { openSecrets } from '../../../src/store/secrets/secret-file.ts'
 import { openStore, type SqliteStore } from '../../../src/store/sqlite/connection/open.ts'
+import { openSqliteSource } from '../../../src/store/sqlite/transfer/snapshot.ts'
 import { temporaryFolder } from '../../contract/adapters.ts'
+import { eventually } from '../../worlds/base/eventually.ts'
 import { startChild } from '../../worlds/store/child.ts'
 
 const storageOf = (path: string, seal_key = '') => ({
@@ -178,6 +180,23 @@ test('a backup that cannot be written, or is stopped, leaves nothing', async (t)
   await assert.rejects(backupToFile(join(folder, 'none', 'b'), { storage, without: [] }), { code: 'files_unwritable' })
   mkdirSync(join(folder, 'sub'))
   assert.deepEqual(readdirSync(folder), ['sub'])
+})
+
+test('a snapshot stays as it was at its begin while others write', async (t) => {
+  const path = temporaryFolder(t)
+  const writer = startChild('crash-writer.ts', [path, '1'])
+  t.after(() => writer.process.kill('SIGKILL'))
+  await writer.line('pair')
+  const source = openSqliteSource(join(path, 'gatehouse.db'))
+  t.after(() => source.close())
+  await source.snapshot(async (snapshot) => {
+    let [policies, sessions] = [0, 0]
+    for await (const rows of snapshot.rows('document')) policies += rows.filter(([kind]) => kind === 'policy').length
+    const before = writer.lines.length
+    await eventually('more writes', () => writer.lines.length > before + 50)
+    for await (const rows of snapshot.rows('session')) sessions += rows.length
+    assert.equal(sessions, policies)
+  })
 })
 
 test('a backup under writes holds everything that was acknowledged before it, and nothing half', async (t) => {
