@@ -4,14 +4,13 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
+import { printedCommands, ROOT, runShell } from './worlds/docs/printed.ts'
 
-const ROOT = join(import.meta.dirname, '..')
 const README = readFileSync(join(ROOT, 'README.md'), 'utf8')
 
 /** The blocks of commands that a reader pastes while the server runs. */
 function pasted(): string[] {
-  const blocks = [...README.matchAll(/^```sh\n([\s\S]*?)^```/gm)].map((match) => match[1]!)
-  return blocks.filter((block) => !block.includes('npm '))
+  return printedCommands('README.md').filter((block) => !block.includes('npm '))
 }
 
 /** The output of the calls, as the README shows it. */
@@ -37,16 +36,6 @@ async function serve(
   return { port, child, ended }
 }
 
-function shell(script: string, cwd: string): Promise<{ code: number | null; stdout: string }> {
-  const child = spawn('sh', ['-e'], { cwd, stdio: ['pipe', 'pipe', 'inherit'] })
-  let stdout = ''
-  child.stdout.on('data', (chunk: Buffer) => {
-    stdout += chunk
-  })
-  child.stdin.end(script)
-  return new Promise((resolve) => child.on('close', (code) => resolve({ code, stdout })))
-}
-
 test('what the README prints works when it is pasted, and is still there after a restart', async (t) => {
   const cwd = mkdtempSync(join(tmpdir(), 'gatehouse-readme-'))
   t.after(() => rmSync(cwd, { recursive: true }))
@@ -56,8 +45,8 @@ test('what the README prints works when it is pasted, and is still there after a
   const prepared = script
     .replaceAll('127.0.0.1:8080', `127.0.0.1:${first.port}`)
     .replace(/\bcurl /g, 'curl -sS --max-time 20 ')
-  const { code, stdout } = await shell(prepared, cwd)
-  assert.equal(code, 0, stdout)
+  const { code, stdout, stderr } = await runShell(prepared, cwd)
+  assert.equal(code, 0, stdout + stderr)
   const statuses = [...stdout.matchAll(/^(\d{3})$/gm)].map((match) => match[1]!)
   assert.ok(PROMISED.length >= 6)
   assert.deepEqual(statuses, PROMISED, stdout)
