@@ -8,6 +8,7 @@ import { productVersion } from './config/version.ts'
 import { fault, toFault } from './errors/fault.ts'
 import { type Gateway, startGateway } from './gateway/server/gateway.ts'
 import type { Log } from './model/logs/log.ts'
+import { BackupStatus } from './model/nodes/backup-status.ts'
 import { DroppedConnections } from './model/nodes/dropped-connections.ts'
 import type { SealKey } from './model/secrets/secret.ts'
 import { systemClock } from './model/time/clock.ts'
@@ -25,6 +26,7 @@ import {
 } from './process/open-installation.ts'
 import { type OpenedStore, openStoreOf } from './process/open-store.ts'
 import { openSample } from './process/sample.ts'
+import { scheduleBackups } from './process/scheduled-backup.ts'
 import { sealKeysOf, startResealing } from './process/seal-keys.ts'
 import { readPasswordRules } from './publish/sign-in/password-file.ts'
 import { KeyedMutex } from './runtime/keyed-mutex.ts'
@@ -74,6 +76,8 @@ interface Ground {
   readonly sealKey: SealKey
   readonly defaultOrg: DefaultOrg
   readonly version: string
+  /** Those that this process makes by itself. */
+  readonly backups: BackupStatus | undefined
 }
 
 /** The serving parts of this process: the dashboard asks for the gateway later. */
@@ -110,7 +114,10 @@ export async function start(loaded: LoadedConfig, roles: Roles, worker = 1): Pro
     const secrets = openSecrets(path, config.storage.seal_key, config.storage.seal_key_previous)
     const sealKey = await sealKeysOf(plain.store, secrets)
     closers.push(startResealing(plain.store, sealKey, log))
-    const opened = { ...plain, store: measuredStore(sealedStore(plain.store, sealKey)) }
+    const backups = makesBackups(config, roles, worker)
+      ? new BackupStatus(config.backup.interval_minutes)
+      : undefined
+    const opened = { ...plain, store: measuredStore(sealedStore(plain.store, sealKey), backups) }
     const { store, clustered } = opened
     const locks = new KeyedMutex()
     const people = { ...store, config, sealKey, locks, defaultOrg: () => '' }
@@ -118,8 +125,12 @@ export async function start(loaded: LoadedConfig, roles: Roles, worker = 1): Pro
     const setUpToken = await firstStart({ ...people, userPasswordRules }, config.bootstrap, log)
     const defaultOrg = await followDefaultOrg(store.documents, store.feed)
     closers.push(() => defaultOrg.close())
-    const ground: Ground = { loaded, log, opened, path, sealKey, defaultOrg, version: productVersion() }
+    const ground: Ground = { loaded, log, opened, path, sealKey, defaultOrg, version: productVersion(), backups }
 
+    if (backups !== undefined) {
+      const schedule = scheduleBackups({ config, status: backups, log })
+      closers.push(() => schedule.close())
+    }
     const dashboard = roles.dashboard ? await openDashboard(ground, serving, roles) : undefined
     if (dashboard !== undefined) {
       serving.dashboard = dashboard
@@ -174,6 +185,11 @@ function roleName({ gateway, dashboard }: Roles): string {
   return gateway ? 'gateway' : 'dashboard'
 }
 
+/** The process of a dashboard makes them; with an embedded store there is only one. */
+function makesBackups({ backup, storage }: Config, { dashboard }: Roles, worker: number): boolean {
+  return backup.folder !== '' && (dashboard || (storage.postgres_url === '' && worker === 1))
+}
+
 /** Well-known secrets are accepted only where the sample is requested by name. @throws Fault `setting_invalid` */
 function refuseShortSecrets({ config, origins, shortSecrets }: LoadedConfig): void {
   const isTrial = config.sample && origins.get('sample')?.from !== 'default'
@@ -215,6 +231,7 @@ function openDashboard(ground: Ground, serving: Serving, roles: Roles): Promise<
     settings: explainSettings(loaded),
     dropCells: serving.drops.cells,
     secretSources: secretSources(loaded, path),
+    backupCells: ground.backups?.cells,
     settled: async (revision) => serving.gateway?.live.settled(revision),
     tryRequest: async (trial) => {
       if (serving.gateway !== undefined) return serving.gateway.tryRequest(trial)

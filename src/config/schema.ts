@@ -1,6 +1,7 @@
 import { type Static, Type } from 'typebox'
 import { flag, group, list, objects, PORT, text, whole } from './leaves.ts'
 import { analyticsSettings } from './schema-analytics.ts'
+import { backupSettings } from './schema-backup.ts'
 import { keySettings } from './schema-keys.ts'
 import { metricsSettings } from './schema-metrics.ts'
 import { monitorSettings } from './schema-monitor.ts'
@@ -274,6 +275,7 @@ export const ConfigSchema = group({
   dashboard,
   storage: storageSettings,
   analytics: analyticsSettings,
+  backup: backupSettings,
   bootstrap: bootstrapSettings,
   sso: ssoSettings,
   portal: portalSettings,

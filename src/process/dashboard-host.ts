@@ -24,6 +24,8 @@ export interface DashboardSeed {
   readonly settings: readonly ExplainedSetting[]
   /** The data folder. */
   readonly path: string
+  /** Of `BackupStatus`; undefined = this process makes no backups. */
+  readonly backupCells: Float64Array<SharedArrayBuffer> | undefined
   /** Of `DroppedConnections`. */
   readonly dropCells: Int32Array<SharedArrayBuffer>
 }

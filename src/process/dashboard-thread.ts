@@ -6,6 +6,7 @@ import type { DashboardInputs } from '../dashboard/server/parts.ts'
 import { type Dashboard, startDashboard } from '../dashboard/server/server.ts'
 import { fault, toFault } from '../errors/fault.ts'
 import { TRIAL_WITHIN_MS, type Trial, type TrialRequest } from '../model/apis/definition/trial.ts'
+import { BackupStatus } from '../model/nodes/backup-status.ts'
 import { DroppedConnections } from '../model/nodes/dropped-connections.ts'
 import { type AnswerBound, ThreadClient } from '../model/threads/thread-rpc.ts'
 import { systemClock } from '../model/time/clock.ts'
@@ -57,7 +58,9 @@ async function run(seed: DashboardSeed): Promise<Pick<Dashboard, 'port' | 'drain
   const { config, sealKey, version, settings } = seed
   const log = openLog(config, 'dashboard')
   const joined = await joinStoreOf(seed.store, log, { answerWithinMs: SETTLE_WITHIN_MS })
-  const store = measuredStore(sealedStore(withDisk(joined, seed.path), sealKey))
+  const { backupCells } = seed
+  const backups = backupCells && new BackupStatus(config.backup.interval_minutes, backupCells)
+  const store = measuredStore(sealedStore(withDisk(joined, seed.path), sealKey), backups)
   const closers: (() => unknown)[] = [() => log.close(), () => store.close()]
   const close = async () => {
     for (const each of closers.splice(0).reverse()) await each()

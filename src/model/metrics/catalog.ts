@@ -16,6 +16,7 @@ export interface MetricEntry {
 const gateway = 'gateway'
 const dashboard = 'dashboard'
 const CLUSTER = 'in a cluster'
+const BACKUPS = 'with `backup.folder`'
 
 /**
  * Every metric, once: names as Prometheus advises (base units, `_total` for counters), and what the page and the docs say. A part
@@ -238,6 +239,12 @@ export const METRICS = {
     help: 'For how long the oldest notification that is to be delivered has waited.',
   },
   svc_disk_free_bytes: { kind: 'gauge', help: 'Free space where the data folder is.' },
+  svc_backup_last_success_timestamp_seconds: {
+    kind: 'gauge',
+    help: 'When the last backup that is complete was begun; 0 = there is none.',
+    only: BACKUPS,
+  },
+  svc_backup_failures_total: { kind: 'counter', help: 'Backups that failed.', only: BACKUPS },
   svc_redis_call_duration_seconds: {
     kind: 'histogram',
     help: 'Time of calls to Redis that were answered.',

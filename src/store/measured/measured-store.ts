@@ -1,5 +1,6 @@
 import { toFault } from '../../errors/fault.ts'
 import { DurationHistogram, type MetricSample } from '../../model/metrics/metric-registry.ts'
+import type { BackupStatus } from '../../model/nodes/backup-status.ts'
 import { forwardDocuments } from '../ports/forward-documents.ts'
 import type { Store } from '../ports/ports.ts'
 
@@ -11,13 +12,14 @@ const STORE_FAULT = /^store_/
 
 /**
  * The same store, whose writes are measured from the call to their end: all that waits on the way counts, whatever the store is.
- * Reads and counters are left as they are: the path of a request pays nothing.
+ * Reads and counters are left as they are: the path of a request pays nothing. `backups`: those that the process makes by itself.
  */
-export function measuredStore(store: Store): Store {
+export function measuredStore(store: Store, backups?: BackupStatus): Store {
   const writes = Object.fromEntries(KINDS.map((kind) => [kind, new MeasuredWrites(kind)])) as Writes
   const { documents, hits, records } = store
   return {
     ...store,
+    ...(backups && { health: () => [...(store.health?.() ?? []), backups.health(Date.now())] }),
     documents: forwardDocuments(documents, {
       commit: (changes, audit) => writes.changes.measure(documents.commit(changes, audit)),
       note: (entry) => writes.changes.measure(documents.note(entry)),
@@ -46,6 +48,7 @@ export function measuredStore(store: Store): Store {
       metrics.offer('svc_store_write_duration_seconds', () => all.map((each) => each.durations.sample(each.labels)))
       metrics.offer('svc_store_write_failures_total', () => all.map((each) => each.sample(each.failed)))
       metrics.offer('svc_store_writes_in_flight', () => all.map((each) => each.sample(each.inFlight)))
+      backups?.offerMetrics(metrics)
       store.offerMetrics?.(metrics)
     },
   }

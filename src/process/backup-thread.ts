@@ -1,0 +1,39 @@
+import { setPriority } from 'node:os'
+import { parentPort, workerData } from 'node:worker_threads'
+import { fault, toFault } from '../errors/fault.ts'
+import type { TransferPart } from '../store/ports/transfer.ts'
+import { backupToFile } from './backup.ts'
+import type { StoreSettings } from './open-transfer.ts'
+
+/** The input of the thread that makes one backup. */
+export interface BackupSeed {
+  readonly file: string
+  readonly storage: StoreSettings
+  readonly without: readonly string[]
+}
+
+/** The one message of the thread. */
+export type BackupNews =
+  | { readonly news: 'made'; readonly bytes: number; readonly checksum: string; readonly revision: number }
+  | { readonly news: 'failed'; readonly code: string; readonly message: string }
+
+const port = parentPort
+if (port === null) throw new Error('the backup thread is started by the server, not by hand')
+
+/** As the dashboard's: traffic comes first. */
+const PRIORITY = 10
+
+const stop = new AbortController()
+port.on('message', () => stop.abort(fault('command_stopped', 'the server stops')))
+try {
+  if (process.platform === 'linux') setPriority(0, PRIORITY)
+  const { file, storage, without } = workerData as BackupSeed
+  const parts = without as readonly TransferPart[]
+  const { bytes, checksum, head } = await backupToFile(file, { storage, without: parts, stop: stop.signal })
+  port.postMessage({ news: 'made', bytes, checksum, revision: head.revision } satisfies BackupNews)
+} catch (error) {
+  const { code, message } = toFault(error)
+  port.postMessage({ news: 'failed', code, message } satisfies BackupNews)
+} finally {
+  port.close()
+}
