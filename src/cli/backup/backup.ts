@@ -1,4 +1,5 @@
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync, fstatSync, readFileSync } from 'node:fs'
+import { Socket } from 'node:net'
 import { join, resolve } from 'node:path'
 import { loadConfig } from '../../config/load.ts'
 import { fault } from '../../errors/fault.ts'
@@ -11,6 +12,7 @@ import { sealFor } from '../moves/seal.ts'
 import { archiveJson, archiveLines } from './report.ts'
 import { fileOf } from './words.ts'
 
+const STDOUT = 1
 /** Where the secrets of a backup are sealed: they open nowhere else. */
 export const SECRETS_PLACE = 'backup/secrets.json'
 
@@ -31,7 +33,7 @@ export async function backup(context: CommandContext): Promise<number> {
       onRows: (rows) => progress.advance(rows),
       stop,
     }
-    return file === '-' ? backupTo(toStandardOutput, asked) : backupToFile(resolve(cwd, file), asked)
+    return file === '-' ? backupTo(standardOutput(stop), asked) : backupToFile(resolve(cwd, file), asked)
   }).finally(() => progress.end())
   const result = { file, ...written, revision: written.head.revision }
   // Standard output holds the archive.
@@ -49,11 +51,24 @@ function sealedSecrets({ options, env }: CommandContext, folder: string): string
   return sealFor(recipientOf(options, env), text, SECRETS_PLACE, text)
 }
 
-function toStandardOutput(bytes: Uint8Array): Promise<void> {
-  return new Promise((done, failed) => {
-    process.stdout.write(bytes, (error) => {
-      if (error) failed(fault('files_unwritable', `standard output cannot be written (${error.message})`, error))
-      else done()
-    })
+/**
+ * Writes to standard output without blocking the thread, as Node does where that is a pipe: a reader that reads nothing must not keep a
+ * command that is stopped.
+ */
+function standardOutput(stop: AbortSignal): (bytes: Uint8Array) => Promise<void> {
+  const isFile = !fstatSync(STDOUT).isFIFO() && !fstatSync(STDOUT).isSocket()
+  const stream = isFile ? process.stdout : new Socket({ fd: STDOUT, readable: false, writable: true })
+  stop.addEventListener('abort', () => stream.destroy(), { once: true })
+  let failure: Error | undefined
+  stream.on('error', (error) => {
+    failure = error
   })
+  return (bytes) =>
+    new Promise((done, failed) => {
+      const fail = (error: Error) => {
+        failed(stop.aborted ? stop.reason : fault('files_unwritable', `standard output: ${error.message}`, error))
+      }
+      if (failure !== undefined) return fail(failure)
+      stream.write(bytes, (error) => (error ? fail(error) : done()))
+    })
 }

@@ -10,6 +10,8 @@ export interface Progress {
   /** Begins a step: how many there are to do, 0 = not known. */
   begin(step: string, total: number): void
   advance(count: number): void
+  /** Makes room for a line of another kind: the bar is drawn again below it. */
+  clear(): void
   /** Ends the bar: what is written next has a line of its own. */
   end(): void
 }
@@ -22,15 +24,13 @@ interface ProgressOptions {
   readonly stream?: { write(text: string): unknown; readonly isTTY?: boolean | undefined }
   /** Milliseconds, monotonic. */
   readonly now?: () => number
-  /** False: nothing is written. */
-  readonly enabled?: boolean
 }
 
 /**
  * Shows on standard error how far a command is: on a terminal a bar with the rate and the time left, elsewhere a line every 10 s, for
  * programs `{"step", "done", "total", "rate", "left_s"}` as often. Standard output is left to the result.
  */
-export function openProgress({ unit, json, enabled = true, ...options }: ProgressOptions): Progress {
+export function openProgress({ unit, json, ...options }: ProgressOptions): Progress {
   const { stream = process.stderr, now = () => performance.now() } = options
   const isBar = stream.isTTY === true && !json
   let step = ''
@@ -56,6 +56,10 @@ export function openProgress({ unit, json, enabled = true, ...options }: Progres
     stream.write(`\r[${'#'.repeat(filled).padEnd(BAR_WIDTH)}] ${parts.join(', ')}\u001b[K`)
     isDrawn = true
   }
+  const clear = () => {
+    if (isDrawn) stream.write('\r\u001b[K')
+    isDrawn = false
+  }
   const end = () => {
     if (isDrawn) stream.write('\n')
     isDrawn = false
@@ -71,8 +75,9 @@ export function openProgress({ unit, json, enabled = true, ...options }: Progres
     advance(count) {
       done += count
       const atMs = now()
-      if (enabled && atMs - shownMs >= (isBar ? BAR_EVERY_MS : LINE_EVERY_MS)) show(atMs)
+      if (atMs - shownMs >= (isBar ? BAR_EVERY_MS : LINE_EVERY_MS)) show(atMs)
     },
+    clear,
     end,
   }
 }

@@ -12,7 +12,8 @@ import { KEYS } from '../moves/kind-keys.ts'
 import { POLICIES } from '../moves/kind-policies.ts'
 import { textOption } from '../moves/options.ts'
 import { ordered } from '../moves/order.ts'
-import { runSteps } from '../moves/run.ts'
+import type { MoveStep } from '../moves/plan.ts'
+import { runWithProgress } from '../moves/run-with-progress.ts'
 import type { ImportCandidate } from './candidate.ts'
 import { clientsIn } from './clients-in.ts'
 import { type ImportState, initialImportState, selectImportable } from './compare.ts'
@@ -53,25 +54,10 @@ export async function runImport(context: CommandContext, read: ReadEntries): Pro
     if (!quiet) print('Nothing was changed: --yes does it.')
     return TO_DO
   }
-  await runAll(place, order, (step) => void (quiet || print(`took ${nameOf(step)}`)))
+  const onDone = (step: MoveStep) => void (quiet || print(`took ${nameOf(step)}`))
+  await runWithProgress({ place, order, name: 'import', json: quiet, onDone })
   print(quiet ? reportJson(report, true) : 'Done.')
   return 0
-}
-
-type Steps = Parameters<typeof runSteps>[0]
-
-/** A signal ends the run between two objects; another run continues from there. */
-async function runAll(place: Steps['place'], order: Steps['order'], done: Steps['done']): Promise<void> {
-  const stop = new AbortController()
-  const onSignal = () => stop.abort()
-  process.once('SIGINT', onSignal)
-  process.once('SIGTERM', onSignal)
-  try {
-    await runSteps({ place, order, stop: stop.signal, done })
-  } finally {
-    process.off('SIGINT', onSignal)
-    process.off('SIGTERM', onSignal)
-  }
 }
 
 interface Given {

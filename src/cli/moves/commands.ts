@@ -11,7 +11,7 @@ import { neededOption, recipientOf, sealIdentityOf, selectionOf, variablesOf } f
 import { ordered, type PlanOrder } from './order.ts'
 import { expectedFiles, type Mode, type MovePlan, planMoves } from './plan.ts'
 import { doneLine, flawLine, planJson, planLines, withNoun } from './report-lines.ts'
-import { runSteps } from './run.ts'
+import { runWithProgress } from './run-with-progress.ts'
 import { dumpSelection, type MoveSelection, narrowSelection, selectionAfterDump, selects } from './selection.ts'
 import { writeDump } from './write-files.ts'
 
@@ -95,16 +95,7 @@ export async function change(context: CommandContext, mode: Mode): Promise<numbe
     return DRIFT
   }
   if (!quiet) tell(context, plan, order, false)
-  const stop = new AbortController()
-  const onSignal = () => stop.abort()
-  process.once('SIGINT', onSignal)
-  process.once('SIGTERM', onSignal)
-  try {
-    await runSteps({ place, order, stop: stop.signal, done: (step) => void (quiet || print(doneLine(step))) })
-  } finally {
-    process.off('SIGINT', onSignal)
-    process.off('SIGTERM', onSignal)
-  }
+  await runWithProgress({ place, order, name: mode, json: quiet, onDone: (step) => void (quiet || print(doneLine(step))) })
   if (quiet) tell(context, plan, order, true)
   else print('Done.')
   return 0
