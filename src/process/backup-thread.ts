@@ -1,5 +1,5 @@
 import { setPriority } from 'node:os'
-import { parentPort, workerData } from 'node:worker_threads'
+import { type MessagePort, parentPort, workerData } from 'node:worker_threads'
 import { fault, toFault } from '../errors/fault.ts'
 import type { TransferPart } from '../store/ports/transfer.ts'
 import { backupToFile } from './backup.ts'
@@ -23,17 +23,20 @@ if (port === null) throw new Error('the backup thread is started by the server, 
 /** As the dashboard's: traffic comes first. */
 const PRIORITY = 10
 
-const stop = new AbortController()
-port.on('message', () => stop.abort(fault('command_stopped', 'the server stops')))
-try {
-  if (process.platform === 'linux') setPriority(0, PRIORITY)
-  const { file, storage, without } = workerData as BackupSeed
-  const parts = without as readonly TransferPart[]
-  const { bytes, checksum, head } = await backupToFile(file, { storage, without: parts, stop: stop.signal })
-  port.postMessage({ news: 'made', bytes, checksum, revision: head.revision } satisfies BackupNews)
-} catch (error) {
-  const { code, message } = toFault(error)
-  port.postMessage({ news: 'failed', code, message } satisfies BackupNews)
-} finally {
-  port.close()
+if (process.platform === 'linux') setPriority(0, PRIORITY)
+await makeBackup(port, workerData as BackupSeed)
+
+async function makeBackup(owner: MessagePort, { file, storage, without }: BackupSeed): Promise<void> {
+  const stop = new AbortController()
+  owner.on('message', () => stop.abort(fault('command_stopped', 'the server stops')))
+  try {
+    const parts = without as readonly TransferPart[]
+    const { bytes, checksum, head } = await backupToFile(file, { storage, without: parts, stop: stop.signal })
+    owner.postMessage({ news: 'made', bytes, checksum, revision: head.revision } satisfies BackupNews)
+  } catch (error) {
+    const { code, message } = toFault(error)
+    owner.postMessage({ news: 'failed', code, message } satisfies BackupNews)
+  } finally {
+    owner.close()
+  }
 }
