@@ -114,9 +114,7 @@ export async function start(loaded: LoadedConfig, roles: Roles, worker = 1): Pro
     const secrets = openSecrets(path, config.storage.seal_key, config.storage.seal_key_previous)
     const sealKey = await sealKeysOf(plain.store, secrets)
     closers.push(startResealing(plain.store, sealKey, log))
-    const backups = makesBackups(config, roles, worker)
-      ? new BackupStatus(config.backup.interval_minutes)
-      : undefined
+    const backups = makesBackups(config, roles, worker) ? new BackupStatus(config.backup.interval_minutes) : undefined
     const opened = { ...plain, store: measuredStore(sealedStore(plain.store, sealKey), backups) }
     const { store, clustered } = opened
     const locks = new KeyedMutex()

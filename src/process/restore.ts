@@ -66,7 +66,8 @@ export async function restoreFile(path: string, options: RestoreOptions): Promis
 function secretsFor({ header, end }: CheckedArchive, { storage, openSealed }: RestoreOptions): string | undefined {
   const folder = resolve(storage.path)
   const isThere = existsSync(join(folder, SECRETS_FILE))
-  const fits = (key: string) => end.seal_hash === '' || sealHash({ sealKey: secretBytes(key) }) === end.seal_hash
+  const fits = (...keys: string[]) =>
+    end.seal_hash === '' || keys.some((key) => key !== '' && sealHash({ sealKey: secretBytes(key) }) === end.seal_hash)
   const refuse = () =>
     fault('seal_key_differs', 'the secrets in the backup are sealed under another key than that of this installation')
   if (openSealed !== undefined) {
@@ -77,7 +78,7 @@ function secretsFor({ header, end }: CheckedArchive, { storage, openSealed }: Re
     if (!isThere) return text
   }
   if (storage.seal_key !== '') {
-    if (!fits(storage.seal_key)) throw refuse()
+    if (!fits(storage.seal_key, storage.seal_key_previous)) throw refuse()
     return undefined
   }
   if (!isThere) {
@@ -89,6 +90,7 @@ function secretsFor({ header, end }: CheckedArchive, { storage, openSealed }: Re
       `${folder} has no ${SECRETS_FILE}, which holds the seal key: ${how}, or set storage.seal_key`,
     )
   }
-  if (!fits(openSecrets(folder).seal_key)) throw refuse()
+  const { seal_key, seal_key_previous } = openSecrets(folder)
+  if (!fits(seal_key, seal_key_previous)) throw refuse()
   return undefined
 }

@@ -27,7 +27,9 @@ interface ScheduleOptions {
  * Makes backups of the store into `backup.folder`, each on a thread of its own, and deletes the oldest. A failure is logged at error
  * level and tried again. Answers what ends it, with the backup under way.
  */
-export function scheduleBackups({ config, status, log, clock = systemClock }: ScheduleOptions): { close(): Promise<void> } {
+export function scheduleBackups({ config, status, log, clock = systemClock }: ScheduleOptions): {
+  close(): Promise<void>
+} {
   const { keep, without } = config.backup
   const folder = resolve(config.backup.folder)
   const closing = new AbortController()

@@ -32,8 +32,12 @@ async function gatehouse(
   { killAfterMs, limit }: { killAfterMs?: number; limit?: number } = {},
 ): Promise<Ended> {
   const command = [process.execPath, join(ROOT, 'src/main.ts'), ...words]
-  const limited = limit === undefined ? command : ['sh', '-c', `trap '' XFSZ; ulimit -f ${limit}; exec "$@"`, 'sh', ...command]
-  const child = spawn(limited[0]!, limited.slice(1), { env: { ...process.env, ...env }, stdio: ['ignore', 'pipe', 'pipe'] })
+  const limited =
+    limit === undefined ? command : ['sh', '-c', `trap '' XFSZ; ulimit -f ${limit}; exec "$@"`, 'sh', ...command]
+  const child = spawn(limited[0]!, limited.slice(1), {
+    env: { ...process.env, ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
   let text = ''
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk: Buffer) => (text += chunk))
   const ended = new Promise<number | null>((resolve) => child.on('close', resolve))
@@ -76,7 +80,11 @@ test('a backup or a restore that is killed leaves no file and an empty store, an
   const folder = temporaryFolder(t)
   for (let n = 0; n < KILLS; n++) {
     const file = join(folder, `${n}`)
-    const { code } = await gatehouse(['backup', file], { SVC_STORAGE_PATH: path }, { killAfterMs: (MOST_MS * n) / KILLS })
+    const { code } = await gatehouse(
+      ['backup', file],
+      { SVC_STORAGE_PATH: path },
+      { killAfterMs: (MOST_MS * n) / KILLS },
+    )
     if (code !== 0) assert.equal(existsSync(file), false)
   }
   const file = join(folder, 'whole')
@@ -115,7 +123,10 @@ test('a full disk fails a backup and a restore with its reason, and leaves nothi
     const restored = await gatehouse(['restore', file], { SVC_STORAGE_PATH: target }, limit)
     assert.equal(restored.code, 1, restored.text)
     assert.match(restored.text, /full|disk|space/i)
-    assert.deepEqual(readdirSync(target).filter((name) => name.startsWith('gatehouse.db')), [])
+    assert.deepEqual(
+      readdirSync(target).filter((name) => name.startsWith('gatehouse.db')),
+      [],
+    )
   } finally {
     if (isMounted) spawnSync('umount', [small])
   }

@@ -47,7 +47,10 @@ test('a signal ends a backup cleanly, also one whose reader reads nothing', asyn
     await store.documents.commit([{ op: 'put', kind: 'order', id: newDocumentId(), body }], undefined)
   }
   await store.close()
-  for (const [signal, options] of [['SIGINT', []], ['SIGTERM', ['--json']]] as const) {
+  for (const [signal, options] of [
+    ['SIGINT', []],
+    ['SIGTERM', ['--json']],
+  ] as const) {
     const child = spawn(process.execPath, [join(ROOT, 'src/main.ts'), 'backup', '-', ...options], {
       env: { ...process.env, SVC_STORAGE_PATH: path },
       stdio: ['ignore', 'pipe', 'pipe'],

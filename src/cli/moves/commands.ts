@@ -95,7 +95,13 @@ export async function change(context: CommandContext, mode: Mode): Promise<numbe
     return DRIFT
   }
   if (!quiet) tell(context, plan, order, false)
-  await runWithProgress({ place, order, name: mode, json: quiet, onDone: (step) => void (quiet || print(doneLine(step))) })
+  await runWithProgress({
+    place,
+    order,
+    name: mode,
+    json: quiet,
+    onDone: (step) => void (quiet || print(doneLine(step))),
+  })
   if (quiet) tell(context, plan, order, true)
   else print('Done.')
   return 0

@@ -13,7 +13,10 @@ export class BackupStatus {
   readonly intervalMs: Millis
 
   /** `intervalMinutes`: `backup.interval_minutes`. */
-  constructor(intervalMinutes: number, cells = new Float64Array(new SharedArrayBuffer(3 * Float64Array.BYTES_PER_ELEMENT))) {
+  constructor(
+    intervalMinutes: number,
+    cells = new Float64Array(new SharedArrayBuffer(3 * Float64Array.BYTES_PER_ELEMENT)),
+  ) {
     this.intervalMs = intervalMinutes * 60_000
     this.cells = cells
   }
@@ -28,7 +31,8 @@ export class BackupStatus {
     const part = 'backup'
     const ageMs = Math.max(0, now - this.lastSuccess)
     const age = this.lastSuccess === 0 ? {} : ({ value: ageMs / 1000, unit: 's' } as const)
-    if (this.cells[FAILED] === 1) return { part, status: 'fail', output: 'The last backup failed: the log says why', ...age }
+    if (this.cells[FAILED] === 1)
+      return { part, status: 'fail', output: 'The last backup failed: the log says why', ...age }
     if (this.lastSuccess > 0 && ageMs > 2 * this.intervalMs)
       return { part, status: 'fail', output: 'The last backup is older than two intervals', ...age }
     return { part, status: 'pass', ...age }

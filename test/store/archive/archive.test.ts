@@ -19,7 +19,7 @@ import { eventually } from '../../worlds/base/eventually.ts'
 import { startChild } from '../../worlds/store/child.ts'
 
 const storageOf = (path: string, seal_key = '') => ({
-  ...{ path, seal_key, postgres_url: '', postgres_listen_url: '', redis_url: '' },
+  ...{ path, seal_key, seal_key_previous: '', postgres_url: '', postgres_listen_url: '', redis_url: '' },
 })
 type Storage = Parameters<typeof restoreFile>[1]['storage']
 const restoreInto = (file: string, path: string, more: { sealKey?: string; dryRun?: boolean } = {}) =>
