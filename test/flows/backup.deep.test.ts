@@ -38,14 +38,14 @@ async function gatehouse(
     env: { ...process.env, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
-  let text = ''
-  for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk: Buffer) => (text += chunk))
+  const printed: Buffer[] = []
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk: Buffer) => printed.push(chunk))
   const ended = new Promise<number | null>((resolve) => child.on('close', resolve))
   if (killAfterMs !== undefined) {
     await Promise.race([wait(killAfterMs), ended])
     child.kill('SIGKILL')
   }
-  return { code: await ended, text }
+  return { code: await ended, text: Buffer.concat(printed).toString() }
 }
 
 /** A data folder with some megabytes that do not compress. */
@@ -75,7 +75,7 @@ async function check(path: string): Promise<void> {
   await store.close()
 }
 
-test('a backup or a restore that is killed leaves no file and an empty store, and can be repeated', async (t) => {
+test('a backup or a restore that is killed leaves nothing half, and can be repeated', async (t) => {
   const path = await filled(t)
   const folder = temporaryFolder(t)
   for (let n = 0; n < KILLS; n++) {
@@ -109,7 +109,7 @@ test('a full disk fails a backup and a restore with its reason, and leaves nothi
   const folder = temporaryFolder(t)
   const small = join(folder, 'small')
   mkdirSync(small)
-  // Where root may not mount, a limit of file sizes stands for the disk.
+  // Where root may not mount, a limit of file sizes acts as the disk.
   const isMounted = spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=2m', 'tmpfs', small]).status === 0
   const limit = isMounted ? {} : { limit: 2048 }
   try {

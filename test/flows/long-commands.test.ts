@@ -11,8 +11,9 @@ import { ROOT } from '../worlds/docs/printed.ts'
 
 /** Shows 1,000 things of which 100 are done each second, and what that writes. */
 function shown(options: { json: boolean; isTTY: boolean; seconds: number; total?: number }): string {
-  let [text, at] = ['', 0]
-  const stream = { isTTY: options.isTTY, write: (more: string) => void (text += more) }
+  const written: string[] = []
+  let at = 0
+  const stream = { isTTY: options.isTTY, write: (more: string) => written.push(more) }
   const progress = openProgress({ unit: 'rows', json: options.json, stream, now: () => at })
   progress.begin('backup', options.total ?? 1000)
   for (let n = 0; n < options.seconds * 10; n++) {
@@ -20,7 +21,7 @@ function shown(options: { json: boolean; isTTY: boolean; seconds: number; total?
     progress.advance(10)
   }
   progress.end()
-  return text
+  return written.join('')
 }
 
 test('progress is a bar on a terminal, a line every 10 s elsewhere, and JSON for programs', () => {
@@ -56,13 +57,13 @@ test('a signal ends a backup cleanly, also one whose reader reads nothing', asyn
       stdio: ['ignore', 'pipe', 'pipe'],
     })
     t.after(() => child.kill('SIGKILL'))
-    let errors = ''
-    child.stderr.on('data', (chunk: Buffer) => (errors += chunk))
+    const errors: Buffer[] = []
+    child.stderr.on('data', (chunk: Buffer) => errors.push(chunk))
     const ended = new Promise<number | null>((resolve) => child.on('exit', resolve))
     // The first bytes are there; no more are read.
     await new Promise((resolve) => child.stdout.once('readable', resolve))
     child.kill(signal)
     assert.equal(await ended, 1)
-    assert.match(errors, /gatehouse: the backup was stopped; nothing was written\n$/)
+    assert.match(Buffer.concat(errors).toString(), /gatehouse: the backup was stopped; nothing was written\n$/)
   }
 })
