@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict'
-import { spawn } from 'node:child_process'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { execFile, spawn } from 'node:child_process'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
+import { promisify } from 'node:util'
 import type { JsonObject } from '../../src/model/json/json.ts'
 import { newSecret } from '../../src/model/secrets/secret.ts'
 import { call } from '../worlds/base/client.ts'
@@ -117,6 +118,19 @@ test('/ready of a process that runs both answers 200 only when the dashboard lis
   await eventually('the gateway is ready', async () => (await statusAt(port)) === 200)
   assert.equal(await statusAt(port + 1), 200)
   await started
+
+  // The commands of the page, as printed, and a row of its table for each part.
+  const page = readFileSync(join(ROOT, 'docs/operate/health.md'), 'utf8')
+  const commands = /```sh\n([\s\S]*?)```/.exec(page)![1]!.trim().split('\n')
+  assert.equal(commands.length, 2)
+  for (const command of commands) {
+    const own = command.replace(':8080', `:${port}`).replace(':3000', `:${port + 1}`)
+    const { stdout } = await promisify(execFile)('sh', ['-c', own])
+    const { status, details } = JSON.parse(stdout) as { status: string; details: Record<string, { status: string }> }
+    assert.match(status, /^(?:pass|ok|warn)$/)
+    assert.equal(details.store?.status, 'pass', stdout)
+    assert.deepEqual(Object.keys(details).filter((part) => !page.includes(`| \`${part}\` |`)), [])
+  }
 })
 
 test('set-up by settings makes the first user at the first start, and only then', async (t) => {
