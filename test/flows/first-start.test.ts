@@ -129,7 +129,10 @@ test('/ready of a process that runs both answers 200 only when the dashboard lis
     const { status, details } = JSON.parse(stdout) as { status: string; details: Record<string, { status: string }> }
     assert.match(status, /^(?:pass|ok|warn)$/)
     assert.equal(details.store?.status, 'pass', stdout)
-    assert.deepEqual(Object.keys(details).filter((part) => !page.includes(`| \`${part}\` |`)), [])
+    assert.deepEqual(
+      Object.keys(details).filter((part) => !page.includes(`| \`${part}\` |`)),
+      [],
+    )
   }
 })
 
