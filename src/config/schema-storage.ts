@@ -1,4 +1,4 @@
-import { group, text } from './leaves.ts'
+import { group, text, whole } from './leaves.ts'
 
 /** `storage`: the embedded store, or the servers of a cluster. */
 export const storageSettings = group({
@@ -15,6 +15,11 @@ export const storageSettings = group({
     '',
     'The same PostgreSQL past a transaction pooler, for its notices. Empty: `postgres_url`. Without notices, changes are found by polling.',
     { secret: true, pattern: '^(?:postgres(?:ql)?://\\S+)?$', allowed: 'a postgres URL' },
+  ),
+  postgres_pool_size: whole(
+    10,
+    [1, 1000],
+    'Connections for reading of each thread that uses PostgreSQL (gateway, dashboard), made when they are needed. Three more write, listen and watch the server.',
   ),
   seal_key: text(
     '',

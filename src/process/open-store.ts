@@ -99,10 +99,10 @@ async function openCluster(
     },
   })
   try {
-    const { postgres_url: url, postgres_listen_url: listenUrl } = settings
+    const { postgres_url: url, postgres_listen_url: listenUrl, postgres_pool_size: poolSize } = settings
     const open = () =>
       openPostgresStore({
-        ...{ url, log, outages, counters, clock },
+        ...{ url, log, outages, counters, clock, poolSize },
         ...(listenUrl !== '' && { listenUrl }),
         ...(copy !== undefined && { foldAfterMs: TRAFFIC_FOLD_AFTER_MS }),
       })

@@ -1,10 +1,17 @@
 import assert from 'node:assert/strict'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { test } from 'node:test'
 import { startPostgres, type ThrowAwayPostgres } from '../../../scripts/servers.mjs'
+import { loadConfig } from '../../../src/config/load.ts'
 import { newDocumentId } from '../../../src/model/documents/ids.ts'
+import { silentLog } from '../../../src/model/logs/log.ts'
+import { openStoreOf } from '../../../src/process/open-store.ts'
 import { openPostgresStore } from '../../../src/store/postgres/connection/open.ts'
 import { eventually } from '../../worlds/base/eventually.ts'
-import { runSql, setReadOnly, urlOfHosts } from '../../worlds/servers/postgres.ts'
+import { freshDatabase, runSql, setReadOnly, urlOfHosts } from '../../worlds/servers/postgres.ts'
+import { commonRedis } from '../../worlds/servers/redis.ts'
 
 test('of several hosts the one that takes writes is used, and the next when it stops to', async (t) => {
   const [first, second] = await Promise.all([startPostgres(), startPostgres()])
@@ -32,6 +39,27 @@ test('of several hosts the one that takes writes is used, and the next when it s
   await commit('two')
   assert.ok(await holds(first, 'two'))
   assert.ok(!(await holds(second, 'two')))
+})
+
+test('a store has as many connections as the setting says, and three more', async (t) => {
+  const url = await freshDatabase()
+  const folder = mkdtempSync(join(tmpdir(), 'gatehouse-pool-'))
+  t.after(() => rmSync(folder, { recursive: true }))
+  const env = {
+    SVC_STORAGE_POSTGRESURL: url,
+    SVC_STORAGE_REDISURL: (await commonRedis()).url,
+    SVC_STORAGE_POSTGRESPOOLSIZE: '3',
+  }
+  const { config } = loadConfig({ env, cwd: folder })
+  const { store } = await openStoreOf({ config, path: folder, log: silentLog, copyName: undefined })
+  t.after(() => store.close())
+  await store.documents.commit([{ op: 'put', kind: 'api', id: newDocumentId(), body: { api_id: 'a' } }], undefined)
+  await Promise.all(Array.from({ length: 40 }, () => store.documents.find('api', 'api_id', 'a')))
+  const open = await runSql(
+    url,
+    "SELECT 1 FROM pg_stat_activity WHERE application_name LIKE 'gatehouse%' AND datname = current_database()",
+  )
+  assert.equal(open.length, 6)
 })
 
 test('where no host takes writes it is said', async (t) => {
