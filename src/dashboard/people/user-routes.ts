@@ -13,6 +13,7 @@ import {
   updateUser,
 } from '../../publish/people/users.ts'
 import type { Actor } from '../access/actor.ts'
+import { overlapSent, RotationBody } from '../portal/developers/access-body.ts'
 import { type Answer, bare, ok, refused } from '../routes/answer.ts'
 import type { Call } from '../routes/call.ts'
 import { listed } from '../routes/listed.ts'
@@ -137,14 +138,16 @@ export function userRoutes(parts: DashboardParts): Route[] {
       path: '/api/users/{id}/actions/key/reset',
       access: { permission: 'users' },
       own: 'id',
-      summary: 'Regenerate the API credential of a user; the old one is invalid at once',
+      summary: 'Regenerate the API credential of a user; the old one may stay valid for a while',
+      body: RotationBody,
+      bodyIs: 'any',
       answers: { 200: DoneShape },
       run: onUser(UNKNOWN, async (call, user) => {
         const another = user.id !== call.actor!.userId
         if (another && parts.config.dashboard.security.forbid_admin_reset_access_token)
           return refused(403, 'You are not allowed to reset the access token of another user.')
         await checkReach(parts, call.actor!, user)
-        await renewCredential(parts, user, call.actor!.email)
+        await renewCredential(parts, user, { overlapS: overlapSent(call), actor: call.actor!.email })
         return ok('User session renewed')
       }),
     },

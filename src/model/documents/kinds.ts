@@ -183,6 +183,7 @@ export const DOCUMENT_KINDS: Readonly<Record<string, KindIndexes>> = {
     unique: {
       org_email: (body) => `${body.org_id ?? ''}/${body.email_address ?? ''}`,
       access_hmac: (body) => (body.access_hmac === '' ? undefined : text('access_hmac')(body)),
+      access_hmac_before: ({ access_before: before }) => (isObject(before) ? text('hmac')(before) : undefined),
       sso_identity: (body) => boundIdentity(body) || undefined,
     },
     lookup: {

@@ -33,6 +33,8 @@ export interface User {
   readonly access_hmac: string
   /** The API credential, sealed, base64; '' = revoked. */
   readonly access_sealed: string
+  /** The credential before a renewal that let it overlap: its HMAC, and until when it is good, Unix milliseconds. */
+  readonly access_before?: { readonly hmac: string; readonly until: number } | null
 }
 
 export interface StoredUser extends User {

@@ -34,6 +34,7 @@ const OWN_MEMBERS: readonly string[] = [
   'last_login_date',
   'access_hmac',
   'access_sealed',
+  'access_before',
 ]
 
 /** Sign-ins that are passed over. */

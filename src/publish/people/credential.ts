@@ -7,10 +7,10 @@ import type { SecretParts } from '../documents/parts.ts'
 const KEY_BYTES = 32
 
 /** An API credential as it is kept: what it is found by, and sealed, so that it can be shown again. */
-export type StoredCredential = Pick<User, 'access_hmac' | 'access_sealed'>
+export type StoredCredential = Pick<User, 'access_hmac' | 'access_sealed' | 'access_before'>
 
 /** Credential fields of a user without an API credential. */
-export const NO_CREDENTIAL: StoredCredential = { access_hmac: '', access_sealed: '' }
+export const NO_CREDENTIAL: StoredCredential = { access_hmac: '', access_sealed: '', access_before: null }
 
 /** The look-up value of an API credential. An HMAC, so that a copy of the store is no list of credentials to try. */
 export function accessHmac({ sealKey }: Pick<SecretParts, 'sealKey'>, accessKey: string): string {

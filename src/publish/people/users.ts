@@ -154,9 +154,19 @@ export function updateUser(parts: SecretParts, user: StoredUser, edit: UserEdit,
   })
 }
 
-/** Gives a user another API credential; the one before is dead when this resolves. @throws Fault `revision_conflict` (409) */
-export async function renewCredential(parts: SecretParts, user: StoredUser, actor: string): Promise<SavedUser> {
-  const kept = storeCredential(parts, user.id, newAccessKey())
+/**
+ * Gives a user another API credential. The one before is good for `overlapS` seconds more, 0 = dead when this resolves; the one before that
+ * is dead in any case. @throws Fault `revision_conflict` (409)
+ */
+export async function renewCredential(
+  parts: SecretParts,
+  user: StoredUser,
+  { overlapS, actor }: { readonly overlapS: number; readonly actor: string },
+): Promise<SavedUser> {
+  const until = clockOf(parts).wall() + overlapS * 1000
+  const overlaps = overlapS > 0 && user.access_hmac !== ''
+  const access_before = overlaps ? { hmac: user.access_hmac, until } : null
+  const kept = { ...storeCredential(parts, user.id, newAccessKey()), access_before }
   return updateUser(parts, user, kept, { ...PLAIN, actor, action: 'user.key_reset' })
 }
 
@@ -191,11 +201,15 @@ export function endOfUser(id: string): Change[] {
 
 /** The user with this API credential, in any state; undefined without one. */
 export async function findByCredential(
-  parts: Pick<SecretParts, 'documents' | 'sealKey'>,
+  parts: Pick<SecretParts, 'documents' | 'sealKey' | 'clock'>,
   accessKey: string,
 ): Promise<StoredUser | undefined> {
-  const found = await parts.documents.find('user', 'access_hmac', accessHmac(parts, accessKey))
-  return found && userOf(found)
+  const hmac = accessHmac(parts, accessKey)
+  const found = await parts.documents.find('user', 'access_hmac', hmac)
+  if (found !== undefined) return userOf(found)
+  const renewed = await parts.documents.find('user', 'access_hmac_before', hmac)
+  const user = renewed && userOf(renewed)
+  return user?.access_before && clockOf(parts).wall() < user.access_before.until ? user : undefined
 }
 
 /** A user by id; undefined when there is none. */

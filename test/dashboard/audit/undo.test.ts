@@ -172,7 +172,7 @@ test('credentials that were replaced stay so, and signing in is no obstacle', as
   const rules = { actor: 'test', action: 'user.update', mayLeaveNoAdmin: false, sharedEmail: false }
   await updateUser(parts, await stored(), { first_name: 'Eve' }, rules)
   const naming = (await last()).id
-  await renewCredential(parts, await stored(), 'test')
+  await renewCredential(parts, await stored(), { overlapS: 0, actor: 'test' })
   const renewed = await stored()
   assert.equal((await undo()).status, 409)
   await updateUser(parts, await stored(), { last_login_date: '2025-01-02T00:00:00Z' }, rules)

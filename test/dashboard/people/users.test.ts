@@ -252,6 +252,41 @@ test('a renewed credential kills the one before and does not stand in the answer
   assertRefused(unknown, 404, 'Could not retrieve user detail.')
 })
 
+test('a renewed credential may overlap with the one before, and with no other', async (t) => {
+  const dashboard = await dashboardFor(t)
+  const admin = await dashboard.admin()
+  const user = await dashboard.user({ apis: 'read' })
+  const renew = async (as: typeof user, overlap_seconds: unknown) => {
+    const path = `/api/users/${user.id}/actions/key/reset`
+    return dashboard.call('PUT', path, { as, body: { overlap_seconds } as JsonObject })
+  }
+  const current = async () => ({ ...user, key: String((await read(dashboard, admin, user.id)).access_key) })
+  const works = async (...all: (typeof user)[]) =>
+    Promise.all(all.map(async (as) => (await dashboard.call('GET', '/api/users/me', { as })).status === 200))
+  for (const wrong of [-1, 0.5, 'x', 1e12]) assert.equal((await renew(user, wrong)).status, 400, String(wrong))
+  assertDone(await renew(user, 3600), 'User session renewed')
+  const second = await current()
+  assert.deepEqual(await works(user, second), [true, true])
+  dashboard.clock.advance(3_599_000)
+  assert.deepEqual(await works(user, second), [true, true])
+  dashboard.clock.advance(1_000)
+  assert.deepEqual(await works(user, second), [false, true])
+  assertDone(await renew(second, 3600), 'User session renewed')
+  const third = await current()
+  assertDone(await renew(admin, 3600), 'User session renewed')
+  const fourth = await current()
+  assert.deepEqual(await works(user, second, third, fourth), [false, false, true, true])
+  const { text } = await dashboard.call('GET', `/api/users/${user.id}`, { as: admin })
+  assert.ok(!text.includes('access_before'))
+  assertDone(await renew(fourth, 0), 'User session renewed')
+  assert.deepEqual(await works(third, fourth, await current()), [false, false, true])
+  assertDone(await renew(await current(), 3600), 'User session renewed')
+  const last = await current()
+  assertDone(await dashboard.call('PUT', `/api/users/${user.id}/actions/revoke`, { as: admin }), 'User revoked')
+  bodyOf(await dashboard.call('PUT', `/api/users/${user.id}`, { as: admin, body: { active: true } }))
+  assert.deepEqual(await works(fourth, last), [false, false])
+})
+
 test('forbid_admin_reset_access_token leaves credentials to their owners', async (t) => {
   const dashboard = await dashboardFor(t, { env: { SVC_DB_SECURITY_FORBIDADMINRESETACCESSTOKEN: 'true' } })
   const admin = await dashboard.admin()
