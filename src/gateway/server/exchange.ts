@@ -47,7 +47,10 @@ export type Step = (x: Exchange) => StepOutcome | Promise<StepOutcome>
 export interface CompiledTransform {
   /** Fields (lower case) that go, also those that are set. */
   readonly remove: ReadonlySet<string>
+  /** As they are written, or with their variables as they are spelled where `valuesOf` is present. */
   readonly lines: string
+  /** Present where values hold variables: the lines for a request. */
+  readonly linesFor?: (x: Exchange) => string
   /** Both as one text, the names as a line of JSON: edits with the same text do the same. */
   readonly text: string
   /** For answers of APIs with CORS on, whose rules alone say who may read one. */

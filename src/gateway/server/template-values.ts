@@ -43,13 +43,15 @@ export function transformed(x: Exchange, rule: BodyRule, body: Json, faults: Tra
 }
 
 /** The values of a template: the members of the body, those of a list under `array`, anything else under `value`. */
-function rootOf(x: Exchange, { session }: BodyRule, body: Json): JsonObject {
+function rootOf(x: Exchange, { session, template }: BodyRule, body: Json): JsonObject {
   const members = Array.isArray(body) ? { array: body } : isObject(body) ? body : { value: body }
-  return {
-    ...members,
-    ...(x.chain!.api.contextVariables && { _svc_context: contextOf(x) }),
-    ...(session && { _svc_meta: x.session?.metaData ?? {} }),
+  const { contextVariables } = x.chain!.api
+  const added: [string, Json][] = []
+  for (const name of template.reserved) {
+    if (name.endsWith('_context') && contextVariables) added.push([name, contextOf(x)])
+    if (name.endsWith('_meta') && session) added.push([name, x.session?.metaData ?? {}])
   }
+  return { ...members, ...Object.fromEntries(added) }
 }
 
 /** The request as it came, without credentials. */

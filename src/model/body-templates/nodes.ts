@@ -30,5 +30,7 @@ export type TemplateOutput = 'json' | 'xml' | 'text'
 export interface BodyTemplate {
   readonly nodes: readonly TemplateNode[]
   readonly output: TemplateOutput
+  /** Names at the root by which it asks for the request or for metadata: `_svc_context`, `_acme_meta`. */
+  readonly reserved: readonly string[]
   readonly source: string
 }

@@ -11,7 +11,8 @@ export function parseBodyTemplate(source: string): BodyTemplate {
   if (source.length > MAX_TEMPLATE) throw new TemplateFlaw(source, 0, `is longer than ${MAX_TEMPLATE} characters`)
   const pieces = piecesOf(source)
   const output = outputOf(pieces)
-  return { source, output, nodes: new Parser(source, pieces, output).whole() }
+  const parser = new Parser(source, pieces, output)
+  return { source, output, nodes: parser.whole(), reserved: [...parser.reserved] }
 }
 
 /** By the first text that is not blank. A template of actions alone gives text. */
@@ -23,6 +24,9 @@ function outputOf(pieces: readonly TemplatePiece[]): TemplateOutput {
   return 'text'
 }
 
+/** Names that the documents of some vendor have for the request and for metadata. */
+const RESERVED = /^_[a-z][a-z0-9]*_(?:context|meta)$/
+
 /** Words that end or part a block. */
 type Ending = { readonly word: 'end' | 'else'; readonly rest: readonly Token[]; readonly at: number }
 
@@ -33,6 +37,7 @@ class Parser {
   readonly #source: string
   readonly #pieces: readonly TemplatePiece[]
   readonly #output: TemplateOutput
+  readonly reserved = new Set<string>()
   #next = 0
   #depth = 0
   #loops = 0
@@ -224,6 +229,8 @@ class Parser {
   }
 
   #path({ text, at }: Token): Expression {
+    const [, root] = /^\$?\.(\w+)/.exec(text) ?? []
+    if (root !== undefined && RESERVED.test(root)) this.reserved.add(root)
     if (text.startsWith('.')) return { kind: 'path', from: '.', names: text === '.' ? [] : text.slice(1).split('.') }
     const [from = '', ...names] = text.split('.')
     this.#known(from, at)

@@ -1,10 +1,11 @@
-/** A part of a rewritten path: a text as it is, a group of the pattern, a find of a trigger, or a member of the metadata. */
+import { readVariables, type VariablePiece } from './variables.ts'
+
+/** A part of a rewritten path: a text as it is, a variable, a group of the pattern, or a find of a trigger. */
 export type RewritePiece =
-  | string
+  | VariablePiece
   | { readonly group: number }
   /** `found` is the name of the rule and the index of the value; group 0 = all of what matched. */
   | { readonly trigger: number; readonly found: string; readonly group: number }
-  | { readonly meta: string }
 
 /** Where a rewrite leads. */
 export interface RewriteTarget {
@@ -17,8 +18,9 @@ export interface RewriteTarget {
 }
 
 const ADDRESS = /^([a-z][a-z0-9+.-]*):\/\/([^/?#]*)(.*)$/is
-const PIECE = /\$(\d{1,2})|\$svc_context\.trigger-(\d{1,3})-(\w+-\d{1,3})(?:-(\d{1,2}))?|\$svc_meta\.(\w+)/g
-const OTHER_VARIABLE = /\$(?:[a-z]+_context|[a-z]+_meta|secret_[a-z]+)\./i
+/** Groups, and finds of triggers, whose rules may have names with hyphens. */
+const PIECE =
+  /\$(\d{1,2})|\$[a-z][a-z0-9]*_context\.trigger-(\d{1,3})-((?:\w+-)*?\w*[A-Za-z_]\w*-\d{1,3})(?:-(\d{1,2}))?(?![\w-])/g
 /** Characters of a path and query (RFC 3986 sections 3.3 and 3.4). */
 const LITERAL = /^[A-Za-z0-9\-._~!$&'()*+,;=:@/?%]*$/
 /** The options that the incumbent reads from the query of such an address. */
@@ -45,22 +47,28 @@ export function readRewriteTarget(text: string): RewriteTarget | string {
 function piecesOf(text: string): RewritePiece[] | string {
   const pieces: RewritePiece[] = []
   let from = 0
+  const between = (literal: string): string | undefined => {
+    const read = literal === '' ? [] : readVariables(literal)
+    if (typeof read === 'string') return `holds ${read}`
+    pieces.push(...read)
+    return undefined
+  }
   for (const match of text.matchAll(PIECE)) {
-    if (match.index > from) pieces.push(text.slice(from, match.index))
+    const unknown = between(text.slice(from, match.index))
+    if (unknown !== undefined) return unknown
     pieces.push(pieceOf(match))
     from = match.index + match[0].length
   }
-  if (from < text.length) pieces.push(text.slice(from))
+  const unknown = between(text.slice(from))
+  if (unknown !== undefined) return unknown
   for (const piece of pieces) {
     if (typeof piece !== 'string') continue
-    if (OTHER_VARIABLE.test(piece)) return 'holds a variable that is not known'
     if (!LITERAL.test(piece)) return 'must hold only characters of a path and query'
   }
   return pieces
 }
 
-function pieceOf([, group, trigger, found = '', inner, meta]: RegExpExecArray): RewritePiece {
+function pieceOf([, group, trigger, found = '', inner]: RegExpExecArray): RewritePiece {
   if (group !== undefined) return { group: Number(group) }
-  if (meta !== undefined) return { meta }
   return { trigger: Number(trigger), found, group: inner === undefined ? 0 : Number(inner) + 1 }
 }

@@ -103,7 +103,7 @@ function askingValue(path: string, format: 'classic' | 'oas'): Json {
   const known = ASKING[path]
   if (known !== undefined) return known
   if (/(?:add_headers\.\*|global_headers\.\*|global_response_headers\.\*|\.value)$/.test(path))
-    return '$svc_context.path'
+    return '$svc_context.weather'
   if (/(?:Plugins|eventHandlers)$/.test(path)) return [{ enabled: true }]
   if (/custom_middleware\./.test(path)) return [{ name: 'x' }]
   if (/(?:white_list|black_list|ignored)$/.test(path)) {

@@ -55,7 +55,7 @@ export const DIFFERENCES: readonly Difference[] = [
   {
     name: 'Definitions refused at save',
     there: 'taken, and served in part or not at all',
-    here: 'refused with the place and the reason: features that the gateway does not serve, expressions with lookaround, rewrites that leave the root',
+    here: 'refused with the place and the reason: features that the gateway does not serve, expressions with lookaround, rewrites that leave the root, variables that are not known',
     why: 'what a definition asks for is served or refused, never dropped',
     met: ({ refused, here }) => refused !== undefined && here.status >= 400,
   },
@@ -272,11 +272,17 @@ export const DIFFERENCES: readonly Difference[] = [
   },
   {
     name: 'The request in body templates',
-    there: '`_<alias>_context`, with fields of other names, and its own members printed with `.`',
-    here: '`_svc_context`',
-    why: 'the alias is to come',
-    open: true,
+    there: 'members of other names and shapes, and printed with `.`',
+    here: 'the names of [variables](../operations.md#variables), where a template asks for them',
+    why: 'credentials are left out',
     met: (replayed) => hasTemplate(replayed) && usesContext(replayed),
+  },
+  {
+    name: 'Groups of what a trigger found',
+    there: '`trigger-0-name-0-0` is the find, followed by `-0`',
+    here: 'the first group of the find',
+    why: 'it is documented so there',
+    met: (replayed) => /trigger-\d+-\w+-\d+-\d/.test(listsOf(replayed)),
   },
   {
     name: 'Answers from the cache',

@@ -1,6 +1,5 @@
 import { prebuilt } from '../../../errors/fault.ts'
 import type { RewriteRule } from '../../../model/apis/definition/operation.ts'
-import type { Json } from '../../../model/json/json.ts'
 import { encodedPath, otherReadings, readablePath, textOfReadable } from '../../../model/patterns/readable-path.ts'
 import type { RewritePiece } from '../../../model/patterns/rewrite-target.ts'
 import { holdsEncodedSlash, readPath } from '../../../wire/http1/path.ts'
@@ -14,6 +13,7 @@ import type {
   Step,
   StepOutcome,
 } from '../../server/exchange.ts'
+import { metaText, variableText } from '../../server/variables.ts'
 import { openValues } from '../authentication/drop-unverified.ts'
 import { queryValues } from '../authentication/read-credential.ts'
 import { redirectInternally } from './redirect-internally.ts'
@@ -102,14 +102,15 @@ function holds(x: Exchange, { all, rules }: CompiledTrigger, searched: Searched,
 function isFound(x: Exchange, rule: CompiledTriggerRule, searched: Searched, finds: Finds): boolean | undefined {
   const values = valuesOf(x, rule, searched)
   if (values.length === 0) return undefined
-  let found = false
+  let found = 0
   values.forEach((value, index) => {
     const match = rule.matcher.exec(value, x)
     if (match === null) return
-    found = true
-    finds.set(`${rule.name}-${index}`, match)
+    // Parts of a path are counted by those that match.
+    finds.set(`${rule.name}-${rule.in === 'path' ? found : index}`, match)
+    found++
   })
-  return found
+  return found > 0
 }
 
 function valuesOf(x: Exchange, { in: place, name }: CompiledTriggerRule, { path, body }: Searched): readonly string[] {
@@ -117,7 +118,8 @@ function valuesOf(x: Exchange, { in: place, name }: CompiledTriggerRule, { path,
   if (place === 'query') return x.hasQuery ? queryValues(x.forwardQuery, name).map((value) => value ?? '') : []
   if (place === 'path') return pathParts(path)
   if (place === 'body') return [body]
-  return metaTexts(x, name)
+  const text = metaText(x, name)
+  return text === '' ? [] : [text]
 }
 
 function pathParts(rest: string): string[] {
@@ -125,13 +127,6 @@ function pathParts(rest: string): string[] {
     .split('/')
     .filter((part) => part !== '')
     .map(textOfReadable)
-}
-
-/** A member of the session's metadata that can be written as one text. */
-function metaTexts(x: Exchange, name: string): string[] {
-  const meta = x.session?.metaData
-  const value: Json | undefined = meta !== undefined && Object.hasOwn(meta, name) ? meta[name] : undefined
-  return typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean' ? [String(value)] : []
 }
 
 interface Taken {
@@ -143,8 +138,9 @@ interface Taken {
 function textOf(x: Exchange, { pieces }: CompiledTarget, match: RegExpExecArray, taken: Taken): string | undefined {
   let text = ''
   for (const piece of pieces) {
-    const own = expanded(x, piece, match, taken)
-    const inPath = text.includes('?') ? '' : own.split('?', 1)[0]!
+    const inQuery = text.includes('?')
+    const own = expanded(x, piece, match, taken, inQuery ? '+' : '%20')
+    const inPath = inQuery ? '' : own.split('?', 1)[0]!
     if (typeof piece !== 'string' && /%(?:2F|5C)/i.test(inPath) && !x.chain!.api.allowEncodedSlashes) return undefined
     text += own
   }
@@ -166,11 +162,19 @@ function apply(x: Exchange, target: CompiledTarget, text: string | undefined) {
   return undefined
 }
 
-/** Groups of the pattern are parts of a path or query as they are; everything else is escaped. */
-function expanded(x: Exchange, piece: RewritePiece, match: RegExpExecArray, { index, finds }: Taken): string {
+/** Groups of the pattern are parts of a path or query as they are; everything else is escaped, but for the slashes of the path. */
+function expanded(
+  x: Exchange,
+  piece: RewritePiece,
+  match: RegExpExecArray,
+  { index, finds }: Taken,
+  blank: string,
+): string {
+  const escaped = (own: string) => encodeURIComponent(own.toWellFormed()).replaceAll('%20', blank)
   if (typeof piece === 'string') return piece
-  if ('meta' in piece) return encodeURIComponent((metaTexts(x, piece.meta)[0] ?? '').toWellFormed())
+  if ('context' in piece && piece.context === 'path') return variableText(x, piece).replace(/^\//, '')
+  if ('meta' in piece || 'context' in piece) return escaped(variableText(x, piece))
   if (!('trigger' in piece)) return match[piece.group] ?? ''
   if (piece.trigger !== index) return ''
-  return encodeURIComponent((finds.get(piece.found)?.[piece.group] ?? '').toWellFormed())
+  return escaped(finds.get(piece.found)?.[piece.group] ?? '')
 }

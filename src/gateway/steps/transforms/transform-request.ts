@@ -14,6 +14,7 @@ export function transformRequest(own: CompiledTransform | undefined, perOperatio
 function apply(x: Exchange, edit: CompiledTransform): void {
   for (const name of edit.remove) x.request.drop(name)
   // Values that an earlier edit, a module or the previous API has set belong to the request.
-  x.requestExtra = linesWithout(x.requestExtra, edit.remove) + edit.lines
-  x.requestEdits += edit.text
+  const lines = edit.linesFor === undefined ? edit.lines : edit.linesFor(x)
+  x.requestExtra = linesWithout(x.requestExtra, edit.remove) + lines
+  x.requestEdits += edit.linesFor === undefined ? edit.text : `${edit.text}${lines}\n`
 }

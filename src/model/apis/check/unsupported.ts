@@ -2,6 +2,7 @@ import { fault } from '../../../errors/fault.ts'
 import type { Scheme } from '../../authentication/scheme.ts'
 import { SCHEMES } from '../../authentication/schemes.ts'
 import { isObject, type Json, type JsonObject } from '../../json/json.ts'
+import { hasVariables, readVariables } from '../../patterns/variables.ts'
 import { HANDLER_NAMES } from '../../webhooks/event-handlers.ts'
 import { flagOf, isEmpty, objectOf, objectsOf, textOf } from '../definition/members.ts'
 import { member, pathOf, type TreePath, toWords } from '../definition/tree.ts'
@@ -66,8 +67,8 @@ const asksAction = (served: readonly string[]) => (value: Json) =>
 const isExpression = (value: Json) =>
   typeof value === 'string' && /[\\^|[\]()?]|\.[*+]|\$$|\*(?!$)|[^/]\*|\{[^}]*[:{,]/.test(value)
 
-const VARIABLE = /\$(?:[a-z]+_(?:context|meta)|secret_[a-z]+)\./i
-const hasVariable = (value: Json) => typeof value === 'string' && VARIABLE.test(value)
+const hasUnknownVariable = (value: Json) => typeof value === 'string' && typeof readVariables(value) === 'string'
+const hasVariable = (value: Json) => typeof value === 'string' && hasVariables(value)
 
 /** Templates in other places, or for bodies that are not JSON. */
 const hasOtherTemplate = (value: Json) =>
@@ -187,17 +188,17 @@ export const UNSUPPORTED: readonly Row[] = [
     ],
   },
   {
-    feature: 'context variables in headers',
+    feature: 'variables in headers of answers, and unknown ones in those of requests',
     classic: [
-      at('version_data.versions.*.global_headers.*', hasVariable),
+      at('version_data.versions.*.global_headers.*', hasUnknownVariable),
+      at('version_data.versions.*.extended_paths.transform_headers.*.add_headers.*', hasUnknownVariable),
       at('version_data.versions.*.global_response_headers.*', hasVariable),
-      at('version_data.versions.*.extended_paths.transform_headers.*.add_headers.*', hasVariable),
       at('version_data.versions.*.extended_paths.transform_response_headers.*.add_headers.*', hasVariable),
     ],
     oas: [
-      at('middleware.global.transformRequestHeaders.add.*.value', hasVariable),
+      at('middleware.global.transformRequestHeaders.add.*.value', hasUnknownVariable),
+      at('middleware.operations.*.transformRequestHeaders.add.*.value', hasUnknownVariable),
       at('middleware.global.transformResponseHeaders.add.*.value', hasVariable),
-      at('middleware.operations.*.transformRequestHeaders.add.*.value', hasVariable),
       at('middleware.operations.*.transformResponseHeaders.add.*.value', hasVariable),
     ],
   },
