@@ -32,7 +32,7 @@ export interface HoldRules extends Pick<UpstreamRules, 'insecure' | 'timeoutMs' 
 }
 
 /**
- * All upstreams of the process: APIs with the same origin and settings share one, with its idle connections,
+ * All upstreams of the process: APIs of an organisation with the same origin and settings share one, with its idle connections,
  * and it closes when the last of them is gone.
  */
 export class UpstreamPool {
@@ -100,8 +100,9 @@ export class UpstreamPool {
       ...(proof.certificate !== '' && { identity: () => this.#identities.contextOf(proof.certificate, orgId) }),
       ...(proof.pins !== undefined && { pins: new Set(proof.pins) }),
     }
-    const shown = proof.certificate === '' ? '' : ` ${orgId}/${proof.certificate}`
-    const key = `${url.protocol}//${host} ${port} ${insecure} ${options.headTimeoutMs}${shown} ${proof.pins ?? ''}`
+    const shown = proof.certificate === '' ? '' : ` ${proof.certificate}`
+    // Bytes that an upstream sends beyond an answer can be taken for the next one: of the same organisation at worst.
+    const key = `${orgId} ${url.protocol}//${host} ${port} ${insecure} ${options.headTimeoutMs}${shown} ${proof.pins ?? ''}`
     const basePath = url.pathname.endsWith('/') ? url.pathname.slice(0, -1) : url.pathname
     const target: Target = {
       upstream: this.#acquire(key, options),

@@ -31,7 +31,7 @@ export interface OriginUser {
   originTunnelEnd(): void
   /** The socket takes bytes again after a write had answered false. */
   originDrained(): void
-  /** No (complete) answer will come; the connection is gone. `silent` when not one byte of an answer had come. */
+  /** No (complete) answer will come; the connection is gone. `silent` when no byte of an answer had come. */
   originFailed(fault: Fault, silent: boolean): void
 }
 
@@ -47,8 +47,12 @@ export interface OriginPool {
   readonly idleTimeoutMs: number
   readonly totalTimeoutMs: number
   readonly idleKeepMs: number
-  /** Takes a connection that is ready for another request; false when it is not wanted. */
-  release(connection: OriginConnection): boolean
+  /** Takes a connection that is ready for another request, `bodiless` after an answer without a body; false when it is not wanted. */
+  release(connection: OriginConnection, bodiless: boolean): boolean
+  /** Counts a connection that will be released after a rest; false when it is not wanted. */
+  rest(connection: OriginConnection): boolean
+  /** The origin sent bytes beyond an answer, `bodiless` when it was one without a body. */
+  surplus(bodiless: boolean): void
   /** The connection ended. */
   forget(connection: OriginConnection): void
   /** This address took the connection. */
@@ -67,6 +71,11 @@ const NOTHING = Buffer.alloc(0)
 const USUAL_HEAD_BYTES = 4096
 /** An idle connection is given up this long before the upstream said that it would close it. */
 const HINT_MARGIN_MS = 1000
+/**
+ * A connection serves no request for this long after HEAD: many origins send a body with the answer, often in a later write, and what
+ * arrives while a request is under way cannot be told from its answer.
+ */
+const REST_MS = 100
 
 /** One connection to an upstream, used for one request at a time. */
 export class OriginConnection implements Origin, Timed {
@@ -85,6 +94,9 @@ export class OriginConnection implements Origin, Timed {
   private silent = true
   private requestSent = false
   private bodiless = false
+  /** The latest answer has no body, whatever its fields say. */
+  private answerBodiless = false
+  private resting = false
   private mayUpgrade = false
   private addresses: readonly string[] = []
   /** Next deadline of the phase it is in, and of the whole exchange; 0 = none. */
@@ -228,7 +240,8 @@ export class OriginConnection implements Origin, Timed {
   tick(now: number): void {
     const due = (this.deadline !== 0 && now >= this.deadline) || (this.totalDeadline !== 0 && now >= this.totalDeadline)
     if (!due) return
-    if (this.state === IDLE) this.destroy()
+    if (this.resting) this.endRest(now)
+    else if (this.state === IDLE) this.destroy()
     else this.fail(prebuilt('upstream_timeout', TIMEOUT_DETAIL[this.state]))
   }
 
@@ -241,7 +254,13 @@ export class OriginConnection implements Origin, Timed {
     if (this.state === BODY) this.takeBody(chunk, 0, false)
     else if (this.state === AWAITING && this.user !== undefined) this.takeHead(chunk)
     else if (this.state === TUNNEL) this.user?.originTunnel(chunk)
-    else this.destroy() // unsolicited bytes: they could be taken for the response to the next request
+    else this.takeSurplus(chunk)
+  }
+
+  /** Unsolicited bytes: they could be taken for the response to the next request. */
+  private takeSurplus(chunk: Buffer): void {
+    if (this.state === IDLE && !isIdleTimeout(chunk)) this.pool.surplus(this.answerBodiless)
+    this.destroy()
   }
 
   private takeHead(arrived: Buffer): void {
@@ -253,6 +272,9 @@ export class OriginConnection implements Origin, Timed {
     for (;;) {
       const end = this.parseHead(chunk, at)
       if (end < 0) {
+        // First bytes that begin no answer belong to the one before: of this request's answer nothing has come.
+        this.silent = at === 0 && this.used > 0
+        if (this.silent) this.pool.surplus(this.answerBodiless)
         this.fail(MALFORMED_HEAD)
         return
       }
@@ -272,6 +294,7 @@ export class OriginConnection implements Origin, Timed {
       return
     }
     const none = this.bodiless || head.status === 204 || head.status === 304
+    this.answerBodiless = none
     this.body.start(none ? 0 : head.length)
     this.state = BODY
     const user = this.user!
@@ -307,6 +330,7 @@ export class OriginConnection implements Origin, Timed {
   /** The answer is complete: back to the pool, unless this connection cannot be trusted with another request. */
   private finish(leftover: boolean): void {
     this.user = undefined
+    if (leftover) this.pool.surplus(this.answerBodiless)
     const reusable = !leftover && this.head.keepAlive && this.requestSent && !this.body.endsWithConnection
     this.totalDeadline = 0
     if (!reusable || this.socket!.destroyed || this.socket!.readableEnded) {
@@ -314,12 +338,25 @@ export class OriginConnection implements Origin, Timed {
       return
     }
     this.state = IDLE
+    if (!this.bodiless) this.release(performance.now())
+    else if (this.pool.rest(this)) {
+      this.resting = true
+      this.deadline = performance.now() + REST_MS
+    } else this.destroy()
+    if (this.state === IDLE && this.socket!.isPaused()) this.socket!.resume()
+  }
+
+  private endRest(now: number): void {
+    this.resting = false
+    this.release(now)
+  }
+
+  private release(now: number): void {
     const { idleKeepMs } = this.pool
     const hint = this.head.keepSeconds
     const keep = hint < 0 ? idleKeepMs : Math.min(idleKeepMs, hint * 1000 - HINT_MARGIN_MS)
-    this.deadline = performance.now() + keep
-    if (keep <= 0 || !this.pool.release(this)) this.destroy()
-    else if (this.socket!.isPaused()) this.socket!.resume()
+    this.deadline = now + keep
+    if (keep <= 0 || !this.pool.release(this, this.answerBodiless)) this.destroy()
   }
 
   private beginTunnel(chunk: Buffer, at: number): void {
@@ -367,6 +404,11 @@ export class OriginConnection implements Origin, Timed {
     if (this.user === undefined) this.destroy()
     else this.fail(this.silent ? CLOSED : CUT_SHORT)
   }
+}
+
+/** HAProxy and Apache answer 408 to a connection that stays idle, and close it. */
+function isIdleTimeout(chunk: Buffer): boolean {
+  return /^HTTP\/1\.[01] 408 /.test(chunk.toString('latin1', 0, 13))
 }
 
 /** Waits for nothing any more. */

@@ -41,12 +41,19 @@ export interface UpstreamOptions {
 
 /** Addresses older than this are looked up again in the background, when a new connection is opened. */
 const REFRESH_MS = 30_000
+/** How long connections to an origin that sent more than an answer are not used again. */
+const SURPLUS_MS = 600_000
 
 export class Upstream {
   readonly options: UpstreamOptions
   private readonly pool: OriginPool
   private readonly idle: OriginConnection[] = []
+  /** Those that will be idle after a rest. */
+  private readonly resting = new Set<OriginConnection>()
   private readonly waiting: OriginConnection[] = []
+  /** Until then none is used again after an answer without a body, and after any answer; 0 = the origin sent nothing beyond its answers. */
+  private noReuseAfterBodilessUntil = 0
+  private noReuseUntil = 0
   private addresses: string[] | undefined
   private resolvedAt = 0
   private resolving = false
@@ -157,7 +164,9 @@ export class Upstream {
         tls ??= secureOptions(options, context)
         return session === undefined ? tls : { ...tls, session }
       },
-      release: (connection) => this.release(connection),
+      release: (connection, bodiless) => this.release(connection, bodiless),
+      rest: (connection) => this.rest(connection),
+      surplus: (bodiless) => this.surplus(bodiless),
       forget: (connection) => this.forget(connection),
       reached: (address) => this.reached(address),
       session: (latest) => {
@@ -167,14 +176,37 @@ export class Upstream {
     }
   }
 
-  private release(connection: OriginConnection): boolean {
+  private release(connection: OriginConnection, bodiless: boolean): boolean {
+    this.resting.delete(connection)
     if (this.closed || this.idle.length >= this.options.maxIdle || this.options.sockets?.crowded === true) return false
+    if (this.noReuseAfterBodilessUntil !== 0 && !this.mayReuse(bodiless)) return false
     this.idle.push(connection)
     return true
   }
 
+  private rest(connection: OriginConnection): boolean {
+    if (this.closed || this.resting.size >= this.options.maxIdle || this.options.sockets?.crowded === true) return false
+    if (!this.mayReuse(true)) return false
+    this.resting.add(connection)
+    return true
+  }
+
+  private mayReuse(bodiless: boolean): boolean {
+    return performance.now() >= (bodiless ? this.noReuseAfterBodilessUntil : this.noReuseUntil)
+  }
+
+  /** The idle ones may have more coming too. */
+  private surplus(bodiless: boolean): void {
+    const known = !this.mayReuse(bodiless)
+    this.noReuseAfterBodilessUntil = performance.now() + SURPLUS_MS
+    if (!bodiless) this.noReuseUntil = this.noReuseAfterBodilessUntil
+    if (known) return
+    for (const connection of this.idle.splice(0)) connection.destroy()
+  }
+
   private forget(connection: OriginConnection): void {
     this.options.sockets?.giveBack()
+    this.resting.delete(connection)
     const at = this.idle.indexOf(connection)
     if (at >= 0) this.idle.splice(at, 1)
     const waits = this.waiting.indexOf(connection)

@@ -306,7 +306,7 @@ export class Relay implements OriginUser, BodySink {
       this.side.relayCut('upstream')
       return
     }
-    if (silent && reused && fault.code === 'upstream_unreachable' && this.mayRepeat()) {
+    if (silent && reused && fault.code !== 'upstream_timeout' && this.mayRepeat()) {
       this.origin = this.upstream.open(this)
       return
     }
@@ -320,7 +320,7 @@ export class Relay implements OriginUser, BodySink {
   }
 
   /**
-   * An idle connection that closed under the request: it may be sent again when that does no harm and all of it is at hand.
+   * An idle connection that closed under the request, or on which what follows an earlier answer came: it may be sent again when that does no harm and all of it is at hand.
    * Once, because the second connection is a new one.
    */
   private mayRepeat(): boolean {

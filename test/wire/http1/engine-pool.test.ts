@@ -182,6 +182,8 @@ test('the addresses of a host are tried in turn, and what none of them takes has
       port: origin.port,
       tls: undefined,
       release: () => false,
+      rest: () => false,
+      surplus: () => {},
       forget: () => {},
       reached: (address) => reached.push(address),
       session: () => {},
