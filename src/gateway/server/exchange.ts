@@ -209,6 +209,7 @@ export interface Caller {
   readonly inactive: boolean
   /** Unix milliseconds, 0 = never. */
   readonly expiresAt: number
+  readonly certificates: ReadonlySet<string> | undefined // SHA-256 of those that it is bound to; undefined = it is not bound
   /** Ids of the policies in force. */
   readonly policyIds: readonly string[]
   /** Metadata of its author and its policies. */

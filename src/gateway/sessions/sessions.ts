@@ -6,6 +6,7 @@ import type { OAuthClient } from '../../model/oauth-clients/oauth-client.ts'
 import { registeredAt } from '../../model/oauth-clients/oauth-registration.ts'
 import { type TokenUser, tokenFactsOf } from '../../model/oauth-clients/oauth-token.ts'
 import type { Merged } from '../../model/policies/merge-policies.ts'
+import { allowedCertificates } from '../../model/sessions/certificate-binding.ts'
 import { compileGrant } from '../../model/sessions/grant.ts'
 import type { Session } from '../../model/sessions/session.ts'
 import { sessionAtUse, withUserOfToday } from '../../model/sessions/token-session.ts'
@@ -62,6 +63,7 @@ export class LiveSession implements Caller {
   readonly clientId: string
   readonly merged: Merged | undefined
   readonly alias: string
+  readonly certificates: ReadonlySet<string> | undefined
   readonly policyIds: readonly string[]
   readonly #session: Session
   readonly #counterId: string
@@ -87,6 +89,7 @@ export class LiveSession implements Caller {
     this.merged = merged instanceof Fault ? undefined : merged
     this.unusable = this.merged === undefined || (this.token !== undefined && client === undefined)
     this.alias = session.alias ?? ''
+    this.certificates = certificatesOf(source, user)
     this.policyIds = this.merged?.policyIds ?? []
     this.inactive = this.merged?.isInactive ?? false
     this.expiresAt = session.expires !== undefined && session.expires > 0 ? session.expires * 1000 : 0
@@ -146,6 +149,13 @@ export class LiveSession implements Caller {
     const { tags, metaData, policyIds } = this.merged
     return { ...session, tags: [...tags], meta_data: metaData, apply_policies: [...policyIds] }
   }
+}
+
+/** The certificates that a session is bound to: its own, of a token of the password grant also those of its user. */
+function certificatesOf({ body, orgId }: SessionSource, user: JsonObject | undefined): ReadonlySet<string> | undefined {
+  const own = allowedCertificates(body, orgId)
+  const ofUser = user === undefined ? undefined : allowedCertificates(user, orgId)
+  return own === undefined || ofUser === undefined ? (own ?? ofUser) : own.intersection(ofUser)
 }
 
 /** Versions within one definition have separate chains. */

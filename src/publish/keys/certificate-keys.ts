@@ -1,9 +1,15 @@
 import { createHmac } from 'node:crypto'
+import { isDeepStrictEqual } from 'node:util'
 import { fault } from '../../errors/fault.ts'
 import type { JsonObject } from '../../model/json/json.ts'
+import { USER_NAME } from '../../model/keys/key.ts'
+import { tokenFactsOf } from '../../model/oauth-clients/oauth-token.ts'
 import { lookupKey } from '../../model/secrets/secret.ts'
+import { BINDING_MEMBERS, bindingsOf, fingerprintOf } from '../../model/sessions/certificate-binding.ts'
 import type { SessionRow } from '../../store/ports/ports.ts'
 import { orgOf, type SecretParts } from '../documents/parts.ts'
+
+const NO_CERTIFICATE = 'must be the id of a certificate of the organisation, or its SHA-256'
 
 /**
  * The storage hash of a client certificate's key: an HMAC, because the fingerprint of a certificate is public, and
@@ -23,8 +29,7 @@ export function placeOfCertificate(parts: SecretParts, session: JsonObject): Buf
   if (named === undefined || named === '' || named === null) return undefined
   const orgId = orgOf(parts, session.org_id)
   const fingerprint = fingerprintOf(named, orgId)
-  if (fingerprint === undefined)
-    throw fault('key_invalid', 'certificate: must be the id of a certificate of the organisation, or its SHA-256')
+  if (fingerprint === undefined) throw fault('key_invalid', `certificate: ${NO_CERTIFICATE}`)
   return certificateHash(parts, orgId, fingerprint)
 }
 
@@ -42,8 +47,17 @@ export function checkCertificateStays(parts: SecretParts, row: SessionRow, sessi
     throw fault('key_invalid', 'certificate: a key stays with its certificate')
 }
 
-function fingerprintOf(named: unknown, orgId: string): string | undefined {
-  if (typeof named !== 'string') return undefined
-  const hex = (orgId !== '' && named.startsWith(orgId) ? named.slice(orgId.length) : named).toLowerCase()
-  return /^[0-9a-f]{64}$/.test(hex) ? hex : undefined
+/**
+ * Certificates bind keys alone, and what names them must be certificates; a member that stays as it is stored is taken.
+ * @throws Fault `key_invalid` (400) naming the member
+ */
+export function checkBindings(session: JsonObject, orgId: string, stored: JsonObject | undefined): void {
+  for (const member of BINDING_MEMBERS) {
+    const [names = []] = bindingsOf({ [member]: session[member] ?? null })
+    if (names.length === 0 || isDeepStrictEqual(session[member], stored?.[member])) continue
+    if (session[USER_NAME] !== undefined || tokenFactsOf(session) !== undefined)
+      throw fault('key_invalid', `${member}: only keys can be bound to certificates`)
+    if (names.some((name) => fingerprintOf(name, orgId) === undefined))
+      throw fault('key_invalid', `${member}: ${NO_CERTIFICATE}`)
+  }
 }

@@ -20,7 +20,7 @@ import { hexOf } from '../../model/text/hex.ts'
 import type { Millis } from '../../model/time/clock.ts'
 import { expiresByPolicies, isExpired } from '../../model/time/expiry.ts'
 import type { Change, Revision, SessionRow, StoredDocument } from '../../store/ports/ports.ts'
-import { auditOf, clockOf, type SecretParts } from '../documents/parts.ts'
+import { auditOf, clockOf, orgOf, type SecretParts } from '../documents/parts.ts'
 import { withHolder } from '../portal/developers/developer-change.ts'
 import {
   changesWithDeletion,
@@ -31,7 +31,7 @@ import {
 } from '../portal/developers/keys-of-developer.ts'
 import { resetQuotas, sessionUpdateOf } from '../sessions/quotas.ts'
 import { applyPolicies, evictionOf, type Prepared, sessionOrg } from '../sessions/sessions.ts'
-import { checkCertificateStays, placeOfCertificate } from './certificate-keys.ts'
+import { checkBindings, checkCertificateStays, placeOfCertificate } from './certificate-keys.ts'
 import { holderForAudit, type KeyHolder, rereadKey, sealedKeyOf } from './key-parts.ts'
 
 /** A key as it was stored. */
@@ -115,7 +115,7 @@ async function create(
   const isSentBack = stored !== undefined && !draft.moved
   const written = isSentBack ? await sessionUpdateOf(parts, here, stored) : here
   const sent = ofHolder(withHidden(written, stored?.body), developer)
-  const prepared = await prepare(parts, { ...sent, ...draft.user?.own, ...draft.own })
+  const prepared = await prepare(parts, { ...sent, ...draft.user?.own, ...draft.own }, stored?.body)
   const madeAt = stored?.body.date_created
   const session = draft.moved ? arrived(parts, prepared, madeAt) : begun(parts, prepared, stored?.body)
   const write: Write = {
@@ -141,7 +141,7 @@ export async function createDeveloperKey(parts: SecretParts, draft: DeveloperKey
   const hash = hashKey(key)
   const { expires } = draft
   const sent = { ...withHidden(draft.session, undefined), ...(expires !== undefined && { expires }) }
-  const prepared = await prepare(parts, { ...sent, [DEVELOPER_ID]: developer.id })
+  const prepared = await prepare(parts, { ...sent, [DEVELOPER_ID]: developer.id }, undefined)
   const write: Write = {
     ...{ hash, prepared, developer, detail, actor },
     beside: (developerBody) => beside(key, hexOf(hash), developerBody),
@@ -185,7 +185,7 @@ async function update(parts: SecretParts, change: KeyChange, developer: KeyHolde
   const written = await sessionUpdateOf(parts, ofOrganisation(change.session, row), row)
   checkCertificateStays(parts, row, written)
   const sent = ofHolder(withHidden(written, row.body), developer)
-  const prepared = await prepare(parts, { ...sent, ...change.own })
+  const prepared = await prepare(parts, { ...sent, ...change.own }, row.body)
   const session: JsonObject = { ...prepared.session }
   if (row.body.date_created !== undefined) session.date_created = row.body.date_created
   const write: Write = {
@@ -293,8 +293,9 @@ function placeOf(parts: SecretParts, draft: KeyDraft): Place {
   return { key, hash: hashKey(key) }
 }
 
-async function prepare(parts: SecretParts, body: JsonObject): Promise<Prepared> {
+async function prepare(parts: SecretParts, body: JsonObject, stored: JsonObject | undefined): Promise<Prepared> {
   const session = checkSession(body)
+  checkBindings(session, orgOf(parts, session.org_id), stored)
   return applyPolicies(parts, session)
 }
 

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { createHmac } from 'node:crypto'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { connect as connectHttp2 } from 'node:http2'
 import { tmpdir } from 'node:os'
@@ -104,6 +105,94 @@ test('a certificate key ends with the stored certificate for good', async (t) =>
   assert.equal(await status(ANN), 403)
   assert.equal(await store(), id)
   assert.equal(await status(ANN), 403)
+})
+
+test('a key that names certificates opens nothing without one of them, however it came by them', async (t) => {
+  const { gate, status } = await open(t)
+  const clients = [undefined, ANN, BOB]
+  const opens = async (key: string, names: readonly (readonly Certificate[])[], what: string) => {
+    // The oracle: each member that names certificates lists the client's.
+    const fits = (client: Certificate | undefined) =>
+      client !== undefined && names.every((list) => list.includes(client))
+    for (const client of clients) {
+      const wanted = fits(client) ? 200 : client === undefined ? 401 : 403
+      assert.equal(await status(client, key), wanted, `${what} with ${client?.fingerprint}`)
+    }
+    assert.equal((await gate.call('/a/x', { headers: { authorization: key } })).status, fits(undefined) ? 200 : 401)
+  }
+  const bindings = (...certificates: Certificate[]) => ({
+    mtls_static_certificate_bindings: certificates.map(({ fingerprint }) => fingerprint.toUpperCase()),
+  })
+  const members: readonly [JsonObject, Certificate[][]][] = [
+    [{ certificate: ANN.fingerprint }, [[ANN]]],
+    [bindings(ANN), [[ANN]]],
+    [bindings(ANN, BOB), [[ANN, BOB]]],
+    [{ certificate: BOB.fingerprint, ...bindings(ANN, BOB) }, [[BOB], [ANN, BOB]]],
+    [{ certificate: BOB.fingerprint, ...bindings(ANN) }, [[BOB], [ANN]]],
+  ]
+  for (const [i, [named, names]] of members.entries()) {
+    const body = { access_rights: rights('a'), ...named }
+    const custom = `a-key-of-my-own-choice-${i}`
+    assert.equal((await gate.svc('POST', `/svc/keys/${custom}`, body)).status, 200)
+    await opens(custom, names, `custom ${JSON.stringify(named)}`)
+    const plain = seen(await gate.svc('POST', '/svc/keys/create', { access_rights: rights('a') }))
+    assert.equal((await gate.svc('PUT', `/svc/keys/${plain.key}`, body)).status, 200)
+    await opens(String(plain.key), names, `added ${JSON.stringify(named)}`)
+    const rotated = seen(await gate.svc('POST', `/svc/keys/${plain.key}/rotate`))
+    await opens(String(rotated.key), names, `rotated ${JSON.stringify(named)}`)
+  }
+})
+
+test('signed requests of a bound key need its certificate too', async (t) => {
+  const { gate, origin } = await open(t)
+  const authentication = { enabled: true, hmac: { enabled: true, allowedAlgorithms: ['hmac-sha256'] } }
+  const api = defined({
+    id: 'h',
+    url: origin.url,
+    server: { listenPath: { value: '/h/', strip: true }, authentication },
+  })
+  assert.equal((await gate.svc('POST', '/svc/apis/oas', api)).status, 200)
+  const key = 'a-key-that-signs-requests'
+  const signs = { access_rights: rights('h'), hmac_enabled: true, hmac_string: 'the secret of the key' }
+  const ask = async () => {
+    const date = new Date(gate.clock.wallMs).toUTCString()
+    const text = `(request-target): get /h/x\ndate: ${date}`
+    const value = createHmac('sha256', signs.hmac_string).update(text).digest('base64')
+    const parameters = `keyId="${key}",algorithm="hmac-sha256",headers="(request-target) date",signature="${value}"`
+    return (await gate.call('/h/x', { headers: { date, authorization: `Signature ${parameters}` } })).status
+  }
+  assert.equal((await gate.svc('POST', `/svc/keys/${key}`, signs)).status, 200)
+  assert.equal(await ask(), 200)
+  assert.equal((await gate.svc('PUT', `/svc/keys/${key}`, { ...signs, certificate: ANN.fingerprint })).status, 200)
+  assert.equal(await ask(), 401)
+})
+
+test('what names no certificate binds nothing: such members are refused, and any at users', async (t) => {
+  const { gate } = await open(t)
+  const body = { access_rights: rights('a') }
+  const made = seen(await gate.svc('POST', '/svc/keys/create', body))
+  const user = { ...body, basic_auth_data: { password: 'a good long password' } }
+  assert.equal((await gate.svc('POST', '/svc/keys/ann', user)).status, 200)
+  for (const [member, good, bad] of [
+    ['certificate', ANN.fingerprint, ['nonsense', `other${ANN.fingerprint}`]],
+    ['mtls_static_certificate_bindings', [ANN.fingerprint], [['nonsense'], [ANN.fingerprint, 'nonsense'], ['']]],
+  ] as const) {
+    for (const value of bad) {
+      for (const [method, path] of [
+        ['POST', '/svc/keys/create'],
+        ['POST', '/svc/keys/a-key-of-my-own-choice'],
+        ['PUT', `/svc/keys/${made.key}`],
+      ] as const) {
+        const answer = await gate.svc(method, path, { ...body, [member]: value })
+        assert.equal(answer.status, 400, `${method} ${path} ${member} ${value}: ${answer.text}`)
+        assert.match(answer.text, new RegExp(member))
+      }
+    }
+    for (const name of ['ann', 'bob']) {
+      const answer = await gate.svc('POST', `/svc/keys/${name}`, { ...user, [member]: good })
+      assert.equal(answer.status, 400, `${name} ${member}: ${answer.text}`)
+    }
+  }
 })
 
 test('an API that does not ask for it takes no certificate for a key', async (t) => {

@@ -7,6 +7,7 @@ import { admitBound, type BoundToken, requiresBinding } from '../../oauth/check-
 import type { Exchange, Step, StepOutcome } from '../../server/exchange.ts'
 import type { LiveSession } from '../../sessions/sessions.ts'
 import { authenticateCertificate } from './authenticate-certificate.ts'
+import { flawOfCertificate } from './check-certificate.ts'
 import { readCredential } from './read-credential.ts'
 import { credentialOf, schemeOf } from './read-token.ts'
 
@@ -57,12 +58,13 @@ function authenticateKey(auth: SchemeRules, api: Api, { sessions, bindings }: Au
   }
 }
 
-/** Refuses a key that was switched off, then one whose life is over. */
+/** Refuses a key that was switched off, one whose life is over, then one that is bound to another certificate than that of the connection. */
 export function checkState(): Step {
   return function checkState(x) {
     const session = x.session
     if (session === undefined) return undefined
     if (session.inactive) return INACTIVE
-    return session.expiresAt !== 0 && session.expiresAt <= x.wall ? EXPIRED : undefined
+    if (session.expiresAt !== 0 && session.expiresAt <= x.wall) return EXPIRED
+    return session.certificates === undefined ? undefined : flawOfCertificate(x, session.certificates)
   }
 }

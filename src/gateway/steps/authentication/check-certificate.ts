@@ -1,6 +1,6 @@
-import { prebuilt } from '../../../errors/fault.ts'
+import { type Fault, prebuilt } from '../../../errors/fault.ts'
 import { flawOfDates } from '../../authentication/certificate-dates.ts'
-import type { Step } from '../../server/exchange.ts'
+import type { Exchange, Step } from '../../server/exchange.ts'
 
 const REQUIRED = prebuilt('client_certificate_required')
 const UNKNOWN = prebuilt('key_unknown')
@@ -13,7 +13,15 @@ export function checkCertificate(rules: { readonly allow: readonly string[] } | 
   if (rules === undefined) return undefined
   const allowed = new Set(rules.allow.map((id) => id.slice(-64).toLowerCase()))
   return function checkCertificate(x) {
-    if (x.peerCertificate === '') return REQUIRED
-    return allowed.has(x.peerCertificate.sha256) ? flawOfDates(x.peerCertificate, x.wall) : UNKNOWN
+    return flawOfCertificate(x, allowed)
   }
+}
+
+/** Why the connection has not proved possession of one of these certificates, valid now; undefined when it has. */
+export function flawOfCertificate(
+  { peerCertificate, wall }: Exchange,
+  allowed: ReadonlySet<string>,
+): Fault | undefined {
+  if (peerCertificate === '') return REQUIRED
+  return allowed.has(peerCertificate.sha256) ? flawOfDates(peerCertificate, wall) : UNKNOWN
 }
