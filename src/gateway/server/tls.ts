@@ -4,6 +4,7 @@ import { createSecureContext, type SecureContext } from 'node:tls'
 import { fault, toFault } from '../../errors/fault.ts'
 import type { Log } from '../../model/logs/log.ts'
 import type { TlsChoice } from '../../wire/listen/listen.ts'
+import { askedDomains } from './asks-certificate.ts'
 import type { Snapshot } from './exchange.ts'
 
 /** A certificate with its private key, as PEM. */
@@ -42,8 +43,7 @@ export class TlsCertificates {
   readonly #parts: TlsParts
   #default: SecureContext | undefined
   #domains = new Map<string, TlsChoice>()
-  /** An API on every host binds tokens to certificates. */
-  #askAnybody = false
+  #askElsewhere = false
   /** Contexts of stored certificates by their ids, until one of these changes: making one costs a millisecond. */
   readonly #contexts = new Map<string, Promise<SecureContext | undefined>>()
   /** When certificates in use end, Unix milliseconds. */
@@ -65,7 +65,7 @@ export class TlsCertificates {
   choose(serverName: string): TlsChoice | undefined {
     const known = this.#domains.get(serverName.toLowerCase())
     if (known !== undefined) return known
-    return this.#default === undefined ? undefined : { context: this.#default, askCertificate: this.#askAnybody }
+    return this.#default === undefined ? undefined : { context: this.#default, askCertificate: this.#askElsewhere }
   }
 
   /** Takes over domains and certificates from the snapshot. Resolves when done; a certificate that cannot be used is logged and skipped. */
@@ -100,25 +100,22 @@ export class TlsCertificates {
   }
 
   async #update(): Promise<void> {
-    const wanted = new Map<string, { named: Map<string, Named>; ask: boolean }>()
-    let askAnybody = false
-    for (const { api } of this.#parts.snapshot().apis.values()) {
-      const schemes = api.auth?.alternatives?.flat() ?? [api.auth]
-      const binds = (api.oauth?.mutualTls ?? 'off') !== 'off' || schemes.some((scheme) => scheme?.certificate === true)
-      if (api.domain === '') askAnybody ||= binds
-      if (api.domain === '' || api.internal) continue
-      const entry = wanted.get(api.domain) ?? { named: new Map<string, Named>(), ask: false }
-      for (const id of api.certificates) entry.named.set(`${api.orgId} ${id}`, { id, orgId: api.orgId })
-      entry.ask ||= api.clientCertificates !== undefined || binds
-      wanted.set(api.domain, entry)
+    const wanted = new Map<string, Map<string, Named>>()
+    const apis = Array.from(this.#parts.snapshot().apis.values(), ({ api }) => api)
+    const asked = askedDomains(apis)
+    for (const { domain, internal, orgId, certificates } of apis) {
+      if (domain === '' || internal) continue
+      const named = wanted.get(domain) ?? new Map<string, Named>()
+      for (const id of certificates) named.set(`${orgId} ${id}`, { id, orgId })
+      wanted.set(domain, named)
     }
     const domains = new Map<string, TlsChoice>()
-    for (const [domain, { named, ask }] of wanted) {
+    for (const [domain, named] of wanted) {
       const context = (await this.#contextOf(domain, named)) ?? this.#default
-      if (context !== undefined) domains.set(domain, { context, askCertificate: ask })
+      if (context !== undefined) domains.set(domain, { context, askCertificate: asked.domains.has(domain) })
     }
     this.#domains = domains
-    this.#askAnybody = askAnybody
+    this.#askElsewhere = asked.elsewhere
   }
 
   #contextOf(domain: string, named: ReadonlyMap<string, Named>): Promise<SecureContext | undefined> {

@@ -1,0 +1,43 @@
+import type { Api } from '../../model/apis/definition/api.ts'
+
+/** The parts of an API that decide whether its clients are asked for a certificate. */
+export type AskingApi = Pick<Api, 'orgId' | 'domain' | 'internal' | 'auth' | 'oauth' | 'clientCertificates' | 'cors'>
+
+const TAKES_TOKENS: ReadonlySet<string> = new Set(['token', 'oauth'])
+
+/** Where handshakes ask for a client certificate. It is never required there: steps of the APIs decide. */
+export interface AskedDomains {
+  /** Custom domains, lower case. */
+  readonly domains: ReadonlySet<string>
+  /** True where no custom domain is named. */
+  readonly elsewhere: boolean
+}
+
+/**
+ * Decides where to ask from all that judges a certificate: allow lists, certificates as keys, OAuth with bound tokens, keys' APIs of an
+ * organisation that issues such tokens, and JSON Web Tokens, which may be bound by their issuer. The latter two not at APIs with CORS:
+ * these are called by browsers, which may ask people for a certificate, and whose tokens are not bound to one. An internal API asks at
+ * all domains of its organisation.
+ */
+export function askedDomains(apis: Iterable<AskingApi>): AskedDomains {
+  const all = [...apis]
+  const issuing = new Set(all.filter(bindsTokens).map(({ orgId }) => orgId))
+  const asking = all.filter((api) => asks(api, issuing))
+  const inner = new Set(asking.filter(({ internal }) => internal).map(({ orgId }) => orgId))
+  const outer = all.filter(({ internal }) => !internal)
+  const named = [...asking, ...outer.filter(({ orgId }) => inner.has(orgId))].map(({ domain }) => domain)
+  return { domains: new Set(named.filter((domain) => domain !== '')), elsewhere: named.includes('') }
+}
+
+function bindsTokens({ oauth }: AskingApi): boolean {
+  return (oauth?.mutualTls ?? 'off') !== 'off'
+}
+
+function asks(api: AskingApi, issuing: ReadonlySet<string>): boolean {
+  const { auth, clientCertificates, orgId } = api
+  if (clientCertificates !== undefined || bindsTokens(api)) return true
+  const schemes = auth === undefined ? [] : (auth.alternatives?.flat() ?? [auth])
+  if (schemes.some(({ certificate }) => certificate === true)) return true
+  if (api.cors !== undefined) return false
+  return schemes.some(({ method }) => method === 'jwt' || (TAKES_TOKENS.has(method) && issuing.has(orgId)))
+}
