@@ -73,7 +73,7 @@ const USUAL_HEAD_BYTES = 4096
 const HINT_MARGIN_MS = 1000
 /**
  * A connection serves no request for this long after HEAD: many origins send a body with the answer, often in a later write, and what
- * arrives while a request is under way cannot be told from its answer.
+ * arrives while a request is under way cannot be distinguished from its answer.
  */
 const REST_MS = 100
 

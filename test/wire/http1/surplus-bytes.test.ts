@@ -42,7 +42,7 @@ async function world(t: TestContext, answers: Readonly<Record<string, string>>) 
   }
 }
 
-test('a connection is not used for the next request right after HEAD, so a late body reaches nobody', async (t) => {
+test('a connection serves no request right after HEAD, so a late body reaches nobody', async (t) => {
   const { origin, gate, client, sendLate, honest } = await world(t, {
     '/head': 'HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\n',
   })
@@ -97,7 +97,7 @@ for (const [name, answer, bodiless] of [
   })
 }
 
-test('bytes that begin no answer are not the answer: GET is asked again on a new connection, POST is not', async (t) => {
+test('a GET that meets surplus bytes is sent again on a new connection, a POST is not', async (t) => {
   const origin = await openOrigin(t, async (connection) => {
     for (let asked = 0; ; asked++) {
       const request = await connection.request()
