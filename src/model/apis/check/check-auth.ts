@@ -1,9 +1,10 @@
 import { SCHEMES } from '../../authentication/schemes.ts'
-import type { JsonObject } from '../../json/json.ts'
+import type { Json, JsonObject } from '../../json/json.ts'
 import { servedClassic } from '../convert/convert.ts'
-import { authToClassic } from '../convert/convert-auth.ts'
+import { authToClassic, isSchemeOn } from '../convert/convert-auth.ts'
+import { operationsOf } from '../convert/convert-operations.ts'
 import type { Pair } from '../convert/convert-pairs.ts'
-import { groupsOf, offersChoice } from '../convert/convert-schemes.ts'
+import { groupsOf, namesOfGroups, offersChoice } from '../convert/convert-schemes.ts'
 import { EXTENSION } from '../definition/extension.ts'
 import type { Flaw } from '../definition/flaw.ts'
 import { flagOf, isEmpty, objectOf, textOf, textsOf } from '../definition/members.ts'
@@ -16,7 +17,8 @@ export function classicAuthFlaws(classic: JsonObject): Flaw[] {
   return [
     ...SCHEMES.flatMap(({ on, flaws }) => (methods.includes(on) ? (flaws?.(classic) ?? []) : [])),
     ...certificateFlaws(classic, methods),
-    ...(methods.length > 1 ? [...identityFlaws(classic, methods), ...groupFlaws(classic)] : []),
+    ...(methods.length > 1 ? identityFlaws(classic, methods) : []),
+    ...(textOf(classic, 'security_processing_mode') === 'compliant' ? groupFlaws(classic) : []),
   ]
 }
 
@@ -41,9 +43,9 @@ function identityFlaws(classic: JsonObject, methods: readonly string[]): Flaw[] 
 }
 
 function groupFlaws(classic: JsonObject): Flaw[] {
-  if (textOf(classic, 'security_processing_mode') !== 'compliant') return []
   const names = schemeNames(classic)
   const listed = member(classic, 'security_requirements')
+  if (names.size < 2) return oneMethodFlaws(listed, names)
   if (!Array.isArray(listed) || listed.length === 0)
     return [{ at: ['security_requirements'], reason: 'must hold the groups of methods that a caller may choose from' }]
   const named = new Set(listed.flatMap((group) => textsOf({ group }, 'group')))
@@ -59,6 +61,14 @@ function groupFlaws(classic: JsonObject): Flaw[] {
   })
 }
 
+/** Groups that were left from when there were several methods count where they name the one that is on. */
+function oneMethodFlaws(listed: Json | undefined, names: ReadonlyMap<string, string>): Flaw[] {
+  const groups = (Array.isArray(listed) ? listed : []).map((group) => textsOf({ group }, 'group'))
+  const isOn = (name: string) => names.has(name)
+  if (!groups.flat().some(isOn)) return []
+  return unmetAt(['security_requirements'], groups, [[...names.keys()]], isOn)
+}
+
 const OPEN_GROUP = 'must not be empty: everybody would be let in'
 
 /** The same of an OpenAPI document, named by its own paths. */
@@ -67,7 +77,50 @@ export function oasAuthFlaws(document: JsonObject, extension: JsonObject): Flaw[
   if (!flagOf(authentication, 'enabled')) return []
   const classic = readingOf(document, extension)
   const flaws = classicAuthFlaws(classic).map(({ at, reason }) => ({ at: oasPath(at, classic), reason }))
-  return [...flaws, ...choiceFlaws(document, extension, methodsOf(classic).length)]
+  return [...flaws, ...choiceFlaws(document, extension, methodsOf(classic).length), ...unmetFlaws(document, extension)]
+}
+
+/**
+ * Requirements that a request could pass without meeting them, because a scheme that they name is not enabled, or is one of several that
+ * callers choose from. Of an operation in the mode without choice, only groups that mix schemes which are enabled with others: the
+ * enabled schemes take the place of all others there.
+ */
+function unmetFlaws(document: JsonObject, extension: JsonObject): Flaw[] {
+  const isOn = (name: string) => isSchemeOn(extension, name)
+  const choice = offersChoice(extension)
+  const groups = groupsOf(document, extension)
+  const enabled = [...new Set(groups.flat())].filter(isOn)
+  // Schemes that are enabled and not asked for are reported by `schemeFlaws`.
+  if (enabled.length === 0) return []
+  const served = choice ? groups.filter((group) => group.length > 0 && group.every(isOn)) : []
+  const accepted = served.length > 0 ? served : [enabled]
+  const flaws = unmetAt(['security'], groups, accepted, isOn)
+  for (const { path, method, object } of operationsOf(document)) {
+    const own = namesOfGroups(member(object, 'security'))
+    const mixed = own.some((group) => group.some(isOn) && !group.every(isOn))
+    if (choice || mixed) flaws.push(...unmetAt(['paths', path, method.toLowerCase(), 'security'], own, accepted, isOn))
+  }
+  return flaws
+}
+
+function unmetAt(
+  at: TreePath,
+  groups: readonly (readonly string[])[],
+  accepted: readonly (readonly string[])[],
+  isOn: (name: string) => boolean,
+): Flaw[] {
+  if (groups.length === 0) return []
+  const short = accepted.find((schemes) => !groups.some((group) => group.every((name) => schemes.includes(name))))
+  if (short === undefined) return []
+  const index = Math.max(
+    0,
+    groups.findIndex((group) => !group.every(isOn)),
+  )
+  const missing = groups[index]!.find((name) => !isOn(name)) ?? groups[index]!.find((name) => !short.includes(name))!
+  const reason = isOn(missing)
+    ? `must let in what the API lets in: ${short.join(' with ')} alone is enough there`
+    : 'names a scheme that is not enabled: the request would be let in without it'
+  return [{ at: [...at, String(index), missing], reason }]
 }
 
 /** The authentication of a document in classic terms; with the parts that it carries from a conversion. */

@@ -141,10 +141,14 @@ function freeName(wanted: string, otherwise: string, used: Set<string>): string 
   return name
 }
 
+/** True for a scheme, or a section of the extension, that is on. */
+export function isSchemeOn(extension: JsonObject, name: string): boolean {
+  return flagOf(member(getAt(extension, SCHEMES_AT), name), 'enabled') || isSectionOn(extension, name)
+}
+
 /** The groups that can be met: of schemes that are on. */
 function metGroups(document: JsonObject, extension: JsonObject): string[][] {
-  const schemes = getAt(extension, SCHEMES_AT)
-  const on = (name: string) => flagOf(member(schemes, name), 'enabled') || isSectionOn(extension, name)
+  const on = (name: string) => isSchemeOn(extension, name)
   return groupsOf(document, extension).filter((group) => group.length > 0 && group.every(on))
 }
 

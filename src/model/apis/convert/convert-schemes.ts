@@ -60,10 +60,14 @@ export function offersChoice(extension: JsonObject): boolean {
   return textOf(objectOf(objectOf(extension, 'server'), 'authentication'), 'securityProcessingMode') === 'compliant'
 }
 
+/** The names in each group of a `security` list; none where it is none. */
+export function namesOfGroups(security: Json | undefined): string[][] {
+  return (Array.isArray(security) ? security : []).map((group) => (isObject(group) ? Object.keys(group) : []))
+}
+
 /** The groups of a document in order: those of `security`, then those of the extension, which may name what OpenAPI cannot. */
 export function groupsOf(document: JsonObject, extension: JsonObject): string[][] {
-  const listed = member(document, 'security')
-  const own = (Array.isArray(listed) ? listed : []).map((group) => (isObject(group) ? Object.keys(group) : []))
+  const own = namesOfGroups(member(document, 'security'))
   const extra = getAt(extension, EXTRA)
   return [...own, ...(Array.isArray(extra) ? extra : []).map((group) => textsOf({ group }, 'group'))]
 }
