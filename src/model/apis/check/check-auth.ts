@@ -83,7 +83,7 @@ export function oasAuthFlaws(document: JsonObject, extension: JsonObject): Flaw[
 /**
  * Requirements that a request could pass without meeting them, because a scheme that they name is not enabled, or is one of several that
  * callers choose from. Of an operation in the mode without choice, only groups that mix schemes which are enabled with others: the
- * enabled schemes take the place of all others there.
+ * enabled schemes replace all others there.
  */
 function unmetFlaws(document: JsonObject, extension: JsonObject): Flaw[] {
   const isOn = (name: string) => isSchemeOn(extension, name)
