@@ -32,6 +32,9 @@ test('the compose file runs each role, and its stores before them', () => {
   for (const role of ['gateway', 'dashboard']) {
     assert.deepEqual(services[role].command, [role])
     assert.ok(services[role].environment.SVC_STORAGE_SEALKEY)
+    const { read_only, tmpfs, cap_drop, security_opt, volumes } = services[role]
+    assert.deepEqual([read_only, tmpfs, cap_drop, volumes], [true, ['/tmp'], ['ALL'], ['/data']])
+    assert.deepEqual(security_opt, ['no-new-privileges:true'])
     for (const store of Object.keys(services[role].depends_on)) assert.ok(services[store].healthcheck.test, store)
   }
   assert.ok(existsSync(join(ROOT, 'deploy', services.gateway.build.context, services.gateway.build.dockerfile)))
