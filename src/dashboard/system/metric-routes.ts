@@ -11,7 +11,8 @@ export function metricRoutes({ metrics }: DashboardParts): Route[] {
       path: '/metrics',
       access: 'installation',
       scraped: true,
-      summary: 'Read the metrics of this dashboard as Prometheus reads them; the bearer token `metrics.secret` opens it too',
+      summary:
+        'Read the metrics of this dashboard as Prometheus reads them; the bearer token `metrics.secret` opens it too',
       answers: { 200: Type.String() },
       answerType: 'text/plain',
       run: async (call) => {
