@@ -44,7 +44,8 @@ test('a request at the gateway is in the log browser, in the names that clients 
   })
   await gateway.gateway.live.settled(await world.store.documents.revision())
   const headers = { authorization: made.key, 'user-agent': 'test/1' }
-  assert.equal((await gateway.call('/shop/x?a=1', { headers })).status, 200)
+  const served = await gateway.call('/shop/x?a=1', { headers })
+  assert.equal(served.status, 200)
   const start = Math.floor(gateway.clock.wall() / 1000) - 10
   let found: JsonObject | undefined
   await eventually('it is there', async () => {
@@ -66,7 +67,7 @@ test('a request at the gateway is in the log browser, in the names that clients 
     },
     ...{ Tags: ['eu', 'gold'], Alias: 'ann', TrackPath: false },
     ExpireAt: new Date(day.getTime() + 7 * 86_400_000).toISOString(),
-    ...{ RequestID: '', ErrorCode: '' },
+    ...{ RequestID: served.headers['x-request-id'], ErrorCode: '' },
   })
   assert.deepEqual(Object.keys(Latency as JsonObject), ['Total', 'Upstream', 'Gateway'])
   assert.ok(Number.isInteger(RequestTime) && Number((Network as JsonObject).BytesIn) > 0)
