@@ -113,6 +113,7 @@ async function showsNodes(world: Platform): Promise<void> {
   const nodes = page.getByRole('table', { name: 'Nodes' })
   await nodes.getByText('Up', { exact: true }).waitFor()
   await nodes.getByText('All APIs').waitFor()
+  await page.getByText(/^Last backup: /).waitFor()
   const standings = page.getByRole('table', { name: 'API sync status' })
   const bells = standings.getByRole('row').filter({ hasText: 'Bells' })
   await bells.getByText(': Loaded').waitFor()

@@ -13,8 +13,8 @@ export interface Platform extends ConsoleWorld {
   open(person: ConsoleUser, path: string, allow?: readonly RegExp[]): Promise<Page>
 }
 
-/** Webhooks may go to this machine. */
-export const SETTINGS = { SVC_WEBHOOKS_ALLOWPRIVATE: 'true' }
+/** Webhooks may go to this machine, and backups are made. */
+export const SETTINGS = { SVC_WEBHOOKS_ALLOWPRIVATE: 'true', SVC_BACKUP_FOLDER: 'backups' }
 /** Where the API in the classic format is. */
 export const API = '/api/apis/bells'
 

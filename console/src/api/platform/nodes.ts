@@ -50,6 +50,21 @@ export interface ApiSyncStatus {
 export const NODES_KEY = ['nodes'] as const
 export const SYNC_STATUS_KEY = ['sync-status'] as const
 
+export const HEALTH_KEY = ['health'] as const
+
+/** The state of a part that the dashboard depends on. */
+interface PartState {
+  readonly status: 'pass' | 'warn' | 'fail'
+  readonly output?: string
+  readonly observedValue?: number
+  readonly time: string
+}
+
+/** The health of the dashboard. */
+export async function readHealth(signal: AbortSignal) {
+  return call<{ readonly details: { readonly backup?: PartState } }>('GET', '/hello', { signal })
+}
+
 /** All nodes that were heard of within a month. */
 export async function listNodes(signal: AbortSignal): Promise<readonly GatewayNode[]> {
   const answer = await call<{ data: { nodes: readonly GatewayNode[] } }>('GET', '/api/system/nodes', {

@@ -6,6 +6,7 @@ import { listNodes, NODES_KEY } from '../../api/platform/nodes.ts'
 import { PageHead } from '../../parts/display/page-head.tsx'
 import { Guarded } from '../../parts/forms/guarded.tsx'
 import { say } from '../../texts/say.ts'
+import { BackupState } from './backup-state.tsx'
 import { NodeTable } from './node-table.tsx'
 import { NowhereAlert } from './nowhere-alert.tsx'
 import { LOOK_AGAIN_MS } from './refresh-interval.ts'
@@ -21,6 +22,7 @@ export default function Nodes() {
         <Stack gap="lg">
           {mayApis && <NowhereAlert />}
           <Table />
+          <BackupState />
           {mayApis && <SyncStatusTable />}
         </Stack>
       </Guarded>
