@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import type { Config } from '../config/schema.ts'
 import { fault } from '../errors/fault.ts'
-import type { TransferSource, TransferTarget } from '../store/ports/transfer.ts'
+import type { MovedSource, MovedTarget } from '../store/ports/transfer.ts'
 import { folderPaths } from '../store/sqlite/connection/folder.ts'
 import { openSqliteTarget } from '../store/sqlite/transfer/load.ts'
 import { openSqliteSource } from '../store/sqlite/transfer/snapshot.ts'
@@ -11,7 +11,7 @@ import { openSqliteSource } from '../store/sqlite/transfer/snapshot.ts'
 export type StoreSettings = Pick<Config['storage'], 'path' | 'postgres_url' | 'redis_url'>
 
 /** The store of an installation, to read from whether it serves or not. @throws Fault `store_away`, `store_damaged`, `store_refused` */
-export async function openTransferSource(settings: StoreSettings): Promise<TransferSource> {
+export async function openTransferSource(settings: StoreSettings): Promise<MovedSource> {
   if (settings.postgres_url !== '') {
     const { postgres, close } = await openServers(settings)
     const { openPostgresSource } = await import('../store/postgres/transfer/open.ts')
@@ -24,7 +24,7 @@ export async function openTransferSource(settings: StoreSettings): Promise<Trans
 }
 
 /** An empty store, to write into. @throws Fault `store_not_empty`, `data_folder_locked`, `data_folder_unwritable`, `store_refused` */
-export async function openTransferTarget(settings: StoreSettings): Promise<TransferTarget> {
+export async function openTransferTarget(settings: StoreSettings): Promise<MovedTarget> {
   if (settings.postgres_url === '') return openSqliteTarget(resolve(settings.path))
   const { postgres, close } = await openServers(settings)
   const { openPostgresTarget } = await import('../store/postgres/transfer/open.ts')

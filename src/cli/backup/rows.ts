@@ -38,4 +38,19 @@ export const BACKUP_COMMANDS: readonly Command[] = [
   --json               for programs`,
     run: async (context) => (await import('./restore.ts')).restore(context),
   },
+  {
+    name: 'migrate-store',
+    summary: 'move the store of a running installation into an empty one: PostgreSQL and Redis, or a data folder',
+    options: {
+      to: { type: 'string' },
+      redis: { type: 'string' },
+      'give-up': { type: 'boolean' },
+      json: { type: 'boolean' },
+    },
+    help: `  --to ADDRESS         postgres://user:password@host:5432/database, or a new data folder
+  --redis ADDRESS      redis://user:password@host:6379, for a cluster
+  --give-up            has a store whose move was cut short take writes again; empty the other one before you repeat the move
+  --json               for programs`,
+    run: async (context) => (await import('./migrate-store.ts')).migrate(context),
+  },
 ]

@@ -22,7 +22,7 @@ const UNSTORED = new Set<string>([
   'internal',
   'store_away',
   'store_full',
-  'store_damaged',
+  'store_damaged', 'store_frozen',
   'gateway_behind',
   'write_unconfirmed',
 ])

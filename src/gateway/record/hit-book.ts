@@ -300,7 +300,7 @@ function countOf(blocks: readonly SampleBlock[]): number {
 }
 
 /** Failures of the store that have nothing to do with what it was given. */
-const PASSING: ReadonlySet<string> = new Set(['store_away', 'store_full', 'store_damaged'])
+const PASSING: ReadonlySet<string> = new Set(['store_away', 'store_full', 'store_damaged', 'store_frozen'])
 
 function isPassing(error: unknown): boolean {
   return error instanceof Fault && PASSING.has(error.code)

@@ -6,17 +6,18 @@ import { Fault, toFault } from '../../errors/fault.ts'
 export interface PlainFault {
   readonly code: FaultCode
   readonly detail: string
+  readonly waitS?: number
 }
 
 /** Whatever was thrown, in the form in which it crosses threads. */
 export function plainFault(error: unknown): PlainFault {
-  const { code, message } = toFault(error)
-  return { code, detail: message }
+  const { code, message, waitS } = toFault(error)
+  return { code, detail: message, ...(waitS > 0 && { waitS }) }
 }
 
 /** The fault that crossed threads, to be thrown. */
-export function faultOf({ code, detail }: PlainFault): Fault {
-  return new Fault(code, detail)
+export function faultOf({ code, detail, waitS }: PlainFault): Fault {
+  return new Fault(code, detail, undefined, waitS)
 }
 
 /** A question as it crosses threads. */

@@ -48,7 +48,7 @@ const MOST_COOLING = 10_000
 const BURST = 20
 const PER_SECOND = 1
 /** The store may come back; all else would fail again. */
-const STORE_AWAY: ReadonlySet<string> = new Set(['store_away', 'store_full', 'store_read_only'])
+const STORE_AWAY: ReadonlySet<string> = new Set(['store_away', 'store_full', 'store_frozen', 'store_read_only'])
 
 /**
  * Events of traffic on their way into the outbox. A request only leaves them in a bounded list in memory; they are written together a

@@ -99,6 +99,18 @@ const TRANSFER_TABLES = {
 export type TransferTableName = keyof typeof TRANSFER_TABLES
 export const TRANSFER_TABLE_NAMES = Object.keys(TRANSFER_TABLES) as readonly TransferTableName[]
 
+/** How many of the first columns of a table name a row; 0 = none do. Several changes of one audit entry have one name. */
+const KEY_COLUMNS: Readonly<Record<TransferTableName, number>> = {
+  ...{ document: 2, session: 1, ticket: 1, delivery: 1, quota: 1, audit: 1, audit_change: 1 },
+  ...{ hit_dimension: 1, hit_dimension_use: 1, hit: 3, hit_day: 3, hit_api: 3, hit_api_day: 3, hit_journal: 0 },
+  ...{ hit_source: 1, record: 1, record_dropped: 3 },
+}
+
+/** Names and types of the columns that name a row of a table. */
+export function keyColumnsOf(table: TransferTableName): readonly (readonly [name: string, type: CellType])[] {
+  return columnsOf(table).slice(0, KEY_COLUMNS[table])
+}
+
 /** Names and types of the columns of a table, in order. */
 export function columnsOf(table: TransferTableName): readonly (readonly [name: string, type: CellType])[] {
   return Object.entries(TRANSFER_TABLES[table].columns)
@@ -138,8 +150,28 @@ export interface TransferSource {
   close(): Promise<void>
 }
 
+/** How much of its writes a store takes: all, none but counts of requests, or none. */
+export type FreezeLevel = 'none' | 'commits' | 'all'
+
+/** A store that other processes serve from, whose writes can be stopped. */
+export interface MovedSource extends TransferSource {
+  /**
+   * Refuses writes with `store_frozen` in every process that serves from the store, from now on and after a restart, until it is lifted.
+   * @throws Fault `store_away`
+   */
+  freeze(level: FreezeLevel): Promise<void>
+}
+
 /** Adds rows of one table. */
 export type WriteRows = (table: TransferTableName, rows: readonly TransferRow[]) => Promise<void>
+
+/** Corrects what was written in the same load. */
+export interface LoadEdit {
+  /** Deletes rows by their `keyColumnsOf`. Not for quotas. */
+  remove(table: TransferTableName, keys: readonly TransferRow[]): Promise<void>
+  /** Rows of a table as they are now. Not of quotas. */
+  count(table: TransferTableName): Promise<number>
+}
 
 /** An empty store to write into, which nobody serves from. */
 export interface TransferTarget {
@@ -149,4 +181,9 @@ export interface TransferTarget {
    */
   load(fill: (write: WriteRows) => Promise<StoreHead>): Promise<void>
   close(): Promise<void>
+}
+
+/** One whose rows can be corrected before they are visible. */
+export interface MovedTarget extends TransferTarget {
+  load(fill: (write: WriteRows, edit: LoadEdit) => Promise<StoreHead>): Promise<void>
 }

@@ -1,4 +1,4 @@
-import { fault } from '../../../errors/fault.ts'
+import { fault, waitFault } from '../../../errors/fault.ts'
 import { withDimensionSteps } from '../../hits/dimension-steps.ts'
 import type { Db, Tx } from '../connection/db.ts'
 import { sqlState } from '../connection/faults.ts'
@@ -50,8 +50,14 @@ export async function migrate(db: Db, steps: readonly SchemaStep[] = SCHEMA_STEP
   })
 }
 
+/** Added to what a database needs while nothing may be written to it: every group of commits looks at it. */
+export const FROZEN = 1_000_000
+/** A freeze is over, or given up, in about this time. */
+const RETRY_AFTER_MS = 5_000
+
 /** @throws Fault `store_newer` when a program that knows so many versions must not write */
 export function checkNeeds(needs: number, known = SCHEMA_STEPS.length): void {
+  if (needs >= FROZEN) throw waitFault('store_frozen', RETRY_AFTER_MS)
   if (needs <= known) return
   throw fault(
     'store_newer',

@@ -3,21 +3,23 @@ import { fault } from '../../../errors/fault.ts'
 import { type Log, silentLog } from '../../../model/logs/log.ts'
 import {
   type Cell,
+  type LoadEdit,
+  type MovedSource,
   type StoreHead,
   type StoreSnapshot,
   TRANSFER_TABLE_NAMES,
-  type TransferSource,
+  type TransferRow,
   type TransferTableName,
-  type TransferTarget,
+  type MovedTarget,
 } from '../../ports/transfer.ts'
 import { makePool, readAddress } from '../connection/connect.ts'
 import type { Db, Tx } from '../connection/db.ts'
 import { PoolDb } from '../connection/pool-db.ts'
 import { Reachability } from '../connection/reachability.ts'
 import { declare } from '../documents/declaration.ts'
-import { checkNeeds, migrate } from '../migrations/migrate.ts'
+import { checkNeeds, FROZEN, migrate } from '../migrations/migrate.ts'
 import { type TransferQuotas, tableWriter } from './load.ts'
-import { cursorSql, rowOf } from './tables.ts'
+import { cursorSql, deleteRowsSql, rowOf } from './tables.ts'
 
 const BATCH_ROWS = 500
 const LOOKS = 20
@@ -33,7 +35,7 @@ interface TransferOptions {
 }
 
 /** Reads a database, in one read-only transaction. @throws Fault `store_refused`, `store_away`, `store_newer`, `setting_invalid` */
-export function openPostgresSource({ url, quotas, log = silentLog }: TransferOptions): TransferSource {
+export function openPostgresSource({ url, quotas, log = silentLog }: TransferOptions): MovedSource {
   const { db, close } = connect(url, log)
   return {
     snapshot: (read) =>
@@ -44,6 +46,10 @@ export function openPostgresSource({ url, quotas, log = silentLog }: TransferOpt
         },
         { isolation: 'snapshot' },
       ),
+    // Nodes write counts of requests in statements of their own: those of the last seconds are not waited for.
+    freeze: async (level) => {
+      await db.run('UPDATE store_state SET needs = needs % $1 + $2', [FROZEN, level === 'none' ? 0 : FROZEN])
+    },
     close,
   }
 }
@@ -52,7 +58,7 @@ export function openPostgresSource({ url, quotas, log = silentLog }: TransferOpt
  * A database to write into, in one transaction: a load that is cut short leaves its tables empty.
  * @throws Fault as `openPostgresSource`, `store_not_empty` also beside a running server
  */
-export function openPostgresTarget({ url, quotas, log = silentLog }: TransferOptions): TransferTarget {
+export function openPostgresTarget({ url, quotas, log = silentLog }: TransferOptions): MovedTarget {
   const { db, close } = connect(url, log)
   return {
     async load(fill) {
@@ -64,11 +70,33 @@ export function openPostgresTarget({ url, quotas, log = silentLog }: TransferOpt
         // Two loads, and the first commit of a server that is started meanwhile, wait for each other here.
         await tx.query('SELECT 1 FROM store_state FOR UPDATE')
         await refuseRows(tx)
-        const head = await fill(tableWriter(tx, { declaration, quotas }))
+        const head = await fill(tableWriter(tx, { declaration, quotas }), loadEdit(tx))
         await writeHead(tx, head)
       })
     },
     close,
+  }
+}
+
+function loadEdit(tx: Tx): LoadEdit {
+  const removeWith = async (table: TransferTableName, keys: readonly TransferRow[]) => {
+    const { text, values } = deleteRowsSql(table, keys)
+    await tx.run(text, values)
+  }
+  return {
+    async remove(table, keys) {
+      if (keys.length === 0) return
+      if (table === 'document')
+        await tx.run('DELETE FROM document_index t USING unnest($1::text[], $2::text[]) w(kind, id) WHERE t.kind = w.kind AND t.id = w.id', [
+          keys.map(([kind]) => kind),
+          keys.map(([, id]) => id),
+        ])
+      if (table === 'session')
+        for (const derived of ['session_ref', 'session_alias'])
+          await tx.run(`DELETE FROM ${derived} WHERE session = ANY($1::bigint[])`, [keys.map(([number]) => number)])
+      await removeWith(table, keys)
+    },
+    count: async (table) => (await tx.query<{ n: number }>(`SELECT count(*) AS n FROM ${table}`))[0]!.n,
   }
 }
 
@@ -92,7 +120,7 @@ async function readHead(tx: Tx): Promise<StoreHead> {
       (SELECT CASE WHEN is_called THEN last_value ELSE 0 END FROM record_number) AS "lastRecord" FROM store_state`,
   )
   const { needs, ...head } = row!
-  checkNeeds(needs)
+  checkNeeds(needs % FROZEN)
   return head
 }
 

@@ -1,4 +1,4 @@
-import { type Cell, type CellType, columnsOf, type TransferRow, type TransferTableName } from '../../ports/transfer.ts'
+import { type Cell, type CellType, columnsOf, keyColumnsOf, type TransferRow, type TransferTableName } from '../../ports/transfer.ts'
 import { fromCell, toCell } from '../documents/texts.ts'
 
 /** Columns of this store that have another name than in a transfer. */
@@ -83,6 +83,17 @@ export function insertRowsSql(
       ...columns.map(([, type], i) => rows.map((row) => cellOf(type, row[i]!))),
       ...own.map(({ values }) => values),
     ],
+  }
+}
+
+/** Deletes rows of a table by their names. */
+export function deleteRowsSql(table: TransferTableName, keys: readonly TransferRow[]): { text: string; values: unknown[] } {
+  const columns = keyColumnsOf(table)
+  const names = columns.map(([name]) => storedName(table, name))
+  return {
+    text: `DELETE FROM ${table} t USING unnest(${columns.map(([, type], i) => `$${i + 1}::${TYPES[type]}[]`).join(', ')}) w(${names.join(', ')})
+      WHERE ${names.map((name) => `t.${name} = w.${name}`).join(' AND ')}`,
+    values: columns.map(([, type], i) => keys.map((key) => cellOf(type, key[i]!))),
   }
 }
 

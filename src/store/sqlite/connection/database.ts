@@ -5,6 +5,7 @@ import { indexEntries } from '../../prepare/prepare.ts'
 import { checkKnown, inTransaction, MIGRATIONS, migrate, readVersion } from '../migrations/schema.ts'
 import { sqliteCode, storeFault } from './faults.ts'
 import { createPrivateFile, unwritable } from './folder.ts'
+import { refuseFrozen } from './freeze.ts'
 
 const SQLITE_READONLY = 8
 const SQLITE_CANTOPEN = 14
@@ -30,6 +31,7 @@ export function openWritable(options: WritableOptions, steps: readonly string[] 
     db = new DatabaseSync(options.file, { timeout: BUSY_TIMEOUT_MS })
     checkKnown(readVersion(db), steps)
     checkState(options.file, db)
+    refuseFrozen(options.file, db)
     db.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA cache_size = -${CACHE_KIB};
       PRAGMA journal_size_limit = ${JOURNAL_LIMIT_BYTES}; PRAGMA temp_store = MEMORY; PRAGMA trusted_schema = OFF`)
     migrate(db, steps)

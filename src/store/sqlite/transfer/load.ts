@@ -3,13 +3,15 @@ import { basename, dirname, join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { fault } from '../../../errors/fault.ts'
 import {
+  keyColumnsOf,
+  type LoadEdit,
   type StoreHead,
   TRANSFER_TABLE_NAMES,
   type TransferRow,
   type TransferTableName,
-  type TransferTarget,
-  type WriteRows,
+  type MovedTarget,
 } from '../../ports/transfer.ts'
+import { latin1 } from '../../prepare/cells.ts'
 import { loadedSession } from '../../prepare/loaded-session.ts'
 import { openReadable, refreshIndexes } from '../connection/database.ts'
 import { storeFault } from '../connection/faults.ts'
@@ -29,7 +31,7 @@ const CACHE_KIB = 128 * 1024
  * when it is whole: a load that is cut short leaves none.
  * @throws Fault `data_folder_locked` beside a server, `store_not_empty`, `data_folder_unwritable`, `store_full`
  */
-export function openSqliteTarget(folder: string): TransferTarget {
+export function openSqliteTarget(folder: string): MovedTarget {
   const paths = folderPaths(folder)
   prepareFolder(folder)
   const lock = lockFolder(paths)
@@ -81,7 +83,7 @@ function refuseRows(file: string): void {
   }
 }
 
-async function fillDatabase(file: string, fill: (write: WriteRows) => Promise<StoreHead>): Promise<void> {
+async function fillDatabase(file: string, fill: Parameters<MovedTarget['load']>[0]): Promise<void> {
   createPrivateFile(file)
   const db = new DatabaseSync(file)
   try {
@@ -93,7 +95,12 @@ async function fillDatabase(file: string, fill: (write: WriteRows) => Promise<St
     fillRollUps(db)
     db.exec('BEGIN IMMEDIATE')
     const write = tableWriter(db)
-    const head = await fill(async (table, rows) => write(table, rows))
+    const remove = rowRemover(db)
+    const edit: LoadEdit = {
+      remove: async (table, keys) => remove(table, keys),
+      count: async (table) => db.prepare(`SELECT count(*) AS n FROM ${table}`).get()!.n as number,
+    }
+    const head = await fill(async (table, rows) => write(table, rows), edit)
     writeHead(db, head)
     db.exec('COMMIT')
     refreshIndexes(db)
@@ -121,6 +128,21 @@ function tableWriter(db: DatabaseSync): (table: TransferTableName, rows: readonl
         insert.run(...row.slice(0, -2))
         if (request !== null && response !== null) addDetail.run(row[0]!, request, response)
       } else insert.run(...row)
+    }
+  }
+}
+
+function rowRemover(db: DatabaseSync): (table: TransferTableName, keys: readonly TransferRow[]) => void {
+  const sessions = sessionRows(db)
+  const hashOf = db.prepare('SELECT hash FROM session WHERE row = ?')
+  const removeDetail = db.prepare('DELETE FROM record_detail WHERE record = ?')
+  return (table, keys) => {
+    const names = storedColumns(table).slice(0, keyColumnsOf(table).length)
+    const remove = db.prepare(`DELETE FROM ${table} WHERE ${names.map((name) => `${name} = ?`).join(' AND ')}`)
+    for (const key of keys) {
+      if (table === 'session') sessions.delete(latin1(hashOf.get(...key)!.hash as Uint8Array))
+      else remove.run(...key)
+      if (table === 'record') removeDetail.run(...key)
     }
   }
 }

@@ -2,8 +2,9 @@ import type { DatabaseSync } from 'node:sqlite'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { fault } from '../../../errors/fault.ts'
 import { SAMPLE_WORDS } from '../../../model/analytics/hit-samples.ts'
-import type { StoreHead, TransferRow, TransferSource, TransferTableName } from '../../ports/transfer.ts'
+import type { MovedSource, StoreHead, TransferRow, TransferTableName } from '../../ports/transfer.ts'
 import { openReadable } from '../connection/database.ts'
+import { freezeFile } from '../connection/freeze.ts'
 import { reading } from '../connection/reading.ts'
 import { journalReader } from '../hits/hit-journal.ts'
 import { MIGRATIONS, readVersion } from '../migrations/schema.ts'
@@ -16,7 +17,7 @@ const BATCH_ROWS = 200
  * Reads the database of a data folder on a connection of its own, in one read transaction: the process that serves from it
  * writes meanwhile, but its log of changes grows until the end. @throws Fault `store_away`, `store_damaged`, `store_newer`
  */
-export function openSqliteSource(file: string): TransferSource {
+export function openSqliteSource(file: string): MovedSource {
   const db = openReadable(file)
   return {
     async snapshot(read) {
@@ -29,6 +30,7 @@ export function openSqliteSource(file: string): TransferSource {
         if (db.isOpen && db.isTransaction) db.exec('COMMIT')
       }
     },
+    freeze: async (level) => freezeFile(file, level),
     async close() {
       if (db.isOpen) db.close()
     },

@@ -2,10 +2,12 @@ import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads'
 import { Fault } from '../../../errors/fault.ts'
 import { plainFault } from '../../../model/threads/thread-rpc.ts'
+import type { FreezeLevel } from '../../ports/transfer.ts'
 import type { PreparedChange, PreparedCommit } from '../../prepare/prepare.ts'
 import { type AuditRows, auditRows } from '../audit/apply-audit.ts'
 import { openWritable, refreshIndexes } from '../connection/database.ts'
 import { storeFault } from '../connection/faults.ts'
+import { freezeReader, frozenFault } from '../connection/freeze.ts'
 import { fillRollUps } from '../hits/hit-tables.ts'
 import { ThreadEndGuard } from '../hits/uncut.ts'
 import { type CountWrite, CountWriter, weightOf } from '../hits/write-counts.ts'
@@ -44,6 +46,7 @@ class Writer {
   private readonly countWriter: CountWriter
   private readonly purge: Purge
   private readonly saveState: StatementSync
+  private readonly freezeLevel: () => FreezeLevel
   private readonly commits: NumberedWrite[] = []
   private readonly counts: NumberedWrite[] = []
   private revision: number
@@ -62,6 +65,7 @@ class Writer {
     this.apply = commitApplier(db, { sessions, tickets, deliveries, audit: this.audit })
     this.purge = purger(sessions, tickets, deliveries)
     this.countWriter = new CountWriter(db, () => this.schedule())
+    this.freezeLevel = freezeReader(db)
     this.saveState = db.prepare('UPDATE store_state SET revision = ?, last_group = ?')
     const state = db.prepare('SELECT revision, last_group FROM store_state').get()!
     this.revision = state.revision as number
@@ -127,7 +131,8 @@ class Writer {
     const before = this.revision
     this.db.exec('BEGIN IMMEDIATE')
     try {
-      const results = group.map((write) => this.runWrite(write))
+      const level = this.freezeLevel()
+      const results = group.map((write) => (isFrozen(write, level) ? refused(write) : this.runWrite(write)))
       if (this.revision !== before) this.saveRevision(results)
       this.db.exec('COMMIT')
       return results
@@ -191,6 +196,15 @@ class Writer {
   private post(message: FromWriter): void {
     this.port.postMessage(message)
   }
+}
+
+/** A transfer that stops commits first leaves counts of requests the time to come in. */
+function isFrozen({ write }: NumberedWrite, level: FreezeLevel): boolean {
+  return level === 'all' || (level === 'commits' && (write.sort === 'commit' || write.sort === 'note'))
+}
+
+function refused({ number }: NumberedWrite): WriteResult {
+  return { number, fault: plainFault(frozenFault()) }
 }
 
 function takeCommits(queue: NumberedWrite[]): NumberedWrite[] {

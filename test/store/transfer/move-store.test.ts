@@ -1,0 +1,97 @@
+import assert from 'node:assert/strict'
+import { type TestContext, test } from 'node:test'
+import fc from 'fast-check'
+import { hashKey } from '../../../src/model/secrets/secret.ts'
+import type { Store } from '../../../src/store/ports/ports.ts'
+import type { MovedSource } from '../../../src/store/ports/transfer.ts'
+import { moveStore } from '../../../src/store/prepare/move-store.ts'
+import { anyContents, type Contents, fillStore, viewOf } from '../../worlds/store/full-store.ts'
+import { PLACES } from '../../worlds/store/transfer-places.ts'
+
+const DEEP = process.env.GATEHOUSE_DEEP === '1'
+const numRuns = DEEP ? 5 : 1
+const WAYS = DEEP
+  ? Object.keys(PLACES).flatMap((from) => Object.keys(PLACES).map((to) => [from, to] as const))
+  : ([
+      ['sqlite', 'postgres'],
+      ['postgres', 'sqlite'],
+    ] as const)
+
+/** A source whose store changes after the first snapshot, as one that serves does. */
+function changing(source: MovedSource, change: () => Promise<void>): MovedSource {
+  return {
+    ...source,
+    async freeze(level) {
+      if (level === 'commits') await change()
+      await source.freeze(level)
+    },
+  }
+}
+
+/** Other contents over the first, and some of the first gone. */
+async function rewrite(store: Store, first: Contents, second: Contents): Promise<void> {
+  await fillStore(store, second)
+  const [document] = first.documents
+  await store.documents.commit(
+    [
+      { op: 'delete', kind: document!.kind, id: document!.id },
+      { op: 'deleteSession', hash: hashKey(first.sessions[0]!.name) },
+      { op: 'deleteTicket', hash: hashKey(first.tickets[0]!.name) },
+      { op: 'endFamily', family: 'f1' },
+    ],
+    { actor: 'a', action: 'delete', orgId: 'o', at: 1, detail: {} },
+  )
+  await store.records.purgeRecords({ before: 0, keep: 5 })
+}
+
+async function worldOf(t: TestContext, from: string, to: string, contents: Contents) {
+  const [first, second] = [await PLACES[from]!(t), await PLACES[to]!(t)]
+  const store = await first.open()
+  await fillStore(store, contents)
+  await first.settle(store)
+  return { first, second, store }
+}
+
+for (const [from, to] of WAYS) {
+  test(`a ${from} store that is written to moves into a ${to} store, and reads the same there`, async (t) => {
+    const property = fc.asyncProperty(anyContents, anyContents, async (contents, later) => {
+      const { first, second, store } = await worldOf(t, from, to, contents)
+      const [source, target] = [first.source(), second.target()]
+      const change = async () => {
+        await rewrite(store, contents, later)
+        await first.settle(store)
+      }
+const { revision } = await moveStore(changing(source, change), target, {})
+      await Promise.all([source.close(), target.close()])
+      await assert.rejects(store.documents.commit([{ op: 'deleteTicket', hash: hashKey('x') }], undefined), {
+        code: 'store_frozen',
+      })
+const expected = [await viewOf(store, contents), await viewOf(store, later)]
+await store.close()
+      // Nodes of a cluster start, and serve what can be read.
+      if (from === 'sqlite') await assert.rejects(first.open(), { code: 'store_frozen' })
+      const copy = await second.open()
+      t.after(() => copy.close())
+      assert.deepEqual([await viewOf(copy, contents), await viewOf(copy, later)], expected)
+      assert.equal(await copy.documents.commit([{ op: 'deleteTicket', hash: hashKey('x') }], undefined), revision + 1)
+    })
+    await fc.assert(property, { numRuns, endOnFailure: true })
+  })
+
+  test(`a move from ${from} to ${to} that is stopped leaves an empty store, and the other as it was`, async (t) => {
+    const [contents] = fc.sample(anyContents, 1) as [Contents]
+    const { first, second, store } = await worldOf(t, from, to, contents)
+    t.after(() => store.close())
+    for (const at of ['copy', 'compare']) {
+      const stop = new AbortController()
+      const [source, target] = [first.source(), second.target()]
+      const onStep = (step: string) => step === at && stop.abort(new Error('stopped'))
+      await assert.rejects(moveStore(source, target, { onStep, stop: stop.signal }), /stopped/)
+      await store.documents.commit([{ op: 'deleteTicket', hash: hashKey('x') }], undefined)
+      await Promise.all([source.close(), target.close()])
+    }
+    const empty = await second.open()
+    t.after(() => empty.close())
+    assert.equal(await empty.documents.revision(), 0)
+  })
+}
