@@ -2,24 +2,30 @@ import { join, resolve } from 'node:path'
 import type { Config } from '../config/schema.ts'
 import { fault, toFault } from '../errors/fault.ts'
 import { type MovedStore, type MoveOptions, moveStore } from '../store/prepare/move-store.ts'
-import { prepareFolder } from '../store/sqlite/connection/folder.ts'
-import { folderPaths } from '../store/sqlite/connection/folder.ts'
+import { folderPaths, prepareFolder } from '../store/sqlite/connection/folder.ts'
 import { lockFolder } from '../store/sqlite/connection/lock.ts'
 import { openTransferSource, openTransferTarget, type StoreSettings } from './open-transfer.ts'
 
 /** Where a store is to be moved: servers of a cluster, or a data folder. @throws Fault `option_invalid` */
-export function targetOf(to: string, redis: string, cwd: string): StoreSettings {
+export function moveTargetOf(to: string, redis: string, cwd: string): StoreSettings {
   const isCluster = /^postgres(?:ql)?:\/\//.test(to)
-  if (isCluster && !/^rediss?:\/\//.test(redis)) throw fault('option_invalid', '--redis: a cluster needs a redis:// or rediss:// address')
+  if (isCluster && !/^rediss?:\/\//.test(redis))
+    throw fault('option_invalid', '--redis: a cluster needs a redis:// or rediss:// address')
   if (!isCluster && redis !== '') throw fault('option_invalid', '--redis is for a cluster, and --to names a folder')
-  return isCluster ? { path: '', postgres_url: to, redis_url: redis } : { path: resolve(cwd, to), postgres_url: '', redis_url: '' }
+  return isCluster
+    ? { path: '', postgres_url: to, redis_url: redis }
+    : { path: resolve(cwd, to), postgres_url: '', redis_url: '' }
 }
 
 /**
  * Moves the store of an installation, beside the processes that serve from it or with none, into an empty one of either kind. They refuse
  * writes afterwards. @throws Fault as `moveStore`, `store_not_empty`, `data_folder_locked` beside another move, `option_invalid`
  */
-export async function migrateStore(from: Config['storage'], to: StoreSettings, options: MoveOptions): Promise<MovedStore> {
+export async function migrateStore(
+  from: Config['storage'],
+  to: StoreSettings,
+  options: MoveOptions,
+): Promise<MovedStore> {
   const lock = lockMove(from)
   try {
     const source = await openTransferSource(from)
@@ -36,7 +42,11 @@ export async function migrateStore(from: Config['storage'], to: StoreSettings, o
   } catch (error) {
     const known = toFault(error)
     if (known.code !== 'store_not_empty') throw error
-    throw fault('store_not_empty', `${known.message}. Of a move that was cut short it may be a whole copy: see gatehouse migrate-store --help`, error)
+    throw fault(
+      'store_not_empty',
+      `${known.message}. Of a move that was cut short it may be a whole copy: see gatehouse migrate-store --help`,
+      error,
+    )
   } finally {
     lock.release()
   }

@@ -1,6 +1,6 @@
 import { loadConfig } from '../../config/load.ts'
 import { fault } from '../../errors/fault.ts'
-import { giveUpMove, migrateStore, targetOf } from '../../process/migrate-store.ts'
+import { giveUpMove, migrateStore, moveTargetOf } from '../../process/migrate-store.ts'
 import type { CommandContext } from '../commands/commands.ts'
 import { openProgress, stoppable } from '../commands/progress.ts'
 
@@ -15,7 +15,7 @@ export async function migrate(context: CommandContext): Promise<number> {
   }
   const to = typeof options.to === 'string' ? options.to : ''
   if (to === '') throw fault('option_invalid', '--to: name the store to move to')
-  const target = targetOf(to, typeof options.redis === 'string' ? options.redis : '', cwd)
+  const target = moveTargetOf(to, typeof options.redis === 'string' ? options.redis : '', cwd)
   const json = options.json === true
   const progress = openProgress({ unit: 'rows', json })
   const moved = await stoppable('the move was stopped; the store takes writes as before', (stop) =>
@@ -31,7 +31,10 @@ export async function migrate(context: CommandContext): Promise<number> {
   return 0
 }
 
-function nextSteps(isCluster: boolean, { counts, revision, frozenMs }: Awaited<ReturnType<typeof migrateStore>>): string[] {
+function nextSteps(
+  isCluster: boolean,
+  { counts, revision, frozenMs }: Awaited<ReturnType<typeof migrateStore>>,
+): string[] {
   const rows = Object.values(counts).reduce((sum, count) => sum + count, 0)
   return [
     `Moved ${rows.toLocaleString('en-US')} rows, revision ${revision}. Writes were refused for ${(frozenMs / 1000).toFixed(1)} s until the copy was whole, and are until the next steps are done:`,

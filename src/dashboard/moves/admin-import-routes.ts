@@ -22,7 +22,8 @@ const UNSTORED = new Set<string>([
   'internal',
   'store_away',
   'store_full',
-  'store_damaged', 'store_frozen',
+  'store_damaged',
+  'store_frozen',
   'gateway_behind',
   'write_unconfirmed',
 ])

@@ -6,11 +6,11 @@ import {
   keyColumnsOf,
   type LoadEdit,
   type MovedSource,
+  type MovedTarget,
   type StoreSnapshot,
   TRANSFER_TABLE_NAMES,
   type TransferRow,
   type TransferTableName,
-  type MovedTarget,
   type WriteRows,
 } from '../ports/transfer.ts'
 import type { TableCounts } from './copy-store.ts'
@@ -23,6 +23,8 @@ export interface MoveOptions {
   /** Called with the number of all rows, about, before the copy and before the comparison. */
   readonly onStep?: (step: 'copy' | 'compare', rows: number) => void
   readonly onRows?: (rows: number) => void
+  /** How long nodes are given to write their counts of requests; 2.5 s unless set. */
+  readonly countsMs?: number
   /** Aborted = nothing is left of the copy, and the source takes writes again. */
   readonly stop?: AbortSignal
 }
@@ -49,7 +51,9 @@ export async function moveStore(source: MovedSource, target: MovedTarget, option
       await source.snapshot((snapshot) => copy.fill(snapshot, write))
       frozenAt = performance.now()
       await source.freeze('commits')
-      await wait(COUNTS_MS, undefined, options.stop && { signal: options.stop }).catch(() => options.stop?.throwIfAborted())
+      await wait(options.countsMs ?? COUNTS_MS, undefined, options.stop && { signal: options.stop }).catch(() =>
+        options.stop?.throwIfAborted(),
+      )
       await source.freeze('all')
       return source.snapshot(async (snapshot) => {
         await copy.correct(snapshot, write, edit)
@@ -98,7 +102,12 @@ class Copy {
     for (const table of TRANSFER_TABLE_NAMES) await this.#correctTable(table, snapshot, write, edit)
   }
 
-  async #correctTable(table: TransferTableName, snapshot: StoreSnapshot, write: WriteRows, edit: LoadEdit): Promise<void> {
+  async #correctTable(
+    table: TransferTableName,
+    snapshot: StoreSnapshot,
+    write: WriteRows,
+    edit: LoadEdit,
+  ): Promise<void> {
     const known = this.#known(table)
     const now = new Map<string, number>()
     const changed: TransferRow[] = []
@@ -149,7 +158,9 @@ function namer(table: TransferTableName): (row: TransferRow) => string {
   const isNumbered = table === 'audit_change' || keyColumnsOf(table).length === 0
   const numbers = new Map<string, number>()
   return (row) => {
-    const key = JSON.stringify(keyOf(table, row).map((cell) => (cell instanceof Uint8Array ? { hex: hexOf(cell) } : cell)))
+    const key = JSON.stringify(
+      keyOf(table, row).map((cell) => (cell instanceof Uint8Array ? { hex: hexOf(cell) } : cell)),
+    )
     if (!isNumbered) return key
     const number = numbers.get(key) ?? 0
     numbers.set(key, number + 1)
@@ -166,7 +177,9 @@ function keyOf(table: TransferTableName, row: TransferRow): TransferRow {
 /** The key columns in a name. */
 function keyFrom(name: string): TransferRow {
   const cells = JSON.parse(name.replace(/#\d+$/, '')) as (Cell | { readonly hex: string })[]
-  return cells.map((cell) => (typeof cell === 'object' && cell !== null && 'hex' in cell ? Buffer.from(cell.hex, 'hex') : cell))
+  return cells.map((cell) =>
+    typeof cell === 'object' && cell !== null && 'hex' in cell ? Buffer.from(cell.hex, 'hex') : cell,
+  )
 }
 
 /** 48 bits of a digest: one of 280 million million changed rows is taken for the same. */

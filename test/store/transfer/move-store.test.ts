@@ -61,13 +61,13 @@ for (const [from, to] of WAYS) {
         await rewrite(store, contents, later)
         await first.settle(store)
       }
-const { revision } = await moveStore(changing(source, change), target, {})
+      const { revision } = await moveStore(changing(source, change), target, { countsMs: 0 })
       await Promise.all([source.close(), target.close()])
       await assert.rejects(store.documents.commit([{ op: 'deleteTicket', hash: hashKey('x') }], undefined), {
         code: 'store_frozen',
       })
-const expected = [await viewOf(store, contents), await viewOf(store, later)]
-await store.close()
+      const expected = [await viewOf(store, contents), await viewOf(store, later)]
+      await store.close()
       // Nodes of a cluster start, and serve what can be read.
       if (from === 'sqlite') await assert.rejects(first.open(), { code: 'store_frozen' })
       const copy = await second.open()
@@ -86,7 +86,7 @@ await store.close()
       const stop = new AbortController()
       const [source, target] = [first.source(), second.target()]
       const onStep = (step: string) => step === at && stop.abort(new Error('stopped'))
-      await assert.rejects(moveStore(source, target, { onStep, stop: stop.signal }), /stopped/)
+      await assert.rejects(moveStore(source, target, { onStep, stop: stop.signal, countsMs: 0 }), /stopped/)
       await store.documents.commit([{ op: 'deleteTicket', hash: hashKey('x') }], undefined)
       await Promise.all([source.close(), target.close()])
     }

@@ -5,12 +5,12 @@ import {
   type Cell,
   type LoadEdit,
   type MovedSource,
+  type MovedTarget,
   type StoreHead,
   type StoreSnapshot,
   TRANSFER_TABLE_NAMES,
   type TransferRow,
   type TransferTableName,
-  type MovedTarget,
 } from '../../ports/transfer.ts'
 import { makePool, readAddress } from '../connection/connect.ts'
 import type { Db, Tx } from '../connection/db.ts'
@@ -87,10 +87,10 @@ function loadEdit(tx: Tx): LoadEdit {
     async remove(table, keys) {
       if (keys.length === 0) return
       if (table === 'document')
-        await tx.run('DELETE FROM document_index t USING unnest($1::text[], $2::text[]) w(kind, id) WHERE t.kind = w.kind AND t.id = w.id', [
-          keys.map(([kind]) => kind),
-          keys.map(([, id]) => id),
-        ])
+        await tx.run(
+          'DELETE FROM document_index t USING unnest($1::text[], $2::text[]) w(kind, id) WHERE t.kind = w.kind AND t.id = w.id',
+          [keys.map(([kind]) => kind), keys.map(([, id]) => id)],
+        )
       if (table === 'session')
         for (const derived of ['session_ref', 'session_alias'])
           await tx.run(`DELETE FROM ${derived} WHERE session = ANY($1::bigint[])`, [keys.map(([number]) => number)])

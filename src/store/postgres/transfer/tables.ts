@@ -1,4 +1,11 @@
-import { type Cell, type CellType, columnsOf, keyColumnsOf, type TransferRow, type TransferTableName } from '../../ports/transfer.ts'
+import {
+  type Cell,
+  type CellType,
+  columnsOf,
+  keyColumnsOf,
+  type TransferRow,
+  type TransferTableName,
+} from '../../ports/transfer.ts'
 import { fromCell, toCell } from '../documents/texts.ts'
 
 /** Columns of this store that have another name than in a transfer. */
@@ -87,7 +94,10 @@ export function insertRowsSql(
 }
 
 /** Deletes rows of a table by their names. */
-export function deleteRowsSql(table: TransferTableName, keys: readonly TransferRow[]): { text: string; values: unknown[] } {
+export function deleteRowsSql(
+  table: TransferTableName,
+  keys: readonly TransferRow[],
+): { text: string; values: unknown[] } {
   const columns = keyColumnsOf(table)
   const names = columns.map(([name]) => storedName(table, name))
   return {

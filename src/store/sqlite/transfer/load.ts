@@ -5,11 +5,11 @@ import { fault } from '../../../errors/fault.ts'
 import {
   keyColumnsOf,
   type LoadEdit,
+  type MovedTarget,
   type StoreHead,
   TRANSFER_TABLE_NAMES,
   type TransferRow,
   type TransferTableName,
-  type MovedTarget,
 } from '../../ports/transfer.ts'
 import { latin1 } from '../../prepare/cells.ts'
 import { loadedSession } from '../../prepare/loaded-session.ts'
