@@ -86,7 +86,9 @@ test('a classic definition has the same breaker', async (t) => {
   const gateway = await startTestGateway()
   t.after(() => gateway.close())
   const entry = { path: '/x', method: 'GET', threshold_percent: 1, samples: 2, return_to_service_after: 5 }
-  const versions = { Default: { name: 'Default', use_extended_paths: true, extended_paths: { circuit_breakers: [entry] } } }
+  const versions = {
+    Default: { name: 'Default', use_extended_paths: true, extended_paths: { circuit_breakers: [entry] } },
+  }
   const definition = classic('c', '/c/', await deadUrl(), { version_data: { not_versioned: true, versions } })
   assert.equal((await gateway.svc('POST', '/svc/apis', definition)).status, 200)
   const statuses = []
