@@ -304,7 +304,7 @@ export const DIFFERENCES: readonly Difference[] = [
     name: 'Checks of parameters and bodies',
     there:
       '`1` and `TRUE` are booleans, `uri` and `email` are not checked, the first of several values counts, empty values pass, bytes behind a JSON body are ignored, defaults are filled in',
-    here: 'JSON Schema with its formats; several values for one are refused; what was sent is forwarded as it was sent; paths are compared decoded',
+    here: 'JSON Schema with its formats, for which `readOnly` is a note; several values for one are refused; bodies of media types that are no JSON, form or text pass; what was sent is forwarded as it was sent; paths are compared decoded',
     why: 'defaults are to come',
     open: true,
     met: isValidated,

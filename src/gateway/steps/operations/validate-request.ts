@@ -2,25 +2,22 @@ import { prebuilt } from '../../../errors/fault.ts'
 import { MAX_REPORTED } from '../../../model/apis/check/value-schema.ts'
 import type {
   BodyCheck,
+  BodyTypeCheck,
   ParameterCheck,
   RequestCheck,
   RequestFlaw,
-  ValueCheck,
 } from '../../../model/apis/definition/operation.ts'
 import { otherReadings, readablePath, textOfReadable } from '../../../model/patterns/readable-path.ts'
 import { FIELD } from '../../../wire/http1/fields.ts'
 import { PathPattern } from '../../routing/path-pattern.ts'
 import type { Exchange, Reply, Step, StepOutcome } from '../../server/exchange.ts'
-import { readTrafficJson } from '../../server/json-flaw.ts'
 import { cookieValue, queryValues } from '../authentication/read-credential.ts'
+import { bodyValue, jsonValue, readText } from './body-values.ts'
 
 const INVALID = prebuilt('request_invalid')
 
-/** Largest JSON body that is read to be checked; larger ones are refused (413). */
+/** Largest body that is read to be checked; larger ones are refused (413). */
 const MAX_CHECKED_BYTES = 1_048_576
-
-const NO_JSON = 'must be JSON in UTF-8'
-const DECODER = new TextDecoder('utf-8', { fatal: true })
 
 /** Refuses requests that do not fit the description of their operation, and tells where. */
 export function validateRequest(checks: readonly (readonly RequestCheck[])[]): Step | undefined {
@@ -69,7 +66,7 @@ function refusal(x: Exchange, { status }: RequestCheck, flaws: readonly RequestF
 async function bodyFlaws(x: Exchange, rule: BodyCheck): Promise<readonly RequestFlaw[]> {
   const flaw = (reason: string) => [{ at: 'body', reason }]
   if (x.body === undefined && x.bodyLength === 0) return rule.required ? flaw('is missing') : []
-  const check = rule.types === undefined ? rule.json : checkOfType(x, rule.types)
+  const check = rule.types === undefined ? rule.json && { ...NO_FIELDS, check: rule.json } : checkOfType(x, rule.types)
   if (check === 'refused') {
     return [{ at: 'header content-type', reason: `must be ${[...rule.types!.keys()].join(' or ')}` }]
   }
@@ -77,13 +74,17 @@ async function bodyFlaws(x: Exchange, rule: BodyCheck): Promise<readonly Request
   if (x.request.get('content-encoding') !== undefined) return flaw('must not be encoded')
   const bytes = await x.readBody(Math.min(x.bodyLimitBytes || MAX_CHECKED_BYTES, MAX_CHECKED_BYTES))
   if (bytes.length === 0) return rule.required ? flaw('is missing') : []
-  const { value, reason } = parsed(bytes)
-  if (reason !== undefined) return flaw(reason)
-  return check(value, x).map(({ at, reason: why }) => ({ at: `body${at}`, reason: why }))
+  const read =
+    rule.types === undefined ? jsonValue(bytes) : await bodyValue(bytes, x.request.get('content-type')!, check)
+  if (read === 'unread') return []
+  if ('reason' in read) return flaw(read.reason)
+  return check.check(read.value, x).map(({ at, reason: why }) => ({ at: `body${at}`, reason: why }))
 }
 
+const NO_FIELDS: Omit<BodyTypeCheck, 'check'> = { whole: { shape: 'text', items: 'text' }, fields: new Map() }
+
 /** The check of a body of the request's type; `refused` where the description has no such type. */
-function checkOfType(x: Exchange, types: NonNullable<BodyCheck['types']>): ValueCheck | undefined | 'refused' {
+function checkOfType(x: Exchange, types: NonNullable<BodyCheck['types']>): BodyTypeCheck | undefined | 'refused' {
   // The second of two such fields might be the one that the upstream heeds.
   const sent = x.request.all('content-type')
   const type = sent.length === 1 ? (sent[0]!.split(';')[0] ?? '').trim().toLowerCase() : ''
@@ -91,15 +92,6 @@ function checkOfType(x: Exchange, types: NonNullable<BodyCheck['types']>): Value
     if (type !== '' && types.has(range)) return types.get(range)
   }
   return 'refused'
-}
-
-function parsed(bytes: Uint8Array): { readonly value?: unknown; readonly reason?: string } {
-  try {
-    const read = readTrafficJson(DECODER.decode(bytes))
-    return 'value' in read ? read : { reason: read.reason ?? NO_JSON }
-  } catch {
-    return { reason: NO_JSON }
-  }
 }
 
 function parameterFlaws(
@@ -146,17 +138,8 @@ function readValue(
   { shape, items, separator }: ParameterCheck,
   sent: readonly string[],
 ): { readonly value?: unknown; readonly reason?: string } {
-  if (shape === 'json') return parsed(Buffer.from(sent[0]!))
-  if (shape !== 'list') return { value: read(sent[0]!, shape) }
+  if (shape === 'json') return jsonValue(Buffer.from(sent[0]!))
+  if (shape !== 'list') return { value: readText(sent[0]!, shape) }
   const texts = separator === '' ? sent : sent.flatMap((text) => text.split(separator))
-  return { value: texts.map((text) => read(text.trim(), items)) }
-}
-
-const NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/
-
-/** A value that is no number or flag stays a text, which the schema then refuses. */
-function read(text: string, shape: 'text' | 'number' | 'boolean'): unknown {
-  if (shape === 'number' && NUMBER.test(text)) return Number(text)
-  if (shape === 'boolean' && (text === 'true' || text === 'false')) return text === 'true'
-  return text
+  return { value: texts.map((text) => readText(text.trim(), items)) }
 }

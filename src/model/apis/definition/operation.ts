@@ -66,13 +66,29 @@ export interface RequestCheck {
   readonly body: BodyCheck | undefined
 }
 
+/** How the text of a value becomes what its schema speaks of. */
+export interface FieldShape {
+  readonly shape: 'text' | 'number' | 'boolean' | 'list' | 'object'
+  /** Of the items of a list. */
+  readonly items: FieldShape['shape']
+}
+
+/** The check of a body of one media type or range. */
+export interface BodyTypeCheck {
+  readonly check: ValueCheck
+  /** Of a body that is a text. */
+  readonly whole: FieldShape
+  /** Of the fields of a form, by name. */
+  readonly fields: ReadonlyMap<string, FieldShape>
+}
+
 export interface BodyCheck {
   readonly required: boolean
   /**
-   * By media type or range (`application/*`), lower case: what checks a JSON body, undefined where any body of that type will do.
+   * By media type or range (`application/*`), lower case; undefined where any body of that type will do.
    * undefined = every body is JSON, with any Content-Type.
    */
-  readonly types: ReadonlyMap<string, ValueCheck | undefined> | undefined
+  readonly types: ReadonlyMap<string, BodyTypeCheck | undefined> | undefined
   /** Where `types` is undefined. */
   readonly json: ValueCheck | undefined
 }

@@ -1,10 +1,18 @@
 import { isObject, type JsonObject } from '../../json/json.ts'
+import { isFormType } from '../../network/media-types.ts'
 import type { CompileWork } from '../check/schema-work.ts'
 import { refuseFlaws } from '../check/validate.ts'
 import { ValueSchemas } from '../check/value-schema.ts'
 import type { Flaw } from '../definition/flaw.ts'
 import { flagOf, numberOf, objectOf, textOf } from '../definition/members.ts'
-import type { BodyCheck, ParameterCheck, RequestCheck, ValueCheck } from '../definition/operation.ts'
+import type {
+  BodyCheck,
+  BodyTypeCheck,
+  FieldShape,
+  ParameterCheck,
+  RequestCheck,
+  ValueCheck,
+} from '../definition/operation.ts'
 import { member, type TreePath } from '../definition/tree.ts'
 import { type DescribedOperation, describedAt } from '../openapi/described.ts'
 import { isJsonType } from './read-mock.ts'
@@ -88,14 +96,35 @@ function bodyOf({ document, at }: DescribedOperation, schemas: ValueSchemas): Bo
   const { object: body, at: bodyAt } = describedAt(document, [...at, 'requestBody'])
   const content = objectOf(body, 'content')
   if (Object.keys(content).length === 0) return undefined
-  const types = new Map<string, ValueCheck | undefined>()
+  const types = new Map<string, BodyTypeCheck | undefined>()
   for (const name of Object.keys(content)) {
     const type = (name.split(';')[0] ?? '').trim().toLowerCase()
     const schemaAt = [...bodyAt, 'content', name, 'schema']
-    const checked = isJsonType(type) && member(content[name], 'schema') !== undefined
-    types.set(type, checked ? schemas.at(schemaAt) : isJsonType(type) ? ANYTHING : undefined)
+    const described = member(content[name], 'schema') !== undefined
+    const any = isJsonType(type) ? { check: ANYTHING, whole: TEXT, fields: new Map() } : undefined
+    types.set(type, described && isChecked(type) ? typeCheck(document, schemaAt, schemas) : any)
   }
   return { required: flagOf(body, 'required'), types, json: undefined }
+}
+
+/** True for media types whose bodies are read: JSON, forms and text, and ranges that hold them. */
+function isChecked(type: string): boolean {
+  return isJsonType(type) || isFormType(type) || /^(?:text\/.*|application\/\*|multipart\/\*|\*\/\*)$/.test(type)
+}
+
+function typeCheck(document: JsonObject, at: TreePath, schemas: ValueSchemas): BodyTypeCheck {
+  const { object, at: found } = describedAt(document, at)
+  const names = Object.keys(objectOf(object, 'properties'))
+  const fields = names.map((name) => [name, fieldShape(document, [...found, 'properties', name])] as const)
+  return { check: schemas.at(at), whole: fieldShape(document, at), fields: new Map(fields) }
+}
+
+const TEXT: FieldShape = { shape: 'text', items: 'text' }
+
+function fieldShape(document: JsonObject, at: TreePath): FieldShape {
+  const shape = shapeAt(document, at)
+  const items = shape === 'list' ? shapeAt(document, [...describedAt(document, at).at, 'items']) : 'text'
+  return { shape, items }
 }
 
 const ANYTHING: ValueCheck = () => []
@@ -152,7 +181,7 @@ function isPlace(text: string): text is ParameterCheck['in'] {
 }
 
 /** The type that a text is parsed as before its schema checks it. */
-function shapeAt(document: JsonObject, at: TreePath): 'text' | 'number' | 'boolean' | 'list' | 'object' {
+function shapeAt(document: JsonObject, at: TreePath): FieldShape['shape'] {
   const { object: schema } = describedAt(document, at)
   const types = [schema.type].flat().filter((type) => type !== 'null')
   if (types.length !== 1) return 'text'

@@ -1,0 +1,129 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { startTestGateway } from '../../worlds/base/harness.ts'
+import { startOrigin } from '../../worlds/servers/origin.ts'
+
+const SCHEMA = {
+  type: 'object',
+  required: ['n'],
+  additionalProperties: false,
+  properties: {
+    n: { type: 'integer', maximum: 9 },
+    b: { type: 'boolean' },
+    s: { type: 'string', maxLength: 3 },
+    l: { type: 'array', items: { type: 'integer' }, maxItems: 2 },
+  },
+}
+const FORM = 'application/x-www-form-urlencoded'
+
+async function open(t: import('node:test').TestContext) {
+  const origin = await startOrigin()
+  const gateway = await startTestGateway()
+  t.after(() => Promise.all([origin.close(), gateway.close()]))
+  const of = (...types: string[]) => Object.fromEntries(types.map((type) => [type, { schema: SCHEMA }]))
+  const bodies = {
+    '/typed': of('application/json', FORM, 'multipart/form-data'),
+    '/range': of('application/*', 'multipart/*'),
+    '/any': of('*/*'),
+    '/text': { 'text/plain': { schema: { type: 'string', maxLength: 3 } }, 'text/*': { schema: { type: 'integer' } } },
+  }
+  const made = await gateway.svc('POST', '/svc/apis/oas', {
+    openapi: '3.0.3',
+    info: { title: 'f', version: '1' },
+    paths: Object.fromEntries(
+      Object.entries(bodies).map(([path, content]) => [
+        path,
+        {
+          post: {
+            operationId: path.slice(1),
+            requestBody: { required: true, content },
+            responses: { 200: { description: 'ok' } },
+          },
+        },
+      ]),
+    ),
+    'x-svc-api-gateway': {
+      info: { id: 'f', name: 'f', state: { active: true } },
+      upstream: { url: origin.url },
+      server: { listenPath: { value: '/f/', strip: true } },
+      middleware: {
+        operations: Object.fromEntries(
+          Object.keys(bodies).map((path) => [path.slice(1), { validateRequest: { enabled: true } }]),
+        ),
+      },
+    },
+  })
+  assert.equal(made.status, 200, made.text)
+  const send = async (path: string, type: string, body: string) => {
+    const answer = await gateway.call(`/f${path}`, { method: 'POST', headers: { 'content-type': type }, body })
+    if (answer.status === 200) assert.equal(origin.seen.at(-1)!.body, body, 'forwarded as sent')
+    return answer
+  }
+  return { send }
+}
+
+type Value = Readonly<Record<string, string | number | boolean | readonly number[]>>
+
+const pairsOf = (value: Value) =>
+  Object.entries(value).flatMap(([name, each]) => [each].flat().map((text) => [name, String(text)] as const))
+
+const ENCODED: readonly (readonly [type: string, encode: (value: Value) => string])[] = [
+  ['application/json', (value) => JSON.stringify(value)],
+  [FORM, (value) => new URLSearchParams(pairsOf(value).map(([name, text]) => [name, text])).toString()],
+  [
+    'multipart/form-data; boundary=X',
+    (value) =>
+      `${pairsOf(value)
+        .map(([name, text]) => `--X\r\nContent-Disposition: form-data; name="${name}"\r\n\r\n${text}\r\n`)
+        .join('')}--X--\r\n`,
+  ],
+]
+
+test('one value is judged the same in JSON and in forms', async (t) => {
+  const { send } = await open(t)
+  const values = fc.record(
+    {
+      n: fc.integer({ min: 0, max: 12 }),
+      b: fc.boolean(),
+      s: fc.string({ unit: fc.constantFrom('a', '&', '=', '+', '"', '%'), maxLength: 5 }),
+      l: fc.array(fc.integer({ min: 0, max: 9 }), { minLength: 1, maxLength: 3 }),
+      z: fc.constant('unknown'),
+    },
+    { requiredKeys: [] },
+  )
+  const seen = new Set<number>()
+  await fc.assert(
+    fc.asyncProperty(fc.constantFrom('/typed', '/range', '/any'), values, async (path, value) => {
+      if (Object.keys(value).length === 0) return
+      const statuses: number[] = []
+      for (const [type, encode] of ENCODED) statuses.push((await send(path, type, encode(value))).status)
+      assert.deepEqual(new Set(statuses).size, 1, `${path} ${JSON.stringify(value)} ${statuses.join()}`)
+      seen.add(statuses[0]!)
+    }),
+    { numRuns: process.env.GATEHOUSE_DEEP === '1' ? 2000 : 60 },
+  )
+  assert.deepEqual([...seen].sort(), [200, 422])
+})
+
+test('forms that are none, fields given twice and text are judged too', async (t) => {
+  const { send } = await open(t)
+  const cases: readonly (readonly [path: string, type: string, body: string, status: number, reason?: RegExp])[] = [
+    ['/typed', FORM, 'n=x', 422, /body\/n/],
+    ['/typed', FORM, 'n=1&n=2', 422, /holds \\"n\\" more than once/],
+    ['/typed', 'multipart/form-data; boundary=X', 'no part', 422, /must be a form/],
+    ['/typed', 'multipart/form-data', '--X--', 422, /must be a form/],
+    ['/typed', 'text/plain', 'n=1', 422, /content-type/],
+    ['/range', 'application/xml', '<n/>', 200],
+    ['/any', 'image/png', 'bytes', 200],
+    ['/text', 'text/plain; charset=utf-8', 'abc', 200],
+    ['/text', 'text/plain', 'abcd', 422, /body/],
+    ['/text', 'text/csv', '12', 200],
+    ['/text', 'text/csv', 'a,b', 422, /body/],
+  ]
+  for (const [path, type, body, status, reason] of cases) {
+    const answer = await send(path, type, body)
+    assert.equal(answer.status, status, `${path} ${type} ${body} ${answer.text}`)
+    if (reason !== undefined) assert.match(answer.text, reason)
+  }
+})
