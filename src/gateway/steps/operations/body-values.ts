@@ -69,13 +69,13 @@ async function pairsOf(bytes: Uint8Array, contentType: string): Promise<[string,
 }
 
 function fieldValue(sent: readonly string[], { shape, items }: FieldShape): unknown {
-  return shape === 'list' ? sent.map((text) => readText(text, items)) : readText(sent[0]!, shape)
+  return shape === 'list' ? sent.map((text) => shapedValue(text, items)) : shapedValue(sent[0]!, shape)
 }
 
 const NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/
 
 /** A value that is no number, flag or object stays a text, which the schema then refuses. */
-export function readText(text: string, shape: FieldShape['shape']): unknown {
+export function shapedValue(text: string, shape: FieldShape['shape']): unknown {
   if (shape === 'number' && NUMBER.test(text)) return Number(text)
   if (shape === 'boolean' && (text === 'true' || text === 'false')) return text === 'true'
   if (shape !== 'object') return text

@@ -12,7 +12,7 @@ import { FIELD } from '../../../wire/http1/fields.ts'
 import { PathPattern } from '../../routing/path-pattern.ts'
 import type { Exchange, Reply, Step, StepOutcome } from '../../server/exchange.ts'
 import { cookieValue, queryValues } from '../authentication/read-credential.ts'
-import { bodyValue, jsonValue, readText } from './body-values.ts'
+import { bodyValue, jsonValue, shapedValue } from './body-values.ts'
 
 const INVALID = prebuilt('request_invalid')
 
@@ -139,7 +139,7 @@ function readValue(
   sent: readonly string[],
 ): { readonly value?: unknown; readonly reason?: string } {
   if (shape === 'json') return jsonValue(Buffer.from(sent[0]!))
-  if (shape !== 'list') return { value: readText(sent[0]!, shape) }
+  if (shape !== 'list') return { value: shapedValue(sent[0]!, shape) }
   const texts = separator === '' ? sent : sent.flatMap((text) => text.split(separator))
-  return { value: texts.map((text) => readText(text.trim(), items)) }
+  return { value: texts.map((text) => shapedValue(text.trim(), items)) }
 }
