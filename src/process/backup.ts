@@ -1,11 +1,14 @@
 import { randomBytes } from 'node:crypto'
+import { existsSync } from 'node:fs'
 import { type FileHandle, open, rename, rm } from 'node:fs/promises'
-import { dirname } from 'node:path'
+import { dirname, join, resolve } from 'node:path'
+import type { Config } from '../config/schema.ts'
 import { productVersion } from '../config/version.ts'
 import { type Fault, fault } from '../errors/fault.ts'
 import { type ArchiveSink, openArchiveTarget, type WrittenArchive } from '../store/archive/write.ts'
 import { type TransferPart, tablesWithout } from '../store/ports/transfer.ts'
 import { copyStore } from '../store/prepare/copy-store.ts'
+import { openSecrets, SECRETS_FILE } from '../store/secrets/secret-file.ts'
 import { openTransferSource, type StoreSettings } from './open-transfer.ts'
 
 export interface BackupOptions {
@@ -64,6 +67,17 @@ export async function backupTo(sink: ArchiveSink, options: BackupOptions): Promi
   } finally {
     await source.close()
   }
+}
+
+/**
+ * The secrets that the installation has, as a `secrets.json` that fits them: seal keys of the settings replace those of the file.
+ * @throws Fault `option_invalid` where the data folder has none
+ */
+export function secretsText({ storage }: Pick<Config, 'storage'>): string {
+  const folder = resolve(storage.path)
+  if (!existsSync(join(folder, SECRETS_FILE)))
+    throw fault('option_invalid', `--recipient: there is no ${SECRETS_FILE} in ${folder}; run it where the server runs`)
+  return JSON.stringify(openSecrets(folder, storage.seal_key, storage.seal_key_previous))
 }
 
 async function openNew(path: string, draft: string): Promise<FileHandle> {

@@ -8,6 +8,7 @@ import { type CheckedArchive, checkArchive, openArchiveSource } from '../store/a
 import { TRANSFER_TABLE_NAMES } from '../store/ports/transfer.ts'
 import { copyStore } from '../store/prepare/copy-store.ts'
 import { openSecrets, parseSecrets, SECRETS_FILE, writeSecrets } from '../store/secrets/secret-file.ts'
+import { prepareFolder } from '../store/sqlite/connection/folder.ts'
 import { openTransferTarget } from './open-transfer.ts'
 
 /**
@@ -48,7 +49,11 @@ export async function restoreFile(path: string, options: RestoreOptions): Promis
   try {
     if (dryRun) return { ...checked, revision }
     // First: a restore that is cut short then needs no identity when it is repeated.
-    if (secrets !== undefined) writeSecrets(resolve(storage.path), secrets)
+    if (secrets !== undefined) {
+      // A cluster has kept nothing there yet.
+      prepareFolder(resolve(storage.path))
+      writeSecrets(resolve(storage.path), secrets)
+    }
     await copyStore(openArchiveSource(path, checked), target, {
       tables: TRANSFER_TABLE_NAMES,
       onTotal: (rows) => onStep?.('restore', rows),
@@ -70,6 +75,7 @@ function secretsFor({ header, end }: CheckedArchive, { storage, openSealed }: Re
     end.seal_hash === '' || keys.some((key) => key !== '' && sealHash({ sealKey: secretBytes(key) }) === end.seal_hash)
   const refuse = () =>
     fault('seal_key_differs', 'the secrets in the backup are sealed under another key than that of this installation')
+  if (storage.seal_key !== '' && !fits(storage.seal_key, storage.seal_key_previous)) throw refuse()
   if (openSealed !== undefined) {
     if (header.secrets === undefined)
       throw fault('option_invalid', '--identity: the backup was made without --recipient, and holds no secrets')
@@ -77,10 +83,7 @@ function secretsFor({ header, end }: CheckedArchive, { storage, openSealed }: Re
     if (!fits(parseSecrets('the secrets of the backup', text).seal_key)) throw refuse()
     if (!isThere) return text
   }
-  if (storage.seal_key !== '') {
-    if (!fits(storage.seal_key, storage.seal_key_previous)) throw refuse()
-    return undefined
-  }
+  if (storage.seal_key !== '') return undefined
   if (!isThere) {
     if (end.seal_hash === '') return undefined
     const how =

@@ -1,9 +1,10 @@
-import { existsSync, fstatSync, readFileSync } from 'node:fs'
+import { fstatSync } from 'node:fs'
 import { Socket } from 'node:net'
-import { join, resolve } from 'node:path'
+import { resolve } from 'node:path'
 import { loadConfig } from '../../config/load.ts'
+import type { Config } from '../../config/schema.ts'
 import { fault } from '../../errors/fault.ts'
-import { type BackupOptions, backupTo, backupToFile } from '../../process/backup.ts'
+import { type BackupOptions, backupTo, backupToFile, secretsText } from '../../process/backup.ts'
 import { TRANSFER_PARTS } from '../../store/ports/transfer.ts'
 import type { CommandContext } from '../commands/commands.ts'
 import { openProgress, stoppable } from '../commands/progress.ts'
@@ -21,7 +22,7 @@ export async function backup(context: CommandContext): Promise<number> {
   const { options, cwd, print } = context
   const file = fileOf(context, 'output')
   const { config } = loadConfig(context)
-  const secrets = options.recipient === undefined ? undefined : sealedSecrets(context, config.storage.path)
+  const secrets = options.recipient === undefined ? undefined : sealedSecrets(context, config)
   const json = options.json === true
   const progress = openProgress({ unit: 'rows', json })
   const written = await stoppable('the backup was stopped; nothing was written', async (stop) => {
@@ -43,11 +44,8 @@ export async function backup(context: CommandContext): Promise<number> {
   return 0
 }
 
-function sealedSecrets({ options, env }: CommandContext, folder: string): string {
-  const path = join(resolve(folder), 'secrets.json')
-  if (!existsSync(path))
-    throw fault('option_invalid', `--recipient: there are no secrets to seal in ${path}; run it where the server runs`)
-  const text = readFileSync(path, 'utf8')
+function sealedSecrets({ options, env }: CommandContext, config: Config): string {
+  const text = secretsText(config)
   return sealFor(recipientOf(options, env), text, SECRETS_PLACE, text)
 }
 
