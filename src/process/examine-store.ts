@@ -28,8 +28,15 @@ export interface StoreExamined {
   close(): Promise<void>
 }
 
-/** Looks at the store of an installation; `full` reads every row. Nothing is brought up to date. Never rejects. */
-export async function examineStore(config: Config, full: boolean): Promise<StoreExamined> {
+/**
+ * Looks at the store of an installation; `full` reads every row and tells `onRows` how many. Nothing is brought up to date. Never
+ * rejects.
+ */
+export async function examineStore(
+  config: Config,
+  full: boolean,
+  onRows: (rows: number) => void = () => {},
+): Promise<StoreExamined> {
   const clustered = config.storage.postgres_url !== ''
   const findings: Finding[] = []
   let opened = NOT_OPENED
@@ -39,7 +46,7 @@ export async function examineStore(config: Config, full: boolean): Promise<Store
     if (opened.store === undefined) return examined()
     const store = await unsealed(opened.store, config)
     findings.push(...(await examineClock(store)))
-    if (full) findings.push(...(await readAll(store)))
+    if (full) findings.push(...(await readAll(store, onRows)))
     return examined(store.documents)
   } catch (error) {
     const { code, message } = toFault(error)
@@ -79,9 +86,14 @@ function openEmbedded(config: Config, full: boolean, findings: Finding[]): Opene
     })
     return NOT_OPENED
   }
-  const { file, bytes, holder, version, known, damage, checked } = state
+  const { file, bytes, holder, version, known, frozen, damage, checked } = state
   const where = file
   const running = holder !== undefined
+  if (frozen)
+    findings.push({
+      ...{ severity: 'error', check: 'store', where, what: 'it was moved to another store, and takes no writes' },
+      action: 'start with the settings of that one; where the move was cut short, gatehouse migrate-store --give-up',
+    })
   if (damage !== undefined)
     findings.push({ severity: 'error', check: 'store', where, what: damage, action: ACTIONS.store_damaged! })
   if (!checked)
@@ -197,7 +209,10 @@ async function examineClock({ audit }: Readable): Promise<Finding[]> {
 }
 
 /** Reads every row by its codec. */
-async function readAll({ documents, tokens, audit, records, hits }: Readable): Promise<Finding[]> {
+async function readAll(
+  { documents, tokens, audit, records, hits }: Readable,
+  onRows: (rows: number) => void,
+): Promise<Finding[]> {
   const findings: Finding[] = []
   const all = async (where: string, read: () => Promise<unknown>) => {
     try {
@@ -208,8 +223,8 @@ async function readAll({ documents, tokens, audit, records, hits }: Readable): P
       findings.push({ severity: 'error', check: 'store', where, what: `cannot be read: ${message}`, action })
     }
   }
-  const each = async (batches: AsyncIterable<unknown>) => {
-    for await (const _ of batches);
+  const each = async (batches: AsyncIterable<readonly unknown[]>) => {
+    for await (const batch of batches) onRows(batch.length)
   }
   for (const kind of Object.keys(DOCUMENT_KINDS))
     await all(`documents of kind ${kind}`, () => each(documents.scan(kind)))
@@ -217,6 +232,7 @@ async function readAll({ documents, tokens, audit, records, hits }: Readable): P
     let after: string | undefined
     do {
       const page = await tokens.listSessions({ limit: PAGE, ...(after !== undefined && { after }) })
+      onRows(page.rows.length)
       after = page.next
     } while (after !== undefined)
   })

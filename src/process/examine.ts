@@ -16,9 +16,13 @@ const HELLO_MS = 2_000
 
 /**
  * Looks an installation over: settings, store, clock, ports, certificates. Changes nothing, and works beside a running server. `full`
- * reads every row of the store. Never rejects.
+ * reads every row of the store and tells `onRows` how many. Never rejects.
  */
-export async function examine(load: () => LoadedConfig, full: boolean): Promise<Finding[]> {
+export async function examine(
+  load: () => LoadedConfig,
+  full: boolean,
+  onRows?: (rows: number) => void,
+): Promise<Finding[]> {
   let loaded: LoadedConfig
   try {
     loaded = load()
@@ -29,7 +33,7 @@ export async function examine(load: () => LoadedConfig, full: boolean): Promise<
     })
   }
   const { config } = loaded
-  const store = await examineStore(config, full)
+  const store = await examineStore(config, full, onRows)
   try {
     return [
       ...examineSettings(loaded),

@@ -108,6 +108,11 @@ const CASES: readonly Case[] = [
     finds: { severity: 'error', check: 'store', what: /./ },
   },
   {
+    what: 'a store that was moved',
+    change: sql('PRAGMA user_version = 2'),
+    finds: { severity: 'error', check: 'store', what: /was moved/ },
+  },
+  {
     what: 'no secrets',
     change: (folder) => rmSync(join(folder, 'data/secrets.json')),
     finds: { severity: 'error', check: 'store', what: /secrets\.json is missing/ },

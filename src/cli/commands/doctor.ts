@@ -1,6 +1,7 @@
 import { loadConfig } from '../../config/load.ts'
 import type { Finding } from '../../model/nodes/finding.ts'
 import type { Command } from './commands.ts'
+import { openProgress } from './progress.ts'
 
 const WARNINGS = 2
 
@@ -16,7 +17,12 @@ Exit status: 0 nothing wrong, 1 errors, 2 warnings only.`,
   async run({ env, file, cwd, options, print }) {
     // Loaded here alone: a server does without.
     const { examine } = await import('../../process/examine.ts')
-    const findings = (await examine(() => loadConfig({ env, file, cwd }), options.full === true)).sort(bySeverity)
+    const progress = openProgress({ unit: 'rows', json: options.json === true })
+    progress.begin('doctor', 0)
+    const load = () => loadConfig({ env, file, cwd })
+    const findings = await examine(load, options.full === true, (rows) => progress.advance(rows))
+    progress.end()
+    findings.sort(bySeverity)
     if (options.json === true) print(JSON.stringify({ findings }))
     else for (const line of report(findings)) print(line)
     if (findings.some(({ severity }) => severity === 'error')) return 1

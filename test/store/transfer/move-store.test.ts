@@ -47,6 +47,7 @@ async function rewrite(store: Store, first: Contents, second: Contents): Promise
 async function worldOf(t: TestContext, from: string, to: string, contents: Contents) {
   const [first, second] = [await PLACES[from]!(t), await PLACES[to]!(t)]
   const store = await first.open()
+  t.after(() => store.close())
   await fillStore(store, contents)
   await first.settle(store)
   return { first, second, store }
@@ -81,7 +82,6 @@ for (const [from, to] of WAYS) {
   test(`a move from ${from} to ${to} that is stopped leaves an empty store, and the other as it was`, async (t) => {
     const [contents] = fc.sample(anyContents, 1) as [Contents]
     const { first, second, store } = await worldOf(t, from, to, contents)
-    t.after(() => store.close())
     for (const at of ['copy', 'compare']) {
       const stop = new AbortController()
       const [source, target] = [first.source(), second.target()]

@@ -7,6 +7,7 @@ import { checkKnown, MIGRATIONS, readVersion } from '../migrations/schema.ts'
 import { makeParts, type Parts } from '../writer/parts.ts'
 import { openReadable } from './database.ts'
 import { folderPaths } from './folder.ts'
+import { freezeReader } from './freeze.ts'
 import { checkFile } from './integrity.ts'
 import { folderHolder } from './lock.ts'
 import { reading } from './reading.ts'
@@ -24,6 +25,8 @@ export interface FileState {
   readonly version: number
   /** Of this program. */
   readonly known: number
+  /** True: the data was moved to another store, or a move was cut short. */
+  readonly frozen: boolean
   /** The first thing that is wrong; undefined = nothing. */
   readonly damage: string | undefined
   /** False: the file is too large to be looked through unless all of it is asked for. */
@@ -39,19 +42,19 @@ export function inspectFile(folder: string, full: boolean): FileState | undefine
   if (!existsSync(paths.database)) return undefined
   const bytes = statSync(paths.database).size
   const db = openReadable(paths.database)
-  const version = versionOf(db)
+  const { version, frozen } = headOf(db)
   const checked = full || bytes <= CHECKED_BYTES
   return {
-    ...{ file: paths.database, bytes, version, checked, known: MIGRATIONS.length, holder: folderHolder(paths) },
+    ...{ file: paths.database, bytes, version, frozen, checked, known: MIGRATIONS.length, holder: folderHolder(paths) },
     damage: checked ? checkFile(paths.database, full) : undefined,
   }
 }
 
-function versionOf(db: DatabaseSync): number {
+function headOf(db: DatabaseSync): { version: number; frozen: boolean } {
   try {
     const version = reading(() => readVersion(db))
     checkKnown(version)
-    return version
+    return { version, frozen: freezeReader(db)() !== 'none' }
   } finally {
     db.close()
   }
