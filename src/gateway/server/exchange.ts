@@ -347,6 +347,8 @@ export class Exchange extends WireExchange implements Instant {
   credentials = NO_CREDENTIALS
   /** Thumbprint and text of the token that its DPoP proof was used up for; '' = none was. */
   provedToken = ''
+  /** When the JSON Web Token of the request ends, Unix milliseconds; 0 = none was taken. */
+  credentialEndsAt = 0
   /** True when the API's authorization server answers: that is no traffic of the API, and no hit. */
   atAuthorizationServer = false
 
@@ -451,6 +453,7 @@ export function begin(x: Exchange, wall: number, mono: number): void {
   x.alternative = 0
   x.credentials = NO_CREDENTIALS
   x.provedToken = ''
+  x.credentialEndsAt = 0
   x.atAuthorizationServer = false
   x.requestExtra = ''
   x.versionField = ''

@@ -64,6 +64,7 @@ import { type OpenPorts, openPorts, type PortBounds, wireLimitsOf } from './open
 import { recordWith } from './record.ts'
 import { type ServerParts, trafficHandler } from './server.ts'
 import { type KeyPair, TlsCertificates } from './tls.ts'
+import { Tunnels } from './tunnels.ts'
 import { RequestTrials } from './try-request.ts'
 
 /** Between two lines of the log about one API whose rules hold too many patterns. */
@@ -447,6 +448,7 @@ function serverParts(
     ownControl: admin.control,
     calls: admin.calls,
     endpoints: core.authorization.endpoints,
+    tunnels: new Tunnels({ sessions: core.sessions, snapshot, clock }),
     began: () => metrics.inFlight++,
     record: recordWithEvents(
       recordWith(new Recorder(new Sample(), accessLog), metrics, {

@@ -16,6 +16,7 @@ import { giveRequestId } from './request-id-fields.ts'
 import { type AnswerStyle, answerRefusal, conclude, editAnswer, ownFields } from './respond.ts'
 import { run } from './run.ts'
 import { trailerRules } from './trailers.ts'
+import type { Tunnels } from './tunnels.ts'
 
 const NOT_FOUND = prebuilt('api_not_found')
 const DAMAGED = prebuilt('store_damaged')
@@ -32,6 +33,7 @@ export interface ServerParts {
   /** Answers the product's own paths (`/hello`, `/svc/...`); false when the path is not one of them on this port. */
   readonly own: (x: Exchange) => boolean
   readonly endpoints: OAuthEndpoints
+  readonly tunnels: Tunnels
   /** Counts fields that were hidden because upstreams may take their name for another one. */
   readonly onHiddenFields: (count: number) => void
   /** Counts a request that begins. */
@@ -85,6 +87,7 @@ export function trafficHandler(parts: ServerParts): WireHandler<Exchange> {
 
     respond(x) {
       x.attemptHooks?.answered(x)
+      if (x.status === 101) parts.tunnels.opened(x)
       return editAnswer(x)
     },
 
@@ -123,6 +126,7 @@ export function trafficHandler(parts: ServerParts): WireHandler<Exchange> {
     },
 
     done(x) {
+      if (x.upgrade !== '') parts.tunnels.closed(x)
       x.bodyConsumer?.ended(x)
       x.attemptHooks?.ended(x)
       if (x.request.hidden > 0) parts.onHiddenFields(x.request.hidden)

@@ -36,6 +36,7 @@ interface MadeWith {
   readonly merges: SharedMerges
   readonly found: FoundClient
   readonly user?: JsonObject
+  readonly isDerived?: true
 }
 
 /** The source of a session, reused when its policies change: its row without the store's own columns. */
@@ -61,6 +62,8 @@ export class LiveSession implements Caller {
   /** The stored session of its user that it was made with; undefined = none yet. */
   readonly user: JsonObject | undefined
   readonly clientId: string
+  /** True for one that is not stored: it was made from the claims of a proof. */
+  readonly isDerived: boolean
   readonly merged: Merged | undefined
   readonly alias: string
   readonly certificates: ReadonlySet<string> | undefined
@@ -79,6 +82,7 @@ export class LiveSession implements Caller {
     this.#orgId = intern(orgId)
     this.keyHash = keyHash
     this.clientId = clientId
+    this.isDerived = made.isDerived === true
     this.token = liveToken(source, found)
     const client = this.token?.client
     const today = user === undefined ? body : withUserOfToday(body, user)
@@ -243,6 +247,17 @@ export class Sessions {
     return found?.token?.user === undefined ? found : this.#withUser(found, snapshot, wall)
   }
 
+  /** The session that a credential was found to be, as it is now; as for `find`. @throws Fault `store_away` */
+  findAgain(
+    keyHash: string,
+    snapshot: Snapshot,
+    wall: Millis,
+  ): LiveSession | undefined | Promise<LiveSession | undefined> {
+    const found = this.findByHash(keyHash, snapshot)
+    if (found instanceof Promise) return found.then((late) => this.#withUser(late, snapshot, wall))
+    return this.#withUser(found, snapshot, wall)
+  }
+
   #withUser(
     session: LiveSession | undefined,
     snapshot: Snapshot,
@@ -300,7 +315,7 @@ export class Sessions {
 
   /** A session without a stored record: made from the claims of a proof. The caller caches it. */
   derive(source: SessionSource, keyHash: string, snapshot: Snapshot): LiveSession {
-    return new LiveSession(source, keyHash, { snapshot, merges: this.#merges, found: NOBODY })
+    return new LiveSession(source, keyHash, { snapshot, merges: this.#merges, found: NOBODY, isDerived: true })
   }
 
   /** Forgets a session that was changed or deleted; its next use reads the store. */

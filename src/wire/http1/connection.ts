@@ -404,6 +404,10 @@ export class HttpConnection<X extends WireExchange> implements Timed, ExchangeLi
     this.cut('stop')
   }
 
+  cutTunnel(): void {
+    if (this.state === TUNNEL) this.cut('revoked')
+  }
+
   private cut(by: CutBy): void {
     this.x.cutBy = by
     this.outlet.cut()

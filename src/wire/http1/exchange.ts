@@ -5,8 +5,8 @@ import type { PeerCertificate } from '../listen/peer-certificate.ts'
 import { Fields } from './fields.ts'
 import type { RepeatedAnswer } from './repeated-answer.ts'
 
-/** Who ended an exchange before its answer was complete: `stop` = this process, at the end of its drain; `timeout` = it, tired of a client that does not read. */
-export type CutBy = 'client' | 'upstream' | 'stop' | 'timeout'
+/** Who ended an exchange before its answer was complete: `stop` = this process, at the end of its drain; `timeout` = it, tired of a client that does not read; `revoked` = it, because the key or the API of a tunnel ended. */
+export type CutBy = 'client' | 'upstream' | 'stop' | 'timeout' | 'revoked'
 
 /** The gateway's handler of a listener's exchanges. One object for all connections. */
 export interface WireHandler<X extends WireExchange> {
@@ -49,6 +49,8 @@ export interface ExchangeLink {
   repeat(answer: RepeatedAnswer, extra: string): void
   forward(upstream: Upstream, method: string, head: string): void
   readBody(limitBytes: number): Promise<Buffer>
+  /** Ends a tunnel; absent where there can be none. */
+  cutTunnel?(): void
 }
 
 /**

@@ -95,6 +95,7 @@ export function authenticateJwt(scheme: SchemeRules, api: Api, { sessions, keySe
     // A policy that is gone may have held the caller back: the others alone would give the token other rights.
     if (verified.live.unusable || verified.live.policyIds.length < verified.caller.policyCount) return UNKNOWN
     x.session = verified.live
+    x.credentialEndsAt = verified.endsAt
     return undefined
   }
 

@@ -1,0 +1,79 @@
+import type { Clock } from '../../model/time/clock.ts'
+import type { LiveSession, Sessions } from '../sessions/sessions.ts'
+import type { Exchange, Snapshot } from './exchange.ts'
+
+/** A tunnel ends at most this long, and the sweep that follows, after its key or API. */
+const CHECK_MS = 500
+
+export interface TunnelParts {
+  readonly sessions: Sessions
+  readonly snapshot: () => Snapshot
+  readonly clock: Clock
+}
+
+/** The tunnels (101) that are open, and what let each in: one ends when a new request like it would be refused for its key or API. */
+export class Tunnels {
+  readonly #parts: TunnelParts
+  readonly #open = new Map<Exchange, LiveSession | undefined>()
+  #timer: NodeJS.Timeout | undefined
+
+  constructor(parts: TunnelParts) {
+    this.#parts = parts
+  }
+
+  opened(x: Exchange): void {
+    this.#open.set(x, x.session as LiveSession | undefined)
+    this.#timer ??= setInterval(() => this.#check(), CHECK_MS).unref()
+  }
+
+  closed(x: Exchange): void {
+    this.#open.delete(x)
+    if (this.#open.size > 0) return
+    clearInterval(this.#timer)
+    this.#timer = undefined
+  }
+
+  #check(): void {
+    for (const [x, session] of this.#open) {
+      const isOpen = this.#isAllowed(x, session)
+      if (isOpen instanceof Promise) void isOpen.then((late) => late || this.#end(x, session))
+      else if (!isOpen) this.#end(x, session)
+    }
+  }
+
+  /** Another request may have opened a tunnel on the same connection's exchange meanwhile. */
+  #end(x: Exchange, session: LiveSession | undefined): void {
+    if (this.#open.has(x) && this.#open.get(x) === session) x.link?.cutTunnel?.()
+  }
+
+  #isAllowed(x: Exchange, session: LiveSession | undefined): boolean | Promise<boolean> {
+    const { sessions, snapshot, clock } = this.#parts
+    const now = snapshot()
+    const { api } = x.chain!
+    if (!now.apis.has(api.apiId)) return false
+    if (session === undefined) return true
+    const wall = clock.wall()
+    if (x.credentialEndsAt !== 0 && x.credentialEndsAt <= wall) return false
+    if (session.isDerived) {
+      const isCurrent = session.policyGeneration === now.policyGeneration
+      const { source, keyHash } = session
+      return this.#mayGoOn(x, isCurrent ? session : sessions.derive(source, keyHash, now), wall)
+    }
+    const found = sessions.findAgain(session.keyHash, now, wall)
+    // A store that does not answer takes nothing away: new requests with what is in memory go on as well.
+    if (found instanceof Promise)
+      return found.then(
+        (late) => this.#mayGoOn(x, late, wall),
+        () => true,
+      )
+    return this.#mayGoOn(x, found, wall)
+  }
+
+  #mayGoOn(x: Exchange, session: LiveSession | undefined, wall: number): boolean {
+    if (session === undefined || session.unusable || session.inactive) return false
+    const { evictAt, expiresAt, token } = session
+    if ((evictAt !== 0 && evictAt <= wall) || (expiresAt !== 0 && expiresAt <= wall)) return false
+    if (token !== undefined && token.client === undefined) return false
+    return session.planFor(x.chain!).grant !== undefined
+  }
+}
