@@ -64,8 +64,8 @@ import { type OpenPorts, openPorts, type PortBounds, wireLimitsOf } from './open
 import { recordWith } from './record.ts'
 import { type ServerParts, trafficHandler } from './server.ts'
 import { type KeyPair, TlsCertificates } from './tls.ts'
-import { Tunnels } from './tunnels.ts'
 import { RequestTrials } from './try-request.ts'
+import { Tunnels } from './tunnels.ts'
 
 /** Between two lines of the log about one API whose rules hold too many patterns. */
 const OVER_BUDGET_LOG_MS = 60_000

@@ -3,8 +3,8 @@ import { type TestContext, test } from 'node:test'
 import type { JsonObject } from '../../../src/model/json/json.ts'
 import { defined, rights } from '../../worlds/base/definitions.ts'
 import { startTestGateway, type TestGateway } from '../../worlds/base/harness.ts'
-import { bareOrigin } from '../../worlds/gateway/upstream-fixtures.ts'
 import { base64, claims, hsToken, SECRET } from '../../worlds/gateway/jwt-fixtures.ts'
+import { bareOrigin } from '../../worlds/gateway/upstream-fixtures.ts'
 import { Client, get, statusOf } from '../../worlds/wire/raw.ts'
 
 const SWITCH = 'HTTP/1.1 101 Switching Protocols\r\nUpgrade: raw\r\nConnection: Upgrade\r\n\r\n'
@@ -22,7 +22,8 @@ async function world(t: TestContext) {
     const answer = await gateway.svc(method, path, body)
     assert.equal(answer.status, 200, answer.text)
   }
-  const keyed = (active: boolean) => defined({ id: 'key', url: upstream.url, keyIn: 'X-Key', info: { state: { active } } })
+  const keyed = (active: boolean) =>
+    defined({ id: 'key', url: upstream.url, keyIn: 'X-Key', info: { state: { active } } })
   const jwt = {
     ...defined({
       ...{ id: 'jwt', url: upstream.url },
@@ -76,7 +77,8 @@ test('a tunnel ends with what let it in, and no other does', async (t) => {
     deleted: (text) => gateway.svc('DELETE', `/svc/keys/${text}`),
     'switched off': (text) => saved(`/svc/keys/${text}`, { access_rights: rights('key'), is_inactive: true }, 'PUT'),
     'without rights': (text) => saved(`/svc/keys/${text}`, { access_rights: rights('jwt') }, 'PUT'),
-    'expired before': (text) => saved(`/svc/keys/${text}`, { access_rights: rights('key'), expires: expires - 1200 }, 'PUT'),
+    'expired before': (text) =>
+      saved(`/svc/keys/${text}`, { access_rights: rights('key'), expires: expires - 1200 }, 'PUT'),
     expired: async () => {
       gateway.clock.wallMs += 700_000
     },
