@@ -17,6 +17,19 @@ export function expiresByPolicies(policies: readonly (Policy | undefined)[], now
   return Math.floor(now / 1000) + (last.key_expires_in ?? 0)
 }
 
+/**
+ * When a new key ends, in Unix seconds: at its `expires` or as its policies say, whichever is earlier; undefined = never.
+ */
+export function expiryOfNew(
+  expires: number | undefined,
+  policies: readonly (Policy | undefined)[],
+  now: Millis,
+): number | undefined {
+  const own = expires !== undefined && expires > 0 ? expires : undefined
+  const theirs = expiresByPolicies(policies, now)
+  return own === undefined || theirs === undefined ? (own ?? theirs) : Math.min(own, theirs)
+}
+
 export interface EvictionRules {
   /** Setting for the whole installation, above 0 overrides everything. Seconds. */
   readonly forcedLifetimeS: number

@@ -18,7 +18,7 @@ import { hashKey, newSecret, unseal } from '../../model/secrets/secret.ts'
 import { checkSession, type Session } from '../../model/sessions/session.ts'
 import { hexOf } from '../../model/text/hex.ts'
 import type { Millis } from '../../model/time/clock.ts'
-import { expiresByPolicies, isExpired } from '../../model/time/expiry.ts'
+import { expiryOfNew, isExpired } from '../../model/time/expiry.ts'
 import type { Change, Revision, SessionRow, StoredDocument } from '../../store/ports/ports.ts'
 import { auditOf, clockOf, orgOf, type SecretParts } from '../documents/parts.ts'
 import { withHolder } from '../portal/developers/developer-change.ts'
@@ -373,7 +373,7 @@ function begun(parts: SecretParts, { session: sent, policies }: Prepared, stored
     stored !== undefined &&
     end === endOf(stored.expires) &&
     (end < NEVER || isDeepStrictEqual(policyIdsOf(sent), policyIdsOf(stored as Session)))
-  const earliest = isAsBefore ? end : Math.min(end, endOf(expiresByPolicies(policies, now)))
+  const earliest = isAsBefore ? end : (expiryOfNew(sent.expires, policies, now) ?? NEVER)
   const session: JsonObject = {
     ...sent,
     ...(earliest < NEVER && { expires: earliest }),

@@ -4,9 +4,9 @@ import { withoutHidden } from '../../model/keys/key.ts'
 import { type Merged, mergePolicies, policyIdsOf } from '../../model/policies/merge-policies.ts'
 import type { Policy, Session } from '../../model/sessions/session.ts'
 import { previewSession } from '../../model/sessions/session-preview.ts'
-import { evictAt } from '../../model/time/expiry.ts'
+import { evictAt, expiryOfNew, isExpired } from '../../model/time/expiry.ts'
 import { apiOfOrg } from '../apis/api-ids.ts'
-import { orgOf, type PublishParts } from '../documents/parts.ts'
+import { clockOf, orgOf, type PublishParts } from '../documents/parts.ts'
 import { type KeyRules, readKeyRules } from '../keys/key-rules.ts'
 import { readPolicies } from '../policies/policies.ts'
 
@@ -50,10 +50,14 @@ export async function applyPolicies(parts: PublishParts, session: Session): Prom
   return { session, policies, merged }
 }
 
-/** The session as it would look with its policies applied, without a password. @throws Fault `key_invalid` (400) */
+/** The session of a new key as it would look with its policies applied, without a password. @throws Fault `key_invalid` (400) */
 export async function preview(parts: PublishParts, session: Session): Promise<JsonObject> {
   const { policies } = await applyPolicies(parts, session)
-  return withoutHidden(previewSession(session, policies))
+  const now = clockOf(parts).wall()
+  const expires = expiryOfNew(session.expires, policies, now)
+  const shown = { ...session, ...(expires !== undefined && { expires }) }
+  if (isExpired(shown, now)) throw fault('key_invalid', 'expires: lies in the past')
+  return withoutHidden(previewSession(shown, policies))
 }
 
 /** When the store may forget a key; 0 = never. Its APIs have a say when nothing else does. */

@@ -86,6 +86,29 @@ test('preview answers the session as it would be, and stores nothing', async (t)
   assert.deepEqual(seen(await gate.svc('GET', '/svc/keys')), { keys: [] })
 })
 
+test('a preview expires when the key would, and is refused when the key would be', async (t) => {
+  const gate = await withApi(t)
+  const policy = (id: string, more: JsonObject) =>
+    gate.svc('POST', '/svc/policies', { id, access_rights: rightsOn('orders'), ...more })
+  await policy('short', { key_expires_in: 1000 })
+  await policy('endless', {})
+  const now = Math.floor(gate.clock.wallMs / 1000)
+  let refused = 0
+  for (const apply_policies of [['short'], ['endless'], ['short', 'endless'], ['endless', 'short']]) {
+    for (const expires of [undefined, -1, 0, 1, now - 1, now, now + 1, now + 999, now + 1000, now + 1001, now + 9999]) {
+      const sent = { apply_policies, ...(expires !== undefined && { expires }) }
+      const [shown, made] = [
+        await gate.svc('POST', '/svc/keys/preview', sent),
+        await gate.svc('POST', '/svc/keys/create', sent),
+      ]
+      assert.equal(shown.status, made.status, JSON.stringify(sent))
+      if (made.status !== 200) refused++
+      else assert.equal(seen(shown).expires, seen(await gate.svc('GET', `/svc/keys/${keyOf(made)}`)).expires)
+    }
+  }
+  assert.equal(refused, 12)
+})
+
 test('policies of a key are changed by its hash, and nothing else', async (t) => {
   const gate = await withApi(t)
   for (const [id, rate] of [

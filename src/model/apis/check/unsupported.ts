@@ -23,7 +23,7 @@ interface Row {
 }
 
 /** The requirements of an unsupported security scheme. */
-export const OTHER_SCHEMES = 'OpenID Connect as the method of an API'
+export const OTHER_SCHEMES = 'OpenID Connect or mutual TLS as the method of an API'
 
 /** The scheme that a member of `components.securitySchemes` declares; undefined when none that is served. */
 export function declaredScheme(declared: JsonObject): Scheme | undefined {
