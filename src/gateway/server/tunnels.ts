@@ -57,19 +57,19 @@ export class Tunnels {
     if (session.isDerived) {
       const isCurrent = session.policyGeneration === now.policyGeneration
       const { source, keyHash } = session
-      return this.#mayGoOn(x, isCurrent ? session : sessions.derive(source, keyHash, now), wall)
+      return this.#mayContinue(x, isCurrent ? session : sessions.derive(source, keyHash, now), wall)
     }
     const found = sessions.findAgain(session.keyHash, now, wall)
-    // A store that does not answer takes nothing away: new requests with what is in memory go on as well.
+    // A store that does not answer takes nothing away: what is in memory is served to new requests too.
     if (found instanceof Promise)
       return found.then(
-        (late) => this.#mayGoOn(x, late, wall),
+        (late) => this.#mayContinue(x, late, wall),
         () => true,
       )
-    return this.#mayGoOn(x, found, wall)
+    return this.#mayContinue(x, found, wall)
   }
 
-  #mayGoOn(x: Exchange, session: LiveSession | undefined, wall: number): boolean {
+  #mayContinue(x: Exchange, session: LiveSession | undefined, wall: number): boolean {
     if (session === undefined || session.unusable || session.inactive) return false
     const { evictAt, expiresAt, token } = session
     if ((evictAt !== 0 && evictAt <= wall) || (expiresAt !== 0 && expiresAt <= wall)) return false
