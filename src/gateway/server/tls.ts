@@ -46,8 +46,10 @@ export class TlsCertificates {
   #askElsewhere = false
   /** Contexts of stored certificates by their ids, until one of these changes: making one costs a millisecond. */
   readonly #contexts = new Map<string, Promise<SecureContext | undefined>>()
-  /** When certificates in use end, Unix milliseconds. */
+  /** When certificates end that were read, Unix milliseconds. */
   readonly #ends = new Map<string, number>()
+  /** Names of those in use. */
+  #used: ReadonlySet<string> = new Set([FROM_FILE])
   #updating: Promise<void> = Promise.resolve()
   #next: Promise<void> | undefined
 
@@ -86,9 +88,10 @@ export class TlsCertificates {
     return this.update()
   }
 
-  /** When the certificates that were read end, Unix milliseconds: those that end first. Stored ones are named by their ids. */
+  /** When the certificates in use end, Unix milliseconds: those that end first. Stored ones are named by their ids. */
   ends(): { readonly certificate: string; readonly endsAt: number }[] {
     return Array.from(this.#ends, ([certificate, endsAt]) => ({ certificate, endsAt }))
+      .filter(({ certificate }) => this.#used.has(certificate))
       .sort((a, b) => a.endsAt - b.endsAt)
       .slice(0, MOST_REPORTED)
   }
@@ -115,6 +118,10 @@ export class TlsCertificates {
       if (context !== undefined) domains.set(domain, { context, askCertificate: asked.domains.has(domain) })
     }
     this.#domains = domains
+    this.#used = new Set([
+      FROM_FILE,
+      ...[...wanted.values()].flatMap((named) => Array.from(named.values(), ({ id }) => id)),
+    ])
     this.#askElsewhere = asked.elsewhere
   }
 

@@ -6,7 +6,7 @@ import { type TestContext, test } from 'node:test'
 import type { TLSSocket } from 'node:tls'
 import { openMemoryStore } from '../../../src/store/memory/open.ts'
 import { defined } from '../../worlds/base/definitions.ts'
-import { eventually } from '../../worlds/base/eventually.ts'
+import { becomes, eventually } from '../../worlds/base/eventually.ts'
 import { startTestGateway, type TestGateway } from '../../worlds/base/harness.ts'
 import { SlowStore } from '../../worlds/gateway/slow-store.ts'
 import { startOrigin } from '../../worlds/servers/origin.ts'
@@ -136,6 +136,27 @@ for (const slow of [false, true]) {
     await eventually('its certificate is gone', async () => (await met('shop.example')) === FALLBACK.fingerprint)
   })
 }
+
+test('the ends of the certificates in use are told, and of no others', async (t) => {
+  const { gateway, url } = await open(t)
+  const until = '2031-01-01T00:00:00Z'
+  const id = await certify(gateway, makeCertificate('ends.example', { from: '2020-01-01T00:00:00Z', until }))
+  const certificates = { customDomain: { enabled: true, name: 'ends.example', certificates: [id] } }
+  const told = async () => {
+    const { text } = await gateway.svc('GET', '/metrics')
+    return text.match(/^svc_certificate_expiry_timestamp_seconds\{.*$/gm)
+  }
+  const line = (name: string, end: string) =>
+    `svc_certificate_expiry_timestamp_seconds{certificate="${name}"} ${Date.parse(end) / 1000}`
+  const file = line('file', '2049-12-31T23:59:59Z')
+  assert.deepEqual(await told(), [file])
+  for (let i = 0; i < 2; i++) {
+    await gateway.svc('POST', '/svc/apis/oas', onDomain('ends', url, 'ends.example', certificates))
+    await becomes(told, [line(id, until), file])
+    await gateway.svc('DELETE', '/svc/apis/oas/ends')
+    await becomes(told, [file])
+  }
+})
 
 test('a certificate of one organisation serves no domain of another', async (t) => {
   const { gateway, url, met } = await open(t)
