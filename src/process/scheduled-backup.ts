@@ -33,12 +33,20 @@ export function scheduleBackups({ config, status, log, clock = systemClock }: Sc
   const { keep, without } = config.backup
   const folder = resolve(config.backup.folder)
   const closing = new AbortController()
-  let nextAt: number | undefined
+  let nextAt = 0
+  let isOpen = false
   const run = async () => {
-    nextAt ??= (await openFolder(folder, status)) + status.intervalMs
     if (clock.wall() < nextAt || closing.signal.aborted) return
-    // Where it fails, too.
+    // Where it fails.
     nextAt = clock.wall() + Math.min(RETRY_MS, status.intervalMs)
+    if (!isOpen) {
+      const dueAt = (await openFolder(folder, status)) + status.intervalMs
+      isOpen = true
+      if (clock.wall() < dueAt) {
+        nextAt = dueAt
+        return
+      }
+    }
     await deletePartial(folder)
     const startedAt = clock.wall()
     const file = join(folder, nameAt(startedAt))
