@@ -33,12 +33,17 @@ export class PoolDb implements Db {
     values: readonly unknown[] = [],
     withinMs = LONGEST_STATEMENT_MS,
   ): Promise<Row[]> {
+    // One bound for all tries: a server that hangs uses it up with the first.
+    const untilMs = performance.now() + withinMs
     try {
-      return await this.reach.patiently(() =>
-        this.lend(
-          (tx, client) => this.reach.unlessItHangs(tx.query<Row>(text, values), () => breakOff(client)),
-          withinMs,
-        ),
+      return await this.reach.patiently(
+        () =>
+          this.lend(
+            (tx, client) => this.reach.unlessItHangs(tx.query<Row>(text, values), () => breakOff(client)),
+            withinMs,
+            untilMs,
+          ),
+        untilMs,
       )
     } catch (error) {
       throw postgresFault(error)
@@ -82,16 +87,20 @@ export class PoolDb implements Db {
   }
 
   /** Nothing has been sent when this fails, so that it may be tried again. */
-  private async checkOut(): Promise<PoolClient> {
+  private async checkOut(untilMs = Number.POSITIVE_INFINITY): Promise<PoolClient> {
     try {
-      return await this.reach.patiently(() => this.pool.connect())
+      return await this.reach.patiently(() => this.pool.connect(), untilMs)
     } catch (error) {
       throw postgresFault(error)
     }
   }
 
-  private async lend<T>(use: (tx: Tx, client: PoolClient) => Promise<T>, withinMs = LONGEST_STATEMENT_MS): Promise<T> {
-    const client = await this.checkOut()
+  private async lend<T>(
+    use: (tx: Tx, client: PoolClient) => Promise<T>,
+    withinMs = LONGEST_STATEMENT_MS,
+    untilMs?: number,
+  ): Promise<T> {
+    const client = await this.checkOut(untilMs)
     try {
       const result = await use(new ClientTx(client, withinMs), client)
       client.release()
