@@ -47,10 +47,19 @@ describe('import of a plain document', () => {
 
   test('turns on checks and mocks where an operation is described well enough', () => {
     const paths = {
-      '/pets': { parameters: [{ name: 'q', in: 'query' }], get: { operationId: 'list', responses: { 200: {} } } },
-      '/other': { post: { operationId: 'make', requestBody: { content: {} } }, get: { operationId: 'bare' } },
+      '/pets': {
+        parameters: [{ name: 'q', in: 'query' }],
+        get: { operationId: 'list', responses: { 200: { $ref: '#/components/responses/l' } } },
+      },
+      '/other': {
+        post: { operationId: 'make', requestBody: { content: {} }, responses: { 204: { description: 'done' } } },
+        get: { operationId: 'bare', responses: { 200: { description: 'ok', content: { 'text/csv': {} } } } },
+      },
     }
-    const document = importOas({ ...PLAIN, paths }, { validateRequest: true, mockResponse: true })
+    const components = {
+      responses: { l: { description: 'ok', content: { 'application/json': { schema: { type: 'array' } } } } },
+    }
+    const document = importOas({ ...PLAIN, components, paths }, { validateRequest: true, mockResponse: true })
     assert.deepEqual(at(document, 'middleware', 'operations'), {
       list: {
         validateRequest: { enabled: true },
@@ -59,7 +68,7 @@ describe('import of a plain document', () => {
       make: { validateRequest: { enabled: true } },
     })
     readApi({ ...fillIds('oas', document, { orgId: 'o' }), format: 'oas' })
-    const off = patchOas(document, { ...PLAIN, paths }, { validateRequest: false, mockResponse: false })
+    const off = patchOas(document, { ...PLAIN, components, paths }, { validateRequest: false, mockResponse: false })
     assert.deepEqual(at(off, 'middleware', 'operations', 'make'), { validateRequest: { enabled: false } })
     assert.deepEqual(at(off, 'middleware', 'operations', 'list', 'mockResponse'), {
       fromOASExamples: { enabled: true },

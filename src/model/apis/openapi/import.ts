@@ -2,10 +2,11 @@ import { isDeepStrictEqual } from 'node:util'
 import { fault } from '../../../errors/fault.ts'
 import { isObject, type JsonObject } from '../../json/json.ts'
 import { checkBounds, flawsOf, refuseFlaws } from '../check/validate.ts'
-import { nameOperations, operationsOf } from '../convert/convert-operations.ts'
+import { nameOperations, type Operation, operationsOf } from '../convert/convert-operations.ts'
 import { EXTENSION, extensionOf } from '../definition/extension.ts'
 import { isEmpty, objectOf, objectsOf, textOf } from '../definition/members.ts'
 import { copyTree, getAt, member, putAt, setMember } from '../definition/tree.ts'
+import { describedAt } from './described.ts'
 
 /** The options of an import for the extension. Absent means "not given". */
 export interface ImportOptions {
@@ -102,7 +103,7 @@ interface Section {
   /** Its content where there was none before. */
   readonly first: JsonObject
   /** True for the operations that it can speak of. */
-  readonly fits: (operation: JsonObject, path: string, document: JsonObject) => boolean
+  readonly fits: (operation: Operation, document: JsonObject) => boolean
 }
 
 const SECTIONS: readonly Section[] = [
@@ -111,8 +112,8 @@ const SECTIONS: readonly Section[] = [
     option: 'validateRequest',
     name: 'validateRequest',
     first: {},
-    fits: (operation, path, document) =>
-      [operation.parameters, operation.requestBody, getAt(document, ['paths', path, 'parameters'])].some(
+    fits: ({ object, path }, document) =>
+      [object.parameters, object.requestBody, getAt(document, ['paths', path, 'parameters'])].some(
         (part) => !isEmpty(part),
       ),
   },
@@ -120,9 +121,21 @@ const SECTIONS: readonly Section[] = [
     option: 'mockResponse',
     name: 'mockResponse',
     first: { fromOASExamples: { enabled: true } },
-    fits: (operation) => !isEmpty(operation.responses),
+    fits: hasExample,
   },
 ]
+
+/** True for an operation with a response that has an example, or a schema that one is made from. */
+function hasExample({ path, method }: Operation, document: JsonObject): boolean {
+  const { object: responses, at } = describedAt(document, ['paths', path, method.toLowerCase(), 'responses'])
+  return Object.keys(responses).some((code) => {
+    const { object: response, at: responseAt } = describedAt(document, [...at, code])
+    return Object.keys(objectOf(response, 'content')).some((type) => {
+      const { object: media } = describedAt(document, [...responseAt, 'content', type])
+      return ['example', 'examples', 'schema'].some((name) => !isEmpty(media[name]))
+    })
+  })
+}
 
 /** Address of the first server, its variables replaced by their defaults. @throws Fault `definition_invalid` */
 function serverUrl(document: JsonObject): string {
@@ -182,10 +195,11 @@ function setAuthentication(document: JsonObject, extension: JsonObject, on: bool
 
 function setSection(document: JsonObject, extension: JsonObject, section: Section, on: boolean): void {
   if (on) nameOperations(document)
-  for (const { id, path, object } of operationsOf(document)) {
+  for (const operation of operationsOf(document)) {
+    const { id } = operation
     const at = ['middleware', 'operations', id, section.name]
     const known = getAt(extension, at)
-    const skipped = on ? !section.fits(object, path, document) : known === undefined
+    const skipped = on ? !section.fits(operation, document) : known === undefined
     if (id === '' || skipped) continue
     const held = objectOf(getAt(extension, at.slice(0, -1)), section.name)
     putAt(extension, at, { ...(known === undefined ? section.first : {}), ...held, enabled: on })
