@@ -395,7 +395,9 @@ export class HttpConnection<X extends WireExchange> implements Timed, ExchangeLi
 
   /** The listener is being drained: an idle connection ends at once, a busy one after its answer, a WebSocket between two frames. */
   drain(): void {
-    if (this.state === READING && !this.headBegun) this.close()
+    // Its first request may be on the way: a client that sees the end instead cannot know that it was not served.
+    if (this.state === READING && this.first) this.deadline = Math.min(this.deadline, performance.now() + LINGER_MS)
+    else if (this.state === READING && !this.headBegun) this.close()
     else if (this.state === TUNNEL) this.relay.leaveTunnel()
   }
 

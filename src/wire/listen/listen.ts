@@ -1,4 +1,5 @@
 import { type BlockList, createServer, type Server, type Socket } from 'node:net'
+import { setImmediate } from 'node:timers/promises'
 import { fault } from '../../errors/fault.ts'
 import { HttpConnection } from '../http1/connection.ts'
 import type { ConnectionOwner, GivenUp, OpenConnection } from '../http1/connection-owner.ts'
@@ -181,6 +182,8 @@ class Gate<X extends WireExchange> implements ConnectionOwner<X> {
 
   async drain(server: Server, boundMs: number): Promise<number> {
     this.draining = true
+    // What the system has accepted is taken first: with the port it would be reset.
+    await setImmediate()
     this.closing = true
     const stopped = new Promise<void>((resolve) => server.close(() => resolve()))
     for (const handshake of this.handshakes) handshake.fail()

@@ -61,6 +61,18 @@ test('a request in flight is finished, new connections are refused, idle ones en
   await stopped
 })
 
+test('a connection that was opened just before gets an answer to its first request', async (t) => {
+  const { gateway } = await open(t, 10_000)
+  const client = await Client.connect(gateway.port)
+  const stopped = gateway.gateway.stop()
+  await eventually('new connections are refused', async () => (await knock(gateway.port)) === 'ECONNREFUSED')
+  client.write(get('/a/x'))
+  const answer = await client.answer()
+  assert.equal(answer && statusOf(answer), 200)
+  client.destroy()
+  await stopped
+})
+
 test('an answer that streams goes on to its end, byte for byte', async (t) => {
   const { gateway, origin } = await open(t, 10_000)
   const pieces: (() => void)[] = []
