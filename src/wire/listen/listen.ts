@@ -182,7 +182,7 @@ class Gate<X extends WireExchange> implements ConnectionOwner<X> {
 
   async drain(server: Server, boundMs: number): Promise<number> {
     this.draining = true
-    // What the system has accepted is taken first: with the port it would be reset.
+    // Connections that the system has accepted are taken first: with the port they would be reset.
     await setImmediate()
     this.closing = true
     const stopped = new Promise<void>((resolve) => server.close(() => resolve()))
