@@ -1,6 +1,7 @@
 import { fault, toFault } from '../../errors/fault.ts'
 import { servedClassic, toClassic } from '../../model/apis/convert/convert.ts'
 import type { ApiDocument } from '../../model/apis/definition/api.ts'
+import { activeByDefault } from '../../model/apis/definition/fill-ids.ts'
 import { documentOf } from '../../model/apis/definition/stored-api.ts'
 import type { JsonObject } from '../../model/json/json.ts'
 import { basesOf } from '../../publish/apis/api-plan.ts'
@@ -29,7 +30,7 @@ export function apiRoutes(parts: AdminParts): AdminRoute[] {
         const definition = await request.object(DEFINITION_BYTES)
         if ('openapi' in definition)
           throw fault('query_invalid', `an OpenAPI document: please use /${request.word}/apis/oas`)
-        return createFromRequest(parts, request, 'classic', definition)
+        return createFromRequest(parts, request, 'classic', activeByDefault(definition))
       },
     },
     {
@@ -46,7 +47,7 @@ export function apiRoutes(parts: AdminParts): AdminRoute[] {
       run: async (request) => {
         const apiId = request.param('api')
         await findApi(publish, apiId)
-        const definition = await request.object(DEFINITION_BYTES)
+        const definition = activeByDefault(await request.object(DEFINITION_BYTES))
         return replaceFromRequest(parts, request, { format: 'classic', apiId, definition })
       },
     },

@@ -1,7 +1,7 @@
 import { parseDocument } from 'yaml'
 import { fault, toFault } from '../../errors/fault.ts'
 import type { ApiDocument } from '../../model/apis/definition/api.ts'
-import { fillIds } from '../../model/apis/definition/fill-ids.ts'
+import { activeByDefault, fillIds } from '../../model/apis/definition/fill-ids.ts'
 import { isObject, type JsonObject } from '../../model/json/json.ts'
 
 /** Many aliases of large values make a small text an endless document. */
@@ -20,7 +20,8 @@ export function readDefinition(fileName: string, text: string, orgId: string): A
   }
   if (!isObject(definition)) throw fault('definition_invalid', `${fileName}: not an object`)
   const format = 'openapi' in definition ? 'oas' : 'classic'
-  const filled = fillIds(format, withId(format, definition, fileName), { orgId })
+  const named = withId(format, definition, fileName)
+  const filled = fillIds(format, format === 'classic' ? activeByDefault(named) : named, { orgId })
   return { ...filled, format }
 }
 

@@ -18,6 +18,11 @@ export function fillIds(
   return format === 'classic' ? fillClassic(definition, defaults.orgId) : fillOas(definition, defaults.orgId)
 }
 
+/** A classic definition that is active where it does not say: in files and through the gateway an API is created to be served. */
+export function activeByDefault(classic: JsonObject): JsonObject {
+  return classic.active === undefined || classic.active === null ? { ...classic, active: true } : classic
+}
+
 function fillClassic(classic: JsonObject, defaultOrg: string): Omit<ApiDocument, 'format'> {
   const api_id = textOf(classic, 'api_id') || newApiId()
   const org_id = textOf(classic, 'org_id') || defaultOrg
