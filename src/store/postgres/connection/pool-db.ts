@@ -33,18 +33,22 @@ export class PoolDb implements Db {
     values: readonly unknown[] = [],
     withinMs = LONGEST_STATEMENT_MS,
   ): Promise<Row[]> {
-    // One bound for all tries: a server that hangs uses it up with the first.
+    // One bound for all tries to connect: a server that hangs uses it up with the first. A connection that was lost says nothing of others.
     const untilMs = performance.now() + withinMs
-    try {
-      return await this.reach.patiently(
-        () =>
-          this.lend(
-            (tx, client) => this.reach.unlessItHangs(tx.query<Row>(text, values), () => breakOff(client)),
-            withinMs,
-            untilMs,
-          ),
+    let connected = false
+    const ask = () => {
+      connected = false
+      return this.lend(
+        (tx, client) => {
+          connected = true
+          return this.reach.unlessItHangs(tx.query<Row>(text, values), () => breakOff(client))
+        },
+        withinMs,
         untilMs,
       )
+    }
+    try {
+      return await this.reach.patiently(ask, () => (connected ? Number.POSITIVE_INFINITY : untilMs))
     } catch (error) {
       throw postgresFault(error)
     }
@@ -89,7 +93,10 @@ export class PoolDb implements Db {
   /** Nothing has been sent when this fails, so that it may be tried again. */
   private async checkOut(untilMs = Number.POSITIVE_INFINITY): Promise<PoolClient> {
     try {
-      return await this.reach.patiently(() => this.pool.connect(), untilMs)
+      return await this.reach.patiently(
+        () => this.pool.connect(),
+        () => untilMs,
+      )
     } catch (error) {
       throw postgresFault(error)
     }

@@ -66,10 +66,10 @@ export class Reachability {
   }
 
   /**
-   * Does what may be done again, until it succeeds, the server has been away for too long, `untilMs` (of `performance.now`) has passed, or the
-   * reason is another.
+   * Does what may be done again, until it succeeds, the server has been away for too long, `untilMs` (of `performance.now`, asked after each
+   * failure) has passed, or the reason is another.
    */
-  async patiently<T>(work: () => Promise<T>, untilMs = Number.POSITIVE_INFINITY): Promise<T> {
+  async patiently<T>(work: () => Promise<T>, untilMs = () => Number.POSITIVE_INFINITY): Promise<T> {
     for (let restMs = FIRST_REST_MS; ; restMs = Math.min(LONGEST_REST_MS, restMs * 2)) {
       const hopeless = this.hopeless ?? this.wider?.hopeless
       if (hopeless !== undefined) throw hopeless
@@ -80,7 +80,7 @@ export class Reachability {
       } catch (error) {
         if (!isLost(error)) throw error
         this.awaySince ??= performance.now()
-        if (this.closed || this.isTooLong() || performance.now() > untilMs) throw error
+        if (this.closed || this.isTooLong() || performance.now() > untilMs()) throw error
         // Not all at the same moment.
         await wait(restMs * (0.5 + Math.random()))
       }

@@ -177,7 +177,7 @@ export class Writer {
           throw fault('store_away', 'the connection was lost while an audit entry was written')
         }
       }, untilMs)
-    return this.reach.patiently(attempt, untilMs)
+    return this.reach.patiently(attempt, () => untilMs)
   }
 
   private runTurn(turn: Turn): Promise<void> {
