@@ -82,7 +82,7 @@ test('commands of the page rotate gateway and admin secret and no right call is 
     await stop()
     assert.deepEqual(Object.keys(secretsNow()).sort(), ['admin_secret', 'gateway_secret', 'seal_key'])
   }
-  await assert.rejects(run(cwd, 'bin/gatehouse rotate-secret seal'), /usage/)
+  await assert.rejects(run(cwd, 'bin/gatehouse rotate-secret other'), /usage/)
 })
 
 test('secrets of files are read again when these change, and a broken file changes nothing', async (t) => {
