@@ -34,11 +34,19 @@ export class Tunnels {
   }
 
   #check(): void {
-    for (const [x, session] of this.#open) {
-      const isOpen = this.#isAllowed(x, session)
-      if (isOpen instanceof Promise) void isOpen.then((late) => late || this.#end(x, session))
-      else if (!isOpen) this.#end(x, session)
-    }
+    for (const [x, session] of this.#open) void this.#checkOne(x, session)
+  }
+
+  /**
+   * Never rejects: a fault of the store takes nothing away. What is in memory is served to new requests too, and the embedded store fails
+   * in the call itself.
+   */
+  async #checkOne(x: Exchange, session: LiveSession | undefined): Promise<void> {
+    try {
+      const allowed = this.#isAllowed(x, session)
+      const isOpen = allowed instanceof Promise ? await allowed : allowed
+      if (!isOpen) this.#end(x, session)
+    } catch {}
   }
 
   /** Another request may have opened a tunnel on the same connection's exchange meanwhile. */
@@ -60,12 +68,7 @@ export class Tunnels {
       return this.#mayContinue(x, isCurrent ? session : sessions.derive(source, keyHash, now), wall)
     }
     const found = sessions.findAgain(session.keyHash, now, wall)
-    // A store that does not answer takes nothing away: what is in memory is served to new requests too.
-    if (found instanceof Promise)
-      return found.then(
-        (late) => this.#mayContinue(x, late, wall),
-        () => true,
-      )
+    if (found instanceof Promise) return found.then((late) => this.#mayContinue(x, late, wall))
     return this.#mayContinue(x, found, wall)
   }
 

@@ -1,5 +1,9 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { fault } from '../../../src/errors/fault.ts'
+import type { Exchange } from '../../../src/gateway/server/exchange.ts'
+import { type TunnelParts, Tunnels } from '../../../src/gateway/server/tunnels.ts'
 import type { JsonObject } from '../../../src/model/json/json.ts'
 import { defined, rights } from '../../worlds/base/definitions.ts'
 import { startTestGateway, type TestGateway } from '../../worlds/base/harness.ts'
@@ -102,6 +106,38 @@ test('a tunnel ends with what let it in, and no other does', async (t) => {
   await echoes(others[0]!)
   assert.equal((await gateway.svc('DELETE', '/svc/apis/oas/open')).status, 200)
   await ended(others[0]!)
+})
+
+test('a store that fails in the check of a tunnel ends neither it nor the checks of others', async (t) => {
+  const damage = fault('store_damaged', 'a page is damaged')
+  const ways: Readonly<Record<string, () => unknown>> = {
+    'throws at once': () => {
+      throw damage
+    },
+    rejects: () => Promise.reject(damage),
+    'answers what cannot be read': () => Promise.resolve({ planFor: undefined, evictAt: 0, expiresAt: 0 }),
+  }
+  t.mock.timers.enable({ apis: ['setInterval'] })
+  for (const [name, findAgain] of Object.entries(ways)) {
+    const parts = {
+      sessions: { findAgain: (hash: string) => (hash === 'gone' ? undefined : findAgain()) },
+      snapshot: () => ({ apis: new Map([['a', {}]]), policyGeneration: 1 }),
+      clock: { wall: () => 1 },
+    }
+    const tunnels = new Tunnels(parts as unknown as TunnelParts)
+    const cut: string[] = []
+    const opened = ['unreadable', 'gone'].map((keyHash) => {
+      const session = { isDerived: false, keyHash }
+      const link = { cutTunnel: () => cut.push(keyHash) }
+      const x = { chain: { api: { apiId: 'a' } }, credentialEndsAt: 0, session, link } as unknown as Exchange
+      tunnels.opened(x)
+      return x
+    })
+    t.mock.timers.tick(500)
+    await nextTurn()
+    for (const x of opened) tunnels.closed(x)
+    assert.deepEqual(cut, ['gone'], name)
+  }
 })
 
 /** A token that is good for ten minutes. */
