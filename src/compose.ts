@@ -27,12 +27,11 @@ import {
 import { type OpenedStore, openStoreOf } from './process/open-store.ts'
 import { openSample } from './process/sample.ts'
 import { scheduleBackups } from './process/scheduled-backup.ts'
-import { sealKeysOf, startResealing } from './process/seal-keys.ts'
+import { sealKeysOf, startResealing, startSecrets } from './process/seal-keys.ts'
 import { readPasswordRules } from './publish/sign-in/password-file.ts'
 import { KeyedMutex } from './runtime/keyed-mutex.ts'
 import { measuredStore } from './store/measured/measured-store.ts'
 import { sealedStore } from './store/sealed/sealed-store.ts'
-import { openSecrets } from './store/secrets/secret-file.ts'
 
 /** Which parts of an installation a process runs. */
 export interface Roles {
@@ -111,7 +110,7 @@ export async function start(loaded: LoadedConfig, roles: Roles, worker = 1): Pro
     const plain = await openStoreOf({ config, path, log, copyName: roles.gateway ? copyName(worker) : undefined })
     closers.push(() => plain.store.close())
     const beginning = await openInstallationState(path, plain.store.documents)
-    const secrets = openSecrets(path, config.storage.seal_key, config.storage.seal_key_previous)
+    const secrets = await startSecrets(plain.store, path, config.storage)
     const sealKey = await sealKeysOf(plain.store, secrets)
     closers.push(startResealing(plain.store, sealKey, log))
     const backups = makesBackups(config, roles, worker) ? new BackupStatus(config.backup.interval_minutes) : undefined

@@ -8,7 +8,7 @@ import { type Fault, fault } from '../errors/fault.ts'
 import { type ArchiveSink, openArchiveTarget, type WrittenArchive } from '../store/archive/write.ts'
 import { type TransferPart, tablesWithout } from '../store/ports/transfer.ts'
 import { copyStore } from '../store/prepare/copy-store.ts'
-import { openSecrets, SECRETS_FILE } from '../store/secrets/secret-file.ts'
+import { existingSecrets, SECRETS_FILE } from '../store/secrets/secret-file.ts'
 import { openTransferSource, type StoreSettings } from './open-transfer.ts'
 
 export interface BackupOptions {
@@ -77,7 +77,7 @@ export function secretsText({ storage }: Pick<Config, 'storage'>): string {
   const folder = resolve(storage.path)
   if (!existsSync(join(folder, SECRETS_FILE)))
     throw fault('option_invalid', `--recipient: there is no ${SECRETS_FILE} in ${folder}; run it where the server runs`)
-  return JSON.stringify(openSecrets(folder, storage.seal_key, storage.seal_key_previous))
+  return JSON.stringify(existingSecrets(folder, storage.seal_key, storage.seal_key_previous))
 }
 
 async function openNew(path: string, draft: string): Promise<FileHandle> {

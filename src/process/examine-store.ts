@@ -8,7 +8,7 @@ import type { Finding } from '../model/nodes/finding.ts'
 import { readSealKeys } from '../publish/organisations/installation.ts'
 import type { Documents, Store } from '../store/ports/ports.ts'
 import { sealedStore } from '../store/sealed/sealed-store.ts'
-import { openSecrets, SECRETS_FILE } from '../store/secrets/secret-file.ts'
+import { existingSecrets, SECRETS_FILE } from '../store/secrets/secret-file.ts'
 import { inspectFile, openReader } from '../store/sqlite/connection/inspect.ts'
 import { openStoreOf } from './open-store.ts'
 import { sealKeysOf } from './seal-keys.ts'
@@ -190,7 +190,7 @@ async function unsealed(store: Readable, config: Config): Promise<Readable> {
   if (config.storage.seal_key === '' && !existsSync(file)) throw fault('seal_broken', `${file} is missing`)
   // The file is not made where it is not needed.
   const { seal_key: given, seal_key_previous: givenPrevious } = config.storage
-  const secrets = given === '' ? openSecrets(folder) : { seal_key: given, seal_key_previous: givenPrevious }
+  const secrets = given === '' ? existingSecrets(folder) : { seal_key: given, seal_key_previous: givenPrevious }
   return sealedStore(store as Store, await sealKeysOf(store as Store, secrets, readSealKeys))
 }
 

@@ -4,7 +4,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import type { LoadedConfig } from '../config/load.ts'
 import { fault, toFault } from '../errors/fault.ts'
 import type { Log } from '../model/logs/log.ts'
-import { openSecrets, type RotatedSecret, rotateSecret, SECRETS_FILE } from '../store/secrets/secret-file.ts'
+import { existingSecrets, type RotatedSecret, rotateSecret, SECRETS_FILE } from '../store/secrets/secret-file.ts'
 
 /** A changed file is noticed within this time. */
 const SECRETS_NOTICED_MS = 250
@@ -62,7 +62,7 @@ export class LiveSecrets {
   readonly #files: readonly string[]
   #accepted: AcceptedSecrets
 
-  /** @throws Fault as `openSecrets` */
+  /** @throws Fault as `existingSecrets` */
   constructor(sources: SecretSources, log: Log) {
     this.#sources = sources
     this.#log = log
@@ -94,7 +94,7 @@ export class LiveSecrets {
 }
 
 function read({ folder, gateway, admin }: SecretSources): AcceptedSecrets {
-  const own = openSecrets(folder)
+  const own = existingSecrets(folder)
   const accepted = ({ current, previous }: SecretSource, made: string, before: string) => {
     const now = readGiven(current, false)
     const list = now === '' ? [made, before] : [now, readGiven(previous, true)]

@@ -7,7 +7,7 @@ import { sealHash } from '../publish/organisations/installation.ts'
 import { type CheckedArchive, checkArchive, openArchiveSource } from '../store/archive/read.ts'
 import { TRANSFER_TABLE_NAMES } from '../store/ports/transfer.ts'
 import { copyStore } from '../store/prepare/copy-store.ts'
-import { openSecrets, parseSecrets, SECRETS_FILE, writeSecrets } from '../store/secrets/secret-file.ts'
+import { existingSecrets, parseSecrets, SECRETS_FILE, writeSecrets } from '../store/secrets/secret-file.ts'
 import { prepareFolder } from '../store/sqlite/connection/folder.ts'
 import { openTransferTarget } from './open-transfer.ts'
 
@@ -93,7 +93,7 @@ function secretsFor({ header, end }: CheckedArchive, { storage, openSealed }: Re
       `${folder} has no ${SECRETS_FILE}, which holds the seal key: ${how}, or set storage.seal_key`,
     )
   }
-  const { seal_key, seal_key_previous } = openSecrets(folder)
+  const { seal_key, seal_key_previous } = existingSecrets(folder)
   if (!fits(seal_key, seal_key_previous)) throw refuse()
   return undefined
 }

@@ -1,14 +1,36 @@
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
-import { toFault } from '../errors/fault.ts'
+import type { Config } from '../config/schema.ts'
+import { fault, toFault } from '../errors/fault.ts'
 import type { Log } from '../model/logs/log.ts'
 import { type SealKeys, secretBytes } from '../model/secrets/secret.ts'
-import { openSealKeys } from '../publish/organisations/installation.ts'
+import { openSealKeys, readInstallation } from '../publish/organisations/installation.ts'
 import { resealStore } from '../publish/organisations/reseal.ts'
 import type { Store } from '../store/ports/ports.ts'
-import type { Secrets } from '../store/secrets/secret-file.ts'
+import { openSecrets, SECRETS_FILE, type Secrets } from '../store/secrets/secret-file.ts'
 
 const TELL_EVERY_MS = 10_000
 const AGAIN_MS = 30_000
+
+/**
+ * The secrets of a process that starts. They are made only where no seal key is in use yet: other processes of the folder would take
+ * over the new ones at once. @throws Fault `seal_key_differs` where `secrets.json` is missing, and as `openSecrets`
+ */
+export async function startSecrets(
+  { documents }: Pick<Store, 'documents'>,
+  folder: string,
+  { seal_key, seal_key_previous }: Pick<Config['storage'], 'seal_key' | 'seal_key_previous'>,
+): Promise<Secrets> {
+  const installed = (await readInstallation({ documents }))?.seal_hash ?? ''
+  // Looked at last: another process of this folder may have made both meanwhile.
+  if (seal_key === '' && installed !== '' && !existsSync(join(folder, SECRETS_FILE)))
+    throw fault(
+      'seal_key_differs',
+      `${folder} has no ${SECRETS_FILE}, which holds the seal key: put the file of the last backup back, or set storage.seal_key to that of the first node`,
+    )
+  return openSecrets(folder, seal_key, seal_key_previous)
+}
 
 /** The seal keys of settings or `secrets.json`: the current one, and those that it replaces. `open`: how they are compared with the store's. @throws Fault `seal_key_differs`, `setting_invalid` */
 export function sealKeysOf(

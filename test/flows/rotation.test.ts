@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
@@ -83,6 +83,25 @@ test('commands of the page rotate gateway and admin secret and no right call is 
     assert.deepEqual(Object.keys(secretsNow()).sort(), ['admin_secret', 'gateway_secret', 'seal_key'])
   }
   await assert.rejects(run(cwd, 'bin/gatehouse rotate-secret other'), /usage/)
+})
+
+test('a secrets.json that vanishes is not made again, neither under way nor at a start', async (t) => {
+  const cwd = folderOf(t)
+  const file = join(cwd, 'data/secrets.json')
+  const product = await startProduct(t, cwd)
+  const text = readFileSync(file, 'utf8')
+  const { gateway_secret: secret } = JSON.parse(text) as Record<string, string>
+  const ask = () => call(product.port, '/svc/apis', { headers: { 'x-svc-authorization': secret! } })
+  rmSync(file)
+  await eventually('it is logged', () => /"level":50[^\n]*there is no secrets\.json/.test(product.output()))
+  assert.deepEqual([(await ask()).status, existsSync(file)], [200, false])
+  writeFileSync(file, text)
+  await eventually('it is read again', () => /administration secrets read again/.test(product.output()))
+  assert.equal((await ask()).status, 200)
+  assert.equal(await product.stop(), 0)
+  rmSync(file)
+  await assert.rejects(startProduct(t, cwd), /has no secrets\.json/)
+  assert.equal(existsSync(file), false)
 })
 
 test('secrets of files are read again when these change, and a broken file changes nothing', async (t) => {

@@ -25,7 +25,21 @@ export type Secrets = Readonly<Record<(typeof NAMES | typeof PREVIOUS)[number], 
  */
 export function openSecrets(folder: string, sealKey = '', sealKeyPrevious = ''): Secrets {
   const path = join(folder, SECRETS_FILE)
-  const secrets = readSecrets(path) ?? makeSecrets(folder, path)
+  return withSealKey(readSecrets(path) ?? makeSecrets(folder, path), sealKey, sealKeyPrevious)
+}
+
+/**
+ * Reads `secrets.json` of a data folder that must have one: for everything after the first start, when new secrets would be those of no
+ * installation. Otherwise as `openSecrets`. @throws Fault `setting_invalid` also when it is missing, `data_folder_unwritable`
+ */
+export function existingSecrets(folder: string, sealKey = '', sealKeyPrevious = ''): Secrets {
+  const secrets = readSecrets(join(folder, SECRETS_FILE))
+  if (secrets === undefined)
+    throw fault('setting_invalid', `there is no ${SECRETS_FILE} in ${folder}; put the file of the last backup back`)
+  return withSealKey(secrets, sealKey, sealKeyPrevious)
+}
+
+function withSealKey(secrets: Secrets, sealKey: string, sealKeyPrevious: string): Secrets {
   if (sealKey === '') return secrets
   secretBytes(sealKey)
   return { ...secrets, seal_key: sealKey, seal_key_previous: sealKeyPrevious }
