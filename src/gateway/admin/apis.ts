@@ -1,4 +1,5 @@
 import { fault, toFault } from '../../errors/fault.ts'
+import { toldWarnings } from '../../model/apis/check/definition-warnings.ts'
 import { servedClassic, toClassic } from '../../model/apis/convert/convert.ts'
 import type { ApiDocument } from '../../model/apis/definition/api.ts'
 import { activeByDefault } from '../../model/apis/definition/fill-ids.ts'
@@ -84,7 +85,7 @@ export async function createFromRequest(
     ...(version && { version }),
   })
   await waitUntilServed(parts, made.revision)
-  return changed(made.document.api_id, 'added')
+  return changed(made.document.api_id, 'added', toldWarnings(made.document, 'warnings'))
 }
 
 /** Replaces the stored definition of an API. */
@@ -93,9 +94,9 @@ export async function replaceFromRequest(
   request: AdminRequest,
   draft: { readonly format: ApiDocument['format']; readonly apiId: string; readonly definition: JsonObject },
 ): Promise<AdminAnswer> {
-  const { revision } = await publishApi(publishParts(parts), { ...draft, actor: request.actor })
+  const { revision, document } = await publishApi(publishParts(parts), { ...draft, actor: request.actor })
   await waitUntilServed(parts, revision)
-  return changed(draft.apiId, 'modified')
+  return changed(draft.apiId, 'modified', toldWarnings(document, 'warnings'))
 }
 
 /** Deletes the API that the path names. */

@@ -1,6 +1,7 @@
 import { toFault } from '../../errors/fault.ts'
+import { definitionWarnings } from '../../model/apis/check/definition-warnings.ts'
 import { pathFlaws } from '../../model/apis/check/path-flaws.ts'
-import { hostFieldFlaws, writtenFieldFlaws } from '../../model/apis/check/written-fields.ts'
+import { writtenFieldFlaws } from '../../model/apis/check/written-fields.ts'
 import type { Api, ApiDocument } from '../../model/apis/definition/api.ts'
 import { askedTerritory } from '../../model/apis/definition/requested-territory.ts'
 import {
@@ -459,8 +460,9 @@ function stateOf({ apiId, name, state, reason, revision }: Entry): ApiState {
 }
 
 /** Rules of a stored definition that do nothing, most of which a save would refuse today; '' = none. */
-function idleRules(api: Api, { format, definition }: ApiDocument): string {
-  const flaws = [pathFlaws(api), writtenFieldFlaws(format, definition), hostFieldFlaws(format, definition)]
+function idleRules(api: Api, document: ApiDocument): string {
+  const { format, definition } = document
+  const flaws = [pathFlaws(api), writtenFieldFlaws(format, definition), definitionWarnings(document)]
   const [first, ...more] = flaws.flat()
   if (first === undefined) return ''
   return `${toWords(first.at)}: ${first.reason}${more.length > 0 ? `; and ${more.length} more` : ''}`

@@ -101,7 +101,9 @@ export function behindSemicolon(pair: string, folded: string, from = 0): number 
 }
 
 /** Percent-decoded; of escapes that are not UTF-8 each is a byte, since the rest of such a name is read all the same. */
-function decodedName(text: string): string {
+function decodedName(sent: string): string {
+  // Bytes that were sent bare.
+  const text = /^[\0-\xff]*[\x80-\xff]/.test(sent) ? Buffer.from(sent, 'latin1').toString('utf8') : sent
   if (!text.includes('%') && !text.includes('+')) return text
   return text.replaceAll('+', ' ').replaceAll(/(?:%[0-9a-f]{2})+/gi, (escapes) => {
     try {

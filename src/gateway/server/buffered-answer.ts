@@ -47,8 +47,9 @@ export async function answerBuffered(x: Exchange, body: Buffer): Promise<Reply |
     const bodiless = x.method === 'HEAD' || isBodiless(x.status)
     const bytes = bodiless ? body : await unpacked(x, body)
     const rule = bodiless ? undefined : x.operation?.answerBody
-    // An answer that is no JSON, such as an error page, is handed on as it is.
+    // An answer that nobody takes for JSON, such as an error page, is handed on as it is.
     const input = rule === undefined ? undefined : templateInput(bytes)
+    if (input !== undefined && 'isJson' in input && input.isJson) return fault(FAULTS.malformed, input.reason)
     const made = input !== undefined && 'value' in input ? transformed(x, rule!, input.value, FAULTS) : bytes
     if (made instanceof Error) return made
     for (const name of OF_THE_BYTES) x.response.drop(name)

@@ -21,13 +21,28 @@ export interface TransformFaults {
 const NO_JSON = 'must be JSON in UTF-8'
 const DECODER = new TextDecoder('utf-8', { fatal: true })
 
-/** The value of a body that a template may be given, or why it is none. Nothing is taken for `{}`. */
-export function templateInput(bytes: Uint8Array): { readonly value: Json } | { readonly reason: string } {
+/**
+ * The value of a body that a template may be given, or why it is none: `isJson` where a reader that is less strict would take it for JSON.
+ * Nothing is taken for `{}`.
+ */
+export function templateInput(
+  bytes: Uint8Array,
+): { readonly value: Json } | { readonly reason: string; readonly isJson: boolean } {
   try {
     const body = readTrafficJson(bytes.length === 0 ? '{}' : DECODER.decode(bytes))
-    return 'reason' in body ? { reason: body.reason ?? NO_JSON } : { value: body.value as Json }
+    if ('value' in body) return { value: body.value as Json }
+    return { reason: body.reason ?? NO_JSON, isJson: isLooseJson(bytes) }
   } catch {
-    return { reason: NO_JSON }
+    return { reason: NO_JSON, isJson: isLooseJson(bytes) }
+  }
+}
+
+function isLooseJson(bytes: Uint8Array): boolean {
+  try {
+    JSON.parse(Buffer.from(bytes).toString('utf8'))
+    return true
+  } catch {
+    return false
   }
 }
 

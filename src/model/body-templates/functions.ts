@@ -3,8 +3,8 @@ import { dateText, formatted } from './go-format.ts'
 import {
   CHARACTERS_PER_STEP,
   escapeMarkup,
-  JsonText,
   type Meter,
+  ReadyText,
   type TemplateValue,
   templateJson,
   templateText,
@@ -20,7 +20,7 @@ export interface TemplateFunction {
 
 /** False for null, false, 0, '' and what is empty. */
 export function isTrue(value: TemplateValue, meter: Meter): boolean {
-  if (value instanceof JsonText) return value.text !== ''
+  if (value instanceof ReadyText) return value.text !== ''
   if (Array.isArray(value)) return value.length > 0
   return isObject(value) ? meter.keysOf(value).length > 0 : Boolean(value)
 }
@@ -28,14 +28,14 @@ export function isTrue(value: TemplateValue, meter: Meter): boolean {
 /** The member of an object or the element of a list; null where there is none. */
 export function memberOf(holder: TemplateValue, name: TemplateValue): TemplateValue {
   if (Array.isArray(holder)) return typeof name === 'number' ? (holder[name] ?? null) : null
-  if (typeof name !== 'string' || holder instanceof JsonText || !isObject(holder)) return null
+  if (typeof name !== 'string' || holder instanceof ReadyText || !isObject(holder)) return null
   return Object.hasOwn(holder, name) ? (holder[name] ?? null) : null
 }
 
 function lengthOf(value: TemplateValue, meter: Meter): number {
   if (Array.isArray(value)) return value.length
   if (typeof value === 'string') return value.length
-  if (!(value instanceof JsonText) && isObject(value)) return meter.keysOf(value).length
+  if (!(value instanceof ReadyText) && isObject(value)) return meter.keysOf(value).length
   throw new ValueFlaw('wants a text, a list or an object')
 }
 
@@ -75,8 +75,8 @@ const RUNS: readonly (readonly [name: string, least: number, most: number, run: 
   ['len', 1, 1, ([value], meter) => lengthOf(value!, meter)],
   ['index', 2, 20, ([holder, ...names]) => names.reduce(memberOf, holder!)],
   ['default', 2, 2, ([other, value], meter) => (isTrue(value!, meter) ? value! : other!)],
-  ['jsonMarshal', 1, 1, ([value], meter) => new JsonText(templateJson(value!, meter))],
-  ['toJson', 1, 1, ([value], meter) => new JsonText(templateJson(value!, meter))],
+  ['jsonMarshal', 1, 1, ([value], meter) => new ReadyText(templateJson(value!, meter))],
+  ['toJson', 1, 1, ([value], meter) => new ReadyText(templateJson(value!, meter))],
   ['print', 1, 20, (args, meter) => args.map((value) => templateText(value, meter)).join('')],
   ['upper', 1, 1, onText((text) => text.toUpperCase())],
   ['lower', 1, 1, onText((text) => text.toLowerCase())],
@@ -91,9 +91,9 @@ const RUNS: readonly (readonly [name: string, least: number, most: number, run: 
     'quote',
     1,
     20,
-    (args, meter) => new JsonText(args.map((arg) => JSON.stringify(templateText(arg, meter))).join(' ')),
+    (args, meter) => new ReadyText(args.map((arg) => JSON.stringify(templateText(arg, meter))).join(' ')),
   ],
-  ['html', 1, 1, ([value], meter) => new JsonText(escapeMarkup(templateText(value!, meter)))],
+  ['html', 1, 1, ([value], meter) => new ReadyText(escapeMarkup(templateText(value!, meter)), 'markup')],
   ['js', 1, 1, onText(escapeScript)],
   ['b64enc', 1, 1, onText((text) => Buffer.from(text).toString('base64'))],
   ['b64dec', 1, 1, onText((text) => Buffer.from(text, 'base64').toString('utf8'))],
@@ -103,10 +103,10 @@ const RUNS: readonly (readonly [name: string, least: number, most: number, run: 
   ['hasSuffix', 2, 2, ([part, whole], meter) => templateText(whole!, meter).endsWith(templateText(part!, meter))],
   ['splitList', 2, 2, ([separator, whole], meter) => pieces(separator!, whole!, meter)],
   ['split', 2, 2, ([separator, whole], meter) => numbered(pieces(separator!, whole!, meter))],
-  ['slice', 1, 3, ([value, ...ends]) => sliced(value!, ends)],
+  ['slice', 1, 3, ([value, ...ends], meter) => sliced(value!, ends, meter)],
   ['first', 1, 1, ([list]) => listOf(list!)[0] ?? null],
   ['last', 1, 1, ([list]) => listOf(list!).at(-1) ?? null],
-  ['has', 2, 2, ([item, list], meter) => listOf(list!).some((each) => isEqual(each, item!, meter))],
+  ['has', 2, 2, ([item, list], meter) => counted(list!, meter).some((each) => isEqual(each, item!, meter))],
   ['list', 0, 20, (args) => args.map(asJson)],
   ['dict', 0, 20, (args, meter) => dictionary(args, meter)],
   ['ternary', 3, 3, ([yes, no, test], meter) => (isTrue(test!, meter) ? yes! : no!)],
@@ -147,9 +147,17 @@ function listOf(value: TemplateValue): readonly Json[] {
   return value
 }
 
+/** A list that is gone through: its length is work. */
+function counted(value: TemplateValue, meter: Meter): readonly Json[] {
+  const list = listOf(value)
+  meter.spend(list.length)
+  return list
+}
+
 /** From an index up to another; of a text they count characters. */
-function sliced(value: TemplateValue, ends: readonly TemplateValue[]): TemplateValue {
+function sliced(value: TemplateValue, ends: readonly TemplateValue[], meter: Meter): TemplateValue {
   const [from = 0, to] = ends.map(numberOf)
+  meter.spend(typeof value === 'string' ? value.length / CHARACTERS_PER_STEP : listOf(value).length)
   if (typeof value === 'string') return value.slice(from, to)
   return [...listOf(value)].slice(from, to)
 }
@@ -163,7 +171,7 @@ function dictionary(args: readonly TemplateValue[], meter: Meter): JsonObject {
 
 /** A value that can be a part of others. */
 function asJson(value: TemplateValue): Json {
-  return value instanceof JsonText ? value.text : value
+  return value instanceof ReadyText ? value.text : value
 }
 
 /** A number, or a text of one; anything else is 0. */

@@ -2,7 +2,8 @@ import { type Meter, type TemplateValue, templateJson, templateText, ValueFlaw }
 
 /** Most characters that a verb may fill up to. */
 const MAX_WIDTH = 1000
-const VERB = /%([-+0 #]*)(\d*)(?:\.(\d*))?([a-zA-Z%])/g
+/** Bounded, since a format may come from a body. */
+const VERB = /%([-+0 #]{0,5})([1-9]\d{0,3})?(?:\.(\d{0,3}))?([a-zA-Z%])/g
 
 /**
  * A text with verbs replaced by values in their order, as Go's `fmt.Sprintf` writes them: `%s`, `%v`, `%d`, `%q`, `%t`, `%f`, `%x` and
@@ -10,15 +11,18 @@ const VERB = /%([-+0 #]*)(\d*)(?:\.(\d*))?([a-zA-Z%])/g
  */
 export function formatted(format: string, values: readonly TemplateValue[], meter: Meter): string {
   let next = 0
-  const text = format.replace(VERB, (_, flags: string, width: string, precision: string | undefined, verb: string) => {
-    if (verb === '%') return '%'
-    if (next >= values.length) throw new ValueFlaw('has more verbs than values')
-    const own = verbText(verb, values[next++]!, precision === undefined ? undefined : Number(precision), meter)
-    const filled = Math.min(Number(width), MAX_WIDTH)
-    meter.spend(filled / 64)
-    if (flags.includes('-')) return own.padEnd(filled)
-    return own.padStart(filled, flags.includes('0') ? '0' : ' ')
-  })
+  const text = format.replace(
+    VERB,
+    (_, flags: string, width: string | undefined, precision: string | undefined, verb: string) => {
+      if (verb === '%') return '%'
+      if (next >= values.length) throw new ValueFlaw('has more verbs than values')
+      const own = verbText(verb, values[next++]!, precision === undefined ? undefined : Number(precision), meter)
+      const filled = Math.min(Number(width ?? 0), MAX_WIDTH)
+      meter.spend(filled / 64)
+      if (flags.includes('-')) return own.padEnd(filled)
+      return own.padStart(filled, flags.includes('0') ? '0' : ' ')
+    },
+  )
   if (next < values.length) throw new ValueFlaw('has more values than verbs')
   return text
 }

@@ -4,8 +4,8 @@ import type { BodyTemplate, Expression, TemplateNode, TemplateOutput } from './n
 import { TemplateFlaw } from './tokens.ts'
 import {
   escapeMarkup,
-  JsonText,
   type Meter,
+  ReadyText,
   type TemplateValue,
   templateJson,
   templateText,
@@ -115,7 +115,7 @@ class Rendering implements Meter {
   }
 
   #printed(value: TemplateValue): string {
-    if (this.#output === 'text' || (this.#output === 'xml' && value instanceof JsonText))
+    if (this.#output === 'text' || (this.#output === 'xml' && value instanceof ReadyText && value.kind === 'markup'))
       return templateText(value, this)
     if (this.#output === 'xml') return escapeMarkup(templateText(value, this))
     return this.#inString ? JSON.stringify(templateText(value, this)).slice(1, -1) : templateJson(value, this)
@@ -154,7 +154,7 @@ class Rendering implements Meter {
       this.spend(over.length)
       return [...over.keys()]
     }
-    if (!(over instanceof JsonText) && isObject(over)) return this.keysOf(over)
+    if (!(over instanceof ReadyText) && isObject(over)) return this.keysOf(over)
     throw new RenderFlaw('value', '"range" wants a list or an object')
   }
 

@@ -1,15 +1,17 @@
 import type { Json } from '../json/json.ts'
 
-/** Text that is written as it is: JSON outside of quotes, markup in XML. */
-export class JsonText {
+/** Text that is written as it is where its kind is expected: JSON outside of quotes, markup in XML. Elsewhere it is a text. */
+export class ReadyText {
   readonly text: string
+  readonly kind: 'json' | 'markup'
 
-  constructor(text: string) {
+  constructor(text: string, kind: ReadyText['kind'] = 'json') {
     this.text = text
+    this.kind = kind
   }
 }
 
-export type TemplateValue = Json | JsonText
+export type TemplateValue = Json | ReadyText
 
 /** The costs and arguments of functions. */
 export interface Meter {
@@ -34,13 +36,18 @@ export function templateText(value: TemplateValue, meter: Meter): string {
 
 function plainText(value: TemplateValue): string {
   if (value === null) return ''
-  if (value instanceof JsonText) return value.text
+  if (value instanceof ReadyText) return value.text
   return typeof value === 'string' ? value : JSON.stringify(value)
 }
 
 /** The value as JSON, for places outside quotes. */
 export function templateJson(value: TemplateValue, meter: Meter): string {
-  const text = value instanceof JsonText ? value.text : JSON.stringify(value)
+  const text =
+    value instanceof ReadyText
+      ? value.kind === 'json'
+        ? value.text
+        : JSON.stringify(value.text)
+      : JSON.stringify(value)
   meter.spend(text.length / CHARACTERS_PER_STEP)
   return text
 }

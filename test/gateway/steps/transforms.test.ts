@@ -188,6 +188,7 @@ test('answers that cannot be transformed are refused as a whole', async (t) => {
     return [answer.status, errorOf(answer)]
   }
   const not = 'The upstream response could not be transformed'
+  assert.deepEqual(await answers((_, response) => response.end('{"a":1,"a":"secret"}')), [502, not])
   const coded = (encoding: string) => (_: unknown, response: Parameters<NonNullable<Origin['script']>>[1]) => {
     response.writeHead(200, { 'content-encoding': encoding })
     response.end('secret')

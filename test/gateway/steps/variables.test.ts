@@ -24,6 +24,7 @@ async function open(t: import('node:test').TestContext, members: object) {
           global_headers: Object.fromEntries(VALUES),
           extended_paths: {
             url_rewrites: [
+              { path: '/q/{x}', method: 'GET', match_pattern: '/q', rewrite_to: '/n?p=$acme_context.path' },
               {
                 path: '/r',
                 method: 'GET',
@@ -68,6 +69,7 @@ test('header edits and rewrites read the request, without credentials and withou
   assert.equal(headers['x-evil'], undefined)
   assert.equal(target, '/a/b?q=x%0d%0aX-Evil:%201&q=2')
   assert.equal((await seen('/v/r', { 'x-own': 'a b' })).target, '/n/a%20bv/r')
+  assert.equal((await seen('/v/q/a&b=1')).target, '/n?p=v/q/a%26b%3D1')
 })
 
 test('without context variables nothing of the request is told', async (t) => {

@@ -69,6 +69,7 @@ const WRITTEN: readonly (readonly [template: string, json: unknown])[] = [
     '[{{ splitList "," "a,b" }}, {{ split "," "a,b" }}, {{ slice "abcd" 1 3 }}, {{ slice .list 0 1 }}]',
     [['a', 'b'], { _0: 'a', _1: 'b' }, 'bc', [1]],
   ],
+  ['{"h": {{ html "[1]<" }}}', { h: '[1]&#60;' }],
   ['{"j": {{ (fromJson "{\\"k\\": [1]}").k }}, "t": {{ toString 12 }}}', { j: [1], t: '12' }],
 ]
 
@@ -88,6 +89,10 @@ const TEXTS: readonly (readonly [template: string, text: string])[] = [
   ['{{ date "2006-01-02 15:04:05.000 Mon Jan MST" 86399 }}', '1970-01-01 23:59:59.000 Thu Jan UTC'],
   ['{{ date "02/01/06 03:04 PM January Monday" "2026-11-26T22:05:00Z" }}', '26/11/26 10:05 PM November Thursday'],
   ['{{ now | date "2006" | len }}', '4'],
+  [
+    '<a b={{ quote "\\"><evil/>" }}>{{ jsonMarshal "<" }}</a>',
+    '<a b=&#34;\\&#34;&#62;&#60;evil/&#62;&#34;>&#34;&#60;&#34;</a>',
+  ],
 ]
 
 for (const [template, text] of TEXTS) {
@@ -166,6 +171,8 @@ test('what a template is given cannot make it work without end', () => {
   bounds('"{{ replace "x" .l .l }}"', { l: long })
   bounds('{{ range .a }}{{ printf "%1000d" 1 }}{{ end }}', { a: many })
   bounds('{{ range .a }}{{ $x := splitList "x" $.l }}{{ end }}', { a: many, l: long })
+  bounds('{{ range .a }}{{ $x := slice $.a 1 }}{{ end }}', { a: many })
+  bounds('{{ range .a }}{{ $x := has 2 $.a }}{{ end }}', { a: many })
   bounds('{{ range .a }}{{ $x := fromJson $.l }}{{ end }}', { a: many, l: JSON.stringify(long) })
 })
 

@@ -42,7 +42,11 @@ function textValue(bytes: Uint8Array, whole: FieldShape): BodyValue {
 async function formValue(bytes: Uint8Array, contentType: string, fields: BodyTypeCheck['fields']): Promise<BodyValue> {
   const found = new Map<string, string[]>()
   try {
-    for (const [name, value] of await pairsOf(bytes, contentType)) found.set(name, [...(found.get(name) ?? []), value])
+    for (const [name, value] of await pairsOf(bytes, contentType)) {
+      const known = found.get(name)
+      if (known === undefined) found.set(name, [value])
+      else known.push(value)
+    }
   } catch {
     return { reason: 'must be a form as its Content-Type says' }
   }

@@ -172,7 +172,8 @@ function expanded(
 ): string {
   const escaped = (own: string) => encodeURIComponent(own.toWellFormed()).replaceAll('%20', blank)
   if (typeof piece === 'string') return piece
-  if ('context' in piece && piece.context === 'path') return variableText(x, piece).replace(/^\//, '')
+  if ('context' in piece && piece.context === 'path')
+    return variableText(x, piece).split('/').map(escaped).join('/').replace(/^\//, '')
   if ('meta' in piece || 'context' in piece) return escaped(variableText(x, piece))
   if (!('trigger' in piece)) return match[piece.group] ?? ''
   if (piece.trigger !== index) return ''

@@ -1,0 +1,52 @@
+import type { Json, JsonObject } from '../../json/json.ts'
+import type { ApiDocument } from '../definition/api.ts'
+import type { Flaw } from '../definition/flaw.ts'
+import { flagOf, isEmpty, objectOf, objectsOf } from '../definition/members.ts'
+import { member, toWords } from '../definition/tree.ts'
+import { entryMethods, usesExtendedPaths } from '../read/read-rules.ts'
+import { hostFieldFlaws } from './written-fields.ts'
+
+/** Members of a definition that are taken and do nothing, each with the reason: the author may have meant a protection. */
+export function definitionWarnings({ format, definition }: Pick<ApiDocument, 'format' | 'definition'>): Flaw[] {
+  const hosts = hostFieldFlaws(format, definition)
+  return format === 'classic' ? [...hosts, ...idleLists(definition)] : hosts
+}
+
+/** The warnings as answers tell them, under this name; without any nothing. */
+export function toldWarnings(
+  document: Pick<ApiDocument, 'format' | 'definition'>,
+  name: string,
+): { [name: string]: Json } {
+  const warnings = definitionWarnings(document).map(({ at, reason }) => ({ path: toWords(at), message: reason }))
+  return warnings.length === 0 ? {} : { [name]: warnings }
+}
+
+/** A method as requests spell it: registered ones are refused in another letter case. */
+const SPELLED = /^[^a-z]+$/
+
+function idleLists(classic: JsonObject): Flaw[] {
+  const versions = objectOf(objectOf(classic, 'version_data'), 'versions')
+  return Object.keys(versions).flatMap((name) => {
+    const version = objectOf(versions, name)
+    const lists = objectOf(version, 'extended_paths')
+    const at = ['version_data', 'versions', name, 'extended_paths']
+    const filled = Object.keys(lists).filter((list) => !isEmpty(lists[list]))
+    if (filled.length === 0) return []
+    if (!usesExtendedPaths(version)) {
+      // Written out, the switch is meant.
+      if (member(version, 'use_extended_paths') === false) return []
+      return [{ at, reason: `does nothing without "use_extended_paths": true (${filled.join(', ')})` }]
+    }
+    return filled.flatMap((list) =>
+      objectsOf(lists, list).flatMap((entry, index): Flaw[] => {
+        if (flagOf(entry, 'disabled')) return []
+        const idle = entryMethods(list, entry).filter((method) => !SPELLED.test(method) || method.startsWith('('))
+        if (idle.length === 0) return []
+        const named = idle.map((method) => (method.startsWith('(') ? 'no method' : `the method ${method}`)).join(', ')
+        return [
+          { at: [...at, list, String(index)], reason: `names ${named}, which no request has: it does nothing there` },
+        ]
+      }),
+    )
+  })
+}
