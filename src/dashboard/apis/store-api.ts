@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
 import { toFault } from '../../errors/fault.ts'
-import { toldWarnings } from '../../model/apis/check/definition-warnings.ts'
+import { warningsMember } from '../../model/apis/check/definition-warnings.ts'
 import { toClassic, toOas } from '../../model/apis/convert/convert.ts'
 import type { ApiDocument } from '../../model/apis/definition/api.ts'
 import type { ApiMetadata } from '../../model/apis/definition/api-metadata.ts'
@@ -91,7 +91,7 @@ export async function createStoredApi(
     beside: newApiMetadata(parts, call, beside),
     ...(version && { version }),
   })
-  return ok('API created', made.id, { ID: made.document.api_id, ...toldWarnings(made.document, 'Warnings') })
+  return ok('API created', made.id, { ID: made.document.api_id, ...warningsMember(made.document, 'Warnings') })
 }
 
 /** Replaces a stored definition; categories, owners and labels stay unless given. @throws Fault as `publishApi` */
@@ -110,7 +110,7 @@ export async function updateStoredApi(
   await checkReferences(parts, call, 'api', body, stored.body, selfOf(change.format, definition))
   checkForeignVersionsUnchanged(call.visibility, stored.body, body)
   const { document } = await publishApi(parts, { ...draftOf(parts, call), ...change, definition, apiId })
-  return ok(message, null, toldWarnings(document, 'Warnings'))
+  return ok(message, null, warningsMember(document, 'Warnings'))
 }
 
 /** Deletes the API that the path names, and its versions with `purge=true`. @throws Fault `not_owner` (401) */

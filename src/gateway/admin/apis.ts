@@ -1,5 +1,5 @@
 import { fault, toFault } from '../../errors/fault.ts'
-import { toldWarnings } from '../../model/apis/check/definition-warnings.ts'
+import { warningsMember } from '../../model/apis/check/definition-warnings.ts'
 import { servedClassic, toClassic } from '../../model/apis/convert/convert.ts'
 import type { ApiDocument } from '../../model/apis/definition/api.ts'
 import { activeByDefault } from '../../model/apis/definition/fill-ids.ts'
@@ -85,7 +85,7 @@ export async function createFromRequest(
     ...(version && { version }),
   })
   await waitUntilServed(parts, made.revision)
-  return changed(made.document.api_id, 'added', toldWarnings(made.document, 'warnings'))
+  return changed(made.document.api_id, 'added', warningsMember(made.document, 'warnings'))
 }
 
 /** Replaces the stored definition of an API. */
@@ -96,7 +96,7 @@ export async function replaceFromRequest(
 ): Promise<AdminAnswer> {
   const { revision, document } = await publishApi(publishParts(parts), { ...draft, actor: request.actor })
   await waitUntilServed(parts, revision)
-  return changed(draft.apiId, 'modified', toldWarnings(document, 'warnings'))
+  return changed(draft.apiId, 'modified', warningsMember(document, 'warnings'))
 }
 
 /** Deletes the API that the path names. */

@@ -5,7 +5,7 @@ import { send, startUpstreams } from '../../worlds/incumbent/upstreams.ts'
 
 const SCRIPT = { status: 200, delayMs: 0, fields: [], body: '{}', reset: false }
 
-test('a credential in a parameter whose name is sent in bytes of UTF-8 does not reach the upstream', async (t) => {
+test('a credential whose parameter is named in bytes of UTF-8 does not reach the upstream', async (t) => {
   const upstreams = await startUpstreams(() => SCRIPT)
   const gateway = await startTestGateway()
   t.after(() => Promise.all([upstreams.close(), gateway.close()]))

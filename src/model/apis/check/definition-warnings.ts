@@ -12,8 +12,8 @@ export function definitionWarnings({ format, definition }: Pick<ApiDocument, 'fo
   return format === 'classic' ? [...hosts, ...idleLists(definition)] : hosts
 }
 
-/** The warnings as answers tell them, under this name; without any nothing. */
-export function toldWarnings(
+/** The member of an answer that holds the warnings, under this name; none where there are none. */
+export function warningsMember(
   document: Pick<ApiDocument, 'format' | 'definition'>,
   name: string,
 ): { [name: string]: Json } {
