@@ -50,6 +50,39 @@ test('files that pages name are there', () => {
   )
 })
 
+const COMMAND = 'backup|bootstrap|doctor|dump|import|migrate-store|publish|restore|rotate-secret|settings|sync|validate'
+
+test('commands are printed so that they run in a clone', () => {
+  const bare = new RegExp(`(?<![\\w/.-])gatehouse (?:${COMMAND})\\b`)
+  const lines = (text: string) => text.split('\n').filter((line) => bare.test(line))
+  assert.deepEqual(lines('run gatehouse doctor\nbin/gatehouse doctor'), ['run gatehouse doctor'], 'would be found')
+  const sources = readdirSync(join(ROOT, 'src'), { recursive: true }).map((name) => join('src', String(name)))
+  const printed = [
+    ...pages.flatMap((path) => (readFileSync(path, 'utf8').match(CODE_BLOCK) ?? []).flatMap(lines)),
+    ...sources
+      .filter((path) => path.endsWith('.ts'))
+      .flatMap((path) => lines(read(path)).filter((line) => !/^\s*(?:\/?\*|\/\/)/.test(line))),
+  ]
+  assert.deepEqual(printed, [])
+})
+
+test('calls that the pages of operation name are in the description of the API', () => {
+  const { paths } = JSON.parse(read('docs/generated/openapi.json')) as { paths: Record<string, object> }
+  const named = pages
+    .filter((path) => path.includes('/operate/'))
+    .flatMap((path) => [...readFileSync(path, 'utf8').matchAll(/`(GET|POST|PUT|PATCH|DELETE) (\/api\/[^\s`?]*)/g)])
+  assert.ok(named.length >= 3)
+  const unknown = named.filter(([, method = '', path = '']) => {
+    const shape = (text: string) => text.replace(/\{\w+\}/g, '{}')
+    const known = Object.keys(paths).filter((one) => shape(one) === shape(path))
+    return !known.some((one) => method.toLowerCase() in paths[one]!)
+  })
+  assert.deepEqual(
+    unknown.map(([call]) => call),
+    [],
+  )
+})
+
 /** Links to files that are not there, and to headings that no page has. Other sites are not asked. */
 function deadLinks(path: string, text: string): string[] {
   const links = [...text.replace(CODE_BLOCK, '').matchAll(LINK)].map((match) => match.groups!.to!)

@@ -92,14 +92,14 @@ function openEmbedded(config: Config, full: boolean, findings: Finding[]): Opene
   if (frozen)
     findings.push({
       ...{ severity: 'error', check: 'store', where, what: 'it was moved to another store, and takes no writes' },
-      action: 'start with the settings of that one; where the move was cut short, gatehouse migrate-store --give-up',
+      action: 'start with the settings of that one; where the move was cut short, bin/gatehouse migrate-store --give-up',
     })
   if (damage !== undefined)
     findings.push({ severity: 'error', check: 'store', where, what: damage, action: ACTIONS.store_damaged! })
   if (!checked)
     findings.push({
       ...{ severity: 'info', check: 'store', where, what: `${bytes} bytes were not looked through` },
-      action: 'run gatehouse doctor --full, which takes about 20 s a gigabyte',
+      action: 'run bin/gatehouse doctor --full, which takes about 20 s a gigabyte',
     })
   const { bavail, bsize } = statfsSync(folder)
   if (bavail * bsize < Math.max(LEAST_FREE_BYTES, bytes / 4))

@@ -44,7 +44,7 @@ export async function migrateStore(
     if (known.code !== 'store_not_empty') throw error
     throw fault(
       'store_not_empty',
-      `${known.message}. Of a move that was cut short it may be a whole copy: see gatehouse migrate-store --help`,
+      `${known.message}. Of a move that was cut short it may be a whole copy: see bin/gatehouse migrate-store --help`,
       error,
     )
   } finally {

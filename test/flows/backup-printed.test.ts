@@ -19,7 +19,6 @@ const SETTINGS = {
 test('backup and restore work as their pages print them', async (t) => {
   const cwd = temporaryFolder(t)
   const place = (text: string) => text.replaceAll('/var/', `${cwd}/var/`)
-  mkdirSync(join(cwd, 'var/backups/gatehouse'), { recursive: true })
   symlinkSync(join(ROOT, 'bin'), join(cwd, 'bin'))
   mkdirSync(join(cwd, 'programs'))
   // The other machine is this one.

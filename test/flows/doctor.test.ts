@@ -205,7 +205,7 @@ test('the doctor finds what is wrong, says what to do, and changes nothing', asy
 function printed(): string[][] {
   const pages = ['doctor', 'upgrade'].map((name) => readFileSync(join(ROOT, `docs/operate/${name}.md`), 'utf8'))
   const lines = pages.flatMap((page) =>
-    [...page.matchAll(/^ *gatehouse doctor(.*)$/gm)].map((match) => match[1]!.trim()),
+    [...page.matchAll(/^ *bin\/gatehouse doctor(.*)$/gm)].map((match) => match[1]!.trim()),
   )
   return [...new Set(lines)].map((line) => line.split(' ').filter((word) => word !== ''))
 }

@@ -14,7 +14,7 @@ const ROOT = join(import.meta.dirname, '../..')
 const EMBEDDED = { SVC_STORAGE_POSTGRESURL: '', SVC_STORAGE_REDISURL: '' }
 /** The commands that the page prints: to a cluster, back, and to give up. */
 const PRINTED = [
-  ...readFileSync(join(ROOT, 'docs/operate/growing.md'), 'utf8').matchAll(/^gatehouse (migrate-store.*)$/gm),
+  ...readFileSync(join(ROOT, 'docs/operate/growing.md'), 'utf8').matchAll(/^bin\/gatehouse (migrate-store.*)$/gm),
 ]
 
 interface Ended {

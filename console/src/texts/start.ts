@@ -11,7 +11,7 @@ export const START = {
   'start.with': 'Sign in with {name}',
   'start.directoryName': 'User name at {name}',
   'start.notSetUp': 'Gatehouse is not set up yet',
-  'start.notSetUpHint': 'Open the set-up link that was printed at start-up; “gatehouse bootstrap” prints it again.',
+  'start.notSetUpHint': 'Open the set-up link that was printed at start-up; “bin/gatehouse bootstrap” prints it again.',
   'start.ssoRefused': 'Single sign-on was refused',
   'start.ssoRefusedHint': 'Try again, sign in another way, or ask an administrator whether your account has access.',
   'start.elsewhere': 'Sign in in the other tab, then return here.',

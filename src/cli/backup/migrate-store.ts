@@ -39,10 +39,10 @@ function nextSteps(
   return [
     `Moved ${rows.toLocaleString('en-US')} rows, revision ${revision}. Writes were refused for ${(frozenMs / 1000).toFixed(1)} s until the copy was whole, and are until the next steps are done:`,
     isCluster
-      ? '1. Start the new nodes with storage.postgres_url, storage.redis_url, and storage.seal_key (seal_key in secrets.json of the old data folder).'
-      : '1. Copy secrets.json of the old data folder into the new one, and start the server with storage.path.',
+      ? '1. Start the new nodes with storage.postgres_url, storage.redis_url, and the storage.seal_key, gateway.secret and dashboard.admin_secret of the old one: settings, or else seal_key, gateway_secret and admin_secret in secrets.json of its data folder.'
+      : '1. Start the server with storage.path, and with the secrets of the old one: keep the settings that give them, and copy secrets.json of the old data folder for those that no setting gives.',
     '2. Send callers to them.',
     '3. Stop the old server. It serves reads until then, and does not start again on the store that was moved.',
-    'To go back instead, while nothing was written to the new store: gatehouse migrate-store --give-up',
+    'To go back instead, while nothing was written to the new store: bin/gatehouse migrate-store --give-up',
   ]
 }

@@ -23,7 +23,7 @@ export const BOOTSTRAP_COMMAND: Command = {
     const { config } = loadConfig(context)
     const [organisation = '', email = '', ...more] = context.words
     if (more.length > 0 || (organisation !== '' && email === ''))
-      throw fault('setting_invalid', 'usage: gatehouse bootstrap [ORGANISATION EMAIL]')
+      throw fault('setting_invalid', 'usage: bin/gatehouse bootstrap [ORGANISATION EMAIL]')
     const address = addressOf(config)
     if ((await call(`${address}/api/bootstrap`)).open !== true) {
       context.print('The installation has been set up: the link is closed.')

@@ -25,7 +25,7 @@ export const ROTATE_SECRET_COMMAND: Command = {
     const loaded = loadConfig(context)
     const [which = '', ...more] = context.words
     if (!Object.hasOwn(SECRETS, which) || more.length > 0)
-      throw fault('setting_invalid', 'usage: gatehouse rotate-secret gateway|admin|seal [--end]')
+      throw fault('setting_invalid', 'usage: bin/gatehouse rotate-secret gateway|admin|seal [--end]')
     const { name, setting } = SECRETS[which as keyof typeof SECRETS]
     const origin = loaded.origins.get(setting)
     if (origin?.from !== 'default')

@@ -4,7 +4,7 @@ import type { Parts } from '../writer/parts.ts'
 
 /** The advice that goes with damage wherever it is reported. */
 const DAMAGE_ADVICE =
-  'stop the server, keep a copy of the data folder, see what "gatehouse doctor --full" finds, and restore the last backup'
+  'stop the server, keep a copy of the data folder, see what "bin/gatehouse doctor --full" finds, and restore the last backup'
 
 /** Look-ups whose answer "there is none" means nothing in a store with damaged indexes. */
 const LOOK_UPS: ReadonlySet<string> = new Set(['get', 'find', 'getSession', 'getTicket', 'familyTickets'])

@@ -39,6 +39,6 @@ export function refuseFrozen(file: string, db: DatabaseSync): void {
   if (freezeReader(db)() === 'none') return
   throw fault(
     'store_frozen',
-    `${file} was moved to another store: start with the settings of that one; or, where the move was cut short, run gatehouse migrate-store --give-up`,
+    `${file} was moved to another store: start with the settings of that one; or, where the move was cut short, run bin/gatehouse migrate-store --give-up`,
   )
 }
