@@ -92,7 +92,8 @@ function openEmbedded(config: Config, full: boolean, findings: Finding[]): Opene
   if (frozen)
     findings.push({
       ...{ severity: 'error', check: 'store', where, what: 'it was moved to another store, and takes no writes' },
-      action: 'start with the settings of that one; where the move was cut short, bin/gatehouse migrate-store --give-up',
+      action:
+        'start with the settings of that one; where the move was cut short, bin/gatehouse migrate-store --give-up',
     })
   if (damage !== undefined)
     findings.push({ severity: 'error', check: 'store', where, what: damage, action: ACTIONS.store_damaged! })
