@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { existsSync } from 'node:fs'
-import { type FileHandle, open, rename, rm } from 'node:fs/promises'
+import { type FileHandle, lstat, open, rename, rm } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import type { Config } from '../config/schema.ts'
 import { productVersion } from '../config/version.ts'
@@ -8,14 +8,15 @@ import { type Fault, fault } from '../errors/fault.ts'
 import { type ArchiveSink, openArchiveTarget, type WrittenArchive } from '../store/archive/write.ts'
 import { type TransferPart, tablesWithout } from '../store/ports/transfer.ts'
 import { copyStore } from '../store/prepare/copy-store.ts'
-import { existingSecrets, SECRETS_FILE } from '../store/secrets/secret-file.ts'
+import { existingSecrets, SECRETS_FILE, type Secrets } from '../store/secrets/secret-file.ts'
 import { openTransferSource, type StoreSettings } from './open-transfer.ts'
+import { fitsStore, type SealKeyTexts } from './seal-keys.ts'
 
 export interface BackupOptions {
   readonly storage: StoreSettings
   readonly without: readonly TransferPart[]
-  /** The secrets of the installation, sealed for a recipient; absent = they are left out. */
-  readonly secrets?: string
+  /** The secrets of the installation, sealed for a recipient, with the keys among them; absent = they are left out. */
+  readonly secrets?: { readonly sealed: string; readonly keys: SealKeyTexts }
   /** The number of all rows, about; then that of each batch. */
   readonly onTotal?: (rows: number) => void
   readonly onRows?: (rows: number) => void
@@ -25,7 +26,7 @@ export interface BackupOptions {
 
 /**
  * Writes an archive of the store, whether a server runs on it or not. The file is complete and durable, or not there: until then it
- * has another name. @throws Fault `files_unwritable`, those of the store, the reason of `stop`
+ * has another name. @throws Fault `files_unwritable`, `seal_key_differs` where the secrets are not those of the store, those of the store, the reason of `stop`
  */
 export async function backupToFile(path: string, options: BackupOptions): Promise<WrittenArchive> {
   const draft = `${path}.${randomBytes(4).toString('hex')}${DRAFT_END}`
@@ -53,9 +54,14 @@ export async function backupTo(sink: ArchiveSink, options: BackupOptions): Promi
   const tables = tablesWithout(without)
   const source = await openTransferSource(storage)
   try {
-    const target = openArchiveTarget(sink, {
+    const header = {
       ...{ version: productVersion(), created_at: new Date().toISOString(), without, tables },
-      ...(secrets !== undefined && { secrets }),
+      ...(secrets !== undefined && { secrets: secrets.sealed }),
+    }
+    const target = openArchiveTarget(sink, header, (sealHash) => {
+      // Otherwise the backup would be found to be of no use when it is needed.
+      if (secrets !== undefined && !fitsStore(secrets.keys, sealHash))
+        throw fault('seal_key_differs', '--recipient: the secrets of this installation do not open its store')
     })
     await copyStore(source, target, {
       tables,
@@ -70,21 +76,22 @@ export async function backupTo(sink: ArchiveSink, options: BackupOptions): Promi
 }
 
 /**
- * The secrets that the installation has, as a `secrets.json` that fits them: seal keys of the settings replace those of the file.
+ * The secrets that the installation has: seal keys of the settings replace those of the file.
  * @throws Fault `option_invalid` where the data folder has none
  */
-export function secretsText({ storage }: Pick<Config, 'storage'>): string {
+export function installedSecrets({ storage }: Pick<Config, 'storage'>): Secrets {
   const folder = resolve(storage.path)
   if (!existsSync(join(folder, SECRETS_FILE)))
     throw fault('option_invalid', `--recipient: there is no ${SECRETS_FILE} in ${folder}; run it where the server runs`)
-  return JSON.stringify(existingSecrets(folder, storage.seal_key, storage.seal_key_previous))
+  return existingSecrets(folder, storage.seal_key, storage.seal_key_previous)
 }
 
 async function openNew(path: string, draft: string): Promise<FileHandle> {
   try {
-    // A backup that is there is never replaced.
-    await (await open(path, 'r')).close()
-  } catch {
+    // A backup that is there is never replaced, whether it can be read or not.
+    await lstat(path)
+  } catch (error) {
+    if (codeOf(error) !== 'ENOENT') throw unwritable(path, error)
     return open(draft, 'wx', 0o600).catch((error) => Promise.reject(unwritable(path, error)))
   }
   throw fault('files_unwritable', `${path} exists: name another file`)
@@ -106,6 +113,9 @@ async function syncFolder(path: string): Promise<void> {
 }
 
 function unwritable(path: string, error: unknown): Fault {
-  const reason = error instanceof Error && 'code' in error ? String(error.code) : String(error)
-  return fault('files_unwritable', `${path} cannot be written (${reason})`, error)
+  return fault('files_unwritable', `${path} cannot be written (${codeOf(error)})`, error)
+}
+
+function codeOf(error: unknown): string {
+  return error instanceof Error && 'code' in error ? String(error.code) : String(error)
 }

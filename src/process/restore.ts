@@ -2,14 +2,13 @@ import { existsSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import type { Config } from '../config/schema.ts'
 import { fault } from '../errors/fault.ts'
-import { secretBytes } from '../model/secrets/secret.ts'
-import { sealHash } from '../publish/organisations/installation.ts'
 import { type CheckedArchive, checkArchive, openArchiveSource } from '../store/archive/read.ts'
 import { TRANSFER_TABLE_NAMES } from '../store/ports/transfer.ts'
 import { copyStore } from '../store/prepare/copy-store.ts'
 import { existingSecrets, parseSecrets, SECRETS_FILE, writeSecrets } from '../store/secrets/secret-file.ts'
 import { prepareFolder } from '../store/sqlite/connection/folder.ts'
 import { openTransferTarget } from './open-transfer.ts'
+import { fitsStore, type SealKeyTexts } from './seal-keys.ts'
 
 /**
  * How much the revision of a store grows by a restore, besides that of the backup: the commits that the restore lost had numbers that
@@ -71,16 +70,15 @@ export async function restoreFile(path: string, options: RestoreOptions): Promis
 function secretsFor({ header, end }: CheckedArchive, { storage, openSealed }: RestoreOptions): string | undefined {
   const folder = resolve(storage.path)
   const isThere = existsSync(join(folder, SECRETS_FILE))
-  const fits = (...keys: string[]) =>
-    end.seal_hash === '' || keys.some((key) => key !== '' && sealHash({ sealKey: secretBytes(key) }) === end.seal_hash)
+  const fits = (secrets: SealKeyTexts) => fitsStore(secrets, end.seal_hash)
   const refuse = () =>
     fault('seal_key_differs', 'the secrets in the backup are sealed under another key than that of this installation')
-  if (storage.seal_key !== '' && !fits(storage.seal_key, storage.seal_key_previous)) throw refuse()
+  if (storage.seal_key !== '' && !fits(storage)) throw refuse()
   if (openSealed !== undefined) {
     if (header.secrets === undefined)
       throw fault('option_invalid', '--identity: the backup was made without --recipient, and holds no secrets')
     const text = openSealed(header.secrets)
-    if (!fits(parseSecrets('the secrets of the backup', text).seal_key)) throw refuse()
+    if (!fits(parseSecrets('the secrets of the backup', text))) throw refuse()
     if (!isThere) return text
   }
   if (storage.seal_key !== '') return undefined
@@ -93,7 +91,6 @@ function secretsFor({ header, end }: CheckedArchive, { storage, openSealed }: Re
       `${folder} has no ${SECRETS_FILE}, which holds the seal key: ${how}, or set storage.seal_key`,
     )
   }
-  const { seal_key, seal_key_previous } = existingSecrets(folder)
-  if (!fits(seal_key, seal_key_previous)) throw refuse()
+  if (!fits(existingSecrets(folder))) throw refuse()
   return undefined
 }

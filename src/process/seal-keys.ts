@@ -1,11 +1,10 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
-import type { Config } from '../config/schema.ts'
 import { fault, toFault } from '../errors/fault.ts'
 import type { Log } from '../model/logs/log.ts'
 import { type SealKeys, secretBytes } from '../model/secrets/secret.ts'
-import { openSealKeys, readInstallation } from '../publish/organisations/installation.ts'
+import { openSealKeys, readInstallation, sealHash } from '../publish/organisations/installation.ts'
 import { resealStore } from '../publish/organisations/reseal.ts'
 import type { Store } from '../store/ports/ports.ts'
 import { openSecrets, SECRETS_FILE, type Secrets } from '../store/secrets/secret-file.ts'
@@ -20,7 +19,7 @@ const AGAIN_MS = 30_000
 export async function startSecrets(
   { documents }: Pick<Store, 'documents'>,
   folder: string,
-  { seal_key, seal_key_previous }: Pick<Config['storage'], 'seal_key' | 'seal_key_previous'>,
+  { seal_key, seal_key_previous }: SealKeyTexts,
 ): Promise<Secrets> {
   const installed = (await readInstallation({ documents }))?.seal_hash ?? ''
   // Looked at last: another process of this folder may have made both meanwhile.
@@ -35,11 +34,24 @@ export async function startSecrets(
 /** The seal keys of settings or `secrets.json`: the current one, and those that it replaces. `open`: how they are compared with the store's. @throws Fault `seal_key_differs`, `setting_invalid` */
 export function sealKeysOf(
   { documents }: Pick<Store, 'documents'>,
-  { seal_key, seal_key_previous }: Pick<Secrets, 'seal_key' | 'seal_key_previous'>,
+  secrets: SealKeyTexts,
   open = openSealKeys,
 ): Promise<SealKeys> {
-  const previous = seal_key_previous.split(',').filter((key) => key !== '')
-  return open(documents, secretBytes(seal_key), previous.map(secretBytes))
+  const [current, ...previous] = sealKeyList(secrets)
+  return open(documents, current!, previous)
+}
+
+/** The keys as settings and `secrets.json` hold them; the previous ones are separated by commas. */
+export type SealKeyTexts = Pick<Secrets, 'seal_key' | 'seal_key_previous'>
+
+/** True where one of the keys is that of a store whose installation has this `seal_hash`; '' = it has none. @throws Fault `setting_invalid` */
+export function fitsStore(secrets: SealKeyTexts, hash: string): boolean {
+  return hash === '' || sealKeyList(secrets).some((sealKey) => sealHash({ sealKey }) === hash)
+}
+
+/** The current key, then the previous ones. @throws Fault `setting_invalid` */
+function sealKeyList({ seal_key, seal_key_previous }: SealKeyTexts): Uint8Array[] {
+  return [seal_key, ...seal_key_previous.split(',').filter((key) => key !== '')].map(secretBytes)
 }
 
 /**

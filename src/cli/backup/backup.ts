@@ -4,7 +4,7 @@ import { resolve } from 'node:path'
 import { loadConfig } from '../../config/load.ts'
 import type { Config } from '../../config/schema.ts'
 import { fault } from '../../errors/fault.ts'
-import { type BackupOptions, backupTo, backupToFile, secretsText } from '../../process/backup.ts'
+import { type BackupOptions, backupTo, backupToFile, installedSecrets } from '../../process/backup.ts'
 import { TRANSFER_PARTS } from '../../store/ports/transfer.ts'
 import type { CommandContext } from '../commands/commands.ts'
 import { openProgress, stoppable } from '../commands/progress.ts'
@@ -44,9 +44,10 @@ export async function backup(context: CommandContext): Promise<number> {
   return 0
 }
 
-function sealedSecrets({ options, env }: CommandContext, config: Config): string {
-  const text = secretsText(config)
-  return sealFor(recipientOf(options, env), text, SECRETS_PLACE, text)
+function sealedSecrets({ options, env }: CommandContext, config: Config): BackupOptions['secrets'] {
+  const keys = installedSecrets(config)
+  const text = JSON.stringify(keys)
+  return { sealed: sealFor(recipientOf(options, env), text, SECRETS_PLACE, text), keys }
 }
 
 /**

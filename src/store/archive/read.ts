@@ -79,10 +79,16 @@ export function openArchiveSource(path: string, { end }: CheckedArchive): Transf
           head: end.head,
           count: async (table) => end.counts[table] ?? 0,
           async *rows(table) {
+            let found = 0
             // Parts are in the order of the tables.
             for (; next.done !== true && next.value.table === table; next = await waiting.next())
-              for (let at = 0; at < next.value.rows.length; at += ROWS_AT_ONCE)
-                yield next.value.rows.slice(at, at + ROWS_AT_ONCE)
+              for (let at = 0; at < next.value.rows.length; at += ROWS_AT_ONCE) {
+                const rows = next.value.rows.slice(at, at + ROWS_AT_ONCE)
+                found += rows.length
+                yield rows
+              }
+            // In another order, or changed since it was checked: a store without some of its rows must not be restored.
+            if (found !== (end.counts[table] ?? 0)) throw otherCount(table, found, end.counts[table])
           },
         })
       } finally {
@@ -192,7 +198,11 @@ function readEnd(content: Buffer): ArchiveEnd {
 function refuseOtherCounts({ counts }: ArchiveEnd, found: Readonly<Record<string, number>>): void {
   for (const table of new Set([...Object.keys(counts), ...Object.keys(found)]))
     if (counts[table] !== found[table])
-      throw fault('archive_invalid', `it has ${found[table] ?? 0} rows of ${table}, and names ${counts[table] ?? 0}`)
+      throw otherCount(table, found[table], counts[table])
+}
+
+function otherCount(table: string, found = 0, named = 0): Fault {
+  return fault('archive_invalid', `it has ${found} rows of ${table}, and names ${named}`)
 }
 
 async function readRows(

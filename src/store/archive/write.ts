@@ -38,10 +38,14 @@ export interface ArchiveTarget extends TransferTarget {
   readonly written: WrittenArchive | undefined
 }
 
-/** An archive as a store to write into. `header`: what it says besides its tables. */
+/**
+ * An archive as a store to write into. `header`: what it says besides its tables. `checkSeal`: called with the `seal_hash` of the installation
+ * before the archive gets its end; what it throws leaves one that is truncated.
+ */
 export function openArchiveTarget(
   sink: ArchiveSink,
   header: Omit<ArchiveHeader, 'format' | 'tables'> & { readonly tables: readonly TransferTableName[] },
+  checkSeal: (sealHash: string) => void = () => {},
 ): ArchiveTarget {
   let written: WrittenArchive | undefined
   return {
@@ -56,6 +60,7 @@ export function openArchiveTarget(
       const head = await fill((table, some) => rows.add(table, some))
       await rows.flush()
       const { counts, kinds, sealHash: seal_hash } = rows
+      checkSeal(seal_hash)
       const end: ArchiveEnd = { counts, kinds, head, seal_hash }
       const checksum = await parts.add('E', Buffer.from(JSON.stringify(end)))
       written = { counts, kinds, head, bytes: parts.bytes, checksum: checksum.toString('hex') }

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { zstdCompressSync } from 'node:zlib'
@@ -38,9 +38,14 @@ async function installation(t: TestContext, fill: (store: SqliteStore) => Promis
   return path
 }
 
+interface Part {
+  readonly type: PartType
+  readonly content: Buffer
+}
+
 /** The parts of an archive, to make another of them. */
-function partsOf(bytes: Buffer): { type: PartType; content: Buffer }[] {
-  const parts: { type: PartType; content: Buffer }[] = []
+function partsOf(bytes: Buffer): Part[] {
+  const parts: Part[] = []
   for (let at = MAGIC.length; at < bytes.length; ) {
     const length = bytes.readUInt32BE(at + 1)
     parts.push({
@@ -52,7 +57,7 @@ function partsOf(bytes: Buffer): { type: PartType; content: Buffer }[] {
   return parts
 }
 
-function archiveOf(parts: readonly { type: PartType; content: Buffer }[]): Buffer {
+function archiveOf(parts: readonly Part[]): Buffer {
   let before: Buffer = firstChecksum()
   const made = parts.map(({ type, content }) => {
     const [part, checksum] = encodePart(type, content, before)
@@ -180,6 +185,79 @@ test('a backup that cannot be written, or is stopped, leaves nothing', async (t)
   await assert.rejects(backupToFile(join(folder, 'none', 'b'), { storage, without: [] }), { code: 'files_unwritable' })
   mkdirSync(join(folder, 'sub'))
   assert.deepEqual(readdirSync(folder), ['sub'])
+})
+
+test('a backup or restore takes secrets with the key of the store at any place among theirs, and no others', async (t) => {
+  const path = await installation(t)
+  const [folder, target] = [temporaryFolder(t), temporaryFolder(t)]
+  const file = join(folder, 'whole')
+  await backupOf(path, file)
+  const right = openSecrets(path).seal_key
+  const others = [newSecret(), newSecret()]
+  const storage = storageOf(path) as Storage
+  const openSealed = (sealed: string) => sealed
+  const outcome = (done: Promise<unknown>) => done.then(() => 'ok').catch((error: { code?: string }) => error.code)
+  await fc.assert(
+    fc.asyncProperty(fc.array(fc.constantFrom(right, ...others), { minLength: 1, maxLength: 4 }), async (list) => {
+      const keys = { seal_key: list[0]!, seal_key_previous: list.slice(1).join(',') }
+      const expected = list.includes(right) ? 'ok' : 'seal_key_differs'
+      const sealed = JSON.stringify({ ...openSecrets(path), ...keys })
+      const given = { storage: { ...storage, ...keys, path: target }, dryRun: true }
+      assert.equal(await outcome(restoreFile(file, given)), expected, 'settings')
+      const kept = temporaryFolder(t)
+      writeFileSync(join(kept, 'secrets.json'), sealed)
+      assert.equal(await outcome(restoreInto(file, kept, { dryRun: true })), expected, 'the data folder')
+      const made = join(temporaryFolder(t), 'b')
+      assert.equal(await outcome(backupToFile(made, { storage, without: [], secrets: { sealed, keys } })), expected)
+      assert.equal(existsSync(made), expected === 'ok')
+      if (expected !== 'ok') return
+      const identity = { storage: { ...storage, path: target }, dryRun: true, openSealed }
+      assert.equal(await outcome(restoreFile(made, identity)), 'ok', '--identity')
+    }),
+    { numRuns: 15, examples: [[[others[0]!, right]], [[others[0]!, others[1]!, right]], [[others[0]!]]] },
+  )
+})
+
+test('an archive whose parts are in another order is not restored without some of its rows', async (t) => {
+  const path = await installation(t)
+  const folder = temporaryFolder(t)
+  const file = join(folder, 'whole')
+  await backupOf(path, file)
+  const [header, document, end] = partsOf(readFileSync(file)) as [Part, Part, Part]
+  const quota = (id: string): Part => ({ type: 'D', content: zstdCompressSync(`quota\n["${id}",5,0]`) })
+  const ended = (quota: number): Part => {
+    const found = JSON.parse(end.content.toString())
+    return { type: 'E', content: Buffer.from(JSON.stringify({ ...found, counts: { ...found.counts, quota } })) }
+  }
+  const sealKey = openSecrets(path).seal_key
+  const orders = [
+    [quota('a'), document, ended(1)],
+    [quota('a'), document, quota('b'), ended(2)],
+  ]
+  for (const parts of orders) {
+    writeFileSync(join(folder, 'other'), archiveOf([header, ...parts]))
+    const target = temporaryFolder(t)
+    await assert.rejects(restoreInto(join(folder, 'other'), target, { sealKey }), { code: 'archive_invalid' })
+    const storage = storageOf(target) as Storage
+    await assert.rejects(backupTo(async () => {}, { storage, without: [] }), { code: 'store_away' }, 'nothing is there')
+  }
+  writeFileSync(join(folder, 'same'), archiveOf([header, document, quota('a'), quota('b'), ended(2)]))
+  await restoreInto(join(folder, 'same'), temporaryFolder(t), { sealKey })
+})
+
+test('a backup replaces nothing that has its name, whether it can be read or not', async (t) => {
+  const path = await installation(t)
+  const folder = temporaryFolder(t)
+  writeFileSync(join(folder, 'unreadable'), 'kept')
+  chmodSync(join(folder, 'unreadable'), 0)
+  symlinkSync('loop', join(folder, 'loop'))
+  symlinkSync('absent', join(folder, 'dangling'))
+  mkdirSync(join(folder, 'folder'))
+  for (const name of ['unreadable', 'loop', 'dangling', 'folder', 'unreadable/below'])
+    await assert.rejects(backupOf(path, join(folder, name)), { code: 'files_unwritable' }, name)
+  assert.deepEqual(readdirSync(folder).sort(), ['dangling', 'folder', 'loop', 'unreadable'])
+  chmodSync(join(folder, 'unreadable'), 0o600)
+  assert.equal(readFileSync(join(folder, 'unreadable'), 'utf8'), 'kept')
 })
 
 test('a snapshot stays as it was at its begin while others write', async (t) => {
