@@ -197,8 +197,7 @@ function readEnd(content: Buffer): ArchiveEnd {
 
 function refuseOtherCounts({ counts }: ArchiveEnd, found: Readonly<Record<string, number>>): void {
   for (const table of new Set([...Object.keys(counts), ...Object.keys(found)]))
-    if (counts[table] !== found[table])
-      throw otherCount(table, found[table], counts[table])
+    if (counts[table] !== found[table]) throw otherCount(table, found[table], counts[table])
 }
 
 function otherCount(table: string, found = 0, named = 0): Fault {

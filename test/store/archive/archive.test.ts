@@ -187,7 +187,7 @@ test('a backup that cannot be written, or is stopped, leaves nothing', async (t)
   assert.deepEqual(readdirSync(folder), ['sub'])
 })
 
-test('a backup or restore takes secrets with the key of the store at any place among theirs, and no others', async (t) => {
+test('backup and restore take secrets with the key of the store among them, and no others', async (t) => {
   const path = await installation(t)
   const [folder, target] = [temporaryFolder(t), temporaryFolder(t)]
   const file = join(folder, 'whole')
@@ -239,7 +239,11 @@ test('an archive whose parts are in another order is not restored without some o
     const target = temporaryFolder(t)
     await assert.rejects(restoreInto(join(folder, 'other'), target, { sealKey }), { code: 'archive_invalid' })
     const storage = storageOf(target) as Storage
-    await assert.rejects(backupTo(async () => {}, { storage, without: [] }), { code: 'store_away' }, 'nothing is there')
+    await assert.rejects(
+      backupTo(async () => {}, { storage, without: [] }),
+      { code: 'store_away' },
+      'nothing is there',
+    )
   }
   writeFileSync(join(folder, 'same'), archiveOf([header, document, quota('a'), quota('b'), ended(2)]))
   await restoreInto(join(folder, 'same'), temporaryFolder(t), { sealKey })
