@@ -83,6 +83,24 @@ test('calls that the pages of operation name are in the description of the API',
   )
 })
 
+test('the page of a restore quotes refusals that the program prints', () => {
+  const quoted = [...read('docs/operate/restore.md').matchAll(/^\| (?:a|an|beside) .*?\|/gm)].flatMap(([cell]) =>
+    [...cell.matchAll(/`([^`]+)`/g)].map(([, text = '']) => text),
+  )
+  assert.ok(quoted.length >= 8)
+  const folders = ['src/process', 'src/store'].flatMap((folder) =>
+    readdirSync(join(ROOT, folder), { recursive: true }).map((name) => join(folder, String(name))),
+  )
+  const sources = folders
+    .filter((path) => path.endsWith('.ts'))
+    .map(read)
+    .join('')
+  assert.deepEqual(
+    quoted.filter((text) => !sources.includes(text)),
+    [],
+  )
+})
+
 /** Links to files that are not there, and to headings that no page has. Other sites are not asked. */
 function deadLinks(path: string, text: string): string[] {
   const links = [...text.replace(CODE_BLOCK, '').matchAll(LINK)].map((match) => match.groups!.to!)

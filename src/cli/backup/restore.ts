@@ -1,5 +1,6 @@
 import { resolve } from 'node:path'
 import { loadConfig } from '../../config/load.ts'
+import { fault } from '../../errors/fault.ts'
 import { restoreFile } from '../../process/restore.ts'
 import type { CommandContext } from '../commands/commands.ts'
 import { openProgress, stoppable } from '../commands/progress.ts'
@@ -13,6 +14,8 @@ import { fileOf } from './words.ts'
 export async function restore(context: CommandContext): Promise<number> {
   const { options, env, cwd, print } = context
   const file = fileOf(context, 'input')
+  // Checked as a whole before anything is written, hence read twice.
+  if (file === '-') throw fault('option_invalid', 'restore reads a file, not standard input: save the backup first')
   const { config } = loadConfig(context)
   const identity = options.identity === undefined ? undefined : sealIdentityOf(options, env)
   const dryRun = options['dry-run'] === true

@@ -13,7 +13,7 @@ export const BACKUP_COMMANDS: readonly Command[] = [
       recipient: { type: 'string' },
       json: { type: 'boolean' },
     },
-    mayHaveWords: true,
+    words: 'FILE',
     help: `  -o, --output FILE    the file to write, which must not exist; - is standard output. FILE alone means the same
   --without-analytics  leaves out counted requests
   --without-audit      leaves out the audit log
@@ -31,8 +31,8 @@ export const BACKUP_COMMANDS: readonly Command[] = [
       'dry-run': { type: 'boolean' },
       json: { type: 'boolean' },
     },
-    mayHaveWords: true,
-    help: `  -i, --input FILE     the backup. FILE alone means the same
+    words: 'FILE',
+    help: `  -i, --input FILE     the backup, a file: it is read twice, so no pipe. FILE alone means the same
   --identity FILE      X25519 private key (PEM) that opens the secrets in the backup
   --dry-run            checks everything and writes nothing
   --json               for programs`,

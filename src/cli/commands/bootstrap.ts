@@ -19,6 +19,7 @@ export const BOOTSTRAP_COMMAND: Command = {
   name: 'bootstrap',
   summary:
     'print the set-up link of the running server; with ORGANISATION EMAIL make them, the password from bootstrap.password or standard input',
+  words: '[ORGANISATION EMAIL]',
   async run(context) {
     const { config } = loadConfig(context)
     const [organisation = '', email = '', ...more] = context.words

@@ -26,8 +26,8 @@ export interface Command {
   readonly summary: string
   /** Options besides those of every command. */
   readonly options?: ParseArgsOptionsConfig
-  /** True when words may follow the name besides options. */
-  readonly mayHaveWords?: boolean
+  /** The words that may follow the name, as its usage shows them: `FILE`. Absent: none. */
+  readonly words?: string
   /** Those of them whose value may be left out: it is empty then. */
   readonly mayStandAlone?: ReadonlySet<string>
   /** The text of `--help` about these options. */
@@ -39,6 +39,7 @@ export interface Command {
 const SETTINGS_COMMAND: Command = {
   name: 'settings',
   summary: 'list settings with value, source and environment name; a word filters the list',
+  words: '[WORD...]',
   run({ env, file, cwd, words, print }) {
     const loaded = loadConfig({ env, file, cwd })
     const wanted = explainSettings(loaded).filter(({ path, env: name }) => {
@@ -66,11 +67,11 @@ export async function runCommand(
   const line = readLine(argv, named ?? table[0])
   if (typeof line === 'string') return refuse(line, named)
   if (line.version) return say(`gatehouse ${productVersion()} (Node ${process.version})`)
-  if (line.help) return say(named?.help === undefined ? helpText(table) : helpOf(named, named.help))
+  if (line.help) return say(named === undefined ? helpText(table) : helpOf(named))
   const [name = table[0]!.name, ...words] = line.words
   const command = table.find((row) => row.name === name)
   if (command === undefined) return refuse(unknownCommand(name, table))
-  if (command.options !== undefined && command.mayHaveWords !== true && words.length > 0)
+  if (command.options !== undefined && command.words === undefined && words.length > 0)
     return refuse(`not an option of ${name}: ${words[0]}`, command)
   try {
     const { config: file, options } = line
@@ -99,9 +100,9 @@ const EVERYWHERE = {
 
 /** Reads options and words, or answers what is wrong with them. */
 function readLine(argv: readonly string[], command: Command | undefined): Line | string {
+  const own: ParseArgsOptionsConfig = { ...command?.options, ...EVERYWHERE }
   try {
     const args = withEmptyValues(argv, command?.mayStandAlone ?? new Set())
-    const own: ParseArgsOptionsConfig = { ...command?.options, ...EVERYWHERE }
     const { values, positionals } = parseArgs({ args, allowPositionals: true, options: own })
     const { config, help = false, version = false, ...options } = values
     return {
@@ -112,8 +113,19 @@ function readLine(argv: readonly string[], command: Command | undefined): Line |
       options: options as CommandContext['options'],
     }
   } catch (error) {
-    return error instanceof Error ? error.message : String(error)
+    return flawOf(error, own)
   }
+}
+
+/** A refusal of `parseArgs` in a sentence of ours: its own has advice that does not fit, and changes with Node. */
+function flawOf(error: unknown, known: ParseArgsOptionsConfig): string {
+  const { message } = toFault(error)
+  const quoted = /'(-[^']*)'/.exec(message)?.[1] ?? ''
+  const name = /--([\w-]+)/.exec(quoted)?.[1] ?? ''
+  const option = Object.hasOwn(known, name) ? known[name] : undefined
+  if (option !== undefined) return `--${name} ${option.type === 'string' ? 'needs a value' : 'takes no value'}`
+  const near = name === '' ? undefined : nearest(name, Object.keys(known))
+  return `no such option: ${quoted}${near === undefined ? '' : `; did you mean --${near}?`}`
 }
 
 /** The name of the command: the first word that is no option, nor the file of settings. */
@@ -131,8 +143,10 @@ function withEmptyValues(argv: readonly string[], mayStandAlone: ReadonlySet<str
   })
 }
 
-function helpOf({ name, summary }: Command, options: string): string {
-  return `Usage: gatehouse ${name} [options]\n\n${summary}\n\nOptions:\n${options}\n  -h, --help         this text`
+function helpOf({ name, words, summary, help }: Command): string {
+  const usage = ['bin/gatehouse', name, ...(words === undefined ? [] : [words]), '[options]'].join(' ')
+  const options = [...(help === undefined ? [] : [help]), '  -h, --help         this text'].join('\n')
+  return `Usage: ${usage}\n\n${summary}\n\nOptions:\n${options}`
 }
 
 function say(line: string): number {
@@ -142,9 +156,8 @@ function say(line: string): number {
 
 /** For commands that use exit status 2 for something else, a wrong command line ends with 1. */
 function refuse(reason: string, command?: Command): number {
-  const has = command?.options !== undefined
-  console.error(`gatehouse: ${reason}\nSee gatehouse ${has ? `${command.name} ` : ''}--help.`)
-  return has ? 1 : USAGE_ERROR
+  console.error(`gatehouse: ${reason}\nSee bin/gatehouse ${command === undefined ? '' : `${command.name} `}--help.`)
+  return command?.options === undefined ? USAGE_ERROR : 1
 }
 
 function unknownCommand(name: string, table: readonly Command[]): string {
@@ -160,7 +173,7 @@ function helpText(table: readonly Command[]): string {
   const commands = table.map(
     ({ name, summary }, i) => `  ${name.padEnd(width)}  ${summary}${i === 0 ? ' (default)' : ''}`,
   )
-  return `Usage: gatehouse [command] [--config FILE]
+  return `Usage: bin/gatehouse [command] [--config FILE]
 
 Commands:
 ${commands.join('\n')}

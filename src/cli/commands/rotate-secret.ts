@@ -17,8 +17,8 @@ const SECRETS = {
  */
 export const ROTATE_SECRET_COMMAND: Command = {
   name: 'rotate-secret',
-  summary: 'make a new secret in secrets.json: WHICH is gateway, admin or seal; the one before is accepted until --end',
-  mayHaveWords: true,
+  summary: 'make a new secret in secrets.json: the one before is accepted until --end',
+  words: 'gateway|admin|seal',
   options: { end: { type: 'boolean' } },
   help: '  --end              no longer accept the secret from before the last rotation',
   async run(context) {

@@ -36,16 +36,21 @@ export const VALIDATE_OPTIONS = {
   json: FLAG,
 } as const satisfies ParseArgsOptionsConfig
 
+/** Of commands that write and never delete. */
+export const APPLY_OPTIONS = {
+  ...WHERE,
+  ...VALIDATE_OPTIONS,
+  'allow-missing': FLAG,
+  yes: { type: 'boolean', short: 'y' },
+} as const satisfies ParseArgsOptionsConfig
+
+export const SYNC_OPTIONS = { ...APPLY_OPTIONS, 'no-delete': FLAG } as const satisfies ParseArgsOptionsConfig
+
 export const DIFF_OPTIONS = {
   ...WHERE,
   ...VALIDATE_OPTIONS,
   'no-delete': FLAG,
   'allow-missing': FLAG,
-} as const satisfies ParseArgsOptionsConfig
-
-export const SYNC_OPTIONS = {
-  ...DIFF_OPTIONS,
-  yes: { type: 'boolean', short: 'y' },
 } as const satisfies ParseArgsOptionsConfig
 
 /** Options whose value may be left out. */

@@ -1,5 +1,5 @@
 import type { Command } from '../commands/commands.ts'
-import { DIFF_OPTIONS, DUMP_OPTIONS, OPTIONAL_VALUE_OPTIONS, SYNC_OPTIONS, VALIDATE_OPTIONS } from './options.ts'
+import { APPLY_OPTIONS, DIFF_OPTIONS, DUMP_OPTIONS, OPTIONAL_VALUE_OPTIONS, SYNC_OPTIONS, VALIDATE_OPTIONS } from './options.ts'
 
 const CHOOSING = `  --apis, --policies, --clients, --keys, --labels, --groups, --hooks, --portal [IDS]
                      these sorts, of each all or the named ones; everything but keys when none is given
@@ -10,8 +10,9 @@ const READING = `  -p, --path DIR     the folder of files
   --identity FILE    X25519 private key that opens sealed secrets; else SVC_SYNC_IDENTITY
   --env-file FILE    values for \${env:NAME} in files, besides the environment
   --json             for programs`
-const COMPARING = `  --no-delete        leaves what is not in the files
-  --allow-missing    lets objects name others that are not there`
+const KEEPING = '  --no-delete        leaves what is not in the files'
+const COMPARING = '  --allow-missing    lets objects name others that are not there'
+const DOING = '  -y, --yes          does it'
 
 /** The commands that move objects between installations. Their modules are loaded when one runs. */
 export const MOVE_COMMANDS: readonly Command[] = [
@@ -21,7 +22,8 @@ export const MOVE_COMMANDS: readonly Command[] = [
     options: DUMP_OPTIONS,
     mayStandAlone: OPTIONAL_VALUE_OPTIONS,
     help: `${ASKING}\n  -t, --target DIR   the folder to write to\n${CHOOSING}
-  --secrets          secrets too, sealed for --recipient FILE (X25519 public key; else SVC_SYNC_RECIPIENT)
+  --secrets          secrets too, sealed for the recipient
+  --recipient FILE   X25519 public key; else SVC_SYNC_RECIPIENT
   --env-file FILE    values of \${env:NAME} in files that are there: they stay as long as they say the same
   --json             for programs`,
     run: async (context) => (await import('./commands.ts')).dump(context),
@@ -31,7 +33,7 @@ export const MOVE_COMMANDS: readonly Command[] = [
     summary: 'show what sync would change; exit status 2 if anything',
     options: DIFF_OPTIONS,
     mayStandAlone: OPTIONAL_VALUE_OPTIONS,
-    help: `${ASKING}\n${READING}\n${CHOOSING}\n${COMPARING}`,
+    help: `${ASKING}\n${READING}\n${CHOOSING}\n${KEEPING}\n${COMPARING}`,
     run: async (context) => (await import('./commands.ts')).diff(context),
   },
   {
@@ -39,23 +41,23 @@ export const MOVE_COMMANDS: readonly Command[] = [
     summary: 'make a dashboard match the files: create, change and delete; shows the plan, --yes applies it',
     options: SYNC_OPTIONS,
     mayStandAlone: OPTIONAL_VALUE_OPTIONS,
-    help: `${ASKING}\n${READING}\n${CHOOSING}\n${COMPARING}\n  -y, --yes          does it`,
+    help: `${ASKING}\n${READING}\n${CHOOSING}\n${KEEPING}\n${COMPARING}\n${DOING}`,
     run: async (context) => (await import('./commands.ts')).change(context, 'sync'),
   },
   {
     name: 'apply',
     summary: 'as sync, without deletions',
-    options: SYNC_OPTIONS,
+    options: APPLY_OPTIONS,
     mayStandAlone: OPTIONAL_VALUE_OPTIONS,
-    help: `${ASKING}\n${READING}\n${CHOOSING}\n${COMPARING}\n  -y, --yes          does it`,
+    help: `${ASKING}\n${READING}\n${CHOOSING}\n${COMPARING}\n${DOING}`,
     run: async (context) => (await import('./commands.ts')).change(context, 'apply'),
   },
   {
     name: 'publish',
     summary: 'create only new objects: refuses when one exists and differs',
-    options: SYNC_OPTIONS,
+    options: APPLY_OPTIONS,
     mayStandAlone: OPTIONAL_VALUE_OPTIONS,
-    help: `${ASKING}\n${READING}\n${CHOOSING}\n${COMPARING}\n  -y, --yes          does it`,
+    help: `${ASKING}\n${READING}\n${CHOOSING}\n${COMPARING}\n${DOING}`,
     run: async (context) => (await import('./commands.ts')).change(context, 'publish'),
   },
   {

@@ -1,0 +1,64 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { BACKUP_COMMANDS } from '../../src/cli/backup/rows.ts'
+import { BOOTSTRAP_COMMAND } from '../../src/cli/commands/bootstrap.ts'
+import type { Command } from '../../src/cli/commands/commands.ts'
+import { DOCTOR_COMMAND } from '../../src/cli/commands/doctor.ts'
+import { ROTATE_SECRET_COMMAND } from '../../src/cli/commands/rotate-secret.ts'
+import { importCommand } from '../../src/cli/import/row.ts'
+import { MOVE_COMMANDS } from '../../src/cli/moves/rows.ts'
+import { runLine } from '../worlds/flows/moves-world.ts'
+
+const NOTHING_READ = importCommand(() => {
+  throw new Error('not read')
+})
+const ROWS: readonly Command[] = [
+  ...[...MOVE_COMMANDS, ...BACKUP_COMMANDS],
+  ...[BOOTSTRAP_COMMAND, DOCTOR_COMMAND, ROTATE_SECRET_COMMAND, NOTHING_READ],
+]
+const run = (...argv: string[]) => runLine(argv, {}, ROWS)
+/** The names of all commands, as the general help lists them. */
+const listed = async () => [...(await run('--help')).out.matchAll(/^ {2}([a-z][a-z-]*) {2,}/gm)].map(([, name = '']) => name)
+
+test('the help of a command names its words, and the options that it takes, no others', async () => {
+  const names = await listed()
+  assert.equal(names.length, ROWS.length + 1, 'and settings')
+  for (const name of names) {
+    const { status, out } = await run(name, '--help')
+    assert.equal(status, 0)
+    const usage = /^Usage: bin\/gatehouse (\S+)(.*) \[options\]$/m.exec(out)
+    assert.equal(usage?.[1], name, out)
+    const row = ROWS.find((one) => one.name === name)
+    if (row !== undefined) assert.equal(usage?.[2]?.trim() ?? '', row.words ?? '')
+    // Options begin a line, alone, after a short name, or several of them.
+    const said = [...out.matchAll(/^ {2}(?:-\w, )?(--[\w-]+(?:, --[\w-]+)*)/gm)].flatMap(([, list = '']) =>
+      list.split(', '),
+    )
+    const taken = [...Object.keys(row?.options ?? {}), 'help'].map((option) => `--${option}`)
+    assert.deepEqual(said.sort(), taken.sort(), name)
+  }
+})
+
+test('a wrong option is refused in a sentence of ours, by every command', async () => {
+  const first = async (...argv: string[]) => (await run(...argv)).err.split('\n')
+  for (const name of await listed())
+    assert.deepEqual(await first(name, '--nonsense-x=hush'), [
+      'gatehouse: no such option: --nonsense-x',
+      `See bin/gatehouse ${name} --help.`,
+    ])
+  for (const { name, options = {} } of ROWS)
+    for (const [option, { type }] of Object.entries(options)) {
+      if (MOVE_COMMANDS[0]!.mayStandAlone!.has(option)) continue
+      const [line] = await first(name, type === 'string' ? `--${option}` : `--${option}=x`)
+      assert.equal(line, `gatehouse: --${option} ${type === 'string' ? 'needs a value' : 'takes no value'}`)
+    }
+  assert.equal((await first('backup', '-x'))[0], 'gatehouse: no such option: -x')
+  assert.equal((await first('doctor', '--jsn'))[0], 'gatehouse: no such option: --jsn; did you mean --json?')
+  assert.equal((await first('backup', '--output', '--json'))[0], 'gatehouse: --output needs a value')
+  assert.equal((await first('apply', '--no-delete'))[0]?.startsWith('gatehouse: no such option: --no-delete'), true)
+})
+
+test('a restore says that it reads no pipe', async () => {
+  const { status, err } = await run('restore', '-')
+  assert.deepEqual([status, err], [1, 'gatehouse: restore reads a file, not standard input: save the backup first'])
+})
