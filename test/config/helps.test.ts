@@ -18,7 +18,8 @@ const ROWS: readonly Command[] = [
 ]
 const run = (...argv: string[]) => runLine(argv, {}, ROWS)
 /** The names of all commands, as the general help lists them. */
-const listed = async () => [...(await run('--help')).out.matchAll(/^ {2}([a-z][a-z-]*) {2,}/gm)].map(([, name = '']) => name)
+const listed = async () =>
+  [...(await run('--help')).out.matchAll(/^ {2}([a-z][a-z-]*) {2,}/gm)].map(([, name = '']) => name)
 
 test('the help of a command names its words, and the options that it takes, no others', async () => {
   const names = await listed()

@@ -1,5 +1,12 @@
 import type { Command } from '../commands/commands.ts'
-import { APPLY_OPTIONS, DIFF_OPTIONS, DUMP_OPTIONS, OPTIONAL_VALUE_OPTIONS, SYNC_OPTIONS, VALIDATE_OPTIONS } from './options.ts'
+import {
+  APPLY_OPTIONS,
+  DIFF_OPTIONS,
+  DUMP_OPTIONS,
+  OPTIONAL_VALUE_OPTIONS,
+  SYNC_OPTIONS,
+  VALIDATE_OPTIONS,
+} from './options.ts'
 
 const CHOOSING = `  --apis, --policies, --clients, --keys, --labels, --groups, --hooks, --portal [IDS]
                      these sorts, of each all or the named ones; everything but keys when none is given
