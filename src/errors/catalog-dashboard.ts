@@ -108,7 +108,7 @@ export const DASHBOARD_ERRORS = {
   write_unconfirmed: {
     status: 503,
     log: 'warn',
-    text: 'The gateway is busy and has not confirmed that this is stored: look it up, or its request id in the audit log, before you send it again',
+    text: 'The store has not confirmed that this is stored: look it up, or its request id in the audit log, before you send it again',
   },
   calls_throttled: { status: 429, log: 'debug', text: 'Too many calls from this address, try again later' },
   gateway_away: {

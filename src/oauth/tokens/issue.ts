@@ -94,6 +94,9 @@ export async function issueTokens(parts: OAuthParts, call: OAuthCall, grant: Tok
   return tokenAnswer(issued, issuedAtS)
 }
 
+/** Faults after which a token is stored later; where it was stored after all, that changes nothing. */
+const LATER: ReadonlySet<string> = new Set(['store_away', 'write_unconfirmed'])
+
 /** `owed`: tokens that may be stored later if the store is away now. */
 async function commitOrOwe(
   { documents, owed: later }: OAuthParts,
@@ -104,7 +107,7 @@ async function commitOrOwe(
   try {
     await documents.commit(changes, undefined)
   } catch (error) {
-    const mayWait = owed !== undefined && later !== undefined && toFault(error).code === 'store_away'
+    const mayWait = owed !== undefined && later !== undefined && LATER.has(toFault(error).code)
     if (!mayWait || !later.keep(owed)) throw error
   }
 }

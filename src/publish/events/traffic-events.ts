@@ -47,8 +47,10 @@ const MOST_COOLING = 10_000
 /** Limit of one receiver without a cooldown: a burst, and then a rate per second. */
 const BURST = 20
 const PER_SECOND = 1
-/** The store may come back; all else would fail again. */
-const STORE_AWAY: ReadonlySet<string> = new Set(['store_away', 'store_full', 'store_frozen', 'store_read_only'])
+/** The store may come back; all else would fail again. What was stored without a confirmation is delivered twice rather than never. */
+const STORE_AWAY: ReadonlySet<string> = new Set([
+  ...['store_away', 'store_full', 'store_frozen', 'store_read_only', 'write_unconfirmed'],
+])
 
 /**
  * Events of traffic on their way into the outbox. A request only leaves them in a bounded list in memory; they are written together a

@@ -11,7 +11,7 @@ const AT_ONCE = 50
 /** More than these wait for nothing good: what is beyond is refused. */
 const MOST = 50_000
 /** Faults that pass. */
-const LATER: ReadonlySet<FaultCode> = new Set(['store_away', 'store_full', 'store_read_only'])
+const LATER: ReadonlySet<FaultCode> = new Set(['store_away', 'store_full', 'store_read_only', 'write_unconfirmed'])
 
 export interface PendingTokensParts {
   readonly documents: Documents

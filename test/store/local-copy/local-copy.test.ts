@@ -4,14 +4,16 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { type TestContext, test } from 'node:test'
+import type { FaultCode } from '../../../src/errors/catalog.ts'
 import { fault } from '../../../src/errors/fault.ts'
 import { newDocumentId } from '../../../src/model/documents/ids.ts'
 import { silentLog } from '../../../src/model/logs/log.ts'
 import { hashKey } from '../../../src/model/secrets/secret.ts'
 import { CopyFile } from '../../../src/store/local-copy/file.ts'
 import { withCopy } from '../../../src/store/local-copy/open.ts'
+import { PendingTokens } from '../../../src/store/local-copy/pending-revocations.ts'
 import { openMemoryStore } from '../../../src/store/memory/open.ts'
-import type { Store } from '../../../src/store/ports/ports.ts'
+import type { Documents, PendingSession, Store } from '../../../src/store/ports/ports.ts'
 
 const row = { body: {}, orgId: 'o', apiIds: [], policyIds: [], clientId: '', evictAt: 0 }
 const hash = hashKey('one')
@@ -114,4 +116,32 @@ test('a session revoked while the copy was unwritable is not served from it', as
   t.after(() => again.close())
   assert.equal(again.session(hash), undefined)
   assert.equal(again.document('oauth_client', client), undefined)
+})
+
+test('a token that the store may have is kept until the store has it, whatever it answers meanwhile', async (t) => {
+  const answers: FaultCode[] = ['store_away', 'store_full', 'store_read_only', 'write_unconfirmed']
+  const revoked: unknown[] = []
+  let commits = 0
+  const documents = {
+    commit: async () => {
+      const code = answers[commits++]
+      if (code !== undefined) throw fault(code)
+    },
+  } as unknown as Documents
+  const copy = { owed: () => [], noteOwed() {}, dropOwed() {} } as unknown as CopyFile
+  const pending = new PendingTokens({ documents, copy, log: silentLog, revoked: (hash) => revoked.push(hash) })
+  t.after(() => pending.close())
+  const owed = {
+    hash: hashKey('pending'),
+    row: { evictAt: Date.now() + 60_000 },
+    apiId: 'a',
+  } as unknown as PendingSession
+  pending.keep(owed)
+  for (const code of answers) {
+    await assert.rejects(pending.settle([owed.hash]), { code: 'store_away' }, code)
+    assert.ok(pending.some, code)
+  }
+  await pending.settle([owed.hash])
+  assert.equal(pending.some, false)
+  assert.deepEqual(revoked, [])
 })

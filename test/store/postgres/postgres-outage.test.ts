@@ -107,21 +107,24 @@ test('in each outage writes are refused and not made later, health shows it and 
   }
 })
 
-/** A proxy to the server that holds the next group of commits back until it is let go, whatever becomes of the client. */
+/**
+ * A proxy to the server that holds the next group of commits back until it is let go, whatever becomes of the client, or swallows its
+ * answer.
+ */
 async function startHolder(t: TestContext) {
-  const state = { armed: false, held: [] as (() => void)[] }
+  const state = { armed: undefined as 'request' | 'answer' | undefined, held: [] as (() => void)[] }
   const listener = createServer((client) => {
     const far = connect(server.socket)
-    let holds = false
+    let holds: typeof state.armed
     for (const socket of [client, far]) socket.on('error', () => {})
     client.on('close', () => holds || far.destroy())
     far.on('close', () => client.destroy())
     client.on('data', (data) => {
-      holds ||= state.armed && data.includes('INSERT INTO feed')
-      if (holds) state.held.push(() => far.write(data))
+      if (data.includes('INSERT INTO feed') || data.includes('INSERT INTO audit')) holds ??= state.armed
+      if (holds === 'request') state.held.push(() => far.write(data))
       else far.write(data)
     })
-    far.on('data', (data) => client.write(data))
+    far.on('data', (data) => holds === 'answer' || client.write(data))
   })
   listener.listen(0, '127.0.0.1')
   await once(listener, 'listening')
@@ -129,12 +132,12 @@ async function startHolder(t: TestContext) {
   const url = `postgres://gatehouse@127.0.0.1:${(listener.address() as AddressInfo).port}/postgres`
   return {
     url,
-    hold() {
-      state.armed = true
+    hold(what: 'request' | 'answer') {
+      state.armed = what
     },
     held: () => state.held.length > 0,
     letGo() {
-      state.armed = false
+      state.armed = undefined
       for (const send of state.held.splice(0)) send()
     },
   }
@@ -144,12 +147,30 @@ test('a commit that reaches the server after its caller gave up is not made', as
   const holder = await startHolder(t)
   const { store } = await openOn(t, holder.url)
   await store.documents.commit([putSession('early')], undefined)
-  holder.hold()
-  await assert.rejects(store.documents.commit([putSession('late')], undefined), { code: 'store_away' })
+  holder.hold('request')
+  await assert.rejects(store.documents.commit([putSession('late')], undefined), { code: 'write_unconfirmed' })
   assert.ok(holder.held(), 'what was sent is on its way')
   holder.letGo()
   // It waits for the transaction of the late one, whatever becomes of it.
   await store.documents.commit([putSession('next')], undefined)
   assert.ok(await store.tokens.getSession(hashKey('next')))
   assert.equal(await store.tokens.getSession(hashKey('late')), undefined)
+})
+
+test('a commit that is stored and not answered in time is not reported as refused', async (t) => {
+  const { store } = await openOn(t, server.url())
+  const writes: Readonly<Record<string, (store: PostgresStore) => Promise<unknown>>> = {
+    commit: (by) => by.documents.commit([putSession('stored')], undefined),
+    note: (by) => by.documents.note({ actor: 'a', action: 'stored', orgId: 'o', at: 1, detail: {} }),
+  }
+  for (const [name, write] of Object.entries(writes)) {
+    const holder = await startHolder(t)
+    const { store: cut } = await openOn(t, holder.url)
+    await cut.documents.commit([putSession('first')], undefined)
+    holder.hold('answer')
+    await assert.rejects(write(cut), { code: 'write_unconfirmed' }, name)
+    holder.letGo()
+  }
+  assert.ok(await store.tokens.getSession(hashKey('stored')))
+  assert.equal((await store.audit.list({ action: 'stored', limit: 1 })).total, 1)
 })

@@ -73,7 +73,7 @@ export class Writer {
     return this.running !== undefined
   }
 
-  /** Writes; resolves with the revision once it is durable and reported. @throws Fault of the work, `store_full`, `store_away` */
+  /** Writes; resolves with the revision once it is durable and reported. @throws Fault of the work, `store_full`, `store_away`, `write_unconfirmed` */
   write(work: Work): Promise<Revision> {
     if (this.closed) return Promise.reject(fault('store_away', 'the store is closed'))
     const changes = work.sort === 'commit' ? work.commit.changes.length : 0
@@ -151,7 +151,8 @@ export class Writer {
     }
   }
 
-  private runGroup(works: readonly Work[], untilMs: MonoMillis): Promise<Committed> {
+  /** @throws Fault `write_unconfirmed` where the group was sent to be committed, and what became of it is not known in time */
+  private async runGroup(works: readonly Work[], untilMs: MonoMillis): Promise<Committed> {
     let name = randomUUID()
     /** The outcome of a group that was sent to be committed and never answered. */
     const sent: { done: Committed | undefined } = { done: undefined }
@@ -171,13 +172,20 @@ export class Writer {
             ...{ told: this.line.told, declaration: this.declaration },
           })
         } catch (error) {
+          // The database answered: it rolled the group back.
+          if (!isLost(error)) sent.done = undefined
           // Entries of the audit without a commit leave no trace to be found by.
           const lost = sent.done as Committed | undefined
-          if (lost === undefined || lost.row !== undefined || !isLost(error)) throw error
-          throw fault('store_away', 'the connection was lost while an audit entry was written')
+          if (lost === undefined || lost.row !== undefined) throw error
+          throw fault('write_unconfirmed', 'the connection was lost while an audit entry was written')
         }
       }, untilMs)
-    return this.reach.patiently(attempt, () => untilMs)
+    try {
+      return await this.reach.patiently(attempt, () => untilMs)
+    } catch (error) {
+      if (sent.done === undefined || (error instanceof Fault && error.code === 'write_unconfirmed')) throw error
+      throw fault('write_unconfirmed', 'PostgreSQL has not confirmed the commit in time', error)
+    }
   }
 
   private runTurn(turn: Turn): Promise<void> {
