@@ -56,32 +56,31 @@ test('changes of hosts and breakers raise events, each host by itself', async (t
   assert.ok(woken > 0)
 })
 
-for (const code of ['store_away', 'write_unconfirmed'] as const)
-  test(`while the store answers ${code} events wait, as many as there is room for; then they are written`, async (t) => {
-    const clock = new FakeClock()
-    const store = openMemoryStore({ clock })
-    t.after(() => store.close())
-    let away = true
-    const documents: Documents = {
-      ...store.documents,
-      commit: (changes, audit) =>
-        away ? Promise.reject(fault(code)) : Promise.resolve(store.documents.commit(changes, audit)),
-      find: (...given) => store.documents.find(...given),
-    }
-    const api = apiTelling('HostDown')
-    const parts = { documents, clock, log: silentLog, sealKey: SEAL_KEY, findApi: () => api, wakeDeliveries: () => {} }
-    const events = new TrafficEvents(parts, { waiting: 4 })
-    for (let n = 0; n < 6; n++) events.tell('HostDown', 'a', { target: n })
-    assert.equal(events.dropped, 2)
-    away = false
-    await events.close()
-    assert.equal(events.told, 4)
-    const late = new TrafficEvents(parts)
-    away = true
-    late.tell('HostDown', 'a', { target: 'x' })
-    await late.close()
-    assert.equal(late.dropped, 1, 'what cannot be written at the end is lost, and counted')
-  })
+test('while the store is away events wait, as many as there is room for; then they are written', async (t) => {
+  const clock = new FakeClock()
+  const store = openMemoryStore({ clock })
+  t.after(() => store.close())
+  let away = true
+  const documents: Documents = {
+    ...store.documents,
+    commit: (changes, audit) =>
+      away ? Promise.reject(fault('store_away')) : Promise.resolve(store.documents.commit(changes, audit)),
+    find: (...given) => store.documents.find(...given),
+  }
+  const api = apiTelling('HostDown')
+  const parts = { documents, clock, log: silentLog, sealKey: SEAL_KEY, findApi: () => api, wakeDeliveries: () => {} }
+  const events = new TrafficEvents(parts, { waiting: 4 })
+  for (let n = 0; n < 6; n++) events.tell('HostDown', 'a', { target: n })
+  assert.equal(events.dropped, 2)
+  away = false
+  await events.close()
+  assert.equal(events.told, 4)
+  const late = new TrafficEvents(parts)
+  away = true
+  late.tell('HostDown', 'a', { target: 'x' })
+  await late.close()
+  assert.equal(late.dropped, 1, 'what cannot be written at the end is lost, and counted')
+})
 
 const KILLS = process.env.GATEHOUSE_DEEP === '1' ? 40 : 3
 
