@@ -118,7 +118,7 @@ test('a session revoked while the copy was unwritable is not served from it', as
   assert.equal(again.document('oauth_client', client), undefined)
 })
 
-test('a token that the store may have is kept until the store has it, whatever it answers meanwhile', async (t) => {
+test('a pending token is kept until the store has it, whatever it answers', async (t) => {
   const answers: FaultCode[] = ['store_away', 'store_full', 'store_read_only', 'write_unconfirmed']
   const revoked: unknown[] = []
   let commits = 0
