@@ -2,6 +2,7 @@ import { resolve } from 'node:path'
 import { loadConfig } from '../../config/load.ts'
 import { fault } from '../../errors/fault.ts'
 import { rotateStoredSecret } from '../../process/live-secrets.ts'
+import { requireOldSealKeyUnused } from '../../process/old-seal-key.ts'
 import type { Command } from './commands.ts'
 
 /** Secrets of `secrets.json`, by the words of the command, with the setting that replaces each. */
@@ -19,13 +20,14 @@ export const ROTATE_SECRET_COMMAND: Command = {
   name: 'rotate-secret',
   summary: 'make a new secret in secrets.json: the one before is accepted until --end',
   words: 'gateway|admin|seal',
-  options: { end: { type: 'boolean' } },
-  help: '  --end              no longer accept the secret from before the last rotation',
+  options: { end: { type: 'boolean' }, force: { type: 'boolean' } },
+  help: `  --end              no longer accept the secret from before the last rotation
+  --force            with seal --end: even while something needs the old key; it cannot be read any more`,
   async run(context) {
     const loaded = loadConfig(context)
     const [which = '', ...more] = context.words
     if (!Object.hasOwn(SECRETS, which) || more.length > 0)
-      throw fault('setting_invalid', 'usage: bin/gatehouse rotate-secret gateway|admin|seal [--end]')
+      throw fault('setting_invalid', 'usage: bin/gatehouse rotate-secret gateway|admin|seal [--end [--force]]')
     const { name, setting } = SECRETS[which as keyof typeof SECRETS]
     const origin = loaded.origins.get(setting)
     if (origin?.from !== 'default')
@@ -34,6 +36,7 @@ export const ROTATE_SECRET_COMMAND: Command = {
         `${setting} is given by ${origin?.name}: change it there, with ${setting}_previous`,
       )
     const end = context.options.end === true
+    if (end && name === 'seal_key' && context.options.force !== true) await requireOldSealKeyUnused(loaded.config)
     const path = await rotateStoredSecret(resolve(loaded.config.storage.path), name, end)
     context.print(
       end

@@ -45,6 +45,17 @@ export async function resealStore(parts: ResealParts): Promise<Resealed> {
   return { documents: done, sessionsLeft: await sessionsLeft(parts) }
 }
 
+/** Counts the documents, and the sessions, that hold something sealed under a key from before. Writes nothing. @throws Fault `store_away` */
+export async function countSealedBefore(
+  parts: Pick<ResealParts, 'documents' | 'tokens' | 'keys'>,
+): Promise<{ readonly documents: number; readonly sessions: number }> {
+  let documents = 0
+  for (const kind of Object.keys(DOCUMENT_KINDS))
+    for await (const batch of parts.documents.each(kind, {}))
+      documents += batch.filter((document) => resealBody(parts.keys, document) !== undefined).length
+  return { documents, sessions: await sessionsLeft(parts) }
+}
+
 /** True when it was written; one that changes meanwhile is read again. */
 async function resealDocument(documents: Documents, keys: SealKeys, document: StoredDocument): Promise<boolean> {
   for (let current: StoredDocument | undefined = document; current !== undefined; ) {
