@@ -27,7 +27,10 @@ export async function requireOldSealKeyUnused(config: Config): Promise<void> {
   try {
     const hash = (await readInstallation(store))?.seal_hash ?? ''
     if (!fitsStore({ ...secrets, seal_key_previous: '' }, hash))
-      throw fault('setting_invalid', 'no server has started with the new seal_key yet: restart it, and then end the rotation')
+      throw fault(
+        'setting_invalid',
+        'no server has started with the new seal_key yet: restart it, and then end the rotation',
+      )
     const keys = await sealKeysOf(store as Store, secrets, readSealKeys)
     const { documents, sessions } = await countSealedBefore({ ...store, keys })
     if (documents + sessions > 0)
