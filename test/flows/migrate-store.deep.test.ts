@@ -12,10 +12,9 @@ import { runSql } from '../worlds/servers/postgres.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
 const EMBEDDED = { SVC_STORAGE_POSTGRESURL: '', SVC_STORAGE_REDISURL: '' }
+const PAGE = readFileSync(join(ROOT, 'docs/operate/growing.md'), 'utf8')
 /** The commands that the page prints: to a cluster, back, and to give up. */
-const PRINTED = [
-  ...readFileSync(join(ROOT, 'docs/operate/growing.md'), 'utf8').matchAll(/^bin\/gatehouse (migrate-store.*)$/gm),
-]
+const PRINTED = [...PAGE.matchAll(/^bin\/gatehouse (migrate-store.*)$/gm)]
 
 interface Ended {
   readonly status: number | null
@@ -128,6 +127,11 @@ test('a running installation moves to a cluster, and no reader notices', async (
   const moved = await run(old, addresses(url)).ended
   assert.equal(moved.status, 0, moved.text)
   assert.match(moved.text, /Writes were refused for/)
+  // A new node makes each that it is not given.
+  const secrets = Object.keys(JSON.parse(readFileSync(join(old.folder, 'secrets.json'), 'utf8')) as object)
+  const needed = secrets.filter((name) => !name.endsWith('_previous'))
+  assert.ok(needed.length >= 3)
+  for (const name of needed) for (const text of [PAGE, moved.text]) assert.ok(text.includes(name), name)
   const acknowledged = [...keys]
   const next = await cluster.start('all')
   node = next
