@@ -3,8 +3,8 @@ import { group, text, whole } from './leaves.ts'
 /** `storage`: the embedded store, or the servers of a cluster. */
 export const storageSettings = group({
   path: text('./data', 'Folder of the embedded store, and of what a node keeps for itself. Made at the first start.', {
-    pattern: '\\S',
-    allowed: 'a folder',
+    pattern: '^(?!.*://).*\\S',
+    allowed: 'a folder, no address',
   }),
   postgres_url: text(
     '',

@@ -23,6 +23,7 @@ export const CATALOG = {
   setting_invalid: { status: 500, log: 'error', text: 'A setting is not valid' },
   port_in_use: { status: 500, log: 'error', text: 'A port is in use' },
   data_folder_unwritable: { status: 500, log: 'error', text: 'The data folder cannot be written' },
+  data_folder_unreadable: { status: 500, log: 'error', text: 'The data folder cannot be read' },
   data_folder_locked: { status: 500, log: 'error', text: 'Another process uses the data folder' },
   store_newer: { status: 503, log: 'error', text: 'The data was written by a newer version' },
   store_damaged: { status: 503, log: 'error', text: 'The store is damaged' },

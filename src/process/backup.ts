@@ -1,5 +1,4 @@
 import { randomBytes } from 'node:crypto'
-import { existsSync } from 'node:fs'
 import { type FileHandle, lstat, open, rename, rm } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import type { Config } from '../config/schema.ts'
@@ -9,6 +8,7 @@ import { type ArchiveSink, openArchiveTarget, type WrittenArchive } from '../sto
 import { type TransferPart, tablesWithout } from '../store/ports/transfer.ts'
 import { copyStore } from '../store/prepare/copy-store.ts'
 import { existingSecrets, SECRETS_FILE, type Secrets } from '../store/secrets/secret-file.ts'
+import { fileExists } from '../store/sqlite/connection/folder.ts'
 import { openTransferSource, type StoreSettings } from './open-transfer.ts'
 import { fitsStore, type SealKeyTexts } from './seal-keys.ts'
 
@@ -81,7 +81,7 @@ export async function backupTo(sink: ArchiveSink, options: BackupOptions): Promi
  */
 export function installedSecrets({ storage }: Pick<Config, 'storage'>): Secrets {
   const folder = resolve(storage.path)
-  if (!existsSync(join(folder, SECRETS_FILE)))
+  if (!fileExists(join(folder, SECRETS_FILE)))
     throw fault('option_invalid', `--recipient: there is no ${SECRETS_FILE} in ${folder}; run it where the server runs`)
   return existingSecrets(folder, storage.seal_key, storage.seal_key_previous)
 }

@@ -1,7 +1,8 @@
-import { existsSync, statfsSync } from 'node:fs'
+import { statfsSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import type { Config } from '../config/schema.ts'
 import { fault, toFault } from '../errors/fault.ts'
+import { REMEDIES } from '../errors/remedies.ts'
 import { DOCUMENT_KINDS } from '../model/documents/kinds.ts'
 import { silentLog } from '../model/logs/log.ts'
 import type { Finding } from '../model/nodes/finding.ts'
@@ -9,6 +10,7 @@ import { readSealKeys } from '../publish/organisations/installation.ts'
 import type { Documents, Store } from '../store/ports/ports.ts'
 import { sealedStore } from '../store/sealed/sealed-store.ts'
 import { existingSecrets, SECRETS_FILE } from '../store/secrets/secret-file.ts'
+import { fileExists } from '../store/sqlite/connection/folder.ts'
 import { inspectFile, openReader } from '../store/sqlite/connection/inspect.ts'
 import { openStoreOf } from './open-store.ts'
 import { sealKeysOf } from './seal-keys.ts'
@@ -52,20 +54,9 @@ export async function examineStore(
     const { code, message } = toFault(error)
     const where = clustered ? 'storage.postgres_url' : resolve(config.storage.path)
     const check = code === 'store_newer' ? 'migrations' : 'store'
-    findings.push({ severity: 'error', check, where, what: message, action: ACTIONS[code] ?? 'see the error above' })
+    findings.push({ severity: 'error', check, where, what: message, action: REMEDIES[code] ?? 'see the error above' })
     return examined()
   }
-}
-
-const ACTIONS: Readonly<Record<string, string>> = {
-  store_damaged: 'stop the server, keep a copy of the data folder, and restore the last backup',
-  store_newer: 'start the newer program again, or restore the backup from before its upgrade',
-  store_away: 'start the server of the store, or correct its address',
-  store_refused: 'correct user and password of the address, and the rights of the user',
-  seal_key_differs: 'set storage.seal_key to seal_key in secrets.json of the first node, or put that file back',
-  seal_broken:
-    'put secrets.json of the last backup back, or set storage.seal_key to the key that the store was written under',
-  data_folder_unwritable: 'give the user of the server the data folder',
 }
 
 interface Opened {
@@ -92,11 +83,10 @@ function openEmbedded(config: Config, full: boolean, findings: Finding[]): Opene
   if (frozen)
     findings.push({
       ...{ severity: 'error', check: 'store', where, what: 'it was moved to another store, and takes no writes' },
-      action:
-        'start with the settings of that one; where the move was cut short, bin/gatehouse migrate-store --give-up',
+      action: REMEDIES.store_frozen!,
     })
   if (damage !== undefined)
-    findings.push({ severity: 'error', check: 'store', where, what: damage, action: ACTIONS.store_damaged! })
+    findings.push({ severity: 'error', check: 'store', where, what: damage, action: REMEDIES.store_damaged! })
   if (!checked)
     findings.push({
       ...{ severity: 'info', check: 'store', where, what: `${bytes} bytes were not looked through` },
@@ -188,7 +178,7 @@ function pending(where: string, version: number, known: number): Finding {
 async function unsealed(store: Readable, config: Config): Promise<Readable> {
   const folder = resolve(config.storage.path)
   const file = join(folder, SECRETS_FILE)
-  if (config.storage.seal_key === '' && !existsSync(file)) throw fault('seal_broken', `${file} is missing`)
+  if (config.storage.seal_key === '' && !fileExists(file)) throw fault('seal_broken', `${file} is missing`)
   // The file is not made where it is not needed.
   const { seal_key: given, seal_key_previous: givenPrevious } = config.storage
   const secrets = given === '' ? existingSecrets(folder) : { seal_key: given, seal_key_previous: givenPrevious }
@@ -220,7 +210,7 @@ async function readAll(
       await read()
     } catch (error) {
       const { code, message } = toFault(error)
-      const action = ACTIONS[code] ?? ACTIONS.store_damaged!
+      const action = REMEDIES[code] ?? REMEDIES.store_damaged!
       findings.push({ severity: 'error', check: 'store', where, what: `cannot be read: ${message}`, action })
     }
   }

@@ -4,11 +4,14 @@ import { fault, toFault } from '../errors/fault.ts'
 import { type MovedStore, type MoveOptions, moveStore } from '../store/prepare/move-store.ts'
 import { folderPaths, prepareFolder } from '../store/sqlite/connection/folder.ts'
 import { lockFolder } from '../store/sqlite/connection/lock.ts'
-import { openTransferSource, openTransferTarget, type StoreSettings } from './open-transfer.ts'
+import { openTransferSource, openTransferTarget, refuseMissing, type StoreSettings } from './open-transfer.ts'
 
 /** Where a store is to be moved: servers of a cluster, or a data folder. @throws Fault `option_invalid` */
 export function moveTargetOf(to: string, redis: string, cwd: string): StoreSettings {
   const isCluster = /^postgres(?:ql)?:\/\//.test(to)
+  // It would make folders of these names.
+  if (!isCluster && to.includes('://'))
+    throw fault('option_invalid', '--to: name a postgres:// or postgresql:// address, or a data folder')
   if (isCluster && !/^rediss?:\/\//.test(redis))
     throw fault('option_invalid', '--redis: a cluster needs a redis:// or rediss:// address')
   if (!isCluster && redis !== '') throw fault('option_invalid', '--redis is for a cluster, and --to names a folder')
@@ -52,13 +55,15 @@ export async function migrateStore(
   }
 }
 
-/** Has a store whose move was cut short take writes again. @throws Fault `store_away` */
-export async function giveUpMove(from: Config['storage']): Promise<void> {
+/** Has a store whose move was cut short take writes again; false: it took them already. @throws Fault `store_away` */
+export async function giveUpMove(from: Config['storage']): Promise<boolean> {
   const lock = lockMove(from)
   try {
     const source = await openTransferSource(from)
     try {
-      await source.freeze('none')
+      const isFrozen = await source.isFrozen()
+      if (isFrozen) await source.freeze('none')
+      return isFrozen
     } finally {
       await source.close()
     }
@@ -67,9 +72,11 @@ export async function giveUpMove(from: Config['storage']): Promise<void> {
   }
 }
 
-/** One move at a time from one machine. @throws Fault `data_folder_locked` */
-function lockMove({ path }: Config['storage']) {
-  const folder = resolve(path)
+/** One move at a time from one machine. @throws Fault `data_folder_locked`, `store_away` where there is no store */
+function lockMove(from: Config['storage']) {
+  const folder = resolve(from.path)
+  // Before the lock: a mistyped folder must not be made.
+  if (from.postgres_url === '') refuseMissing(folder)
   prepareFolder(folder)
   const paths = folderPaths(folder)
   return lockFolder({ ...paths, lock: join(folder, 'move-lock'), pid: join(folder, 'move-pid') })

@@ -1,4 +1,3 @@
-import { existsSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import type { Config } from '../config/schema.ts'
 import { fault } from '../errors/fault.ts'
@@ -6,7 +5,7 @@ import { type CheckedArchive, checkArchive, openArchiveSource } from '../store/a
 import { TRANSFER_TABLE_NAMES } from '../store/ports/transfer.ts'
 import { copyStore } from '../store/prepare/copy-store.ts'
 import { existingSecrets, parseSecrets, SECRETS_FILE, writeSecrets } from '../store/secrets/secret-file.ts'
-import { prepareFolder } from '../store/sqlite/connection/folder.ts'
+import { fileExists, prepareFolder } from '../store/sqlite/connection/folder.ts'
 import { openTransferTarget } from './open-transfer.ts'
 import { fitsStore, type SealKeyTexts } from './seal-keys.ts'
 
@@ -69,7 +68,7 @@ export async function restoreFile(path: string, options: RestoreOptions): Promis
 /** Secrets of the archive that are to be written into the data folder; undefined where those that are there fit. */
 function secretsFor({ header, end }: CheckedArchive, { storage, openSealed }: RestoreOptions): string | undefined {
   const folder = resolve(storage.path)
-  const isThere = existsSync(join(folder, SECRETS_FILE))
+  const isThere = fileExists(join(folder, SECRETS_FILE))
   const fits = (secrets: SealKeyTexts) => fitsStore(secrets, end.seal_hash)
   const refuse = () =>
     fault('seal_key_differs', 'the secrets in the backup are sealed under another key than that of this installation')

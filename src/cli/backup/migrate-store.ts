@@ -9,8 +9,8 @@ export async function migrate(context: CommandContext): Promise<number> {
   const { options, cwd, print } = context
   const { config } = loadConfig(context)
   if (options['give-up'] === true) {
-    await giveUpMove(config.storage)
-    print('The store takes writes again.')
+    const isLifted = await giveUpMove(config.storage)
+    print(isLifted ? 'The store takes writes again.' : 'There is no move to give up: the store takes writes.')
     return 0
   }
   const to = typeof options.to === 'string' ? options.to : ''

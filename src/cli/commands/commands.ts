@@ -5,6 +5,7 @@ import { loadConfig } from '../../config/load.ts'
 import { nearest } from '../../config/suggest.ts'
 import { productVersion } from '../../config/version.ts'
 import { toFault } from '../../errors/fault.ts'
+import { REMEDIES } from '../../errors/remedies.ts'
 
 /** The input of a command. The command itself reads the settings, so that `--help` works with broken ones. */
 export interface CommandContext {
@@ -79,6 +80,7 @@ export async function runCommand(
   } catch (error) {
     const { code, message, cause, stack } = toFault(error)
     for (const part of message.split('\n')) console.error(`gatehouse: ${part}`)
+    if (code === 'store_damaged') console.error(`gatehouse: ${REMEDIES[code]}`)
     if (code === 'internal') console.error(cause instanceof Error ? cause.stack : stack)
     return 1
   }

@@ -37,6 +37,12 @@ export interface SealIdentity extends Recipient {
 
 /** Reads an X25519 public key in PEM (`openssl pkey -pubout`). @throws Fault `option_invalid` */
 export function readRecipient(pem: string, name: string): Recipient {
+  // Node takes a private key for its public half: one that is passed about as a recipient is no secret any more.
+  if (/-----BEGIN [A-Z ]*PRIVATE KEY-----/.test(pem))
+    throw fault(
+      'option_invalid',
+      `${name}: this is a private key; name the file of its public key (openssl pkey -in FILE -pubout)`,
+    )
   return recipientOf(keyIn(() => createPublicKey(pem), name))
 }
 

@@ -160,6 +160,8 @@ export interface MovedSource extends TransferSource {
    * @throws Fault `store_away`
    */
   freeze(level: FreezeLevel): Promise<void>
+  /** @throws Fault `store_away` */
+  isFrozen(): Promise<boolean>
 }
 
 /** Adds rows of one table. */

@@ -21,7 +21,7 @@ export type Secrets = Readonly<Record<(typeof NAMES | typeof PREVIOUS)[number], 
  * Reads `secrets.json` of the data folder, or makes it (mode 0600, durable when this returns). One that is damaged is never
  * replaced: data that is sealed under its key would become unreadable. `sealKey` and `sealKeyPrevious` replace the seal keys of the
  * file; '' = none.
- * @throws Fault `setting_invalid` when it is damaged, or the key is none, `data_folder_unwritable`
+ * @throws Fault `setting_invalid` when it is damaged, or the key is none, `data_folder_unreadable`, `data_folder_unwritable`
  */
 export function openSecrets(folder: string, sealKey = '', sealKeyPrevious = ''): Secrets {
   const path = join(folder, SECRETS_FILE)
@@ -51,7 +51,11 @@ function readSecrets(path: string): Secrets | undefined {
     text = readFileSync(path, 'utf8')
   } catch (error) {
     if (codeOf(error) === 'ENOENT') return undefined
-    throw fault('data_folder_unwritable', `cannot read ${path} (${codeOf(error)})`, error)
+    throw fault(
+      'data_folder_unreadable',
+      `cannot read ${path} (${codeOf(error)}): run this as the user of the server`,
+      error,
+    )
   }
   return parseSecrets(path, text)
 }

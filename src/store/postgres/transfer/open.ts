@@ -50,6 +50,10 @@ export function openPostgresSource({ url, quotas, log = silentLog }: TransferOpt
     freeze: async (level) => {
       await db.run('UPDATE store_state SET needs = needs % $1 + $2', [FROZEN, level === 'none' ? 0 : FROZEN])
     },
+    async isFrozen() {
+      const [row] = await db.query<{ needs: number }>('SELECT needs FROM store_state')
+      return row !== undefined && row.needs >= FROZEN
+    },
     close,
   }
 }

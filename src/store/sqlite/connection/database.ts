@@ -4,7 +4,7 @@ import { DOCUMENT_KINDS } from '../../../model/documents/kinds.ts'
 import { indexEntries } from '../../prepare/prepare.ts'
 import { checkKnown, inTransaction, MIGRATIONS, migrate, readVersion } from '../migrations/schema.ts'
 import { sqliteCode, storeFault } from './faults.ts'
-import { createPrivateFile, unwritable } from './folder.ts'
+import { createPrivateFile, unreadable, unwritable } from './folder.ts'
 import { refuseFrozen } from './freeze.ts'
 
 const SQLITE_READONLY = 8
@@ -83,14 +83,14 @@ function checkState(file: string, db: DatabaseSync): void {
   )
 }
 
-/** Opens a connection that only reads; the file must be there and in WAL mode. @throws Fault `store_away`, `store_damaged` */
+/** Opens a connection that only reads; the file must be there and in WAL mode. @throws Fault `store_away`, `store_damaged`, `data_folder_unreadable` */
 export function openReadable(file: string): DatabaseSync {
   try {
     const db = new DatabaseSync(file, { readOnly: true, timeout: BUSY_TIMEOUT_MS })
     db.exec(`PRAGMA cache_size = -${CACHE_KIB}; PRAGMA temp_store = MEMORY; PRAGMA trusted_schema = OFF`)
     return db
   } catch (error) {
-    throw openFault(file, error)
+    throw isDenied(error) ? unreadable(file, error) : openFault(file, error)
   }
 }
 
@@ -144,9 +144,13 @@ function limitSize(db: DatabaseSync, limitBytes: number): void {
   db.exec(`PRAGMA max_page_count = ${Math.max(1, Math.floor(limitBytes / pageBytes))}`)
 }
 
-function openFault(file: string, error: unknown): Fault {
+function isDenied(error: unknown): boolean {
   const code = sqliteCode(error)
-  if (code === SQLITE_READONLY || code === SQLITE_CANTOPEN) return unwritable(file, error)
+  return code === SQLITE_READONLY || code === SQLITE_CANTOPEN
+}
+
+function openFault(file: string, error: unknown): Fault {
+  if (isDenied(error)) return unwritable(file, error)
   const known = storeFault(error)
   if (known.code !== 'store_damaged') return known
   return fault('store_damaged', `${file}: ${known.message}; nothing was changed in it`, error)

@@ -1,4 +1,4 @@
-import { closeSync, fsyncSync, mkdirSync, openSync, rmSync, writeSync } from 'node:fs'
+import { closeSync, fsyncSync, mkdirSync, openSync, rmSync, statSync, writeSync } from 'node:fs'
 import { userInfo } from 'node:os'
 import { join } from 'node:path'
 import { type Fault, fault } from '../../../errors/fault.ts'
@@ -61,6 +61,27 @@ export function unwritable(path: string, cause: unknown): Fault {
   const reason = cause instanceof Error && 'code' in cause ? String(cause.code) : String(cause)
   const hint = 'set storage.path (SVC_STORAGE_PATH) to a folder that can be written'
   return fault('data_folder_unwritable', `user ${userName()} cannot write ${path} (${reason}); ${hint}`, cause)
+}
+
+/** Whether a file of a data folder is there. @throws Fault `data_folder_unreadable` where this user may not know */
+export function fileExists(path: string): boolean {
+  try {
+    statSync(path)
+    return true
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && (error.code === 'ENOENT' || error.code === 'ENOTDIR')) return false
+    throw unreadable(path, error)
+  }
+}
+
+/** The fault that says who may not read what. */
+export function unreadable(path: string, cause: unknown): Fault {
+  const reason = cause instanceof Error && 'code' in cause ? String(cause.code) : String(cause)
+  return fault(
+    'data_folder_unreadable',
+    `user ${userName()} cannot read ${path} (${reason}): run this as the user of the server`,
+    cause,
+  )
 }
 
 function userName(): string {

@@ -1,4 +1,4 @@
-import { existsSync, statSync } from 'node:fs'
+import { statSync } from 'node:fs'
 import type { DatabaseSync } from 'node:sqlite'
 import { fault } from '../../../errors/fault.ts'
 import { systemClock } from '../../../model/time/clock.ts'
@@ -6,7 +6,7 @@ import { UsageLink } from '../hits/usage-link.ts'
 import { checkKnown, MIGRATIONS, readVersion } from '../migrations/schema.ts'
 import { makeParts, type Parts } from '../writer/parts.ts'
 import { openReadable } from './database.ts'
-import { folderPaths } from './folder.ts'
+import { fileExists, folderPaths } from './folder.ts'
 import { freezeReader } from './freeze.ts'
 import { checkFile } from './integrity.ts'
 import { folderHolder } from './lock.ts'
@@ -35,11 +35,11 @@ export interface FileState {
 
 /**
  * Looks at the database of a data folder, beside a running server too; writes nothing. undefined = there is none yet. `full`: a large
- * file is looked through as well. @throws Fault `store_damaged`, `store_newer`, `store_away`, `data_folder_unwritable`
+ * file is looked through as well. @throws Fault `store_damaged`, `store_newer`, `store_away`, `data_folder_unreadable`
  */
 export function inspectFile(folder: string, full: boolean): FileState | undefined {
   const paths = folderPaths(folder)
-  if (!existsSync(paths.database)) return undefined
+  if (!fileExists(paths.database)) return undefined
   const bytes = statSync(paths.database).size
   const db = openReadable(paths.database)
   const { version, frozen } = headOf(db)

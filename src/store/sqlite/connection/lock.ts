@@ -1,9 +1,9 @@
-import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { DatabaseSync } from 'node:sqlite'
 import { fault } from '../../../errors/fault.ts'
 import { isBusy } from './faults.ts'
-import { createPrivateFile, type FolderPaths, unwritable } from './folder.ts'
+import { createPrivateFile, type FolderPaths, fileExists, unwritable } from './folder.ts'
 
 /** Holds the data folder for this process until `release`. */
 export interface FolderLock {
@@ -43,7 +43,7 @@ export function lockFolder(paths: FolderPaths): FolderLock {
 
 /** Who holds a data folder now; undefined when nobody does. Takes nothing. @throws Fault `data_folder_unwritable` */
 export function folderHolder(paths: FolderPaths): string | undefined {
-  if (!existsSync(paths.lock)) return undefined
+  if (!fileExists(paths.lock)) return undefined
   const db = openLock(paths)
   try {
     db.exec('PRAGMA journal_mode = MEMORY; BEGIN IMMEDIATE; ROLLBACK')

@@ -1,4 +1,4 @@
-import { closeSync, existsSync, fsyncSync, openSync, readdirSync, renameSync, rmSync } from 'node:fs'
+import { closeSync, fsyncSync, openSync, readdirSync, renameSync, rmSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { fault } from '../../../errors/fault.ts'
@@ -15,7 +15,7 @@ import { latin1 } from '../../prepare/cells.ts'
 import { loadedSession } from '../../prepare/loaded-session.ts'
 import { openReadable, refreshIndexes } from '../connection/database.ts'
 import { storeFault } from '../connection/faults.ts'
-import { createPrivateFile, folderPaths, prepareFolder } from '../connection/folder.ts'
+import { createPrivateFile, fileExists, folderPaths, prepareFolder } from '../connection/folder.ts'
 import { lockFolder } from '../connection/lock.ts'
 import { fillRollUps } from '../hits/hit-tables.ts'
 import { migrate } from '../migrations/schema.ts'
@@ -64,7 +64,7 @@ export function openSqliteTarget(folder: string): MovedTarget {
 
 /** @throws Fault `store_not_empty` */
 function refuseRows(file: string): void {
-  if (!existsSync(file)) return
+  if (!fileExists(file)) return
   const db = openReadable(file)
   try {
     const there = new Set(

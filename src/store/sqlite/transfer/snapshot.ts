@@ -4,7 +4,7 @@ import { fault } from '../../../errors/fault.ts'
 import { SAMPLE_WORDS } from '../../../model/analytics/hit-samples.ts'
 import type { MovedSource, StoreHead, TransferRow, TransferTableName } from '../../ports/transfer.ts'
 import { openReadable } from '../connection/database.ts'
-import { freezeFile } from '../connection/freeze.ts'
+import { freezeFile, freezeReader } from '../connection/freeze.ts'
 import { reading } from '../connection/reading.ts'
 import { journalReader } from '../hits/hit-journal.ts'
 import { MIGRATIONS, readVersion } from '../migrations/schema.ts'
@@ -27,13 +27,23 @@ export function openSqliteSource(file: string): MovedSource {
         const head = reading(() => readHead(db))
         return await read({ head, count: async (table) => countRows(db, table), rows: (table) => rowsOf(db, table) })
       } finally {
-        if (db.isOpen && db.isTransaction) db.exec('COMMIT')
+        endRead(db)
       }
     },
     freeze: async (level) => freezeFile(file, level),
+    isFrozen: async () => reading(() => freezeReader(db)() !== 'none'),
     async close() {
       if (db.isOpen) db.close()
     },
+  }
+}
+
+/** Throws nothing: the end of a read loses nothing, and in a damaged file its error would hide the first one. */
+function endRead(db: DatabaseSync): void {
+  try {
+    if (db.isOpen && db.isTransaction) db.exec('COMMIT')
+  } catch {
+    // Closing the connection ends it.
   }
 }
 
