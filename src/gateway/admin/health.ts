@@ -52,7 +52,8 @@ function refusal({ clustered }: AdminParts, all: readonly PartHealth[]) {
   return refusalOf(all, { clustered, role: 'gateway' })
 }
 
-function dashboardHealth({ dashboard }: AdminParts): PartHealth[] {
+/** The state of the dashboard of a process that runs both; nothing where it runs none. */
+export function dashboardHealth({ dashboard }: Pick<AdminParts, 'dashboard'>): PartHealth[] {
   if (dashboard === undefined) return []
   const part = 'dashboard'
   if (dashboard() === 'pass') return [{ part, status: 'pass' }]

@@ -29,6 +29,7 @@ import { offerProcessMetrics } from '../../runtime/process-metrics.ts'
 import { metricsPage } from '../../runtime/render-metrics.ts'
 import type { Store } from '../../store/ports/ports.ts'
 import { SocketBudget } from '../../wire/listen/socket-budget.ts'
+import { dashboardHealth } from '../admin/health.ts'
 import { SecretGate } from '../admin/admin-secret.ts'
 import type { AdminParts } from '../admin/parts.ts'
 import type { AdminRoute } from '../admin/route.ts'
@@ -132,7 +133,7 @@ export async function startGateway(parts: GatewayParts): Promise<Gateway> {
   }
   bounds.refusals.offer(metrics, parts.dashboardDrops)
   store.offerMetrics?.(metrics)
-  offerHealthMetrics(metrics, store, 'gateway')
+  offerHealthMetrics(metrics, store, 'gateway', () => dashboardHealth(parts))
   const core = buildCore(parts, metrics, bounds)
   const { live, recording } = core
   const closers: (() => unknown)[] = [

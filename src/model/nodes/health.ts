@@ -25,6 +25,13 @@ export interface PartHealth {
   readonly unit?: 's' | 'bytes'
 }
 
+/** A store whose data was moved, or is being moved: reads are served. */
+export const FROZEN_STORE: PartHealth = {
+  part: 'store',
+  status: 'warn',
+  output: 'The store is frozen by gatehouse migrate-store: it was moved or is being moved, and takes no writes',
+}
+
 /** A notification that waits for longer has been tried several times. */
 const OUTBOX_WARNED_MS = 600_000
 

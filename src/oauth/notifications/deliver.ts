@@ -1,3 +1,4 @@
+import type { FaultCode } from '../../errors/catalog.ts'
 import { toFault } from '../../errors/fault.ts'
 import { type EventMessage, eventTarget, openEvent } from '../../publish/events/events.ts'
 import type { DeliveryOutcome, DeliveryRow } from '../../store/ports/ports.ts'
@@ -52,6 +53,8 @@ export class Deliveries {
   #state: 'new' | 'running' | 'closed' = 'new'
   #looking = false
   #again = false
+  /** Why the last look failed; undefined = it did not. */
+  #failing: FaultCode | undefined
 
   constructor(parts: DeliveryParts, { parallel = PARALLEL, ...post }: DeliveryBounds = {}) {
     this.#parts = parts
@@ -102,14 +105,25 @@ export class Deliveries {
       const startedAt = performance.now()
       try {
         pauseMs = await this.#takeDue()
+        this.#failing = undefined
       } catch (error) {
-        this.#parts.log.error({ cause: error }, 'cannot read the notification outbox')
+        this.#report(error)
       }
       const tookMs = performance.now() - startedAt
       if (tookMs > CHEAP_LOOK_MS) await this.#pause(tookMs * REST_PER_LOOK)
     }
     this.#looking = false
     if (this.#state === 'running') this.#timer = setTimeout(() => this.wake(), pauseMs).unref()
+  }
+
+  /** Once for each cause: a store that is moved or away stays so for many looks. */
+  #report(error: unknown): void {
+    const { code } = toFault(error)
+    if (code === this.#failing) return
+    this.#failing = code
+    const { log } = this.#parts
+    if (code === 'store_frozen') log.warn({}, 'the store is frozen by migrate-store: no notifications are sent')
+    else log.error({ cause: error }, 'cannot read the notification outbox')
   }
 
   /** Takes up what is due and finds room. Answers how long to wait for the next look. */

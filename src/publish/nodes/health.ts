@@ -21,9 +21,14 @@ const NO_WRITES = 'The last write was not taken in time'
 /** The state of every part that a store depends on; answers within half a second, whatever hangs. */
 export async function healthOf(store: Store): Promise<readonly PartHealth[]> {
   const parts = store.health?.() ?? []
-  const others = parts.filter(({ part }) => part !== 'store')
-  const clock = clockHealth(store)
-  return [await storeHealth(store, parts), ...others, ...(clock === undefined ? [] : [clock])]
+  const isSeen = parts.some(({ part }) => part === 'store')
+  const refused = damageOf(store) ?? (await store.refusing?.()) ?? (isSeen ? undefined : await unread(store))
+  return withStore(store, parts, refused)
+}
+
+/** The same as it was last looked at, at once; a store that does not answer shows in writes. */
+function seenHealth(store: Store): readonly PartHealth[] {
+  return withStore(store, store.health?.() ?? [], damageOf(store) ?? store.refused?.())
 }
 
 /** Where a cluster is away, full or read-only a dashboard has no store to read, or still shows what there is. */
@@ -46,9 +51,14 @@ export function refusalOf(
   return parts.find(refuses)?.fault
 }
 
-/** Adds the state of the parts to the metrics of a process. */
-export function offerHealthMetrics(metrics: MetricRegistry, store: Store, role: 'gateway' | 'dashboard'): void {
-  const parts = () => store.health?.() ?? []
+/** Adds the state of the parts to the metrics of a process. `beside`: parts of the process that its store knows nothing of. */
+export function offerHealthMetrics(
+  metrics: MetricRegistry,
+  store: Store,
+  role: 'gateway' | 'dashboard',
+  beside: () => readonly PartHealth[] = () => [],
+): void {
+  const parts = () => [...seenHealth(store), ...beside()]
   metrics.offer('svc_part_up', () =>
     parts().map(({ part, status }) => ({ labels: { part }, value: Number(status !== 'fail') })),
   )
@@ -66,18 +76,22 @@ export function offerHealthMetrics(metrics: MetricRegistry, store: Store, role: 
   if (role === 'gateway') offer('svc_copy_age_seconds', 'copy')
 }
 
-async function storeHealth(store: Store, parts: readonly PartHealth[]): Promise<PartHealth> {
+function withStore(store: Store, parts: readonly PartHealth[], refused: FaultCode | undefined): PartHealth[] {
+  const others = parts.filter(({ part }) => part !== 'store')
+  const clock = clockHealth(store)
   const seen = parts.find(({ part }) => part === 'store')
-  if (seen !== undefined && seen.status !== 'pass') return seen
-  const fault =
-    store.damaged?.() === true ? 'store_damaged' : ((await store.refusing?.()) ?? (await unread(store, seen)))
-  if (fault === undefined) return { part: 'store', status: 'pass' }
-  return { part: 'store', status: 'fail', output: REFUSING[fault] ?? NO_WRITES, fault }
+  return [storeHealth(seen, refused), ...others, ...(clock === undefined ? [] : [clock])]
 }
 
+function storeHealth(seen: PartHealth | undefined, refused: FaultCode | undefined): PartHealth {
+  if (seen?.status === 'fail' || refused === undefined) return seen ?? { part: 'store', status: 'pass' }
+  return { part: 'store', status: 'fail', output: REFUSING[refused] ?? NO_WRITES, fault: refused }
+}
+
+const damageOf = (store: Store): FaultCode | undefined => (store.damaged?.() === true ? 'store_damaged' : undefined)
+
 /** Why a store that tells nothing of itself cannot be read. */
-async function unread(store: Store, seen: PartHealth | undefined): Promise<FaultCode | undefined> {
-  if (seen !== undefined) return undefined
+async function unread(store: Store): Promise<FaultCode | undefined> {
   try {
     await store.documents.revision()
     return undefined

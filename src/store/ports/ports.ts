@@ -356,6 +356,8 @@ export interface Store {
   readonly behind?: () => boolean
   /** Why the store does not take what it is to keep (full, read-only, away), as of the last second; undefined where it does. Absent = not known. */
   readonly refusing?: () => Promise<FaultCode | undefined>
+  /** What `refusing` found last, at once; the next look begins. */
+  readonly refused?: () => FaultCode | undefined
   /** True once damage was found in the store, which then takes no writes; absent = not known. */
   readonly damaged?: () => boolean
   /** The state of the parts that it depends on, as last looked at: answers at once, whatever hangs. Absent = there are none. */

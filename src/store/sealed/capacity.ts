@@ -45,11 +45,22 @@ export class StoreCapacity {
 
   /** Why it does not; undefined where it does. */
   async refusal(): Promise<FaultCode | undefined> {
-    if (this.#refusedBytes > 0 && performance.now() >= this.#nextProbeAt) {
-      this.#probing ??= this.#probe()
-      await endsWithin(this.#probing, ANSWER_MS)
-    }
+    const probing = this.#look()
+    if (probing !== undefined) await endsWithin(probing, ANSWER_MS)
     return this.#refusedBytes > 0 ? this.#why : undefined
+  }
+
+  /** The same without waiting for the trial write. */
+  lastRefusal(): FaultCode | undefined {
+    void this.#look()
+    return this.#refusedBytes > 0 ? this.#why : undefined
+  }
+
+  /** The trial write, where one is due. */
+  #look(): Promise<void> | undefined {
+    if (this.#refusedBytes === 0 || performance.now() < this.#nextProbeAt) return undefined
+    this.#probing ??= this.#probe()
+    return this.#probing
   }
 
   #taken(bytes: number): void {

@@ -57,6 +57,7 @@ export function sealedStore(store: Store, sealKey: SealKey): Store {
     audit: sealedAudit(store.audit, rows),
     close: () => store.close(),
     refusing: () => capacity.refusal(),
+    refused: () => capacity.lastRefusal(),
     ...(store.health && { health: () => store.health!() }),
     ...(store.clock && { clock: store.clock }),
     ...(store.damaged && { damaged: () => store.damaged!() }),

@@ -43,6 +43,8 @@ test('a store that refuses what it is to keep, because it is full, is told by /h
   assert.notEqual(status, 'pass')
   assert.deepEqual([details.store.status, details.store.output], ['fail', 'The store is full: nothing new is kept'])
 
+  assert.match((await gate.svc('GET', '/metrics')).text, /^svc_part_up\{part="store"\} 0$/m)
+
   // Asked again and again, it is tried about once a second: an attacker makes no load of it.
   const since = performance.now()
   await Promise.all(Array.from({ length: 50 }, () => gate.call('/ready')))

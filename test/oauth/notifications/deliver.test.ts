@@ -260,6 +260,29 @@ test('what was delivered and cannot be written down yet is not sent again meanwh
   assert.ok(refusals < 0)
 })
 
+test('an outbox that cannot be read is reported once for each cause', async (t) => {
+  const bench = openBench(t)
+  const { outbox, log } = bench.parts
+  const codes = [...Array(5).fill('store_frozen'), ...Array(5).fill('store_away'), undefined, 'store_away'] as const
+  let looks = 0
+  const due: typeof outbox.due = async (now, limit) => {
+    const code = codes[looks++]
+    if (code !== undefined) throw fault(code)
+    return outbox.due(now, limit)
+  }
+  const lines: string[] = []
+  const note = (level: string) => (_fields: object, text: string) => void lines.push(`${level} ${text}`)
+  Object.assign(bench.parts, { outbox: Object.assign(Object.create(outbox), { due }), log: { ...log, error: note('error'), warn: note('warn') } })
+  const deliveries = bench.start()
+  for (let look = 1; look <= codes.length; look++) {
+    deliveries.wake()
+    await eventually('a look', () => looks >= look)
+    await settled(bench)
+  }
+  const away = 'error cannot read the notification outbox'
+  assert.deepEqual(lines, ['warn the store is frozen by migrate-store: no notifications are sent', away, away])
+})
+
 test('a store that answers late, with what was true before, makes nothing go out twice', async (t) => {
   const bench = openBench(t)
   const receiver = await receiverOf(t)

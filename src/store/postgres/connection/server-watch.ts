@@ -2,11 +2,12 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Client } from 'pg'
 import { type Fault, fault } from '../../../errors/fault.ts'
 import type { Log } from '../../../model/logs/log.ts'
-import { outboxHealth, type PartHealth } from '../../../model/nodes/health.ts'
+import { FROZEN_STORE, outboxHealth, type PartHealth } from '../../../model/nodes/health.ts'
 import type { Millis, MonoMillis } from '../../../model/time/clock.ts'
 import { endsWithin } from '../../../runtime/bounded-wait.ts'
 import { PeriodicJob } from '../../../runtime/periodic-job.ts'
 import type { Revision } from '../../ports/ports.ts'
+import { FROZEN } from '../migrations/migrate.ts'
 import { OLDEST_WAITING } from '../tokens/read-outbox.ts'
 import { type Address, breakOff, makeClient } from './connect.ts'
 import { postgresFault } from './faults.ts'
@@ -18,12 +19,15 @@ const ANSWER_MS = 3_000
 /** Changes of others are known within a second where all is well. */
 const LAG_MS = 5_000
 
-const ASK = `SELECT s.revision, current_setting('transaction_read_only') = 'on' AS read_only, o.waiting_ms
+const ASK = `SELECT s.revision, current_setting('transaction_read_only') = 'on' AS read_only, s.needs >= ${FROZEN} AS frozen,
+  o.waiting_ms
   FROM store_state s, (${OLDEST_WAITING}) o`
 
 interface Seen {
   readonly revision: Revision
   readonly read_only: boolean
+  /** By `migrate-store`. */
+  readonly frozen: boolean
   /** Of the oldest message of the outbox that is to be delivered; null = none waits. */
   readonly waiting_ms: Millis | null
 }
@@ -47,6 +51,7 @@ export class ServerWatch {
   #job: PeriodicJob | undefined
   #trouble: Fault | undefined
   #readOnly = false
+  #frozen = false
   #waitingMs = 0
   /** A revision that the feed of this process has not reported, since it was seen first. */
   #missing: { readonly revision: Revision; readonly sinceMs: MonoMillis } | undefined
@@ -76,6 +81,7 @@ export class ServerWatch {
     if (this.#trouble !== undefined)
       return { part, status: 'fail', output: 'PostgreSQL does not answer', fault: this.#trouble.code }
     if (this.#readOnly) return { part, status: 'fail', output: 'PostgreSQL takes no changes', fault: 'store_read_only' }
+    if (this.#frozen) return FROZEN_STORE
     return { part, status: 'pass' }
   }
 
@@ -123,7 +129,8 @@ export class ServerWatch {
     if (client !== undefined) breakOff(client)
   }
 
-  #heard({ revision, read_only, waiting_ms }: Seen): void {
+  #heard({ revision, read_only, frozen, waiting_ms }: Seen): void {
+    this.#frozen = frozen
     this.#waitingMs = waiting_ms ?? 0
     const told = this.#parts.told()
     if (revision <= told) this.#missing = undefined

@@ -1,0 +1,54 @@
+import assert from 'node:assert/strict'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { test } from 'node:test'
+import { loadConfig } from '../../src/config/load.ts'
+import { examine } from '../../src/process/examine.ts'
+import { temporaryFolder } from '../contract/adapters.ts'
+import { call } from '../worlds/base/client.ts'
+import { eventually } from '../worlds/base/eventually.ts'
+import { startProduct } from '../worlds/flows/product.ts'
+
+const SECRET = 'a-secret-of-the-scraper'
+
+interface Hello {
+  readonly status: string
+  readonly details: Readonly<Record<string, { readonly status: string; readonly output?: string }>>
+}
+
+test('metrics tell of the parts what /hello tells, and a frozen store shows everywhere', async (t) => {
+  const cwd = temporaryFolder(t)
+  const product = await startProduct(t, cwd, { SVC_METRICS_SECRET: SECRET })
+  const helloOf = async (port: number) => (await call(port, '/hello')).json as unknown as Hello
+  const metricsOf = async (port: number) => {
+    const { text } = await call(port, '/metrics', { headers: { authorization: `Bearer ${SECRET}` } })
+    return Object.fromEntries([...text.matchAll(/^svc_part_up\{part="(\w+)"\} ([01])$/gm)].map(([, part, up]) => [part, up]))
+  }
+  const ports = [product.port, product.dashboardPort]
+  const compare = async (port: number) => {
+    const told = Object.entries((await helloOf(port)).details).map(([part, { status }]) => [part, status === 'fail' ? '0' : '1'])
+    assert.deepEqual(await metricsOf(port), Object.fromEntries(told))
+  }
+  // The disk is first looked at beside the start.
+  for (const port of ports) await eventually('the disk', async () => 'disk' in (await helloOf(port)).details)
+  for (const port of ports) await compare(port)
+  assert.ok('dashboard' in (await metricsOf(product.port)))
+
+  const db = new DatabaseSync(join(cwd, 'data/gatehouse.db'))
+  t.after(() => db.close())
+  db.exec('PRAGMA user_version = 2')
+  for (const port of ports) {
+    await eventually('the freeze', async () => (await helloOf(port)).details.store?.status === 'warn')
+    assert.match((await helloOf(port)).details.store?.output ?? '', /migrate-store/)
+    assert.equal((await helloOf(port)).status, 'warn')
+    assert.equal((await call(port, '/ready')).status, 200)
+    await compare(port)
+  }
+  const access_rights = { protected: { api_id: 'protected', versions: ['Default'] } }
+  assert.equal((await product.svc('POST', '/svc/keys/create', { access_rights })).status, 503)
+  const findings = await examine(() => loadConfig({ env: { SVC_STORAGE_PATH: join(cwd, 'data') }, cwd }), false)
+  assert.ok(findings.some(({ what }) => /was moved/.test(what)), JSON.stringify(findings))
+  db.exec('PRAGMA user_version = 0')
+  for (const port of ports)
+    await eventually('the end of the freeze', async () => (await helloOf(port)).details.store?.status === 'pass')
+})
