@@ -1,6 +1,6 @@
 import type { FaultCode } from './catalog.ts'
 
-/** What an operator does about a store that cannot be used. */
+/** Actions of an operator for a store that cannot be used. */
 export const REMEDIES: Partial<Readonly<Record<FaultCode, string>>> = {
   store_damaged: 'stop the server, keep a copy of the data folder, and restore the last backup',
   store_newer: 'start the newer program again, or restore the backup from before its upgrade',
@@ -10,6 +10,7 @@ export const REMEDIES: Partial<Readonly<Record<FaultCode, string>>> = {
   seal_broken:
     'put secrets.json of the last backup back, or set storage.seal_key to the key that the store was written under',
   data_folder_unreadable: 'run doctor as the user of the server',
-  store_frozen: 'start with the settings of that one; where the move was cut short, bin/gatehouse migrate-store --give-up',
+  store_frozen:
+    'start with the settings of that one; where the move was cut short, bin/gatehouse migrate-store --give-up',
   data_folder_unwritable: 'give the user of the server the data folder',
 }

@@ -22,11 +22,16 @@ test('metrics tell of the parts what /hello tells, and a frozen store shows ever
   const helloOf = async (port: number) => (await call(port, '/hello')).json as unknown as Hello
   const metricsOf = async (port: number) => {
     const { text } = await call(port, '/metrics', { headers: { authorization: `Bearer ${SECRET}` } })
-    return Object.fromEntries([...text.matchAll(/^svc_part_up\{part="(\w+)"\} ([01])$/gm)].map(([, part, up]) => [part, up]))
+    return Object.fromEntries(
+      [...text.matchAll(/^svc_part_up\{part="(\w+)"\} ([01])$/gm)].map(([, part, up]) => [part, up]),
+    )
   }
   const ports = [product.port, product.dashboardPort]
   const compare = async (port: number) => {
-    const told = Object.entries((await helloOf(port)).details).map(([part, { status }]) => [part, status === 'fail' ? '0' : '1'])
+    const told = Object.entries((await helloOf(port)).details).map(([part, { status }]) => [
+      part,
+      status === 'fail' ? '0' : '1',
+    ])
     assert.deepEqual(await metricsOf(port), Object.fromEntries(told))
   }
   // The disk is first looked at beside the start.
@@ -47,7 +52,10 @@ test('metrics tell of the parts what /hello tells, and a frozen store shows ever
   const access_rights = { protected: { api_id: 'protected', versions: ['Default'] } }
   assert.equal((await product.svc('POST', '/svc/keys/create', { access_rights })).status, 503)
   const findings = await examine(() => loadConfig({ env: { SVC_STORAGE_PATH: join(cwd, 'data') }, cwd }), false)
-  assert.ok(findings.some(({ what }) => /was moved/.test(what)), JSON.stringify(findings))
+  assert.ok(
+    findings.some(({ what }) => /was moved/.test(what)),
+    JSON.stringify(findings),
+  )
   db.exec('PRAGMA user_version = 0')
   for (const port of ports)
     await eventually('the end of the freeze', async () => (await helloOf(port)).details.store?.status === 'pass')

@@ -1,7 +1,17 @@
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { generateKeyPairSync } from 'node:crypto'
-import { chmodSync, closeSync, cpSync, openSync, readdirSync, rmSync, statSync, writeFileSync, writeSync } from 'node:fs'
+import {
+  chmodSync,
+  closeSync,
+  cpSync,
+  openSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { test } from 'node:test'
@@ -39,7 +49,10 @@ test('commands on a store refuse what they cannot do, say what to do, and leave 
   })
 
   await t.test('a folder without a store is not made', () => {
-    for (const words of [['migrate-store', '--to', 'new'], ['migrate-store', '--give-up']])
+    for (const words of [
+      ['migrate-store', '--to', 'new'],
+      ['migrate-store', '--give-up'],
+    ])
       refused(/holds no store/, words, { SVC_STORAGE_PATH: join(cwd, 'missing') })
   })
 
@@ -82,19 +95,23 @@ test('commands on a store refuse what they cannot do, say what to do, and leave 
     assert.ok(refusals > 0)
   })
 
-  await t.test('a user without rights on the data folder is told so', { skip: process.getuid?.() === undefined }, () => {
-    const user = process.getuid!() === 0 ? NOBODY : undefined
-    const key = generateKeyPairSync('x25519').publicKey.export({ format: 'pem', type: 'spki' })
-    writeFileSync(join(cwd, 'readable.pem'), key)
-    chmodSync(cwd, 0o755)
-    const denied = (path: string, ...commands: string[][]) => {
-      const { mode } = statSync(path)
-      chmodSync(path, 0)
-      for (const words of commands) refused(/cannot read .*as the user of the server/s, words, {}, user)
-      chmodSync(path, mode)
-    }
-    denied(data, ['doctor'], ['backup', '-', '--recipient', 'readable.pem'])
-    chmodSync(data, 0o755)
-    denied(join(data, 'gatehouse.db'), ['backup', '-'])
-  })
+  await t.test(
+    'a user without rights on the data folder is told so',
+    { skip: process.getuid?.() === undefined },
+    () => {
+      const user = process.getuid!() === 0 ? NOBODY : undefined
+      const key = generateKeyPairSync('x25519').publicKey.export({ format: 'pem', type: 'spki' })
+      writeFileSync(join(cwd, 'readable.pem'), key)
+      chmodSync(cwd, 0o755)
+      const denied = (path: string, ...commands: string[][]) => {
+        const { mode } = statSync(path)
+        chmodSync(path, 0)
+        for (const words of commands) refused(/cannot read .*as the user of the server/s, words, {}, user)
+        chmodSync(path, mode)
+      }
+      denied(data, ['doctor'], ['backup', '-', '--recipient', 'readable.pem'])
+      chmodSync(data, 0o755)
+      denied(join(data, 'gatehouse.db'), ['backup', '-'])
+    },
+  )
 })

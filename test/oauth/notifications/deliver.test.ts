@@ -272,7 +272,10 @@ test('an outbox that cannot be read is reported once for each cause', async (t) 
   }
   const lines: string[] = []
   const note = (level: string) => (_fields: object, text: string) => void lines.push(`${level} ${text}`)
-  Object.assign(bench.parts, { outbox: Object.assign(Object.create(outbox), { due }), log: { ...log, error: note('error'), warn: note('warn') } })
+  Object.assign(bench.parts, {
+    outbox: Object.assign(Object.create(outbox), { due }),
+    log: { ...log, error: note('error'), warn: note('warn') },
+  })
   const deliveries = bench.start()
   for (let look = 1; look <= codes.length; look++) {
     deliveries.wake()
