@@ -29,7 +29,7 @@ export interface PartHealth {
 export const FROZEN_STORE: PartHealth = {
   part: 'store',
   status: 'warn',
-  output: 'The store is frozen by gatehouse migrate-store: it was moved or is being moved, and takes no writes',
+  output: 'The store is frozen by migrate-store: it was moved or is being moved, and takes no writes',
 }
 
 /** A notification that waits for longer has been tried several times. */

@@ -356,7 +356,7 @@ export interface Store {
   readonly behind?: () => boolean
   /** Why the store does not take what it is to keep (full, read-only, away), as of the last second; undefined where it does. Absent = not known. */
   readonly refusing?: () => Promise<FaultCode | undefined>
-  /** What `refusing` found last, at once; the next look begins. */
+  /** The last result of `refusing`, at once; starts the next look. */
   readonly refused?: () => FaultCode | undefined
   /** True once damage was found in the store, which then takes no writes; absent = not known. */
   readonly damaged?: () => boolean
