@@ -84,6 +84,6 @@ test('damaged secrets are refused without a word of them, and kept', (t) => {
 test('a folder that cannot be written is named', (t) => {
   const folder = temporaryFolder(t)
   writeFileSync(join(folder, 'file'), '')
-  assert.throws(() => openSecrets(join(folder, 'file')), { code: 'data_folder_unwritable', message: /secrets\.json/ })
+  assert.throws(() => openSecrets(join(folder, 'file')), { code: 'data_folder_unreadable', message: /secrets\.json/ })
   assert.throws(() => openSecrets(join(folder, 'none')), { code: 'data_folder_unwritable', message: /secrets\.json/ })
 })
