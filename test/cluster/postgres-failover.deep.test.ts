@@ -36,6 +36,10 @@ test('nodes go on with a standby that was promoted, without a restart', async (t
     )) as [{ is: boolean }]
     return is
   }
+  // A session that is read before the notice of its key is dropped by it: an API is served only after all notices before its own.
+  await done(one.svc('POST', '/svc/apis/oas', defined({ id: 'later', url: origin.url, keyIn: 'authorization' })))
+  await liveAt(nodes, '/later/x', 401)
+  await liveAt(nodes, '/orders/x', 200, { authorization: key })
   await eventually('the standby has all', replayed)
 
   await primary.halt('SIGKILL')
