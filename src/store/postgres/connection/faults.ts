@@ -2,6 +2,7 @@ import { Fault, fault } from '../../../errors/fault.ts'
 
 // SQLSTATE codes, https://www.postgresql.org/docs/current/errcodes-appendix.html
 const DISK_FULL = '53100'
+const TOO_MANY_CONNECTIONS = '53300'
 /** The server is a standby, or takes no writes for another reason. */
 export const READ_ONLY = '25006'
 export const WRONG_PASSWORD = '28P01'
@@ -10,7 +11,7 @@ export const UNCONNECTED = '08001'
 /** Sign-in, privileges, no such database. */
 const REFUSED = new Set(['28000', WRONG_PASSWORD, '3D000', '42501'])
 /** The server goes, comes up, has no room for another connection, or was promoted elsewhere. */
-const AWAY = new Set(['57P01', '57P02', '57P03', '57P05', '53300', '25P03', READ_ONLY])
+const AWAY = new Set(['57P01', '57P02', '57P03', '57P05', TOO_MANY_CONNECTIONS, '25P03', READ_ONLY])
 /** Another transaction took too long. */
 const SLOW = new Set(['57014', '55P03', '40001', '40P01'])
 const SYSTEM = new Set([
@@ -19,6 +20,8 @@ const SYSTEM = new Set([
 ])
 const LOST_TEXT =
   /^(?:Connection terminated|Client has encountered a connection error|Client was closed|timeout (?:expired|exceeded)|Query read timeout)/
+/** Of PgBouncer (08P01) and Supavisor (XX000), which have no code of their own for it. */
+const NO_ROOM_TEXT = /no more connections allowed|max client connections reached|query_wait_timeout/i
 const CLOSED_TEXT = /^Cannot use a pool after calling end/
 
 /** Node's errors for untrusted certificates. */
@@ -42,6 +45,13 @@ export function isLost(error: unknown): boolean {
   if (state !== undefined) return AWAY.has(state) || state.startsWith('08')
   const code = 'code' in original ? String(original.code) : ''
   return SYSTEM.has(code) || LOST_TEXT.test(original.message)
+}
+
+/** True when the server, or a pooler before it, answered that it has no room for another connection: those that are there may work. */
+export function hasNoRoom(error: unknown): boolean {
+  const original = error instanceof Fault ? error.cause : error
+  if (sqlState(original) === undefined) return false
+  return sqlState(original) === TOO_MANY_CONNECTIONS || NO_ROOM_TEXT.test((original as Error).message)
 }
 
 /** Turns what the client threw into a fault: `store_away`, `store_refused`, `store_full`, otherwise `internal`. */

@@ -1,4 +1,5 @@
-import type { Pool, PoolClient } from 'pg'
+import type { Pool, PoolClient, QueryConfig } from 'pg'
+import type { Millis } from '../../../model/time/clock.ts'
 import { TRANSACTION_BOUNDS } from '../migrations/schema.ts'
 import { breakOff } from './connect.ts'
 import type { Db, TransactOptions, Tx } from './db.ts'
@@ -51,6 +52,18 @@ export class PoolDb implements Db {
       return await this.reach.patiently(ask, () => (connected ? Number.POSITIVE_INFINITY : untilMs))
     } catch (error) {
       throw postgresFault(error)
+    }
+  }
+
+  /** Asks the server the smallest question on one of the connections that others use, whatever was found about it. @throws what the client throws */
+  async probe(withinMs: Millis): Promise<void> {
+    const client = await this.pool.connect()
+    let isFine = false
+    try {
+      await client.query({ text: 'SELECT 1', query_timeout: withinMs } as QueryConfig)
+      isFine = true
+    } finally {
+      client.release(!isFine)
     }
   }
 

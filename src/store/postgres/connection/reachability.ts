@@ -50,6 +50,12 @@ export class Reachability {
     if (hangs) for (const giveUp of this.onHang) giveUp()
   }
 
+  /** A watch found that others may reach the server although it cannot: each call tries by itself. */
+  unknown(): void {
+    this.found = undefined
+    this.hangs = false
+  }
+
   /** Calls `giveUp` when a watch finds that the server hangs, until `work` has ended. */
   async unlessItHangs<T>(work: Promise<T>, giveUp: () => void): Promise<T> {
     this.onHang.add(giveUp)

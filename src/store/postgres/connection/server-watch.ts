@@ -10,14 +10,18 @@ import type { Revision } from '../../ports/ports.ts'
 import { FROZEN } from '../migrations/migrate.ts'
 import { OLDEST_WAITING } from '../tokens/read-outbox.ts'
 import { type Address, breakOff, makeClient } from './connect.ts'
-import { postgresFault } from './faults.ts'
+import { hasNoRoom, postgresFault, READ_ONLY, sqlState } from './faults.ts'
+import type { PoolDb } from './pool-db.ts'
 import type { Reachability } from './reachability.ts'
 
 const EVERY_MS = 1_000
 /** A server that has not answered the smallest question by then hangs. */
-const ANSWER_MS = 3_000
+const ANSWER_MS = 2_500
 /** Changes of others are known within a second where all is well. */
 const LAG_MS = 5_000
+
+/** A pool whose connections are all in use, or that does not answer either, tells nothing else by then. */
+const PROBE_MS = 1_000
 
 const ASK = `SELECT s.revision, current_setting('transaction_read_only') = 'on' AS read_only, s.needs >= ${FROZEN} AS frozen,
   o.waiting_ms
@@ -34,6 +38,8 @@ interface Seen {
 
 export interface ServerWatchParts {
   readonly address: Address
+  /** The connections of others. */
+  readonly db: PoolDb
   readonly reach: Reachability
   /** Where outages are reported. */
   readonly log: Log
@@ -43,13 +49,15 @@ export interface ServerWatchParts {
 
 /**
  * Asks the server every second, on a connection of its own, whether it answers and takes writes. It says so once for each outage, and lets other
- * calls fail at once while the server does not answer. Its results are there at once, whatever hangs.
+ * calls fail at once while the server does not answer there or on a connection of the pool. Its results are there at once, whatever hangs.
  */
 export class ServerWatch {
   readonly #parts: ServerWatchParts
   #client: Client | undefined
   #job: PeriodicJob | undefined
   #trouble: Fault | undefined
+  /** Why it has no connection of its own to a server that answers. */
+  #unwatched: Fault | undefined
   #readOnly = false
   #frozen = false
   #waitingMs = 0
@@ -82,6 +90,8 @@ export class ServerWatch {
       return { part, status: 'fail', output: 'PostgreSQL does not answer', fault: this.#trouble.code }
     if (this.#readOnly) return { part, status: 'fail', output: 'PostgreSQL takes no changes', fault: 'store_read_only' }
     if (this.#frozen) return FROZEN_STORE
+    if (this.#unwatched !== undefined)
+      return { part, status: 'warn', output: 'PostgreSQL answers, and has no connection for the check of its state' }
     return { part, status: 'pass' }
   }
 
@@ -100,8 +110,21 @@ export class ServerWatch {
       this.#heard(seen)
     } catch (error) {
       this.#drop()
-      this.#failed(postgresFault(error), error instanceof NoAnswer)
+      const trouble = postgresFault(error)
+      if (await this.#othersMayReachIt(error)) this.#unknown(trouble)
+      else this.#failed(trouble, error instanceof NoAnswer)
     }
+  }
+
+  /** A server without room for this connection, or a pooler that queues it, may still answer others. Standbys answer and take no writes. */
+  async #othersMayReachIt(error: unknown): Promise<boolean> {
+    if (hasNoRoom(error)) return true
+    if (sqlState(error) === READ_ONLY) return false
+    const probe = this.#parts.db.probe(PROBE_MS).then(
+      () => true,
+      (failure: unknown) => hasNoRoom(failure),
+    )
+    return (await endsWithin(probe, PROBE_MS)) && probe
   }
 
   async #ask(): Promise<Seen> {
@@ -136,8 +159,9 @@ export class ServerWatch {
     if (revision <= told) this.#missing = undefined
     else if (this.#missing === undefined || this.#missing.revision <= told)
       this.#missing = { revision, sinceMs: performance.now() }
-    const wasAway = this.#trouble !== undefined
+    const wasAway = this.#trouble !== undefined || this.#unwatched !== undefined
     this.#trouble = undefined
+    this.#unwatched = undefined
     const { log } = this.#parts
     if (read_only && !this.#readOnly)
       log.warn({}, 'PostgreSQL takes no changes: what must be written is refused with 503')
@@ -147,6 +171,16 @@ export class ServerWatch {
     this.#readOnly = read_only
     // One of several hosts may take writes by now.
     if (read_only) this.#drop()
+  }
+
+  #unknown(trouble: Fault): void {
+    this.#parts.reach.unknown()
+    if (this.#unwatched === undefined) {
+      this.#sinceMs = performance.now()
+      this.#parts.log.warn({ cause: trouble }, 'PostgreSQL answers, and has no connection for the check of its state')
+    }
+    this.#trouble = undefined
+    this.#unwatched = trouble
   }
 
   #failed(trouble: Fault, hangs: boolean): void {
@@ -159,6 +193,7 @@ export class ServerWatch {
       )
     }
     this.#trouble = trouble
+    this.#unwatched = undefined
   }
 }
 
