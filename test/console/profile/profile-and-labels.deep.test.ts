@@ -242,7 +242,10 @@ test('settings show where they come from, and the command bar leads anywhere by 
   const row = page.getByRole('row').filter({ hasText: 'dashboard.admin_secret' })
   await row.getByText('Set (hidden)').waitFor()
   await row.getByText('Environment', { exact: true }).waitFor()
-  assert.equal(await copied(page, row.getByRole('button', { name: /^Copy / })), 'SVC_DB_ADMINSECRET')
+  assert.equal(
+    await copied(page, row.getByRole('button', { name: 'Copy SVC_DB_ADMINSECRET', exact: true })),
+    'SVC_DB_ADMINSECRET',
+  )
   assert.ok(!(await page.content()).includes('the-admin-secret-of-this-test'))
   await checkThemes(page)
   await page.getByText('Configured', { exact: true }).click()
