@@ -39,6 +39,8 @@ test('one life per lineage in any order of events, none after a replay', async (
           await lineages.play(round, (all) => scheduler.waitFor(all))
           await scheduler.waitFor(lineages.check())
         }
+        // A sweep in the background would meet a closed store.
+        await scheduler.waitFor(world.parts.locks.run('token_sweep', async () => {}))
         count(total, lineages.tally)
       } finally {
         await close()
