@@ -83,6 +83,8 @@ test('in each outage writes are refused and not made later, health shows it and 
         ended = true
       }
       t.after(endOnce)
+      // Connections hear of a changed setting one after the other.
+      if (name === 'read-only') await eventually('it is shown', () => statusOf(store) === 'fail')
       // Those behind another, too. None waits for the end of the outage.
       const writes = Array.from({ length: 3 }, (_, n) =>
         store.documents.commit([putSession(`${name} ${n}`)], undefined),
