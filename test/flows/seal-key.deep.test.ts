@@ -65,7 +65,7 @@ test('with a new seal key keys and users work on, and the old one is not needed 
   }
   const before = readFileSync(file, 'utf8')
   await rotate()
-  await eventually('all is sealed anew', () =>
+  await eventually('all is sealed under the new key', () =>
     /"sessions_left":0[^\n]*all documents are sealed under the current seal key/.test(product.output()),
   )
   await rotate('--end')

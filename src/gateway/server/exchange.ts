@@ -47,7 +47,7 @@ export type Step = (x: Exchange) => StepOutcome | Promise<StepOutcome>
 export interface CompiledTransform {
   /** Fields (lower case) that go, also those that are set. */
   readonly remove: ReadonlySet<string>
-  /** As they are written, or with their variables as they are spelled where `valuesOf` is present. */
+  /** As they are written, or with their variables as they are spelled where `linesFor` is present. */
   readonly lines: string
   /** Present where values hold variables: the lines for a request. */
   readonly linesFor?: (x: Exchange) => string

@@ -101,8 +101,8 @@ function bodyOf({ document, at }: DescribedOperation, schemas: ValueSchemas): Bo
     const type = (name.split(';')[0] ?? '').trim().toLowerCase()
     const schemaAt = [...bodyAt, 'content', name, 'schema']
     const described = member(content[name], 'schema') !== undefined
-    const any = isJsonType(type) ? { check: ANYTHING, whole: TEXT, fields: new Map() } : undefined
-    types.set(type, described && isChecked(type) ? typeCheck(document, schemaAt, schemas) : any)
+    const unspecified = isJsonType(type) ? { check: ANYTHING, whole: TEXT, fields: new Map() } : undefined
+    types.set(type, described && isChecked(type) ? typeCheck(document, schemaAt, schemas) : unspecified)
   }
   return { required: flagOf(body, 'required'), types, json: undefined }
 }
