@@ -6,7 +6,8 @@ import { after, before, test } from 'node:test'
 import { startPostgres, type ThrowAwayPostgres } from '../../../scripts/servers.mjs'
 import { newDocumentId } from '../../../src/model/documents/ids.ts'
 import type { Change } from '../../../src/store/ports/ports.ts'
-import { readAddress } from '../../../src/store/postgres/connection/connect.ts'
+import { type Address, makeClient, readAddress } from '../../../src/store/postgres/connection/connect.ts'
+import { UNCONNECTED } from '../../../src/store/postgres/connection/faults.ts'
 import { openPostgresStore } from '../../../src/store/postgres/connection/open.ts'
 import { SCHEMA_STEPS } from '../../../src/store/postgres/migrations/migrate.ts'
 import { eventually } from '../../worlds/base/eventually.ts'
@@ -123,6 +124,39 @@ test('a password changes while the store is used: both are in its file meanwhile
     async () => (await outcome(Promise.resolve(store.documents.revision()))) === 'store_refused',
   )
 })
+
+test('connections that begin together all pass on to the password that is right', async (t) => {
+  const url = await newDatabase()
+  await runSql(url, `CREATE ROLE together LOGIN PASSWORD 'a'`)
+  await runSql(url, 'ALTER SCHEMA public OWNER TO together')
+  const folder = mkdtempSync(join(tmpdir(), 'gatehouse-password-'))
+  t.after(() => rmSync(folder, { recursive: true }))
+  const file = join(folder, 'password')
+  writeFileSync(file, 'a\nb\nc\n')
+  const address = changed(url, (one) => Object.assign(one, { username: 'together', password: '' }))
+  const target = readAddress(`${address}&password_file=${encodeURIComponent(file)}`)
+  // Even and odd numbers: with two passwords, two refusals at once would lead back to the wrong one.
+  for (const [password, atOnce] of [['b', 2], ['a', 2], ['c', 3], ['b', 4], ['a', 6]] as const) {
+    await runSql(url, `ALTER ROLE together PASSWORD '${password}'`)
+    const connected = await Promise.all(Array.from({ length: atOnce }, () => connectedAfter(target)))
+    assert.ok(Math.max(...connected) <= 3, `${password}: ${connected}`)
+  }
+})
+
+/** How many attempts a connection takes. @throws what is no call to try again */
+async function connectedAfter(target: Address): Promise<number> {
+  for (let attempts = 1; ; attempts++) {
+    const client = makeClient(target)
+    try {
+      await client.connect()
+      return attempts
+    } catch (error) {
+      if ((error as { code?: string }).code !== UNCONNECTED || attempts > 20) throw error
+    } finally {
+      await client.end().catch(() => {})
+    }
+  }
+}
 
 const outcome = (work: Promise<unknown>) =>
   work.then(

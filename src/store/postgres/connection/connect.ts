@@ -53,12 +53,14 @@ class Hosts {
   }
 }
 
-/** The passwords of a user: all connections use the one that worked last; one that is refused makes way for the next. */
+/**
+ * The passwords of a user: connections begin with the one that worked last, and pass over those that were refused since.
+ * Several connections begin at the same time, so a refusal says which password it was for.
+ */
 class Passwords {
   private readonly read: () => readonly string[]
-  private place = 0
-  /** Refusals since one was accepted. */
-  private refusals = 0
+  private worked: string | undefined
+  private readonly refusedSince = new Set<string>()
 
   constructor(read: () => readonly string[]) {
     this.read = read
@@ -67,18 +69,21 @@ class Passwords {
   /** The one to try next. @throws Fault `store_refused` when a file of them cannot be read */
   get current(): string {
     const all = this.read()
-    return all[this.place % all.length]!
+    const untried = all.filter((password) => !this.refusedSince.has(password))
+    return untried.find((password) => password === this.worked) ?? untried[0] ?? all[0]!
   }
 
-  accepted(): void {
-    this.refusals = 0
+  accepted(password: string): void {
+    this.worked = password
+    this.refusedSince.clear()
   }
 
-  /** True when there is another that was not tried since. */
-  refused(): boolean {
-    this.place++
-    this.refusals++
-    return this.refusals < this.read().length
+  /** True when there is another that was not refused since. When all were, the next connection begins again with the first. */
+  refused(password: string): boolean {
+    this.refusedSince.add(password)
+    if (this.read().some((other) => !this.refusedSince.has(other))) return true
+    this.refusedSince.clear()
+    return false
   }
 }
 
@@ -220,11 +225,17 @@ export function makePool(address: Address, size: number, log: Log): Pool {
 function clientOf({ hosts, passwords }: Address): typeof Client {
   return class HostClient extends Client {
     readonly #host: Host
+    #password = ''
 
     constructor(config?: ClientConfig | string) {
       const host = hosts.target
-      super({ ...(config as ClientConfig), password: () => passwords.current, ...host })
+      super({ ...(config as ClientConfig), password: () => this.#nextPassword(), ...host })
       this.#host = host
+    }
+
+    #nextPassword(): string {
+      this.#password = passwords.current
+      return this.#password
     }
 
     /** With a callback for a pool, else as a promise. */
@@ -241,10 +252,10 @@ function clientOf({ hosts, passwords }: Address): typeof Client {
     async #open(): Promise<void> {
       try {
         await super.connect()
-        passwords.accepted()
+        passwords.accepted(this.#password)
         if (hosts.writable) await this.#mustTakeWrites()
       } catch (error) {
-        if (sqlState(error) === WRONG_PASSWORD && passwords.refused())
+        if (sqlState(error) === WRONG_PASSWORD && passwords.refused(this.#password))
           throw Object.assign(new Error('the password was refused, and there is another'), { code: UNCONNECTED })
         if (isLost(error)) hosts.failed(this.#host)
         throw error
