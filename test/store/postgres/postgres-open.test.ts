@@ -136,7 +136,13 @@ test('connections that begin together all pass on to the password that is right'
   const address = changed(url, (one) => Object.assign(one, { username: 'together', password: '' }))
   const target = readAddress(`${address}&password_file=${encodeURIComponent(file)}`)
   // Even and odd numbers: with two passwords, two refusals at once would lead back to the wrong one.
-  for (const [password, atOnce] of [['b', 2], ['a', 2], ['c', 3], ['b', 4], ['a', 6]] as const) {
+  for (const [password, atOnce] of [
+    ['b', 2],
+    ['a', 2],
+    ['c', 3],
+    ['b', 4],
+    ['a', 6],
+  ] as const) {
     await runSql(url, `ALTER ROLE together PASSWORD '${password}'`)
     const connected = await Promise.all(Array.from({ length: atOnce }, () => connectedAfter(target)))
     assert.ok(Math.max(...connected) <= 3, `${password}: ${connected}`)
