@@ -1,5 +1,6 @@
 import { fault, toFault } from '../../errors/fault.ts'
 import { publicText as faultText } from '../../errors/render.ts'
+import { warningsMember } from '../../model/apis/check/definition-warnings.ts'
 import { toOas } from '../../model/apis/convert/convert.ts'
 import type { ApiDocument } from '../../model/apis/definition/api.ts'
 import { categoriesOf, metadataOfApi } from '../../model/apis/definition/api-metadata.ts'
@@ -7,7 +8,7 @@ import { EXTENSION } from '../../model/apis/definition/extension.ts'
 import { objectOf, textOf } from '../../model/apis/definition/members.ts'
 import { documentOf } from '../../model/apis/definition/stored-api.ts'
 import { copyTree, getAt, member, putAt, removeAt, setMember } from '../../model/apis/definition/tree.ts'
-import type { JsonObject } from '../../model/json/json.ts'
+import type { Json, JsonObject } from '../../model/json/json.ts'
 import { type ApiDraft, publishApi, tryApi } from '../../publish/apis/apis.ts'
 import type { PublishParts } from '../../publish/documents/parts.ts'
 import type { StoredDocument } from '../../store/ports/ports.ts'
@@ -33,6 +34,8 @@ export interface Migrated {
   readonly reason: string
   /** Pointers of what has no OpenAPI twin and is carried along as it was. */
   readonly carried: readonly string[]
+  /** Members that are taken and do nothing; absent where there are none. */
+  readonly warnings?: Json
   /** Of what was staged; absent otherwise. */
   readonly stagedId?: string
   /** The result of a dry run. */
@@ -58,7 +61,9 @@ export async function migrateApi(
     if (lost.length > 0)
       return { result: { ...about, status: 'failed', reason: `would be lost: ${lost.join(', ')}` }, revision: 0 }
     const done = await STEPS[migration.mode](parts, migration, { stored, document, oas })
-    return { result: { ...about, status: 'success', reason: '', carried, ...done.more }, revision: done.revision }
+    const warnings = warningsMember({ format: 'oas', definition: oas }, 'warnings')
+    const result = { ...about, status: 'success', reason: '', carried, ...warnings, ...done.more } as const
+    return { result, revision: done.revision }
   } catch (error) {
     const refusal = toFault(error)
     if (refusal.entry.status >= 500) throw error

@@ -35,6 +35,24 @@ test('a dry run shows the OpenAPI form and changes nothing', async (t) => {
   assert.equal(await store.documents.revision(), revision)
 })
 
+test('members that do nothing are warned about by place, and the place says where they are carried', async (t) => {
+  const { add, migrate } = await start(t)
+  const extended_paths = { black_list: [{ path: '/a', method: 'get' }] }
+  await add('old', {
+    version_data: { not_versioned: true, versions: { Default: { use_extended_paths: true, extended_paths } } },
+  })
+  await add('plain')
+  const { apis } = await migrate({ mode: 'direct' })
+  const warned = Object.fromEntries(apis.map(({ id, warnings = null }) => [String(id), warnings]))
+  assert.equal(warned.plain, null)
+  const [{ path, message }] = warned.old as [{ path: string; message: string }]
+  assert.equal(
+    path,
+    'x-svc-api-gateway.classic.version_data.versions.Default.extended_paths.black_list[0]',
+  )
+  assert.match(message, /the method get/)
+})
+
 test('direct: the API is the same one, in the other format', async (t) => {
   const { add, admin, call, migrate, wrapper, user } = await start(t)
   const owner = await user({ apis: 'read' })

@@ -11,6 +11,8 @@ export interface Difference {
   readonly why: string
   /** True = to be served as there. */
   readonly open?: true
+  /** True = some requests are served here that are refused there. */
+  readonly serves?: true
   /** True for a recorded request that differs for this reason. */
   readonly met: (replayed: Replayed) => boolean
 }
@@ -71,6 +73,7 @@ export const DIFFERENCES: readonly Difference[] = [
     there: 'not found for `/a` where the listen path is `/a/`',
     here: 'served: a last slash of a listen path makes no difference',
     why: 'callers leave it out',
+    serves: true,
     met: (replayed) => {
       const pattern = listenPathOf(replayed)
         .replace(/\/$/, '')
@@ -101,6 +104,7 @@ export const DIFFERENCES: readonly Difference[] = [
     there: 'by their bytes',
     here: 'as RFC 9110 section 4.2.3 says',
     why: 'browsers and DNS do so',
+    serves: true,
     met: (replayed) => /[A-Z]|\.(?::\d+)?$/.test(fieldOf(replayed, 'Host') ?? '') || replayed.recording.api === 'dom',
   },
   {
@@ -157,6 +161,7 @@ export const DIFFERENCES: readonly Difference[] = [
     there: 'not met by rules for GET, and not answered from the cache',
     here: 'judged by the rules for GET, answered from what GET stored',
     why: 'a rule for GET must not be passed by HEAD',
+    serves: true,
     met: (replayed) => methodOf(replayed) === 'HEAD',
   },
   {
@@ -171,6 +176,7 @@ export const DIFFERENCES: readonly Difference[] = [
     there: 'closes the connection without an answer',
     here: 'is a reply with 200',
     why: 'nobody means it so',
+    serves: true,
     met: (replayed) => statusThere(replayed) === 0,
   },
   {
@@ -178,6 +184,7 @@ export const DIFFERENCES: readonly Difference[] = [
     there: 'refused (411)',
     here: 'counted while the body comes',
     why: 'chunked bodies are HTTP/1.1',
+    serves: true,
     met: (replayed) => statusThere(replayed) === 411,
   },
   {
@@ -208,6 +215,7 @@ export const DIFFERENCES: readonly Difference[] = [
     there: 'are expired, as with any date that cannot be read',
     here: 'do not expire; other dates that cannot be read are refused at save',
     why: 'the word says so',
+    serves: true,
     met: (replayed) => listsOf(replayed).includes('"expires":"never"') && statusThere(replayed) === 403,
   },
   {
@@ -215,6 +223,7 @@ export const DIFFERENCES: readonly Difference[] = [
     there: '`X-Forwarded-For` and `X-Real-IP` of anybody count',
     here: 'only those of `gateway.trusted_proxies`',
     why: 'otherwise callers choose their address',
+    serves: true,
     met: (replayed) =>
       fieldOf(replayed, 'X-Forwarded-For') !== undefined || fieldOf(replayed, 'X-Real-IP') !== undefined,
   },
@@ -231,6 +240,7 @@ export const DIFFERENCES: readonly Difference[] = [
     there: 'targets in their order; a list that is empty is answered 503',
     here: 'weights are spread evenly; without a list the target URL serves',
     why: 'bursts of a heavy target are avoided',
+    serves: true,
     met: (replayed) => classicOf(replayed, 'proxy.enable_load_balancing') === true,
   },
   {
@@ -245,6 +255,7 @@ export const DIFFERENCES: readonly Difference[] = [
     there: '`ignoreCase` is for paths below it',
     here: 'is for the whole path',
     why: 'one rule for one path',
+    serves: true,
     met: (replayed) => getAt(extensionOf(replayed), ['middleware', 'global', 'ignoreCase', 'enabled']) === true,
   },
   {
@@ -296,6 +307,7 @@ export const DIFFERENCES: readonly Difference[] = [
     there: '`Accept` is a single media type, else the answer is 500; a text is answered with its quotes',
     here: 'negotiated as RFC 9110 section 12.5.1 says (406); a text example is the text',
     why: 'clients send ranges and weights',
+    serves: true,
     met: (replayed) => /"mockResponse"/.test(operationsOf(replayed)) && !reached(replayed),
   },
   {
@@ -305,6 +317,7 @@ export const DIFFERENCES: readonly Difference[] = [
     here: 'JSON Schema with its formats, for which `readOnly` is a note; several values for one are refused; bodies of media types that are no JSON, form or text pass; what was sent is forwarded as it was sent; paths are compared decoded',
     why: 'defaults are to come',
     open: true,
+    serves: true,
     met: isValidated,
   },
 ]

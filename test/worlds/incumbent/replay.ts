@@ -1,5 +1,6 @@
+import { toOas } from '../../../src/model/apis/convert/convert.ts'
 import type { JsonObject } from '../../../src/model/json/json.ts'
-import { startTestGateway } from '../base/harness.ts'
+import { startTestGateway, type TestGateway } from '../base/harness.ts'
 import { ALIAS, type Outcome, type Recording, type SetUp } from './recordings.ts'
 import { type RawAnswer, send, startUpstreams } from './upstreams.ts'
 
@@ -14,9 +15,13 @@ export interface Replayed {
 
 /**
  * Makes what the set-up holds at a gateway of its own and sends the recorded requests that `taken` chooses (default:
- * all), in their order.
+ * all), in their order. `converted`: each classic definition is replaced by its conversion to OpenAPI first.
  */
-export async function replay(setUp: SetUp, taken: (recording: Recording) => boolean = () => true): Promise<Replayed[]> {
+export async function replay(
+  setUp: SetUp,
+  taken: (recording: Recording) => boolean = () => true,
+  converted = false,
+): Promise<Replayed[]> {
   const upstreams = await startUpstreams(setUp.scriptOf)
   const gateway = await startTestGateway({
     env: { SVC_COMPAT_VENDORALIASES: ALIAS, SVC_GW_ALLOWUNDERSCOREFIELDS: 'true' },
@@ -29,6 +34,7 @@ export async function replay(setUp: SetUp, taken: (recording: Recording) => bool
       const path = 'openapi' in document ? 'apis/oas' : 'apis'
       const { status, text } = await gateway.svc('POST', `/${ALIAS}/${path}`, fill(document))
       if (status !== 200) refused.set(id, text)
+      else if (converted) await convert(gateway, id)
     }
     const make = async (method: string, path: string, body: JsonObject): Promise<JsonObject> => {
       const { status, text } = await gateway.svc(method, path, fill(body))
@@ -67,6 +73,16 @@ export async function replay(setUp: SetUp, taken: (recording: Recording) => bool
     await upstreams.close()
   }
   return done
+}
+
+/** Replaces a classic definition by its conversion. @throws Error where the conversion loses something or is refused */
+async function convert(gateway: TestGateway, id: string): Promise<void> {
+  const stored = await gateway.svc('GET', `/svc/apis/${id}`)
+  const { document, lost } = toOas(JSON.parse(stored.text))
+  if (lost.length > 0) throw new Error(`${id} cannot be converted: ${lost.join(', ')}`)
+  await gateway.svc('DELETE', `/svc/apis/${id}`)
+  const { status, text } = await gateway.svc('POST', '/svc/apis/oas', document)
+  if (status !== 200) throw new Error(`${id} is refused once converted: ${status} ${text}`)
 }
 
 /** Fields that belong to a hop, that name it, or that steer the recording upstream. */
@@ -111,6 +127,22 @@ export function agrees({ recording, here }: Replayed): boolean {
       )
     })
   })
+}
+
+/** What the caller and the upstreams saw, without what differs from run to run. */
+export function seen({ here: { status, body, fields, received } }: Replayed): object {
+  const stable = (text: string) =>
+    text.replace(/[A-Za-z0-9_-]{43}/g, '{{key}}').replace(/127\.0\.0\.1:\d+/g, '127.0.0.1:{{port}}')
+  return {
+    status,
+    body: stable(body),
+    fields: withoutNoise(fields).map(stable),
+    received: received.map((request) => ({
+      ...request,
+      url: stable(request.url),
+      fields: withoutNoise(request.fields).map(stable),
+    })),
+  }
 }
 
 /** True = something answers the caller here that was refused, or not answered, there. */

@@ -1,5 +1,7 @@
 import type { Json, JsonObject } from '../../json/json.ts'
+import { servedClassic } from '../convert/convert.ts'
 import type { ApiDocument } from '../definition/api.ts'
+import { EXTENSION, extensionOf } from '../definition/extension.ts'
 import type { Flaw } from '../definition/flaw.ts'
 import { flagOf, isEmpty, objectOf, objectsOf } from '../definition/members.ts'
 import { member, toWords } from '../definition/tree.ts'
@@ -9,7 +11,14 @@ import { hostFieldFlaws } from './written-fields.ts'
 /** Members of a definition that are taken and do nothing, each with the reason: the author may have meant a protection. */
 export function definitionWarnings({ format, definition }: Pick<ApiDocument, 'format' | 'definition'>): Flaw[] {
   const hosts = hostFieldFlaws(format, definition)
-  return format === 'classic' ? [...hosts, ...idleLists(definition)] : hosts
+  return [...hosts, ...(format === 'classic' ? idleLists(definition) : idleCarriedLists(definition))]
+}
+
+/** Those of a classic definition that was converted: what has no twin is still read from what the document carries. */
+function idleCarriedLists(document: JsonObject): Flaw[] {
+  const carried = objectOf(extensionOf(document), 'classic')
+  if (isEmpty(carried.kept)) return []
+  return idleLists(servedClassic(document)).map(({ at, reason }) => ({ at: [EXTENSION, 'classic', ...at], reason }))
 }
 
 /** The member of an answer that holds the warnings, under this name; none where there are none. */
