@@ -52,7 +52,7 @@ test('classic definitions converted to OpenAPI do what they did', async () => {
     assert.deepEqual(
       converted.map((replayed) => ({ ...seen(replayed), agrees: agrees(replayed) })),
       classic.map((replayed) => ({ ...seen(replayed), agrees: agrees(replayed) })),
-      setUp.recordings[0]?.topic,
+      setUp.recordings[0]?.topic ?? 'no recordings',
     )
     assert.equal(converted.length, classic.length)
   }

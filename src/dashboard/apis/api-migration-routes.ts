@@ -28,7 +28,9 @@ const Result = Type.Object({
       name: Type.String(),
       status: Type.Enum(['success', 'failed', 'skipped']),
       reason: Type.String(),
-      carried: Type.Array(Type.String(), { description: 'Pointers to what has no OpenAPI twin and is served from what the document carries.' }),
+      carried: Type.Array(Type.String(), {
+        description: 'Pointers to what has no OpenAPI twin and is served from what the document carries.',
+      }),
       warnings: Type.Optional(Type.Array(Type.Object({ path: Type.String(), message: Type.String() }))),
       stagedId: Type.Optional(Type.String()),
       oas: Type.Optional(Type.Object({})),

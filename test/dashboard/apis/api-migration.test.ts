@@ -35,7 +35,7 @@ test('a dry run shows the OpenAPI form and changes nothing', async (t) => {
   assert.equal(await store.documents.revision(), revision)
 })
 
-test('members that do nothing are warned about by place, and the place says where they are carried', async (t) => {
+test('lists that do nothing are warned about, by the place that carries them', async (t) => {
   const { add, migrate } = await start(t)
   const extended_paths = { black_list: [{ path: '/a', method: 'get' }] }
   await add('old', {
@@ -46,10 +46,7 @@ test('members that do nothing are warned about by place, and the place says wher
   const warned = Object.fromEntries(apis.map(({ id, warnings = null }) => [String(id), warnings]))
   assert.equal(warned.plain, null)
   const [{ path, message }] = warned.old as [{ path: string; message: string }]
-  assert.equal(
-    path,
-    'x-svc-api-gateway.classic.version_data.versions.Default.extended_paths.black_list[0]',
-  )
+  assert.equal(path, 'x-svc-api-gateway.classic.version_data.versions.Default.extended_paths.black_list[0]')
   assert.match(message, /the method get/)
 })
 
