@@ -1,5 +1,6 @@
 import { fault, toFault } from '../../errors/fault.ts'
 import type { JsonObject } from '../../model/json/json.ts'
+import { presentMembers } from '../../model/json/present-members.ts'
 import { counterIdOf, isKeyHash, USER_NAME } from '../../model/keys/key.ts'
 import { hashKey } from '../../model/secrets/secret.ts'
 import { checkSession } from '../../model/sessions/session.ts'
@@ -123,7 +124,7 @@ async function remove(parts: AdminParts, request: AdminRequest): Promise<AdminAn
 
 /** `{"policy": "..."}`, `{"apply_policies": [...]}` or both, the single one first. */
 async function changePolicies(parts: AdminParts, request: AdminRequest): Promise<AdminAnswer> {
-  const { policy, apply_policies: list } = await request.object()
+  const { policy, apply_policies: list } = presentMembers(await request.object())
   if (policy !== undefined && typeof policy !== 'string') throw fault('body_malformed', 'policy: must be a string')
   if (list !== undefined && !(Array.isArray(list) && list.every((id) => typeof id === 'string'))) {
     throw fault('body_malformed', 'apply_policies: must be a list of strings')

@@ -1,6 +1,7 @@
 import { fault } from '../../errors/fault.ts'
 import { EXTENSION_SCHEMA } from '../../model/apis/schema/schema-oas.ts'
 import { isObject } from '../../model/json/json.ts'
+import { presentMembers } from '../../model/json/present-members.ts'
 import type { GatewayCommand } from '../../model/nodes/gateway-command.ts'
 import { sendGatewayCommand } from '../../publish/nodes/gateway-commands.ts'
 import { done, json } from './answer.ts'
@@ -79,7 +80,7 @@ function node(parts: AdminParts) {
 
 /** Reads `{method, url, headers, address}`; method is GET unless given. @throws Fault `body_malformed` (400) */
 async function question(request: AdminRequest) {
-  const { method = 'GET', url, headers = {}, address } = await request.object()
+  const { method = 'GET', url, headers = {}, address } = presentMembers(await request.object())
   if (typeof method !== 'string' || !/^[A-Za-z]{1,32}$/.test(method))
     throw fault('body_malformed', 'method: must be an HTTP method')
   if (typeof url !== 'string' || !/^(\/|https?:\/\/)[\x21-\x7e]*$/i.test(url)) {

@@ -1,5 +1,6 @@
 import { fault } from '../../errors/fault.ts'
 import type { JsonObject } from '../../model/json/json.ts'
+import { presentMembers } from '../../model/json/present-members.ts'
 import {
   apisOfClient,
   clientViewFor,
@@ -107,7 +108,7 @@ async function remove(parts: AdminParts, request: AdminRequest): Promise<AdminAn
 async function rotate(parts: AdminParts, request: AdminRequest): Promise<AdminAnswer> {
   const { client_id: clientId } = await clientIn(parts, request)
   const bytes = await request.bytes()
-  const body: JsonObject = bytes.length === 0 ? {} : await request.object()
+  const body: JsonObject = bytes.length === 0 ? {} : presentMembers(await request.object())
   const asked = request.text('overlap')
   if (asked !== '' && body.overlap !== undefined)
     throw fault('query_invalid', 'overlap: is given in the query and in the body')

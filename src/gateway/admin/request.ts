@@ -62,7 +62,7 @@ export class AdminRequest {
     const body = await this.object()
     const orgId = this.text('org_id')
     if (orgId === '' || body.org_id === orgId) return body
-    if (body.org_id === undefined || body.org_id === '') return { ...body, org_id: orgId }
+    if ((body.org_id ?? '') === '') return { ...body, org_id: orgId }
     throw fault('query_invalid', 'org_id: the query and the body name different organisations')
   }
 

@@ -112,7 +112,7 @@ export function uniteEndpoints(
   for (const { path, methods } of [...a, ...b]) {
     const byMethod = byPath.get(path) ?? new Map<string, { rate: number; per: number }>()
     byPath.set(path, byMethod)
-    for (const { name, limit } of methods) {
+    for (const { name, limit } of methods ?? []) {
       const known = byMethod.get(name)
       if (known === undefined || (strict ? looser(known, limit) : looser(limit, known))) byMethod.set(name, limit)
     }

@@ -11,7 +11,6 @@ import {
   listOf,
   object,
   oneOf,
-  orNull,
   text,
 } from '../sessions/session-fields.ts'
 import { flawOfJwks } from './client-keys.ts'
@@ -83,26 +82,26 @@ const jwks: Check = (value, path, findings) => {
 }
 
 const CHECKS = checksOf({
-  redirect_uri: orNull(oneOrMoreRedirects),
+  redirect_uri: oneOrMoreRedirects,
   redirect_uris: listOf(redirect),
-  policy_id: orNull(text),
+  policy_id: text,
   policies: listOf(text),
   meta_data: object,
   metadata: object,
-  description: orNull(shortText),
-  app_description: orNull(shortText),
-  use_case: orNull(shortText),
-  date_created: orNull(date),
-  auth_method: orNull(oneOf(...METHODS)),
-  token_endpoint_auth_method: orNull(oneOf(...METHODS)),
-  token_lifetime: orNull(lifetime),
+  description: shortText,
+  app_description: shortText,
+  use_case: shortText,
+  date_created: date,
+  auth_method: oneOf(...METHODS),
+  token_endpoint_auth_method: oneOf(...METHODS),
+  token_lifetime: lifetime,
   grant_types: listOf(oneOf(...GRANTS.map(({ type }) => type))),
-  scope: orNull(scope),
-  jwks: orNull(jwks),
-  certificate: orNull(shortText),
-  api_id: orNull(text),
+  scope,
+  jwks,
+  certificate: shortText,
+  api_id: text,
   api_ids: listOf(text),
-  org_id: orNull(text),
+  org_id: text,
 })
 
 /** Internal members, and members with their own handling: never copied from input. */

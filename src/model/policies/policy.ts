@@ -10,7 +10,6 @@ import {
   Findings,
   flag,
   object,
-  orNull,
   scalarChecks,
   shape,
   text,
@@ -51,7 +50,7 @@ const partitions: Check = (value, path, findings) => {
   const others = ['acl', 'quota', 'rate_limit', 'complexity'].filter((name) => value[name] === true)
   if (others.length > 0) findings.add(path, `per_api cannot be set together with ${others.join(', ')}`)
 }
-const PARTITIONS = orNull(shape({ acl: flag, quota: flag, rate_limit: flag, complexity: flag, per_api: flag }))
+const PARTITIONS = shape({ acl: flag, quota: flag, rate_limit: flag, complexity: flag, per_api: flag })
 
 const ARRAY = 'access_rights_array'
 const notAList: Check = (_value, path, findings) => findings.add(path, 'must be a list of rights, each with its api_id')
@@ -64,13 +63,13 @@ const CHECKS = checksOf({
   id: text,
   name: text,
   active: flag,
-  date_created: orNull(date),
+  date_created: date,
   partitions,
   graphql_access_rights: object,
 })
 
 /**
- * Checks a policy as it came over the wire and answers it typed; unknown fields are kept, an access right without `api_id` takes
+ * Checks a policy as it came over the wire and answers it typed, without members that are null; unknown fields are kept, an access right without `api_id` takes
  * that of its key, and rights that come as the list `access_rights_array` go into the map. Ids hold letters, digits, `.`, `_`, `-` and `~` unless `allowUnsafeIds`; whether there must be one is the
  * caller's to say.
  * @throws Fault `policy_invalid` (400) naming the path of each fault
@@ -88,7 +87,7 @@ export function checkPolicy(
       findings.add(name, 'may hold letters, digits, . _ - ~ only')
   }
   if (findings.list.length > 0) throw fault('policy_invalid', findings.text)
-  return withApiIds(body) as Policy
+  return withApiIds(findings.withoutNulls(body)) as Policy
 }
 
 /**

@@ -183,7 +183,7 @@ function endpointRules(
   if (right.endpoints.length === 0) return NO_ENDPOINTS
   const matchers = endpointMatchers(right, ignoreCase)
   return right.endpoints.flatMap(({ path, methods }, index) =>
-    methods.map(({ name, limit }) => {
+    (methods ?? []).map(({ name, limit }) => {
       const id = `${counterOf(counterId, `e.${right.apiId}`)}|${name} ${path}`
       const rate = rateLimit(id, limit.rate, limit.per, 'endpoint')
       return {

@@ -13,7 +13,7 @@ export interface PathRule {
 /** Compiles `allowed_urls`; undefined means every path, as does an empty or absent list. */
 export function compilePaths(urls: readonly AllowedUrl[] | null | undefined): readonly PathRule[] | undefined {
   if (urls === null || urls === undefined || urls.length === 0) return undefined
-  return urls.map(({ url, methods }) => ({ methods, pattern: matcherFor(url) }))
+  return urls.map(({ url, methods }) => ({ methods: methods ?? [], pattern: matcherFor(url) }))
 }
 
 /**
@@ -69,7 +69,7 @@ function byUrl(urls: readonly AllowedUrl[]): Map<string, Set<string>> {
   for (const { url, methods } of urls) {
     const known = found.get(url)
     if (known === undefined) found.set(url, new Set(methods))
-    else for (const method of methods) known.add(method)
+    else for (const method of methods ?? []) known.add(method)
   }
   return found
 }

@@ -5,9 +5,29 @@ import { unmatchablePattern } from '../patterns/pattern-reach.ts'
 import { methodName } from '../text/method-name.ts'
 import { MOST } from './session-bounds.ts'
 
-/** Notes every error of a body with its path, `access_rights.orders.limit.rate`. */
+/** Notes every error of a body with its path, `access_rights.orders.limit.rate`, and the members that are null. */
 export class Findings {
   readonly list: string[] = []
+  readonly #nulls = new Map<Json, Map<string, Json | undefined>>()
+
+  /** A member that is null: it is left out, or holds `instead`. */
+  addNull(holder: JsonObject, name: string, instead: Json | undefined): void {
+    const known = this.#nulls.get(holder) ?? new Map<string, Json | undefined>()
+    this.#nulls.set(holder, known.set(name, instead))
+  }
+
+  /** The checked body without the members that were null; the same object where none was. */
+  withoutNulls<T extends Json>(value: T): T {
+    if (this.#nulls.size === 0 || typeof value !== 'object' || value === null) return value
+    if (Array.isArray(value)) return value.map((entry) => this.withoutNulls(entry)) as T
+    const nulls = this.#nulls.get(value)
+    const kept = Object.entries(value as JsonObject).flatMap(([name, each]): [string, Json][] => {
+      if (nulls?.has(name) !== true) return [[name, this.withoutNulls(each)]]
+      const instead = nulls.get(name)
+      return instead === undefined ? [] : [[name, instead]]
+    })
+    return Object.fromEntries(kept) as T
+  }
 
   add(path: string, why: string): void {
     this.list.push(`${path}: ${why}`)
@@ -20,8 +40,12 @@ export class Findings {
   }
 }
 
-/** Checks one value that is there. */
-export type Check = (value: Json, path: string, findings: Findings) => void
+/** Checks one value that is there, and is not null. */
+export interface Check {
+  (value: Json, path: string, findings: Findings): void
+  /** True where null is the empty list, as programs in Go write it. */
+  readonly isList?: true
+}
 export type Checks = ReadonlyMap<string, Check>
 
 /** Checks that look only at the fields they name; all others are kept as they are. */
@@ -29,9 +53,14 @@ export function checksOf(fields: Readonly<Record<string, Check>>): Checks {
   return new Map(Object.entries(fields))
 }
 
-/** Runs the check of every field that is there. */
+/** Runs the check of every field that is there. A field that is null counts as absent: programs in Go write zero values so. */
 export function checkFields(body: JsonObject, checks: Checks, path: string, findings: Findings): void {
-  for (const [name, value] of Object.entries(body)) checks.get(name)?.(value, join(path, name), findings)
+  for (const [name, value] of Object.entries(body)) {
+    const check = checks.get(name)
+    if (check === undefined) continue
+    if (value === null) findings.addNull(body, name, undefined)
+    else check(value, join(path, name), findings)
+  }
 }
 
 /** The path of a member. */
@@ -70,9 +99,9 @@ export function scalarChecks(fields: ScalarFields): Record<string, Check> {
   return Object.fromEntries(Object.entries(fields).map(([name, field]) => [name, checkOf(field)]))
 }
 
-/** A JSON object; null counts as empty. */
+/** A JSON object. */
 export const object: Check = (value, path, findings) => {
-  if (value !== null && !isObject(value)) findings.add(path, 'must be an object')
+  if (!isObject(value)) findings.add(path, 'must be an object')
 }
 
 const DATE = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/
@@ -96,30 +125,27 @@ export function oneOf(...words: readonly string[]): Check {
   }
 }
 
-/** A list of at most so many; null counts as empty. */
+/** A list of at most so many. */
 export function listOf(item: Check, most: number = Number.POSITIVE_INFINITY): Check {
-  return (value, path, findings) => {
-    if (value === null) return
+  const check: Check = (value, path, findings) => {
     if (!Array.isArray(value)) return findings.add(path, 'must be a list')
     if (value.length > most) return findings.add(path, `must have at most ${most} entries, not ${value.length}`)
     for (const [index, element] of value.entries()) item(element, `${path}[${index}]`, findings)
   }
+  return Object.assign(check, { isList: true as const })
 }
 
-/** An object with these fields, some of which must be there. */
+/** An object with these fields, some of which must be there: of those, a list that is null is empty. */
 export function shape(fields: Readonly<Record<string, Check>>, required: readonly string[] = []): Check {
   const checks = checksOf(fields)
   return (value, path, findings) => {
     if (!isObject(value)) return findings.add(path, 'must be an object')
-    for (const name of required) if (!Object.hasOwn(value, name)) findings.add(join(path, name), 'is missing')
     checkFields(value, checks, path, findings)
-  }
-}
-
-/** Like another check, but null counts as absent. */
-export function orNull(check: Check): Check {
-  return (value, path, findings) => {
-    if (value !== null) check(value, path, findings)
+    for (const name of required) {
+      const there = Object.hasOwn(value, name) ? value[name] : undefined
+      if (there === null && checks.get(name)?.isList) findings.addNull(value, name, [])
+      else if (there === undefined || there === null) findings.add(join(path, name), 'is missing')
+    }
   }
 }
 
@@ -168,7 +194,7 @@ const RIGHT = shape({
     shape({ url: pattern, methods: listOf(method, MOST.methods) }, ['url', 'methods']),
     MOST.allowed_urls,
   ),
-  limit: orNull(shape(LIMIT)),
+  limit: shape(LIMIT),
   allowance_scope: text,
   endpoints: listOf(
     shape({ path: pattern, methods: listOf(METHOD_LIMIT, MOST.methods) }, ['path', 'methods']),
@@ -182,7 +208,6 @@ const RIGHT = shape({
 
 /** `access_rights`: each entry under the id of its API. An entry without `api_id` takes that of its key. */
 const accessRights: Check = (value, path, findings) => {
-  if (value === null) return
   if (!isObject(value)) return findings.add(path, 'must be an object')
   const rights = Object.values(value)
   if (rights.length > MOST.rights)
@@ -210,7 +235,6 @@ function patternsIn(right: Json): (Json | undefined)[] {
 }
 
 const members: Check = (value, path, findings) => {
-  if (value === null) return
   if (!isObject(value)) return findings.add(path, 'must be an object')
   const count = Object.keys(value).length
   if (count > MOST.members) findings.add(path, `must have at most ${MOST.members} members, not ${count}`)

@@ -14,7 +14,6 @@ import {
   number,
   object,
   oneOf,
-  orNull,
   shape,
   text,
   withApiIds,
@@ -37,12 +36,14 @@ export type LimitFields = {
 
 export type AllowedUrl = {
   url: string
-  methods: string[]
+  /** null in what was stored before saves left it out: no method. */
+  methods: string[] | null
 }
 
 export type EndpointLimit = {
   path: string
-  methods: { name: string; limit: { rate: number; per: number } }[]
+  /** null as in `AllowedUrl`. */
+  methods: { name: string; limit: { rate: number; per: number } }[] | null
 }
 
 /** The access of a session or policy to one API. */
@@ -119,19 +120,17 @@ const CHECKS = checksOf({
   apply_policy_id: text,
   oauth_client_id: text,
   oauth_keys: object,
-  basic_auth_data: orNull(
-    shape({
-      password: text,
-      hash_type: oneOf('', 'argon2id', 'bcrypt', 'sha256', 'murmur32', 'murmur64', 'murmur128'),
-    }),
-  ),
-  jwt_data: orNull(shape({ secret: text })),
+  basic_auth_data: shape({
+    password: text,
+    hash_type: oneOf('', 'argon2id', 'bcrypt', 'sha256', 'murmur32', 'murmur64', 'murmur128'),
+  }),
+  jwt_data: shape({ secret: text }),
   hmac_string: text,
   rsa_certificate_id: text,
   certificate: text,
   mtls_static_certificate_bindings: listOf(text),
   data_expires: integer,
-  monitor: orNull(shape({ trigger_limits: listOf(number) })),
+  monitor: shape({ trigger_limits: listOf(number) }),
   enable_detailed_recording: flag,
   enable_detail_recording: flag,
   alias: text,
@@ -140,7 +139,7 @@ const CHECKS = checksOf({
 })
 
 /**
- * Checks a session as it came over the wire and answers it typed; unknown fields are kept, an access right without `api_id`
+ * Checks a session as it came over the wire and answers it typed, without members that are null; unknown fields are kept, an access right without `api_id`
  * takes that of its key. With `rights` (a key or token) it must have access rights or policies; a session that limits a whole
  * organisation needs neither.
  * @throws Fault `key_invalid` (400) naming the path of each fault, `rights_missing` (400)
@@ -149,7 +148,7 @@ export function checkSession(body: JsonObject, need: 'rights' | 'limits' = 'righ
   const findings = new Findings()
   checkFields(body, CHECKS, '', findings)
   if (findings.list.length > 0) throw fault('key_invalid', findings.text)
-  const session = withApiIds(body) as Session
+  const session = withApiIds(findings.withoutNulls(body)) as Session
   if (need === 'rights' && !hasRights(session)) throw fault('rights_missing')
   return session
 }

@@ -102,7 +102,7 @@ export async function updateBasicUser(
   { row, session, keepQuota, actor }: Omit<BasicUserDraft, 'name'> & { readonly row: SessionRow },
 ): Promise<SavedKey> {
   const { basic_auth_data: data, ...rest } = session
-  if (rest.org_id !== undefined && rest.org_id !== '' && rest.org_id !== row.orgId)
+  if ((rest.org_id ?? '') !== '' && rest.org_id !== row.orgId)
     throw fault('key_invalid', 'org_id: a user cannot move to another organisation')
   const fresh = isObject(data) && bringsPassword(session) ? await keptPassword(parts, data) : undefined
   const moved = row.orgId === '' ? rest : { ...rest, org_id: row.orgId }

@@ -303,7 +303,7 @@ async function prepare(parts: SecretParts, body: JsonObject, stored: JsonObject 
 function ofOrganisation(session: JsonObject, { orgId }: SessionRow): JsonObject {
   if (orgId === '') return session
   const { org_id: named } = session
-  if (named !== undefined && named !== '' && named !== orgId)
+  if ((named ?? '') !== '' && named !== orgId)
     throw fault('key_invalid', `org_id: the key belongs to organisation ${orgId} and cannot move to ${String(named)}`)
   return { ...session, org_id: orgId }
 }
@@ -316,7 +316,7 @@ function ofHolder(session: JsonObject, developer: KeyHolder['developer']): JsonO
   if (developer === undefined) return session
   if (isFormerKey(session)) throw fault('key_invalid', 'this key was replaced')
   const orgId = developer.body.org_id ?? ''
-  if (session.org_id !== undefined && session.org_id !== '' && session.org_id !== orgId)
+  if ((session.org_id ?? '') !== '' && session.org_id !== orgId)
     throw fault('key_invalid', 'org_id: the key of a developer cannot move to another organisation')
   return { ...session, org_id: orgId }
 }

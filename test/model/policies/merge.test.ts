@@ -224,7 +224,7 @@ test('limits of endpoints: the looser wins, and they go with the rate', () => {
     access_rights: rights({ endpoints: [{ path: '/x', methods: [{ name: 'GET', limit: { rate, per } }] }] }),
     ...more,
   })
-  const limitOf = (merged: Merged) => merged.rights.get('A')?.endpoints[0]?.methods[0]?.limit
+  const limitOf = (merged: Merged) => merged.rights.get('A')?.endpoints[0]?.methods?.[0]?.limit
   assert.deepEqual(limitOf(merge([of(1, 1), of(30, 10)])), { rate: 30, per: 10 })
   assert.deepEqual(limitOf(merge([of(2, 1), of(20, 10)])), { rate: 20, per: 10 })
   assert.deepEqual(limitOf(merge([of(2, 1), of(0, 0)])), { rate: 0, per: 0 })

@@ -1,118 +1,41 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { JsonObject } from '../../../src/model/json/json.ts'
+import type { Json, JsonObject } from '../../../src/model/json/json.ts'
 import { checkPolicy, policyKind } from '../../../src/model/policies/policy.ts'
 import { checkSession } from '../../../src/model/sessions/session.ts'
-
-/** Every field that sessions have, with a value that is right. */
-const SESSION: JsonObject = {
-  rate: 10,
-  per: 1.5,
-  allowance: 3,
-  last_check: 0,
-  throttle_interval: 0.5,
-  throttle_retry_limit: -1,
-  quota_max: -1,
-  quota_renewal_rate: 3600,
-  quota_remaining: 5,
-  quota_renews: 1_700_000_000,
-  max_query_depth: -1,
-  date_created: '2024-01-02T03:04:05.678Z',
-  expires: -1,
-  last_updated: '1700000000',
-  access_rights: {
-    orders: {
-      api_id: 'orders',
-      api_name: 'Orders',
-      versions: ['Default'],
-      allowed_urls: [{ url: '/a/{id}', methods: ['GET'] }],
-      limit: { rate: 1, per: 1, quota_max: 0, smoothing: {} },
-      allowance_scope: 's',
-      endpoints: [{ path: '/x', methods: [{ name: 'GET', limit: { rate: 1, per: 60 } }] }],
-      restricted_types: [{ name: 'Query', fields: ['a'] }],
-      allowed_types: null,
-      field_access_rights: [{ type_name: 'Query', field_name: 'a', limits: { max_query_depth: 1 } }],
-      disable_introspection: true,
-      unheard_of: [1],
-    },
-    users: { api_id: 'users', allowed_urls: null, limit: null, endpoints: null },
-  },
-  org_id: 'o',
-  apply_policies: ['p'],
-  apply_policy_id: '',
-  oauth_client_id: '',
-  oauth_keys: null,
-  basic_auth_data: { password: 'x', hash_type: 'bcrypt' },
-  jwt_data: { secret: 'x' },
-  hmac_enabled: false,
-  hmac_string: '',
-  enable_http_signature_validation: false,
-  rsa_certificate_id: '',
-  certificate: '',
-  mtls_static_certificate_bindings: ['c'],
-  is_inactive: false,
-  data_expires: 0,
-  monitor: { trigger_limits: [80, 99.5] },
-  enable_detailed_recording: true,
-  enable_detail_recording: true,
-  meta_data: { any: { thing: [1] } },
-  tags: ['t'],
-  alias: 'a',
-  id_extractor_deadline: 0,
-  session_lifetime: 0,
-  post_expiry_action: 'retain',
-  post_expiry_grace_period: 0,
-  smoothing: null,
-  not_of_ours: { kept: true },
-}
-
-const POLICY: JsonObject = {
-  _id: '0123456789abcdef01234567',
-  id: 'gold-1.2_~',
-  name: 'Gold plan',
-  org_id: 'o',
-  rate: 10,
-  per: 1,
-  quota_max: 100,
-  quota_renewal_rate: 3600,
-  throttle_interval: -1,
-  throttle_retry_limit: -1,
-  max_query_depth: 5,
-  access_rights: SESSION.access_rights!,
-  hmac_enabled: false,
-  enable_http_signature_validation: false,
-  active: true,
-  is_inactive: false,
-  tags: null,
-  key_expires_in: 60,
-  partitions: { quota: true, rate_limit: true, complexity: false, acl: false, per_api: false },
-  last_updated: '',
-  meta_data: null,
-  post_expiry_action: '',
-  post_expiry_grace_period: 0,
-  smoothing: {},
-  graphql_access_rights: null,
-  not_of_ours: 'kept',
-}
-
-/** A copy with one value replaced, by its path. */
-function replaced(body: JsonObject, path: readonly (string | number)[], value: unknown): JsonObject {
-  const copy = structuredClone(body)
-  let at: Record<string | number, unknown> = copy
-  for (const step of path.slice(0, -1)) at = at[step] as Record<string | number, unknown>
-  at[path.at(-1)!] = value
-  return copy
-}
+import { memberPaths, replaced, WHOLE_POLICY, WHOLE_SESSION, withoutNulls } from '../../worlds/model/whole-session.ts'
 
 test('every field of a session and of a policy is kept as it came', () => {
-  assert.deepEqual(checkSession(structuredClone(SESSION)), SESSION)
-  assert.deepEqual(checkPolicy(structuredClone(POLICY)), POLICY)
+  assert.deepEqual(checkSession(structuredClone(WHOLE_SESSION)), withoutNulls(WHOLE_SESSION))
+  assert.deepEqual(checkPolicy(structuredClone(WHOLE_POLICY)), withoutNulls(WHOLE_POLICY))
+})
+
+test('null counts as absent in each member, and as empty where a list must be', () => {
+  const needed = /\.(?:url|path|methods\[\d+\]\.(?:name|limit|limit\.(?:rate|per))|name): is missing$/
+  for (const [body, check] of [
+    [WHOLE_SESSION, checkSession],
+    [WHOLE_POLICY, checkPolicy],
+  ] as const) {
+    for (const path of memberPaths(body)) {
+      const sent = replaced(body, path, null)
+      let checked: Json | undefined
+      try {
+        checked = check(sent) as Json
+      } catch (error) {
+        assert.match((error as Error).message, needed, path.join('.'))
+        continue
+      }
+      const instead = path.at(-1) === 'methods' ? [] : path.at(-1) === 'api_id' ? path.at(-2) : undefined
+      const expected = instead === undefined ? sent : replaced(body, path, instead)
+      assert.deepEqual(checked, withoutNulls(expected), path.join('.'))
+    }
+  }
 })
 
 test('a wrong type anywhere is refused with its path', () => {
   for (const [body, check, code] of [
-    [SESSION, checkSession, 'key_invalid'],
-    [POLICY, checkPolicy, 'policy_invalid'],
+    [WHOLE_SESSION, checkSession, 'key_invalid'],
+    [WHOLE_POLICY, checkPolicy, 'policy_invalid'],
   ] as const) {
     for (const name of Object.keys(body)) {
       if (name === 'not_of_ours') continue
@@ -134,7 +57,7 @@ test('faults deep inside name the way to them, and several are named together', 
   const table: [path: (string | number)[], value: unknown, message: RegExp][] = [
     [[...right, 'limit', 'rate'], '1', /^access_rights\.orders\.limit\.rate: must be a number$/],
     [[...right, 'limit', 'quota_max'], 1.5, /quota_max: must be a whole number/],
-    [[...right, 'limit', 'per'], null, /limit\.per: must be a number/],
+    [[...right, 'endpoints', 0, 'methods', 0, 'limit', 'per'], null, /limit\.per: is missing/],
     [[...right, 'versions', 0], 7, /versions\[0\]: must be a string/],
     [[...right, 'allowed_urls', 0, 'url'], '/(?=a)', /allowed_urls\[0\]\.url: lookaround/],
     [[...right, 'allowed_urls', 0, 'url'], '(', /allowed_urls\[0\]\.url: missing \)/],
@@ -149,7 +72,7 @@ test('faults deep inside name the way to them, and several are named together', 
     [['basic_auth_data', 'hash_type'], 'md5', /hash_type: must be one of/],
   ]
   for (const [path, value, message] of table)
-    assert.throws(() => checkSession(replaced(SESSION, path, value)), { message })
+    assert.throws(() => checkSession(replaced(WHOLE_SESSION, path, value)), { message })
   assert.throws(() => checkSession({ rate: 'x', per: 'y', tags: 1, apply_policies: ['p'] }), {
     message: 'rate: must be a number; per: must be a number; tags: must be a list',
   })
@@ -164,7 +87,7 @@ test('a key without rights and without policies is refused; limits of an organis
     { access_rights: null, apply_policies: [], apply_policy_id: '' },
   ] as JsonObject[]) {
     assert.throws(() => checkSession(body), { code: 'rights_missing' })
-    assert.equal(checkSession(body, 'limits'), body)
+    assert.deepEqual(checkSession(body, 'limits'), withoutNulls(body))
   }
   for (const body of [{ apply_policies: ['p'] }, { apply_policy_id: 'p' }, { access_rights: { a: { api_id: 'a' } } }]) {
     assert.equal(checkSession(body as JsonObject), body)
