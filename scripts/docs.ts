@@ -61,7 +61,8 @@ function differencesPage(): string {
 # Differences from the incumbent
 
 For those who [move definitions, keys and clients](../import.md). Requests that were recorded beside the incumbent's gateway 5.8.6 are replayed by
-\`test/incumbent\`: for each, the same upstream gets the same request and the caller the same status, or a row of this page says why not.
+\`test/incumbent\`: for each, the same upstream gets the same request and the caller the same status, or a row of this page says why not. Rows about credentials that run
+out have tests of their own.
 
 ## For good
 

@@ -27,14 +27,14 @@ const MOST_POLICIES = 64
 const MOST_SCOPES = 256
 
 /**
- * The flaw of a token's claims at this moment (RFC 7519 section 4.1); undefined without one. `exp` is required: a token that never expires
- * could not be revoked.
+ * The flaw of a token's claims at this moment (RFC 7519 section 4.1); undefined without one. `exp` is required unless the definition says
+ * otherwise: a token that never expires cannot be revoked.
  */
 export function flawOfClaims(claims: JsonObject, rules: JwtRules, wallMs: number): ClaimFlaw | undefined {
   const { exp, nbf, iat, iss, aud, sub } = claims
   const { skewMs, issuers, audiences, subjects } = rules
-  if (!isTime(exp)) return 'exp_missing'
-  if (exp * 1000 + skewMs.expiresAt <= wallMs) return 'expired'
+  if (exp === undefined ? !rules.takesEndless : !isTime(exp)) return 'exp_missing'
+  if (endOf(claims, rules) <= wallMs) return 'expired'
   if (nbf !== undefined && !(isTime(nbf) && nbf * 1000 <= wallMs + skewMs.notBefore)) return 'nbf_future'
   if (iat !== undefined && !(isTime(iat) && iat * 1000 <= wallMs + skewMs.issuedAt)) return 'iat_future'
   if (iss !== undefined && !isText(iss)) return 'iss_malformed'
@@ -50,6 +50,11 @@ export function flawOfClaims(claims: JsonObject, rules: JwtRules, wallMs: number
   )
     return 'client_malformed'
   return identityFromClaims(claims, rules) === '' ? 'identity_missing' : undefined
+}
+
+/** Unix milliseconds at which a token with these claims ends; infinite without `exp`. */
+export function endOf({ exp }: JsonObject, { skewMs }: JwtRules): number {
+  return typeof exp === 'number' ? exp * 1000 + skewMs.expiresAt : Number.POSITIVE_INFINITY
 }
 
 function isText(value: Json): boolean {

@@ -117,7 +117,7 @@ class KeySet implements KeySource {
     if (isKnown && this.#names(kid)) return this.#pick(kid, alg)
     // A key that nobody knows may be a new one: the set is read again, once for all who wait.
     this.#readAgain(now)
-    if (this.#reading === undefined) return isKnown ? [] : undefined
+    if (this.#reading === undefined) return isKnown ? this.#pick(kid, alg) : undefined
     return this.#reading.then(() => {
       const known = this.#parts.clock.mono() - this.#readAt < this.freshMs + STALE_MS
       return known ? this.#pick(kid, alg) : undefined
@@ -130,8 +130,10 @@ class KeySet implements KeySource {
     this.#triedAt = Number.NEGATIVE_INFINITY
   }
 
+  /** True when reading the set again would add nothing for this `kid`: a set without names has no key that a new name could mean. */
   #names(kid: string): boolean {
-    return kid === '' || this.#keys.some((key) => key.kid === kid)
+    if (kid === '' || this.#keys.some((key) => key.kid === kid)) return true
+    return this.#keys.length > 0 && this.#keys.every((key) => key.kid === '')
   }
 
   /** A key without a name may be meant by any. */

@@ -64,20 +64,24 @@ const OF_CURVE: Readonly<Record<string, readonly string[]>> = {
 const LEAST_RSA_BITS = 2_048
 /** Checking with a larger one would cost us more than it costs the sender. */
 const MOST_RSA_BITS = 8_192
-/** RFC 7518 section 3.2: a secret is at least as long as the hash. */
-const LEAST_SECRET_BYTES = 32
+/** Shortest secret without a setting of the API that allows less: as long as the hash of HS256 (RFC 7518 section 3.2). */
+export const LEAST_SECRET_BYTES = 32
 const MOST_SOURCE = 32_768
 
 /**
  * The key in a definition: a PEM public key or certificate, or a shared secret; in base64, a PEM also unencoded. Returns
  * in words what is wrong with it, to follow the name of the member.
  */
-export function readStaticKey(source: string, family: KeyFamily | ''): VerifyKey | string {
+export function readStaticKey(
+  source: string,
+  family: KeyFamily | '',
+  { takesShortSecrets = false }: { readonly takesShortSecrets?: boolean } = {},
+): VerifyKey | string {
   if (family === '') return 'needs a key type: hmac, rsa, ecdsa or eddsa'
   const bytes = source.startsWith('-----BEGIN ') ? Buffer.from(source) : decodeBase64(source)
   if (bytes === undefined || source.length > MOST_SOURCE) return 'must be an http or https address, or a key in base64'
   const text = bytes.toString('latin1')
-  if (family === 'hmac') return readSecret(bytes, text)
+  if (family === 'hmac') return readSecret(bytes, text, takesShortSecrets ? 1 : LEAST_SECRET_BYTES)
   if (/PRIVATE KEY-----/.test(text)) return 'must be a public key, not a private one'
   if (!text.trimStart().startsWith('-----BEGIN ')) return 'must be a public key or certificate in PEM'
   const key = importKey(() => createPublicKey(text), family)
@@ -87,13 +91,16 @@ export function readStaticKey(source: string, family: KeyFamily | ''): VerifyKey
 const KEYS_WE_TAKE = 'RSA of 2,048 to 8,192 bits, P-256, P-384, P-521, Ed25519 or Ed448'
 
 /** A public key taken for a secret would let everybody sign who knows it, which is everybody. */
-function readSecret(bytes: Buffer, text: string): VerifyKey | string {
+function readSecret(bytes: Buffer, text: string, leastBytes: number): VerifyKey | string {
   if (text.includes('-----BEGIN ') || (text.trimStart().startsWith('{') && text.includes('"kty"')))
     return 'must be a secret, not a key in PEM or JSON'
-  if (bytes.length < LEAST_SECRET_BYTES) return `must be a secret of at least ${LEAST_SECRET_BYTES} bytes`
-  const algorithms = ['HS256', 'HS384', 'HS512'].filter((name) => ALGORITHMS.get(name)!.bytes! <= bytes.length)
-  return { kid: '', key: createSecretKey(bytes), algorithms }
+  if (bytes.length < leastBytes)
+    return `must be a secret of at least ${leastBytes} bytes; allowShortSecrets (jwt_allow_short_secrets) accepts a shorter one`
+  return { kid: '', key: createSecretKey(bytes), algorithms: SECRET_ALGORITHMS }
 }
+
+/** A longer hash weakens no secret, so one of 32 bytes is good for all of them. */
+const SECRET_ALGORITHMS = ['HS256', 'HS384', 'HS512']
 
 /** The address that a source is, plainly or in base64; undefined when it is none. */
 export function readKeyAddress(source: string): string | undefined {

@@ -1,10 +1,10 @@
 import { type Codec, DURATION, pair } from '../apis/convert/convert-pairs.ts'
 import type { Flaw } from '../apis/definition/flaw.ts'
-import { isEmpty, numberOf, objectOf, objectsOf, textOf, textsOf } from '../apis/definition/members.ts'
+import { flagOf, isEmpty, numberOf, objectOf, objectsOf, textOf, textsOf } from '../apis/definition/members.ts'
 import { setMember } from '../apis/definition/tree.ts'
 import { bool, list, MAX_SKEW_S, map, number, object, oneOf, text, whole } from '../apis/schema/schema.ts'
 import { isObject, type Json, type JsonObject } from '../json/json.ts'
-import { KEY_FAMILIES, type KeyFamily, readKeyAddress, readStaticKey } from './jwt-key.ts'
+import { KEY_FAMILIES, type KeyFamily, LEAST_SECRET_BYTES, readKeyAddress, readStaticKey } from './jwt-key.ts'
 import { httpScheme, PROOF_FIELD, type Scheme } from './scheme.ts'
 
 const FRESH_S = 240
@@ -21,7 +21,7 @@ export interface JwtRules {
   readonly key: string
   /** Addresses of key sets (RFC 7517 section 5), and how long one is taken for true. */
   readonly keySets: readonly { readonly url: string; readonly freshMs: number }[]
-  /** Of these and the next two lists, the first claim that the token has counts, whatever it holds. */
+  /** Of these and the next two lists, the first claim that the token has counts, whatever it holds. `sub` is always among these. */
   readonly identityClaims: readonly string[]
   /** '' = none. */
   readonly clientClaim: string
@@ -37,6 +37,10 @@ export interface JwtRules {
   readonly issuers: readonly string[]
   readonly audiences: readonly string[]
   readonly subjects: readonly string[]
+  /** True = a token may have no `exp`; one that has it ends with it all the same. */
+  readonly takesEndless: boolean
+  /** True = a shared secret may be shorter than 32 bytes. */
+  readonly takesShortSecrets: boolean
 }
 
 /** Addresses of key sets: seconds here, `4m` there. */
@@ -101,6 +105,10 @@ export const JWT_SCHEME: Scheme<'jwt', JwtRules> = {
     jwt_allowed_audiences: words(),
     jwt_allowed_subjects: words(),
     idp_client_id_mapping_disabled: bool(),
+    jwt_disable_expires_at_validation: bool(),
+    jwt_disable_issued_at_validation: bool(),
+    jwt_disable_not_before_validation: bool(),
+    jwt_allow_short_secrets: bool(),
   },
   oasSchema: {
     source: text(),
@@ -126,6 +134,8 @@ export const JWT_SCHEME: Scheme<'jwt', JwtRules> = {
     allowedSubjects: words(),
     idpClientIdMappingDisabled: bool(),
     jtiValidation: object({ enabled: bool() }),
+    disableExpiresAtValidation: bool(),
+    allowShortSecrets: bool(),
   },
   pairs: [
     pair('jwt_source', 'source'),
@@ -148,12 +158,15 @@ export const JWT_SCHEME: Scheme<'jwt', JwtRules> = {
     pair('jwt_allowed_audiences', 'allowedAudiences'),
     pair('jwt_allowed_subjects', 'allowedSubjects'),
     pair('idp_client_id_mapping_disabled', 'idpClientIdMappingDisabled'),
+    pair('jwt_disable_expires_at_validation', 'disableExpiresAtValidation'),
+    pair('jwt_allow_short_secrets', 'allowShortSecrets'),
   ],
   closed: { prefix: 'jwt_', sections: [['scopes', 'jwt']] },
   fieldsBeside: [PROOF_FIELD],
   identifies: false,
   read: readJwtRules,
   flaws: jwtFlaws,
+  warnings: jwtWarnings,
 }
 
 function readJwtRules(classic: JsonObject): JwtRules {
@@ -171,11 +184,7 @@ function readJwtRules(classic: JsonObject): JwtRules {
     // As in other products, a list of URLs replaces the single source.
     key: sets.length > 0 || address !== undefined ? '' : source,
     keySets: sets.length > 0 || address === undefined ? sets : [{ url: address, freshMs: 1000 * FRESH_S }],
-    identityClaims: claimNames(
-      textOf(classic, 'jwt_identity_base_field'),
-      textsOf(classic, 'jwt_subject_claims'),
-      'sub',
-    ),
+    identityClaims: [...new Set([...identityClaimsOf(classic), 'sub'])],
     clientClaim: textOf(classic, 'jwt_client_base_field'),
     policyClaims: claimNames(textOf(classic, 'jwt_policy_field_name'), textsOf(classic, 'jwt_base_policy_claims')),
     scopeClaims: scopeClaimsOf(classic),
@@ -185,7 +194,13 @@ function readJwtRules(classic: JsonObject): JwtRules {
     issuers: textsOf(classic, 'jwt_allowed_issuers'),
     audiences: textsOf(classic, 'jwt_allowed_audiences'),
     subjects: textsOf(classic, 'jwt_allowed_subjects'),
+    takesEndless: flagOf(classic, 'jwt_disable_expires_at_validation'),
+    takesShortSecrets: flagOf(classic, 'jwt_allow_short_secrets'),
   }
+}
+
+function identityClaimsOf(classic: JsonObject): readonly string[] {
+  return claimNames(textOf(classic, 'jwt_identity_base_field'), textsOf(classic, 'jwt_subject_claims'))
 }
 
 function isText(value: unknown): boolean {
@@ -212,9 +227,12 @@ function claimNames(first: string, list: readonly string[], usual = ''): readonl
 
 function jwtFlaws(classic: JsonObject): Flaw[] {
   const flaws: Flaw[] = []
-  const { key, keySets, family, policyClaims, defaultPolicies } = readJwtRules(classic)
+  const { key, keySets, family, policyClaims, defaultPolicies, takesShortSecrets } = readJwtRules(classic)
   if (keySets.length === 0) {
-    const wrong = key === '' ? 'must hold a key in base64, or the address of a key set' : readStaticKey(key, family)
+    const wrong =
+      key === ''
+        ? 'must hold a key in base64, or the address of a key set'
+        : readStaticKey(key, family, { takesShortSecrets })
     const at = key !== '' && family === '' ? ['jwt_signing_method'] : ['jwt_source']
     if (typeof wrong === 'string') flaws.push({ at, reason: wrong })
   } else if (family === 'hmac') {
@@ -230,4 +248,45 @@ function jwtFlaws(classic: JsonObject): Flaw[] {
   if (Object.values(scopes).some((id) => id === ''))
     flaws.push({ at: ['scopes', 'jwt', 'scope_to_policy'], reason: 'must name a policy for each scope' })
   return flaws
+}
+
+/** Choices of a definition that are weaker than the usual ones, and switches that change nothing. */
+function jwtWarnings(classic: JsonObject): Flaw[] {
+  const { key, family, takesEndless, takesShortSecrets } = readJwtRules(classic)
+  const warnings: Flaw[] = []
+  if (takesEndless)
+    warnings.push({
+      at: ['jwt_disable_expires_at_validation'],
+      reason: 'accepts tokens without "exp", which end only when the key changes',
+    })
+  for (const [name, claim] of [
+    ['jwt_disable_issued_at_validation', 'iat'],
+    ['jwt_disable_not_before_validation', 'nbf'],
+  ] as const)
+    if (flagOf(classic, name))
+      warnings.push({ at: [name], reason: `has no effect: "${claim}" is checked where a token has it` })
+  const named = identityClaimsOf(classic)
+  if (named.length > 0 && !named.includes('sub'))
+    warnings.push({
+      at: [textOf(classic, 'jwt_identity_base_field') === '' ? 'jwt_subject_claims' : 'jwt_identity_base_field'],
+      reason: 'a token without this claim is identified by its "sub"',
+    })
+  const bytes = key === '' || family !== 'hmac' ? undefined : secretLength(key, takesShortSecrets)
+  if (bytes !== undefined && bytes < LONGEST_HASH_BYTES)
+    warnings.push({ at: ['jwt_source'], reason: weaknessOf(bytes) })
+  return warnings
+}
+
+/** RFC 7518 section 3.2: a secret is as long as the hash, or longer. */
+const LONGEST_HASH_BYTES = 64
+
+function weaknessOf(bytes: number): string {
+  return bytes < LEAST_SECRET_BYTES
+    ? `is a secret of ${bytes} bytes: anyone with one token may find it by trying`
+    : `is a secret of ${bytes} bytes: it is also accepted for HS384 and HS512, for which RFC 7518 requires 48 and 64 bytes`
+}
+
+function secretLength(key: string, takesShortSecrets: boolean): number | undefined {
+  const read = readStaticKey(key, 'hmac', { takesShortSecrets })
+  return typeof read === 'string' ? undefined : read.key.symmetricKeySize
 }

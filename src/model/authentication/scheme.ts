@@ -70,6 +70,8 @@ export interface Scheme<Method extends string = string, Settings = unknown> {
   read?(classic: JsonObject): Settings
   /** Contradictions in a classic definition with this scheme. */
   flaws?(classic: JsonObject): Flaw[]
+  /** Choices of a classic definition with this scheme that are taken and told to the author: weaker ones, and those without effect. */
+  warnings?(classic: JsonObject): Flaw[]
 }
 
 /** The declaration of a scheme of HTTP (RFC 9110 section 11), named in lower case. */

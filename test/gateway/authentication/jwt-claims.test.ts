@@ -215,7 +215,7 @@ describe('lists of claims', () => {
         }
     })
 
-  test('of who calls: the first present claim counts; none, or an empty one, is refused', async (t) => {
+  test('of who calls: the first present claim counts, then sub; an empty one is refused', async (t) => {
     const { get } = await jwtWorld(t, (origin) =>
       jwtApi(origin, {
         jwt_identity_base_field: 'user',
@@ -229,7 +229,10 @@ describe('lists of claims', () => {
     assert.equal(await status({ mail: 'a', upn: 'b' }), 200)
     assert.equal(await status({ upn: 'a' }), 429)
     assert.equal(await status({ upn: 'b' }), 200)
-    for (const more of [{}, { user: '', mail: 'c' }, { user: null, upn: 'c' }, { mail: {}, upn: 'c' }])
-      assert.equal(await status(more), 401, JSON.stringify(more))
+    assert.equal(await status({ sub: 'b' }), 200)
+    assert.equal(await status({ sub: 'b' }), 429)
+    assert.equal(await status({ sub: 'c' }), 200)
+    for (const more of [{ user: '', mail: 'c' }, { user: null, upn: 'c' }, { mail: {}, upn: 'c' }, { sub: undefined }])
+      assert.equal(await status(more as JsonObject), 401, JSON.stringify(more))
   })
 })

@@ -206,6 +206,31 @@ test('a token without key id may match any key; a shared secret never comes from
   assert.equal((await get(fresh(a, undefined, 'HS256'))).status, 401)
 })
 
+/** A key as issuers publish it that name none. */
+const nameless = ({ jwk: { kid: _, ...jwk } }: Signer): JsonObject => jwk
+
+test('a set without names serves tokens that name a key, every one of them, and reads nothing again', async (t) => {
+  const from = await issuer(t)
+  from.keys = { keys: [nameless(a), nameless(b)] }
+  const { get, gate } = await world(t, from)
+  for (let i = 0; i < 5; i++, gate.clock.advance(AGAIN_MS))
+    for (const by of [a, b]) assert.equal((await get(fresh(by, `made-up-${i}`))).status, 200, `${i}`)
+  assert.equal(from.seen.length, 1)
+  assert.equal((await get(fresh(c))).status, 401)
+})
+
+test('of a set with names, keys without one serve what no other is named for; new names are read', async (t) => {
+  const from = await issuer(t)
+  from.keys = { keys: [a.jwk, nameless(b)] }
+  const { get, gate } = await world(t, from)
+  for (let i = 0; i < 3; i++) assert.equal((await get(fresh(b))).status, 200, `${i}`)
+  assert.equal((await get(fresh(b, 'a'))).status, 401, 'a name that another key has')
+  assert.equal((await get(fresh(a, 'b'))).status, 401)
+  from.keys = set(a, b, c)
+  gate.clock.advance(AGAIN_MS)
+  assert.equal((await get(fresh(c))).status, 200)
+})
+
 test('addresses inside the network are not read unless the administrator allows it', async (t) => {
   const from = await issuer(t)
   const { startTestGateway } = await import('../../worlds/base/harness.ts')

@@ -44,6 +44,8 @@ const JWT: readonly [classic: string, value: Json, oas: string, value?: Json][] 
   ['jwt_allowed_issuers', ['i'], 'allowedIssuers'],
   ['jwt_allowed_audiences', ['a'], 'allowedAudiences'],
   ['jwt_allowed_subjects', ['s'], 'allowedSubjects'],
+  ['jwt_disable_expires_at_validation', true, 'disableExpiresAtValidation'],
+  ['jwt_allow_short_secrets', true, 'allowShortSecrets'],
 ]
 const BASIC: typeof JWT = [
   ['basic_auth.disable_caching', true, 'disableCaching'],

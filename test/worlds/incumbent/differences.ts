@@ -15,7 +15,12 @@ export interface Difference {
   readonly serves?: true
   /** True for a recorded request that differs for this reason. */
   readonly met: (replayed: Replayed) => boolean
+  /** The test of what no recording has; it is the case of the row. */
+  readonly test?: string
 }
+
+/** A row without recordings: credentials of those have run out since. */
+const unrecorded = (test: string): Pick<Difference, 'met' | 'test'> => ({ met: () => false, test })
 
 const requestOf = ({ recording }: Replayed) => recording.requests.at(-1)!
 const methodOf = (replayed: Replayed) => requestOf(replayed).split(' ', 1)[0]!
@@ -319,5 +324,33 @@ export const DIFFERENCES: readonly Difference[] = [
     open: true,
     serves: true,
     met: isValidated,
+  },
+  {
+    name: 'JSON Web Tokens without `exp`',
+    there: 'taken, for ever',
+    here: 'refused (401), unless the API sets `disableExpiresAtValidation` (`jwt_disable_expires_at_validation`)',
+    why: 'such a token ends only when its key does',
+    ...unrecorded('test/gateway/authentication/jwt-choices.test.ts'),
+  },
+  {
+    name: 'Short secrets of JSON Web Tokens',
+    there: 'any length',
+    here: 'less than 32 bytes are refused at save, unless the API sets `allowShortSecrets` (`jwt_allow_short_secrets`)',
+    why: 'the secret can be found from one token by trying',
+    ...unrecorded('test/gateway/authentication/jwt-choices.test.ts'),
+  },
+  {
+    name: 'Claims that are there and give nothing',
+    there: 'a policy claim that is empty or a list, and a scope claim that maps to nothing beside a policy, are passed over, so that default policies or the other claim count',
+    here: 'refused (403)',
+    why: 'a token that names a right must not get another one',
+    ...unrecorded('test/gateway/authentication/jwt-claims.test.ts'),
+  },
+  {
+    name: 'Key sets and `kid`',
+    there: 'a token without `kid` is refused, and so is one whose `kid` no key has',
+    here: 'keys without `kid` are tried for any token, and all keys for a token without one',
+    why: 'RFC 7515 section 4.1.4: it is a hint, and the signature decides',
+    ...unrecorded('test/gateway/authentication/jwt-key-sets.test.ts'),
   },
 ]

@@ -11,6 +11,7 @@ import type { AuthParts } from '../../authentication/auth-parts.ts'
 import {
   CLAIM_FLAWS,
   clientFromClaims,
+  endOf,
   flawOfClaims,
   identityFromClaims,
   policiesFromClaims,
@@ -131,7 +132,7 @@ export function authenticateJwt(scheme: SchemeRules, api: Api, { sessions, keySe
     const couldBeOurs = !own && jwt.header.typ === 'at+jwt'
     const freshMs = couldBeOurs ? Math.min(keys.freshMs, OWN_AGAIN_MS) : keys.freshMs
     const verified: Verified = {
-      endsAt: (jwt.claims.exp as number) * 1000 + rules.skewMs.expiresAt,
+      endsAt: endOf(jwt.claims, rules),
       againAt: x.mono + freshMs,
       generation: keys.generation,
       caller: callerOf(jwt, rules, api.orgId, policies),
@@ -185,9 +186,9 @@ function isAlive(session: LiveSession | undefined, x: Exchange): boolean {
 
 type Candidates = ReturnType<KeySource['candidates']>
 
-function keySourceOf({ key, family, keySets }: JwtRules, sets: KeySets): KeySource {
+function keySourceOf({ key, family, keySets, takesShortSecrets }: JwtRules, sets: KeySets): KeySource {
   if (keySets.length > 0) return allOf(keySets.map(({ url, freshMs }) => sets.at(url, family, freshMs)))
-  const read = readStaticKey(key, family)
+  const read = readStaticKey(key, family, { takesShortSecrets })
   // The definition was checked when it was saved.
   if (typeof read === 'string') throw new TypeError(`jwt_source ${read}`)
   return oneKey(read)

@@ -1,10 +1,10 @@
 import { SCHEMES } from '../../authentication/schemes.ts'
-import type { Json, JsonObject } from '../../json/json.ts'
+import { isObject, type Json, type JsonObject } from '../../json/json.ts'
 import { servedClassic } from '../convert/convert.ts'
 import { authToClassic, isSchemeOn } from '../convert/convert-auth.ts'
 import { operationsOf } from '../convert/convert-operations.ts'
 import type { Pair } from '../convert/convert-pairs.ts'
-import { groupsOf, namesOfGroups, offersChoice } from '../convert/convert-schemes.ts'
+import { groupsOf, isSectionOn, namesOfGroups, offersChoice } from '../convert/convert-schemes.ts'
 import { EXTENSION } from '../definition/extension.ts'
 import type { Flaw } from '../definition/flaw.ts'
 import { flagOf, isEmpty, objectOf, textOf, textsOf } from '../definition/members.ts'
@@ -20,6 +20,32 @@ export function classicAuthFlaws(classic: JsonObject): Flaw[] {
     ...(methods.length > 1 ? identityFlaws(classic, methods) : []),
     ...(textOf(classic, 'security_processing_mode') === 'compliant' ? groupFlaws(classic) : []),
   ]
+}
+
+/** Choices of the methods of a classic definition that their author is told about. */
+export function classicAuthWarnings(classic: JsonObject): Flaw[] {
+  const methods = methodsOf(classic)
+  return SCHEMES.flatMap(({ on, warnings }) => (methods.includes(on) ? (warnings?.(classic) ?? []) : []))
+}
+
+/** The same of an OpenAPI document, named by its own paths. */
+export function oasAuthWarnings(document: JsonObject): Flaw[] {
+  const extension = objectOf(document, EXTENSION)
+  if (!flagOf(objectOf(objectOf(extension, 'server'), 'authentication'), 'enabled')) return []
+  // Every load asks, and most documents have keys or tokens of our own.
+  if (!hasWarnings(document, extension)) return []
+  const classic = readingOf(document, extension)
+  return classicAuthWarnings(classic).map(({ at, reason }) => ({ at: oasPath(at, classic), reason }))
+}
+
+function hasWarnings(document: JsonObject, extension: JsonObject): boolean {
+  const declared = Object.values(objectOf(objectOf(document, 'components'), 'securitySchemes')).filter(
+    (each) => each !== null && isObject(each),
+  )
+  return SCHEMES.some(({ warnings, declaration, config }) => {
+    if (warnings === undefined) return false
+    return declaration === undefined ? isSectionOn(extension, config) : declared.some(declaration.matches)
+  })
 }
 
 /** Only a key can be a certificate: the other methods have their own proofs. */

@@ -6,12 +6,18 @@ import type { Flaw } from '../definition/flaw.ts'
 import { flagOf, isEmpty, objectOf, objectsOf } from '../definition/members.ts'
 import { member, toWords } from '../definition/tree.ts'
 import { entryMethods, usesExtendedPaths } from '../read/read-rules.ts'
+import { classicAuthWarnings, oasAuthWarnings } from './check-auth.ts'
 import { hostFieldFlaws } from './written-fields.ts'
 
-/** Members of a definition that are taken and do nothing, each with the reason: the author may have meant a protection. */
+/**
+ * Members of a definition that are taken and do nothing, each with the reason: the author may have meant a protection; and choices of
+ * authentication that are weaker than the usual ones.
+ */
 export function definitionWarnings({ format, definition }: Pick<ApiDocument, 'format' | 'definition'>): Flaw[] {
   const hosts = hostFieldFlaws(format, definition)
-  return [...hosts, ...(format === 'classic' ? idleLists(definition) : idleCarriedLists(definition))]
+  return format === 'classic'
+    ? [...hosts, ...idleLists(definition), ...classicAuthWarnings(definition)]
+    : [...hosts, ...idleCarriedLists(definition), ...oasAuthWarnings(definition)]
 }
 
 /** Those of a classic definition that was converted: what has no twin is still read from what the document carries. */
