@@ -54,7 +54,8 @@ for (const format of ['classic', 'oas'] as const) {
       const place = name('jwt_disable_expires_at_validation', 'disableExpiresAtValidation')
       assert.deepEqual(saved.warned, endless === true ? [place] : [])
       const status = async (exp: unknown) =>
-        (await get(`Bearer ${hsToken({ sub: `ann ${endless}`, ...(exp !== undefined && { exp }) } as JsonObject)}`)).status
+        (await get(`Bearer ${hsToken({ sub: `ann ${endless}`, ...(exp !== undefined && { exp }) } as JsonObject)}`))
+          .status
       assert.equal(await status(undefined), endless === true ? 200 : 401)
       assert.equal(await status(NOW_S + 60), 200)
       for (const exp of [NOW_S - 1, null, '', 'never', {}, -1]) assert.equal(await status(exp), 401, String(exp))

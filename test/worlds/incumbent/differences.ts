@@ -341,7 +341,8 @@ export const DIFFERENCES: readonly Difference[] = [
   },
   {
     name: 'Claims that are there and give nothing',
-    there: 'a policy claim that is empty or a list, and a scope claim that maps to nothing beside a policy, are passed over, so that default policies or the other claim count',
+    there:
+      'a policy claim that is empty or a list, and a scope claim that maps to nothing beside a policy, are passed over, so that default policies or the other claim count',
     here: 'refused (403)',
     why: 'a token that names a right must not get another one',
     ...unrecorded('test/gateway/authentication/jwt-claims.test.ts'),
