@@ -70,7 +70,7 @@ export interface Scheme<Method extends string = string, Settings = unknown> {
   read?(classic: JsonObject): Settings
   /** Contradictions in a classic definition with this scheme. */
   flaws?(classic: JsonObject): Flaw[]
-  /** Choices of a classic definition with this scheme that are taken and told to the author: weaker ones, and those without effect. */
+  /** Choices of a classic definition with this scheme that are taken and reported to the author: weaker ones, and those without effect. */
   warnings?(classic: JsonObject): Flaw[]
 }
 

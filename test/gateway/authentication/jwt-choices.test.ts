@@ -24,7 +24,7 @@ async function saver(t: TestContext, format: 'classic' | 'oas') {
 for (const format of ['classic', 'oas'] as const) {
   const name = (classic: string, oas: string) => (format === 'classic' ? classic : oas)
 
-  test(`${format}: a secret is good for every HMAC; a short one only where the API allows it, with a warning`, async (t) => {
+  test(`${format}: a secret serves every HMAC; a short one is a choice of the API`, async (t) => {
     const { save, get } = await saver(t, format)
     for (const bytes of [1, 31, 32, 40, 64])
       for (const allow of [undefined, false, true]) {
@@ -44,7 +44,7 @@ for (const format of ['classic', 'oas'] as const) {
       }
   })
 
-  test(`${format}: without exp a token is good only where the API says so; one that has it ends with it`, async (t) => {
+  test(`${format}: tokens without exp are a choice of the API; one that has it ends with it`, async (t) => {
     const { save, get, gate } = await saver(t, format)
     for (const endless of [undefined, false, true]) {
       const saved = await save({
@@ -67,7 +67,7 @@ for (const format of ['classic', 'oas'] as const) {
   })
 }
 
-test('switches that change nothing, and identity without its claim, are told', async (t) => {
+test('switches that change nothing, and identity without its claim, are reported', async (t) => {
   const { save, get } = await saver(t, 'classic')
   const idle = { jwt_disable_issued_at_validation: true, jwt_disable_not_before_validation: true }
   const saved = await save({ ...idle, jwt_identity_base_field: 'mail' })

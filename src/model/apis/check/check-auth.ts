@@ -22,7 +22,7 @@ export function classicAuthFlaws(classic: JsonObject): Flaw[] {
   ]
 }
 
-/** Choices of the methods of a classic definition that their author is told about. */
+/** Weaker choices of the methods of a classic definition, to be reported to its author. */
 export function classicAuthWarnings(classic: JsonObject): Flaw[] {
   const methods = methodsOf(classic)
   return SCHEMES.flatMap(({ on, warnings }) => (methods.includes(on) ? (warnings?.(classic) ?? []) : []))
