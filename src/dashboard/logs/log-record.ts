@@ -46,7 +46,7 @@ export const LogRecord = Type.Object({
   RequestID: Type.String({ description: 'Of the answer, where the gateway gave one' }),
   ErrorCode: Type.String({
     description:
-      'Why the gateway refused, what failed, or who ended the request before its answer was complete (`cut_by_client`, `cut_by_upstream`, `cut_by_stop`, `cut_by_timeout`)',
+      'Why the gateway refused, what failed, or who ended the request before its answer was complete (`cut_by_client`, `cut_by_upstream`, `cut_by_stop`, `cut_by_timeout`, `cut_by_revoked`, `cut_by_goaway`)',
   }),
 })
 

@@ -1,6 +1,7 @@
 import { setImmediate, setTimeout } from 'node:timers'
 import type { Config } from '../../config/schema.ts'
 import type { LineSink, ProcessNames } from '../../model/logs/log.ts'
+import type { GoawayReason } from '../../wire/http2/goaway.ts'
 import { Sample } from './sample.ts'
 
 export interface AccessLogOptions {
@@ -77,6 +78,20 @@ export class AccessLog {
     const level = levelOf(sample)
     if (level < this.#level) return
     if (level === LEVELS.info && this.#sample > 1 && this.#sampled++ % this.#sample !== 0) return
+    this.#add(sample)
+  }
+
+  /** Takes note of an HTTP/2 connection that was ended because of what its client sent. `wallMs` in Unix milliseconds. */
+  pushGoaway(reason: GoawayReason, clientIp: string, wallMs: number): void {
+    if (LEVELS.warn < this.#level) return
+    const sample = new Sample()
+    sample.wallMs = wallMs
+    sample.goaway = reason
+    sample.clientIp = clientIp
+    this.#add(sample)
+  }
+
+  #add(sample: Sample): void {
     if (this.#count === this.#ring.length) {
       this.#dropped++
       return
@@ -159,6 +174,9 @@ export function openAccessLog(parts: AccessLogParts): AccessLog | undefined {
  * The query is left out: it may contain tokens and keys. Outside text is escaped by JSON.
  */
 function formatLine(s: Sample, sampled: number): string {
+  // Of a connection, not of a request.
+  if (s.method === '' && s.goaway !== '')
+    return `{"level":${LEVELS.warn},"time":${s.wallMs},"msg":"connection ended","goaway":"${s.goaway}","client_ip":${JSON.stringify(s.clientIp)}`
   const level = levelOf(s)
   const path = s.path.length > PATH_CHARACTERS ? s.path.slice(0, PATH_CHARACTERS) : s.path
   let line = `{"level":${level},"time":${s.wallMs},"msg":"request","request_id":${JSON.stringify(s.requestId)},"api_id":${JSON.stringify(s.apiId)}`
@@ -169,6 +187,7 @@ function formatLine(s: Sample, sampled: number): string {
   if (s.version !== '') line += `,"api_version":${JSON.stringify(s.version)}`
   if (s.faultCode !== '') line += `,"fault":"${s.faultCode}"`
   if (s.cutBy !== '') line += `,"cut":"${s.cutBy}"`
+  if (s.goaway !== '') line += `,"goaway":"${s.goaway}"`
   if (s.traceId !== '') line += `,"trace_id":"${s.traceId}"`
   if (sampled > 1 && level === LEVELS.info) line += `,"sampled":${sampled}`
   return line
@@ -176,7 +195,7 @@ function formatLine(s: Sample, sampled: number): string {
 
 /** The level of a line: failures on our side or behind are errors, what callers did wrong or broke off warnings. */
 function levelOf({ status, cutBy }: Sample): number {
-  if (status >= 500 || (cutBy !== '' && cutBy !== 'client')) return LEVELS.error
+  if (status >= 500 || (cutBy !== '' && cutBy !== 'client' && cutBy !== 'goaway')) return LEVELS.error
   return status >= 400 || cutBy !== '' ? LEVELS.warn : LEVELS.info
 }
 

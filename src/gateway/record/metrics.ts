@@ -1,6 +1,7 @@
 import type { FaultCode } from '../../errors/catalog.ts'
 import { LATENCY_BOUNDS_MS } from '../../model/analytics/hit.ts'
 import { type HistogramSample, MetricRegistry, type MetricSample } from '../../model/metrics/metric-registry.ts'
+import type { GoawayReason } from '../../wire/http2/goaway.ts'
 import { ApiMetrics, DURATION_TYPES, UPSTREAM_CLASSES } from './api-metrics.ts'
 
 /** APIs with a separate label; later ones are added up under `other`. */
@@ -15,6 +16,7 @@ export class Metrics extends MetricRegistry {
   #labelled = 0
   readonly #upstreamFailures = new Map<FaultCode, number>()
   readonly #refusals = new Map<FaultCode, number>()
+  readonly #goaways = new Map<GoawayReason, number>()
 
   #hiddenFields = 0
   #overBudget = 0
@@ -33,6 +35,7 @@ export class Metrics extends MetricRegistry {
     this.offer('svc_refusals_total', () => samplesBy('code', this.#refusals))
     this.offer('svc_upstream_responses_total', () => this.#upstreamSamples())
     this.offer('svc_upstream_failures_total', () => samplesBy('kind', this.#upstreamFailures))
+    this.offer('svc_http2_goaways_total', () => samplesBy('reason', this.#goaways))
     this.offer('svc_underscore_fields_dropped_total', () => this.#hiddenFields)
     this.offer('svc_patterns_over_budget_total', () => this.#overBudget)
   }
@@ -65,6 +68,10 @@ export class Metrics extends MetricRegistry {
 
   refused(code: FaultCode): void {
     countOne(this.#refusals, code)
+  }
+
+  goaway(reason: GoawayReason): void {
+    countOne(this.#goaways, reason)
   }
 
   patternsOverBudget(): void {
@@ -105,10 +112,10 @@ export class Metrics extends MetricRegistry {
   }
 }
 
-function countOne(counts: Map<FaultCode, number>, code: FaultCode): void {
-  counts.set(code, (counts.get(code) ?? 0) + 1)
+function countOne<K extends string>(counts: Map<K, number>, key: K): void {
+  counts.set(key, (counts.get(key) ?? 0) + 1)
 }
 
-function samplesBy(label: string, counts: ReadonlyMap<FaultCode, number>): MetricSample[] {
+function samplesBy(label: string, counts: ReadonlyMap<string, number>): MetricSample[] {
   return Array.from(counts, ([code, value]) => ({ labels: { [label]: code }, value }))
 }

@@ -1,5 +1,6 @@
 import type { FaultCode } from '../../errors/catalog.ts'
 import type { CutBy } from '../../wire/http1/exchange.ts'
+import type { GoawayReason } from '../../wire/http2/goaway.ts'
 import type { HitCell } from './aggregate.ts'
 import type { ApiMetrics } from './api-metrics.ts'
 
@@ -37,6 +38,8 @@ export class Sample {
   faultCode: FaultCode | '' = ''
   /** Who ended it before its answer was complete; '' = nobody did. */
   cutBy: CutBy | '' = ''
+  /** Why its HTTP/2 connection was ended; '' = it was not. */
+  goaway: GoawayReason | '' = ''
   /** Of W3C Trace Context; '' = it has none. */
   traceId = ''
 
@@ -57,6 +60,7 @@ export class Sample {
     this.bytesOut = from.bytesOut
     this.faultCode = from.faultCode
     this.cutBy = from.cutBy
+    this.goaway = from.goaway
     this.traceId = from.traceId
   }
 

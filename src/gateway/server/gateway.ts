@@ -62,7 +62,7 @@ import { openUpstreams } from '../upstream/open-upstreams.ts'
 import type { UpstreamPool } from '../upstream/targets.ts'
 import { InnerCalls } from './inner-calls.ts'
 import { type OpenPorts, openPorts, type PortBounds, wireLimitsOf } from './open-ports.ts'
-import { recordWith } from './record.ts'
+import { recordGoaways, recordWith } from './record.ts'
 import { type ServerParts, trafficHandler } from './server.ts'
 import { type KeyPair, TlsCertificates } from './tls.ts'
 import { RequestTrials } from './try-request.ts'
@@ -459,6 +459,7 @@ function serverParts(
       core.events.tell,
     ),
     onMalformed: ({ code }) => metrics.refused(code),
+    onGoaway: recordGoaways(metrics, accessLog, clock),
     onHiddenFields: (count) => metrics.fieldsHidden(count),
     damaged: () => parts.store.damaged?.() === true,
     onFault(fault, x) {

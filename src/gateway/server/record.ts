@@ -1,5 +1,8 @@
 import { CATALOG } from '../../errors/catalog.ts'
+import type { Clock } from '../../model/time/clock.ts'
+import type { GoawayReason } from '../../wire/http2/goaway.ts'
 import { cellOf, makeCallerPlan } from '../apis/plan.ts'
+import type { AccessLog } from '../record/access-log.ts'
 import { flattenString } from '../record/flatten-string.ts'
 import type { Geography } from '../record/geography.ts'
 import type { Metrics } from '../record/metrics.ts'
@@ -66,11 +69,24 @@ export function recordWith(recorder: Recorder, metrics: Metrics, extras: RecordE
       sample.bytesOut = x.bytesOut
       sample.faultCode = x.fault?.code ?? ''
       sample.cutBy = x.cutBy
+      sample.goaway = x.goaway
       sample.traceId = traceIdOf(x)
     }
     recorder.count(sample)
     if (records !== undefined && sample.hits !== undefined && chain!.records !== undefined)
       records.take(x, chain!.records, sample, endedAt)
+  }
+}
+
+/** Makes what counts HTTP/2 connections that end with GOAWAY. */
+export function recordGoaways(
+  metrics: Metrics,
+  accessLog: AccessLog | undefined,
+  clock: Clock,
+): (reason: GoawayReason, address: string) => void {
+  return (reason, address) => {
+    metrics.goaway(reason)
+    if (reason !== 'no_error') accessLog?.pushGoaway(reason, address, clock.wall())
   }
 }
 

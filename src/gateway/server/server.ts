@@ -5,6 +5,7 @@ import type { Clock } from '../../model/time/clock.ts'
 import type { WireHandler } from '../../wire/http1/exchange.ts'
 import { FIELD } from '../../wire/http1/fields.ts'
 import { behindSegments } from '../../wire/http1/path.ts'
+import type { GoawayReason } from '../../wire/http2/goaway.ts'
 import type { ElsewhereFound, OAuthEndpoints } from '../oauth/endpoints.ts'
 import { nextRequestId } from '../record/request-id.ts'
 import { checkEncodedSlashes } from '../routing/encoded-slashes.ts'
@@ -45,6 +46,8 @@ export interface ServerParts {
   readonly damaged: () => boolean
   /** Counts a request that was too malformed to be one. */
   readonly onMalformed: (fault: Fault) => void
+  /** Counts an HTTP/2 connection that ends with GOAWAY. */
+  readonly onGoaway: (reason: GoawayReason, address: string) => void
 }
 
 /** Makes what the wire calls for every request of a traffic port. */
@@ -140,6 +143,8 @@ export function trafficHandler(parts: ServerParts): WireHandler<Exchange> {
         body: renderFault(fault, 'gateway'),
       }
     },
+
+    goaway: parts.onGoaway,
   }
 }
 

@@ -85,6 +85,12 @@ export const METRICS = {
     labels: ['reason', 'place'],
     part: gateway,
   },
+  svc_http2_goaways_total: {
+    kind: 'counter',
+    help: 'HTTP/2 connections of clients that were ended with GOAWAY, by reason: an error of the protocol, a flood that a guard ended, or none (idle, drained).',
+    labels: ['reason'],
+    part: gateway,
+  },
   svc_draining: { kind: 'gauge', help: '1 from the signal to stop on.', part: gateway },
   svc_apis_loaded: { kind: 'gauge', help: 'APIs that this node serves.', part: gateway },
   svc_apis_failed: { kind: 'gauge', help: 'APIs that this node does not serve as stored.', part: gateway },

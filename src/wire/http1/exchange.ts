@@ -1,12 +1,16 @@
 import type { Fault } from '../../errors/fault.ts'
 import type { Trailing } from '../connect/origin-port.ts'
 import type { Upstream } from '../connect/upstream.ts'
+import type { GoawayReason } from '../http2/goaway.ts'
 import type { PeerCertificate } from '../listen/peer-certificate.ts'
 import { Fields } from './fields.ts'
 import type { RepeatedAnswer } from './repeated-answer.ts'
 
-/** Who ended an exchange before its answer was complete: `stop` = this process, at the end of its drain; `timeout` = it, tired of a client that does not read; `revoked` = it, because the key or the API of a tunnel ended. */
-export type CutBy = 'client' | 'upstream' | 'stop' | 'timeout' | 'revoked'
+/**
+ * Who ended an exchange before its answer was complete: `stop` = this process, at the end of its drain; `timeout` = it, tired of a client that does not read;
+ * `revoked` = it, because the key or the API of a tunnel ended; `goaway` = it, because of what the client sent on its connection.
+ */
+export type CutBy = 'client' | 'upstream' | 'stop' | 'timeout' | 'revoked' | 'goaway'
 
 /** The gateway's handler of a listener's exchanges. One object for all connections. */
 export interface WireHandler<X extends WireExchange> {
@@ -27,6 +31,8 @@ export interface WireHandler<X extends WireExchange> {
   done(x: X): void
   /** A head was refused before there was an exchange to speak of; the wire answers and closes. Gives the body and fields of that answer. */
   refuse(fault: Fault): { fields: string; body: string }
+  /** An HTTP/2 connection from `address` ends with GOAWAY. */
+  goaway?(reason: GoawayReason, address: string): void
 }
 
 /** Observes bodies as they pass. Copies what it keeps: the next read overwrites the buffer. */
@@ -132,6 +138,8 @@ export class WireExchange implements Trailing {
   aborted = false
   /** Who ended it then. */
   cutBy: CutBy | '' = ''
+  /** Why the connection was ended under it by GOAWAY; '' = it was not. */
+  goaway: GoawayReason | '' = ''
   /** True when `status` came from the upstream. */
   forwarded = false
 
@@ -155,6 +163,7 @@ export class WireExchange implements Trailing {
     this.forwarded = false
     this.aborted = false
     this.cutBy = ''
+    this.goaway = ''
     this.bodyUntouched = true
     this.bodyLimitBytes = 0
     this.bodyFault = undefined

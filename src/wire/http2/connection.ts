@@ -9,6 +9,7 @@ import { LINGER_MS } from '../listen/limits.ts'
 import { PREFACE } from '../listen/preface.ts'
 import { sweep, type Timed } from '../listen/sweep.ts'
 import { CODE, DEFAULT_WINDOW_BYTES, SETTING } from './codes.ts'
+import type { GoawayReason } from './goaway.ts'
 import { Lane, type LaneOwner } from './lane.ts'
 import { Http2Session } from './session.ts'
 import type { SessionOptions, SessionOwner } from './session-port.ts'
@@ -73,7 +74,7 @@ export class Http2Connection<X extends WireExchange> implements Timed, OpenConne
 
   sessionRequest(stream: FramedStream, fields: readonly Field[], tooLarge: boolean, ended: boolean): void {
     if (this.busy.size >= this.limits.http2Streams * ABANDONED_RATIO) {
-      this.session.fail(CODE.enhanceYourCalm)
+      this.session.fail(CODE.enhanceYourCalm, 'abandoned_requests')
       return
     }
     const lane = this.spare.pop() ?? this.makeLane()
@@ -100,6 +101,11 @@ export class Http2Connection<X extends WireExchange> implements Timed, OpenConne
   }
 
   sessionChanged(): void {}
+
+  sessionGoaway(reason: GoawayReason): void {
+    this.handler.goaway?.(reason, this.address)
+    if (reason !== 'no_error') for (const lane of this.busy) lane.endsBy(reason)
+  }
 
   sessionIdle(ended: boolean): void {
     if (ended) this.linger()

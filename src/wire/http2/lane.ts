@@ -11,6 +11,7 @@ import type { RepeatedAnswer } from '../http1/repeated-answer.ts'
 import { DRAIN_BYTES, LINGER_MS, type WireLimits } from '../listen/limits.ts'
 import { sweep, type Timed } from '../listen/sweep.ts'
 import { CODE } from './codes.ts'
+import type { GoawayReason } from './goaway.ts'
 import { requestTrailerLines } from './header-list.ts'
 import { isMalformed, readStreamRequest } from './request-text.ts'
 import type { FramedStream, StreamUser } from './stream.ts'
@@ -276,6 +277,12 @@ export class Lane<X extends WireExchange> implements Timed, ExchangeLink, RelayS
     // With the last byte of the answer written, the exchange ends as if the stream were still there.
     if (!stream.sentEnd) this.lose()
     if (!this.exchanging) this.leave()
+  }
+
+  /** The connection is about to be ended because of what the client sent on it. */
+  endsBy(reason: GoawayReason): void {
+    this.x.goaway = reason
+    this.x.cutBy ||= 'goaway'
   }
 
   /** The stream ended before the exchange did. */

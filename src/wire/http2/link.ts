@@ -104,6 +104,8 @@ export class Link implements SessionOwner {
     }
   }
 
+  sessionGoaway(): void {}
+
   sessionIdle(ended: boolean): void {
     if (!ended) return
     this.drop()

@@ -1,5 +1,6 @@
 import { CODE, FLAG, MAX_FRAME_BYTES, TYPE } from './codes.ts'
 import type { FrameConsumer } from './frame-input.ts'
+import type { GoawayReason } from './goaway.ts'
 import type { FramedStream } from './stream.ts'
 
 /** Handles the frames of a peer. Each may end its connection. */
@@ -26,7 +27,7 @@ export interface FrameMeaning {
   /** Only this stream is in error (RFC 9113 section 5.4.2). */
   streamError(stream: number, code: number): void
   /** Ends the connection (RFC 9113 section 5.4.1). */
-  fail(code: number): void
+  fail(code: number, reason?: GoawayReason): void
 }
 
 /** CONTINUATION frames of one block: nobody has reason to send small ones (CVE-2024-27316). */
@@ -53,8 +54,8 @@ export class Receiving implements FrameConsumer {
     this.maxBlockBytes = maxBlockBytes
   }
 
-  private fail(code: number): false {
-    this.meaning.fail(code)
+  private fail(code: number, reason?: GoawayReason): false {
+    this.meaning.fail(code, reason)
     return false
   }
 
@@ -187,7 +188,7 @@ export class Receiving implements FrameConsumer {
   private gather(bytes: Buffer, from: number, to: number): boolean {
     this.blockBytes += to - from
     if (this.blockBytes > this.maxBlockBytes || this.blockParts.length > MAX_CONTINUATIONS) {
-      return this.fail(CODE.enhanceYourCalm)
+      return this.fail(CODE.enhanceYourCalm, 'field_block_size')
     }
     this.blockParts.push(Buffer.from(bytes.subarray(from, to)))
     return true

@@ -4,8 +4,9 @@ import type { FramedStream } from './stream.ts'
 
 /** The DATA of one connection: sent as far as its windows and the socket allow, fairly between its streams (RFC 9113 section 5.2). */
 export class Sending {
-  /** DATA frames sent since the last look. */
+  /** DATA frames sent since the last look, and their bytes. */
   frames = 0
+  bytes = 0
   private readonly output: FrameOutput
   private window = DEFAULT_WINDOW_BYTES
   /** Streams that could send if the connection could, in turn. */
@@ -17,12 +18,11 @@ export class Sending {
     this.output = output
   }
 
-  /** The peer lets the connection send more. Answers the CODE of an increment that is one too many. */
+  /** The peer lets the connection send more, from the next `pump` on. Answers the CODE of an increment that is one too many. */
   widen(increment: number): number {
     if (increment === 0) return CODE.protocol
     if (this.window + increment > MAX_WINDOW_BYTES) return CODE.flowControl
     this.window += increment
-    this.pump()
     return CODE.none
   }
 
@@ -63,6 +63,7 @@ export class Sending {
       stream.sendWindow -= size
       stream.sentBytes += size
       this.frames++
+      this.bytes += size
       at += size
     }
     return at

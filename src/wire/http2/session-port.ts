@@ -1,5 +1,6 @@
 import type { ListBounds } from '../hpack/decoder.ts'
 import type { Field } from '../hpack/field.ts'
+import type { GoawayReason } from './goaway.ts'
 import type { WindowOptions } from './receive-windows.ts'
 import type { FramedStream } from './stream.ts'
 
@@ -22,6 +23,8 @@ export interface SessionOwner {
   sessionRequest(stream: FramedStream, fields: readonly Field[], tooLarge: boolean, ended: boolean): void
   /** The peer has said how many streams it takes, or that it takes no more. */
   sessionChanged(): void
+  /** GOAWAY ends the connection now; its streams end next. */
+  sessionGoaway(reason: GoawayReason): void
   /** All streams are over. `ended` = nothing more will come of this session; its socket may still be open. */
   sessionIdle(ended: boolean): void
 }

@@ -3,10 +3,11 @@ import { performance } from 'node:perf_hooks'
 import { HeaderDecoder } from '../hpack/decoder.ts'
 import { HeaderEncoder } from '../hpack/encoder.ts'
 import { PREFACE } from '../listen/preface.ts'
-import { Allowance } from './allowance.ts'
 import { CODE, MAX_STREAM_ID, TYPE } from './codes.ts'
+import { FloodGuard } from './flood-guard.ts'
 import { FrameInput } from './frame-input.ts'
 import { FrameOutput } from './frame-output.ts'
+import { type GoawayReason, reasonOf } from './goaway.ts'
 import { PeerSettings } from './peer-settings.ts'
 import { ReceiveWindows } from './receive-windows.ts'
 import { type FrameMeaning, Receiving } from './receiving.ts'
@@ -15,14 +16,6 @@ import type { SessionOptions, SessionOwner } from './session-port.ts'
 import { FramedStream, type StreamSession } from './stream.ts'
 import { StreamNumbers } from './stream-numbers.ts'
 
-/** Frames that say nothing, at once and a second; what a stream and a frame of DATA add. */
-const IDLE_BURST = 1000
-const IDLE_PER_SECOND = 100
-const IDLE_PER_STREAM = 4
-const IDLE_PER_DATA = 10
-/** Streams that a peer may reset, or cause to be reset, at once and a second: browsers that leave a page reset what it loads. */
-const RESET_BURST = 200
-const RESETS_PER_SECOND = 33
 /** The bytes that a field block may have besides the fields that it may hold. */
 const BLOCK_SPARE_BYTES = 16_384
 /** Payload of the PING that asks whether the first GOAWAY was read. */
@@ -45,8 +38,7 @@ export class Http2Session implements StreamSession, FrameMeaning {
   private readonly input: FrameInput
   private readonly decoder: HeaderDecoder
   private readonly sending: Sending
-  private readonly idleFrames = new Allowance(IDLE_BURST, IDLE_PER_SECOND)
-  private readonly resets = new Allowance(RESET_BURST, RESETS_PER_SECOND)
+  private readonly guard = new FloodGuard()
   private readonly numbers: StreamNumbers
   private readonly windows: ReceiveWindows
   private draining = false
@@ -77,13 +69,21 @@ export class Http2Session implements StreamSession, FrameMeaning {
 
   /** Bytes have arrived. */
   push(bytes: Buffer): void {
+    // First: what was sent before may be returned now.
+    this.noteSent()
     this.input.push(bytes)
-    if (this.sending.frames > 0) {
-      this.idleFrames.earn(this.sending.frames * IDLE_PER_DATA)
-      this.sending.frames = 0
-    }
+    // Once for all windows that have opened: many small ones still make large frames.
+    this.sending.pump()
     // A peer that does not read is not read from.
     if (this.output.choked) this.socket.pause()
+  }
+
+  private noteSent(): void {
+    const { sending } = this
+    if (sending.frames === 0) return
+    this.guard.sent(sending.frames, sending.bytes)
+    sending.frames = 0
+    sending.bytes = 0
   }
 
   private outputDrained(): void {
@@ -94,7 +94,8 @@ export class Http2Session implements StreamSession, FrameMeaning {
   /** Looks at its deadlines; `now` in milliseconds of performance.now(). */
   check(now: number): void {
     if (this.ended) return
-    if (this.blockDeadline !== 0 && now >= this.blockDeadline) this.fail(CODE.enhanceYourCalm)
+    this.guard.look()
+    if (this.blockDeadline !== 0 && now >= this.blockDeadline) this.fail(CODE.enhanceYourCalm, 'field_block_timeout')
     else if (this.settingsDeadline !== 0 && now >= this.settingsDeadline) this.fail(CODE.settingsTimeout)
     else if (!this.output.busy) this.stallDeadline = 0
     else if (this.stallDeadline === 0 || this.output.writes !== this.writesBefore) {
@@ -113,6 +114,7 @@ export class Http2Session implements StreamSession, FrameMeaning {
 
   private makeStream(id: number): FramedStream {
     const stream = new FramedStream(id, this, this.peer.initialWindowBytes, this.options.firstWindowBytes)
+    stream.bornAt = this.guard.age
     this.streams.set(id, stream)
     return stream
   }
@@ -121,6 +123,7 @@ export class Http2Session implements StreamSession, FrameMeaning {
     if (stream.closed) return
     const unread = stream.close()
     this.streams.delete(stream.id)
+    this.guard.ended(stream, code === CODE.none)
     if (!this.ended) this.windows.taken(undefined, unread)
     stream.user?.streamClosed(stream, code)
     if (!this.ended) this.endWhenDone()
@@ -159,10 +162,12 @@ export class Http2Session implements StreamSession, FrameMeaning {
       return
     }
     numbers.lastOfPeer = id
-    this.idleFrames.earn(IDLE_PER_STREAM)
+    this.guard.begun()
     // Behind the last GOAWAY the client may ask elsewhere, too.
     if (this.streams.size >= this.options.maxStreams || (this.closing && !this.draining)) {
-      this.streamError(id, CODE.refusedStream)
+      this.sendReset({ id }, CODE.refusedStream)
+      // Before it has read our SETTINGS it cannot know how many streams there may be.
+      if (this.settingsDeadline === 0) this.countFault()
       return
     }
     numbers.lastServed = id
@@ -197,6 +202,7 @@ export class Http2Session implements StreamSession, FrameMeaning {
   }
 
   content(stream: FramedStream, bytes: Buffer, from: number, to: number, last: boolean): void {
+    if (to > from) this.guard.received()
     if (stream.receive(bytes, from, to, last)) return
     this.windows.taken(undefined, to - from)
     this.streamError(stream.id, CODE.protocol)
@@ -216,15 +222,18 @@ export class Http2Session implements StreamSession, FrameMeaning {
       if (this.numbers.isIdle(id)) this.fail(CODE.protocol)
       return
     }
+    // Upstreams may reset as many as they are asked: it is we who choose them.
+    if (this.options.server && !this.guard.reset(stream)) {
+      this.fail(CODE.enhanceYourCalm, 'resets')
+      return
+    }
     // An answer that is complete stays so (RFC 9113 section 8.1).
     if (stream.receivedEnd && !this.options.server) stream.stopSending()
     else this.over(stream, code === CODE.none ? CODE.cancel : code)
-    this.countReset()
   }
 
-  /** Upstreams may reset as many as they are asked: it is we who choose them. */
-  private countReset(): void {
-    if (this.options.server && !this.resets.take()) this.fail(CODE.enhanceYourCalm)
+  private countFault(): void {
+    if (this.options.server && !this.guard.fault()) this.fail(CODE.enhanceYourCalm, 'resets')
   }
 
   settings(bytes: Buffer, from: number, to: number): void {
@@ -244,7 +253,6 @@ export class Http2Session implements StreamSession, FrameMeaning {
       }
     }
     this.reply(TYPE.settings, bytes, to, to)
-    this.sending.pump()
     this.owner.sessionChanged()
     this.idle()
   }
@@ -277,8 +285,15 @@ export class Http2Session implements StreamSession, FrameMeaning {
   }
 
   windowUpdate(id: number, increment: number): void {
-    this.idle()
-    const stream = this.streams.get(id)
+    const stream = id === 0 ? undefined : this.streams.get(id)
+    if (this.options.server) {
+      // What is framed while these bytes are read is returned no sooner than by the next ones.
+      const mayReturn = id === 0 ? this.guard.returned(increment) : this.guard.returnedOf(stream, increment)
+      if (!mayReturn) {
+        this.fail(CODE.enhanceYourCalm, 'idle_frames')
+        return
+      }
+    }
     if (id === 0) {
       const code = this.sending.widen(increment)
       if (code !== CODE.none) this.fail(code)
@@ -287,7 +302,6 @@ export class Http2Session implements StreamSession, FrameMeaning {
     } else {
       const code = increment === 0 ? CODE.protocol : this.sending.widenStream(stream, increment)
       if (code !== CODE.none) this.streamError(id, code)
-      else this.sending.pump()
     }
   }
 
@@ -296,14 +310,14 @@ export class Http2Session implements StreamSession, FrameMeaning {
   }
 
   idle(): void {
-    if (this.options.server && !this.idleFrames.take()) this.fail(CODE.enhanceYourCalm)
+    if (this.options.server && !this.guard.idle()) this.fail(CODE.enhanceYourCalm, 'idle_frames')
   }
 
   streamError(id: number, code: number): void {
     const stream = this.streams.get(id)
     if (stream !== undefined) stream.reset(code)
     else if (!this.numbers.isIdle(id)) this.sendReset({ id }, code)
-    this.countReset()
+    this.countFault()
   }
 
   // --- what is sent
@@ -363,9 +377,10 @@ export class Http2Session implements StreamSession, FrameMeaning {
   }
 
   /** Ends the connection, and says why (RFC 9113 section 5.4.1). */
-  fail(code: number): void {
+  fail(code: number, reason: GoawayReason = reasonOf(code)): void {
     if (this.ended) return
     this.sendGoaway(code)
+    this.owner.sessionGoaway(reason)
     this.finish(CODE.cancel)
     this.output.end()
   }

@@ -59,8 +59,11 @@ export class FramedStream {
   sentHead = false
   /** True when it was reset, or both sides have ended. */
   closed = false
-  /** DATA bytes sent so far. */
+  /** DATA bytes sent so far, and those of them that the peer has returned to the window. */
   sentBytes = 0
+  returnedBytes = 0
+  /** Age of the connection when it began, as its guard counts. */
+  bornAt = 0
   /** Bytes that wait for a window or for the socket. */
   outgoing: Buffer[] = NONE
   /** Bytes of the first of these that are sent. */

@@ -43,6 +43,8 @@ export interface Gate {
   readonly refused: string[]
   /** Fault codes of `failed`. */
   readonly failures: string[]
+  /** Why HTTP/2 connections were ended. */
+  readonly goaways: string[]
   /** Exchanges handed to `handle` and not yet `done`. */
   inFlight(): number
   /** Calls of `done`, and of them those with `aborted`. */
@@ -85,6 +87,7 @@ export async function openGate(t: TestContext, options: GateOptions): Promise<Ga
   const upstream = settings.http2 === true ? new Http2Upstream(settings) : new Upstream(settings)
   const refused: string[] = []
   const failures: string[] = []
+  const goaways: string[] = []
   const peers: Gate['peers'] = []
   const done = { all: 0, aborted: 0 }
   let handled = 0
@@ -113,6 +116,7 @@ export async function openGate(t: TestContext, options: GateOptions): Promise<Ga
       refused.push(fault.code)
       return { fields: 'Content-Type: text/plain\r\n', body: fault.message }
     },
+    goaway: (reason) => void goaways.push(reason),
   }
   const listener = await listen({
     host: '127.0.0.1',
@@ -127,5 +131,15 @@ export async function openGate(t: TestContext, options: GateOptions): Promise<Ga
     await listener.drain(0)
     upstream.close()
   })
-  return { port: listener.port, listener, upstream, refused, failures, peers, done, inFlight: () => handled - done.all }
+  return {
+    port: listener.port,
+    listener,
+    upstream,
+    refused,
+    failures,
+    goaways,
+    peers,
+    done,
+    inFlight: () => handled - done.all,
+  }
 }
