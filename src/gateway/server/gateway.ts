@@ -471,8 +471,7 @@ function serverParts(
         ...{ request_id: x.requestId, api_id: x.chain?.api.apiId, code, cause: fault.cause },
         ...(code === 'patterns_over_budget' && { key_alias: x.session?.alias, key_hash: x.session?.keyHash }),
       }
-      if (fault.entry.log === 'error') log.error(fields, fault.message)
-      else log.warn(fields, fault.message)
+      log[fault.entry.log === 'error' ? 'error' : 'warn'](fields, fault.message)
     },
   }
 }

@@ -9,7 +9,7 @@ import { FrameClient, fate, frame, getFields, request, TYPE } from '../../worlds
 
 const PING = frame(TYPE.ping, 0, 0, Buffer.alloc(8))
 
-test('access log and metrics name the reason of a GOAWAY, in lines of its connection and its requests', async (t) => {
+test('access log and metrics name the reason of a GOAWAY', async (t) => {
   const origin = await startOrigin()
   let asked = 0
   origin.script = () => void asked++

@@ -77,7 +77,7 @@ function download(port: number, size: number, { piece, streams, burst, afterEnd 
       if (ended === streams) end(taken === size * streams ? '' : `${taken} bytes`)
     }
     const end = (how: string) => {
-      // What was returned last is judged too.
+      // The last frames are judged too.
       if (how === '' && socket.writableLength > 0) socket.once('drain', () => socket.destroy())
       else socket.destroy()
       resolve(how)
@@ -133,9 +133,9 @@ test('a client that returns its windows in frames of any size downloads all', as
 
 interface Row {
   readonly guard: string
-  /** What an honest client does at the worst: each passes. */
+  /** The honest worst case, which passes. */
   readonly honest: (client: FrameClient, gate: Gate) => void | Promise<void>
-  /** What is cut, and the reason that is told. */
+  /** The flood, which is cut. */
   readonly attack: (client: FrameClient) => void
   readonly reason: string
   readonly handle?: GateOptions['handle']
@@ -299,7 +299,7 @@ const LAST = 2 ** 31 - 1
 const answer: GateOptions['handle'] = (x) => (x.method === 'POST' ? undefined : x.reply(200, '', 'ok'))
 
 for (const { guard, honest, attack, reason, handle = answer, limits = {} } of TABLE) {
-  test(`${guard}: the honest worst case passes, the flood is cut, and its reason told`, async (t) => {
+  test(`${guard}: the honest worst case passes, the flood is cut`, async (t) => {
     const gate = await open(t, {
       handle: (x, upstream) => (x.path === '/last' ? x.reply(200, '', '') : handle(x, upstream)),
       limits,
