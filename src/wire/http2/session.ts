@@ -287,7 +287,7 @@ export class Http2Session implements StreamSession, FrameMeaning {
   windowUpdate(id: number, increment: number): void {
     const stream = id === 0 ? undefined : this.streams.get(id)
     if (this.options.server) {
-      // What is framed while these bytes are read is returned no sooner than by the next ones.
+      // DATA that is framed while these bytes are read comes back with later ones at the earliest.
       const mayReturn = id === 0 ? this.guard.returned(increment) : this.guard.returnedOf(stream, increment)
       if (!mayReturn) {
         this.fail(CODE.enhanceYourCalm, 'idle_frames')
