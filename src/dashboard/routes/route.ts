@@ -23,6 +23,9 @@ export type Access =
       readonly beyondApis?: true
     }
 
+/** Reads the current version of what a call names. @throws Fault `not_found` where it is not there, or as undefined */
+export type VersionReader = (call: Call) => Awaitable<EntityVersion | undefined>
+
 /** Which part of the path names something that may have owners; `permit` looks it up and refuses who does not own it. */
 export interface Owned {
   readonly noun: 'api' | 'policy' | 'key' | 'oauth_client' | 'key_request' | 'documentation'
@@ -78,7 +81,9 @@ export interface Route {
   readonly answers: Readonly<Record<number, TSchema>>
   /** Media type of these answers for the API document, where it is not JSON. */
   readonly answerType?: string
-  /** The current version of the entity in the path: gives a GET its `ETag`, and is compared with the `If-Match` of a change. */
-  readonly entityVersion?: (call: Call) => Awaitable<EntityVersion | undefined>
+  /** The current version of the entity in the path, where it has a revision, or an answer that changes by itself. */
+  readonly entityVersion?: VersionReader
+  /** The versions that preconditions are compared with: those that the caller may have seen. `withEntityVersions` fills them in. */
+  readonly entityVersions?: readonly VersionReader[]
   readonly run: (call: Call) => Awaitable<Answer>
 }

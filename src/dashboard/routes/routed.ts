@@ -16,7 +16,7 @@ import { JSON_TYPE } from '../server/refuse.ts'
 import { noteDone, noteRefusal, requestFacts } from '../server/request-notes.ts'
 import type { Answer } from './answer.ts'
 import { checks } from './checks.ts'
-import { conditionally } from './if-match.ts'
+import { conditionally } from './preconditions.ts'
 import type { Route } from './route.ts'
 import { routerPath } from './router-path.ts'
 
@@ -100,8 +100,10 @@ async function bodyOf({ bodyIs }: Route, request: FastifyRequest) {
 }
 
 function sendAnswer(reply: FastifyReply, { status, body, type, headers }: Answer): FastifyReply {
-  reply.code(status).header('content-type', type ?? JSON_TYPE)
+  reply.code(status)
   if (headers !== undefined) reply.headers(headers)
+  if (status === 304) return reply.send()
+  reply.header('content-type', type ?? JSON_TYPE)
   if (isPieces(body)) return reply.send(Readable.from(body))
   if (type === undefined) return reply.send(JSON.stringify(body))
   return reply.send(body instanceof Uint8Array ? Buffer.from(body) : String(body))

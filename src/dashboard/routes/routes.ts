@@ -58,11 +58,12 @@ import { systemRoutes } from '../system/system-routes.ts'
 import { hookDeliveryRoutes } from '../webhooks/hook-delivery-routes.ts'
 import { hookRoutes } from '../webhooks/hook-routes.ts'
 import { adminRoutes } from './admin-routes.ts'
+import { withEntityVersions } from './entity-versions.ts'
 import type { Route } from './route.ts'
 
 /** Every call of the dashboard. A noun adds its import and its line, in the order of the alphabet. */
 export function allRoutes(parts: DashboardParts): Route[] {
-  const routes: Route[] = [
+  const routes: Route[] = withEntityVersions([
     ...adminRoutes(parts),
     ...analyticsRoutes(parts),
     ...apiAccessRoutes(parts),
@@ -122,6 +123,6 @@ export function allRoutes(parts: DashboardParts): Route[] {
     ...tryRoutes(parts),
     ...userGroupRoutes(parts),
     ...userRoutes(parts),
-  ]
+  ])
   return routes
 }

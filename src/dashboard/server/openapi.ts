@@ -48,6 +48,9 @@ export function openapiOf(routes: readonly Route[], version: string): JsonObject
     paths: { ...paths },
     components: {
       schemas: { Refusal: REFUSAL },
+      parameters: { IfMatch: IF_MATCH, IfNoneMatch: IF_NONE_MATCH },
+      headers: { ETag: ETAG },
+      responses: { NotModified: { description: 'Not changed since it was read', headers: { ETag: referTo('headers', 'ETag') } } },
       securitySchemes: {
         credential: {
           type: 'apiKey',
@@ -84,7 +87,7 @@ function operationOf(route: Route, path: string): JsonObject {
     tags: [tagOf(route)],
     security: securityOf(route.access),
     'x-svc-access': accessOf(route),
-    parameters: [...pathParameters(path), ...queryParameters(route), ...(isHeld(route) ? [IF_MATCH] : [])],
+    parameters: [...pathParameters(path), ...queryParameters(route), ...conditionsOf(route)],
     ...(body !== undefined && { requestBody: body }),
     responses: responsesOf(route),
   }
@@ -153,9 +156,22 @@ const IF_MATCH: JsonObject = {
   description: 'The `ETag` of what was read: refused with 412 where it has changed since.',
 }
 
-const ETAG: JsonObject = { ETag: { schema: { type: 'string' }, description: 'Another one after every change.' } }
+const ETAG: JsonObject = { schema: { type: 'string' }, description: 'Another one after every change.' }
 
-const isHeld = ({ entityVersion: standing, method }: Route): boolean => standing !== undefined && method !== 'GET'
+const referTo = (what: string, name: string): JsonObject => ({ $ref: `#/components/${what}/${name}` })
+
+const IF_NONE_MATCH: JsonObject = {
+  ...{ name: 'If-None-Match', in: 'header', required: false, schema: { type: 'string' } },
+  description: 'The `ETag` of what was read: 304 where it has not changed since.',
+}
+
+const isTagged = ({ entityVersions = [] }: Route): boolean => entityVersions.length > 0
+const isHeld = (route: Route): boolean => isTagged(route) && route.method !== 'GET'
+
+function conditionsOf(route: Route): JsonObject[] {
+  if (!isTagged(route)) return []
+  return route.method === 'GET' ? [referTo('parameters', 'IfNoneMatch')] : [referTo('parameters', 'IfMatch')]
+}
 
 function responsesOf(route: Route): JsonObject {
   const { answers, access, answerType = 'application/json' } = route
@@ -165,12 +181,12 @@ function responsesOf(route: Route): JsonObject {
     const status = Number(code)
     // Refusals of the server itself have the envelope, also where the route has refusals of another form.
     const schema = status < 400 ? plain(declared) : { anyOf: [plain(declared), REFERENCE] }
-    const isTagged = status === 200 && route.entityVersion !== undefined && route.method === 'GET'
-    const headers = isTagged && { headers: ETAG }
+    const headers = status === 200 && route.method === 'GET' && isTagged(route) && { headers: { ETag: referTo('headers', 'ETag') } }
     found[code] = { description: textOf(status), ...headers, content: { [answerType]: { schema } } }
   }
   for (const status of access === 'public' ? [] : [401, 403])
     found[status] ??= { description: textOf(status), content: refusal }
+  if (route.method === 'GET' && isTagged(route)) found[304] = referTo('responses', 'NotModified')
   if (isHeld(route)) found[412] = { description: textOf(412), content: refusal }
   return { ...found, default: { description: 'Refused', content: refusal } }
 }

@@ -11,6 +11,8 @@ export interface AdminAnswer {
   readonly body: string | Uint8Array
   /** Additional `Name: value\r\n` lines; a Content-Type among them replaces JSON. */
   readonly fields: string
+  /** What the `ETag` is made of, where the body changes by itself. */
+  readonly version?: string
 }
 
 const JSON_TYPE = 'Content-Type: application/json\r\n'

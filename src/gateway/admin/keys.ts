@@ -94,7 +94,9 @@ async function createNamed(
 
 async function show(parts: AdminParts, request: AdminRequest): Promise<AdminAnswer> {
   const row = await find(parts, request, 'Key not found')
-  return json(await sessionView(publishParts(parts), row.body, row.orgId, counterIdOf(row.body, hexOf(row.hash))))
+  const shown = await sessionView(publishParts(parts), row.body, row.orgId, counterIdOf(row.body, hexOf(row.hash)))
+  // The answer holds what is left of the quota.
+  return { ...json(shown), version: JSON.stringify(row.body) }
 }
 
 async function update(parts: AdminParts, request: AdminRequest): Promise<AdminAnswer> {

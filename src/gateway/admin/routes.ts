@@ -15,6 +15,7 @@ import { oauthTokenRoutes } from './oauth-tokens.ts'
 import { orgKeyRoutes } from './org-keys.ts'
 import type { AdminParts } from './parts.ts'
 import { policyRoutes } from './policies.ts'
+import { conditionally } from './preconditions.ts'
 import { AdminRequest } from './request.ts'
 import { type AdminRoute, type AdminRouteMatch, RouteTree } from './route.ts'
 import { signingKeyRoutes } from './signing-keys.ts'
@@ -114,7 +115,7 @@ function guard(parts: AdminParts, calls: readonly AdminRoute[]) {
     if (refusal !== undefined) return refuse(x, refusal)
     const match = tree.find(path)
     if (match === undefined) return refuse(x, fault('not_found'))
-    answer(parts, x, match, word)
+    answer({ parts, tree, x, match, word, path })
     return true
   }
   const metrics = (x: Exchange, routes: RouteTree) => {
@@ -143,11 +144,22 @@ function allRoutes(parts: AdminParts): AdminRoute[] {
 function answerIn(parts: AdminParts, tree: RouteTree, x: Exchange, word: string): boolean {
   const match = tree.find(x.path)
   if (match === undefined) return false
-  answer(parts, x, match, word)
+  answer({ parts, tree, x, match, word, path: x.path })
   return true
 }
 
-function answer(parts: AdminParts, x: Exchange, match: AdminRouteMatch, word: string): void {
+/** A call that matched, on its way. `path`: as sent, below the prefix. */
+interface Matched {
+  readonly parts: AdminParts
+  readonly tree: RouteTree
+  readonly x: Exchange
+  readonly match: AdminRouteMatch
+  readonly word: string
+  readonly path: string
+}
+
+function answer(matched: Matched): void {
+  const { parts, x, match, word } = matched
   const style = styleOf(parts)
   const route = match.methods.get(x.method === 'HEAD' ? 'GET' : x.method)
   if (route === undefined || (x.method === 'HEAD' && route.acts === true)) {
@@ -155,7 +167,7 @@ function answer(parts: AdminParts, x: Exchange, match: AdminRouteMatch, word: st
     return
   }
   if (x.path === `/${word}/`) x.path = `/${word}${route.path}`
-  run(route, x, match, word).then(
+  run(route, matched).then(
     (done) => sendAnswer(x, done),
     (error) => {
       const refusal = toFault(error)
@@ -165,8 +177,30 @@ function answer(parts: AdminParts, x: Exchange, match: AdminRouteMatch, word: st
   )
 }
 
-async function run(route: AdminRoute, x: Exchange, match: AdminRouteMatch, word: string): Promise<AdminAnswer> {
-  return route.run(new AdminRequest(x, word, match))
+async function run(route: AdminRoute, matched: Matched): Promise<AdminAnswer> {
+  const { parts, x, match, word, path } = matched
+  const requestAt = (at: AdminRouteMatch) => new AdminRequest(x, word, at)
+  const reads = readsOf(route, matched)
+  return conditionally(parts.locks, {
+    ...{ route, path, reads: reads.map(([read, at]) => async () => read.run(requestAt(at))) },
+    tagged: [...match.methods.keys()].some((method) => method !== 'GET'),
+    ifMatch: x.request.get('if-match'),
+    ifNoneMatch: x.request.get('if-none-match'),
+    run: async () => route.run(requestAt(match)),
+  })
+}
+
+/** The reads that may have shown the caller what a call changes. */
+function readsOf(route: AdminRoute, { tree, match, path }: Matched): [AdminRoute, AdminRouteMatch][] {
+  const segments = path.split('/').filter((segment) => segment !== '')
+  const isAct = !route.path.endsWith('}')
+  const found: [AdminRoute, AdminRouteMatch][] = []
+  for (let end = segments.length; end > 0 && (found.length === 0 || (isAct && found.length === 1)); end--) {
+    const at = end === segments.length ? match : tree.find(segments.slice(0, end).join('/'))
+    const read = at?.methods.get('GET')
+    if (at !== undefined && read !== undefined && read.acts !== true) found.push([read, at])
+  }
+  return found
 }
 
 function styleOf(parts: AdminParts) {

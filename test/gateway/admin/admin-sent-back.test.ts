@@ -145,7 +145,7 @@ async function* pairs(gate: TestGateway) {
         assert.equal(read.status, 200, `${place} ${read.text}`)
         const url = `/svc${place}?${sample.query ?? ''}`
         const write = (body: JsonObject) => gate.svc(method, url, body)
-        yield { what: `${method} ${url}`, write, sample, read: read.json as JsonObject }
+        yield { what: `${method} ${url}`, method, url, write, sample, read: read.json as JsonObject }
       }
     }
   }
@@ -294,4 +294,45 @@ test('an identifier of another object in a body reaches neither that object nor 
   t.diagnostic(`${count} calls`)
   assert.ok(count > 250)
   assert.equal(flaws.join('\n'), '')
+})
+
+test('who has seen another version changes nothing, and who has seen the current one is not asked again', async (t) => {
+  const gate = await filled(t)
+  const wrong: string[] = []
+  let changes = 0
+  for await (const { what, method, url, read, sample } of pairs(gate)) {
+    const ask = (as: string, headers: Record<string, string>, body?: Json) => gate.svc(as, url, body, headers)
+    const { etag } = (await gate.svc('GET', url)).headers
+    const again = await ask('GET', { 'if-none-match': `"other", W/${etag}` })
+    if (again.status !== 304 || again.text !== '') wrong.push(`GET ${url} is ${again.status}`)
+    const before = await stored(gate)
+    const changed = { ...read, ...sample.harmless }
+    const tried = [
+      await ask(method, { 'if-match': '"another"' }, changed),
+      await ask(method, { 'if-match': `W/${etag}` }, changed),
+      await ask(method, { 'if-none-match': '*' }, changed),
+      await ask('DELETE', { 'if-match': '"another"' }),
+    ]
+    for (const { status, text } of tried) if (status !== 412) wrong.push(`${what}: ${status} ${text}`)
+    assert.deepEqual(await stored(gate), before, what)
+    const made = await ask(method, { 'if-match': String(etag) }, changed)
+    if (made.status === 412) wrong.push(`${what} with the current ETag: ${made.text}`)
+    // Another method may have made the same change before.
+    const isChanged = (await gate.svc('GET', url)).headers.etag !== etag
+    if (isChanged) changes++
+    if (isChanged && (await ask(method, { 'if-match': String(etag) }, read)).status !== 412)
+      wrong.push(`${what} with an old ETag is made`)
+  }
+  assert.deepEqual(wrong, [])
+  assert.ok(changes >= 10, `${changes}`)
+})
+
+test('a call that changes nothing with an ETag is refused when it brings one', async (t) => {
+  const gate = await filled(t)
+  for (const [method, path] of [
+    ['POST', 'keys/preview'],
+    ['POST', 'oauth/revoke'],
+    ['DELETE', 'cache/jwks'],
+  ] as const)
+    assert.equal((await gate.svc(method, `/svc/${path}`, {}, { 'if-match': '"any"' })).status, 412, path)
 })
