@@ -21,7 +21,9 @@ export function conditionally(locks: KeyedMutex, route: Route, call: Call, run: 
   const ifNoneMatch = call.header('if-none-match')
   if (ifMatch === undefined && ifNoneMatch === undefined) return run()
   // Two that saw the same go one after the other: what has no revision has nothing else to tell them apart by.
-  return locks.run(`precondition ${ifMatch ?? call.url}`, () => change(entityVersions, { ifMatch, ifNoneMatch }, call, run))
+  return locks.run(`precondition ${ifMatch ?? call.url}`, () =>
+    change(entityVersions, { ifMatch, ifNoneMatch }, call, run),
+  )
 }
 
 async function read({ entityVersion }: Route, call: Call, run: Run): Promise<Answer> {
@@ -45,7 +47,12 @@ interface Conditions {
   readonly ifNoneMatch: string | undefined
 }
 
-async function change(versions: readonly VersionReader[], conditions: Conditions, call: Call, run: Run): Promise<Answer> {
+async function change(
+  versions: readonly VersionReader[],
+  conditions: Conditions,
+  call: Call,
+  run: Run,
+): Promise<Answer> {
   const { ifMatch, ifNoneMatch } = conditions
   if (versions.length === 0) throw fault('precondition_failed', 'this call changes nothing that has an ETag')
   if (ifNoneMatch !== undefined && (await isThere(versions[0]!, ifNoneMatch, call)))

@@ -50,7 +50,9 @@ export function openapiOf(routes: readonly Route[], version: string): JsonObject
       schemas: { Refusal: REFUSAL },
       parameters: { IfMatch: IF_MATCH, IfNoneMatch: IF_NONE_MATCH },
       headers: { ETag: ETAG },
-      responses: { NotModified: { description: 'Not changed since it was read', headers: { ETag: referTo('headers', 'ETag') } } },
+      responses: {
+        NotModified: { description: 'Not changed since it was read', headers: { ETag: referTo('headers', 'ETag') } },
+      },
       securitySchemes: {
         credential: {
           type: 'apiKey',
@@ -181,7 +183,9 @@ function responsesOf(route: Route): JsonObject {
     const status = Number(code)
     // Refusals of the server itself have the envelope, also where the route has refusals of another form.
     const schema = status < 400 ? plain(declared) : { anyOf: [plain(declared), REFERENCE] }
-    const headers = status === 200 && route.method === 'GET' && isTagged(route) && { headers: { ETag: referTo('headers', 'ETag') } }
+    const headers = status === 200 &&
+      route.method === 'GET' &&
+      isTagged(route) && { headers: { ETag: referTo('headers', 'ETag') } }
     found[code] = { description: textOf(status), ...headers, content: { [answerType]: { schema } } }
   }
   for (const status of access === 'public' ? [] : [401, 403])

@@ -182,7 +182,15 @@ async function run(route: AdminRoute, matched: Matched): Promise<AdminAnswer> {
   const requestAt = (at: AdminRouteMatch) => new AdminRequest(x, word, at)
   const reads = readsOf(route, matched)
   return conditionally(parts.locks, {
-    ...{ route, path, reads: reads.map(([read, at]) => async () => read.run(requestAt(at))) },
+    ...{
+      route,
+      path,
+      reads: reads.map(
+        ([read, at]) =>
+          async () =>
+            read.run(requestAt(at)),
+      ),
+    },
     tagged: [...match.methods.keys()].some((method) => method !== 'GET'),
     ifMatch: x.request.get('if-match'),
     ifNoneMatch: x.request.get('if-none-match'),
