@@ -11,7 +11,7 @@ export interface AdminAnswer {
   readonly body: string | Uint8Array
   /** Additional `Name: value\r\n` lines; a Content-Type among them replaces JSON. */
   readonly fields: string
-  /** What the `ETag` is made of, where the body changes by itself. */
+  /** Basis of the `ETag`, where the body changes by itself. */
   readonly version?: string
 }
 

@@ -23,7 +23,7 @@ export interface Conditional {
  * caller who has seen another version. Changes on other nodes between the check and the commit are not noticed.
  * @throws Fault `precondition_failed` (412); everything that `run` throws
  */
-export async function conditionally(locks: KeyedMutex, call: Conditional): Promise<AdminAnswer> {
+export async function underPreconditions(locks: KeyedMutex, call: Conditional): Promise<AdminAnswer> {
   const { ifMatch, ifNoneMatch, run } = call
   if (call.route.method === 'GET') return call.tagged ? tagAnswer(await run(), ifNoneMatch) : run()
   if (ifMatch === undefined && ifNoneMatch === undefined) return run()

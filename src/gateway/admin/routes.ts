@@ -15,7 +15,7 @@ import { oauthTokenRoutes } from './oauth-tokens.ts'
 import { orgKeyRoutes } from './org-keys.ts'
 import type { AdminParts } from './parts.ts'
 import { policyRoutes } from './policies.ts'
-import { conditionally } from './preconditions.ts'
+import { underPreconditions } from './preconditions.ts'
 import { AdminRequest } from './request.ts'
 import { type AdminRoute, type AdminRouteMatch, RouteTree } from './route.ts'
 import { signingKeyRoutes } from './signing-keys.ts'
@@ -181,7 +181,7 @@ async function run(route: AdminRoute, matched: Matched): Promise<AdminAnswer> {
   const { parts, x, match, word, path } = matched
   const requestAt = (at: AdminRouteMatch) => new AdminRequest(x, word, at)
   const reads = readsOf(route, matched)
-  return conditionally(parts.locks, {
+  return underPreconditions(parts.locks, {
     ...{
       route,
       path,

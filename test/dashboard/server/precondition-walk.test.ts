@@ -24,7 +24,7 @@ function pathOf({ open }: World, route: Route): string {
   return route.path.replace(/\{[^}]*\}/g, () => encodeURIComponent(open[names[number++] ?? 'none'])) + query
 }
 
-test('no call changes anything for a caller who has seen another version', async (t) => {
+test('no call succeeds with another version', async (t) => {
   const { dashboard, ask, store, restore, close } = await walkWorld()
   t.after(close)
   const wrong: string[] = []
@@ -34,7 +34,7 @@ test('no call changes anything for a caller who has seen another version', async
     const before = await store.documents.revision()
     const { status, text } = await ask(route, { 'if-match': '"never seen"' })
     if ((await store.documents.revision()) !== before) wrong.push(`${callOf(route)} changed something`)
-    // What is refused without a precondition is refused with one.
+    // A call that is refused without a precondition may be refused alike.
     if (status !== 412 && (status < 400 || (await ask(route, {})).status !== status))
       wrong.push(`${callOf(route)}: ${status} ${text.slice(0, 100)}`)
     await restore()
@@ -42,7 +42,7 @@ test('no call changes anything for a caller who has seen another version', async
   assert.deepEqual(wrong, [])
 })
 
-test('a call is made for who has seen the current version, once', async (t) => {
+test('a call succeeds with the current version once', async (t) => {
   const world = await walkWorld()
   t.after(world.close)
   const { dashboard, ask, restore } = world

@@ -296,7 +296,7 @@ test('an identifier of another object in a body reaches neither that object nor 
   assert.equal(flaws.join('\n'), '')
 })
 
-test('who has seen another version changes nothing, and who has seen the current one is not asked again', async (t) => {
+test('only the current version is changed', async (t) => {
   const gate = await filled(t)
   const wrong: string[] = []
   let changes = 0
