@@ -7,6 +7,15 @@ import { readRewriteTarget } from '../../model/patterns/rewrite-target.ts'
 import type { CompiledRewrite, CompiledTarget, CompiledTrigger } from '../server/exchange.ts'
 import type { Targets } from '../upstream/target.ts'
 
+/** How many matches of a body a target names. */
+function matchesAskedFor({ pieces }: CompiledTarget, name: string): number {
+  const indexes = pieces.map((piece) => {
+    const found = typeof piece !== 'string' && 'trigger' in piece ? piece.found : ''
+    return found.startsWith(`${name}-`) ? Number(found.slice(name.length + 1)) : 0
+  })
+  return 1 + Math.max(0, ...indexes)
+}
+
 /**
  * Prepares a rewrite; `openOrigin` opens an origin that it names.
  * @throws Fault `definition_invalid` for a target that is none, `pattern_invalid`: neither gets past the checks of a save
@@ -18,11 +27,15 @@ export function compileRewrite(rule: RewriteRule, openOrigin: (url: string) => T
     const { origin, api, pieces } = read
     return { pieces, targets: origin === '' ? undefined : openOrigin(origin), api }
   }
-  const trigger = ({ all, rules, rewriteTo }: Trigger): CompiledTrigger => ({
-    all,
-    rules: rules.map(({ pattern, ...each }) => ({ ...each, matcher: new Matcher(normalisedExpression(pattern)) })),
-    target: target(rewriteTo),
-  })
+  const trigger = ({ all, rules, rewriteTo }: Trigger): CompiledTrigger => {
+    const leadsTo = target(rewriteTo)
+    const compiled = rules.map(({ pattern, ...each }) => ({
+      ...each,
+      matcher: new Matcher(normalisedExpression(pattern)),
+      most: each.in === 'body' ? matchesAskedFor(leadsTo, each.name) : 1,
+    }))
+    return { all, rules: compiled, target: leadsTo }
+  }
   return {
     matcher: new Matcher(normalisedRewrite(rule.pattern)),
     target: rule.rewriteTo === '' ? undefined : target(rule.rewriteTo),

@@ -1,4 +1,4 @@
-import type { HeaderTransform } from '../../model/apis/definition/api.ts'
+import type { Api, HeaderTransform, Rules } from '../../model/apis/definition/api.ts'
 import { hasVariables, readVariables, type VariablePiece } from '../../model/patterns/variables.ts'
 import { withoutCorsLines } from '../server/cors-fields.ts'
 import type { CompiledTransform, Exchange } from '../server/exchange.ts'
@@ -21,10 +21,23 @@ export function compileTransform(rules: HeaderTransform | undefined): CompiledTr
   }
 }
 
+/** True when edits, rewrites or templates of an API may ask for fields of the request. */
+export function readsFields({ contextVariables }: Api, rules: Rules): boolean {
+  if (!contextVariables) return false
+  const edits = [rules, ...rules.operations].flatMap((each) => [each.requestHeaders, each.responseHeaders])
+  const values = edits.flatMap((edit) => edit?.add.map(([, value]) => value) ?? [])
+  const rewrites = rules.operations.flatMap(({ rewrite }) =>
+    rewrite === undefined ? [] : [rewrite, ...rewrite.triggers],
+  )
+  if ([...values, ...rewrites.map(({ rewriteTo }) => rewriteTo)].some(hasVariables)) return true
+  return rules.operations.some(({ requestBody, answerBody }) =>
+    [requestBody, answerBody].some((body) => body !== undefined && body.template.reserved.length > 0),
+  )
+}
+
 /** A field whose value is made for each request. */
 function writtenField([name, value]: readonly [string, string]) {
-  const read = readVariables(value)
-  const pieces = typeof read === 'string' ? [value] : read
+  const pieces = readVariables(value)
   return { name, valueFor: (x: Exchange) => pieces.map((piece) => textOf(x, piece)).join('') }
 }
 

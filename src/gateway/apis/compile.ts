@@ -19,6 +19,7 @@ import { ApiTags } from '../record/tags.ts'
 import type { Chain, HitPlan, ServedApi, Step } from '../server/exchange.ts'
 import type { InnerCalls } from '../server/inner-calls.ts'
 import { requestIdFields } from '../server/request-id-fields.ts'
+import { keepFields } from '../server/variables.ts'
 import { checkExpiry } from '../steps/access/check-expiry.ts'
 import { chooseVersion } from '../steps/access/choose-version.ts'
 import { filterAddress } from '../steps/access/filter-address.ts'
@@ -47,7 +48,7 @@ import type { ResilienceRegistry } from '../upstream/api-resilience.ts'
 import type { ApiUpstream } from '../upstream/api-upstream.ts'
 import type { Targets } from '../upstream/target.ts'
 import { authenticationSteps } from './compile-auth.ts'
-import { compileTransform } from './compile-transform.ts'
+import { compileTransform, readsFields } from './compile-transform.ts'
 
 /** The dependencies of compiled APIs. */
 export interface CompileParts extends AuthParts {
@@ -193,6 +194,7 @@ function compileChain(
   ]
   const cache = inner === undefined ? chainCache(api, rules, parts) : undefined
   const delivery = [
+    keepFields(readsFields(api, rules)),
     validateRequest(rules.operations.map(({ checks }) => checks)),
     transformBody(rules.operations.map(({ requestBody }) => requestBody)),
     transformRequest(compileTransform(rules.requestHeaders), perOperation),

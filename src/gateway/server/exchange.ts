@@ -13,6 +13,7 @@ import type { Policy } from '../../model/sessions/session.ts'
 import { type BodyConsumer, WireExchange } from '../../wire/http1/exchange.ts'
 import type { RepeatedAnswer } from '../../wire/http1/repeated-answer.ts'
 import type { ChainCache } from '../cache/chain-cache.ts'
+import type { FieldPairs } from '../modules/messages.ts'
 import type { ModuleSet } from '../modules/module-set.ts'
 import type { LiveToken } from '../oauth/live-token.ts'
 import type { HitCell } from '../record/aggregate.ts'
@@ -77,6 +78,8 @@ export interface CompiledTriggerRule {
   readonly name: string
   readonly matcher: Matcher
   readonly negate: boolean
+  /** How many matches in one text are asked for: more than one only of bodies. */
+  readonly most: number
 }
 
 /** How path and query of an operation are rewritten. */
@@ -379,6 +382,8 @@ export class Exchange extends WireExchange implements Instant {
   breaker: Breaker | undefined
   breakerTurn = 0
   requestHead = ''
+  sentFields: FieldPairs | undefined // as `keepFields` found them
+  claims: JsonObject | undefined // of a verified JSON Web Token
   moduleContext: JsonObject | undefined // notes of modules for later ones
   fault: Fault | undefined
   private ownRequestId = ''
@@ -469,6 +474,8 @@ export function begin(x: Exchange, wall: number, mono: number): void {
   x.attemptHooks = undefined
   x.breaker = undefined
   x.requestHead = ''
+  x.sentFields = undefined
+  x.claims = undefined
   x.moduleContext = undefined
   x.fault = undefined
   x.requestId = ''

@@ -88,5 +88,8 @@ function editFields(x: Exchange, operation: CompiledTransform | undefined, api: 
 
 function edit(x: Exchange, transform: CompiledTransform): string {
   for (const name of transform.remove) x.response.drop(name)
-  return x.corsFields === CORS_FIELDS.upstream ? transform.lines : transform.linesWithoutCors
+  const isPlain = x.corsFields === CORS_FIELDS.upstream
+  if (transform.linesFor === undefined) return isPlain ? transform.lines : transform.linesWithoutCors
+  const lines = transform.linesFor(x)
+  return isPlain ? lines : withoutCorsLines(lines)
 }

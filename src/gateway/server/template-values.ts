@@ -3,10 +3,9 @@ import { type Fault, fault } from '../../errors/fault.ts'
 import type { BodyRule } from '../../model/apis/definition/operation.ts'
 import { RenderFlaw, renderTemplate } from '../../model/body-templates/render.ts'
 import { isObject, type Json, type JsonObject } from '../../model/json/json.ts'
-import { searchParams } from '../../model/network/search-params.ts'
-import { credentialNames, openFields, splitQuery } from '../modules/views.ts'
 import type { Exchange } from './exchange.ts'
 import { readTrafficJson } from './json-flaw.ts'
+import { contextObject } from './variables.ts'
 
 /** The faults of one way that bodies go. */
 export interface TransformFaults {
@@ -63,38 +62,8 @@ function rootOf(x: Exchange, { session, template }: BodyRule, body: Json): JsonO
   const { contextVariables } = x.chain!.api
   const added: [string, Json][] = []
   for (const name of template.reserved) {
-    if (name.endsWith('_context') && contextVariables) added.push([name, contextOf(x)])
+    if (name.endsWith('_context') && contextVariables) added.push([name, contextObject(x, template.contextNames)])
     if (name.endsWith('_meta') && session) added.push([name, x.session?.metaData ?? {}])
   }
   return { ...members, ...Object.fromEntries(added) }
-}
-
-/** The request as it came, without credentials. */
-function contextOf(x: Exchange): JsonObject {
-  const names = credentialNames(x.chain!.api)
-  const context: JsonObject = Object.create(null) as JsonObject
-  for (const [name, value] of openFields(x.request.entries(), names)) {
-    const member = `headers_${name.replaceAll('-', '_')}`
-    context[member] = typeof context[member] === 'string' ? `${context[member]}, ${value}` : value
-  }
-  return {
-    ...context,
-    method: x.method,
-    path: x.path,
-    path_parts: x.path.split('/').filter((part) => part !== ''),
-    remote_addr: x.clientAddress,
-    request_id: x.requestId,
-    request_data: queryLists(splitQuery(x.query, names).open),
-  }
-}
-
-/** Every parameter with the list of its values. */
-function queryLists(query: string): JsonObject {
-  const lists = new Map<string, string[]>()
-  for (const [name, value] of searchParams(query)) {
-    const list = lists.get(name)
-    if (list === undefined) lists.set(name, [value])
-    else list.push(value)
-  }
-  return Object.fromEntries(lists)
 }

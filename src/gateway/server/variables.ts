@@ -1,52 +1,167 @@
-import type { Json } from '../../model/json/json.ts'
+import { isObject, type Json, type JsonObject } from '../../model/json/json.ts'
+import { searchParams } from '../../model/network/search-params.ts'
 import type { VariablePiece } from '../../model/patterns/variables.ts'
+import type { FieldPairs } from '../modules/messages.ts'
 import { credentialNames, openFields, splitQuery } from '../modules/views.ts'
-import { queryValues } from '../steps/authentication/read-credential.ts'
-import type { Exchange } from './exchange.ts'
+import type { Exchange, Step } from './exchange.ts'
 
 /**
  * The value of a variable for a request, '' where there is none: credentials are none, and without context variables of the API
  * (`enable_context_vars`) nothing of the request is.
  */
 export function variableText(x: Exchange, piece: Exclude<VariablePiece, string>): string {
-  if ('meta' in piece) return metaText(x, piece.meta)
-  return x.chain!.api.contextVariables ? contextText(x, piece.context) : ''
+  if ('meta' in piece) return metaWithRest(x, piece.meta)
+  return x.chain!.api.contextVariables ? textOf(contextValue(x, piece.context)) : ''
 }
 
 /** A member of the session's metadata that can be written as one text. */
 export function metaText(x: Exchange, name: string): string {
   const meta = x.session?.metaData
-  const value: Json | undefined = meta !== undefined && Object.hasOwn(meta, name) ? meta[name] : undefined
+  return meta !== undefined && Object.hasOwn(meta, name) ? scalarText(meta[name]) : ''
+}
+
+/** The member of the longest name before a dot that the metadata have, a list with commas, and the rest of the text. */
+function metaWithRest(x: Exchange, name: string): string {
+  const meta = x.session?.metaData
+  let end = name.length
+  while (meta !== undefined && end > 0 && !Object.hasOwn(meta, name.slice(0, end))) end = name.lastIndexOf('.', end - 1)
+  if (meta === undefined || end <= 0) return name.includes('.') ? name.slice(name.indexOf('.')) : ''
+  const value = meta[name.slice(0, end)]
+  return (Array.isArray(value) ? listText(value) : scalarText(value)) + name.slice(end)
+}
+
+/**
+ * The request as body templates see it, without credentials: all that variables name, fields in the spelling of Go, and what `asked`
+ * names in other letter case.
+ */
+export function contextObject(x: Exchange, asked: readonly string[]): JsonObject {
+  const context: JsonObject = Object.create(null) as JsonObject
+  const headers: JsonObject = Object.create(null) as JsonObject
+  const fields = sentFields(x)
+  for (const [name, value] of fields) {
+    const canonical = canonicalName(name)
+    const all = headers[canonical]
+    if (Array.isArray(all)) all.push(value)
+    else headers[canonical] = [value]
+    context[`headers_${canonical.replaceAll('-', '_')}`] ??= value
+  }
+  for (const [name, value] of cookiesOf(fields)) context[`cookies_${name.replaceAll('-', '_')}`] ??= value
+  const data = queryLists(x)
+  for (const [name, values] of Object.entries(data))
+    context[`request_data_${name.replaceAll('-', '_')}`] ??= (values as Json[])[0]!
+  for (const [name, claim] of Object.entries(x.claims ?? {})) context[`jwt_claims_${name}`] ??= claim
+  for (const name of asked) {
+    const value = Object.hasOwn(context, name) ? undefined : contextValue(x, name)
+    if (value !== undefined) context[name] = value
+  }
+  const parts = partsOf(x)
+  return {
+    ...context,
+    ...{ method: x.method, path: x.path, path_parts: parts, remote_addr: x.clientAddress, request_id: x.requestId },
+    ...{ headers, request_data: data },
+  }
+}
+
+/** The fields of the request as they come here, without credentials: later edits and the wire leave some out. */
+export function keepFields(isNeeded: boolean): Step | undefined {
+  if (!isNeeded) return undefined
+  return function keepFields(x) {
+    x.sentFields = fieldsOf(x)
+    return undefined
+  }
+}
+
+/** A value of the request; undefined where it has none. */
+function contextValue(x: Exchange, name: string): Json | undefined {
+  if (name === 'method') return x.method
+  if (name === 'path') return x.path
+  if (name === 'path_parts') return partsOf(x)
+  if (name === 'remote_addr') return x.clientAddress
+  if (name === 'request_id') return x.requestId
+  if (name === 'request_data') return queryLists(x)
+  const [, place, own = ''] = /^(headers|request_data|cookies|jwt_claims)_(.+)$/.exec(name) ?? []
+  if (place === 'headers') return named(sentFields(x), own, true)
+  if (place === 'cookies') return named(cookiesOf(sentFields(x)), own, false)
+  if (place === 'jwt_claims') return named(Object.entries(x.claims ?? {}), own, false)
+  return place === 'request_data' ? named([...searchParams(openQuery(x))], own, false) : undefined
+}
+
+/** The first value of a name, else of one that is spelled with `-` for `_`; of fields in any letter case. */
+function named<T extends Json>(pairs: Iterable<readonly [string, T]>, name: string, anyCase: boolean): T | undefined {
+  const inCase = (text: string) => (anyCase ? text.toLowerCase() : text)
+  const wanted = inCase(name)
+  const loose = wanted.replaceAll('-', '_')
+  let other: T | undefined
+  for (const [own, value] of pairs) {
+    if (inCase(own) === wanted) return value
+    if (other === undefined && inCase(own).replaceAll('-', '_') === loose) other = value
+  }
+  return other
+}
+
+/** A list with commas, the query as `name:value,value;name:value`. */
+function textOf(value: Json | undefined): string {
+  if (Array.isArray(value)) return listText(value)
+  if (value === undefined || !isObject(value)) return scalarText(value)
+  return Object.entries(value)
+    .map(([name, each]) => `${name}:${textOf(each)}`)
+    .join(';')
+}
+
+function listText(values: readonly Json[]): string {
+  return values
+    .map(scalarText)
+    .filter((each) => each !== '')
+    .join(',')
+}
+
+function scalarText(value: Json | undefined): string {
   return typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean' ? String(value) : ''
 }
 
-function contextText(x: Exchange, name: string): string {
-  if (name === 'method') return x.method
-  if (name === 'path') return x.path
-  if (name === 'path_parts')
-    return x.path
-      .split('/')
-      .filter((part) => part !== '')
-      .join(',')
-  if (name === 'remote_addr') return x.clientAddress
-  if (name === 'request_id') return x.requestId
-  const [, place, own] = /^(headers|request_data|cookies)_(.+)$/.exec(name)!
-  const names = credentialNames(x.chain!.api)
-  if (place === 'request_data') return queryValues(splitQuery(x.query, names).open, own!)[0] ?? ''
-  const fields = openFields(x.request.entries(), names)
-  if (place === 'cookies') return cookieIn(fields, own!)
-  const wanted = own!.replaceAll('-', '_').toLowerCase()
-  return fields
-    .filter(([field]) => field.replaceAll('-', '_').toLowerCase() === wanted)
-    .map(([, value]) => value)
-    .join(', ')
+function partsOf(x: Exchange): string[] {
+  return x.path.split('/').filter((part) => part !== '')
 }
 
-function cookieIn(fields: readonly (readonly [string, string])[], name: string): string {
-  for (const [field, value] of fields) {
-    if (field.toLowerCase() !== 'cookie') continue
-    const pair = value.split(';').find((each) => each.trim().startsWith(`${name}=`))
-    if (pair !== undefined) return pair.trim().slice(name.length + 1)
+const sentFields = (x: Exchange): FieldPairs => x.sentFields ?? fieldsOf(x)
+
+function fieldsOf(x: Exchange): FieldPairs {
+  return openFields(x.request.entries(), credentialNames(x.chain!.api)).map(([name, value]) => [name, asText(value)])
+}
+
+/** The bytes of a field as a text: UTF-8 where they are, else Latin-1. */
+function asText(value: string): string {
+  if (!/[^\0-\x7f]/.test(value)) return value
+  const text = Buffer.from(value, 'latin1').toString('utf8')
+  return text.includes('\ufffd') ? value : text
+}
+
+function canonicalName(name: string): string {
+  return name.toLowerCase().replace(/(?:^|-)[a-z]/g, (start) => start.toUpperCase())
+}
+
+function cookiesOf(fields: FieldPairs): [string, string][] {
+  return fields.flatMap(([field, value]) =>
+    field.toLowerCase() !== 'cookie'
+      ? []
+      : value.split(';').flatMap((pair): [string, string][] => {
+          const equals = pair.indexOf('=')
+          return equals === -1 ? [] : [[pair.slice(0, equals).trim(), pair.slice(equals + 1).trim()]]
+        }),
+  )
+}
+
+function openQuery(x: Exchange): string {
+  return splitQuery(x.query, credentialNames(x.chain!.api)).open
+}
+
+/** Every parameter of the query with the list of its values. */
+function queryLists(x: Exchange): JsonObject {
+  const lists = new Map<string, string[]>()
+  for (const [name, value] of searchParams(openQuery(x))) {
+    const list = lists.get(name)
+    if (list === undefined) lists.set(name, [value])
+    else list.push(value)
   }
-  return ''
+  return Object.fromEntries(lists)
 }

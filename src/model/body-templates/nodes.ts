@@ -32,5 +32,7 @@ export interface BodyTemplate {
   readonly output: TemplateOutput
   /** Names at the root by which it asks for the request or for metadata: `_svc_context`, `_acme_meta`. */
   readonly reserved: readonly string[]
+  /** Names of request values that it asks for. */
+  readonly contextNames: readonly string[]
   readonly source: string
 }

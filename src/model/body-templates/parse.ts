@@ -1,3 +1,4 @@
+import { contextNamesInTemplate } from '../patterns/variables.ts'
 import { FUNCTIONS } from './functions.ts'
 import type { BodyTemplate, Branch, Expression, TemplateNode, TemplateOutput } from './nodes.ts'
 import { piecesOf, TemplateFlaw, type TemplatePiece, type Token } from './tokens.ts'
@@ -12,7 +13,8 @@ export function parseBodyTemplate(source: string): BodyTemplate {
   const pieces = piecesOf(source)
   const output = outputOf(pieces)
   const parser = new Parser(source, pieces, output)
-  return { source, output, nodes: parser.whole(), reserved: [...parser.reserved] }
+  const nodes = parser.whole()
+  return { source, output, nodes, reserved: [...parser.reserved], contextNames: contextNamesInTemplate(source) }
 }
 
 /** By the first text that is not blank. A template of actions alone gives text. */

@@ -44,6 +44,12 @@ export class BoundedExpression {
     return this.#for(text.length).exec(text)
   }
 
+  /** Its first matches, at most so many. */
+  execAll(text: string, most: number): RegExpExecArray[] {
+    const { source, flags } = this.#for(text.length)
+    return [...new RegExp(source, `${flags}g`)[Symbol.matchAll](text).take(most)]
+  }
+
   #backtracked(length: number): number {
     return (this.#width * length ** this.#power) / 2
   }

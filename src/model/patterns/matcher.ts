@@ -38,6 +38,14 @@ export class Matcher {
     return this.#mayMatch(text, account) ? this.#expression.exec(text) : null
   }
 
+  /** Its first matches in a text, at most so many. @throws Fault as `test` */
+  execAll(text: string, account: PatternWork, most: number): RegExpExecArray[] {
+    const first = this.exec(text, account)
+    if (first === null || most <= 1) return first === null ? [] : [first]
+    spendPatternWork(account, most * this.#expression.workOf(text.length))
+    return this.#expression.execAll(text, most)
+  }
+
   #mayMatch(text: string, account: PatternWork): boolean {
     spendPatternWork(account, WORK_OF_LITERAL + (text.length >> 3))
     if (!text.startsWith(this.prefix)) return false

@@ -1,10 +1,10 @@
-import { readVariables, type VariablePiece } from './variables.ts'
+import { asksForSecret, readVariables, type VariablePiece } from './variables.ts'
 
 /** A part of a rewritten path: a text as it is, a variable, a group of the pattern, or a find of a trigger. */
 export type RewritePiece =
   | VariablePiece
   | { readonly group: number }
-  /** `found` is the name of the rule and the index of the value; group 0 = all of what matched. */
+  /** `found` is the name of the rule, and the index of the value where one is asked for; group 0 = all of what matched. */
   | { readonly trigger: number; readonly found: string; readonly group: number }
 
 /** Where a rewrite leads. */
@@ -20,7 +20,7 @@ export interface RewriteTarget {
 const ADDRESS = /^([a-z][a-z0-9+.-]*):\/\/([^/?#]*)(.*)$/is
 /** Groups, and finds of triggers, whose rules may have names with hyphens. */
 const PIECE =
-  /\$(\d{1,2})|\$[a-z][a-z0-9]*_context\.trigger-(\d{1,3})-((?:\w+-)*?\w*[A-Za-z_]\w*-\d{1,3})(?:-(\d{1,2}))?(?![\w-])/g
+  /\$(\d{1,2})|\$[a-z][a-z0-9]*_context\.trigger-(\d{1,3})-((?:\w+-)*?\w*[A-Za-z_]\w*(?:-\d{1,3})?)(?:-(\d{1,2}))?(?![\w-])/g
 /** Characters of a path and query (RFC 3986 sections 3.3 and 3.4). */
 const LITERAL = /^[A-Za-z0-9\-._~!$&'()*+,;=:@/?%]*$/
 /** The options that the incumbent reads from the query of such an address. */
@@ -48,9 +48,8 @@ function piecesOf(text: string): RewritePiece[] | string {
   const pieces: RewritePiece[] = []
   let from = 0
   const between = (literal: string): string | undefined => {
-    const read = literal === '' ? [] : readVariables(literal)
-    if (typeof read === 'string') return `holds ${read}`
-    pieces.push(...read)
+    if (asksForSecret(literal)) return 'asks for a secret of a store ($secret_...), which the gateway does not read'
+    pieces.push(...readVariables(literal))
     return undefined
   }
   for (const match of text.matchAll(PIECE)) {

@@ -1,79 +1,266 @@
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
+import { createHmac } from 'node:crypto'
+import { after, before, describe, test } from 'node:test'
+import type { Json, JsonObject } from '../../../src/model/json/json.ts'
 import { startTestGateway } from '../../worlds/base/harness.ts'
 import { startOrigin } from '../../worlds/servers/origin.ts'
 
-const VALUES =
-  'method path path_parts remote_addr request_id headers_X_Own request_data_q cookies_c headers_Authorization'
-    .split(' ')
-    .map((name) => [`X-${name.replaceAll('_', '-')}`, `<$acme_context.${name}>`] as const)
-
-async function open(t: import('node:test').TestContext, members: object) {
-  const origin = await startOrigin()
-  const gateway = await startTestGateway()
-  t.after(() => Promise.all([origin.close(), gateway.close()]))
-  const made = await gateway.svc('POST', '/svc/apis', {
-    ...{ api_id: 'v', name: 'v', active: true, use_keyless: true, ...members },
-    proxy: { listen_path: '/v/', target_url: origin.url, strip_listen_path: true },
-    version_data: {
-      not_versioned: true,
-      versions: {
-        Default: {
-          name: 'Default',
-          use_extended_paths: true,
-          global_headers: Object.fromEntries(VALUES),
-          extended_paths: {
-            url_rewrites: [
-              { path: '/q/{x}', method: 'GET', match_pattern: '/q', rewrite_to: '/n?p=$acme_context.path' },
-              {
-                path: '/r',
-                method: 'GET',
-                match_pattern: '/r',
-                rewrite_to: '/n/$acme_context.headers_X_Own$acme_context.path',
-              },
-            ],
-          },
-        },
-      },
-    },
-  })
-  assert.equal(made.status, 200, made.text)
-  const seen = async (path: string, headers: Record<string, string> = {}) => {
-    await gateway.call(path, { headers })
-    return origin.seen.at(-1)!
-  }
-  return { gateway, seen }
+/** One request, and what every variable is for it. */
+const SENT = {
+  target: '/v/a/b?q=1&q=2&x-y=z&e=%C3%A9&l=x%0d%0aX-Evil:%201',
+  fields: { 'x-OWN': 'Zürich', 'x-Old': 'old', cookie: 'b=1; my-c=two', authorization: 'Bearer secret' },
 }
+const VALUES: Readonly<Record<string, string>> = {
+  method: 'GET',
+  path: '/v/a/b',
+  path_parts: 'v,a,b',
+  remote_addr: '127.0.0.1',
+  headers_X_Own: 'Zürich',
+  headers_x_own: 'Zürich',
+  'headers_X-OWN': 'Zürich',
+  headers_X_Old: 'old',
+  headers_Authorization: '',
+  headers_X_None: '',
+  request_data: 'q:1,2;x-y:z;e:é;l:x\r\nX-Evil: 1',
+  request_data_q: '1',
+  request_data_x_y: 'z',
+  'request_data_x-y': 'z',
+  request_data_e: 'é',
+  request_data_l: 'x\r\nX-Evil: 1',
+  cookies_b: '1',
+  cookies_my_c: 'two',
+  'cookies_my-c': 'two',
+  jwt_claims_sub: '',
+  weather: '',
+}
+const META: JsonObject = { uid: 'u 1', plan: { a: 1 }, roles: ['r', 's'], 'a.b': 'dotted', n: 7, on: true }
+const METAS: Readonly<Record<string, string>> = {
+  uid: 'u 1',
+  'uid.json': 'u 1.json',
+  'none.json': '.json',
+  'a.b': 'dotted',
+  roles: 'r,s',
+  n: '7',
+  on: 'true',
+  plan: '',
+  none: '',
+}
+const VARIABLES = [
+  ...Object.entries(VALUES).map(([name, value]) => [`$acme_context.${name}`, value] as const),
+  ...Object.entries(METAS).map(([name, value]) => [`$acme_meta.${name}`, value] as const),
+]
 
-test('header edits and rewrites read the request, without credentials and without ends of fields', async (t) => {
-  const { seen } = await open(t, { enable_context_vars: true })
-  const { headers, target } = await seen('/v/a/b?q=x%0d%0aX-Evil:%201&q=2', {
-    ...{ 'x-OWN': 'ü/..', cookie: 'b=1; c=two', authorization: 'Bearer secret' },
+const base64 = (text: string) => Buffer.from(text).toString('base64')
+/** Bytes of UTF-8, as they are in a field. */
+const inField = (text: string) => Buffer.from(text.replace(/[\r\n]/g, '')).toString('latin1')
+
+describe('variables', () => {
+  let origin: Awaited<ReturnType<typeof startOrigin>>
+  let gateway: Awaited<ReturnType<typeof startTestGateway>>
+  let key = ''
+  before(async () => {
+    origin = await startOrigin()
+    gateway = await startTestGateway()
   })
-  const told = Object.fromEntries(VALUES.map(([name]) => [name, String(headers[name.toLowerCase()])]))
-  assert.match(told['X-request-id'] ?? '', /^<[a-z0-9]{8,}>$/)
-  assert.deepEqual(
-    { ...told, 'X-request-id': '' },
-    {
-      'X-method': '<GET>',
-      'X-path': '</v/a/b>',
-      'X-path-parts': '<v,a,b>',
-      'X-remote-addr': '<127.0.0.1>',
-      'X-request-id': '',
-      'X-headers-X-Own': '<Ã¼/..>',
-      'X-request-data-q': '<xX-Evil: 1>',
-      'X-cookies-c': '<two>',
-      'X-headers-Authorization': '<>',
-    },
-  )
-  assert.equal(headers['x-evil'], undefined)
-  assert.equal(target, '/a/b?q=x%0d%0aX-Evil:%201&q=2')
-  assert.equal((await seen('/v/r', { 'x-own': 'a b' })).target, '/n/a%20bv/r')
-  assert.equal((await seen('/v/q/a&b=1')).target, '/n?p=v/q/a%26b%3D1')
-})
+  after(() => Promise.all([origin.close(), gateway.close()]))
 
-test('without context variables nothing of the request is told', async (t) => {
-  const { seen } = await open(t, {})
-  const { headers } = await seen('/v/a', { 'x-own': '1' })
-  for (const [name] of VALUES) assert.equal(headers[name.toLowerCase()], '<>', name)
+  /** Puts the definition of the API, and answers the warnings of the save. */
+  const put = async (version: JsonObject, members: JsonObject = {}) => {
+    const made = await gateway.svc(key === '' ? 'POST' : 'PUT', key === '' ? '/svc/apis' : '/svc/apis/v', {
+      ...{ api_id: 'v', name: 'v', active: true, use_keyless: false, enable_context_vars: true, ...members },
+      auth: { auth_header_name: 'X-Key' },
+      proxy: { listen_path: '/v/', target_url: origin.url, strip_listen_path: true },
+      version_data: {
+        not_versioned: true,
+        versions: { Default: { name: 'Default', use_extended_paths: true, ...version } },
+      },
+    })
+    assert.equal(made.status, 200, made.text)
+    if (key === '') {
+      const created = await gateway.svc('POST', '/svc/keys', {
+        access_rights: { v: { api_id: 'v', versions: ['Default'] } },
+        ...{ meta_data: META, rate: 0, per: 0 },
+      })
+      key = (JSON.parse(created.text) as { key: string }).key
+    }
+    return (JSON.parse(made.text) as { warnings?: { path: string; message: string }[] }).warnings ?? []
+  }
+  const call = async (target = SENT.target, fields: Record<string, string> = SENT.fields, init: object = {}) => {
+    const answer = await gateway.call(target, { ...init, headers: { ...fields, 'x-key': key } })
+    return { answer, seen: origin.seen.at(-1)! }
+  }
+  const named = Object.fromEntries(VARIABLES.map(([variable], at) => [`X-V${at}`, `<${variable}>`]))
+  const wanted = VARIABLES.map(([variable, value]) => [variable, `<${inField(value)}>`])
+  const edits = (add_headers: JsonObject, delete_headers: string[] = []) => [
+    { ...{ path: '/a/b', method: 'GET', act_on: false }, add_headers, delete_headers },
+  ]
+  const told = (fields: (name: string) => unknown) =>
+    VARIABLES.map(([variable], at) => [variable, String(fields(`x-v${at}`) ?? '')])
+
+  const PLACES: Readonly<Record<string, { readonly version: JsonObject; readonly ofAnswer: boolean }>> = {
+    global_headers: { version: { global_headers: named }, ofAnswer: false },
+    // What a rule takes away had a value.
+    transform_headers: { version: { extended_paths: { transform_headers: edits(named, ['X-Old']) } }, ofAnswer: false },
+    global_response_headers: {
+      version: { global_response_headers: named, global_headers_remove: ['X-Old', 'Cookie'] },
+      ofAnswer: true,
+    },
+    transform_response_headers: {
+      version: { extended_paths: { transform_response_headers: edits(named) } },
+      ofAnswer: true,
+    },
+  }
+  for (const [place, { version, ofAnswer }] of Object.entries(PLACES)) {
+    test(`all of them have their values in ${place}`, async () => {
+      const warnings = await put(version)
+      const { answer, seen } = await call()
+      assert.deepEqual(
+        told((name) => (ofAnswer ? answer.headers[name] : seen.headers[name])),
+        wanted,
+      )
+      assert.equal(seen.headers['x-evil'], undefined)
+      assert.equal(answer.headers['x-evil'], undefined)
+      assert.equal(answer.headers['x-old'], undefined)
+      assert.deepEqual(
+        warnings.map(({ message }) => /^asks for (\w+), which no request has/.exec(message)?.[1]),
+        ['weather'],
+      )
+    })
+  }
+
+  test('all of them have their values in a target, escaped', async () => {
+    const target = VARIABLES.map(([variable], at) => `${at}=${variable}`).join('&')
+    await put({
+      extended_paths: {
+        url_rewrites: [{ path: '/a/b', method: 'GET', match_pattern: '.*', rewrite_to: `/n?${target}` }],
+      },
+    })
+    const { seen } = await call()
+    const query = new URL(seen.target, 'http://up').searchParams
+    assert.deepEqual(
+      VARIABLES.map(([variable], at) => [variable, query.get(String(at))]),
+      // A path in a target begins with a slash of the target.
+      VARIABLES.map(([variable, value]) => [variable, variable.endsWith('.path') ? value.slice(1) : value]),
+    )
+  })
+
+  test('those of the request have their values in templates of both bodies', async () => {
+    const names = Object.keys(VALUES).filter((name) => !['path_parts', 'request_data'].includes(name))
+    const plain = names.filter((name) => /^\w+$/.test(name))
+    const template = `{${plain.map((name) => `"${name}":"{{ ._acme_context.${name} }}"`).join()},"u":"{{ ._acme_meta.uid }}"}`
+    const entry = {
+      ...{ path: '/a/b', method: 'GET' },
+      template_data: {
+        ...{ template_mode: 'blob', input_type: 'json', enable_session: true },
+        template_source: base64(template),
+      },
+    }
+    const warnings = await put({ extended_paths: { transform: [entry], transform_response: [entry] } })
+    const { answer, seen } = await call()
+    const values = { ...Object.fromEntries(plain.map((name) => [name, VALUES[name]!])), u: 'u 1' }
+    assert.deepEqual(JSON.parse(Buffer.from(seen.body, 'latin1').toString()) as Json, values)
+    assert.deepEqual(JSON.parse(answer.text) as Json, values)
+    assert.deepEqual(
+      warnings.map(({ path }) => path),
+      ['transform', 'transform_response'].map(
+        (list) => `version_data.versions.Default.extended_paths.${list}[0].template_data.template_source`,
+      ),
+    )
+  })
+
+  test('without context variables nothing of the request is told, and the save says so', async () => {
+    const warnings = await put({ global_headers: named }, { enable_context_vars: false })
+    const { seen } = await call()
+    const [ofRequest, ofSession] = [told((name) => seen.headers[name]), wanted].map((all) => [
+      all!.filter(([variable]) => variable!.includes('_context.')),
+      all!.filter(([variable]) => variable!.includes('_meta.')),
+    ])
+    assert.deepEqual(new Set(ofRequest![0]!.map(([, value]) => value)), new Set(['<>']))
+    assert.deepEqual(ofRequest![1], ofSession![1])
+    assert.equal(warnings.length, Object.keys(VALUES).length)
+    for (const { message } of warnings) assert.match(message, /empty without enable_context_vars$/)
+  })
+
+  test('triggers name every match of a body, and single values without an index', async () => {
+    const rewrite = (options: JsonObject, rewrite_to: string) => ({
+      ...{ path: '/a/b', method: 'POST', match_pattern: '.*', rewrite_to: '/none' },
+      triggers: [{ on: 'all', options, rewrite_to }],
+    })
+    const found = async (options: JsonObject, target: string) => {
+      await put({ extended_paths: { url_rewrites: [rewrite(options, `/t/${target}`)] } })
+      return (await call(SENT.target, SENT.fields, { method: 'POST', body: 'k1 k23 k4' })).seen.target
+    }
+    const find = (name: string) => `$acme_context.trigger-0-${name}`
+    assert.equal(
+      await found(
+        { payload_matches: { match_rx: 'k(\\d+)' } },
+        ['payload', 'payload-0', 'payload-0-0', 'payload-1', 'payload-1-0', 'payload-2', 'payload-3']
+          .map((name) => find(name))
+          .join('/'),
+      ),
+      '/t/k1/k1/1/k23/23/k4/',
+    )
+    assert.equal(
+      await found(
+        {
+          session_meta_matches: { uid: { match_rx: '(u) (\\d)' } },
+          request_context_matches: { headers_X_Own: { match_rx: 'Z.' } },
+        },
+        ['uid', 'uid-0', 'uid-1', 'headers_X_Own'].map((name) => find(name)).join('/'),
+      ),
+      `/t/u%201/u/1/${encodeURIComponent('Zü')}`,
+    )
+  })
+
+  test('claims of a verified token are values', async () => {
+    const secret = 'a secret of more than 32 characters, for HMAC'
+    const policy = await gateway.svc('POST', '/svc/policies', {
+      ...{ id: 'p', name: 'p', active: true },
+      access_rights: { j: { api_id: 'j', versions: ['Default'] } },
+    })
+    assert.equal(policy.status, 200, policy.text)
+    const made = await gateway.svc('POST', '/svc/apis', {
+      ...{ api_id: 'j', name: 'j', active: true, enable_context_vars: true },
+      ...{ enable_jwt: true, jwt_signing_method: 'hmac', jwt_source: base64(secret), jwt_identity_base_field: 'sub' },
+      jwt_default_policies: ['p'],
+      proxy: { listen_path: '/j/', target_url: origin.url, strip_listen_path: true },
+      version_data: {
+        not_versioned: true,
+        versions: { Default: { name: 'Default', global_headers: { 'X-Who': '$acme_context.jwt_claims_given-name' } } },
+      },
+    })
+    assert.equal(made.status, 200, made.text)
+    const signed = [{ alg: 'HS256' }, { sub: 's', given_name: 'Ada', exp: Math.floor(Date.now() / 1000) + 600 }]
+      .map((part) => Buffer.from(JSON.stringify(part)).toString('base64url'))
+      .join('.')
+    const token = `${signed}.${createHmac('sha256', secret).update(signed).digest('base64url')}`
+    // The second time the token is known.
+    for (let i = 0; i < 2; i++) {
+      const answer = await gateway.call('/j/', { headers: { authorization: `Bearer ${token}` } })
+      assert.equal(answer.status, 200, answer.text)
+      assert.equal(origin.seen.at(-1)!.headers['x-who'], 'Ada')
+    }
+  })
+
+  test('an answer with values of its request is not stored for others', async () => {
+    await put(
+      { global_response_headers: { 'X-Told': '$acme_context.headers_X_Own' } },
+      { cache_options: { enable_cache: true, cache_all_safe_requests: true, cache_timeout: 60 } },
+    )
+    const toldTo = async (own: string) => (await call('/v/a/b', { 'x-own': own })).answer.headers['x-told']
+    assert.deepEqual([await toldTo('one'), await toldTo('two')], ['one', 'two'])
+  })
+
+  test('secrets of a store are refused where they are asked for', async () => {
+    const refused = await gateway.svc('PUT', '/svc/apis/v', {
+      ...{ api_id: 'v', name: 'v', active: true, use_keyless: true },
+      proxy: { listen_path: '/v/', target_url: origin.url },
+      version_data: {
+        not_versioned: true,
+        versions: { Default: { name: 'Default', global_response_headers: { 'X-A': '$secret_env.DB' } } },
+      },
+    })
+    assert.equal(refused.status, 400)
+    assert.match(refused.text, /global_response_headers.*secrets of a store/)
+  })
 })

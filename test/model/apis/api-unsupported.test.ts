@@ -41,7 +41,6 @@ const ASKING: Readonly<Record<string, Json>> = {
   'middleware.operations.*.transformResponseBody': { enabled: true, path: 'a.tmpl', body: 'e30=' },
   custom_middleware_bundle: 'bundle.zip',
   'custom_middleware.auth_check.name': 'check',
-  'middleware.operations.*.urlRewrite.triggers.*.rules.*.in': 'requestContext',
   'uptime_tests.test_list': [{ url: 'http://up/' }],
   'uptime_tests.check_list.*.commands': [{ name: 'send', message: 'x' }],
   'uptime_tests.check_list.*.protocol': 'tcp',
@@ -103,7 +102,7 @@ function askingValue(path: string, format: 'classic' | 'oas'): Json {
   const known = ASKING[path]
   if (known !== undefined) return known
   if (/(?:add_headers\.\*|global_headers\.\*|global_response_headers\.\*|\.value)$/.test(path))
-    return '$svc_context.weather'
+    return '$secret_env.PASSWORD'
   if (/(?:Plugins|eventHandlers)$/.test(path)) return [{ enabled: true }]
   if (/custom_middleware\./.test(path)) return [{ name: 'x' }]
   if (/(?:white_list|black_list|ignored)$/.test(path)) {

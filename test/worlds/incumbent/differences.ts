@@ -62,7 +62,7 @@ export const DIFFERENCES: readonly Difference[] = [
   {
     name: 'Definitions refused at save',
     there: 'taken, and served in part or not at all',
-    here: 'refused with the place and the reason: features that the gateway does not serve, expressions with lookaround, rewrites that leave the root, variables that are not known',
+    here: 'refused with the place and the reason: features that the gateway does not serve, expressions with lookaround, rewrites that leave the root',
     why: 'what a definition asks for is served or refused, never dropped',
     met: ({ refused, here }) => refused !== undefined && here.status >= 400,
   },

@@ -115,6 +115,9 @@ export function answerFromCache(
     // Templates and modules make what they make for one caller.
     if (x.holdLimitBytes > 0 || x.body !== undefined) return undefined
     if (!rules.allSafe && operation?.cache === undefined) return undefined
+    // So do edits with variables.
+    if (operation?.responseHeaders?.linesFor !== undefined || x.chain!.responseHeaders?.linesFor !== undefined)
+      return undefined
     const asMethod = operation?.toMethod || method
     if (x.bodyLength !== 0 || x.upgrade !== '' || asMethod !== method) return undefined
     const asks = asksOf(x.request)

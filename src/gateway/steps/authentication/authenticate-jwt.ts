@@ -5,6 +5,7 @@ import { readStaticKey, verifySignature } from '../../../model/authentication/jw
 import { JWT_SCHEME, type JwtRules } from '../../../model/authentication/jwt-scheme.ts'
 import { settingsOf } from '../../../model/authentication/scheme.ts'
 import type { SchemeRules } from '../../../model/authentication/scheme-rules.ts'
+import type { JsonObject } from '../../../model/json/json.ts'
 import { type Confirmation, isBound, readConfirmation } from '../../../oauth/proofs/confirmation.ts'
 import { type CompactJwt, readCompact } from '../../../oauth/signing-keys/jwt.ts'
 import type { AuthParts } from '../../authentication/auth-parts.ts'
@@ -52,6 +53,8 @@ interface Verified {
   /** Of the keys, when it was looked up. */
   readonly generation: number
   readonly caller: Caller
+  /** Kept where variables may name them. */
+  readonly claims: JsonObject | undefined
   readonly confirmation: Confirmation
   /** True for a token of our own authorization servers: it is valid as long as it is in the store. */
   readonly own: boolean
@@ -96,6 +99,7 @@ export function authenticateJwt(scheme: SchemeRules, api: Api, { sessions, keySe
     // A policy that is gone may have held the caller back: the others alone would give the token other rights.
     if (verified.live.unusable || verified.live.policyIds.length < verified.caller.policyCount) return UNKNOWN
     x.session = verified.live
+    x.claims = verified.claims
     x.credentialEndsAt = verified.endsAt
     return undefined
   }
@@ -136,6 +140,7 @@ export function authenticateJwt(scheme: SchemeRules, api: Api, { sessions, keySe
       againAt: x.mono + freshMs,
       generation: keys.generation,
       caller: callerOf(jwt, rules, api.orgId, policies),
+      claims: api.contextVariables ? jwt.claims : undefined,
       confirmation,
       own,
       plain: !own && !isBound(confirmation),

@@ -27,8 +27,8 @@ const MAX_SEARCHED_BYTES = 1_048_576
 /** A dot segment, in any spelling of its dots. */
 const DOT_SEGMENT = /(?:^|\/)(?:\.|%2e){1,2}(?:\/|$)/i
 
-/** The match of a trigger's rule, by its name and the index of the value. */
-type Finds = Map<string, RegExpExecArray>
+/** The match of a trigger's rule with its groups, by its name and the index of the value, without one where there is one value. */
+type Finds = Map<string, readonly (string | undefined)[]>
 
 /** Rewrites path and query where the operation says so; may lead to another origin or API. */
 export function rewriteUrl(rules: readonly (RewriteRule | undefined)[]): Step | undefined {
@@ -104,13 +104,22 @@ function isFound(x: Exchange, rule: CompiledTriggerRule, searched: Searched, fin
   if (values.length === 0) return undefined
   let found = 0
   values.forEach((value, index) => {
-    const match = rule.matcher.exec(value, x)
-    if (match === null) return
+    const matches = rule.matcher.execAll(value, x, rule.most)
+    if (matches.length === 0) return
     // Parts of a path are counted by those that match.
-    finds.set(`${rule.name}-${rule.in === 'path' ? found : index}`, match)
+    const first = rule.in === 'path' ? found : index
+    for (const [at, match] of matches.entries()) finds.set(`${rule.name}-${first + at}`, match)
+    if (['body', 'session', 'context'].includes(rule.in)) keepSingle(finds, rule, matches[0]!)
     found++
   })
   return found > 0
+}
+
+/** The only value of a name needs no index: behind the name, the numbers are those of groups. */
+function keepSingle(finds: Finds, rule: CompiledTriggerRule, match: RegExpExecArray): void {
+  finds.set(rule.name, match)
+  if (rule.in === 'body') return
+  for (const [at, group] of match.slice(1).entries()) finds.set(`${rule.name}-${at}`, [group, group])
 }
 
 function valuesOf(x: Exchange, { in: place, name }: CompiledTriggerRule, { path, body }: Searched): readonly string[] {
@@ -118,7 +127,7 @@ function valuesOf(x: Exchange, { in: place, name }: CompiledTriggerRule, { path,
   if (place === 'query') return x.hasQuery ? queryValues(x.forwardQuery, name).map((value) => value ?? '') : []
   if (place === 'path') return pathParts(path)
   if (place === 'body') return [body]
-  const text = metaText(x, name)
+  const text = place === 'context' ? variableText(x, { context: name }) : metaText(x, name)
   return text === '' ? [] : [text]
 }
 

@@ -7,7 +7,7 @@ import { OPERATION_TWINS, operationsOf } from '../convert/convert-operations.ts'
 import { copyPairs } from '../convert/convert-pairs.ts'
 import { EXTENSION } from '../definition/extension.ts'
 import type { Flaw } from '../definition/flaw.ts'
-import { flagOf, isEmpty, numberOf, objectOf, objectsOf, textOf } from '../definition/members.ts'
+import { flagOf, numberOf, objectOf, objectsOf, textOf } from '../definition/members.ts'
 import { member, type TreePath } from '../definition/tree.ts'
 import { bodyTransformFlaws } from '../read/read-body-transform.ts'
 import { answerHeaderFault } from '../read/read-mock.ts'
@@ -135,8 +135,6 @@ function rewriteFlaws(entry: JsonObject): Flaw[] {
   triggers.slice(0, MAX_TRIGGERS).forEach((trigger, index) => {
     const at = ['triggers', String(index)]
     told(at, targetFault(trigger.rewriteTo))
-    if (!isEmpty(objectOf(objectOf(triggerAt(entry, index), 'options'), 'request_context_matches')))
-      told(at, 'looks at the request context, which this gateway does not keep')
     if (trigger.rules.length === 0) told(at, 'must look at something')
     for (const rule of trigger.rules) {
       const reason = patternFault(rule.pattern)
@@ -144,10 +142,6 @@ function rewriteFlaws(entry: JsonObject): Flaw[] {
     }
   })
   return flaws
-}
-
-function triggerAt(entry: JsonObject, index: number): JsonObject {
-  return objectsOf(entry, 'triggers')[index] ?? {}
 }
 
 function patternFault(pattern: string, compile = compileExpression): string | undefined {

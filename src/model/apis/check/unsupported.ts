@@ -2,7 +2,7 @@ import { fault } from '../../../errors/fault.ts'
 import type { Scheme } from '../../authentication/scheme.ts'
 import { SCHEMES } from '../../authentication/schemes.ts'
 import { isObject, type Json, type JsonObject } from '../../json/json.ts'
-import { hasVariables, readVariables } from '../../patterns/variables.ts'
+import { asksForSecret } from '../../patterns/variables.ts'
 import { HANDLER_NAMES } from '../../webhooks/event-handlers.ts'
 import { flagOf, isEmpty, objectOf, objectsOf, textOf } from '../definition/members.ts'
 import { member, pathOf, type TreePath, toWords } from '../definition/tree.ts'
@@ -67,8 +67,7 @@ const asksAction = (served: readonly string[]) => (value: Json) =>
 const isExpression = (value: Json) =>
   typeof value === 'string' && /[\\^|[\]()?]|\.[*+]|\$$|\*(?!$)|[^/]\*|\{[^}]*[:{,]/.test(value)
 
-const hasUnknownVariable = (value: Json) => typeof value === 'string' && typeof readVariables(value) === 'string'
-const hasVariable = (value: Json) => typeof value === 'string' && hasVariables(value)
+const hasSecret = (value: Json) => typeof value === 'string' && asksForSecret(value)
 
 /** Templates in other places, or for bodies that are not JSON. */
 const hasOtherTemplate = (value: Json) =>
@@ -150,12 +149,6 @@ export const UNSUPPORTED: readonly Row[] = [
     ),
     oas: [],
   },
-  {
-    feature: 'triggers that look at the request context',
-    // The classic form is refused where its triggers are checked.
-    classic: [],
-    oas: [at('middleware.operations.*.urlRewrite.triggers.*.rules.*.in', (value) => value === 'requestContext')],
-  },
   { feature: 'body transforms in jq', classic: [listed('transform_jq'), listed('transform_jq_response')], oas: [] },
   {
     feature: 'templates of bodies in files, and of XML',
@@ -188,18 +181,18 @@ export const UNSUPPORTED: readonly Row[] = [
     ],
   },
   {
-    feature: 'variables in headers of answers, and unknown ones in those of requests',
+    feature: 'secrets of a store in header edits ($secret_env, $secret_vault, ...)',
     classic: [
-      at('version_data.versions.*.global_headers.*', hasUnknownVariable),
-      at('version_data.versions.*.extended_paths.transform_headers.*.add_headers.*', hasUnknownVariable),
-      at('version_data.versions.*.global_response_headers.*', hasVariable),
-      at('version_data.versions.*.extended_paths.transform_response_headers.*.add_headers.*', hasVariable),
+      at('version_data.versions.*.global_headers.*', hasSecret),
+      at('version_data.versions.*.extended_paths.transform_headers.*.add_headers.*', hasSecret),
+      at('version_data.versions.*.global_response_headers.*', hasSecret),
+      at('version_data.versions.*.extended_paths.transform_response_headers.*.add_headers.*', hasSecret),
     ],
     oas: [
-      at('middleware.global.transformRequestHeaders.add.*.value', hasUnknownVariable),
-      at('middleware.operations.*.transformRequestHeaders.add.*.value', hasUnknownVariable),
-      at('middleware.global.transformResponseHeaders.add.*.value', hasVariable),
-      at('middleware.operations.*.transformResponseHeaders.add.*.value', hasVariable),
+      at('middleware.global.transformRequestHeaders.add.*.value', hasSecret),
+      at('middleware.operations.*.transformRequestHeaders.add.*.value', hasSecret),
+      at('middleware.global.transformResponseHeaders.add.*.value', hasSecret),
+      at('middleware.operations.*.transformResponseHeaders.add.*.value', hasSecret),
     ],
   },
   {

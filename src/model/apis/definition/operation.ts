@@ -101,7 +101,7 @@ export interface BodyRule {
 }
 
 /** Where a trigger of a rewrite looks. */
-export type TriggerSource = 'header' | 'query' | 'path' | 'body' | 'session'
+export type TriggerSource = 'header' | 'query' | 'path' | 'body' | 'session' | 'context'
 
 export interface TriggerRule {
   readonly in: TriggerSource

@@ -12,6 +12,7 @@ export const TRIGGER_SOURCES: readonly {
   { in: 'query', oas: 'query', classic: 'query_val_matches' },
   { in: 'path', oas: 'path', classic: 'path_part_matches' },
   { in: 'session', oas: 'sessionMetadata', classic: 'session_meta_matches' },
+  { in: 'context', oas: 'requestContext', classic: 'request_context_matches' },
   { in: 'body', oas: 'requestBody', classic: 'payload_matches' },
 ]
 
