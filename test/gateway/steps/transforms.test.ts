@@ -276,7 +276,7 @@ test('a template may name the request, without its credential, and the metadata 
     assert.doesNotMatch(JSON.stringify(body), new RegExp(`${key}|Basic`))
     const { ctx } = body
     assert.deepEqual(
-      [ctx.path, ctx.method, ctx.headers_x_a_b, ctx.headers_cookie, ctx.request_data, ctx.remote_addr],
+      [ctx.path, ctx.method, ctx.headers_X_A_B, ctx.headers_Cookie, ctx.request_data, ctx.remote_addr],
       ['/t/in', 'POST', 'z', 'a=1', { q: ['1', '2'] }, '127.0.0.1'],
     )
   }
