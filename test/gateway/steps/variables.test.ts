@@ -99,7 +99,7 @@ describe('variables', () => {
 
   const PLACES: Readonly<Record<string, { readonly version: JsonObject; readonly ofAnswer: boolean }>> = {
     global_headers: { version: { global_headers: named }, ofAnswer: false },
-    // What a rule takes away had a value.
+    // A field that a rule takes away had a value.
     transform_headers: { version: { extended_paths: { transform_headers: edits(named, ['X-Old']) } }, ofAnswer: false },
     global_response_headers: {
       version: { global_response_headers: named, global_headers_remove: ['X-Old', 'Cookie'] },
