@@ -51,8 +51,8 @@ test('classic definitions converted to OpenAPI do what they did', async () => {
     const classic = await replay(setUp, taken)
     const converted = await replay(setUp, taken, true)
     assert.deepEqual(
-      converted.map((replayed) => ({ ...seen(replayed), agrees: agrees(replayed) })),
-      classic.map((replayed) => ({ ...seen(replayed), agrees: agrees(replayed) })),
+      converted.map((replayed) => ({ ...seen(replayed.here), agrees: agrees(replayed) })),
+      classic.map((replayed) => ({ ...seen(replayed.here), agrees: agrees(replayed) })),
       setUp.recordings[0]?.topic ?? 'no recordings',
     )
     assert.equal(converted.length, classic.length)

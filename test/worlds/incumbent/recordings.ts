@@ -152,7 +152,7 @@ export function openapiSetUp(): SetUp {
 }
 
 /** `X-Up: status=503;body=...;ct=...;h=A: b|C: d;delay=100`, values percent-encoded. */
-function scriptOfField({ headers }: IncomingMessage): Script {
+export function scriptOfField({ headers }: IncomingMessage): Script {
   const field = headers['x-up']
   const parts = new Map(
     (typeof field === 'string' ? field.split(';') : []).map((part) => {

@@ -130,7 +130,7 @@ export function agrees({ recording, here }: Replayed): boolean {
 }
 
 /** The answer to the caller and the requests to the upstreams, without what differs from run to run. */
-export function seen({ here: { status, body, fields, received } }: Replayed): object {
+export function seen({ status, body, fields, received }: Replayed['here']): object {
   const stable = (text: string) =>
     text.replace(/[A-Za-z0-9_-]{43}/g, '{{key}}').replace(/127\.0\.0\.1:\d+/g, '127.0.0.1:{{port}}')
   return {

@@ -25,6 +25,7 @@ const VALID: Readonly<Record<ValueKind, readonly string[]>> = {
   origin: ['*', 'https://a.example'],
 }
 
+const MAP_NAMES = ['a', 'Default', 'authToken', 'oauth', '__proto__']
 const UNKNOWN_NAMES = ['zz', 'x-own', 'a/b', '~t', 'constructor', '__proto__', '0']
 
 const json = fc.jsonValue({ maxDepth: 2 }).map((value) => JSON.parse(JSON.stringify(value)) as Json)
@@ -41,23 +42,32 @@ const unknownMember = fc.oneof(
   { weight: 1, arbitrary: fc.tuple(fc.constantFrom(...UNKNOWN_NAMES), json).map((entry) => [entry]) },
 )
 
-/** JSON that fits one of our schemas, with members left out, nulls, and members that the schema does not know. */
-export function fitting(schema: JsonObject): fc.Arbitrary<Json> {
+/** Values that mean something, by the member that holds them; others are those of the schema's kind. */
+export interface Hints {
+  readonly values?: Readonly<Record<string, readonly Json[]>>
+  /** Names of the members of maps. */
+  readonly names?: Readonly<Record<string, readonly string[]>>
+}
+
+/** JSON that fits one of our schemas, with members left out, nulls, and members that the schema does not know; `name`: the member that holds it. */
+export function fitting(schema: JsonObject, hints: Hints = {}, name = ''): fc.Arbitrary<Json> {
   const types = [schema.type].flat()
-  const arbitrary = ofType(schema, String(types[0]))
+  const arbitrary = ofType(schema, String(types[0]), hints, name)
   return types.includes('null')
     ? fc.oneof({ weight: 12, arbitrary }, { weight: 1, arbitrary: fc.constant(null) })
     : arbitrary
 }
 
-function ofType(schema: JsonObject, type: string): fc.Arbitrary<Json> {
+function ofType(schema: JsonObject, type: string, hints: Hints, name: string): fc.Arbitrary<Json> {
+  const meant = own(hints.values, name)?.filter((value) => isOfType(value, type)) ?? []
+  if (meant.length > 0) return fc.constantFrom(...meant)
   if (type === 'boolean') return fc.boolean()
   if (type === 'string') return texts(schema)
   if (type === 'integer') return fc.integer({ min: Number(schema.minimum), max: Math.min(Number(schema.maximum), 5) })
   if (type === 'number') return fc.constantFrom(0, 1, 2, 60, 0.5)
-  if (type === 'array') return fc.array(fitting(schema.items as JsonObject), { maxLength: 3 })
+  if (type === 'array') return fc.array(fitting(schema.items as JsonObject, hints, name), { maxLength: 3 })
   if (type !== 'object') return json
-  return schema.properties === undefined ? maps(schema) : objects(schema)
+  return schema.properties === undefined ? maps(schema, hints, name) : objects(schema, hints)
 }
 
 function texts(schema: JsonObject): fc.Arbitrary<Json> {
@@ -65,23 +75,31 @@ function texts(schema: JsonObject): fc.Arbitrary<Json> {
   return fc.constantFrom(...(schema.is === undefined ? WORDS : VALID[schema.is as ValueKind]))
 }
 
-function maps(schema: JsonObject): fc.Arbitrary<Json> {
+function isOfType(value: Json, type: string): boolean {
+  if (type === 'integer' || type === 'number') return typeof value === 'number'
+  return type !== 'array' && typeof value === type
+}
+
+function own<Value>(table: Readonly<Record<string, Value>> = {}, name: string): Value | undefined {
+  return Object.hasOwn(table, name) ? table[name] : undefined
+}
+
+function maps(schema: JsonObject, hints: Hints, at: string): fc.Arbitrary<Json> {
   const names = schema.names as ValueKind | undefined
-  const name = fc.constantFrom(
-    ...(names === undefined ? ['a', 'Default', 'authToken', 'oauth', '__proto__'] : VALID[names]),
-  )
+  const usual = names === undefined ? MAP_NAMES : VALID[names]
+  const name = fc.constantFrom(...(own(hints.names, at) ?? usual))
   return fc
-    .uniqueArray(fc.tuple(name, fitting(schema.additionalProperties as JsonObject)), {
+    .uniqueArray(fc.tuple(name, fitting(schema.additionalProperties as JsonObject, hints, at)), {
       selector: ([key]) => key,
       maxLength: 3,
     })
     .map(entriesToObject)
 }
 
-function objects(schema: JsonObject): fc.Arbitrary<Json> {
+function objects(schema: JsonObject, hints: Hints): fc.Arbitrary<Json> {
   const required = schema.required as string[]
   const members = Object.entries(schema.properties as Record<string, JsonObject>).map(([name, each]) => {
-    const value = fitting(each)
+    const value = fitting(each, hints, name)
     const kept: fc.Arbitrary<Json | undefined> = required.includes(name)
       ? value
       : fc.oneof({ weight: 1, arbitrary: value }, { weight: 2, arbitrary: fc.constant(undefined) })
