@@ -90,7 +90,15 @@ const HINTS: Hints = {
 }
 
 /** Members that need a port of their own or a name server, and those that name the API or its other form. */
-const LEFT_OUT = new Set(['listen_port', 'enable_proxy_protocol', 'use_discovery_service', 'id', 'api_id', 'org_id', 'oas'])
+const LEFT_OUT = new Set([
+  'listen_port',
+  'enable_proxy_protocol',
+  'use_discovery_service',
+  'id',
+  'api_id',
+  'org_id',
+  'oas',
+])
 
 /** A member of classic definitions that holds a value, a list or a map, and what fits it. */
 export interface Place {
@@ -118,8 +126,13 @@ const DOCUMENT: JsonObject = {
   paths: Object.fromEntries(
     ['/', '/a', '/a/b', '/w/{id}', '/b'].map((path) => {
       const json = { 'application/json': { example: { of: path }, schema: { type: 'object', required: ['a'] } } }
-      const operation = (operationId: string) => ({ operationId, responses: { 200: { description: '', content: json } } })
-      const parameters = path.includes('{') ? [{ name: 'id', in: 'path', required: true, schema: { type: 'integer' } }] : []
+      const operation = (operationId: string) => ({
+        operationId,
+        responses: { 200: { description: '', content: json } },
+      })
+      const parameters = path.includes('{')
+        ? [{ name: 'id', in: 'path', required: true, schema: { type: 'integer' } }]
+        : []
       return [
         path,
         {

@@ -8,11 +8,11 @@ import { ALIAS, scriptOfField } from './recordings.ts'
 import { seen } from './replay.ts'
 import { send, startUpstreams } from './upstreams.ts'
 
-/** What became of a definition in both forms. */
+/** The outcome of a definition in both forms. */
 export interface Comparison {
   /** The reason, where the classic form is refused. */
   readonly refused: string | undefined
-  /** What differs, in words. */
+  /** Each request that is answered or forwarded in another way, in words. */
   readonly differences: readonly string[]
 }
 
@@ -59,7 +59,8 @@ export async function startTwoForms(): Promise<TwoForms> {
       return { refused, differences: alike ? [] : [`only the classic form is refused: ${refused}`] }
     }
     const differences: string[] = []
-    const other = document === undefined ? 'the conversion is refused' : await post(converted, '/svc/apis/oas', document)
+    const other =
+      document === undefined ? 'the conversion is refused' : await post(converted, '/svc/apis/oas', document)
     if (other !== undefined) differences.push(`only the converted form is refused: ${other}`)
     else {
       for (const side of [classic, converted]) await allow(side, api)
