@@ -12,7 +12,12 @@ export function comparableUrl(text: string): string | undefined {
   if (!ABSOLUTE_URL.test(text) || !URL.canParse(text)) return undefined
   const url = new URL(text)
   if (url.username !== '' || url.password !== '') return undefined
-  return `${url.protocol}//${url.host}${decodeUnreserved(url.pathname)}`
+  return `${url.protocol}//${url.host}${decodeUnreserved(escapeBare(url.pathname))}`
+}
+
+/** Clients sign what their URLs leave bare; the gateway knows it as escapes. */
+function escapeBare(path: string): string {
+  return path.replace(/[[\]{}|^`]/g, (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`)
 }
 
 function decodeUnreserved(path: string): string {

@@ -29,6 +29,18 @@ export function scanRequestLine(x: WireExchange, bytes: Uint8Array, text: string
   return scanVersion(x, text, targetEnd + 1)
 }
 
+/** The path as its client wrote it, for signatures: as `sentPath`, but bytes that go on as escapes are bytes. */
+export function writtenPath(x: WireExchange): string {
+  const { text } = x.request
+  const from = text.indexOf(' ') + 1
+  const target = text.slice(from, text.indexOf(' ', from)).replace(/^[a-z]+:\/\/[^/?]*/i, '')
+  const mark = target.indexOf('?')
+  const path = mark === -1 ? target : target.slice(0, mark)
+  if (path.search(BARE_IN_PATH) === -1) return x.sentPath
+  const forms = readPath(path)
+  return forms instanceof Error ? x.sentPath : forms.sent
+}
+
 /** The offset of the space behind the method. */
 function scanMethod(bytes: Uint8Array, text: string, at: number): number {
   let i = at

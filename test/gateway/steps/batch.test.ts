@@ -103,7 +103,7 @@ test('parts come from where the batch comes from, whatever they say', async (t) 
 
 test('a part cannot leave the listen path, hold a batch, or smuggle a second request', async (t) => {
   const { origin, send } = await open(t)
-  const outside = ['../off/x', '%2e%2e/off/x', '/../off/x', 'a/../../off/x', 'a b', 'a\r\nX: y', 'a#b', 'é']
+  const outside = ['../off/x', '%2e%2e/off/x', '/../off/x', 'a/../../off/x', 'a b', 'a\r\nX: y', 'a#b', '\ud800']
   const requests: unknown[] = outside.map((relative_url) => ({ method: 'GET', relative_url }))
   requests.push({ method: 'GET /other HTTP/1.1\r\n\r\nGET', relative_url: 'a' }, { method: 'POST' }, 7, null)
   requests.push({ method: 'GET', relative_url: 'a', headers: { 'X-A': 'b\r\nX-B: c' } })

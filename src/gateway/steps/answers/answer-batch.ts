@@ -140,14 +140,22 @@ function refusalOf(method: string): Fault | undefined {
   return methodFault(method) ?? (method === method.toUpperCase() ? undefined : LOWER_CASE)
 }
 
+/** Controls, blanks and fragments: the wire takes none. */
+const UNSENT = /[\0-\x20\x7f#]/
+
+/** JSON has no bytes to go on as they are: characters beyond ASCII become escapes. */
+function inAscii(text: string): string {
+  return text.replace(/[^\0-\x7f]+/g, encodeURIComponent)
+}
+
 /** Below the listen path and nowhere else; undefined when it would climb out, or is no path. */
 function targetOf(base: string, relativeUrl: string): string | undefined {
   const mark = relativeUrl.indexOf('?')
   const path = mark === -1 ? relativeUrl : relativeUrl.slice(0, mark)
-  if (!/^[\x21-\x7e]*$/.test(relativeUrl) || relativeUrl.includes('#')) return undefined
-  const forms = readPath(`${base}/${path}`)
+  if (UNSENT.test(relativeUrl) || !relativeUrl.isWellFormed()) return undefined
+  const forms = readPath(`${base}/${inAscii(path)}`)
   if (forms instanceof Error || !`${forms.path}/`.startsWith(`${base}/`)) return undefined
-  return forms.sent + (mark === -1 ? '' : relativeUrl.slice(mark))
+  return forms.sent + (mark === -1 ? '' : inAscii(relativeUrl.slice(mark)))
 }
 
 /** The forwarding headers of the batch itself, by its own connection. */

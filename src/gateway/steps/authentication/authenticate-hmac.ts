@@ -4,6 +4,7 @@ import type { Api } from '../../../model/apis/definition/api.ts'
 import { HMAC_SCHEME } from '../../../model/authentication/hmac-scheme.ts'
 import { settingsOf } from '../../../model/authentication/scheme.ts'
 import type { SchemeRules } from '../../../model/authentication/scheme-rules.ts'
+import { writtenPath } from '../../../wire/http1/request-line.ts'
 import type { AuthParts } from '../../authentication/auth-parts.ts'
 import {
   coversRequest,
@@ -50,8 +51,8 @@ interface Signature {
 /**
  * Identifies the caller by the signature of the request: `keyId` is a key whose session has `hmac_enabled` and a secret in
  * `hmac_string`. Two forms: `Authorization: Signature` (draft-cavage-http-signatures-12), and `Signature-Input` with `Signature`
- * (RFC 9421, `hmac-sha256`). Method, path, query and time must be signed, and the time must be near now. The path is signed as it is
- * after normalisation, with the query as sent.
+ * (RFC 9421, `hmac-sha256`). Method, path, query and time must be signed, and the time must be near now. Path and query are signed as they
+ * were sent, dot segments resolved.
  */
 export function authenticateHmac(scheme: SchemeRules, { orgId }: Api, { sessions }: AuthParts): Step {
   const { algorithms, skewMs } = settingsOf(HMAC_SCHEME, scheme)
@@ -59,7 +60,8 @@ export function authenticateHmac(scheme: SchemeRules, { orgId }: Api, { sessions
   const check = (x: Exchange, session: LiveSession | undefined, claim: Claim): StepOutcome => {
     const secret = secretOf(session)
     const made = createHmac(claim.digest, secret === '' ? NOBODYS : secret)
-      .update(claim.text ?? '')
+      // Texts of a request hold a byte a character.
+      .update(claim.text ?? '', 'latin1')
       .digest()
     const equal = made.length === claim.value.length && timingSafeEqual(made, claim.value)
     if (!equal || claim.text === undefined || session === undefined || secret === '') return asked(x, WRONG)
@@ -125,7 +127,7 @@ function baseOf(x: Exchange, signature: MessageSignature): string | undefined {
     scheme,
     method: x.method,
     authority: x.authority.toLowerCase().replace(x.secure ? /:443$/ : /:80$/, ''),
-    path: x.sentPath,
+    path: writtenPath(x),
     query: x.hasQuery ? `?${x.sentQuery}` : '',
     field: (name) => x.request.all(name),
   })
@@ -177,7 +179,7 @@ function signedText(x: Exchange, fields: readonly string[]): string | undefined 
   const lines: string[] = []
   for (const name of fields) {
     if (name === '(request-target)') {
-      lines.push(`${name}: ${x.method.toLowerCase()} ${x.sentPath}${x.hasQuery ? `?${x.sentQuery}` : ''}`)
+      lines.push(`${name}: ${x.method.toLowerCase()} ${writtenPath(x)}${x.hasQuery ? `?${x.sentQuery}` : ''}`)
       continue
     }
     const values = x.request.all(name)

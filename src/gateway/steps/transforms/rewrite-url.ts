@@ -2,7 +2,7 @@ import { prebuilt } from '../../../errors/fault.ts'
 import type { RewriteRule } from '../../../model/apis/definition/operation.ts'
 import { encodedPath, otherReadings, readablePath, textOfReadable } from '../../../model/patterns/readable-path.ts'
 import type { RewritePiece } from '../../../model/patterns/rewrite-target.ts'
-import { holdsEncodedSlash, readPath } from '../../../wire/http1/path.ts'
+import { escapedBytes, holdsEncodedSlash, readPath } from '../../../wire/http1/path.ts'
 import { ENCODED_SLASH } from '../../routing/encoded-slashes.ts'
 import type {
   CompiledRewrite,
@@ -23,6 +23,9 @@ const CLIMBS = prebuilt('request_malformed', 'the path climbs')
 
 /** Largest body that triggers look at; a larger one is refused (413). */
 const MAX_SEARCHED_BYTES = 1_048_576
+
+/** Bytes that a path holds as escapes only, and a `%` that begins none. */
+const BARE_IN_TARGET = /[^\0-\x7f]|[[\]{}|^`\\]|%(?![0-9A-Fa-f]{2})/g
 
 /** A dot segment, in any spelling of its dots. */
 const DOT_SEGMENT = /(?:^|\/)(?:\.|%2e){1,2}(?:\/|$)/i
@@ -150,7 +153,8 @@ function textOf(x: Exchange, { pieces }: CompiledTarget, match: RegExpExecArray,
     const inQuery = text.includes('?')
     const own = expanded(x, piece, match, taken, inQuery ? '+' : '%20')
     const inPath = inQuery ? '' : own.split('?', 1)[0]!
-    if (typeof piece !== 'string' && /%(?:2F|5C)/i.test(inPath) && !x.chain!.api.allowEncodedSlashes) return undefined
+    if (typeof piece !== 'string' && /%(?:2F|5C)|\\/i.test(inPath) && !x.chain!.api.allowEncodedSlashes)
+      return undefined
     text += own
   }
   return text
@@ -159,10 +163,11 @@ function textOf(x: Exchange, { pieces }: CompiledTarget, match: RegExpExecArray,
 function apply(x: Exchange, target: CompiledTarget, text: string | undefined) {
   if (text === undefined) return ENCODED_SLASH
   const mark = text.indexOf('?')
-  const path = mark === -1 ? text : text.slice(0, mark)
+  // Bytes that a query holds bare are escapes in a path.
+  const path = escapedBytes(mark === -1 ? text : text.slice(0, mark), BARE_IN_TARGET)
   const query = mark === -1 ? undefined : text.slice(mark + 1)
   // Input of callers must not lead out of the place that the definition names.
-  if (DOT_SEGMENT.test(path) || /%(?![0-9a-f]{2})/i.test(path) || readPath(path) instanceof Error) return CLIMBS
+  if (DOT_SEGMENT.test(path) || readPath(path) instanceof Error) return CLIMBS
   if (target.api !== '') return redirectInternally(x, target.api, path, query)
   x.forwardPath = path
   x.hasQuery = query !== undefined
