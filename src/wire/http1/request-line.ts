@@ -29,7 +29,7 @@ export function scanRequestLine(x: WireExchange, bytes: Uint8Array, text: string
   return scanVersion(x, text, targetEnd + 1)
 }
 
-/** The path as its client wrote it, for signatures: as `sentPath`, but bytes that go on as escapes are bytes. */
+/** The path as its client wrote it, for signatures: as `sentPath`, but with the bytes that are forwarded as escapes. */
 export function writtenPath(x: WireExchange): string {
   const { text } = x.request
   const from = text.indexOf(' ') + 1

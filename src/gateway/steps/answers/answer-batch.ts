@@ -143,7 +143,7 @@ function refusalOf(method: string): Fault | undefined {
 /** Controls, blanks and fragments: the wire takes none. */
 const UNSENT = /[\0-\x20\x7f#]/
 
-/** JSON has no bytes to go on as they are: characters beyond ASCII become escapes. */
+/** JSON has characters, not bytes: those beyond ASCII become escapes. */
 function inAscii(text: string): string {
   return text.replace(/[^\0-\x7f]+/g, encodeURIComponent)
 }
