@@ -1,6 +1,7 @@
 import type { TSchema } from 'typebox'
 import { Compile, type Validator } from 'typebox/compile'
 import { fault } from '../../errors/fault.ts'
+import { absentNulls } from './absent-nulls.ts'
 import type { Call } from './call.ts'
 import type { Route } from './route.ts'
 
@@ -47,6 +48,8 @@ function bodyCheck(schema: TSchema, message: string | undefined): Check {
   const validator = compiledOnce(schema)
   return (call) => {
     const body = call.json()
+    if (validator().Check(body)) return
+    absentNulls(schema, body)
     if (validator().Check(body)) return
     const [first] = validator().Errors(body)
     const where =

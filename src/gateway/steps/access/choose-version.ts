@@ -40,6 +40,7 @@ export function chooseVersion(versioning: Versioning, main: Chain, inline: Reado
 
   /** The version as the request names it; '' when it does not, undefined when it does more than once. */
   const asked = (x: Exchange): string | undefined => {
+    if (versioning.location !== 'url' && versioning.key === '') return ''
     if (versioning.location === 'header') return x.request.singleOfSpellings(header)
     if (versioning.location === 'query') return x.hasQuery ? singleParameter(x.query, versioning.key) : ''
     return readablePath(firstSegment(x.rest))
@@ -101,6 +102,7 @@ function take(x: Exchange, versioning: Versioning, header: string): void {
 
 /** Keeps what a header or parameter says of the version from the upstream, in every spelling of its name. */
 function drop(x: Exchange, { location, key }: Versioning, header: string): void {
+  if (key === '') return
   if (location === 'header') {
     x.versionField = header
     x.request.drop(header)

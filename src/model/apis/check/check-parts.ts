@@ -22,10 +22,10 @@ export function classicFlaws(classic: JsonObject): Flaw[] {
   const data = objectOf(classic, 'version_data')
   const inline = hasInlineVersions(classic)
   const flaws: Flaw[] = []
-  if ((inline || flagOf(definition, 'enabled')) && needsKey(definition)) {
+  const chosen = inline ? textOf(data, 'default_version') : ''
+  if ((inline || flagOf(definition, 'enabled')) && chosen === '' && needsKey(definition)) {
     flaws.push({ at: ['definition', 'key'], reason: 'must name the header or parameter that holds the version' })
   }
-  const chosen = inline ? textOf(data, 'default_version') : ''
   if (chosen !== '' && member(data.versions, chosen) === undefined) {
     flaws.push({ at: ['version_data', 'default_version'], reason: 'must name one of the versions' })
   }
@@ -92,8 +92,10 @@ function enabledSchemes(authentication: JsonObject): string[] {
   return Object.keys(schemes).filter((name) => flagOf(schemes[name], 'enabled'))
 }
 
+/** Without a key no request names a version: all are of the default one. */
 function needsKey(versioning: JsonObject): boolean {
-  return textOf(versioning, 'location') !== 'url' && textOf(versioning, 'key') === ''
+  const isNamed = textOf(versioning, 'location') === 'url' || textOf(versioning, 'key') !== ''
+  return !isNamed && textOf(versioning, 'default') === ''
 }
 
 function operationFlaws(document: JsonObject, extension: JsonObject): Flaw[] {
