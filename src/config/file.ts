@@ -2,7 +2,7 @@ import { readFileSync, statSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { fault } from '../errors/fault.ts'
 import { SETTINGS, type Setting } from './settings.ts'
-import { nearest } from './suggest.ts'
+import { nearest } from '../errors/suggest.ts'
 
 const MAX_FILE_BYTES = 1_048_576
 const DEFAULT_FILE = 'gatehouse.json'

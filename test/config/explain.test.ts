@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { explainSettings, formatSettings } from '../../src/config/explain.ts'
 import { loadConfig } from '../../src/config/load.ts'
-import { nearest } from '../../src/config/suggest.ts'
+import { nearest } from '../../src/errors/suggest.ts'
 
 test('every setting is listed with value, origin and environment name; secrets are masked', () => {
   const env = { SVC_GW_SECRET: 'hush-hush-hush-hush', SVC_GW_LISTENPORT: '0' }

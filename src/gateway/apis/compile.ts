@@ -156,10 +156,12 @@ function compileChain(
   opened: ApiUpstream,
 ): Chain {
   const open = (rules: UpstreamRules) => opened.open(rules)
-  const upstream =
-    rules.overrideTarget === ''
-      ? api.upstream
-      : { ...api.upstream, targets: [{ url: rules.overrideTarget, weight: 1 }] }
+  const { overrideTarget, timeoutMs } = rules
+  const upstream = {
+    ...api.upstream,
+    ...(overrideTarget !== '' && { targets: [{ url: overrideTarget, weight: 1 }] }),
+    ...(timeoutMs !== undefined && { timeoutMs }),
+  }
   const inner = innerUpstream(upstream)
   const targets = inner === undefined ? open(upstream) : NO_TARGETS
   const perOperation = rules.operations.length > 0

@@ -11,6 +11,9 @@ export interface CertificateRef {
   readonly use: CertificateUse
 }
 
+/** Both names of the list of certificates by host. */
+const CERTIFICATE_LISTS = ['domainToCertificates', 'domainToCertificateMapping']
+
 /** The certificates that a stored API names, those for what is turned off too. */
 export function certificateRefs(stored: JsonObject): CertificateRef[] {
   const definition = objectOf(stored, 'definition')
@@ -22,7 +25,9 @@ export function certificateRefs(stored: JsonObject): CertificateRef[] {
     ...named('client', textsOf(objectOf(server, 'clientCertificates'), 'allowlist')),
     ...named(
       'upstream',
-      pairsOf(upstream, 'mutualTLS', 'domainToCertificates').map((pair) => textOf(pair, 'certificate')),
+      CERTIFICATE_LISTS.flatMap((list) => pairsOf(upstream, 'mutualTLS', list)).map((pair) =>
+        textOf(pair, 'certificate'),
+      ),
     ),
     ...named(
       'pinned',
@@ -51,8 +56,11 @@ export function withoutCertificates(stored: JsonObject, names: ReadonlySet<strin
     })),
     ...edit(extension, 'upstream', (upstream) => ({
       ...edit(upstream, 'mutualTLS', (tls) =>
-        changeList(tls, 'domainToCertificates', (pairs) =>
-          pairs.filter((pair) => !names.has(textOf(pair, 'certificate'))),
+        Object.assign(
+          {},
+          ...CERTIFICATE_LISTS.map((list) =>
+            changeList(tls, list, (pairs) => pairs.filter((pair) => !names.has(textOf(pair, 'certificate')))),
+          ),
         ),
       ),
       ...edit(upstream, 'certificatePinning', (pinning) =>

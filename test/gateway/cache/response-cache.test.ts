@@ -358,9 +358,9 @@ test('what cannot be stored is refused when it is asked for', async (t) => {
     assert.match(answer.text, words)
   }
   await refused(
-    draft('get', { cacheKeyRegex: 'a' }),
+    draft('get', { cacheByRegex: 'a' }),
     '/svc/apis/oas',
-    /operations\.x\.cache\.cacheKeyRegex: is not served/,
+    /operations\.x\.cache\.cacheByRegex: is not served/,
   )
   await refused(draft('post', {}), '/svc/apis/oas', /operations\.x\.cache\.method: must be GET or HEAD/)
   const lists = { advance_cache_config: [{ path: '/x', method: 'PUT' }] }

@@ -274,7 +274,7 @@ const OPERATIONS: readonly [list: string, entry: JsonObject, section: string, he
     'advance_cache_config',
     { cache_key_regex: 'a', cache_response_codes: [200], timeout: 3 },
     'cache',
-    { cacheKeyRegex: 'a', cacheResponseCodes: [200], timeout: 3 },
+    { cacheByRegex: 'a', cacheResponseCodes: [200], timeout: 3 },
   ],
 ]
 

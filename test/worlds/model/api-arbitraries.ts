@@ -8,6 +8,7 @@ const WORDS = ['a', 'b', 'x y', '', '/w', '/w/{id}', '/w/*', 'GET', 'é~/', '$1'
 /** Values that pass each check of values.ts. */
 const VALID: Readonly<Record<ValueKind, readonly string[]>> = {
   duration: ['10s', '1m', '1h', '500ms', '1h30m', '90s'],
+  optionalDuration: ['', '10s'],
   expiry: ['', '-1', '2031-02-03 04:05', '2031-02-03T04:05:06Z', 'never'],
   address: ['10.0.0.1', '10.0.0.0/8', '::1', 'fd00::/8'],
   domain: ['', 'api.example.org', 'A.example'],

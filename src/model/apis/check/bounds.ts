@@ -127,7 +127,11 @@ export const API_BOUNDS: Readonly<Record<'classic' | 'oas', readonly Bound[]>> =
     ...each(ALTERNATIVES, `${SERVER}.authentication.security`, `${SERVER}.authentication.security.*`),
     ...each(ALTERNATIVES, `${SERVER}.authentication.securitySchemes.*.allowedAuthorizeTypes`),
     ...each(CERTIFICATES, `${SERVER}.customDomain.certificates`, `${SERVER}.clientCertificates.allowlist`),
-    ...each(CERTIFICATES, `${UPSTREAM}.mutualTLS.domainToCertificates`),
+    ...each(
+      CERTIFICATES,
+      `${UPSTREAM}.mutualTLS.domainToCertificates`,
+      `${UPSTREAM}.mutualTLS.domainToCertificateMapping`,
+    ),
     ...each(CERTIFICATES, `${UPSTREAM}.certificatePinning.domainToPublicKeysMapping`),
     ...each(ALTERNATIVES, `${UPSTREAM}.certificatePinning.domainToPublicKeysMapping.*.publicKeys`),
     ...each(ALTERNATIVES, `${UPSTREAM}.loadBalancing.targets`),

@@ -7,6 +7,8 @@ import { flagOf, isEmpty, objectOf, objectsOf } from '../definition/members.ts'
 import { member, toWords } from '../definition/tree.ts'
 import { entryMethods, usesExtendedPaths } from '../read/read-rules.ts'
 import { classicAuthWarnings, oasAuthWarnings } from './check-auth.ts'
+import { memberWarnings } from './member-warnings.ts'
+import { opennessWarnings } from './openness.ts'
 import { variableWarnings } from './variable-warnings.ts'
 import { hostFieldFlaws } from './written-fields.ts'
 
@@ -15,10 +17,14 @@ import { hostFieldFlaws } from './written-fields.ts'
  * authentication that are weaker than the usual ones.
  */
 export function definitionWarnings({ format, definition }: Pick<ApiDocument, 'format' | 'definition'>): Flaw[] {
-  const both = [...hostFieldFlaws(format, definition), ...variableWarnings(format, definition)]
+  const both = [
+    ...hostFieldFlaws(format, definition),
+    ...variableWarnings(format, definition),
+    ...memberWarnings({ format, definition }),
+  ]
   return format === 'classic'
     ? [...both, ...idleLists(definition), ...classicAuthWarnings(definition)]
-    : [...both, ...idleCarriedLists(definition), ...oasAuthWarnings(definition)]
+    : [...both, ...idleCarriedLists(definition), ...oasAuthWarnings(definition), ...opennessWarnings(definition)]
 }
 
 /** Those of a classic definition that was converted: what has no twin is still read from what the document carries. */

@@ -68,7 +68,7 @@ function schemaOfMember({ properties, additionalProperties }: Schema, name: stri
 }
 
 /** False for what is switched off, and for what holds nothing but such. */
-function asks(value: Json): boolean {
+export function asks(value: Json): boolean {
   if (Array.isArray(value)) return value.some(asks)
   if (isObject(value)) return value.enabled !== false && Object.values(value).some(asks)
   return value !== null && value !== false && value !== 0 && value !== ''

@@ -11,13 +11,17 @@ import { MODULE_DRIVER, MODULE_LISTS } from '../read/read-modules.ts'
 import { unknownMembersOf } from './unknown-members.ts'
 
 /** A place in a definition, `*` for every member or entry, and the values there that ask for the feature. */
-interface Probe {
+export interface Probe {
   readonly path: TreePath
   readonly asks: (value: Json, holder: Json) => boolean
 }
 
-interface Row {
+/** A feature that is not served, with its places in both formats, and what to do instead. */
+export interface Row {
   readonly feature: string
+  /** Which of several it is, by the value at the place. */
+  readonly kind?: (value: Json) => string
+  readonly instead?: string
   readonly classic: readonly Probe[]
   readonly oas: readonly Probe[]
 }
@@ -31,19 +35,21 @@ export function declaredScheme(declared: JsonObject): Scheme | undefined {
 }
 
 /** Anything but nothing: true, a number that is not 0, a text, list or object that holds something. */
-const filled = (value: Json) => !isEmpty(value)
+export const filled = (value: Json) => !isEmpty(value)
 const isOn = (value: Json) => value === true
 const isFalse = (value: Json | undefined) => value === false
 /** A list with entries that are not switched off (classic). */
 const hasEntries = (value: Json) => Array.isArray(value) && value.some((entry) => !flagOf(entry, 'disabled'))
-const someEnabled = (value: Json) => Array.isArray(value) && value.some((entry) => flagOf(entry, 'enabled'))
+export const someEnabled = (value: Json) => Array.isArray(value) && value.some((entry) => flagOf(entry, 'enabled'))
 
-const at = (path: string, asks: Probe['asks'] = filled): Probe => ({ path: pathOf(path), asks })
-const on = (path: string): Probe => at(path, isOn)
+export const at = (path: string, asks: Probe['asks'] = filled): Probe => ({ path: pathOf(path), asks })
+export const on = (path: string): Probe => at(path, isOn)
 /** A method counts unless the API is open to everybody. */
 const method = (path: string): Probe => at(path, (value, holder) => value === true && !flagOf(holder, 'use_keyless'))
 const listed = (list: string): Probe => at(`version_data.versions.*.extended_paths.${list}`, hasEntries)
 const operation = (section: string): Probe => on(`middleware.operations.*.${section}.enabled`)
+
+const SCHEME = 'server.authentication.securitySchemes.*'
 
 /** The oldest form of response edits is a list of processors; without settings they only enable other members. */
 const isProcessor = (value: Json) =>
@@ -87,6 +93,18 @@ const hasOtherPlugins = (value: Json) =>
 const asksOtherPlugins = (value: Json) =>
   textOf(objectOf(value, 'pluginConfig'), 'driver') !== MODULE_DRIVER &&
   Object.values(MODULE_LISTS).some(({ oas }) => someEnabled(member(value, oas) ?? null))
+const TO_MODULES = 'write a TypeScript module, with the driver "typescript"'
+const AS_HTTP = 'forward to the GraphQL server as to any HTTP service'
+const WRITTEN = 'write the value itself, which the store seals; files of `sync` may take it from the environment'
+const DRIVERS: Readonly<Record<string, string>> = {
+  goplugin: 'Go',
+  grpc: 'gRPC',
+  javascript: 'JavaScript',
+  lua: 'Lua',
+  otto: 'JavaScript',
+  python: 'Python',
+}
+const PLUGINS = 'plugins that are no TypeScript modules'
 const SERVED_HANDLERS: readonly string[] = ['', HANDLER_NAMES.webhook, HANDLER_NAMES.log]
 const asksOtherHandler = (value: Json) =>
   objectsOf({ value }, 'value').some(
@@ -115,6 +133,21 @@ export const UNSUPPORTED: readonly Row[] = [
     classic: [on('basic_auth.extract_from_body')],
     oas: [on('server.authentication.securitySchemes.*.extractCredentialsFromBody.enabled')],
   },
+  { feature: 'scope checks by claims', classic: [], oas: [on(`${SCHEME}.scopeCheck.enabled`)] },
+  { feature: 'token exchange', classic: [], oas: [on(`${SCHEME}.tokenExchange.enabled`)] },
+  {
+    feature: 'metadata of protected resources',
+    classic: [],
+    oas: [
+      on('server.authentication.protectedResourceMetadata.enabled'),
+      on(`${SCHEME}.protectedResourceMetadata.enabled`),
+    ],
+  },
+  {
+    feature: 'certificates alone as the method of an API',
+    classic: [],
+    oas: [on('server.authentication.certificateAuth.enabled')],
+  },
   {
     feature: 'checks of further claims of JSON Web Tokens',
     classic: [],
@@ -131,6 +164,7 @@ export const UNSUPPORTED: readonly Row[] = [
   { feature: 'tokens of other authorization servers', classic: [on('external_oauth.enabled')], oas: [] },
   {
     feature: 'authentication by a plugin',
+    instead: 'use another method, or check the credential in a TypeScript module behind an API that is open',
     classic: [method('enable_coprocess_auth'), method('use_go_plugin_auth'), method('custom_plugin_auth_enabled')],
     oas: [on('server.authentication.custom.enabled')],
   },
@@ -162,11 +196,13 @@ export const UNSUPPORTED: readonly Row[] = [
     ],
   },
   { feature: 'response processors', classic: [at('response_processors', isProcessor)], oas: [] },
-  { feature: 'virtual endpoints', classic: [listed('virtual')], oas: [operation('virtualEndpoint')] },
+  { feature: 'virtual endpoints (JavaScript)', instead: TO_MODULES, classic: [listed('virtual')], oas: [operation('virtualEndpoint')] },
+  { feature: PLUGINS, kind: () => 'Go', instead: TO_MODULES, classic: [listed('go_plugin')], oas: [] },
   {
-    feature: 'plugins that are no TypeScript modules',
+    feature: PLUGINS,
+    kind: (value) => DRIVERS[textOf(value, 'driver') || textOf(objectOf(value, 'pluginConfig'), 'driver')] ?? '',
+    instead: TO_MODULES,
     classic: [
-      listed('go_plugin'),
       at('custom_middleware', hasOtherPlugins),
       at('custom_middleware.auth_check.name'),
       at(
@@ -205,7 +241,7 @@ export const UNSUPPORTED: readonly Row[] = [
     classic: [at('version_definition', (value) => filled(value) && !isFalse(member(value, 'enabled')))],
     oas: [],
   },
-  { feature: 'GraphQL', classic: [on('graphql.enabled'), listed('persist_graphql')], oas: [] },
+  { feature: 'GraphQL', instead: AS_HTTP, classic: [on('graphql.enabled'), listed('persist_graphql')], oas: [] },
   {
     feature: 'event handlers other than webhooks and logs',
     classic: [at('event_handlers.events.*', asksOtherHandler)],
@@ -281,10 +317,11 @@ export const UNSUPPORTED: readonly Row[] = [
   },
 ]
 
-/** A thing that is asked for and not served: where, and what it is called. */
+/** A thing that is asked for and not served: where, what it is called, and what to do instead. */
 export interface UnsupportedFeature {
   readonly at: TreePath
   readonly feature: string
+  readonly instead?: string
 }
 
 /** Members whose texts are not ours to read. */
@@ -296,12 +333,7 @@ export function unsupportedFeaturesOf(
   format: 'classic' | 'oas',
   root: TreePath = [],
 ): UnsupportedFeature[] {
-  const wishes: UnsupportedFeature[] = []
-  for (const row of UNSUPPORTED) {
-    for (const probe of row[format]) {
-      probeAt(definition, definition, probe, 0, root, (path) => wishes.push({ at: path, feature: row.feature }))
-    }
-  }
+  const wishes = askedOf(UNSUPPORTED, definition, format, root)
   const named = wishes.map((wish) => toWords(wish.at))
   for (const unknown of unknownMembersOf(definition, format)) {
     const words = toWords([...root, ...unknown])
@@ -312,11 +344,32 @@ export function unsupportedFeaturesOf(
   return wishes
 }
 
+/** What of the rows a definition turns on. */
+export function askedOf(
+  rows: readonly Row[],
+  definition: JsonObject,
+  format: 'classic' | 'oas',
+  root: TreePath,
+): UnsupportedFeature[] {
+  const wishes: UnsupportedFeature[] = []
+  for (const { feature, kind, instead, ...places } of rows) {
+    for (const probe of places[format]) {
+      probeAt(definition, definition, probe, 0, root, (path, value) => {
+        const which = kind?.(value) ?? ''
+        const named = which === '' ? feature : `${feature} (${which})`
+        wishes.push({ at: path, feature: named, ...(instead !== undefined && { instead }) })
+      })
+    }
+  }
+  return wishes
+}
+
 /** @throws Fault `definition_unsupported` naming the first 20 wishes; returns when there are none */
 export function refuseUnsupported(wishes: readonly UnsupportedFeature[]): void {
   if (wishes.length === 0) return
   const seen = new Set<string>()
-  for (const { at: path, feature } of wishes) seen.add(`${toWords(path)}: ${feature} (not served by this gateway yet)`)
+  for (const { at: path, feature, instead } of wishes)
+    seen.add(`${toWords(path)}: ${feature} (not served by this gateway${instead === undefined ? ' yet' : `: ${instead}`})`)
   throw fault('definition_unsupported', [...seen].slice(0, 20).join('; '))
 }
 
@@ -326,12 +379,12 @@ function probeAt(
   probe: Probe,
   depth: number,
   path: TreePath,
-  found: (path: TreePath) => void,
+  found: (path: TreePath, value: Json) => void,
 ): void {
   if (value === undefined || value === null) return
   const name = probe.path[depth]
   if (name === undefined) {
-    if (probe.asks(value, holder)) found(path)
+    if (probe.asks(value, holder)) found(path, value)
     return
   }
   // A version whose extended paths are switched off asks for none of them.
@@ -346,7 +399,8 @@ function probeAt(
 
 function findReferences(value: Json, path: TreePath, wishes: UnsupportedFeature[]): void {
   if (typeof value === 'string') {
-    if (isReference(value)) wishes.push({ at: path, feature: 'values kept elsewhere (env://, secrets://, ...)' })
+    if (isReference(value))
+      wishes.push({ at: path, feature: `values kept elsewhere (${value.slice(0, value.indexOf('://') + 3)})`, instead: WRITTEN })
     return
   }
   if (typeof value !== 'object' || value === null) return

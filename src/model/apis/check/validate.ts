@@ -8,16 +8,21 @@ import { VALUES, type ValueKind } from '../definition/values.ts'
 import type { Schema } from '../schema/schema.ts'
 import { CLASSIC_SCHEMA } from '../schema/schema-classic.ts'
 import { EXTENSION_SCHEMA, OPENAPI_SCHEMA } from '../schema/schema-oas.ts'
+import { CLASSIC_UNSERVED } from '../schema/schema-unserved-classic.ts'
+import { EXTENSION_UNSERVED } from '../schema/schema-unserved-oas.ts'
 
 /** Deepest nesting of a document that we take. */
 const MAX_DEPTH = 64
 const MAX_NODES = 1_000_000
 const MAX_NAMED = 20
 
-const SCHEMAS = { classic: CLASSIC_SCHEMA, extension: EXTENSION_SCHEMA, openapi: OPENAPI_SCHEMA } satisfies Record<
-  string,
-  Schema
->
+const SCHEMAS = {
+  classic: CLASSIC_SCHEMA,
+  classicUnserved: CLASSIC_UNSERVED,
+  extension: EXTENSION_SCHEMA,
+  extensionUnserved: EXTENSION_UNSERVED,
+  openapi: OPENAPI_SCHEMA,
+} satisfies Record<string, Schema>
 
 export type SchemaName = keyof typeof SCHEMAS
 

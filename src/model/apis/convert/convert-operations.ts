@@ -50,7 +50,7 @@ export const OPERATION_TWINS: readonly ListTwin[] = [
   twin('internal', 'internal'),
   twin('rate_limit', 'rateLimit', ['rate', 'rate'], ['per', 'per', DURATION]),
   twin('size_limits', 'requestSizeLimit', ['size_limit', 'value']),
-  twin('hard_timeouts', 'enforceTimeout', ['timeout', 'value']),
+  twin('hard_timeouts', 'enforceTimeout', ['timeout', 'value'], ['duration', 'duration']),
   twin('track_endpoints', 'trackEndpoint'),
   twin('do_not_track_endpoints', 'doNotTrackEndpoint'),
   twin('transform_headers', 'transformRequestHeaders', ...EDITS),
@@ -88,7 +88,7 @@ export const OPERATION_TWINS: readonly ListTwin[] = [
   twin(
     'advance_cache_config',
     'cache',
-    ['cache_key_regex', 'cacheKeyRegex'],
+    ['cache_key_regex', 'cacheByRegex'],
     ['cache_response_codes', 'cacheResponseCodes'],
     ['timeout', 'timeout'],
   ),
@@ -154,7 +154,7 @@ export function operationsToOas(version: JsonObject, document: JsonObject, exten
         const id = ids.get(`${method} ${path}`) ?? addOperation(document, ids, path, method)
         const at = ['middleware', 'operations', id, section]
         if (getAt(extension, at) !== undefined) continue
-        const held: JsonObject = { enabled: entry.disabled !== true }
+        const held: JsonObject = { enabled: entry.disabled !== true && entry.enabled !== false }
         copyPairs(pairs, entry, held, 'toOas')
         putAt(extension, at, held)
       }

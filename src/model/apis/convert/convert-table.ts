@@ -103,6 +103,7 @@ const PAIRS: readonly Pair[] = [
   pair('global_rate_limit.rate', 'upstream.rateLimit.rate'),
   pair('global_rate_limit.per', 'upstream.rateLimit.per', DURATION),
   pair('proxy.preserve_host_header', 'upstream.preserveHostHeader.enabled'),
+  pair('proxy.disable_strip_slash', 'upstream.preserveTrailingSlash.enabled'),
   pair('proxy.transport.ssl_insecure_skip_verify', 'upstream.tlsTransport.insecureSkipVerify'),
   pair('proxy.transport.ssl_ciphers', 'upstream.tlsTransport.ciphers'),
   pair('proxy.transport.ssl_force_common_name_check', 'upstream.tlsTransport.forceCommonNameCheck'),
@@ -165,6 +166,7 @@ const VERSION_PAIRS: readonly Pair[] = [
   pair('global_response_headers_remove', 'middleware.global.transformResponseHeaders.remove'),
   pair('global_size_limit', 'middleware.global.requestSizeLimit.value'),
   pair('ignore_endpoint_case', 'middleware.global.ignoreCase.enabled'),
+  pair('global_enforce_timeout', 'upstream.enforceTimeout.duration'),
 ]
 
 /** A switch of opposite sense, by its dotted paths; `always` = written also where its section is absent. */
@@ -187,6 +189,7 @@ const VERSION_SWITCHES: readonly Switch[] = [
   opposite('global_headers_disabled', 'middleware.global.transformRequestHeaders.enabled'),
   opposite('global_response_headers_disabled', 'middleware.global.transformResponseHeaders.enabled'),
   opposite('global_size_limit_disabled', 'middleware.global.requestSizeLimit.enabled'),
+  opposite('global_enforce_timeout_disabled', 'upstream.enforceTimeout.enabled'),
 ]
 
 /** Writes the extension from a classic definition, as far as single members have twins. */

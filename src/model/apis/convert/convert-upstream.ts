@@ -45,6 +45,9 @@ const CERTIFICATES: Codec = byDomain('certificate', {
   toClassic: (value) => value,
 })
 
+/** The same under the name that other gateways give it. */
+const ONLY_READ: Codec = { ...CERTIFICATES, toOas: () => undefined }
+
 /** `{host: "a,b"}` and `[{domain, publicKeys: [a, b]}]`. */
 const PINS: Codec = byDomain('publicKeys', {
   toOas: (value) => (typeof value === 'string' ? value.split(',').map((each) => each.trim()) : undefined),
@@ -89,6 +92,7 @@ const PAIRS = [
   ),
   pair('proxy.service_discovery.srv_name', 'upstream.serviceDiscovery.srvName'),
   pair('proxy.service_discovery.refresh_interval', 'upstream.serviceDiscovery.refreshInterval', DURATION),
+  pair('upstream_certificates', 'upstream.mutualTLS.domainToCertificateMapping', ONLY_READ),
   pair('upstream_certificates', 'upstream.mutualTLS.domainToCertificates', CERTIFICATES),
   pair('pinned_public_keys', 'upstream.certificatePinning.domainToPublicKeysMapping', PINS),
 ]

@@ -144,6 +144,8 @@ export interface Rules {
   readonly expiresAt: Millis | undefined
   /** '' = the API's upstream. */
   readonly overrideTarget: string
+  /** Longest wait for an answer where no operation says otherwise; absent = the gateway's default. */
+  readonly timeoutMs?: number
   readonly requestHeaders: HeaderTransform | undefined
   readonly responseHeaders: HeaderTransform | undefined
   /** 0 = none. */

@@ -33,7 +33,7 @@ function fillClassic(classic: JsonObject, defaultOrg: string): Omit<ApiDocument,
     org_id,
     slug: textOf(classic, 'slug') || slugOf(name),
   }
-  return { api_id, org_id, name, definition: { ...classic, ...ids } }
+  return { api_id, org_id, name, definition: { ...classic, ...ids, ...mistyped(classic, ids) } }
 }
 
 function fillOas(document: JsonObject, defaultOrg: string): Omit<ApiDocument, 'format'> {
@@ -46,8 +46,14 @@ function fillOas(document: JsonObject, defaultOrg: string): Omit<ApiDocument, 'f
     return { api_id, org_id, name, definition: document }
   }
   const ids = { id: api_id, dbId: textOf(info, 'dbId') || newDocumentId(), orgId: org_id }
-  const filled = { ...document, [EXTENSION]: { ...extension, info: { ...info, ...ids } } }
+  const filled = { ...document, [EXTENSION]: { ...extension, info: { ...info, ...ids, ...mistyped(info, ids) } } }
   return { api_id, org_id, name, definition: filled }
+}
+
+/** What is no text stays, for the schema to refuse. */
+function mistyped(given: JsonObject, ids: JsonObject): JsonObject {
+  const names = Object.keys(ids).filter((name) => typeof (given[name] ?? '') !== 'string')
+  return Object.fromEntries(names.map((name) => [name, given[name]!]))
 }
 
 /** Lower case words joined by `-`; a name without any letter or digit gets a short hash instead. */

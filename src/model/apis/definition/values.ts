@@ -68,10 +68,14 @@ function httpUrlFault(text: string): string | undefined {
   return 'must be an absolute URL of http or https'
 }
 
+function durationFault(text: string): string | undefined {
+  return durationMs(text) === undefined ? 'must be a time such as "10s", "1m", "1h" or "500ms"' : undefined
+}
+
 /** Checks of single values: the reason why it is not one, to follow "must" or "has"; undefined when it is. */
 export const VALUES = {
-  duration: (text) =>
-    durationMs(text) === undefined ? 'must be a time such as "10s", "1m", "1h" or "500ms"' : undefined,
+  duration: durationFault,
+  optionalDuration: (text) => (text === '' ? undefined : durationFault(text)),
   expiry: (text) =>
     isNever(text) || expiryMs(text) !== undefined
       ? undefined

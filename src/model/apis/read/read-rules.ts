@@ -4,7 +4,7 @@ import type { HeaderTransform, OperationRule, PathMatching, Rules } from '../def
 import { flagOf, numberOf, objectOf, objectsOf, textOf, textsOf } from '../definition/members.ts'
 import type { RequestCheck } from '../definition/operation.ts'
 import { member, type TreePath } from '../definition/tree.ts'
-import { expiryMs, isNever } from '../definition/values.ts'
+import { durationMs, expiryMs, isNever } from '../definition/values.ts'
 import { type Described, NOTHING_DESCRIBED } from '../openapi/described.ts'
 import { listedScopes } from './oauth-members.ts'
 import { readBodyTransform } from './read-body-transform.ts'
@@ -47,7 +47,7 @@ const LISTS: Readonly<Record<string, (rule: Draft, entry: JsonObject, from: Sour
     rule.sizeLimitBytes ||= numberOf(entry, 'size_limit')
   },
   hard_timeouts: (rule, entry) => {
-    rule.timeoutMs ||= Math.round(numberOf(entry, 'timeout') * 1000)
+    rule.timeoutMs ||= durationMs(textOf(entry, 'duration')) || Math.round(numberOf(entry, 'timeout') * 1000)
   },
   transform_headers: (rule, entry) => {
     rule.requestHeaders ??= readHeaders(entry, 'add_headers', 'delete_headers')
@@ -68,6 +68,7 @@ const LISTS: Readonly<Record<string, (rule: Draft, entry: JsonObject, from: Sour
     rule.mock ??= readMock(entry, described.find(rule.method, rule.path), rule.path)
   },
   validate_request: (rule, entry, { schemas, described }) => {
+    if (member(entry, 'enabled') === false) return
     rule.checks = [...rule.checks, schemas.described(entry, described.find(rule.method, rule.path), rule.path)]
   },
   validate_json: (rule, entry, { schemas, at }) => {
@@ -108,6 +109,9 @@ export function readRules(
   described: Described = NOTHING_DESCRIBED,
   schemas: RequestSchemas = new RequestSchemas(),
 ): Rules {
+  const timeoutMs = flagOf(version, 'global_enforce_timeout_disabled')
+    ? 0
+    : (durationMs(textOf(version, 'global_enforce_timeout')) ?? 0)
   return {
     expiresAt: readExpiry(textOf(version, 'expires')),
     overrideTarget: textOf(version, 'override_target'),
@@ -118,6 +122,7 @@ export function readRules(
       ? undefined
       : readHeaders(version, 'global_response_headers', 'global_response_headers_remove'),
     sizeLimitBytes: flagOf(version, 'global_size_limit_disabled') ? 0 : numberOf(version, 'global_size_limit'),
+    ...(timeoutMs > 0 && { timeoutMs }),
     operations: readOperations(version, matching, described, schemas),
   }
 }

@@ -2,7 +2,9 @@ import { asJson, type JsonObject } from '../../json/json.ts'
 import { eventRules } from '../../webhooks/event-handlers.ts'
 import { boundFlaws, expressionFlaws } from '../check/bounds.ts'
 import { classicFlaws, oasFlaws, unsupportedOasSchemes } from '../check/check-parts.ts'
+import { opennessFlaws } from '../check/openness.ts'
 import { pathFlaws } from '../check/path-flaws.ts'
+import { hostlessPairs, refusedExtensionsOf, refusedMembersOf } from '../check/refused-members.ts'
 import { refuseUnsupported, unsupportedFeaturesOf } from '../check/unsupported.ts'
 import { checkBounds, flawsOf, refuseFlaws } from '../check/validate.ts'
 import { writtenFieldFlaws } from '../check/written-fields.ts'
@@ -46,6 +48,7 @@ export function readNewApi(document: ApiDocument): Api {
   checkBounds(definition)
   refuseFlaws(boundFlaws(format, definition))
   const api = readApi(document)
+  refuseUnserved(document)
   refuseFlaws([
     ...corsFlaws(format, definition),
     ...idleCorsFlaws(format, definition),
@@ -55,6 +58,20 @@ export function readNewApi(document: ApiDocument): Api {
     ...pathFlaws(api),
   ])
   return api
+}
+
+/** Members that are not served have their types, and some must not be there. */
+function refuseUnserved({ format, definition }: ApiDocument): void {
+  if (format === 'classic') {
+    refuseFlaws(flawsOf('classicUnserved', definition))
+    refuseUnsupported(refusedMembersOf(definition, 'classic'))
+    return
+  }
+  const extension = extensionOf(definition)!
+  const hostless = hostlessPairs(definition).map((at) => ({ at: [EXTENSION, ...at], reason: 'must name a host' }))
+  const open = opennessFlaws(definition)
+  refuseFlaws([...flawsOf('extensionUnserved', extension, [EXTENSION]), ...hostless, ...open])
+  refuseUnsupported([...refusedMembersOf(extension, 'oas', [EXTENSION]), ...refusedExtensionsOf(definition)])
 }
 
 /** A document that carries what it held in its classic days is held to the rules of both formats; its classic reading too. */

@@ -103,7 +103,7 @@ const extendedPaths = () =>
     internal: list(entry()),
     rate_limit: list(entry({ rate: number(), per: number() })),
     size_limits: list(entry({ size_limit: whole() })),
-    hard_timeouts: list(entry({ timeout: number(86_400) })),
+    hard_timeouts: list(entry({ timeout: number(86_400), duration: text('optionalDuration') })),
     track_endpoints: list(entry()),
     do_not_track_endpoints: list(entry()),
     transform_headers: headerEdits(),
@@ -127,9 +127,10 @@ const extendedPaths = () =>
     cache: list(text()),
     virtual: list(object({})),
     validate_json: list(entry({ schema: object({}), schema_b64: text(), error_response_code: whole(599) })),
-    validate_request: list(entry({ error_response_code: whole(599) })),
+    validate_request: list(entry({ enabled: bool(), error_response_code: whole(599) })),
     mock_response: list(
       entry({
+        ignore_case: bool(),
         code: whole(599),
         body: text(),
         headers: headerMap(),
@@ -156,6 +157,8 @@ const version = () =>
     global_size_limit_disabled: bool(),
     ignore_endpoint_case: bool(),
     override_target: text('optionalUrl'),
+    global_enforce_timeout: text('optionalDuration'),
+    global_enforce_timeout_disabled: bool(),
   })
 
 const proxy = () =>

@@ -60,7 +60,7 @@ const operation = () =>
     internal: switched(),
     rateLimit: rate(),
     requestSizeLimit: switched({ value: whole() }),
-    enforceTimeout: switched({ value: number(86_400) }),
+    enforceTimeout: switched({ value: number(86_400), duration: text('optionalDuration') }),
     circuitBreaker: switched({
       threshold: number(),
       sampleSize: whole(),
@@ -75,7 +75,7 @@ const operation = () =>
       headers: list(object({ name: text('fieldName'), value: text('fieldValue') }, ['name']), 500),
       fromOASExamples: switched({ code: whole(599), contentType: text(), exampleName: text() }),
     }),
-    cache: switched({ timeout: number(), cacheKeyRegex: text(), cacheResponseCodes: list(whole(599)) }),
+    cache: switched({ timeout: number(), cacheByRegex: text(), cacheResponseCodes: list(whole(599)) }),
     trackEndpoint: switched(),
     doNotTrackEndpoint: switched(),
     transformRequestHeaders: headerEdits(),
@@ -120,6 +120,8 @@ const upstream = () =>
       }),
       rateLimit: rate(),
       preserveHostHeader: switched(),
+      preserveTrailingSlash: switched(),
+      enforceTimeout: switched({ duration: text('optionalDuration') }),
       tlsTransport: object({
         insecureSkipVerify: bool(),
         ciphers: list(text()),

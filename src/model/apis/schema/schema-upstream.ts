@@ -54,7 +54,10 @@ export const CLASSIC_RESILIENCE = (): Readonly<Record<string, Schema>> => ({
 
 /** Members of `upstream` of the extension. */
 export const OAS_RESILIENCE = (): Readonly<Record<string, Schema>> => ({
-  mutualTLS: switched({ domainToCertificates: list(object({ domain: text(), certificate: text() })) }),
+  mutualTLS: switched({
+    domainToCertificates: list(object({ domain: text(), certificate: text() })),
+    domainToCertificateMapping: list(object({ domain: text(), certificate: text() })),
+  }),
   certificatePinning: switched({
     domainToPublicKeysMapping: list(object({ domain: text(), publicKeys: list(text()) })),
   }),

@@ -68,6 +68,12 @@ export function object(members: Readonly<Record<string, Schema>>, required: read
   return { type: ['object', 'null'], properties, required: [...required] }
 }
 
+/** Names of the members of a section of a schema. */
+export function schemaNames(schema: Schema, section: string): string[] {
+  const { properties } = (schema.properties as Readonly<Record<string, Schema>>)[section] ?? {}
+  return Object.keys(properties ?? {})
+}
+
 /** Anything that may be there and is kept as it is. */
 export function anything(): Schema {
   return {}
