@@ -1,8 +1,8 @@
 import { resolve } from 'node:path'
+import { nearest } from '../errors/suggest.ts'
 import { readText } from './file.ts'
 import { parseText } from './parse.ts'
 import { SETTINGS, type Setting, type SettingValue } from './settings.ts'
-import { nearest } from '../errors/suggest.ts'
 
 export type Environment = Readonly<Record<string, string | undefined>>
 

@@ -1,8 +1,8 @@
 import { readFileSync, statSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { fault } from '../errors/fault.ts'
-import { SETTINGS, type Setting } from './settings.ts'
 import { nearest } from '../errors/suggest.ts'
+import { SETTINGS, type Setting } from './settings.ts'
 
 const MAX_FILE_BYTES = 1_048_576
 const DEFAULT_FILE = 'gatehouse.json'

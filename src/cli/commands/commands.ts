@@ -2,10 +2,10 @@ import { type ParseArgsOptionsConfig, parseArgs } from 'node:util'
 import type { Environment } from '../../config/environment.ts'
 import { explainSettings, formatSettings } from '../../config/explain.ts'
 import { loadConfig } from '../../config/load.ts'
-import { nearest } from '../../errors/suggest.ts'
 import { productVersion } from '../../config/version.ts'
 import { toFault } from '../../errors/fault.ts'
 import { REMEDIES } from '../../errors/remedies.ts'
+import { nearest } from '../../errors/suggest.ts'
 
 /** The input of a command. The command itself reads the settings, so that `--help` works with broken ones. */
 export interface CommandContext {

@@ -16,7 +16,13 @@ import { asks } from './unknown-members.ts'
 const NO_EFFECT = 'has no effect on this gateway'
 
 /** Members that only the dashboard's wrapper of a classic definition has, and are read from there. */
-const WRAPPED: ReadonlySet<string> = new Set(['hook_references', 'is_site', 'sort_by', 'user_group_owners', 'user_owners'])
+const WRAPPED: ReadonlySet<string> = new Set([
+  'hook_references',
+  'is_site',
+  'sort_by',
+  'user_group_owners',
+  'user_owners',
+])
 
 /** Switches that turn the section off that holds them. */
 const isOff = (value: JsonObject) =>
@@ -49,13 +55,7 @@ export function memberWarnings({ format, definition }: Pick<ApiDocument, 'format
   return [...refused, ...flaws]
 }
 
-function walk(
-  value: Json,
-  known: Known,
-  path: TreePath,
-  reason: string | undefined,
-  tell: (flaw: Flaw) => void,
-): void {
+function walk(value: Json, known: Known, path: TreePath, reason: string | undefined, tell: (flaw: Flaw) => void): void {
   if (!asks(value)) return
   if (known.served === undefined && known.unserved !== undefined && isAny(known.unserved)) {
     tell({ at: path, reason: reason ?? NO_EFFECT })
@@ -100,7 +100,8 @@ function step({ served, unserved }: Known, into: (schema: Schema) => Json | unde
 const isNothing = ({ served, unserved }: Known) => served === undefined && unserved === undefined
 
 /** Objects that hold whatever their author wants. */
-const isOpen = ({ served, unserved }: Known) => [served, unserved].some((schema) => schema !== undefined && isAny(schema))
+const isOpen = ({ served, unserved }: Known) =>
+  [served, unserved].some((schema) => schema !== undefined && isAny(schema))
 const isAny = (schema: Schema) =>
   schema.items === undefined &&
   schema.additionalProperties === undefined &&
@@ -108,7 +109,8 @@ const isAny = (schema: Schema) =>
   (schema.type === undefined || [schema.type].flat().includes('object'))
 
 function memberOf({ properties, additionalProperties }: Schema, name: string): Json | undefined {
-  if (properties !== undefined && isObject(properties)) return Object.hasOwn(properties, name) ? properties[name] : undefined
+  if (properties !== undefined && isObject(properties))
+    return Object.hasOwn(properties, name) ? properties[name] : undefined
   return additionalProperties
 }
 

@@ -22,12 +22,20 @@ export function opennessFlaws(document: JsonObject): Flaw[] {
   const typo = member(server, 'authentication') === undefined ? misspelt(server) : undefined
   if (typo !== undefined)
     return [
-      { at: [EXTENSION, 'server', typo], reason: 'did you mean "authentication"? Without it the API is open to everybody' },
+      {
+        at: [EXTENSION, 'server', typo],
+        reason: 'did you mean "authentication"? Without it the API is open to everybody',
+      },
     ]
   const reason = asker(document, authentication)
   return reason === undefined
     ? []
-    : [{ at: AT, reason: `must be written, true or false: ${reason} asks for a credential, and without it the API is open` }]
+    : [
+        {
+          at: AT,
+          reason: `must be written, true or false: ${reason} asks for a credential, and without it the API is open`,
+        },
+      ]
 }
 
 /** Says that an API is open although its document asks for a credential. */
@@ -35,7 +43,9 @@ export function opennessWarnings(document: JsonObject): Flaw[] {
   const authentication = objectOf(objectOf(extensionOf(document), 'server'), 'authentication')
   if (flagOf(authentication, 'enabled')) return []
   const reason = asker(document, authentication)
-  return reason === undefined ? [] : [{ at: AT, reason: `is not true, so the API is open although ${reason} asks for a credential` }]
+  return reason === undefined
+    ? []
+    : [{ at: AT, reason: `is not true, so the API is open although ${reason} asks for a credential` }]
 }
 
 /** What of a document asks for a credential; undefined = nothing. */

@@ -196,7 +196,12 @@ export const UNSUPPORTED: readonly Row[] = [
     ],
   },
   { feature: 'response processors', classic: [at('response_processors', isProcessor)], oas: [] },
-  { feature: 'virtual endpoints (JavaScript)', instead: TO_MODULES, classic: [listed('virtual')], oas: [operation('virtualEndpoint')] },
+  {
+    feature: 'virtual endpoints (JavaScript)',
+    instead: TO_MODULES,
+    classic: [listed('virtual')],
+    oas: [operation('virtualEndpoint')],
+  },
   { feature: PLUGINS, kind: () => 'Go', instead: TO_MODULES, classic: [listed('go_plugin')], oas: [] },
   {
     feature: PLUGINS,
@@ -369,7 +374,9 @@ export function refuseUnsupported(wishes: readonly UnsupportedFeature[]): void {
   if (wishes.length === 0) return
   const seen = new Set<string>()
   for (const { at: path, feature, instead } of wishes)
-    seen.add(`${toWords(path)}: ${feature} (not served by this gateway${instead === undefined ? ' yet' : `: ${instead}`})`)
+    seen.add(
+      `${toWords(path)}: ${feature} (not served by this gateway${instead === undefined ? ' yet' : `: ${instead}`})`,
+    )
   throw fault('definition_unsupported', [...seen].slice(0, 20).join('; '))
 }
 
@@ -400,7 +407,11 @@ function probeAt(
 function findReferences(value: Json, path: TreePath, wishes: UnsupportedFeature[]): void {
   if (typeof value === 'string') {
     if (isReference(value))
-      wishes.push({ at: path, feature: `values kept elsewhere (${value.slice(0, value.indexOf('://') + 3)})`, instead: WRITTEN })
+      wishes.push({
+        at: path,
+        feature: `values kept elsewhere (${value.slice(0, value.indexOf('://') + 3)})`,
+        instead: WRITTEN,
+      })
     return
   }
   if (typeof value !== 'object' || value === null) return
