@@ -29,7 +29,7 @@ const isOff = (value: JsonObject) =>
   ['enabled', 'enable', 'is_enabled', 'use_discovery_service'].some((name) => value[name] === false) ||
   flagOf(value, 'disabled')
 
-/** What this gateway does with a member at one place of a definition. */
+/** The schemas of a member at one place of a definition. */
 interface Known {
   readonly served: Schema | undefined
   readonly unserved: Schema | undefined
@@ -84,7 +84,7 @@ function walk(value: Json, known: Known, path: TreePath, reason: string | undefi
 }
 
 /** The reason of a member that no table holds. */
-export function unknownReason(name: string, known: Iterable<string>): string {
+function unknownReason(name: string, known: Iterable<string>): string {
   const near = nearest(name, known)
   return `is a member that nothing here knows${near === undefined ? '' : `: did you mean "${near}"?`}`
 }

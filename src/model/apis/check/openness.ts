@@ -13,7 +13,7 @@ const AT = [EXTENSION, 'server', 'authentication', 'enabled']
 
 /**
  * Refuses what would open an API whose document asks for a credential: the switch of `server.authentication` must be written, true or
- * false, and a member that is misspelt must not stand for it.
+ * false, and a misspelt member does not replace it.
  */
 export function opennessFlaws(document: JsonObject): Flaw[] {
   const server = objectOf(extensionOf(document), 'server')
@@ -48,7 +48,7 @@ export function opennessWarnings(document: JsonObject): Flaw[] {
     : [{ at: AT, reason: `is not true, so the API is open although ${reason} asks for a credential` }]
 }
 
-/** What of a document asks for a credential; undefined = nothing. */
+/** The part of a document that asks for a credential; undefined = none does. */
 function asker(document: JsonObject, authentication: JsonObject): string | undefined {
   if (isNeeded(member(document, 'security'))) return '`security` of the document'
   const operation = operationsOf(document).find(({ object }) => isNeeded(member(object, 'security')))

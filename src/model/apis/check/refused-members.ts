@@ -3,7 +3,7 @@ import { extensionOf } from '../definition/extension.ts'
 import { flagOf, isEmpty, numberOf, objectOf, objectsOf, textOf } from '../definition/members.ts'
 import { member, type TreePath } from '../definition/tree.ts'
 import { durationMs } from '../definition/values.ts'
-import { askedOf, at, filled, on, type Row, someEnabled, type UnsupportedFeature } from './unsupported.ts'
+import { askedOf, at, isFilled, on, type Row, someEnabled, type UnsupportedFeature } from './unsupported.ts'
 
 const GLOBAL = 'middleware.global'
 const SINGULAR = ['prePlugin', 'postAuthenticationPlugin', 'postPlugin', 'responsePlugin']
@@ -11,12 +11,12 @@ const CLASSIC_LISTS = ['pre', 'post_key_auth', 'post', 'response']
 
 /** A plugin of the classic form, unless it is off or says nothing. */
 const isPlugin = (value: Json) =>
-  isObject(value) && !flagOf(value, 'disabled') && ['name', 'path', 'code'].some((name) => filled(value[name] ?? null))
-const ofActive = (value: Json, holder: Json) => filled(value) && !flagOf(holder, 'disabled')
-const ofEnabled = (value: Json, holder: Json) => filled(value) && flagOf(holder, 'enabled')
+  isObject(value) && !flagOf(value, 'disabled') && ['name', 'path', 'code'].some((name) => isFilled(value[name] ?? null))
+const ofActive = (value: Json, holder: Json) => isFilled(value) && !flagOf(holder, 'disabled')
+const ofEnabled = (value: Json, holder: Json) => isFilled(value) && flagOf(holder, 'enabled')
 
 const isPeriod = (value: Json, holder: Json) =>
-  flagOf(holder, 'enabled') && (typeof value === 'string' ? durationMs(value) !== 0 && value !== '' : filled(value))
+  flagOf(holder, 'enabled') && (typeof value === 'string' ? durationMs(value) !== 0 && value !== '' : isFilled(value))
 const isRetention = (value: Json, holder: Json) => numberOf({ value }, 'value') > 0 && !flagOf(holder, 'do_not_track')
 
 /**
@@ -59,8 +59,8 @@ const REFUSED: readonly Row[] = [
   },
   {
     feature: 'overrides of errors',
-    classic: [at('error_overrides', (value, holder) => filled(value) && !flagOf(holder, 'error_overrides_disabled'))],
-    oas: [at('errorOverrides.value', (value, holder) => filled(value) && member(holder, 'enabled') !== false)],
+    classic: [at('error_overrides', (value, holder) => isFilled(value) && !flagOf(holder, 'error_overrides_disabled'))],
+    oas: [at('errorOverrides.value', (value, holder) => isFilled(value) && member(holder, 'enabled') !== false)],
   },
   {
     feature: 'authentication towards the upstream',

@@ -35,14 +35,17 @@ export function declaredScheme(declared: JsonObject): Scheme | undefined {
 }
 
 /** Anything but nothing: true, a number that is not 0, a text, list or object that holds something. */
-export const filled = (value: Json) => !isEmpty(value)
+export const isFilled = (value: Json) => !isEmpty(value)
 const isOn = (value: Json) => value === true
 const isFalse = (value: Json | undefined) => value === false
 /** A list with entries that are not switched off (classic). */
 const hasEntries = (value: Json) => Array.isArray(value) && value.some((entry) => !flagOf(entry, 'disabled'))
+/** A list with an entry that is enabled (extension). */
 export const someEnabled = (value: Json) => Array.isArray(value) && value.some((entry) => flagOf(entry, 'enabled'))
 
-export const at = (path: string, asks: Probe['asks'] = filled): Probe => ({ path: pathOf(path), asks })
+/** A place where a value asks for the feature: any that holds something, unless `asks` says which. */
+export const at = (path: string, asks: Probe['asks'] = isFilled): Probe => ({ path: pathOf(path), asks })
+/** A switch that asks for it. */
 export const on = (path: string): Probe => at(path, isOn)
 /** A method counts unless the API is open to everybody. */
 const method = (path: string): Probe => at(path, (value, holder) => value === true && !flagOf(holder, 'use_keyless'))
@@ -212,7 +215,7 @@ export const UNSUPPORTED: readonly Row[] = [
       at('custom_middleware.auth_check.name'),
       at(
         'custom_middleware_bundle',
-        (value, holder) => filled(value) && !flagOf(holder, 'custom_middleware_bundle_disabled'),
+        (value, holder) => isFilled(value) && !flagOf(holder, 'custom_middleware_bundle_disabled'),
       ),
     ],
     oas: [
@@ -243,7 +246,7 @@ export const UNSUPPORTED: readonly Row[] = [
   },
   {
     feature: 'versions outside `definition`',
-    classic: [at('version_definition', (value) => filled(value) && !isFalse(member(value, 'enabled')))],
+    classic: [at('version_definition', (value) => isFilled(value) && !isFalse(member(value, 'enabled')))],
     oas: [],
   },
   { feature: 'GraphQL', instead: AS_HTTP, classic: [on('graphql.enabled'), listed('persist_graphql')], oas: [] },
@@ -271,7 +274,7 @@ export const UNSUPPORTED: readonly Row[] = [
   {
     feature: 'health checks other than by HTTP',
     classic: [
-      at('uptime_tests.test_list', (value, holder) => filled(value) && !flagOf(holder, 'disabled')),
+      at('uptime_tests.test_list', (value, holder) => isFilled(value) && !flagOf(holder, 'disabled')),
       at('uptime_tests.check_list.*.commands'),
       at('uptime_tests.check_list.*.protocol', isOtherProtocol),
       on('uptime_tests.check_list.*.enable_proxy_protocol'),
@@ -349,7 +352,7 @@ export function unsupportedFeaturesOf(
   return wishes
 }
 
-/** What of the rows a definition turns on. */
+/** The features of some rows that a definition turns on. */
 export function askedOf(
   rows: readonly Row[],
   definition: JsonObject,

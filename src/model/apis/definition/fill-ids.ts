@@ -50,7 +50,7 @@ function fillOas(document: JsonObject, defaultOrg: string): Omit<ApiDocument, 'f
   return { api_id, org_id, name, definition: filled }
 }
 
-/** What is no text stays, for the schema to refuse. */
+/** Members of another type stay, for the schema to refuse. */
 function mistyped(given: JsonObject, ids: JsonObject): JsonObject {
   const names = Object.keys(ids).filter((name) => typeof (given[name] ?? '') !== 'string')
   return Object.fromEntries(names.map((name) => [name, given[name]!]))

@@ -50,7 +50,7 @@ const provider = () =>
     }),
   })
 
-const exchangeProvider = () =>
+const exchangeIssuer = () =>
   object({
     cache: switched({ maxTimeout: text(), mode: text(), safetyMargin: text(), timeout: text() }),
     clientAuth: object({ certId: text(), clientId: text(), clientSecret: text(), method: text() }),
@@ -74,7 +74,7 @@ const securityScheme = () =>
       ...{ algorithm: text(), allowedClockSkew: anyNumber(), errorCode: anyNumber(), errorMessage: text() },
       ...{ header: text(), query: place(), secret: text() },
     }),
-    tokenExchange: switched({ providers: list(exchangeProvider()) }),
+    tokenExchange: switched({ providers: list(exchangeIssuer()) }),
   })
 
 const authentication = () =>

@@ -1,6 +1,6 @@
 import type { Schema } from './schema.ts'
 
-/** A member, or a section of members, that is kept without effect, with the reason that its author is told. */
+/** A member, or a section of members, that is kept without effect, with the reason for its author. */
 export function unserved(reason: string, schema: Schema): Schema {
   return { ...schema, description: reason }
 }
