@@ -11,7 +11,9 @@ const CLASSIC_LISTS = ['pre', 'post_key_auth', 'post', 'response']
 
 /** A plugin of the classic form, unless it is off or says nothing. */
 const isPlugin = (value: Json) =>
-  isObject(value) && !flagOf(value, 'disabled') && ['name', 'path', 'code'].some((name) => isFilled(value[name] ?? null))
+  isObject(value) &&
+  !flagOf(value, 'disabled') &&
+  ['name', 'path', 'code'].some((name) => isFilled(value[name] ?? null))
 const ofActive = (value: Json, holder: Json) => isFilled(value) && !flagOf(holder, 'disabled')
 const ofEnabled = (value: Json, holder: Json) => isFilled(value) && flagOf(holder, 'enabled')
 
