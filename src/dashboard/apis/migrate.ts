@@ -87,7 +87,7 @@ type Step = (
 const STEPS: Readonly<Record<Migration['mode'], Step>> = {
   async dryRun(parts, { draft }, old) {
     const tried = await tryApi(parts, { ...draft, ...inPlace(old, old.oas) })
-    return { revision: 0, more: { oas: tried.definition } }
+    return { revision: 0, more: { oas: tried.document.definition } }
   },
   async direct(parts, { draft }, old) {
     return { revision: (await publishApi(parts, { ...draft, ...inPlace(old, old.oas) })).revision }

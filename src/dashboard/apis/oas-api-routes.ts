@@ -1,5 +1,6 @@
 import { Type } from 'typebox'
 import { fault } from '../../errors/fault.ts'
+import { listedWarnings } from '../../model/apis/check/definition-warnings.ts'
 import { EXTENSION, restoreExtension } from '../../model/apis/definition/extension.ts'
 import { objectOf } from '../../model/apis/definition/members.ts'
 import { documentOf } from '../../model/apis/definition/stored-api.ts'
@@ -35,6 +36,7 @@ import {
   VERSION_QUERY,
 } from './store-api.ts'
 import { aliasOf } from './vendor-alias.ts'
+import { Warnings } from './warning-routes.ts'
 
 const READ = { permission: 'apis', intent: 'read' } as const
 const WRITE = { permission: 'apis', intent: 'write' } as const
@@ -55,6 +57,8 @@ const TUNING = {
 const EXTENSION_WORD = { extension: Type.String({ maxLength: 64 }) } as const
 const Document = Type.Object({ openapi: Type.String() })
 const Body = Type.Object({ openapi: Type.String() }, { description: 'An OpenAPI document, JSON or YAML.' })
+const Report = Type.Enum(['true', 'false'], { description: 'true: the preview comes with its warnings.' })
+const Reported = Type.Object({ document: Document, warnings: Warnings })
 const Purge = Type.Enum(['true', 'false'], { description: 'true: the versions of the API go with it.' })
 
 /** `/api/apis/oas`: APIs as OpenAPI documents with the extension. */
@@ -91,8 +95,8 @@ function newRoutes(parts: DashboardParts): Route[] {
       path: `${PATH}/dry-run`,
       bodyIs: 'upload',
       summary: 'Show the document that would be stored',
-      query: TUNING,
-      answers: { 200: Document },
+      query: { ...TUNING, report: Report },
+      answers: { 200: Type.Union([Document, Reported]) },
       run: (call) => dryRun(parts, call),
     },
   ]
@@ -135,9 +139,9 @@ function oneRoutes(parts: DashboardParts): Route[] {
       owned: OWNED,
       bodyIs: 'upload',
       summary: 'Replace the OpenAPI document of an API; its extension is kept',
-      query: { ...TUNING, dry_run: Flag },
+      query: { ...TUNING, dry_run: Flag, report: Report },
       body: Body,
-      answers: { 200: Type.Union([DoneEnvelope, Document]) },
+      answers: { 200: Type.Union([DoneEnvelope, Document, Reported]) },
       entityVersion: (call) => apiDocumentOf(parts, call, call.param('id')),
       run: (call) => patch(parts, call),
     },
@@ -215,7 +219,7 @@ async function patch(parts: DashboardParts, call: Call): Promise<Answer> {
   if (call.query('dry_run') !== 'true') return updateStoredApi(parts, call, found, change, 'API updated.')
   const apiId = String(found.body.api_id)
   const tried = await tryApi(parts, { ...draftOf(parts, call), ...change, apiId })
-  return bare(restoreExtension(tried.definition, alias))
+  return triedAnswer(call, tried, alias)
 }
 
 async function read(parts: DashboardParts, call: Call): Promise<Answer> {
@@ -259,5 +263,16 @@ async function dryRun(parts: DashboardParts, call: Call): Promise<Answer> {
   const plain = member(document, EXTENSION) === undefined
   const definition: JsonObject = plain ? importOas(document, readImportOptions(call.query)) : document
   const tried = await tryApi(parts, { ...draftOf(parts, call), format: 'oas', definition })
-  return bare(restoreExtension(tried.definition, plain ? aliasOf(parts, call) : alias))
+  return triedAnswer(call, tried, plain ? aliasOf(parts, call) : alias)
+}
+
+/** The document that would be stored, with `report=true` beside what of it has no effect or is not checked. */
+function triedAnswer(
+  call: Call,
+  { document, unchecked }: Awaited<ReturnType<typeof tryApi>>,
+  alias: string | undefined,
+): Answer {
+  const definition = restoreExtension(document.definition, alias)
+  if (call.query('report') !== 'true') return bare(definition)
+  return bare({ document: definition, warnings: listedWarnings(document, unchecked) })
 }

@@ -91,7 +91,7 @@ export async function createStoredApi(
     beside: newApiMetadata(parts, call, beside),
     ...(version && { version }),
   })
-  return ok('API created', made.id, { ID: made.document.api_id, ...warningsMember(made.document, 'Warnings') })
+  return ok('API created', made.id, { ID: made.document.api_id, ...warningsMember(made.document, 'Warnings', made.unchecked) })
 }
 
 /** Replaces a stored definition; categories, owners and labels stay unless given. @throws Fault as `publishApi` */
@@ -109,8 +109,8 @@ export async function updateStoredApi(
   await checkOwnersKnown(parts, call.actor!.orgId, ownersOf(change.beside), stored.body)
   await checkReferences(parts, call, 'api', body, stored.body, selfOf(change.format, definition))
   checkForeignVersionsUnchanged(call.visibility, stored.body, body)
-  const { document } = await publishApi(parts, { ...draftOf(parts, call), ...change, definition, apiId })
-  return ok(message, null, warningsMember(document, 'Warnings'))
+  const { document, unchecked } = await publishApi(parts, { ...draftOf(parts, call), ...change, definition, apiId })
+  return ok(message, null, warningsMember(document, 'Warnings', unchecked))
 }
 
 /** Deletes the API that the path names, and its versions with `purge=true`. @throws Fault `not_owner` (401) */

@@ -2,6 +2,7 @@ import { analyticsRoutes } from '../analytics/analytics-routes.ts'
 import { apiAccessRoutes } from '../apis/api-access-routes.ts'
 import { apiMigrationRoutes } from '../apis/api-migration-routes.ts'
 import { apiNodeRoutes } from '../apis/api-node-routes.ts'
+import { warningRoutes } from '../apis/warning-routes.ts'
 import { apiRoutes } from '../apis/api-routes.ts'
 import { apiVersionRoutes } from '../apis/api-version-routes.ts'
 import { apiWebhookRoutes } from '../apis/api-webhook-routes.ts'
@@ -70,6 +71,7 @@ export function allRoutes(parts: DashboardParts): Route[] {
     ...apiWebhookRoutes(parts),
     ...apiMigrationRoutes(parts),
     ...apiNodeRoutes(parts),
+    ...warningRoutes(parts),
     ...apiRoutes(parts),
     ...apiVersionRoutes(parts),
     ...assetRoutes(parts),

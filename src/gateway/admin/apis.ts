@@ -85,7 +85,7 @@ export async function createFromRequest(
     ...(version && { version }),
   })
   await waitUntilServed(parts, made.revision)
-  return changed(made.document.api_id, 'added', warningsMember(made.document, 'warnings'))
+  return changed(made.document.api_id, 'added', warningsMember(made.document, 'warnings', made.unchecked))
 }
 
 /** Replaces the stored definition of an API. */
@@ -94,9 +94,9 @@ export async function replaceFromRequest(
   request: AdminRequest,
   draft: { readonly format: ApiDocument['format']; readonly apiId: string; readonly definition: JsonObject },
 ): Promise<AdminAnswer> {
-  const { revision, document } = await publishApi(publishParts(parts), { ...draft, actor: request.actor })
+  const { revision, document, unchecked } = await publishApi(publishParts(parts), { ...draft, actor: request.actor })
   await waitUntilServed(parts, revision)
-  return changed(draft.apiId, 'modified', warningsMember(document, 'warnings'))
+  return changed(draft.apiId, 'modified', warningsMember(document, 'warnings', unchecked))
 }
 
 /** Deletes the API that the path names. */

@@ -230,9 +230,8 @@ export class ApiCatalogue implements Territories {
     const entry = newEntry(source, document, revision, rankOf(source, since))
     try {
       // Nothing has looked at a file before.
-      const isFile = source.startsWith('file:')
-      const api = isFile ? readNewApi(document) : readApi(document)
-      if (!isFile && api.active) entry.reason = idleRules(api, document)
+      const api = source.startsWith('file:') ? readNewApi(document) : readApi(document)
+      if (api.active) entry.reason = idleRules(api, document)
       entry.segments = routeSegments(api.listenPath, api.ignoreCase)
       entry.territory = territoryOf(api)
       entry.api = api
@@ -459,10 +458,10 @@ function stateOf({ apiId, name, state, reason, revision }: Entry): ApiState {
   return { apiId, name, state, reason, revision }
 }
 
-/** Rules of a stored definition that do nothing, most of which a save would refuse today; '' = none. */
+/** Rules of a definition that do nothing, most of which a save would refuse today, and what of it is not checked; '' = nothing. */
 function idleRules(api: Api, document: ApiDocument): string {
   const { format, definition } = document
-  const flaws = [pathFlaws(api), writtenFieldFlaws(format, definition), definitionWarnings(document)]
+  const flaws = [pathFlaws(api), writtenFieldFlaws(format, definition), definitionWarnings(document), api.unchecked ?? []]
   const [first, ...more] = flaws.flat()
   if (first === undefined) return ''
   return `${toWords(first.at)}: ${first.reason}${more.length > 0 ? `; and ${more.length} more` : ''}`

@@ -2,6 +2,7 @@ import { fault } from '../../errors/fault.ts'
 import type { ApiDocument } from '../../model/apis/definition/api.ts'
 import { type ApiMetadata, mergeMetadata, metadataOfApi } from '../../model/apis/definition/api-metadata.ts'
 import { fillIds } from '../../model/apis/definition/fill-ids.ts'
+import type { Flaw } from '../../model/apis/definition/flaw.ts'
 import { textsOf } from '../../model/apis/definition/members.ts'
 import { documentOf } from '../../model/apis/definition/stored-api.ts'
 import { readNewApi } from '../../model/apis/read/read.ts'
@@ -44,12 +45,15 @@ export interface PublishedApi {
   readonly id: DocumentId
   readonly document: ApiDocument
   readonly revision: Revision
+  /** What of it cannot be checked, where it was read. */
+  readonly unchecked?: readonly Flaw[]
 }
 
 /** The planned commit. */
 interface Prepared {
   readonly id: DocumentId
   readonly document: ApiDocument
+  readonly unchecked: readonly Flaw[]
   readonly plan: ApiPlan
   readonly audit: AuditEntry
   readonly clients?: readonly Cascade[]
@@ -73,8 +77,12 @@ export function publishApi(parts: ApiParts, draft: ApiDraft): Promise<PublishedA
 }
 
 /** The result of `publishApi`, with the same refusals, without storing it. */
-export async function tryApi(parts: PublishParts, draft: ApiDraft): Promise<ApiDocument> {
-  return (await prepare(parts, draft)).document
+export async function tryApi(
+  parts: PublishParts,
+  draft: ApiDraft,
+): Promise<Required<Pick<PublishedApi, 'document' | 'unchecked'>>> {
+  const { document, unchecked } = await prepare(parts, draft)
+  return { document, unchecked }
 }
 
 /** Further changes with an API. */
@@ -169,12 +177,12 @@ export async function findApi(parts: PublishParts, apiId: string): Promise<Store
 }
 
 async function commit(parts: ApiParts, prepared: Prepared): Promise<PublishedApi> {
-  const { id, document, plan, audit, turn, clients = [] } = prepared
+  const { id, document, unchecked, plan, audit, turn, clients = [] } = prepared
   const changes = [...(await plan.changes()), ...turn, ...clients.flatMap((each) => each.changes)]
   const revision = await parts.documents.commit(changes, audit)
   const { documents, tokens, locks } = parts
   if (tokens !== undefined) for (const each of clients) each.sweep({ documents, tokens, locks })
-  return { id, document, revision }
+  return { id, document, revision, unchecked }
 }
 
 async function prepare(parts: ApiParts, draft: ApiDraft): Promise<Prepared> {
@@ -206,7 +214,7 @@ async function create(parts: ApiParts, draft: ApiDraft): Promise<Prepared> {
     plan.write(base, { ...before, definition })
   }
   const audit = auditOf(parts, draft.actor, 'api.create', orgId, { api_id: apiId, name: document.name })
-  return { id, document, plan, audit, turn }
+  return { id, document, unchecked: api.unchecked ?? [], plan, audit, turn }
 }
 
 async function replace(parts: ApiParts, draft: ApiDraft, stored: StoredDocument): Promise<Prepared> {
@@ -234,7 +242,7 @@ async function replace(parts: ApiParts, draft: ApiDraft, stored: StoredDocument)
   for (const { api_id, org_id } of lost)
     clients.push(await clientsWithoutApi(parts, { apiId: api_id, orgId: org_id }, changedAt))
   const audit = auditOf(parts, draft.actor, 'api.update', orgId, { api_id: apiId, name: document.name })
-  return { id: stored.id, document, plan, audit, clients, turn }
+  return { id: stored.id, document, unchecked: api.unchecked ?? [], plan, audit, clients, turn }
 }
 
 /** The organisation that a replaced API belongs to: as before, unless it had none. @throws Fault `query_invalid` (400) naming both */

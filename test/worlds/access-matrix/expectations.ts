@@ -202,6 +202,7 @@ says('POST /api/apis/{}/try', 'apis', ['api'], { owned: 0, body: { method: 'BREW
 says('GET /api/apis/{}/url', 'apis', ['api'], { owned: 0 })
 says('GET /api/apis/{}/urls', 'apis', ['api'], { owned: 0 })
 says('GET /api/apis/{}/nodes', 'apis', ['api'], { owned: 0 })
+says('GET /api/apis/{}/warnings', 'apis', ['api'], { owned: 0 })
 says('GET /api/apis/{}/versions', 'apis', ['api'], { owned: 0 })
 says('GET,PUT /api/apis/{}/access', 'apis', ['api'], { owned: 0, body: { userIds: [], userGroupIds: [] } })
 says('GET,PUT /api/apis/{}/webhooks', 'apis', ['api'], { owned: 0, body: { hook_references: [] } })

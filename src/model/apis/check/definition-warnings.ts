@@ -34,12 +34,22 @@ function idleCarriedLists(document: JsonObject): Flaw[] {
   return idleLists(servedClassic(document)).map(({ at, reason }) => ({ at: [EXTENSION, 'classic', ...at], reason }))
 }
 
+/** The warnings of a definition as answers hold them, with those that only a reading of it as a whole finds (`Api.unchecked`). */
+export function listedWarnings(
+  document: Pick<ApiDocument, 'format' | 'definition'>,
+  unchecked: readonly Flaw[] = [],
+): { readonly path: string; readonly message: string }[] {
+  const flaws = [...definitionWarnings(document), ...unchecked]
+  return flaws.map(({ at, reason }) => ({ path: toWords(at), message: reason }))
+}
+
 /** The member of an answer that holds the warnings, under this name; none where there are none. */
 export function warningsMember(
   document: Pick<ApiDocument, 'format' | 'definition'>,
   name: string,
+  unchecked: readonly Flaw[] = [],
 ): { [name: string]: Json } {
-  const warnings = definitionWarnings(document).map(({ at, reason }) => ({ path: toWords(at), message: reason }))
+  const warnings = listedWarnings(document, unchecked)
   return warnings.length === 0 ? {} : { [name]: warnings }
 }
 

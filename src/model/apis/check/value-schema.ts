@@ -1,92 +1,110 @@
 import { createRequire } from 'node:module'
-import { Ajv, type ErrorObject, type Options, type ValidateFunction } from 'ajv'
+import type { Ajv, ErrorObject, Options, ValidateFunction } from 'ajv'
 import { Fault, toFault } from '../../../errors/fault.ts'
 import { isObject, type Json, type JsonObject } from '../../json/json.ts'
 import { TOO_MUCH_WORK } from '../../patterns/pattern-work.ts'
-import { flagOf } from '../definition/members.ts'
+import type { Flaw } from '../definition/flaw.ts'
 import type { RequestFlaw, ValueCheck } from '../definition/operation.ts'
-import { getAt, member, setMember, type TreePath } from '../definition/tree.ts'
+import { getAt, type TreePath } from '../definition/tree.ts'
+import { type PreparedSchema, PreparedSchemas } from './prepared-schemas.ts'
 import { type CompileWork, charged, meter, PATTERNS } from './schema-work.ts'
-import { refuseFlaws } from './validate.ts'
 
 /** Errors of one request that are reported. */
 export const MAX_REPORTED = 20
 /** Of values with more texts, numbers and so on only the first error is reported: collecting all of them costs memory per error. */
 const MAX_SEARCHED = 20_000
 
-const DOCUMENT = 'document'
 const UNEVALUATED = ['unevaluatedProperties', 'unevaluatedItems']
 
 /** Half of the machinery is loaded with the first API that needs it: 20 ms and 6 MB that others do without. */
 const load = createRequire(import.meta.url)
 
-/** Members of a schema that hold values, not schemas. */
-const VALUES_INSIDE = new Set(['example', 'examples', 'default', 'const', 'enum'])
-/** Members whose members have names of the author's. */
-const NAMED_INSIDE = new Set(['properties', 'patternProperties', 'definitions', '$defs', 'dependentSchemas'])
+/** A compiled schema, and the parts of it that values are not compared with. */
+export interface CompiledSchema {
+  readonly check: ValueCheck
+  readonly unchecked: readonly Flaw[]
+}
 
-/** Compiles the schemas of one OpenAPI document, or single ones. */
-export class ValueSchemas {
+const ANYTHING: ValueCheck = () => []
+
+/** The engines that compile the schemas of a definition. */
+export class SchemaEngines {
   /** Finds the first flaw. */
-  readonly #first: Ajv
+  readonly first: Ajv
   /** Finds all. */
-  readonly #all: Ajv
+  readonly all: Ajv
+  #names = 0
+
+  /** `work` is the compile budget of the whole definition. */
+  constructor(work: CompileWork = { compiled: 0 }) {
+    const { Ajv2020 } = load('ajv/dist/2020.js') as typeof import('ajv/dist/2020.js')
+    this.first = new Ajv2020(options(false))
+    this.all = new Ajv2020(options(true))
+    meter(this.first, work)
+    // A second set of the same schemas, used when a value has an error.
+    meter(this.all, { compiled: Number.NEGATIVE_INFINITY })
+  }
+
+  /** A name that no other schema has. */
+  newName(): string {
+    return `schema:${this.#names++}`
+  }
+}
+
+/** Compiles the schemas of one document, each when it is first asked for. */
+export class ValueSchemas {
   readonly #document: JsonObject
   readonly #root: TreePath
+  readonly #engines: SchemaEngines
+  readonly #prepared: PreparedSchemas
+  readonly #unevaluated: boolean
+  readonly #added = { first: new Set<PreparedSchema>(), all: new Set<PreparedSchema>() }
   /** Compiled parts of the document, by their text: an engine takes 0.2 ms for the smallest schema, and most are alike. */
-  readonly #known = new Map<string, ValueCheck>()
+  readonly #known = new Map<string, CompiledSchema & { readonly at: TreePath }>()
 
-  /** `document` is what references resolve in; `root` its path in the input; `work` the compile budget of the whole definition. */
-  constructor(document: JsonObject | undefined, root: TreePath, work: CompileWork = { compiled: 0 }) {
-    const { Ajv2020 } = load('ajv/dist/2020.js') as typeof import('ajv/dist/2020.js')
-    const Engine = String(document?.openapi ?? '').startsWith('3.1') ? Ajv2020 : Ajv
+  /** `document` is what references resolve in; `root` its path in the input. */
+  constructor(document: JsonObject, root: TreePath, engines: SchemaEngines = new SchemaEngines()) {
+    this.#document = document
     this.#root = root
-    this.#document = document ?? {}
-    this.#first = new Engine(options(false))
-    this.#all = new Engine(options(true))
-    meter(this.#first, work)
-    // A second set of the same schemas, used when a value has an error.
-    meter(this.#all, { compiled: Number.NEGATIVE_INFINITY })
-    if (document === undefined) return
-    const { paths = {}, components = {} } = document
-    const plain = modern({ paths, components }) as JsonObject
-    for (const engine of [this.#first, this.#all]) {
-      engine.opts.unevaluated &&= UNEVALUATED.some((keyword) => names(plain, keyword))
-      engine.addSchema(plain, DOCUMENT)
-    }
+    this.#engines = engines
+    this.#prepared = new PreparedSchemas(document, () => engines.newName())
+    this.#unevaluated = UNEVALUATED.some((keyword) => names(document, keyword))
   }
 
-  /** Compiles the schema at a path of the document. @throws Fault `definition_invalid` that names the path */
-  at(at: TreePath): ValueCheck {
+  /** Compiles the schema at a path of the document: what of it can be checked is. */
+  at(at: TreePath): CompiledSchema {
     const text = JSON.stringify(getAt(this.#document, at) ?? null)
     const known = this.#known.get(text)
-    if (known !== undefined) return known
-    const check = this.#compileAt(at)
+    if (known !== undefined) return { ...known, unchecked: known.unchecked.map((flaw) => movedTo(at, known.at, flaw)) }
+    const compiled = { ...this.#compile(at), at: [...this.#root, ...at] }
     // These give a schema a name, or a base for references, by its position.
-    if (!/"\$(?:id|anchor|dynamic|recursive)/.test(text)) this.#known.set(text, check)
-    return check
+    if (!/"\$(?:id|anchor|dynamic|recursive)/.test(text)) this.#known.set(text, compiled)
+    return compiled
   }
 
-  #compileAt(at: TreePath): ValueCheck {
-    const $ref = `${DOCUMENT}#${at.map((name) => `/${encodeURIComponent(name.replaceAll('~', '~0').replaceAll('/', '~1'))}`).join('')}`
-    return this.#compile({ $ref }, [...this.#root, ...at])
-  }
-
-  /** Compiles a standalone schema; `at` is its path in the input. @throws Fault `definition_invalid` */
-  alone(schema: JsonObject, at: TreePath): ValueCheck {
-    // Which draft it was written for makes no difference to what we read of it.
-    const { $schema: _draft, id: _id, $id: _newId, ...plain } = modern(schema) as JsonObject
-    return this.#compile(plain, at)
-  }
-
-  #compile(schema: JsonObject, at: TreePath): ValueCheck {
+  #compile(at: TreePath): CompiledSchema {
     try {
-      const first = charged({ patternWork: Number.NEGATIVE_INFINITY }, () => this.#first.compile(schema))
-      return checkOf(first, () => this.#all.compile(schema))
+      const { root, reached, unchecked } = this.#prepared.at(at)
+      const compile = (name: 'first' | 'all') => {
+        const engine = this.#engines[name]
+        engine.opts.unevaluated = this.#unevaluated
+        for (const each of reached) {
+          if (this.#added[name].has(each)) continue
+          this.#added[name].add(each)
+          engine.addSchema(each.schema as JsonObject, each.name)
+        }
+        return engine.compile({ $ref: root.name })
+      }
+      const first = charged({ patternWork: Number.NEGATIVE_INFINITY }, () => compile('first'))
+      return { check: checkOf(first, () => compile('all')), unchecked: unchecked.map((flaw) => this.#rooted(flaw)) }
     } catch (error) {
       const reason = error instanceof Fault || error instanceof Error ? error.message : toFault(error).message
-      return refuseFlaws([{ at, reason: `is no schema that can be checked: ${reason.slice(0, 300)}` }]) as never
+      return { check: ANYTHING, unchecked: [this.#rooted({ at, reason: reason.slice(0, 300) })] }
     }
+  }
+
+  #rooted({ at, reason }: Flaw): Flaw {
+    return { at: [...this.#root, ...at], reason }
   }
 }
 
@@ -111,6 +129,12 @@ function checkOf(first: ValidateFunction, compileAll: () => ValidateFunction): V
     })
 }
 
+/** A flaw of a schema that is spelled the same elsewhere. */
+function movedTo(at: TreePath, from: TreePath, flaw: Flaw): Flaw {
+  const isWithin = from.every((name, index) => flaw.at[index] === name)
+  return isWithin ? { ...flaw, at: [...at, ...flaw.at.slice(from.length)] } : flaw
+}
+
 function options(allErrors: boolean): Options {
   return {
     allErrors,
@@ -122,44 +146,6 @@ function options(allErrors: boolean): Options {
     addUsedSchema: false,
     inlineRefs: false,
     code: { regExp: PATTERNS, optimize: false },
-  }
-}
-
-/** The schemas of OpenAPI 3.0 and of old drafts say "exclusive" with a flag beside the bound. */
-function modern(schema: Json, named = false): Json {
-  if (Array.isArray(schema)) return schema.map((item) => modern(item))
-  if (!isObject(schema)) return schema
-  const made: JsonObject = {}
-  for (const name of Object.keys(schema)) {
-    const value = schema[name]!
-    const kept = !named && VALUES_INSIDE.has(name)
-    setMember(made, name, kept ? value : modern(value, !named && NAMED_INSIDE.has(name)))
-  }
-  if (!named) {
-    exclusive(made)
-    forRequests(made)
-  }
-  return made
-}
-
-/** Drops members that only answers hold from what requests must have (OpenAPI 3.0, `readOnly`). */
-function forRequests(schema: JsonObject): void {
-  const { required, properties } = schema
-  if (!Array.isArray(required) || !isObject(properties)) return
-  schema.required = required.filter((name) => !flagOf(member(properties, String(name)), 'readOnly'))
-}
-
-function exclusive(schema: JsonObject): void {
-  for (const [bound, flag] of [
-    ['minimum', 'exclusiveMinimum'],
-    ['maximum', 'exclusiveMaximum'],
-  ] as const) {
-    if (typeof schema[flag] !== 'boolean') continue
-    const limit = schema[bound]
-    if (schema[flag] && typeof limit === 'number') {
-      schema[flag] = limit
-      delete schema[bound]
-    } else delete schema[flag]
   }
 }
 

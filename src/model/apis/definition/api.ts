@@ -4,6 +4,7 @@ import type { OAuthRules } from '../../oauth-clients/oauth-rules.ts'
 import type { Millis } from '../../time/clock.ts'
 import type { EventRules } from '../../webhooks/event-handlers.ts'
 import type { CacheRules, OperationCacheRule } from './cache-rules.ts'
+import type { Flaw } from './flaw.ts'
 import type { ModuleRules } from './module-rules.ts'
 import type { BodyRule, MockRule, RequestCheck, RewriteRule } from './operation.ts'
 import type {
@@ -86,6 +87,8 @@ export interface Api {
   readonly events?: EventRules
   /** Present when traces show each step. */
   readonly detailedTracing?: true
+  /** Present when requests are to be compared with descriptions, parts of which cannot be checked. */
+  readonly unchecked?: readonly Flaw[]
 }
 
 export interface UpstreamRules {

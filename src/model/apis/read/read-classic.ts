@@ -36,7 +36,7 @@ export function readClassic(classic: JsonObject, format: Api['format'], describe
   const methods = methodsOf(classic)
   const matching = matchingOf(classic)
   const schemas = new RequestSchemas()
-  return {
+  const api: Api = {
     apiId: textOf(classic, 'api_id'),
     orgId: textOf(classic, 'org_id'),
     name: textOf(classic, 'name'),
@@ -74,6 +74,8 @@ export function readClassic(classic: JsonObject, format: Api['format'], describe
       ? undefined
       : { tagHeaders: textsOf(classic, 'tag_headers'), detailed: flagOf(classic, 'enable_detailed_recording') },
   }
+  const { unchecked } = schemas
+  return unchecked.length === 0 ? api : { ...api, unchecked }
 }
 
 /** The rules of the version of an API without versions: its end and its target are for those that have some. */

@@ -1,8 +1,7 @@
 import { isObject, type JsonObject } from '../../json/json.ts'
 import { isFormType } from '../../network/media-types.ts'
-import type { CompileWork } from '../check/schema-work.ts'
 import { refuseFlaws } from '../check/validate.ts'
-import { ValueSchemas } from '../check/value-schema.ts'
+import { SchemaEngines, ValueSchemas } from '../check/value-schema.ts'
 import type { Flaw } from '../definition/flaw.ts'
 import { flagOf, numberOf, objectOf, textOf } from '../definition/members.ts'
 import type {
@@ -13,7 +12,7 @@ import type {
   RequestCheck,
   ValueCheck,
 } from '../definition/operation.ts'
-import { member, type TreePath } from '../definition/tree.ts'
+import { member, type TreePath, toPointer } from '../definition/tree.ts'
 import { type DescribedOperation, describedAt } from '../openapi/described.ts'
 import { isJsonType } from './read-mock.ts'
 
@@ -22,33 +21,61 @@ const DEFAULT_STATUS = 422
 /** Fields that OpenAPI lets no parameter speak of: other parts of the description do. */
 const NO_PARAMETERS = new Set(['accept', 'content-type', 'authorization'])
 
+/** Most places that are listed as unchecked for one definition. */
+const MOST_LISTED = 500
+/** Most operations that are named for one place. */
+const MOST_NAMED = 3
+
 /** The schemas of a definition: those of each document are prepared once, however many of its operations are checked. */
 export class RequestSchemas {
   readonly #byDocument = new Map<JsonObject, ValueSchemas>()
-  /** Checks of standalone schemas, by their text. */
-  readonly #byText = new Map<string, ValueCheck>()
-  #alone: ValueSchemas | undefined
-  readonly #work: CompileWork = { compiled: 0 }
+  /** Standalone schemas, by their text. */
+  readonly #byText = new Map<string, ValueSchemas>()
+  readonly #unchecked = new Map<string, { readonly flaw: Flaw; readonly operations: Set<string> }>()
+  #engines: SchemaEngines | undefined
+
+  /** Parts of the definition that requests are not compared with although it asks for that, each with the operations that hold it. */
+  get unchecked(): Flaw[] {
+    const all = [...this.#unchecked.values()].map(({ flaw: { at, reason }, operations }) => {
+      const [named, more] = [[...operations].slice(0, MOST_NAMED), operations.size - MOST_NAMED]
+      return {
+        at,
+        reason: `is not checked (${named.join(', ')}${more > 0 ? ` and ${more} more` : ''}): ${reason}`,
+      }
+    })
+    if (all.length <= MOST_LISTED) return all
+    const more = { at: [], reason: `${all.length - MOST_LISTED} further parts are not checked` }
+    return [...all.slice(0, MOST_LISTED), more]
+  }
 
   /**
-   * Reads an entry of `validate_request`: what the OpenAPI document says of the operation's parameters and body.
-   * @throws Fault `definition_invalid` when it says nothing, or asks for what cannot be checked
+   * Reads an entry of `validate_request`: what the OpenAPI document says of the operation's parameters and body. What cannot be checked is
+   * left out, and listed in `unchecked`.
+   * @throws Fault `definition_invalid` when it says nothing
    */
   described(entry: JsonObject, operation: DescribedOperation | undefined, path: string): RequestCheck {
     if (operation === undefined) {
       refuseFlaws([{ at: ['paths', path], reason: 'is not described, but its requests are to be checked' }])
     }
-    const schemas = this.#of(operation!)
+    const { document, root, at } = operation!
+    const schemas = this.#of(document, root)
+    const note = (flaw: Flaw) => this.#note(flaw, `${at.at(-1)!.toUpperCase()} ${path}`)
+    const source: Source = {
+      document,
+      at: (place) => this.#checkAt(schemas, place, note),
+      note: (flaw) => note({ at: [...root, ...flaw.at], reason: flaw.reason }),
+    }
     return {
       status: numberOf(entry, 'error_response_code') || DEFAULT_STATUS,
       path,
-      parameters: parametersOf(operation!, schemas),
-      body: bodyOf(operation!, schemas),
+      parameters: parametersOf(operation!, source),
+      body: bodyOf(operation!, source),
     }
   }
 
   /**
-   * Reads an entry of `validate_json`: a schema in the definition, as JSON or in base64.
+   * Reads an entry of `validate_json`: a schema in the definition, as JSON or in base64. What of it cannot be checked is left out, and
+   * listed in `unchecked`.
    * @throws Fault `definition_invalid` when there is none
    */
   alone(entry: JsonObject, path: string, at: TreePath): RequestCheck {
@@ -56,30 +83,48 @@ export class RequestSchemas {
     const encoded = textOf(entry, 'schema_b64')
     const found =
       Object.keys(schema).length === 0 && encoded !== '' ? fromBase64(encoded, [...at, 'schema_b64']) : schema
-    const check = this.#aloneCheck(found, [...at, 'schema'])
+    const text = JSON.stringify(found)
+    const schemas = this.#byText.get(text) ?? new ValueSchemas(found, [...at, 'schema'], this.#engine())
+    this.#byText.set(text, schemas)
+    const check = this.#checkAt(schemas, [], (flaw) => this.#note(flaw, path))
     const status = numberOf(entry, 'error_response_code') || DEFAULT_STATUS
     return { status, path, parameters: [], body: { required: true, types: undefined, json: check } }
   }
 
-  #aloneCheck(schema: JsonObject, at: TreePath): ValueCheck {
-    const text = JSON.stringify(schema)
-    const known = this.#byText.get(text)
-    if (known !== undefined) return known
-    this.#alone ??= new ValueSchemas(undefined, [], this.#work)
-    // Names that schemas give themselves hold in their engine.
-    const own = /"(?:\$?id|\$\w*[aA]nchor)"/.test(text)
-    const check = (own ? new ValueSchemas(undefined, [], this.#work) : this.#alone).alone(schema, at)
-    this.#byText.set(text, check)
+  #checkAt(schemas: ValueSchemas, at: TreePath, note: (flaw: Flaw) => void): ValueCheck {
+    const { check, unchecked } = schemas.at(at)
+    for (const flaw of unchecked) note(flaw)
     return check
   }
 
-  #of({ document, root }: DescribedOperation): ValueSchemas {
+  #note(flaw: Flaw, operation: string): void {
+    const key = toPointer(flaw.at)
+    const known = this.#unchecked.get(key) ?? { flaw, operations: new Set() }
+    this.#unchecked.set(key, known)
+    known.operations.add(operation)
+  }
+
+  #of(document: JsonObject, root: TreePath): ValueSchemas {
     const known = this.#byDocument.get(document)
     if (known !== undefined) return known
-    const fresh = new ValueSchemas(document, root, this.#work)
+    const fresh = new ValueSchemas(document, root, this.#engine())
     this.#byDocument.set(document, fresh)
     return fresh
   }
+
+  #engine(): SchemaEngines {
+    this.#engines ??= new SchemaEngines()
+    return this.#engines
+  }
+}
+
+/** Where checks are read from. */
+interface Source {
+  readonly document: JsonObject
+  /** The check of the schema at a path. */
+  readonly at: (place: TreePath) => ValueCheck
+  /** Notes that a part of the description is not checked. */
+  readonly note: (flaw: Flaw) => void
 }
 
 function fromBase64(text: string, at: TreePath): JsonObject {
@@ -92,7 +137,7 @@ function fromBase64(text: string, at: TreePath): JsonObject {
   return refuseFlaws([{ at, reason: 'must be a JSON object in base64' }]) as never
 }
 
-function bodyOf({ document, at }: DescribedOperation, schemas: ValueSchemas): BodyCheck | undefined {
+function bodyOf({ document, at }: DescribedOperation, source: Source): BodyCheck | undefined {
   const { object: body, at: bodyAt } = describedAt(document, [...at, 'requestBody'])
   const content = objectOf(body, 'content')
   if (Object.keys(content).length === 0) return undefined
@@ -102,7 +147,7 @@ function bodyOf({ document, at }: DescribedOperation, schemas: ValueSchemas): Bo
     const schemaAt = [...bodyAt, 'content', name, 'schema']
     const described = member(content[name], 'schema') !== undefined
     const unspecified = isJsonType(type) ? { check: ANYTHING, whole: TEXT, fields: new Map() } : undefined
-    types.set(type, described && isChecked(type) ? typeCheck(document, schemaAt, schemas) : unspecified)
+    types.set(type, described && isChecked(type) ? typeCheck(source, schemaAt) : unspecified)
   }
   return { required: flagOf(body, 'required'), types, json: undefined }
 }
@@ -112,11 +157,11 @@ function isChecked(type: string): boolean {
   return isJsonType(type) || isFormType(type) || /^(?:text\/.*|application\/\*|multipart\/\*|\*\/\*)$/.test(type)
 }
 
-function typeCheck(document: JsonObject, at: TreePath, schemas: ValueSchemas): BodyTypeCheck {
+function typeCheck({ document, at: checkAt }: Source, at: TreePath): BodyTypeCheck {
   const { object, at: found } = describedAt(document, at)
   const names = Object.keys(objectOf(object, 'properties'))
   const fields = names.map((name) => [name, fieldShape(document, [...found, 'properties', name])] as const)
-  return { check: schemas.at(at), whole: fieldShape(document, at), fields: new Map(fields) }
+  return { check: checkAt(at), whole: fieldShape(document, at), fields: new Map(fields) }
 }
 
 const TEXT: FieldShape = { shape: 'text', items: 'text' }
@@ -130,50 +175,48 @@ function fieldShape(document: JsonObject, at: TreePath): FieldShape {
 const ANYTHING: ValueCheck = () => []
 
 /** Those of the operation, and those of its path that it does not say otherwise. */
-function parametersOf(operation: DescribedOperation, schemas: ValueSchemas): ParameterCheck[] {
-  const { document, at, itemAt } = operation
+function parametersOf({ document, at, itemAt }: DescribedOperation, source: Source): ParameterCheck[] {
   const found = new Map<string, ParameterCheck>()
   for (const holderAt of [itemAt, at]) {
     const list = describedAt(document, holderAt).object.parameters
     if (!Array.isArray(list)) continue
     for (const index of list.keys()) {
-      const parameter = parameterAt(operation, [...holderAt, 'parameters', String(index)], schemas)
+      const parameter = parameterAt(source, [...holderAt, 'parameters', String(index)])
       if (parameter !== undefined) found.set(`${parameter.in} ${parameter.name}`, parameter)
     }
   }
   return [...found.values()]
 }
 
-function parameterAt(
-  { document, root }: DescribedOperation,
-  from: TreePath,
-  schemas: ValueSchemas,
-): ParameterCheck | undefined {
+function parameterAt({ document, at: checkAt, note }: Source, from: TreePath): ParameterCheck | undefined {
   const { object, at } = describedAt(document, from)
-  const refuse = (reason: string): never => refuseFlaws([{ at: [...root, ...from], reason } satisfies Flaw]) as never
+  const leaveOut = (reason: string) => {
+    note({ at: from, reason })
+    return undefined
+  }
   const place = textOf(object, 'in')
   const name = textOf(object, 'name')
-  if (!isPlace(place) || name === '') return refuse('must name a parameter and where it is')
+  if (!isPlace(place) || name === '') return leaveOut('must name a parameter and where it is')
   if (place === 'header' && NO_PARAMETERS.has(name.toLowerCase())) return undefined
   const required = place === 'path' || flagOf(object, 'required')
   const base = { in: place, name: place === 'header' ? name.toLowerCase() : name, required } as const
   const content = objectOf(object, 'content')
   const type = Object.keys(content)[0]
   if (type !== undefined) {
-    if (!isJsonType(type)) return refuse(`holds ${type}, which is not checked: JSON is`)
-    const check = schemas.at([...at, 'content', type, 'schema'])
+    if (!isJsonType(type)) return leaveOut(`holds ${type}, which is not read: JSON is`)
+    const check = checkAt([...at, 'content', type, 'schema'])
     return { ...base, shape: 'json', items: 'text', separator: '', check }
   }
   if (member(object, 'schema') === undefined) {
     return { ...base, shape: 'text', items: 'text', separator: '', check: ANYTHING }
   }
   const shape = shapeAt(document, [...at, 'schema'])
-  if (shape === 'object') return refuse('is an object, which is checked only where its content is JSON')
+  if (shape === 'object') return leaveOut('is an object, which is read only where its content is JSON')
   const items = shape === 'list' ? shapeAt(document, [...describedAt(document, [...at, 'schema']).at, 'items']) : 'text'
-  if (items === 'list' || items === 'object') return refuse('is a list of lists or objects, which is not checked')
+  if (items === 'list' || items === 'object') return leaveOut('is a list of lists or objects')
   const separator = separatorOf(object, place)
-  if (separator === undefined) return refuse(`has the style ${textOf(object, 'style')}, which is not checked`)
-  return { ...base, shape, items, separator, check: schemas.at([...at, 'schema']) }
+  if (separator === undefined) return leaveOut(`has the style ${textOf(object, 'style')}`)
+  return { ...base, shape, items, separator, check: checkAt([...at, 'schema']) }
 }
 
 function isPlace(text: string): text is ParameterCheck['in'] {
