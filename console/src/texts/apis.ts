@@ -67,6 +67,11 @@ export const APIS = {
   'apis.import.authenticationHint': 'From the first entry of “security”.',
   'apis.import.allowList': 'Allow only its operations',
   'apis.import.allowListHint': 'The gateway refuses other paths.',
+  'apis.import.validateRequest': 'Check requests',
+  'apis.import.validateRequestHint': 'Parameters and bodies must fit the document.',
+  'apis.import.mockResponse': 'Answer with mocks',
+  'apis.import.mockResponseHint': 'From the examples and schemas of the document; the upstream is not asked.',
+  'apis.warnings': 'Parts of the definition without effect: {count}',
   'apis.import.allowNew': 'Allow all of its operations',
   'apis.import.allowNewHint':
     'This API allows only marked operations. Off: operations that the document adds are refused.',

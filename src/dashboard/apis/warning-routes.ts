@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { listedWarnings } from '../../model/apis/check/definition-warnings.ts'
+import { type DefinitionWarning, listedWarnings } from '../../model/apis/check/definition-warnings.ts'
 import { documentOf } from '../../model/apis/definition/stored-api.ts'
 import { readApi } from '../../model/apis/read/read.ts'
 import { bare } from '../routes/answer.ts'
@@ -10,8 +10,13 @@ import { apiOf, notReadable } from './store-api.ts'
 /** Warnings about a definition, by the place in it. */
 export const Warnings = Type.Array(Type.Object({ path: Type.String(), message: Type.String() }))
 
+/** Definitions whose warnings are kept. */
+const MOST_KNOWN = 100
+
 /** `/api/apis/{id}/warnings`: what of a stored definition has no effect, or is not checked. */
 export function warningRoutes(parts: DashboardParts): Route[] {
+  // To read a large definition takes up to a second, and pages ask each time that they are opened.
+  const known = new Map<string, { readonly revision: number; readonly warnings: DefinitionWarning[] }>()
   return [
     {
       method: 'GET',
@@ -23,8 +28,14 @@ export function warningRoutes(parts: DashboardParts): Route[] {
       async run(call) {
         const stored = await apiOf(parts, call, call.param('id'))
         if (stored === undefined) return notReadable()
+        const { id, revision } = stored
+        const before = known.get(id)
+        if (before?.revision === revision) return bare({ warnings: before.warnings })
         const document = documentOf(stored.body)
-        return bare({ warnings: listedWarnings(document, readApi(document).unchecked) })
+        const warnings = listedWarnings(document, readApi(document).unchecked)
+        if (known.size >= MOST_KNOWN) known.clear()
+        known.set(id, { revision, warnings })
+        return bare({ warnings })
       },
     },
   ]

@@ -265,3 +265,25 @@ test('documents are fetched only where that is allowed, and never from private n
   const patched = await free.call('PATCH', '/api/apis/oas/pets', { as: free.admin, body: url('/pets.json') })
   assert.equal(patched.status, 200)
 })
+
+test('what of a document cannot be checked is told by the preview, the save and the page of the API', async (t) => {
+  const { admin, call } = await start(t)
+  const parameters = [{ name: 'q', in: 'query', schema: { type: 'string', pattern: '(?!a)' } }]
+  const body = { ...plainOas('Pets'), paths: { '/pets': { get: { parameters, responses: {} } } } }
+  const query = 'validateRequest=true&listenPath=/pets/'
+  const expected = [
+    {
+      path: 'paths["/pets"].get.parameters[0].schema.pattern',
+      message: 'is not checked (GET /pets): lookaround and other special groups are not taken at character 1',
+    },
+  ]
+  const tried = await call('POST', `/api/apis/oas/dry-run?report=true&${query}`, { as: admin, body })
+  assert.deepEqual(bodyOf(tried).warnings, expected)
+  assert.ok(EXTENSION in (bodyOf(tried).document as JsonObject))
+  const made = bodyOf(await call('POST', `/api/apis/oas/import?${query}`, { as: admin, body }))
+  assert.deepEqual(made.Warnings, expected)
+  const warnings = async () => bodyOf(await call('GET', `/api/apis/${made.ID}/warnings`, { as: admin })).warnings
+  assert.deepEqual(await warnings(), expected)
+  await call('PATCH', `/api/apis/oas/${made.ID}?validateRequest=false`, { as: admin, body })
+  assert.deepEqual(await warnings(), [])
+})

@@ -97,14 +97,6 @@ export const HOSTILE: readonly HostileSchema[] = [
     over: 30,
   },
   {
-    name: 'a schema that is itself',
-    schema: A,
-    components: { A: { anyOf: [A, { type: 'string' }] } },
-    body: nested,
-    fits: 0,
-    over: 1,
-  },
-  {
     name: 'anyOf of many',
     schema: list({ anyOf: many(500, (i) => ({ type: 'object', required: [`k${i}`] })) }),
     body: (size) => many(size, () => ({ k499: 1 })),

@@ -159,11 +159,31 @@ export interface Tuning {
   readonly upstreamURL?: string
   readonly authentication?: string
   readonly allowList?: string
+  readonly validateRequest?: string
+  readonly mockResponse?: string
 }
 
-/** The document that an import would store. @throws CallError */
-export function tryImport(source: Source, tuning: Tuning, signal?: AbortSignal): Promise<Definition> {
-  return importTo('POST', '/api/apis/oas/dry-run', source, { ...tuning }, signal)
+/** A part of a definition that has no effect, or is not checked. */
+export interface DefinitionWarning {
+  readonly path: string
+  readonly message: string
+}
+
+/** The document that an import would store, and the warnings about it. */
+export interface Tried {
+  readonly document: Definition
+  readonly warnings: readonly DefinitionWarning[]
+}
+
+/** What an import would store. @throws CallError */
+export function tryImport(source: Source, tuning: Tuning, signal?: AbortSignal): Promise<Tried> {
+  return importTo('POST', '/api/apis/oas/dry-run', source, { ...tuning, report: 'true' }, signal)
+}
+
+/** The warnings about a stored definition. @throws CallError */
+export async function readWarnings(id: string, signal?: AbortSignal): Promise<readonly DefinitionWarning[]> {
+  const sent = { ...(signal && { signal }) }
+  return (await call<Pick<Tried, 'warnings'>>('GET', `${at(id)}/warnings`, sent)).warnings
 }
 
 /** Makes an API of a plain document. Answers its id. @throws CallError */
@@ -171,9 +191,9 @@ export async function importApi(source: Source, tuning: Tuning): Promise<string>
   return (await importTo<Made>('POST', '/api/apis/oas/import', source, { ...tuning })).ID
 }
 
-/** The document that an import over an API would store. @throws CallError */
-export function tryReimport(id: string, source: Source, tuning: Tuning, signal?: AbortSignal): Promise<Definition> {
-  return importTo('PATCH', oasAt(id), source, { ...tuning, dry_run: 'true' }, signal)
+/** What an import over an API would store. @throws CallError */
+export function tryReimport(id: string, source: Source, tuning: Tuning, signal?: AbortSignal): Promise<Tried> {
+  return importTo('PATCH', oasAt(id), source, { ...tuning, dry_run: 'true', report: 'true' }, signal)
 }
 
 /** Puts a plain document over an API, which keeps its settings. @throws CallError */

@@ -34,11 +34,14 @@ function idleCarriedLists(document: JsonObject): Flaw[] {
   return idleLists(servedClassic(document)).map(({ at, reason }) => ({ at: [EXTENSION, 'classic', ...at], reason }))
 }
 
+/** A warning as answers hold it. */
+export type DefinitionWarning = { readonly path: string; readonly message: string }
+
 /** The warnings of a definition as answers hold them, with those that only a reading of it as a whole finds (`Api.unchecked`). */
 export function listedWarnings(
   document: Pick<ApiDocument, 'format' | 'definition'>,
   unchecked: readonly Flaw[] = [],
-): { readonly path: string; readonly message: string }[] {
+): DefinitionWarning[] {
   const flaws = [...definitionWarnings(document), ...unchecked]
   return flaws.map(({ at, reason }) => ({ path: toWords(at), message: reason }))
 }

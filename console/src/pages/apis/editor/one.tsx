@@ -3,7 +3,7 @@ import { useQuery } from '@tanstack/react-query'
 import { Link, useParams } from '@tanstack/react-router'
 import { FileUpIcon } from 'lucide-react'
 import { type LazyExoticComponent, lazy, Suspense } from 'react'
-import { type ApiView, apiKey, readApi, readUrls } from '../../../api/apis/apis.ts'
+import { type ApiView, apiKey, readApi, readUrls, readWarnings } from '../../../api/apis/apis.ts'
 import { useMay } from '../../../api/people/session.ts'
 import { useAddress } from '../../../app/address.ts'
 import { CopyText } from '../../../parts/display/copy.tsx'
@@ -13,6 +13,7 @@ import { Unread } from '../../../parts/tables/unread.tsx'
 import { say, type TextName } from '../../../texts/say.ts'
 import { methodOf, proofsOf } from '../authentication/authentication-methods.ts'
 import { StateBadge } from '../list/badges.tsx'
+import { DefinitionWarnings } from './definition-warnings.tsx'
 
 type Tab = LazyExoticComponent<(props: { readonly api: ApiView }) => React.ReactNode>
 
@@ -64,6 +65,7 @@ function Page({ api }: { readonly api: ApiView }) {
         <StateBadge active={api.active} internal={api.internal} />
         {api.isOas && <ImportButton api={api} />}
       </PageHead>
+      <Warned api={api} />
       <Tabs value={shown.name} onChange={(next) => setAddress({ tab: next ?? '', view: '' })} keepMounted={false}>
         <Box style={{ overflowX: 'auto' }} mb="md">
           <Tabs.List style={{ flexWrap: 'nowrap' }} miw="max-content">
@@ -99,6 +101,18 @@ function useShownTabs(api: ApiView) {
     if (name === 'clients') return proofs.includes('oauth')
     return name !== 'keys' || method !== 'keyless'
   })
+}
+
+function Warned({ api }: { readonly api: ApiView }) {
+  const { data = [] } = useQuery({
+    queryKey: [...apiKey(api.id), 'warnings', api.updatedAt],
+    queryFn: ({ signal }) => readWarnings(api.id, signal),
+  })
+  return (
+    <Box mb={data.length === 0 ? 0 : 'md'}>
+      <DefinitionWarnings warnings={data} />
+    </Box>
+  )
 }
 
 function Address({ api }: { readonly api: ApiView }) {

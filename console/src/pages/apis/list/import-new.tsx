@@ -9,12 +9,14 @@ import {
   type Definition,
   importApi,
   type Source,
+  type Tried,
   type Tuning,
   tryImport,
 } from '../../../api/apis/apis.ts'
 import { FaultBox } from '../../../parts/display/fault-box.tsx'
 import { notifyDone } from '../../../parts/display/notify.ts'
 import { say } from '../../../texts/say.ts'
+import { DefinitionWarnings } from '../editor/definition-warnings.tsx'
 import { EXTENSION, isObject, textAt } from '../editor/tree.ts'
 import { Preview } from '../openapi/import-preview.tsx'
 import { isJson, OpenapiSource } from '../openapi/openapi-source.tsx'
@@ -22,7 +24,7 @@ import { useTrial } from '../tabs/use-trial.ts'
 import { pathOf } from './api-labels.ts'
 
 const PAUSE_MS = 400
-const FLAGS = ['authentication', 'allowList'] as const
+const FLAGS = ['authentication', 'allowList', 'validateRequest', 'mockResponse'] as const
 
 /** Makes an API of an OpenAPI document: shows first what will exist. */
 export function ImportNew() {
@@ -47,6 +49,7 @@ export function ImportNew() {
       ))}
       {trial.document !== undefined && source !== undefined && (
         <>
+          <DefinitionWarnings warnings={trial.warnings} />
           <Preview document={trial.document} />
           <Make source={source} document={trial.document} tuning={tuning} />
         </>
@@ -56,7 +59,7 @@ export function ImportNew() {
 }
 
 /** A document without a path gets one made of its title, so that two imports do not collide at `/`. */
-async function tried(source: Source, tuning: Tuning, signal: AbortSignal): Promise<Definition> {
+async function tried(source: Source, tuning: Tuning, signal: AbortSignal): Promise<Tried> {
   if (tuning.listenPath !== undefined || hasExtension(source)) return tryImport(source, tuning, signal)
   const title = jsonTitle(source) ?? (await titleOf(source, tuning, signal))
   return tryImport(source, { ...tuning, listenPath: pathOf(title) }, signal)
@@ -72,7 +75,7 @@ function jsonTitle(source: Source): string | undefined {
 
 async function titleOf(source: Source, tuning: Tuning, signal: AbortSignal): Promise<string> {
   const found = await tryImport(source, { ...tuning, listenPath: `/trial-${Date.now()}/` }, signal)
-  return textAt(found, ['info', 'title'])
+  return textAt(found.document, ['info', 'title'])
 }
 
 function TuningFields({ typed, onChange }: { readonly typed: Tuning; readonly onChange: (tuning: Tuning) => void }) {

@@ -19,6 +19,7 @@ import { useGuardedSave } from '../../../parts/forms/conflict.tsx'
 import { Guarded } from '../../../parts/forms/guarded.tsx'
 import { Unread } from '../../../parts/tables/unread.tsx'
 import { say } from '../../../texts/say.ts'
+import { DefinitionWarnings } from '../editor/definition-warnings.tsx'
 import { at } from '../editor/tree.ts'
 import { useTrial } from '../tabs/use-trial.ts'
 import { Changes } from './import-preview.tsx'
@@ -110,6 +111,7 @@ function Over({ api, to }: { readonly api: ApiView; readonly to: '/' }) {
       ))}
       {trial.document !== undefined && (
         <>
+          <DefinitionWarnings warnings={trial.warnings} />
           <Changes before={api.definition} after={trial.document} />
           <Group justify="flex-end">
             <Button variant="default" component={Link} to={to}>

@@ -1,7 +1,7 @@
 import { useDebouncedValue } from '@mantine/hooks'
 import { useQuery } from '@tanstack/react-query'
 import { useMemo } from 'react'
-import type { Definition, Source } from '../../../api/apis/apis.ts'
+import type { Definition, DefinitionWarning, Source, Tried } from '../../../api/apis/apis.ts'
 import type { Mark } from '../../../parts/editors/editor-props.ts'
 import { lineNamed, marksOf } from '../../../parts/editors/openapi-place.ts'
 import { isJson, sourceFault } from '../openapi/openapi-source.tsx'
@@ -9,6 +9,7 @@ import { isJson, sourceFault } from '../openapi/openapi-source.tsx'
 /** The result of an import, without running it. */
 export interface Trial {
   readonly document: Definition | undefined
+  readonly warnings: readonly DefinitionWarning[]
   readonly marks: readonly Mark[]
   readonly error: Error | null
   readonly isPending: boolean
@@ -29,7 +30,7 @@ function numberOf(source: Source): number {
 export function useTrial(
   source: Source | undefined,
   about: readonly unknown[],
-  run: (source: Source, signal: AbortSignal) => Promise<Definition>,
+  run: (source: Source, signal: AbortSignal) => Promise<Tried>,
 ): Trial {
   const [settled] = useDebouncedValue(source, PAUSE_MS)
   const fault = useMemo(() => sourceFault(settled), [settled])
@@ -49,7 +50,8 @@ export function useTrial(
     return line === undefined ? [] : [{ line, message: trial.error.message }]
   }, [fault, trial.error, settled])
   return {
-    document: fault === undefined ? trial.data : undefined,
+    document: fault === undefined ? trial.data?.document : undefined,
+    warnings: fault === undefined ? (trial.data?.warnings ?? []) : [],
     marks,
     error: fault === undefined ? trial.error : null,
     isPending: settled !== undefined && fault === undefined && trial.isFetching,
