@@ -91,7 +91,10 @@ export async function createStoredApi(
     beside: newApiMetadata(parts, call, beside),
     ...(version && { version }),
   })
-  return ok('API created', made.id, { ID: made.document.api_id, ...warningsMember(made.document, 'Warnings', made.unchecked) })
+  return ok('API created', made.id, {
+    ID: made.document.api_id,
+    ...warningsMember(made.document, 'Warnings', made.unchecked),
+  })
 }
 
 /** Replaces a stored definition; categories, owners and labels stay unless given. @throws Fault as `publishApi` */

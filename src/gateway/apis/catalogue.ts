@@ -461,7 +461,12 @@ function stateOf({ apiId, name, state, reason, revision }: Entry): ApiState {
 /** Rules of a definition that do nothing, most of which a save would refuse today, and what of it is not checked; '' = nothing. */
 function idleRules(api: Api, document: ApiDocument): string {
   const { format, definition } = document
-  const flaws = [pathFlaws(api), writtenFieldFlaws(format, definition), definitionWarnings(document), api.unchecked ?? []]
+  const flaws = [
+    pathFlaws(api),
+    writtenFieldFlaws(format, definition),
+    definitionWarnings(document),
+    api.unchecked ?? [],
+  ]
   const [first, ...more] = flaws.flat()
   if (first === undefined) return ''
   return `${toWords(first.at)}: ${first.reason}${more.length > 0 ? `; and ${more.length} more` : ''}`

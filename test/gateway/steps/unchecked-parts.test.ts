@@ -33,7 +33,12 @@ const PARTS: Readonly<Record<string, Part>> = {
   required: { schema: { type: 'object', required: true }, at: '.required', says: /list/, refused: 1, passes: {} },
   minimum: { schema: { type: 'number', minimum: '3' }, at: '.minimum', says: /number/, refused: 'x', passes: 1 },
   null: { schema: null, at: '', says: /no schema/, passes: 1 },
-  itself: { schema: { $ref: '#/components/schemas/Itself' }, at: 'Itself.allOf[0].$ref', says: /without an end/, passes: 1 },
+  itself: {
+    schema: { $ref: '#/components/schemas/Itself' },
+    at: 'Itself.allOf[0].$ref',
+    says: /without an end/,
+    passes: 1,
+  },
   not: {
     schema: { type: 'object', not: LOOSE, properties: { n: { minLength: 2 } } },
     at: '.not',
@@ -87,7 +92,9 @@ function documentWith(parts: Readonly<Record<string, Part>>): JsonObject {
   )
   const base = oasApi('U', '/u/', { id: 'u' })
   const extension = base['x-svc-api-gateway'] as JsonObject
-  const operations = Object.fromEntries(Object.keys(parts).map((name) => [name, { validateRequest: { enabled: true } }]))
+  const operations = Object.fromEntries(
+    Object.keys(parts).map((name) => [name, { validateRequest: { enabled: true } }]),
+  )
   return {
     ...{ ...base, openapi: '3.1.0', paths: paths as JsonObject, components: { schemas: COMPONENTS } },
     'x-svc-api-gateway': { ...extension, middleware: { operations } },
@@ -107,7 +114,9 @@ test('what cannot be checked refuses nothing, is listed by place and operation, 
   const warnings = (saved.json as { warnings: { path: string; message: string }[] }).warnings
   for (const [name, { at, says, refused, passes }] of Object.entries(PARTS)) {
     const place = `paths["/${name}"].post.requestBody.content["application/json"].schema${at}`
-    const found = warnings.filter(({ path, message }) => (path === place || path === `components.schemas.${at}`) && says.test(message))
+    const found = warnings.filter(
+      ({ path, message }) => (path === place || path === `components.schemas.${at}`) && says.test(message),
+    )
     assert.ok(found.length > 0, `${place}: ${JSON.stringify(warnings, null, 1)}`)
     assert.ok(found[0]!.message.includes(`(POST /${name})`), found[0]!.message)
     assert.notEqual(await statusOf(gate, name, passes), 422, name)

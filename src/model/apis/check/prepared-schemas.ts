@@ -2,8 +2,8 @@ import { isObject, type Json, type JsonObject } from '../../json/json.ts'
 import type { Flaw } from '../definition/flaw.ts'
 import { flagOf } from '../definition/members.ts'
 import { getAt, setMember, type TreePath, toPointer } from '../definition/tree.ts'
-import { SchemaNames } from './schema-names.ts'
 import { contentFault, type Holding, holdingOf } from './schema-keywords.ts'
+import { SchemaNames } from './schema-names.ts'
 
 /** Most schemas that one description may lead to by references. */
 const MOST_PREPARED = 20_000
@@ -317,7 +317,13 @@ function loosen(targets: readonly Target[]): void {
   }
 }
 
-const NAMES = { not: 'not', if: 'if', oneOf: 'oneOf', contains: 'contains', unevaluated: 'unevaluatedProperties' } as const
+const NAMES = {
+  not: 'not',
+  if: 'if',
+  oneOf: 'oneOf',
+  contains: 'contains',
+  unevaluated: 'unevaluatedProperties',
+} as const
 
 const isWithin = (at: TreePath, { at: outer, keyword }: Guard) =>
   outer.every((name, index) => at[index] === name) && (keyword === 'unevaluated' || at[outer.length] === keyword)

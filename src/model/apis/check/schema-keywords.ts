@@ -38,7 +38,10 @@ const KEYWORDS = new Map<string, readonly [Holding, Check]>([
   ...(['minContains', 'maxContains'] as const).map((name) => [name, ['value', count]] as const),
   ['uniqueItems', ['value', must('true or false', (value) => typeof value === 'boolean')]],
   ['required', ['value', texts]],
-  ['dependentRequired', ['value', must('an object of lists', (value) => isObject(value) && entries(value).every(isTexts))]],
+  [
+    'dependentRequired',
+    ['value', must('an object of lists', (value) => isObject(value) && entries(value).every(isTexts))],
+  ],
   ['pattern', ['value', patternFault]],
   ['format', ['value', text]],
   ...(['allOf', 'anyOf', 'oneOf', 'prefixItems'] as const).map((name) => [name, ['list', choices]] as const),
@@ -50,7 +53,10 @@ const KEYWORDS = new Map<string, readonly [Holding, Check]>([
   ),
   ['items', ['schema', anything]],
   ...(['properties', 'patternProperties', 'dependentSchemas'] as const).map((name) => [name, ['map', map]] as const),
-  ['dependencies', ['value', must('an object of lists of names', (value) => isObject(value) && entries(value).every(isTexts))]],
+  [
+    'dependencies',
+    ['value', must('an object of lists of names', (value) => isObject(value) && entries(value).every(isTexts))],
+  ],
 ])
 
 /** What a keyword holds; undefined for one that says nothing about a value. */
