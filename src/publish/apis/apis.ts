@@ -45,7 +45,7 @@ export interface PublishedApi {
   readonly id: DocumentId
   readonly document: ApiDocument
   readonly revision: Revision
-  /** What of it cannot be checked, where it was read. */
+  /** The parts of it that cannot be checked, where it was read. */
   readonly unchecked?: readonly Flaw[]
 }
 

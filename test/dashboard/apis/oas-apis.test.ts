@@ -266,7 +266,7 @@ test('documents are fetched only where that is allowed, and never from private n
   assert.equal(patched.status, 200)
 })
 
-test('what of a document cannot be checked is told by the preview, the save and the page of the API', async (t) => {
+test('parts that cannot be checked are listed by preview, save and page of the API', async (t) => {
   const { admin, call } = await start(t)
   const parameters = [{ name: 'q', in: 'query', schema: { type: 'string', pattern: '(?!a)' } }]
   const body = { ...plainOas('Pets'), paths: { '/pets': { get: { parameters, responses: {} } } } }

@@ -175,7 +175,7 @@ export interface Tried {
   readonly warnings: readonly DefinitionWarning[]
 }
 
-/** What an import would store. @throws CallError */
+/** The preview of an import. @throws CallError */
 export function tryImport(source: Source, tuning: Tuning, signal?: AbortSignal): Promise<Tried> {
   return importTo('POST', '/api/apis/oas/dry-run', source, { ...tuning, report: 'true' }, signal)
 }
@@ -191,7 +191,7 @@ export async function importApi(source: Source, tuning: Tuning): Promise<string>
   return (await importTo<Made>('POST', '/api/apis/oas/import', source, { ...tuning })).ID
 }
 
-/** What an import over an API would store. @throws CallError */
+/** The preview of an import over an API. @throws CallError */
 export function tryReimport(id: string, source: Source, tuning: Tuning, signal?: AbortSignal): Promise<Tried> {
   return importTo('PATCH', oasAt(id), source, { ...tuning, dry_run: 'true', report: 'true' }, signal)
 }

@@ -17,8 +17,8 @@ export interface PreparedSchema {
   readonly schema: Json
 }
 
-/** What a value is compared with, and what of it had to be left out. */
-export interface Prepared {
+/** The schemas that a value is compared with, and the parts of them that had to be left out. */
+export interface PreparedClosure {
   readonly root: PreparedSchema
   /** All that `root` leads to, itself included. */
   readonly reached: readonly PreparedSchema[]
@@ -39,7 +39,7 @@ interface Target extends PreparedSchema {
   loss: Loss
 }
 
-/** What a schema says less than its author meant: values that it should refuse, or also which members it has judged. */
+/** How much less a schema says than its author meant: of values, or also of the members that it has judged. */
 type Loss = 'none' | 'constraint' | 'annotation'
 
 /** A keyword that refuses more where the schemas in it refuse less. */
@@ -84,7 +84,7 @@ export class PreparedSchemas {
   }
 
   /** The schema at a path. @throws Error when it leads to too many others */
-  at(at: TreePath): Prepared {
+  at(at: TreePath): PreparedClosure {
     const root = this.#target(at, NO_NAMES)
     for (let next = this.#waiting.pop(); next !== undefined; next = this.#waiting.pop()) this.#prepare(next)
     const reached = [...closureOf(root)]
@@ -373,7 +373,7 @@ function withoutFlags(schema: JsonObject): JsonObject {
   return schema
 }
 
-/** `nullable` lets null in (OpenAPI 3.0); where it stands without a `type`, what its author wants is the same. */
+/** `nullable` lets null in (OpenAPI 3.0); without a `type` beside it too, as its author wants. */
 function withNull(made: JsonObject, { nullable }: JsonObject): JsonObject {
   if (nullable !== true) return made
   if (made.type !== undefined) {

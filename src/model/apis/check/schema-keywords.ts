@@ -2,7 +2,7 @@ import { toFault } from '../../../errors/fault.ts'
 import { isObject, type Json } from '../../json/json.ts'
 import { PATTERNS } from './schema-work.ts'
 
-/** What a keyword holds: a value, the name of a schema, one schema, a list of them, or a map of them. */
+/** The content of a keyword: a value, the name of a schema, one schema, a list of them, or a map of them. */
 export type Holding = 'value' | 'reference' | 'schema' | 'list' | 'map'
 
 type Check = (value: Json) => string | undefined
@@ -59,7 +59,7 @@ const KEYWORDS = new Map<string, readonly [Holding, Check]>([
   ],
 ])
 
-/** What a keyword holds; undefined for one that says nothing about a value. */
+/** The kind of content of a keyword; undefined for one that says nothing about a value. */
 export function holdingOf(keyword: string): Holding | undefined {
   return KEYWORDS.get(keyword)?.[0]
 }
