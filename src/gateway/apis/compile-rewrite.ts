@@ -3,6 +3,7 @@ import type { RewriteRule, Trigger } from '../../model/apis/definition/operation
 import { Matcher } from '../../model/patterns/matcher.ts'
 import { normalisedExpression } from '../../model/patterns/pattern.ts'
 import { normalisedRewrite } from '../../model/patterns/rewrite-pattern.ts'
+import { markedExpression } from '../../model/patterns/sent-escapes.ts'
 import { readRewriteTarget } from '../../model/patterns/rewrite-target.ts'
 import type { CompiledRewrite, CompiledTarget, CompiledTrigger } from '../server/exchange.ts'
 import type { Targets } from '../upstream/target.ts'
@@ -36,8 +37,14 @@ export function compileRewrite(rule: RewriteRule, openOrigin: (url: string) => T
     }))
     return { all, rules: compiled, target: leadsTo }
   }
+  const pattern = normalisedRewrite(rule.pattern)
+  let marked: Matcher | undefined
   return {
-    matcher: new Matcher(normalisedRewrite(rule.pattern)),
+    matcher: new Matcher(pattern),
+    markedMatcher: () => {
+      marked ??= new Matcher(markedExpression(pattern))
+      return marked
+    },
     target: rule.rewriteTo === '' ? undefined : target(rule.rewriteTo),
     triggers: rule.triggers.map(trigger),
     readsBody: rule.triggers.some(({ rules }) => rules.some((each) => each.in === 'body')),

@@ -85,6 +85,8 @@ export interface CompiledTriggerRule {
 /** How path and query of an operation are rewritten. */
 export interface CompiledRewrite {
   readonly matcher: Matcher
+  /** For paths in which escapes are marked; made when it is first asked for. */
+  readonly markedMatcher: () => Matcher
   /** undefined = only the triggers lead somewhere. */
   readonly target: CompiledTarget | undefined
   readonly triggers: readonly CompiledTrigger[]

@@ -1,10 +1,13 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import fc from 'fast-check'
+import { EXTENSION } from '../../../src/model/apis/definition/extension.ts'
+import { putAt } from '../../../src/model/apis/definition/tree.ts'
 import { defined } from '../../worlds/base/definitions.ts'
 import { startTestGateway } from '../../worlds/base/harness.ts'
 import { startOrigin } from '../../worlds/servers/origin.ts'
 
-const SPELLINGS = ['/%C3%A9', '/a%20b', '/abc', '/r/1:x', '/%61bc', '/r/1%3Ax', '/a%22']
+const SPELLINGS = ['/%C3%A9', '/a%20b', '/abc', '/r/1:x', '/%61bc', '/r/1%3Ax', '/a%22', '/r/$&', '/r/%24%26']
 
 test('an accepted pattern matches every spelling; others are refused with the reason', async (t) => {
   const origin = await startOrigin()
@@ -27,6 +30,11 @@ test('an accepted pattern matches every spelling; others are refused with the re
     '^/a[ ]b$': ['/a%20b'],
     '^/a[%20_]b$': ['/a%20b'],
     '^/a"$': ['/a%22'],
+    '^/r/[^:]+$': ['/r/$&', '/r/%24%26'],
+    '^/r/\\$&$': ['/r/$&', '/r/%24%26'],
+    '^/r/[!-,]{2}$': ['/r/$&', '/r/%24%26'],
+    '^/r/\\W{1,2}$': ['/r/$&', '/r/%24%26'],
+    '^/r/(?:1|2)[\\w:]+$': ['/r/1:x', '/r/1%3Ax'],
   }
   for (const [index, [pattern, expected]] of Object.entries(patterns).entries()) {
     const id = `p${index}`
@@ -46,4 +54,37 @@ test('an accepted pattern matches every spelling; others are refused with the re
     }
     assert.deepEqual(met, expected, pattern)
   }
+})
+
+/** Whole values of a path, with all that has a meaning in a path or query. */
+const values = fc
+  .string({ unit: fc.constantFrom(...'ab1.-_~!$&\'()*+,;=:@%?# "<>[]{}|^`é€𝄞'), minLength: 1, maxLength: 12 })
+  .filter((value) => !/^\.{1,2}(?:;|$)/.test(value))
+
+test('a value of the path that a rewrite takes stays one value of the query', async (t) => {
+  const origin = await startOrigin()
+  t.after(() => origin.close())
+  const gateway = await startTestGateway()
+  t.after(() => gateway.close())
+  for (const [id, pathMatching, strip] of [
+    ['o', 'openapi', true],
+    ['c', 'contains', true],
+    ['k', 'contains', false],
+  ] as const) {
+    const paths = { '/r/{v}': { get: { operationId: 'a', responses: { 200: { description: 'ok' } } } } }
+    const operations = { a: { urlRewrite: { enabled: true, pattern: 'r/(.*)', rewriteTo: '/n?v=$1&last=1' } } }
+    const document = defined({ id, url: origin.url, paths, operations })
+    putAt(document, [EXTENSION, 'server', 'pathMatching'], pathMatching)
+    putAt(document, [EXTENSION, 'server', 'listenPath', 'strip'], strip)
+    const saved = await gateway.svc('POST', '/svc/apis/oas', document)
+    assert.equal(saved.status, 200, saved.text)
+  }
+  const property = fc.asyncProperty(fc.constantFrom('o', 'c', 'k'), values, fc.boolean(), async (id, value, doubled) => {
+    const sent = encodeURIComponent(value).replace(/[!'()*]/g, (mark) => `%${mark.charCodeAt(0).toString(16)}`)
+    const { status, text } = await gateway.call(`/${id}${doubled ? '//' : '/'}r/${sent}`)
+    assert.equal(status, 200, text)
+    const { searchParams } = new URL(origin.seen.at(-1)!.target, origin.url)
+    assert.deepEqual([...searchParams], [['v', value], ['last', '1']])
+  })
+  await fc.assert(property, { numRuns: process.env.GATEHOUSE_DEEP === '1' ? 2_000 : 100 })
 })

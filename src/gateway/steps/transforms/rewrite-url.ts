@@ -1,6 +1,7 @@
 import { prebuilt } from '../../../errors/fault.ts'
 import type { RewriteRule } from '../../../model/apis/definition/operation.ts'
 import { encodedPath, otherReadings, readablePath, textOfReadable } from '../../../model/patterns/readable-path.ts'
+import { markEscapes, withEscapes, withoutMarks } from '../../../model/patterns/sent-escapes.ts'
 import type { RewritePiece } from '../../../model/patterns/rewrite-target.ts'
 import { escapedBytes, holdsEncodedSlash, readPath } from '../../../wire/http1/path.ts'
 import { ENCODED_SLASH } from '../../routing/encoded-slashes.ts'
@@ -52,15 +53,19 @@ interface Match {
   readonly found: RegExpExecArray
 }
 
-/** In the path as it is, and with its encoded slashes decoded. */
-function matchesOf(x: Exchange, { matcher }: CompiledRewrite): Match[] {
+/** In the path as it is, where what was sent as escapes is marked, and with its encoded slashes decoded. */
+function matchesOf(x: Exchange, { matcher, markedMatcher }: CompiledRewrite): Match[] {
   const query = x.hasQuery ? `?${x.forwardQuery}` : ''
   const own = (x.chain!.api.pathMatching === 'openapi' ? x.rest : x.path) || '/'
-  const paths = holdsEncodedSlash(own) ? [own, ...otherReadings(readablePath(own)).map(encodedPath)] : [own]
-  return paths.flatMap((path) => {
+  const marked = markEscapes(own, x.forwardPath)
+  const first = (marked === own ? matcher : markedMatcher()).exec(marked + query, x)
+  const matches = first === null ? [] : [{ path: own, found: first }]
+  if (!holdsEncodedSlash(own)) return matches
+  for (const path of otherReadings(readablePath(own)).map(encodedPath)) {
     const found = matcher.exec(path + query, x)
-    return found === null ? [] : [{ path, found }]
-  })
+    if (found !== null) matches.push({ path, found })
+  }
+  return matches
 }
 
 async function withBody(x: Exchange, rewrite: CompiledRewrite, matches: readonly Match[]): Promise<StepOutcome> {
@@ -82,7 +87,8 @@ function choose(x: Exchange, rewrite: CompiledRewrite, matches: readonly Match[]
   return first!.target === undefined ? undefined : apply(x, first!.target, first!.text)
 }
 
-const withSlashes = (text: string | undefined) => text?.replace(/%(?:2F|5C)/gi, '/').replace(/\/{2,}/g, '/')
+const withSlashes = (text: string | undefined) =>
+  text && withoutMarks(text).replace(/%(?:2F|5C)/gi, '/').replace(/\/{2,}/g, '/')
 
 /** Where triggers look, besides the request itself. */
 interface Searched {
@@ -160,8 +166,9 @@ function textOf(x: Exchange, { pieces }: CompiledTarget, match: RegExpExecArray,
   return text
 }
 
-function apply(x: Exchange, target: CompiledTarget, text: string | undefined) {
-  if (text === undefined) return ENCODED_SLASH
+function apply(x: Exchange, target: CompiledTarget, marked: string | undefined) {
+  if (marked === undefined) return ENCODED_SLASH
+  const text = withEscapes(marked)
   const mark = text.indexOf('?')
   // Bytes that a query holds bare are escapes in a path.
   const path = escapedBytes(mark === -1 ? text : text.slice(0, mark), BARE_IN_TARGET)
