@@ -3,8 +3,8 @@ import type { RewriteRule, Trigger } from '../../model/apis/definition/operation
 import { Matcher } from '../../model/patterns/matcher.ts'
 import { normalisedExpression } from '../../model/patterns/pattern.ts'
 import { normalisedRewrite } from '../../model/patterns/rewrite-pattern.ts'
-import { markedExpression } from '../../model/patterns/sent-escapes.ts'
 import { readRewriteTarget } from '../../model/patterns/rewrite-target.ts'
+import { markedExpression } from '../../model/patterns/sent-escapes.ts'
 import type { CompiledRewrite, CompiledTarget, CompiledTrigger } from '../server/exchange.ts'
 import type { Targets } from '../upstream/target.ts'
 

@@ -79,12 +79,23 @@ test('a value of the path that a rewrite takes stays one value of the query', as
     const saved = await gateway.svc('POST', '/svc/apis/oas', document)
     assert.equal(saved.status, 200, saved.text)
   }
-  const property = fc.asyncProperty(fc.constantFrom('o', 'c', 'k'), values, fc.boolean(), async (id, value, doubled) => {
-    const sent = encodeURIComponent(value).replace(/[!'()*]/g, (mark) => `%${mark.charCodeAt(0).toString(16)}`)
-    const { status, text } = await gateway.call(`/${id}${doubled ? '//' : '/'}r/${sent}`)
-    assert.equal(status, 200, text)
-    const { searchParams } = new URL(origin.seen.at(-1)!.target, origin.url)
-    assert.deepEqual([...searchParams], [['v', value], ['last', '1']])
-  })
+  const property = fc.asyncProperty(
+    fc.constantFrom('o', 'c', 'k'),
+    values,
+    fc.boolean(),
+    async (id, value, doubled) => {
+      const sent = encodeURIComponent(value).replace(/[!'()*]/g, (mark) => `%${mark.charCodeAt(0).toString(16)}`)
+      const { status, text } = await gateway.call(`/${id}${doubled ? '//' : '/'}r/${sent}`)
+      assert.equal(status, 200, text)
+      const { searchParams } = new URL(origin.seen.at(-1)!.target, origin.url)
+      assert.deepEqual(
+        [...searchParams],
+        [
+          ['v', value],
+          ['last', '1'],
+        ],
+      )
+    },
+  )
   await fc.assert(property, { numRuns: process.env.GATEHOUSE_DEEP === '1' ? 2_000 : 100 })
 })

@@ -295,7 +295,8 @@ export const DIFFERENCES: readonly Difference[] = [
   },
   {
     name: 'Answers from the cache',
-    there: 'ignores `Cache-Control` and `Authorization`, keeps nothing without response codes in OpenAPI definitions, and with `enable_upstream_cache_control` also what the upstream says nothing of',
+    there:
+      'ignores `Cache-Control` and `Authorization`, keeps nothing without response codes in OpenAPI definitions, and with `enable_upstream_cache_control` also what the upstream says nothing of',
     here: 'as RFC 9111 says: nothing that is `no-store`, nothing for requests with a credential unless the answer allows it; with `enable_upstream_cache_control` only what the upstream allows',
     why: 'answers for one caller must not reach another',
     met: isCached,

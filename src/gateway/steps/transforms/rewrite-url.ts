@@ -1,8 +1,8 @@
 import { prebuilt } from '../../../errors/fault.ts'
 import type { RewriteRule } from '../../../model/apis/definition/operation.ts'
 import { encodedPath, otherReadings, readablePath, textOfReadable } from '../../../model/patterns/readable-path.ts'
-import { markEscapes, withEscapes, withoutMarks } from '../../../model/patterns/sent-escapes.ts'
 import type { RewritePiece } from '../../../model/patterns/rewrite-target.ts'
+import { markEscapes, withEscapes, withoutMarks } from '../../../model/patterns/sent-escapes.ts'
 import { escapedBytes, holdsEncodedSlash, readPath } from '../../../wire/http1/path.ts'
 import { ENCODED_SLASH } from '../../routing/encoded-slashes.ts'
 import type {
@@ -88,7 +88,10 @@ function choose(x: Exchange, rewrite: CompiledRewrite, matches: readonly Match[]
 }
 
 const withSlashes = (text: string | undefined) =>
-  text && withoutMarks(text).replace(/%(?:2F|5C)/gi, '/').replace(/\/{2,}/g, '/')
+  text &&
+  withoutMarks(text)
+    .replace(/%(?:2F|5C)/gi, '/')
+    .replace(/\/{2,}/g, '/')
 
 /** Where triggers look, besides the request itself. */
 interface Searched {
