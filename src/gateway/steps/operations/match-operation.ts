@@ -67,7 +67,7 @@ function findContained(rules: readonly IndexedRule[]): Find {
     'contains',
   )
   if (rules.every(({ rule: { mock, checks } }) => mock === undefined && checks.length === 0))
-    return (x) => contained(x.method, x.path, x)
+    return (x) => contained(x.method, x.apiPath, x)
   const described = operationIndex(
     rules.map(({ rule, operation: { name, mock, checks } }) => ({
       rule,
@@ -78,7 +78,7 @@ function findContained(rules: readonly IndexedRule[]): Find {
   return (x) => {
     const own = described(x.method, x.rest, x)
     if (own instanceof Fault) return own
-    const operation = contained(x.method, x.path, x)
+    const operation = contained(x.method, x.apiPath, x)
     if (own === undefined || operation instanceof Fault) return operation
     return operation === undefined ? own : joined(own, operation)
   }

@@ -56,7 +56,7 @@ interface Match {
 /** In the path as it is, where what was sent as escapes is marked, and with its encoded slashes decoded. */
 function matchesOf(x: Exchange, { matcher, markedMatcher }: CompiledRewrite): Match[] {
   const query = x.hasQuery ? `?${x.forwardQuery}` : ''
-  const own = (x.chain!.api.pathMatching === 'openapi' ? x.rest : x.path) || '/'
+  const own = (x.chain!.api.pathMatching === 'openapi' ? x.rest : x.apiPath) || '/'
   const marked = markEscapes(own, x.forwardPath)
   const first = (marked === own ? matcher : markedMatcher()).exec(marked + query, x)
   const matches = first === null ? [] : [{ path: own, found: first }]

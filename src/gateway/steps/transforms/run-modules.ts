@@ -119,6 +119,8 @@ function setPath(x: Exchange, path: string, phase: RequestPhase): boolean {
     x.forwardPath = forms.sent
     return true
   }
+  // Rights, and rules for the whole path, are those of the path that the module chose.
+  x.apiPath = x.apiPath.slice(0, x.apiPath.length - x.rest.length) + forms.path
   x.rest = forms.path
   x.forwardPath = forwardPathOf(x.chain!, forms.sent)
   return true
