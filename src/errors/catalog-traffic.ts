@@ -32,6 +32,8 @@ export const TRAFFIC_ERRORS = {
   signature_invalid: { status: 401, legacy: 400, log: 'silent', text: 'Request signature verification failed' },
   // keys of those who issue tokens could not be read
   jwt_keys_away: { status: 503, log: 'warn', text: 'Try again later' },
+  // an issuer that tokens are asked about (RFC 7662) gave no answer
+  introspection_away: { status: 503, log: 'warn', text: 'Try again later' },
   client_certificate_required: { status: 401, log: 'silent', text: 'Client certificate required' },
   client_certificate_early: { status: 403, log: 'silent', text: 'Certificate is not valid yet' },
   client_certificate_expired: { status: 403, log: 'silent', text: 'Certificate has expired' },

@@ -8,6 +8,7 @@ import { checkRights } from '../steps/access/check-rights.ts'
 import { checkScopes } from '../steps/access/check-scopes.ts'
 import { authenticate, checkState } from '../steps/authentication/authenticate.ts'
 import { authenticateBasic } from '../steps/authentication/authenticate-basic.ts'
+import { authenticateExternal } from '../steps/authentication/authenticate-external.ts'
 import { authenticateHmac } from '../steps/authentication/authenticate-hmac.ts'
 import { authenticateJwt } from '../steps/authentication/authenticate-jwt.ts'
 import { authenticateSeveral } from '../steps/authentication/authenticate-several.ts'
@@ -25,6 +26,7 @@ interface SchemeSteps {
 const STEPS: Readonly<Record<AuthMethod, SchemeSteps>> = {
   token: { authenticate },
   oauth: { authenticate: authenticateOAuth, authorize: checkScopesOf },
+  external: { authenticate: authenticateExternal },
   jwt: { authenticate: authenticateJwt },
   basic: { authenticate: authenticateBasic },
   hmac: { authenticate: authenticateHmac },

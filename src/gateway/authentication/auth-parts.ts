@@ -1,5 +1,6 @@
 import type { BindingParts } from '../oauth/check-binding.ts'
 import type { Sessions } from '../sessions/sessions.ts'
+import type { IntrospectionParts } from './introspection.ts'
 import type { KeySets } from './key-sets.ts'
 import type { CertificateKeys, Users } from './users.ts'
 
@@ -10,6 +11,8 @@ export interface AuthParts {
   readonly bindings: BindingParts
   /** Keys of those who issue JSON Web Tokens. */
   readonly keySets: KeySets
+  /** Asks issuers about their tokens. */
+  readonly introspection: IntrospectionParts
   readonly users: Users
   readonly certificateKeys: CertificateKeys
 }

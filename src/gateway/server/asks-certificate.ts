@@ -4,6 +4,8 @@ import type { Api } from '../../model/apis/definition/api.ts'
 export type AskingApi = Pick<Api, 'orgId' | 'domain' | 'internal' | 'auth' | 'oauth' | 'clientCertificates' | 'cors'>
 
 const TAKES_TOKENS: ReadonlySet<string> = new Set(['token', 'oauth'])
+/** Tokens of other issuers. */
+const OF_OTHERS: ReadonlySet<string> = new Set(['jwt', 'external'])
 
 /** Where handshakes ask for a client certificate. It is never required there: steps of the APIs decide. */
 export interface AskedDomains {
@@ -15,7 +17,7 @@ export interface AskedDomains {
 
 /**
  * Decides where to ask from all that judges a certificate: allow lists, certificates as keys, OAuth with bound tokens, keys' APIs of an
- * organisation that issues such tokens, and JSON Web Tokens, which may be bound by their issuer. The latter two not at APIs with CORS:
+ * organisation that issues such tokens, and tokens of other issuers, which may be bound by them. The latter two not at APIs with CORS:
  * these are called by browsers, which may ask people for a certificate, and whose tokens are not bound to one. An internal API asks at
  * all domains of its organisation.
  */
@@ -39,5 +41,5 @@ function asks(api: AskingApi, issuing: ReadonlySet<string>): boolean {
   const schemes = auth === undefined ? [] : (auth.alternatives?.flat() ?? [auth])
   if (schemes.some(({ certificate }) => certificate === true)) return true
   if (api.cors !== undefined) return false
-  return schemes.some(({ method }) => method === 'jwt' || (TAKES_TOKENS.has(method) && issuing.has(orgId)))
+  return schemes.some(({ method }) => OF_OTHERS.has(method) || (TAKES_TOKENS.has(method) && issuing.has(orgId)))
 }

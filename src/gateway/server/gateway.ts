@@ -322,6 +322,7 @@ function buildCore(parts: GatewayParts, metrics: Metrics, { shares, refusals }: 
       hashOf: (orgId: string, print: string) => certificateHash(parts, orgId, print).toString('hex'),
     },
     keySets,
+    introspection: { clock, log, post: formSender(config.webhooks.allow_private) },
     upstreamCares,
     responses: new ResponseCache({
       maxBytes: settings.cache_bytes,
@@ -377,6 +378,13 @@ function commandHandler(responses: ResponseCache, keySets: KeySets): (order: Gat
 function keySetReader(allowPrivate: boolean): (url: string) => Promise<Uint8Array> {
   return async (url) => (await fetchDocument(url, { allowPrivate, ...KEY_SET_BOUNDS })).bytes
 }
+
+/** Asks issuers about tokens, within the same bounds but for the size of the answer. */
+function formSender(allowPrivate: boolean): (url: string, form: string) => Promise<Uint8Array> {
+  return async (url, form) => (await fetchDocument(url, { allowPrivate, ...INTROSPECTION_BOUNDS, form })).bytes
+}
+
+const INTROSPECTION_BOUNDS = { limitBytes: 65_536, totalMs: 5_000 }
 
 /** Chains of certificates make some key sets large. */
 const KEY_SET_BOUNDS = { limitBytes: 262_144, totalMs: 5_000 }

@@ -21,7 +21,7 @@ export const BASIC_SCHEME: Scheme<'basic', BasicRules> = {
   on: 'use_basic_auth',
   config: 'basic',
   identity: 'basic_auth_user',
-  rank: 2,
+  rank: 3,
   declaration: httpScheme('basic'),
   classicSchema: {
     basic_auth: object({ disable_caching: bool(), cache_ttl: whole(MAX_CACHE_S), extract_from_body: bool() }),

@@ -27,7 +27,7 @@ export const HMAC_SCHEME: Scheme<'hmac', HmacRules> = {
   on: 'enable_signature_checking',
   config: 'hmac',
   identity: 'hmac_key',
-  rank: 3,
+  rank: 4,
   declaration: undefined,
   classicSchema: {
     hmac_allowed_algorithms: list(text(), 100),

@@ -1,13 +1,14 @@
 import { type Codec, DURATION, pair } from '../apis/convert/convert-pairs.ts'
 import type { Flaw } from '../apis/definition/flaw.ts'
 import { flagOf, isEmpty, numberOf, objectOf, objectsOf, textOf, textsOf } from '../apis/definition/members.ts'
-import { setMember } from '../apis/definition/tree.ts'
+import { setMember, type TreePath } from '../apis/definition/tree.ts'
 import { bool, list, MAX_SKEW_S, map, number, object, oneOf, text, whole } from '../apis/schema/schema.ts'
 import { isObject, type Json, type JsonObject } from '../json/json.ts'
 import { KEY_FAMILIES, type KeyFamily, LEAST_SECRET_BYTES, readKeyAddress, readStaticKey } from './jwt-key.ts'
 import { httpScheme, PROOF_FIELD, type Scheme } from './scheme.ts'
 
-const FRESH_S = 240
+/** How long a key set counts where nothing else is said, in seconds. */
+export const FRESH_S = 240
 /** A revoked key must become invalid at some point. */
 const LONGEST_FRESH_S = 86_400
 /** Longest duration that the other format can write, in seconds. */
@@ -82,7 +83,7 @@ export const JWT_SCHEME: Scheme<'jwt', JwtRules> = {
   on: 'enable_jwt',
   config: 'jwt',
   identity: 'jwt_claim',
-  rank: 4,
+  rank: 5,
   declaration: httpScheme('bearer', { bearerFormat: 'JWT' }),
   classicSchema: {
     jwt_source: text(),
@@ -225,19 +226,37 @@ function claimNames(first: string, list: readonly string[], usual = ''): readonl
   return named.length > 0 || usual === '' ? named : [usual]
 }
 
+/** Where a definition has the members about keys. */
+interface KeyPlaces {
+  readonly source: TreePath
+  readonly method: TreePath
+  readonly endless: TreePath
+}
+
+const JWT_PLACES: KeyPlaces = {
+  source: ['jwt_source'],
+  method: ['jwt_signing_method'],
+  endless: ['jwt_disable_expires_at_validation'],
+}
+
+/** The flaw of the key that tokens are checked with; none when it can be used. */
+export function keyFlaws({ key, keySets, family, takesShortSecrets }: JwtRules, at: KeyPlaces): Flaw[] {
+  if (keySets.length > 0)
+    return family === 'hmac'
+      ? [{ at: at.method, reason: 'must not be "hmac" where keys come from an address' }]
+      : []
+  const wrong =
+    key === ''
+      ? 'must hold a key in base64, or the address of a key set'
+      : readStaticKey(key, family, { takesShortSecrets })
+  if (typeof wrong !== 'string') return []
+  return [{ at: key !== '' && family === '' ? at.method : at.source, reason: wrong }]
+}
+
 function jwtFlaws(classic: JsonObject): Flaw[] {
-  const flaws: Flaw[] = []
-  const { key, keySets, family, policyClaims, defaultPolicies, takesShortSecrets } = readJwtRules(classic)
-  if (keySets.length === 0) {
-    const wrong =
-      key === ''
-        ? 'must hold a key in base64, or the address of a key set'
-        : readStaticKey(key, family, { takesShortSecrets })
-    const at = key !== '' && family === '' ? ['jwt_signing_method'] : ['jwt_source']
-    if (typeof wrong === 'string') flaws.push({ at, reason: wrong })
-  } else if (family === 'hmac') {
-    flaws.push({ at: ['jwt_signing_method'], reason: 'must not be "hmac" where keys come from an address' })
-  }
+  const rules = readJwtRules(classic)
+  const { policyClaims, defaultPolicies } = rules
+  const flaws = keyFlaws(rules, JWT_PLACES)
   for (const [index, { url }] of objectsOf(classic, 'jwt_jwks_uris').entries()) {
     if (typeof url !== 'string' || readKeyAddress(url) !== url)
       flaws.push({ at: ['jwt_jwks_uris', String(index), 'url'], reason: 'must be an http or https address' })
@@ -252,13 +271,7 @@ function jwtFlaws(classic: JsonObject): Flaw[] {
 
 /** Choices of a definition that are weaker than the usual ones, and switches that change nothing. */
 function jwtWarnings(classic: JsonObject): Flaw[] {
-  const { key, family, takesEndless, takesShortSecrets } = readJwtRules(classic)
   const warnings: Flaw[] = []
-  if (takesEndless)
-    warnings.push({
-      at: ['jwt_disable_expires_at_validation'],
-      reason: 'accepts tokens without "exp", which end only when the key changes',
-    })
   for (const [name, claim] of [
     ['jwt_disable_issued_at_validation', 'iat'],
     ['jwt_disable_not_before_validation', 'nbf'],
@@ -271,10 +284,17 @@ function jwtWarnings(classic: JsonObject): Flaw[] {
       at: [textOf(classic, 'jwt_identity_base_field') === '' ? 'jwt_subject_claims' : 'jwt_identity_base_field'],
       reason: 'a token without this claim is identified by its "sub"',
     })
+  return [...warnings, ...weakChoices(readJwtRules(classic), JWT_PLACES)]
+}
+
+/** What is weaker than it could be about the keys and the life of tokens. */
+export function weakChoices({ key, family, takesEndless, takesShortSecrets }: JwtRules, at: KeyPlaces): Flaw[] {
+  const weak: Flaw[] = []
+  if (takesEndless)
+    weak.push({ at: at.endless, reason: 'accepts tokens without "exp", which end only when the key changes' })
   const bytes = key === '' || family !== 'hmac' ? undefined : secretLength(key, takesShortSecrets)
-  if (bytes !== undefined && bytes < LONGEST_HASH_BYTES)
-    warnings.push({ at: ['jwt_source'], reason: weaknessOf(bytes) })
-  return warnings
+  if (bytes !== undefined && bytes < LONGEST_HASH_BYTES) weak.push({ at: at.source, reason: weaknessOf(bytes) })
+  return weak
 }
 
 /** RFC 7518 section 3.2: a secret is as long as the hash, or longer. */

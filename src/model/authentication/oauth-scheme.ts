@@ -31,7 +31,11 @@ export const OAUTH_SCHEME: Scheme<'oauth'> = {
   config: 'oauth',
   identity: 'oauth_key',
   rank: 1,
-  declaration: { matches: ({ type }) => type === 'oauth2', declare: () => ({ type: 'oauth2', flows: {} }) },
+  declaration: {
+    matches: ({ type }) => type === 'oauth2',
+    settles: ({ providers }) => isEmpty(providers),
+    declare: () => ({ type: 'oauth2', flows: {} }),
+  },
   classicSchema: {
     oauth_meta: object({
       allowed_access_types: list(text()),

@@ -1,8 +1,9 @@
 import type { Pair } from '../apis/convert/convert-pairs.ts'
 import type { Flaw } from '../apis/definition/flaw.ts'
 import { textOf } from '../apis/definition/members.ts'
+import { getAt, pathOf } from '../apis/definition/tree.ts'
 import type { Schema } from '../apis/schema/schema.ts'
-import type { JsonObject } from '../json/json.ts'
+import { isObject, type Json, type JsonObject } from '../json/json.ts'
 import type { SchemeRules } from './scheme-rules.ts'
 
 /** The proof of a bound token (RFC 9449). */
@@ -12,6 +13,8 @@ export const PROOF_FIELD = 'dpop'
 export interface SchemeDeclaration {
   /** True for a declaration of this scheme. */
   matches(declared: JsonObject): boolean
+  /** Of schemes that are declared alike: true for settings of this one in the extension. */
+  settles?(settings: JsonObject): boolean
   /** A new declaration for the settings of `auth_configs`. */
   declare(config: JsonObject): JsonObject
 }
@@ -33,7 +36,7 @@ export interface Scheme<Method extends string = string, Settings = unknown> {
   readonly method: Method
   /** Name in `auth_types` of APIs and policies. */
   readonly type: string
-  /** Switch of a classic definition. */
+  /** Switch of a classic definition, a dotted path; see `isMethodOn`. */
   readonly on: string
   /** Member of `auth_configs`, and the usual name of the scheme in OpenAPI. */
   readonly config: string
@@ -72,6 +75,17 @@ export interface Scheme<Method extends string = string, Settings = unknown> {
   flaws?(classic: JsonObject): Flaw[]
   /** Choices of a classic definition with this scheme that are taken and reported to the author: weaker ones, and those without effect. */
   warnings?(classic: JsonObject): Flaw[]
+}
+
+/** True when a classic definition switches a method on. */
+export function isMethodOn(classic: JsonObject, { on }: Pick<Scheme, 'on'>): boolean {
+  return getAt(classic, pathOf(on)) === true
+}
+
+/** True for a declaration, and its settings in the extension, that mean this scheme. */
+export function declares({ declaration }: Pick<Scheme, 'declaration'>, declared: JsonObject, settings: Json): boolean {
+  if (declaration === undefined || !declaration.matches(declared)) return false
+  return declaration.settles === undefined || !isObject(settings) || declaration.settles(settings)
 }
 
 /** The declaration of a scheme of HTTP (RFC 9110 section 11), named in lower case. */

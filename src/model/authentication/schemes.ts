@@ -1,4 +1,5 @@
 import { BASIC_SCHEME } from './basic-scheme.ts'
+import { EXTERNAL_SCHEME } from './external-scheme.ts'
 import { HMAC_SCHEME } from './hmac-scheme.ts'
 import { JWT_SCHEME } from './jwt-scheme.ts'
 import { OAUTH_SCHEME } from './oauth-scheme.ts'
@@ -6,7 +7,7 @@ import type { Scheme } from './scheme.ts'
 import { TOKEN_SCHEME } from './token-scheme.ts'
 
 // Schemes that OpenAPI cannot declare come last: groups with them follow the others in a document.
-const ALL = [TOKEN_SCHEME, OAUTH_SCHEME, JWT_SCHEME, BASIC_SCHEME, HMAC_SCHEME] as const
+const ALL = [TOKEN_SCHEME, OAUTH_SCHEME, EXTERNAL_SCHEME, JWT_SCHEME, BASIC_SCHEME, HMAC_SCHEME] as const
 
 /** How a request proves who sends it. */
 export type AuthMethod = (typeof ALL)[number]['method']

@@ -9,7 +9,7 @@ export const TOKEN_SCHEME: Scheme<'token'> = {
   on: 'use_standard_auth',
   config: 'authToken',
   identity: 'auth_token',
-  rank: 5,
+  rank: 6,
   declaration: { matches: ({ type }) => type === 'apiKey', declare: declareApiKey },
   classicSchema: {},
   oasSchema: {},

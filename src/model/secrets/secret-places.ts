@@ -136,10 +136,14 @@ function isFieldOfSecret({ name, holder }: Found): boolean {
 }
 
 /** The key that JSON Web Tokens are checked with is a secret where both sides hold the same; else it is a public key, or an address. */
-function isSharedKey({ text, name, holder }: Found): boolean {
+function isSharedKey({ text, name, names, holder }: Found): boolean {
   if (/^https?:/i.test(text)) return false
   if (name === 'jwt_source') return !ASYMMETRIC.test(String(holder.jwt_signing_method ?? ''))
-  return name === 'source' && holder.signingMethod !== undefined && !ASYMMETRIC.test(String(holder.signingMethod))
+  if (name !== 'source') return false
+  const method = holder.signingMethod ?? holder.signing_method
+  // Of an issuer of tokens, a key without a kind is a secret.
+  if (method === undefined) return names.includes('providers') && names.at(-2) === 'jwt'
+  return !ASYMMETRIC.test(String(method))
 }
 
 /** Credentials in the query of an address, whole or a path: of an upstream, a rewrite, a receiver of events. */

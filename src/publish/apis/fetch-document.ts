@@ -8,6 +8,8 @@ export interface FetchOptions extends PinnedOptions {
   readonly limitBytes: number
   /** Everything included, the last byte of the body too. */
   readonly totalMs: number
+  /** A form to send by POST; absent = GET. */
+  readonly form?: string
 }
 
 export interface FetchedDocument {
@@ -18,7 +20,8 @@ export interface FetchedDocument {
 
 /**
  * Reads a document from a URL of a user: http or https, public addresses only unless `allowPrivate`, checked after
- * the name was resolved and then connected to without resolving it again. Does not follow redirects or send credentials.
+ * the name was resolved and then connected to without resolving it again. Does not follow redirects, and sends no credentials but those
+ * of `form`.
  * @throws Fault `import_refused` (400) with a reason that says nothing of what is in the network
  */
 export async function fetchDocument(address: string, options: FetchOptions): Promise<FetchedDocument> {
@@ -36,12 +39,19 @@ export async function fetchDocument(address: string, options: FetchOptions): Pro
 class Refusal extends Error {}
 
 function read(url: URL, options: FetchOptions): Promise<FetchedDocument> {
-  const { limitBytes, totalMs } = options
+  const { limitBytes, totalMs, form } = options
   return new Promise((resolve, reject) => {
     const send = url.protocol === 'https:' ? tlsRequest : plainRequest
     const request = send(url, {
       agent: false,
-      headers: { accept: 'application/json, application/yaml;q=0.9, */*;q=0.1' },
+      method: form === undefined ? 'GET' : 'POST',
+      headers: {
+        accept: 'application/json, application/yaml;q=0.9, */*;q=0.1',
+        ...(form !== undefined && {
+          'content-type': 'application/x-www-form-urlencoded',
+          'content-length': Buffer.byteLength(form),
+        }),
+      },
       lookup: pinnedLookup(options),
     })
     const late = setTimeout(() => request.destroy(new Error('too late')), totalMs)
@@ -68,6 +78,6 @@ function read(url: URL, options: FetchOptions): Promise<FetchedDocument> {
         resolve({ bytes: Buffer.concat(pieces), contentType: String(headers['content-type'] ?? '') }),
       )
     })
-    request.end()
+    request.end(form)
   })
 }

@@ -60,7 +60,10 @@ function isSecret(text: string, path: TreePath, document: JsonObject): boolean {
   if (SHARED.has(meant)) return true
   const isKey =
     meant === 'jwt_source' ||
-    (meant === 'source' && (name !== meant || getAt(document, [...path.slice(0, -1), 'signingMethod']) !== undefined))
+    (meant === 'source' &&
+      (name !== meant ||
+        path.includes('providers') ||
+        getAt(document, [...path.slice(0, -1), 'signingMethod']) !== undefined))
   return isKey && !/^https?:/i.test(text)
 }
 

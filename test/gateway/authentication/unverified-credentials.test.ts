@@ -26,6 +26,15 @@ const AUTH_METHODS = SCHEMES.map(({ method }) => method)
 const SWITCHES: Readonly<Record<AuthMethod, { readonly config: string; readonly on: JsonObject }>> = {
   token: { config: 'authToken', on: { use_standard_auth: true } },
   oauth: { config: 'oauth', on: { use_oauth2: true, oauth_meta: { allowed_access_types: ['client_credentials'] } } },
+  external: {
+    config: 'externalOAuth',
+    on: {
+      external_oauth: {
+        enabled: true,
+        providers: [{ jwt: { enabled: true, signing_method: 'hmac', source: base64(SECRET) } }],
+      },
+    },
+  },
   jwt: {
     config: 'jwt',
     on: { enable_jwt: true, jwt_signing_method: 'hmac', jwt_source: base64(SECRET), jwt_default_policies: ['p'] },
@@ -42,6 +51,7 @@ const JWT_OF_VICTIM = `${base64('{"alg":"none"}')}.${base64(JSON.stringify({ sub
 const FORGED: Readonly<Record<AuthMethod, string>> = {
   token: `key-of-${VICTIM}`,
   oauth: `Bearer token-of-${VICTIM}`,
+  external: `Bearer ${JWT_OF_VICTIM}`,
   jwt: `Bearer ${JWT_OF_VICTIM}`,
   basic: `Basic ${base64(`${VICTIM}:x`)}`,
   hmac: `Signature keyId="${VICTIM}",algorithm="hmac-sha256",headers="date",signature="${base64('x'.repeat(20))}"`,
@@ -50,6 +60,7 @@ const FORGED: Readonly<Record<AuthMethod, string>> = {
 const BESIDE: Readonly<Record<AuthMethod, Pairs>> = {
   token: [['DPoP', `proof-of-${VICTIM}`]],
   oauth: [['DPoP', `proof-of-${VICTIM}`]],
+  external: [['DPoP', `proof-of-${VICTIM}`]],
   jwt: [['DPoP', `proof-of-${VICTIM}`]],
   basic: [],
   hmac: [
@@ -146,7 +157,7 @@ async function world(t: TestContext, env: Record<string, string> = {}): Promise<
     good(method, api, target) {
       if (method === 'token') return key
       if (method === 'oauth') return `Bearer ${tokens.get(api)}`
-      if (method === 'jwt') return `Bearer ${hsToken(claims())}`
+      if (method === 'jwt' || method === 'external') return `Bearer ${hsToken(claims())}`
       if (method === 'basic') return `Basic ${base64('ann:horse')}`
       const text = `(request-target): get ${target}\ndate: ${DATE}`
       const signature = createHmac('sha256', 'secret').update(text).digest('base64')

@@ -47,6 +47,42 @@ const JWT: readonly [classic: string, value: Json, oas: string, value?: Json][] 
   ['jwt_disable_expires_at_validation', true, 'disableExpiresAtValidation'],
   ['jwt_allow_short_secrets', true, 'allowShortSecrets'],
 ]
+const EXTERNAL: typeof JWT = [
+  [
+    'external_oauth.providers',
+    [
+      {
+        jwt: {
+          ...{ enabled: true, signing_method: 'rsa', source: 'https://idp.example/jwks', identity_base_field: 'mail' },
+          ...{ issued_at_validation_skew: 1, not_before_validation_skew: 2, expires_at_validation_skew: 3 },
+          ...{ disable_expires_at_validation: true, allow_short_secrets: true, 'x-note': 1 },
+        },
+      },
+      {
+        introspection: {
+          ...{ enabled: true, url: 'https://idp.example/i', client_id: 'me', client_secret: 's' },
+          ...{ identity_base_field: 'mail', cache: { enabled: true, timeout: 5 } },
+        },
+      },
+    ],
+    'providers',
+    [
+      {
+        jwt: {
+          ...{ enabled: true, signingMethod: 'rsa', source: 'https://idp.example/jwks', identityBaseField: 'mail' },
+          ...{ issuedAtValidationSkew: 1, notBeforeValidationSkew: 2, expiresAtValidationSkew: 3 },
+          ...{ disableExpiresAtValidation: true, allowShortSecrets: true, 'x-note': 1 },
+        },
+      },
+      {
+        introspection: {
+          ...{ enabled: true, url: 'https://idp.example/i', clientId: 'me', clientSecret: 's' },
+          ...{ identityBaseField: 'mail', cache: { enabled: true, timeout: 5 } },
+        },
+      },
+    ],
+  ],
+]
 const BASIC: typeof JWT = [
   ['basic_auth.disable_caching', true, 'disableCaching'],
   ['basic_auth.cache_ttl', 9, 'cacheTTL'],
@@ -65,11 +101,13 @@ function sameBothWays(definition: JsonObject, at: readonly string[], left: strin
 describe('settings of methods that both formats have', () => {
   for (const [on, name, members] of [
     ['enable_jwt', 'jwt', JWT],
+    ['external_oauth.enabled', 'externalOAuth', EXTERNAL],
     ['use_basic_auth', 'basic', BASIC],
   ] as const) {
     for (const [left, value, right, twin = value] of members) {
       test(`${left} is ${right}`, () => {
-        const definition = classic({ [on]: true, auth_configs: { [name]: { disable_header: false } } })
+        const definition = classic({ auth_configs: { [name]: { disable_header: false } } })
+        putAt(definition, pathOf(on), true)
         putAt(definition, pathOf(left), value)
         sameBothWays(definition, [...AUTHENTICATION, 'securitySchemes', name, ...pathOf(right)], left, value, twin)
       })

@@ -6,12 +6,14 @@ import { getAt, putAt } from '../../../src/model/apis/definition/tree.ts'
 import { readApi } from '../../../src/model/apis/read/read.ts'
 import type { Schema } from '../../../src/model/apis/schema/schema.ts'
 import { EXTENSION_SCHEMA } from '../../../src/model/apis/schema/schema-oas.ts'
-import type { Json, JsonObject } from '../../../src/model/json/json.ts'
+import { isObject, type Json, type JsonObject } from '../../../src/model/json/json.ts'
 import { classic, oas } from '../../worlds/model/api-samples.ts'
 
 const DECLARED: Readonly<Record<string, JsonObject>> = {
   key: { type: 'apiKey', in: 'header', name: 'Authorization' },
   oauth: { type: 'oauth2', flows: { authorizationCode: { authorizationUrl: '/a', tokenUrl: '/t', scopes: {} } } },
+  issued: { type: 'oauth2', flows: {} },
+  introspected: { type: 'oauth2', flows: {} },
   jwt: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT' },
   basic: { type: 'http', scheme: 'basic' },
   hmac: {},
@@ -20,6 +22,20 @@ const DECLARED: Readonly<Record<string, JsonObject>> = {
 const NEEDED: Readonly<Record<string, JsonObject>> = {
   jwt: { source: 'https://idp.example/jwks', defaultPolicies: ['base'] },
   oauth: { allowedAuthorizeTypes: ['code'] },
+  issued: { providers: [{ jwt: { enabled: true, source: 'https://idp.example/jwks' } }] },
+  introspected: {
+    providers: [{ introspection: { enabled: true, url: 'https://idp.example/i', cache: { timeout: 5 } } }],
+  },
+}
+
+/** Both, the second one's values where both have one; entries of lists by their places. */
+function merged(first: Json | undefined, second: Json): Json {
+  if (Array.isArray(first) && Array.isArray(second) && first.every((each) => typeof each === 'object'))
+    return second.map((each, index) => merged(first[index], each))
+  if (!isObject(first ?? null) || !isObject(second)) return second
+  const both = { ...(first as JsonObject) }
+  for (const [name, value] of Object.entries(second)) both[name] = merged(both[name], value)
+  return both
 }
 /** Members that change nothing here, each with the reason. */
 const WITHOUT_EFFECT: Readonly<Record<string, string>> = {
@@ -28,7 +44,7 @@ const WITHOUT_EFFECT: Readonly<Record<string, string>> = {
 }
 
 function document(kind: string, scheme: JsonObject): JsonObject {
-  const held = { enabled: true, ...structuredClone(NEEDED[kind]), ...scheme }
+  const held = merged({ enabled: true, ...structuredClone(NEEDED[kind]) }, scheme) as JsonObject
   const authentication = kind === 'hmac' ? { hmac: held } : { securitySchemes: { s: held } }
   const declared =
     kind === 'hmac' ? {} : { components: { securitySchemes: { s: DECLARED[kind]! } }, security: [{ s: [] }] }

@@ -26,6 +26,8 @@ const PLACES: readonly (readonly (string | number)[])[] = [
   ['meta_data', 'api_token'],
   ['header_map', 'X-Anything'],
   ['introspection', 'clientSecret'],
+  ['external_oauth', 'providers', 0, 'introspection', 'client_secret'],
+  ['external_oauth', 'providers', 0, 'jwt', 'source'],
 ]
 test('addresses in the description of an OpenAPI document hide credentials alone', () => {
   const open = 'https://open.test/?page=1'

@@ -17,12 +17,13 @@ import {
   identityFromClaims,
   policiesFromClaims,
 } from '../../authentication/claims.ts'
+import { type DerivedCaller, DerivedCallers } from '../../authentication/derived-callers.ts'
 import { allOf, type KeySets, type KeySource, oneKey } from '../../authentication/key-sets.ts'
 import { RecentCache } from '../../authentication/recent.ts'
 import { challenged, type SchemeWord } from '../../oauth/challenge.ts'
 import { admitBound } from '../../oauth/check-binding.ts'
-import type { Exchange, Snapshot, Step, StepOutcome } from '../../server/exchange.ts'
-import type { LiveSession, SessionSource } from '../../sessions/sessions.ts'
+import type { Exchange, Step, StepOutcome } from '../../server/exchange.ts'
+import type { LiveSession } from '../../sessions/sessions.ts'
 import { readCredential } from './read-credential.ts'
 import { credentialOf, schemeOf } from './read-token.ts'
 
@@ -37,11 +38,11 @@ const KEYS_AWAY = prebuilt('jwt_keys_away')
 const OWN_AGAIN_MS = 10_000
 const UNSIGNED = 'no key of the issuer made the signature of the token'
 
-/** As long as the head of a request allows. */
-const LIMIT = 16_384
+/** Longest token, in characters: as long as the head of a request allows. */
+export const TOKEN_LIMIT = 16_384
 /** Kinds of tokens that speak for a caller (RFC 8725 section 3.11, RFC 9068): proofs and notices of logout do not. */
 const TYPES = ['', 'jwt', 'at+jwt']
-/** Half of the tokens, and of the callers, that an API remembers. */
+/** Half of the tokens that an API remembers. */
 const REMEMBERED = 4_096
 
 /** A token whose signature was right. */
@@ -52,7 +53,7 @@ interface Verified {
   readonly againAt: number
   /** Of the keys, when it was looked up. */
   readonly generation: number
-  readonly caller: Caller
+  readonly caller: DerivedCaller
   /** Kept where variables may name them. */
   readonly claims: JsonObject | undefined
   readonly confirmation: Confirmation
@@ -63,14 +64,8 @@ interface Verified {
   live: LiveSession | undefined
 }
 
-/** The subject of a token: the source of a session that is not stored, and the name of that session. */
-interface Caller {
-  readonly source: SessionSource
-  readonly keyHash: string
-  readonly place: string
-  /** How many policies its claims name; 0 when they are those of the definition. */
-  readonly policyCount: number
-}
+/** Who a token with these claims speaks for; undefined when they lead to no policy. */
+export type ReadCaller = (claims: JsonObject) => DerivedCaller | undefined
 
 /**
  * Identifies the caller by a JSON Web Token of another issuer (RFC 7519, RFC 8725): signed by a key of the definition or of
@@ -78,24 +73,27 @@ interface Caller {
  * like that of a key, and counters belong to the identity. A valid token is not checked again until its key set is
  * read again.
  */
-export function authenticateJwt(scheme: SchemeRules, api: Api, { sessions, keySets, bindings }: AuthParts): Step {
+export function authenticateJwt(scheme: SchemeRules, api: Api, parts: AuthParts): Step {
   const rules = settingsOf(JWT_SCHEME, scheme)
+  return authenticateSigned(scheme, api, parts, rules, (claims) => callerOf(claims, rules, api.orgId))
+}
+
+/** The same by other rules, for whom `callerFor` says. */
+export function authenticateSigned(
+  scheme: SchemeRules,
+  api: Api,
+  { sessions, keySets, bindings }: AuthParts,
+  rules: JwtRules,
+  callerFor: ReadCaller,
+): Step {
   const keys = keySourceOf(rules, keySets)
   const tokens = new RecentCache<Verified>(REMEMBERED)
-  const callers = new RecentCache<LiveSession>(REMEMBERED)
-
-  const sessionOf = ({ source, keyHash, place }: Caller, snapshot: Snapshot): LiveSession => {
-    const known = callers.get(place)
-    if (known !== undefined && known.policyGeneration === snapshot.policyGeneration) return known
-    const made = sessions.derive(source, keyHash, snapshot)
-    callers.keep(place, made)
-    return made
-  }
+  const callers = new DerivedCallers(sessions)
 
   const enter = (x: Exchange, verified: Verified): StepOutcome => {
     const snapshot = x.snapshot!
     if (verified.live?.policyGeneration !== snapshot.policyGeneration)
-      verified.live = sessionOf(verified.caller, snapshot)
+      verified.live = callers.sessionOf(verified.caller, snapshot)
     // A policy that is gone may have held the caller back: the others alone would give the token other rights.
     if (verified.live.unusable || verified.live.policyIds.length < verified.caller.policyCount) return UNKNOWN
     x.session = verified.live
@@ -128,8 +126,8 @@ export function authenticateJwt(scheme: SchemeRules, api: Api, { sessions, keySe
     const flaw = flawOfClaims(jwt.claims, rules, x.wall)
     if (flaw === 'expired') return challenged(x, EXPIRED, 'bearer', 'off')
     if (flaw !== undefined) return refused(x, CLAIM_FLAWS[flaw])
-    const policies = policiesFromClaims(jwt.claims, rules)
-    if (policies.length === 0) return challenged(x, NO_POLICY, presented.word, 'off')
+    const caller = callerFor(jwt.claims)
+    if (caller === undefined) return challenged(x, NO_POLICY, presented.word, 'off')
     const confirmation = readConfirmation(jwt.claims.cnf)
     const own = bindings.ownKeys.has(signer.key)
     // Our first key may have been created on another node a moment ago.
@@ -139,7 +137,7 @@ export function authenticateJwt(scheme: SchemeRules, api: Api, { sessions, keySe
       endsAt: endOf(jwt.claims, rules),
       againAt: x.mono + freshMs,
       generation: keys.generation,
-      caller: callerOf(jwt, rules, api.orgId, policies),
+      caller,
       claims: api.contextVariables ? jwt.claims : undefined,
       confirmation,
       own,
@@ -164,7 +162,7 @@ export function authenticateJwt(scheme: SchemeRules, api: Api, { sessions, keySe
       return accept(x, known, { text, word })
     }
     const presented = { text, word }
-    const jwt = readCompact(text, LIMIT, TYPES)
+    const jwt = readCompact(text, TOKEN_LIMIT, TYPES)
     if (typeof jwt === 'string') return refused(x, jwt)
     const { alg, kid = '' } = jwt.header
     if (typeof alg !== 'string' || typeof kid !== 'string') return refused(x, 'the header of the token is malformed')
@@ -203,10 +201,11 @@ function keySourceOf({ key, family, keySets, takesShortSecrets }: JwtRules, sets
  * The session of a caller. It is counted under a name that no key can have (it contains a space), and separately for each issuer:
  * an issuer of one cannot exhaust the limits of another one's callers.
  */
-function callerOf({ claims }: CompactJwt, rules: JwtRules, orgId: string, policies: readonly string[]): Caller {
+function callerOf(claims: JsonObject, rules: JwtRules, orgId: string): DerivedCaller | undefined {
+  const policies = policiesFromClaims(claims, rules)
+  if (policies.length === 0) return undefined
   const identity = identityFromClaims(claims, rules)
-  const issuer = [rules.keySets.map(({ url }) => url), hash('sha256', rules.key, 'base64'), claims.iss ?? '']
-  const keyHash = hash('sha256', `jwt ${JSON.stringify([orgId, issuer, identity])}`, 'hex')
+  const keyHash = hash('sha256', `jwt ${JSON.stringify([orgId, issuerOf(claims, rules), identity])}`, 'hex')
   const clientId = clientFromClaims(claims, rules)
   const body = { org_id: orgId, alias: identity, apply_policies: [...policies] }
   return {
@@ -215,6 +214,11 @@ function callerOf({ claims }: CompactJwt, rules: JwtRules, orgId: string, polici
     place: JSON.stringify([keyHash, clientId, policies]),
     policyCount: policies === rules.defaultPolicies ? 0 : policies.length,
   }
+}
+
+/** What tells the identities of one issuer from those of another. */
+export function issuerOf(claims: JsonObject, { keySets, key }: JwtRules): JsonObject[string] {
+  return [keySets.map(({ url }) => url), hash('sha256', key, 'base64'), claims.iss ?? '']
 }
 
 /** Module state: a cache of immutable values: refusals by their reason, as many as there are sentences in the code. */

@@ -1,3 +1,5 @@
+import { EXTERNAL_SCHEME } from '../../authentication/external-scheme.ts'
+import { isMethodOn } from '../../authentication/scheme.ts'
 import { SCHEMES } from '../../authentication/schemes.ts'
 import { isObject, type Json, type JsonObject } from '../../json/json.ts'
 import { servedClassic } from '../convert/convert.ts'
@@ -35,7 +37,24 @@ export function oasAuthWarnings(document: JsonObject): Flaw[] {
   // Every load asks, and most documents have keys or tokens of our own.
   if (!hasWarnings(document, extension)) return []
   const classic = readingOf(document, extension)
-  return classicAuthWarnings(classic).map(({ at, reason }) => ({ at: oasPath(at, classic), reason }))
+  const warnings = classicAuthWarnings(classic).map(({ at, reason }) => ({ at: oasPath(at, classic), reason }))
+  return isMethodOn(classic, EXTERNAL_SCHEME)
+    ? [...warnings, ...uncheckedScopes(document, schemeOfRules(classic, EXTERNAL_SCHEME.config))]
+    : warnings
+}
+
+/** Scopes that are asked of tokens of another issuer, which are not looked at. */
+function uncheckedScopes(document: JsonObject, scheme: string): Flaw[] {
+  const lists: [TreePath, Json | undefined][] = [[['security'], document.security]]
+  for (const { path, method, object } of operationsOf(document))
+    lists.push([['paths', path, method.toLowerCase(), 'security'], object.security])
+  return lists.flatMap(([at, security]) =>
+    (Array.isArray(security) ? security : []).flatMap((group, index) =>
+      isEmpty(member(group, scheme))
+        ? []
+        : [{ at: [...at, String(index), scheme], reason: 'has no effect: scopes of another issuer are not checked' }],
+    ),
+  )
 }
 
 function hasWarnings(document: JsonObject, extension: JsonObject): boolean {
@@ -44,7 +63,7 @@ function hasWarnings(document: JsonObject, extension: JsonObject): boolean {
   )
   return SCHEMES.some(({ warnings, declaration, config }) => {
     if (warnings === undefined) return false
-    return declaration === undefined ? isSectionOn(extension, config) : declared.some(declaration.matches)
+    return declaration === undefined ? isSectionOn(extension, config) : declared.some((each) => declaration.matches(each))
   })
 }
 
@@ -200,7 +219,9 @@ function oasPath(at: TreePath, classic: JsonObject): TreePath {
 
 function twinOf(at: TreePath, pairs: readonly Pair[]): TreePath | undefined {
   const pair = pairs.find(({ classic }) => classic.every((name, index) => at[index] === name))
-  return pair && [...pair.oas, ...at.slice(pair.classic.length)]
+  if (pair === undefined) return undefined
+  const below = at.slice(pair.classic.length)
+  return [...pair.oas, ...(pair.as?.below?.(below) ?? below)]
 }
 
 /** The name of the security scheme of a method. */

@@ -77,7 +77,7 @@ export function unsupportedOasSchemes(document: JsonObject, extension: JsonObjec
   for (const name of enabledSchemes(authentication)) {
     const declaration = member(declared, name)
     if (declaration === undefined || !isObject(declaration)) continue
-    const scheme = declaredScheme(declaration)
+    const scheme = declaredScheme(declaration, objectOf(objectOf(authentication, 'securitySchemes'), name))
     if (scheme === undefined) wishes.push({ at: at(name), feature: OTHER_SCHEMES })
     else if (known.has(scheme)) wishes.push({ at: at(name), feature: 'several security schemes of one kind' })
     else known.add(scheme)

@@ -1,4 +1,4 @@
-import type { Scheme } from '../../authentication/scheme.ts'
+import { isMethodOn, type Scheme } from '../../authentication/scheme.ts'
 import { SCHEMES } from '../../authentication/schemes.ts'
 import { isObject, type Json, type JsonObject } from '../../json/json.ts'
 import { flagOf } from '../definition/members.ts'
@@ -24,8 +24,8 @@ export function unknownMembersOf(definition: JsonObject, format: 'classic' | 'oa
 
 function unknownOfClassic(classic: JsonObject): TreePath[] {
   if (flagOf(classic, 'use_keyless')) return []
-  return SCHEMES.flatMap(({ on, closed }) =>
-    closed === undefined || !flagOf(classic, on) ? [] : unknownOfScheme(classic, closed),
+  return SCHEMES.flatMap((scheme) =>
+    scheme.closed === undefined || !isMethodOn(classic, scheme) ? [] : unknownOfScheme(classic, scheme.closed),
   )
 }
 

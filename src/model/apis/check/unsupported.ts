@@ -1,5 +1,5 @@
 import { fault } from '../../../errors/fault.ts'
-import type { Scheme } from '../../authentication/scheme.ts'
+import { declares, type Scheme } from '../../authentication/scheme.ts'
 import { SCHEMES } from '../../authentication/schemes.ts'
 import { isObject, type Json, type JsonObject } from '../../json/json.ts'
 import { asksForSecret } from '../../patterns/variables.ts'
@@ -29,9 +29,9 @@ export interface Row {
 /** The requirements of an unsupported security scheme. */
 export const OTHER_SCHEMES = 'OpenID Connect or mutual TLS as the method of an API'
 
-/** The scheme that a member of `components.securitySchemes` declares; undefined when none that is served. */
-export function declaredScheme(declared: JsonObject): Scheme | undefined {
-  return SCHEMES.find(({ declaration }) => declaration?.matches(declared))
+/** The scheme that a member of `components.securitySchemes` declares, with its settings; undefined when none that is served. */
+export function declaredScheme(declared: JsonObject, settings: Json): Scheme | undefined {
+  return SCHEMES.find((scheme) => declares(scheme, declared, settings))
 }
 
 /** Anything but nothing: true, a number that is not 0, a text, list or object that holds something. */
@@ -164,7 +164,6 @@ export const UNSUPPORTED: readonly Row[] = [
     classic: [method('use_openid')],
     oas: [on('server.authentication.oidc.enabled')],
   },
-  { feature: 'tokens of other authorization servers', classic: [on('external_oauth.enabled')], oas: [] },
   {
     feature: 'authentication by a plugin',
     instead: 'use another method, or check the credential in a TypeScript module behind an API that is open',

@@ -1,8 +1,8 @@
-import type { SchemeDeclaration } from '../../authentication/scheme.ts'
+import { declares, isMethodOn, type SchemeDeclaration } from '../../authentication/scheme.ts'
 import { SCHEMES } from '../../authentication/schemes.ts'
 import { isObject, type JsonObject } from '../../json/json.ts'
 import { flagOf, isEmpty, objectOf, textOf, textsOf } from '../definition/members.ts'
-import { getAt, member, putAt, sameTree, setMember } from '../definition/tree.ts'
+import { getAt, member, pathOf, putAt, sameTree, setMember } from '../definition/tree.ts'
 import { AUTH_SWITCHES } from '../read/read-auth.ts'
 import { copyPairs, type Pair, pair } from './convert-pairs.ts'
 import {
@@ -29,7 +29,7 @@ const SCHEMES_AT = ['server', 'authentication', 'securitySchemes']
 /** Writes methods and their settings as security schemes: declared in the document, asked for in `security`, set up in the extension. */
 export function authToOas(classic: JsonObject, document: JsonObject, extension: JsonObject): void {
   const keyless = flagOf(classic, 'use_keyless')
-  const none = !AUTH_SWITCHES.some(({ on }) => flagOf(classic, on))
+  const none = !AUTH_SWITCHES.some((each) => isMethodOn(classic, each))
   const asked: string[] = []
   const used = new Set<string>()
   const conversions: (() => void)[] = []
@@ -37,7 +37,7 @@ export function authToOas(classic: JsonObject, document: JsonObject, extension: 
     const { declaration, conversion } = scheme
     if (declaration === undefined) continue
     const byDefault = none && !keyless && scheme.config === 'authToken'
-    const on = flagOf(classic, scheme.on) || byDefault
+    const on = isMethodOn(classic, scheme) || byDefault
     const config = configOf(classic, scheme.config)
     if (!on && Object.values(config).every(isEmpty)) continue
     const name = freeName(textOf(config, 'name') || scheme.config, scheme.config, used)
@@ -52,7 +52,7 @@ export function authToOas(classic: JsonObject, document: JsonObject, extension: 
     conversions.push(() => conversion?.securityToOas(classic, document, name))
   }
   sectionsToOas(classic, extension)
-  const several = asked.length + SECTIONS.filter(({ on }) => flagOf(classic, on)).length > 1
+  const several = asked.length + SECTIONS.filter((each) => isMethodOn(classic, each)).length > 1
   if (!(several && askForOne(classic, document, extension, used))) askFor(document, asked)
   for (const convert of conversions) convert()
 }
@@ -71,12 +71,17 @@ export function authToClassic(document: JsonObject, extension: JsonObject, class
     if (declaration === undefined) continue
     const names = Object.keys(schemes).filter((name) => {
       const written = member(declared, name)
-      return written !== undefined && isObject(written) && isObject(schemes[name]) && declaration.matches(written)
+      return (
+        written !== undefined &&
+        isObject(written) &&
+        isObject(schemes[name]) &&
+        declares({ declaration }, written, schemes[name])
+      )
     })
     const name = names.find((each) => flagOf(schemes[each], 'enabled')) ?? names[0]
     if (name === undefined) continue
     const held = schemes[name] as JsonObject
-    classic[scheme.on] = flagOf(held, 'enabled')
+    putAt(classic, pathOf(scheme.on), flagOf(held, 'enabled'))
     const config = placesToClassic(declared[name] as JsonObject, held)
     if (name !== scheme.config) config.name = name
     copyPairs(CONFIG_PAIRS, held, config, 'toClassic')

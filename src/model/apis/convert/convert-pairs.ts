@@ -6,6 +6,8 @@ import { durationMs, durationText } from '../definition/values.ts'
 export interface Codec {
   toOas(value: Json): Json | undefined
   toClassic(value: Json): Json | undefined
+  /** Where the other format has a member below the value, whose path in the classic one this is; the same unless given. */
+  below?(path: TreePath): TreePath
 }
 
 /** Seconds and `10s`. */

@@ -1,3 +1,5 @@
+import { declares } from '../../authentication/scheme.ts'
+import { OAUTH_SCHEME } from '../../authentication/oauth-scheme.ts'
 import { isObject, type Json, type JsonObject } from '../../json/json.ts'
 import { flagOf, objectOf, objectsOf, textOf } from '../definition/members.ts'
 import { getAt, member, pathOf, sameTree, setMember } from '../definition/tree.ts'
@@ -13,7 +15,7 @@ export function oauthSchemeOf(document: JsonObject, extension: JsonObject): stri
   const schemes = getAt(extension, pathOf('server.authentication.securitySchemes'))
   if (schemes === undefined || !isObject(schemes)) return undefined
   const names = Object.keys(schemes).filter(
-    (name) => isObject(schemes[name] ?? null) && textOf(member(declared, name), 'type') === 'oauth2',
+    (name) => isObject(schemes[name] ?? null) && declares(OAUTH_SCHEME, objectOf(declared, name), schemes[name]!),
   )
   return names.find((name) => flagOf(schemes[name], 'enabled')) ?? names[0]
 }

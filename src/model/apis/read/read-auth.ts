@@ -1,4 +1,4 @@
-import type { Scheme } from '../../authentication/scheme.ts'
+import { isMethodOn, type Scheme } from '../../authentication/scheme.ts'
 import type { SchemeRules } from '../../authentication/scheme-rules.ts'
 import { SCHEMES } from '../../authentication/schemes.ts'
 import type { JsonObject } from '../../json/json.ts'
@@ -23,8 +23,7 @@ const SERVED = SCHEMES.toSorted((a, b) => a.rank - b.rank)
 /** Switches that are on; a definition that turns none on and is not keyless means the auth token. */
 export function methodsOf(classic: JsonObject): string[] {
   if (flagOf(classic, 'use_keyless')) return []
-  const on = AUTH_SWITCHES.filter(({ on }) => flagOf(classic, on)).map(({ on }) => on)
-  if (flagOf(objectOf(classic, 'external_oauth'), 'enabled')) on.push('external_oauth')
+  const on = AUTH_SWITCHES.filter((each) => isMethodOn(classic, each)).map(({ on }) => on)
   return on.length === 0 ? ['use_standard_auth'] : on
 }
 

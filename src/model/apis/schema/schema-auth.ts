@@ -13,7 +13,7 @@ export const IDENTITY_SOURCES: readonly string[] = [
 
 /** Members of a classic definition that say how callers prove who they are. */
 export const CLASSIC_AUTH: Readonly<Record<string, Schema>> = {
-  ...Object.fromEntries(SCHEMES.map(({ on }) => [on, bool()])),
+  ...Object.fromEntries(SCHEMES.filter(({ on }) => !on.includes('.')).map(({ on }) => [on, bool()])),
   security_processing_mode: oneOf('', 'legacy', 'compliant'),
   security_requirements: list(list(text(), MOST_WORDS), MOST_WORDS),
   ...membersOf(SCHEMES.map(({ classicSchema }) => classicSchema)),

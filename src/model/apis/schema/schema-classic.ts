@@ -202,7 +202,6 @@ export const CLASSIC_SCHEMA: Schema = object(
     enable_coprocess_auth: bool(),
     use_go_plugin_auth: bool(),
     use_openid: bool(),
-    external_oauth: object({ enabled: bool() }),
     base_identity_provided_by: oneOf(...IDENTITY_SOURCES),
     auth: authConfig(),
     auth_configs: map(authConfig()),

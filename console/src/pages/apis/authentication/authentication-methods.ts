@@ -124,7 +124,9 @@ export function schemeOf(document: Definition, proof: Proof): string {
   const held = objectAt(document, [...AUTHENTICATION, 'securitySchemes'])
   const isOfKind = (name: string) =>
     textAt(known, [name, 'type']) === declared.type &&
-    textAt(known, [name, 'scheme']).toLowerCase() === (declared.scheme ?? '')
+    textAt(known, [name, 'scheme']).toLowerCase() === (declared.scheme ?? '') &&
+    // Of tokens of another issuer, which are declared alike.
+    at(held, [name, 'providers']) === undefined
   const names = Object.keys(known).filter(isOfKind)
   const inUse = names.find((name) => at(held, [name, 'enabled']) === true)
   const found = inUse ?? names.find((name) => isObject(held[name])) ?? names[0]
