@@ -223,7 +223,7 @@ const middleware = () =>
   })
 
 /** The remainder that a conversion carries beside the document (see conversion-remainder.ts). */
-const kept = () => map(object({ put: list(anything()) }))
+const kept = () => map(object({ put: list(anything()), is: anything(), was: anything() }))
 
 /** JSON Schema of the extension `x-svc-api-gateway`. */
 export const EXTENSION_SCHEMA: Schema = object(
