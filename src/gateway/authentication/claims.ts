@@ -70,10 +70,7 @@ function isOneOf(value: Json | undefined, allowed: readonly string[]): boolean {
 }
 
 /** Who calls, as the first claim of those that the definition names says it; '' when it does not. */
-export function identityFromClaims(
-  claims: JsonObject,
-  { identityClaims }: Pick<JwtRules, 'identityClaims'>,
-): string {
+export function identityFromClaims(claims: JsonObject, { identityClaims }: Pick<JwtRules, 'identityClaims'>): string {
   return shortText(firstClaim(claims, identityClaims))
 }
 

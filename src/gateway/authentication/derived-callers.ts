@@ -1,5 +1,5 @@
-import type { LiveSession, Sessions, SessionSource } from '../sessions/sessions.ts'
 import type { Snapshot } from '../server/exchange.ts'
+import type { LiveSession, SessionSource, Sessions } from '../sessions/sessions.ts'
 import { RecentCache } from './recent.ts'
 
 /** The subject of a proof: the source of a session that is not stored, and the name of that session. */

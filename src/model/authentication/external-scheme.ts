@@ -46,7 +46,8 @@ const INTROSPECTION_NAMES: readonly (readonly [classic: string, oas: string])[] 
 const PROVIDERS: Codec = {
   toOas: (value) => renamedProviders(value, (name, names) => names.find(([classic]) => classic === name)?.[1]),
   toClassic: (value) => renamedProviders(value, (name, names) => names.find(([, oas]) => oas === name)?.[0]),
-  below: (path) => path.map((step) => [...JWT_NAMES, ...INTROSPECTION_NAMES].find(([name]) => name === step)?.[1] ?? step),
+  below: (path) =>
+    path.map((step) => [...JWT_NAMES, ...INTROSPECTION_NAMES].find(([name]) => name === step)?.[1] ?? step),
 }
 
 type Rename = (name: string, names: typeof JWT_NAMES) => string | undefined
@@ -194,7 +195,8 @@ function externalFlaws(classic: JsonObject): Flaw[] {
 function externalWarnings(classic: JsonObject): Flaw[] {
   const { jwt, introspection } = readExternalRules(classic)
   const all = objectsOf(objectOf(classic, 'external_oauth'), 'providers')
-  const warnings: Flaw[] = all.length > 1 ? [{ at: [...FIRST.slice(0, 2), '1'], reason: 'has no effect: the first provider counts' }] : []
+  const warnings: Flaw[] =
+    all.length > 1 ? [{ at: [...FIRST.slice(0, 2), '1'], reason: 'has no effect: the first provider counts' }] : []
   if (jwt !== undefined) {
     warnings.push(...weakChoices(jwt, JWT_PLACES))
     if (flagOf(objectOf(all[0], 'introspection'), 'enabled'))

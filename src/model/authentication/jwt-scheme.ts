@@ -242,9 +242,7 @@ const JWT_PLACES: KeyPlaces = {
 /** The flaw of the key that tokens are checked with; none when it can be used. */
 export function keyFlaws({ key, keySets, family, takesShortSecrets }: JwtRules, at: KeyPlaces): Flaw[] {
   if (keySets.length > 0)
-    return family === 'hmac'
-      ? [{ at: at.method, reason: 'must not be "hmac" where keys come from an address' }]
-      : []
+    return family === 'hmac' ? [{ at: at.method, reason: 'must not be "hmac" where keys come from an address' }] : []
   const wrong =
     key === ''
       ? 'must hold a key in base64, or the address of a key set'

@@ -4,17 +4,7 @@ import { toOas } from '../../../src/model/apis/convert/convert.ts'
 import type { JsonObject } from '../../../src/model/json/json.ts'
 import { startTestGateway } from '../../worlds/base/harness.ts'
 import { classicApi } from '../../worlds/gateway/admin-fixtures.ts'
-import {
-  base64,
-  claims,
-  compact,
-  es,
-  hs,
-  hsToken,
-  NOW_S,
-  SECRET,
-  signer,
-} from '../../worlds/gateway/jwt-fixtures.ts'
+import { base64, claims, compact, es, hs, hsToken, NOW_S, SECRET, signer } from '../../worlds/gateway/jwt-fixtures.ts'
 import { type Origin, startOrigin } from '../../worlds/servers/origin.ts'
 
 const FORMATS = ['classic', 'oas'] as const
@@ -145,7 +135,11 @@ for (const format of FORMATS) {
       const taken = await publish(format, secretProvider(chosen))
       assert.equal(taken.status, 200, taken.text)
       assert.equal(taken.warned.length, 2)
-      assert.equal((await taken.call(`Bearer ${compact({ alg: 'HS512' }, { sub: 'ann' }, hs(Buffer.from('short'), 'sha512'))}`)).status, 200)
+      assert.equal(
+        (await taken.call(`Bearer ${compact({ alg: 'HS512' }, { sub: 'ann' }, hs(Buffer.from('short'), 'sha512'))}`))
+          .status,
+        200,
+      )
       gate.clock.advance(1000)
     })
   })
@@ -180,7 +174,10 @@ for (const format of FORMATS) {
       for (const [token, [, status]] of Object.entries(answers))
         assert.equal((await call(`Bearer ${token}`)).status, status, `${token} ${text}`)
       const { method, target, headers, body } = from.seen[0]!
-      assert.deepEqual([method, target, headers['content-type']], ['POST', '/introspect', 'application/x-www-form-urlencoded'])
+      assert.deepEqual(
+        [method, target, headers['content-type']],
+        ['POST', '/introspect', 'application/x-www-form-urlencoded'],
+      )
       const form = { token: 'good', client_id: 'me', client_secret: 's3cr&t=+' }
       assert.deepEqual(Object.fromEntries(new URLSearchParams(body)), form)
       assert.equal(from.seen.length, Object.keys(answers).length)
@@ -239,7 +236,10 @@ for (const format of FORMATS) {
     const cases: [JsonObject, RegExp][] = [
       [{ jwt: { enabled: false } }, /providers\[0\]: must enable/],
       [{ jwt: { enabled: true } }, /source: must hold a key/],
-      [{ jwt: { enabled: true, source: 'https://idp.example/jwks', signing_method: 'hmac' } }, /signing_?[mM]ethod: must not be/],
+      [
+        { jwt: { enabled: true, source: 'https://idp.example/jwks', signing_method: 'hmac' } },
+        /signing_?[mM]ethod: must not be/,
+      ],
       [{ introspection: { enabled: true } }, /introspection\.url: is missing/],
       [secretProvider({ new_check: true }), /new_check: a member that nothing here knows/],
     ]
@@ -252,7 +252,11 @@ for (const format of FORMATS) {
     const { warned, call, text } = await publish(format, both, {
       external_oauth: { enabled: true, providers: [both, secretProvider()] },
     })
-    assert.deepEqual(warned.map((path) => path.replace(/^.*providers\b/, '')), ['[1]', '[0].introspection'], text)
+    assert.deepEqual(
+      warned.map((path) => path.replace(/^.*providers\b/, '')),
+      ['[1]', '[0].introspection'],
+      text,
+    )
     assert.equal((await call(`Bearer ${hsToken()}`)).status, 200)
   })
 }

@@ -63,7 +63,9 @@ function hasWarnings(document: JsonObject, extension: JsonObject): boolean {
   )
   return SCHEMES.some(({ warnings, declaration, config }) => {
     if (warnings === undefined) return false
-    return declaration === undefined ? isSectionOn(extension, config) : declared.some((each) => declaration.matches(each))
+    return declaration === undefined
+      ? isSectionOn(extension, config)
+      : declared.some((each) => declaration.matches(each))
   })
 }
 

@@ -1,5 +1,5 @@
-import { declares } from '../../authentication/scheme.ts'
 import { OAUTH_SCHEME } from '../../authentication/oauth-scheme.ts'
+import { declares } from '../../authentication/scheme.ts'
 import { isObject, type Json, type JsonObject } from '../../json/json.ts'
 import { flagOf, objectOf, objectsOf, textOf } from '../definition/members.ts'
 import { getAt, member, pathOf, sameTree, setMember } from '../definition/tree.ts'
