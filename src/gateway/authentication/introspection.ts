@@ -13,7 +13,7 @@ export interface IntrospectionParts {
   readonly post: (url: string, form: string) => Promise<Uint8Array>
 }
 
-/** What an issuer says of a token (RFC 7662 section 2.2): `active` is true or false. */
+/** The answer of an issuer about a token (RFC 7662 section 2.2): `active` is true or false. */
 export type Introspected = JsonObject
 
 /** Half of the answers that an API remembers. */
@@ -40,7 +40,7 @@ export class Introspection {
   }
 
   /**
-   * What the issuer says of a token; undefined when it did not answer as RFC 7662 says, or too many ask. Requests that come with the same
+   * The answer of the issuer about a token; undefined when it did not answer as RFC 7662 says, or too many ask. Requests that come with the same
    * token while it is asked share the answer.
    */
   ask(token: string): Introspected | undefined | Promise<Introspected | undefined> {

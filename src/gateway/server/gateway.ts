@@ -15,7 +15,7 @@ import type { SealKey } from '../../model/secrets/secret.ts'
 import type { Clock } from '../../model/time/clock.ts'
 import { OncePerInterval } from '../../model/time/once-per-interval.ts'
 import { ownUrls } from '../../publish/apis/api-place.ts'
-import { fetchDocument } from '../../publish/apis/fetch-document.ts'
+import { issuerCalls } from '../../publish/apis/issuer-calls.ts'
 import { certificateKeyOf } from '../../publish/certificates/certificates.ts'
 import { TrafficEvents } from '../../publish/events/traffic-events.ts'
 import { newBasicAuthThrottle } from '../../publish/keys/basic-auth-throttle.ts'
@@ -312,7 +312,8 @@ function buildCore(parts: GatewayParts, metrics: Metrics, { shares, refusals }: 
     hashOf: (orgId, name) => basicUserHash(parts, orgId, name).toString('hex'),
     check: (orgId, name, password, address) => checkBasicUser(passwordParts, orgId, name, password, address),
   }
-  const keySets = new KeySets({ clock, log, fetch: keySetReader(config.webhooks.allow_private) })
+  const issuers = issuerCalls(config.webhooks.allow_private)
+  const keySets = new KeySets({ clock, log, fetch: issuers.fetch })
   const compileParts = {
     watchQuotas: quotaWatch(settings.monitor, onGatewayEvent),
     traces: config.opentelemetry.enabled,
@@ -322,7 +323,7 @@ function buildCore(parts: GatewayParts, metrics: Metrics, { shares, refusals }: 
       hashOf: (orgId: string, print: string) => certificateHash(parts, orgId, print).toString('hex'),
     },
     keySets,
-    introspection: { clock, log, post: formSender(config.webhooks.allow_private) },
+    introspection: { clock, log, post: issuers.post },
     upstreamCares,
     responses: new ResponseCache({
       maxBytes: settings.cache_bytes,
@@ -373,21 +374,6 @@ function commandHandler(responses: ResponseCache, keySets: KeySets): (order: Gat
     else if (order.order === 'responses') responses.forget(order.subject)
   }
 }
-
-/** Reads key sets of other issuers, within this process's bounds for outbound reads. */
-function keySetReader(allowPrivate: boolean): (url: string) => Promise<Uint8Array> {
-  return async (url) => (await fetchDocument(url, { allowPrivate, ...KEY_SET_BOUNDS })).bytes
-}
-
-/** Asks issuers about tokens, within the same bounds but for the size of the answer. */
-function formSender(allowPrivate: boolean): (url: string, form: string) => Promise<Uint8Array> {
-  return async (url, form) => (await fetchDocument(url, { allowPrivate, ...INTROSPECTION_BOUNDS, form })).bytes
-}
-
-const INTROSPECTION_BOUNDS = { limitBytes: 65_536, totalMs: 5_000 }
-
-/** Chains of certificates make some key sets large. */
-const KEY_SET_BOUNDS = { limitBytes: 262_144, totalMs: 5_000 }
 
 /** Reports the state of the APIs on this node to the dashboard. */
 function nodeReporter(

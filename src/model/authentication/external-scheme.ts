@@ -132,12 +132,12 @@ export const EXTERNAL_SCHEME: Scheme<'external', ExternalRules> = {
 }
 
 /** The first provider counts, as in other products, and of its two ways the signature. */
-function firstProvider(classic: JsonObject): JsonObject {
+function firstIssuer(classic: JsonObject): JsonObject {
   return objectsOf(objectOf(classic, 'external_oauth'), 'providers')[0] ?? {}
 }
 
 function readExternalRules(classic: JsonObject): ExternalRules {
-  const provider = firstProvider(classic)
+  const provider = firstIssuer(classic)
   const jwt = objectOf(provider, 'jwt')
   if (flagOf(jwt, 'enabled')) return { jwt: readIssuedJwt(jwt) }
   const held = objectOf(provider, 'introspection')
@@ -183,7 +183,7 @@ const JWT_PLACES = {
 }
 
 function externalFlaws(classic: JsonObject): Flaw[] {
-  const provider = firstProvider(classic)
+  const provider = firstIssuer(classic)
   if (isEmpty(provider)) return [{ at: FIRST.slice(0, 2), reason: 'must hold the issuer of the tokens' }]
   const { jwt, introspection } = readExternalRules(classic)
   if (jwt !== undefined) return keyFlaws(jwt, JWT_PLACES)

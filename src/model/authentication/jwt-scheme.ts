@@ -285,7 +285,7 @@ function jwtWarnings(classic: JsonObject): Flaw[] {
   return [...warnings, ...weakChoices(readJwtRules(classic), JWT_PLACES)]
 }
 
-/** What is weaker than it could be about the keys and the life of tokens. */
+/** Weaker choices about the keys and the life of tokens. */
 export function weakChoices({ key, family, takesEndless, takesShortSecrets }: JwtRules, at: KeyPlaces): Flaw[] {
   const weak: Flaw[] = []
   if (takesEndless)

@@ -59,7 +59,7 @@ async function world(t: TestContext, env: Record<string, string> = { SVC_WEBHOOK
   }
 }
 
-const secretProvider = (more: JsonObject = {}): JsonObject => ({
+const bySecret = (more: JsonObject = {}): JsonObject => ({
   jwt: { enabled: true, signing_method: 'hmac', source: base64(SECRET), ...more },
 })
 
@@ -67,7 +67,7 @@ for (const format of FORMATS) {
   describe(`${format}: tokens that are checked by their signature`, () => {
     test('a good one is let in, whatever policies there are; any other is refused', async (t) => {
       const { publish, origin } = await world(t)
-      const { call, status, text } = await publish(format, secretProvider(), { strip_auth_data: true })
+      const { call, status, text } = await publish(format, bySecret(), { strip_auth_data: true })
       assert.equal(status, 200, text)
       assert.equal((await call(`Bearer ${hsToken()}`)).status, 200)
       assert.equal(origin.seen.at(-1)!.headers.authorization, undefined)
@@ -114,7 +114,7 @@ for (const format of FORMATS) {
     test('clocks, identity and weaker choices are those of the definition', async (t) => {
       const { publish, gate } = await world(t)
       const skews = { issued_at_validation_skew: 5, not_before_validation_skew: 6, expires_at_validation_skew: 7 }
-      const { call } = await publish(format, secretProvider({ ...skews, identity_base_field: 'user.id' }))
+      const { call } = await publish(format, bySecret({ ...skews, identity_base_field: 'user.id' }))
       const status = async (more: JsonObject) => (await call(`Bearer ${hsToken(claims(more))}`)).status
       for (const [claim, edge] of [
         ['iat', 5],
@@ -128,11 +128,11 @@ for (const format of FORMATS) {
       assert.equal(await status({ user: { id: 'bob' } }), 200)
       assert.equal(await status({ user: { id: '' } }), 401)
       assert.equal(await status({ user: {} }), 200, 'its sub')
-      const weak = await publish(format, secretProvider({ source: base64('short') }))
+      const weak = await publish(format, bySecret({ source: base64('short') }))
       assert.equal(weak.status, 400)
       assert.match(weak.text, /at least 32 bytes/)
       const chosen = { source: base64('short'), allow_short_secrets: true, disable_expires_at_validation: true }
-      const taken = await publish(format, secretProvider(chosen))
+      const taken = await publish(format, bySecret(chosen))
       assert.equal(taken.status, 200, taken.text)
       assert.equal(taken.warned.length, 2)
       assert.equal(
@@ -231,7 +231,7 @@ for (const format of FORMATS) {
     })
   })
 
-  test(`${format}: an issuer that cannot be used is refused by name, and what has no effect is reported`, async (t) => {
+  test(`${format}: an issuer that cannot be used is refused, what has no effect is reported`, async (t) => {
     const { publish } = await world(t)
     const cases: [JsonObject, RegExp][] = [
       [{ jwt: { enabled: false } }, /providers\[0\]: must enable/],
@@ -241,16 +241,16 @@ for (const format of FORMATS) {
         /signing_?[mM]ethod: must not be/,
       ],
       [{ introspection: { enabled: true } }, /introspection\.url: is missing/],
-      [secretProvider({ new_check: true }), /new_check: a member that nothing here knows/],
+      [bySecret({ new_check: true }), /new_check: a member that nothing here knows/],
     ]
     for (const [provider, says] of cases) {
       const { status, text } = await publish(format, provider)
       assert.equal(status, 400, text)
       assert.match(text, says)
     }
-    const both = { ...secretProvider(), introspection: { enabled: true, url: 'https://idp.example/' } }
+    const both = { ...bySecret(), introspection: { enabled: true, url: 'https://idp.example/' } }
     const { warned, call, text } = await publish(format, both, {
-      external_oauth: { enabled: true, providers: [both, secretProvider()] },
+      external_oauth: { enabled: true, providers: [both, bySecret()] },
     })
     assert.deepEqual(
       warned.map((path) => path.replace(/^.*providers\b/, '')),
@@ -264,7 +264,7 @@ for (const format of FORMATS) {
 test('scopes that a document asks of such tokens are reported as unchecked', async (t) => {
   const { gate, origin } = await world(t)
   const definition = classicApi('S', '/s/', {
-    ...{ api_id: 's', use_keyless: false, external_oauth: { enabled: true, providers: [secretProvider()] } },
+    ...{ api_id: 's', use_keyless: false, external_oauth: { enabled: true, providers: [bySecret()] } },
     proxy: { listen_path: '/s/', target_url: origin.url },
   })
   const document = toOas(definition).document as JsonObject

@@ -13,7 +13,7 @@ import { type Introspected, Introspection } from '../../authentication/introspec
 import { challenged } from '../../oauth/challenge.ts'
 import { admitBound } from '../../oauth/check-binding.ts'
 import type { Exchange, Step, StepOutcome } from '../../server/exchange.ts'
-import { authenticateSigned, issuerOf, TOKEN_LIMIT } from './authenticate-jwt.ts'
+import { authenticateSigned, signerOf, TOKEN_LIMIT } from './authenticate-jwt.ts'
 import { readCredential } from './read-credential.ts'
 import { credentialOf, schemeOf } from './read-token.ts'
 
@@ -33,7 +33,7 @@ export function authenticateExternal(scheme: SchemeRules, api: Api, parts: AuthP
   const { jwt, introspection } = settingsOf(EXTERNAL_SCHEME, scheme)
   if (introspection !== undefined) return authenticateIntrospected(scheme, api, parts, introspection)
   return authenticateSigned(scheme, api, parts, jwt, (claims) =>
-    callerOf(api, issuerOf(claims, jwt), identityFromClaims(claims, jwt)),
+    callerOf(api, signerOf(claims, jwt), identityFromClaims(claims, jwt)),
   )
 }
 

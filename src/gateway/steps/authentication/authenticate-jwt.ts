@@ -205,7 +205,7 @@ function callerOf(claims: JsonObject, rules: JwtRules, orgId: string): DerivedCa
   const policies = policiesFromClaims(claims, rules)
   if (policies.length === 0) return undefined
   const identity = identityFromClaims(claims, rules)
-  const keyHash = hash('sha256', `jwt ${JSON.stringify([orgId, issuerOf(claims, rules), identity])}`, 'hex')
+  const keyHash = hash('sha256', `jwt ${JSON.stringify([orgId, signerOf(claims, rules), identity])}`, 'hex')
   const clientId = clientFromClaims(claims, rules)
   const body = { org_id: orgId, alias: identity, apply_policies: [...policies] }
   return {
@@ -216,8 +216,8 @@ function callerOf(claims: JsonObject, rules: JwtRules, orgId: string): DerivedCa
   }
 }
 
-/** What tells the identities of one issuer from those of another. */
-export function issuerOf(claims: JsonObject, { keySets, key }: JwtRules): JsonObject[string] {
+/** A value that tells the identities of one issuer from those of another. */
+export function signerOf(claims: JsonObject, { keySets, key }: JwtRules): JsonObject[string] {
   return [keySets.map(({ url }) => url), hash('sha256', key, 'base64'), claims.iss ?? '']
 }
 

@@ -1,0 +1,21 @@
+import { fetchDocument } from './fetch-document.ts'
+
+/** Calls to issuers of tokens. They reject on failure. */
+export interface IssuerCalls {
+  /** Reads a key set. */
+  readonly fetch: (url: string) => Promise<Uint8Array>
+  /** Sends a form, and answers the body of a 200. */
+  readonly post: (url: string, form: string) => Promise<Uint8Array>
+}
+
+/** Chains of certificates make some key sets large. */
+const KEY_SET_BOUNDS = { limitBytes: 262_144, totalMs: 5_000 }
+const INTROSPECTION_BOUNDS = { limitBytes: 65_536, totalMs: 5_000 }
+
+/** Calls to issuers within this process's bounds: to public addresses only unless `allowPrivate`. */
+export function issuerCalls(allowPrivate: boolean): IssuerCalls {
+  return {
+    fetch: async (url) => (await fetchDocument(url, { allowPrivate, ...KEY_SET_BOUNDS })).bytes,
+    post: async (url, form) => (await fetchDocument(url, { allowPrivate, ...INTROSPECTION_BOUNDS, form })).bytes,
+  }
+}
