@@ -32,7 +32,7 @@ export function preservedMembersOf(original: JsonObject, made: JsonObject): Pres
  * has a different value now, which contradicts the remainder.
  */
 export function restorePreserved(kept: Json | undefined, made: JsonObject): string[] {
-  if (kept === undefined) return []
+  if (kept === undefined || kept === null) return []
   if (!isObject(kept)) return ['/']
   return Object.keys(kept).filter((pointer) => {
     const path = fromPointer(pointer)

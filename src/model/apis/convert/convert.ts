@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../json/json.ts'
+import { isObject, type JsonObject } from '../../json/json.ts'
 import { checkBounds, flawsOf, refuseFlaws } from '../check/validate.ts'
 import { EXTENSION, extensionOf } from '../definition/extension.ts'
 import { objectOf, textOf } from '../definition/members.ts'
@@ -77,7 +77,8 @@ export function servedClassic(document: JsonObject): JsonObject {
 function writeOas(classic: JsonObject): JsonObject {
   const bare = without(classic, 'oas')
   const held = objectOf(classic, 'oas')
-  const document = coreToOas(bare, member(held, 'document') as JsonObject | undefined)
+  const outside = member(held, 'document')
+  const document = coreToOas(bare, outside !== undefined && isObject(outside) ? outside : undefined)
   restorePreserved(held.kept, document)
   const extension = objectOf(document, EXTENSION)
   delete extension.classic
