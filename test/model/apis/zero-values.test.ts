@@ -110,7 +110,7 @@ function withZeros(format: ApiDocument['format'], schema: Schema, value: Json | 
  */
 const OTHERWISE: ReadonlySet<string> = new Set(['cache_options', 'cache', 'enable_cache', 'oas', 'classic'])
 
-/** What comes of a definition: the API that is served, its conversion to the other format, and what is warned of. */
+/** The outcome of a definition: the API that is served, its conversion to the other format, and what is warned of. */
 function outcomeOf(format: ApiDocument['format'], definition: JsonObject): { text: string; refused: boolean } {
   try {
     const ids = { orgId: 'o' }
