@@ -64,7 +64,7 @@ export const DASHBOARD_ERRORS = {
   ticket_unusable: { status: 409, log: 'silent', text: 'Invalid, expired or already used' },
   // people: users, groups, organisations
   // clients compare the text: the detail is for the log
-  user_invalid: { status: 400, log: 'debug', text: 'User object validation failed.' },
+  user_invalid: { status: 400, log: 'debug', text: 'User object validation failed.', expose: true },
   email_taken: { status: 403, log: 'silent', text: 'User email already exists for this org.' },
   permission_not_given: {
     status: 403,

@@ -15,6 +15,11 @@ export const MANAGEMENT_ERRORS = {
     text: 'Too many wrong secrets from this address, try again later',
   },
   method_not_allowed: { status: 405, log: 'silent', text: 'Method not supported' },
+  body_encoded: {
+    status: 415,
+    log: 'silent',
+    text: 'The body is encoded: send it without Content-Encoding',
+  },
   body_malformed: {
     status: 400,
     log: 'silent',

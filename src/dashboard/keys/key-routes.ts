@@ -158,7 +158,7 @@ async function previewed(parts: DashboardParts, call: Call) {
     })
   } catch (error) {
     if (!(error instanceof Fault) || (error.code !== 'key_invalid' && error.code !== 'rights_missing')) throw error
-    throw fault('body_refused', 'User/Key object validation failed.', error)
+    throw fault('body_refused', `User/Key object validation failed: ${error.message}`, error)
   }
 }
 

@@ -16,7 +16,7 @@ import type { DashboardParts } from '../server/parts.ts'
 import { keyData, maskKeyFor, withheldFrom } from './key-shape.ts'
 import { checkKeyVisible, isQueryFlag, keyInPath, withinVisibility } from './key-view.ts'
 
-const MALFORMED = 'User/Key object validation failed, most likely malformed input.'
+const MALFORMED = 'User/Key object validation failed, most likely malformed input'
 
 /** Makes a random key. @throws Fault `body_refused`, `key_invalid`, `rights_missing`, `key_needless` (400), `not_owner` (401) */
 export async function createRandomKey(parts: DashboardParts, call: Call): Promise<Answer> {
@@ -94,7 +94,7 @@ function checkedOf(sent: JsonObject): JsonObject {
   try {
     return checkSession(session)
   } catch (error) {
-    if (error instanceof Fault && error.code === 'key_invalid') throw fault('body_refused', MALFORMED, error)
+    if (error instanceof Fault && error.code === 'key_invalid') throw fault('body_refused', `${MALFORMED}: ${error.message}`, error)
     throw error
   }
 }

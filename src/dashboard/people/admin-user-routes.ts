@@ -14,7 +14,7 @@ import type { Route } from '../routes/route.ts'
 import type { DashboardParts } from '../server/parts.ts'
 import { type GivenUser, givenUser, withoutReset } from './sent-user.ts'
 import { NewUserBody, UserDoneShape, UserEditBody, UserShape } from './shapes.ts'
-import { PeopleView } from './view.ts'
+import { customPermissions, PeopleView } from './view.ts'
 
 const INVALID = 'User object validation failed.'
 const MOST_FORMER = 24
@@ -99,7 +99,7 @@ const RULES = { actor: INSTALLATION, action: 'user.update', mayLeaveNoAdmin: tru
 
 async function create(parts: DashboardParts, call: Call): Promise<Answer> {
   const body = call.object()
-  const given = givenUser(body)
+  const given = givenUser(body, await customPermissions(parts, orgIdOf(body)))
   const shared = parts.config.dashboard.enable_multi_org_users
   if (given.email === undefined) return refused(400, INVALID)
   const draft = {
@@ -123,7 +123,7 @@ async function create(parts: DashboardParts, call: Call): Promise<Answer> {
 const orgIdOf = ({ org_id: orgId }: JsonObject): string => (typeof orgId === 'string' ? orgId : '')
 
 async function change(parts: DashboardParts, call: Call, user: StoredUser): Promise<Answer> {
-  const given = givenUser(call.object())
+  const given = givenUser(call.object(), await customPermissions(parts, user.org_id, user.user_permissions))
   const password = await passwordEdit(parts, user, given.password)
   const saved = await updateUser(
     parts,

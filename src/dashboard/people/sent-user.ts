@@ -1,6 +1,6 @@
 import { fault } from '../../errors/fault.ts'
 import { isObject, type JsonObject } from '../../model/json/json.ts'
-import { type Permissions, readPermissions } from '../../model/people/permission.ts'
+import { type Permissions, permissionFlaw, readPermissions } from '../../model/people/permission.ts'
 import { toEmail } from '../../model/people/user.ts'
 
 const LONGEST = 256
@@ -18,15 +18,15 @@ export interface GivenUser {
   readonly password: string | undefined
 }
 
-/** Reads a user from the wire. @throws Fault `user_invalid` (400) naming the member */
-export function givenUser(body: JsonObject): GivenUser {
+/** Reads a user from the wire. `custom`: the permissions that the organisation added. @throws Fault `user_invalid` (400) naming the member */
+export function givenUser(body: JsonObject, custom: ReadonlySet<string>): GivenUser {
   return {
     email: givenEmail(body.email_address),
     firstName: givenName(body.first_name, 'first_name'),
     lastName: givenName(body.last_name, 'last_name'),
     active: typeof body.active === 'boolean' ? body.active : undefined,
     groupId: typeof body.group_id === 'string' ? body.group_id : undefined,
-    permissions: givenPermissions(body.user_permissions),
+    permissions: givenPermissions(body.user_permissions, custom),
     passwordMaxDays: typeof body.password_max_days === 'number' ? body.password_max_days : undefined,
     password: typeof body.password === 'string' ? body.password : undefined,
   }
@@ -36,11 +36,15 @@ export function givenUser(body: JsonObject): GivenUser {
  * Rights as they are stored; undefined where none were sent. An object in which nothing is a right stays one that grants nothing:
  * an empty one would make an administrator. @throws Fault `user_invalid` (400)
  */
-export function givenPermissions(sent: unknown): Permissions | undefined {
+export function givenPermissions(sent: unknown, custom: ReadonlySet<string>): Permissions | undefined {
   if (!isObject(sent)) return undefined
   const names = Object.keys(sent)
   if (names.length > MOST_PERMISSIONS || names.some((name) => name.length > LONGEST))
     throw fault('user_invalid', `user_permissions: at most ${MOST_PERMISSIONS} of at most ${LONGEST} characters`)
+  for (const [name, value] of Object.entries(sent)) {
+    const flaw = permissionFlaw(name, value, custom)
+    if (flaw !== undefined) throw fault('user_invalid', `user_permissions.${name} ${flaw}`)
+  }
   const read = readPermissions(sent)
   return names.length > 0 && Object.keys(read).length === 0 ? { IsAdmin: 'false' } : read
 }

@@ -14,7 +14,7 @@ import { checkGroupReach, checkOwnersReach } from './check-rights.ts'
 import { personIn, whereFound } from './found.ts'
 import { givenPermissions, withoutReset } from './sent-user.ts'
 import { CreatedShape, DoneShape, GroupBody, GroupShape, pageShape } from './shapes.ts'
-import { PeopleView } from './view.ts'
+import { customPermissions, PeopleView } from './view.ts'
 
 const INVALID = 'User group object validation failed.'
 const UNKNOWN = refused(404, 'Could not retrieve user group detail.')
@@ -49,7 +49,10 @@ export function userGroupRoutes(parts: DashboardParts): Route[] {
       answers: { 200: CreatedShape },
       async run(call) {
         const actor = call.actor!
-        const { name, user_permissions: permissions, ...given } = givenGroup(call.object())
+        const { name, user_permissions: permissions, ...given } = givenGroup(
+          call.object(),
+          await customPermissions(parts, call.actor!.orgId),
+        )
         if (name === undefined) throw fault('group_invalid', 'name: is missing')
         if (permissions === undefined) throw fault('group_invalid', 'user_permissions: give at least one permission')
         const group: UserGroup = {
@@ -83,7 +86,7 @@ export function userGroupRoutes(parts: DashboardParts): Route[] {
       answers: { 200: DoneShape },
       entityVersion: (call) => personIn(parts, 'user_group', call),
       run: onGroup(NOT_CHANGEABLE, async (call, group) => {
-        const edit = givenGroup(call.object())
+        const edit = givenGroup(call.object(), await customPermissions(parts, group.org_id, group.user_permissions))
         checkGroupReach(call.actor!, group)
         checkGroupReach(call.actor!, { ...group, ...edit })
         const said = Object.entries(edit) as [keyof GivenGroup, unknown][]
@@ -112,7 +115,7 @@ export function userGroupRoutes(parts: DashboardParts): Route[] {
 type GivenGroup = { -readonly [Name in keyof Omit<UserGroup, 'org_id'>]?: UserGroup[Name] }
 
 /** The group in a body. @throws Fault `group_invalid` (400) naming the member, also for rights that no group may have */
-function givenGroup(body: JsonObject): GivenGroup {
+function givenGroup(body: JsonObject, custom: ReadonlySet<string>): GivenGroup {
   const given: GivenGroup = {}
   for (const member of ['name', 'description'] as const) {
     const text = body[member]
@@ -124,7 +127,7 @@ function givenGroup(body: JsonObject): GivenGroup {
   if (given.name?.trim() === '') throw fault('group_invalid', 'name: is missing')
   if (typeof body.active === 'boolean') given.active = body.active
   if (typeof body.password_max_days === 'number') given.password_max_days = body.password_max_days
-  const permissions = givenPermissions(body.user_permissions)
+  const permissions = givenPermissions(body.user_permissions, custom)
   if (permissions === undefined) return given
   if (permissions.IsAdmin === 'admin' || permissions.ResetPassword !== undefined)
     throw fault('group_invalid', 'user_permissions: a group cannot be given IsAdmin or ResetPassword')

@@ -24,7 +24,7 @@ import { checkAddress, checkGrantable, checkReach } from './check-rights.ts'
 import { personIn, whereFound } from './found.ts'
 import { type GivenUser, givenUser, withoutReset } from './sent-user.ts'
 import { CreatedShape, DoneShape, NewUserBody, pageShape, SelfShape, UserEditBody, UserShape } from './shapes.ts'
-import { PeopleView } from './view.ts'
+import { customPermissions, PeopleView } from './view.ts'
 
 const UNKNOWN = refused(404, 'Could not retrieve user detail.')
 const NOT_CHANGEABLE = refused(400, 'user does not exist.')
@@ -168,7 +168,7 @@ export function userRoutes(parts: DashboardParts): Route[] {
 
 async function create(parts: DashboardParts, call: Call): Promise<Answer> {
   const actor = call.actor!
-  const given = givenUser(call.object())
+  const given = givenUser(call.object(), await customPermissions(parts, actor.orgId))
   if (given.email === undefined) return refused(400, INVALID)
   const permissions = withoutReset(given.permissions ?? {})
   if (Object.keys(permissions).length === 0) throw fault('permission_not_given')
@@ -193,7 +193,7 @@ async function create(parts: DashboardParts, call: Call): Promise<Answer> {
 
 async function change(parts: DashboardParts, call: Call, user: StoredUser): Promise<Answer> {
   const actor = call.actor!
-  const given = givenUser(call.object())
+  const given = givenUser(call.object(), await customPermissions(parts, actor.orgId, user.user_permissions))
   if (given.permissions !== undefined && Object.keys(withoutReset(given.permissions)).length === 0)
     throw fault('permission_not_given')
   await checkReach(parts, actor, user)

@@ -1,6 +1,6 @@
 import { isDocumentId } from '../../model/documents/ids.ts'
 import type { JsonObject } from '../../model/json/json.ts'
-import { PERMISSION_KEYS, type Permissions } from '../../model/people/permission.ts'
+import { KNOWN_PERMISSIONS, type Permissions } from '../../model/people/permission.ts'
 import { covers } from '../../model/people/permission-cover.ts'
 import { type StoredUser, userShape } from '../../model/people/user.ts'
 import { groupOf, groupShape, NOTHING, type StoredGroup } from '../../model/people/user-group.ts'
@@ -10,9 +10,6 @@ import { effectiveWithGroup } from '../../publish/people/effective.ts'
 import { type Actor, isUnbounded } from '../access/actor.ts'
 import type { DashboardParts } from '../server/parts.ts'
 
-/** Members of permissions that every installation knows; `mcp` is sent by existing clients and gives nothing here. */
-const KNOWN: ReadonlySet<string> = new Set([...PERMISSION_KEYS, 'IsAdmin', 'ResetPassword', 'owned_analytics', 'mcp'])
-
 /** The custom permissions of an organisation: its own, else those of the settings. */
 export async function additionalPermissions(
   parts: DashboardParts,
@@ -20,6 +17,15 @@ export async function additionalPermissions(
 ): Promise<Readonly<Record<string, string>>> {
   const own = (await findOrganisation(parts, orgId))?.body.additional_permissions
   return (own ?? parts.config.dashboard.security.additional_permissions) as Readonly<Record<string, string>>
+}
+
+/** The names that users of an organisation may have permissions by, besides those of every installation. `stored`: those they have already. */
+export async function customPermissions(
+  parts: DashboardParts,
+  orgId: string,
+  stored: Permissions = {},
+): Promise<ReadonlySet<string>> {
+  return new Set([...Object.keys(await additionalPermissions(parts, orgId)), ...Object.keys(stored)])
 }
 
 /**
@@ -68,10 +74,10 @@ export class PeopleView {
 
   /** Rights without custom ones that were taken away since. What is left of some is never an empty object, which means everything. */
   async #shown(orgId: string, permissions: Permissions): Promise<Permissions> {
-    const strange = Object.keys(permissions).filter((name) => !KNOWN.has(name))
+    const strange = Object.keys(permissions).filter((name) => !KNOWN_PERMISSIONS.has(name))
     if (strange.length === 0) return permissions
     const custom = await this.#custom(orgId)
-    const kept = Object.entries(permissions).filter(([name]) => KNOWN.has(name) || Object.hasOwn(custom, name))
+    const kept = Object.entries(permissions).filter(([name]) => KNOWN_PERMISSIONS.has(name) || Object.hasOwn(custom, name))
     return kept.length === 0 ? NOTHING : Object.fromEntries(kept)
   }
 

@@ -78,6 +78,9 @@ export function toPolicyView(stored: JsonObject): JsonObject {
  */
 export function withOneState(sent: JsonObject, before: JsonObject | undefined): JsonObject {
   const { state, ...flags } = sent
+  // For the check of the policy to refuse.
+  if ([flags.active, flags.is_inactive].some((flag) => flag != null && typeof flag !== 'boolean')) return sent
+  if (state != null && state !== '' && !STATES.some((each) => each === state)) return sent
   const chosen = STATES.find((each) => each === state)
   const wanted = chosen !== undefined && chosen !== stateOf(before ?? {}) ? chosen : (stateOf(flags) as State)
   return { ...sent, ...flagsOf(wanted, flags) }

@@ -35,7 +35,9 @@ export function serveConsole(server: FastifyInstance, folder = CONSOLE_FOLDER): 
 /** True for a browser that opens an address which is no call of the API. */
 export function wantsPage(request: FastifyRequest): boolean {
   const { method, url, headers } = request
-  return (method === 'GET' || method === 'HEAD') && !CALLS.test(url) && /\btext\/html\b/.test(headers.accept ?? '')
+  if ((method !== 'GET' && method !== 'HEAD') || CALLS.test(url)) return false
+  // The address alone, as `curl` asks for it, names no call.
+  return /\btext\/html\b/.test(headers.accept ?? '') || (/^\/(?:\?|$)/.test(url) && /^$|\*\/\*/.test(headers.accept ?? ''))
 }
 
 /** Serves the console's page for every path: the page itself routes. */

@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http'
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
 import { fault } from '../../errors/fault.ts'
 import { addressList } from '../../model/network/address.ts'
@@ -20,7 +21,7 @@ import { sendConsole, serveConsole, wantsPage } from './console.ts'
 import { RequestQuota } from './intake.ts'
 import type { DashboardParts } from './parts.ts'
 import { recordedStore } from './recorded.ts'
-import { SAFETY_HEADERS, sendFault } from './refuse.ts'
+import { requestPath, SAFETY_HEADERS, sendFault } from './refuse.ts'
 import { requestIdOf } from './request-id.ts'
 import { refuseMalformedRequest } from './unread.ts'
 
@@ -122,13 +123,14 @@ function serve(server: FastifyInstance, deps: RouteDeps, routes: readonly Route[
   server.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body))
   server.setErrorHandler((error, request, reply) => sendFault(parts, request, reply, error))
   server.setNotFoundHandler((request, reply) =>
-    wantsPage(request) ? sendConsole(reply) : sendFault(parts, request, reply, fault('not_found')),
+    wantsPage(request) ? sendConsole(reply) : sendFault(parts, request, reply, unroutedFault(request, reply)),
   )
   server.addHook('onRequest', async (request, reply) => {
     reply.headers({ 'x-request-id': request.id, ...SAFETY_HEADERS })
     // Nothing reads the body of what is not there.
-    if (request.is404 && !wantsPage(request)) throw fault('not_found')
+    if (request.is404 && !wantsPage(request)) throw unroutedFault(request, reply)
     refuseTwoCredentials(request.raw)
+    refuseEncodedBody(request.raw)
     // The type of the body does not depend on its label (clients label JSON as a form), nor on whether the label is well-formed.
     const { headers } = request.raw
     delete headers[SENT_TYPE]
@@ -139,6 +141,13 @@ function serve(server: FastifyInstance, deps: RouteDeps, routes: readonly Route[
   server.addHook('onSend', async (_request, reply) => {
     if (parts.draining?.() === true) reply.header('connection', 'close')
   })
+  const methodsAt = methodFinder(routes)
+  const unroutedFault = (request: FastifyRequest, reply: FastifyReply) => {
+    const allowed = methodsAt(requestPath(request))
+    if (allowed === undefined) return fault('not_found')
+    reply.header('allow', allowed.join(', '))
+    return fault('method_not_allowed')
+  }
   serveConsole(server)
   for (const route of routes) server.route(routed(deps, route))
   for (const [path, methods] of undeclared(routes)) {
@@ -153,6 +162,13 @@ function serve(server: FastifyInstance, deps: RouteDeps, routes: readonly Route[
       handler: () => {},
     })
   }
+}
+
+/** @throws Fault `body_encoded` (415): nothing here decodes */
+function refuseEncodedBody({ headers }: IncomingMessage): void {
+  const { 'content-encoding': coding = 'identity', 'content-length': length, 'transfer-encoding': transfer } = headers
+  const hasBody = transfer !== undefined || (length !== undefined && length !== '0')
+  if (hasBody && !/^(?:identity)?$/i.test(coding.trim())) throw fault('body_encoded')
 }
 
 const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const
@@ -179,6 +195,17 @@ function undeclared(routes: readonly Route[]): Map<string, { allowed: string[]; 
       },
     ]),
   )
+}
+
+/** Makes what finds the methods of a path, for requests with a method that no path has. */
+function methodFinder(routes: readonly Route[]): (path: string) => readonly string[] | undefined {
+  // A word beats a placeholder.
+  const byPlaceholders = [...undeclared(routes)].sort(([a], [b]) => a.split(':').length - b.split(':').length)
+  const paths = byPlaceholders.map(([path, { allowed }]) => {
+    const pattern = path.replace(/[.+*?^${}()|[\]\\]/g, '\\$&').replace(/:[^/]+/g, '[^/]+')
+    return { allowed, matches: new RegExp(`^${pattern}/?$`) }
+  })
+  return (path) => paths.find(({ matches }) => matches.test(path.replace(/\/{2,}/g, '/')))?.allowed
 }
 
 /** `+` in a path means a space: clients written in Go send it so. */

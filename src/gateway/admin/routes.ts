@@ -179,6 +179,8 @@ function answer(matched: Matched): void {
 
 async function run(route: AdminRoute, matched: Matched): Promise<AdminAnswer> {
   const { parts, x, match, word, path } = matched
+  const coding = x.request.get('content-encoding')
+  if (route.method !== 'GET' && coding !== undefined && !/^(?:identity)?$/i.test(coding)) throw fault('body_encoded')
   const requestAt = (at: AdminRouteMatch) => new AdminRequest(x, word, at)
   const reads = readsOf(route, matched)
   return underPreconditions(parts.locks, {

@@ -37,12 +37,19 @@ export function scalarFlaw(field: ScalarField, value: Json): string | undefined 
     case 'flag':
       return typeof value === 'boolean' ? undefined : 'must be true or false'
     case 'number':
-      return typeof value === 'number' && Number.isFinite(value) ? undefined : 'must be a number'
+      return numberFlaw(value)
     case 'integer':
       return integerFlaw(field, value)
     case 'text':
       return textFlaw(field.most, value)
   }
+}
+
+/** Whole numbers that a double does not hold exactly would be stored as others than were sent. */
+export function numberFlaw(value: Json): string | undefined {
+  if (typeof value !== 'number' || !Number.isFinite(value)) return 'must be a number'
+  const most = Number.MAX_SAFE_INTEGER
+  return Math.abs(value) > most ? `must lie between -${most} and ${most}` : undefined
 }
 
 function integerFlaw({ min, max }: { readonly min?: number; readonly max?: number }, value: Json): string | undefined {

@@ -43,6 +43,30 @@ export function ownAnalyticsOnly(permissions: Permissions): boolean {
   return !isAdmin(permissions) && permissions.analytics === 'read' && permissions.owned_analytics === 'owned'
 }
 
+/** Members of permissions that every installation knows; `mcp` is sent by existing clients and gives nothing here. */
+export const KNOWN_PERMISSIONS: ReadonlySet<string> = new Set([
+  ...PERMISSION_KEYS,
+  ...['IsAdmin', 'ResetPassword', 'owned_analytics', 'mcp', 'policy'],
+])
+
+const VALUES: Readonly<Record<string, readonly unknown[]>> = {
+  IsAdmin: ['admin', 'true', 'false', 'deny', '', true, false],
+  ResetPassword: ['admin', ''],
+  owned_analytics: ['owned', 'all', 'read', ''],
+}
+const READ_WRITE = ['read', 'write', 'deny', '']
+
+/**
+ * Tells why a sent permission is none, in words that follow its name; undefined where it is one. `custom`: the names that an organisation
+ * added. An empty value says that it is not given.
+ */
+export function permissionFlaw(name: string, value: unknown, custom: ReadonlySet<string>): string | undefined {
+  if (!KNOWN_PERMISSIONS.has(name) && !custom.has(name)) return 'is no permission'
+  const allowed = (Object.hasOwn(VALUES, name) ? VALUES[name] : undefined) ?? READ_WRITE
+  if (value === null || allowed.includes(value)) return undefined
+  return `must be one of ${allowed.filter((each) => typeof each === 'string' && each !== '').join(', ')}`
+}
+
 /**
  * Brings permissions as they come over the wire into the form that is stored: `policy` becomes `policies`, every way of saying
  * yes to `IsAdmin` becomes `admin` and every other one goes away from it (`"IsAdmin":"false"` stays, so that the object is not

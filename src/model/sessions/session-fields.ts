@@ -1,6 +1,6 @@
 import { Fault } from '../../errors/fault.ts'
 import { isObject, type Json, type JsonObject } from '../json/json.ts'
-import { type ScalarField, type ScalarFields, scalarFlaw } from '../json/scalar-fields.ts'
+import { numberFlaw, type ScalarField, type ScalarFields, scalarFlaw } from '../json/scalar-fields.ts'
 import { unmatchablePattern } from '../patterns/pattern-reach.ts'
 import { methodName } from '../text/method-name.ts'
 import { MOST } from './session-bounds.ts'
@@ -68,9 +68,10 @@ export function join(path: string, name: string): string {
   return path === '' ? name : `${path}.${name}`
 }
 
-/** Any finite number. */
+/** Any number that a double holds exactly, or has a fraction. */
 export const number: Check = (value, path, findings) => {
-  if (typeof value !== 'number' || !Number.isFinite(value)) findings.add(path, 'must be a number')
+  const flaw = numberFlaw(value)
+  if (flaw !== undefined) findings.add(path, flaw)
 }
 
 /** A whole number that a double holds exactly. */
@@ -121,7 +122,7 @@ const secondsText: Check = (value, path, findings) => {
 /** One of some words. */
 export function oneOf(...words: readonly string[]): Check {
   return (value, path, findings) => {
-    if (typeof value !== 'string' || !words.includes(value)) findings.add(path, `must be one of ${words.join(', ')}`)
+    if (typeof value !== 'string' || !words.includes(value)) findings.add(path, `must be one of ${words.filter((word) => word !== '').join(', ')}`)
   }
 }
 

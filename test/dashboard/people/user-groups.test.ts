@@ -93,7 +93,7 @@ test('groups of another organisation look as if they were not there, and take in
   assert.deepEqual(bodyOf(await dashboard.call('GET', '/api/usergroups?p=-1', { as: admin })), { groups: [], pages: 0 })
   const user = await dashboard.user({ apis: 'read' })
   const put = await dashboard.call('PUT', `/api/users/${user.id}`, { as: admin, body: { group_id: foreign } })
-  assertRefused(put, 400, 'User object validation failed.')
+  assertRefused(put, 400, 'User object validation failed: group_id: group not found in the organisation')
   const root = await dashboard.user({ user_groups: 'read' }, { orgId: '' })
   assert.equal(bodyOf(await dashboard.call('GET', path, { as: root })).id, foreign)
 })

@@ -83,7 +83,7 @@ test('users are found by a part of their address, whatever its case', async (t) 
     assertRefused(
       await dashboard.call('POST', '/api/users/search', { as: admin, body: wrong }),
       400,
-      'Could not extract search filter from request body.',
+      /^Could not extract search filter from request body: /,
     )
 })
 
@@ -91,25 +91,29 @@ test('a new user is refused in the words of each reason', async (t) => {
   const dashboard = await dashboardFor(t)
   const admin = await dashboard.admin()
   const post = (body: unknown) => dashboard.call('POST', '/api/users', { as: admin, body })
-  const invalid = 'User object validation failed.'
-  for (const wrong of [
-    {},
-    { ...ADA, email_address: 'nobody' },
-    { ...ADA, email_address: 7 },
-    { ...ADA, active: 'yes' },
-  ])
-    assertRefused(await post(wrong), 400, invalid)
-  assertRefused(await post({ ...ADA, first_name: 'A\r\nBcc: x' }), 400, invalid)
-  assertRefused(await post({ ...ADA, group_id: '65a000000000000000000001' }), 400, invalid)
+  for (const [member, wrong] of [
+    ['email_address', {}],
+    ['email_address', { ...ADA, email_address: 'nobody' }],
+    ['email_address', { ...ADA, email_address: 7 }],
+    ['active', { ...ADA, active: 'yes' }],
+    ['first_name', { ...ADA, first_name: 'A\r\nBcc: x' }],
+    ['group_id', { ...ADA, group_id: '65a000000000000000000001' }],
+    ['user_permissions.nonsense', { ...ADA, user_permissions: { apis: 'read', nonsense: 'read' } }],
+    ['user_permissions.apis', { ...ADA, user_permissions: { apis: 'all' } }],
+    ['user_permissions.apis', { ...ADA, user_permissions: { apis: true } }],
+    ['user_permissions.IsAdmin', { ...ADA, user_permissions: { IsAdmin: 'yes' } }],
+    ['user_permissions.owned_analytics', { ...ADA, user_permissions: { owned_analytics: 'write' } }],
+  ] as const)
+    assertRefused(await post(wrong), 400, new RegExp(`^User object validation failed: .*${member.replace('.', '\\.')}`))
   assertRefused(await post('{'), 403, 'Request body malformed')
-  for (const none of [undefined, {}, { nonsense: 7 }, { ResetPassword: 'admin' }]) {
+  for (const none of [undefined, {}, { ResetPassword: 'admin' }]) {
     const { user_permissions: _, ...rest } = ADA
     const answer = await post(none === undefined ? rest : { ...rest, user_permissions: none })
-    if (none !== undefined && 'nonsense' in none) assert.equal(answer.status, 200)
-    else assertRefused(answer, 403, NO_PERMISSION)
+    assertRefused(answer, 403, NO_PERMISSION)
   }
-  const [nonsense] = await findByEmail(dashboard.parts, 'ada@example.test')
-  assert.deepEqual(nonsense!.user_permissions, { IsAdmin: 'false' }, 'what is no right gives none')
+  assert.equal((await post({ ...ADA, user_permissions: { apis: null, keys: '' } })).status, 200)
+  const [nobody] = await findByEmail(dashboard.parts, 'ada@example.test')
+  assert.deepEqual(nobody!.user_permissions, { IsAdmin: 'false' }, 'rights that are not given grant nothing')
   assertRefused(await post(ADA), 403, 'User email already exists for this org.')
   assertRefused(
     await post({ ...ADA, email_address: 'b@example.test', password: 'abc' }),
@@ -192,8 +196,8 @@ test('a change is refused in the words of each reason', async (t) => {
   for (const id of ['65a000000000000000000001', 'x', '__proto__'])
     assertRefused(await put(id, { last_name: 'B' }), 400, 'user does not exist.')
   assertRefused(await put(user.id, { user_permissions: {} }), 403, NO_PERMISSION)
-  assertRefused(await put(user.id, { email_address: 'nobody' }), 400, 'User object validation failed.')
-  assertRefused(await put(user.id, { group_id: 'x' }), 400, 'User object validation failed.')
+  assertRefused(await put(user.id, { email_address: 'nobody' }), 400, /^User object validation failed: email_address/)
+  assertRefused(await put(user.id, { group_id: 'x' }), 400, /^User object validation failed: group_id/)
 })
 
 test('a right that is changed counts at once, and an inactive user is nobody', async (t) => {

@@ -54,6 +54,9 @@ export function readDeveloper(sent: JsonObject, before: JsonObject = {}): JsonOb
     ...readScalars(sent),
     fields: readFields(sent.fields),
   }
+  // They follow from the keys: a record that was read may be sent back.
+  for (const name of ['subscriptions', 'api_keys'])
+    if (sent[name] != null && !isObject(sent[name])) throw invalid(`${name} must be an object`)
   const others = Object.entries({ ...before, ...withoutNull(sent) }).filter(
     ([name]) => !APART.has(name) && !Object.hasOwn(own, name),
   )

@@ -47,6 +47,7 @@ const OVERRIDDEN = ['key_request_fields', 'require_key_approval', 'redirect_on_k
  */
 export function readConfiguration(sent: JsonObject, before: JsonObject = {}): JsonObject {
   const { id: _id, _id: _storage, org_id: _org, HashKeys: _hash, ...rest } = { ...before, ...sent }
+  flagMember(sent, 'HashKeys')
   const redirects = flagMember(rest, 'redirect_on_key_request')
   const target = webAddressMember(rest, 'redirect_to')
   if (redirects && target === '') refuseMember('redirect_to', 'is missing, and redirect_on_key_request is on')

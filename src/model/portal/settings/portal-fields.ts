@@ -1,4 +1,4 @@
-import { fault } from '../../../errors/fault.ts'
+import { Fault, fault } from '../../../errors/fault.ts'
 import { isObject, type Json, type JsonObject } from '../../json/json.ts'
 
 // Members of the portal's objects as they come over the wire. Null counts as not sent: others wrote it where a list is empty.
@@ -43,9 +43,20 @@ export function objectMember(sent: JsonObject, name: string): JsonObject {
 /** A list of objects. @throws Fault `portal_invalid` (400) */
 export function objectsMember(sent: JsonObject, name: string, most: number): JsonObject[] {
   const value = sent[name] ?? []
-  if (!Array.isArray(value) || value.length > most || !value.every(isObject))
+  if (!Array.isArray(value) || value.length > most)
     return refuseMember(name, `must be a list of at most ${most} objects`)
-  return value
+  const wrong = value.findIndex((entry) => !isObject(entry))
+  return wrong === -1 ? (value as JsonObject[]) : refuseMember(`${name}[${wrong}]`, 'must be an object')
+}
+
+/** Reads a part of an object; what it refuses is named by its place. @throws Fault `portal_invalid` (400) */
+export function readPlaced<Read>(place: string, read: () => Read): Read {
+  try {
+    return read()
+  } catch (error) {
+    if (!(error instanceof Fault) || error.code !== 'portal_invalid') throw error
+    throw fault('portal_invalid', `${place}.${error.message}`)
+  }
 }
 
 /** A list of names; an entry may be an object with a `name` too. @throws Fault `portal_invalid` (400) */

@@ -63,6 +63,8 @@ export function saveCatalogue(
   parts: PublishParts,
   { orgId, sent, visibility, checkNamed, actor }: CatalogueChange,
 ): Promise<DocumentId> {
+  if (!Array.isArray(sent.apis))
+    throw fault('portal_invalid', 'apis: must be the list of all entries; an empty list leaves none')
   return saveSingleton(parts, {
     kind: KIND,
     orgId,
