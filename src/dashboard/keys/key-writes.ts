@@ -94,7 +94,8 @@ function checkedOf(sent: JsonObject): JsonObject {
   try {
     return checkSession(session)
   } catch (error) {
-    if (error instanceof Fault && error.code === 'key_invalid') throw fault('body_refused', `${MALFORMED}: ${error.message}`, error)
+    if (error instanceof Fault && error.code === 'key_invalid')
+      throw fault('body_refused', `${MALFORMED}: ${error.message}`, error)
     throw error
   }
 }

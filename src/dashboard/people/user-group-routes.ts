@@ -49,10 +49,11 @@ export function userGroupRoutes(parts: DashboardParts): Route[] {
       answers: { 200: CreatedShape },
       async run(call) {
         const actor = call.actor!
-        const { name, user_permissions: permissions, ...given } = givenGroup(
-          call.object(),
-          await customPermissions(parts, call.actor!.orgId),
-        )
+        const {
+          name,
+          user_permissions: permissions,
+          ...given
+        } = givenGroup(call.object(), await customPermissions(parts, call.actor!.orgId))
         if (name === undefined) throw fault('group_invalid', 'name: is missing')
         if (permissions === undefined) throw fault('group_invalid', 'user_permissions: give at least one permission')
         const group: UserGroup = {

@@ -77,7 +77,9 @@ export class PeopleView {
     const strange = Object.keys(permissions).filter((name) => !KNOWN_PERMISSIONS.has(name))
     if (strange.length === 0) return permissions
     const custom = await this.#custom(orgId)
-    const kept = Object.entries(permissions).filter(([name]) => KNOWN_PERMISSIONS.has(name) || Object.hasOwn(custom, name))
+    const kept = Object.entries(permissions).filter(
+      ([name]) => KNOWN_PERMISSIONS.has(name) || Object.hasOwn(custom, name),
+    )
     return kept.length === 0 ? NOTHING : Object.fromEntries(kept)
   }
 

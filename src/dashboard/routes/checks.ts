@@ -54,6 +54,8 @@ function bodyCheck(schema: TSchema, message: string | undefined): Check {
     const [first] = validator().Errors(body)
     const where =
       first === undefined ? '' : `${first.instancePath.slice(1).replaceAll('/', '.')} ${first.message}`.trim()
-    throw message === undefined ? fault('body_invalid', where) : fault('body_refused', where === '' ? message : `${message.replace(/\.$/, '')}: ${where}`)
+    throw message === undefined
+      ? fault('body_invalid', where)
+      : fault('body_refused', where === '' ? message : `${message.replace(/\.$/, '')}: ${where}`)
   }
 }

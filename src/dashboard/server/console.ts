@@ -37,7 +37,9 @@ export function wantsPage(request: FastifyRequest): boolean {
   const { method, url, headers } = request
   if ((method !== 'GET' && method !== 'HEAD') || CALLS.test(url)) return false
   // The address alone, as `curl` asks for it, names no call.
-  return /\btext\/html\b/.test(headers.accept ?? '') || (/^\/(?:\?|$)/.test(url) && /^$|\*\/\*/.test(headers.accept ?? ''))
+  return (
+    /\btext\/html\b/.test(headers.accept ?? '') || (/^\/(?:\?|$)/.test(url) && /^$|\*\/\*/.test(headers.accept ?? ''))
+  )
 }
 
 /** Serves the console's page for every path: the page itself routes. */

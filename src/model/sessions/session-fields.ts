@@ -122,7 +122,8 @@ const secondsText: Check = (value, path, findings) => {
 /** One of some words. */
 export function oneOf(...words: readonly string[]): Check {
   return (value, path, findings) => {
-    if (typeof value !== 'string' || !words.includes(value)) findings.add(path, `must be one of ${words.filter((word) => word !== '').join(', ')}`)
+    if (typeof value !== 'string' || !words.includes(value))
+      findings.add(path, `must be one of ${words.filter((word) => word !== '').join(', ')}`)
   }
 }
 

@@ -90,9 +90,17 @@ test('users are refused in the words of each reason', async (t) => {
   assertRefused(await call('GET', `${PATH}/${UNKNOWN_ID}`), 404, 'Could not retrieve user detail')
   assertRefused(await call('GET', `${PATH}/x`), 404, 'Could not retrieve user detail')
   assertRefused(await call('PUT', `${PATH}/${UNKNOWN_ID}`, {}), 404, 'User not found')
-  assertRefused(await call('POST', PATH, { ...ADA, org_id: UNKNOWN_ID }), 400, invalid('org_id: organisation not found'))
+  assertRefused(
+    await call('POST', PATH, { ...ADA, org_id: UNKNOWN_ID }),
+    400,
+    invalid('org_id: organisation not found'),
+  )
   assertRefused(await call('POST', PATH, { ...ADA, org_id: 'x' }), 400, invalid('org_id: organisation not found'))
-  assertRefused(await call('POST', PATH, { org_id: dashboard.orgId }), 400, /^User object validation failed: .*email_address/)
+  assertRefused(
+    await call('POST', PATH, { org_id: dashboard.orgId }),
+    400,
+    /^User object validation failed: .*email_address/,
+  )
   assertRefused(await call('POST', PATH, '{'), 403, 'Request body malformed')
   const made = await make(dashboard, { ...ADA, org_id: dashboard.orgId })
   assertRefused(

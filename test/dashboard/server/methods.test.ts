@@ -5,7 +5,9 @@ import { call } from '../../worlds/base/client.ts'
 import { startTestDashboard } from '../../worlds/dashboard/harness.ts'
 
 /** Methods that every part of HTTP knows; CONNECT asks for a tunnel. */
-const OTHERS = METHODS.filter((method) => !['CONNECT', 'GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'].includes(method))
+const OTHERS = METHODS.filter(
+  (method) => !['CONNECT', 'GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'].includes(method),
+)
 
 test('a method that a path does not have is 405 with the methods that it has', async (t) => {
   const world = await startTestDashboard()
@@ -49,6 +51,10 @@ test('a body with a Content-Encoding is refused by every call that takes one', a
   assert.deepEqual(wrong, [])
   const headers = { authorization: key, 'content-encoding': 'identity' }
   const plain = { email: 'a@dev.test' }
-  const made = await call(world.port, '/api/portal/developers', { method: 'POST', headers, body: JSON.stringify(plain) })
+  const made = await call(world.port, '/api/portal/developers', {
+    method: 'POST',
+    headers,
+    body: JSON.stringify(plain),
+  })
   assert.equal(made.status, 200, made.text)
 })

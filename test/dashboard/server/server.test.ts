@@ -95,7 +95,10 @@ test('what a route declares of query and body is checked', async (t) => {
   const wrong = await call('POST', '/api/a', { body: { name: '' } })
   assert.equal(wrong.status, 400)
   assert.match(wrong.text, /name/)
-  assert.equal(((await call('POST', '/api/b', { body: {} })).json as JsonObject).Message, 'Thing validation failed: must have required properties name')
+  assert.equal(
+    ((await call('POST', '/api/b', { body: {} })).json as JsonObject).Message,
+    'Thing validation failed: must have required properties name',
+  )
   assert.equal((await call('POST', '/api/b', { body: '{' })).status, 403)
   for (const query of ['', '?n=3', '?n=', '?sort=b', '?other=1'])
     assert.equal((await call('GET', `/api/c${query}`)).status, 200)

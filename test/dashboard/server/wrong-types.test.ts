@@ -5,9 +5,17 @@ import { keyWorld } from '../../worlds/dashboard/key-world.ts'
 
 /** Members that the server makes, or takes from the path: what is sent for them counts nowhere. */
 const MADE = new Set(
-  ['id', '_id', 'org_id', 'created_at', 'date_created', 'date_updated', 'last_updated', 'last_login_date', 'access_key'].concat(
-    ['group_name', 'password_updated', 'PWHistory', 'api_model', 'key', 'status'],
-  ),
+  [
+    'id',
+    '_id',
+    'org_id',
+    'created_at',
+    'date_created',
+    'date_updated',
+    'last_updated',
+    'last_login_date',
+    'access_key',
+  ].concat(['group_name', 'password_updated', 'PWHistory', 'api_model', 'key', 'status']),
 )
 
 /** A value of another type than this one. */

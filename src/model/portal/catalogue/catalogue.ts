@@ -1,6 +1,13 @@
 import { isObject, type JsonObject } from '../../json/json.ts'
 import { readEntryConfiguration } from '../settings/portal-configuration.ts'
-import { flagMember, objectMember, objectsMember, readPlaced, textMember, textsMember } from '../settings/portal-fields.ts'
+import {
+  flagMember,
+  objectMember,
+  objectsMember,
+  readPlaced,
+  textMember,
+  textsMember,
+} from '../settings/portal-fields.ts'
 
 /** An entry of the catalogue: a policy, or a keyless API that is only shown. Unknown members are kept. */
 export interface CatalogueEntry {
@@ -26,7 +33,9 @@ const LONGEST_DESCRIPTION = 65_536
 
 /** Reads the entries of a catalogue from the wire. @throws Fault `portal_invalid` (400) naming the field */
 export function readEntries(sent: JsonObject): JsonObject[] {
-  return objectsMember(sent, 'apis', MOST_ENTRIES).map((entry, index) => readPlaced(`apis[${index}]`, () => readEntry(entry)))
+  return objectsMember(sent, 'apis', MOST_ENTRIES).map((entry, index) =>
+    readPlaced(`apis[${index}]`, () => readEntry(entry)),
+  )
 }
 
 /** The entries of a stored catalogue, in order. */
