@@ -27,7 +27,7 @@ test('a method that a path does not have is 405 with the methods that it has', a
       const listed = String(headers.allow ?? '').split(', ')
       if (status !== 405 || !listed.every((each) => each !== '') || (text === '' && method !== 'HEAD'))
         wrong.push(`${method} ${path}: ${status} ${headers.allow}`)
-      // A word in the place of a placeholder has methods of its own.
+      // A path with a placeholder may be hidden by one with a word.
       if (!pattern.includes('{}') && listed.sort().join() !== [...methods].sort().join())
         wrong.push(`${method} ${path} allows ${headers.allow}`)
     }
