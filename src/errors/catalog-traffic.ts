@@ -139,7 +139,6 @@ export const TRAFFIC_ERRORS = {
   request_timeout: { status: 408, log: 'silent', text: 'Request Timeout' },
   uri_too_long: { status: 414, log: 'silent', text: 'URI Too Long' },
   head_too_large: { status: 431, log: 'silent', text: 'Request Header Fields Too Large' },
-  expectation_failed: { status: 417, log: 'silent', text: 'Expectation Failed' },
   method_not_implemented: { status: 501, log: 'silent', text: 'Not Implemented' },
   version_not_supported: { status: 505, log: 'silent', text: 'HTTP Version Not Supported' },
   // a token at an API with the OAuth method (RFC 6750 section 3.1)

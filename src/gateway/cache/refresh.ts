@@ -42,6 +42,8 @@ export class Refresh implements OriginUser {
     this.#origin!.sent(now)
   }
 
+  originInterim(): void {}
+
   originHead({ status }: AnswerHead): void {
     const known = this.#asked.known
     if (status === 304) {

@@ -290,6 +290,8 @@ export interface TrailerRules {
   forwarded(x: Exchange): string
   /** Of `answerTrailers`, to the client. */
   answered(x: Exchange): string
+  /** Fields of an interim answer, which is in `response`, to the client. */
+  interim(x: Exchange): string
 }
 
 const NO_ADDRESSES: readonly string[] = []
@@ -416,6 +418,10 @@ export class Exchange extends WireExchange implements Instant {
 
   override forwardedTrailers(): string {
     return this.trailerRules?.forwarded(this) ?? this.requestTrailers
+  }
+
+  override interimLines(): string {
+    return this.trailerRules?.interim(this) ?? super.interimLines()
   }
 
   override answeredTrailers(): string {

@@ -26,6 +26,11 @@ export function trailerRules(hide: (fields: Fields) => void): TrailerRules {
       return fields.kept()
     },
 
+    interim(x) {
+      const lines = x.response.kept()
+      return lines === '' ? '' : answered(x, lines).kept
+    },
+
     answered(x) {
       const lines = x.answerTrailers ?? ''
       if (lines === '') return ''

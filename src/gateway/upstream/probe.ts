@@ -42,6 +42,8 @@ class Probe implements OriginUser {
     this.#connection.sent(now)
   }
 
+  originInterim(): void {}
+
   originHead({ status }: AnswerHead): void {
     const { statuses } = this.#check
     const well = statuses.length === 0 ? status >= 200 && status < 300 : statuses.includes(status)

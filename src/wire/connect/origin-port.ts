@@ -11,6 +11,12 @@ export interface OriginOutlet {
   body(before: string, chunked: boolean, chunk: Buffer, from: number, to: number, last: boolean): boolean
 }
 
+/** The writing side of a client, for interim answers. */
+export interface InterimOutlet {
+  /** Writes the head of an interim answer. Answers false when the client does not read. */
+  interim(head: string): boolean
+}
+
 /** Trailers of one exchange, as `name: value\r\n` lines. */
 export interface Trailing {
   /** False for a client that gets no trailers, and sends none. */

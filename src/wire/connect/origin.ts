@@ -23,6 +23,8 @@ export interface OriginUser {
   originReady(): void
   /** The head of the final answer has come, or 101. In the same turn `originBody` or, after 101, `originTunnel` follows. */
   originHead(head: AnswerHead): void
+  /** The head of an interim answer other than 100 and 101 has come; its fields are in `answer` until the next head. */
+  originInterim(status: number): void
   /** Decoded body bytes, perhaps none. When `finished` they are the last, and the connection is no longer the user's. */
   originBody(chunk: Buffer, from: number, to: number, finished: boolean): void
   /** Bytes of a tunnel, after 101. */
@@ -69,6 +71,8 @@ const DEAD = 5
 
 const NOTHING = Buffer.alloc(0)
 const USUAL_HEAD_BYTES = 4096
+/** Interim answers (RFC 9110 section 15.2) before the final one, `100 Continue` among them. */
+export const MAX_INTERIM = 32
 /** An idle connection is given up this long before the upstream said that it would close it. */
 const HINT_MARGIN_MS = 1000
 /**
@@ -89,9 +93,10 @@ export class OriginConnection implements Origin, Timed {
   private user: OriginUser | undefined
   private state = CONNECTING
   private readonly head = new AnswerHead()
-  private readonly body = new BodyDecoder()
+  private readonly body = new BodyDecoder(true)
   private partial: Buffer | undefined
   private silent = true
+  private interims = 0
   private requestSent = false
   private bodiless = false
   /** The latest answer has no body, whatever its fields say. */
@@ -170,6 +175,7 @@ export class OriginConnection implements Origin, Timed {
    */
   ask(bodiless: boolean, mayUpgrade: boolean, now: number): void {
     this.silent = true
+    this.interims = 0
     this.requestSent = false
     this.bodiless = bodiless
     this.mayUpgrade = mayUpgrade
@@ -275,7 +281,7 @@ export class OriginConnection implements Origin, Timed {
         // First bytes that begin no answer belong to the one before: of this request's answer nothing has come.
         this.silent = at === 0 && this.used > 0
         if (this.silent) this.pool.surplus(this.answerBodiless)
-        this.fail(MALFORMED_HEAD)
+        this.fail(this.silent ? SURPLUS : head.fault)
         return
       }
       if (end === INCOMPLETE) {
@@ -284,8 +290,16 @@ export class OriginConnection implements Origin, Timed {
       }
       at += end
       if (head.status >= 200) break
-      // Interim answers: 101 only where it was asked for; the others are ours to give, not the upstream's.
-      if (head.status !== 101) continue
+      if (head.status !== 101) {
+        if (++this.interims > MAX_INTERIM) {
+          this.fail(TOO_MANY_INTERIM)
+          return
+        }
+        // `100 Continue` is ours to give, not the upstream's.
+        if (head.status !== 100) this.user!.originInterim(head.status)
+        if (this.user === undefined) return
+        continue
+      }
       if (!this.mayUpgrade) {
         this.fail(UNASKED_UPGRADE)
         return
@@ -306,12 +320,13 @@ export class OriginConnection implements Origin, Timed {
   private parseHead(chunk: Buffer, at: number): number {
     const bytes = at === 0 ? chunk : chunk.subarray(at)
     const end = this.parseText(bytes, USUAL_HEAD_BYTES)
-    return end === INCOMPLETE && bytes.length > USUAL_HEAD_BYTES ? this.parseText(bytes, MAX_ANSWER_HEAD_BYTES) : end
+    if (end === INCOMPLETE && bytes.length > USUAL_HEAD_BYTES) return this.parseText(bytes, MAX_ANSWER_HEAD_BYTES)
+    return end
   }
 
   private parseText(bytes: Buffer, limitBytes: number): number {
     const text = bytes.toString('latin1', 0, Math.min(bytes.length, limitBytes))
-    return this.head.parse(bytes, text, this.user!.answer)
+    return this.head.parseRepaired(bytes, text, this.user!.answer)
   }
 
   private takeBody(chunk: Buffer, at: number, first: boolean): void {
@@ -319,7 +334,7 @@ export class OriginConnection implements Origin, Timed {
     const user = this.user!
     const end = body.take(chunk, at)
     if (end < 0) {
-      this.fail(MALFORMED_BODY)
+      this.fail(prebuilt('upstream_malformed', `answer body: ${body.flaw}`))
       return
     }
     if (body.finished) this.finish(end < chunk.length)
@@ -416,6 +431,7 @@ const NOBODY: OriginUser = {
   answer: new Fields(),
   originReady() {},
   originHead() {},
+  originInterim() {},
   originBody() {},
   originTunnel() {},
   originTunnelEnd() {},
@@ -424,8 +440,8 @@ const NOBODY: OriginUser = {
 }
 
 const detailed = (code: FaultCode, detail: string) => prebuilt(code, detail)
-const MALFORMED_HEAD = detailed('upstream_malformed', 'malformed answer head')
-const MALFORMED_BODY = detailed('upstream_malformed', 'malformed answer body')
+const SURPLUS = detailed('upstream_malformed', 'bytes behind an earlier answer')
+const TOO_MANY_INTERIM = detailed('upstream_malformed', `more than ${MAX_INTERIM} interim answers`)
 const UNASKED_UPGRADE = detailed('upstream_malformed', 'unsolicited 101')
 const CUT_SHORT = detailed('upstream_malformed', 'connection ended before the answer did')
 const CLOSED = detailed('upstream_unreachable', 'connection closed without an answer')

@@ -1,6 +1,7 @@
 import { CLASS, COLON, CR, HEX, hexValue, LF, TOKEN, VALUE } from './chars.ts'
 import { FIELD, numberOfName } from './fields.ts'
 import { CHUNKED, UNTIL_CLOSE } from './response-head.ts'
+import { isBlank } from './scan.ts'
 
 /** Digits of a chunk size: thirteen give 2^52 at most, which a number holds exactly. */
 const MAX_SIZE_DIGITS = 13
@@ -30,6 +31,9 @@ const TRAILER_NAME = 11
 const TRAILER_VALUE = 12
 const TRAILER_LF = 13
 const END_LF = 14
+// Blanks (BWS) behind the size, and behind the name of an extension.
+const SIZE_BLANK = 15
+const EXT_BLANK = 16
 
 /**
  * Fields that frame, route or authenticate a message must not come after it (RFC 9110 section 6.5.1). All trailers are dropped,
@@ -74,6 +78,20 @@ export class BodyDecoder {
   private extensionBytes = 0
   private trailerBytes = 0
   private trailerName = ''
+  private readonly padded: boolean
+
+  /** `padded`: sizes of chunks may have blanks behind them, as upstreams send them. */
+  constructor(padded = false) {
+    this.padded = padded
+  }
+
+  /** The part of a chunked body that `take` refused. */
+  get flaw(): string {
+    if (this.state >= TRAILER_START && this.state <= TRAILER_LF)
+      return `malformed trailer ${this.trailerName}`.trimEnd()
+    if (this.state === DATA_CR || this.state === DATA_LF) return 'malformed end of a chunk'
+    return this.state === SIZE ? 'malformed chunk size' : 'malformed chunk extension'
+  }
 
   /** Begins a body: `length` bytes, or CHUNKED, or UNTIL_CLOSE. */
   start(length: number): void {
@@ -145,6 +163,9 @@ export class BodyDecoder {
     switch (this.state) {
       case SIZE:
         return this.stepSize(byte)
+      case SIZE_BLANK:
+      case EXT_BLANK:
+        return this.stepBlank(byte)
       case SIZE_LF:
         return byte === LF && this.beginData()
       case DATA_CR:
@@ -173,7 +194,17 @@ export class BodyDecoder {
     if (this.digits === 0) return false
     if (byte === CR) return this.go(SIZE_LF)
     this.counted = 0
+    if (isBlank(byte)) return this.go(SIZE_BLANK)
     return byte === SEMICOLON && this.go(EXT_NAME)
+  }
+
+  /** Blanks before `;` and `=` (RFC 9112 section 7.1.1); before the line end too where old servers pad sizes to a width. */
+  private stepBlank(byte: number): boolean {
+    if (++this.extensionBytes > MAX_EXTENSION_BYTES + this.taken) return false
+    if (isBlank(byte)) return true
+    if (byte === CR) return this.padded && this.go(SIZE_LF)
+    if (byte === SEMICOLON) return this.go(EXT_NAME)
+    return byte === EQUALS && this.state === EXT_BLANK && this.go(EXT_VALUE)
   }
 
   private beginData(): boolean {
@@ -181,7 +212,7 @@ export class BodyDecoder {
     return this.go(TRAILER_START)
   }
 
-  /** `;name[=token|"quoted"]` without blanks: what the grammar calls bad whitespace has no honest sender. */
+  /** `;name[=token|"quoted"]`, with blanks around `;` and `=` (RFC 9112 section 7.1.1). */
   private stepExtension(byte: number): boolean {
     if (++this.extensionBytes > MAX_EXTENSION_BYTES + this.taken) return false
     if (this.state === EXT_QUOTED) {
@@ -194,11 +225,15 @@ export class BodyDecoder {
       this.counted++
       return true
     }
-    if (this.state === EXT_VALUE && this.counted === 0) return byte === QUOTE && this.go(EXT_QUOTED)
-    if (this.state !== EXT_DONE && this.counted === 0) return false
+    if (this.state !== EXT_DONE && this.counted === 0) {
+      if (isBlank(byte)) return true
+      return byte === QUOTE && this.state === EXT_VALUE && this.go(EXT_QUOTED)
+    }
     this.counted = 0
     if (byte === CR) return this.go(SIZE_LF)
     if (byte === SEMICOLON) return this.go(EXT_NAME)
+    // Behind a value no `=` follows.
+    if (isBlank(byte)) return this.go(this.state === EXT_NAME ? EXT_BLANK : SIZE_BLANK)
     return byte === EQUALS && this.state === EXT_NAME && this.go(EXT_VALUE)
   }
 

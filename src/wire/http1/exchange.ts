@@ -193,6 +193,11 @@ export class WireExchange implements Trailing {
     return this.requestTrailers
   }
 
+  /** The fields of the interim answer in `response` that are sent on. */
+  interimLines(): string {
+    return this.response.kept()
+  }
+
   answeredTrailers(): string {
     return this.answerTrailers ?? ''
   }

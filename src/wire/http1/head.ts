@@ -86,8 +86,7 @@ const SEEN_HOST = 1
 const SEEN_LENGTH = 2
 const SEEN_CODING = 4
 const SEEN_UPGRADE = 8
-const SEEN_EXPECT = 16
-const SEEN_AUTHORIZATION = 32
+const SEEN_AUTHORIZATION = 16
 
 /** Reads the fields that frame and route the message; each once, in the order sent. */
 function readMeaning(x: WireExchange, bytes: Uint8Array): Fault | undefined {
@@ -135,10 +134,10 @@ function readMeaning(x: WireExchange, bytes: Uint8Array): Fault | undefined {
         break
       }
       case FIELD.expect: {
-        if ((seen & SEEN_EXPECT) !== 0) return REFUSAL.expectation
-        seen |= SEEN_EXPECT
-        if (text.slice(spans[at + 2]!, spans[at + 3]!).toLowerCase() !== '100-continue') return REFUSAL.expectation
-        x.expectContinue = x.http11
+        const members = text.slice(spans[at + 2]!, spans[at + 3]!).toLowerCase()
+        if (/(?:^|,)[ \t]*100-continue[ \t]*(?:,|$)/.test(members)) x.expectContinue = x.http11
+        // An expectation that the upstream may not meet is its own to refuse (RFC 9110 section 10.1.1).
+        if (members !== '100-continue') spans[at + 4] = FIELD.expect
         break
       }
       case FIELD.upgrade:

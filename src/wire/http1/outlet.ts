@@ -80,6 +80,10 @@ export class Outlet {
     return this.direct ? this.push(text, 'latin1') : this.socket.write(text, 'latin1')
   }
 
+  interim(head: string): boolean {
+    return this.text(head)
+  }
+
   /** Ends our side of the connection, behind all that was written. */
   end(): void {
     this.flush()

@@ -40,7 +40,6 @@ export const REFUSAL = {
   coding10: malformed('Transfer-Encoding in HTTP/1.0'),
   connection: malformed('Connection is malformed or names an end-to-end field'),
   upgradeTwice: malformed('Upgrade given twice'),
-  expectation: prebuilt('expectation_failed'),
   chunk: malformed('malformed chunk'),
   timeout: prebuilt('request_timeout'),
   bodyTimeout: prebuilt('request_timeout', 'body not sent in time'),

@@ -2,7 +2,7 @@ import type { Socket } from 'node:net'
 import { performance } from 'node:perf_hooks'
 import { type Fault, prebuilt, toFault } from '../../errors/fault.ts'
 import type { OriginUser } from '../connect/origin.ts'
-import type { Origin, OriginOutlet } from '../connect/origin-port.ts'
+import type { InterimOutlet, Origin, OriginOutlet } from '../connect/origin-port.ts'
 import type { Upstream } from '../connect/upstream.ts'
 import { connectionLine, dateLine, isBodiless, lengthLine, statusLine } from './answer.ts'
 import { BufferedBody } from './buffered-body.ts'
@@ -20,7 +20,7 @@ export interface RelaySide {
   readonly x: WireExchange
   /** Carries tunnels; undefined where there can be none. */
   readonly socket: Socket | undefined
-  readonly outlet: Pick<OriginOutlet, 'body'>
+  readonly outlet: Pick<OriginOutlet, 'body'> & InterimOutlet
   /** The gateway looks at the head of the answer. */
   respond(): string
   /** True when the client's connection can be reused after this response. */
@@ -202,6 +202,15 @@ export class Relay implements OriginUser, BodySink {
     this.side.resumeBody()
   }
 
+  /** Sends an interim answer on (RFC 9110 section 15.2), edited as trailers are. HTTP/1.0 knows none. */
+  originInterim(status: number): void {
+    const { x, outlet } = this.side
+    if (!x.http11 || this.answering) return
+    const head = `${statusLine(status)}${x.interimLines()}\r\n`
+    x.bytesOut += head.length
+    if (!outlet.interim(head)) this.side.writeStalled()
+  }
+
   originHead(head: AnswerHead): void {
     const { x } = this.side
     x.upstreamHeadAt = performance.now()
@@ -300,7 +309,10 @@ export class Relay implements OriginUser, BodySink {
     const reused = this.origin !== undefined && this.origin.used > 0
     this.origin = undefined
     this.unsent = ''
-    if (this.held !== undefined) this.side.x.forwarded = false
+    // Of an answer whose first bytes broke off, nothing was sent: there is still one to give.
+    if (this.unsentAnswer !== '') this.answering = false
+    this.unsentAnswer = ''
+    if (this.held !== undefined || !this.answering) this.side.x.forwarded = false
     this.held = undefined
     if (this.answering) {
       this.side.relayCut('upstream')

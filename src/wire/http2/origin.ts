@@ -1,6 +1,6 @@
 import { performance } from 'node:perf_hooks'
 import { type Fault, prebuilt } from '../../errors/fault.ts'
-import type { OriginUser } from '../connect/origin.ts'
+import { MAX_INTERIM, type OriginUser } from '../connect/origin.ts'
 import type { Origin, OriginOutlet } from '../connect/origin-port.ts'
 import type { HeaderEncoder } from '../hpack/encoder.ts'
 import { type Field, isPseudo, KIND } from '../hpack/field.ts'
@@ -33,6 +33,7 @@ const parsed = new AnswerHead()
 const CLOSED = prebuilt('upstream_unreachable', 'stream closed without an answer')
 const REFUSED = prebuilt('upstream_unreachable', 'stream refused')
 const CUT_SHORT = prebuilt('upstream_malformed', 'stream ended before the answer did')
+const TOO_MANY_INTERIM = prebuilt('upstream_malformed', `more than ${MAX_INTERIM} interim answers`)
 const MALFORMED = prebuilt('upstream_malformed', 'malformed answer head')
 const TIMEOUT = prebuilt('upstream_timeout', 'waiting for the answer')
 const SILENCE = prebuilt('upstream_timeout', 'silence within the answer')
@@ -54,6 +55,7 @@ export class Http2Origin implements Origin, OriginOutlet, StreamUser, Timed {
   private bodiless = false
   private requestDone = false
   private answering = false
+  private interims = 0
   private refusedOnce = false
   /** The request so far, to be sent again; undefined when it has become too much. */
   private kept: { head: string; body: Buffer[]; bytes: number } | undefined = { head: '', body: [], bytes: 0 }
@@ -253,11 +255,23 @@ export class Http2Origin implements Origin, OriginOutlet, StreamUser, Timed {
     if (user === undefined) return true
     if (this.answering) return this.takeTrailers(user, fields, tooLarge || !last)
     const status = tooLarge ? '' : statusOf(fields)
-    // Interim answers are ours to give, not the upstream's.
-    if (status.startsWith('1') && !last) return true
+    if (status.startsWith('1') && !last) {
+      this.takeInterim(user, status, fields)
+      return true
+    }
     if (status !== '' && this.takeHead(user, status, fields, last)) return true
-    this.failAs(CODE.protocol, MALFORMED)
+    this.failAs(CODE.protocol, status === '' || parsed.status < 200 ? MALFORMED : parsed.fault)
     return true
+  }
+
+  /** An interim answer (RFC 9110 section 15.2); 101 has no place in HTTP/2 (RFC 9113 section 8.6). */
+  private takeInterim(user: OriginUser, status: string, fields: readonly Field[]): void {
+    const text = answerText(status, fields)
+    const bytes = Buffer.from(text, 'latin1')
+    if (status === '101' || parsed.parse(bytes, text, user.answer) !== bytes.length)
+      this.failAs(CODE.protocol, MALFORMED)
+    else if (++this.interims > MAX_INTERIM) this.failAs(CODE.enhanceYourCalm, TOO_MANY_INTERIM)
+    else if (status !== '100') user.originInterim(parsed.status)
   }
 
   private takeTrailers(user: OriginUser, fields: readonly Field[], wrong: boolean): boolean {

@@ -30,6 +30,11 @@ export class StreamOutlet {
     return stream.send(chunk, from, to, last, trailers)
   }
 
+  interim(head: string): boolean {
+    this.stream?.interim(head.slice(STATUS_FROM, STATUS_FROM + 3), head)
+    return true
+  }
+
   private head(stream: FramedStream, text: string, bare: boolean): void {
     if (text.charAt(STATUS_FROM) > LAST_CLASS) {
       stream.reset(CODE.internal)

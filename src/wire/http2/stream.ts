@@ -100,12 +100,13 @@ export class FramedStream {
     if (last) this.ended()
   }
 
-  /** Sends an interim answer (RFC 9110 section 15.2). */
-  interim(status: string): void {
+  /** Sends an interim answer (RFC 9110 section 15.2); `head` is one of HTTP/1.1 with its fields, '' = it has none. */
+  interim(status: string, head = ''): void {
     if (this.closed || this.sentHead) return
     const { encoder } = this.session
-    encoder.begin('')
+    encoder.begin(head)
     encoder.pseudo(':status', status)
+    if (head !== '') encoder.lines(head, head.indexOf('\r\n') + 2)
     this.session.sendBlock(this, false)
   }
 

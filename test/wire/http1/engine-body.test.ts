@@ -7,8 +7,8 @@ import { CHUNKED, UNTIL_CLOSE } from '../../../src/wire/http1/response-head.ts'
 const RUNS = { numRuns: process.env.GATEHOUSE_DEEP === '1' ? 50_000 : 2000 }
 
 /** Feeds the bytes in pieces that end at `cuts`. Answers body and rest, or undefined when refused. */
-function decode(length: number, bytes: Buffer, cuts: readonly number[] = []) {
-  const decoder = new BodyDecoder()
+function decode(length: number, bytes: Buffer, cuts: readonly number[] = [], padded = false) {
+  const decoder = new BodyDecoder(padded)
   decoder.start(length)
   const parts: Buffer[] = []
   const borders = [...new Set([...cuts.map((cut) => cut % (bytes.length + 1)), bytes.length])].sort((a, b) => a - b)
@@ -26,7 +26,18 @@ function decode(length: number, bytes: Buffer, cuts: readonly number[] = []) {
 
 const chunk = fc.tuple(
   fc.uint8Array({ minLength: 1, maxLength: 40 }),
-  fc.constantFrom('', ';a', ';a=b', ';a="\\"; \t"', ';a;b=c'),
+  fc.constantFrom(
+    '',
+    ';a',
+    ';a=b',
+    ';a="\\"; \t"',
+    ';a;b=c',
+    ' ;a',
+    '\t; a',
+    '; \ta \t= b',
+    ';a= "b c" ;d',
+    ' ; a = b ; c',
+  ),
 )
 
 test('a chunked body is the same however it is cut, and what follows is left alone', () => {
@@ -70,7 +81,14 @@ test('chunked bodies that are refused, at whatever border they are cut', () => {
     '00000000000001\r\na',
     'ffffffffffffff\r\n',
     '1;\r\na',
-    '1; a\r\na',
+    '1;a b\r\na',
+    '1 =a\r\na',
+    '1;a=b =c\r\na',
+    '1;a=b \r\na',
+    '1;a \r\na',
+    '1; \r\na',
+    '1;a= \r\na',
+    '1 2\r\na',
     '1;a=\r\na',
     '1;a="\n"\r\na',
     '1;a="b"c\r\na',
@@ -92,6 +110,17 @@ test('chunked bodies that are refused, at whatever border they are cut', () => {
     const everywhere = Array.from({ length: Math.min(all.length, 200) }, (_, at) => at)
     assert.equal(decode(CHUNKED, all, everywhere), undefined, JSON.stringify(bytes.slice(0, 40)))
   }
+})
+
+test('sizes that an upstream pads with blanks are read, others with blanks are not', () => {
+  const cuts = Array.from({ length: 30 }, (_, at) => at)
+  for (const pad of [' ', '\t', '    ', ' ;a ', ';a=b ', ' ; a = "b" \t']) {
+    const bytes = Buffer.from(`5${pad}\r\nhello\r\n0${pad}\r\n\r\n`)
+    assert.equal(decode(CHUNKED, bytes, cuts, true)?.body.toString(), 'hello', pad)
+    assert.equal(decode(CHUNKED, bytes, cuts), undefined, pad)
+  }
+  for (const bytes of [' 5\r\nhello', '5 5\r\n', '5 \nhello', '5; \r\n', '5;a= \r\n', '5 a\r\n', '\t\r\n'])
+    assert.equal(decode(CHUNKED, Buffer.from(bytes), cuts, true), undefined, bytes)
 })
 
 test('a body of a length takes so many bytes; one that ends with the connection takes all', () => {

@@ -169,6 +169,7 @@ test('the addresses of a host are tried in turn, and what none of them takes has
     const user: OriginUser = {
       answer: new Fields(),
       originReady: () => told.push('ready'),
+      originInterim: () => {},
       originHead: () => {},
       originBody: () => {},
       originTunnel: () => {},

@@ -65,7 +65,7 @@ export interface GateOptions {
   readonly handle?: (x: WireExchange, upstream: Upstream) => void
   readonly respond?: (x: WireExchange) => string
   /** Called instead of answering with the fault. */
-  readonly failed?: (x: WireExchange, upstream: Upstream) => void
+  readonly failed?: (x: WireExchange, upstream: Upstream, fault: Fault) => void
   readonly done?: (x: WireExchange) => void
 }
 
@@ -104,7 +104,7 @@ export async function openGate(t: TestContext, options: GateOptions): Promise<Ga
     respond: options.respond ?? (() => ''),
     failed(x, fault) {
       failures.push(fault.code)
-      if (options.failed !== undefined) options.failed(x, upstream)
+      if (options.failed !== undefined) options.failed(x, upstream, fault)
       else x.reply(fault.entry.status, 'Content-Type: text/plain\r\n', fault.entry.text)
     },
     done(x) {

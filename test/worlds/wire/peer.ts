@@ -1,4 +1,4 @@
-import { createServer, type IncomingMessage, type Server } from 'node:http'
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import { Duplex } from 'node:stream'
 import { type Reading, understand } from './reading.ts'
 
@@ -37,7 +37,7 @@ export class Peer {
 
   constructor() {
     const options = { insecureHTTPParser: false, maxHeaderSize: 1 << 17, requireHostHeader: true, keepAliveTimeout: 0 }
-    this.server = createServer(options, (req, res) => {
+    const take = (req: IncomingMessage, res: ServerResponse) => {
       const draft: Draft = { req, parts: [], complete: false }
       ;(req.socket as unknown as Tube).drafts.push(draft)
       req.on('data', (part: Buffer) => draft.parts.push(part))
@@ -46,7 +46,10 @@ export class Peer {
         draft.complete = true
         res.end()
       })
-    })
+    }
+    this.server = createServer(options, take)
+    // An unmet expectation is no matter of parsing.
+    this.server.on('checkExpectation', take)
     // Not at once: a request that was whole before the fault still has its 'end' to tell.
     this.server.on('clientError', (_error, socket) => setImmediate(() => socket.destroy()))
   }

@@ -46,6 +46,8 @@ export interface Message {
   readonly complete: boolean
   /** 1xx answers that came before it. */
   readonly interim: readonly number[]
+  /** Fields of each of these. */
+  readonly interimFields: readonly Message['fields'][]
 }
 
 /** First value of a field (lower-case name). */
@@ -118,22 +120,25 @@ export class Inbox {
    */
   async message(bodiless = false): Promise<Message | undefined> {
     const interim: number[] = []
+    const interimFields: Message['fields'][] = []
     for (;;) {
       const { bytes, whole } = await this.take('a head', headLength)
       if (!whole && bytes.length === 0) return undefined
       const lines = bytes.toString('latin1').split('\r\n')
       const start = lines[0] ?? ''
-      if (!whole) return { start, fields: [], body: Buffer.alloc(0), trailers: [], complete: false, interim }
+      if (!whole)
+        return { start, fields: [], body: Buffer.alloc(0), trailers: [], complete: false, interim, interimFields }
       const fields = lines.slice(1, -2).map(fieldLine)
       const status = start.startsWith('HTTP/') ? Number(start.slice(9, 12)) : 0
       if (status >= 100 && status < 200 && status !== 101) {
         interim.push(status)
+        interimFields.push(fields)
         continue
       }
       this.onHead?.(start)
       const none = bodiless || status === 101 || status === 204 || status === 304
       const rest = none ? NO_BODY : await this.body(fields, status !== 0)
-      return { start, fields, interim, ...rest }
+      return { start, fields, interim, interimFields, ...rest }
     }
   }
 
