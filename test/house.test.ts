@@ -30,6 +30,11 @@ const numbered = (folder: string, count: number) =>
 
 /** For each rule: files of a bad tree, and a piece of each line that the rule must answer, in order. */
 const BAD: Record<string, { files: Record<string, string>; found: string[] }[]> = {
+  "a vendor's word is compared and renamed in one place": [
+    { files: { 'src/gateway/a.ts': `if (config.compat.vendor_aliases.includes(word)) go()` }, found: ['a.ts:1'] },
+    { files: { 'src/gateway/a.ts': `if (word !== 'svc') go()` }, found: ['a.ts:1'] },
+    { files: { 'src/cli/a.ts': `const name = \`x-\${word}-api-gateway\`` }, found: ['a.ts:1'] },
+  ],
   'parts import only what is below them, and packages stay within their fence': [
     { files: { 'src/errors/a.ts': `import { x } from '../model/b.ts'` }, found: ['errors must not import model'] },
     {

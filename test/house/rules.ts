@@ -34,6 +34,10 @@ const ERROR = String.raw`(?:\b(?:error|cause|found|original|refusal|reason)|\b\w
 const ACTS_ON_TEXT = new RegExp(
   String.raw`${ERROR}\??\.(?:includes|startsWith|endsWith|match|search|indexOf)\(|${ERROR} [!=]== ['"\`]|\.test\([^()]*${ERROR}`,
 )
+const VENDOR_WORDS = 'src/model/apis/definition/vendor-words.ts'
+/** A list of aliases that goes elsewhere than into the functions of that file, a comparison with our word, a name made of a word. */
+const COMPARES_WORD =
+  /(?<!\breadonly |'compat\.)\bvendor_aliases\b(?!.*`)(?<!\b(?:ownWords|toOwnWords|wordIn|answeredWord)\(.*vendor_aliases)|[!=]== 'svc'|`x-\$\{\w+\}-api-gateway/
 /** `read-auth.ts`, `vite.config.ts`, `sign-in.deep.test.ts`. */
 const KEBAB_FILE = /^[a-z0-9]+(?:-[a-z0-9]+)*(?:\.[a-z0-9]+)+$/
 const DECLARATION =
@@ -54,6 +58,11 @@ export const RULES: readonly Rule[] = [
     check: (files, { dependencies }) => checkDependencies(files, Object.keys(dependencies)),
   },
   { name: 'no imports in circles', check: checkCycles },
+  each("a vendor's word is compared and renamed in one place", ({ path, lines }) =>
+    !path.startsWith('src/') || path.startsWith('src/config/') || path === VENDOR_WORDS
+      ? []
+      : lines.flatMap((line, at) => (COMPARES_WORD.test(line) ? [`${path}:${at + 1} compares a vendor's word`] : [])),
+  ),
   each('no barrels', ({ path, lines, imports, text }) => {
     const star = /^export \*/m.test(text)
     const passesOn = imports.some(({ form }) => form === 're-export')

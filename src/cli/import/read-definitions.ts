@@ -1,7 +1,8 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { fault } from '../../errors/fault.ts'
-import { EXTENSION, renameExtension } from '../../model/apis/definition/extension.ts'
+import { EXTENSION } from '../../model/apis/definition/extension.ts'
+import { EXTENSION_NAME, extensionName, OWN_WORD, vendorWordsIn } from '../../model/apis/definition/vendor-words.ts'
 import { asSavable } from '../../model/apis/read/savable.ts'
 import { isObject, type Json, type JsonObject } from '../../model/json/json.ts'
 import { textAt } from '../moves/kind.ts'
@@ -10,7 +11,6 @@ import { POLICIES } from '../moves/kind-policies.ts'
 import type { ImportCandidate, Read } from './candidate.ts'
 
 const MOST_BYTES = 64 << 20
-const EXTENSION_NAME = /^x-([a-z][a-z0-9]*)-api-gateway$/
 
 /** Definitions, and the objects that they contain. */
 export interface Definitions extends Read {
@@ -19,43 +19,39 @@ export interface Definitions extends Read {
 }
 
 /**
- * The API definitions of a folder: classic ones, bare or within `api_definition`, and OpenAPI documents, whose extension gets our name.
+ * The API definitions of a folder: classic ones, bare or within `api_definition`, and OpenAPI documents, in our words.
  * @throws Fault `files_unreadable`
  */
 export function readDefinitions(folder: string): Definitions {
   const read: Read = { candidates: [], refused: [] }
   const words = new Set<string>()
   const files = documentsIn(folder)
-  const names = new Set(files.map(({ file }) => file))
+  const fileNames = new Set(files.map(({ file }) => file))
   for (const { file, body } of files) {
     const document = isObject(body.oas) && Object.keys(body.oas).length > 0 ? body.oas : body
     const definition = isObject(body.api_definition) ? body.api_definition : body
     // Its half of a pair; the other half says everything.
     if (definition.is_oas === true && document === body && typeof body.openapi !== 'string') {
-      if (!names.has(file.replace(/\.json$/, '-oas.json')))
+      if (!fileNames.has(file.replace(/\.json$/, '-oas.json')))
         read.refused.push({
           from: file,
           why: 'is the classic half of an OpenAPI definition whose other half is missing',
         })
       continue
     }
-    const found = Object.keys(document).flatMap((name) => EXTENSION_NAME.exec(name)?.[1] ?? [])
-    const changes: string[] = []
-    let named = body
-    for (const word of found.filter((each) => each !== 'svc')) {
-      words.add(word)
-      changes.push(`x-${word}-api-gateway is now ${EXTENSION}`)
-    }
-    if (found.length > 1) {
-      read.refused.push({
-        from: file,
-        why: `has several extensions: ${found.map((word) => `x-${word}-api-gateway`).join(', ')}`,
-      })
+    const format = typeof document.openapi === 'string' ? 'oas' : 'classic'
+    const names = Object.keys(document).filter((name) => EXTENSION_NAME.test(name))
+    if (names.length > 1) {
+      read.refused.push({ from: file, why: `has several extensions: ${names.join(', ')}` })
       continue
     }
-    if (found[0] !== undefined && found[0] !== 'svc') named = renameExtension(document, found).document
-    else if (document !== body) named = document
-    const normal = APIS.normal(named)
+    const changes: string[] = []
+    for (const word of vendorWordsIn(format, format === 'oas' ? document : definition)) {
+      words.add(word)
+      const isExtension = names.includes(extensionName(word))
+      changes.push(isExtension ? `${extensionName(word)} is now ${EXTENSION}` : `${word}:// is now ${OWN_WORD}://`)
+    }
+    const normal = APIS.normal(document === body ? body : document)
     const saved = savable(normal)
     read.candidates.push(candidateOf(saved.body, file, [...changes, ...saved.changes]))
   }

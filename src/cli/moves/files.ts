@@ -2,6 +2,8 @@ import { lstatSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseDocument } from 'yaml'
 import { fault } from '../../errors/fault.ts'
+import { EXTENSION } from '../../model/apis/definition/extension.ts'
+import { EXTENSION_NAME } from '../../model/apis/definition/vendor-words.ts'
 import { isObject, type Json, type JsonObject } from '../../model/json/json.ts'
 import { type PlaceholderResolver, resolvePlaceholders, SECRET_SENTINEL } from './checksums.ts'
 import { type MoveFlaw, type MoveFlawName, type MoveKind, type RemoteObject, textAt } from './kind.ts'
@@ -234,7 +236,13 @@ function parsedYaml(text: string): { value?: Json; malformed?: string; line?: nu
 function pathInFile(path: Path, raw: Json | undefined): Path {
   const [first, ...rest] = path
   const wraps = (first === 'oas' || first === 'api_definition') && isObject(raw) && !Object.hasOwn(raw, first)
-  return wraps ? rest : path
+  const within = wraps ? rest : path
+  const document = wraps ? raw : isObject(raw) ? raw.oas : undefined
+  // The extension, under the name that the file has for it.
+  const at = within.indexOf(EXTENSION)
+  const name =
+    at === -1 || !isObject(document) ? undefined : Object.keys(document).find((each) => EXTENSION_NAME.test(each))
+  return name === undefined ? within : within.with(at, name)
 }
 
 function lineOf(text: string, file: string, path: Path): number {

@@ -2,6 +2,7 @@ import type { ApiDocument } from '../../model/apis/definition/api.ts'
 import { EXTENSION } from '../../model/apis/definition/extension.ts'
 import { slugOf, summaryOf } from '../../model/apis/definition/fill-ids.ts'
 import { collides, templateKey } from '../../model/apis/definition/template.ts'
+import { toOwnWords, vendorWordsIn } from '../../model/apis/definition/vendor-words.ts'
 import { readApi, readNewApi } from '../../model/apis/read/read.ts'
 import { certificateRefs } from '../../model/certificates/certificate-refs.ts'
 import { isObject, type Json, type JsonObject } from '../../model/json/json.ts'
@@ -98,7 +99,8 @@ function isOas(body: JsonObject): boolean {
 function normal(body: JsonObject): JsonObject {
   const { oas, classic } = definitionsIn(body)
   const named = oas === undefined ? textAt(classic, 'api_id') : textAt(objectAt(objectAt(oas, EXTENSION), 'info'), 'id')
-  const beside = oas === undefined && classic === body ? {} : body
+  const isBare = oas === undefined && !isObject(body.api_definition)
+  const beside = isBare ? {} : body
   const hooks = Array.isArray(beside.hook_references) ? beside.hook_references.map(hookReference) : []
   const id = named || textAt(beside, 'api_id')
   return pruned({
@@ -112,9 +114,18 @@ function normal(body: JsonObject): JsonObject {
 }
 
 function definitionsIn(body: JsonObject): { oas?: JsonObject; classic: JsonObject } {
-  if (isObject(body.oas) && Object.keys(body.oas).length > 0) return { oas: body.oas, classic: {} }
-  if (typeof body.openapi === 'string') return { oas: body, classic: {} }
-  return { classic: isObject(body.api_definition) ? body.api_definition : body }
+  if (isObject(body.oas) && Object.keys(body.oas).length > 0) return { oas: inOwnWords('oas', body.oas), classic: {} }
+  if (typeof body.openapi === 'string') return { oas: inOwnWords('oas', body), classic: {} }
+  return { classic: inOwnWords('classic', isObject(body.api_definition) ? body.api_definition : body) }
+}
+
+/** Files may have any vendor's word for ours. One that names the extension twice is left for the dashboard to refuse. */
+function inOwnWords(format: 'classic' | 'oas', definition: JsonObject): JsonObject {
+  try {
+    return toOwnWords(format, definition, vendorWordsIn(format, definition)).definition
+  } catch {
+    return definition
+  }
 }
 
 /** The definition contains the ID too: without it the dashboard would generate a new one. */

@@ -4,6 +4,7 @@ import { toClassic, toOas } from '../../model/apis/convert/convert.ts'
 import { isEmpty, objectOf } from '../../model/apis/definition/members.ts'
 import { documentOf } from '../../model/apis/definition/stored-api.ts'
 import { member } from '../../model/apis/definition/tree.ts'
+import { toOwnWords } from '../../model/apis/definition/vendor-words.ts'
 import { isObject, type JsonObject } from '../../model/json/json.ts'
 import { shortWrapperOf, wrapperOf } from '../../publish/apis/api-wrapper.ts'
 import { listNodes } from '../../publish/nodes/node-status.ts'
@@ -93,7 +94,7 @@ function oneRoutes(parts: DashboardParts): Route[] {
       body: Body,
       answers: { 200: Created },
       run(call) {
-        const { definition, wrapper } = sentApi(call.object())
+        const { definition, wrapper } = sentApi(parts, call.object())
         return createStoredApi(parts, call, 'classic', definition, sentApiMetadata(wrapper))
       },
     },
@@ -165,7 +166,7 @@ function oneRoutes(parts: DashboardParts): Route[] {
 async function replace(parts: DashboardParts, call: Call): Promise<Answer> {
   const stored = await apiOf(parts, call, call.param('id'))
   if (stored === undefined) return notChangeable()
-  const { definition, wrapper } = sentApi(call.object())
+  const { definition, wrapper } = sentApi(parts, call.object())
   const beside = sentApiMetadata(wrapper)
   if (documentOf(stored.body).format === 'classic')
     return updateStoredApi(parts, call, stored, { format: 'classic', definition, beside }, 'API updated')
@@ -183,7 +184,7 @@ function inOpenapi(stored: StoredDocument, classic: JsonObject): JsonObject {
 }
 
 /** @throws Fault `definition_invalid` (400) for a body without a definition, and for an OpenAPI document */
-function sentApi(body: JsonObject): { definition: JsonObject; wrapper: JsonObject } {
+function sentApi({ config }: DashboardParts, body: JsonObject): { definition: JsonObject; wrapper: JsonObject } {
   const sent = member(body, 'api_definition')
   const wrapped = sent !== undefined && sent !== null
   if (wrapped && !isObject(sent)) throw fault('definition_invalid', 'api_definition: must be an object')
@@ -198,5 +199,6 @@ function sentApi(body: JsonObject): { definition: JsonObject; wrapper: JsonObjec
   const definition = Object.fromEntries(
     Object.entries(given).filter(([name]) => !(METADATA_MEMBERS as readonly string[]).includes(name)),
   )
-  return { definition, wrapper: { ...inside, ...(wrapped ? body : {}) } }
+  const own = toOwnWords('classic', definition, config.compat.vendor_aliases)
+  return { definition: own.definition, wrapper: { ...inside, ...(wrapped ? body : {}) } }
 }

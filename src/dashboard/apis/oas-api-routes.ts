@@ -1,10 +1,11 @@
 import { Type } from 'typebox'
 import { fault } from '../../errors/fault.ts'
 import { listedWarnings } from '../../model/apis/check/definition-warnings.ts'
-import { EXTENSION, restoreExtension } from '../../model/apis/definition/extension.ts'
+import { EXTENSION } from '../../model/apis/definition/extension.ts'
 import { objectOf } from '../../model/apis/definition/members.ts'
 import { documentOf } from '../../model/apis/definition/stored-api.ts'
 import { member } from '../../model/apis/definition/tree.ts'
+import { OWN_WORD, toVendorWords } from '../../model/apis/definition/vendor-words.ts'
 import { exportOas, importOas, patchOas } from '../../model/apis/openapi/import.ts'
 import { mergedOverTemplate } from '../../model/assets/asset.ts'
 import type { JsonObject } from '../../model/json/json.ts'
@@ -226,7 +227,7 @@ async function read(parts: DashboardParts, call: Call): Promise<Answer> {
   const found = await oasOf(parts, call, notReadable)
   if ('status' in found) return found
   const alias = aliasOf(parts, call)
-  const document = restoreExtension(maskSecretsFor(call, 'apis', documentOf(found.body).definition), alias)
+  const document = toVendorWords('oas', maskSecretsFor(call, 'apis', documentOf(found.body).definition), alias)
   const headers = await baseHeader(parts, call, found, alias)
   if (!isYaml(call.header('accept'))) return { ...bare(document), headers }
   return { status: 200, body: await jsonToYaml(JSON.stringify(document)), type: 'application/x-yaml', headers }
@@ -242,7 +243,7 @@ async function baseHeader(
   const bases = await basesOf(documents, String(body.api_id))
   const base = bases.find((each) => call.visibility.org(each) && call.visibility.api(each))
   if (base === undefined) return {}
-  return { [`x-${alias ?? 'svc'}-base-api-id`]: encodeURIComponent(String(base.body.api_id)) }
+  return { [`x-${alias ?? OWN_WORD}-base-api-id`]: encodeURIComponent(String(base.body.api_id)) }
 }
 
 async function download(parts: DashboardParts, call: Call): Promise<Answer> {
@@ -250,7 +251,8 @@ async function download(parts: DashboardParts, call: Call): Promise<Answer> {
   if ('status' in found) return found
   const { api_id, definition } = documentOf(found.body)
   const mode = call.query('mode') === 'public' ? 'public' : undefined
-  const document = restoreExtension(
+  const document = toVendorWords(
+    'oas',
     maskSecretsFor(call, 'apis', exportOas(definition, { mode })),
     mode === undefined ? aliasOf(parts, call) : undefined,
   )
@@ -272,7 +274,7 @@ function triedAnswer(
   { document, unchecked }: Awaited<ReturnType<typeof tryApi>>,
   alias: string | undefined,
 ): Answer {
-  const definition = restoreExtension(document.definition, alias)
+  const definition = toVendorWords('oas', document.definition, alias)
   if (call.query('report') !== 'true') return bare(definition)
-  return bare({ document: definition, warnings: listedWarnings(document, unchecked) })
+  return bare({ document: definition, warnings: listedWarnings(document, unchecked, alias) })
 }

@@ -1,6 +1,7 @@
 import { fault, toFault } from '../../errors/fault.ts'
-import { EXTENSION, renameExtension } from '../../model/apis/definition/extension.ts'
+import { EXTENSION } from '../../model/apis/definition/extension.ts'
 import { member } from '../../model/apis/definition/tree.ts'
+import { toOwnWords } from '../../model/apis/definition/vendor-words.ts'
 import { isObject, type JsonObject } from '../../model/json/json.ts'
 import { readJson } from '../../model/json/json-body.ts'
 import { fetchDocument } from '../../publish/apis/fetch-document.ts'
@@ -49,7 +50,8 @@ export function withExtension({ document }: SentDocument): JsonObject {
 }
 
 function named({ config }: DashboardParts, document: JsonObject): SentDocument {
-  return renameExtension(document, config.compat.vendor_aliases)
+  const { definition, alias } = toOwnWords('oas', document, config.compat.vendor_aliases)
+  return { document: definition, alias }
 }
 
 async function parse(bytes: Uint8Array, contentType: string): Promise<JsonObject> {

@@ -18,6 +18,7 @@ import type { Call } from '../routes/call.ts'
 import type { DashboardParts } from '../server/parts.ts'
 import { apiDocumentOf, apiNamed } from './api-document.ts'
 import { newApiMetadata } from './api-metadata.ts'
+import { sentWord } from './vendor-alias.ts'
 
 /** The response of creating an API: `Meta` is the storage id, `ID` the `api_id`. Clients cut the text by its order. */
 export const Created = Type.Object({
@@ -93,7 +94,7 @@ export async function createStoredApi(
   })
   return ok('API created', made.id, {
     ID: made.document.api_id,
-    ...warningsMember(made.document, 'Warnings', made.unchecked),
+    ...warningsMember(made.document, 'Warnings', made.unchecked, sentWord(parts, call.bytes())),
   })
 }
 
@@ -113,7 +114,7 @@ export async function updateStoredApi(
   await checkReferences(parts, call, 'api', body, stored.body, selfOf(change.format, definition))
   checkForeignVersionsUnchanged(call.visibility, stored.body, body)
   const { document, unchecked } = await publishApi(parts, { ...draftOf(parts, call), ...change, definition, apiId })
-  return ok(message, null, warningsMember(document, 'Warnings', unchecked))
+  return ok(message, null, warningsMember(document, 'Warnings', unchecked, sentWord(parts, call.bytes())))
 }
 
 /** Deletes the API that the path names, and its versions with `purge=true`. @throws Fault `not_owner` (401) */

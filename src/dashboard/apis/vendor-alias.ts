@@ -1,3 +1,4 @@
+import { answeredWord, wordIn } from '../../model/apis/definition/vendor-words.ts'
 import type { Call } from '../routes/call.ts'
 import type { DashboardParts } from '../server/parts.ts'
 
@@ -6,8 +7,10 @@ import type { DashboardParts } from '../server/parts.ts'
  * client of the incumbent where aliases are configured.
  */
 export function aliasOf({ config }: Pick<DashboardParts, 'config'>, call: Pick<Call, 'query'>): string | undefined {
-  const aliases = config.compat.vendor_aliases
-  const asked = call.query('extension')
-  if (asked === 'svc') return undefined
-  return aliases.includes(asked) ? asked : aliases[0]
+  return answeredWord(call.query('extension'), config.compat.vendor_aliases)
+}
+
+/** The word that the body of a call uses for `svc`; undefined = ours. */
+export function sentWord({ config }: Pick<DashboardParts, 'config'>, body: unknown): string | undefined {
+  return body instanceof Uint8Array ? wordIn(body, config.compat.vendor_aliases) : undefined
 }

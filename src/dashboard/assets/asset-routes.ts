@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 import { fault } from '../../errors/fault.ts'
-import { renameExtension, restoreExtension } from '../../model/apis/definition/extension.ts'
 import { objectOf } from '../../model/apis/definition/members.ts'
+import { toOwnWords, toVendorWords } from '../../model/apis/definition/vendor-words.ts'
 import { readAsset } from '../../model/assets/asset.ts'
 import type { JsonObject } from '../../model/json/json.ts'
 import { createAsset, findAsset, removeAsset, type SavedAsset, updateAsset } from '../../publish/assets/assets.ts'
@@ -105,7 +105,7 @@ async function assetOf(parts: DashboardParts, call: Call): Promise<StoredDocumen
 
 function draftOf({ config }: DashboardParts, sent: JsonObject) {
   const draft = readAsset(sent)
-  return { ...draft, data: renameExtension(draft.data, config.compat.vendor_aliases).document }
+  return { ...draft, data: toOwnWords('oas', draft.data, config.compat.vendor_aliases).definition }
 }
 
 function shown(parts: DashboardParts, call: Call, { id: _id, body }: StoredDocument<'asset'>): JsonObject {
@@ -116,7 +116,7 @@ function shown(parts: DashboardParts, call: Call, { id: _id, body }: StoredDocum
     kind,
     name,
     description,
-    data: restoreExtension(maskSecretsFor(call, 'api_assets', data), aliasOf(parts, call)),
+    data: toVendorWords('oas', maskSecretsFor(call, 'api_assets', data), aliasOf(parts, call)),
     last_updated,
     org_id,
   }

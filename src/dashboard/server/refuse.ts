@@ -1,6 +1,8 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { type Fault, fault, toFault } from '../../errors/fault.ts'
 import { dashboardStatusOf, renderFault } from '../../errors/render.ts'
+import { inWord } from '../../model/apis/definition/vendor-words.ts'
+import { sentWord } from '../apis/vendor-alias.ts'
 import type { Route } from '../routes/route.ts'
 import type { DashboardParts } from './parts.ts'
 import { safePath } from './safe-url.ts'
@@ -20,7 +22,7 @@ export const JSON_TYPE = 'application/json; charset=utf-8'
 
 /** Answers with the envelope of a refusal, and logs it where the catalogue says so. */
 export function sendFault(
-  { log }: Pick<DashboardParts, 'log'>,
+  { log, config }: Pick<DashboardParts, 'log' | 'config'>,
   request: FastifyRequest,
   reply: FastifyReply,
   error: unknown,
@@ -33,7 +35,9 @@ export function sendFault(
   reply.headers({ 'x-request-id': request.id, ...SAFETY_HEADERS, 'content-type': JSON_TYPE })
   if (entry.coded) reply.header('x-error-code', found.code)
   if (found.waitS > 0) reply.header('retry-after', found.waitS)
-  return reply.code(dashboardStatusOf(found)).send(renderFault(found, 'envelope'))
+  return reply
+    .code(dashboardStatusOf(found))
+    .send(inWord(renderFault(found, 'envelope'), sentWord({ config }, request.body)))
 }
 
 /** Path of a request as it came, without the query. */

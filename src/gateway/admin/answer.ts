@@ -1,6 +1,7 @@
 import type { Fault } from '../../errors/fault.ts'
 import { fault } from '../../errors/fault.ts'
 import { renderFault, retryField, statusOf } from '../../errors/render.ts'
+import { inWord, OWN_WORD } from '../../model/apis/definition/vendor-words.ts'
 import type { Json } from '../../model/json/json.ts'
 import type { Exchange } from '../server/exchange.ts'
 import { type AnswerStyle, ownFields } from '../server/respond.ts'
@@ -46,13 +47,13 @@ export function sendAnswer(x: Exchange, answer: AdminAnswer): void {
   x.reply(answer.status, answer.fields + usual(x), answer.body)
 }
 
-/** Refuses in the words of management calls. `fields` are more lines, such as Allow. */
-export function sendAdminFault(x: Exchange, refusal: Fault, style: AnswerStyle, fields = ''): void {
+/** Refuses in the words of management calls. `fields` are more lines, such as Allow; `word` is the one that the path has for ours. */
+export function sendAdminFault(x: Exchange, refusal: Fault, style: AnswerStyle, fields = '', word = OWN_WORD): void {
   x.fault = refusal
   x.reply(
     statusOf(refusal, style.legacyStatuses),
     JSON_TYPE + fields + retryField(refusal) + usual(x),
-    renderFault(refusal, 'management'),
+    inWord(renderFault(refusal, 'management'), word),
   )
 }
 

@@ -4,6 +4,7 @@ import { servedClassic, toClassic } from '../../model/apis/convert/convert.ts'
 import type { ApiDocument } from '../../model/apis/definition/api.ts'
 import { activeByDefault } from '../../model/apis/definition/fill-ids.ts'
 import { documentOf } from '../../model/apis/definition/stored-api.ts'
+import { toOwnWords, toVendorWords } from '../../model/apis/definition/vendor-words.ts'
 import type { JsonObject } from '../../model/json/json.ts'
 import { basesOf } from '../../publish/apis/api-plan.ts'
 import type { VersionOf } from '../../publish/apis/api-versions.ts'
@@ -31,7 +32,7 @@ export function apiRoutes(parts: AdminParts): AdminRoute[] {
         const definition = await request.object(DEFINITION_BYTES)
         if ('openapi' in definition)
           throw fault('query_invalid', `an OpenAPI document: please use /${request.word}/apis/oas`)
-        return createFromRequest(parts, request, 'classic', activeByDefault(definition))
+        return createFromRequest(parts, request, 'classic', activeByDefault(inOwnWords(parts, definition)))
       },
     },
     {
@@ -39,7 +40,8 @@ export function apiRoutes(parts: AdminParts): AdminRoute[] {
       path: '/apis/{api}',
       run: async (request) => {
         const document = await servedApi(parts, request.param('api'))
-        return json(inClassicWords(document), 200, await baseField(parts, request, document))
+        const definition = toVendorWords('classic', inClassicWords(document), request.word)
+        return json(definition, 200, await baseField(parts, request, document))
       },
     },
     {
@@ -48,7 +50,7 @@ export function apiRoutes(parts: AdminParts): AdminRoute[] {
       run: async (request) => {
         const apiId = request.param('api')
         await findApi(publish, apiId)
-        const definition = activeByDefault(await request.object(DEFINITION_BYTES))
+        const definition = activeByDefault(inOwnWords(parts, await request.object(DEFINITION_BYTES)))
         return replaceFromRequest(parts, request, { format: 'classic', apiId, definition })
       },
     },
@@ -85,7 +87,7 @@ export async function createFromRequest(
     ...(version && { version }),
   })
   await waitUntilServed(parts, made.revision)
-  return changed(made.document.api_id, 'added', warningsMember(made.document, 'warnings', made.unchecked))
+  return changed(made.document.api_id, 'added', warningsMember(made.document, 'warnings', made.unchecked, request.word))
 }
 
 /** Replaces the stored definition of an API. */
@@ -96,7 +98,7 @@ export async function replaceFromRequest(
 ): Promise<AdminAnswer> {
   const { revision, document, unchecked } = await publishApi(publishParts(parts), { ...draft, actor: request.actor })
   await waitUntilServed(parts, revision)
-  return changed(draft.apiId, 'modified', warningsMember(document, 'warnings', unchecked))
+  return changed(draft.apiId, 'modified', warningsMember(document, 'warnings', unchecked, request.word))
 }
 
 /** Deletes the API that the path names. */
@@ -111,6 +113,10 @@ export async function removeFromRequest(parts: AdminParts, request: AdminRequest
 export async function baseField(parts: AdminParts, request: AdminRequest, { api_id }: ApiDocument): Promise<string> {
   const [base] = await basesOf(parts.store.documents, api_id)
   return base === undefined ? '' : `x-${request.word}-base-api-id: ${fieldText(String(base.body.api_id))}\r\n`
+}
+
+function inOwnWords({ config }: AdminParts, definition: JsonObject): JsonObject {
+  return toOwnWords('classic', definition, config.compat.vendor_aliases).definition
 }
 
 function inClassicWords(document: ApiDocument): JsonObject {

@@ -1,7 +1,8 @@
 import { fault } from '../../errors/fault.ts'
 import type { ApiDocument } from '../../model/apis/definition/api.ts'
-import { EXTENSION, renameExtension, restoreExtension } from '../../model/apis/definition/extension.ts'
+import { EXTENSION } from '../../model/apis/definition/extension.ts'
 import { documentOf } from '../../model/apis/definition/stored-api.ts'
+import { toOwnWords, toVendorWords } from '../../model/apis/definition/vendor-words.ts'
 import { exportOas, importOas, patchOas, withoutServer, withServer } from '../../model/apis/openapi/import.ts'
 import { readApi } from '../../model/apis/read/read.ts'
 import type { JsonObject } from '../../model/json/json.ts'
@@ -123,7 +124,7 @@ function shown(parts: AdminParts, request: AdminRequest, document: ApiDocument):
   const exported = exportOas(document.definition, { mode: mode === 'public' ? mode : undefined })
   const url = addressOf(parts, document)
   const addressed = url === undefined ? exported : withServer(exported, url)
-  return restoreExtension(addressed, request.word === 'svc' ? undefined : request.word)
+  return toVendorWords('oas', addressed, request.word)
 }
 
 /** The document that replaces a stored one: the URL that a read adds is not one of its servers. */
@@ -149,7 +150,7 @@ function addressOf(parts: AdminParts, document: ApiDocument): string | undefined
 
 /** The body as a document that must have the extension. */
 async function extended(parts: AdminParts, request: AdminRequest): Promise<JsonObject> {
-  const { document } = renameExtension(await request.document(), parts.config.compat.vendor_aliases)
+  const document = await plain(parts, request)
   if (!(EXTENSION in document))
     throw fault(
       'definition_invalid',
@@ -160,7 +161,7 @@ async function extended(parts: AdminParts, request: AdminRequest): Promise<JsonO
 
 /** The body as a document that must not have the extension, under any name. */
 async function plain(parts: AdminParts, request: AdminRequest): Promise<JsonObject> {
-  return renameExtension(await request.document(), parts.config.compat.vendor_aliases).document
+  return toOwnWords('oas', await request.document(), parts.config.compat.vendor_aliases).definition
 }
 
 function asFile(answer: AdminAnswer, name: string): AdminAnswer {

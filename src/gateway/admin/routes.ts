@@ -1,4 +1,5 @@
 import { type Fault, fault, toFault } from '../../errors/fault.ts'
+import { OWN_WORD, ownWords } from '../../model/apis/definition/vendor-words.ts'
 import { systemClock } from '../../model/time/clock.ts'
 import { withEvents } from '../../publish/events/domain-events.ts'
 import type { Exchange } from '../server/exchange.ts'
@@ -46,7 +47,7 @@ export function adminRoutes(given: Omit<AdminParts, 'documents'>): AdminRoutes {
   const guarded = guard(parts, calls)
   const openToAll = parts.config.metrics.secret === ''
   const alone: OwnPaths = (x) =>
-    openToAll ? x.path.charCodeAt(1) === LETTER_M && answerIn(parts, metrics, x, 'svc') : asked(x)
+    openToAll ? x.path.charCodeAt(1) === LETTER_M && answerIn(parts, metrics, x, OWN_WORD) : asked(x)
   const asked: OwnPaths = (x) =>
     x.path.charCodeAt(1) === LETTER_M && metrics.find(x.path) !== undefined && guarded.metrics(x, metrics)
   /** Calls that belong on the other port go to no API: they hold secrets. @throws Fault `api_not_found`, as for any unknown path */
@@ -55,7 +56,7 @@ export function adminRoutes(given: Omit<AdminParts, 'documents'>): AdminRoutes {
       throw fault('api_not_found')
     return false
   }
-  const health: OwnPaths = (x) => mayBeHealth(x) && answerIn(parts, open, x, 'svc')
+  const health: OwnPaths = (x) => mayBeHealth(x) && answerIn(parts, open, x, OWN_WORD)
   return {
     traffic: apart ? (x) => health(x) || elsewhere(x) : (x) => health(x) || asked(x) || guarded.own(x),
     control: (x) => health(x) || alone(x) || guarded.own(x) || nothingElse(parts, x),
@@ -81,7 +82,7 @@ function mayBeHealth(x: Exchange): boolean {
 /** The calls that need the secret. */
 function guard(parts: AdminParts, calls: readonly AdminRoute[]) {
   const tree = new RouteTree(calls)
-  const words = ['svc', ...parts.config.compat.vendor_aliases]
+  const words = ownWords(parts.config.compat.vendor_aliases)
   const firstLetters = new Set(words.map((word) => word.charCodeAt(0)))
   const refuse = (x: Exchange, refusal: Fault) => {
     note(parts, x, refusal)
@@ -120,7 +121,7 @@ function guard(parts: AdminParts, calls: readonly AdminRoute[]) {
   }
   const metrics = (x: Exchange, routes: RouteTree) => {
     const refusal = refusalOf(x, true)
-    return refusal === undefined ? answerIn(parts, routes, x, 'svc') : refuse(x, refusal)
+    return refusal === undefined ? answerIn(parts, routes, x, OWN_WORD) : refuse(x, refusal)
   }
   return { own, metrics, isOwn: (path: string) => wordOf(path) !== undefined }
 }
@@ -172,7 +173,7 @@ function answer(matched: Matched): void {
     (error) => {
       const refusal = toFault(error)
       note(parts, x, refusal)
-      sendAdminFault(x, refusal, style)
+      sendAdminFault(x, refusal, style, '', word)
     },
   )
 }

@@ -216,8 +216,8 @@ function compileChain(
     answerFromCache(cache, targets, api.upstream.preserveHost),
     ...(inner === undefined ? opened.forward(targets) : [forwardToApi(inner)]),
   ]
-  const batch = api.batches ? answerBatch(parts.innerCalls) : undefined
-  const told = answerRateLimits(parts.counters, identity)
+  const batch = api.batches ? answerBatch(parts.innerCalls, parts.words) : undefined
+  const told = answerRateLimits(parts.counters, identity, parts.words)
   const listed = (steps: readonly (Step | undefined)[]) =>
     parts.traces && api.detailedTracing === true ? spannedSteps(used(steps)) : used(steps)
   return {

@@ -1,17 +1,23 @@
 import { parseDocument } from 'yaml'
 import { fault, toFault } from '../../errors/fault.ts'
 import type { ApiDocument } from '../../model/apis/definition/api.ts'
+import { EXTENSION } from '../../model/apis/definition/extension.ts'
 import { activeByDefault, fillIds } from '../../model/apis/definition/fill-ids.ts'
+import { toOwnWords } from '../../model/apis/definition/vendor-words.ts'
 import { isObject, type JsonObject } from '../../model/json/json.ts'
 
 /** Many aliases of large values make a small text an endless document. */
 const MAX_ALIASES = 100
 
 /**
- * Reads one definition, JSON or YAML, classic or OpenAPI. Without an ID it gets its file name.
+ * Reads one definition, JSON or YAML, classic or OpenAPI, in our words or those of an alias. Without an ID it gets its file name.
  * @throws Fault `definition_invalid` naming the file, and the line where the text cannot be parsed
  */
-export function readDefinition(fileName: string, text: string, orgId: string): ApiDocument {
+export function readDefinition(
+  fileName: string,
+  text: string,
+  { orgId, words }: { readonly orgId: string; readonly words: readonly string[] },
+): ApiDocument {
   let definition: unknown
   try {
     definition = /\.json$/i.test(fileName) ? readJson(text) : readYaml(text)
@@ -20,7 +26,7 @@ export function readDefinition(fileName: string, text: string, orgId: string): A
   }
   if (!isObject(definition)) throw fault('definition_invalid', `${fileName}: not an object`)
   const format = 'openapi' in definition ? 'oas' : 'classic'
-  const named = withId(format, definition, fileName)
+  const named = withId(format, toOwnWords(format, definition, words).definition, fileName)
   const filled = fillIds(format, format === 'classic' ? activeByDefault(named) : named, { orgId })
   return { ...filled, format }
 }
@@ -93,9 +99,9 @@ function withId(format: 'oas' | 'classic', definition: JsonObject, fileName: str
     return typeof definition.api_id === 'string' && definition.api_id !== ''
       ? definition
       : { ...definition, api_id: id }
-  const extension = definition['x-svc-api-gateway']
+  const extension = definition[EXTENSION]
   if (!isObject(extension)) return definition
   const info = isObject(extension.info) ? extension.info : {}
   if (typeof info.id === 'string' && info.id !== '') return definition
-  return { ...definition, 'x-svc-api-gateway': { ...extension, info: { ...info, id } } }
+  return { ...definition, [EXTENSION]: { ...extension, info: { ...info, id } } }
 }

@@ -1,5 +1,6 @@
 import type { BlockList } from 'node:net'
 import type { Config } from '../../config/schema.ts'
+import { ownWords } from '../../model/apis/definition/vendor-words.ts'
 import { addressList } from '../../model/network/address.ts'
 import type { Clock } from '../../model/time/clock.ts'
 import type { Store } from '../../store/ports/ports.ts'
@@ -33,7 +34,7 @@ export function trustedProxiesOf({ gateway }: Config): BlockList | undefined {
 
 /** A test for the paths that the product itself answers on the traffic port. */
 function ownPaths({ gateway, compat }: Config): (path: string) => boolean {
-  const words = ['svc', ...compat.vendor_aliases].join('|')
+  const words = ownWords(compat.vendor_aliases).join('|')
   const source =
     gateway.control_port === 0 ? `^/(?:(?:hello|ready|metrics)/?$|(?:${words})(?:/|$))` : '^/(?:hello|ready)/?$'
   const pattern = new RegExp(source)

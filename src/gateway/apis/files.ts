@@ -13,6 +13,8 @@ export interface FileParts {
   /** Called after the catalogue was changed. */
   readonly changed: () => void
   readonly defaultOrg: () => string
+  /** The words that files may have for ours, which is among them. */
+  readonly words: readonly string[]
   readonly log: Log
 }
 
@@ -102,7 +104,10 @@ export class FileDefinitions {
       // Reading a pipe would wait for its writer, and all traffic with it.
       if (!found.isFile()) throw fault('definition_invalid', 'not a file')
       if (found.size > MAX_FILE_BYTES) throw fault('definition_invalid', `larger than ${MAX_FILE_BYTES} bytes`)
-      const document = readDefinition(name, readFileSync(path, 'utf8'), this.#parts.defaultOrg())
+      const document = readDefinition(name, readFileSync(path, 'utf8'), {
+        orgId: this.#parts.defaultOrg(),
+        words: this.#parts.words,
+      })
       this.#documents.set(name, document)
       const { state, reason } = this.#parts.catalogue.put(`file:${name}`, document, 0)
       if (reason !== '')

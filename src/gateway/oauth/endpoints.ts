@@ -6,7 +6,7 @@ import { issuerIsOpen } from '../../oauth/messages/issuer.ts'
 import type { Fields } from '../../wire/http1/fields.ts'
 import type { SecretGate } from '../admin/admin-secret.ts'
 import { flawOfDates } from '../authentication/certificate-dates.ts'
-import { isBatch, isRateLimits } from '../routing/own-paths.ts'
+import { batchEndpoint, type OwnEndpoint, rateLimitsEndpoint } from '../routing/own-paths.ts'
 import type { Exchange, Reply, RouteMatch, ServedApi, Snapshot, Step, StepOutcome } from '../server/exchange.ts'
 import { cors } from '../steps/answers/cors.ts'
 import { EndpointPaths, type FoundEndpoint, WELL_KNOWN } from './endpoint-paths.ts'
@@ -40,6 +40,8 @@ const DOT = 46
 export class OAuthEndpoints {
   readonly #parts: EndpointParts
   readonly #paths: EndpointPaths
+  readonly #isBatch: OwnEndpoint
+  readonly #isRateLimits: OwnEndpoint
   readonly #cors = new WeakMap<Api, Step | undefined>()
   readonly #warned = new Set<string>()
   readonly #match: RouteMatch = { served: undefined, restAt: 0 }
@@ -47,6 +49,8 @@ export class OAuthEndpoints {
   constructor(parts: EndpointParts) {
     this.#parts = parts
     this.#paths = new EndpointPaths(parts.words)
+    this.#isBatch = batchEndpoint(parts.words)
+    this.#isRateLimits = rateLimitsEndpoint(parts.words)
   }
 
   /** The first step of an API with an authorization server: answers the paths of its endpoints, and lets every other pass. */
@@ -142,8 +146,8 @@ export class OAuthEndpoints {
   /** Which APIs answer by themselves what is in `path` from the slash at `at` on; undefined = none does. */
   #answers(path: string, at: number): ((api: Api) => boolean) | undefined {
     if (this.#paths.findAt(path, at) !== undefined) return hasAuthorizationServer
-    if (isBatch(path, at)) return ({ batches }) => batches === true
-    return isRateLimits(path, at) ? ({ auth }) => auth !== undefined : undefined
+    if (this.#isBatch(path, at)) return ({ batches }) => batches === true
+    return this.#isRateLimits(path, at) ? ({ auth }) => auth !== undefined : undefined
   }
 
   #findMetadata(x: Exchange, snapshot: Snapshot): ElsewhereFound | undefined {

@@ -1,5 +1,6 @@
 import type { Config } from '../../config/schema.ts'
 import type { Api } from '../../model/apis/definition/api.ts'
+import { ownWords } from '../../model/apis/definition/vendor-words.ts'
 import type { Log } from '../../model/logs/log.ts'
 import type { SealKey } from '../../model/secrets/secret.ts'
 import type { Policy } from '../../model/sessions/session.ts'
@@ -71,7 +72,7 @@ export function openAuthorization(parts: AuthorizationParts): Authorization {
     wakeDeliveries: () => deliveries.wake(),
   }
   const server = new AuthorizationServer(oauth)
-  const words = ['svc', ...config.compat.vendor_aliases]
+  const words = ownWords(config.compat.vendor_aliases)
   const endpoints = new OAuthEndpoints({ answer: (call) => server.answer(call), publicUrl, words, secretGate, log })
   return {
     clients,

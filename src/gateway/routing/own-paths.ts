@@ -1,18 +1,25 @@
-const BATCH = '/svc/batch'
-const RATE_LIMITS = '/svc/rate-limits'
+/** A test for the endpoint of an API that it answers itself, in the part of a path from the slash at `at` on. */
+export type OwnEndpoint = (path: string, at: number) => boolean
 
-/** True when the part of a path from the slash at `at` on is the endpoint of batches, below a listen path. */
-export function isBatch(path: string, at: number): boolean {
-  return isAt(path, at, BATCH)
+/** The endpoint of batches below a listen path. `words` are the names for `svc`. */
+export function batchEndpoint(words: readonly string[]): OwnEndpoint {
+  return endpoint(words, 'batch')
 }
 
-/** True when the part of a path from the slash at `at` on is where callers read their rate limits, below a listen path. */
-export function isRateLimits(path: string, at: number): boolean {
-  return isAt(path, at, RATE_LIMITS)
+/** Where callers read their rate limits, below a listen path. */
+export function rateLimitsEndpoint(words: readonly string[]): OwnEndpoint {
+  return endpoint(words, 'rate-limits')
 }
 
 /** With or without a slash at the end. */
-function isAt(path: string, at: number, own: string): boolean {
-  const end = at + own.length
-  return path.startsWith(own, at) && (path.length === end || (path.length === end + 1 && path.endsWith('/')))
+function endpoint(words: readonly string[], name: string): OwnEndpoint {
+  const all = words.map((word) => `/${word}/${name}`)
+  return (path, at) => {
+    for (const own of all) {
+      if (!path.startsWith(own, at)) continue
+      const end = at + own.length
+      if (path.length === end || (path.length === end + 1 && path.endsWith('/'))) return true
+    }
+    return false
+  }
 }

@@ -5,6 +5,7 @@ import type { FaultCode } from '../../errors/catalog.ts'
 import { LATENCY_BOUNDS_MS } from '../../model/analytics/hit.ts'
 import { sharedHosts } from '../../model/apis/definition/territory.ts'
 import type { Trial, TrialRequest } from '../../model/apis/definition/trial.ts'
+import { ownWords } from '../../model/apis/definition/vendor-words.ts'
 import type { LineSink, Log } from '../../model/logs/log.ts'
 import { descriptorLimit, shareDescriptors } from '../../model/nodes/descriptors.ts'
 import type { DroppedConnections } from '../../model/nodes/dropped-connections.ts'
@@ -167,7 +168,6 @@ export async function startGateway(parts: GatewayParts): Promise<Gateway> {
     })
     closers.push(() => tls.close())
     if (settings.tls.enabled) closers.push(await followCertificates(tls, live, store))
-
     const accessLog = openAccessLog(parts)
     closers.push(
       () => recording.close(),
@@ -265,7 +265,7 @@ function buildCore(parts: GatewayParts, metrics: Metrics, { shares, refusals }: 
   const settings = config.gateway
   const segmentation = settings.db_app_conf_options
   const shard: NodeShard = { segmented: segmentation.node_is_segmented, tags: segmentation.tags }
-  const words = ['svc', ...config.compat.vendor_aliases]
+  const words = ownWords(config.compat.vendor_aliases)
   const secretGate = new SecretGate({
     secrets: parts.secrets,
     metricsSecret: config.metrics.secret,
@@ -410,9 +410,9 @@ function nodeReporter(
 
 /** The folder of definition files, where one is set. */
 function definitionFiles({ config, defaultOrg, log }: GatewayParts, { catalogue, live }: Core) {
-  const folder = config.gateway.app_path
+  const [folder, words] = [config.gateway.app_path, ownWords(config.compat.vendor_aliases)]
   if (folder === '') return undefined
-  return new FileDefinitions({ folder, catalogue, changed: () => live.refresh(), defaultOrg, log })
+  return new FileDefinitions({ folder, catalogue, words, changed: () => live.refresh(), defaultOrg, log })
 }
 
 /** The common part of the handlers of all ports, and the two ways of answering the product's own paths. */

@@ -136,7 +136,8 @@ function asText(value: string): string {
   return text.includes('\ufffd') ? value : text
 }
 
-function canonicalName(name: string): string {
+/** The name of a field as it is usually spelled: `X-Own`. */
+export function canonicalName(name: string): string {
   return name.toLowerCase().replace(/(?:^|-)[a-z]/g, (start) => start.toUpperCase())
 }
 

@@ -30,17 +30,18 @@ const LOOP_OPTION = /[?&](?:method|loop_limit|check_limits)=/
 export function readRewriteTarget(text: string): RewriteTarget | string {
   const address = ADDRESS.exec(text)
   const scheme = address?.[1]?.toLowerCase() ?? ''
+  const isInner = scheme.startsWith('svc')
   const authority = address?.[2] ?? ''
   const rest = address === null ? text : (address[3] ?? '')
   if (authority.includes('$')) return 'must name its host as it is'
   if (!['', 'http', 'https', 'svc'].includes(scheme)) return 'must be a path, or an address of http, https or svc'
   if (scheme !== '' && authority === '') return 'must name a host'
-  if (scheme === 'svc' && LOOP_OPTION.test(rest)) return 'must not set method, loop_limit or check_limits'
+  if (isInner && LOOP_OPTION.test(rest)) return 'must not set method, loop_limit or check_limits'
   if (scheme.startsWith('http') && URL.parse(`${scheme}://${authority}`)?.host !== authority.toLowerCase())
     return 'must name a plain host and port'
   const pieces = piecesOf(rest.startsWith('/') ? rest : `/${rest}`)
   if (typeof pieces === 'string') return pieces
-  if (scheme === 'svc') return { origin: '', api: authority, pieces }
+  if (isInner) return { origin: '', api: authority, pieces }
   return { origin: scheme === '' ? '' : `${scheme}://${authority}`, api: '', pieces }
 }
 

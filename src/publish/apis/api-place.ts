@@ -13,6 +13,7 @@ import {
   territoriesOverlap,
   territoryOf,
 } from '../../model/apis/definition/territory.ts'
+import { ownWords } from '../../model/apis/definition/vendor-words.ts'
 import type { DocumentId } from '../../model/documents/ids.ts'
 import type { Json } from '../../model/json/json.ts'
 import { readablePath } from '../../model/patterns/readable-path.ts'
@@ -57,7 +58,8 @@ export async function checkPlace(
 ): Promise<Change[]> {
   const [first = ''] = segmentsOf(readablePath(api.listenPath))
   const words = segmentsOf(foldLetters(readablePath(api.listenPath)))
-  const own = (words[0] === 'metrics' && words.length === 1) || parts.config.compat.vendor_aliases.includes(words[0]!)
+  const own =
+    (words[0] === 'metrics' && words.length === 1) || ownWords(parts.config.compat.vendor_aliases).includes(words[0]!)
   if (own) throw fault('listen_path_taken', `/${first.toLowerCase()} is answered by the gateway itself`)
   const place = placeOf(api)
   if (place === undefined) return []
@@ -161,7 +163,7 @@ async function foreignEndpoints(
   if (!isSelective(territory) || placeBefore === place) return undefined
   const isMine = (row: StoredDocument) => row.body.org_id === api.orgId && (mayUse === undefined || mayUse(row))
   const hosts = sharedHosts(ownUrls(config))
-  const ends = ENDPOINT_SEGMENTS.concat(config.compat.vendor_aliases)
+  const ends = [...ENDPOINT_SEGMENTS, ...ownWords(config.compat.vendor_aliases)]
   for (const id of await idsAt(documents, territory, ends, mayUse === undefined ? api.orgId : undefined)) {
     const row = await documents.find('api', 'api_id', id)
     const other = row === undefined || except.includes(row.id) || isMine(row) ? undefined : readable(row)
@@ -187,7 +189,7 @@ async function foreignEndpoints(
 }
 
 /** The paths of an authorization server after the API's id. */
-const ENDPOINT_SEGMENTS: readonly string[] = ['oauth', 'svc', '.well-known']
+const ENDPOINT_SEGMENTS: readonly string[] = ['oauth', '.well-known']
 
 /** Ids of APIs whose endpoints a listen path may be at, without those that only `exceptOrg` has. */
 async function idsAt(

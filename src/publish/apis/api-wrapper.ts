@@ -2,22 +2,22 @@ import { toFault } from '../../errors/fault.ts'
 import { servedClassic } from '../../model/apis/convert/convert.ts'
 import type { ApiDocument } from '../../model/apis/definition/api.ts'
 import { categoriesOf, metadataOfApi } from '../../model/apis/definition/api-metadata.ts'
-import { restoreExtension } from '../../model/apis/definition/extension.ts'
 import { slugOf, summaryOf } from '../../model/apis/definition/fill-ids.ts'
 import { textOf, textsOf } from '../../model/apis/definition/members.ts'
 import { documentOf } from '../../model/apis/definition/stored-api.ts'
+import { toVendorWords } from '../../model/apis/definition/vendor-words.ts'
 import type { JsonObject } from '../../model/json/json.ts'
 import type { StoredDocument } from '../../store/ports/ports.ts'
 
 const NO_DATE = '0001-01-01T00:00:00Z'
 
-/** A stored API in the classic calls' words; `alias` names the extension of its OpenAPI document, undefined = ours. */
+/** A stored API in the classic calls' words; `alias` is used for our word, undefined = ours. */
 export function wrapperOf({ id, body }: StoredDocument, alias: string | undefined): JsonObject {
   const document = documentOf(body)
   const { hook_references = [], user_owners = [], user_group_owners = [] } = metadataOfApi(body)
   return {
     api_model: {},
-    api_definition: shownDefinition(id, document),
+    api_definition: toVendorWords('classic', shownDefinition(id, document), alias),
     hook_references: [...hook_references],
     is_site: false,
     sort_by: 0,
@@ -27,7 +27,7 @@ export function wrapperOf({ id, body }: StoredDocument, alias: string | undefine
     updated_at: textOf(body, 'updated_at') || NO_DATE,
     ...(document.format === 'oas' && {
       categories: categoriesOf(body),
-      oas: restoreExtension(document.definition, alias),
+      oas: toVendorWords('oas', document.definition, alias),
     }),
   }
 }

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { EXTENSION, renameExtension, restoreExtension } from '../../../src/model/apis/definition/extension.ts'
+import { EXTENSION } from '../../../src/model/apis/definition/extension.ts'
 import { fillIds, slugOf, summaryOf } from '../../../src/model/apis/definition/fill-ids.ts'
 import { copyTree, getAt } from '../../../src/model/apis/definition/tree.ts'
+import { toOwnWords, toVendorWords } from '../../../src/model/apis/definition/vendor-words.ts'
 import {
   exportOas,
   type ImportOptions,
@@ -208,23 +209,23 @@ describe('the extension under a vendor name', () => {
   const theirs: JsonObject = { ...rest, 'x-acme-api-gateway': extension!, last: 1 }
 
   test('is taken and given back, members in their order', () => {
-    const { document, alias } = renameExtension(theirs, ['other', 'acme'])
+    const { definition: document, alias } = toOwnWords('oas', theirs, ['other', 'acme'])
     assert.equal(alias, 'acme')
     const { server, ...parts } = extension as JsonObject
     const written = { ...parts, server: { ...(server as JsonObject), pathMatching: 'contains' } }
     assert.deepEqual(document[EXTENSION], written)
-    assert.deepEqual(Object.keys(restoreExtension(document, alias)), Object.keys(theirs))
-    assert.deepEqual(restoreExtension(document, alias), { ...theirs, 'x-acme-api-gateway': written })
-    assert.deepEqual(renameExtension(restoreExtension(document, alias), ['acme']).document, document)
+    assert.deepEqual(Object.keys(toVendorWords('oas', document, alias)), Object.keys(theirs))
+    assert.deepEqual(toVendorWords('oas', document, alias), { ...theirs, 'x-acme-api-gateway': written })
+    assert.deepEqual(toOwnWords('oas', toVendorWords('oas', document, alias), ['acme']).definition, document)
   })
 
   test('is left alone when nobody asked for it', () => {
-    assert.deepEqual(renameExtension(theirs, []), { document: theirs, alias: undefined })
-    assert.equal(restoreExtension(theirs, undefined), theirs)
+    assert.deepEqual(toOwnWords('oas', theirs, []), { definition: theirs, alias: undefined })
+    assert.equal(toVendorWords('oas', theirs, undefined), theirs)
   })
 
   test('is refused beside ours', () => {
-    assert.throws(() => renameExtension({ ...theirs, [EXTENSION]: {} }, ['acme']), { code: 'definition_invalid' })
+    assert.throws(() => toOwnWords('oas', { ...theirs, [EXTENSION]: {} }, ['acme']), { code: 'definition_invalid' })
   })
 })
 

@@ -1,6 +1,6 @@
 import type { Limit } from '../../../model/limits/limit.ts'
 import type { Counters } from '../../../store/ports/ports.ts'
-import { isRateLimits } from '../../routing/own-paths.ts'
+import { rateLimitsEndpoint } from '../../routing/own-paths.ts'
 import type { Exchange, Reply, Step, StepOutcome } from '../../server/exchange.ts'
 import { limitFields, namedRates, reportedLimit, resetAt, wholeSeconds } from '../../server/limit-fields.ts'
 import { run } from '../../server/run.ts'
@@ -11,8 +11,13 @@ import { limitsOf, organisationOf } from './take-permits.ts'
  * Tells callers of an API with authentication what their rate and quota are and what is left, without taking of either, at
  * `{listen path}/svc/rate-limits/`. `identify` are the steps that say who is calling and whether they may.
  */
-export function answerRateLimits(counters: Counters, identify: readonly (Step | undefined)[]): Step | undefined {
+export function answerRateLimits(
+  counters: Counters,
+  identify: readonly (Step | undefined)[],
+  words: readonly string[],
+): Step | undefined {
   if (identify.length === 0) return undefined
+  const isRateLimits = rateLimitsEndpoint(words)
   const steps = [...identify.filter((step) => step !== undefined), reportLimits(counters)]
   return function tellLimits(x) {
     if (!isRateLimits(x.rest, 0) || (x.method !== 'GET' && x.method !== 'HEAD')) return undefined

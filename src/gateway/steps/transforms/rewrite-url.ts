@@ -14,7 +14,7 @@ import type {
   Step,
   StepOutcome,
 } from '../../server/exchange.ts'
-import { metaText, variableText } from '../../server/variables.ts'
+import { canonicalName, metaText, variableText } from '../../server/variables.ts'
 import { openValues } from '../authentication/drop-unverified.ts'
 import { queryValues } from '../authentication/read-credential.ts'
 import { redirectInternally } from './redirect-internally.ts'
@@ -120,11 +120,17 @@ function isFound(x: Exchange, rule: CompiledTriggerRule, searched: Searched, fin
     if (matches.length === 0) return
     // Parts of a path are counted by those that match.
     const first = rule.in === 'path' ? found : index
-    for (const [at, match] of matches.entries()) finds.set(`${rule.name}-${first + at}`, match)
+    for (const name of namesOf(rule))
+      for (const [at, match] of matches.entries()) finds.set(`${name}-${first + at}`, match)
     if (['body', 'session', 'context'].includes(rule.in)) keepSingle(finds, rule, matches[0]!)
     found++
   })
   return found > 0
+}
+
+/** Fields may be named as the rule does, or as they usually are spelled. */
+function namesOf({ in: place, name }: CompiledTriggerRule): Iterable<string> {
+  return place === 'header' ? new Set([name, canonicalName(name)]) : [name]
 }
 
 /** The only value of a name needs no index: behind the name, the numbers are those of groups. */

@@ -5,6 +5,7 @@ import { EXTENSION, extensionOf } from '../definition/extension.ts'
 import type { Flaw } from '../definition/flaw.ts'
 import { flagOf, isEmpty, objectOf, objectsOf } from '../definition/members.ts'
 import { member, toWords } from '../definition/tree.ts'
+import { inWord } from '../definition/vendor-words.ts'
 import { entryMethods, usesExtendedPaths } from '../read/read-rules.ts'
 import { classicAuthWarnings, oasAuthWarnings } from './check-auth.ts'
 import { memberWarnings } from './member-warnings.ts'
@@ -37,13 +38,14 @@ function idleCarriedLists(document: JsonObject): Flaw[] {
 /** A warning as answers hold it. */
 export type DefinitionWarning = { readonly path: string; readonly message: string }
 
-/** The warnings of a definition as answers hold them, with those that only a reading of it as a whole finds (`Api.unchecked`). */
+/** The warnings of a definition as answers hold them, in the caller's word for ours, with those that only a reading of it as a whole finds (`Api.unchecked`). */
 export function listedWarnings(
   document: Pick<ApiDocument, 'format' | 'definition'>,
   unchecked: readonly Flaw[] = [],
+  word?: string,
 ): DefinitionWarning[] {
   const flaws = [...definitionWarnings(document), ...unchecked]
-  return flaws.map(({ at, reason }) => ({ path: toWords(at), message: reason }))
+  return flaws.map(({ at, reason }) => ({ path: inWord(toWords(at), word), message: inWord(reason, word) }))
 }
 
 /** The member of an answer that holds the warnings, under this name; none where there are none. */
@@ -51,8 +53,9 @@ export function warningsMember(
   document: Pick<ApiDocument, 'format' | 'definition'>,
   name: string,
   unchecked: readonly Flaw[] = [],
+  word?: string,
 ): { [name: string]: Json } {
-  const warnings = listedWarnings(document, unchecked)
+  const warnings = listedWarnings(document, unchecked, word)
   return warnings.length === 0 ? {} : { [name]: warnings }
 }
 

@@ -1,4 +1,5 @@
 import { fault } from '../../../errors/fault.ts'
+import { ownWords } from '../../../model/apis/definition/vendor-words.ts'
 import { isObject, type JsonObject } from '../../../model/json/json.ts'
 import { DEVELOPER_ID } from '../../../model/portal/developers/developer.ts'
 import { appIdsOf, keysOf, subscriptionsOf } from '../../../model/portal/developers/holdings.ts'
@@ -206,7 +207,7 @@ function metaDataOf(
 ): JsonObject {
   const fields = isObject(body.fields) ? body.fields : {}
   const inherited = signupFieldsOf(configuration).filter((name) => Object.hasOwn(fields, name))
-  const words = ['svc', ...config.compat.vendor_aliases]
+  const words = ownWords(config.compat.vendor_aliases)
   return Object.fromEntries([
     ...Object.entries(said).filter(([name]) => !ABOUT_APPS.includes(name)),
     ...inherited.map((name) => [name, fields[name]!] as const),

@@ -1,0 +1,163 @@
+import { fault } from '../../../errors/fault.ts'
+import { isObject, type Json, type JsonObject } from '../../json/json.ts'
+import { EXTENSION, extensionOf } from './extension.ts'
+import { member, pathOf, setMember, type TreePath } from './tree.ts'
+
+/** Our word in names of fields, paths, extensions and schemes. */
+export const OWN_WORD = 'svc'
+
+type Format = 'classic' | 'oas'
+
+const LISTS = 'version_data.versions.*.extended_paths'
+
+/** Where definitions hold addresses that may be those of other APIs (`svc://orders/v2`). */
+const ADDRESSES: Readonly<Record<Format, readonly TreePath[]>> = {
+  classic: [
+    ...['proxy.target_url', 'proxy.target_list.*', 'version_data.versions.*.override_target'],
+    ...[`${LISTS}.url_rewrites.*.rewrite_to`, `${LISTS}.url_rewrites.*.triggers.*.rewrite_to`],
+  ].map(pathOf),
+  oas: [
+    ...['upstream.url', 'upstream.loadBalancing.targets.*.url'],
+    ...['middleware.operations.*.urlRewrite.rewriteTo', 'middleware.operations.*.urlRewrite.triggers.*.rewriteTo'],
+  ].map((path) => [EXTENSION, ...pathOf(path)]),
+}
+
+/** Schemes of addresses that are those of no API. */
+const OTHER_SCHEMES = new Set(
+  'http https h2c ws wss grpc grpcs tcp tls udp unix file env secrets vault consul kv'.split(' '),
+)
+const SCHEME = /^\s*([a-z][a-z0-9]*):\/\//i
+/** The name that a vendor gives the extension. */
+export const EXTENSION_NAME = /^x-([a-z][a-z0-9]*)-api-gateway$/
+
+/** Our word and its aliases (`compat.vendor_aliases`): each is accepted wherever ours is. */
+export function ownWords(aliases: readonly string[]): readonly string[] {
+  return [OWN_WORD, ...aliases]
+}
+
+/** The word for answers to a caller that asks for one; undefined = ours. A caller that asks for none gets the first alias. */
+export function answeredWord(asked: string, aliases: readonly string[]): string | undefined {
+  if (asked === OWN_WORD) return undefined
+  return aliases.includes(asked) ? asked : aliases[0]
+}
+
+/** The alias that the bytes of a definition use for our word; undefined = none. */
+export function wordIn(bytes: Uint8Array, aliases: readonly string[]): string | undefined {
+  const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+  return aliases.find((word) => text.includes(extensionName(word)) || text.includes(`${word}://`))
+}
+
+/** A definition in our words. */
+export interface OwnWords {
+  readonly definition: JsonObject
+  /** The word that it used in their place; undefined = ours. */
+  readonly alias: string | undefined
+}
+
+/**
+ * Writes our word in a definition where it has a vendor's (`compat.vendor_aliases`): the name of the extension and addresses of other APIs.
+ * Writes down what the absence of a member means to that vendor: rules hold for every request whose path contains theirs.
+ * `toVendorWords` writes answers the same way.
+ * @throws Fault `definition_invalid` when a document has the extension under two names
+ */
+export function toOwnWords(format: Format, definition: JsonObject, aliases: readonly string[]): OwnWords {
+  const used = format === 'oas' ? aliases.filter((word) => word !== OWN_WORD && hasExtension(definition, word)) : []
+  const [word] = used
+  if (used.length > 1 || (word !== undefined && member(definition, EXTENSION) !== undefined)) {
+    const names = [EXTENSION, ...used.map(extensionName)].join(', ')
+    throw fault('definition_invalid', `${names}: only one may be there`)
+  }
+  const named = word === undefined ? definition : withMatching(renamed(definition, extensionName(word), EXTENSION))
+  let alias = word
+  const own = withSchemes(format, named, (scheme) => {
+    if (!aliases.includes(scheme)) return undefined
+    alias ??= scheme
+    return OWN_WORD
+  })
+  return { definition: own, alias: alias === OWN_WORD ? undefined : alias }
+}
+
+/** Writes a vendor's word in a definition where ours is; without an alias the definition stays as it is. */
+export function toVendorWords(format: Format, definition: JsonObject, alias: string | undefined): JsonObject {
+  if (alias === undefined || alias === OWN_WORD) return definition
+  const addressed = withSchemes(format, definition, (scheme) => (scheme === OWN_WORD ? alias : undefined))
+  return format === 'oas' ? renamed(addressed, EXTENSION, extensionName(alias)) : addressed
+}
+
+/** The words of vendors that a definition uses where ours would be, whether they are aliases here or not. */
+export function vendorWordsIn(format: Format, definition: JsonObject): string[] {
+  const words = new Set(
+    format === 'oas' ? Object.keys(definition).flatMap((name) => EXTENSION_NAME.exec(name)?.[1] ?? []) : [],
+  )
+  withSchemes(format, definition, (scheme) => {
+    if (!OTHER_SCHEMES.has(scheme)) words.add(scheme)
+    return undefined
+  })
+  const names = [...words].filter((word) => word !== OWN_WORD)
+  // Addresses of a document are below its extension, which may have another name.
+  const [first] = format === 'oas' ? names : []
+  if (first === undefined || member(definition, EXTENSION) !== undefined) return names
+  return [...new Set([...names, ...vendorWordsIn(format, renamed(definition, extensionName(first), EXTENSION))])]
+}
+
+/** A message of ours in the word that a caller uses. */
+export function inWord(text: string, word: string | undefined): string {
+  return word === undefined || word === OWN_WORD
+    ? text
+    : text.replace(/(?<![\w$])svc(?=:\/\/)|(?<=\bx-)svc(?=-)/g, word)
+}
+
+/** The name of the extension in a vendor's word. */
+export const extensionName = (word: string): string => `x-${word}-api-gateway`
+const hasExtension = (document: JsonObject, word: string) => member(document, extensionName(word)) !== undefined
+
+/** The document with `server.pathMatching`, unless it says so itself. What is no object is left for the schema to refuse. */
+function withMatching(document: JsonObject): JsonObject {
+  const extension = extensionOf(document)
+  const server = extension === undefined ? undefined : (member(extension, 'server') ?? {})
+  if (server === undefined || server === null || !isObject(server) || member(server, 'pathMatching') !== undefined)
+    return document
+  return { ...document, [EXTENSION]: { ...extension, server: { ...server, pathMatching: 'contains' } } }
+}
+
+/** Keeps the order of members. */
+function renamed(document: JsonObject, from: string, to: string): JsonObject {
+  return Object.fromEntries(Object.entries(document).map(([name, value]) => [name === from ? to : name, value]))
+}
+
+/** The definition with other schemes of addresses; itself where none changes. */
+function withSchemes(
+  format: Format,
+  definition: JsonObject,
+  wordFor: (scheme: string) => string | undefined,
+): JsonObject {
+  const address = (text: string) =>
+    text.replace(SCHEME, (whole, scheme: string) => {
+      const word = wordFor(scheme.toLowerCase())
+      return word === undefined ? whole : `${word}://`
+    })
+  return ADDRESSES[format].reduce((changed, path) => changedAt(changed, path, address) as JsonObject, definition)
+}
+
+/** A copy with the texts at a path changed, `*` being every member or entry; the same value where none changes. */
+function changedAt(value: Json, [step, ...rest]: TreePath, change: (text: string) => string): Json {
+  if (step === undefined) return typeof value === 'string' ? change(value) : value
+  if (typeof value !== 'object' || value === null) return value
+  const names = step === '*' ? Object.keys(value) : Object.hasOwn(value, step) ? [step] : []
+  let copy: Json | undefined
+  for (const name of names) {
+    const before = (value as JsonObject)[name]!
+    const after = changedAt(before, rest, change)
+    if (after === before) continue
+    copy ??= Array.isArray(value) ? [...value] : copyOf(value)
+    if (Array.isArray(copy)) copy[Number(name)] = after
+    else setMember(copy as JsonObject, name, after)
+  }
+  return copy ?? value
+}
+
+function copyOf(value: JsonObject): JsonObject {
+  const copy: JsonObject = {}
+  for (const [name, each] of Object.entries(value)) setMember(copy, name, each)
+  return copy
+}
