@@ -107,6 +107,27 @@ export function documentsSuite(adapters: readonly Adapter[]): void {
       assert.equal(await documents.find('api', 'api_id', 'three'), undefined)
     })
 
+    test(`${name}: each of several unique values of a document finds it, and is free again without it`, async (t) => {
+      const { documents } = await open(t)
+      const [a, b] = [newDocumentId(), newDocumentId()]
+      const client = (api_ids: string[], registration_id?: string) => ({
+        ...{ client_id: 'app', org_id: 'o', api_ids, registered_by_policy: '' },
+        ...(registration_id !== undefined && { registration_id }),
+      })
+      const at = async (apiId: string) => (await documents.find('oauth_client', 'registered', `["app","${apiId}"]`))?.id
+      const putClient = (id: DocumentId, body: JsonObject): Change => ({ op: 'put', kind: 'oauth_client', id, body })
+      await documents.commit([putClient(a, client(['x', 'y']))], undefined)
+      await assert.rejects(documents.commit([putClient(b, client(['z', 'y'], 'z'))], undefined), {
+        code: 'already_exists',
+        message: /registered/,
+      })
+      await documents.commit([putClient(a, client(['x'])), putClient(b, client(['z', 'y'], 'z'))], undefined)
+      assert.deepEqual([await at('x'), await at('y'), await at('z')], [a, b, b])
+      await documents.commit([{ op: 'delete', kind: 'oauth_client', id: b }], undefined)
+      assert.deepEqual([await at('x'), await at('y'), await at('z')], [a, undefined, undefined])
+      assert.equal((await documents.list('oauth_client', { where: { client: 'app' }, limit: 9 })).total, 1)
+    })
+
     test(`${name}: a commit that fails leaves nothing, and fails nobody else`, async (t) => {
       const { documents, tokens } = await open(t)
       const hash = (n: number) => Buffer.alloc(32, n)

@@ -6,7 +6,7 @@ import { EXTENSION } from '../../model/apis/definition/extension.ts'
 import { EXTENSION_NAME } from '../../model/apis/definition/vendor-words.ts'
 import { isObject, type Json, type JsonObject } from '../../model/json/json.ts'
 import { type PlaceholderResolver, resolvePlaceholders, SECRET_SENTINEL } from './checksums.ts'
-import { type MoveFlaw, type MoveFlawName, type MoveKind, type RemoteObject, textAt } from './kind.ts'
+import { type MoveFlaw, type MoveFlawName, type MoveKind, type RemoteObject, identityOf } from './kind.ts'
 import { type Path, pathText } from './paths.ts'
 import { jsonOffset, lineAt, twiceNamed, yamlLine } from './positions.ts'
 import { openSealed, type SealIdentity } from './seal.ts'
@@ -151,7 +151,7 @@ function readOne({ dir, file, kind, opening, expected }: One): { filed?: Filed; 
   }
   const read = resolvePlaceholders(value, readerFor(kind, value, opening, flaws)) as JsonObject
   const body = kind.normal(read)
-  const identity = textAt(body, kind.identityAt)
+  const identity = identityOf(kind, body)
   if (identity === '') flaws.push({ name: 'id_missing', path: [kind.identityAt], why: 'is missing' })
   const found = located(dir, file, flaws)
   return identity === '' ? { flaws: found } : { filed: { kind, identity, file, body, unchanged: false }, flaws: found }
@@ -163,7 +163,7 @@ function readerFor(
   { env, identity }: Opening,
   flaws: MoveFlaw[],
 ): PlaceholderResolver {
-  const owner = textAt(kind.normal(raw), kind.identityAt)
+  const owner = identityOf(kind, kind.normal(raw))
   return {
     env,
     open(sealed, path) {

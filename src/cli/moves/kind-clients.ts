@@ -1,5 +1,6 @@
 import { isObject, type JsonObject } from '../../model/json/json.ts'
 import { checkClientText, readClientFields } from '../../model/oauth-clients/oauth-client-fields.ts'
+import { clientKey, clientRefOf } from '../../model/oauth-clients/oauth-registration.ts'
 import { idsQuery, segment } from './dashboard.ts'
 import {
   flawsThrown,
@@ -32,7 +33,8 @@ export const CLIENTS: MoveKind = {
   one: 'OAuth client',
   folder: 'clients',
   identityAt: 'client_id',
-  head: ['client_id', 'client_name', 'secret', 'api_ids', 'registered_by_policy', 'policies', 'redirect_uris'],
+  identityOf: clientIdentity,
+  head: ['client_id', 'registration_id', 'client_name', 'secret', 'api_ids', 'registered_by_policy', 'policies', 'redirect_uris'],
   own: ['secret'],
   deletable: true,
   findsNew: true,
@@ -46,7 +48,8 @@ export const CLIENTS: MoveKind = {
   claims: () => [],
   list: (place) => readAll(place, undefined),
   async find(place, { identity }) {
-    return (await readAll(place, [identity]))[0]
+    const all = await readAll(place, [clientRefOf(identity).client_id])
+    return all.find((there) => there.identity === identity)
   },
   async create({ api }, body) {
     await api.send('POST', '/api/moves/clients', whole(body))
@@ -55,7 +58,9 @@ export const CLIENTS: MoveKind = {
     await api.send('POST', '/api/moves/clients', whole(body))
   },
   async remove({ api }, there) {
-    await api.send('DELETE', `/api/moves/clients/${segment(there.identity)}`)
+    const { client_id: clientId, registration_id: registrationId } = clientRefOf(there.identity)
+    const which = `?registration_id=${encodeURIComponent(registrationId)}`
+    await api.send('DELETE', `/api/moves/clients/${segment(clientId)}${which}`)
   },
 }
 
@@ -128,5 +133,10 @@ async function readAll(
 
 function thereOf(row: JsonObject): RemoteObject {
   const body = normal(row)
-  return { identity: textAt(row, 'client_id'), body, at: textAt(row, 'client_id') }
+  return { identity: clientIdentity(row), body, at: textAt(row, 'client_id') }
+}
+
+/** Registrations of one client id at several APIs are objects of their own. */
+function clientIdentity(body: JsonObject): string {
+  return clientKey({ client_id: textAt(body, 'client_id'), registration_id: textAt(body, 'registration_id') })
 }

@@ -91,6 +91,8 @@ export interface MoveKind {
   readonly folder: string
   /** Member that holds the identity: the same in every installation. */
   readonly identityAt: string
+  /** Where a part of another member tells objects apart that have one value there; absent = the text there is the identity. */
+  readonly identityOf?: (body: JsonObject) => string
   /** Members that come first in files. */
   readonly head: readonly string[]
   /** Members that hold a secret as a whole; a file without them says nothing about it. */
@@ -155,4 +157,9 @@ export function textsAt(body: JsonObject, name: string): string[] {
 export function textAt(body: JsonObject, name: string): string {
   const value = body[name]
   return typeof value === 'string' ? value : ''
+}
+
+/** The identity of an object in the form of files; '' = it has none. */
+export function identityOf(kind: MoveKind, body: JsonObject): string {
+  return kind.identityOf?.(body) ?? textAt(body, kind.identityAt)
 }

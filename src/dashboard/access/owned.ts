@@ -7,9 +7,9 @@ import { requestedPolicies } from '../../model/portal/key-requests/key-request.t
 import { hashKey } from '../../model/secrets/secret.ts'
 import { findByEitherId } from '../../publish/documents/own-ids.ts'
 import { findBasicUser } from '../../publish/keys/basic-auth-users.ts'
-import { apisOfClient } from '../../publish/oauth-clients/oauth-client-lists.ts'
 import type { Awaitable, Documents, SessionRow, StoredDocument } from '../../store/ports/ports.ts'
 import { apiNamed } from '../apis/api-document.ts'
+import { clientsNamed } from '../oauth-clients/clients-named.ts'
 import type { Owned } from '../routes/route.ts'
 import type { DashboardParts } from '../server/parts.ts'
 import { checkSoleDocumentOwner, checkSoleKeyOwner } from './co-owned.ts'
@@ -44,7 +44,11 @@ const SHARED: Readonly<Record<Owned['noun'], (look: LookUp, id: string) => Promi
   // Owned as a whole.
   api: async () => {},
   policy: (look, id) => checkDocument(look, findPolicyDocument(look.parts.documents, look.orgId, id)),
-  oauth_client: (look, id) => checkDocument(look, look.parts.documents.find('oauth_client', 'client_id', id)),
+  // Registrations of others under the same id are none of the caller's.
+  async oauth_client(look, id) {
+    const { seen } = await clientsNamed(look.parts, look.visibility, id)
+    for (const stored of seen) await checkDocument(look, stored)
+  },
   key_request: (look, id) => checkDocument(look, documentNamed(look, 'key_request', id)),
   documentation: (look, id) => checkDocument(look, documentNamed(look, 'portal_documentation', id)),
   async key(look, id) {
@@ -72,9 +76,8 @@ const HIDDEN: Readonly<Record<Owned['noun'], (look: LookUp, id: string) => Promi
     return found !== undefined && visibility.org(found) && !visibility.policy(found)
   },
   async oauth_client({ parts, visibility }, id) {
-    const found = await parts.documents.find('oauth_client', 'client_id', id)
-    if (found === undefined || !visibility.org(found)) return false
-    return !visibility.anyApi(await apisOfClient(parts, id, String(found.body.org_id ?? '')))
+    const { own, seen } = await clientsNamed(parts, visibility, id)
+    return own.length > 0 && seen.length === 0
   },
   async key_request(look, id) {
     const { parts, visibility, orgId } = look

@@ -4,7 +4,7 @@ import { isDocumentId } from '../../model/documents/ids.ts'
 import { newReferences, type Reference, type ReferenceKind } from '../../model/documents/references.ts'
 import type { JsonObject } from '../../model/json/json.ts'
 import { referencedHook } from '../../publish/events/events.ts'
-import { storedClient } from '../../publish/oauth-clients/oauth-client-parts.ts'
+import { registrationsOf } from '../../publish/oauth-clients/oauth-client-parts.ts'
 import type { Documents } from '../../store/ports/ports.ts'
 import { isVisiblePolicy } from '../policies/policy-apis.ts'
 import type { Call } from '../routes/call.ts'
@@ -79,10 +79,9 @@ const SEEN: Readonly<
     return isVisiblePolicy(policies, visibility, orgId, id)
   },
   async client(parts, { visibility }, { id }, orgId) {
-    const stored = await storedClient(parts, id)
-    if (stored?.body.org_id !== orgId) return false
-    const apiIds = await apisOfAccess(parts, stored.body)
-    return visibility.anyApi(apiIds)
+    for (const { body } of await registrationsOf(parts, id))
+      if (body.org_id === orgId && visibility.anyApi(await apisOfAccess(parts, body))) return true
+    return false
   },
   async hook(parts, _writer, { text }, orgId) {
     const [id, name] = JSON.parse(text)

@@ -4,6 +4,7 @@ import { type Answer, bare } from '../routes/answer.ts'
 import type { Call } from '../routes/call.ts'
 import { pageOf, pagesOf } from '../routes/page.ts'
 import type { Route } from '../routes/route.ts'
+import { clientsNamed } from '../oauth-clients/clients-named.ts'
 import type { DashboardParts } from '../server/parts.ts'
 import { DIMENSION_LISTS } from './dimensions.ts'
 import { DEVELOPER_TAG } from './names.ts'
@@ -121,9 +122,8 @@ async function ofKey(parts: DashboardParts, call: Call, view: UsageView): Promis
 /** @throws Fault `not_found` (404) for a client that is not there and was never counted */
 async function ofClient(parts: DashboardParts, call: Call, view: UsageView): Promise<Answer> {
   const clientId = call.param('clientId')
-  const client = await parts.documents.find('oauth_client', 'client_id', clientId)
   const known =
-    (client !== undefined && call.visibility.org(client)) ||
+    (await clientsNamed(parts, call.visibility, clientId)).own.length > 0 ||
     (await parts.store.hits.knows(call.actor?.orgId ?? '', 'clientId', clientId))
   if (!known) throw fault('not_found', 'OAuth client not found')
   return answerUsageView(parts, call, view, { where: { clientId: [clientId] } })

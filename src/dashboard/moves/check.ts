@@ -4,9 +4,10 @@ import { placeOf } from '../../model/apis/definition/stored-api.ts'
 import { readNewApi } from '../../model/apis/read/read.ts'
 import { isObject, type JsonObject } from '../../model/json/json.ts'
 import { isKeyHash } from '../../model/keys/key.ts'
+import { clientRefOf } from '../../model/oauth-clients/oauth-registration.ts'
 import { idsOf } from '../../publish/apis/api-ids.ts'
 import { foreignConflict } from '../../publish/apis/api-place.ts'
-import { apisOfClient } from '../../publish/oauth-clients/oauth-client-lists.ts'
+import { apisOfRegistration } from '../../publish/oauth-clients/oauth-client-lists.ts'
 import { storedClient } from '../../publish/oauth-clients/oauth-client-parts.ts'
 import { checkReferences } from '../access/references.ts'
 import { usableBy } from '../apis/store-api.ts'
@@ -53,11 +54,11 @@ async function whyNotClient(
   { actor, visibility }: Call,
   id: string,
 ): Promise<string | undefined> {
-  const stored = await storedClient(parts, id)
+  const stored = await storedClient(parts, clientRefOf(id))
   if (stored === undefined) return undefined
   const { orgId } = actor!
   if (stored.body.org_id !== orgId) return FOREIGN
-  return visibility.anyApi(await apisOfClient(parts, id, orgId)) ? undefined : NOT_YOURS
+  return visibility.anyApi(await apisOfRegistration(parts, stored.body)) ? undefined : NOT_YOURS
 }
 
 async function whyNotKey(parts: DashboardParts, call: Call, id: string): Promise<string | undefined> {

@@ -1,8 +1,8 @@
 import { fault } from '../../errors/fault.ts'
 import { isObject, type JsonObject } from '../../model/json/json.ts'
 import type { OAuthClient } from '../../model/oauth-clients/oauth-client.ts'
-import { apisOfClient, clientViewFor } from '../../publish/oauth-clients/oauth-client-lists.ts'
-import { CLIENT_KIND, storedClient } from '../../publish/oauth-clients/oauth-client-parts.ts'
+import { apisOfRegistration, clientViewFor } from '../../publish/oauth-clients/oauth-client-lists.ts'
+import { CLIENT_KIND, registrationsOf, storedClient } from '../../publish/oauth-clients/oauth-client-parts.ts'
 import { createClient, type SavedClient, updateClient } from '../../publish/oauth-clients/oauth-clients.ts'
 import type { StoredDocument } from '../../store/ports/ports.ts'
 import { checkSoleClientOwner } from '../access/co-owned.ts'
@@ -27,8 +27,7 @@ export async function* clientsToMove(
     return
   }
   for (const id of ids) {
-    const stored = await storedClient({ documents }, id)
-    if (stored !== undefined && visibility.org(stored)) yield seen([stored])
+    yield seen((await registrationsOf({ documents }, id)).filter((stored) => visibility.org(stored)))
   }
 }
 
@@ -49,7 +48,8 @@ export function movedClient(
     meta_data: maskSecretsFor(call, 'oauth', meta_data, isAlone),
     metadata: maskSecretsFor(call, 'oauth', metadata, isAlone),
   }
-  return { ...shown, ...seen, registered_by_policy: client.registered_by_policy }
+  const { registered_by_policy, registration_id } = client
+  return { ...shown, ...seen, registered_by_policy, ...(registration_id !== undefined && { registration_id }) }
 }
 
 /**
@@ -62,9 +62,10 @@ export async function takeClient(parts: DashboardParts, call: Call): Promise<Sav
   const { client_id: clientId } = sent
   if (typeof clientId !== 'string' || clientId === '') throw fault('oauth_client_invalid', 'client_id: is missing')
   const apiIds = Array.isArray(sent.api_ids) ? sent.api_ids.filter((id) => typeof id === 'string') : []
-  const stored = await storedClient(parts, clientId)
+  const registrationId = typeof sent.registration_id === 'string' ? sent.registration_id : ''
+  const stored = await storedClient(parts, { client_id: clientId, registration_id: registrationId })
   if (stored !== undefined && stored.body.org_id !== orgId) throw fault('id_taken', `OAuth client ${clientId}`)
-  if (stored !== undefined && !call.visibility.anyApi(await apisOfClient(parts, clientId, orgId)))
+  if (stored !== undefined && !call.visibility.anyApi(await apisOfRegistration(parts, stored.body)))
     throw fault('not_owner')
   const before = stored?.body
   if (before !== undefined) await checkSoleClientOwner(parts, call, before)
@@ -73,9 +74,9 @@ export async function takeClient(parts: DashboardParts, call: Call): Promise<Sav
   const { org_id: _theirs, api_id: _one, ...rest } = sent
   const body: JsonObject = { ...rest, api_ids: apiIds }
   const isDynamic = isObject(stored?.body.registration)
-  if (stored === undefined) return createClient(parts, { body, orgId, redirectOptional: true, actor })
+  if (stored === undefined) return createClient(parts, { body, orgId, registrationId, redirectOptional: true, actor })
   const secret = typeof sent.secret === 'string' ? sent.secret : ''
-  return updateClient(parts, clientId, {
+  return updateClient(parts, stored.body, {
     body,
     moved: { apiIds, secret },
     redirectOptional: isDynamic || sent.redirect_uris === undefined || isEmptyList(sent.redirect_uris),

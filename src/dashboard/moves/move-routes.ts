@@ -10,7 +10,7 @@ import type { SessionRow, StoredDocument } from '../../store/ports/ports.ts'
 import { soleOwnership } from '../access/co-owned.ts'
 import { maskSecretsFor } from '../access/secrets-view.ts'
 import { apiNamed } from '../apis/api-document.ts'
-import { clientInPathOfAnyApi } from '../oauth-clients/find-client.ts'
+import { clientsInPathOfAnyApi } from '../oauth-clients/find-client.ts'
 import { bare, ok } from '../routes/answer.ts'
 import type { Call } from '../routes/call.ts'
 import { DoneEnvelope } from '../routes/envelope.ts'
@@ -134,11 +134,14 @@ function clientRoutes(parts: DashboardParts): Route[] {
       path: `${PATH}/clients/{clientId}`,
       access: { permission: 'oauth' },
       owned: { noun: 'oauth_client', by: 'clientId' },
-      summary: 'Delete an OAuth client at all APIs and revoke its tokens',
+      summary: 'Delete an OAuth client at all APIs and revoke its tokens; with `registration_id` only that registration',
+      query: { registration_id: Type.String() },
       answers: { 200: DoneEnvelope },
       run: async (call) => {
-        const { client_id: clientId } = await clientInPathOfAnyApi(parts, call)
-        await deleteClient(parts, clientId, { actor: call.actor!.email })
+        const [named] = call.queryAll('registration_id')
+        for (const client of await clientsInPathOfAnyApi(parts, call))
+          if (named === undefined || named === (client.registration_id ?? ''))
+            await deleteClient(parts, client, { actor: call.actor!.email })
         return ok('OAuth client deleted successfully')
       },
     },

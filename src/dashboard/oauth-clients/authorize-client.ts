@@ -12,7 +12,7 @@ import type { OAuthApi, OAuthCall, OAuthParts } from '../../oauth/endpoints/part
 import { AuthorizationServer } from '../../oauth/endpoints/server.ts'
 import { newServerState } from '../../oauth/endpoints/server-state.ts'
 import { issuerAt, publicAddress, type Reached } from '../../oauth/messages/issuer.ts'
-import { policyIn, storedClient } from '../../publish/oauth-clients/oauth-client-parts.ts'
+import { policyIn, registrationAt } from '../../publish/oauth-clients/oauth-client-parts.ts'
 import { checkPoliciesKnown } from '../../publish/sessions/sessions.ts'
 import type { StoredDocument } from '../../store/ports/ports.ts'
 import { checkSoleDocumentOwner } from '../access/co-owned.ts'
@@ -43,8 +43,8 @@ export class AuthorizeClients {
       ...newServerState(clock),
       findApi: () => undefined,
       findPolicy: (orgId, id) => this.#policies.get(JSON.stringify([orgId, id])),
-      findClient: async (clientId) => {
-        const stored = await storedClient(parts, clientId)
+      findClient: async (clientId, api) => {
+        const stored = await registrationAt(parts, clientId, api)
         return stored?.body
       },
     }
@@ -61,7 +61,7 @@ export class AuthorizeClients {
       await withinVisibility(this.#parts, call, rules, undefined)
       await checkPoliciesKnown(this.#parts, { ...rules, org_id: api.orgId } as Session)
     }
-    await this.#readPolicies(call, api.orgId)
+    await this.#readPolicies(call, api)
     const { status, body } = await this.#server.answer(this.#callOf(call, api))
     const said: unknown = JSON.parse(body)
     const members: JsonObject = isObject(said) ? said : {}
@@ -110,8 +110,8 @@ export class AuthorizeClients {
   }
 
   /** Reads the policy that the client is registered by, if any. */
-  async #readPolicies(call: Call, orgId: string): Promise<void> {
-    const stored = await storedClient(this.#parts, clientIdIn(call))
+  async #readPolicies(call: Call, { apiId, orgId }: Api): Promise<void> {
+    const stored = await registrationAt(this.#parts, clientIdIn(call), { apiId, orgId })
     const id = stored?.body.registered_by_policy
     if (id === undefined || id === '') return
     const key = JSON.stringify([orgId, id])

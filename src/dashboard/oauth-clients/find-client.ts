@@ -1,7 +1,7 @@
 import { Fault, fault } from '../../errors/fault.ts'
 import type { JsonObject } from '../../model/json/json.ts'
 import type { OAuthClient } from '../../model/oauth-clients/oauth-client.ts'
-import { apisOfClient, findClientAt } from '../../publish/oauth-clients/oauth-client-lists.ts'
+import { findClientAt } from '../../publish/oauth-clients/oauth-client-lists.ts'
 import { type ApiPlace, apiPlaceOf, storedClient } from '../../publish/oauth-clients/oauth-client-parts.ts'
 import type { StoredDocument } from '../../store/ports/ports.ts'
 import { checkSoleClientOwner } from '../access/co-owned.ts'
@@ -9,6 +9,7 @@ import { apiDocumentOf } from '../apis/api-document.ts'
 import { isVisiblePolicy } from '../policies/policy-apis.ts'
 import type { Call } from '../routes/call.ts'
 import type { DashboardParts } from '../server/parts.ts'
+import { clientsNamed } from './clients-named.ts'
 
 const MISSING = 'Could not retrieve app detail'
 
@@ -76,21 +77,24 @@ export async function checkPoliciesGiven(
       throw fault('query_invalid', "Policy doesn't exist")
 }
 
-/** The document of the client that the path names, where the caller's organisation has one. */
+/** The document of the client that the path names at an API; undefined where there is none. */
 export async function storedClientInPath(parts: DashboardParts, call: Call): Promise<StoredDocument | undefined> {
-  const stored = await storedClient(parts, call.param('clientId'))
-  return stored !== undefined && call.visibility.org(stored) ? stored : undefined
+  try {
+    return await storedClient(parts, (await clientInPath(parts, call)).client)
+  } catch (error) {
+    // The call itself says what is wrong with its path.
+    if (error instanceof Fault && error.code !== 'store_away') return undefined
+    throw error
+  }
 }
 
-/** The client that the path names without an API. @throws Fault `not_found` (404), `not_owner` (401) when others own its APIs */
-export async function clientInPathOfAnyApi(parts: DashboardParts, call: Call): Promise<OAuthClient> {
-  const stored = await storedClient(parts, call.param('clientId'))
-  if (stored === undefined || !call.visibility.org(stored)) throw fault('not_found', MISSING)
-  const client = stored.body
-  if (
-    !call.visibility.everything &&
-    !call.visibility.anyApi(await apisOfClient(parts, client.client_id, client.org_id))
-  )
-    throw fault('not_owner')
-  return client
+/**
+ * The registrations, among those that the caller sees, of the client id that the path names without an API.
+ * @throws Fault `not_found` (404), `not_owner` (401) when others own the APIs of all of them
+ */
+export async function clientsInPathOfAnyApi(parts: DashboardParts, call: Call): Promise<OAuthClient[]> {
+  const { own, seen } = await clientsNamed(parts, call.visibility, call.param('clientId'))
+  if (own.length === 0) throw fault('not_found', MISSING)
+  if (seen.length === 0) throw fault('not_owner')
+  return seen.map(({ body }) => body)
 }

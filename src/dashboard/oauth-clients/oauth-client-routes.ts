@@ -111,7 +111,7 @@ function oneRoutes(parts: DashboardParts): Route[] {
         const { client: before } = await clientToChange(parts, call)
         const body = withRest(before, withRedirects(parts, call.object()))
         await checkPoliciesGiven(parts, call, body, before)
-        const { client } = await updateClient(parts, before.client_id, { body, actor: call.actor!.email })
+        const { client } = await updateClient(parts, before, { body, actor: call.actor!.email })
         return bare(clientView(parts, call, client, 'writers'))
       },
     },
@@ -135,7 +135,7 @@ function oneRoutes(parts: DashboardParts): Route[] {
       answers: { 200: DoneEnvelope },
       run: async (call) => {
         const { client, place } = await clientToChange(parts, call)
-        await deleteClient(parts, client.client_id, { apiId: place.apiId, actor: call.actor!.email })
+        await deleteClient(parts, client, { apiId: place.apiId, actor: call.actor!.email })
         return ok('OAuth client deleted successfully')
       },
     },
@@ -143,11 +143,11 @@ function oneRoutes(parts: DashboardParts): Route[] {
 }
 
 async function rotate(parts: DashboardParts, call: Call) {
-  const { client_id: clientId } = (await clientToChange(parts, call)).client
+  const before = (await clientToChange(parts, call)).client
   const overlapS = overlapSent(call)
-  const { client, secret } = await rotateClient(parts, clientId, { overlapS, actor: call.actor!.email })
+  const { client, secret } = await rotateClient(parts, before, { overlapS, actor: call.actor!.email })
   const until = client.secrets[1]?.until ?? 0
-  return bare({ client_id: clientId, secret, valid_until: until > 0 ? new Date(until).toISOString() : '' })
+  return bare({ client_id: client.client_id, secret, valid_until: until > 0 ? new Date(until).toISOString() : '' })
 }
 
 /** Both spellings of the call of an identity server. */

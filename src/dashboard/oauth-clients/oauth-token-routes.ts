@@ -2,7 +2,7 @@ import { Type } from 'typebox'
 import { fault } from '../../errors/fault.ts'
 import type { OAuthClient } from '../../model/oauth-clients/oauth-client.ts'
 import { endAllTokens } from '../../publish/oauth-clients/oauth-clients.ts'
-import { listTokens, provenClient, revokeToken } from '../../publish/oauth-clients/oauth-tokens.ts'
+import { listTokens, provenClients, revokeToken } from '../../publish/oauth-clients/oauth-tokens.ts'
 import { soleOwnership } from '../access/co-owned.ts'
 import { mayWrite } from '../access/secrets-view.ts'
 import { listedName } from '../keys/key-shape.ts'
@@ -13,7 +13,7 @@ import { pageOf } from '../routes/page.ts'
 import type { Route } from '../routes/route.ts'
 import { fieldsOf } from '../server/form-or-json.ts'
 import type { DashboardParts } from '../server/parts.ts'
-import { clientInPath, clientInPathOfAnyApi, clientToChange } from './find-client.ts'
+import { clientInPath, clientsInPathOfAnyApi, clientToChange } from './find-client.ts'
 
 const ONE = '/api/apis/oauth/{clientId}'
 const READ = { permission: 'oauth', intent: 'read' } as const
@@ -37,7 +37,7 @@ export function oauthTokenRoutes(parts: DashboardParts): Route[] {
       answers: { 200: Tokens },
       run: async (call) => {
         const { client, place } = await clientInPath(parts, call)
-        return list(parts, call, client, place.apiId)
+        return list(parts, call, [client], place.apiId)
       },
     },
     {
@@ -46,7 +46,7 @@ export function oauthTokenRoutes(parts: DashboardParts): Route[] {
       access: WRITE,
       owned: { noun: 'api', by: 'apiId' },
       summary:
-        'Revoke all tokens of an OAuth client at all APIs; needs the permission to write clients, no client secret',
+        'Revoke all tokens of an OAuth client as it is registered at the API; needs the permission to write clients, no client secret',
       answers: { 200: DoneEnvelope },
       run: async (call) => {
         const { client } = await clientToChange(parts, call)
@@ -62,7 +62,7 @@ export function oauthTokenRoutes(parts: DashboardParts): Route[] {
       summary: 'List the active tokens of an OAuth client at all APIs',
       query: { p: Type.Integer() },
       answers: { 200: Tokens },
-      run: async (call) => list(parts, call, await clientInPathOfAnyApi(parts, call), undefined),
+      run: async (call) => list(parts, call, await clientsInPathOfAnyApi(parts, call), undefined),
     },
     {
       method: 'POST',
@@ -85,10 +85,11 @@ export function oauthTokenRoutes(parts: DashboardParts): Route[] {
       bodyIs: 'any',
       answers: { 200: DoneEnvelope },
       run: async (call) => {
-        const { client_id: clientId } = await clientInPathOfAnyApi(parts, call)
+        const clients = await clientsInPathOfAnyApi(parts, call)
         const secret = fieldsOf(call).get('client_secret')
         if (secret === undefined) throw fault('client_secret_wrong', 'client_secret is required')
-        await endAllTokens(parts, await provenClient(parts, clientId, secret), call.actor!.email)
+        for (const client of provenClients(parts, clients, secret))
+          await endAllTokens(parts, client, call.actor!.email)
         return ok('tokens revoked successfully')
       },
     },
@@ -98,28 +99,29 @@ export function oauthTokenRoutes(parts: DashboardParts): Route[] {
 async function list(
   parts: DashboardParts,
   call: Call,
-  client: OAuthClient,
+  clients: readonly OAuthClient[],
   apiId: string | undefined,
 ): Promise<Answer> {
   const page = pageOf(call)
   const [skip, limit] = page === 'all' ? [0, MOST] : [page.offset, page.limit]
-  const { tokens } = await listTokens(parts, client, { apiId, skip, limit })
-  const mayKnow = mayWrite(call, 'oauth') && (await soleOwnership(parts, call)).client(client)
+  const { tokens } = await listTokens(parts, clients, { apiId, skip, limit })
+  const mayKnow = mayWrite(call, 'oauth') && clients.every((await soleOwnership(parts, call)).client)
   return bare(tokens.map(({ row, expires }) => ({ code: listedName(parts, row, mayKnow), expires })))
 }
 
 /** A token that nobody has is as good as ended (RFC 7009 section 2.2); one of another client is refused (section 2.1). */
 async function revoke(parts: DashboardParts, call: Call): Promise<Answer> {
-  const { client_id: clientId } = await clientInPathOfAnyApi(parts, call)
+  const clients = await clientsInPathOfAnyApi(parts, call)
+  const clientId = clients[0]!.client_id
   const fields = fieldsOf(call)
   const token = fields.get('token')
   if (token === undefined) throw fault('query_invalid', 'token is required')
   if ((fields.get('client_id') ?? clientId) !== clientId)
     throw fault('query_invalid', 'client_id is not the one in the path')
   const secret = fields.get('client_secret')
-  if (secret !== undefined) await provenClient(parts, clientId, secret)
+  const of = secret === undefined ? clients : provenClients(parts, clients, secret)
   const hint = fields.get('token_type_hint') ?? ''
   const mayEndAt = (apiId: string) => call.visibility.everything || call.visibility.anyApi([apiId])
-  await revokeToken(parts, { token, hint, clientId, mayEndAt, actor: call.actor!.email })
+  await revokeToken(parts, { token, hint, clientId, of, mayEndAt, actor: call.actor!.email })
   return ok('token revoked successfully')
 }

@@ -1,4 +1,4 @@
-import { fault } from '../../errors/fault.ts'
+import { fault, toFault } from '../../errors/fault.ts'
 import type { JsonObject } from '../../model/json/json.ts'
 import { presentMembers } from '../../model/json/present-members.ts'
 import {
@@ -84,9 +84,9 @@ async function list(parts: AdminParts, request: AdminRequest): Promise<AdminAnsw
 
 async function update(parts: AdminParts, request: AdminRequest): Promise<AdminAnswer> {
   if ((await oauthApiIn(parts, request.param('api'))) === undefined) throw fault('not_found', "API doesn't exist")
-  const { client_id: clientId } = await clientIn(parts, request)
+  const client = await clientIn(parts, request)
   const body = await request.object()
-  const saved = await updateClient(clientParts(parts), clientId, { body, actor: request.actor })
+  const saved = await updateClient(clientParts(parts), client, { body, actor: request.actor })
   await waitUntilServed(parts, saved.revision)
   return shown(parts, saved.client)
 }
@@ -96,9 +96,10 @@ async function remove(parts: AdminParts, request: AdminRequest): Promise<AdminAn
   const api = await oauthApiIn(parts, request.param('api'))
   if (api === undefined) throw fault('not_found', "API doesn't exist")
   const clientId = request.param('cid')
-  const { apiId } = api
-  if (await isRegistered(parts, request)) {
-    const revision = await deleteClient(clientParts(parts), clientId, { apiId, actor: request.actor })
+  const own = clientParts(parts)
+  const client = await findClientAt(own, api, clientId).catch(absent)
+  if (client !== undefined) {
+    const revision = await deleteClient(own, client, { apiId: api.apiId, actor: request.actor })
     if (revision !== undefined) await waitUntilServed(parts, revision)
   }
   return changed(clientId, 'deleted')
@@ -106,7 +107,7 @@ async function remove(parts: AdminParts, request: AdminRequest): Promise<AdminAn
 
 /** `overlap` (query or body, not both): seconds for which the old secret stays valid. `secret` in the body replaces a generated one. */
 async function rotate(parts: AdminParts, request: AdminRequest): Promise<AdminAnswer> {
-  const { client_id: clientId } = await clientIn(parts, request)
+  const client = await clientIn(parts, request)
   const bytes = await request.bytes()
   const body: JsonObject = bytes.length === 0 ? {} : presentMembers(await request.object())
   const asked = request.text('overlap')
@@ -116,7 +117,7 @@ async function rotate(parts: AdminParts, request: AdminRequest): Promise<AdminAn
   const { secret } = body
   if (secret !== undefined && typeof secret !== 'string')
     throw fault('oauth_client_invalid', 'secret: must be a string')
-  const saved = await rotateClient(clientParts(parts), clientId, {
+  const saved = await rotateClient(clientParts(parts), client, {
     overlapS,
     actor: request.actor,
     ...(secret !== undefined && { secret }),
@@ -131,9 +132,9 @@ async function clientIn(parts: AdminParts, request: AdminRequest) {
   return findClientAt(clientParts(parts), api, request.param('cid'))
 }
 
-async function isRegistered(parts: AdminParts, request: AdminRequest): Promise<boolean> {
-  const clientId = request.param('cid')
-  return (await apisOfClient(clientParts(parts), clientId, '')).includes(request.param('api'))
+/** @throws the same unless it says that there is no such client */
+function absent(error: unknown): undefined {
+  if (toFault(error).code !== 'not_found') throw error
 }
 
 function overlapOf(value: unknown): number {

@@ -1,13 +1,14 @@
 import { fault, toFault } from '../../errors/fault.ts'
+import type { OAuthClient } from '../../model/oauth-clients/oauth-client.ts'
 import { hashKey } from '../../model/secrets/secret.ts'
 import { hexOf } from '../../model/text/hex.ts'
 import { rawKeyOf } from '../../publish/keys/keys.ts'
-import { apiPlaceOf, storedClient } from '../../publish/oauth-clients/oauth-client-parts.ts'
+import { apiPlaceOf, registrationAt, registrationsOf } from '../../publish/oauth-clients/oauth-client-parts.ts'
 import { endAllTokens } from '../../publish/oauth-clients/oauth-clients.ts'
 import {
   type ListedToken,
   listTokens,
-  provenClient,
+  provenClients,
   purgeExpiredTokens,
   removeRefreshToken,
   revokeToken,
@@ -37,15 +38,15 @@ export function oauthTokenRoutes(parts: AdminParts): AdminRoute[] {
 /** Live tokens by their hash, or by themselves where the installation keeps them. A client that is unknown has none. */
 async function list(parts: AdminParts, request: AdminRequest): Promise<AdminAnswer> {
   const apiId = request.param('api')
-  if ((await oauthApiIn(parts, apiId)) === undefined) throw fault('not_found', 'OAuth Client ID not found')
+  const api = await oauthApiIn(parts, apiId)
+  if (api === undefined) throw fault('not_found', 'OAuth Client ID not found')
   const own = clientParts(parts)
-  const stored = await storedClient(own, request.param('cid'))
-  const client = stored?.body
+  const stored = await registrationAt(own, request.param('cid'), api)
   const number = pageNumber(request)
   const skip = number === undefined ? 0 : (number - 1) * PAGE
   const limit = number === undefined ? MOST : PAGE
-  const { tokens, total } =
-    client === undefined ? { tokens: [], total: 0 } : await listTokens(own, client, { apiId, skip, limit })
+  const clients = stored === undefined ? [] : [stored.body]
+  const { tokens, total } = await listTokens(own, clients, { apiId, skip, limit })
   const entries = tokens.map((token) => ({ code: nameOf(parts, token), expires: token.expires }))
   const pages = `X-Pages: ${Math.max(1, Math.ceil(total / PAGE))}\r\n`
   if (number === undefined) return json(entries, 200, pages)
@@ -58,13 +59,11 @@ async function revoke(parts: AdminParts, request: AdminRequest): Promise<AdminAn
   const token = needed(form, 'token')
   const clientId = needed(form, 'client_id')
   const own = clientParts(parts)
-  const stored = await storedClient(own, clientId)
-  const orgId = form.get('org_id') ?? ''
-  if (stored === undefined || (orgId !== '' && stored.body.org_id !== orgId))
-    throw fault('query_invalid', "oauth client doesn't exist")
+  const of = await clientsOf(parts, clientId, form.get('org_id') ?? '')
+  if (of.length === 0) throw fault('query_invalid', "oauth client doesn't exist")
   const hint = form.get('token_type_hint') ?? ''
   try {
-    const revision = await revokeToken(own, { token, hint, clientId, actor: request.actor })
+    const revision = await revokeToken(own, { token, hint, clientId, of, actor: request.actor })
     if (revision !== undefined) await waitUntilServed(parts, revision)
   } catch (error) {
     // A change that cannot be stored does not apply elsewhere, but this node need not use its memory.
@@ -82,10 +81,15 @@ async function revokeAll(parts: AdminParts, request: AdminRequest): Promise<Admi
   if (clientId === '') throw fault('client_secret_wrong', 'client_id is required')
   if (secret === '') throw fault('client_secret_wrong', 'client_secret is required')
   const own = clientParts(parts)
-  const client = await provenClient(own, clientId, secret)
-  if (orgId !== '' && client.org_id !== orgId) throw fault('not_found', "oauth client doesn't exist")
-  await waitUntilServed(parts, await endAllTokens(own, client, request.actor))
+  for (const client of provenClients(own, await clientsOf(parts, clientId, orgId), secret))
+    await waitUntilServed(parts, await endAllTokens(own, client, request.actor))
   return done('tokens revoked successfully')
+}
+
+/** The registrations of a client id; with `orgId` those of that organisation. */
+async function clientsOf(parts: AdminParts, clientId: string, orgId: string): Promise<OAuthClient[]> {
+  const all = (await registrationsOf(clientParts(parts), clientId)).map(({ body }) => body)
+  return orgId === '' ? all : all.filter((client) => client.org_id === orgId)
 }
 
 async function purge(parts: AdminParts, request: AdminRequest): Promise<AdminAnswer> {

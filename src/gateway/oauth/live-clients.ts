@@ -1,4 +1,5 @@
 import type { OAuthClient } from '../../model/oauth-clients/oauth-client.ts'
+import type { ServerApi } from '../../model/oauth-clients/oauth-registration.ts'
 import { ClientCache } from '../../oauth/clients/client-cache.ts'
 import type { OwnKeys } from '../../oauth/signing-keys/own-keys.ts'
 import type { Awaitable, Documents, Feed } from '../../store/ports/ports.ts'
@@ -9,8 +10,8 @@ export interface Clients {
   readonly generation: number
   /** True for an access token that was signed with a key that was retired at once: it is of no client any more. */
   isRetired(token: string): boolean
-  /** The client of this id, undefined when there is none. @throws Fault `store_away` */
-  find(clientId: string): Awaitable<OAuthClient | undefined>
+  /** The registration of a client id at an API, undefined when there is none. @throws Fault `store_away` */
+  find(clientId: string, api: ServerApi): Awaitable<OAuthClient | undefined>
 }
 
 /** The clients as this node knows them: a change is in force with the commit that made it. */
@@ -36,8 +37,8 @@ export class LiveClients implements Clients {
     return this.#ownKeys.isRetired(token)
   }
 
-  find(clientId: string): Awaitable<OAuthClient | undefined> {
-    return this.#cache.find(clientId)
+  find(clientId: string, api: ServerApi): Awaitable<OAuthClient | undefined> {
+    return this.#cache.find(clientId, api)
   }
 
   /** Follows the store no longer. */

@@ -67,7 +67,7 @@ export function openAuthorization(parts: AuthorizationParts): Authorization {
     ...state,
     ...(store.owed !== undefined && { owed: store.owed }),
     mergeOf: parts.mergeOf,
-    findClient: (clientId) => clients.find(clientId),
+    findClient: (clientId, api) => clients.find(clientId, api),
     isRetired: (token) => ownKeys.isRetired(token),
     wakeDeliveries: () => deliveries.wake(),
   }

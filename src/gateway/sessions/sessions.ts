@@ -379,11 +379,13 @@ export class Sessions {
     const { body, orgId, clientId, evictAt } = row
     const source = { body, orgId, clientId, evictAt }
     const merges = this.#merges
-    if (clientId === '' || tokenFactsOf(body) === undefined)
+    const facts = clientId === '' ? undefined : tokenFactsOf(body)
+    if (facts === undefined)
       return new LiveSession(source, keyHash, { snapshot, merges, found: NOBODY })
     const { generation } = this.#clients
+    const issuer = { apiId: facts.api_id, orgId }
     const find = () =>
-      credential !== undefined && this.#clients.isRetired(credential) ? undefined : this.#clients.find(clientId)
+      credential !== undefined && this.#clients.isRetired(credential) ? undefined : this.#clients.find(clientId, issuer)
     const client = find()
     if (client instanceof Promise) return this.#makeLater(source, keyHash, snapshot, { client, generation, find })
     return new LiveSession(source, keyHash, { snapshot, merges, found: { client, generation } })

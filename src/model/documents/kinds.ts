@@ -2,6 +2,8 @@ import { categoriesOf, labelKeysOf, labelsOf, labelValuesOf } from '../apis/defi
 import { placeKeys } from '../apis/definition/stored-api.ts'
 import { certificateNames } from '../certificates/certificate-refs.ts'
 import { isObject, type JsonObject } from '../json/json.ts'
+import type { OAuthClient } from '../oauth-clients/oauth-client.ts'
+import { clientKey, registrationKeys } from '../oauth-clients/oauth-registration.ts'
 import { ownersOf } from '../people/ownership.ts'
 import { administers, type User } from '../people/user.ts'
 import { boundIdentity } from '../people/user-security.ts'
@@ -11,8 +13,8 @@ import { foldCase } from '../text/fold.ts'
 
 /** How a kind of document can be found besides by its storage id. */
 export interface KindIndexes {
-  /** Index name to the value, which only one document may have; undefined = not indexed. */
-  readonly unique: Readonly<Record<string, (body: JsonObject) => string | undefined>>
+  /** Index name to the value or values, each of which only one document may have; undefined = not indexed. */
+  readonly unique: Readonly<Record<string, (body: JsonObject) => string | readonly string[] | undefined>>
   /** Index name to values for filtering and sorting; several values file it under each. */
   readonly lookup: Readonly<Record<string, (body: JsonObject) => string | readonly string[] | undefined>>
   /** Index name to the one value that lists are sorted by, and filtered too; without a value a document is filed under ''. */
@@ -140,8 +142,14 @@ export const DOCUMENT_KINDS: Readonly<Record<string, KindIndexes>> = {
   },
   /** Body: `OAuthClient` of model/oauth-client.ts. */
   oauth_client: {
-    unique: { client_id: text('client_id') },
+    unique: {
+      /** Programs before registrations were told apart find the first one of an id. */
+      client_id: (body) => clientKey(body as unknown as OAuthClient),
+      registered: (body) => registrationKeys(body as unknown as OAuthClient),
+    },
     lookup: {
+      /** Every registration of a client id. */
+      client: text('client_id'),
       org_id: text('org_id'),
       api_ids: texts('api_ids'),
       policies: texts('policies'),

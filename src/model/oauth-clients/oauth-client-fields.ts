@@ -114,6 +114,8 @@ const OWN = new Set([
     'secrets',
     'registered_by_policy',
     'epoch',
+    'api_epochs',
+    'registration_id',
     'registration',
     'redirect_since',
   ],

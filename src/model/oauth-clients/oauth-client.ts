@@ -9,9 +9,14 @@ export type ClientAuthMethod =
   | 'tls_client_auth'
   | 'none'
 
-/** A client app as stored: the body of documents of kind `oauth_client`. One document for all APIs of its registrations. */
+/**
+ * A registration of a client app as stored: the body of documents of kind `oauth_client`. Two APIs may each have a registration of one
+ * client id: these share nothing but the id.
+ */
 export interface OAuthClient {
   readonly client_id: string
+  /** Absent for the first registration of a client id; of further ones the API that it was made at. Never changes. */
+  readonly registration_id?: string
   readonly org_id: string
   /** Sealed secrets, base64; the first is the current one. Empty for clients without one. Sealed under `oauth_client:<client_id>`. */
   readonly secrets: readonly {
@@ -45,6 +50,8 @@ export interface OAuthClient {
   readonly token_lifetime: number
   /** Tokens, codes and refresh tokens that carry another epoch are void: grows with "revoke all"; never used twice, not even by a client of the same id made later. */
   readonly epoch: string
+  /** The same for single APIs that the registration lost or got again: see `epochAt`. */
+  readonly api_epochs?: Readonly<Record<string, string>>
   /** ISO 8601. */
   readonly date_created: string
   readonly [unknown: string]: unknown

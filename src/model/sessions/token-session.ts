@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { isObject, type JsonObject } from '../json/json.ts'
 import type { OAuthClient } from '../oauth-clients/oauth-client.ts'
+import { epochAt } from '../oauth-clients/oauth-registration.ts'
 import { type TokenFacts, tokenFactsOf } from '../oauth-clients/oauth-token.ts'
 import { policyIdsOf } from '../policies/merge-policies.ts'
 import { NARROWED_BY, rightsAndLimitsOf } from './scope-session.ts'
@@ -12,7 +13,7 @@ export function issuedBy(
   { orgId }: { readonly orgId: string },
   facts: TokenFacts,
 ): client is OAuthClient {
-  return client !== undefined && client.epoch === facts.epoch && client.org_id === orgId
+  return client !== undefined && epochAt(client, facts.api_id) === facts.epoch && client.org_id === orgId
 }
 
 /** Members that say nothing of what a token may do. */

@@ -1,4 +1,5 @@
 import type { OAuthClient } from '../../model/oauth-clients/oauth-client.ts'
+import { keyAtApi, keyByPolicy, type ServerApi } from '../../model/oauth-clients/oauth-registration.ts'
 import type { Awaitable, Documents, Feed, FeedEvent, StoredDocument } from '../../store/ports/ports.ts'
 
 const KIND = 'oauth_client'
@@ -6,13 +7,15 @@ const MOST = 20_000
 const LONGEST_ID = 1024
 
 interface Entry {
-  /** undefined = there is none of this id. */
+  /** undefined = there is none under this key. */
   readonly client: OAuthClient | undefined
   readonly documentId: string
+  /** `#generation` when it was read. */
+  readonly generation: number
 }
 
 /**
- * The clients that this node has used lately, by id; also the ids that nobody has, so that both take the same time. A change
+ * The clients that this node has used lately, by id and API; also the ids that nobody has, so that both take the same time. A change
  * of a client is in force with the commit that made it. Two generations of a map bound its size.
  */
 export class ClientCache {
@@ -21,26 +24,31 @@ export class ClientCache {
   readonly #unsubscribe: () => void
   #young = new Map<string, Entry>()
   #old = new Map<string, Entry>()
-  #idOf = new Map<string, string>()
+  /** The keys of each document. */
+  #keysOf = new Map<string, string[]>()
   /** Grows with every change of any client: what was read before it may be the old state. */
   #generation = 0
 
-  /** `most` bounds how many ids stay in memory. */
+  /** `most` bounds how many keys stay in memory. */
   constructor(documents: Documents, feed: Feed, most = MOST) {
     this.#documents = documents
     this.#most = Math.max(2, most)
     this.#unsubscribe = feed.subscribe((event) => this.#onEvent(event))
   }
 
-  /** The client of this id; undefined when there is none. At once when it is known or the store answers at once. @throws Fault `store_away` */
-  find(clientId: string): Awaitable<OAuthClient | undefined> {
-    const known = this.#young.get(clientId) ?? this.#promoted(clientId)
-    if (known !== undefined) return known.client
+  /**
+   * The registration of a client id at an API: one by one, else by a policy of the organisation; undefined when there is none. At
+   * once when it is known or the store answers at once. @throws Fault `store_away`
+   */
+  find(clientId: string, { apiId, orgId }: ServerApi): Awaitable<OAuthClient | undefined> {
     if (clientId === '' || clientId.length > LONGEST_ID) return undefined
-    const generation = this.#generation
-    const found = this.#documents.find(KIND, 'client_id', clientId)
-    if (!(found instanceof Promise)) return this.#keep(clientId, found, generation)
-    return found.then((late) => this.#keep(clientId, late, generation))
+    const known = this.#known(keyAtApi(clientId, apiId))
+    if (known?.client !== undefined) return known.client
+    // Both are asked for in any case: how long it takes must not tell that there is one.
+    const direct = this.#read(keyAtApi(clientId, apiId))
+    const byPolicy = this.#read(keyByPolicy(clientId, orgId))
+    if (!(direct instanceof Promise) && !(byPolicy instanceof Promise)) return direct ?? byPolicy
+    return Promise.all([direct, byPolicy]).then(([one, other]) => one ?? other)
   }
 
   /** Forgets everything and follows the store no longer. */
@@ -49,30 +57,50 @@ export class ClientCache {
     this.#clear()
   }
 
-  #promoted(clientId: string): Entry | undefined {
-    const entry = this.#old.get(clientId)
-    if (entry !== undefined) this.#add(clientId, entry)
+  #read(key: string): Awaitable<OAuthClient | undefined> {
+    const known = this.#known(key)
+    if (known !== undefined) return known.client
+    const generation = this.#generation
+    const found = this.#documents.find(KIND, 'registered', key)
+    if (!(found instanceof Promise)) return this.#keep(key, found, generation)
+    return found.then((late) => this.#keep(key, late, generation))
+  }
+
+  #known(key: string): Entry | undefined {
+    const entry = this.#young.get(key) ?? this.#promoted(key)
+    // Any change may have registered a client under a key that had none.
+    const isOld = entry !== undefined && entry.client === undefined && entry.generation !== this.#generation
+    return isOld ? undefined : entry
+  }
+
+  #promoted(key: string): Entry | undefined {
+    const entry = this.#old.get(key)
+    if (entry !== undefined) this.#add(key, entry)
     return entry
   }
 
-  #keep(
-    clientId: string,
-    found: StoredDocument<'oauth_client'> | undefined,
-    generation: number,
-  ): OAuthClient | undefined {
+  #keep(key: string, found: StoredDocument<'oauth_client'> | undefined, generation: number): OAuthClient | undefined {
     const client = found?.body
-    if (generation === this.#generation) this.#add(clientId, { client, documentId: found?.id ?? '' })
+    if (generation === this.#generation) this.#add(key, { client, documentId: found?.id ?? '', generation })
     return client
   }
 
-  #add(clientId: string, entry: Entry): void {
+  #add(key: string, entry: Entry): void {
     if (this.#young.size >= this.#most / 2) {
       this.#old = this.#young
       this.#young = new Map()
-      this.#idOf = new Map([...this.#old].map(([id, { documentId }]) => [documentId, id]))
+      this.#keysOf = new Map()
+      for (const [each, { documentId }] of this.#old) this.#file(each, documentId)
     }
-    this.#young.set(clientId, entry)
-    if (entry.documentId !== '') this.#idOf.set(entry.documentId, clientId)
+    this.#young.set(key, entry)
+    this.#file(key, entry.documentId)
+  }
+
+  #file(key: string, documentId: string): void {
+    if (documentId === '') return
+    const keys = this.#keysOf.get(documentId)
+    if (keys === undefined) this.#keysOf.set(documentId, [key])
+    else if (!keys.includes(key)) keys.push(key)
   }
 
   #onEvent({ changes, missed }: FeedEvent): void {
@@ -83,20 +111,17 @@ export class ClientCache {
     for (const { kind, id } of changes) {
       if (kind !== KIND) continue
       this.#generation++
-      const clientId = this.#idOf.get(id)
-      // Not known here: it may be a new one, whose id was asked for before.
-      if (clientId === undefined) this.#clear()
-      else {
-        this.#young.delete(clientId)
-        this.#old.delete(clientId)
-        this.#idOf.delete(id)
+      for (const key of this.#keysOf.get(id) ?? []) {
+        this.#young.delete(key)
+        this.#old.delete(key)
       }
+      this.#keysOf.delete(id)
     }
   }
 
   #clear(): void {
     this.#young.clear()
     this.#old.clear()
-    this.#idOf.clear()
+    this.#keysOf.clear()
   }
 }

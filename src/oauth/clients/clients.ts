@@ -1,12 +1,12 @@
 import type { OAuthClient } from '../../model/oauth-clients/oauth-client.ts'
-import { registeredAt } from '../../model/oauth-clients/oauth-registration.ts'
+import { epochAt, registeredAt, type ServerApi } from '../../model/oauth-clients/oauth-registration.ts'
 import { unseal } from '../../model/secrets/secret.ts'
 import type { Awaitable } from '../../store/ports/ports.ts'
 import type { OAuthApi, OAuthParts } from '../endpoints/parts.ts'
 
 /** The client of this id, where it is registered at the API, one by one or by a policy; at once when it is known. @throws Fault `store_away` */
-export function findClient(parts: OAuthParts, clientId: string, api: OAuthApi): Awaitable<OAuthClient | undefined> {
-  const found = parts.findClient(clientId)
+export function findClient(parts: OAuthParts, clientId: string, api: ServerApi): Awaitable<OAuthClient | undefined> {
+  const found = parts.findClient(clientId, api)
   const ofApi = (client: OAuthClient | undefined) =>
     client !== undefined && isRegistered(parts, client, api) ? client : undefined
   return found instanceof Promise ? found.then(ofApi) : ofApi(found)
@@ -44,4 +44,24 @@ export function mayUseGrant(client: OAuthClient, grantType: string): boolean {
 /** True when the grants of this client come with a refresh token: the API has them, and the client may use them. */
 export function givesRefresh(api: OAuthApi, client: OAuthClient): boolean {
   return api.oauth.grants.has('refresh_token') && mayUseGrant(client, 'refresh_token')
+}
+
+/** True when this registration issued a token or ticket of an API: two of one client id differ in their epochs. */
+export function hasIssued(
+  client: OAuthClient,
+  { clientId, apiId, epoch }: { readonly clientId: unknown; readonly apiId: string; readonly epoch: unknown },
+): boolean {
+  return clientId === client.client_id && epoch === epochAt(client, apiId)
+}
+
+/** True when another registration of the same client id issued it; false for one that is void. @throws Fault `store_away` */
+export async function isOfOtherRegistration(
+  parts: OAuthParts,
+  client: OAuthClient,
+  issued: { readonly clientId: string; readonly apiId: string; readonly epoch: unknown },
+): Promise<boolean> {
+  if (hasIssued(client, issued)) return false
+  const api = parts.findApi(issued.apiId)
+  const issuer = api && (await parts.findClient(issued.clientId, api))
+  return issuer !== undefined && hasIssued(issuer, issued)
 }

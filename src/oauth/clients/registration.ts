@@ -2,7 +2,7 @@ import { Fault, fault } from '../../errors/fault.ts'
 import type { JsonObject } from '../../model/json/json.ts'
 import type { OAuthClient } from '../../model/oauth-clients/oauth-client.ts'
 import { equalSecrets, hashKey, newSecret } from '../../model/secrets/secret.ts'
-import { currentSecret, storedClient } from '../../publish/oauth-clients/oauth-client-parts.ts'
+import { currentSecret, registrationAt } from '../../publish/oauth-clients/oauth-client-parts.ts'
 import {
   createClient,
   deleteClient,
@@ -45,7 +45,7 @@ export async function register(parts: OAuthParts, call: OAuthCall): Promise<OAut
   if (call.method === 'GET') return answer(parts, call, client, token)
   if (call.method === 'PUT') return replace(parts, call, client, token)
   if (call.method !== 'DELETE') throw fault('method_not_allowed')
-  await deleteClient(parts, client.client_id, { apiId: call.api.apiId, actor: actorOf(client.client_id) })
+  await deleteClient(parts, client, { apiId: call.api.apiId, actor: actorOf(client.client_id) })
   return emptyAnswer(204)
 }
 
@@ -84,7 +84,7 @@ async function replace(parts: OAuthParts, call: OAuthCall, client: OAuthClient, 
   const { policies, metadata } = client
   const body = { ...readMetadata(sent, call.api.oauth), policies: [...policies], metadata }
   const change = { body, redirectOptional: true, actor: actorOf(client.client_id) }
-  const saved = await publishing(updateClient(parts, client.client_id, change))
+  const saved = await publishing(updateClient(parts, client, change))
   return answer(parts, call, saved.client, token)
 }
 
@@ -103,7 +103,7 @@ function answer(parts: OAuthParts, call: OAuthCall, client: OAuthClient, token: 
 
 /** The client that the path names, where it was registered here and this is its token. */
 async function managedClient(parts: OAuthParts, call: OAuthCall, token: string): Promise<OAuthClient | undefined> {
-  const stored = await storedClient(parts, idOf(call.rest))
+  const stored = await registrationAt(parts, idOf(call.rest), call.api)
   const client = stored?.body
   const { api_id: apiId, token_hash: hash } = registrationOf(client)
   const fits = equalSecrets(hashKey(token).toString('hex'), typeof hash === 'string' ? hash : NOBODYS)

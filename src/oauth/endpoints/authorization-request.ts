@@ -1,6 +1,7 @@
 import { type Fault, fault } from '../../errors/fault.ts'
 import { isObject } from '../../model/json/json.ts'
 import type { OAuthClient } from '../../model/oauth-clients/oauth-client.ts'
+import { epochAt } from '../../model/oauth-clients/oauth-registration.ts'
 import type { OAuthRules } from '../../model/oauth-clients/oauth-rules.ts'
 import { hashKey } from '../../model/secrets/secret.ts'
 import { findClient } from '../clients/clients.ts'
@@ -191,7 +192,7 @@ async function pushedRequest(
     throw fault('oauth_request_uri_unusable')
   if (ticket.apiId !== call.api.apiId || ticket.clientId !== client.client_id) throw fault('oauth_request_uri_unusable')
   const { epoch, params, since, ...body } = ticket.body
-  if (epoch !== client.epoch || body.stage !== stage || !isObject(params)) throw fault('oauth_request_uri_unusable')
+  if (epoch !== epochAt(client, call.api.apiId) || body.stage !== stage || !isObject(params)) throw fault('oauth_request_uri_unusable')
   const values = new Map(Object.entries(params).map(([name, value]) => [name, String(value)]))
   const read: Params = { get: (name) => values.get(name), names: () => values.keys() }
   return { params: read, since: typeof since === 'string' ? since : '' }

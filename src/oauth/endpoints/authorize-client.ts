@@ -1,3 +1,4 @@
+import { epochAt } from '../../model/oauth-clients/oauth-registration.ts'
 import { type Fault, fault, toFault } from '../../errors/fault.ts'
 import { publicText, renderFault, statusOf } from '../../errors/render.ts'
 import { sinceOf } from '../clients/redirect-uri.ts'
@@ -60,7 +61,7 @@ async function giveCode(parts: OAuthParts, call: OAuthCall, form: Form, open: Op
   const { scope, challenge, jkt } = await checkOpen(parts, open, rules)
   const keyRules = readSentKeyRules(form)
   const body = {
-    epoch: open.client.epoch,
+    epoch: epochAt(open.client, call.api.apiId),
     redirect_uri: open.params.get('redirect_uri') ?? '',
     sent_to: open.redirectUri,
     since: sinceOf(open.client, open.redirectUri) ?? '',

@@ -2,6 +2,7 @@ import { isIP } from 'node:net'
 import { fault, waitFault } from '../../errors/fault.ts'
 import { visitorOf } from '../../model/network/visitor.ts'
 import type { OAuthClient } from '../../model/oauth-clients/oauth-client.ts'
+import { epochAt } from '../../model/oauth-clients/oauth-registration.ts'
 import { retryOnConflict, TICKET_CONFLICT } from '../../runtime/retry-on-conflict.ts'
 import type { Change, TicketRow } from '../../store/ports/ports.ts'
 import { findClient } from '../clients/clients.ts'
@@ -62,7 +63,7 @@ async function findWaiting(parts: OAuthParts, call: OAuthCall, typed: string): P
   const device = await parts.tokens.getTicket(Buffer.from(String(ticket.body.device), 'hex'))
   if (!isUsable(parts, device, 'device')) throw fault('oauth_user_code_unknown')
   const client = await findClient(parts, device.clientId, call.api)
-  if (client === undefined || client.epoch !== device.body.epoch) throw fault('oauth_user_code_unknown')
+  if (client === undefined || epochAt(client, call.api.apiId) !== device.body.epoch) throw fault('oauth_user_code_unknown')
   if (!isStillGranted(String(device.body.scope), client, call.api.oauth)) {
     await consumeTicket(parts, device)
     throw fault('oauth_user_code_unknown')

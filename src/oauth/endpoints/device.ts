@@ -1,6 +1,7 @@
 import { randomInt } from 'node:crypto'
 import { Fault, fault } from '../../errors/fault.ts'
 import type { OAuthClient } from '../../model/oauth-clients/oauth-client.ts'
+import { epochAt } from '../../model/oauth-clients/oauth-registration.ts'
 import { hashKey, newSecret } from '../../model/secrets/secret.ts'
 import { newTicket } from '../../store/ports/new-ticket.ts'
 import type { Change } from '../../store/ports/ports.ts'
@@ -41,7 +42,7 @@ export async function authorizeDevice(parts: OAuthParts, call: OAuthCall): Promi
   if (!mayUseGrant(client, DEVICE_GRANT)) throw fault('oauth_unauthorized_client')
   const deviceCode = newSecret()
   const userCode = await store(parts, call.api, client, deviceCode, {
-    epoch: client.epoch,
+    epoch: epochAt(client, call.api.apiId),
     scope: readScope(form.get('scope'), client, rules),
     state: 'pending',
     interval: INTERVAL_S,

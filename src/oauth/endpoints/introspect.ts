@@ -1,6 +1,7 @@
 import { Fault, fault } from '../../errors/fault.ts'
 import type { JsonObject } from '../../model/json/json.ts'
 import type { OAuthClient } from '../../model/oauth-clients/oauth-client.ts'
+import { epochAt } from '../../model/oauth-clients/oauth-registration.ts'
 import { tokenFactsOf } from '../../model/oauth-clients/oauth-token.ts'
 import { policyIdsOf } from '../../model/policies/merge-policies.ts'
 import { hashKey } from '../../model/secrets/secret.ts'
@@ -9,7 +10,7 @@ import type { Session } from '../../model/sessions/session.ts'
 import { sessionAtUse, withUserOfToday } from '../../model/sessions/token-session.ts'
 import type { SessionRow } from '../../store/ports/ports.ts'
 import { authenticateClient } from '../clients/client-auth.ts'
-import { isPublic, isRegistered } from '../clients/clients.ts'
+import { findClient, isPublic, isRegistered } from '../clients/clients.ts'
 import { jsonAnswer } from '../messages/answer.ts'
 import { readForm } from '../messages/form.ts'
 import { confirmationOf } from '../tokens/jwt-access-token.ts'
@@ -48,8 +49,8 @@ async function accessClaims(
   if (facts === undefined || expires * 1000 <= parts.clock.wall() || body.is_inactive === true) return undefined
   const api = parts.findApi(facts.api_id)
   if (api === undefined || !isRegistered(parts, caller, api)) return undefined
-  const owner = await parts.findClient(clientId)
-  if (owner === undefined || owner.epoch !== facts.epoch || !isRegistered(parts, owner, api)) return undefined
+  const owner = await findClient(parts, clientId, api)
+  if (owner === undefined || epochAt(owner, api.apiId) !== facts.epoch) return undefined
   const user = facts.user && (await findTokenUser(parts, api, facts.user))
   if (facts.user !== undefined && user === undefined) return undefined
   const today = user === undefined ? body : withUserOfToday(body, user.body)
@@ -98,7 +99,8 @@ async function refreshClaims(
   const { epoch, scope, username, jkt, x5t } = body
   // Nothing comes of it any more: see `sessionBody`.
   if (caller.policies.length === 0 && body.stands_alone !== true) return undefined
-  if (row.claimedAt !== 0 || row.expiresAt <= parts.clock.wall() || epoch !== caller.epoch) return undefined
+  if (row.claimedAt !== 0 || row.expiresAt <= parts.clock.wall() || epoch !== epochAt(caller, row.apiId))
+    return undefined
   const user = tokenUserOf(body)
   const api = user && parts.findApi(row.apiId)
   if (user !== undefined && (api === undefined || (await findTokenUser(parts, api, user)) === undefined))

@@ -2,6 +2,7 @@ import type { Fault } from '../../errors/fault.ts'
 import type { Api } from '../../model/apis/definition/api.ts'
 import type { Log } from '../../model/logs/log.ts'
 import type { OAuthClient } from '../../model/oauth-clients/oauth-client.ts'
+import type { ServerApi } from '../../model/oauth-clients/oauth-registration.ts'
 import type { OAuthRules } from '../../model/oauth-clients/oauth-rules.ts'
 import type { Merged } from '../../model/policies/merge-policies.ts'
 import type { SealKey } from '../../model/secrets/secret.ts'
@@ -94,8 +95,11 @@ export interface OAuthParts extends ServerState {
   readonly findPolicy: (orgId: string, policyId: string) => Policy | undefined
   /** A session with its policies applied, from memory where the same was merged before; absent = merged each time. */
   readonly mergeOf?: (session: Session, orgId: string) => Merged | Fault
-  /** A client by its id, wherever it is registered; from memory where it is known (`ClientCache`). @throws Fault `store_away` */
-  readonly findClient: (clientId: string) => Awaitable<OAuthClient | undefined>
+  /**
+   * The registration of a client id at an API: one by one, else by a policy, whatever rights that has by now; from memory where it is
+   * known (`ClientCache`). @throws Fault `store_away`
+   */
+  readonly findClient: (clientId: string, api: ServerApi) => Awaitable<OAuthClient | undefined>
   /** True for an access token that was signed with a key that was retired at once; absent = none was. */
   readonly isRetired?: (token: string) => boolean
   /** Tokens that may be issued while the store is away; absent = none. */

@@ -1,5 +1,6 @@
 import { fault } from '../../errors/fault.ts'
 import type { OAuthClient } from '../../model/oauth-clients/oauth-client.ts'
+import { epochAt } from '../../model/oauth-clients/oauth-registration.ts'
 import { hashKey, newSecret } from '../../model/secrets/secret.ts'
 import { newTicket } from '../../store/ports/new-ticket.ts'
 import type { Change } from '../../store/ports/ports.ts'
@@ -92,7 +93,7 @@ function newRequest(
   const row = newTicket('request', expiresAt, {
     apiId: call.api.apiId,
     clientId: client.client_id,
-    body: { epoch: client.epoch, ...request },
+    body: { epoch: epochAt(client, call.api.apiId), ...request },
   })
   return { uri, change: { op: 'putTicket', hash: hashKey(uri), row, ifAbsent: true } }
 }

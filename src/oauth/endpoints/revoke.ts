@@ -4,6 +4,7 @@ import { tokenFactsOf } from '../../model/oauth-clients/oauth-token.ts'
 import { pendingTicket } from '../../model/oauth-clients/pending-token.ts'
 import { hashKey } from '../../model/secrets/secret.ts'
 import { authenticateClient } from '../clients/client-auth.ts'
+import { isOfOtherRegistration } from '../clients/clients.ts'
 import { jsonAnswer } from '../messages/answer.ts'
 import { readForm } from '../messages/form.ts'
 import { readPublicJwk } from '../signing-keys/jwk.ts'
@@ -11,7 +12,7 @@ import { readJwt, verifyJwt } from '../signing-keys/jwt.ts'
 import { publishedKeys } from '../signing-keys/keys.ts'
 import { endFamily } from '../tokens/families.ts'
 import { RETENTION_S } from '../tokens/issue.ts'
-import type { OAuthAnswer, OAuthApi, OAuthCall, OAuthParts } from './parts.ts'
+import type { OAuthAnswer, OAuthCall, OAuthParts } from './parts.ts'
 
 /**
  * Revokes one token of the client that asks (RFC 7009). A refresh token takes its whole family with it, an access token only
@@ -42,16 +43,22 @@ async function tryAll(ways: readonly Way[], parts: OAuthParts, client: OAuthClie
   return false
 }
 
-/** @throws Fault `oauth_foreign_token` */
-function checkOwn(client: OAuthClient, clientId: unknown): void {
-  if (clientId !== client.client_id) throw fault('oauth_foreign_token')
+/** @throws Fault `oauth_foreign_token` for a token of another client, or of another registration of this client's id */
+async function checkOwn(
+  parts: OAuthParts,
+  client: OAuthClient,
+  issued: { readonly clientId: string; readonly apiId: string; readonly epoch: unknown },
+): Promise<void> {
+  if (issued.clientId !== client.client_id || (await isOfOtherRegistration(parts, client, issued)))
+    throw fault('oauth_foreign_token')
 }
 
 /** Keeps a token of the client that we have signed, and that nobody has stored, from being stored. */
-async function revokePending(parts: OAuthParts, { api }: OAuthCall, client: OAuthClient, token: string): Promise<void> {
-  const signed = await signedByUs(parts, api, token)
+async function revokePending(parts: OAuthParts, call: OAuthCall, client: OAuthClient, token: string): Promise<void> {
+  const { api } = call
+  const signed = await signedByUs(parts, call, token)
   if (signed === undefined || signed.endsAt <= parts.clock.wall()) return
-  checkOwn(client, signed.clientId)
+  if (signed.clientId !== client.client_id) throw fault('oauth_foreign_token')
   const hash = hashKey(token)
   try {
     await parts.documents.commit(
@@ -68,7 +75,7 @@ async function revokePending(parts: OAuthParts, { api }: OAuthCall, client: OAut
 /** The client of a token that we signed, and when the store may forget it; undefined when we did not sign it. */
 async function signedByUs(
   parts: OAuthParts,
-  api: OAuthApi,
+  { api, issuer }: OAuthCall,
   token: string,
 ): Promise<{ readonly clientId: unknown; readonly endsAt: number } | undefined> {
   const jwt = readJwt(token, ['at+jwt'])
@@ -77,15 +84,18 @@ async function signedByUs(
   if (algorithm === 'PS256') return undefined
   const keys = await publishedKeys(parts, api.orgId, algorithm)
   const key = readPublicJwk(keys.find(({ kid }) => kid === jwt.header.kid)?.jwk)?.key
-  const { exp, client_id: clientId } = jwt.claims
+  const { exp, iss, client_id: clientId } = jwt.claims
+  // Another API may have a registration of the same client id.
+  if (iss !== issuer) return undefined
   if (key === undefined || !verifyJwt(jwt, key) || typeof exp !== 'number') return undefined
   return { clientId, endsAt: (exp + RETENTION_S) * 1000 }
 }
 
 async function revokeAccess(parts: OAuthParts, client: OAuthClient, hash: Buffer): Promise<boolean> {
   const row = await parts.tokens.getSession(hash)
-  if (row === undefined || tokenFactsOf(row.body) === undefined) return false
-  checkOwn(client, row.clientId)
+  const facts = row && tokenFactsOf(row.body)
+  if (row === undefined || facts === undefined) return false
+  await checkOwn(parts, client, { clientId: row.clientId, apiId: facts.api_id, epoch: facts.epoch })
   await parts.documents.commit([{ op: 'deleteSession', hash }], undefined)
   return true
 }
@@ -93,7 +103,7 @@ async function revokeAccess(parts: OAuthParts, client: OAuthClient, hash: Buffer
 async function revokeRefresh(parts: OAuthParts, client: OAuthClient, hash: Buffer): Promise<boolean> {
   const row = await parts.tokens.getTicket(hash)
   if (row === undefined || row.sort !== 'refresh') return false
-  checkOwn(client, row.clientId)
+  await checkOwn(parts, client, { clientId: row.clientId, apiId: row.apiId, epoch: row.body.epoch })
   await endFamily(parts, row.family)
   return true
 }

@@ -1,5 +1,6 @@
 import { fault } from '../../errors/fault.ts'
 import type { OAuthClient } from '../../model/oauth-clients/oauth-client.ts'
+import { epochAt } from '../../model/oauth-clients/oauth-registration.ts'
 import { hashKey } from '../../model/secrets/secret.ts'
 import type { TicketRow } from '../../store/ports/ports.ts'
 import { givesRefresh } from '../clients/clients.ts'
@@ -33,7 +34,7 @@ export async function codeGrant(
   if (row.claimedAt !== 0) throw await refuseReplay(parts, call, row)
   const now = parts.clock.wall()
   const body = row.body as unknown as CodeBody
-  if (row.expiresAt <= now || body.epoch !== client.epoch) throw fault('oauth_invalid_grant')
+  if (row.expiresAt <= now || body.epoch !== epochAt(client, call.api.apiId)) throw fault('oauth_invalid_grant')
   const withdrawn = withdrawnOf(call, client, body)
   if (withdrawn !== undefined) {
     await consumeTicket(parts, row)

@@ -1,5 +1,6 @@
 import { type Fault, fault } from '../../errors/fault.ts'
 import type { OAuthClient } from '../../model/oauth-clients/oauth-client.ts'
+import { epochAt } from '../../model/oauth-clients/oauth-registration.ts'
 import { hashKey } from '../../model/secrets/secret.ts'
 import type { TicketRow } from '../../store/ports/ports.ts'
 import { givesRefresh } from '../clients/clients.ts'
@@ -33,7 +34,7 @@ export async function deviceGrant(
   const ticket = await parts.tokens.getTicket(hashKey(code))
   if (!isOwn(ticket, call, client)) throw fault('oauth_invalid_grant')
   const body = ticket.body as unknown as DeviceBody
-  if (ticket.claimedAt !== 0 || body.epoch !== client.epoch) throw fault('oauth_invalid_grant')
+  if (ticket.claimedAt !== 0 || body.epoch !== epochAt(client, call.api.apiId)) throw fault('oauth_invalid_grant')
   const now = parts.clock.wall()
   if (ticket.expiresAt <= now) throw fault('oauth_expired_token')
   if (!isStillGranted(body.scope, client, call.api.oauth)) {

@@ -1,6 +1,7 @@
 import { fault } from '../../errors/fault.ts'
 import type { Json, JsonObject } from '../../model/json/json.ts'
 import type { OAuthClient } from '../../model/oauth-clients/oauth-client.ts'
+import { epochAt } from '../../model/oauth-clients/oauth-registration.ts'
 import { hashKey } from '../../model/secrets/secret.ts'
 import type { Change, TicketRow } from '../../store/ports/ports.ts'
 import { givesRefresh } from '../clients/clients.ts'
@@ -60,7 +61,7 @@ function checked({ call, client, binding, parts }: Use, row: TicketRow | undefin
   if (row === undefined || row.sort !== 'refresh' || row.apiId !== call.api.apiId) throw fault('oauth_invalid_grant')
   if (row.clientId !== client.client_id) throw fault('oauth_foreign_refresh_token')
   const body = row.body as unknown as RefreshBody
-  if (body.epoch !== client.epoch) throw fault('oauth_invalid_grant')
+  if (body.epoch !== epochAt(client, call.api.apiId)) throw fault('oauth_invalid_grant')
   if (row.claimedAt === 0 && row.expiresAt <= parts.clock.wall()) throw fault('oauth_invalid_grant')
   // RFC 9449 section 5, RFC 8705 section 4: of public clients the token is bound to what they proved at first.
   if (body.jkt !== '' && body.jkt !== binding.jkt) throw fault('oauth_invalid_grant')

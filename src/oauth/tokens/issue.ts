@@ -1,6 +1,7 @@
 import { toFault } from '../../errors/fault.ts'
 import { asJson, type JsonObject } from '../../model/json/json.ts'
 import type { OAuthClient } from '../../model/oauth-clients/oauth-client.ts'
+import { clientKey, epochAt } from '../../model/oauth-clients/oauth-registration.ts'
 import { TOKEN_FACTS, type TokenFacts, type TokenUser } from '../../model/oauth-clients/oauth-token.ts'
 import { hashKey, newSecret } from '../../model/secrets/secret.ts'
 import type { Policy } from '../../model/sessions/session.ts'
@@ -174,7 +175,7 @@ function sessionRow(
   const cnf = confirmationOf(grant.binding)
   const facts: TokenFacts = {
     api_id: api.apiId,
-    epoch: client.epoch,
+    epoch: epochAt(client, api.apiId),
     policies: client.policies,
     scope,
     family,
@@ -189,7 +190,7 @@ function sessionRow(
     org_id: api.orgId,
     oauth_client_id: client.client_id,
     expires: expiresAtS,
-    counter_id: family === '' ? client.client_id : family,
+    counter_id: family === '' ? clientKey(client) : family,
     [TOKEN_FACTS]: asJson(facts),
   }
   return {
@@ -213,7 +214,7 @@ function refreshChange(
   const { client, binding } = grant
   const bound = isPublic(client) ? binding : { jkt: '', x5t: '' }
   const body: RefreshBody = {
-    epoch: client.epoch,
+    epoch: epochAt(client, api.apiId),
     scope: grant.refreshScope ?? grant.scope,
     ...keptRules(grant),
     ...(grant.standsAlone === true && { stands_alone: true }),

@@ -1,4 +1,5 @@
 import type { OAuthClient } from '../../model/oauth-clients/oauth-client.ts'
+import { withEpoch, withEpochAt } from '../../model/oauth-clients/oauth-registration.ts'
 import type { Millis } from '../../model/time/clock.ts'
 import type { Change, Documents, StoredDocument } from '../../store/ports/ports.ts'
 import { newEpoch } from './oauth-client-draft.ts'
@@ -21,7 +22,7 @@ const BATCH = 1000
 
 /**
  * Effects of the deletion of an API on its clients: it is removed from them, and a client that is registered nowhere else goes
- * with it. The tokens of all of them end, also of those that are registered by a policy with rights on the API.
+ * with it. The tokens that the API issued end, also those of clients that are registered by a policy with rights on it.
  */
 export async function clientsWithoutApi(
   parts: CascadeParts,
@@ -32,9 +33,9 @@ export async function clientsWithoutApi(
   const byPolicy: StoredDocument<'oauth_client'>[] = []
   for (const id of await policiesWithRightsOn(parts, api))
     byPolicy.push(...(await clientsWhere(parts, { registered_by_policy: id, org_id: api.orgId })))
-  return cascade([...direct, ...byPolicy], now, (client) => {
+  return cascade([...direct, ...byPolicy], (client) => {
     const rest = client.api_ids.filter((id) => id !== api.apiId)
-    return { ...client, api_ids: rest }
+    return withEpochAt({ ...client, api_ids: rest }, [api.apiId], newEpoch(now))
   })
 }
 
@@ -48,29 +49,29 @@ export async function clientsWithoutPolicy(
   now: Millis,
 ): Promise<Cascade> {
   const found = await clientsWhere(parts, { policies: policy.id, org_id: policy.orgId })
-  return cascade(found, now, (client) =>
-    client.registered_by_policy === policy.id ? { ...client, registered_by_policy: '' } : client,
-  )
+  return cascade(found, (client) => {
+    const byPolicy = client.registered_by_policy === policy.id ? '' : client.registered_by_policy
+    return withEpoch({ ...client, registered_by_policy: byPolicy }, newEpoch(now))
+  })
 }
 
 function cascade(
   found: readonly StoredDocument<'oauth_client'>[],
-  now: Millis,
   edit: (client: OAuthClient) => OAuthClient,
 ): Cascade {
-  const ended: { clientId: string; epoch: string | undefined }[] = []
+  const ended: { before: OAuthClient; after: OAuthClient | undefined }[] = []
   const changes = found.map((stored): Change => {
-    const client = { ...edit(stored.body), epoch: newEpoch(now) }
+    const client = edit(stored.body)
     const { id, revision: ifRevision } = stored
     const stays = client.api_ids.length > 0 || client.registered_by_policy !== ''
-    ended.push({ clientId: client.client_id, epoch: stays ? client.epoch : undefined })
+    ended.push({ before: stored.body, after: stays ? client : undefined })
     if (stays) return { op: 'put', kind: CLIENT_KIND, id, body: bodyOf(client), ifRevision }
     return { op: 'delete', kind: CLIENT_KIND, id, ifRevision }
   })
   return {
     changes,
     sweep(parts) {
-      for (const { clientId, epoch } of ended) sweepSessions(parts, clientId, epoch)
+      for (const { before, after } of ended) sweepSessions(parts, before, after)
     },
   }
 }

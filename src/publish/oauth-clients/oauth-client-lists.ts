@@ -10,7 +10,8 @@ import {
   type ClientParts,
   currentSecret,
   policyIn,
-  storedClient,
+  registrationAt,
+  registrationsOf,
 } from './oauth-client-parts.ts'
 
 const BATCH = 1000
@@ -47,7 +48,7 @@ export async function findClientAt(
   api: Pick<ApiPlace, 'apiId' | 'orgId'>,
   clientId: string,
 ): Promise<OAuthClient> {
-  const stored = await storedClient(parts, clientId)
+  const stored = await registrationAt(parts, clientId, api)
   const client = stored?.body
   if (client === undefined) throw fault('not_found', 'OAuth Client ID not found')
   const policyId = client.registered_by_policy
@@ -56,11 +57,17 @@ export async function findClientAt(
   throw fault('not_found', 'OAuth Client ID not found')
 }
 
-/** Ids of the APIs that a client is registered at; none for an unknown client, or one of another organisation. */
+/** Ids of the APIs that a client id is registered at; none for an unknown one, or one of another organisation. */
 export async function apisOfClient(parts: ClientParts, clientId: string, orgId: string): Promise<string[]> {
-  const stored = await storedClient(parts, clientId)
-  const client = stored?.body
-  if (client === undefined || (orgId !== '' && client.org_id !== orgId)) return []
+  const apiIds = new Set<string>()
+  for (const { body } of await registrationsOf(parts, clientId))
+    if (orgId === '' || body.org_id === orgId)
+      for (const apiId of await apisOfRegistration(parts, body)) apiIds.add(apiId)
+  return [...apiIds]
+}
+
+/** Ids of the APIs that one registration is for. */
+export async function apisOfRegistration(parts: ClientParts, client: OAuthClient): Promise<string[]> {
   if (client.registered_by_policy === '') return [...client.api_ids]
   return oauthApisOf(parts, client.org_id, await policyIn(parts, client.org_id, client.registered_by_policy))
 }
@@ -68,6 +75,8 @@ export async function apisOfClient(parts: ClientParts, clientId: string, orgId: 
 const HIDDEN = new Set([
   'secrets',
   'epoch',
+  'api_epochs',
+  'registration_id',
   'redirect_since',
   'registration',
   'org_id',

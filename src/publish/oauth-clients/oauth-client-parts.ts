@@ -4,6 +4,8 @@ import { documentOf } from '../../model/apis/definition/stored-api.ts'
 import { methodsOf } from '../../model/apis/read/read-auth.ts'
 import { asJson, type JsonObject } from '../../model/json/json.ts'
 import type { OAuthClient } from '../../model/oauth-clients/oauth-client.ts'
+import { clientKey, keyAtApi, keyByPolicy, type ServerApi } from '../../model/oauth-clients/oauth-registration.ts'
+import { DEVELOPER_ID } from '../../model/portal/developers/developer.ts'
 import { type SealKey, seal, unseal } from '../../model/secrets/secret.ts'
 import type { Policy } from '../../model/sessions/session.ts'
 import type { Clock } from '../../model/time/clock.ts'
@@ -44,12 +46,53 @@ export async function apiPlaceOf(parts: ClientParts, apiId: string): Promise<Api
   return { apiId, orgId, oauth: methodsOf(classic).includes('use_oauth2') }
 }
 
-/** The stored document of a client, wherever it is registered; undefined when there is none. @throws Fault `store_away` */
+/** One registration of a client id. A whole client fits. */
+export type ClientRef = Pick<OAuthClient, 'client_id' | 'registration_id'>
+
+/** The stored document of a registration; undefined when there is none. @throws Fault `store_away` */
 export async function storedClient(
+  parts: Pick<ClientParts, 'documents'>,
+  ref: ClientRef,
+): Promise<StoredDocument<'oauth_client'> | undefined> {
+  return parts.documents.find(CLIENT_KIND, 'client_id', clientKey(ref))
+}
+
+const MOST_REGISTRATIONS = 1000
+
+/** All registrations of a client id, of every organisation. @throws Fault `store_away` */
+export async function registrationsOf(
+  { documents }: Pick<ClientParts, 'documents'>,
+  clientId: string,
+): Promise<StoredDocument<'oauth_client'>[]> {
+  const found: StoredDocument<'oauth_client'>[] = []
+  for (;;) {
+    const where = { client: clientId }
+    const { rows } = await documents.list(CLIENT_KIND, { where, offset: found.length, limit: MOST_REGISTRATIONS })
+    found.push(...rows)
+    if (rows.length < MOST_REGISTRATIONS) return found
+  }
+}
+
+/**
+ * The registration of a client id at an API: one by one, else by a policy, whatever rights that policy has by now; undefined when
+ * there is none. @throws Fault `store_away`
+ */
+export async function registrationAt(
+  { documents }: Pick<ClientParts, 'documents'>,
+  clientId: string,
+  { apiId, orgId }: ServerApi,
+): Promise<StoredDocument<'oauth_client'> | undefined> {
+  const direct = await documents.find(CLIENT_KIND, 'registered', keyAtApi(clientId, apiId))
+  return direct ?? documents.find(CLIENT_KIND, 'registered', keyByPolicy(clientId, orgId))
+}
+
+/** The registration of a client id that is the app of a developer, else the first; undefined when there is none. @throws Fault `store_away` */
+export async function storedApp(
   parts: Pick<ClientParts, 'documents'>,
   clientId: string,
 ): Promise<StoredDocument<'oauth_client'> | undefined> {
-  return parts.documents.find(CLIENT_KIND, 'client_id', clientId)
+  const all = await registrationsOf(parts, clientId)
+  return all.find(({ body }) => body[DEVELOPER_ID] !== undefined) ?? all[0]
 }
 
 /** The client that a stored body holds. */

@@ -1,8 +1,10 @@
+import { randomBytes } from 'node:crypto'
 import { fault } from '../../errors/fault.ts'
 import { newDocumentId } from '../../model/documents/ids.ts'
 import type { JsonObject } from '../../model/json/json.ts'
 import type { OAuthClient } from '../../model/oauth-clients/oauth-client.ts'
-import { type ClientFields, checkClientText, readClientFields } from '../../model/oauth-clients/oauth-client-fields.ts'
+import { checkClientText, readClientFields } from '../../model/oauth-clients/oauth-client-fields.ts'
+import { clientKey, withEpoch, withEpochAt } from '../../model/oauth-clients/oauth-registration.ts'
 import { DEVELOPER_ID } from '../../model/portal/developers/developer.ts'
 import { equalSecrets, newSecret } from '../../model/secrets/secret.ts'
 import { retryOnConflict } from '../../runtime/retry-on-conflict.ts'
@@ -13,11 +15,23 @@ import {
   checkRegistration,
   needsSecret,
   newEpoch,
+  oauthApisOf,
   type Registration,
   withFields,
   withMarkedRedirects,
 } from './oauth-client-draft.ts'
-import { bodyOf, CLIENT_KIND, type ClientParts, currentSecret, sealSecret, storedClient } from './oauth-client-parts.ts'
+import { apisOfRegistration } from './oauth-client-lists.ts'
+import {
+  bodyOf,
+  CLIENT_KIND,
+  type ClientParts,
+  type ClientRef,
+  currentSecret,
+  policyIn,
+  registrationsOf,
+  sealSecret,
+  storedClient,
+} from './oauth-client-parts.ts'
 import { sweepSessions } from './oauth-sweep.ts'
 
 export { registeredAt } from '../../model/oauth-clients/oauth-registration.ts'
@@ -38,6 +52,8 @@ export interface ClientDraft {
   readonly apiId?: string
   /** Organisation of the client, and so of its APIs and policies; what the body names otherwise, and of the first API where it names none. */
   readonly orgId?: string
+  /** Of a client that comes from elsewhere: what told it from other registrations of its id there; kept where it is free. */
+  readonly registrationId?: string
   /** Of a client that is there: where it is registered from now on, and the secret that is its only one then. */
   readonly moved?: { readonly apiIds: readonly string[]; readonly secret: string }
   /** A client without redirect URI is taken: it can use grants without redirect only. */
@@ -57,8 +73,8 @@ const MOST_SECRETS = 5
 
 /**
  * Registers a client at one or more OAuth APIs, or once for all OAuth APIs of its first policy. Id and secret are made (256
- * random bits) unless given. An id that is there already is refused, unless the same secret is sent with it: then the client is
- * registered at the further API too, and nothing else about it changes but the redirect URIs that come along.
+ * random bits) unless given. An id that is registered at other APIs gets a registration of its own, which shares nothing with those;
+ * one that is registered at the same API is refused.
  * @throws Fault `oauth_client_invalid` (400), `query_invalid` (400) for an API or policy that does not exist or fit,
  *   `id_taken` (409)
  */
@@ -77,13 +93,15 @@ async function create(parts: ClientParts, draft: ClientDraft): Promise<SavedClie
     apiIds: apiIdsOf(draft),
     policies: fields.policies ?? [],
   })
-  const stored = await storedClient(parts, clientId)
-  if (stored !== undefined) return extend(parts, draft, { stored, fields, registration, sentSecret })
+  const others = await registrationsOf(parts, clientId)
+  await checkFree(parts, clientId, registration, others)
+  const registrationId = registrationIdFor(draft, registration, others)
   const now = clockOf(parts).wall()
   const client = withFields(blank(clientId, registration, now, body), fields, draft.redirectOptional === true)
   const secret = needsSecret(client) ? (sentSecret ?? newSecret()) : ''
   const document: OAuthClient = {
     ...client,
+    ...(registrationId !== '' && { registration_id: registrationId }),
     secrets: secret === '' ? [] : [{ sealed: sealSecret(parts, clientId, secret), until: 0 }],
     ...(draft.registration && { registration: draft.registration }),
     ...(draft.developer !== undefined && { [DEVELOPER_ID]: draft.developer }),
@@ -101,61 +119,63 @@ async function create(parts: ClientParts, draft: ClientDraft): Promise<SavedClie
  */
 export function updateClient(
   parts: ClientParts,
-  clientId: string,
+  ref: ClientRef,
   draft: Omit<ClientDraft, 'apiId' | 'orgId'>,
 ): Promise<SavedClient> {
-  return withLock(parts, () => update(parts, clientId, draft))
+  return withLock(parts, () => update(parts, ref, draft))
 }
 
 async function update(
   parts: ClientParts,
-  clientId: string,
+  ref: ClientRef,
   { body, redirectOptional, registration, moved, actor }: Omit<ClientDraft, 'apiId' | 'orgId'>,
 ): Promise<SavedClient> {
   const fields = readClientFields(body)
   const policies = fields.policies ?? []
-  const saved = await rewrite(parts, clientId, actor, 'oauth_client.update', async (before) => {
+  const saved = await rewrite(parts, ref, actor, 'oauth_client.update', async (before) => {
     const byPolicy = before.registered_by_policy !== ''
     const apiIds = moved?.apiIds ?? (byPolicy ? [] : before.api_ids)
     const checked = await checkRegistration(parts, { orgId: before.org_id, apiIds, policies })
+    const added = { ...checked, apiIds: checked.apiIds.filter((apiId) => !before.api_ids.includes(apiId)) }
+    if (added.apiIds.length > 0 || checked.byPolicy !== before.registered_by_policy)
+      await checkFree(parts, before.client_id, added, await registrationsOf(parts, before.client_id), clientKey(before))
     const client = withFields(before, fields, redirectOptional === true)
-    const left = before.api_ids.some((apiId) => !checked.apiIds.includes(apiId))
+    const left = before.api_ids.filter((apiId) => !checked.apiIds.includes(apiId))
     return {
-      ...withSecret(parts, withGivenSecret(parts, client, moved?.secret ?? '')),
+      ...withEpochAt(withSecret(parts, withGivenSecret(parts, client, moved?.secret ?? '')), left, newEpoch(nowOf(parts))),
       api_ids: checked.apiIds,
       policies,
       registered_by_policy: checked.byPolicy,
-      epoch: left ? newEpoch(clockOf(parts).wall()) : before.epoch,
       ...(registration && { registration }),
     }
   })
-  if (saved.before.epoch !== saved.client.epoch) sweepSessions(parts, clientId, saved.client.epoch)
+  if (saved.before.api_epochs !== saved.client.api_epochs) sweepSessions(parts, saved.before, saved.client)
   return saved
 }
 
 /**
- * Deletes a client, or with `apiId` takes it out of that API, which deletes one that is registered nowhere else. Its tokens,
- * codes and refresh tokens are void afterwards. Returns undefined for an unknown client (at that API).
+ * Deletes a registration, or with `apiId` takes it out of that API, which deletes one that is for no other. Its tokens, codes and
+ * refresh tokens (with `apiId` those of that API) are void afterwards. Returns undefined for an unknown client (at that API).
  */
 export async function deleteClient(
   parts: ClientParts,
-  clientId: string,
+  ref: ClientRef,
   { apiId, actor }: { readonly apiId?: string; readonly actor: string },
 ): Promise<Revision | undefined> {
   return retryOnConflict(async () => {
-    const stored = await storedClient(parts, clientId)
+    const stored = await storedClient(parts, ref)
     if (stored === undefined) return undefined
     const client = stored.body
     const rest = apiId === undefined ? [] : client.api_ids.filter((id) => id !== apiId)
     const stays = client.registered_by_policy === '' && rest.length > 0
     if (stays && rest.length === client.api_ids.length) return undefined
-    const epoch = newEpoch(clockOf(parts).wall())
-    const change: Change = stays
-      ? { ...putOf(stored, { ...client, api_ids: rest, epoch }) }
+    const after = stays && withEpochAt({ ...client, api_ids: rest }, [apiId!], newEpoch(nowOf(parts)))
+    const change: Change = after
+      ? putOf(stored, after)
       : { op: 'delete', kind: CLIENT_KIND, id: stored.id, ifRevision: stored.revision }
     const held = stays ? [] : await changesWithClient(parts, client, undefined)
     const revision = await commit(parts, [change, ...held], actor, 'oauth_client.delete', client)
-    sweepSessions(parts, clientId, stays ? epoch : undefined)
+    sweepSessions(parts, client, after || undefined)
     return revision
   })
 }
@@ -166,11 +186,11 @@ export async function deleteClient(
  */
 export async function rotateClient(
   parts: ClientParts,
-  clientId: string,
+  ref: ClientRef,
   { overlapS, secret, actor }: { readonly overlapS: number; readonly secret?: string; readonly actor: string },
 ): Promise<SavedClient> {
   const next = secret === undefined ? newSecret() : checkClientText('secret', secret)
-  return rewrite(parts, clientId, actor, 'oauth_client.rotate', (client) => {
+  return rewrite(parts, ref, actor, 'oauth_client.rotate', (client) => {
     if (!needsSecret(client)) throw fault('oauth_client_invalid', 'the client proves itself without a secret')
     const now = clockOf(parts).wall()
     const end = now + overlapS * 1000
@@ -179,24 +199,23 @@ export async function rotateClient(
       until: each.until === 0 ? end : Math.min(each.until, end),
     }))
     const still = older.filter(({ until }) => until > now).slice(0, MOST_SECRETS - 1)
-    return { ...client, secrets: [{ sealed: sealSecret(parts, clientId, next), until: 0 }, ...still] }
+    return { ...client, secrets: [{ sealed: sealSecret(parts, client.client_id, next), until: 0 }, ...still] }
   })
 }
 
 /**
- * Revokes all tokens, codes and refresh tokens of a client: they are void with the commit, in any number; their rows are
+ * Revokes all tokens, codes and refresh tokens of a registration: they are void with the commit, in any number; their rows are
  * deleted afterwards, in the background. @throws Fault `not_found` (404)
  */
 export async function endAllTokens(
   parts: ClientParts,
-  { client_id: clientId }: Pick<OAuthClient, 'client_id'>,
+  ref: ClientRef,
   actor: string,
 ): Promise<Revision> {
-  const { client, revision } = await rewrite(parts, clientId, actor, 'oauth_client.end_tokens', (before) => ({
-    ...before,
-    epoch: newEpoch(clockOf(parts).wall()),
-  }))
-  sweepSessions(parts, clientId, client.epoch)
+  const { before, client, revision } = await rewrite(parts, ref, actor, 'oauth_client.end_tokens', (known) =>
+    withEpoch(known, newEpoch(nowOf(parts))),
+  )
+  sweepSessions(parts, before, client)
   return revision
 }
 
@@ -206,13 +225,13 @@ export async function endAllTokens(
  */
 async function rewrite(
   parts: ClientParts,
-  clientId: string,
+  ref: ClientRef,
   actor: string,
   action: string,
   edit: (before: OAuthClient) => OAuthClient | Promise<OAuthClient>,
 ): Promise<SavedClient & { readonly before: OAuthClient }> {
   return retryOnConflict(async () => {
-    const stored = await storedClient(parts, clientId)
+    const stored = await storedClient(parts, ref)
     if (stored === undefined) throw fault('not_found', 'OAuth Client ID not found')
     const before = stored.body
     const client = withMarkedRedirects(before, await edit(before), clockOf(parts).wall())
@@ -222,32 +241,39 @@ async function rewrite(
   })
 }
 
-/** Registers a client that is there at a further API. */
-async function extend(
+/**
+ * Checks that no other registration of the client id is for one of the APIs; `own`: the key of the one that is changed.
+ * @throws Fault `id_taken` (409)
+ */
+async function checkFree(
   parts: ClientParts,
-  { actor }: ClientDraft,
-  more: {
-    readonly stored: StoredDocument<'oauth_client'>
-    readonly fields: ClientFields
-    readonly registration: Registration
-    readonly sentSecret: string | undefined
-  },
-): Promise<SavedClient> {
-  const { fields, registration, sentSecret = '' } = more
-  const before = more.stored.body
-  const secret = currentSecret(parts, before)
-  const taken = fault('id_taken', `OAuth client ${before.client_id}`)
-  if (sentSecret === '' || secret === '' || !equalSecrets(sentSecret, secret)) throw taken
-  if (before.org_id !== registration.orgId || registration.byPolicy !== '' || before.registered_by_policy !== '')
-    throw taken
-  if (registration.apiIds.every((apiId) => before.api_ids.includes(apiId))) throw taken
-  if (fields.policies !== undefined && fields.policies.join('\n') !== before.policies.join('\n')) throw taken
-  return rewrite(parts, before.client_id, actor, 'oauth_client.extend', async (client) => {
-    const apiIds = [...new Set([...client.api_ids, ...registration.apiIds])]
-    await checkRegistration(parts, { orgId: client.org_id, apiIds, policies: client.policies })
-    const redirects = [...new Set([...client.redirect_uris, ...(fields.redirect_uris ?? [])])]
-    return { ...client, api_ids: apiIds, redirect_uris: redirects }
-  })
+  clientId: string,
+  { orgId, apiIds, byPolicy }: Pick<Registration, 'orgId' | 'apiIds' | 'byPolicy'>,
+  all: readonly StoredDocument<'oauth_client'>[],
+  own?: string,
+): Promise<void> {
+  const others = all.filter(({ body }) => body.org_id === orgId && clientKey(body) !== own)
+  if (others.length === 0) return
+  const wanted =
+    byPolicy === '' ? apiIds : [...apiIds, ...(await oauthApisOf(parts, orgId, await policyIn(parts, orgId, byPolicy)))]
+  for (const { body } of others) {
+    const theirs = await apisOfRegistration(parts, body)
+    const isSecondByPolicy = byPolicy !== '' && body.registered_by_policy !== ''
+    if (isSecondByPolicy || wanted.some((apiId) => theirs.includes(apiId)))
+      throw fault('id_taken', `OAuth client ${clientId}`)
+  }
+}
+
+/** What tells a new registration from others of its client id; '' for the first. */
+function registrationIdFor(
+  { registrationId }: ClientDraft,
+  { apiIds, byPolicy }: Registration,
+  others: readonly StoredDocument<'oauth_client'>[],
+): string {
+  const isFree = (id: string) => !others.some(({ body }) => (body.registration_id ?? '') === id)
+  const place = apiIds[0] ?? byPolicy
+  const free = [registrationId ?? '', '', place].find(isFree)
+  return free ?? `${place}.${randomBytes(8).toString('hex')}`
 }
 
 /** A method that needs a secret generates one where there is none; a method without one deletes it. */
@@ -293,6 +319,10 @@ function given(name: 'client_id' | 'secret', value: unknown): string | undefined
   if (value === undefined || value === null || value === '') return undefined
   if (typeof value !== 'string') throw fault('oauth_client_invalid', `${name}: must be a string`)
   return checkClientText(name, value)
+}
+
+function nowOf(parts: ClientParts): number {
+  return clockOf(parts).wall()
 }
 
 function textIn(value: unknown): string | undefined {

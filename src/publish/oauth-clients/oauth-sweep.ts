@@ -1,5 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { toFault } from '../../errors/fault.ts'
+import type { OAuthClient } from '../../model/oauth-clients/oauth-client.ts'
+import { epochAt } from '../../model/oauth-clients/oauth-registration.ts'
 import { tokenFactsOf } from '../../model/oauth-clients/oauth-token.ts'
 import type { Change, SessionRow } from '../../store/ports/ports.ts'
 import type { ClientParts } from './oauth-client-parts.ts'
@@ -8,16 +10,20 @@ import type { ClientParts } from './oauth-client-parts.ts'
 const CHUNK = 200
 
 /**
- * Deletes, in the background, the sessions of a client that are void: issued under another epoch than this one, or all of them
- * when it is undefined. One sweep at a time. Where the store fails they stay: they are unusable, and expire.
+ * Deletes, in the background, the sessions that a registration issued `before` and that are void `after` (undefined = it was
+ * deleted). One sweep at a time. Where the store fails they stay: they are unusable, and expire.
  */
 export function sweepSessions(
   parts: Pick<ClientParts, 'documents' | 'tokens' | 'locks'>,
-  clientId: string,
-  epoch: string | undefined,
+  before: OAuthClient,
+  after: OAuthClient | undefined,
 ): void {
-  const isVoid = (row: SessionRow) => tokenFactsOf(row.body)?.epoch !== epoch
-  parts.locks.run('token_sweep', () => removeTokens(parts, clientId, isVoid)).catch(toFault)
+  const isVoid = ({ body }: SessionRow) => {
+    const facts = tokenFactsOf(body)
+    if (facts === undefined || epochAt(before, facts.api_id) !== facts.epoch) return false
+    return after === undefined || epochAt(after, facts.api_id) !== facts.epoch
+  }
+  parts.locks.run('token_sweep', () => removeTokens(parts, before.client_id, isVoid)).catch(toFault)
 }
 
 /** Deletes those tokens of a client that `isDoomed` names, in chunks; answers how many. Keys that only name the client stay. */

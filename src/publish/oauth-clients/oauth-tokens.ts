@@ -2,11 +2,12 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { fault } from '../../errors/fault.ts'
 import { isKeyHash } from '../../model/keys/key.ts'
 import type { OAuthClient } from '../../model/oauth-clients/oauth-client.ts'
+import { clientKey, epochAt } from '../../model/oauth-clients/oauth-registration.ts'
 import { tokenFactsOf } from '../../model/oauth-clients/oauth-token.ts'
 import { equalSecrets, hashKey, unseal } from '../../model/secrets/secret.ts'
 import type { Change, Revision, SessionRow } from '../../store/ports/ports.ts'
 import { auditOf, clockOf } from '../documents/parts.ts'
-import { CLIENT_KIND, type ClientParts, storedClient } from './oauth-client-parts.ts'
+import { CLIENT_KIND, type ClientParts, type ClientRef, registrationsOf } from './oauth-client-parts.ts'
 import { removeTokens } from './oauth-sweep.ts'
 
 /** A live access token as lists show it. */
@@ -19,33 +20,36 @@ export interface ListedToken {
 const BATCH = 500
 
 /**
- * The live tokens of a client, at one API or at all of them, in order of issue: at most `limit` after the first `skip`. `total` counts all of them,
- * exactly when the list was read to its end; else it may count some that have just ended.
+ * The live tokens of registrations of one client id, at one API or at all of them, in order of issue: at most `limit` after the first
+ * `skip`. `total` counts all of them, exactly when the list was read to its end; else it may count some that have just ended, and
+ * those of other registrations.
  */
 export async function listTokens(
   parts: ClientParts,
-  client: OAuthClient,
+  clients: readonly OAuthClient[],
   { apiId, skip, limit }: { readonly apiId: string | undefined; readonly skip: number; readonly limit: number },
 ): Promise<{ tokens: ListedToken[]; total: number }> {
   const now = clockOf(parts).wall()
   const tokens: ListedToken[] = []
+  if (clients.length === 0) return { tokens, total: 0 }
+  const clientId = clients[0]!.client_id
   let seen = 0
   let after: string | undefined
   do {
     const page = await parts.tokens.listSessions({
-      clientId: client.client_id,
+      clientId,
       limit: BATCH,
       ...(after !== undefined && { after }),
     })
     for (const row of page.rows) {
-      const expires = expiryOfLive(row, client, apiId, now)
+      const expires = expiryOfLive(row, clients, apiId, now)
       if (expires === undefined) continue
       seen++
       if (seen > skip && tokens.length < limit) tokens.push({ row, expires })
     }
     after = page.next
     if (tokens.length === limit && after !== undefined)
-      return { tokens, total: Math.max(seen, await parts.tokens.countSessions({ clientId: client.client_id })) }
+      return { tokens, total: Math.max(seen, await parts.tokens.countSessions({ clientId })) }
     await nextTurn()
   } while (after !== undefined)
   return { tokens, total: seen }
@@ -57,6 +61,8 @@ export interface Revocation {
   readonly token: string
   readonly hint: string
   readonly clientId: string
+  /** Only tokens of these registrations of the client id may be ended; absent = of all. */
+  readonly of?: readonly OAuthClient[]
   /** APIs whose tokens may be ended; absent = all. */
   readonly mayEndAt?: (apiId: string) => boolean
   readonly actor: string
@@ -70,7 +76,7 @@ export interface Revocation {
  */
 export async function revokeToken(
   parts: ClientParts,
-  { token, hint, clientId, mayEndAt = () => true, actor }: Revocation,
+  { token, hint, clientId, of, mayEndAt = () => true, actor }: Revocation,
 ): Promise<Revision | undefined> {
   const access = async () => accessTokenChanges(parts, token)
   const refresh = async () => refreshTokenChanges(parts, hashKey(token))
@@ -78,7 +84,8 @@ export async function revokeToken(
   for (const look of order) {
     const found = await look()
     if (found === undefined) continue
-    if (found.clientId !== clientId || !mayEndAt(found.apiId)) throw fault('token_of_another')
+    const isAnothers = of !== undefined && found.issuer !== undefined && !of.some((own) => isSame(own, found.issuer!))
+    if (found.clientId !== clientId || isAnothers || !mayEndAt(found.apiId)) throw fault('token_of_another')
     const audit = auditOf(parts, actor, 'oauth_token.revoke', found.orgId, { client_id: clientId })
     return parts.documents.commit(found.changes, audit)
   }
@@ -98,20 +105,20 @@ export async function removeRefreshToken(
   return parts.documents.commit(found!.changes, audit)
 }
 
-/** A client whose secret the caller knows. @throws Fault `not_found` (404), `client_secret_wrong` (401) */
-export async function provenClient(parts: ClientParts, clientId: string, secret: string): Promise<OAuthClient> {
-  const stored = await storedClient(parts, clientId)
-  if (stored === undefined) throw fault('not_found', "oauth client doesn't exist")
-  const client = stored.body
+/** Those of the registrations whose secret the caller knows. @throws Fault `not_found` (404), `client_secret_wrong` (401) */
+export function provenClients(parts: ClientParts, clients: readonly OAuthClient[], secret: string): OAuthClient[] {
+  if (clients.length === 0) throw fault('not_found', "oauth client doesn't exist")
   const now = clockOf(parts).wall()
-  const known = client.secrets
-    .filter(({ until }) => until === 0 || until > now)
-    .map(({ sealed }) =>
-      unseal(parts.sealKey, Buffer.from(sealed, 'base64'), `oauth_client:${clientId}`).toString('utf8'),
-    )
-  if (known.filter((each) => equalSecrets(secret, each)).length === 0)
-    throw fault('client_secret_wrong', 'client secret is wrong')
-  return client
+  const proven = clients.filter(({ client_id: clientId, secrets }) => {
+    const known = secrets
+      .filter(({ until }) => until === 0 || until > now)
+      .map(({ sealed }) =>
+        unseal(parts.sealKey, Buffer.from(sealed, 'base64'), `oauth_client:${clientId}`).toString('utf8'),
+      )
+    return known.filter((each) => equalSecrets(secret, each)).length > 0
+  })
+  if (proven.length === 0) throw fault('client_secret_wrong', 'client secret is wrong')
+  return proven
 }
 
 /** Deletes tokens that have expired or are void, of every client; answers how many. One run at a time: callers share it. */
@@ -123,28 +130,35 @@ async function purgeAll(parts: ClientParts): Promise<number> {
   let removed = 0
   for await (const batch of parts.documents.scan(CLIENT_KIND)) {
     for (const { body } of batch) {
-      const client = body
+      // Those of all registrations of the id go with its first one.
+      const all = (await registrationsOf(parts, body.client_id)).map((each) => each.body)
+      if (all[0] !== undefined && !isSame(all[0], body)) continue
       const now = clockOf(parts).wall()
-      removed += await removeTokens(parts, client.client_id, (row) => isVoid(row, client, now))
+      removed += await removeTokens(parts, body.client_id, (row) => isVoid(row, all, now))
     }
   }
   return removed
 }
 
-function isVoid(row: SessionRow, client: OAuthClient, now: number): boolean {
+function isVoid(row: SessionRow, clients: readonly OAuthClient[], now: number): boolean {
   const { expires } = row.body
   const over = typeof expires === 'number' && expires > 0 && expires * 1000 <= now
-  return over || tokenFactsOf(row.body)?.epoch !== client.epoch
+  const facts = tokenFactsOf(row.body)
+  return over || !clients.some((client) => facts?.epoch === epochAt(client, facts?.api_id ?? ''))
+}
+
+function isSame(one: ClientRef, other: ClientRef): boolean {
+  return clientKey(one) === clientKey(other)
 }
 
 function expiryOfLive(
   row: SessionRow,
-  client: OAuthClient,
+  clients: readonly OAuthClient[],
   apiId: string | undefined,
   now: number,
 ): number | undefined {
   const facts = tokenFactsOf(row.body)
-  if (facts === undefined || (apiId !== undefined && facts.api_id !== apiId) || isVoid(row, client, now))
+  if (facts === undefined || (apiId !== undefined && facts.api_id !== apiId) || isVoid(row, clients, now))
     return undefined
   return typeof row.body.expires === 'number' ? row.body.expires : 0
 }
@@ -153,7 +167,19 @@ interface Found {
   readonly clientId: string
   readonly apiId: string
   readonly orgId: string
+  /** The registration that issued it; undefined for a token that is void. */
+  readonly issuer: OAuthClient | undefined
   readonly changes: readonly Change[]
+}
+
+async function issuerOf(
+  parts: ClientParts,
+  clientId: string,
+  apiId: string,
+  epoch: unknown,
+): Promise<OAuthClient | undefined> {
+  const all = await registrationsOf(parts, clientId)
+  return all.map(({ body }) => body).find((client) => epochAt(client, apiId) === epoch)
 }
 
 async function accessTokenChanges(parts: ClientParts, token: string): Promise<Found | undefined> {
@@ -163,7 +189,8 @@ async function accessTokenChanges(parts: ClientParts, token: string): Promise<Fo
     const facts = row && tokenFactsOf(row.body)
     if (row === undefined || facts === undefined) continue
     const { clientId, orgId } = row
-    return { clientId, apiId: facts.api_id, orgId, changes: [{ op: 'deleteSession', hash }] }
+    const issuer = await issuerOf(parts, clientId, facts.api_id, facts.epoch)
+    return { clientId, apiId: facts.api_id, orgId, issuer, changes: [{ op: 'deleteSession', hash }] }
   }
   return undefined
 }
@@ -172,10 +199,10 @@ async function refreshTokenChanges(parts: ClientParts, hash: Uint8Array): Promis
   const ticket = await parts.tokens.getTicket(hash)
   if (ticket?.sort !== 'refresh') return undefined
   const { clientId, apiId } = ticket
-  const stored = await storedClient(parts, clientId)
+  const issuer = await issuerOf(parts, clientId, apiId, ticket.body.epoch)
   const changes: Change[] = [
     { op: 'deleteTicket', hash },
     ...(ticket.family === '' ? [] : [{ op: 'endFamily', family: ticket.family } as const]),
   ]
-  return { clientId, apiId, orgId: stored === undefined ? '' : stored.body.org_id, changes }
+  return { clientId, apiId, orgId: issuer?.org_id ?? '', issuer, changes }
 }

@@ -8,7 +8,7 @@ import type { Policy, Session } from '../../model/sessions/session.ts'
 import { previewMerged, withoutRules } from '../../model/sessions/session-preview.ts'
 import { issuedBy, sessionAtUse, withUserOfToday } from '../../model/sessions/token-session.ts'
 import type { SessionParts } from '../documents/parts.ts'
-import { storedClient } from '../oauth-clients/oauth-client-parts.ts'
+import { registrationAt } from '../oauth-clients/oauth-client-parts.ts'
 import { readPolicies } from '../policies/policies.ts'
 
 /** A stored session as the gateway applies it. */
@@ -67,7 +67,7 @@ async function atUse(parts: SessionParts, body: JsonObject, orgId: string): Prom
   const facts = tokenFactsOf(body)
   const clientId = session.oauth_client_id ?? ''
   if (facts === undefined || clientId === '') return session
-  const stored = await storedClient(parts, clientId)
+  const stored = await registrationAt(parts, clientId, { apiId: facts.api_id, orgId })
   const client = stored?.body
   return issuedBy(client, { orgId }, facts) ? sessionAtUse(body, client) : session
 }

@@ -97,19 +97,21 @@ export function checkIndex(kind: Kind, index: string): void {
   throw fault('internal', `kind ${kind} has no index ${index}`)
 }
 
+/** Each once. */
+function valuesOf(values: string | readonly string[] | undefined): Set<string> {
+  if (values === undefined) return new Set()
+  return new Set((typeof values === 'string' ? [values] : values).map(wellFormed))
+}
+
 /** The values that a body is filed under, each once. */
 export function indexEntries(kind: Kind, body: JsonObject): IndexEntry[] {
   const { unique, lookup, sorted = {}, apart = [] } = indexesOf(kind)
   const entries: IndexEntry[] = []
   for (const [name, extract] of Object.entries(unique)) {
-    const value = extract(body)
-    if (value !== undefined) entries.push({ name, value: wellFormed(value), unique: true })
+    for (const value of valuesOf(extract(body))) entries.push({ name, value, unique: true })
   }
   for (const [name, extract] of Object.entries(lookup)) {
-    const values = extract(body)
-    if (values === undefined) continue
-    const list = typeof values === 'string' ? [values] : values
-    for (const value of new Set(list.map(wellFormed))) entries.push({ name, value, unique: false })
+    for (const value of valuesOf(extract(body))) entries.push({ name, value, unique: false })
   }
   for (const [name, extract] of Object.entries(sorted)) {
     entries.push({ name, value: wellFormed(extract(body) ?? ''), unique: false })

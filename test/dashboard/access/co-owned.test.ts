@@ -148,10 +148,8 @@ test('secrets of shared things are shown to nobody who may not change them', asy
   }
   await createKey(parts, { session, key, keepQuota: false, actor })
   const client = { client_id: 'shared', redirect_uri: 'https://a.test/', secret: planted('client') }
-  for (const apiId of [open.api, owned.api]) {
-    const body = { ...client, ...(apiId === open.api && { meta_data: meta_data('client') }) }
-    await createClient(parts, { body, apiId, orgId, actor })
-  }
+  const at = { api_ids: [open.api, owned.api], meta_data: meta_data('client') }
+  await createClient(parts, { body: { ...client, ...at }, orgId, actor })
   const admin = await world.admin()
   const hook = {
     name: 'shared',

@@ -37,10 +37,6 @@ const OTHERS: Readonly<Record<string, Creating>> = {
     '/api/portal/policies',
     { id: owned.policy, name: 'new', rate: 1, per: 1, access_rights: rights(open.api) },
   ],
-  client: (_, { owned, open }) => [
-    `/api/apis/oauth/${open.api}`,
-    { client_id: owned.client, redirect_uri: CALLBACK, secret: 'another-secret-of-it' },
-  ],
   'moved client': (_, { owned, open }) => [
     '/api/moves/clients',
     { client_id: owned.client, api_ids: [open.api], redirect_uris: [CALLBACK], secret: 'another-secret-of-it' },

@@ -106,7 +106,7 @@ test('what has become impossible meanwhile is refused', async (t) => {
   await createClient(parts, { body: { client_id: 'c', redirect_uri: 'https://a.test/' }, apiId: 'two', actor: 'test' })
   const registering = (await last()).id
   assert.equal((await undo(admin, making)).status, 409, 'a client is based on the API')
-  await deleteClient(parts, 'c', { actor: 'test' })
+  await deleteClient(parts, { client_id: 'c' }, { actor: 'test' })
   const unregistering = (await last()).id
   assert.equal((await undo(admin, making)).status, 200)
   assert.equal((await undo(admin, unregistering)).status, 409, 'the API of the client is gone')
@@ -186,16 +186,16 @@ test('credentials that were replaced stay so, and signing in is no obstacle', as
     apiId: 'orders',
     actor: 'test',
   })
-  await updateClient(parts, 'c', { body: { redirect_uri: 'https://b.test/' }, actor: 'test' })
+  await updateClient(parts, { client_id: 'c' }, { body: { redirect_uri: 'https://b.test/' }, actor: 'test' })
   const updating = (await last()).id
   assert.equal((await undo(admin, updating)).status, 200)
   // tokens that a deletion ended stay so: they carry the former epoch
   const epoch = async () => (await store.documents.find('oauth_client', 'client_id', 'c'))!.body.epoch
   const before = await epoch()
-  await deleteClient(parts, 'c', { actor: 'test' })
+  await deleteClient(parts, { client_id: 'c' }, { actor: 'test' })
   assert.equal((await undo()).status, 200)
   assert.notEqual(await epoch(), before)
-  await rotateClient(parts, 'c', { overlapS: 0, actor: 'test' })
+  await rotateClient(parts, { client_id: 'c' }, { overlapS: 0, actor: 'test' })
   assert.equal((await undo()).status, 409)
   assert.notEqual(made.secret, '')
 })

@@ -267,9 +267,13 @@ test('clients of another organisation are not there, and those of owned APIs are
     assert.equal((await ask(stranger)).status, 401, `${method} ${path} of an owner`)
   }
   assert.equal((await asked(200, 'GET', `${CLIENTS}/c1`, owner)).client_id, 'c1')
-  // A client id is taken for everybody, and taking it needs more than knowing it.
-  await asked(409, 'POST', '/api/apis/oauth/theirs', other, { client_id: 'c1', secret: 's1', redirect_uri: REDIRECT })
+  // The same id at an API of another organisation is another client.
+  await asked(200, 'POST', '/api/apis/oauth/theirs', other, { client_id: 'c1', secret: 's2', redirect_uri: REDIRECT })
+  await asked(409, 'POST', '/api/apis/oauth/theirs', other, { client_id: 'c1', secret: 's2', redirect_uri: REDIRECT })
+  await asked(401, 'POST', '/api/apis/oauth/c1/revoke_all', other, { client_secret: 's1' })
+  await asked(200, 'DELETE', '/api/apis/oauth/theirs/c1', other)
   await asked(404, 'GET', '/api/apis/oauth/theirs/c1', other)
+  assert.equal((await asked(200, 'GET', `${CLIENTS}/c1`, owner)).client_id, 'c1')
   const { Message } = await asked(400, 'POST', '/api/apis/oauth/theirs', other, {
     redirect_uri: REDIRECT,
     policy_id: 'gold',

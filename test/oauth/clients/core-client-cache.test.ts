@@ -5,6 +5,8 @@ import { ClientCache } from '../../../src/oauth/clients/client-cache.ts'
 import { openMemoryStore } from '../../../src/store/memory/open.ts'
 import type { Documents } from '../../../src/store/ports/ports.ts'
 
+const API = { apiId: 'orders', orgId: 'o' }
+
 function open(most?: number) {
   const store = openMemoryStore()
   let reads = 0
@@ -16,7 +18,7 @@ function open(most?: number) {
     },
   }
   const put = async (client_id: string, id: DocumentId = newDocumentId(), note = '') => {
-    const body = { client_id, note }
+    const body = { client_id, org_id: 'o', api_ids: [API.apiId], registered_by_policy: '', note }
     await store.documents.commit([{ op: 'put', kind: 'oauth_client', id, body }], undefined)
     return id
   }
@@ -29,46 +31,51 @@ test('a client is read once, and so is one that is not there', async (t) => {
   t.after(() => store.close())
   await put('a')
   for (let i = 0; i < 3; i++) {
-    assert.equal((await cache.find('a'))?.client_id, 'a')
-    assert.equal(await cache.find('b'), undefined)
+    assert.equal((await cache.find('a', API))?.client_id, 'a')
+    assert.equal(await cache.find('b', API), undefined)
   }
-  assert.equal(reads(), 2)
+  // By API and by policy.
+  assert.equal(reads(), 4)
 })
 
 test('changes, new ones and deletions are seen with the commit', async (t) => {
   const { store, cache, put } = open()
   t.after(() => store.close())
-  assert.equal(await cache.find('a'), undefined)
+  assert.equal(await cache.find('a', API), undefined)
   const id = await put('a')
-  assert.equal((await cache.find('a'))?.note, '')
+  assert.equal((await cache.find('a', API))?.note, '')
   await put('a', id, 'changed')
-  assert.equal((await cache.find('a'))?.note, 'changed')
+  assert.equal((await cache.find('a', API))?.note, 'changed')
   await store.documents.commit([{ op: 'delete', kind: 'oauth_client', id }], undefined)
-  assert.equal(await cache.find('a'), undefined)
+  assert.equal(await cache.find('a', API), undefined)
 })
 
 test('what was read before a change is not kept after it', async (t) => {
   const { store, put } = open()
   t.after(() => store.close())
-  let release = () => {}
+  let waiting: (() => void)[] = []
+  const release = () => {
+    for (const go of waiting) go()
+    waiting = []
+  }
   const slow: Documents = {
     ...store.documents,
     async find(kind, index, value) {
       const found = await store.documents.find(kind, index, value)
       await new Promise<void>((resolve) => {
-        release = resolve
+        waiting.push(resolve)
       })
       return found
     },
   }
   const id = await put('a', undefined, 'old')
   const cache = new ClientCache(slow, store.feed)
-  const early = cache.find('a')
+  const early = cache.find('a', API)
   await new Promise((resolve) => setImmediate(resolve))
   await put('a', id, 'new')
   release()
   assert.equal((await early)?.note, 'old')
-  const late = cache.find('a')
+  const late = cache.find('a', API)
   await new Promise((resolve) => setImmediate(resolve))
   release()
   assert.equal((await late)?.note, 'new')
@@ -79,11 +86,11 @@ test('memory is bounded, whatever ids are asked for, and known clients stay righ
   t.after(() => store.close())
   const id = await put('a', undefined, 'first')
   for (let i = 0; i < 1000; i++) {
-    assert.equal(await cache.find(`nobody ${i}`), undefined)
-    assert.equal((await cache.find('a'))?.note, 'first')
+    assert.equal(await cache.find(`nobody ${i}`, API), undefined)
+    assert.equal((await cache.find('a', API))?.note, 'first')
   }
-  assert.ok(reads() <= 1001 + 1, `${reads()} reads`)
+  assert.ok(reads() <= 2001 + 1, `${reads()} reads`)
   await put('a', id, 'second')
-  assert.equal((await cache.find('a'))?.note, 'second')
-  assert.equal(await cache.find('x'.repeat(2000)), undefined)
+  assert.equal((await cache.find('a', API))?.note, 'second')
+  assert.equal(await cache.find('x'.repeat(2000), API), undefined)
 })

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import type { OAuthClient } from '../../../src/model/oauth-clients/oauth-client.ts'
+import { epochAt } from '../../../src/model/oauth-clients/oauth-registration.ts'
 import { hashKey } from '../../../src/model/secrets/secret.ts'
 import { removeApi } from '../../../src/publish/apis/apis.ts'
 import { apisOfClient, listClients } from '../../../src/publish/oauth-clients/oauth-client-lists.ts'
@@ -35,43 +36,54 @@ test('a client of one API is listed only there; one of a policy at every OAuth A
     refused('query_invalid', /API is not OAuth2/),
   )
   await assert.rejects(
-    updateClient(parts, client.client_id, { body: { redirect_uri: REDIRECT }, actor }),
+    updateClient(parts, client, { body: { redirect_uri: REDIRECT }, actor }),
     refused('oauth_client_invalid', /policy_id/),
   )
 })
 
-test('the same id at a further API: with the same secret it is one client, else it is taken', async (t) => {
+test('the same id at a further API is a registration of its own, and taken at the same one', async (t) => {
   const parts = await opened(t)
   const { client, secret } = await made(parts, { client_id: 'app', secret: 'the-secret' })
   const further = { client_id: 'app', api_id: 'stock', redirect_uri: 'https://b.example/' }
-  await assert.rejects(made(parts, further), refused('id_taken', /app/))
-  await assert.rejects(made(parts, { ...further, secret: 'wrong' }), refused('id_taken', /app/))
   await assert.rejects(made(parts, { ...further, api_id: 'orders', secret }), refused('id_taken', /app/))
-  await assert.rejects(made(parts, { ...further, secret, policy_id: 'silver' }), refused('id_taken', /app/))
-  const both = await made(parts, { ...further, secret })
-  const { redirect_since: since, ...shared } = both.client
-  assert.deepEqual(Object.keys(since ?? {}), ['https://b.example/'])
-  assert.deepEqual(shared, {
-    ...client,
-    api_ids: ['orders', 'stock'],
-    redirect_uris: [REDIRECT, 'https://b.example/'],
-  })
-  await deleteClient(parts, 'app', { apiId: 'orders', actor })
-  assert.deepEqual((await now(parts, 'app'))?.api_ids, ['stock'])
-  assert.notEqual((await now(parts, 'app'))?.epoch, client.epoch)
-  assert.equal(await deleteClient(parts, 'app', { apiId: 'orders', actor }), undefined)
-  await deleteClient(parts, 'app', { apiId: 'stock', actor })
+  const second = await made(parts, further)
+  assert.notEqual(second.secret, secret)
+  assert.equal(second.client.registration_id, 'stock')
+  assert.deepEqual([second.client.api_ids, second.client.redirect_uris], [['stock'], ['https://b.example/']])
+  await assert.rejects(made(parts, further), refused('id_taken', /app/))
+  const byPolicy = { client_id: 'app', policy_id: 'gold', redirect_uri: REDIRECT }
+  await assert.rejects(made(parts, byPolicy), refused('id_taken', /app/))
+  assert.deepEqual((await now(parts, 'app'))?.api_ids, ['orders'])
+  await deleteClient(parts, second.client, { apiId: 'stock', actor })
+  assert.deepEqual(await now(parts, 'app'), client)
+  assert.equal(await deleteClient(parts, second.client, { apiId: 'stock', actor }), undefined)
+  await deleteClient(parts, client, { apiId: 'orders', actor })
   assert.equal(await now(parts, 'app'), undefined)
+})
+
+test('a registration at several APIs that loses one ends the tokens of that one only', async (t) => {
+  const parts = await opened(t)
+  const { client } = await made(parts, { client_id: 'app', api_ids: ['orders', 'stock'], api_id: '' })
+  for (const apiId of ['orders', 'stock'])
+    await putToken(parts, `token-${apiId}`, { clientId: 'app', epoch: client.epoch, apiId })
+  await deleteClient(parts, client, { apiId: 'stock', actor })
+  await sweepsEnded(parts)
+  assert.equal(await parts.tokens.getSession(hashKey('token-stock')), undefined)
+  assert.ok(await parts.tokens.getSession(hashKey('token-orders')))
+  const moved = { apiIds: ['orders', 'stock'], secret: '' }
+  const { client: again } = await updateClient(parts, client, { body: { redirect_uri: REDIRECT }, moved, actor })
+  assert.deepEqual([epochAt(again, 'orders'), again.api_ids], [client.epoch, ['orders', 'stock']])
+  assert.notEqual(epochAt(again, 'stock'), client.epoch)
 })
 
 test('a deleted client’s tokens are revoked, and a new one of its id has another epoch', async (t) => {
   const parts = await opened(t)
   const { client } = await made(parts, { client_id: 'app' })
   await putToken(parts, 'token-1', { clientId: 'app', epoch: client.epoch, apiId: 'orders' })
-  assert.ok(await deleteClient(parts, 'app', { actor }))
+  assert.ok(await deleteClient(parts, { client_id: 'app' }, { actor }))
   await sweepsEnded(parts)
   assert.equal(await parts.tokens.getSession(hashKey('token-1')), undefined)
-  assert.equal(await deleteClient(parts, 'app', { actor }), undefined)
+  assert.equal(await deleteClient(parts, { client_id: 'app' }, { actor }), undefined)
   const { client: next } = await made(parts, { client_id: 'app' })
   assert.notEqual(next.epoch, client.epoch)
 })
@@ -91,7 +103,9 @@ test('a deleted API leaves its clients, ends tokens, and deletes clients without
   await sweepsEnded(parts)
   assert.equal(await now(parts, only.client_id), undefined)
   assert.deepEqual((await now(parts, two.client_id))?.api_ids, ['stock'])
-  assert.notEqual((await now(parts, byPolicy.client_id))?.epoch, byPolicy.epoch)
+  const still = await now(parts, byPolicy.client_id)
+  assert.notEqual(epochAt(still!, 'orders'), byPolicy.epoch)
+  assert.equal(epochAt(still!, 'stock'), byPolicy.epoch)
   assert.deepEqual(await now(parts, other.client_id), other)
   const left = [only, two, byPolicy, other].map(
     async (each) => (await parts.tokens.getSession(hashKey(each.client_id))) !== undefined,
@@ -146,9 +160,9 @@ test('changes side by side are all kept', async (t) => {
   const { client } = await made(parts)
   const clientId = client.client_id
   await Promise.all([
-    rotateClient(parts, clientId, { overlapS: 60, actor }),
+    rotateClient(parts, { client_id: clientId }, { overlapS: 60, actor }),
     endAllTokens(parts, client, actor),
-    updateClient(parts, clientId, { body: { redirect_uri: REDIRECT, description: 'new' }, actor }),
+    updateClient(parts, { client_id: clientId }, { body: { redirect_uri: REDIRECT, description: 'new' }, actor }),
   ])
   const after = await now(parts, clientId)
   assert.equal(after?.secrets.length, 2)

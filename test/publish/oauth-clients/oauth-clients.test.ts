@@ -42,7 +42,7 @@ test('the secret is kept sealed, for this client only, and never in an audit ent
     },
   }
   const { client, secret } = await made({ ...parts, documents })
-  await rotateClient({ ...parts, documents }, client.client_id, { overlapS: 0, secret: 'another-secret-1', actor })
+  await rotateClient({ ...parts, documents }, client, { overlapS: 0, secret: 'another-secret-1', actor })
   const stored = await parts.documents.find('oauth_client', 'client_id', client.client_id)
   assert.ok(!JSON.stringify(stored).includes(secret))
   assert.ok(!JSON.stringify(stored).includes('another-secret-1'))
@@ -180,7 +180,7 @@ test('clients that prove themselves without a secret have none', async (t) => {
   const byKey = await made(parts, { token_endpoint_auth_method: 'private_key_jwt', jwks })
   assert.deepEqual([byKey.secret, byKey.client.secrets, byKey.client.jwks], ['', [], jwks])
   await assert.rejects(
-    rotateClient(parts, byKey.client.client_id, { overlapS: 0, actor }),
+    rotateClient(parts, byKey.client, { overlapS: 0, actor }),
     refused('oauth_client_invalid', /without/),
   )
   const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
@@ -192,7 +192,7 @@ test('clients that prove themselves without a secret have none', async (t) => {
   const thumbprint = Array(32).fill('AB').join(':')
   const byCertificate = await made(parts, { auth_method: 'tls_client_auth', certificate: thumbprint })
   assert.equal(byCertificate.client.certificate, 'ab'.repeat(32))
-  const changed = await updateClient(parts, byKey.client.client_id, {
+  const changed = await updateClient(parts, byKey.client, {
     body: { redirect_uri: REDIRECT, auth_method: 'client_secret_basic', jwks: null },
     actor,
   })
@@ -211,7 +211,7 @@ test('PUT replaces the four members of the wire, and leaves the others unless th
     token_lifetime: 60,
     use_case: 'u',
   })
-  const { client: after, secret: still } = await updateClient(parts, client.client_id, {
+  const { client: after, secret: still } = await updateClient(parts, client, {
     body: { redirect_uri: 'https://b.example/', policy_id: 'gold', scope: null, client_id: 'other', secret: 'other' },
     actor,
   })
@@ -221,11 +221,11 @@ test('PUT replaces the four members of the wire, and leaves the others unless th
   assert.deepEqual(others, { ...rest, redirect_uris: ['https://b.example/'], metadata: {}, description: '' })
   assert.equal(still, secret)
   await assert.rejects(
-    updateClient(parts, client.client_id, { body: {}, actor }),
+    updateClient(parts, client, { body: {}, actor }),
     refused('oauth_client_invalid', /redirect_uri/),
   )
   await assert.rejects(
-    updateClient(parts, 'nobody', { body: { redirect_uri: REDIRECT }, actor }),
+    updateClient(parts, { client_id: 'nobody' }, { body: { redirect_uri: REDIRECT }, actor }),
     refused('not_found', /OAuth Client ID not found/),
   )
 })
@@ -235,10 +235,10 @@ test('neither other policies nor the same ones end the tokens of a client', asyn
   const { client } = await made(parts, { policy_id: 'gold' })
   const clientId = client.client_id
   await putToken(parts, 'token-1', { clientId, epoch: client.epoch, apiId: 'orders' })
-  await updateClient(parts, clientId, { body: { redirect_uri: REDIRECT, policy_id: 'gold' }, actor })
+  await updateClient(parts, { client_id: clientId }, { body: { redirect_uri: REDIRECT, policy_id: 'gold' }, actor })
   await sweepsEnded(parts)
   assert.ok(await parts.tokens.getSession(hashKey('token-1')))
-  const { client: after } = await updateClient(parts, clientId, {
+  const { client: after } = await updateClient(parts, { client_id: clientId }, {
     body: { redirect_uri: REDIRECT, policies: ['gold', 'silver'] },
     actor,
   })
@@ -251,18 +251,18 @@ test('a rotated secret goes at once, or after the overlap', async (t) => {
   const parts = await opened(t)
   const { client, secret: first } = await made(parts)
   const clientId = client.client_id
-  const { client: second, secret: next } = await rotateClient(parts, clientId, { overlapS: 60, actor })
+  const { client: second, secret: next } = await rotateClient(parts, { client_id: clientId }, { overlapS: 60, actor })
   assert.deepEqual(secretsIn(parts, second), [next, first])
   assert.notEqual(next, first)
   parts.clock.advance(59_999)
   assert.deepEqual(secretsIn(parts, second), [next, first])
   parts.clock.advance(1)
   assert.deepEqual(secretsIn(parts, second), [next])
-  const { client: third, secret: last } = await rotateClient(parts, clientId, { overlapS: 0, actor })
+  const { client: third, secret: last } = await rotateClient(parts, { client_id: clientId }, { overlapS: 0, actor })
   assert.deepEqual(secretsIn(parts, third), [last])
   let client4 = third
   for (let round = 0; round < 8; round++)
-    client4 = (await rotateClient(parts, clientId, { overlapS: 60, actor })).client
+    client4 = (await rotateClient(parts, { client_id: clientId }, { overlapS: 60, actor })).client
   assert.equal(client4.secrets.length, 5)
   assert.equal(third.epoch, client.epoch)
 })
@@ -270,8 +270,8 @@ test('a rotated secret goes at once, or after the overlap', async (t) => {
 test('an overlap never lengthens the one that a secret has already', async (t) => {
   const parts = await opened(t)
   const { client, secret: first } = await made(parts)
-  await rotateClient(parts, client.client_id, { overlapS: 10, actor })
-  const { client: after } = await rotateClient(parts, client.client_id, { overlapS: 1000, actor })
+  await rotateClient(parts, client, { overlapS: 10, actor })
+  const { client: after } = await rotateClient(parts, client, { overlapS: 1000, actor })
   parts.clock.advance(10_000)
   assert.ok(!secretsIn(parts, after).includes(first))
 })

@@ -102,7 +102,7 @@ export async function openWorld(t: TestContext, adapter: Adapter, options: World
     ...newServerState(clock),
     findApi: (apiId) => apis.get(apiId),
     findPolicy: (orgId, policyId) => (orgId === 'org' ? policies.get(policyId) : undefined),
-    findClient: (clientId) => cache.find(clientId),
+    findClient: (clientId, api) => cache.find(clientId, api),
   }
   const server = new AuthorizationServer(parts)
 

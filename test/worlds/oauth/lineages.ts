@@ -196,7 +196,7 @@ export class Lineages {
   async #code(which: number): Promise<void> {
     const clientId = CLIENTS[which]!
     const epoch = this.#epochs.get(clientId)
-    const client = await this.#world.parts.findClient(clientId)
+    const client = await this.#world.parts.findClient(clientId, this.#world.api)
     if (epoch === undefined || client === undefined || client.epoch !== epoch) return
     const text = await this.#world.code(client)
     const madeAt = this.#world.clock.wallMs
@@ -221,7 +221,7 @@ export class Lineages {
     const clientId = CLIENTS[which]!
     const form = { client_id: clientId, client_secret: SECRET }
     const { status } = await this.#world.ask('revoke_all', { form })
-    const epoch = (await this.#world.parts.findClient(clientId))?.epoch
+    const epoch = (await this.#world.parts.findClient(clientId, this.#world.api))?.epoch
     if (status === 200 && epoch !== undefined) this.#epochs.set(clientId, epoch)
   }
 

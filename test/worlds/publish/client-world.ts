@@ -34,7 +34,7 @@ export const made = (parts: Stored, body: JsonObject = {}) =>
 
 /** A client as it is stored now. */
 export async function now(parts: Stored, clientId: string): Promise<OAuthClient | undefined> {
-  const stored = await storedClient(parts, clientId)
+  const stored = await storedClient(parts, { client_id: clientId })
   return stored && clientOf(stored.body)
 }
 

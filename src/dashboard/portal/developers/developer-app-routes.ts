@@ -85,7 +85,7 @@ export function developerAppRoutes(parts: DashboardParts): Route[] {
 
 /** Deletes an app. */
 export async function removeApp(parts: DashboardParts, call: Call, client: OAuthClient): Promise<Answer> {
-  await deleteClient(parts, client.client_id, { actor: call.actor!.email })
+  await deleteClient(parts, client, { actor: call.actor!.email })
   return ok('Data deleted')
 }
 
@@ -94,17 +94,17 @@ async function change(parts: DashboardParts, call: Call): Promise<Answer> {
   const body = call.object()
   const said = MEMBERS.filter((name) => Object.hasOwn(body, name)).map((name) => [name, body[name]!] as const)
   const sent: JsonObject = withRest(client, withRedirects(parts, Object.fromEntries(said)))
-  await updateClient(parts, client.client_id, { body: sent, actor: call.actor!.email })
+  await updateClient(parts, client, { body: sent, actor: call.actor!.email })
   return ok('Data updated')
 }
 
 async function rotate(parts: DashboardParts, call: Call): Promise<Answer> {
-  const { client_id: clientId } = await appInPath(parts, call)
+  const app = await appInPath(parts, call)
   const overlapS = overlapSent(call)
-  const { client, secret } = await rotateClient(parts, clientId, { overlapS, actor: call.actor!.email })
+  const { client, secret } = await rotateClient(parts, app, { overlapS, actor: call.actor!.email })
   const until = client.secrets[1]?.until ?? 0
   return bare({
-    ...{ client_id: clientId, secret, policy_id: appPolicyOf(client), redirect_uri: client.redirect_uris[0] ?? '' },
+    ...{ client_id: client.client_id, secret, policy_id: appPolicyOf(client), redirect_uri: client.redirect_uris[0] ?? '' },
     valid_until: until > 0 ? new Date(until).toISOString() : '',
   })
 }

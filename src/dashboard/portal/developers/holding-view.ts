@@ -2,7 +2,7 @@ import { fault } from '../../../errors/fault.ts'
 import type { OAuthClient } from '../../../model/oauth-clients/oauth-client.ts'
 import { policyApisOf } from '../../../model/policies/policy-index.ts'
 import { DEVELOPER_ID } from '../../../model/portal/developers/developer.ts'
-import { storedClient } from '../../../publish/oauth-clients/oauth-client-parts.ts'
+import { storedApp } from '../../../publish/oauth-clients/oauth-client-parts.ts'
 import { findDeveloperKey } from '../../../publish/portal/developers/developer-keys.ts'
 import { developerIn } from '../../../publish/portal/developers/developers.ts'
 import { policyNamed } from '../../../publish/portal/developers/policy-named.ts'
@@ -31,7 +31,7 @@ export async function developerKeyAt(
 
 /** The OAuth app that the path names, where it is a developer's. @throws Fault `not_found` (404) */
 export async function appInPath(parts: DashboardParts, call: Call): Promise<OAuthClient> {
-  const stored = await storedClient(parts, call.param('appId'))
+  const stored = await storedApp(parts, call.param('appId'))
   const client = stored?.body
   if (
     stored === undefined ||

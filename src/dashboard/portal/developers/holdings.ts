@@ -3,7 +3,7 @@ import { isObject, type Json, type JsonObject } from '../../../model/json/json.t
 import { invalid } from '../../../model/portal/developers/developer-fields.ts'
 import { appIdsOf, appsOf, keysOf } from '../../../model/portal/developers/holdings.ts'
 import { requestedPolicies } from '../../../model/portal/key-requests/key-request.ts'
-import { storedClient } from '../../../publish/oauth-clients/oauth-client-parts.ts'
+import { storedApp } from '../../../publish/oauth-clients/oauth-client-parts.ts'
 import { toDeveloperView } from '../../../publish/portal/developers/developers.ts'
 import type { StoredDocument } from '../../../store/ports/ports.ts'
 import { apisOfAccess, apisOfSession } from '../../access/co-owned.ts'
@@ -39,7 +39,7 @@ async function othersHoldings(
     if (row !== undefined) file(keyHash, await apisOfSession(parts, row))
   }
   for (const clientId of appIdsOf(body)) {
-    const stored = await storedClient(parts, clientId)
+    const stored = await storedApp(parts, clientId)
     if (stored !== undefined) file(clientId, await apisOfAccess(parts, stored.body))
   }
   return { unseen, shared }

@@ -3,7 +3,9 @@ import { fault, toFault } from '../../../errors/fault.ts'
 import { type JsonObject, startsObject } from '../../../model/json/json.ts'
 import { appIdsOf } from '../../../model/portal/developers/holdings.ts'
 import { endAllTokens } from '../../../publish/oauth-clients/oauth-clients.ts'
-import { provenClient, revokeToken } from '../../../publish/oauth-clients/oauth-tokens.ts'
+import type { OAuthClient } from '../../../model/oauth-clients/oauth-client.ts'
+import { storedApp } from '../../../publish/oauth-clients/oauth-client-parts.ts'
+import { provenClients, revokeToken } from '../../../publish/oauth-clients/oauth-tokens.ts'
 import { portalConfiguration } from '../../../publish/portal/settings/configuration.ts'
 import { type Answer, bare, ok } from '../../routes/answer.ts'
 import type { Call } from '../../routes/call.ts'
@@ -157,11 +159,11 @@ function clientRoutes(parts: DashboardParts): Route[] {
       bodyIs: 'any',
       answers: { 200: DoneEnvelope },
       run: async (call) => {
-        const { clientId, actor } = await ownApp(parts, call)
+        const { clientId, of, actor } = await ownApp(parts, call)
         const fields = fieldsOf(call)
         const token = fields.get('token')
         if (token === undefined) throw fault('query_invalid', 'token is required')
-        await revokeToken(parts, { token, hint: fields.get('token_type_hint') ?? '', clientId, actor })
+        await revokeToken(parts, { token, hint: fields.get('token_type_hint') ?? '', clientId, of, actor })
         return ok('token revoked successfully')
       },
     },
@@ -174,10 +176,10 @@ function clientRoutes(parts: DashboardParts): Route[] {
       bodyIs: 'any',
       answers: { 200: DoneEnvelope },
       run: async (call) => {
-        const { clientId, actor } = await ownApp(parts, call)
+        const { of, actor } = await ownApp(parts, call)
         const secret = fieldsOf(call).get('client_secret')
         if (secret === undefined) throw fault('client_secret_wrong', 'client_secret is required')
-        await endAllTokens(parts, await provenClient(parts, clientId, secret), actor)
+        for (const client of provenClients(parts, of, secret)) await endAllTokens(parts, client, actor)
         return ok('tokens revoked successfully')
       },
     },
@@ -217,11 +219,12 @@ async function register(parts: DashboardParts, call: Call): Promise<Answer> {
 async function ownApp(
   parts: DashboardParts,
   call: Call,
-): Promise<{ readonly clientId: string; readonly actor: string }> {
+): Promise<{ readonly clientId: string; readonly of: readonly OAuthClient[]; readonly actor: string }> {
   const { developer } = await writingPortalSession(parts, call)
   const clientId = call.param('clientId')
   if (!appIdsOf(developer.body).includes(clientId)) throw fault('not_found', "oauth client doesn't exist")
-  return { clientId, actor: String(developer.body.email) }
+  const stored = await storedApp(parts, clientId)
+  return { clientId, of: stored === undefined ? [] : [stored.body], actor: String(developer.body.email) }
 }
 
 /** Where the portal of an organisation begins; where nobody has said, on the host that was called. */

@@ -10,7 +10,9 @@ import { clockOf, type PublishParts, type SecretParts } from '../../documents/pa
 import { findKey } from '../../keys/find-key.ts'
 import { createDeveloperKey, type SavedKey, setDeveloperKeyPolicies } from '../../keys/keys.ts'
 import { rotateKeyOfHolder } from '../../keys/rotate-key.ts'
-import { CLIENT_KIND, storedClient } from '../../oauth-clients/oauth-client-parts.ts'
+import { epochAt } from '../../../model/oauth-clients/oauth-registration.ts'
+import { tokenFactsOf } from '../../../model/oauth-clients/oauth-token.ts'
+import { CLIENT_KIND, storedApp } from '../../oauth-clients/oauth-client-parts.ts'
 import { readPolicies } from '../../policies/policies.ts'
 import { portalConfiguration } from '../settings/configuration.ts'
 import type { AccessDraft, IssuedAccess } from './access.ts'
@@ -141,13 +143,17 @@ async function endOfApp(
   developer: StoredDocument,
   clientId: string,
 ): Promise<Change[]> {
-  const stored = await storedClient(parts, clientId)
+  const stored = await storedApp(parts, clientId)
   if (stored?.body[DEVELOPER_ID] !== developer.id) return []
   const { rows } = await parts.tokens.listSessions({ clientId, limit: MOST_TOKENS })
-  const { id, revision } = stored
+  const { id, revision, body } = stored
+  const issued = rows.filter((row) => {
+    const facts = tokenFactsOf(row.body)
+    return facts === undefined || epochAt(body, facts.api_id) === facts.epoch
+  })
   return [
     { op: 'delete', kind: CLIENT_KIND, id, ifRevision: revision },
-    ...rows.map(({ hash }): Change => ({ op: 'deleteSession', hash })),
+    ...issued.map(({ hash }): Change => ({ op: 'deleteSession', hash })),
   ]
 }
 

@@ -5,7 +5,7 @@ import type { SealKey } from '../../../model/secrets/secret.ts'
 import { retryOnConflict } from '../../../runtime/retry-on-conflict.ts'
 import type { Change, Documents, SessionRow, StoredDocument, Tokens } from '../../../store/ports/ports.ts'
 import { auditOf, type PublishParts, type SecretParts } from '../../documents/parts.ts'
-import { CLIENT_KIND, storedClient } from '../../oauth-clients/oauth-client-parts.ts'
+import { CLIENT_KIND, storedApp } from '../../oauth-clients/oauth-client-parts.ts'
 import { developerChange } from './developer-change.ts'
 import { deleteKeyExpiry, formerKeysOf } from './keys-of-developer.ts'
 
@@ -104,7 +104,7 @@ async function appsGone(
   const changes: Change[] = []
   for (const developer of developers) {
     for (const { client_id: clientId } of appsOf(developer.body).get(policy.id) ?? []) {
-      const stored = typeof clientId === 'string' ? await storedClient(parts, clientId) : undefined
+      const stored = typeof clientId === 'string' ? await storedApp(parts, clientId) : undefined
       if (stored?.body[DEVELOPER_ID] !== developer.id) continue
       changes.push({ op: 'delete', kind: CLIENT_KIND, id: stored.id, ifRevision: stored.revision })
     }
