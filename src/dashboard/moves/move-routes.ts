@@ -134,7 +134,8 @@ function clientRoutes(parts: DashboardParts): Route[] {
       path: `${PATH}/clients/{clientId}`,
       access: { permission: 'oauth' },
       owned: { noun: 'oauth_client', by: 'clientId' },
-      summary: 'Delete an OAuth client at all APIs and revoke its tokens; with `registration_id` only that registration',
+      summary:
+        'Delete an OAuth client at all APIs and revoke its tokens; with `registration_id` only that registration',
       query: { registration_id: Type.String() },
       answers: { 200: DoneEnvelope },
       run: async (call) => {

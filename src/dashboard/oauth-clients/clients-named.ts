@@ -15,7 +15,6 @@ export async function clientsNamed(
   const own = (await registrationsOf(parts, clientId)).filter((stored) => visibility.org(stored))
   if (visibility.everything) return { own, seen: own }
   const seen: StoredDocument<'oauth_client'>[] = []
-  for (const stored of own)
-    if (visibility.anyApi(await apisOfRegistration(parts, stored.body))) seen.push(stored)
+  for (const stored of own) if (visibility.anyApi(await apisOfRegistration(parts, stored.body))) seen.push(stored)
   return { own, seen }
 }

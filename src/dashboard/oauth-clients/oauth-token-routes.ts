@@ -88,8 +88,7 @@ export function oauthTokenRoutes(parts: DashboardParts): Route[] {
         const clients = await clientsInPathOfAnyApi(parts, call)
         const secret = fieldsOf(call).get('client_secret')
         if (secret === undefined) throw fault('client_secret_wrong', 'client_secret is required')
-        for (const client of provenClients(parts, clients, secret))
-          await endAllTokens(parts, client, call.actor!.email)
+        for (const client of provenClients(parts, clients, secret)) await endAllTokens(parts, client, call.actor!.email)
         return ok('tokens revoked successfully')
       },
     },

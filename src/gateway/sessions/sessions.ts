@@ -380,8 +380,7 @@ export class Sessions {
     const source = { body, orgId, clientId, evictAt }
     const merges = this.#merges
     const facts = clientId === '' ? undefined : tokenFactsOf(body)
-    if (facts === undefined)
-      return new LiveSession(source, keyHash, { snapshot, merges, found: NOBODY })
+    if (facts === undefined) return new LiveSession(source, keyHash, { snapshot, merges, found: NOBODY })
     const { generation } = this.#clients
     const issuer = { apiId: facts.api_id, orgId }
     const find = () =>

@@ -28,7 +28,10 @@ export interface ServerApi {
 }
 
 /** Under which a registration is filed as the only one: the client id, with what tells further registrations of it apart. */
-export function clientKey({ client_id, registration_id = '' }: Pick<OAuthClient, 'client_id' | 'registration_id'>): string {
+export function clientKey({
+  client_id,
+  registration_id = '',
+}: Pick<OAuthClient, 'client_id' | 'registration_id'>): string {
   return registration_id === '' ? client_id : client_id + APART + registration_id
 }
 

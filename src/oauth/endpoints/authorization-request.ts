@@ -192,7 +192,8 @@ async function pushedRequest(
     throw fault('oauth_request_uri_unusable')
   if (ticket.apiId !== call.api.apiId || ticket.clientId !== client.client_id) throw fault('oauth_request_uri_unusable')
   const { epoch, params, since, ...body } = ticket.body
-  if (epoch !== epochAt(client, call.api.apiId) || body.stage !== stage || !isObject(params)) throw fault('oauth_request_uri_unusable')
+  if (epoch !== epochAt(client, call.api.apiId) || body.stage !== stage || !isObject(params))
+    throw fault('oauth_request_uri_unusable')
   const values = new Map(Object.entries(params).map(([name, value]) => [name, String(value)]))
   const read: Params = { get: (name) => values.get(name), names: () => values.keys() }
   return { params: read, since: typeof since === 'string' ? since : '' }

@@ -1,6 +1,6 @@
-import { epochAt } from '../../model/oauth-clients/oauth-registration.ts'
 import { type Fault, fault, toFault } from '../../errors/fault.ts'
 import { publicText, renderFault, statusOf } from '../../errors/render.ts'
+import { epochAt } from '../../model/oauth-clients/oauth-registration.ts'
 import { sinceOf } from '../clients/redirect-uri.ts'
 import { jsonAnswer, textAnswer } from '../messages/answer.ts'
 import { type Form, readForm } from '../messages/form.ts'

@@ -63,7 +63,8 @@ async function findWaiting(parts: OAuthParts, call: OAuthCall, typed: string): P
   const device = await parts.tokens.getTicket(Buffer.from(String(ticket.body.device), 'hex'))
   if (!isUsable(parts, device, 'device')) throw fault('oauth_user_code_unknown')
   const client = await findClient(parts, device.clientId, call.api)
-  if (client === undefined || epochAt(client, call.api.apiId) !== device.body.epoch) throw fault('oauth_user_code_unknown')
+  if (client === undefined || epochAt(client, call.api.apiId) !== device.body.epoch)
+    throw fault('oauth_user_code_unknown')
   if (!isStillGranted(String(device.body.scope), client, call.api.oauth)) {
     await consumeTicket(parts, device)
     throw fault('oauth_user_code_unknown')

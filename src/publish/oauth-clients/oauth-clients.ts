@@ -142,7 +142,11 @@ async function update(
     const client = withFields(before, fields, redirectOptional === true)
     const left = before.api_ids.filter((apiId) => !checked.apiIds.includes(apiId))
     return {
-      ...withEpochAt(withSecret(parts, withGivenSecret(parts, client, moved?.secret ?? '')), left, newEpoch(nowOf(parts))),
+      ...withEpochAt(
+        withSecret(parts, withGivenSecret(parts, client, moved?.secret ?? '')),
+        left,
+        newEpoch(nowOf(parts)),
+      ),
       api_ids: checked.apiIds,
       policies,
       registered_by_policy: checked.byPolicy,
@@ -207,11 +211,7 @@ export async function rotateClient(
  * Revokes all tokens, codes and refresh tokens of a registration: they are void with the commit, in any number; their rows are
  * deleted afterwards, in the background. @throws Fault `not_found` (404)
  */
-export async function endAllTokens(
-  parts: ClientParts,
-  ref: ClientRef,
-  actor: string,
-): Promise<Revision> {
+export async function endAllTokens(parts: ClientParts, ref: ClientRef, actor: string): Promise<Revision> {
   const { before, client, revision } = await rewrite(parts, ref, actor, 'oauth_client.end_tokens', (known) =>
     withEpoch(known, newEpoch(nowOf(parts))),
   )

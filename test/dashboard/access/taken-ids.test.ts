@@ -13,11 +13,7 @@ test('an id that another organisation has is refused as one of the own organisat
   await oauth({ id: 'theirs' }, foreign.orgId)
   const _id = '0123456789abcdef01234567'
   const client = { redirect_uri: 'https://app.test/cb', client_id: 'app', secret: 'first' }
-  const calls: readonly (readonly [
-    what: string,
-    path: () => string,
-    body: (turn: number) => JsonObject,
-  ])[] = [
+  const calls: readonly (readonly [what: string, path: () => string, body: (turn: number) => JsonObject])[] = [
     ['classic', () => '/api/apis', (turn) => ({ api_definition: classicApi('orders', `/a${turn}/`) })],
     ['OpenAPI', () => '/api/apis/oas', (turn) => oasApi('books', `/b${turn}/`)],
     ['policy', () => '/api/portal/policies', (turn) => ({ _id, name: `p${turn}`, access_rights: {} })],

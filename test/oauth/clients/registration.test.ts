@@ -257,10 +257,14 @@ test('a replacement leaves nothing of what is not sent, and all that administrat
   const f = started(t)
   const before = await made(f, { ...GOOD, scope: 'read', logo_uri: 'https://app.example/l', jwks: JWKS })
   const { client_id, client_secret, registration_access_token: token } = before
-  await updateClient(f.parts, { client_id }, {
-    body: { redirect_uris: [CALLBACK], metadata: { plan: 'gold' }, token_lifetime: 60 },
-    actor: 'admin',
-  })
+  await updateClient(
+    f.parts,
+    { client_id },
+    {
+      body: { redirect_uris: [CALLBACK], metadata: { plan: 'gold' }, token_lifetime: 60 },
+      actor: 'admin',
+    },
+  )
   const epoch = (await stored(f, client_id))?.epoch
   const sent = {
     client_id,

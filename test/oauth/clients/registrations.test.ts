@@ -3,7 +3,7 @@ import { type TestContext, test } from 'node:test'
 import fc from 'fast-check'
 import type { JsonObject } from '../../../src/model/json/json.ts'
 import { TEST_SECRET } from '../../worlds/base/harness.ts'
-import { oauthApi, type OAuthWorld, startWorld } from '../../worlds/gateway/oauth-fixtures.ts'
+import { type OAuthWorld, oauthApi, startWorld } from '../../worlds/gateway/oauth-fixtures.ts'
 
 // One client id at several APIs: each has a registration of its own (model: a record for each API).
 
@@ -50,7 +50,12 @@ class Registrations {
       case 'register': {
         const secret = `secret-${at}-${number}`
         const status = known === undefined ? 200 : 409
-        await this.#svc(status, 'POST', '/svc/oauth/clients/create', { ...body, client_id: this.#id, secret, api_id: at })
+        await this.#svc(status, 'POST', '/svc/oauth/clients/create', {
+          ...body,
+          client_id: this.#id,
+          secret,
+          api_id: at,
+        })
         if (known === undefined) this.#known.set(at, { ...fields, secret })
         return
       }
@@ -93,7 +98,10 @@ class Registrations {
       assert.equal(status === 200, isLive, `token of ${apiId}: ${status}`)
     }
     const at = [...this.#known.keys()].sort()
-    assert.deepEqual((await this.#svc(200, 'GET', `/svc/oauth/clients/apis/${this.#id}`) as unknown as string[]).sort(), at)
+    assert.deepEqual(
+      ((await this.#svc(200, 'GET', `/svc/oauth/clients/apis/${this.#id}`)) as unknown as string[]).sort(),
+      at,
+    )
     for (const apiId of APIS) {
       const known = this.#known.get(apiId)
       const seen = await this.#svc(known === undefined ? 404 : 200, 'GET', `/svc/oauth/clients/${apiId}/${this.#id}`)
@@ -104,7 +112,7 @@ class Registrations {
         )
       const live = this.#issued.filter((issued) => issued.isLive && issued.apiId === apiId)
       const path = `/svc/oauth/clients/${apiId}/${this.#id}/tokens`
-      assert.equal((await this.#svc(200, 'GET', path) as unknown as unknown[]).length, live.length)
+      assert.equal(((await this.#svc(200, 'GET', path)) as unknown as unknown[]).length, live.length)
       for (const redirect of this.#redirects) {
         const query = new URLSearchParams({ response_type: 'code', client_id: this.#id, redirect_uri: redirect })
         const { status } = await this.#world.gateway.call(`/${apiId}/oauth/authorize?${query}`)
@@ -117,7 +125,8 @@ class Registrations {
     const known = this.#known.get(at)
     // Sometimes with the secret of another registration.
     const secrets = [...this.#known.values()].map(({ secret }) => secret)
-    const secret = number % 3 === 0 ? (secrets[number % Math.max(1, secrets.length)] ?? 'none') : (known?.secret ?? 'none')
+    const secret =
+      number % 3 === 0 ? (secrets[number % Math.max(1, secrets.length)] ?? 'none') : (known?.secret ?? 'none')
     const { status, json } = await this.#form(`/${at}/oauth/token`, {
       grant_type: 'client_credentials',
       client_id: this.#id,
@@ -145,7 +154,9 @@ class Registrations {
     const known = this.#known.get(at)
     if (known === undefined) return
     const asked = { response_type: 'code', client_id: this.#id, redirect_uri: known.redirect }
-    const concluded = await this.#form(`/${at}/svc/oauth/authorize-client`, asked, { 'x-svc-authorization': TEST_SECRET })
+    const concluded = await this.#form(`/${at}/svc/oauth/authorize-client`, asked, {
+      'x-svc-authorization': TEST_SECRET,
+    })
     const { code } = concluded.json
     assert.ok(typeof code === 'string', JSON.stringify(concluded))
     const use = async (apiId: ApiId) => {
@@ -191,7 +202,11 @@ class Registrations {
     return answer.json as JsonObject
   }
 
-  async #form(path: string, form: Record<string, string>, more: Record<string, string> = {}): Promise<{ status: number; json: JsonObject }> {
+  async #form(
+    path: string,
+    form: Record<string, string>,
+    more: Record<string, string> = {},
+  ): Promise<{ status: number; json: JsonObject }> {
     const { status, json } = await this.#world.gateway.call(path, {
       method: 'POST',
       headers: { 'content-type': 'application/x-www-form-urlencoded', ...more },

@@ -238,10 +238,14 @@ test('neither other policies nor the same ones end the tokens of a client', asyn
   await updateClient(parts, { client_id: clientId }, { body: { redirect_uri: REDIRECT, policy_id: 'gold' }, actor })
   await sweepsEnded(parts)
   assert.ok(await parts.tokens.getSession(hashKey('token-1')))
-  const { client: after } = await updateClient(parts, { client_id: clientId }, {
-    body: { redirect_uri: REDIRECT, policies: ['gold', 'silver'] },
-    actor,
-  })
+  const { client: after } = await updateClient(
+    parts,
+    { client_id: clientId },
+    {
+      body: { redirect_uri: REDIRECT, policies: ['gold', 'silver'] },
+      actor,
+    },
+  )
   assert.deepEqual([after.policies, after.epoch], [['gold', 'silver'], client.epoch])
   await sweepsEnded(parts)
   assert.ok(await parts.tokens.getSession(hashKey('token-1')))

@@ -105,7 +105,11 @@ export const NOUNS: readonly Noun[] = [
       return (await store.documents.find('oauth_client', 'client_id', 'c1'))!.id
     },
     change: ({ parts }) =>
-      updateClient(parts, { client_id: 'c1' }, { body: { redirect_uri: 'https://app.test/2', description: 'x' }, actor: 'test' }),
+      updateClient(
+        parts,
+        { client_id: 'c1' },
+        { body: { redirect_uri: 'https://app.test/2', description: 'x' }, actor: 'test' },
+      ),
     remove: ({ parts }) => deleteClient(parts, { client_id: 'c1' }, { actor: 'test' }),
   },
   {

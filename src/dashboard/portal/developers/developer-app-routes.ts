@@ -104,7 +104,12 @@ async function rotate(parts: DashboardParts, call: Call): Promise<Answer> {
   const { client, secret } = await rotateClient(parts, app, { overlapS, actor: call.actor!.email })
   const until = client.secrets[1]?.until ?? 0
   return bare({
-    ...{ client_id: client.client_id, secret, policy_id: appPolicyOf(client), redirect_uri: client.redirect_uris[0] ?? '' },
+    ...{
+      client_id: client.client_id,
+      secret,
+      policy_id: appPolicyOf(client),
+      redirect_uri: client.redirect_uris[0] ?? '',
+    },
     valid_until: until > 0 ? new Date(until).toISOString() : '',
   })
 }
