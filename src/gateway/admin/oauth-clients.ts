@@ -132,7 +132,7 @@ async function clientIn(parts: AdminParts, request: AdminRequest) {
   return findClientAt(clientParts(parts), api, request.param('cid'))
 }
 
-/** @throws the same unless it says that there is no such client */
+/** @throws the same unless the client is not found */
 function absent(error: unknown): undefined {
   if (toFault(error).code !== 'not_found') throw error
 }

@@ -143,7 +143,7 @@ export const DOCUMENT_KINDS: Readonly<Record<string, KindIndexes>> = {
   /** Body: `OAuthClient` of model/oauth-client.ts. */
   oauth_client: {
     unique: {
-      /** Programs before registrations were told apart find the first one of an id. */
+      /** Programs before registrations were distinguished find the first one of an id. */
       client_id: (body) => clientKey(body as unknown as OAuthClient),
       registered: (body) => registrationKeys(body as unknown as OAuthClient),
     },

@@ -38,7 +38,7 @@ export function clientKey({
 /** Client ids are visible ASCII: none holds it. */
 const APART = '\u00a7'
 
-/** What `clientKey` was made of. */
+/** The parts of a `clientKey`. */
 export function clientRefOf(key: string): { readonly client_id: string; readonly registration_id: string } {
   const at = key.indexOf(APART)
   if (at === -1) return { client_id: key, registration_id: '' }

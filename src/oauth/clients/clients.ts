@@ -47,7 +47,7 @@ export function givesRefresh(api: OAuthApi, client: OAuthClient): boolean {
 }
 
 /** True when this registration issued a token or ticket of an API: two of one client id differ in their epochs. */
-export function hasIssued(
+function hasIssued(
   client: OAuthClient,
   { clientId, apiId, epoch }: { readonly clientId: unknown; readonly apiId: string; readonly epoch: unknown },
 ): boolean {

@@ -52,7 +52,7 @@ export interface ClientDraft {
   readonly apiId?: string
   /** Organisation of the client, and so of its APIs and policies; what the body names otherwise, and of the first API where it names none. */
   readonly orgId?: string
-  /** Of a client that comes from elsewhere: what told it from other registrations of its id there; kept where it is free. */
+  /** Of a client that comes from elsewhere: its registration id there; kept where it is free. */
   readonly registrationId?: string
   /** Of a client that is there: where it is registered from now on, and the secret that is its only one then. */
   readonly moved?: { readonly apiIds: readonly string[]; readonly secret: string }
@@ -264,7 +264,7 @@ async function checkFree(
   }
 }
 
-/** What tells a new registration from others of its client id; '' for the first. */
+/** The id of a new registration among those of its client id; empty for the first. */
 function registrationIdFor(
   { registrationId }: ClientDraft,
   { apiIds, byPolicy }: Registration,

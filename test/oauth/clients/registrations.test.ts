@@ -91,7 +91,7 @@ class Registrations {
     }
   }
 
-  /** Everything that callers can tell of registrations. */
+  /** Compares everything that callers can see of registrations. */
   async check(): Promise<void> {
     for (const { apiId, access, isLive } of this.#issued) {
       const { status } = await this.#world.get(`/${apiId}/x`, access)
