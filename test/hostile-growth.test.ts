@@ -19,10 +19,10 @@ import {
   withoutCookie,
   withoutQuery,
 } from '../src/gateway/steps/authentication/read-credential.ts'
-import { bodyValue } from '../src/gateway/steps/operations/body-values.ts'
+import { bodyValues } from '../src/gateway/steps/operations/body-values.ts'
 import { readTraceContext } from '../src/gateway/telemetry/trace-context.ts'
 import { slugOf } from '../src/model/apis/definition/fill-ids.ts'
-import type { BodyTypeCheck } from '../src/model/apis/definition/operation.ts'
+import type { BodyTypeCheck, ValueShape } from '../src/model/apis/definition/operation.ts'
 import { parseBodyTemplate } from '../src/model/body-templates/parse.ts'
 import { renderTemplate } from '../src/model/body-templates/render.ts'
 import { readCertificate } from '../src/model/certificates/certificate.ts'
@@ -175,9 +175,11 @@ const redacted =
 
 /** Everything that reads what anybody may send, as text of any length, with the longest that reaches it. */
 const FORM = 'application/x-www-form-urlencoded'
-const TEXT = { shape: 'text', items: 'text' } as const
-const CHECKED: BodyTypeCheck = { check: () => [], whole: TEXT, fields: new Map() }
-const LISTS: BodyTypeCheck = { ...CHECKED, fields: new Map([['a', { shape: 'list', items: 'text' }]]) }
+const TEXT: ValueShape = { scalars: ['text'], items: undefined, members: undefined }
+const CHECKED: BodyTypeCheck = { check: () => [], shape: TEXT }
+const checkedWith = (a: ValueShape): BodyTypeCheck => ({ ...CHECKED, shape: { ...TEXT, members: new Map([['a', a]]) } })
+const LISTS = checkedWith({ ...TEXT, items: TEXT })
+const NESTED = checkedWith({ ...TEXT, members: new Map([['a', { ...TEXT, items: TEXT }]]) })
 const partsOf = (text: string) =>
   '--b\r\nContent-Disposition: form-data; name="a"\r\n\r\n1\r\n'.repeat(text.length >> 6).concat('--b--')
 const PRINTF = parseBodyTemplate('{{ printf .f }}')
@@ -185,14 +187,22 @@ const PRINTF = parseBodyTemplate('{{ printf .f }}')
 const PARSERS: Readonly<Record<string, { readonly work: Work; readonly most: number }>> = {
   'JSON of the dashboard': { work: (text) => readJson(bytesOf(text)), most: 65_536 },
   'multipart forms': { work: (text) => readUpload(bytesOf(text), 'multipart/form-data; boundary=b'), most: 262_144 },
-  'a form that is checked': { work: (text) => bodyValue(bytesOf(text), FORM, CHECKED), most: 131_072 },
-  'a list in a form that is checked': { work: (text) => bodyValue(bytesOf(text), FORM, LISTS), most: 131_072 },
+  'a form that is checked': { work: (text) => bodyValues(bytesOf(text), FORM, CHECKED), most: 131_072 },
+  'a list in a form that is checked': { work: (text) => bodyValues(bytesOf(text), FORM, LISTS), most: 131_072 },
+  'an object in a form that is checked': {
+    work: (text) => bodyValues(Buffer.concat([bytesOf('a[a]=1&'), bytesOf(text)]), FORM, NESTED),
+    most: 131_072,
+  },
+  'members of an object in a form that is checked': {
+    work: (text) => bodyValues(bytesOf('a[a][]=1&'.repeat(text.length >> 3)), FORM, NESTED),
+    most: 131_072,
+  },
   'a multipart form that is checked': {
-    work: (text) => bodyValue(bytesOf(`--b\r\n${text}\r\n--b--`), 'multipart/form-data; boundary=b', CHECKED),
+    work: (text) => bodyValues(bytesOf(`--b\r\n${text}\r\n--b--`), 'multipart/form-data; boundary=b', CHECKED),
     most: 131_072,
   },
   'parts of a form that is checked': {
-    work: (text) => bodyValue(bytesOf(partsOf(text)), 'multipart/form-data; boundary=b', LISTS),
+    work: (text) => bodyValues(bytesOf(partsOf(text)), 'multipart/form-data; boundary=b', LISTS),
     most: 65_536,
   },
   'a format in a body template': { work: (text) => renderTemplate(PRINTF, { f: text }), most: 131_072 },

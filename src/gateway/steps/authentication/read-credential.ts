@@ -80,6 +80,15 @@ export function withoutBearer(credential: string): string {
   return credential.slice(7)
 }
 
+/** Names and values of all query parameters, percent-decoded; undefined for what is not decodable. */
+export function queryPairs(query: string): [name: string | undefined, value: string | undefined][] {
+  return query.split('&').map((pair) => {
+    const equals = pair.indexOf('=')
+    if (equals === -1) return [decodedOrNone(pair), '']
+    return [decodedOrNone(pair.slice(0, equals)), decodedOrNone(pair.slice(equals + 1))]
+  })
+}
+
 /** Values of every query parameter of this exact name, percent-decoded, in order; undefined for one that is not decodable. */
 export function queryValues(query: string, name: string): (string | undefined)[] {
   return query.split('&').flatMap((pair) => {

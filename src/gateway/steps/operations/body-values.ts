@@ -1,66 +1,74 @@
-import type { BodyTypeCheck, FieldShape } from '../../../model/apis/definition/operation.ts'
+import type { BodyTypeCheck, ValueShape } from '../../../model/apis/definition/operation.ts'
 import { isFormType } from '../../../model/network/media-types.ts'
 import { searchParams } from '../../../model/network/search-params.ts'
-import { readTrafficJson } from '../../server/json-flaw.ts'
+import { jsonValue } from './json-value.ts'
+import { bracketed, type Spelled, valuesOf } from './text-values.ts'
 
-/** A body as the value that its schema speaks of, or why it is none; `unread` for media types that are not checked. */
-export type BodyValue = { readonly value: unknown } | { readonly reason: string } | 'unread'
+/** The values that a body can mean, one of which its schema must take, or why there is none; `unread` for media types that are not checked. */
+export type BodyValues = { readonly values: readonly unknown[] } | { readonly reason: string } | 'unread'
 
 const DECODER = new TextDecoder('utf-8', { fatal: true })
-const NO_JSON = 'must be JSON in UTF-8'
 
 /** Reads a body by its Content-Type: JSON, forms (HTML section 4.10.22) and text. */
-export async function bodyValue(
-  bytes: Uint8Array,
-  contentType: string,
-  { whole, fields }: BodyTypeCheck,
-): Promise<BodyValue> {
+export async function bodyValues(bytes: Uint8Array, contentType: string, { shape }: BodyTypeCheck): Promise<BodyValues> {
   const type = (contentType.split(';')[0] ?? '').trim().toLowerCase()
-  if (isFormType(type)) return await formValue(bytes, contentType, fields)
-  if (type.startsWith('text/')) return textValue(bytes, whole)
-  return /[/+]json$/.test(type) ? jsonValue(bytes) : 'unread'
+  if (isFormType(type)) return await formValues(bytes, contentType, shape)
+  if (type.startsWith('text/')) return textValues(bytes, shape)
+  if (!/[/+]json$/.test(type)) return 'unread'
+  const read = jsonValue(bytes)
+  return 'value' in read ? { values: [read.value] } : read
 }
 
-/** Reads a body as JSON without members that are named twice. */
-export function jsonValue(bytes: Uint8Array): { readonly value: unknown } | { readonly reason: string } {
+function textValues(bytes: Uint8Array, shape: ValueShape): BodyValues {
   try {
-    const read = readTrafficJson(DECODER.decode(bytes))
-    return 'value' in read ? { value: read.value } : { reason: read.reason ?? NO_JSON }
-  } catch {
-    return { reason: NO_JSON }
-  }
-}
-
-function textValue(bytes: Uint8Array, whole: FieldShape): BodyValue {
-  try {
-    return { value: fieldValue([DECODER.decode(bytes)], whole) }
+    return { values: valuesOf(DECODER.decode(bytes), shape) }
   } catch {
     return { reason: 'must be text in UTF-8' }
   }
 }
 
-async function formValue(bytes: Uint8Array, contentType: string, fields: BodyTypeCheck['fields']): Promise<BodyValue> {
-  const found = new Map<string, string[]>()
+async function formValues(bytes: Uint8Array, contentType: string, shape: ValueShape): Promise<BodyValues> {
+  let pairs: readonly Pair[]
   try {
-    for (const [name, value] of await pairsOf(bytes, contentType)) {
-      const known = found.get(name)
-      if (known === undefined) found.set(name, [value])
-      else known.push(value)
-    }
+    pairs = await pairsOf(bytes, contentType)
   } catch {
     return { reason: 'must be a form as its Content-Type says' }
   }
-  const values: [string, unknown][] = []
-  for (const [name, sent] of found) {
-    const field = fields.get(name) ?? TEXT
-    // The upstream may take another one of them.
-    if (sent.length > 1 && field.shape !== 'list') return { reason: `holds ${JSON.stringify(name)} more than once` }
-    values.push([name, fieldValue(sent, field)])
+  const found = grouped(pairs, ([name]) => name)
+  const members = new Map<string, Spelled>()
+  // `a[b]=1` and `a[]=1` are how many clients spell objects and lists.
+  const nested = grouped(pairs, ([name]) => name.split('[', 1)[0]!)
+  for (const [name, named] of nested) {
+    const inner = shape.members?.get(name)
+    if (found.has(name) || (inner?.items === undefined && inner?.members === undefined)) continue
+    const spelled = bracketed(name, named, inner)
+    if (spelled === undefined) continue
+    members.set(name, spelled)
+    for (const [key] of named) found.delete(key)
   }
-  return { value: Object.fromEntries(values) }
+  for (const [name, same] of found) {
+    const sent = same.map(([, value]) => value)
+    const inner = shape.members?.get(name)
+    // The upstream may take another one of them.
+    if (sent.length > 1 && inner?.items === undefined) return { reason: `holds ${JSON.stringify(name)} more than once` }
+    members.set(name, inner?.items === undefined || isJsonList(sent) ? sent[0]! : sent)
+  }
+  return { values: valuesOf(members, shape) }
 }
 
-const TEXT: FieldShape = { shape: 'text', items: 'text' }
+type Pair = readonly [name: string, value: string]
+
+function grouped(pairs: readonly Pair[], keyOf: (pair: Pair) => string): Map<string, Pair[]> {
+  const groups = new Map<string, Pair[]>()
+  for (const pair of pairs) {
+    const known = groups.get(keyOf(pair))
+    if (known === undefined) groups.set(keyOf(pair), [pair])
+    else known.push(pair)
+  }
+  return groups
+}
+
+const isJsonList = (sent: readonly string[]) => sent.length === 1 && /^\s*\[/.test(sent[0]!)
 
 async function pairsOf(bytes: Uint8Array, contentType: string): Promise<[string, string][]> {
   if (!/^\s*multipart\//i.test(contentType)) return [...searchParams(DECODER.decode(bytes))]
@@ -70,19 +78,4 @@ async function pairsOf(bytes: Uint8Array, contentType: string): Promise<[string,
     pairs.push([name, typeof value === 'string' ? value : Buffer.from(await value.arrayBuffer()).toString('latin1')])
   }
   return pairs
-}
-
-function fieldValue(sent: readonly string[], { shape, items }: FieldShape): unknown {
-  return shape === 'list' ? sent.map((text) => shapedValue(text, items)) : shapedValue(sent[0]!, shape)
-}
-
-const NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/
-
-/** A value that is no number, flag or object stays a text, which the schema then refuses. */
-export function shapedValue(text: string, shape: FieldShape['shape']): unknown {
-  if (shape === 'number' && NUMBER.test(text)) return Number(text)
-  if (shape === 'boolean' && (text === 'true' || text === 'false')) return text === 'true'
-  if (shape !== 'object') return text
-  const read = jsonValue(Buffer.from(text))
-  return 'value' in read ? read.value : text
 }

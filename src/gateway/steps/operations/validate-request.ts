@@ -7,12 +7,11 @@ import type {
   RequestCheck,
   RequestFlaw,
 } from '../../../model/apis/definition/operation.ts'
-import { otherReadings, readablePath, textOfReadable } from '../../../model/patterns/readable-path.ts'
-import { FIELD } from '../../../wire/http1/fields.ts'
+import { otherReadings, readablePath } from '../../../model/patterns/readable-path.ts'
 import { PathPattern } from '../../routing/path-pattern.ts'
 import type { Exchange, Reply, Step, StepOutcome } from '../../server/exchange.ts'
-import { cookieValue, queryValues } from '../authentication/read-credential.ts'
-import { bodyValue, jsonValue, shapedValue } from './body-values.ts'
+import { bodyValues } from './body-values.ts'
+import { spelledParameter } from './spelled-parameter.ts'
 
 const INVALID = prebuilt('request_invalid')
 
@@ -66,7 +65,7 @@ function refusal(x: Exchange, { status }: RequestCheck, flaws: readonly RequestF
 async function bodyFlaws(x: Exchange, rule: BodyCheck): Promise<readonly RequestFlaw[]> {
   const flaw = (reason: string) => [{ at: 'body', reason }]
   if (x.body === undefined && x.bodyLength === 0) return rule.required ? flaw('is missing') : []
-  const check = rule.types === undefined ? rule.json && { ...NO_FIELDS, check: rule.json } : checkOfType(x, rule.types)
+  const check = rule.types === undefined ? rule.json && { shape: NO_SHAPE, check: rule.json } : checkOfType(x, rule.types)
   if (check === 'refused') {
     return [{ at: 'header content-type', reason: `must be ${[...rule.types!.keys()].join(' or ')}` }]
   }
@@ -74,14 +73,28 @@ async function bodyFlaws(x: Exchange, rule: BodyCheck): Promise<readonly Request
   if (x.request.get('content-encoding') !== undefined) return flaw('must not be encoded')
   const bytes = await x.readBody(Math.min(x.bodyLimitBytes || MAX_CHECKED_BYTES, MAX_CHECKED_BYTES))
   if (bytes.length === 0) return rule.required ? flaw('is missing') : []
-  const read =
-    rule.types === undefined ? jsonValue(bytes) : await bodyValue(bytes, x.request.get('content-type')!, check)
+  const type = rule.types === undefined ? 'application/json' : x.request.get('content-type')!
+  const read = await bodyValues(bytes, type, check)
   if (read === 'unread') return []
   if ('reason' in read) return flaw(read.reason)
-  return check.check(read.value, x).map(({ at, reason: why }) => ({ at: `body${at}`, reason: why }))
+  return flawsOfAll(read.values, (value) => check.check(value, x)).map(({ at, reason: why }) => ({ at: `body${at}`, reason: why }))
 }
 
-const NO_FIELDS: Omit<BodyTypeCheck, 'check'> = { whole: { shape: 'text', items: 'text' }, fields: new Map() }
+/** The flaws of the first of several values that a text can mean; none when one of them fits. */
+function flawsOfAll(
+  values: readonly unknown[],
+  check: (value: unknown) => readonly RequestFlaw[],
+): readonly RequestFlaw[] {
+  let first: readonly RequestFlaw[] | undefined
+  for (const value of values) {
+    const flaws = check(value)
+    if (flaws.length === 0) return flaws
+    first ??= flaws
+  }
+  return first ?? []
+}
+
+const NO_SHAPE: BodyTypeCheck['shape'] = { scalars: ['text'], items: undefined, members: undefined }
 
 /** The check of a body of the request's type; `refused` where the description has no such type. */
 function checkOfType(x: Exchange, types: NonNullable<BodyCheck['types']>): BodyTypeCheck | undefined | 'refused' {
@@ -100,29 +113,11 @@ function parameterFlaws(
   pathValues: ReadonlyMap<string, string>,
 ): readonly RequestFlaw[] {
   const where = `${parameter.in} ${parameter.name}`
-  const sent = textsOf(x, parameter, pathValues)
-  if (sent.length === 0) return parameter.required ? [{ at: where, reason: 'is missing' }] : []
-  if (sent.includes(undefined)) return [{ at: where, reason: 'is no text in UTF-8' }]
-  if (sent.length > 1 && parameter.shape !== 'list') return [{ at: where, reason: 'must be given once' }]
-  const { value, reason } = readValue(parameter, sent as string[])
-  if (reason !== undefined) return [{ at: where, reason }]
-  return parameter.check(value, x).map(({ at, reason: why }) => ({ at: `${where}${at}`, reason: why }))
-}
-
-/** Every value that the request gives the parameter, undefined for one that is not decodable. */
-function textsOf(
-  x: Exchange,
-  { in: place, name }: ParameterCheck,
-  pathValues: ReadonlyMap<string, string>,
-): (string | undefined)[] {
-  if (place === 'query') return x.hasQuery ? queryValues(x.query, name) : []
-  if (place === 'header') return x.request.all(name)
-  if (place === 'cookie') {
-    const value = cookieValue(x.request.known(FIELD.cookie), name)
-    return value === '' ? [] : [value]
-  }
-  const value = pathValues.get(name)
-  return value === undefined ? [] : [textOfReadable(value)]
+  const sent = spelledParameter(x, parameter, pathValues)
+  if (sent === undefined) return parameter.required ? [{ at: where, reason: 'is missing' }] : []
+  if ('reason' in sent) return [{ at: where, reason: sent.reason }]
+  const flaws = flawsOfAll(sent.values, (value) => parameter.check(value, x))
+  return flaws.map(({ at, reason: why }) => ({ at: `${where}${at}`, reason: why }))
 }
 
 /** Of all that the path may be for its upstream: each must pass. A pattern that heeds letter case goes before one that does not. */
@@ -132,14 +127,4 @@ function valuesOf(patterns: readonly PathPattern[], path: string): ReadonlyMap<s
     return fitting === undefined ? [] : [fitting.values(reading)]
   })
   return values.length > 0 ? values : [patterns.at(-1)!.values(path)]
-}
-
-function readValue(
-  { shape, items, separator }: ParameterCheck,
-  sent: readonly string[],
-): { readonly value?: unknown; readonly reason?: string } {
-  if (shape === 'json') return jsonValue(Buffer.from(sent[0]!))
-  if (shape !== 'list') return { value: shapedValue(sent[0]!, shape) }
-  const texts = separator === '' ? sent : sent.flatMap((text) => text.split(separator))
-  return { value: texts.map((text) => shapedValue(text.trim(), items)) }
 }

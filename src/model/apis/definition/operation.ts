@@ -42,17 +42,34 @@ export interface RequestFlaw {
  */
 export type ValueCheck = (value: unknown, account: PatternWork) => readonly RequestFlaw[]
 
+/** Kinds of values that are spelled as one text. */
+export type ScalarKind = 'number' | 'boolean' | 'null' | 'text'
+
+/** The kinds of values that a schema takes, by which a text becomes what the schema speaks of. */
+export interface ValueShape {
+  /** In the order in which they are tried. */
+  readonly scalars: readonly ScalarKind[]
+  /** Present when it takes lists. */
+  readonly items: ValueShape | undefined
+  /** Present when it takes objects. */
+  readonly members: ReadonlyMap<string, ValueShape> | undefined
+}
+
+/** The styles in which a parameter is spelled (OpenAPI 3.1 section 4.8.12.3), JSON, or one that is not read: only whether it is there counts. */
+export const STYLES = ['simple', 'label', 'matrix', 'form', 'spaceDelimited', 'pipeDelimited', 'deepObject'] as const
+export type ParameterStyle = (typeof STYLES)[number] | 'json' | 'unread'
+
 /** One parameter that the description names. */
 export interface ParameterCheck {
   readonly in: 'path' | 'query' | 'header' | 'cookie'
   readonly name: string
   readonly required: boolean
-  /** How its text becomes the value that the schema speaks of. */
-  readonly shape: 'text' | 'number' | 'boolean' | 'list' | 'json'
-  /** Shape of the items of a list. */
-  readonly items: 'text' | 'number' | 'boolean'
-  /** The separator of the items of a list; '' = the parameter is repeated. */
-  readonly separator: string
+  readonly style: ParameterStyle
+  /** True when each item or member is spelled by itself. */
+  readonly explode: boolean
+  /** True when an empty value is one. */
+  readonly allowEmpty: boolean
+  readonly shape: ValueShape
   readonly check: ValueCheck
 }
 
@@ -66,20 +83,11 @@ export interface RequestCheck {
   readonly body: BodyCheck | undefined
 }
 
-/** How the text of a value becomes what its schema speaks of. */
-export interface FieldShape {
-  readonly shape: 'text' | 'number' | 'boolean' | 'list' | 'object'
-  /** Of the items of a list. */
-  readonly items: FieldShape['shape']
-}
-
 /** The check of a body of one media type or range. */
 export interface BodyTypeCheck {
   readonly check: ValueCheck
-  /** Of a body that is a text. */
-  readonly whole: FieldShape
-  /** Of the fields of a form, by name. */
-  readonly fields: ReadonlyMap<string, FieldShape>
+  /** Of a body that is a text or a form. */
+  readonly shape: ValueShape
 }
 
 export interface BodyCheck {

@@ -4,17 +4,18 @@ import { refuseFlaws } from '../check/validate.ts'
 import { SchemaEngines, ValueSchemas } from '../check/value-schema.ts'
 import type { Flaw } from '../definition/flaw.ts'
 import { flagOf, numberOf, objectOf, textOf } from '../definition/members.ts'
-import type {
-  BodyCheck,
-  BodyTypeCheck,
-  FieldShape,
-  ParameterCheck,
-  RequestCheck,
-  ValueCheck,
+import {
+  type BodyCheck,
+  type BodyTypeCheck,
+  type ParameterCheck,
+  type RequestCheck,
+  STYLES,
+  type ValueCheck,
 } from '../definition/operation.ts'
 import { member, type TreePath, toPointer } from '../definition/tree.ts'
 import { type DescribedOperation, describedAt } from '../openapi/described.ts'
 import { isJsonType } from './read-mock.ts'
+import { isFlat, shapeAt, TEXT } from './value-shape.ts'
 
 const DEFAULT_STATUS = 422
 
@@ -146,8 +147,8 @@ function bodyOf({ document, at }: DescribedOperation, source: Source): BodyCheck
     const type = (name.split(';')[0] ?? '').trim().toLowerCase()
     const schemaAt = [...bodyAt, 'content', name, 'schema']
     const described = member(content[name], 'schema') !== undefined
-    const unspecified = isJsonType(type) ? { check: ANYTHING, whole: TEXT, fields: new Map() } : undefined
-    types.set(type, described && isChecked(type) ? typeCheck(source, schemaAt) : unspecified)
+    const unspecified = isJsonType(type) ? { check: ANYTHING, shape: TEXT } : undefined
+    types.set(type, described && isChecked(type) ? typeCheck(source, schemaAt, type) : unspecified)
   }
   return { required: flagOf(body, 'required'), types, json: undefined }
 }
@@ -157,19 +158,8 @@ function isChecked(type: string): boolean {
   return isJsonType(type) || isFormType(type) || /^(?:text\/.*|application\/\*|multipart\/\*|\*\/\*)$/.test(type)
 }
 
-function typeCheck({ document, at: checkAt }: Source, at: TreePath): BodyTypeCheck {
-  const { object, at: found } = describedAt(document, at)
-  const names = Object.keys(objectOf(object, 'properties'))
-  const fields = names.map((name) => [name, fieldShape(document, [...found, 'properties', name])] as const)
-  return { check: checkAt(at), whole: fieldShape(document, at), fields: new Map(fields) }
-}
-
-const TEXT: FieldShape = { shape: 'text', items: 'text' }
-
-function fieldShape(document: JsonObject, at: TreePath): FieldShape {
-  const shape = shapeAt(document, at)
-  const items = shape === 'list' ? shapeAt(document, [...describedAt(document, at).at, 'items']) : 'text'
-  return { shape, items }
+function typeCheck({ document, at: checkAt }: Source, at: TreePath, type: string): BodyTypeCheck {
+  return { check: checkAt(at), shape: isJsonType(type) ? TEXT : shapeAt(document, at) }
 }
 
 const ANYTHING: ValueCheck = () => []
@@ -198,50 +188,39 @@ function parameterAt({ document, at: checkAt, note }: Source, from: TreePath): P
   const name = textOf(object, 'name')
   if (!isPlace(place) || name === '') return leaveOut('must name a parameter and where it is')
   if (place === 'header' && NO_PARAMETERS.has(name.toLowerCase())) return undefined
-  const required = place === 'path' || flagOf(object, 'required')
-  const base = { in: place, name: place === 'header' ? name.toLowerCase() : name, required } as const
-  const content = objectOf(object, 'content')
-  const type = Object.keys(content)[0]
+  const base: ParameterCheck = {
+    ...{ in: place, name: place === 'header' ? name.toLowerCase() : name },
+    ...{ required: place === 'path' || flagOf(object, 'required'), allowEmpty: flagOf(object, 'allowEmptyValue') },
+    ...{ style: 'unread', explode: false, shape: TEXT, check: ANYTHING },
+  }
+  const unread = (reason: string) => {
+    leaveOut(reason)
+    // Members of an object have names of their own.
+    return { ...base, required: base.required && (place === 'path' || place === 'header') }
+  }
+  const type = Object.keys(objectOf(object, 'content'))[0]
   if (type !== undefined) {
-    if (!isJsonType(type)) return leaveOut(`holds ${type}, which is not read: JSON is`)
-    const check = checkAt([...at, 'content', type, 'schema'])
-    return { ...base, shape: 'json', items: 'text', separator: '', check }
+    const typed = [...at, 'content', type, 'schema']
+    if (isJsonType(type)) return { ...base, style: 'json', check: checkAt(typed) }
+    if (!type.startsWith('text/')) return unread(`holds ${type}, which is not read: JSON and text are`)
+    return { ...base, style: 'simple', shape: TEXT, check: checkAt(typed) }
   }
-  if (member(object, 'schema') === undefined) {
-    return { ...base, shape: 'text', items: 'text', separator: '', check: ANYTHING }
-  }
+  if (member(object, 'schema') === undefined) return base
+  const style = textOf(object, 'style') || (place === 'query' || place === 'cookie' ? 'form' : 'simple')
+  const known = STYLES.find((each) => each === style || (style === 'cookie' && each === 'form'))
+  if (known === undefined || !PLACES[known].includes(place)) return unread(`has the style ${style}, which is not read in a ${place}`)
+  const explode = typeof object.explode === 'boolean' ? object.explode : known === 'form' || known === 'deepObject'
   const shape = shapeAt(document, [...at, 'schema'])
-  if (shape === 'object') return leaveOut('is an object, which is read only where its content is JSON')
-  const items = shape === 'list' ? shapeAt(document, [...describedAt(document, [...at, 'schema']).at, 'items']) : 'text'
-  if (items === 'list' || items === 'object') return leaveOut('is a list of lists or objects')
-  const separator = separatorOf(object, place)
-  if (separator === undefined) return leaveOut(`has the style ${textOf(object, 'style')}`)
-  return { ...base, shape, items, separator, check: checkAt([...at, 'schema']) }
+  if (known !== 'deepObject' && !isFlat(shape, known === 'form' && explode))
+    return unread('holds lists or objects within a list or object, which its style does not spell')
+  return { ...base, style: known, explode, shape, check: checkAt([...at, 'schema']) }
+}
+
+const PLACES: Readonly<Record<(typeof STYLES)[number], readonly string[]>> = {
+  ...{ simple: ['path', 'header'], label: ['path'], matrix: ['path'] },
+  ...{ form: ['query', 'cookie'], spaceDelimited: ['query'], pipeDelimited: ['query'], deepObject: ['query'] },
 }
 
 function isPlace(text: string): text is ParameterCheck['in'] {
   return ['path', 'query', 'header', 'cookie'].includes(text)
-}
-
-/** The type that a text is parsed as before its schema checks it. */
-function shapeAt(document: JsonObject, at: TreePath): FieldShape['shape'] {
-  const { object: schema } = describedAt(document, at)
-  const types = [schema.type].flat().filter((type) => type !== 'null')
-  if (types.length !== 1) return 'text'
-  if (types[0] === 'integer' || types[0] === 'number') return 'number'
-  if (types[0] === 'boolean') return 'boolean'
-  if (types[0] === 'array') return 'list'
-  return types[0] === 'object' ? 'object' : 'text'
-}
-
-/** The separator of the items of a list (OpenAPI 3.1 section 4.8.12.3); undefined for an unsupported style. */
-function separatorOf(parameter: JsonObject, place: ParameterCheck['in']): string | undefined {
-  const byDefault = place === 'query' || place === 'cookie' ? 'form' : 'simple'
-  const style = textOf(parameter, 'style') || byDefault
-  const explode = parameter.explode ?? style === 'form'
-  if (style === 'simple' && (place === 'path' || place === 'header')) return ','
-  if (style === 'form' && place === 'query') return explode === true ? '' : ','
-  if (style === 'form' && place === 'cookie') return ','
-  if (place !== 'query' || explode === true) return undefined
-  return { spaceDelimited: ' ', pipeDelimited: '|' }[style]
 }

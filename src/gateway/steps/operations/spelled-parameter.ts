@@ -1,0 +1,138 @@
+import type { ParameterCheck } from '../../../model/apis/definition/operation.ts'
+import { textOfReadable } from '../../../model/patterns/readable-path.ts'
+import { FIELD } from '../../../wire/http1/fields.ts'
+import type { Exchange } from '../../server/exchange.ts'
+import { cookieValue, queryPairs, queryValues } from '../authentication/read-credential.ts'
+import { jsonValue } from './json-value.ts'
+import { bracketed, type Spelled, valuesOf } from './text-values.ts'
+
+/** The values that a parameter can mean, or why it means none. */
+export type ParameterValues = { readonly values: readonly unknown[] } | { readonly reason: string }
+
+/**
+ * Reads a parameter in its style (OpenAPI 3.1 section 4.8.12.3, RFC 6570): the values that it can mean, by the kinds that its schema takes.
+ * Undefined when the request does not have it.
+ */
+export function spelledParameter(
+  x: Exchange,
+  parameter: ParameterCheck,
+  pathValues: ReadonlyMap<string, string>,
+): ParameterValues | undefined {
+  const { style, explode, shape, name } = parameter
+  if (style === 'deepObject' && shape.members !== undefined) return deepObject(x, parameter)
+  const byMember = style === 'form' && explode && shape.members !== undefined ? members(x, parameter) : undefined
+  const sent = textsOf(x, parameter.in, name, pathValues)
+  if (sent.length === 0) return byMember
+  if (sent.includes(undefined)) return { reason: 'is no text in UTF-8' }
+  const texts = sent as string[]
+  if (style === 'unread') return { values: [texts[0]] }
+  if (style === 'json') return texts.length > 1 ? TWICE : json(texts[0]!)
+  if (parameter.allowEmpty && texts.every((text) => text === '')) return { values: [] }
+  const whole = spellings(parameter, texts)
+  if (!Array.isArray(whole)) return whole as { readonly reason: string }
+  const values = whole.flatMap((each) => valuesOf(each, shape))
+  if (byMember !== undefined && 'values' in byMember) values.push(...byMember.values)
+  return values.length === 0 ? { values: [texts[0]] } : { values }
+}
+
+const TWICE = { reason: 'must be given once' } as const
+
+function json(text: string): ParameterValues {
+  const read = jsonValue(Buffer.from(text))
+  return 'value' in read ? { values: [read.value] } : read
+}
+
+/** Every value that the request gives a name, undefined for one that is not decodable. */
+function textsOf(
+  x: Exchange,
+  place: ParameterCheck['in'],
+  name: string,
+  pathValues: ReadonlyMap<string, string>,
+): (string | undefined)[] {
+  if (place === 'query') return x.hasQuery ? queryValues(x.query, name) : []
+  if (place === 'header') return x.request.all(name)
+  if (place === 'cookie') {
+    const value = cookieValue(x.request.known(FIELD.cookie), name)
+    return value === '' ? [] : [value]
+  }
+  const value = pathValues.get(name)
+  return value === undefined ? [] : [textOfReadable(value)]
+}
+
+/** `R=100&G=200`: an object whose members are parameters or cookies of their own. */
+function members(x: Exchange, { in: place, shape }: ParameterCheck): ParameterValues | undefined {
+  const found = new Map<string, Spelled>()
+  for (const [name, inner] of shape.members!) {
+    const sent = textsOf(x, place, name, NO_PATH)
+    if (sent.length === 0) continue
+    if (sent.includes(undefined)) return { reason: `/${name} is no text in UTF-8` }
+    if (sent.length > 1 && inner.items === undefined) return { reason: `/${name} must be given once` }
+    found.set(name, inner.items === undefined ? sent[0]! : (sent as string[]))
+  }
+  return found.size === 0 ? undefined : { values: valuesOf(found, shape) }
+}
+
+const NO_PATH: ReadonlyMap<string, string> = new Map()
+
+function deepObject(x: Exchange, { name, shape }: ParameterCheck): ParameterValues | undefined {
+  if (!x.hasQuery) return undefined
+  const pairs = queryPairs(x.query).filter(([key]) => key?.startsWith(`${name}[`))
+  if (pairs.some(([, text]) => text === undefined)) return { reason: 'is no text in UTF-8' }
+  const spelled = bracketed(name, pairs as [string, string][], shape)
+  return spelled === undefined ? undefined : { values: valuesOf(spelled, shape) }
+}
+
+/** The texts as one text, a list or an object, as far as the style spells these and the schema takes them. */
+function spellings(parameter: ParameterCheck, texts: readonly string[]): Spelled[] | { readonly reason: string } {
+  const { style, explode, shape, name } = parameter
+  // Several header fields of one name are one list (RFC 9110 section 5.3).
+  const isRepeated = texts.length > 1 && (parameter.in !== 'header' || shape.items === undefined)
+  if (style === 'form' && explode) {
+    if (texts.length > 1 && shape.items === undefined) return TWICE
+    const items = shape.items === undefined ? [] : parameter.in === 'cookie' ? [trimmed(texts[0]!.split(','))] : [texts]
+    return texts.length === 1 && shape.scalars.length > 0 ? [texts[0]!, ...items] : items
+  }
+  if (isRepeated) return TWICE
+  const body = bodyOf(style, name, texts.join(','), explode)
+  if (typeof body !== 'string') return body
+  const found: Spelled[] = shape.scalars.length > 0 ? [body] : []
+  const parts = trimmed(body.split(separatorOf(parameter, body)))
+  const inMatrix = style === 'matrix' && explode
+  if (shape.items !== undefined) found.push(inMatrix ? parts.map((part) => without(part, `${name}=`)) : parts)
+  if (shape.members !== undefined) {
+    const object = explode ? pairsIn(parts) : alternating(parts)
+    if (object === undefined) return { reason: 'must name a value for each member' }
+    found.push(object)
+  }
+  return found
+}
+
+const trimmed = (texts: string[]) => texts.map((text) => text.trim())
+const without = (text: string, start: string) => (text.startsWith(start) ? text.slice(start.length) : text)
+
+/** The text behind what a style puts before it. */
+function bodyOf(style: string, name: string, text: string, explode: boolean): string | { readonly reason: string } {
+  if (style === 'label') return text.startsWith('.') ? text.slice(1) : { reason: 'must begin with "."' }
+  if (style !== 'matrix') return text
+  if (!text.startsWith(';')) return { reason: 'must begin with ";"' }
+  if (text === `;${name}`) return ''
+  return explode && !text.startsWith(`;${name}=`) ? text.slice(1) : without(text.slice(1), `${name}=`)
+}
+
+function separatorOf({ style, explode }: ParameterCheck, body: string): string {
+  if (style === 'spaceDelimited') return ' '
+  if (style === 'pipeDelimited') return '|'
+  if (style === 'matrix' && explode) return ';'
+  // OpenAPI 3.0 has points between items in either case, 3.1 and RFC 6570 commas where they do not explode.
+  return style === 'label' && (explode || !body.includes(',')) ? '.' : ','
+}
+
+function pairsIn(parts: readonly string[]): Spelled | undefined {
+  if (parts.some((part) => !part.includes('='))) return undefined
+  return new Map(parts.map((part) => [part.slice(0, part.indexOf('=')), part.slice(part.indexOf('=') + 1)]))
+}
+
+function alternating(parts: readonly string[]): Spelled | undefined {
+  if (parts.length % 2 === 1) return undefined
+  return new Map(parts.flatMap((part, index) => (index % 2 === 0 ? [[part, parts[index + 1]!] as const] : [])))
+}
