@@ -29,11 +29,32 @@ const query = (schema: JsonObject, fits: string[], refused: string[] = [], more:
 })
 
 const ROWS: readonly Row[] = [
-  { in: 'path', style: 'matrix', explode: false, schema: TEXT, fits: [';color=blue'], refused: ['blue', ';colour=blue'] },
-  { in: 'path', style: 'matrix', explode: false, schema: LIST, fits: [';color=blue,black,brown'], refused: [';color=blue'] },
+  {
+    in: 'path',
+    style: 'matrix',
+    explode: false,
+    schema: TEXT,
+    fits: [';color=blue'],
+    refused: ['blue', ';colour=blue'],
+  },
+  {
+    in: 'path',
+    style: 'matrix',
+    explode: false,
+    schema: LIST,
+    fits: [';color=blue,black,brown'],
+    refused: [';color=blue'],
+  },
   { in: 'path', style: 'matrix', explode: true, schema: LIST, fits: [';color=blue;color=black;color=brown'] },
   { in: 'path', style: 'matrix', explode: false, schema: OBJECT, fits: [';color=R,100,G,200,B,150'] },
-  { in: 'path', style: 'matrix', explode: true, schema: OBJECT, fits: [';R=100;G=200;B=150'], refused: [';R=100;G=200;B'] },
+  {
+    in: 'path',
+    style: 'matrix',
+    explode: true,
+    schema: OBJECT,
+    fits: [';R=100;G=200;B=150'],
+    refused: [';R=100;G=200;B'],
+  },
   { in: 'path', style: 'label', explode: false, schema: TEXT, fits: ['.blue'], refused: ['blue'] },
   { in: 'path', style: 'label', explode: false, schema: LIST, fits: ['.blue,black,brown', '.blue.black.brown'] },
   { in: 'path', style: 'label', explode: true, schema: LIST, fits: ['.blue.black.brown'] },
@@ -58,25 +79,48 @@ const ROWS: readonly Row[] = [
   query(OBJECT, ['color=R%20100%20G%20200%20B%20150'], [], { style: 'spaceDelimited', explode: false }),
   query(LIST, ['color=blue%7Cblack%7Cbrown', 'color=blue|black|brown'], [], { style: 'pipeDelimited', explode: false }),
   query(OBJECT, ['color=R%7C100%7CG%7C200%7CB%7C150'], [], { style: 'pipeDelimited', explode: false }),
-  query(OBJECT, ['color[R]=100&color[G]=200&color[B]=150', 'color%5BR%5D=100&color%5BG%5D=200&color%5BB%5D=150'], [
-    'color[R]=100&color[G]=200&color[B]=x',
-  ], { style: 'deepObject' }),
   query(
-    { type: 'object', properties: { a: { type: 'array', items: INTEGER }, b: { type: 'object', properties: { c: INTEGER } } }, const: { a: [1, 2], b: { c: 3 } } },
-    ['color[a][]=1&color[a][]=2&color[b][c]=3', 'color[a]=1&color[a]=2&color[b][c]=3', 'color[a][1]=2&color[a][0]=1&color[b][c]=3'],
+    OBJECT,
+    ['color[R]=100&color[G]=200&color[B]=150', 'color%5BR%5D=100&color%5BG%5D=200&color%5BB%5D=150'],
+    ['color[R]=100&color[G]=200&color[B]=x'],
+    { style: 'deepObject' },
+  ),
+  query(
+    {
+      type: 'object',
+      properties: { a: { type: 'array', items: INTEGER }, b: { type: 'object', properties: { c: INTEGER } } },
+      const: { a: [1, 2], b: { c: 3 } },
+    },
+    [
+      'color[a][]=1&color[a][]=2&color[b][c]=3',
+      'color[a]=1&color[a]=2&color[b][c]=3',
+      'color[a][1]=2&color[a][0]=1&color[b][c]=3',
+    ],
     ['color[a]=1&color[b][c]=3'],
     { style: 'deepObject' },
   ),
   query(TEXT, ['color=blue'], [], { more: { allowReserved: true } }),
   // Frameworks write every optional number like this.
   query(union(INTEGER, NULL), ['color=1', 'color=', 'color=null'], ['color=x', 'color=1.5']),
-  query({ oneOf: [{ type: 'number', minimum: 5 }, { type: 'boolean' }] }, ['color=5', 'color=true'], ['color=4', 'color=yes']),
+  query(
+    { oneOf: [{ type: 'number', minimum: 5 }, { type: 'boolean' }] },
+    ['color=5', 'color=true'],
+    ['color=4', 'color=yes'],
+  ),
   query({ allOf: [{ $ref: '#/components/schemas/Number' }, { maximum: 9 }] }, ['color=9'], ['color=10', 'color=x']),
   query({ type: ['integer', 'null'], maximum: 9 }, ['color=9'], ['color=10']),
   query(union(INTEGER, { type: 'string', pattern: '^all$' }), ['color=1', 'color=all'], ['color=some']),
   query({ type: 'string', minLength: 2 }, ['color=12', 'color=true'], ['color=1']),
-  query(union({ type: 'array', items: INTEGER }, NULL), ['color=1&color=2', 'color=1', 'color=null'], ['color=x', 'color=1&color=x']),
-  query({ type: 'array', items: union(INTEGER, { type: 'string', pattern: '^[1a]+$' }) }, ['color=1&color=a1'], ['color=b']),
+  query(
+    union({ type: 'array', items: INTEGER }, NULL),
+    ['color=1&color=2', 'color=1', 'color=null'],
+    ['color=x', 'color=1&color=x'],
+  ),
+  query(
+    { type: 'array', items: union(INTEGER, { type: 'string', pattern: '^[1a]+$' }) },
+    ['color=1&color=a1'],
+    ['color=b'],
+  ),
   query({ enum: [1, 2] }, ['color=1'], ['color=3', 'color=x']),
   query({ const: true }, ['color=true'], ['color=false']),
   query({ $ref: '#/components/schemas/Maybe' }, ['color=1', 'color=null'], ['color=x']),
@@ -96,7 +140,9 @@ function documentOf(rows: readonly Row[]): JsonObject {
     const path = row.in === 'path' ? `/${index}/{color}` : `/${index}/x`
     return [path, { get: { operationId: `o${index}`, parameters, responses: {} } }] as const
   })
-  const operations = Object.fromEntries(rows.map((_row, index) => [`o${index}`, { validateRequest: { enabled: true } }]))
+  const operations = Object.fromEntries(
+    rows.map((_row, index) => [`o${index}`, { validateRequest: { enabled: true } }]),
+  )
   const extension = base['x-svc-api-gateway'] as JsonObject
   return {
     ...{ ...base, openapi: '3.1.0', paths: Object.fromEntries(paths) as Json, components: { schemas: COMPONENTS } },
@@ -121,7 +167,8 @@ test('parameters of every style are read as OpenAPI says, by all kinds that thei
     const named = (text: string) => `${row.in} ${row.style} ${row.explode} ${JSON.stringify(row.schema)}: ${text}`
     for (const text of row.fits) assert.equal(await isRefused(gate, row, index, text), false, named(text))
     for (const text of row.refused ?? []) assert.equal(await isRefused(gate, row, index, text), true, named(text))
-    if (row.in !== 'path') assert.equal(await isRefused(gate, row, index, row.in === 'query' ? '' : 'y=1'), true, named('none'))
+    if (row.in !== 'path')
+      assert.equal(await isRefused(gate, row, index, row.in === 'query' ? '' : 'y=1'), true, named('none'))
   }
 })
 

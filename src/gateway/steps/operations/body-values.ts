@@ -10,7 +10,11 @@ export type BodyValues = { readonly values: readonly unknown[] } | { readonly re
 const DECODER = new TextDecoder('utf-8', { fatal: true })
 
 /** Reads a body by its Content-Type: JSON, forms (HTML section 4.10.22) and text. */
-export async function bodyValues(bytes: Uint8Array, contentType: string, { shape }: BodyTypeCheck): Promise<BodyValues> {
+export async function bodyValues(
+  bytes: Uint8Array,
+  contentType: string,
+  { shape }: BodyTypeCheck,
+): Promise<BodyValues> {
   const type = (contentType.split(';')[0] ?? '').trim().toLowerCase()
   if (isFormType(type)) return await formValues(bytes, contentType, shape)
   if (type.startsWith('text/')) return textValues(bytes, shape)

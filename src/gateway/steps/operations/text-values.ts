@@ -36,10 +36,13 @@ function structured(text: string): unknown[] {
 
 /** With `asText` what may be a text is one, else what may be something else is that. */
 function converted(spelled: Spelled, shape: ValueShape, asText: boolean): unknown {
-  if (typeof spelled === 'string') return asText && shape.scalars.includes('text') ? spelled : valuesOf(spelled, shape)[0]
+  if (typeof spelled === 'string')
+    return asText && shape.scalars.includes('text') ? spelled : valuesOf(spelled, shape)[0]
   if (spelled instanceof Map) {
     const entries = [...(spelled as ReadonlyMap<string, Spelled>)]
-    return Object.fromEntries(entries.map(([name, value]) => [name, converted(value, shape.members?.get(name) ?? TEXT, asText)]))
+    return Object.fromEntries(
+      entries.map(([name, value]) => [name, converted(value, shape.members?.get(name) ?? TEXT, asText)]),
+    )
   }
   return (spelled as readonly Spelled[]).map((value) => converted(value, shape.items ?? TEXT, asText))
 }
@@ -61,7 +64,11 @@ interface Named {
  * Puts together what names with brackets say of one value (`deepObject`, and nested forms): `a[b]=1&a[c][]=2`. Undefined when none of the
  * pairs speaks of the name, or one is nested too deep.
  */
-export function bracketed(name: string, pairs: Iterable<readonly [name: string, text: string]>, shape: ValueShape): Spelled | undefined {
+export function bracketed(
+  name: string,
+  pairs: Iterable<readonly [name: string, text: string]>,
+  shape: ValueShape,
+): Spelled | undefined {
   const whole: Named = { texts: [], inner: new Map() }
   let isThere = false
   for (const [key, text] of pairs) {
@@ -84,10 +91,12 @@ function spelledOf({ texts, inner }: Named, shape: ValueShape | undefined): Spel
   if (inner.size === 0) return texts.length === 1 && shape?.items === undefined ? texts[0]! : texts
   const keys = [...inner.keys()]
   if (shape?.items !== undefined && keys.every((key) => /^\d*$/.test(key))) {
-    const items = keys.sort((a, b) => Number(a) - Number(b)).flatMap((key): Spelled[] => {
-      const item = inner.get(key)!
-      return item.inner.size === 0 ? item.texts : [spelledOf(item, shape.items)]
-    })
+    const items = keys
+      .sort((a, b) => Number(a) - Number(b))
+      .flatMap((key): Spelled[] => {
+        const item = inner.get(key)!
+        return item.inner.size === 0 ? item.texts : [spelledOf(item, shape.items)]
+      })
     return [...texts, ...items]
   }
   return new Map(keys.map((key) => [key, spelledOf(inner.get(key)!, shape?.members?.get(key))]))

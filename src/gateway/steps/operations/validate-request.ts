@@ -65,7 +65,8 @@ function refusal(x: Exchange, { status }: RequestCheck, flaws: readonly RequestF
 async function bodyFlaws(x: Exchange, rule: BodyCheck): Promise<readonly RequestFlaw[]> {
   const flaw = (reason: string) => [{ at: 'body', reason }]
   if (x.body === undefined && x.bodyLength === 0) return rule.required ? flaw('is missing') : []
-  const check = rule.types === undefined ? rule.json && { shape: NO_SHAPE, check: rule.json } : checkOfType(x, rule.types)
+  const check =
+    rule.types === undefined ? rule.json && { shape: NO_SHAPE, check: rule.json } : checkOfType(x, rule.types)
   if (check === 'refused') {
     return [{ at: 'header content-type', reason: `must be ${[...rule.types!.keys()].join(' or ')}` }]
   }
@@ -77,7 +78,10 @@ async function bodyFlaws(x: Exchange, rule: BodyCheck): Promise<readonly Request
   const read = await bodyValues(bytes, type, check)
   if (read === 'unread') return []
   if ('reason' in read) return flaw(read.reason)
-  return flawsOfAll(read.values, (value) => check.check(value, x)).map(({ at, reason: why }) => ({ at: `body${at}`, reason: why }))
+  return flawsOfAll(read.values, (value) => check.check(value, x)).map(({ at, reason: why }) => ({
+    at: `body${at}`,
+    reason: why,
+  }))
 }
 
 /** The flaws of the first of several values that a text can mean; none when one of them fits. */

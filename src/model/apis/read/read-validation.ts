@@ -208,7 +208,8 @@ function parameterAt({ document, at: checkAt, note }: Source, from: TreePath): P
   if (member(object, 'schema') === undefined) return base
   const style = textOf(object, 'style') || (place === 'query' || place === 'cookie' ? 'form' : 'simple')
   const known = STYLES.find((each) => each === style || (style === 'cookie' && each === 'form'))
-  if (known === undefined || !PLACES[known].includes(place)) return unread(`has the style ${style}, which is not read in a ${place}`)
+  if (known === undefined || !PLACES[known].includes(place))
+    return unread(`has the style ${style}, which is not read in a ${place}`)
   const explode = typeof object.explode === 'boolean' ? object.explode : known === 'form' || known === 'deepObject'
   const shape = shapeAt(document, [...at, 'schema'])
   if (known !== 'deepObject' && !isFlat(shape, known === 'form' && explode))

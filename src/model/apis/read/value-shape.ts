@@ -95,8 +95,10 @@ function kindOf(value: Json): Kind {
 }
 
 type Kinds = Set<Kind> | undefined
-const both = (one: Kinds, other: Kinds): Kinds => (one === undefined ? other : other === undefined ? one : one.intersection(other))
-const either = (one: Kinds, other: Kinds): Kinds => (one === undefined || other === undefined ? undefined : one.union(other))
+const both = (one: Kinds, other: Kinds): Kinds =>
+  one === undefined ? other : other === undefined ? one : one.intersection(other)
+const either = (one: Kinds, other: Kinds): Kinds =>
+  one === undefined || other === undefined ? undefined : one.union(other)
 
 function add(said: Said, other: Said, combine: (one: Kinds, other: Kinds) => Kinds): void {
   said.kinds = combine(said.kinds, other.kinds)
