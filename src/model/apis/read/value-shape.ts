@@ -19,7 +19,7 @@ const SCALARS: readonly ScalarKind[] = ['number', 'boolean', 'null', 'text']
 /** A value that is a text. */
 export const TEXT: ValueShape = { scalars: ['text'], items: undefined, members: undefined }
 
-/** What a schema says about the kind of its values; `kinds` undefined = nothing. */
+/** The kinds of values by one schema; `kinds` undefined = it says nothing. */
 interface Said {
   kinds: Set<Kind> | undefined
   items: Said | undefined
