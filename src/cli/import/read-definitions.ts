@@ -6,9 +6,10 @@ import { EXTENSION_NAME, extensionName, OWN_WORD, vendorWordsIn } from '../../mo
 import { asSavable } from '../../model/apis/read/savable.ts'
 import { isObject, type Json, type JsonObject } from '../../model/json/json.ts'
 import { textAt } from '../moves/kind.ts'
-import { APIS } from '../moves/kind-apis.ts'
+import { APIS, holdsDocument } from '../moves/kind-apis.ts'
 import { POLICIES } from '../moves/kind-policies.ts'
-import type { ImportCandidate, Read } from './candidate.ts'
+import { omitMembers } from '../moves/rendered.ts'
+import type { ImportCandidate, ImportRefusal, Read } from './candidate.ts'
 
 const MOST_BYTES = 64 << 20
 
@@ -16,53 +17,79 @@ const MOST_BYTES = 64 << 20
 export interface Definitions extends Read {
   /** Prefixes in the source where ours is `svc`. */
   readonly words: ReadonlySet<string>
+  /** Policies among them. */
+  readonly policies: Policies
+}
+
+export interface Policies extends Read {
+  /** Ids of the source's storage, by which keys and clients may name policies. */
+  readonly renamed: ReadonlyMap<string, string>
 }
 
 /**
- * The API definitions of a folder: classic ones, bare or within `api_definition`, and OpenAPI documents, in our words.
- * @throws Fault `files_unreadable`
+ * The API definitions of a folder: classic ones, bare or within `api_definition`, and OpenAPI documents, in our words;
+ * and the policies beside them. Index files are passed over; a file that cannot be read is refused, and stops no other.
+ * @throws Fault `files_unreadable` when there is no such folder or file
  */
 export function readDefinitions(folder: string): Definitions {
-  const read: Read = { candidates: [], refused: [] }
+  const { found, refused } = documentsIn(folder)
+  const read: Read = { candidates: [], refused }
   const words = new Set<string>()
-  const files = documentsIn(folder)
-  const fileNames = new Set(files.map(({ file }) => file))
-  for (const { file, body } of files) {
-    const document = isObject(body.oas) && Object.keys(body.oas).length > 0 ? body.oas : body
-    const definition = isObject(body.api_definition) ? body.api_definition : body
-    // Its half of a pair; the other half says everything.
-    if (definition.is_oas === true && document === body && typeof body.openapi !== 'string') {
-      if (!fileNames.has(file.replace(/\.json$/, '-oas.json')))
-        read.refused.push({
-          from: file,
-          why: 'is the classic half of an OpenAPI definition whose other half is missing',
-        })
-      continue
-    }
-    const format = typeof document.openapi === 'string' ? 'oas' : 'classic'
-    const names = Object.keys(document).filter((name) => EXTENSION_NAME.test(name))
-    if (names.length > 1) {
-      read.refused.push({ from: file, why: `has several extensions: ${names.join(', ')}` })
-      continue
-    }
-    const changes: string[] = []
-    for (const word of vendorWordsIn(format, format === 'oas' ? document : definition)) {
-      words.add(word)
-      const isExtension = names.includes(extensionName(word))
-      changes.push(isExtension ? `${extensionName(word)} is now ${EXTENSION}` : `${word}:// is now ${OWN_WORD}://`)
-    }
-    const normal = APIS.normal(document === body ? body : document)
-    const saved = savable(normal)
-    read.candidates.push(candidateOf(saved.body, file, [...changes, ...saved.changes]))
+  const files = found.filter(({ body }) => kindOf(body) === 'api')
+  const names = new Set(files.map(({ file }) => file))
+  for (const { file, body } of files) readDefinition(file, body, names, words, read)
+  for (const { file, body } of found)
+    if (kindOf(body) === 'other') read.refused.push({ from: file, why: 'is neither an API nor a policy' })
+  return { ...read, words, policies: policiesIn(found.filter(({ body }) => kindOf(body) === 'policy')) }
+}
+
+function readDefinition(
+  file: string,
+  body: JsonObject,
+  names: ReadonlySet<string>,
+  words: Set<string>,
+  read: Read,
+): void {
+  const document = holdsDocument(body.oas) ? body.oas : body
+  const definition = isObject(body.api_definition) ? body.api_definition : body
+  // Its half of a pair; the other half says everything.
+  if (definition.is_oas === true && document === body && typeof body.openapi !== 'string') {
+    if (!names.has(file.replace(/\.json$/, '-oas.json')) && !names.has(file.replace(/^api-/, 'oas-')))
+      read.refused.push({ from: file, why: 'is the classic half of an OpenAPI definition whose other half is missing' })
+    return
   }
-  return { ...read, words }
+  const extensions = Object.keys(document).filter((name) => EXTENSION_NAME.test(name))
+  if (extensions.length > 1) {
+    read.refused.push({ from: file, why: `has several extensions: ${extensions.join(', ')}` })
+    return
+  }
+  const changes: string[] = []
+  const format = document !== body || typeof document.openapi === 'string' ? 'oas' : 'classic'
+  for (const word of vendorWordsIn(format, format === 'oas' ? document : definition)) {
+    words.add(word)
+    const isExtension = extensions.includes(extensionName(word))
+    changes.push(isExtension ? `${extensionName(word)} is now ${EXTENSION}` : `${word}:// is now ${OWN_WORD}://`)
+  }
+  const saved = savable(APIS.normal(format === 'oas' ? body : omitMembers(body, 'oas')))
+  if (textAt(saved.body, 'api_id') === '') {
+    read.refused.push({ from: file, why: 'is neither an API with an id nor a policy' })
+    return
+  }
+  read.candidates.push(candidateOf(saved.body, file, [...changes, ...saved.changes]))
 }
 
 /** The policies of a file or a folder: one, a list, or a map by id in each file. @throws Fault `files_unreadable` */
-export function readPolicyFiles(path: string): Read & { readonly renamed: ReadonlyMap<string, string> } {
+export function readPolicyFiles(path: string): Policies {
+  const { found, refused } = documentsIn(path)
+  // A folder may hold APIs beside them.
+  const policies = policiesIn(found.filter(({ body }) => kindOf(body) !== 'api'))
+  return { ...policies, refused: [...refused, ...policies.refused] }
+}
+
+function policiesIn(found: readonly Found[]): Policies {
   const read: Read = { candidates: [], refused: [] }
   const renamed = new Map<string, string>()
-  for (const { file, body } of documentsIn(path)) {
+  for (const { file, body } of found) {
     const normal = POLICIES.normal(body)
     const id = textAt(normal, 'id')
     const older = textAt(body, '_id')
@@ -71,6 +98,14 @@ export function readPolicyFiles(path: string): Read & { readonly renamed: Readon
     else read.candidates.push({ kind: POLICIES, identity: id, from: `${file} (${id})`, body: normal, changes: [] })
   }
   return { ...read, renamed }
+}
+
+/** The kind of object that a file holds. Whatever names neither is taken for an API, whose checks say what is missing. */
+function kindOf(body: JsonObject): 'api' | 'policy' | 'other' {
+  if (isObject(body.api_definition) || holdsDocument(body.oas) || body.openapi !== undefined || isObject(body.proxy))
+    return 'api'
+  if (body.access_rights !== undefined || body.partitions !== undefined) return 'policy'
+  return body.api_id === undefined && (body.kind !== undefined || body.provider_type !== undefined) ? 'other' : 'api'
 }
 
 /** With a definition that a save takes. */
@@ -91,9 +126,29 @@ interface Found {
   readonly body: JsonObject
 }
 
-function documentsIn(path: string): Found[] {
-  const files = isFolder(path) ? jsonFiles(path).map((name) => join(path, name)) : [path]
-  return files.flatMap((file) => objectsIn(parsed(file)).map((body) => ({ file: basename(file), body })))
+function documentsIn(path: string): { found: Found[]; refused: ImportRefusal[] } {
+  const isWhole = isFolder(path)
+  if (!isWhole && statSync(path, { throwIfNoEntry: false }) === undefined)
+    throw fault('files_unreadable', `there is no ${path}`)
+  const refused: ImportRefusal[] = []
+  const found = (isWhole ? jsonFiles(path) : [basename(path)]).flatMap((name) => {
+    const value = parsed(isWhole ? join(path, name) : path)
+    if (typeof value === 'string') {
+      refused.push({ from: name, why: value })
+      return []
+    }
+    const objects = isIndex(value.json) ? [] : objectsIn(value.json)
+    if (objects.length === 0 && !isIndex(value.json)) refused.push({ from: name, why: 'holds no JSON object' })
+    return objects.map((body) => ({ file: name, body }))
+  })
+  return { found, refused }
+}
+
+/** True for the list of files that tools write into their folder. */
+function isIndex(value: Json): boolean {
+  if (!isObject(value)) return false
+  const lists = ['files', 'policies', 'assets'].map((name) => value[name]).filter(Array.isArray)
+  return lists.length > 0 && lists.every((list) => list.every((each) => isObject(each) && typeof each.file === 'string'))
 }
 
 function objectsIn(value: Json): JsonObject[] {
@@ -118,11 +173,13 @@ function isFolder(path: string): boolean {
   return statSync(path, { throwIfNoEntry: false })?.isDirectory() === true
 }
 
-function parsed(file: string): Json {
+/** The content of a file; a text says why it cannot be read. */
+function parsed(file: string): { readonly json: Json } | string {
   try {
-    if (statSync(file).size > MOST_BYTES) throw new Error('is too large')
-    return JSON.parse(readFileSync(file, 'utf8')) as Json
+    if (statSync(file).size > MOST_BYTES) return 'is too large'
+    return { json: JSON.parse(readFileSync(file, 'utf8')) as Json }
   } catch (error) {
-    throw fault('files_unreadable', `${file}: ${error instanceof Error ? error.message : String(error)}`, error)
+    // The parser quotes the text, which may hold a secret.
+    return error instanceof SyntaxError ? 'is no JSON' : `cannot be read (${(error as NodeJS.ErrnoException).code})`
   }
 }

@@ -1,6 +1,6 @@
 import type { LegacyAlgorithm } from '../../model/keys/legacy-hash.ts'
 import type { MoveStep } from '../moves/plan.ts'
-import { withNoun } from '../moves/report-lines.ts'
+import { warningsOf, withNoun } from '../moves/report-lines.ts'
 import type { ImportRefusal } from './candidate.ts'
 
 /** The changes that an import would make, or has made. */
@@ -22,7 +22,11 @@ export function reportLines(report: ImportReport): string[] {
   const { steps, changed, refused, kept } = report
   const withChanges = steps.filter((step) => changed.get(step)!.length > 0).length
   return [
-    ...steps.flatMap((step) => [`+ ${nameOf(step)}`, ...changed.get(step)!.map((change) => `    ${change}`)]),
+    ...steps.flatMap((step) => [
+      `+ ${nameOf(step)}`,
+      ...changed.get(step)!.map((change) => `    ${change}`),
+      ...warningsOf(step).map((warning) => `    warning: ${warning}`),
+    ]),
     ...refused.map(({ from, why }) => `! ${from}: ${why}`),
     ...(report.refreshTokens > 0
       ? [`! ${withNoun(report.refreshTokens, 'refresh token')} of OAuth clients: are not taken, people sign in again`]
@@ -36,9 +40,11 @@ export function reportLines(report: ImportReport): string[] {
 /** The same for programs. */
 export function reportJson(report: ImportReport, done: boolean): string {
   const { steps, changed, refused, kept, refreshTokens } = report
-  const taken = steps.map((step) => ({
-    ...{ kind: step.kind.name, id: step.identity, from: step.file, changes: changed.get(step)! },
-  }))
+  const taken = steps.map((step) => {
+    const warnings = warningsOf(step)
+    const { kind, identity: id, file: from } = step
+    return { kind: kind.name, id, from, changes: changed.get(step)!, ...(warnings.length > 0 && { warnings }) }
+  })
   return JSON.stringify(
     { done, taken, refused, kept, refresh_tokens: refreshTokens, settings: settingsFor(report) },
     null,

@@ -18,7 +18,7 @@ import type { ImportCandidate } from './candidate.ts'
 import { clientsIn } from './clients-in.ts'
 import { type ImportState, initialImportState, selectImportable } from './compare.ts'
 import { type KeysRead, type KnownIds, keysIn, knownRights } from './keys-in.ts'
-import { readDefinitions, readPolicyFiles } from './read-definitions.ts'
+import { type Policies, readDefinitions, readPolicyFiles } from './read-definitions.ts'
 import { type KeySpace, type ReadEntries, readKeySpace } from './read-entries.ts'
 import { type ImportReport, nameOf, reportJson, reportLines } from './report.ts'
 
@@ -55,9 +55,15 @@ export async function runImport(context: CommandContext, read: ReadEntries): Pro
     return TO_DO
   }
   const onDone = (step: MoveStep) => void (quiet || print(`took ${nameOf(step)}`))
-  await runWithProgress({ place, order, name: 'import', json: quiet, onDone })
-  print(quiet ? reportJson(report, true) : 'Done.')
-  return 0
+  const failed: ImportState['refused'] = []
+  const onRefused = (step: MoveStep, why: string) => {
+    failed.push({ from: nameOf(step), why })
+    if (!quiet) print(`! ${nameOf(step)}: ${why}`)
+  }
+  await runWithProgress({ place, order, name: 'import', json: quiet, onDone, onRefused })
+  if (quiet) print(reportJson({ ...report, refused: [...report.refused, ...failed] }, true))
+  else print(failed.length === 0 ? 'Done.' : `Done, but for ${failed.length} that the dashboard refused.`)
+  return failed.length === 0 ? 0 : 1
 }
 
 interface Given {
@@ -79,7 +85,7 @@ async function reported({ options, cwd }: CommandContext, { place, space, settle
   const [definitions, policyFiles] = [path('definitions'), path('policies')]
   const apis = definitions === undefined ? undefined : readDefinitions(definitions)
   if (apis !== undefined) await take(apis)
-  const policies = policyFiles === undefined ? undefined : readPolicyFiles(policyFiles)
+  const policies = policyFiles === undefined ? apis?.policies : readPolicyFiles(policyFiles)
   if (policies !== undefined) await take(withKnownRights(policies, namesOf(settled, 'apis')))
   const known: KnownIds = {
     apis: namesOf(settled, 'apis'),
@@ -106,7 +112,7 @@ async function takeKeys(place: Given['place'], settled: ImportState, keys: KeysR
   await selectImportable(place, settled, keys.candidates, ({ body }) => origins.has(textAt(body, LEGACY_KEY)))
 }
 
-function withKnownRights(read: ReturnType<typeof readPolicyFiles>, apis: ReadonlySet<string>) {
+function withKnownRights(read: Policies, apis: ReadonlySet<string>) {
   const candidates: ImportCandidate[] = []
   const refused = [...read.refused]
   for (const candidate of read.candidates) {

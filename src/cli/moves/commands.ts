@@ -10,7 +10,7 @@ import { kindsOf, MOVE_KINDS } from './kinds.ts'
 import { neededOption, recipientOf, sealIdentityOf, selectionOf, variablesOf } from './options.ts'
 import { ordered, type PlanOrder } from './order.ts'
 import { expectedFiles, type Mode, type MovePlan, planMoves } from './plan.ts'
-import { doneLine, flawLine, planJson, planLines, withNoun } from './report-lines.ts'
+import { doneLine, flawLine, planJson, planLines, warningsOf, withNoun } from './report-lines.ts'
 import { runWithProgress } from './run-with-progress.ts'
 import { dumpSelection, type MoveSelection, narrowSelection, selectionAfterDump, selects } from './selection.ts'
 import { writeDump } from './write-files.ts'
@@ -64,9 +64,11 @@ export function validate({ env, options, cwd, print }: CommandContext): number {
     ...folder.flaws,
     ...folder.filed.flatMap(({ kind, file, body }) => located(dir, file, kind.flaws(body))),
   ]
-  if (options.json === true) print(JSON.stringify({ objects: folder.filed.length, flaws }, null, 2))
+  const warnings = folder.filed.flatMap((each) => warningsOf(each).map((warning) => ({ file: each.file, warning })))
+  if (options.json === true) print(JSON.stringify({ objects: folder.filed.length, flaws, warnings }, null, 2))
   else {
     for (const flaw of flaws) print(flawLine(flaw))
+    for (const { file, warning } of warnings) print(`warning: ${file}: ${warning}`)
     print(
       flaws.length === 0
         ? `${withNoun(folder.filed.length, 'object')} without a mistake.`

@@ -1,5 +1,7 @@
+import { definitionWarnings } from '../../model/apis/check/definition-warnings.ts'
 import type { ApiDocument } from '../../model/apis/definition/api.ts'
 import { EXTENSION } from '../../model/apis/definition/extension.ts'
+import { isEmpty } from '../../model/apis/definition/members.ts'
 import { slugOf, summaryOf } from '../../model/apis/definition/fill-ids.ts'
 import { collides, templateKey } from '../../model/apis/definition/template.ts'
 import { toOwnWords, vendorWordsIn } from '../../model/apis/definition/vendor-words.ts'
@@ -12,6 +14,7 @@ import {
   flawsThrown,
   type MoveFlaw,
   type MoveKind,
+  type MoveWarning,
   type ObjectReference,
   type RemoteObject,
   type TargetDashboard,
@@ -41,6 +44,7 @@ export const APIS: MoveKind = {
       ? secretPlaces(objectAt(body.oas, EXTENSION), ['oas', EXTENSION])
       : secretPlaces(body.api_definition ?? {}, ['api_definition']),
   flaws,
+  warnings,
   references,
   claims,
   apart(one, other) {
@@ -114,6 +118,7 @@ function normal(body: JsonObject): JsonObject {
 }
 
 function definitionsIn(body: JsonObject): { oas?: JsonObject; classic: JsonObject } {
+<<<<<<< HEAD
   if (isObject(body.oas) && Object.keys(body.oas).length > 0) return { oas: inOwnWords('oas', body.oas), classic: {} }
   if (typeof body.openapi === 'string') return { oas: inOwnWords('oas', body), classic: {} }
   return { classic: inOwnWords('classic', isObject(body.api_definition) ? body.api_definition : body) }
@@ -126,6 +131,16 @@ function inOwnWords(format: 'classic' | 'oas', definition: JsonObject): JsonObje
   } catch {
     return definition
   }
+=======
+  if (holdsDocument(body.oas)) return { oas: body.oas, classic: {} }
+  if (typeof body.openapi === 'string') return { oas: body, classic: {} }
+  return { classic: isObject(body.api_definition) ? body.api_definition : body }
+>>>>>>> 8ab8d270 (import: take a folder of the other product's tool, and let nothing stop the rest)
+}
+
+/** True for an OpenAPI document; not for the empty one that programs write beside a classic definition. */
+export function holdsDocument(value: Json | undefined): value is JsonObject {
+  return isObject(value ?? null) && Object.values(value as JsonObject).some((each) => !isEmpty(each))
 }
 
 /** The definition contains the ID too: without it the dashboard would generate a new one. */
@@ -171,6 +186,19 @@ function flaws(body: JsonObject): MoveFlaw[] {
     ...flawsThrown(() => readNewApi(document), document.definition, [under]),
     ...labels.map(([key]): MoveFlaw => ({ name: 'field_invalid', path: ['labels', key], why: 'must be a text' })),
   ]
+}
+
+function warnings(body: JsonObject): MoveWarning[] {
+  const document = documentIn(body)
+  try {
+    return definitionWarnings(document).map(({ at, reason }) => ({
+      path: [document.format === 'oas' ? 'oas' : 'api_definition', ...at],
+      why: reason,
+    }))
+  } catch {
+    // A definition that cannot be read is refused, with its reasons.
+    return []
+  }
 }
 
 function references(body: JsonObject): ObjectReference[] {

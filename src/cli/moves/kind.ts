@@ -47,6 +47,12 @@ export interface MoveFlaw {
   readonly why: string
 }
 
+/** A warning about an object that is taken. */
+export interface MoveWarning {
+  readonly path: Path
+  readonly why: string
+}
+
 /** An object as a dashboard has it. */
 export interface RemoteObject {
   readonly identity: string
@@ -104,6 +110,8 @@ export interface MoveKind {
   secrets(body: JsonObject): readonly Path[]
   /** Everything that is wrong with a body by itself. */
   flaws(body: JsonObject): MoveFlaw[]
+  /** Members of a body that are taken without effect, and choices that are weaker than the usual ones. */
+  readonly warnings?: (body: JsonObject) => readonly MoveWarning[]
   references(body: JsonObject): readonly ObjectReference[]
   claims(body: JsonObject): readonly Claim[]
   /** Of two with one claim: whether they cannot both have it. True unless said otherwise. */

@@ -1,5 +1,6 @@
 import type { FileFlaw } from './files.ts'
 import type { PlanOrder } from './order.ts'
+import { pathText } from './paths.ts'
 import type { MovePlan, MoveStep } from './plan.ts'
 
 const SIGN = { create: '+', update: '~', delete: '-' } as const
@@ -23,9 +24,16 @@ export function planLines({ unchanged }: MovePlan, order: PlanOrder): string[] {
     ...steps.flatMap((step) => [
       `${SIGN[step.act]} ${stepText(step)}`,
       ...step.changes.map((change) => `    ${change}`),
+      ...warningsOf(step).map((warning) => `    warning: ${warning}`),
     ]),
     `${counts.map(([act, number]) => `${number} to ${act}`).join(', ')}, ${unchanged} unchanged.`,
   ]
+}
+
+/** Warnings about the object of a step, each in one line. */
+export function warningsOf({ kind, body }: Pick<MoveStep, 'kind' | 'body'>): string[] {
+  if (body === undefined) return []
+  return (kind.warnings?.(body) ?? []).map(({ path, why }) => `${pathText(path)}: ${why}`)
 }
 
 /** One step that was done. */
@@ -37,7 +45,11 @@ export function doneLine(step: MoveStep): string {
 export function planJson({ unchanged }: MovePlan, order: PlanOrder, done: boolean): string {
   const steps = order
     .flat()
-    .map(({ kind, identity, act, file, changes }) => ({ act, kind: kind.name, id: identity, file, changes }))
+    .map((step) => {
+      const { kind, identity, act, file, changes } = step
+      const warnings = warningsOf(step)
+      return { act, kind: kind.name, id: identity, file, changes, ...(warnings.length > 0 && { warnings }) }
+    })
   return JSON.stringify({ done, unchanged, steps }, null, 2)
 }
 

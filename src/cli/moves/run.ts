@@ -9,11 +9,16 @@ const AT_ONCE = 6
 const LOCK_S = 60
 const RENEW_MS = 15_000
 
+/** Codes of what is wrong with one object. */
+const SINGLE: ReadonlySet<string> = new Set(['dashboard_refused', 'target_changed'])
+
 /** Input and callbacks of a run. */
 export interface SyncRun {
   readonly place: TargetDashboard
   readonly order: PlanOrder
   readonly done: (step: MoveStep) => void
+  /** Told of a step that the dashboard refuses; the others go on. Absent = the run ends there. */
+  readonly refused?: (step: MoveStep, why: string) => void
   /** Aborted = no further step begins. */
   readonly stop: AbortSignal
 }
@@ -24,7 +29,7 @@ export interface SyncRun {
  * is complete, and another run continues from there.
  * @throws Fault `move_running`, `target_changed`, `move_stopped`, `dashboard_away`, `dashboard_refused`
  */
-export async function runSteps({ place, order, done, stop }: SyncRun): Promise<void> {
+export async function runSteps({ place, order, done, refused, stop }: SyncRun): Promise<void> {
   const lock = await takeLock(place)
   let finished = 0
   const total = order.reduce((sum, group) => sum + group.length, 0)
@@ -34,7 +39,14 @@ export async function runSteps({ place, order, done, stop }: SyncRun): Promise<v
         if (stop.aborted)
           throw fault('move_stopped', `${finished} of ${total} steps are done; run it again to continue`)
         lock.check()
-        await doStep(place, step)
+        try {
+          await doStep(place, step)
+        } catch (error) {
+          const { code, message } = toFault(error)
+          if (refused === undefined || !SINGLE.has(code)) throw error
+          refused(step, message)
+          return
+        }
         finished++
         done(step)
       })

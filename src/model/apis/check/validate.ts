@@ -4,7 +4,7 @@ import { type Fault, fault } from '../../../errors/fault.ts'
 import type { Json, JsonObject } from '../../json/json.ts'
 import type { Flaw } from '../definition/flaw.ts'
 import { fromPointer, toPointer, toWords } from '../definition/tree.ts'
-import { VALUES, type ValueKind } from '../definition/values.ts'
+import { isReference, VALUES, type ValueKind } from '../definition/values.ts'
 import type { Schema } from '../schema/schema.ts'
 import { CLASSIC_SCHEMA } from '../schema/schema-classic.ts'
 import { EXTENSION_SCHEMA, OPENAPI_SCHEMA } from '../schema/schema-oas.ts'
@@ -86,7 +86,8 @@ function engine(): Ajv {
 /** Keyword `is`: the text passes a check of values.ts. */
 function textCheck(kind: ValueKind): SchemaValidateFunction {
   const check: SchemaValidateFunction = (value: string) => {
-    const message = VALUES[kind](value)
+    // Values kept elsewhere are refused by that name, wherever they are.
+    const message = isReference(value) ? undefined : VALUES[kind](value)
     if (message === undefined) return true
     check.errors = [{ keyword: 'is', message, params: {} }]
     return false

@@ -1,0 +1,127 @@
+import assert from 'node:assert/strict'
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { importCommand } from '../../src/cli/import/row.ts'
+import type { TargetDashboard } from '../../src/cli/moves/kind.ts'
+import { APIS } from '../../src/cli/moves/kind-apis.ts'
+import type { MoveStep } from '../../src/cli/moves/plan.ts'
+import { runSteps } from '../../src/cli/moves/run.ts'
+import { fault } from '../../src/errors/fault.ts'
+import type { JsonObject } from '../../src/model/json/json.ts'
+import { readIncumbent } from '../../src/process/import-source.ts'
+import { classic } from '../worlds/base/definitions.ts'
+import { folderFor, runLine, startEnvironment } from '../worlds/flows/moves-world.ts'
+
+const UP = 'http://upstream.test/'
+const EMPTY = { openapi: '', info: null, paths: null, components: {} }
+
+const wrapped = (id: string, more: JsonObject = {}): JsonObject => ({
+  api_model: {},
+  api_definition: { ...classic(id, `/${id}/`, UP, more), is_oas: false },
+  ...{ hook_references: [], is_site: false, sort_by: 0, user_group_owners: [], user_owners: [], oas: EMPTY },
+})
+const documented = (id: string, more: JsonObject = {}): JsonObject => ({
+  oas: {
+    ...{ openapi: '3.0.3', info: { title: id, version: '1' }, paths: {} },
+    'x-acme-api-gateway': {
+      info: { id, name: id, dbId: '5ead7120575961000181867f', state: { active: true } },
+      upstream: { url: UP },
+      server: { listenPath: { value: `/${id}/`, strip: true } },
+    },
+    ...more,
+  },
+  categories: ['team'],
+})
+const plugins = (driver: string) => ({ custom_middleware: { driver, pre: [{ name: 'F', path: 'a' }] } })
+
+/** A folder as the other product's tool writes it, and beside it what this gateway refuses. */
+const FILES: Readonly<Record<string, JsonObject | string>> = {
+  '.acme.json': {
+    type: 'apidef',
+    files: [{ file: 'api-books.json' }, { file: 'oas-orders.json' }],
+    policies: [{ file: 'policy-gold.json', id: 'gold' }],
+  },
+  'api-books.json': wrapped('books', { session_provider: { name: '', storage_engine: 'redis' }, allowed_ipz: ['::1'] }),
+  'oas-orders.json': documented('orders'),
+  'policy-gold.json': {
+    ...{ _id: '5ead7120575961000181867e', id: 'gold', name: 'Gold', active: true, rate: 10, per: 1 },
+    access_rights: { books: { api_id: 'books', versions: ['Default'] } },
+  },
+  'asset-one.json': { kind: 'template', name: 'one', data: {} },
+  'notes.json': 'not { JSON',
+  'graphql.json': wrapped('graphql', { graphql: { enabled: true, schema: 'type Query { a: Int }' } }),
+  'go.json': wrapped('go', plugins('goplugin')),
+  'python.json': wrapped('python', plugins('python')),
+  'lua.json': wrapped('lua', plugins('lua')),
+  'javascript.json': wrapped('javascript', plugins('otto')),
+  'secrets.json': wrapped('secrets', { domain: 'secrets://host' }),
+  'streams.json': documented('streams', { 'x-acme-streaming': { streams: { a: {} } } }),
+}
+
+const REFUSED: readonly (readonly [file: string, words: RegExp])[] = [
+  ['asset-one.json', /is neither an API nor a policy/],
+  ['notes.json', /is no JSON$/],
+  ['graphql.json', /GraphQL \(not served by this gateway: forward to the GraphQL server/],
+  ['go.json', /plugins that are no TypeScript modules \(Go\) .*: write a TypeScript module/],
+  ['python.json', /\(Python\) .*: write a TypeScript module/],
+  ['lua.json', /\(Lua\) .*: write a TypeScript module/],
+  ['javascript.json', /\(JavaScript\) .*: write a TypeScript module/],
+  ['secrets.json', /values kept elsewhere \(secrets:\/\/\) .*: write the value itself/],
+  ['streams.json', /streams/],
+]
+
+test("a folder of the other product's tool is imported, with one line for each thing refused", async (t) => {
+  const folder = join(folderFor(t), 'dump')
+  mkdirSync(folder)
+  for (const [name, body] of Object.entries(FILES))
+    writeFileSync(join(folder, name), typeof body === 'string' ? body : JSON.stringify(body))
+  const world = await startEnvironment(t)
+  const where = ['-d', `http://127.0.0.1:${world.dashboard.port}/`, '-s', world.admin.key]
+  const take = (...more: string[]) =>
+    runLine(['import', ...where, '--definitions', folder, ...more], {}, [importCommand(readIncumbent)])
+  const planned = await take()
+  const lines = planned.out.split('\n')
+  assert.deepEqual([planned.status, planned.err], [2, ''], planned.out)
+  for (const [file, words] of REFUSED) {
+    const named = lines.filter((line) => line.startsWith(`! ${file}: `))
+    assert.equal(named.length, 1, `${file}\n${planned.out}`)
+    assert.match(named[0]!, words)
+  }
+  for (const line of [
+    '+ API books',
+    '+ API orders',
+    '+ policy gold',
+    '    warning: api_definition.session_provider.storage_engine: has no effect: keys are in the store of this installation',
+    '    warning: api_definition.allowed_ipz: is a member that nothing here knows: did you mean "allowed_ips"?',
+    `3 to take, of them 1 with changes, ${REFUSED.length} refused, 0 there already.`,
+  ])
+    assert.ok(lines.includes(line), `${line}\n\n${planned.out}`)
+  const done = await take('--yes')
+  assert.equal(done.status, 0, done.err)
+  assert.equal((await world.gateway.call('/books/')).status, 401)
+  assert.equal((await world.ask('GET', '/api/portal/policies/gold')).name, 'Gold')
+  const { categories } = await world.ask('GET', '/api/apis/oas/orders/categories')
+  assert.deepEqual(categories, ['team'])
+})
+
+test('one step that the dashboard refuses stops no other step of an import', async () => {
+  const [made, refused]: string[][] = [[], []]
+  const create = async (_place: TargetDashboard, { api_id: id }: JsonObject) => {
+    if (id === 'b') throw fault('dashboard_refused', 'the client is stale')
+    made!.push(String(id))
+  }
+  const kind = { ...APIS, findsNew: false, create }
+  const step = (id: string): MoveStep => {
+    return { kind, identity: id, act: 'create', file: id, body: { api_id: id }, there: undefined, changes: [] }
+  }
+  const api = { ask: async () => ({ status: 200, json: {} }) }
+  await runSteps({
+    place: { api } as unknown as TargetDashboard,
+    order: [[step('a'), step('b')], [step('c')]],
+    done: () => {},
+    refused: ({ identity }, why) => refused!.push(`${identity}: ${why}`),
+    stop: AbortSignal.any([]),
+  })
+  assert.deepEqual([made, refused], [['a', 'c'], ['b: API b: the client is stale']])
+})
