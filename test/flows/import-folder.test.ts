@@ -99,7 +99,8 @@ test("a folder of the other product's tool is imported, with one line for each t
     assert.ok(lines.includes(line), `${line}\n\n${planned.out}`)
   const done = await take('--yes')
   assert.equal(done.status, 0, done.err)
-  assert.equal((await world.gateway.call('/books/')).status, 401)
+  // Served: its upstream is not there.
+  assert.equal((await world.gateway.call('/books/')).status, 502)
   assert.equal((await world.ask('GET', '/api/portal/policies/gold')).name, 'Gold')
   const { categories } = await world.ask('GET', '/api/apis/oas/orders/categories')
   assert.deepEqual(categories, ['team'])
