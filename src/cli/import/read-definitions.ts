@@ -148,7 +148,9 @@ function documentsIn(path: string): { found: Found[]; refused: ImportRefusal[] }
 function isIndex(value: Json): boolean {
   if (!isObject(value)) return false
   const lists = ['files', 'policies', 'assets'].map((name) => value[name]).filter(Array.isArray)
-  return lists.length > 0 && lists.every((list) => list.every((each) => isObject(each) && typeof each.file === 'string'))
+  return (
+    lists.length > 0 && lists.every((list) => list.every((each) => isObject(each) && typeof each.file === 'string'))
+  )
 }
 
 function objectsIn(value: Json): JsonObject[] {

@@ -43,13 +43,11 @@ export function doneLine(step: MoveStep): string {
 
 /** The same for programs. */
 export function planJson({ unchanged }: MovePlan, order: PlanOrder, done: boolean): string {
-  const steps = order
-    .flat()
-    .map((step) => {
-      const { kind, identity, act, file, changes } = step
-      const warnings = warningsOf(step)
-      return { act, kind: kind.name, id: identity, file, changes, ...(warnings.length > 0 && { warnings }) }
-    })
+  const steps = order.flat().map((step) => {
+    const { kind, identity, act, file, changes } = step
+    const warnings = warningsOf(step)
+    return { act, kind: kind.name, id: identity, file, changes, ...(warnings.length > 0 && { warnings }) }
+  })
   return JSON.stringify({ done, unchanged, steps }, null, 2)
 }
 

@@ -28,5 +28,7 @@ export async function runWithProgress({ place, order, name, json, onDone, onRefu
     name,
     order.reduce((sum, group) => sum + group.length, 0),
   )
-  await stoppable('the run was stopped', (stop) => runSteps({ place, order, stop, done, ...(onRefused && { refused }) })).finally(() => progress.end())
+  await stoppable('the run was stopped', (stop) =>
+    runSteps({ place, order, stop, done, ...(onRefused && { refused }) }),
+  ).finally(() => progress.end())
 }
