@@ -29,7 +29,7 @@ export interface Policies extends Read {
 /**
  * The API definitions of a folder: classic ones, bare or within `api_definition`, and OpenAPI documents, in our words;
  * and the policies beside them. Index files are passed over; a file that cannot be read is refused, and stops no other.
- * @throws Fault `files_unreadable` when there is no such folder or file
+ * @throws Fault `files_unreadable` when the folder is not found
  */
 export function readDefinitions(folder: string): Definitions {
   const { found, refused } = documentsIn(folder)
