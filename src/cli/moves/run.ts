@@ -17,7 +17,7 @@ export interface SyncRun {
   readonly place: TargetDashboard
   readonly order: PlanOrder
   readonly done: (step: MoveStep) => void
-  /** Receives a step that the dashboard refuses; the others go on. Absent = the run ends there. */
+  /** Receives a step that the dashboard refuses, and the others are done. Absent = the run ends there. */
   readonly refused?: (step: MoveStep, why: string) => void
   /** Aborted = no further step begins. */
   readonly stop: AbortSignal
