@@ -118,8 +118,7 @@ function normal(body: JsonObject): JsonObject {
 }
 
 function definitionsIn(body: JsonObject): { oas?: JsonObject; classic: JsonObject } {
-<<<<<<< HEAD
-  if (isObject(body.oas) && Object.keys(body.oas).length > 0) return { oas: inOwnWords('oas', body.oas), classic: {} }
+  if (holdsDocument(body.oas)) return { oas: inOwnWords('oas', body.oas), classic: {} }
   if (typeof body.openapi === 'string') return { oas: inOwnWords('oas', body), classic: {} }
   return { classic: inOwnWords('classic', isObject(body.api_definition) ? body.api_definition : body) }
 }
@@ -131,11 +130,6 @@ function inOwnWords(format: 'classic' | 'oas', definition: JsonObject): JsonObje
   } catch {
     return definition
   }
-=======
-  if (holdsDocument(body.oas)) return { oas: body.oas, classic: {} }
-  if (typeof body.openapi === 'string') return { oas: body, classic: {} }
-  return { classic: isObject(body.api_definition) ? body.api_definition : body }
->>>>>>> 8ab8d270 (import: take a folder of the other product's tool, and let nothing stop the rest)
 }
 
 /** True for an OpenAPI document; not for the empty one that programs write beside a classic definition. */
