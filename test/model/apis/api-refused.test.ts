@@ -49,7 +49,7 @@ const CLASSIC: readonly [path: string[], value: Json, says: string][] = [
   [['definition'], { enabled: true, location: 'header' }, 'definition.key: must name the header or parameter'],
   [
     ['definition'],
-    { url_versioning_pattern: '(a+)+' },
+    { url_versioning_pattern: '(?=a)' },
     'definition.url_versioning_pattern: must be a regular expression',
   ],
   [

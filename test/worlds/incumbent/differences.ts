@@ -62,7 +62,7 @@ export const DIFFERENCES: readonly Difference[] = [
   {
     name: 'Definitions refused at save',
     there: 'taken, and served in part or not at all',
-    here: 'refused with the place and the reason: features that the gateway does not serve, expressions with lookaround, rewrites that leave the root',
+    here: 'refused with the place and the reason: features that the gateway does not serve, expressions with lookaround or too large to run in linear time, rewrites with dot segments, user names and passwords in URLs',
     why: 'what a definition asks for is served or refused, never dropped',
     met: ({ refused, here }) => refused !== undefined && here.status >= 400,
   },

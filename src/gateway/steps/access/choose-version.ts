@@ -1,5 +1,7 @@
 import { type Fault, prebuilt } from '../../../errors/fault.ts'
 import type { Versioning } from '../../../model/apis/definition/api.ts'
+import { BoundedExpression } from '../../../model/patterns/bounded-expression.ts'
+import { normalisedExpression } from '../../../model/patterns/pattern.ts'
 import { readablePath } from '../../../model/patterns/readable-path.ts'
 import { behindSegments, holdsEncodedSlash } from '../../../wire/http1/path.ts'
 import { ENCODED_SLASH } from '../../routing/encoded-slashes.ts'
@@ -18,13 +20,15 @@ function enter(x: Exchange, chain: Chain): StepOutcome | Promise<StepOutcome> {
   return x.dry ? undefined : run(chain.steps, x)
 }
 
+const expressionOf = (text: string) => new BoundedExpression(normalisedExpression(text))
+
 /**
  * Reads which version a request asks for (header, query parameter, or first path segment below the listen path) and continues
  * in that version's chain: another API (new style), or rules within this definition (old style).
  */
 export function chooseVersion(versioning: Versioning, main: Chain, inline: ReadonlyMap<string, Chain>): Step {
   const ownCors = cors(main.api.cors)
-  const urlPattern = versioning.urlPattern === '' ? undefined : new RegExp(versioning.urlPattern)
+  const urlPattern = versioning.urlPattern === '' ? undefined : expressionOf(versioning.urlPattern)
   const header = versioning.key.toLowerCase()
 
   const chainOf = (x: Exchange, name: string): Chain | undefined => {

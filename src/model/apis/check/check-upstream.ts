@@ -112,7 +112,9 @@ function originsOf(classic: JsonObject): ReadonlySet<string | undefined> {
 function checkUrlFault(url: string, origins: ReadonlySet<string | undefined>): string | undefined {
   if (/^\/[\x21-\x7e]*$/.test(url) && !url.includes('#')) return undefined
   if (!/^https?:\/\/[\x21-\x7e]+$/i.test(url)) return 'must be a path that begins with "/", or an absolute URL'
-  return origins.has(URL.parse(url)?.origin) ? undefined : 'is at none of the targets of this API'
+  const read = URL.parse(url)
+  if (read !== null && (read.username !== '' || read.password !== '')) return 'must not hold a user name or password'
+  return origins.has(read?.origin) ? undefined : 'is at none of the targets of this API'
 }
 
 function intervalFlaws(place: Place, seconds: number): PlacedFlaw[] {

@@ -1,6 +1,7 @@
+import { Fault } from '../../../errors/fault.ts'
 import { isAddressOrRange } from '../../network/address.ts'
+import { compileExpression } from '../../patterns/pattern.ts'
 import type { Millis } from '../../time/clock.ts'
-import { isRiskyPattern } from '../check/risky-pattern.ts'
 import { templateFault } from './template.ts'
 
 const UNIT_MS: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 }
@@ -72,6 +73,17 @@ function durationFault(text: string): string | undefined {
   return durationMs(text) === undefined ? 'must be a time such as "10s", "1m", "1h" or "500ms"' : undefined
 }
 
+/** Expressions run on what anybody sends: the reason names what would take more than linear time. */
+function patternFault(text: string): string | undefined {
+  try {
+    compileExpression(text)
+    return undefined
+  } catch (error) {
+    if (error instanceof Fault) return `must be a regular expression that is safe to run: ${error.message}`
+    throw error
+  }
+}
+
 /** Checks of single values: the reason why it is not one, to follow "must" or "has"; undefined when it is. */
 export const VALUES = {
   duration: durationFault,
@@ -92,7 +104,7 @@ export const VALUES = {
   optionalFieldName: (text) => (text === '' || TOKEN.test(text) ? undefined : 'must be the name of a header'),
   fieldValue: (text) => (FIELD_VALUE.test(text) ? undefined : 'must be a value that a header can have'),
   method: (text) => (text === '' || TOKEN.test(text) ? undefined : 'must be an HTTP method'),
-  pattern: (text) => (isRiskyPattern(text) ? 'must be a regular expression that is safe to run' : undefined),
+  pattern: patternFault,
   endpoint: (text) =>
     text.startsWith('/') && !/[?#\s]/.test(text) ? undefined : 'must be a path that begins with "/"',
   origin: (text) =>
