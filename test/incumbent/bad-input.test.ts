@@ -19,11 +19,27 @@ const trigger = (more: JsonObject, match_rx = 'x'): Json =>
   rewrite({ triggers: [{ on: 'any', rewrite_to: '/c', options: { header_matches: { X: { match_rx } } }, ...more }] })
 const REWRITES = `${VERSION}.extended_paths.url_rewrites`
 
-const TOO_LARGE = ['(?:(?:a{100}){100}){100}', '[a-z]{1,1000}[a-z]{1,1000}', '('.repeat(200) + ')'.repeat(200), 'a'.repeat(2000)]
+const TOO_LARGE = [
+  '(?:(?:a{100}){100}){100}',
+  '[a-z]{1,1000}[a-z]{1,1000}',
+  '('.repeat(200) + ')'.repeat(200),
+  'a'.repeat(2000),
+]
 const UNBOUNDED = ['(?=a)b', '(a)\\1', '(?<!a)b', '(', '[b-a]']
 const PATTERNS = [...TOO_LARGE, ...UNBOUNDED]
 const LOGINS = ['http://user:word@up.test/', 'http://user@up.test/', 'https://:word@up.test/', 'http://a%3Ab@up.test/']
-const CLIMBS = ['/../x', '../x', '/a/../../x', '/..', '/a/%2e%2E/b', '/a/.', '/..;x/b', '/$1/../x', '/%252e%252e/x', 'http://h.test/../x']
+const CLIMBS = [
+  '/../x',
+  '../x',
+  '/a/../../x',
+  '/..',
+  '/a/%2e%2E/b',
+  '/a/.',
+  '/..;x/b',
+  '/$1/../x',
+  '/%252e%252e/x',
+  'http://h.test/../x',
+]
 
 /** Values that are refused, by the member that holds them; `place` and `reason` are words of the answer. */
 const TABLE: readonly {
@@ -50,8 +66,18 @@ const TABLE: readonly {
     place: 'definition.url_versioning_pattern',
     reason: /safe to run: \w/,
   },
-  { member: REWRITES, values: CLIMBS.map((to) => rewrite({ rewrite_to: to })), place: '["/a"]', reason: /dot segments/ },
-  { member: REWRITES, values: CLIMBS.map((to) => trigger({ rewrite_to: to })), place: '["/a"]', reason: /dot segments/ },
+  {
+    member: REWRITES,
+    values: CLIMBS.map((to) => rewrite({ rewrite_to: to })),
+    place: '["/a"]',
+    reason: /dot segments/,
+  },
+  {
+    member: REWRITES,
+    values: CLIMBS.map((to) => trigger({ rewrite_to: to })),
+    place: '["/a"]',
+    reason: /dot segments/,
+  },
   { member: 'proxy.target_url', values: LOGINS, place: 'proxy.target_url', reason: /user name or password/ },
   {
     member: 'proxy.target_list',
@@ -79,7 +105,7 @@ const TABLE: readonly {
   },
 ]
 
-test('definitions that no gateway should take are refused with the place and the reason, in both formats', async (t) => {
+test('bad definitions are refused with the place and the reason, in both formats', async (t) => {
   const gateway = await startTestGateway({ env: { SVC_COMPAT_VENDORALIASES: ALIAS } })
   t.after(() => gateway.close())
   for (const { member, values, place, reason } of TABLE) {
