@@ -14,12 +14,18 @@ interface Part {
   readonly passes: Json
 }
 
-const LOOK = '(?<=a)b'
-const LOOSE = { type: 'object', required: ['n'], properties: { n: { type: 'string', pattern: LOOK } } }
+const TWICE = '(a)\\1'
+const LOOSE = { type: 'object', required: ['n'], properties: { n: { type: 'string', pattern: TWICE } } }
 
 const PARTS: Readonly<Record<string, Part>> = {
-  pattern: { schema: { type: 'string', pattern: LOOK }, at: '.pattern', says: /lookaround/, refused: 1, passes: 'x' },
-  inner: { schema: LOOSE, at: '.properties.n.pattern', says: /lookaround/, refused: { n: 1 }, passes: { n: 'x' } },
+  pattern: {
+    schema: { type: 'string', pattern: TWICE },
+    at: '.pattern',
+    says: /backreferences/,
+    refused: 1,
+    passes: 'x',
+  },
+  inner: { schema: LOOSE, at: '.properties.n.pattern', says: /backreferences/, refused: { n: 1 }, passes: { n: 'x' } },
   remote: {
     schema: { type: 'object', properties: { a: { $ref: 'https://elsewhere.example/s.json' }, b: { type: 'string' } } },
     at: '.properties.a.$ref',
@@ -62,9 +68,9 @@ const PARTS: Readonly<Record<string, Part>> = {
     passes: { n: 'x' },
   },
   names: {
-    schema: { type: 'object', patternProperties: { [LOOK]: { type: 'string' } }, additionalProperties: false },
-    at: `.patternProperties["${LOOK}"]`,
-    says: /lookaround/,
+    schema: { type: 'object', patternProperties: { [TWICE]: { type: 'string' } }, additionalProperties: false },
+    at: `.patternProperties[${JSON.stringify(TWICE)}]`,
+    says: /backreferences/,
     refused: 1,
     passes: { ab: 'x' },
   },
@@ -79,7 +85,7 @@ const PARTS: Readonly<Record<string, Part>> = {
 
 const COMPONENTS = {
   Itself: { allOf: [{ $ref: '#/components/schemas/Itself' }] },
-  Look: { type: 'string', pattern: LOOK },
+  Look: { type: 'string', pattern: TWICE },
 }
 
 function documentWith(parts: Readonly<Record<string, Part>>): JsonObject {

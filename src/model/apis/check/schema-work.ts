@@ -1,9 +1,8 @@
 import { createRequire } from 'node:module'
 import type { Ajv, CodeKeywordDefinition, KeywordCxt, KeywordDefinition, SchemaValidateFunction } from 'ajv'
 import { isObject, type Json } from '../../json/json.ts'
-import { BoundedExpression } from '../../patterns/bounded-expression.ts'
-import { normalisedExpression } from '../../patterns/pattern.ts'
 import { newPatternWork, type PatternWork, spendPatternWork, WORK_OF_EXPRESSION } from '../../patterns/pattern-work.ts'
+import { SchemaPattern } from '../../patterns/schema-pattern.ts'
 
 const load = createRequire(import.meta.url)
 
@@ -64,6 +63,8 @@ const WORK_OF_MEMBER = 20
 const WORK_OF_JUDGED = 100
 /** A value that is written out to be compared, and each of its characters. */
 const WORK_OF_SPELLED = 30
+/** Numbers with up to 308 zeros. */
+const WORK_OF_DECIMALS = 2000
 /** Backtracking formats try up to 61 lengths of a label. */
 const WORK_OF_FORMATTED = 4
 
@@ -156,7 +157,9 @@ export function meter(engine: Ajv, compileWork: CompileWork): void {
   const formats = load('ajv-formats') as typeof import('ajv-formats')
   formats.default(engine, { mode: 'fast' })
   engine.addFormat('url', urlFormat(formats.default.get('url', 'full') as RegExp))
-  for (const own of [UNIQUE, ENUM, CONST]) {
+  // The fast expressions for dates take the 31st of February for one.
+  for (const name of DATES) engine.addFormat(name, formats.default.get(name, 'full'))
+  for (const own of [UNIQUE, ENUM, CONST, MULTIPLE]) {
     engine.removeKeyword(own.keyword as string)
     engine.addKeyword(own)
   }
@@ -210,19 +213,19 @@ function emitJudged({ gen, it }: KeywordCxt, meter: FunctionMeter): void {
 /** A pattern of a schema, charged by the length of the text. */
 class ChargedPattern {
   readonly #source: string
-  readonly #expression: BoundedExpression
+  readonly #expression: SchemaPattern
   #run = 0
 
   /** @throws Fault `pattern_invalid` */
   constructor(source: string) {
     this.#source = source
-    this.#expression = new BoundedExpression(normalisedExpression(source))
+    this.#expression = new SchemaPattern(source)
   }
 
   test(text: string): boolean {
     if (this.#run !== METER.run) METER.spend(WORK_OF_EXPRESSION)
     this.#run = METER.run
-    METER.spend(WORK_OF_KEYWORD + this.#expression.workOf(text.length))
+    METER.spend(WORK_OF_KEYWORD + this.#expression.workOf(text))
     return this.#expression.test(text)
   }
 
@@ -236,6 +239,8 @@ class ChargedPattern {
 export const PATTERNS = Object.assign((source: string) => new ChargedPattern(source) as unknown as RegExp, {
   code: 'new RegExp',
 })
+
+const DATES = ['date', 'time', 'date-time', 'iso-time', 'iso-date-time'] as const
 
 /** Longest list whose items are compared. */
 const MAX_COMPARED = 10_000
@@ -261,6 +266,23 @@ const ENUM: KeywordDefinition = {
   },
 }
 
+/** Compared as decimals, which is how their author wrote them: 19.99 is a multiple of 0.01. */
+const MULTIPLE: KeywordDefinition = {
+  keyword: 'multipleOf',
+  type: 'number',
+  schemaType: 'number',
+  errors: true,
+  compile: (divisor: number) => {
+    const check: SchemaValidateFunction = (value: number) => {
+      METER.spend(Number.isSafeInteger(value) && Number.isSafeInteger(divisor) ? WORK_OF_KEYWORD : WORK_OF_DECIMALS)
+      if (isMultiple(value, divisor)) return true
+      check.errors = [{ keyword: 'multipleOf', message: `must be multiple of ${divisor}`, params: {} }]
+      return false
+    }
+    return check
+  },
+}
+
 /** Compared as it is spelled: a member called `valueOf` makes no difference. */
 const CONST: KeywordDefinition = {
   keyword: 'const',
@@ -281,6 +303,28 @@ function oneOf(allowedValues: readonly Json[], keyword: string, message: string)
     return false
   }
   return check
+}
+
+/** True when a number is a whole multiple of another, both taken as the decimals that spell them. */
+export function isMultiple(value: number, divisor: number): boolean {
+  if (Number.isSafeInteger(value) && Number.isSafeInteger(divisor)) return value % divisor === 0
+  const [one, other] = [decimalOf(value), decimalOf(divisor)]
+  if (one === undefined || other === undefined) return false
+  const exponent = Math.min(one.exponent, other.exponent)
+  const scaled = ({ digits, exponent: own }: Decimal) => digits * 10n ** BigInt(own - exponent)
+  return scaled(one) % scaled(other) === 0n
+}
+
+interface Decimal {
+  readonly digits: bigint
+  readonly exponent: number
+}
+
+function decimalOf(value: number): Decimal | undefined {
+  const parts = /^(-?\d+)(?:\.(\d+))?(?:e([+-]\d+))?$/.exec(String(value))
+  if (parts === null) return undefined
+  const [, whole = '', fraction = '', power = '0'] = parts
+  return { digits: BigInt(whole + fraction), exponent: Number(power) - fraction.length }
 }
 
 /** JSON with the members of objects in order. */
