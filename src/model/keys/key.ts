@@ -1,4 +1,5 @@
 import { fault } from '../../errors/fault.ts'
+import { reservedIdFlaw } from '../documents/reserved-ids.ts'
 import { isObject, type JsonObject } from '../json/json.ts'
 import { TOKEN_FACTS } from '../oauth-clients/oauth-token.ts'
 import { DEVELOPER_ID } from '../portal/developers/developer.ts'
@@ -17,6 +18,8 @@ export function checkRawKey(key: string, minLength: number): string {
   if (key.length < minLength) throw fault('key_invalid', `the key is shorter than ${minLength} characters`)
   if (key.length > MAX_LENGTH) throw fault('key_invalid', `the key is longer than ${MAX_LENGTH} characters`)
   if (!VISIBLE.test(key)) throw fault('key_invalid', 'the key may hold visible ASCII characters only, and no space')
+  const reserved = reservedIdFlaw('key', key)
+  if (reserved !== undefined) throw fault('key_invalid', reserved)
   return key
 }
 

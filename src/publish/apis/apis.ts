@@ -7,6 +7,7 @@ import { textsOf } from '../../model/apis/definition/members.ts'
 import { documentOf } from '../../model/apis/definition/stored-api.ts'
 import { readNewApi } from '../../model/apis/read/read.ts'
 import { type DocumentId, isDocumentId, newApiId, newDocumentId } from '../../model/documents/ids.ts'
+import { reservedIdFlaw } from '../../model/documents/reserved-ids.ts'
 import type { JsonObject } from '../../model/json/json.ts'
 import { retryOnConflict } from '../../runtime/retry-on-conflict.ts'
 import type { AuditEntry, Change, Revision, StoredDocument } from '../../store/ports/ports.ts'
@@ -274,6 +275,8 @@ function placeRules(parts: PublishParts, { mayCollide, mayUse }: ApiDraft, befor
 }
 
 async function checkFree(parts: PublishParts, apiId: string): Promise<void> {
+  const reserved = reservedIdFlaw('api', apiId)
+  if (reserved !== undefined) throw fault('definition_invalid', `api_id: ${reserved}`)
   if ((await parts.documents.find('api', 'api_id', apiId)) !== undefined) throw fault('id_taken', `API ${apiId}`)
 }
 

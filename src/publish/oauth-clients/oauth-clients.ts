@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { fault } from '../../errors/fault.ts'
 import { newDocumentId } from '../../model/documents/ids.ts'
+import { reservedIdFlaw } from '../../model/documents/reserved-ids.ts'
 import type { JsonObject } from '../../model/json/json.ts'
 import type { OAuthClient } from '../../model/oauth-clients/oauth-client.ts'
 import { checkClientText, readClientFields } from '../../model/oauth-clients/oauth-client-fields.ts'
@@ -87,6 +88,8 @@ async function create(parts: ClientParts, draft: ClientDraft): Promise<SavedClie
   const { body } = draft
   const fields = readClientFields(body)
   const clientId = given('client_id', body.client_id) ?? newSecret()
+  const reserved = reservedIdFlaw('oauth_client', clientId)
+  if (reserved !== undefined) throw fault('oauth_client_invalid', `client_id: ${reserved}`)
   const sentSecret = given('secret', body.secret) ?? given('secret', body.client_secret)
   const registration = await checkRegistration(parts, {
     orgId: draft.orgId ?? textIn(body.org_id),

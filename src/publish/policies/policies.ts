@@ -1,5 +1,6 @@
 import { fault } from '../../errors/fault.ts'
 import { isDocumentId, newDocumentId } from '../../model/documents/ids.ts'
+import { reservedIdFlaw } from '../../model/documents/reserved-ids.ts'
 import type { JsonObject } from '../../model/json/json.ts'
 import { checkPolicy } from '../../model/policies/policy.ts'
 import type { Policy } from '../../model/sessions/session.ts'
@@ -54,6 +55,8 @@ async function create(
   const documentId = isDocumentId(checked._id) ? checked._id : newDocumentId(clockOf(parts).wall())
   const wanted = (explicitIds ? checked.id || checked._id : documentId) || (rules.fillIds ? documentId : '')
   if (wanted === '') throw fault('policy_invalid', 'Unable to create policy without id.')
+  const reserved = reservedIdFlaw('policy', wanted)
+  if (reserved !== undefined) throw fault('policy_invalid', `id: ${reserved}`)
   const orgId = orgOf(parts, checked.org_id)
   if (rules.uniqueNames) await checkName(parts, orgId, checked.name, undefined)
   if ((await parts.documents.get('policy', documentId)) !== undefined) {
