@@ -42,7 +42,11 @@ async function bothTables(t: TestContext) {
   const gate = await startTestGateway()
   const dashboard = await startTestDashboard()
   t.after(() => Promise.all([gate.close(), dashboard.close()]))
-  return { gate, dashboard, tables: [dashboard.dashboard.routes, gate.gateway.calls].map((table) => table.map(({ path }) => path)) }
+  return {
+    gate,
+    dashboard,
+    tables: [dashboard.dashboard.routes, gate.gateway.calls].map((table) => table.map(({ path }) => path)),
+  }
 }
 
 test('words of paths beside an id are no ids of new objects', async (t) => {
