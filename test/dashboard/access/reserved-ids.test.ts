@@ -17,7 +17,7 @@ const NAMED: readonly (readonly [kind: ChosenIdKind, path: RegExp])[] = [
 /** Paths of labels from before they moved below `/api/apis`: every path has that form. */
 const OLDER = '/api/{api_id}'
 
-/** The words beside each placeholder that stands for a chosen id. */
+/** The words beside each placeholder of a chosen id. */
 function wordsBeside(paths: readonly string[]): Map<ChosenIdKind, Set<string>> {
   const words = new Map<ChosenIdKind, Set<string>>()
   for (const path of paths) {

@@ -205,10 +205,11 @@ test('a key or token that is read and sent back is stored as before', async () =
       stayed++
       const after = await stored(scene)
       const alias = hasAlias ? { alias: 'renamed' } : {}
-      assert.deepEqual(lasting(after), { ...lasting(before), ...alias })
+      // Null counts as absent: sending it back leaves it out.
+      assert.deepEqual(withoutNulls(lasting(after)), { ...withoutNulls(lasting(before)), ...alias })
       assert.deepEqual(
-        { ...(await read(scene, after)), last_updated: '', date_created: '' },
-        { ...shown, ...alias, last_updated: '', date_created: '' },
+        { ...withoutNulls(await read(scene, after)), last_updated: '', date_created: '' },
+        { ...withoutNulls(shown), ...alias, last_updated: '', date_created: '' },
       )
     }),
     { numRuns: RUNS },
@@ -298,3 +299,6 @@ test('one number that is changed is changed, and nothing else', async () => {
   await createKey(parts, { key, session: shown, keepQuota: true, actor: 'test' })
   assert.equal((await row()).body.quota_max, undefined)
 })
+
+const withoutNulls = (value: JsonObject): JsonObject =>
+  JSON.parse(JSON.stringify(value, (_name, member: unknown) => (member === null ? undefined : member)))
