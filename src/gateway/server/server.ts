@@ -9,6 +9,7 @@ import type { GoawayReason } from '../../wire/http2/goaway.ts'
 import type { ElsewhereFound, OAuthEndpoints } from '../oauth/endpoints.ts'
 import { nextRequestId } from '../record/request-id.ts'
 import { checkEncodedSlashes } from '../routing/encoded-slashes.ts'
+import { answersForServer, limitForwards, mayBeLimited } from '../steps/access/limit-forwards.ts'
 import { sendToTarget } from '../steps/forward/forward.ts'
 import { answerBuffered } from './buffered-answer.ts'
 import { adoptRequestId, findClientAddress } from './client-address.ts'
@@ -154,7 +155,7 @@ function lead(parts: ServerParts, x: Exchange, match: RouteMatch): Reply | Fault
   const before = elsewhere(parts, x, snapshot, false)
   if (before !== undefined) return before
   snapshot.router.find(x.host, x.path, match)
-  if (match.served === undefined) return elsewhere(parts, x, snapshot, true) ?? NOT_FOUND
+  if (match.served === undefined) return elsewhere(parts, x, snapshot, true) ?? answersForServer(x) ?? NOT_FOUND
   if (match.served.mayHideEndpoints) {
     const found = parts.endpoints.reclaim(x, snapshot, match)
     if (found !== undefined) return answerElsewhere(parts, x, snapshot, found)
@@ -164,7 +165,8 @@ function lead(parts: ServerParts, x: Exchange, match: RouteMatch): Reply | Fault
   giveRequestId(x, match.served.requestIds)
   // An authorization server asks for the secret of the administration; its own step hides it from what comes behind.
   if (match.served.api.oauth === undefined) parts.endpoints.hideSecrets(x.request)
-  return checkEncodedSlashes(x, parts.endpoints) ?? run(match.served.entry, x)
+  const answered = mayBeLimited(x) ? limitForwards(x) : undefined
+  return answered ?? checkEncodedSlashes(x, parts.endpoints) ?? run(match.served.entry, x)
 }
 
 /** Endpoints of authorization servers outside listen paths. */

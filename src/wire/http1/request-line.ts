@@ -93,7 +93,7 @@ function scanTarget(x: WireExchange, bytes: Uint8Array, text: string, lineStart:
   const first = text.charCodeAt(start)
   if (first === SLASH) return scanOrigin(x, bytes, text, start, start)
   if (first === 42) return scanAsterisk(x, text, lineStart, start)
-  return scanAbsolute(x, bytes, text, start)
+  return scanAbsolute(x, bytes, text, lineStart, start)
 }
 
 /** `*`, for OPTIONS only (RFC 9112 section 3.2.4). */
@@ -101,11 +101,15 @@ function scanAsterisk(x: WireExchange, text: string, lineStart: number, start: n
   if (!text.startsWith('OPTIONS ', lineStart)) return noteRefused(REFUSAL.target)
   if (start + 1 >= text.length) return INCOMPLETE
   if (text.charCodeAt(start + 1) !== SP) return noteRefused(REFUSAL.target)
+  return setAsterisk(x, start + 1)
+}
+
+function setAsterisk(x: WireExchange, end: number): number {
   x.path = '*'
   x.sentPath = '*'
   setQuery(x, '')
   x.hasQuery = false
-  return start + 1
+  return end
 }
 
 /** `/path?query`; `targetStart` is where the whole target began. */
@@ -180,7 +184,7 @@ function badTarget(code: number) {
 }
 
 /** `http://host[:port]/path?query` (RFC 9112 section 3.2.2). Sets `authority`, which Host must then equal. */
-function scanAbsolute(x: WireExchange, bytes: Uint8Array, text: string, start: number): number {
+function scanAbsolute(x: WireExchange, bytes: Uint8Array, text: string, lineStart: number, start: number): number {
   const space = text.indexOf(' ', start)
   const end = space < 0 ? text.length : space
   if (end - start > MAX_TARGET_BYTES) return noteRefused(REFUSAL.targetTooLong)
@@ -194,6 +198,8 @@ function scanAbsolute(x: WireExchange, bytes: Uint8Array, text: string, start: n
   x.authority = text.slice(from, to)
   if (hostLength(x.authority) < 0) return noteRefused(REFUSAL.target)
   if (to < end && text.charCodeAt(to) === SLASH) return scanOrigin(x, bytes, text, to, start)
+  // The last proxy asks for the server itself (RFC 9112 section 3.2.4).
+  if (to === end && text.startsWith('OPTIONS ', lineStart)) return setAsterisk(x, end)
   return scanPathless(x, bytes, text, to, end, start)
 }
 

@@ -51,7 +51,7 @@ test('targets: origin, absolute and asterisk form', () => {
     ['GET http://old/x HTTP/1.0', '/x', '', 'old'],
     ['GET /x HTTP/1.0', '/x', '', ''],
     ['OPTIONS * HTTP/1.1\r\nHost: a', '*', '', 'a'],
-    ['OPTIONS http://a HTTP/1.1\r\nHost: a', '/', '', 'a'],
+    ['OPTIONS http://a HTTP/1.1\r\nHost: a', '*', '', 'a'],
   ] as const) {
     const x = read(`${line}\r\n\r\n`)
     assert.deepEqual([x.path, x.query, x.host], [path, query, host], line)

@@ -9,6 +9,7 @@ import type { Chain, Exchange, Step, StepOutcome } from '../../server/exchange.t
 import { run } from '../../server/run.ts'
 import { cors, isPreflight } from '../answers/cors.ts'
 import { singleParameter, withoutQuery } from '../authentication/read-credential.ts'
+import { refuseTrace } from './limit-forwards.ts'
 
 const MISSING = prebuilt('version_missing')
 const UNKNOWN = prebuilt('version_unknown')
@@ -58,6 +59,7 @@ export function chooseVersion(versioning: Versioning, main: Chain, inline: Reado
   const lead = (x: Exchange, chain: Chain): StepOutcome | Promise<StepOutcome> => {
     if (main.api.allowEncodedSlashes && !chain.api.allowEncodedSlashes && holdsEncodedSlash(x.path))
       return refuse(x, ENCODED_SLASH)
+    if (x.method === 'TRACE' && !chain.api.allowTrace) return refuse(x, refuseTrace(x))
     return (chain.api.cors === undefined ? ownCors?.(x) : undefined) ?? enter(x, chain)
   }
 

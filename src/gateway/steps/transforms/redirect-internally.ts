@@ -5,6 +5,7 @@ import { ENCODED_SLASH } from '../../routing/encoded-slashes.ts'
 import { CORS_FIELDS } from '../../server/cors-fields.ts'
 import type { Chain, Exchange, Reply, Step, StepOutcome } from '../../server/exchange.ts'
 import { run } from '../../server/run.ts'
+import { refuseTrace } from '../access/limit-forwards.ts'
 
 const LOOP = prebuilt('loop_detected')
 const UNSERVED = prebuilt('api_unserved')
@@ -43,6 +44,7 @@ export function redirectInternally(
   const forms = readPath(path)
   if (forms instanceof Error) return CLIMBS
   if (holdsEncodedSlash(forms.path) && !chain.api.allowEncodedSlashes) return ENCODED_SLASH
+  if (x.method === 'TRACE' && !chain.api.allowTrace) return refuseTrace(x)
   x.hops++
   enter(x, chain, forms, query)
   const steps = chain === from || chain.api.internal ? chain.inner : chain.redirectedSteps

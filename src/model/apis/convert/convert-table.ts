@@ -126,6 +126,7 @@ const PAIRS: readonly Pair[] = [
   pair('detailed_tracing', 'server.detailedTracing.enabled'),
   pair('enable_batch_request_support', 'server.batchProcessing.enabled'),
   pair('allow_encoded_slashes', 'server.allowEncodedSlashes'),
+  pair('allow_trace', 'server.allowTrace'),
   pair('protocol', 'server.protocol'),
   pair('listen_port', 'server.port'),
   ...section(

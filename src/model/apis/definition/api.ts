@@ -47,6 +47,8 @@ export interface Api {
   readonly pathMatching?: PathMatching
   /** Takes paths with `%2F` or `%5C`; every rule judges them decoded too. */
   readonly allowEncodedSlashes?: true
+  /** Takes TRACE, whose answers repeat what was sent. */
+  readonly allowTrace?: true
   /** Lower case; '' answers on every host. */
   readonly domain: string
   /** Certificate ids for `domain`. */

@@ -48,6 +48,7 @@ export function readClassic(classic: JsonObject, format: Api['format'], describe
     ignoreCase: main !== undefined && flagOf(objectOf(versions, main), 'ignore_endpoint_case'),
     ...(matching !== 'exact' && { pathMatching: matching }),
     ...(flagOf(classic, 'allow_encoded_slashes') && { allowEncodedSlashes: true }),
+    ...(flagOf(classic, 'allow_trace') && { allowTrace: true }),
     upstream: readUpstream(classic),
     auth: readAuth(classic),
     oauth: methods.includes('use_oauth2') ? readOAuth(classic) : undefined,

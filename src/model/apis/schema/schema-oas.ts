@@ -171,6 +171,7 @@ const server = () =>
       eventHandlers: list(eventHandler(), 100),
       batchProcessing: switched(),
       allowEncodedSlashes: bool(),
+      allowTrace: bool(),
       pathMatching: oneOf('', ...PATH_MATCHINGS),
       protocol: text(),
       port: whole(65_535),
