@@ -1,7 +1,7 @@
 import { pair } from '../apis/convert/convert-pairs.ts'
 import type { Flaw } from '../apis/definition/flaw.ts'
-import { numberOf, textsOf } from '../apis/definition/members.ts'
-import { list, MAX_SKEW_S, number, text } from '../apis/schema/schema.ts'
+import { numberOf, textOf, textsOf } from '../apis/definition/members.ts'
+import { list, MAX_SKEW_S, number, oneOf, text } from '../apis/schema/schema.ts'
 import type { JsonObject } from '../json/json.ts'
 import type { Scheme } from './scheme.ts'
 
@@ -16,9 +16,18 @@ const HMAC_ALGORITHMS: readonly string[] = ['hmac-sha1', ...HMAC_DEFAULTS]
 export interface HmacRules {
   /** Names in lower case, as requests write them (`hmac-sha256`). */
   readonly algorithms: readonly string[]
-  /** How far the date of a request may lie from now. */
+  /** How far the date of a request may lie from now; infinite = it is not looked at. */
   readonly skewMs: number
+  readonly coverage: HmacCoverage
 }
+
+/**
+ * Parts of a request that a signature of draft-cavage must cover besides its date: `target` = method, path and query; `path` = the query
+ * may be left out; `date` = nothing else.
+ */
+export type HmacCoverage = 'target' | 'path' | 'date'
+
+const COVERAGES: readonly HmacCoverage[] = ['target', 'path', 'date']
 
 /** A signature of the request with the secret of a key (draft-cavage-http-signatures-12, RFC 9421). */
 export const HMAC_SCHEME: Scheme<'hmac', HmacRules> = {
@@ -33,9 +42,18 @@ export const HMAC_SCHEME: Scheme<'hmac', HmacRules> = {
     hmac_allowed_algorithms: list(text(), 100),
     // Exporters of other products write -1 for "not checked".
     hmac_allowed_clock_skew: number(MAX_SKEW_S * 1000, -1),
+    hmac_coverage: oneOf('', ...COVERAGES),
   },
-  oasSchema: { allowedAlgorithms: list(text(), 100), allowedClockSkew: number(MAX_SKEW_S * 1000, -1) },
-  pairs: [pair('hmac_allowed_algorithms', 'allowedAlgorithms'), pair('hmac_allowed_clock_skew', 'allowedClockSkew')],
+  oasSchema: {
+    allowedAlgorithms: list(text(), 100),
+    allowedClockSkew: number(MAX_SKEW_S * 1000, -1),
+    coverage: oneOf('', ...COVERAGES),
+  },
+  pairs: [
+    pair('hmac_allowed_algorithms', 'allowedAlgorithms'),
+    pair('hmac_allowed_clock_skew', 'allowedClockSkew'),
+    pair('hmac_coverage', 'coverage'),
+  ],
   word: 'signature',
   // Digests that a signature may cover (RFC 9530, RFC 3230).
   fieldsBeside: ['content-digest', 'repr-digest', 'digest'],
@@ -43,6 +61,7 @@ export const HMAC_SCHEME: Scheme<'hmac', HmacRules> = {
   identifies: false,
   read: readHmacRules,
   flaws: hmacFlaws,
+  warnings: hmacWarnings,
 }
 
 function readHmacRules(classic: JsonObject): HmacRules {
@@ -50,8 +69,29 @@ function readHmacRules(classic: JsonObject): HmacRules {
   const skewMs = numberOf(classic, 'hmac_allowed_clock_skew')
   return {
     algorithms: listed.length === 0 ? HMAC_DEFAULTS : listed,
-    skewMs: skewMs > 0 ? skewMs : SIGNATURE_SKEW_MS,
+    skewMs: skewMs < 0 ? Number.POSITIVE_INFINITY : skewMs || SIGNATURE_SKEW_MS,
+    coverage: (textOf(classic, 'hmac_coverage') || 'target') as HmacCoverage,
   }
+}
+
+/** Weaker choices of a definition. */
+function hmacWarnings(classic: JsonObject): Flaw[] {
+  const { skewMs, coverage } = readHmacRules(classic)
+  const listed = textsOf(classic, 'hmac_allowed_algorithms').findIndex((name) => name.toLowerCase() === 'hmac-sha1')
+  const warnings: Flaw[] = []
+  if (listed !== -1)
+    warnings.push({ at: ['hmac_allowed_algorithms', String(listed)], reason: 'accepts SHA-1, which is deprecated' })
+  if (skewMs === Number.POSITIVE_INFINITY)
+    warnings.push({
+      at: ['hmac_allowed_clock_skew'],
+      reason: 'accepts requests of any date: one that was recorded can be sent again at any time',
+    })
+  if (coverage !== 'target')
+    warnings.push({
+      at: ['hmac_coverage'],
+      reason: `accepts signatures that do not cover ${coverage === 'date' ? 'method, path and query' : 'the query'}`,
+    })
+  return warnings
 }
 
 function hmacFlaws(classic: JsonObject): Flaw[] {

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { createHmac } from 'node:crypto'
 import { type TestContext, test } from 'node:test'
 import { readMessageSignature, signatureText } from '../../../src/gateway/authentication/message-signature.ts'
+import { toOas } from '../../../src/model/apis/convert/convert.ts'
 import type { JsonObject } from '../../../src/model/json/json.ts'
 import { startTestGateway } from '../../worlds/base/harness.ts'
 import { classicApi, rightsOn } from '../../worlds/gateway/admin-fixtures.ts'
@@ -10,24 +11,41 @@ import { startOrigin } from '../../worlds/servers/origin.ts'
 const SECRET = 'the secret that ann signs with'
 const DATE = new Date(1_700_000_000_000).toUTCString()
 
-async function world(t: TestContext, more: JsonObject = {}, session: JsonObject = {}) {
+async function world(
+  t: TestContext,
+  more: JsonObject = {},
+  session: JsonObject = {},
+  format: 'classic' | 'oas' = 'classic',
+) {
   const origin = await startOrigin()
   t.after(() => origin.close())
   const gate = await startTestGateway()
   t.after(() => gate.close())
   const api = classicApi('H', '/h/', {
-    ...{ api_id: 'h', use_keyless: false, enable_signature_checking: true, hmac_allowed_clock_skew: -1 },
+    ...{ api_id: 'h', use_keyless: false, enable_signature_checking: true },
     proxy: { listen_path: '/h/', target_url: origin.url, strip_listen_path: true },
     ...more,
   })
-  const published = await gate.svc('POST', '/svc/apis', api)
+  const place = format === 'classic' ? '/svc/apis' : '/svc/apis/oas'
+  const written = (definition: JsonObject) => (format === 'classic' ? definition : toOas(definition).document)
+  const published = await gate.svc('POST', place, written(api))
   assert.equal(published.status, 200, published.text)
   const rights = { access_rights: rightsOn('h'), hmac_enabled: true, hmac_string: SECRET, ...session }
   const made = await gate.svc('POST', '/svc/keys/create', rights)
   assert.equal(made.status, 200, made.text)
   const keyId = String((made.json as JsonObject).key)
   return {
-    ...{ gate, origin, keyId, api },
+    ...{ origin, keyId, api },
+    gate: Object.assign(gate, {
+      /** Replaces the API; the members that the warnings of the answer name, as an OpenAPI document calls them. */
+      async save(definition: JsonObject): Promise<string[]> {
+        const answer = await gate.svc('PUT', `${place}/h`, written(definition))
+        assert.equal(answer.status, 200, answer.text)
+        const { warnings = [] } = answer.json as { warnings?: { path: string }[] }
+        const names = warnings.map(({ path }) => path.replace(/\[\d+\]$/, '').split('.').at(-1)!)
+        return names.map((name) => name.replace('hmac_', '').replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase()))
+      },
+    }),
     async status(draft: Draft = {}): Promise<number> {
       const { method = 'GET', target = '/h/x?a=1&b', headers = { date: DATE } } = draft
       const authorization = draft.authorization ?? signed({ keyId, ...draft })
@@ -130,6 +148,66 @@ test('the definition sets algorithms and clock skew; unknown algorithms are refu
   const refused = await gate.svc('PUT', '/svc/apis/h', { ...api, hmac_allowed_algorithms: ['hmac-md5'] })
   assert.equal(refused.status, 400)
   assert.match(refused.text, /hmac_allowed_algorithms\[0\]: must be one of hmac-sha1/)
+})
+
+const DAY_MS = 86_400_000
+/** What a signature leaves open, and how little an API must ask for to take it. */
+const LESS: Readonly<Record<string, { readonly draft: Draft; readonly takenBy: readonly string[] }>> = {
+  nothing: { draft: {}, takenBy: ['target', 'path', 'date'] },
+  query: { draft: { text: `(request-target): get /h/x\ndate: ${DATE}` }, takenBy: ['path', 'date'] },
+  escapes: {
+    draft: { target: '/h/%C3%A4?a=1', text: `(request-target): get /h/\u00e4\ndate: ${DATE}` },
+    takenBy: ['path', 'date'],
+  },
+  target: { draft: { covers: 'date', text: `date: ${DATE}` }, takenBy: ['date'] },
+  date: { draft: { covers: '(request-target)', text: '(request-target): get /h/x?a=1&b' }, takenBy: [] },
+  'the path of another request': { draft: { text: `(request-target): get /h/y\ndate: ${DATE}` }, takenBy: [] },
+  'the query of another request': { draft: { text: `(request-target): get /h/x?a=2\ndate: ${DATE}` }, takenBy: [] },
+}
+
+for (const format of ['classic', 'oas'] as const)
+  test(`${format}: a signature may cover less where the API says so, which the save reports`, async (t) => {
+    const { status, api, gate, keyId } = await world(t, {}, {}, format)
+    for (const coverage of ['', 'target', 'path', 'date']) {
+      const saved = await gate.save({ ...api, hmac_coverage: coverage })
+      assert.deepEqual(saved, ['path', 'date'].includes(coverage) ? ['coverage'] : [], coverage)
+      for (const [name, { draft, takenBy }] of Object.entries(LESS))
+        assert.equal(await status(draft), takenBy.includes(coverage || 'target') ? 200 : 401, `${coverage}: ${name}`)
+      assert.equal(await status({ covers: 'date', text: 'date: yesterday', headers: { date: 'yesterday' } }), 401)
+      assert.equal(await status({ covers: 'date', text: `date: ${DATE}`, secret: 'x' }), 401)
+      assert.equal(await status({ authorization: signed({ keyId }).replace('keyId=', 'KeyID=') }), 200)
+    }
+  })
+
+for (const format of ['classic', 'oas'] as const)
+  test(`${format}: dates of any time are a choice of the API, SHA-1 too`, async (t) => {
+    const { status, api, gate } = await world(t, {}, {}, format)
+    const at = (ms: number) => ({ date: new Date(1_700_000_000_000 + ms).toUTCString() })
+    for (const skew of [undefined, 0, 1000, -1]) {
+      const saved = await gate.save({ ...api, ...(skew !== undefined && { hmac_allowed_clock_skew: skew }) })
+      assert.deepEqual(saved, skew === -1 ? ['allowedClockSkew'] : [], String(skew))
+      assert.equal(await status({ headers: at(1000) }), 200)
+      assert.equal(await status({ headers: at(60_000) }), skew === 1000 ? 401 : 200)
+      for (const far of [-400 * DAY_MS, 400 * DAY_MS])
+        assert.equal(await status({ headers: at(far) }), skew === -1 ? 200 : 401, `${skew} ${far}`)
+      for (const date of ['', 'now', '2023-11-14T22:13:20Z']) assert.equal(await status({ headers: { date } }), 401)
+    }
+    for (const [date, expected] of [
+      [DATE.replace('GMT', 'UTC'), 200],
+      [DATE.replace('22:', '23:').replace('GMT', '+01'), 200],
+      [DATE.replace('GMT', '+01'), 401],
+    ] as const) {
+      await gate.save(api)
+      assert.equal(await status({ headers: { date } }), expected, date)
+    }
+    assert.equal(await status({ algorithm: 'hmac-sha1' }), 401)
+    assert.deepEqual(await gate.save({ ...api, hmac_allowed_algorithms: ['hmac-sha1'] }), ['allowedAlgorithms'])
+    assert.equal(await status({ algorithm: 'hmac-sha1' }), 200)
+  })
+
+test('a key with the newer switch signs as well', async (t) => {
+  const { status } = await world(t, {}, { hmac_enabled: false, enable_http_signature_validation: true })
+  assert.equal(await status(), 200)
 })
 
 /** A request signed as in RFC 9421; members of `draft` replace the correct ones. */

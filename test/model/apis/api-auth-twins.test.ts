@@ -118,6 +118,7 @@ describe('settings of methods that both formats have', () => {
     ['enable_signature_checking', true, 'enabled'],
     ['hmac_allowed_algorithms', ['hmac-sha512'], 'allowedAlgorithms'],
     ['hmac_allowed_clock_skew', 1000, 'allowedClockSkew'],
+    ['hmac_coverage', 'path', 'coverage'],
     ['auth_configs.hmac.auth_header_name', 'X-Sig', 'header.name'],
   ] as const) {
     test(`${left} is hmac.${right}`, () => {

@@ -1,7 +1,7 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import { type Fault, prebuilt } from '../../../errors/fault.ts'
 import type { Api } from '../../../model/apis/definition/api.ts'
-import { HMAC_SCHEME } from '../../../model/authentication/hmac-scheme.ts'
+import { HMAC_SCHEME, type HmacCoverage, type HmacRules } from '../../../model/authentication/hmac-scheme.ts'
 import { settingsOf } from '../../../model/authentication/scheme.ts'
 import type { SchemeRules } from '../../../model/authentication/scheme-rules.ts'
 import { writtenPath } from '../../../wire/http1/request-line.ts'
@@ -21,6 +21,7 @@ const REPEATED = prebuilt('credential_repeated')
 const WRONG = prebuilt('signature_invalid')
 const STALE = prebuilt('signature_invalid', 'the date of the request lies too far from now')
 const UNCOVERED = prebuilt('signature_invalid', 'the signature must cover (request-target) and date or x-aux-date')
+const UNDATED = prebuilt('signature_invalid', 'the signature must cover date or x-aux-date')
 const UNCOVERED_9421 = prebuilt(
   'signature_invalid',
   'the signature must cover @method, and @request-target or @path and @query',
@@ -37,7 +38,7 @@ const MOST_FIELDS = 32
 const PARAMETER = /([a-zA-Z]{1,32})=(?:"([^"\\]{0,2048})"|(\d{1,15}))(?:, ?|$)/y
 const BASE64 = /^[A-Za-z0-9+/]{20,100}={0,2}$/
 const DATE =
-  /^(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun), \d\d (?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec) \d{4} \d\d:\d\d:\d\d GMT$/
+  /^(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun), \d\d (?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec) \d{4} \d\d:\d\d:\d\d (?:GMT|UTC|[+-]\d\d)$/
 /** The secret that is used for an unknown key, so that it takes the same time. */
 const NOBODYS = 'no key has this secret'
 
@@ -51,22 +52,27 @@ interface Signature {
 /**
  * Identifies the caller by the signature of the request: `keyId` is a key whose session has `hmac_enabled` and a secret in
  * `hmac_string`. Two forms: `Authorization: Signature` (draft-cavage-http-signatures-12), and `Signature-Input` with `Signature`
- * (RFC 9421, `hmac-sha256`). Method, path, query and time must be signed, and the time must be near now. Path and query are signed as they
- * were sent, dot segments resolved.
+ * (RFC 9421, `hmac-sha256`). Method, path, query and time must be signed, and the time must be near now, unless the API asks for less.
+ * Path and query are signed as they were sent, dot segments resolved.
  */
 export function authenticateHmac(scheme: SchemeRules, { orgId }: Api, { sessions }: AuthParts): Step {
-  const { algorithms, skewMs } = settingsOf(HMAC_SCHEME, scheme)
+  const rules = settingsOf(HMAC_SCHEME, scheme)
+  const { algorithms, skewMs } = rules
 
   const check = (x: Exchange, session: LiveSession | undefined, claim: Claim): StepOutcome => {
     const secret = secretOf(session)
-    const made = createHmac(claim.digest, secret === '' ? NOBODYS : secret)
-      // Texts of a request hold a byte a character.
-      .update(claim.text ?? '', 'latin1')
-      .digest()
-    const equal = made.length === claim.value.length && timingSafeEqual(made, claim.value)
-    if (!equal || claim.text === undefined || session === undefined || secret === '') return asked(x, WRONG)
+    let equal = false
+    for (const text of claim.texts) {
+      const made = createHmac(claim.digest, secret === '' ? NOBODYS : secret)
+        // Texts of a request hold a byte a character.
+        .update(text, 'latin1')
+        .digest()
+      if (made.length === claim.value.length && timingSafeEqual(made, claim.value)) equal = true
+    }
+    if (!equal || session === undefined || secret === '') return asked(x, WRONG)
     if (session.unusable || session.token !== undefined || !session.belongsTo(orgId)) return asked(x, WRONG)
     if (session.evictAt !== 0 && session.evictAt <= x.wall) return asked(x, WRONG)
+    // NaN, for no date, is near to nothing.
     if (!(Math.abs(x.wall - claim.atMs) <= skewMs) || claim.endsAtMs <= x.wall) return asked(x, STALE)
     x.session = session
     return undefined
@@ -76,7 +82,7 @@ export function authenticateHmac(scheme: SchemeRules, { orgId }: Api, { sessions
     if (x.skipAuthentication) return undefined
     const sent = readCredential(scheme, x)
     if (sent === undefined) return REPEATED
-    const claim = sent === '' ? claimOf9421(x, algorithms) : claimOf(x, sent, algorithms)
+    const claim = sent === '' ? claimOf9421(x, algorithms) : claimOf(x, sent, rules)
     if (!('keyId' in claim)) return asked(x, claim)
     const session = sessions.find(claim.keyId, x.snapshot!, x.wall)
     return session instanceof Promise ? session.then((late) => check(x, late, claim)) : check(x, session, claim)
@@ -87,22 +93,23 @@ export function authenticateHmac(scheme: SchemeRules, { orgId }: Api, { sessions
 interface Claim {
   readonly keyId: string
   readonly digest: string
-  /** The signed text; undefined when the request lacks a part of it. */
-  readonly text: string | undefined
+  /** The texts that may have been signed; none when the request lacks a part of it. */
+  readonly texts: readonly string[]
   readonly value: Buffer
   /** Unix milliseconds. */
   readonly atMs: number
   readonly endsAtMs: number
 }
 
-function claimOf(x: Exchange, sent: string, algorithms: readonly string[]): Claim | Fault {
+function claimOf(x: Exchange, sent: string, { algorithms, coverage }: HmacRules): Claim | Fault {
   const signature = readSignature(sent)
   if (signature === undefined || !algorithms.includes(signature.algorithm)) return WRONG
   const { algorithm, fields, keyId, value } = signature
-  if (!coversEnough(fields)) return UNCOVERED
-  const text = signedText(x, fields)
+  if (!fields.includes('date') && !fields.includes('x-aux-date')) return UNDATED
+  if (coverage !== 'date' && !fields.includes(TARGET)) return UNCOVERED
+  const texts = targetsOf(x, fields, coverage).flatMap((target) => signedText(x, fields, target) ?? [])
   return {
-    ...{ keyId, text, value, digest: DIGESTS[algorithm]!, atMs: dateOf(x, fields) },
+    ...{ keyId, texts, value, digest: DIGESTS[algorithm]!, atMs: dateOf(x, fields) },
     endsAtMs: Number.POSITIVE_INFINITY,
   }
 }
@@ -115,8 +122,9 @@ function claimOf9421(x: Exchange, algorithms: readonly string[]): Claim | Fault 
   if (read === undefined || !algorithms.includes('hmac-sha256')) return WRONG
   if (!coversRequest(read)) return UNCOVERED_9421
   const endsAtMs = read.expires === undefined ? Number.POSITIVE_INFINITY : read.expires * 1000
+  const base = baseOf(x, read)
   return {
-    ...{ keyId: read.keyId, text: baseOf(x, read), value: read.value },
+    ...{ keyId: read.keyId, texts: base === undefined ? [] : [base], value: read.value },
     ...{ digest: 'sha256', atMs: read.created * 1000, endsAtMs },
   }
 }
@@ -141,7 +149,8 @@ function asked(x: Exchange, refusal: Fault): Fault {
 /** The secret that requests of a session are signed with; '' when it may not sign. */
 function secretOf(session: LiveSession | undefined): string {
   const body = session?.source.body
-  return body?.hmac_enabled === true && typeof body.hmac_string === 'string' ? body.hmac_string : ''
+  const maySign = body?.hmac_enabled === true || body?.enable_http_signature_validation === true
+  return maySign && typeof body?.hmac_string === 'string' ? body.hmac_string : ''
 }
 
 /** The parameters of `Signature keyId="...",algorithm="...",headers="...",signature="..."`, each once; undefined when malformed. */
@@ -151,10 +160,11 @@ function readSignature(sent: string): Signature | undefined {
   PARAMETER.lastIndex = sent.indexOf(' ') + 1
   while (PARAMETER.lastIndex < sent.length) {
     const match = PARAMETER.exec(sent)
-    if (match === null || given.has(match[1]!)) return undefined
-    given.set(match[1]!, match[2] ?? match[3]!)
+    const name = match?.[1]!.toLowerCase() ?? ''
+    if (match === null || given.has(name)) return undefined
+    given.set(name, match[2] ?? match[3]!)
   }
-  const keyId = given.get('keyId') ?? ''
+  const keyId = given.get('keyid') ?? ''
   const algorithm = (given.get('algorithm') ?? '').toLowerCase()
   const fields = (given.get('headers') ?? 'date').toLowerCase().split(' ')
   const value = signatureBytes(given.get('signature') ?? '')
@@ -170,16 +180,23 @@ function signatureBytes(text: string): Buffer | undefined {
   return bytes.toString('base64') === plain ? bytes : undefined
 }
 
-function coversEnough(fields: readonly string[]): boolean {
-  return fields.includes('(request-target)') && (fields.includes('date') || fields.includes('x-aux-date'))
+const TARGET = '(request-target)'
+
+/** The targets that may have been signed: where the API allows it, also without the query, and as the path reads decoded. */
+function targetsOf(x: Exchange, fields: readonly string[], coverage: HmacCoverage): readonly string[] {
+  const path = writtenPath(x)
+  const whole = `${path}${x.hasQuery ? `?${x.sentQuery}` : ''}`
+  if (coverage === 'target' || !fields.includes(TARGET)) return [whole]
+  const decoded = path.replace(/%([0-9a-f]{2})/gi, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)))
+  return [...new Set([whole, path, decoded])]
 }
 
 /** The text that was signed (section 2.3 of the draft); undefined when a field that it names is not there. */
-function signedText(x: Exchange, fields: readonly string[]): string | undefined {
+function signedText(x: Exchange, fields: readonly string[], target: string): string | undefined {
   const lines: string[] = []
   for (const name of fields) {
-    if (name === '(request-target)') {
-      lines.push(`${name}: ${x.method.toLowerCase()} ${writtenPath(x)}${x.hasQuery ? `?${x.sentQuery}` : ''}`)
+    if (name === TARGET) {
+      lines.push(`${name}: ${x.method.toLowerCase()} ${target}`)
       continue
     }
     const values = x.request.all(name)
