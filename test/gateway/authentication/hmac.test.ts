@@ -42,8 +42,16 @@ async function world(
         const answer = await gate.svc('PUT', `${place}/h`, written(definition))
         assert.equal(answer.status, 200, answer.text)
         const { warnings = [] } = answer.json as { warnings?: { path: string }[] }
-        const names = warnings.map(({ path }) => path.replace(/\[\d+\]$/, '').split('.').at(-1)!)
-        return names.map((name) => name.replace('hmac_', '').replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase()))
+        const names = warnings.map(
+          ({ path }) =>
+            path
+              .replace(/\[\d+\]$/, '')
+              .split('.')
+              .at(-1)!,
+        )
+        return names.map((name) =>
+          name.replace('hmac_', '').replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase()),
+        )
       },
     }),
     async status(draft: Draft = {}): Promise<number> {

@@ -160,8 +160,9 @@ function readSignature(sent: string): Signature | undefined {
   PARAMETER.lastIndex = sent.indexOf(' ') + 1
   while (PARAMETER.lastIndex < sent.length) {
     const match = PARAMETER.exec(sent)
-    const name = match?.[1]!.toLowerCase() ?? ''
-    if (match === null || given.has(name)) return undefined
+    if (match === null) return undefined
+    const name = match[1]!.toLowerCase()
+    if (given.has(name)) return undefined
     given.set(name, match[2] ?? match[3]!)
   }
   const keyId = given.get('keyid') ?? ''
