@@ -159,7 +159,7 @@ test('the definition sets algorithms and clock skew; unknown algorithms are refu
 })
 
 const DAY_MS = 86_400_000
-/** What a signature leaves open, and how little an API must ask for to take it. */
+/** Parts that a signature leaves open, and the coverage of an API that takes it. */
 const LESS: Readonly<Record<string, { readonly draft: Draft; readonly takenBy: readonly string[] }>> = {
   nothing: { draft: {}, takenBy: ['target', 'path', 'date'] },
   query: { draft: { text: `(request-target): get /h/x\ndate: ${DATE}` }, takenBy: ['path', 'date'] },
