@@ -1,7 +1,9 @@
 import { Type } from 'typebox'
 import { type DefinitionWarning, listedWarnings } from '../../model/apis/check/definition-warnings.ts'
+import { toWords } from '../../model/apis/definition/tree.ts'
 import { documentOf } from '../../model/apis/definition/stored-api.ts'
 import { readApi } from '../../model/apis/read/read.ts'
+import { missingCertificates } from '../../publish/apis/missing-certificates.ts'
 import { bare } from '../routes/answer.ts'
 import type { Route } from '../routes/route.ts'
 import type { DashboardParts } from '../server/parts.ts'
@@ -30,12 +32,14 @@ export function warningRoutes(parts: DashboardParts): Route[] {
         if (stored === undefined) return notReadable()
         const { id, revision } = stored
         const before = known.get(id)
-        if (before?.revision === revision) return bare({ warnings: before.warnings })
         const document = documentOf(stored.body)
+        const missing = await missingCertificates(parts.documents, document)
+        const certificates = missing.map(({ at, reason }) => ({ path: toWords(at), message: reason }))
+        if (before?.revision === revision) return bare({ warnings: [...before.warnings, ...certificates] })
         const warnings = listedWarnings(document, readApi(document).unchecked)
         if (known.size >= MOST_KNOWN) known.clear()
         known.set(id, { revision, warnings })
-        return bare({ warnings })
+        return bare({ warnings: [...warnings, ...certificates] })
       },
     },
   ]

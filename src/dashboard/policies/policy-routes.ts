@@ -3,6 +3,7 @@ import type { JsonObject } from '../../model/json/json.ts'
 import { mergePatch } from '../../model/json/merge-patch.ts'
 import { withRightsMap } from '../../model/policies/policy.ts'
 import { policyApisOf } from '../../model/policies/policy-index.ts'
+import { missingApisMember } from '../../publish/policies/missing-apis.ts'
 import { createPolicy, type PolicyRules, removePolicy, updatePolicy } from '../../publish/policies/policies.ts'
 import type { StoredDocument } from '../../store/ports/ports.ts'
 import { checkSoleOwner, soleOwnership } from '../access/co-owned.ts'
@@ -85,7 +86,7 @@ function listRoutes(parts: DashboardParts): Route[] {
         const body = withOneState(sent, undefined)
         checkRightsVisible(call, {}, body)
         const { policy } = await createPolicy(parts, body, call.actor!.email, rulesOf(parts))
-        return ok(String(policy._id))
+        return ok(String(policy._id), null, await missingApisMember(parts.documents, body, 'Warnings'))
       },
     },
   ]
@@ -165,7 +166,7 @@ async function save(parts: DashboardParts, call: Call, stored: StoredDocument, s
     checkSoleOwner(call.visibility, 'The policy', policyApisOf(stored.body))
   const wanted = named(stored, call)
   await updatePolicy(parts, wanted, body, call.actor!.email, rulesOf(parts))
-  return ok('Data updated')
+  return ok('Data updated', null, await missingApisMember(parts.documents, body, 'Warnings'))
 }
 
 /** By its `id`: the storage id of one policy may be the `id` of another. */

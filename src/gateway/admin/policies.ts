@@ -1,3 +1,5 @@
+import type { JsonObject } from '../../model/json/json.ts'
+import { missingApisMember } from '../../publish/policies/missing-apis.ts'
 import { createPolicy, findPolicy, removePolicy, updatePolicy } from '../../publish/policies/policies.ts'
 import { changed, json } from './answer.ts'
 import { listDocuments } from './lists.ts'
@@ -12,15 +14,20 @@ export function policyRoutes(parts: AdminParts): AdminRoute[] {
     const orgId = request.text('org_id')
     return { id: request.param('id'), ...(orgId !== '' && { orgId }) }
   }
+  const missing = (body: JsonObject) => {
+    const served = new Set(parts.fileDocuments().map(({ api_id }) => api_id))
+    return missingApisMember(parts.documents, body, 'warnings', served)
+  }
   return [
     { method: 'GET', path: '/policies', run: (request) => listDocuments(parts, request, 'policy', (body) => body) },
     {
       method: 'POST',
       path: '/policies',
       run: async (request) => {
-        const { id, revision } = await createPolicy(publish, await request.ofOrganisation(), request.actor)
+        const body = await request.ofOrganisation()
+        const { id, revision } = await createPolicy(publish, body, request.actor)
         await waitUntilServed(parts, revision)
-        return changed(id, 'added')
+        return changed(id, 'added', await missing(body))
       },
     },
     {
@@ -35,9 +42,10 @@ export function policyRoutes(parts: AdminParts): AdminRoute[] {
       method: 'PUT',
       path: '/policies/{id}',
       run: async (request) => {
-        const { id, revision } = await updatePolicy(publish, wanted(request), await request.object(), request.actor)
+        const body = await request.object()
+        const { id, revision } = await updatePolicy(publish, wanted(request), body, request.actor)
         await waitUntilServed(parts, revision)
-        return changed(id, 'modified')
+        return changed(id, 'modified', await missing(body))
       },
     },
     {

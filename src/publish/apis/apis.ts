@@ -15,6 +15,7 @@ import { checkIdsFree } from '../documents/own-ids.ts'
 import { auditOf, clockOf, orgOf, type PublishParts, type SecretParts, withLock } from '../documents/parts.ts'
 import { type Cascade, clientsWithoutApi } from '../oauth-clients/oauth-cascade.ts'
 import { idsOf, withIds } from './api-ids.ts'
+import { missingCertificates } from './missing-certificates.ts'
 import { checkPlace, PLACE_CONFLICT, type PlaceRules } from './api-place.ts'
 import { ApiPlan } from './api-plan.ts'
 import { addVersion, dropVersion, rebasedDefinitions, type VersionOf } from './api-versions.ts'
@@ -46,7 +47,7 @@ export interface PublishedApi {
   readonly id: DocumentId
   readonly document: ApiDocument
   readonly revision: Revision
-  /** The parts of it that cannot be checked, where it was read. */
+  /** The parts of it that cannot be checked, and certificates that nobody has stored, where it was read. */
   readonly unchecked?: readonly Flaw[]
 }
 
@@ -215,7 +216,8 @@ async function create(parts: ApiParts, draft: ApiDraft): Promise<Prepared> {
     plan.write(base, { ...before, definition })
   }
   const audit = auditOf(parts, draft.actor, 'api.create', orgId, { api_id: apiId, name: document.name })
-  return { id, document, unchecked: api.unchecked ?? [], plan, audit, turn }
+  const unchecked = [...(api.unchecked ?? []), ...(await missingCertificates(parts.documents, document))]
+  return { id, document, unchecked, plan, audit, turn }
 }
 
 async function replace(parts: ApiParts, draft: ApiDraft, stored: StoredDocument): Promise<Prepared> {
@@ -243,7 +245,8 @@ async function replace(parts: ApiParts, draft: ApiDraft, stored: StoredDocument)
   for (const { api_id, org_id } of lost)
     clients.push(await clientsWithoutApi(parts, { apiId: api_id, orgId: org_id }, changedAt))
   const audit = auditOf(parts, draft.actor, 'api.update', orgId, { api_id: apiId, name: document.name })
-  return { id: stored.id, document, unchecked: api.unchecked ?? [], plan, audit, clients, turn }
+  const unchecked = [...(api.unchecked ?? []), ...(await missingCertificates(parts.documents, document))]
+  return { id: stored.id, document, unchecked, plan, audit, clients, turn }
 }
 
 /** The organisation that a replaced API belongs to: as before, unless it had none. @throws Fault `query_invalid` (400) naming both */

@@ -1,0 +1,28 @@
+import type { ApiDocument } from '../../model/apis/definition/api.ts'
+import { EXTENSION } from '../../model/apis/definition/extension.ts'
+import type { Flaw } from '../../model/apis/definition/flaw.ts'
+import type { TreePath } from '../../model/apis/definition/tree.ts'
+import { type CertificateUse, certificateRefs } from '../../model/certificates/certificate-refs.ts'
+import type { Documents } from '../../store/ports/ports.ts'
+
+/** Where a definition names certificates of each use. Pins are hashes of keys. */
+const PLACES: Readonly<Record<Exclude<CertificateUse, 'pinned'>, readonly [classic: TreePath, oas: TreePath]>> = {
+  custom_domain: [['certificates'], [EXTENSION, 'server', 'customDomain', 'certificates']],
+  client: [['client_certificates'], [EXTENSION, 'server', 'clientCertificates', 'allowlist']],
+  upstream: [['upstream_certificates'], [EXTENSION, 'upstream', 'mutualTLS']],
+}
+
+/** The certificates that a definition names and nobody has stored, each by its place. @throws Fault `store_away` */
+export async function missingCertificates(documents: Documents, document: ApiDocument): Promise<Flaw[]> {
+  const { format, definition, org_id: orgId } = document
+  const flaws: Flaw[] = []
+  for (const { name, use } of certificateRefs({ format, definition })) {
+    if (use === 'pinned') continue
+    const found =
+      (await documents.find('certificate', 'cert_id', name)) ??
+      (await documents.find('certificate', 'cert_id', orgId + name))
+    if (found === undefined)
+      flaws.push({ at: PLACES[use][format === 'oas' ? 1 : 0], reason: `names certificate ${name}, which is not stored` })
+  }
+  return flaws
+}
