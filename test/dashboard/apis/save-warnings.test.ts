@@ -30,7 +30,7 @@ const CASES: readonly (readonly [name: string, body: JsonObject, status: number,
   ['security, no authentication', document({}, SECURITY), 400, [/authentication\.enabled: must be written.*`security` of/]],
   ['security of an operation alone', document({}, OPERATION), 400, [/`security` of GET \/a/]],
   ['security that may be left out', document({}, { security: [{ key: [] }, {}] }), 200, []],
-  ['a scheme without the switch', document({ authentication: { securitySchemes: ON.securitySchemes } }), 400, [/the scheme .*key.* asks for a credential/]],
+  ['a scheme without the switch', document({ authentication: { securitySchemes: ON.securitySchemes } }), 400, [/the scheme "key" asks for a credential/]],
   ['written out', document({ authentication: { enabled: false } }, SECURITY), 200, [/open although `security`/]],
   ['misspelt', document({ authentification: ON }), 400, [/authentification: did you mean "authentication"/]],
   [
@@ -71,7 +71,7 @@ test('what a document asks for and lacks is refused or warned of by every call t
         warnings?: { message: string }[]
         Warnings?: { message: string }[]
       }
-      const said = status === 200 ? (warnings ?? Warnings ?? []).map(({ message }) => message) : [answer.text]
+      const said = status === 200 ? (warnings ?? Warnings ?? []).map(({ message }) => message) : [answer.text.replaceAll('\\', '')]
       assert.equal(said.length, words.length || (status === 200 ? 0 : 1), `${name}: ${answer.text}`)
       for (const [index, pattern] of words.entries()) assert.match(said[index]!, pattern, name)
       if (status === 200) await world.gateway.svc('DELETE', `/svc/apis/${key ?? ID}`)
