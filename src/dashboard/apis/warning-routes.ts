@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 import { type DefinitionWarning, listedWarnings } from '../../model/apis/check/definition-warnings.ts'
-import { toWords } from '../../model/apis/definition/tree.ts'
 import { documentOf } from '../../model/apis/definition/stored-api.ts'
+import { toWords } from '../../model/apis/definition/tree.ts'
 import { readApi } from '../../model/apis/read/read.ts'
 import { missingCertificates } from '../../publish/apis/missing-certificates.ts'
 import { bare } from '../routes/answer.ts'

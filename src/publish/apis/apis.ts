@@ -15,10 +15,10 @@ import { checkIdsFree } from '../documents/own-ids.ts'
 import { auditOf, clockOf, orgOf, type PublishParts, type SecretParts, withLock } from '../documents/parts.ts'
 import { type Cascade, clientsWithoutApi } from '../oauth-clients/oauth-cascade.ts'
 import { idsOf, withIds } from './api-ids.ts'
-import { missingCertificates } from './missing-certificates.ts'
 import { checkPlace, PLACE_CONFLICT, type PlaceRules } from './api-place.ts'
 import { ApiPlan } from './api-plan.ts'
 import { addVersion, dropVersion, rebasedDefinitions, type VersionOf } from './api-versions.ts'
+import { missingCertificates } from './missing-certificates.ts'
 
 /** A definition to publish. */
 export interface ApiDraft {

@@ -22,7 +22,10 @@ export async function missingCertificates(documents: Documents, document: ApiDoc
       (await documents.find('certificate', 'cert_id', name)) ??
       (await documents.find('certificate', 'cert_id', orgId + name))
     if (found === undefined)
-      flaws.push({ at: PLACES[use][format === 'oas' ? 1 : 0], reason: `names certificate ${name}, which is not stored` })
+      flaws.push({
+        at: PLACES[use][format === 'oas' ? 1 : 0],
+        reason: `names certificate ${name}, which is not stored`,
+      })
   }
   return flaws
 }

@@ -27,19 +27,33 @@ const ON = { enabled: true, securitySchemes: { key: { enabled: true } } }
 /** Documents, the status of saving them, and the words of the refusal or of the warnings, in order. */
 const CASES: readonly (readonly [name: string, body: JsonObject, status: number, words: readonly RegExp[]])[] = [
   ['a key is asked for, and taken', document({ authentication: ON }, SECURITY), 200, []],
-  ['security, no authentication', document({}, SECURITY), 400, [/authentication\.enabled: must be written.*`security` of/]],
+  [
+    'security, no authentication',
+    document({}, SECURITY),
+    400,
+    [/authentication\.enabled: must be written.*`security` of/],
+  ],
   ['security of an operation alone', document({}, OPERATION), 400, [/`security` of GET \/a/]],
   ['security that may be left out', document({}, { security: [{ key: [] }, {}] }), 200, []],
-  ['a scheme without the switch', document({ authentication: { securitySchemes: ON.securitySchemes } }), 400, [/the scheme "key" asks for a credential/]],
+  [
+    'a scheme without the switch',
+    document({ authentication: { securitySchemes: ON.securitySchemes } }),
+    400,
+    [/the scheme "key" asks for a credential/],
+  ],
   ['written out', document({ authentication: { enabled: false } }, SECURITY), 200, [/open although `security`/]],
   ['misspelt', document({ authentification: ON }), 400, [/authentification: did you mean "authentication"/]],
   [
     'a misspelt member',
-    document({}, {}, {
-      middleware: {
-        global: { cors: { enabled: true, allowedOrigins: ['https://a.example'], exposedHeadrs: ['X-A'] } },
+    document(
+      {},
+      {},
+      {
+        middleware: {
+          global: { cors: { enabled: true, allowedOrigins: ['https://a.example'], exposedHeadrs: ['X-A'] } },
+        },
       },
-    }),
+    ),
     200,
     [/did you mean "exposedHeaders"/],
   ],
@@ -71,7 +85,8 @@ test('what a document asks for and lacks is refused or warned of by every call t
         warnings?: { message: string }[]
         Warnings?: { message: string }[]
       }
-      const said = status === 200 ? (warnings ?? Warnings ?? []).map(({ message }) => message) : [answer.text.replaceAll('\\', '')]
+      const said =
+        status === 200 ? (warnings ?? Warnings ?? []).map(({ message }) => message) : [answer.text.replaceAll('\\', '')]
       assert.equal(said.length, words.length || (status === 200 ? 0 : 1), `${name}: ${answer.text}`)
       for (const [index, pattern] of words.entries()) assert.match(said[index]!, pattern, name)
       if (status === 200) await world.gateway.svc('DELETE', `/svc/apis/${key ?? ID}`)
