@@ -86,14 +86,18 @@ function shortText(value: Json | undefined): string {
 
 /**
  * Ids of the policies that a token calls for: those that it names, and those that its scopes map to; where it has neither claim,
- * those of the definition. None at all when a claim is there and gives nothing, whatever it holds: that is not the same as no claim.
+ * those of its client (`ofClient`), else those of the definition. None at all when a claim is there and gives nothing, whatever it holds: that is not the same as no claim.
  */
-export function policiesFromClaims(claims: JsonObject, rules: JwtRules): readonly string[] {
+export function policiesFromClaims(
+  claims: JsonObject,
+  rules: JwtRules,
+  ofClient?: readonly string[],
+): readonly string[] {
   const { policyClaims, scopeClaims, scopePolicies, defaultPolicies } = rules
   const named = firstClaim(claims, policyClaims)
   const scopes = scopePolicies.size === 0 ? undefined : firstClaim(claims, scopeClaims)
-  if (named === undefined && scopes === undefined) return defaultPolicies
-  const byName = named === undefined ? undefined : textsOf(named).slice(0, MOST_POLICIES)
+  if (named === undefined && scopes === undefined) return ofClient ?? defaultPolicies
+  const byName = named === undefined ? ofClient : textsOf(named).slice(0, MOST_POLICIES)
   const byScope = scopes === undefined ? undefined : scopesOf(scopes).flatMap((scope) => scopePolicies.get(scope) ?? [])
   if (byName?.length === 0 || byScope?.length === 0) return []
   return [...new Set([...(byName ?? []), ...(byScope ?? [])])]

@@ -24,7 +24,7 @@ export interface JwtRules {
   readonly keySets: readonly { readonly url: string; readonly freshMs: number }[]
   /** Of these and the next two lists, the first claim that the token has counts, whatever it holds. `sub` is always among these. */
   readonly identityClaims: readonly string[]
-  /** '' = none. */
+  /** '' = none. Where no claim names policies, the key that is called as the client says which one it has. */
   readonly clientClaim: string
   readonly policyClaims: readonly string[]
   readonly scopeClaims: readonly string[]
@@ -253,14 +253,15 @@ export function keyFlaws({ key, keySets, family, takesShortSecrets }: JwtRules, 
 
 function jwtFlaws(classic: JsonObject): Flaw[] {
   const rules = readJwtRules(classic)
-  const { policyClaims, defaultPolicies } = rules
+  const { policyClaims, clientClaim, defaultPolicies } = rules
   const flaws = keyFlaws(rules, JWT_PLACES)
   for (const [index, { url }] of objectsOf(classic, 'jwt_jwks_uris').entries()) {
     if (typeof url !== 'string' || readKeyAddress(url) !== url)
       flaws.push({ at: ['jwt_jwks_uris', String(index), 'url'], reason: 'must be an http or https address' })
   }
   const scopes = scopePoliciesOf(classic)
-  if (policyClaims.length === 0 && defaultPolicies.length === 0 && isEmpty(scopes))
+  const named = policyClaims.length > 0 || clientClaim !== '' || defaultPolicies.length > 0
+  if (!named && isEmpty(scopes))
     flaws.push({ at: ['jwt_default_policies'], reason: 'must name a policy, unless a claim or scopes of the token do' })
   if (Object.values(scopes).some((id) => id === ''))
     flaws.push({ at: ['scopes', 'jwt', 'scope_to_policy'], reason: 'must name a policy for each scope' })

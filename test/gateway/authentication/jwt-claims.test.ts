@@ -236,3 +236,40 @@ describe('lists of claims', () => {
       assert.equal(await status(more as JsonObject), 401, JSON.stringify(more))
   })
 })
+
+test('without a policy claim, a key that is called as the client of a token says its policy', async (t) => {
+  const { get, gate, origin } = await jwtWorld(t, (from) =>
+    jwtApi(from, {
+      jwt_client_base_field: 'azp',
+      jwt_default_policies: ['other'],
+      scopes: { jwt: { scope_claim_name: 'scp', scope_to_policy: MAPPED } },
+    }),
+  )
+  const client = 'client-of-the-issuer'
+  const key = (policies: string[]) =>
+    gate.svc('POST', `/svc/keys/${client}`, { apply_policies: policies, access_rights: {} })
+  let user = 0
+  const status = async (more: JsonObject) => {
+    const sub = `u${user++}`
+    return (await get(`Bearer ${hsToken(claims({ sub, ...more }))}`)).status
+  }
+  // The default gives no access to this API.
+  for (const held of [{}, { azp: client }, { azp: 'nobody' }]) assert.equal(await status(held), 403)
+  assert.equal((await key(['p', 'other'])).status, 200)
+  assert.equal(await status({ azp: client }), 200)
+  assert.equal(await status({ azp: client, scp: 'wide' }), 200, 'with those of its scopes')
+  assert.equal(await status({ azp: client, scp: 'openid' }), 403)
+  assert.equal(await status({ azp: 'nobody' }), 403)
+  assert.equal(await status({}), 403)
+  // An edit reaches tokens that were accepted before.
+  const token = `Bearer ${hsToken(claims({ sub: 'ann', azp: client }))}`
+  assert.equal((await get(token)).status, 200)
+  assert.equal((await gate.svc('PUT', `/svc/keys/${client}`, { apply_policies: ['other', 'p'] })).status, 200)
+  gate.clock.advance(1_000)
+  assert.equal((await get(token)).status, 403)
+  // A policy claim of the definition goes first, and then the client says nothing.
+  const named = jwtApi(origin, { jwt_client_base_field: 'azp', jwt_policy_field_name: 'pol', jwt_default_policies: ['p'] })
+  assert.equal((await gate.svc('PUT', '/svc/apis/j', named)).status, 200)
+  assert.equal(await status({ azp: client }), 200)
+  assert.equal(await status({ azp: client, pol: 'other' }), 403)
+})

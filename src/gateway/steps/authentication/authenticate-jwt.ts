@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto'
 import { type Fault, prebuilt } from '../../../errors/fault.ts'
 import type { Api } from '../../../model/apis/definition/api.ts'
+import { textsOf } from '../../../model/apis/definition/members.ts'
 import { readStaticKey, verifySignature } from '../../../model/authentication/jwt-key.ts'
 import { JWT_SCHEME, type JwtRules } from '../../../model/authentication/jwt-scheme.ts'
 import { settingsOf } from '../../../model/authentication/scheme.ts'
@@ -22,6 +23,7 @@ import { allOf, type KeySets, type KeySource, oneKey } from '../../authenticatio
 import { RecentCache } from '../../authentication/recent.ts'
 import { challenged, type SchemeWord } from '../../oauth/challenge.ts'
 import { admitBound } from '../../oauth/check-binding.ts'
+import type { Awaitable } from '../../../store/ports/ports.ts'
 import type { Exchange, Step, StepOutcome } from '../../server/exchange.ts'
 import type { LiveSession } from '../../sessions/sessions.ts'
 import { readCredential } from './read-credential.ts'
@@ -36,6 +38,8 @@ const REVOKED = prebuilt('token_unknown', 'the token was revoked, or its client 
 const KEYS_AWAY = prebuilt('jwt_keys_away')
 /** How soon it is asked again whether a token that could be ours is. */
 const OWN_AGAIN_MS = 10_000
+/** How soon it is asked again which policy the key of a client has. */
+const CLIENT_AGAIN_MS = 1_000
 const UNSIGNED = 'no key of the issuer made the signature of the token'
 
 /** Longest token, in characters: as long as the head of a request allows. */
@@ -65,7 +69,7 @@ interface Verified {
 }
 
 /** Who a token with these claims speaks for; undefined when they lead to no policy. */
-export type ReadCaller = (claims: JsonObject) => DerivedCaller | undefined
+export type ReadCaller = (claims: JsonObject, x: Exchange) => Awaitable<DerivedCaller | undefined>
 
 /**
  * Identifies the caller by a JSON Web Token of another issuer (RFC 7519, RFC 8725): signed by a key of the definition or of
@@ -75,7 +79,19 @@ export type ReadCaller = (claims: JsonObject) => DerivedCaller | undefined
  */
 export function authenticateJwt(scheme: SchemeRules, api: Api, parts: AuthParts): Step {
   const rules = settingsOf(JWT_SCHEME, scheme)
-  return authenticateSigned(scheme, api, parts, rules, (claims) => callerOf(claims, rules, api.orgId))
+  const { orgId } = api
+  if (!readsClients(rules)) return authenticateSigned(scheme, api, parts, rules, (claims) => callerOf(claims, rules, orgId))
+  return authenticateSigned(scheme, api, parts, rules, async (claims, x) => {
+    const key = await parts.sessions.find(clientFromClaims(claims, rules), x.snapshot!, x.wall)
+    const isOurs = key !== undefined && key.token === undefined && key.belongsTo(orgId)
+    const [first] = isOurs ? textsOf(key.source.body, 'apply_policies') : []
+    return callerOf(claims, rules, orgId, first === undefined ? undefined : [first])
+  })
+}
+
+/** True where a key that is called as the client of a token says which policy it has, because no claim does. */
+function readsClients({ clientClaim, policyClaims }: JwtRules): boolean {
+  return clientClaim !== '' && policyClaims.length === 0
 }
 
 /** The same by other rules, for whom `callerFor` says. */
@@ -126,13 +142,14 @@ export function authenticateSigned(
     const flaw = flawOfClaims(jwt.claims, rules, x.wall)
     if (flaw === 'expired') return challenged(x, EXPIRED, 'bearer', 'off')
     if (flaw !== undefined) return refused(x, CLAIM_FLAWS[flaw])
-    const caller = callerFor(jwt.claims)
+    const caller = await callerFor(jwt.claims, x)
     if (caller === undefined) return challenged(x, NO_POLICY, presented.word, 'off')
     const confirmation = readConfirmation(jwt.claims.cnf)
     const own = bindings.ownKeys.has(signer.key)
     // Our first key may have been created on another node a moment ago.
     const couldBeOurs = !own && jwt.header.typ === 'at+jwt'
-    const freshMs = couldBeOurs ? Math.min(keys.freshMs, OWN_AGAIN_MS) : keys.freshMs
+    const againMs = readsClients(rules) ? CLIENT_AGAIN_MS : couldBeOurs ? OWN_AGAIN_MS : keys.freshMs
+    const freshMs = Math.min(keys.freshMs, againMs)
     const verified: Verified = {
       endsAt: endOf(jwt.claims, rules),
       againAt: x.mono + freshMs,
@@ -201,8 +218,13 @@ function keySourceOf({ key, family, keySets, takesShortSecrets }: JwtRules, sets
  * The session of a caller. It is counted under a name that no key can have (it contains a space), and separately for each issuer:
  * an issuer of one cannot exhaust the limits of another one's callers.
  */
-function callerOf(claims: JsonObject, rules: JwtRules, orgId: string): DerivedCaller | undefined {
-  const policies = policiesFromClaims(claims, rules)
+function callerOf(
+  claims: JsonObject,
+  rules: JwtRules,
+  orgId: string,
+  ofClient?: readonly string[],
+): DerivedCaller | undefined {
+  const policies = policiesFromClaims(claims, rules, ofClient)
   if (policies.length === 0) return undefined
   const identity = identityFromClaims(claims, rules)
   const keyHash = hash('sha256', `jwt ${JSON.stringify([orgId, signerOf(claims, rules), identity])}`, 'hex')
