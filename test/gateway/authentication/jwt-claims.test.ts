@@ -268,7 +268,11 @@ test('without a policy claim, a key that is called as the client of a token says
   gate.clock.advance(1_000)
   assert.equal((await get(token)).status, 403)
   // A policy claim of the definition goes first, and then the client says nothing.
-  const named = jwtApi(origin, { jwt_client_base_field: 'azp', jwt_policy_field_name: 'pol', jwt_default_policies: ['p'] })
+  const named = jwtApi(origin, {
+    jwt_client_base_field: 'azp',
+    jwt_policy_field_name: 'pol',
+    jwt_default_policies: ['p'],
+  })
   assert.equal((await gate.svc('PUT', '/svc/apis/j', named)).status, 200)
   assert.equal(await status({ azp: client }), 200)
   assert.equal(await status({ azp: client, pol: 'other' }), 403)

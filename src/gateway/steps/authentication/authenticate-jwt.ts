@@ -9,6 +9,7 @@ import type { SchemeRules } from '../../../model/authentication/scheme-rules.ts'
 import type { JsonObject } from '../../../model/json/json.ts'
 import { type Confirmation, isBound, readConfirmation } from '../../../oauth/proofs/confirmation.ts'
 import { type CompactJwt, readCompact } from '../../../oauth/signing-keys/jwt.ts'
+import type { Awaitable } from '../../../store/ports/ports.ts'
 import type { AuthParts } from '../../authentication/auth-parts.ts'
 import {
   CLAIM_FLAWS,
@@ -23,7 +24,6 @@ import { allOf, type KeySets, type KeySource, oneKey } from '../../authenticatio
 import { RecentCache } from '../../authentication/recent.ts'
 import { challenged, type SchemeWord } from '../../oauth/challenge.ts'
 import { admitBound } from '../../oauth/check-binding.ts'
-import type { Awaitable } from '../../../store/ports/ports.ts'
 import type { Exchange, Step, StepOutcome } from '../../server/exchange.ts'
 import type { LiveSession } from '../../sessions/sessions.ts'
 import { readCredential } from './read-credential.ts'
@@ -80,7 +80,8 @@ export type ReadCaller = (claims: JsonObject, x: Exchange) => Awaitable<DerivedC
 export function authenticateJwt(scheme: SchemeRules, api: Api, parts: AuthParts): Step {
   const rules = settingsOf(JWT_SCHEME, scheme)
   const { orgId } = api
-  if (!readsClients(rules)) return authenticateSigned(scheme, api, parts, rules, (claims) => callerOf(claims, rules, orgId))
+  if (!readsClients(rules))
+    return authenticateSigned(scheme, api, parts, rules, (claims) => callerOf(claims, rules, orgId))
   return authenticateSigned(scheme, api, parts, rules, async (claims, x) => {
     const key = await parts.sessions.find(clientFromClaims(claims, rules), x.snapshot!, x.wall)
     const isOurs = key !== undefined && key.token === undefined && key.belongsTo(orgId)
