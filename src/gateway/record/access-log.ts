@@ -2,6 +2,7 @@ import { setImmediate, setTimeout } from 'node:timers'
 import type { Config } from '../../config/schema.ts'
 import type { LineSink, ProcessNames } from '../../model/logs/log.ts'
 import type { GoawayReason } from '../../wire/http2/goaway.ts'
+import { outcomeOf } from './outcome.ts'
 import { Sample } from './sample.ts'
 
 export interface AccessLogOptions {
@@ -186,6 +187,7 @@ function formatLine(s: Sample, sampled: number): string {
   if (s.keyHash !== '') line += `,"key":"${s.keyHash.slice(0, KEY_CHARACTERS)}"`
   if (s.version !== '') line += `,"api_version":${JSON.stringify(s.version)}`
   if (s.faultCode !== '') line += `,"fault":"${s.faultCode}"`
+  line += `,"outcome":"${outcomeOf(s.cutBy)}"`
   if (s.cutBy !== '') line += `,"cut":"${s.cutBy}"`
   if (s.goaway !== '') line += `,"goaway":"${s.goaway}"`
   if (s.traceId !== '') line += `,"trace_id":"${s.traceId}"`

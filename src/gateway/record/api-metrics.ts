@@ -1,3 +1,6 @@
+import type { CutBy } from '../../wire/http1/exchange.ts'
+import { OUTCOMES, outcomeOf } from './outcome.ts'
+
 /** Statuses counted separately within one API; an upstream that invents more is counted under `other`. */
 const STATUSES_PER_API = 64
 
@@ -13,6 +16,8 @@ export class ApiMetrics {
   readonly statuses: number[] = []
   readonly statusCounts: number[] = []
   otherStatuses = 0
+  /** Requests that were cut, at the place of their outcome. */
+  readonly cuts: number[] = OUTCOMES.map(() => 0)
   readonly #bounds: readonly number[]
   /** Numbers of one histogram: its buckets (not cumulated), then the sum in milliseconds. */
   readonly #size: number
@@ -31,6 +36,19 @@ export class ApiMetrics {
   add(status: number, totalMs: number, upstreamMs: number, passedOn = false): void {
     if (this.counts === undefined) this.#addFirst(status, totalMs, upstreamMs, passedOn)
     else this.#addTo(this.counts, status, totalMs, upstreamMs, passedOn)
+  }
+
+  /** Counts the cut of a request that was added. */
+  cut(by: CutBy): void {
+    if (this.#standIn === undefined) this.cuts[OUTCOMES.indexOf(outcomeOf(by))]!++
+    else this.#standIn.cut(by)
+  }
+
+  /** Requests by their outcome, in the order of OUTCOMES. */
+  outcomes(): readonly number[] {
+    const all = this.statusCounts.reduce((sum, count) => sum + count, this.otherStatuses)
+    const [, ...cut] = this.cuts
+    return [cut.reduce((left, count) => left - count, all), ...cut]
   }
 
   /** The histogram of a type of duration. */

@@ -3,6 +3,7 @@ import { LATENCY_BOUNDS_MS } from '../../model/analytics/hit.ts'
 import { type HistogramSample, MetricRegistry, type MetricSample } from '../../model/metrics/metric-registry.ts'
 import type { GoawayReason } from '../../wire/http2/goaway.ts'
 import { ApiMetrics, DURATION_TYPES, UPSTREAM_CLASSES } from './api-metrics.ts'
+import { OUTCOMES } from './outcome.ts'
 
 /** APIs with a separate label; later ones are added up under `other`. */
 const LABELLED_APIS = 1000
@@ -30,6 +31,7 @@ export class Metrics extends MetricRegistry {
     this.#bounds = boundsMs.map((ms) => ms / 1000)
     this.#other = new ApiMetrics(boundsMs)
     this.offer('svc_http_requests_total', () => this.#requestSamples())
+    this.offer('svc_http_request_outcomes_total', () => this.#outcomeSamples())
     this.offer('svc_http_request_duration_seconds', () => this.#durationSamples())
     this.offer('svc_http_requests_in_flight', () => this.inFlight)
     this.offer('svc_refusals_total', () => samplesBy('code', this.#refusals))
@@ -93,6 +95,13 @@ export class Metrics extends MetricRegistry {
       for (const [i, status] of statuses.entries())
         yield { labels: { api, status: String(status) }, value: statusCounts[i]! }
       if (otherStatuses > 0) yield { labels: { api, status: 'other' }, value: otherStatuses }
+    }
+  }
+
+  *#outcomeSamples(): Generator<MetricSample> {
+    for (const [api, counts] of this.labelledApis()) {
+      const values = counts.outcomes()
+      for (const [at, outcome] of OUTCOMES.entries()) yield { labels: { api, outcome }, value: values[at]! }
     }
   }
 

@@ -16,6 +16,7 @@ export class Recorder {
   count(sample: Sample): void {
     sample.hits?.add(sample.status, sample.totalMs, sample.upstreamMs, sample.wallMs)
     sample.metrics?.add(sample.status, sample.totalMs, sample.upstreamMs, sample.passedOn)
+    if (sample.cutBy !== '') sample.metrics?.cut(sample.cutBy)
     this.#log?.push(sample)
   }
 }

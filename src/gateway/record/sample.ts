@@ -17,6 +17,8 @@ export class Sample {
   upstreamMs = -1
   /** True when the status is that of the upstream. */
   passedOn = false
+  /** Who ended it before its answer was complete; '' = nobody did. */
+  cutBy: CutBy | '' = ''
   /** undefined = the API or the operation is not recorded. */
   hits: HitCell | undefined = undefined
   metrics: ApiMetrics | undefined = undefined
@@ -36,8 +38,6 @@ export class Sample {
   bytesOut = 0
   /** '' when nothing was refused and nothing failed. */
   faultCode: FaultCode | '' = ''
-  /** Who ended it before its answer was complete; '' = nobody did. */
-  cutBy: CutBy | '' = ''
   /** Why its HTTP/2 connection was ended; '' = it was not. */
   goaway: GoawayReason | '' = ''
   /** Of W3C Trace Context; '' = it has none. */

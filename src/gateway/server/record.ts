@@ -48,11 +48,13 @@ export function recordWith(recorder: Recorder, metrics: Metrics, extras: RecordE
     metrics.inFlight--
     if (x.fault !== undefined) metrics.refused(x.fault.code)
     sample.wallMs = x.wall
-    // No status: the client left, or was cut off, before there was an answer.
-    sample.status = x.status === 0 ? CLIENT_GONE_STATUS : x.status
+    sample.cutBy = x.cutBy
+    // The client left, or was cut off, before there was an answer, or before a byte of it was sent.
+    const unanswered = x.status === 0 || (x.cutBy !== '' && x.bytesOut === 0)
+    sample.status = unanswered ? CLIENT_GONE_STATUS : x.status
     sample.totalMs = endedAt - x.startedAt
     sample.upstreamMs = x.upstreamAt === 0 ? -1 : (x.upstreamHeadAt === 0 ? endedAt : x.upstreamHeadAt) - x.upstreamAt
-    sample.passedOn = x.upstreamHeadAt !== 0 && x.fault === undefined
+    sample.passedOn = !unanswered && x.upstreamHeadAt !== 0 && x.fault === undefined
     const chain = x.chain
     if (geography !== undefined && x.countryAddress !== x.clientAddress) findCountry(geography, x)
     sample.metrics = chain === undefined ? unrouted : chain.metrics
@@ -68,7 +70,6 @@ export function recordWith(recorder: Recorder, metrics: Metrics, extras: RecordE
       sample.bytesIn = x.bytesIn
       sample.bytesOut = x.bytesOut
       sample.faultCode = x.fault?.code ?? ''
-      sample.cutBy = x.cutBy
       sample.goaway = x.goaway
       sample.traceId = traceIdOf(x)
     }

@@ -29,6 +29,12 @@ export const METRICS = {
     labels: ['api', 'status'],
     part: gateway,
   },
+  svc_http_request_outcomes_total: {
+    kind: 'counter',
+    help: 'Requests by API and outcome: complete, cut_by_caller, cut_by_upstream, or cut_by_gateway (a stop, a caller that does not read, a revoked key, GOAWAY).',
+    labels: ['api', 'outcome'],
+    part: gateway,
+  },
   svc_http_request_duration_seconds: {
     kind: 'histogram',
     help: 'Time of requests: all of it (total), the upstream, the gateway.',

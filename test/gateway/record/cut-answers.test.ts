@@ -42,15 +42,21 @@ interface Scene {
   readonly breakUpstream: () => void
   lines(): Record<string, unknown>[]
   recorded(): Promise<unknown[]>
+  /** Resolves when the upstream has begun an answer. */
+  upstreamBegan(): Promise<void>
+  /** Requests of an API by outcome, without those of which there is none. */
+  outcomes(apiId: string): Promise<Record<string, number>>
 }
 
 async function open(t: TestContext, env: Record<string, string> = {}): Promise<Scene> {
   const origin = await startOrigin()
   let broken = () => {}
+  let began = () => {}
   origin.script = ({ target }, response) => {
     response.writeHead(200)
     response.write(Buffer.alloc(target === '/large' ? LARGE : 1000))
     broken = () => response.destroy()
+    began()
   }
   const store = openMemoryStore()
   const gateway = await startTestGateway({ store, accessLog: true, env })
@@ -59,12 +65,31 @@ async function open(t: TestContext, env: Record<string, string> = {}): Promise<S
     await origin.close()
     await store.close()
   })
-  assert.equal((await gateway.svc('POST', '/svc/apis/oas', defined({ id: 'a', url: origin.url }))).status, 200)
+  const body = Buffer.from('{"a":1}').toString('base64')
+  const buffered = defined({
+    id: 'buffered',
+    url: origin.url,
+    paths: { '/small': { get: { operationId: 'small', responses: { 200: { description: 'ok' } } } } },
+    operations: { small: { transformResponseBody: { enabled: true, format: 'json', body } } },
+  })
+  for (const api of [defined({ id: 'a', url: origin.url }), buffered])
+    assert.equal((await gateway.svc('POST', '/svc/apis/oas', api)).status, 200)
   return {
     gateway,
     breakUpstream: () => broken(),
     lines: () =>
       gateway.accessLines.map((line) => JSON.parse(line)).filter(({ path }) => String(path).startsWith('/a/')),
+    upstreamBegan: () =>
+      new Promise((resolve) => {
+        began = resolve
+      }),
+    async outcomes(apiId) {
+      const page = (await gateway.svc('GET', '/metrics')).text
+      const found = page.matchAll(/^svc_http_request_outcomes_total\{api="(\w+)",outcome="(\w+)"\} ([1-9]\d*)$/gm)
+      return Object.fromEntries(
+        [...found].filter(([, api]) => api === apiId).map(([, , name, count]) => [name, Number(count)]),
+      )
+    },
     async recorded() {
       await gateway.gateway.stop()
       const rows = (await store.records.after({ after: 0, limit: 10 })) as RecordRow[]
@@ -72,6 +97,13 @@ async function open(t: TestContext, env: Record<string, string> = {}): Promise<S
     },
   }
 }
+
+const OUTCOMES = {
+  client: 'cut_by_caller',
+  upstream: 'cut_by_upstream',
+  stop: 'cut_by_gateway',
+  timeout: 'cut_by_gateway',
+} as const
 
 const CUTS = {
   async client(_scene: Scene, { leave }: Download) {
@@ -100,8 +132,29 @@ for (const version of VERSIONS) {
       await cut(scene, reading)
       await eventually('its line is written', () => scene.lines().length === 1)
       const [line] = scene.lines()
-      assert.partialDeepStrictEqual(line, { status: 200, cut: by, level: by === 'client' ? 40 : 50 })
+      const outcome = OUTCOMES[by as keyof typeof OUTCOMES]
+      assert.partialDeepStrictEqual(line, { status: 200, cut: by, outcome, level: by === 'client' ? 40 : 50 })
+      if (by !== 'stop') assert.deepEqual(await scene.outcomes('a'), { [outcome]: 1 })
       assert.deepEqual(await scene.recorded(), [[200, `cut_by_${by}`]])
+    })
+  }
+}
+
+for (const version of VERSIONS) {
+  for (const by of ['client', 'stop'] as const) {
+    test(`over HTTP/${version} a request that ${by} cut before a byte was sent is not logged as 200`, async (t) => {
+      const scene = await open(t, { SVC_GW_DRAINTIMEOUTMS: '100' })
+      const begun = scene.upstreamBegan()
+      // Read whole before any of it is sent.
+      const reading = download(scene.gateway.port, version, '/buffered/small')
+      t.after(() => reading.leave())
+      reading.begun.catch(() => {})
+      await begun
+      await CUTS[by](scene, reading)
+      const lines = () =>
+        scene.gateway.accessLines.map((line) => JSON.parse(line)).filter(({ api_id }) => api_id === 'buffered')
+      await eventually('its line is written', () => lines().length === 1)
+      assert.partialDeepStrictEqual(lines()[0], { status: 499, cut: by, outcome: OUTCOMES[by], bytes_out: 0 })
     })
   }
 }
@@ -115,5 +168,6 @@ test('an answer that is complete is not cut, whatever becomes of the connection'
   reading.destroy()
   await gateway.gateway.stop()
   assert.ok(gateway.accessLines.length > 0)
+  assert.ok(gateway.accessLines.every((line) => line.includes('"outcome":"complete"')))
   assert.ok(gateway.accessLines.every((line) => !line.includes('"cut"')))
 })
