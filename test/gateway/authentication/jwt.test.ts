@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { importPKCS8, SignJWT } from 'jose'
 import type { JsonObject } from '../../../src/model/json/json.ts'
-import { rightsOn } from '../../worlds/gateway/admin-fixtures.ts'
+import { classicApi, rightsOn } from '../../worlds/gateway/admin-fixtures.ts'
 import {
   base64,
   claims,
@@ -30,6 +30,22 @@ test('a signed, valid and known token is accepted every time; without one 401', 
   assert.deepEqual(seen(wrong), { error: 'Key not authorised' })
   assert.match(String(wrong.headers['www-authenticate']), /^Bearer realm="oauth", error="invalid_token"/)
   assert.equal(gate.log.filter(({ fields }) => JSON.stringify(fields).includes(token)).length, 0)
+})
+
+test('Bearer may be followed by several spaces, at keys and tokens alike', async (t) => {
+  const { gate, publish, origin } = await jwtWorld(t)
+  const proxy = (id: string) => ({ listen_path: `/${id}/`, target_url: origin.url })
+  await publish(classicApi('K', '/k/', { api_id: 'k', use_keyless: false, proxy: proxy('k') }))
+  const external_oauth = { enabled: true, providers: [{ jwt: { enabled: true, source: base64(SECRET) } }] }
+  await publish(classicApi('X', '/x/', { api_id: 'x', use_keyless: false, external_oauth, proxy: proxy('x') }))
+  const { key } = seen(await gate.svc('POST', '/svc/keys/create', { access_rights: rightsOn('k') })) as { key: string }
+  for (const [path, credential] of [
+    ['/k/a', key],
+    ['/j/a', hsToken()],
+    ['/x/a', hsToken()],
+  ] as const)
+    for (const word of ['Bearer ', 'bearer  ', 'BEARER     '])
+      assert.equal((await gate.call(path, { headers: { authorization: word + credential } })).status, 200, path + word)
 })
 
 describe('every algorithm, as another library signs it', () => {

@@ -72,12 +72,12 @@ function onlyOne(list: string, separator: string, name: string, read: (text: str
 
 const trimmed = (text: string) => text.trim()
 
-/** Cuts an optional `Bearer ` of any letter case off, with exactly one space; nothing else is trimmed. */
+/** Cuts an optional `Bearer` of any letter case off, with the spaces behind it (RFC 9110 section 11.4); nothing else is trimmed. */
 export function withoutBearer(credential: string): string {
   if (credential.length < 8 || credential.charCodeAt(6) !== 32) return credential
   const first = credential.charCodeAt(0) | 32
   if (first !== 98 || credential.slice(0, 6).toLowerCase() !== 'bearer') return credential
-  return credential.slice(7)
+  return behindSpaces(credential, 7)
 }
 
 /** Names and values of all query parameters, percent-decoded; undefined for what is not decodable. */
@@ -87,6 +87,13 @@ export function queryPairs(query: string): [name: string | undefined, value: str
     if (equals === -1) return [decodedOrNone(pair), '']
     return [decodedOrNone(pair.slice(0, equals)), decodedOrNone(pair.slice(equals + 1))]
   })
+}
+
+/** The text from an offset on, without the spaces there. */
+export function behindSpaces(text: string, from: number): string {
+  let at = from
+  while (text.charCodeAt(at) === 32) at++
+  return text.slice(at)
 }
 
 /** Values of every query parameter of this exact name, percent-decoded, in order; undefined for one that is not decodable. */

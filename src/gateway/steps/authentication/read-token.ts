@@ -1,7 +1,7 @@
 import type { SchemeRules } from '../../../model/authentication/scheme-rules.ts'
 import type { SchemeWord } from '../../oauth/challenge.ts'
 import type { Exchange } from '../../server/exchange.ts'
-import { headerValue, readBare, withoutBearer } from './read-credential.ts'
+import { behindSpaces, headerValue, readBare, withoutBearer } from './read-credential.ts'
 
 /** An access token as a request carries it. */
 export interface PresentedToken {
@@ -49,9 +49,9 @@ export function schemeOf(sent: string): SchemeWord {
   return sent.charCodeAt(6) === SPACE ? wordOf(sent, 6) : ''
 }
 
-/** The token after an optional `Bearer ` or `DPoP ` in any letter case. */
+/** The token after an optional `Bearer` or `DPoP` in any letter case. */
 export function credentialOf(sent: string): string {
-  return sent.charCodeAt(4) === SPACE && wordOf(sent, 4) === 'dpop' ? sent.slice(5) : withoutBearer(sent)
+  return sent.charCodeAt(4) === SPACE && wordOf(sent, 4) === 'dpop' ? behindSpaces(sent, 5) : withoutBearer(sent)
 }
 
 const SPACE = 32
