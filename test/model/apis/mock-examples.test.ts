@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { Ajv2020 } from 'ajv/dist/2020.js'
+import addFormats from 'ajv-formats'
 import fc from 'fast-check'
-import { member, setMember } from '../../../src/model/apis/definition/tree.ts'
 import { ExampleMaker } from '../../../src/model/apis/openapi/example-of-schema.ts'
 import { readNewApi } from '../../../src/model/apis/read/read.ts'
 import type { Json, JsonObject } from '../../../src/model/json/json.ts'
@@ -24,31 +25,6 @@ const schemas: fc.Arbitrary<JsonObject> = fc.letrec<{ schema: JsonObject }>((tie
   ),
 })).schema
 
-/** The same without sharing anything: each place is walked each time. */
-function plainly(document: JsonObject, from: Json | undefined, depth = 0, budget = { left: 1000 }): Json {
-  let at = from as JsonObject | undefined
-  for (let i = 0; i < 20 && typeof at?.$ref === 'string'; i++)
-    at = member(member(document.components, 'schemas'), at.$ref.split('/').at(-1)!) as JsonObject | undefined
-  const schema = at === undefined || typeof at.$ref === 'string' ? {} : at
-  if (depth > 10 || --budget.left < 0) return null
-  const said = schema.example ?? member(schema.enum, '0')
-  if (said !== undefined) return said
-  const inner = (part: Json | undefined) => plainly(document, part, depth + 1, budget)
-  if (schema.oneOf !== undefined) return inner(member(schema.oneOf, '0'))
-  if (schema.type === 'array') return [inner(schema.items)]
-  const made: JsonObject = {}
-  let holds = schema.type === 'object'
-  for (const part of (schema.allOf ?? []) as Json[]) {
-    const value = inner(part)
-    if (typeof value !== 'object' || value === null || Array.isArray(value)) continue
-    holds = true
-    for (const [name, item] of Object.entries(value)) setMember(made, name, item)
-  }
-  for (const [name, part] of Object.entries((schema.properties ?? {}) as JsonObject)) setMember(made, name, inner(part))
-  if (holds) return made
-  return ({ string: 'string', integer: 0 } as Record<string, Json>)[String(schema.type)] ?? null
-}
-
 test('examples of schemas that are shared are the same as those of each by itself', () => {
   const document = fc.array(schemas, { minLength: 4, maxLength: 4 }).map((list) => ({
     components: { schemas: Object.fromEntries(list.map((schema, i) => [`S${i}`, schema])) },
@@ -56,8 +32,101 @@ test('examples of schemas that are shared are the same as those of each by itsel
   fc.assert(
     fc.property(document, fc.array(schemas, { maxLength: 4 }), (described, asked) => {
       const maker = new ExampleMaker(described as unknown as JsonObject, [])
-      for (const schema of [...SCHEMAS.map(ref), ...asked, ...SCHEMAS.map(ref)])
-        assert.deepEqual(maker.ofSchema(schema), plainly(described as unknown as JsonObject, schema))
+      for (const schema of [...SCHEMAS.map(ref), ...asked, ...SCHEMAS.map(ref)]) {
+        const alone = new ExampleMaker(described as unknown as JsonObject, [])
+        assert.deepEqual(maker.ofSchema(schema), alone.ofSchema(schema))
+      }
+    }),
+    { numRuns: 300 },
+  )
+})
+
+const FORMATS = ['date', 'date-time', 'time', 'email', 'uri', 'uuid', 'hostname', 'ipv4', 'ipv6', 'byte', 'duration']
+const PATTERNS = [
+  '^[A-Z]{3}-\\d{2,4}$',
+  '^(?:a|b)+$',
+  '^\\w{10,}$',
+  '^#[0-9a-f]{6}$',
+  '^\\p{L}+$',
+  '^v\\d+(?:\\.\\d+){2}$',
+]
+const bounded = fc
+  .tuple(fc.integer({ min: -50, max: 50 }), fc.nat(50))
+  .map(([from, size]) => [from, from + size] as const)
+
+/** Schemas that some value fits, of every keyword that an answer can be made for. */
+const fitting: fc.Arbitrary<JsonObject> = fc.letrec<{ schema: JsonObject; object: JsonObject }>((tie) => {
+  const inner = tie('schema')
+  const named = fc.dictionary(fc.constantFrom('a', 'b', 'c', 'd'), inner, { maxKeys: 3, noNullPrototype: true })
+  const object = named.chain((properties) =>
+    fc.subarray(Object.keys(properties)).map((required): JsonObject => ({ type: 'object', required, properties })),
+  )
+  const scalar: fc.Arbitrary<JsonObject>[] = [
+    fc.constantFrom(...FORMATS).map((format) => ({ type: 'string', format })),
+    fc.constantFrom(...PATTERNS).map((pattern) => ({ type: 'string', pattern })),
+    fc
+      .tuple(fc.nat(30), fc.nat(9))
+      .map(([minLength, more]) => ({ type: 'string', minLength, maxLength: minLength + more })),
+    bounded.map(([minimum, maximum]) => ({ type: 'integer', minimum, maximum })),
+    bounded.map(([minimum, maximum]) => ({ type: 'number', exclusiveMinimum: minimum, exclusiveMaximum: maximum + 1 })),
+    fc
+      .tuple(bounded, fc.constantFrom(5, 0.5, 0.01))
+      .map(([[minimum], multipleOf]) => ({ type: 'number', minimum, multipleOf })),
+    fc.constantFrom<JsonObject>(
+      { enum: [3, 'x'] },
+      { const: false },
+      { type: ['null', 'integer'] },
+      { type: 'boolean' },
+    ),
+    fc.constantFrom<JsonObject>(
+      { type: 'integer', example: 'seven' },
+      { type: 'string', example: 7 },
+      { type: 'null' },
+    ),
+  ]
+  return {
+    object,
+    schema: fc.oneof(
+      { maxDepth: 4 },
+      ...scalar,
+      object,
+      fc.constantFrom('A', 'B').map(ref),
+      fc
+        .tuple(inner, fc.nat(3))
+        .map(([items, minItems]) => ({ type: 'array', items, minItems, maxItems: minItems + 1 })),
+      fc
+        .tuple(fc.constantFrom<JsonObject>({ type: 'integer' }, { type: 'string' }), fc.nat(4))
+        .map(([items, minItems]) => ({ type: 'array', uniqueItems: true, items, minItems })),
+      fc
+        .tuple(...scalar.slice(2, 4))
+        .map(([_text, number]) => ({ allOf: [{ type: 'integer' }, number as JsonObject] })),
+      object.map((whole) => ({
+        allOf: [whole, { type: 'object', required: ['z'], properties: { z: { type: 'integer' } } }],
+      })),
+      fc.array(inner, { minLength: 1, maxLength: 2 }).map((anyOf) => ({ anyOf: [{ type: 'null' }, ...anyOf] })),
+      fc.nat(3).map((minProperties) => ({ type: 'object', minProperties, additionalProperties: { type: 'integer' } })),
+    ),
+  }
+}).schema
+
+test('an example that is made of a schema fits it, as an independent validator says', () => {
+  const components = {
+    A: {
+      type: 'object',
+      required: ['name'],
+      properties: { name: { type: 'string' }, inner: ref('A'), more: ref('B') },
+    },
+    B: { type: 'array', items: ref('A'), maxItems: 3 },
+  }
+  fc.assert(
+    fc.property(fitting, (schema) => {
+      const document = { components: { schemas: components }, schema } as JsonObject
+      const engine = new Ajv2020({ strict: false, validateSchema: false, logger: false })
+      addFormats.default(engine)
+      engine.addSchema(document, 'd')
+      const check = engine.compile({ $ref: 'd#/schema' })
+      const made = new ExampleMaker(document, []).ofSchema(schema)
+      assert.ok(check(made), JSON.stringify({ schema, made, errors: check.errors }))
     }),
     { numRuns: 300 },
   )
@@ -102,7 +171,8 @@ const ASKED: Readonly<Record<string, { of: (index: number) => Json; components: 
     components: { examples: { e: large } },
   },
   'schemas of their own': {
-    of: (index) => json({ schema: { type: 'object', properties: { [`p${index}`]: ref('S0') } } }),
+    of: (index) =>
+      json({ schema: { type: 'object', properties: many(5, (i) => ({ allOf: [ref(`S${i}`)], title: `${index}` })) } }),
     components: { schemas: bomb },
     refused: /paths: must not make more than \d+ characters of examples/,
   },

@@ -20,8 +20,11 @@ export function answerMock(rules: readonly (MockRule | undefined)[], words: read
   return function answerMock(x) {
     const mock = x.operation?.mock
     if (mock === undefined) return undefined
-    const answer = mock.fixed ?? choose(x, mock, (part) => askedFor(x, part, words))
-    return 'body' in answer ? replies.get(answer)! : answer
+    if (mock.fixed !== undefined) return replies.get(mock.fixed)!
+    const chosen = choose(x, mock, (part) => askedFor(x, part, words))
+    if (!('example' in chosen)) return chosen
+    const reply = replies.get(chosen.example)!
+    return chosen.status === reply.status ? reply : { ...reply, status: chosen.status }
   }
 }
 
@@ -47,10 +50,11 @@ function choose(
   x: Exchange,
   mock: Exclude<MockRule, { fixed: MockAnswer }>,
   askedOf: (part: 'code' | 'name') => string | undefined,
-): MockExample | Fault {
+): { readonly example: MockExample; readonly status: number } | Fault {
   const asked = askedOf('code')
   const status = asked === undefined ? mock.status || mock.examples[0]!.status : statusOf(asked)
-  const ofStatus = mock.examples.filter((example) => example.status === status)
+  const code = asked === undefined && mock.status === 0 ? mock.examples[0]!.code : codeFor(mock.examples, status)
+  const ofStatus = mock.examples.filter((example) => example.code === code)
   if (ofStatus.length === 0) return NO_EXAMPLE
   const name = askedOf('name') ?? mock.name
   const named = name === '' ? ofStatus : ofStatus.filter((example) => example.name === name)
@@ -59,5 +63,14 @@ function choose(
   // The preferred example comes first, for callers that accept any.
   types.sort((a, b) => Number(b === mock.mediaType) - Number(a === mock.mediaType))
   const type = preferredType(x.request.all('accept').join(','), types)
-  return named.find((example) => example.mediaType === type) ?? NO_TYPE
+  const example = named.find(({ mediaType }) => mediaType === type)
+  return example === undefined ? NO_TYPE : { example, status }
+}
+
+/** The member of `responses` that describes a status: itself, its range, or `default`; undefined for what is no status of an answer. */
+function codeFor(examples: readonly MockExample[], status: number): string | undefined {
+  if (status < 200 || status > 599) return undefined
+  const range = `${Math.floor(status / 100)}XX`
+  const codes = new Set(examples.map(({ code }) => code))
+  return [String(status), range, range.toLowerCase(), 'default'].find((code) => codes.has(code))
 }

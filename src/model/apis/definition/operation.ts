@@ -11,6 +11,8 @@ export interface MockAnswer {
 
 /** One example of an OpenAPI document. */
 export interface MockExample extends MockAnswer {
+  /** The member of `responses`: a status, a range (`4XX`) or `default`. */
+  readonly code: string
   /** Name among the `examples` of its media type; '' = the only one. */
   readonly name: string
   /** Media type without parameters, lower case; '' = an answer without a body. */

@@ -61,12 +61,12 @@ function examplesOf({ document, root, at, examples: maker }: DescribedOperation)
   answersOf.set(maker, known)
   const where = [...root, ...at, 'responses']
   const { object: responses, at: responsesAt } = describedAt(document, [...at, 'responses'])
-  for (const code of Object.keys(responses)) {
+  for (const code of Object.keys(responses).sort((one, other) => rankOf(one) - rankOf(other))) {
     const status = statusOf(code)
     if (status === undefined) continue
     const { object: response, at: responseAt } = describedAt(document, [...responsesAt, code])
-    const key = `${status} ${toPointer(responseAt)}`
-    const answers = known.get(key) ?? answersIn({ document, root, maker }, response, responseAt, status)
+    const key = `${code} ${toPointer(responseAt)}`
+    const answers = known.get(key) ?? answersIn({ document, maker }, response, responseAt, { code, status })
     known.set(key, answers)
     if (examples.length + answers.length > MAX_EXAMPLES)
       refuseFlaws([{ at: where, reason: `must not hold more than ${MAX_EXAMPLES} examples` }])
@@ -78,28 +78,40 @@ function examplesOf({ document, root, at, examples: maker }: DescribedOperation)
 
 interface Source {
   readonly document: JsonObject
-  readonly root: TreePath
   readonly maker: ExampleMaker
 }
 
-function answersIn(source: Source, response: JsonObject, at: TreePath, status: number): MockExample[] {
-  const { document, root, maker } = source
+function answersIn(
+  source: Source,
+  response: JsonObject,
+  at: TreePath,
+  about: Pick<MockExample, 'code' | 'status'>,
+): MockExample[] {
+  const { document, maker } = source
   const headers = headersOf(source, at)
   const cost = headers.reduce((sum, [name, value]) => sum + name.length + value.length, CHARACTERS_OF_EXAMPLE)
   const types = Object.keys(objectOf(response, 'content'))
-  if (types.length === 0) return [{ status, headers, body: '', name: '', mediaType: '' }]
+  if (types.length === 0) return [{ ...about, headers, body: '', name: '', mediaType: '' }]
   const examples: MockExample[] = []
   for (const type of types) {
     const mediaType = (type.split(';')[0] ?? '').trim().toLowerCase()
-    const flaw = VALUES.fieldValue(type)
-    if (flaw !== undefined) refuseFlaws([{ at: [...root, ...at, 'content', type], reason: flaw }])
+    if (VALUES.fieldValue(type) !== undefined) continue
+    const schema = member(describedAt(document, [...at, 'content', type]).object, 'schema')
     for (const [name, value] of valuesOf(document, maker, [...at, 'content', type])) {
       maker.charge(cost)
       const typed = [...headers, ['Content-Type', type] as const]
-      examples.push({ status, headers: typed, body: bodyOf(value, mediaType, maker), name, mediaType })
+      const body = isXmlType(mediaType) && typeof value === 'object' ? maker.xmlOf(value, schema) : undefined
+      examples.push({ ...about, headers: typed, body: body ?? bodyOf(value, mediaType, maker), name, mediaType })
     }
   }
   return examples
+}
+
+/** Order of the members of `responses`: a success first, then `default`, which is for all that has no other. */
+function rankOf(code: string): number {
+  if (/^2\d\d$/.test(code)) return Number(code)
+  if (/^2XX$/i.test(code)) return 300
+  return code === 'default' ? 301 : 1000
 }
 
 /** Status of a member of `responses`: `404`, `4XX`, or `default`. */
@@ -122,18 +134,18 @@ function valuesOf(document: JsonObject, maker: ExampleMaker, at: TreePath): [nam
   return [['', only ?? maker.ofSchema(member(media, 'schema'))]]
 }
 
-function headersOf({ document, root, maker }: Source, at: TreePath): [string, string][] {
+function headersOf({ document, maker }: Source, at: TreePath): [string, string][] {
   const { object: headers, at: headersAt } = describedAt(document, [...at, 'headers'])
   const made: [string, string][] = []
   for (const name of Object.keys(headers)) {
-    // OpenAPI has the type of the content say this.
-    if (name.toLowerCase() === 'content-type') continue
-    const { object: header, at: headerAt } = describedAt(document, [...headersAt, name])
+    // OpenAPI has the type of the content say this; of two spellings of one name only one is sent.
+    if (name.toLowerCase() === 'content-type' || made.some(([other]) => other.toLowerCase() === name.toLowerCase()))
+      continue
+    const { object: header } = describedAt(document, [...headersAt, name])
     const value = member(header, 'example') ?? maker.ofSchema(member(header, 'schema'))
     const text = typeof value === 'string' ? value : maker.textOf(value)
-    const reason = answerHeaderFault(name, text)
-    if (reason !== undefined) refuseFlaws([{ at: [...root, ...headerAt], reason }])
-    made.push([name, text])
+    // The gateway frames its answers itself, whatever length the description has.
+    if (answerHeaderFault(name, text) === undefined) made.push([name, text])
   }
   return made
 }
@@ -141,6 +153,10 @@ function headersOf({ document, root, maker }: Source, at: TreePath): [string, st
 /** True for the media types whose content is JSON (RFC 6839 section 3.1). */
 export function isJsonType(mediaType: string): boolean {
   return mediaType === 'application/json' || mediaType.endsWith('+json')
+}
+
+function isXmlType(mediaType: string): boolean {
+  return /^(?:application|text)\/xml$/.test(mediaType) || mediaType.endsWith('+xml')
 }
 
 /** Examples that do not fit in a document as themselves are written as texts. */

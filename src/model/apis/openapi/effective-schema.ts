@@ -1,0 +1,133 @@
+import { isObject, type Json, type JsonObject } from '../../json/json.ts'
+import { flagOf } from '../definition/members.ts'
+import { member, setMember } from '../definition/tree.ts'
+
+/** Most schemas that are put together to one. */
+const MOST_PARTS = 200
+
+/** A schema with all that holds beside it: its references, the parts of `allOf`, and one alternative of `anyOf` and `oneOf`. */
+export interface EffectiveSchema {
+  /** Keywords of all parts: of bounds the narrowest, of others the first. */
+  readonly keywords: JsonObject
+  readonly types: readonly string[]
+  /** Members by name, with all schemas that hold for each. */
+  readonly properties: ReadonlyMap<string, readonly Json[]>
+  readonly required: ReadonlySet<string>
+  readonly items: readonly Json[]
+  /** Number of schemas that were put together. */
+  readonly parts: number
+}
+
+/** Puts together what holds for the values of a schema. `resolve` follows references. */
+export function effectiveSchema(schemas: readonly Json[], resolve: (schema: Json) => JsonObject): EffectiveSchema {
+  const parts = partsOf(schemas, resolve)
+  const keywords: JsonObject = {}
+  const properties = new Map<string, Json[]>()
+  const required = new Set<string>()
+  const items: Json[] = []
+  let types: string[] | undefined
+  for (const part of parts) {
+    for (const name of Object.keys(part)) setMember(keywords, name, narrower(name, keywords, part[name]!))
+    const own = typesOf(part)
+    if (own.length > 0) types = types === undefined ? own : common(types, own)
+    for (const name of Array.isArray(part.required) ? part.required : []) required.add(String(name))
+    if (part.items !== undefined && !Array.isArray(part.items)) items.push(part.items)
+    for (const [name, inner] of isObject(part.properties) ? Object.entries(part.properties) : [])
+      properties.set(name, [...(properties.get(name) ?? []), inner])
+  }
+  return {
+    keywords,
+    types: types ?? impliedTypes(keywords, properties),
+    properties,
+    required,
+    items,
+    parts: parts.length,
+  }
+}
+
+function partsOf(schemas: readonly Json[], resolve: (schema: Json) => JsonObject): JsonObject[] {
+  const parts: JsonObject[] = []
+  const seen = new Set<JsonObject>()
+  const add = (from: Json): void => {
+    const schema = resolve(from)
+    if (seen.has(schema) || parts.length >= MOST_PARTS) return
+    seen.add(schema)
+    parts.push(schema)
+    // Beside a reference other keywords may be.
+    if (isObject(from) && from !== schema && Object.keys(from).length > 1) {
+      const { $ref: _ref, ...beside } = from
+      parts.push(beside)
+    }
+    for (const part of Array.isArray(schema.allOf) ? schema.allOf : []) add(part)
+    for (const keyword of ['oneOf', 'anyOf']) {
+      const choices = schema[keyword]
+      if (!Array.isArray(choices) || choices.length === 0) continue
+      add(choices.find((choice) => !typesOf(resolve(choice)).includes('null')) ?? choices[0]!)
+    }
+  }
+  for (const schema of schemas) add(schema)
+  return parts
+}
+
+const LARGEST = new Set(['minimum', 'exclusiveMinimum', 'minLength', 'minItems', 'minProperties'])
+const SMALLEST = new Set(['maximum', 'exclusiveMaximum', 'maxLength', 'maxItems', 'maxProperties'])
+
+function narrower(name: string, known: JsonObject, value: Json): Json {
+  const before = member(known, name)
+  if (before === undefined) return value
+  if (typeof before !== 'number' || typeof value !== 'number') return before
+  return LARGEST.has(name) ? Math.max(before, value) : SMALLEST.has(name) ? Math.min(before, value) : before
+}
+
+function typesOf({ type }: JsonObject): string[] {
+  return [type].flat().filter((each) => typeof each === 'string')
+}
+
+function common(some: readonly string[], others: readonly string[]): string[] {
+  const both = some.filter((type) => others.includes(type))
+  if (both.length > 0) return both
+  const isWhole = [some, others].every((types) => types.some((type) => type === 'integer' || type === 'number'))
+  return isWhole ? ['integer'] : [...some]
+}
+
+function impliedTypes(keywords: JsonObject, properties: ReadonlyMap<string, unknown>): string[] {
+  if (properties.size > 0 || keywords.additionalProperties !== undefined) return ['object']
+  if (keywords.items !== undefined) return ['array']
+  if (['pattern', 'format', 'minLength', 'maxLength'].some((name) => keywords[name] !== undefined)) return ['string']
+  return ['minimum', 'maximum', 'multipleOf'].some((name) => keywords[name] !== undefined) ? ['number'] : []
+}
+
+/** The shapes of formats that examples often miss. */
+const SHAPES = new Map([
+  ['date', /^\d{4}-\d\d-\d\d$/],
+  ['date-time', /^\d{4}-\d\d-\d\dt\d\d:\d\d:\d\d(?:\.\d+)?(?:z|[+-]\d\d:\d\d)$/i],
+  ['uri', /^[a-z][a-z0-9+.-]*:\S*$/i],
+  ['uuid', /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i],
+])
+
+/** True for a value that an author gave, and that its schema takes as far as a glance tells. */
+export function fitsEffective(
+  value: Json,
+  { keywords, types, required }: EffectiveSchema,
+  isLeftOut: (name: string) => boolean,
+): boolean {
+  const { enum: choices, minimum, maximum, minLength, maxLength, minItems, maxItems } = keywords
+  if (value === null) return flagOf(keywords, 'nullable') || types.includes('null') || types.length === 0
+  if (types.length > 0 && !types.includes(typeOf(value)) && !(types.includes('number') && typeof value === 'number'))
+    return false
+  if (Array.isArray(choices) && typeof value !== 'object' && !choices.includes(value)) return false
+  const within = (size: number, least: Json | undefined, most: Json | undefined) =>
+    !(typeof least === 'number' && size < least) && !(typeof most === 'number' && size > most)
+  if (typeof value === 'number') return within(value, minimum, maximum)
+  if (typeof value === 'string') {
+    const shape = SHAPES.get(String(keywords.format))
+    return within([...value].length, minLength, maxLength) && shape?.test(value) !== false
+  }
+  if (Array.isArray(value)) return within(value.length, minItems, maxItems)
+  return !isObject(value) || [...required].every((name) => isLeftOut(name) || member(value, name) !== undefined)
+}
+
+function typeOf(value: Json): string {
+  if (Array.isArray(value)) return 'array'
+  return Number.isInteger(value) ? 'integer' : typeof value
+}
