@@ -83,6 +83,7 @@ test('a line tells what happened, and no more of the key than eight digits', () 
       key: '01234567',
       api_version: 'v1',
       fault: 'rate_exceeded',
+      outcome: 'complete',
     },
   ])
 })

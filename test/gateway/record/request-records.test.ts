@@ -279,7 +279,7 @@ test('heads and bodies are recorded where an API asks for it, up to the bound, a
     detailedActivityLogs: { enabled: true },
   })
   await api(classic('whole', '/whole/', origin.url, { enable_detailed_recording: true }))
-  await api(defined({ id: 'oas', url: origin.url, server: server('/oas/') }))
+  await api(defined({ id: 'drawn', url: origin.url, server: server('/drawn/') }))
   await api(
     defined({
       id: 'shut',
@@ -291,13 +291,13 @@ test('heads and bodies are recorded where an API asks for it, up to the bound, a
   await api(defined({ id: 'plain', url: origin.url }))
   const body = 'b'.repeat(100_000)
   const post = { method: 'POST', headers: { 'content-type': 'text/plain', 'x-one': 'two' }, body }
-  for (const id of ['whole', 'oas', 'shut', 'plain']) await gateway.call(`/${id}/x?q=1`, post)
-  await gateway.call('/oas/empty')
+  for (const id of ['whole', 'drawn', 'shut', 'plain']) await gateway.call(`/${id}/x?q=1`, post)
+  await gateway.call('/drawn/empty')
   await recorded()
   const { rows } = await store.records.list({ limit: 10 })
   const details = new Map(rows.map((row) => [`${row.apiId} ${row.path}`, row.detail]))
   assert.equal(details.get('plain /plain/x'), undefined)
-  for (const id of ['whole', 'oas']) {
+  for (const id of ['whole', 'drawn']) {
     const detail = details.get(`${id} /${id}/x`)!
     const [head, kept] = Buffer.from(detail.request).toString().split('\r\n\r\n')
     assert.match(head!, new RegExp(`^POST /${id}/x\\?q=1 HTTP/1\\.1\r\n`))
@@ -311,7 +311,7 @@ test('heads and bodies are recorded where an API asks for it, up to the bound, a
   const refused = details.get('shut /shut/x')!
   assert.equal(Buffer.from(refused.request).toString().split('\r\n\r\n')[1], '')
   assert.match(Buffer.from(refused.response).toString(), /^HTTP\/1\.1 401 Unauthorized\r\n[\s\S]*\r\n\r\n\{"error"/)
-  assert.match(Buffer.from(details.get('oas /oas/empty')!.request).toString(), /^GET \/oas\/empty HTTP\/1\.1\r\n/)
+  assert.match(Buffer.from(details.get('drawn /drawn/empty')!.request).toString(), /^GET \/drawn\/empty HTTP\/1\.1\r\n/)
 })
 
 test('hostile paths are recorded as they are, bounded, and break nothing', async (t) => {
