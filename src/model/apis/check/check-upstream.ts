@@ -1,10 +1,12 @@
 import type { JsonObject } from '../../json/json.ts'
 import { membersToClassic } from '../convert/convert-table.ts'
 import { upstreamToClassic } from '../convert/convert-upstream.ts'
+import type { ApiDocument } from '../definition/api.ts'
 import { EXTENSION } from '../definition/extension.ts'
 import type { Flaw } from '../definition/flaw.ts'
-import { flagOf, numberOf, objectOf, objectsOf, textOf } from '../definition/members.ts'
-import { type TreePath, toWords } from '../definition/tree.ts'
+import { flagOf, isEmpty, numberOf, objectOf, objectsOf, textOf } from '../definition/members.ts'
+import { member, type TreePath, toWords } from '../definition/tree.ts'
+import { VALUES } from '../definition/values.ts'
 import { readPin, readUpstream } from '../read/read-upstream.ts'
 
 const LEAST_INTERVAL_S = 0.1
@@ -70,6 +72,22 @@ export function breakerFlaws(entry: JsonObject): Flaw[] {
   if (samples < 1 || samples > MAX_SAMPLES)
     flaws.push({ at: ['samples'], reason: `must be from 1 to ${MAX_SAMPLES} requests` })
   return flaws
+}
+
+/** The errors of `target_url`, or of `upstream.url`: nobody looks at it where targets are balanced, so that it may be missing there, or lack its scheme. */
+export function targetFlaws(format: ApiDocument['format'], holder: JsonObject): Flaw[] {
+  const classic = format === 'classic'
+  const section = objectOf(holder, classic ? 'proxy' : 'upstream')
+  const balancing = objectOf(section, 'loadBalancing')
+  const targets = classic ? member(section, 'target_list') : member(balancing, 'targets')
+  const isBalanced = classic ? flagOf(section, 'enable_load_balancing') : flagOf(balancing, 'enabled')
+  const name = classic ? 'target_url' : 'url'
+  const url = member(section, name) ?? ''
+  // Other types are errors of the schema.
+  if (typeof url !== 'string') return []
+  if (isBalanced && !isEmpty(targets) && !url.includes('://')) return []
+  const reason = member(section, name) === undefined ? 'is missing' : VALUES.url(url)
+  return reason === undefined ? [] : [{ at: classic ? ['proxy', name] : [EXTENSION, 'upstream', name], reason }]
 }
 
 interface PlacedFlaw {

@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { fault } from '../../../errors/fault.ts'
 import { isObject, type JsonObject } from '../../json/json.ts'
+import { targetFlaws } from '../check/check-upstream.ts'
 import { checkBounds, flawsOf, refuseFlaws } from '../check/validate.ts'
 import { nameOperations, type Operation, operationsOf } from '../convert/convert-operations.ts'
 import { EXTENSION, extensionOf } from '../definition/extension.ts'
@@ -168,7 +169,7 @@ function apply(document: JsonObject, options: ImportOptions): JsonObject {
     const on = options[section.option]
     if (on !== undefined) setSection(document, extension, section, on)
   }
-  refuseFlaws(flawsOf('extension', extension, [EXTENSION]))
+  refuseFlaws([...targetFlaws('oas', extension), ...flawsOf('extension', extension, [EXTENSION])])
   return document
 }
 

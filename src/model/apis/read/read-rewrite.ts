@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../json/json.ts'
-import { isEmpty, objectOf, objectsOf, textOf } from '../definition/members.ts'
+import { objectOf, objectsOf, textOf } from '../definition/members.ts'
 import type { RewriteRule, Trigger, TriggerRule, TriggerSource } from '../definition/operation.ts'
 
 /** Where a trigger looks, in the words of both formats. The classic form has one expression for each name, and one for the body. */
@@ -39,7 +39,8 @@ function readTrigger(trigger: JsonObject): Trigger {
 
 function rulesOf(options: JsonObject, source: (typeof TRIGGER_SOURCES)[number]): TriggerRule[] {
   const held = objectOf(options, source.classic)
-  if (source.in === 'body') return isEmpty(held) ? [] : [ruleOf(source.in, BODY, held)]
+  // Programs in Go write the one for bodies always, with an empty pattern where there is none.
+  if (source.in === 'body') return textOf(held, 'match_rx') === '' ? [] : [ruleOf(source.in, BODY, held)]
   return Object.keys(held).map((name) => ruleOf(source.in, name, objectOf(held, name)))
 }
 

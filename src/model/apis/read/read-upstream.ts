@@ -37,12 +37,12 @@ export function readUpstream(classic: JsonObject): UpstreamRules {
   }
 }
 
-/** In the classic form a target's weight is the number of its repetitions in the list. Targets without a scheme take the target URL's. */
+/** In the classic form a target's weight is the number of its repetitions in the list. Targets without a scheme take the target URL's, else `http`. */
 function readTargets(proxy: JsonObject): UpstreamRules['targets'] {
   const single = textOf(proxy, 'target_url')
   const listed = flagOf(proxy, 'enable_load_balancing') ? textsOf(proxy, 'target_list') : []
   if (listed.length === 0) return [{ url: single, weight: 1 }]
-  const scheme = single.slice(0, single.indexOf('://'))
+  const scheme = single.includes('://') ? single.slice(0, single.indexOf('://')) : 'http'
   const weights = new Map<string, number>()
   for (const target of listed) {
     const url = target.includes('://') ? target : `${scheme}://${target}`

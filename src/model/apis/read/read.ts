@@ -1,7 +1,8 @@
-import { asJson, type JsonObject } from '../../json/json.ts'
+import { asJson, isObject, type JsonObject } from '../../json/json.ts'
 import { eventRules } from '../../webhooks/event-handlers.ts'
 import { boundFlaws, expressionFlaws } from '../check/bounds.ts'
 import { classicFlaws, oasFlaws, unsupportedOasSchemes } from '../check/check-parts.ts'
+import { targetFlaws } from '../check/check-upstream.ts'
 import { opennessFlaws } from '../check/openness.ts'
 import { pathFlaws } from '../check/path-flaws.ts'
 import { hostlessPairs, refusedExtensionsOf, refusedMembersOf } from '../check/refused-members.ts'
@@ -94,7 +95,10 @@ function describedIn({ format, definition }: ApiDocument): Described {
 
 function checkedClassic(definition: JsonObject): JsonObject {
   checkBounds(definition)
-  refuseFlaws(flawsOf('classic', definition))
+  refuseFlaws([
+    ...(isObject(definition.proxy) ? targetFlaws('classic', definition) : []),
+    ...flawsOf('classic', definition),
+  ])
   refuseFlaws(classicFlaws(definition))
   refuseUnsupported(unsupportedFeaturesOf(definition, 'classic'))
   return definition
@@ -129,5 +133,8 @@ function extensionFlaws(document: JsonObject): Flaw[] {
   if (extension === undefined) return [{ at: [EXTENSION], reason: 'is missing' }]
   return extension === null
     ? [{ at: [EXTENSION], reason: 'must be an object' }]
-    : flawsOf('extension', extension, [EXTENSION])
+    : [
+        ...(isObject(extension) && isObject(extension.upstream) ? targetFlaws('oas', extension) : []),
+        ...flawsOf('extension', extension, [EXTENSION]),
+      ]
 }

@@ -165,7 +165,7 @@ const proxy = () =>
   object(
     {
       listen_path: text('listenPath'),
-      target_url: text('url'),
+      target_url: text(),
       strip_listen_path: bool(),
       preserve_host_header: bool(),
       enable_load_balancing: bool(),
@@ -182,7 +182,7 @@ const proxy = () =>
         ssl_force_common_name_check: bool(),
       }),
     },
-    ['listen_path', 'target_url'],
+    ['listen_path'],
   )
 
 /** JSON Schema of a classic definition: the bare object, not the dashboard's wrapper. */

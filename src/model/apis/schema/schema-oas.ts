@@ -111,30 +111,27 @@ const info = () =>
   )
 
 const upstream = () =>
-  object(
-    {
-      url: text('url'),
-      loadBalancing: switched({
-        skipUnavailableHosts: bool(),
-        targets: list(object({ url: text('target'), weight: whole(100) }, ['url']), 100),
-      }),
-      rateLimit: rate(),
-      preserveHostHeader: switched(),
-      preserveTrailingSlash: switched(),
-      enforceTimeout: switched({ duration: text('optionalDuration') }),
-      tlsTransport: object({
-        insecureSkipVerify: bool(),
-        ciphers: list(text()),
-        minVersion: text(),
-        maxVersion: text(),
-        forceCommonNameCheck: bool(),
-      }),
-      proxy: switched({ url: text() }),
-      authentication: switched(),
-      ...OAS_RESILIENCE(),
-    },
-    ['url'],
-  )
+  object({
+    url: text(),
+    loadBalancing: switched({
+      skipUnavailableHosts: bool(),
+      targets: list(object({ url: text('target'), weight: whole(100) }, ['url']), 100),
+    }),
+    rateLimit: rate(),
+    preserveHostHeader: switched(),
+    preserveTrailingSlash: switched(),
+    enforceTimeout: switched({ duration: text('optionalDuration') }),
+    tlsTransport: object({
+      insecureSkipVerify: bool(),
+      ciphers: list(text()),
+      minVersion: text(),
+      maxVersion: text(),
+      forceCommonNameCheck: bool(),
+    }),
+    proxy: switched({ url: text() }),
+    authentication: switched(),
+    ...OAS_RESILIENCE(),
+  })
 
 const eventHandler = () =>
   object({
