@@ -1,4 +1,5 @@
 import { fault } from '../../errors/fault.ts'
+import type { JsonObject } from '../../model/json/json.ts'
 import { healthDetails, overallStatus, type PartHealth } from '../../model/nodes/health.ts'
 import { healthOf, refusalOf } from '../../publish/nodes/health.ts'
 import { type AdminAnswer, json } from './answer.ts'
@@ -30,7 +31,14 @@ async function hello(parts: AdminParts): Promise<AdminAnswer> {
   const all = [...(await healthOf(parts.store)), ...dashboardHealth(parts)]
   const status = overallStatus(all, refusal(parts, all) !== undefined)
   const details = healthDetails(all, new Date(parts.clock?.wall() ?? Date.now()).toISOString())
-  return json({ status, version: parts.version, description: 'Gatehouse', details })
+  return json({ status, version: parts.version, description: 'Gatehouse', details: withRedis(parts, details) })
+}
+
+/** Scripts of the incumbent read the state of its only store as that of `redis`: where aliases are in use it is that of ours, unless there is one. */
+function withRedis({ config }: AdminParts, details: Record<string, JsonObject>): Record<string, JsonObject> {
+  const { redis, store } = details
+  if (config.compat.vendor_aliases.length === 0 || redis !== undefined || store === undefined) return details
+  return { ...details, redis: store }
 }
 
 /** @throws Fault `draining`, `not_ready`, `clock_wrong`, `store_damaged`, `store_away`, `store_full`, `store_read_only` (503), which name the cause */

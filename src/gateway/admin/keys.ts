@@ -4,6 +4,7 @@ import { presentMembers } from '../../model/json/present-members.ts'
 import { counterIdOf, isKeyHash, USER_NAME } from '../../model/keys/key.ts'
 import { hashKey } from '../../model/secrets/secret.ts'
 import { checkSession } from '../../model/sessions/session.ts'
+import { wholeSession } from '../../model/sessions/session-zeros.ts'
 import { hexOf } from '../../model/text/hex.ts'
 import {
   bringsPassword,
@@ -96,7 +97,7 @@ async function show(parts: AdminParts, request: AdminRequest): Promise<AdminAnsw
   const row = await find(parts, request, 'Key not found')
   const shown = await sessionView(publishParts(parts), row.body, row.orgId, counterIdOf(row.body, hexOf(row.hash)))
   // The answer holds what is left of the quota.
-  return { ...json(shown), version: JSON.stringify(row.body) }
+  return { ...json(request.isAlias ? wholeSession(shown) : shown), version: JSON.stringify(row.body) }
 }
 
 async function update(parts: AdminParts, request: AdminRequest): Promise<AdminAnswer> {

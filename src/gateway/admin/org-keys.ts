@@ -1,3 +1,4 @@
+import { wholeSession } from '../../model/sessions/session-zeros.ts'
 import { findOrgSession, removeOrgSession, saveOrgSession } from '../../publish/sessions/org-sessions.ts'
 import { type AdminAnswer, changed, json } from './answer.ts'
 import { type AdminParts, publishParts, waitUntilServed } from './parts.ts'
@@ -30,7 +31,10 @@ export function orgKeyRoutes(parts: AdminParts): AdminRoute[] {
     {
       method: 'GET',
       path: '/org/keys/{org}',
-      run: async (request) => json((await findOrgSession(publish, request.param('org'))).body),
+      run: async (request) => {
+        const { body } = await findOrgSession(publish, request.param('org'))
+        return json(request.isAlias ? wholeSession(body) : body)
+      },
     },
     { method: 'POST', path: '/org/keys/{org}', run: save },
     {

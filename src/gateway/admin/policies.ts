@@ -1,4 +1,5 @@
 import type { JsonObject } from '../../model/json/json.ts'
+import { wholePolicy } from '../../model/sessions/session-zeros.ts'
 import { missingApisMember } from '../../publish/policies/missing-apis.ts'
 import { createPolicy, findPolicy, removePolicy, updatePolicy } from '../../publish/policies/policies.ts'
 import { changed, json } from './answer.ts'
@@ -19,7 +20,11 @@ export function policyRoutes(parts: AdminParts): AdminRoute[] {
     return missingApisMember(parts.documents, body, 'warnings', served)
   }
   return [
-    { method: 'GET', path: '/policies', run: (request) => listDocuments(parts, request, 'policy', (body) => body) },
+    {
+      method: 'GET',
+      path: '/policies',
+      run: (request) => listDocuments(parts, request, 'policy', (body) => shown(request, body)),
+    },
     {
       method: 'POST',
       path: '/policies',
@@ -35,7 +40,7 @@ export function policyRoutes(parts: AdminParts): AdminRoute[] {
       path: '/policies/{id}',
       run: async (request) => {
         const { id, orgId } = wanted(request)
-        return json((await findPolicy(publish, id, orgId)).body)
+        return json(shown(request, (await findPolicy(publish, id, orgId)).body))
       },
     },
     {
@@ -58,4 +63,8 @@ export function policyRoutes(parts: AdminParts): AdminRoute[] {
       },
     },
   ]
+}
+
+function shown(request: AdminRequest, policy: JsonObject): JsonObject {
+  return request.isAlias ? wholePolicy(policy) : policy
 }

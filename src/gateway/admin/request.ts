@@ -34,6 +34,11 @@ export class AdminRequest {
     this.#params = new Map(placeholders.names.map((name, index) => [name, decoded(placeholders.values[index]!)]))
   }
 
+  /** True where the path has a word of `compat.vendor_aliases`: answers then have all members that its scripts read. */
+  get isAlias(): boolean {
+    return this.word !== 'svc'
+  }
+
   /** A placeholder of the route, decoded. */
   param(name: string): string {
     const value = this.#params.get(name)
@@ -84,10 +89,10 @@ export class AdminRequest {
   }
 }
 
-/** Reads a page number from the query: undefined when none was sent. @throws Fault `query_invalid` */
+/** Reads a page number from the query: undefined when none was sent, and under an alias, whose lists have no pages. @throws Fault `query_invalid` */
 export function pageOf(request: AdminRequest): number | undefined {
   const text = request.text('p')
-  if (text === '') return undefined
+  if (text === '' || request.isAlias) return undefined
   if (!/^[1-9]\d{0,6}$/.test(text)) throw fault('query_invalid', 'p must be a page number from 1 on')
   return Number(text)
 }

@@ -4,6 +4,7 @@ import type { ApiDocument } from '../../model/apis/definition/api.ts'
 import { EXTENSION } from '../../model/apis/definition/extension.ts'
 import { activeByDefault, fillIds } from '../../model/apis/definition/fill-ids.ts'
 import { toOwnWords } from '../../model/apis/definition/vendor-words.ts'
+import { withKnownSpelling } from '../../model/apis/schema/member-spelling.ts'
 import { isObject, type JsonObject } from '../../model/json/json.ts'
 
 /** Many aliases of large values make a small text an endless document. */
@@ -26,7 +27,8 @@ export function readDefinition(
   }
   if (!isObject(definition)) throw fault('definition_invalid', `${fileName}: not an object`)
   const format = 'openapi' in definition ? 'oas' : 'classic'
-  const named = withId(format, toOwnWords(format, definition, words).definition, fileName)
+  const own = withKnownSpelling(format, toOwnWords(format, definition, words).definition)
+  const named = withId(format, own, fileName)
   const filled = fillIds(format, format === 'classic' ? activeByDefault(named) : named, { orgId })
   return { ...filled, format }
 }

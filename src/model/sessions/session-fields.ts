@@ -114,9 +114,9 @@ export const date: Check = (value, path, findings) => {
     findings.add(path, 'must be a date of RFC 3339')
 }
 
-/** Unix seconds as text, or empty. */
-const secondsText: Check = (value, path, findings) => {
-  if (typeof value !== 'string' || !/^-?\d{0,15}$/.test(value)) findings.add(path, 'must be Unix seconds as a string')
+/** A moment that each save writes over, in any form. */
+const writtenOver: Check = (value, path, findings) => {
+  if (typeof value !== 'string' && typeof value !== 'number') findings.add(path, 'must be a string or a number')
 }
 
 /** One of some words. */
@@ -250,7 +250,7 @@ export const COMMON: Readonly<Record<string, Check>> = {
   is_inactive: flag,
   tags: listOf(text, MOST.tags),
   meta_data: members,
-  last_updated: secondsText,
+  last_updated: writtenOver,
   hmac_enabled: flag,
   enable_http_signature_validation: flag,
   post_expiry_action: oneOf('', 'retain', 'delete'),

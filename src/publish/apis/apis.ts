@@ -6,6 +6,7 @@ import type { Flaw } from '../../model/apis/definition/flaw.ts'
 import { textsOf } from '../../model/apis/definition/members.ts'
 import { documentOf } from '../../model/apis/definition/stored-api.ts'
 import { readNewApi } from '../../model/apis/read/read.ts'
+import { withKnownSpelling } from '../../model/apis/schema/member-spelling.ts'
 import { type DocumentId, isDocumentId, newApiId, newDocumentId } from '../../model/documents/ids.ts'
 import { reservedIdFlaw } from '../../model/documents/reserved-ids.ts'
 import type { JsonObject } from '../../model/json/json.ts'
@@ -187,7 +188,8 @@ async function commit(parts: ApiParts, prepared: Prepared): Promise<PublishedApi
   return { id, document, revision, unchecked }
 }
 
-async function prepare(parts: ApiParts, draft: ApiDraft): Promise<Prepared> {
+async function prepare(parts: ApiParts, sent: ApiDraft): Promise<Prepared> {
+  const draft = { ...sent, definition: withKnownSpelling(sent.format, sent.definition) }
   if (draft.apiId === undefined) return create(parts, draft)
   return replace(parts, draft, await findApi(parts, draft.apiId))
 }
