@@ -6,6 +6,7 @@ import { isEmpty } from '../../model/apis/definition/members.ts'
 import { collides, templateKey } from '../../model/apis/definition/template.ts'
 import { toOwnWords, vendorWordsIn } from '../../model/apis/definition/vendor-words.ts'
 import { readApi, readNewApi } from '../../model/apis/read/read.ts'
+import { withKnownSpelling } from '../../model/apis/schema/member-spelling.ts'
 import { certificateRefs } from '../../model/certificates/certificate-refs.ts'
 import { isObject, type Json, type JsonObject } from '../../model/json/json.ts'
 import { idsQuery, segment } from './dashboard.ts'
@@ -126,7 +127,7 @@ function definitionsIn(body: JsonObject): { oas?: JsonObject; classic: JsonObjec
 /** Files may have any vendor's word for ours. One that names the extension twice is left for the dashboard to refuse. */
 function inOwnWords(format: 'classic' | 'oas', definition: JsonObject): JsonObject {
   try {
-    return toOwnWords(format, definition, vendorWordsIn(format, definition)).definition
+    return withKnownSpelling(format, toOwnWords(format, definition, vendorWordsIn(format, definition)).definition)
   } catch {
     return definition
   }
