@@ -1,4 +1,5 @@
 import { fault } from '../../errors/fault.ts'
+import { ownWords } from '../../model/apis/definition/vendor-words.ts'
 import type { JsonObject } from '../../model/json/json.ts'
 import { healthDetails, overallStatus, type PartHealth } from '../../model/nodes/health.ts'
 import { healthOf, refusalOf } from '../../publish/nodes/health.ts'
@@ -37,7 +38,7 @@ async function hello(parts: AdminParts): Promise<AdminAnswer> {
 /** Scripts of the incumbent read the state of its only store as that of `redis`: where aliases are in use it is that of ours, unless there is one. */
 function withRedis({ config }: AdminParts, details: Record<string, JsonObject>): Record<string, JsonObject> {
   const { redis, store } = details
-  if (config.compat.vendor_aliases.length === 0 || redis !== undefined || store === undefined) return details
+  if (ownWords(config.compat.vendor_aliases).length === 1 || redis !== undefined || store === undefined) return details
   return { ...details, redis: store }
 }
 

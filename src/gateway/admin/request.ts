@@ -1,4 +1,5 @@
 import { fault } from '../../errors/fault.ts'
+import { isVendorWord } from '../../model/apis/definition/vendor-words.ts'
 import type { JsonObject } from '../../model/json/json.ts'
 import { searchParams } from '../../model/network/search-params.ts'
 import { isYaml } from '../../publish/apis/yaml.ts'
@@ -36,7 +37,7 @@ export class AdminRequest {
 
   /** True where the path has a word of `compat.vendor_aliases`: answers then have all members that its scripts read. */
   get isAlias(): boolean {
-    return this.word !== 'svc'
+    return isVendorWord(this.word)
   }
 
   /** A placeholder of the route, decoded. */

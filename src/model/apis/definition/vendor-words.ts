@@ -107,6 +107,9 @@ export function inWord(text: string, word: string | undefined): string {
     : text.replace(/(?<![\w$])svc(?=:\/\/)|(?<=\bx-)svc(?=-)/g, word)
 }
 
+/** True for a word other than ours. */
+export const isVendorWord = (word: string): boolean => word !== OWN_WORD
+
 /** The name of the extension in a vendor's word. */
 export const extensionName = (word: string): string => `x-${word}-api-gateway`
 const hasExtension = (document: JsonObject, word: string) => member(document, extensionName(word)) !== undefined
