@@ -6,6 +6,7 @@ import { type PatternWork, spendPatternWork } from '../../model/patterns/pattern
 import { otherReadings, readablePath } from '../../model/patterns/readable-path.ts'
 import { foldLetters } from '../../model/text/fold-letters.ts'
 import type { CompiledOperation } from '../server/exchange.ts'
+import { ExpressionIndex } from './expression-index.ts'
 import { clash, closedByGet, joined, joinedAll, restricted, stricter } from './join-operations.ts'
 import { OperationTrie } from './operation-trie.ts'
 import { PathPattern } from './path-pattern.ts'
@@ -174,14 +175,47 @@ function joinAny(methods: Methods): void {
 /** Work of joining an operation with others (`pattern-work.ts`). */
 const WORK_OF_JOINED = 100
 
+/** Most joins that are remembered for a definition. */
+const MOST_JOINS = 1000
+
+/** The join of the entries on the way to it. */
+interface Join {
+  operation: CompiledOperation | undefined
+  readonly next: Map<IndexedRule, Join>
+}
+
+/** Joins lists of entries, each once. */
+function joins(): (found: readonly IndexedRule[]) => CompiledOperation {
+  let root: Join = { operation: undefined, next: new Map() }
+  let count = 0
+  return (found) => {
+    if (found.length === 1) return found[0]!.operation
+    if (count > MOST_JOINS) {
+      root = { operation: undefined, next: new Map() }
+      count = 0
+    }
+    let join = root
+    for (const entry of found) {
+      let next = join.next.get(entry)
+      if (next === undefined) {
+        next = { operation: undefined, next: new Map() }
+        join.next.set(entry, next)
+        count++
+      }
+      join = next
+    }
+    join.operation ??= joinedAll(found.map((entry) => entry.operation))
+    return join.operation
+  }
+}
+
 /** As lists match: all entries that fit are joined, in their order. An entry for GET speaks of HEAD too, behind those for HEAD. */
 function findAll(rules: readonly IndexedRule[], matching: PathMatching): Find {
   const each = matching === 'exact' ? wholePaths(rules) : expressions(rules, matching)
+  const join = joins()
   const sought = { method: '', found: [] as IndexedRule[] }
   const visit = (entry: IndexedRule): boolean => {
-    const { method } = entry.rule
-    if (method === '' || method === sought.method || (sought.method === 'HEAD' && method === 'GET'))
-      sought.found.push(entry)
+    if (speaksOf(entry, sought.method)) sought.found.push(entry)
     return false
   }
   const order = new Map(rules.map((entry, index) => [entry, index]))
@@ -189,19 +223,23 @@ function findAll(rules: readonly IndexedRule[], matching: PathMatching): Find {
   const last = (entry: IndexedRule) => Number(sought.method === 'HEAD' && entry.rule.method === 'GET')
   return (method, path, account) => {
     sought.method = method
-    each(path, visit, account)
+    // What a refused request had found is not that of the next.
+    sought.found.length = 0
+    each(method, path, visit, account)
     const { found } = sought
     if (found.length === 0) return undefined
     if (found.length > 1) found.sort(byOrder)
     spendPatternWork(account, found.length * WORK_OF_JOINED)
-    const operation = joinedAll(found.map((entry) => entry.operation))
-    found.length = 0
-    return operation
+    return join(found)
   }
 }
 
+function speaksOf({ rule }: IndexedRule, method: string): boolean {
+  return rule.method === '' || rule.method === method || (method === 'HEAD' && rule.method === 'GET')
+}
+
 type Visit = (entry: IndexedRule) => boolean
-type Each = (path: string, visit: Visit, account: PatternWork) => void
+type Each = (method: string, path: string, visit: Visit, account: PatternWork) => void
 
 function wholePaths(rules: readonly IndexedRule[]): Each {
   const exact = new OperationTrie<IndexedRule>()
@@ -212,7 +250,7 @@ function wholePaths(rules: readonly IndexedRule[]): Each {
     trie.add(new PathPattern(path, ignoreCase), entry)
   }
   const folds = rules.some(({ rule }) => rule.ignoreCase)
-  return (path, visit, account) => {
+  return (_method, path, visit, account) => {
     exact.walk(path, visit, account)
     if (folds) folded.walk(foldLetters(path), visit, account)
   }
@@ -220,14 +258,23 @@ function wholePaths(rules: readonly IndexedRule[]): Each {
 
 /** Paths as expressions: found anywhere in the path, or at its beginning. */
 function expressions(rules: readonly IndexedRule[], matching: PathMatching): Each {
-  const entries = rules.map((entry) => {
+  const all = rules.map((entry) => {
     const { path, ignoreCase } = entry.rule
     return { entry, ignoreCase, matcher: pathMatcher(pathExpression(path, matching), ignoreCase) }
   })
   const folds = rules.some(({ rule }) => rule.ignoreCase)
-  return (path, visit, account) => {
-    const folded = folds ? foldLetters(path) : path
-    for (const { entry, ignoreCase, matcher } of entries)
-      if (matcher.test(ignoreCase ? folded : path, account)) visit(entry)
+  const indexOf = (method: string, fold: boolean) =>
+    new ExpressionIndex(all.filter(({ entry, ignoreCase }) => ignoreCase === fold && speaksOf(entry, method)))
+  const methods = new Set(['', 'HEAD', ...rules.map(({ rule }) => rule.method)])
+  const byMethod = new Map(
+    [...methods].map((method) => [
+      method,
+      { exact: indexOf(method, false), folded: folds ? indexOf(method, true) : undefined },
+    ]),
+  )
+  return (method, path, visit, account) => {
+    const { exact, folded } = byMethod.get(method) ?? byMethod.get('')!
+    exact.walk(path, visit, account)
+    folded?.walk(foldLetters(path), visit, account)
   }
 }

@@ -14,6 +14,9 @@ export class Matcher {
   /** True when the pattern is the prefix and nothing else. */
   readonly exact: boolean
   readonly #expression: BoundedExpression
+  /** The literal parts around its placeholders, where it is nothing else. */
+  readonly #template: readonly string[] | undefined
+  readonly #anchored: boolean
 
   /** @throws Fault `pattern_invalid` (400) */
   constructor(normalised: PatternPiece) {
@@ -22,6 +25,8 @@ export class Matcher {
     this.prefix = prefix
     this.part = part
     this.exact = exact
+    this.#anchored = normalised.text.startsWith('^')
+    this.#template = templateOf(this.#anchored ? normalised.text.slice(1) : normalised.text)
   }
 
   /** @throws Fault `patterns_over_budget` (503) when the request has compared too much already */
@@ -30,7 +35,10 @@ export class Matcher {
       spendPatternWork(account, WORK_OF_LITERAL)
       return text === this.prefix
     }
-    return this.#mayMatch(text, account) && this.#expression.test(text)
+    if (this.#template === undefined) return this.#mayMatch(text, account) && this.#expression.test(text)
+    if (!this.#holdsLiterals(text, account)) return false
+    spendPatternWork(account, text.length)
+    return matchesTemplate(text, this.#template, this.#anchored)
   }
 
   /** Its match in a text. @throws Fault as `test` */
@@ -46,11 +54,14 @@ export class Matcher {
     return this.#expression.execAll(text, most)
   }
 
-  #mayMatch(text: string, account: PatternWork): boolean {
+  #holdsLiterals(text: string, account: PatternWork): boolean {
     spendPatternWork(account, WORK_OF_LITERAL + (text.length >> 3))
-    if (!text.startsWith(this.prefix)) return false
     // `includes` takes 30 ns more.
-    if (this.part !== '' && text.indexOf(this.part) === -1) return false
+    return text.startsWith(this.prefix) && (this.part === '' || text.indexOf(this.part) !== -1)
+  }
+
+  #mayMatch(text: string, account: PatternWork): boolean {
+    if (!this.#holdsLiterals(text, account)) return false
     spendPatternWork(account, WORK_OF_EXPRESSION + this.#expression.workOf(text.length))
     return true
   }
@@ -65,6 +76,40 @@ const WORK_OF_LITERAL = 5
  */
 export function pathMatcher(text: string, ignoreCase = false): Matcher {
   return new Matcher(normalisedPattern(text, ignoreCase))
+}
+
+/** A placeholder as it is normalised. */
+const PLACEHOLDER = '[^/]+'
+/** Literal text, and placeholders that end where their segment does: each takes all that it can, so that there is one way to match. */
+const TEMPLATE = /^(?:[^\\^$.*+?()[\]{}|]|\\[^A-Za-z0-9])+(?:\[\^\/\]\+(?:\\\/(?:[^\\^$.*+?()[\]{}|]|\\[^A-Za-z0-9])*|$))+$/
+
+function templateOf(normalised: string): readonly string[] | undefined {
+  if (!TEMPLATE.test(normalised)) return undefined
+  return normalised.split(PLACEHOLDER).map((literal) => literal.replace(/\\(.)/gs, '$1'))
+}
+
+/** True where the parts follow one another with a segment between them: 30 ns, where an expression takes 60 ns to 2 µs. */
+function matchesTemplate(text: string, parts: readonly string[], anchored: boolean): boolean {
+  const first = parts[0]!
+  let start = anchored ? (text.startsWith(first) ? 0 : -1) : text.indexOf(first)
+  while (start !== -1) {
+    if (follows(text, start + first.length, parts)) return true
+    start = anchored ? -1 : text.indexOf(first, start + 1)
+  }
+  return false
+}
+
+function follows(text: string, from: number, parts: readonly string[]): boolean {
+  let at = from
+  for (let i = 1; i < parts.length; i++) {
+    if (at >= text.length || text[at] === '/') return false
+    const part = parts[i]!
+    if (part === '') return true
+    const end = text.indexOf('/', at)
+    if (end === -1 || !text.startsWith(part, end)) return false
+    at = end + part.length
+  }
+  return true
 }
 
 const OPERATOR = /[\\^$.*+?()[\]{}|]/

@@ -18,7 +18,7 @@ test('a request has one budget for all that it is compared with', async (t) => {
     return answer.json as JsonObject
   }
   // Each half of the work fits, both do not.
-  const lists = { do_not_track_endpoints: many(1200, (i) => ({ path: `/{a${i}}/x`, method: 'GET' })) }
+  const lists = { do_not_track_endpoints: many(1200, (i) => ({ path: `/{a${i}}{b}/x`, method: 'GET' })) }
   const versions = { Default: { name: 'Default', use_extended_paths: true, extended_paths: lists } }
   const listed = { path_matching: 'contains', version_data: { not_versioned: true, versions } }
   const keyed = { use_keyless: false, auth: { auth_header_name: 'X-Key' } }
@@ -52,6 +52,25 @@ test('a request has one budget for all that it is compared with', async (t) => {
   const over = await gateway.call('/both/q/x', { headers })
   assert.equal(over.status, 503, over.text)
   assert.match((await gateway.svc('GET', '/metrics')).text, /svc_patterns_over_budget\S* 1\b/)
+})
+
+test('rules found for a request over budget are not those of the next one', async (t) => {
+  const origin = await startOrigin()
+  t.after(() => origin.close())
+  const gateway = await startTestGateway()
+  t.after(() => gateway.close())
+  const lists = {
+    ignored: [{ path: '/{a}/o', method: 'GET' }],
+    do_not_track_endpoints: many(1200, (i) => ({ path: `/{a${i}}{b}/x`, method: 'GET' })),
+  }
+  const versions = { Default: { name: 'Default', use_extended_paths: true, extended_paths: lists } }
+  const more = { path_matching: 'contains', version_data: { not_versioned: true, versions }, use_keyless: false }
+  const made = await gateway.svc('POST', '/svc/apis', classic('k', '/k/', origin.url, more))
+  assert.equal(made.status, 200, made.text)
+  assert.equal((await gateway.call('/k/q/o')).status, 200)
+  assert.equal((await gateway.call('/k/q/')).status, 401)
+  assert.equal((await gateway.call(`/k/q/o/${'abc/'.repeat(500)}x`)).status, 503)
+  assert.equal((await gateway.call('/k/q/')).status, 401)
 })
 
 test('triggers are charged with the length of what they search', async (t) => {
