@@ -26,7 +26,7 @@ export class ExpressionIndex<Entry> {
     const counts = new Map<number, number>()
     for (const key of keys.flat()) counts.set(key, (counts.get(key) ?? 0) + 1)
     expressions.forEach(({ matcher, entry }, at) => {
-      // What few others have tells most.
+      // A key that few others have tells most.
       const [rarest] = keys[at]!.sort((one, other) => counts.get(one)! - counts.get(other)!)
       const bucket = rarest === undefined ? this.#others : this.#bucketOf(rarest)
       bucket.matchers.push(matcher)

@@ -223,7 +223,7 @@ function findAll(rules: readonly IndexedRule[], matching: PathMatching): Find {
   const last = (entry: IndexedRule) => Number(sought.method === 'HEAD' && entry.rule.method === 'GET')
   return (method, path, account) => {
     sought.method = method
-    // What a refused request had found is not that of the next.
+    // Entries of a request that was refused on the way are not those of the next.
     sought.found.length = 0
     each(method, path, visit, account)
     const { found } = sought

@@ -81,7 +81,8 @@ export function pathMatcher(text: string, ignoreCase = false): Matcher {
 /** A placeholder as it is normalised. */
 const PLACEHOLDER = '[^/]+'
 /** Literal text, and placeholders that end where their segment does: each takes all that it can, so that there is one way to match. */
-const TEMPLATE = /^(?:[^\\^$.*+?()[\]{}|]|\\[^A-Za-z0-9])+(?:\[\^\/\]\+(?:\\\/(?:[^\\^$.*+?()[\]{}|]|\\[^A-Za-z0-9])*|$))+$/
+const TEMPLATE =
+  /^(?:[^\\^$.*+?()[\]{}|]|\\[^A-Za-z0-9])+(?:\[\^\/\]\+(?:\\\/(?:[^\\^$.*+?()[\]{}|]|\\[^A-Za-z0-9])*|$))+$/
 
 function templateOf(normalised: string): readonly string[] | undefined {
   if (!TEMPLATE.test(normalised)) return undefined
