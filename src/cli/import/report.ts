@@ -38,7 +38,7 @@ export function reportLines(report: ImportReport): string[] {
 }
 
 /** The same for programs. */
-export function reportJson(report: ImportReport, done: boolean): string {
+export function reportJson(report: ImportReport, done: boolean, unserved: readonly string[] = []): string {
   const { steps, changed, refused, kept, refreshTokens } = report
   const taken = steps.map((step) => {
     const warnings = warningsOf(step)
@@ -46,7 +46,10 @@ export function reportJson(report: ImportReport, done: boolean): string {
     return { kind: kind.name, id, from, changes: changed.get(step)!, ...(warnings.length > 0 && { warnings }) }
   })
   return JSON.stringify(
-    { done, taken, refused, kept, refresh_tokens: refreshTokens, settings: settingsFor(report) },
+    {
+      ...{ done, taken, refused, kept, refresh_tokens: refreshTokens, settings: settingsFor(report) },
+      ...(unserved.length > 0 && { unserved }),
+    },
     null,
     2,
   )

@@ -3,6 +3,7 @@ import { fault } from '../../errors/fault.ts'
 import { isObject } from '../../model/json/json.ts'
 import { LEGACY_KEY } from '../../model/keys/legacy-hash.ts'
 import type { CommandContext } from '../commands/commands.ts'
+import { unservedLines } from '../moves/await-nodes.ts'
 import { targetAllowsDuplicates } from '../moves/blockers.ts'
 import { openTarget, readTargetState } from '../moves/dashboard-target.ts'
 import { textAt } from '../moves/kind.ts'
@@ -61,9 +62,11 @@ export async function runImport(context: CommandContext, read: ReadEntries): Pro
     if (!quiet) print(`! ${nameOf(step)}: ${why}`)
   }
   await runWithProgress({ place, order, name: 'import', json: quiet, onDone, onRefused })
-  if (quiet) print(reportJson({ ...report, refused: [...report.refused, ...failed] }, true))
-  else print(failed.length === 0 ? 'Done.' : `Done, but for ${failed.length} that the dashboard refused.`)
-  return failed.length === 0 ? 0 : 1
+  const unserved = await unservedLines(place, order.flat())
+  if (quiet) print(reportJson({ ...report, refused: [...report.refused, ...failed] }, true, unserved))
+  else for (const line of unserved) print(`! ${line}`)
+  if (!quiet) print(failed.length === 0 ? 'Done.' : `Done, but for ${failed.length} that the dashboard refused.`)
+  return failed.length === 0 && unserved.length === 0 ? 0 : 1
 }
 
 interface Given {

@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { type Fault, fault } from '../../errors/fault.ts'
 import type { CommandContext } from '../commands/commands.ts'
+import { unservedLines } from './await-nodes.ts'
 import { findBlockers, targetAllowsDuplicates } from './blockers.ts'
 import { openTarget, readTargetState } from './dashboard-target.ts'
 import { type FileFlaw, type Folder, indexBefore, located, readFolder, readIndex } from './files.ts'
@@ -104,9 +105,10 @@ export async function change(context: CommandContext, mode: Mode): Promise<numbe
     json: quiet,
     onDone: (step) => void (quiet || print(doneLine(step))),
   })
-  if (quiet) tell(context, plan, order, true)
-  else print('Done.')
-  return 0
+  const unserved = await unservedLines(place, order.flat())
+  if (quiet) print(planJson(plan, order, true, unserved))
+  else for (const line of [...unserved.map((each) => `! ${each}`), 'Done.']) print(line)
+  return unserved.length === 0 ? 0 : 1
 }
 
 async function planned({ env, options, cwd }: CommandContext, mode: Mode) {

@@ -42,13 +42,18 @@ export function doneLine(step: MoveStep): string {
 }
 
 /** The same for programs. */
-export function planJson({ unchanged }: MovePlan, order: PlanOrder, done: boolean): string {
+export function planJson(
+  { unchanged }: MovePlan,
+  order: PlanOrder,
+  done: boolean,
+  unserved: readonly string[] = [],
+): string {
   const steps = order.flat().map((step) => {
     const { kind, identity, act, file, changes } = step
     const warnings = warningsOf(step)
     return { act, kind: kind.name, id: identity, file, changes, ...(warnings.length > 0 && { warnings }) }
   })
-  return JSON.stringify({ done, unchanged, steps }, null, 2)
+  return JSON.stringify({ done, unchanged, steps, ...(unserved.length > 0 && { unserved }) }, null, 2)
 }
 
 function stepText({ kind, identity, act, body }: MoveStep): string {
