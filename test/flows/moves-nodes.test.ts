@@ -35,7 +35,10 @@ test('sync ends once every node serves what it wrote, or names the node that doe
   write('two')
   const told = await sync()
   assert.equal(told.status, 1)
-  assert.ok(told.out.split('\n').includes(`! node broken does not serve API a as it is stored: failed, ${reason}`), told.out)
+  assert.ok(
+    told.out.split('\n').includes(`! node broken does not serve API a as it is stored: failed, ${reason}`),
+    told.out,
+  )
   const again = await sync()
   assert.equal(again.status, 0, 'nothing is left to do')
 

@@ -54,12 +54,19 @@ async function standingsOf({ api }: TargetDashboard, ids: readonly string[]): Pr
   const wanted = new Set(ids)
   const { apis } = await api.get('/api/system/sync-status?p=-1')
   const rows = Array.isArray(apis) ? apis.filter(isObject) : []
-  return rows.filter((row) => wanted.has(textAt(row, 'api_id'))).flatMap((row) => unservedIn(textAt(row, 'api_id'), row))
+  return rows
+    .filter((row) => wanted.has(textAt(row, 'api_id')))
+    .flatMap((row) => unservedIn(textAt(row, 'api_id'), row))
 }
 
 function unservedIn(apiId: string, { nodes }: JsonObject): Unserved[] {
   const all = Array.isArray(nodes) ? nodes.filter(isObject) : []
   return all
-    .map((each) => ({ apiId, node: textAt(each, 'node'), state: textAt(each, 'state'), reason: textAt(each, 'reason') }))
+    .map((each) => ({
+      apiId,
+      node: textAt(each, 'node'),
+      state: textAt(each, 'state'),
+      reason: textAt(each, 'reason'),
+    }))
     .filter(({ state }) => NOT_SERVED.has(state))
 }
