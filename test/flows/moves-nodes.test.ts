@@ -6,6 +6,7 @@ import { unservedLines } from '../../src/cli/moves/await-nodes.ts'
 import { DashboardApi } from '../../src/cli/moves/dashboard.ts'
 import { APIS } from '../../src/cli/moves/kind-apis.ts'
 import type { MoveStep } from '../../src/cli/moves/plan.ts'
+import { newDocumentId } from '../../src/model/documents/ids.ts'
 import type { JsonObject } from '../../src/model/json/json.ts'
 import { classic } from '../worlds/base/definitions.ts'
 import { folderFor, startEnvironment } from '../worlds/flows/moves-world.ts'
@@ -23,7 +24,7 @@ test('sync ends once every node serves what it wrote, or names the node that doe
       ...{ name, hostname: name, version: '1', management: false, segmented: false, tags: [], up: true, behind: false },
       ...{ revision, loaded: 0, troubled: troubles.length, troubles, started_at: now, seen_at: now },
     }
-    const id = Buffer.from(name.padEnd(12).slice(0, 12)).toString('hex')
+    const id = newDocumentId(revision % 2 ** 31)
     return world.gateway.store.documents.commit([{ op: 'put', kind: 'node', id, body }], undefined)
   }
   write('one')
