@@ -27,7 +27,7 @@ export async function unservedLines(
   if (ids.length === 0) return []
   const untilMs = performance.now() + withinMs
   for (;;) {
-    const found = await standingsOf(place, ids)
+    const found = await syncStatusesOf(place, ids)
     if (!found.some(({ state }) => state === ON_ITS_WAY) || performance.now() >= untilMs) return found.map(lineOf)
     await wait(EVERY_MS)
   }
@@ -43,7 +43,7 @@ interface Unserved {
 const lineOf = ({ apiId, node, state, reason }: Unserved) =>
   `node ${node} does not serve API ${apiId} as it is stored: ${state}${reason === '' ? '' : `, ${reason}`}`
 
-async function standingsOf({ api }: TargetDashboard, ids: readonly string[]): Promise<Unserved[]> {
+async function syncStatusesOf({ api }: TargetDashboard, ids: readonly string[]): Promise<Unserved[]> {
   if (ids.length <= FEW) {
     // One that was deleted meanwhile is served nowhere, as it should be.
     const each = await Promise.all(
