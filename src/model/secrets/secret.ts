@@ -99,6 +99,17 @@ export function unseal(key: SealKey, sealed: Uint8Array, context: string): Buffe
   throw fault('seal_broken', 'sealed value does not fit any seal key or its place')
 }
 
+/** `before` where the current key opens it to this text, else a new seal: what has not changed is stored as it was. Base64. */
+export function sealUnlessSame(key: SealKey, plaintext: string, context: string, before: string | undefined): string {
+  try {
+    if (before !== undefined && unseal(currentKey(key), Buffer.from(before, 'base64'), context).toString() === plaintext)
+      return before
+  } catch {
+    // Of a key from before.
+  }
+  return seal(key, plaintext, context).toString('base64')
+}
+
 /**
  * The sealed value under the current key; undefined where it is already. @throws Fault `seal_broken` when it fits none of the keys
  */

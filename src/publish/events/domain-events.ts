@@ -15,6 +15,7 @@ import { forwardDocuments } from '../../store/ports/forward-documents.ts'
 import type { Change, Documents, SessionInput, StoredDocument, Tokens } from '../../store/ports/ports.ts'
 import { apiOfOrg } from '../apis/api-ids.ts'
 import { wrapperOf } from '../apis/api-wrapper.ts'
+import { changesNothing } from '../documents/changes-nothing.ts'
 import { catalogueOf } from '../portal/catalogue/catalogue.ts'
 import { toRequestView } from '../portal/key-requests/request-view.ts'
 import {
@@ -202,12 +203,15 @@ function orgOf({ org_id }: JsonObject): string {
   return typeof org_id === 'string' ? org_id : ''
 }
 
-/** Wraps documents so that a commit with an audit entry also raises its events, in the same commit. */
+/**
+ * Wraps documents so that a commit with an audit entry also raises its events, in the same commit; one that would change nothing is not made.
+ */
 export function withEvents(parts: EventParts): Documents {
   const { documents } = parts
   return forwardDocuments(documents, {
     async commit(changes, entry) {
       if (entry === undefined) return documents.commit(changes, entry)
+      if (await changesNothing(parts, changes)) return documents.revision()
       const events = await eventsOf(parts, changes)
       const revision = await documents.commit([...changes, ...events.changes], entry)
       for (const mail of events.mails) parts.mail?.(mail)

@@ -1,6 +1,6 @@
 import { fault } from '../../errors/fault.ts'
 import { isObject, type Json, type JsonObject } from '../../model/json/json.ts'
-import { seal, unseal } from '../../model/secrets/secret.ts'
+import { sealUnlessSame, unseal } from '../../model/secrets/secret.ts'
 import type { SecretParts } from '../documents/parts.ts'
 
 /** Members of a profile whose text is a secret. */
@@ -50,7 +50,7 @@ export function sealSecrets(
   const kept: SealedSecrets = {}
   for (const { path, text } of secrets) {
     const old = Object.hasOwn(before.sealed, path) ? before.sealed[path] : undefined
-    if (text !== '') kept[path] = seal(sealKey, text, contextOf(documentId, path)).toString('base64')
+    if (text !== '') kept[path] = sealUnlessSame(sealKey, text, contextOf(documentId, path), old)
     else if (old !== undefined && before.moved(path))
       throw fault('profile_invalid', `${path.slice(1).replaceAll('/', '.')}: give it again, the address has changed`)
     else if (old !== undefined) kept[path] = old

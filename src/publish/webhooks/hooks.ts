@@ -1,7 +1,7 @@
 import { fault, toFault } from '../../errors/fault.ts'
 import { type DocumentId, isDocumentId, newDocumentId } from '../../model/documents/ids.ts'
 import type { Json, JsonObject } from '../../model/json/json.ts'
-import { seal, unseal } from '../../model/secrets/secret.ts'
+import { sealUnlessSame, unseal } from '../../model/secrets/secret.ts'
 import type { HookDraft, HookSecrets } from '../../model/webhooks/hook.ts'
 import type { StoredDocument } from '../../store/ports/ports.ts'
 import { auditOf, clockOf, type SecretParts } from '../documents/parts.ts'
@@ -15,7 +15,7 @@ export async function createHook(
   actor: string,
 ): Promise<DocumentId> {
   const id = isDocumentId(wanted) ? wanted : newDocumentId(clockOf(parts).wall())
-  const body = bodyOf(parts, id, orgId, draft, '')
+  const body = bodyOf(parts, id, orgId, draft)
   const audit = auditOf(parts, actor, 'hook.create', orgId, { id })
   try {
     await parts.documents.commit([{ op: 'put', kind: HOOK, id, body, ifRevision: 0 }], audit)
@@ -34,7 +34,7 @@ export async function updateHook(
   actor: string,
 ): Promise<void> {
   const orgId = String(before.org_id ?? '')
-  const body = bodyOf(parts, id, orgId, draft, hookSecretsOf(parts, { id, body: before }).shared_secret)
+  const body = bodyOf(parts, id, orgId, draft, before)
   const audit = auditOf(parts, actor, 'hook.update', orgId, { id })
   await parts.documents.commit([{ op: 'put', kind: HOOK, id, body, ifRevision: revision }], audit)
 }
@@ -63,10 +63,12 @@ function bodyOf(
   id: DocumentId,
   orgId: string,
   { body, headers, sharedSecret }: HookDraft,
-  before: string,
+  before?: StoredDocument<'hook'>['body'],
 ): JsonObject {
-  const secrets: HookSecrets = { header_map: headers, shared_secret: sharedSecret ?? before }
-  return { ...body, org_id: orgId, sealed: seal(sealKey, JSON.stringify(secrets), contextOf(id)).toString('base64') }
+  const kept = before === undefined ? '' : hookSecretsOf({ sealKey }, { id, body: before }).shared_secret
+  const secrets: HookSecrets = { header_map: headers, shared_secret: sharedSecret ?? kept }
+  const sealed = sealUnlessSame(sealKey, JSON.stringify(secrets), contextOf(id), before?.sealed)
+  return { ...body, org_id: orgId, sealed }
 }
 
 function contextOf(id: string): string {

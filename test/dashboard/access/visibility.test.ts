@@ -78,10 +78,10 @@ async function world(t: TestContext, ownership = 'true') {
   }
   await api('open', {})
   const adas = await api('adas', { user_owners: [ada.id], user_group_owners: [] })
-  await api('groups', { user_group_owners: [groupId] })
+  await api('grouped', { user_group_owners: [groupId] })
   await api('abroad', {}, otherOrg)
   await policy('p-open', ['open'])
-  await policy('p-both', ['adas', 'groups'])
+  await policy('p-both', ['adas', 'grouped'])
   await policy('p-adas', ['adas'])
   await policy('p-gone', ['deleted'])
   await policy('p-abroad', ['abroad'], otherOrg)
@@ -91,7 +91,7 @@ async function world(t: TestContext, ownership = 'true') {
   await put('oauth_client', {
     client_id: 'client-groups',
     org_id: orgId,
-    api_ids: ['groups'],
+    api_ids: ['grouped'],
     registered_by_policy: '',
   })
   const look = async (as: TestUser) => (await call('GET', '/api/seen', { as })).json as JsonObject
@@ -109,19 +109,19 @@ test('APIs and policies are seen by their owners, the others by everybody of the
   })
   assert.deepEqual((await look(bob)).apis, ['open'])
   assert.deepEqual((await look(bob)).policies, ['p-gone', 'p-open'])
-  assert.deepEqual((await look(carol)).apis, ['groups', 'open'])
+  assert.deepEqual((await look(carol)).apis, ['grouped', 'open'])
   assert.deepEqual((await look(carol)).policies, ['p-both', 'p-gone', 'p-open'])
-  const all = { apis: ['adas', 'groups', 'open'], policies: ['p-adas', 'p-both', 'p-gone', 'p-open'] }
+  const all = { apis: ['adas', 'grouped', 'open'], policies: ['p-adas', 'p-both', 'p-gone', 'p-open'] }
   assert.deepEqual(await look(admin), { ...all, apiIds: null, everything: true })
   assert.deepEqual(await look(stranger), { apis: ['abroad'], policies: ['p-abroad'], apiIds: null, everything: true })
   const everywhere = await look(unbounded)
-  assert.deepEqual(everywhere.apis, ['abroad', 'adas', 'groups', 'open'])
+  assert.deepEqual(everywhere.apis, ['abroad', 'adas', 'grouped', 'open'])
   assert.equal((everywhere.policies as string[]).length, 5)
 })
 
 test('with ownership off owners hide nothing', async (t) => {
   const { look, bob, status, stranger } = await world(t, 'false')
-  assert.deepEqual((await look(bob)).apis, ['adas', 'groups', 'open'])
+  assert.deepEqual((await look(bob)).apis, ['adas', 'grouped', 'open'])
   assert.equal(await status(bob, 'api/adas'), 200)
   assert.deepEqual((await look(stranger)).apis, ['abroad'])
 })
@@ -134,8 +134,8 @@ test('a call about what others own is refused with 401, and about what is not th
     ['api/adas', admin, 200],
     [`api/${adas}`, bob, 401],
     ['api/open', bob, 200],
-    ['api/groups', carol, 200],
-    ['api/groups', ada, 401],
+    ['api/grouped', carol, 200],
+    ['api/grouped', ada, 401],
     ['api/nowhere', bob, 200],
     ['api/abroad', bob, 200],
     ['policy/p-both', bob, 401],

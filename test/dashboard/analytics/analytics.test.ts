@@ -140,7 +140,7 @@ test('requests are grouped by version, status and OAuth client, and filtered by 
     [404, 1],
   ])
   assert.deepEqual(await shownBy(`usage/codes/${DAYS}?key=00000000&api_id=k`, 'code'), [[401, 1]])
-  assert.deepEqual(await shownBy(`usage/apis/${DAYS}?client=${world.clientId}`, 'api_id'), [['oauth', 1]])
+  assert.deepEqual(await shownBy(`usage/apis/${DAYS}?client=${world.clientId}`, 'api_id'), [['tokened', 1]])
   const endpoint = encodeURIComponent('GET /tracked/{status}')
   assert.deepEqual(await shownBy(`activity/keys/${DAYS}?endpoint=${endpoint}`, 'key'), [[plain, 1]])
   assert.deepEqual(await shownBy(`usage/apis/${DAYS}?country=de`, 'api_id'), [])
@@ -292,9 +292,9 @@ test('with ownership on, no number of a foreign API appears in any answer', asyn
   await world.asked(200, 'PUT', '/api/apis/k/access', world.root, { userIds: [world.root.id], userGroupIds: [] })
   const idsOf = async (as: TestUser) =>
     (await rowsOf(world, `/api/usage/apis/${DAYS}`, as)).map((row) => idOf(row).api_id).sort()
-  assert.deepEqual(await idsOf(reader), ['oauth', 'open', 'v'])
-  assert.deepEqual(await idsOf(world.root), ['k', 'oauth', 'open', 'v'])
-  assert.deepEqual(await idsOf(await world.admin()), ['k', 'oauth', 'open', 'v'])
+  assert.deepEqual(await idsOf(reader), ['open', 'tokened', 'v'])
+  assert.deepEqual(await idsOf(world.root), ['k', 'open', 'tokened', 'v'])
+  assert.deepEqual(await idsOf(await world.admin()), ['k', 'open', 'tokened', 'v'])
   assert.equal((await rowsOf(world, `/api/usage/${DAYS}`, reader))[0]?.hits, 3)
   assert.deepEqual(await rowsOf(world, `/api/errors/count/${DAYS}`, reader), [])
   assert.deepEqual(await rowsOf(world, `/api/usage/tags/${DAYS}?tags=own`, reader), [])

@@ -124,7 +124,7 @@ test('where a certificate is used is told, and it is taken out everywhere', asyn
     publishApi(parts, { format, definition, orgId, beside: { user_owners: users }, actor: 'test' })
   const more = { domain: 'a.test', certificates: [id, 'other'], client_certificates: [fingerprint] }
   await publish('classic', { ...keyedApi('classic'), ...more, use_mutual_tls_auth: true }, [])
-  const oas = oasApi('oas', '/oas/')
+  const oas = oasApi('described', '/described/')
   const extension = oas['x-svc-api-gateway'] as JsonObject
   const customDomain = { enabled: true, name: 'b.test', certificates: [id] }
   const server = { ...(extension.server as JsonObject), customDomain }
@@ -135,7 +135,7 @@ test('where a certificate is used is told, and it is taken out everywhere', asyn
     pages: 1,
     apis: [
       { api_id: 'classic', name: 'classic', usage_types: ['custom_domain', 'client'] },
-      { api_id: 'oas', name: 'API oas', usage_types: ['custom_domain'] },
+      { api_id: 'described', name: 'API described', usage_types: ['custom_domain'] },
     ],
   }
   const uses = async (path: string, as: TestUser) => {

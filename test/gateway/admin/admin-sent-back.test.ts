@@ -336,3 +336,16 @@ test('a call that changes nothing with an ETag is refused when it brings one', a
   ] as const)
     assert.equal((await gate.svc(method, `/svc/${path}`, {}, { 'if-match': '"any"' })).status, 412, path)
 })
+
+test('a write of what is stored makes no other version', async (t) => {
+  const gate = await filled(t)
+  const wrong: string[] = []
+  for await (const { what, write, read, sample } of pairs(gate)) {
+    if (sample.refused === true || (await write(read)).status !== 200) continue
+    const before = await gate.store.documents.revision()
+    gate.clock.advance(120_000)
+    assert.equal((await write(read)).status, 200, what)
+    if ((await gate.store.documents.revision()) !== before) wrong.push(what)
+  }
+  assert.deepEqual(wrong, [])
+})

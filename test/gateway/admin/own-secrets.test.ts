@@ -73,7 +73,7 @@ async function world(t: TestContext) {
       ...{ id: 'guarded', url, keyIn: 'X-Key', global, paths: OPERATION, operations },
       authentication: STRIPPED,
     }),
-    withOperations(oauthApi(url, { id: 'oauth', paths: OPERATION }), operations),
+    withOperations(oauthApi(url, { id: 'tokened', paths: OPERATION }), operations),
     defined({ id: 'batched', url, global, server: { batchProcessing: { enabled: true } } }),
     defined({
       id: 'inner',
@@ -130,7 +130,7 @@ function overHttp2(port: number, path: string, headers: Record<string, string>):
 for (const [way, send] of Object.entries(WAYS)) {
   test(`over ${way} no upstream, tag or record gets a secret that is meant for the gateway`, async (t) => {
     const { gateway, origin, store } = await world(t)
-    for (const path of ['/plain/x', '/rewritten/open', '/guarded/open', '/oauth/open', '/outer/x']) {
+    for (const path of ['/plain/x', '/rewritten/open', '/guarded/open', '/tokened/open', '/outer/x']) {
       for (const [i, name] of NAMES.entries())
         await send(gateway.port, path, { [name]: GIVEN[i % GIVEN.length]!, 'X-Else-Authorization': 'Bearer theirs' })
       for (const given of GIVEN)

@@ -18,9 +18,9 @@ const oasIn = (word: string, upstream: string): JsonObject => ({
     '/b': { get: { operationId: 'b', responses: { 200: { description: 'ok' } } } },
   },
   [`x-${word}-api-gateway`]: {
-    info: { id: 'oas', name: 'oas', state: { active: true } },
+    info: { id: 'described', name: 'described', state: { active: true } },
     upstream: { url: `${word}://inner/base` },
-    server: { listenPath: { value: '/oas/', strip: true }, pathMatching: 'openapi' },
+    server: { listenPath: { value: '/described/', strip: true }, pathMatching: 'openapi' },
     middleware: {
       global: { contextVariables: { enabled: true } },
       operations: {
@@ -124,7 +124,7 @@ describe('the word of a vendor', () => {
     return origin.seen.at(-1)!.target
   }
 
-  for (const api of ['oas', 'classic', 'file', 'fileOas'])
+  for (const api of ['described', 'classic', 'file', 'fileOas'])
     test(`is ours in upstreams, rewrites, triggers and variables of ${api}`, async () => {
       assert.equal(await targetOf(`/${api}/c`), '/base/c')
       assert.equal(await targetOf(`/${api}/a`), '/r/v')
@@ -133,7 +133,7 @@ describe('the word of a vendor', () => {
 
   test('is used in answers to those who use it, and ours to the others', async () => {
     for (const [path, inWord] of [
-      ['apis/oas/oas', (word: string) => oasIn(word, origin.url)],
+      ['apis/oas/described', (word: string) => oasIn(word, origin.url)],
       ['apis/classic', (word: string) => classicIn(word)],
     ] as const)
       for (const word of ['svc', 'acme']) {
@@ -164,10 +164,10 @@ describe('the word of a vendor', () => {
       return sent
     }
     for (const word of ['svc', 'acme']) {
-      const refused = await gateway.svc('PUT', `/${word}/apis/oas/oas`, document(word))
+      const refused = await gateway.svc('PUT', `/${word}/apis/oas/described`, document(word))
       assert.equal(refused.status, 400)
       assert.ok(refused.text.includes(`x-${word}-api-gateway.server.listenPath`), refused.text)
-      const warned = await gateway.svc('PUT', `/${word}/apis/oas/oas`, {
+      const warned = await gateway.svc('PUT', `/${word}/apis/oas/described`, {
         ...oasIn(word, `/$${word}_context.weather`),
       })
       assert.match(warned.text, new RegExp(`"path":"x-${word}-api-gateway[^"]*b.urlRewrite.rewriteTo"`))

@@ -79,7 +79,7 @@ export async function analyticsWorld(
   await publish('oas', keyed(origin.url))
   await publish('oas', defined({ id: 'open', url: origin.url, info: { orgId: world.orgId } }))
   await publish('classic', versioned(origin.url))
-  await publish('oas', oauthApi(origin.url, { id: 'oauth', global: { trafficLogs: { enabled: true } } }))
+  await publish('oas', oauthApi(origin.url, { id: 'tokened', global: { trafficLogs: { enabled: true } } }))
   const developer = '00000000000000000000d0d0'
   await store.documents.commit(
     [
@@ -93,10 +93,10 @@ export async function analyticsWorld(
     undefined,
   )
   await world.policy('gold', ['k'], { tags: ['tier-1'], meta_data: { svc_developer_id: developer }, rate: 0, per: 0 })
-  await world.policy('machine', ['oauth'], { rate: 0, per: 0 })
+  await world.policy('machine', ['tokened'], { rate: 0, per: 0 })
   const plain = await world.key({ access_rights: rights('k', 'v'), alias: '=plain', tags: ['own', 'aa'], rate: 0 })
   const gold = await world.key({ apply_policies: ['gold'], alias: 'gold one' })
-  const client = await world.asked(200, 'POST', '/api/apis/oauth/oauth', world.root, {
+  const client = await world.asked(200, 'POST', '/api/apis/oauth/tokened', world.root, {
     ...{ redirect_uri: 'https://app.test/cb', policy_id: 'machine' },
   })
   const clientId = String(client.client_id)
@@ -120,7 +120,7 @@ export async function analyticsWorld(
 }
 
 async function tokenOf(gateway: TestGateway, clientId: string, secret: string): Promise<string> {
-  const answer = await gateway.call('/oauth/oauth/token', {
+  const answer = await gateway.call('/tokened/oauth/token', {
     method: 'POST',
     headers: {
       authorization: `Basic ${Buffer.from(`${clientId}:${secret}`).toString('base64')}`,
@@ -191,9 +191,9 @@ function kindsOf({ plain, gold, token, clientId, developer }: Given): Kind[] {
     { path: at('/v/x'), headers: {}, counted: { ...none, apiId: 'v', version: 'v1' } },
     { path: at('/v/x'), headers: { 'x-version': 'v2' }, counted: { ...none, apiId: 'v', version: 'v2' } },
     {
-      path: at('/oauth/x'),
+      path: at('/tokened/x'),
       headers: { authorization: `Bearer ${token}` },
-      counted: { ...none, apiId: 'oauth', key: hash(token), clientId, tags: ['pol-machine'] },
+      counted: { ...none, apiId: 'tokened', key: hash(token), clientId, tags: ['pol-machine'] },
     },
   ]
 }
