@@ -102,7 +102,10 @@ export function unseal(key: SealKey, sealed: Uint8Array, context: string): Buffe
 /** `before` where the current key opens it to this text, else a new seal: what has not changed is stored as it was. Base64. */
 export function sealUnlessSame(key: SealKey, plaintext: string, context: string, before: string | undefined): string {
   try {
-    if (before !== undefined && unseal(currentKey(key), Buffer.from(before, 'base64'), context).toString() === plaintext)
+    if (
+      before !== undefined &&
+      unseal(currentKey(key), Buffer.from(before, 'base64'), context).toString() === plaintext
+    )
       return before
   } catch {
     // Of a key from before.

@@ -20,10 +20,7 @@ export async function changesNothing(
   return true
 }
 
-async function isStored(
-  { documents, tokens }: Parameters<typeof changesNothing>[0],
-  change: Change,
-): Promise<boolean> {
+async function isStored({ documents, tokens }: Parameters<typeof changesNothing>[0], change: Change): Promise<boolean> {
   if (change.op === 'put') {
     const stored = await documents.get(change.kind, change.id)
     if (stored === undefined || (change.ifRevision !== undefined && change.ifRevision !== stored.revision)) return false

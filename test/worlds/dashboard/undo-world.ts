@@ -197,7 +197,10 @@ export const NOUNS: readonly Noun[] = [
   sole('portal_look', 'portal', '/api/portal/css', [{ page_css: 'a {}' }, { page_css: 'b {}' }]),
   sole('portal_menu', 'portal', '/api/portal/menus', [{ menus: { Main: [] } }, { menus: { Main: [], Other: [] } }]),
   {
-    ...sole('catalogue', '', '/api/portal/catalogue', [{ email: 'a@b.test', apis: [] }, { email: 'c@d.test', apis: [] }]),
+    ...sole('catalogue', '', '/api/portal/catalogue', [
+      { email: 'a@b.test', apis: [] },
+      { email: 'c@d.test', apis: [] },
+    ]),
     needs: undefined,
   },
   {
