@@ -36,7 +36,7 @@ test('a PUT of what is stored leaves version and audit log alone', async (t) => 
   const wrong: string[] = []
   for (const [path, bodyOf = (read: JsonObject) => read] of paths) {
     const first = await asked(200, 'GET', path, root)
-    // What the server fills in comes with the first write.
+    // The first write brings members that the server fills in.
     const put = () => call('PUT', path, { as: root, body: bodyOf(first) })
     const filled = await put()
     if (filled.status !== 200) wrong.push(`${path}: ${filled.status} ${filled.text}`)
