@@ -159,6 +159,11 @@ const gateway = group({
   ),
   oauth_refresh_token_expire: whole(1_209_600, [1, 315_360_000], 'Life of a refresh token in seconds.'),
   oauth_code_expire: whole(60, [1, 600], 'Life of an authorization code in seconds.'),
+  oauth_assertion_expire: whole(
+    3600,
+    [60, 86_400],
+    'Longest life of the assertion by which a client proves who it is (`private_key_jwt`), in seconds.',
+  ),
   oauth_registration_token: text('', 'Initial access token of dynamic client registration. Empty: it is off.', {
     secret: true,
   }),

@@ -19,6 +19,16 @@ export const OAUTH_ERRORS = {
     oauth: 'invalid_client',
     legacyOauth: 'unauthorized_client',
   },
+  // of a client that is known; the reason is for its developer (RFC 6749 section 5.2), ids of clients are no secrets
+  oauth_assertion_refused: {
+    status: 401,
+    legacy: 403,
+    log: 'warn',
+    text: 'Client authentication failed',
+    expose: true,
+    oauth: 'invalid_client',
+    legacyOauth: 'unauthorized_client',
+  },
   // looks the same as `oauth_invalid_client`, so that client IDs cannot be guessed; the incumbent's answers differed
   oauth_unknown_caller: {
     status: 401,

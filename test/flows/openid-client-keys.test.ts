@@ -76,6 +76,18 @@ describe('openid-client against an API with JWT access tokens', () => {
       oidc.clientCredentialsGrant(stale),
       (thrown: oidc.WWWAuthenticateChallengeError) => thrown.status === 401,
     )
+    const refusal = await fetch(config.serverMetadata().token_endpoint!, {
+      method: 'POST',
+      body: new URLSearchParams({
+        ...{ grant_type: 'client_credentials', client_id: config.clientMetadata().client_id },
+        client_assertion_type: 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer',
+        client_assertion: 'no.assertion',
+      }),
+    })
+    assert.deepEqual(await refusal.json(), {
+      error: 'invalid_client',
+      error_description: 'Client authentication failed: the token does not have three parts',
+    })
   })
 })
 

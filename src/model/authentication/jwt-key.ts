@@ -55,6 +55,11 @@ const ALGORITHMS: ReadonlyMap<string, Algorithm> = new Map<string, Algorithm>([
   ['Ed448', { family: 'eddsa', digest: undefined, bytes: 114 }],
 ])
 
+/** Algorithms with a public key. */
+export const SIGNING_ALGORITHMS: readonly string[] = [...ALGORITHMS].flatMap(([name, { family }]) =>
+  family === 'hmac' ? [] : [name],
+)
+
 const RSA_ALGORITHMS = ['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512']
 const OF_CURVE: Readonly<Record<string, readonly string[]>> = {
   prime256v1: ['ES256'],

@@ -3,12 +3,16 @@ import { isObject, type Json } from '../json/json.ts'
 
 const MOST_KEYS = 20
 const LEAST_RSA_BITS = 2048
+const CURVES: ReadonlyMap<string, readonly string[]> = new Map([
+  ['EC', ['P-256', 'P-384', 'P-521']],
+  ['OKP', ['Ed25519', 'Ed448']],
+])
 /** Members of private and symmetric keys (RFC 7518 section 6): a key set that shows one has given its secret away. */
 const PRIVATE_MEMBERS = ['d', 'p', 'q', 'dp', 'dq', 'qi', 'oth', 'k']
 
 /**
  * The errors of a client's key set (`private_key_jwt`, RFC 7523); undefined when it is valid.
- * Public keys only, EC on P-256 or RSA of at least 2,048 bits, each under another `kid`.
+ * Public keys only, EC on P-256, P-384 or P-521, Ed25519, Ed448, or RSA of at least 2,048 bits, each under another `kid`.
  */
 export function flawOfJwks(value: Json): string | undefined {
   const keys = isObject(value) ? value.keys : undefined
@@ -27,8 +31,8 @@ function flawOfKey(jwk: Json): string | undefined {
   if (!isObject(jwk)) return 'must be an object'
   if (PRIVATE_MEMBERS.some((name) => Object.hasOwn(jwk, name))) return 'is no public key: take its private part out'
   if (jwk.kid !== undefined && typeof jwk.kid !== 'string') return 'kid must be a string'
-  const known = (jwk.kty === 'EC' && jwk.crv === 'P-256') || jwk.kty === 'RSA'
-  if (!known) return 'must be EC on P-256 or RSA'
+  const known = jwk.kty === 'RSA' || CURVES.get(String(jwk.kty))?.includes(String(jwk.crv))
+  if (known !== true) return 'must be EC on P-256, P-384 or P-521, OKP on Ed25519 or Ed448, or RSA'
   try {
     const { asymmetricKeyDetails: details } = createPublicKey({ key: jwk, format: 'jwk' })
     return (details?.modulusLength ?? LEAST_RSA_BITS) < LEAST_RSA_BITS ? 'is shorter than 2,048 bits' : undefined

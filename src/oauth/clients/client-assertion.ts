@@ -1,82 +1,102 @@
+import { createHash } from 'node:crypto'
 import { fault } from '../../errors/fault.ts'
-import { isObject, type JsonObject } from '../../model/json/json.ts'
+import { readKeySet, SIGNING_ALGORITHMS, type VerifyKey, verifySignature } from '../../model/authentication/jwt-key.ts'
+import type { JsonObject } from '../../model/json/json.ts'
 import type { OAuthClient } from '../../model/oauth-clients/oauth-client.ts'
-import type { OAuthCall } from '../endpoints/parts.ts'
+import type { OAuthCall, OAuthParts } from '../endpoints/parts.ts'
 import { endpointUrl } from '../messages/endpoint-url.ts'
 import { consumeOnce, type ProofParts } from '../proofs/replay.ts'
-import { type PublicKey, readPublicJwk } from '../signing-keys/jwk.ts'
-import { fitsAlgorithm, flawOfTimes, type Jwt, readJwt, verifyJwt } from '../signing-keys/jwt.ts'
+import { type CompactJwt, flawOfTimes, JWT_LIMIT, readCompact } from '../signing-keys/jwt.ts'
 
 /** `client_assertion_type` of assertions that we take (RFC 7523 section 2.2). */
 export const JWT_BEARER = 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer'
 
 const ID_LIMIT = 256
-const KEYS_LIMIT = 32
 const CLOCK_SKEW_S = 60
-// Assertions are made for one request; their ids are remembered until they end.
-const LIFETIME_LIMIT_S = 600
-const TYPES = ['', 'jwt', 'client-authentication+jwt']
+/** Values of `typ` that an assertion may have, lower case. */
+export const ASSERTION_TYPES: readonly string[] = ['', 'jwt', 'client-authentication+jwt']
 
 /**
  * Checks the assertion by which a client of `private_key_jwt` proves who it is (RFC 7523 section 3) and uses it up: signed with
- * a key of the client's own set, made by it and about it, for this authorization server, valid now and for at most ten minutes,
+ * a key of the client's own set, made by it and about it, for this authorization server, valid now and for at most an hour (a setting),
  * never seen before. Sets that are fetched from an address (`jwks_uri`) are not served.
- * @throws Fault `oauth_invalid_client`, `store_away`, `store_full`
+ * @throws Fault `oauth_assertion_refused`, `store_away`, `store_full`
  */
 export async function verifyAssertion(
-  parts: ProofParts,
+  parts: ProofParts & Pick<OAuthParts, 'config'>,
   call: OAuthCall,
   client: OAuthClient,
   assertion: string,
 ): Promise<void> {
-  const jwt = readJwt(assertion, TYPES)
+  const jwt = readCompact(assertion, JWT_LIMIT, ASSERTION_TYPES)
   if (typeof jwt === 'string') throw refused(jwt)
-  const flaw = flawOfClaims(jwt, call, client.client_id, parts.clock.wall() / 1000) ?? flawOfSignature(jwt, client)
+  const nowS = parts.clock.wall() / 1000
+  const longestS = parts.config.gateway.oauth_assertion_expire
+  const flaw = flawOfClaims(jwt, call, client.client_id, { nowS, longestS }) ?? flawOfSignature(jwt, client)
   if (flaw !== undefined) throw refused(flaw)
-  const { jti, exp } = jwt.claims as { jti: string; exp: number }
+  const { jti = idOf(jwt), exp } = jwt.claims as { jti?: string; exp: number }
   const until = Math.ceil((exp + CLOCK_SKEW_S) * 1000)
   const first = await consumeOnce(parts, { owner: `client:${client.client_id}`, id: jti, apiId: call.api.apiId, until })
   if (!first) throw refused('the assertion was used before')
 }
 
 function refused(flaw: string) {
-  return fault('oauth_invalid_client', flaw)
+  return fault('oauth_assertion_refused', flaw)
 }
 
-function flawOfClaims({ claims }: Jwt, call: OAuthCall, clientId: string, nowS: number): string | undefined {
+function flawOfClaims(
+  { claims }: CompactJwt,
+  call: OAuthCall,
+  clientId: string,
+  { nowS, longestS }: { readonly nowS: number; readonly longestS: number },
+): string | undefined {
   const { iss, sub, aud, jti, exp } = claims
   if (iss !== clientId || sub !== clientId) return 'iss and sub of the assertion are not the client'
   if (!isForUs(aud, call)) return 'the aud of the assertion is not this authorization server'
-  if (typeof jti !== 'string' || jti === '' || jti.length > ID_LIMIT) return 'the jti of the assertion is missing'
+  if (jti !== undefined && !(typeof jti === 'string' && jti !== '' && jti.length <= ID_LIMIT))
+    return 'the jti of the assertion is malformed'
   if (typeof exp !== 'number') return 'the exp of the assertion is missing'
-  if (exp > nowS + LIFETIME_LIMIT_S + CLOCK_SKEW_S) return 'the assertion lives too long'
+  if (exp > nowS + longestS + CLOCK_SKEW_S)
+    return `the assertion lives longer than ${longestS} s (gateway.oauth_assertion_expire)`
   const flaw = flawOfTimes(claims, nowS, CLOCK_SKEW_S)
   return flaw === undefined ? undefined : `the times of the assertion are wrong: ${flaw}`
 }
 
-/** Every audience must be us (RFC 7523 section 3): one that is also for others could be used by them. */
+/** One of the audiences must be us (RFC 7523 section 3), by the issuer with or without a last slash, or an endpoint. */
 function isForUs(aud: unknown, { issuer, endpoint }: OAuthCall): boolean {
-  const ours = [issuer, endpointUrl(issuer, 'token'), endpointUrl(issuer, endpoint)]
+  const ours = [issuer, `${issuer}/`, endpointUrl(issuer, 'token'), endpointUrl(issuer, endpoint)]
   const named: unknown[] = Array.isArray(aud) ? aud : [aud]
-  return named.length > 0 && named.every((entry) => typeof entry === 'string' && ours.includes(entry))
+  return named.some((entry) => typeof entry === 'string' && ours.includes(entry))
 }
 
-function flawOfSignature(jwt: Jwt, client: OAuthClient): string | undefined {
-  const fitting = keysFor(jwt, client.jwks)
+function flawOfSignature(jwt: CompactJwt, client: OAuthClient): string | undefined {
+  const { alg, kid } = jwt.header
+  if (typeof alg !== 'string' || !SIGNING_ALGORITHMS.includes(alg)) return 'the alg of the assertion is not allowed'
+  const fitting = keysOf(client.jwks).filter((key) => key.algorithms.includes(alg) && (kid === undefined || key.kid === kid))
   if (fitting.length === 0) return 'the client has no key that the assertion names'
   if (fitting.length > 1) return 'the assertion must name one of the keys of the client'
-  return verifyJwt(jwt, fitting[0]!.key) ? undefined : 'the signature of the assertion is wrong'
+  const isRight = verifySignature(fitting[0]!, alg, jwt.signed, jwt.signature)
+  return isRight ? undefined : 'the signature of the assertion is wrong'
 }
 
-/** The keys of a set that an assertion can have been signed with: by `kid` where it names one, by type and use in any case. */
-function keysFor({ header, algorithm }: Jwt, jwks: JsonObject | undefined): PublicKey[] {
-  const listed = Array.isArray(jwks?.keys) ? jwks.keys.slice(0, KEYS_LIMIT) : []
-  return listed.flatMap((jwk) => {
-    if (!isObject(jwk) || (header.kid !== undefined && jwk.kid !== header.kid)) return []
-    if (jwk.use !== undefined && jwk.use !== 'sig') return []
-    if (jwk.alg !== undefined && jwk.alg !== algorithm) return []
-    if (Array.isArray(jwk.key_ops) && !jwk.key_ops.includes('verify')) return []
-    const key = readPublicJwk(jwk)
-    return key !== undefined && fitsAlgorithm(key.key, algorithm) ? [key] : []
-  })
+/** Module state: a cache of immutable values: the keys of sets. */
+const keysOfSets = new WeakMap<JsonObject, readonly VerifyKey[]>()
+
+function keysOf(jwks: JsonObject | undefined): readonly VerifyKey[] {
+  if (jwks === undefined) return []
+  const known = keysOfSets.get(jwks)
+  if (known !== undefined) return known
+  const keys = readKeySet(jwks, '') ?? []
+  keysOfSets.set(jwks, keys)
+  return keys
+}
+
+/**
+ * The id under which an assertion without `jti` is used up: all of it, but for the half of an ECDSA signature that anyone can replace by
+ * another one that is good too.
+ */
+function idOf({ header, signed, signature }: CompactJwt): string {
+  const isMalleable = String(header.alg).startsWith('ES')
+  const fixed = isMalleable ? signature.subarray(0, signature.length / 2) : signature
+  return `sha256 ${createHash('sha256').update(signed).update(fixed).digest('base64url')}`
 }

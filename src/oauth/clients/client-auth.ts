@@ -5,9 +5,9 @@ import { equalSecrets, hashKey, newSecret, type SealKey, seal } from '../../mode
 import type { OAuthCall, OAuthParts } from '../endpoints/parts.ts'
 import type { Form } from '../messages/form.ts'
 import { certificateFits } from '../proofs/mtls.ts'
-import { readJwt } from '../signing-keys/jwt.ts'
+import { JWT_LIMIT, readCompact } from '../signing-keys/jwt.ts'
 import { readBasic } from './basic.ts'
-import { JWT_BEARER, verifyAssertion } from './client-assertion.ts'
+import { ASSERTION_TYPES, JWT_BEARER, verifyAssertion } from './client-assertion.ts'
 import { findClient, secretContext, unsealSecret } from './clients.ts'
 
 /** The credentials of a client. A pair of spellings: percent-decoded, then verbatim, where these differ. */
@@ -78,8 +78,10 @@ function assertionProof(form: Form, assertion: string | undefined, named: string
 
 /** Who an assertion says that it is from, before it is verified: `client_id` may be left out beside it (RFC 7523 section 3). */
 function subjectOf(assertion: string): string {
-  const jwt = readJwt(assertion, ['', 'jwt', 'client-authentication+jwt'])
-  if (typeof jwt === 'string' || typeof jwt.claims.sub !== 'string') throw fault('oauth_invalid_client')
+  const jwt = readCompact(assertion, JWT_LIMIT, ASSERTION_TYPES)
+  if (typeof jwt === 'string') throw fault('oauth_assertion_refused', jwt)
+  if (typeof jwt.claims.sub !== 'string')
+    throw fault('oauth_assertion_refused', 'the sub of the assertion is missing')
   return jwt.claims.sub
 }
 
@@ -103,7 +105,8 @@ async function byAssertion(
   assertion: string,
 ): Promise<OAuthClient> {
   if (client === undefined) throw fault('oauth_unknown_caller')
-  if (client.auth_method !== 'private_key_jwt') throw fault('oauth_invalid_client')
+  if (client.auth_method !== 'private_key_jwt')
+    throw fault('oauth_assertion_refused', 'the client is not registered for private_key_jwt')
   await verifyAssertion(parts, call, client, assertion)
   return client
 }

@@ -71,6 +71,7 @@ export interface OAuthSettings {
     readonly oauth_token_expire: number
     readonly oauth_refresh_token_expire: number
     readonly oauth_code_expire: number
+    readonly oauth_assertion_expire: number
     readonly oauth_registration_token: string
     readonly hash_keys: boolean
   }

@@ -120,6 +120,10 @@ test('everything that the API offers is in the metadata', (t) => {
   const config = { ...world.config, gateway: { ...world.config.gateway, oauth_registration_token: 'x' } }
   const methods = ['client_secret_basic', 'client_secret_post', 'private_key_jwt', 'tls_client_auth']
   const algorithms = ['ES256', 'PS256', 'RS256']
+  const assertions = [
+    ...['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512', 'ES256', 'ES384', 'ES512'],
+    ...['EdDSA', 'Ed25519', 'Ed448'],
+  ]
   assert.deepEqual(metadataOf({ config }, api, ISSUER), {
     issuer: ISSUER,
     authorization_endpoint: `${ISSUER}/oauth/authorize`,
@@ -132,13 +136,13 @@ test('everything that the API offers is in the metadata', (t) => {
     token_endpoint: TOKEN_URL,
     grant_types_supported: [...grants],
     token_endpoint_auth_methods_supported: [...methods, 'none'],
-    token_endpoint_auth_signing_alg_values_supported: algorithms,
+    token_endpoint_auth_signing_alg_values_supported: assertions,
     revocation_endpoint: `${ISSUER}/oauth/revoke`,
     revocation_endpoint_auth_methods_supported: [...methods, 'none'],
-    revocation_endpoint_auth_signing_alg_values_supported: algorithms,
+    revocation_endpoint_auth_signing_alg_values_supported: assertions,
     introspection_endpoint: `${ISSUER}/oauth/introspect`,
     introspection_endpoint_auth_methods_supported: methods,
-    introspection_endpoint_auth_signing_alg_values_supported: algorithms,
+    introspection_endpoint_auth_signing_alg_values_supported: assertions,
     jwks_uri: `${ISSUER}/oauth/jwks`,
     scopes_supported: ['read', 'write'],
     device_authorization_endpoint: `${ISSUER}/oauth/device_authorization`,

@@ -143,6 +143,7 @@ export function front(t: TestContext, rules: Partial<OAuthRules> = {}, registrat
         oauth_token_expire: 3600,
         oauth_refresh_token_expire: 1_209_600,
         oauth_code_expire: 60,
+        oauth_assertion_expire: 3600,
         oauth_registration_token: registrationToken,
         hash_keys: true,
       },

@@ -24,6 +24,7 @@ const GATEWAY = {
   oauth_token_expire: 3600,
   oauth_refresh_token_expire: 1_209_600,
   oauth_code_expire: 60,
+  oauth_assertion_expire: 3600,
   oauth_registration_token: '',
   hash_keys: true,
 }
