@@ -72,7 +72,9 @@ function isForUs(aud: unknown, { issuer, endpoint }: OAuthCall): boolean {
 function flawOfSignature(jwt: CompactJwt, client: OAuthClient): string | undefined {
   const { alg, kid } = jwt.header
   if (typeof alg !== 'string' || !SIGNING_ALGORITHMS.includes(alg)) return 'the alg of the assertion is not allowed'
-  const fitting = keysOf(client.jwks).filter((key) => key.algorithms.includes(alg) && (kid === undefined || key.kid === kid))
+  const fitting = keysOf(client.jwks).filter(
+    (key) => key.algorithms.includes(alg) && (kid === undefined || key.kid === kid),
+  )
   if (fitting.length === 0) return 'the client has no key that the assertion names'
   if (fitting.length > 1) return 'the assertion must name one of the keys of the client'
   const isRight = verifySignature(fitting[0]!, alg, jwt.signed, jwt.signature)

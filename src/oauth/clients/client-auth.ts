@@ -80,8 +80,7 @@ function assertionProof(form: Form, assertion: string | undefined, named: string
 function subjectOf(assertion: string): string {
   const jwt = readCompact(assertion, JWT_LIMIT, ASSERTION_TYPES)
   if (typeof jwt === 'string') throw fault('oauth_assertion_refused', jwt)
-  if (typeof jwt.claims.sub !== 'string')
-    throw fault('oauth_assertion_refused', 'the sub of the assertion is missing')
+  if (typeof jwt.claims.sub !== 'string') throw fault('oauth_assertion_refused', 'the sub of the assertion is missing')
   return jwt.claims.sub
 }
 

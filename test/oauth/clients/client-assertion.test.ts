@@ -182,7 +182,8 @@ test('without jti an assertion is taken once, also with the other signature that
       await assert.rejects(verifyAssertion(world, makeCall(), client, withOtherSignature(text)), refusedFor(/before/))
   }
   // Two of the same second are two.
-  const again = () => assertionOf(world, { claims: { jti: undefined, exp: Math.floor(world.clock.wall() / 1000) + 60 } })
+  const again = () =>
+    assertionOf(world, { claims: { jti: undefined, exp: Math.floor(world.clock.wall() / 1000) + 60 } })
   for (const text of await Promise.all([again(), again()])) await verifyAssertion(world, makeCall(), client, text)
 })
 
