@@ -56,7 +56,7 @@ const ALGORITHMS: ReadonlyMap<string, Algorithm> = new Map<string, Algorithm>([
 ])
 
 /** Algorithms with a public key. */
-export const SIGNING_ALGORITHMS: readonly string[] = [...ALGORITHMS].flatMap(([name, { family }]) =>
+export const PUBLIC_KEY_ALGORITHMS: readonly string[] = [...ALGORITHMS].flatMap(([name, { family }]) =>
   family === 'hmac' ? [] : [name],
 )
 

@@ -1,6 +1,11 @@
 import { createHash } from 'node:crypto'
 import { fault } from '../../errors/fault.ts'
-import { readKeySet, SIGNING_ALGORITHMS, type VerifyKey, verifySignature } from '../../model/authentication/jwt-key.ts'
+import {
+  PUBLIC_KEY_ALGORITHMS,
+  readKeySet,
+  type VerifyKey,
+  verifySignature,
+} from '../../model/authentication/jwt-key.ts'
 import type { JsonObject } from '../../model/json/json.ts'
 import type { OAuthClient } from '../../model/oauth-clients/oauth-client.ts'
 import type { OAuthCall, OAuthParts } from '../endpoints/parts.ts'
@@ -71,7 +76,7 @@ function isForUs(aud: unknown, { issuer, endpoint }: OAuthCall): boolean {
 
 function flawOfSignature(jwt: CompactJwt, client: OAuthClient): string | undefined {
   const { alg, kid } = jwt.header
-  if (typeof alg !== 'string' || !SIGNING_ALGORITHMS.includes(alg)) return 'the alg of the assertion is not allowed'
+  if (typeof alg !== 'string' || !PUBLIC_KEY_ALGORITHMS.includes(alg)) return 'the alg of the assertion is not allowed'
   const fitting = keysOf(client.jwks).filter(
     (key) => key.algorithms.includes(alg) && (kid === undefined || key.kid === kid),
   )

@@ -1,4 +1,4 @@
-import { SIGNING_ALGORITHMS } from '../../model/authentication/jwt-key.ts'
+import { PUBLIC_KEY_ALGORITHMS } from '../../model/authentication/jwt-key.ts'
 import type { JsonObject } from '../../model/json/json.ts'
 import type { OAuthRules } from '../../model/oauth-clients/oauth-rules.ts'
 import { endpointUrl } from '../messages/endpoint-url.ts'
@@ -69,6 +69,6 @@ function authMethods({ mutualTls }: OAuthRules): string[] {
 function clientAuth(endpoint: 'token' | 'revocation' | 'introspection', methods: readonly string[]): JsonObject {
   return {
     [`${endpoint}_endpoint_auth_methods_supported`]: [...methods],
-    [`${endpoint}_endpoint_auth_signing_alg_values_supported`]: [...SIGNING_ALGORITHMS],
+    [`${endpoint}_endpoint_auth_signing_alg_values_supported`]: [...PUBLIC_KEY_ALGORITHMS],
   }
 }

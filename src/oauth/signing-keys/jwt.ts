@@ -47,7 +47,7 @@ function isJwtAlgorithm(value: unknown): value is JwtAlgorithm {
 }
 
 /** True when a key is of the type that an algorithm needs: a token never chooses what its key is used for. */
-export function fitsAlgorithm(key: KeyObject, algorithm: JwtAlgorithm): boolean {
+function fitsAlgorithm(key: KeyObject, algorithm: JwtAlgorithm): boolean {
   return key.asymmetricKeyType === METHODS[algorithm].keyType
 }
 
