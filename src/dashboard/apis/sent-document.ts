@@ -10,7 +10,7 @@ import type { Call } from '../routes/call.ts'
 import { largeBodyTurn } from '../server/large-body.ts'
 import type { DashboardParts } from '../server/parts.ts'
 
-const FETCH_BYTES = 8 << 20
+const FETCH_BYTES = 16 << 20
 const FETCH_MS = 10_000
 
 /** An uploaded OpenAPI document, with the extension under our name. */

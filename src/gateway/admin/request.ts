@@ -1,4 +1,4 @@
-import { fault } from '../../errors/fault.ts'
+import { fault, toFault } from '../../errors/fault.ts'
 import { isVendorWord } from '../../model/apis/definition/vendor-words.ts'
 import type { JsonObject } from '../../model/json/json.ts'
 import { searchParams } from '../../model/network/search-params.ts'
@@ -8,7 +8,7 @@ import { parseObject, parseYamlObject } from './body.ts'
 
 const BODY_BYTES = 1 << 20
 /** API definitions and OpenAPI documents. */
-export const DEFINITION_BYTES = 8 << 20
+export const DEFINITION_BYTES = 16 << 20
 
 /** One call of the administration API, its secret checked. */
 export class AdminRequest {
@@ -74,19 +74,24 @@ export class AdminRequest {
 
   /** The body as a JSON object, with any Content-Type. @throws Fault `body_malformed`, `body_too_large` */
   async object(limitBytes = BODY_BYTES): Promise<JsonObject> {
-    return parseObject(await this.#x.readBody(limitBytes))
+    return parseObject(await this.bytes(limitBytes))
   }
 
   /** The body as an OpenAPI document: JSON, or YAML when its Content-Type says so. */
   async document(): Promise<JsonObject> {
     const yaml = isYaml(this.#x.request.get('content-type'))
-    const bytes = await this.#x.readBody(DEFINITION_BYTES)
+    const bytes = await this.bytes(DEFINITION_BYTES)
     return yaml ? parseYamlObject(bytes) : parseObject(bytes)
   }
 
   /** The body as it came. */
-  bytes(limitBytes = BODY_BYTES): Promise<Buffer> {
-    return this.#x.readBody(limitBytes)
+  async bytes(limitBytes = BODY_BYTES): Promise<Buffer> {
+    try {
+      return await this.#x.readBody(limitBytes)
+    } catch (error) {
+      if (toFault(error).code !== 'body_too_large') throw error
+      throw fault('body_too_large', `the body is larger than ${limitBytes} bytes`)
+    }
   }
 }
 

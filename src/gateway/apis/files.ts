@@ -18,7 +18,7 @@ export interface FileParts {
   readonly log: Log
 }
 
-const MAX_FILE_BYTES = 8 << 20
+const MAX_FILE_BYTES = 16 << 20
 const SETTLE_MS = 100
 
 /**

@@ -2,7 +2,7 @@ import { Fault, fault } from '../../errors/fault.ts'
 import { TaskThread } from '../../model/threads/task-thread.ts'
 import type { YamlTask } from './yaml-thread.ts'
 
-const MAX_BYTES = 2 << 20
+const MAX_BYTES = 16 << 20
 const YAML_TYPE = /^(?:application|text)\/(?:[a-z0-9.+-]*\+)?(?:x-)?ya?ml\b/i
 
 /** True when a Content-Type says YAML (RFC 9512, and what was in use before). */
@@ -11,11 +11,11 @@ export function isYaml(contentType: string | undefined): boolean {
 }
 
 /**
- * Turns YAML 1.2 into JSON text on a thread, one at a time: the reader takes two seconds for a megabyte.
- * @throws Fault `body_malformed` (400) with the reason, `body_too_large` (413) over 2 MiB, `busy` (503)
+ * Turns YAML 1.2 into JSON text on a thread, one at a time: the reader takes a third of a second for a megabyte.
+ * @throws Fault `body_malformed` (400) with the reason, `body_too_large` (413) over 16 MiB, `busy` (503)
  */
 export function yamlToJson(text: string): Promise<string> {
-  if (Buffer.byteLength(text) > MAX_BYTES) return Promise.reject(fault('body_too_large', 'YAML over 2 MiB'))
+  if (Buffer.byteLength(text) > MAX_BYTES) return Promise.reject(fault('body_too_large', 'YAML over 16 MiB'))
   return thread.run({ to: 'json', text }).catch((error: Error) => {
     if (error instanceof Fault) throw error
     throw fault('body_malformed', `the body is not YAML that can be read: ${error.message}`)
@@ -35,6 +35,6 @@ const thread = new TaskThread<YamlTask, string>({
   module: new URL(import.meta.url.replace(/yaml\.([jt]s)$/, 'yaml-thread.$1')),
   name: 'yaml',
   withinMs: 20_000,
-  memoryMb: 512,
+  memoryMb: 1024,
   mostWaiting: 50,
 })

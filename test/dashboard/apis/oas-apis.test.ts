@@ -105,7 +105,7 @@ test('hostile documents are refused, and nothing is stored', async (t) => {
   )
   assert.equal((await post('just a text')).status, 403)
   assert.equal((await post('__proto__: {a: 1}')).status, 403)
-  assert.equal((await post(`a: ${'b'.repeat(3 << 20)}`)).status, 413)
+  assert.equal((await post(`a: ${'b'.repeat(5 << 20)}`)).status, 413)
   assert.equal((await post(`{"a":"${'b'.repeat(5 << 20)}"}`, 'application/json')).status, 413)
   assert.equal((await post('{"openapi":', 'application/json')).status, 403)
   assert.equal((await post(`${'{"a":'.repeat(200)}1${'}'.repeat(200)}`, 'application/json')).status, 403)
@@ -229,7 +229,7 @@ test('documents are fetched only where that is allowed, and never from private n
   const server = createServer((request, response) => {
     asked.push(request.url ?? '')
     if (request.url === '/moved') response.writeHead(302, { location: '/pets.json' }).end()
-    else if (request.url === '/large') response.end(Buffer.alloc(9 << 20, 0x20))
+    else if (request.url === '/large') response.end(Buffer.alloc(17 << 20, 0x20))
     else if (request.url === '/pets.yaml')
       response.setHeader('content-type', 'text/yaml').end(JSON.stringify(plainOas('Y')))
     else response.end(JSON.stringify(plainOas('Pets')))

@@ -181,7 +181,7 @@ test('a file does not push out an API of the store', async (t) => {
 
 test('a huge file, loops of links, a folder and a pipe are named and stop nothing', async (t) => {
   const f = await follow(t, { 'ok.json': versioned('ok', '1', DEAD) })
-  f.write('huge.json', `{"a":"${'x'.repeat(9 << 20)}"}`)
+  f.write('huge.json', `{"a":"${'x'.repeat(17 << 20)}"}`)
   assert.match(await f.logged(/larger than/), /huge\.json/)
   symlinkSync(join(f.folder, 'loop2.json'), join(f.folder, 'loop1.json'))
   symlinkSync(join(f.folder, 'loop1.json'), join(f.folder, 'loop2.json'))

@@ -124,7 +124,8 @@ describe('import of a plain document', () => {
         { authentication: true },
         /^security: "key" is not declared/,
       ],
-      ['what is no OpenAPI', { swagger: '2.0' }, {}, /openapi: is missing/],
+      ['what is no OpenAPI', { info: {} }, {}, /openapi: is missing/],
+      ['Swagger 2.0', { swagger: '2.0' }, {}, /swagger: is Swagger 2\.0: convert it/],
     ]
   for (const [name, document, options, says, code] of refused) {
     test(`refuses ${name}`, () => {

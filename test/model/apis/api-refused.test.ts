@@ -102,7 +102,7 @@ const EXT: readonly [path: string[], value: Json, says: string][] = [
 
 const DOCUMENT: readonly [path: string[], value: Json, says: string][] = [
   [['openapi'], '2.0', 'openapi: must look like'],
-  [['openapi'], '3.2.0', 'openapi: must look like'],
+  [['openapi'], '3.3.0', 'openapi: must look like'],
   [['info'], { title: 'x' }, 'info.version: is missing'],
   [['paths'], [], 'paths: must be an object'],
   [['paths'], { pets: {} }, 'paths'],

@@ -8,6 +8,7 @@ import { member, toWords } from '../definition/tree.ts'
 import { inWord } from '../definition/vendor-words.ts'
 import { entryMethods, usesExtendedPaths } from '../read/read-rules.ts'
 import { classicAuthWarnings, oasAuthWarnings } from './check-auth.ts'
+import { documentWarnings } from './document-warnings.ts'
 import { memberWarnings } from './member-warnings.ts'
 import { opennessWarnings } from './openness.ts'
 import { variableWarnings } from './variable-warnings.ts'
@@ -25,7 +26,7 @@ export function definitionWarnings({ format, definition }: Pick<ApiDocument, 'fo
   ]
   return format === 'classic'
     ? [...both, ...idleLists(definition), ...classicAuthWarnings(definition)]
-    : [...both, ...idleCarriedLists(definition), ...oasAuthWarnings(definition), ...opennessWarnings(definition)]
+    : [...both, ...idleCarriedLists(definition), ...oasAuthWarnings(definition), ...opennessWarnings(definition), ...documentWarnings(definition)]
 }
 
 /** Those of a classic definition that was converted: what has no twin is still read from what the document carries. */

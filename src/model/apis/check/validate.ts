@@ -3,7 +3,7 @@ import type { DataValidationCxt } from 'ajv/dist/types/index.js'
 import { type Fault, fault } from '../../../errors/fault.ts'
 import type { Json, JsonObject } from '../../json/json.ts'
 import type { Flaw } from '../definition/flaw.ts'
-import { fromPointer, toPointer, toWords } from '../definition/tree.ts'
+import { fromPointer, getAt, member, toPointer, toWords } from '../definition/tree.ts'
 import { isReference, VALUES, type ValueKind } from '../definition/values.ts'
 import type { Schema } from '../schema/schema.ts'
 import { CLASSIC_SCHEMA } from '../schema/schema-classic.ts'
@@ -32,12 +32,16 @@ let ajv: Ajv | undefined
 
 /** All schema errors of a value whose path is `root`. Compiles the schema at the first use. */
 export function flawsOf(schema: SchemaName, value: Json, root: readonly string[] = []): Flaw[] {
+  if (schema === 'openapi' && member(value, 'swagger') !== undefined && member(value, 'openapi') === undefined)
+    return [{ at: [...root, 'swagger'], reason: `is Swagger ${member(value, 'swagger')}: ${CONVERT}` }]
   const validate = validatorOf(schema)
   if (validate(value)) return []
   return (validate.errors ?? [])
     .filter((error) => error.keyword !== 'propertyNames')
-    .map((error) => toFlaw(error, root))
+    .map((error) => toFlaw(error, root, value))
 }
+
+const CONVERT = 'convert it to OpenAPI 3 first, for example with swagger2openapi or editor.swagger.io'
 
 /** @throws Fault `definition_invalid` that names the first 20 flaws; returns when there are none */
 export function refuseFlaws(flaws: readonly Flaw[]): void {
@@ -117,11 +121,15 @@ const KINDS: Readonly<Record<string, string>> = {
   object: 'an object',
 }
 
-function toFlaw(error: ErrorObject, root: readonly string[]): Flaw {
-  const at = [...root, ...(fromPointer(error.instancePath) ?? [])]
+function toFlaw(error: ErrorObject, root: readonly string[], whole: Json): Flaw {
+  const inner = fromPointer(error.instancePath) ?? []
+  const at = [...root, ...inner]
   if (error.propertyName !== undefined) at.push(error.propertyName)
   if (error.keyword === 'required') return { at: [...at, String(error.params.missingProperty)], reason: 'is missing' }
-  return { at, reason: reasonOf(error) }
+  const value = getAt(whole, inner)
+  // YAML reads 1.0, 2024-01-31 and true without quotes as what they look like.
+  const isUnquoted = error.keyword === 'type' && error.params.type === 'string' && (typeof value === 'number' || typeof value === 'boolean')
+  return { at, reason: `${reasonOf(error)}${isUnquoted ? `, not ${value}: put it in quotes` : ''}` }
 }
 
 function reasonOf(error: ErrorObject): string {

@@ -58,11 +58,17 @@ export function patchOas(stored: JsonObject, plain: JsonObject, options: ImportO
 }
 
 /**
- * The document as others may read it: `public` leaves the extension out.
+ * The document as others may read it: `public` leaves out the extension and the names that an import gave to operations.
  */
 export function exportOas(document: JsonObject, options: { readonly mode?: 'public' | undefined } = {}): JsonObject {
   const copy = copyTree(document)
-  if (options.mode === 'public') delete copy[EXTENSION]
+  if (options.mode !== 'public') return copy
+  delete copy[EXTENSION]
+  for (const { object } of operationsOf(copy)) {
+    if (member(object, GENERATED) !== true) continue
+    delete object[GENERATED]
+    delete object.operationId
+  }
   return copy
 }
 
@@ -86,6 +92,9 @@ export function withoutServer(sent: JsonObject, stored: JsonObject, url: string)
   const servers = isUnchanged ? before : [...own, ...others]
   return servers.length === 0 && stored.servers === undefined ? rest : { ...sent, servers }
 }
+
+/** Marks an operation that an import named: the extension knows operations by their names. */
+const GENERATED = 'x-svc-generated-id'
 
 function checkedPlain(plain: JsonObject): JsonObject {
   if (member(plain, EXTENSION) !== undefined) {
@@ -195,7 +204,11 @@ function setAuthentication(document: JsonObject, extension: JsonObject, on: bool
 }
 
 function setSection(document: JsonObject, extension: JsonObject, section: Section, on: boolean): void {
-  if (on) nameOperations(document)
+  if (on) {
+    const unnamed = operationsOf(document).filter(({ id }) => id === '')
+    nameOperations(document)
+    for (const { object } of unnamed) object[GENERATED] = true
+  }
   for (const operation of operationsOf(document)) {
     const { id } = operation
     const at = ['middleware', 'operations', id, section.name]
@@ -225,7 +238,10 @@ function keepOperations(stored: JsonObject, document: JsonObject): void {
     const heir = after.find((operation) => `${operation.method} ${operation.path}` === before.get(id))
     if (heir === undefined) continue
     const name = heir.id || id // an operation that lost its name gets the old one back
-    if (heir.id === '') heir.object.operationId = id
+    if (heir.id === '') {
+      heir.object.operationId = id
+      heir.object[GENERATED] = true
+    }
     if (member(moved, name) === undefined) setMember(moved, name, held[id]!)
   }
   putAt(document, [EXTENSION, 'middleware', 'operations'], moved)

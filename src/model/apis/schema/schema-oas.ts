@@ -279,7 +279,7 @@ export const OPENAPI_SCHEMA: Schema = {
   type: 'object',
   required: ['openapi', 'info'],
   properties: {
-    openapi: { type: 'string', pattern: '^3\\.[01]\\.[0-9]{1,3}$' },
+    openapi: { type: 'string', pattern: '^3\\.[012]\\.[0-9]{1,3}$' },
     info: {
       type: 'object',
       required: ['title', 'version'],
