@@ -11,7 +11,9 @@ async function start(t: TestContext): Promise<TestGateway> {
   return gate
 }
 
-const OPERATION: JsonObject = { responses: { 200: { description: 'ok', content: { 'application/json': { example: 1 } } } } }
+const OPERATION: JsonObject = {
+  responses: { 200: { description: 'ok', content: { 'application/json': { example: 1 } } } },
+}
 const PLAIN: JsonObject = {
   openapi: '3.2.0',
   info: { title: 'New', version: '1' },
@@ -36,7 +38,10 @@ test('the public export equals the imported document, also where an import named
   const gate = await start(t)
   await gate.svc('POST', `${IMPORT}&mockResponse=true&allowList=true`, PLAIN)
   const stored = (await gate.svc('GET', '/svc/apis/oas/n')).json as JsonObject
-  assert.equal(Object.keys((stored[EXTENSION] as { middleware: { operations: object } }).middleware.operations).length, 2)
+  assert.equal(
+    Object.keys((stored[EXTENSION] as { middleware: { operations: object } }).middleware.operations).length,
+    2,
+  )
   assert.deepEqual((await gate.svc('GET', '/svc/apis/oas/n/export?mode=public')).json, PLAIN)
   assert.equal((await gate.call('/n/a')).text, '1')
   // A newer document without the names keeps the settings of the operations, and gets no names either.
@@ -51,7 +56,8 @@ test('Swagger 2.0 and values without quotes are refused by their name', async (t
   const swagger = await gate.svc('POST', IMPORT, { swagger: '2.0', info: PLAIN.info!, paths: {} })
   assert.equal(swagger.status, 400)
   assert.match(swagger.text, /swagger: is Swagger 2\.0: convert it to OpenAPI 3 first/)
-  const yaml = 'openapi: 3.0.3\ninfo:\n  title: yes\n  version: 1.0\nservers: [{ url: "http://127.0.0.1:9/" }]\npaths: {}\n'
+  const yaml =
+    'openapi: 3.0.3\ninfo:\n  title: yes\n  version: 1.0\nservers: [{ url: "http://127.0.0.1:9/" }]\npaths: {}\n'
   const headers = { 'content-type': 'application/yaml', 'x-svc-authorization': 'secret-of-the-test-gateway' }
   const answer = await gate.call(IMPORT, { method: 'POST', headers, body: yaml })
   assert.match(answer.text, /info\.version: must be a text, not 1: put it in quotes/)
@@ -87,5 +93,6 @@ test('security of operations that the gateway does not follow is listed', async 
       message: 'names no scheme that is enabled: the enabled ones are asked for in its place',
     },
   ])
-  for (const path of ['open', 'either', 'other', 'same']) assert.equal((await gate.call(`/n/${path}`)).status, 401, path)
+  for (const path of ['open', 'either', 'other', 'same'])
+    assert.equal((await gate.call(`/n/${path}`)).status, 401, path)
 })

@@ -26,7 +26,13 @@ export function definitionWarnings({ format, definition }: Pick<ApiDocument, 'fo
   ]
   return format === 'classic'
     ? [...both, ...idleLists(definition), ...classicAuthWarnings(definition)]
-    : [...both, ...idleCarriedLists(definition), ...oasAuthWarnings(definition), ...opennessWarnings(definition), ...documentWarnings(definition)]
+    : [
+        ...both,
+        ...idleCarriedLists(definition),
+        ...oasAuthWarnings(definition),
+        ...opennessWarnings(definition),
+        ...documentWarnings(definition),
+      ]
 }
 
 /** Those of a classic definition that was converted: what has no twin is still read from what the document carries. */

@@ -41,6 +41,8 @@ function unfollowedSecurity(document: JsonObject): Flaw[] {
       return [{ at, reason: 'names no scheme that is enabled: the enabled ones are asked for in its place' }]
     }
     if (flagOf(getAt(rules, [id, 'ignoreAuthentication']), 'enabled')) return []
-    return [{ at, reason: 'lets everybody in, but a credential is asked for: "ignoreAuthentication" opens an operation' }]
+    return [
+      { at, reason: 'lets everybody in, but a credential is asked for: "ignoreAuthentication" opens an operation' },
+    ]
   })
 }

@@ -128,7 +128,10 @@ function toFlaw(error: ErrorObject, root: readonly string[], whole: Json): Flaw 
   if (error.keyword === 'required') return { at: [...at, String(error.params.missingProperty)], reason: 'is missing' }
   const value = getAt(whole, inner)
   // YAML reads 1.0, 2024-01-31 and true without quotes as what they look like.
-  const isUnquoted = error.keyword === 'type' && error.params.type === 'string' && (typeof value === 'number' || typeof value === 'boolean')
+  const isUnquoted =
+    error.keyword === 'type' &&
+    error.params.type === 'string' &&
+    (typeof value === 'number' || typeof value === 'boolean')
   return { at, reason: `${reasonOf(error)}${isUnquoted ? `, not ${value}: put it in quotes` : ''}` }
 }
 
