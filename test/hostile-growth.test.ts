@@ -43,10 +43,16 @@ import { readPublicJwk } from '../src/oauth/signing-keys/jwk.ts'
 import { readCompact } from '../src/oauth/signing-keys/jwt.ts'
 import { basicUserHash } from '../src/publish/keys/basic-auth-users.ts'
 import { WireExchange } from '../src/wire/http1/exchange.ts'
+import { Fields } from '../src/wire/http1/fields.ts'
 import { readHead } from '../src/wire/http1/head.ts'
 import { readPath } from '../src/wire/http1/path.ts'
+import { AnswerHead } from '../src/wire/http1/response-head.ts'
 import { assertLinear, type Work } from './worlds/base/growth.ts'
 
+const answerHead = (before: string) => (text: string) => {
+  const head = `${before}${text}\r\n\r\n`
+  return new AnswerHead().parseRepaired(Buffer.from(head, 'latin1'), head, new Fields())
+}
 const repeated = (unit: string) => (length: number) => unit.repeat(Math.ceil(length / unit.length))
 const between = (front: string, unit: string, back: string) => (length: number) => front + repeated(unit)(length) + back
 const numbered =
@@ -258,6 +264,8 @@ const PARSERS: Readonly<Record<string, { readonly work: Work; readonly most: num
       readHead(new WireExchange(), text, { maxHeadBytes: 1_048_576, maxFields: 1000, allowUnderscores: false }),
     most: 262_144,
   },
+  'answer head, repaired': { work: answerHead(`HTTP/1.1 200 OK\nX: `), most: 65_536 },
+  'lengths of an answer': { work: answerHead('HTTP/1.1 200 OK\r\nContent-Length: 5'), most: 65_536 },
   'recorded address': { work: (text) => redactUrl(text, NAMES), most: 65_536 },
   'recorded head': { work: (text) => redactHead(`GET / HTTP/1.1\r\nA: ${text}\r\n\r\n`, NAMES), most: 65_536 },
   'recorded JSON': { work: redacted('application/json'), most: 65_536 },

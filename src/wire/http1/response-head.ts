@@ -86,7 +86,7 @@ export class AnswerHead {
     const repaired = text
       .slice(0, size)
       .replaceAll(/\r?\n/g, '\r\n')
-      .replaceAll(/[ \t]*\r\n[ \t]+/g, ' ')
+      .replaceAll(/\r\n[ \t]+/g, ' ')
     if (this.parse(Buffer.from(repaired, 'latin1'), repaired, fields) !== repaired.length) return REFUSED
     this.keepAlive = false
     return size
@@ -172,7 +172,10 @@ function isVersion(text: string): boolean {
 function lengthOf(bytes: Uint8Array, text: string, start: number, end: number): number {
   const length = readLength(bytes, start, end)
   if (length >= 0) return length
-  const [first = '', ...others] = text.slice(start, end).split(/[ \t]*,[ \t]*/)
+  const [first = '', ...others] = text
+    .slice(start, end)
+    .split(',')
+    .map((each) => each.replace(/^[ \t]+/, ''))
   if (others.length === 0 || others.some((other) => other !== first)) return -1
   return readLength(Buffer.from(first, 'latin1'), 0, first.length)
 }

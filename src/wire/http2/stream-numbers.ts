@@ -1,7 +1,7 @@
 import { MAX_STREAM_ID } from './codes.ts'
 
-/** Streams that were reset, or refused, of which frames may still be on their way. */
-const REMEMBERED_RESETS = 256
+/** Streams that were reset, or refused, of which frames may still be on their way: clients may send a thousand requests before they read a word. */
+const REMEMBERED_RESETS = 4096
 
 /** The numbers of the streams of one connection (RFC 9113 section 5.1.1): which may begin, which are over. */
 export class StreamNumbers {
@@ -11,8 +11,8 @@ export class StreamNumbers {
   lastServed = 0
   private readonly server: boolean
   private next = 1
-  private readonly resets: number[] = []
-  private resetAt = 0
+  /** The oldest comes first. */
+  private readonly resets = new Set<number>()
 
   constructor(server: boolean) {
     this.server = server
@@ -38,11 +38,12 @@ export class StreamNumbers {
 
   /** Frames of this stream may still come, and mean nothing. */
   wasReset(id: number): void {
-    this.resets[this.resetAt++ % REMEMBERED_RESETS] = id
+    this.resets.add(id)
+    if (this.resets.size > REMEMBERED_RESETS) this.resets.delete(this.resets.values().next().value!)
   }
 
   /** True when frames of a stream that is over are no fault. */
   mayTrickle(id: number): boolean {
-    return this.resets.includes(id)
+    return this.resets.has(id)
   }
 }

@@ -61,8 +61,7 @@ const UPSTREAMS: Readonly<Record<string, (socket: Socket) => void>> = {
   'talks another protocol': (socket) => socket.end('SSH-2.0-OpenSSH_9.2\r\n'),
   'answers with a bad status line': (socket) => socket.end('HTTP/1.1 2000 Hm\r\n\r\n'),
   'gives two lengths': (socket) => socket.end('HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab'),
-  'gives length and chunks': (socket) =>
-    socket.end('HTTP/1.1 200 OK\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n'),
+  'gives chunks in HTTP/1.0': (socket) => socket.end('HTTP/1.0 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n'),
   'never ends its head': (socket) => {
     socket.write('HTTP/1.1 200 OK\r\n')
     const line = `X-More: ${'x'.repeat(8000)}\r\n`

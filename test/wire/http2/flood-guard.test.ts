@@ -264,8 +264,12 @@ const TABLE: readonly Row[] = [
     reason: 'resets',
     handle: never,
     limits: { http2Streams: 10 },
-    // A pool that sends all it has before it has read our SETTINGS.
-    honest: (client) => client.send(many(1000, (i) => request(2 * i + 1, getFields()))),
+    // A pool that sends all it has, bodies too, before it has read our SETTINGS.
+    honest: (client) =>
+      client.send(
+        many(1000, (i) => post(2 * i + 1)),
+        many(1000, (i) => frame(TYPE.data, FLAG.endStream, 2 * i + 1, [1])),
+      ),
     attack: (client) =>
       client.send(
         frame(TYPE.settings, FLAG.ack, 0),
