@@ -1,4 +1,5 @@
-import { compileNormalised, MAX_BACKTRACKED_CHOICES, type PatternPiece, widthOf } from './pattern.ts'
+import { compileNormalised, MAX_BACKTRACKED_CHOICES, widthOf } from './pattern.ts'
+import type { PatternPiece } from './pattern-reader.ts'
 
 /** Work of the linear engine: 300 ns for each text, and 16 ns for each part that looks at a character. In units of 2 ns. */
 const WORK_OF_TEXT = 150

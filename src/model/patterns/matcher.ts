@@ -1,5 +1,6 @@
 import { BoundedExpression } from './bounded-expression.ts'
-import { normalisedPattern, type PatternPiece } from './pattern.ts'
+import { normalisedPattern } from './pattern.ts'
+import type { PatternPiece } from './pattern-reader.ts'
 import { type PatternWork, spendPatternWork, WORK_OF_EXPRESSION } from './pattern-work.ts'
 
 /**

@@ -1,6 +1,7 @@
 import { setFlagsFromString } from 'node:v8'
-import { type Fault, fault } from '../../errors/fault.ts'
-import { foldingLetters, foldLetters } from '../text/fold-letters.ts'
+import { fault } from '../../errors/fault.ts'
+import { character, characterClass, escapedCharacter, escapedInPath, escapedSet } from './pattern-characters.ts'
+import { type Dialect, type Flags, type PatternPiece, Reader } from './pattern-reader.ts'
 import { readablePath } from './readable-path.ts'
 
 // V8 has a second engine that is linear in the input: the flag `l` asks for it, and it takes over from backtracking after
@@ -19,39 +20,17 @@ export const MAX_BACKTRACKED_CHOICES = 6
 
 const TEMPLATE = /\{[A-Za-z_][^{}/]*\}/y
 const COUNTED = /\{(\d{1,9})(?:(,)(\d{0,9}))?\}/y
+const FLAGS = /\?((?!-?[:)])[imsU]*(?:-[imsU]+)?)([:)])/y
+const QUOTATION = /\\Q(.*?)(?:\\E|$)/sy
 const NAMED_GROUP = /\?P?<[A-Za-z_]\w*>/y
-const SYNTAX = /[\\^$.*+?()[\]{}|/-]/
 
-/** The differences between the two kinds of patterns. */
-interface Dialect {
-  /** `{name}` is one path segment, and a `/` followed by `*` any tail. */
-  readonly templates: boolean
-  readonly captures: boolean
-  /** It is compared with texts without regard to letter case (`foldLetters`). */
-  readonly folds: boolean
-}
-
-const PATHS: Dialect = { templates: true, captures: false, folds: false }
-const FOLDED_PATHS: Dialect = { templates: true, captures: false, folds: true }
-const EXPRESSIONS: Dialect = { templates: false, captures: true, folds: false }
+const PATHS: Dialect = { templates: true, captures: false, folds: false, encoded: false, re2: true }
+const FOLDED_PATHS: Dialect = { ...PATHS, folds: true }
+const EXPRESSIONS: Dialect = { templates: false, captures: true, folds: false, encoded: false, re2: true }
+const REWRITES: Dialect = { ...EXPRESSIONS, encoded: true }
+const SCHEMAS: Dialect = { ...EXPRESSIONS, re2: false }
 /** Most rounds of counted repetition that the linear engine accepts. */
 const MAX_NATIVE_ROUNDS = 16
-
-export interface PatternPiece {
-  /** The same meaning in the subset that the linear engine takes. */
-  readonly text: string
-  readonly size: number
-  /** Alternatives and repetitions; Infinity when one repeats another. */
-  readonly choices: number
-  /** True when a group in it captures: it cannot be written twice. */
-  readonly captures?: boolean
-  /** Most parts that may look at one character of a text that is matched from its beginning; left out = all. */
-  readonly width?: number | undefined
-  /** Characters that it matches, where they are always as many. */
-  readonly length?: number | undefined
-  /** True when it matches only from the beginning of a text. */
-  readonly anchored?: boolean | undefined
-}
 
 /**
  * Compiles a path pattern of `allowed_urls` and endpoint limits: an unanchored regular expression in which `{name}` is one path
@@ -86,10 +65,24 @@ export function compileExpression(text: string): RegExp {
   return compileNormalised(normalisedExpression(text))
 }
 
-/** The same expression in the subset that the linear engine takes; `length` is that of what its author wrote. @throws Fault as `compileExpression` */
-export function normalisedExpression(text: string, length: number = text.length): PatternPiece {
-  if (length > MAX_LENGTH) throw fault('pattern_invalid', `longer than ${MAX_LENGTH} characters`)
-  return wholeOf(new Reader(text, EXPRESSIONS))
+/** The same expression in the subset that the linear engine takes. @throws Fault as `compileExpression` */
+export function normalisedExpression(text: string): PatternPiece {
+  return normalised(text, EXPRESSIONS)
+}
+
+/** An expression for paths in normal form, which hold some characters as escapes alone. @throws Fault as `compileExpression` */
+export function normalisedRewrite(text: string): PatternPiece {
+  return normalised(text, REWRITES)
+}
+
+/** An expression in the syntax of ECMAScript, in which schemas have theirs. @throws Fault as `compileExpression` */
+export function normalisedSchemaPattern(text: string): PatternPiece {
+  return normalised(text, SCHEMAS)
+}
+
+function normalised(text: string, dialect: Dialect): PatternPiece {
+  if (text.length > MAX_LENGTH) throw fault('pattern_invalid', `longer than ${MAX_LENGTH} characters`)
+  return wholeOf(new Reader(text, dialect))
 }
 
 function wholeOf(reader: Reader): PatternPiece {
@@ -109,48 +102,6 @@ export function compileNormalised({ text, choices }: PatternPiece): RegExp {
 
 /** Most parts that may read one character, from any start. */
 export const widthOf = ({ width, size }: PatternPiece): number => width ?? size
-
-class Reader {
-  readonly text: string
-  readonly dialect: Dialect
-  at = 0
-
-  constructor(text: string, dialect: Dialect) {
-    this.text = text
-    this.dialect = dialect
-  }
-
-  get ended(): boolean {
-    return this.at >= this.text.length
-  }
-
-  get next(): string {
-    return this.text[this.at] ?? ''
-  }
-
-  take(): string {
-    if (this.ended) throw this.fault('ends too early')
-    return this.text[this.at++]!
-  }
-
-  skip(literal: string): boolean {
-    if (!this.text.startsWith(literal, this.at)) return false
-    this.at += literal.length
-    return true
-  }
-
-  /** Reads what a sticky expression finds here. */
-  match(sticky: RegExp): RegExpExecArray | null {
-    sticky.lastIndex = this.at
-    const found = sticky.exec(this.text)
-    if (found !== null) this.at += found[0].length
-    return found
-  }
-
-  fault(why: string): Fault {
-    return fault('pattern_invalid', `${why} at character ${this.at}`)
-  }
-}
 
 function alternatives(reader: Reader, depth: number): PatternPiece {
   if (depth > MAX_DEPTH) throw reader.fault('groups nested too deeply')
@@ -176,8 +127,10 @@ function sequence(reader: Reader, depth: number): PatternPiece {
   let width = 0
   let length: number | undefined = 0
   let anchored = false
-  while (!reader.ended && reader.next !== '|' && reader.next !== ')') {
-    const part = repeated(reader, atom(reader, depth))
+  while (!reader.ended) {
+    const quoted = quotation(reader)
+    if (quoted === undefined && (reader.next === '|' || reader.next === ')' || reader.ended)) break
+    const part = quoted ?? repeated(reader, atom(reader, depth))
     if (text === '') anchored = part.text === '^' || part.anchored === true
     // Behind a part of any length, all that follows may look at one character.
     width = length === undefined ? width + part.size : Math.max(width, widthOf(part))
@@ -191,20 +144,36 @@ function sequence(reader: Reader, depth: number): PatternPiece {
   return { text, size, choices, captures, width, length, anchored }
 }
 
+/** The text of `\Q...\E`, whose last character may be repeated; undefined where none begins. */
+function quotation(reader: Reader): PatternPiece | undefined {
+  const found = reader.dialect.re2 ? reader.match(QUOTATION) : null
+  if (found === null) return undefined
+  const inner = new Reader(found[1]!, reader.dialect)
+  inner.flags = reader.flags
+  let whole: PatternPiece = { text: '', size: 0, choices: 0, length: 0 }
+  while (!inner.ended) {
+    const part = character(inner, inner.take())
+    const own = inner.ended ? repeated(reader, part) : part
+    const length = whole.length === undefined || own.length === undefined ? undefined : whole.length + own.length
+    const [size, choices] = [whole.size + own.size, whole.choices + own.choices]
+    whole = { text: whole.text + own.text, size, choices, length }
+  }
+  return whole
+}
+
 /** One atom; `size` 0 marks a position between characters, which cannot be repeated. */
 function atom(reader: Reader, depth: number): PatternPiece {
-  const { templates } = reader.dialect
+  const { templates, encoded } = reader.dialect
   if (templates && reader.match(TEMPLATE) !== null) return { text: '[^/]+', size: 2, choices: 1 }
   const char = reader.take()
   if (char === '(') return group(reader, depth)
   if (char === '[') return characterClass(reader)
   if (char === '\\') return escapeSequence(reader)
-  if (char === '^' || char === '$') return { text: char, size: 0, choices: 0, length: 0 }
-  // A path may hold any of the line ends of Unicode.
-  if (char === '.') return { text: templates ? '[^]' : '.', size: 1, choices: 0, length: 1 }
+  if (char === '^' || char === '$') return assertion(reader, char)
+  if (char === '.') return dot(reader)
   if (templates && char === '/' && reader.next === '*') return tail(reader)
   if (char === '*' || char === '+' || char === '?') throw reader.fault('nothing to repeat')
-  return word(reader, char)
+  return (encoded && char === '%' ? escapedInPath(reader) : undefined) ?? character(reader, char)
 }
 
 function tail(reader: Reader): PatternPiece {
@@ -212,28 +181,28 @@ function tail(reader: Reader): PatternPiece {
   return { text: '\\/[^]*', size: 3, choices: 1 }
 }
 
-function literal(char: string): PatternPiece {
-  return { text: SYNTAX.test(char) ? `\\${char}` : char, size: 1, choices: 0, length: 1 }
+/** `i`, `m`, `s` and `U`, behind a `-` off. */
+function withFlags(flags: Flags, names: string): Flags {
+  const [on = '', off = ''] = names.split('-')
+  const changed = { ...flags }
+  for (const name of on) changed[name as keyof Flags] = true
+  for (const name of off) changed[name as keyof Flags] = false
+  return changed
 }
-
-/** A literal character: folded where letter case is ignored, which can make several of it. */
-function word(reader: Reader, char: string): PatternPiece {
-  if (!reader.dialect.folds) return literal(char)
-  const whole = char + (reader.match(/(?<=[\uD800-\uDBFF])[\uDC00-\uDFFF]/y)?.[0] ?? '')
-  const folded = foldLetters(whole)
-  if (folded.length === 1) return literal(folded)
-  return { text: `(?:${escaped(folded)})`, size: folded.length, choices: 0 }
-}
-
-const escaped = (text: string) => Array.from({ length: text.length }, (_, i) => literal(text[i]!).text).join('')
 
 function group(reader: Reader, depth: number): PatternPiece {
-  const plain = reader.skip('?:')
+  const { flags } = reader
+  const set = reader.dialect.re2 ? reader.match(FLAGS) : null
+  if (set !== null) reader.flags = withFlags(flags, set[1]!)
+  // They hold up to the end of the group around them.
+  if (set?.[2] === ')') return { text: '', size: 0, choices: 0, length: 0 }
+  const plain = set !== null || reader.skip('?:')
   if (!plain && reader.match(NAMED_GROUP) === null && reader.next === '?') {
     throw reader.fault('lookaround and other special groups are not taken')
   }
   const inner = alternatives(reader, depth + 1)
   if (!reader.skip(')')) throw reader.fault('missing )')
+  reader.flags = flags
   const captures = reader.dialect.captures && !plain
   return {
     text: `(${captures ? '' : '?:'}${inner.text})`,
@@ -247,72 +216,23 @@ function group(reader: Reader, depth: number): PatternPiece {
 }
 
 function escapeSequence(reader: Reader): PatternPiece {
-  const char = reader.take()
+  const char = reader.takeWhole()
   if (char === 'b' || char === 'B') return { text: `\\${char}`, size: 0, choices: 0, length: 0 }
   if (char === 'A') return { text: '^', size: 0, choices: 0, length: 0 }
   if (char === 'z') return { text: '$', size: 0, choices: 0, length: 0 }
-  if ('dDwWsS'.includes(char)) return { text: `\\${char}`, size: 1, choices: 0, length: 1 }
-  return word(reader, escapedCharacter(reader, char))
+  return escapedSet(reader, char) ?? character(reader, escapedCharacter(reader, char))
 }
 
-/** The character of an escape. */
-function escapedCharacter(reader: Reader, char: string): string {
-  const control = { n: '\n', r: '\r', t: '\t', f: '\f', v: '\v' }[char]
-  if (control !== undefined) return control
-  if (char === 'x') return hexCharacter(reader, /[0-9A-Fa-f]{2}/y)
-  if (char === 'u') return hexCharacter(reader, /[0-9A-Fa-f]{4}/y)
-  if (/[0-9k]/.test(char)) throw reader.fault('backreferences are not taken')
-  if (/[A-Za-z]/.test(char)) throw reader.fault(`\\${char} is not known`)
-  return char
+/** `^` and `$`, of every line with `(?m)`. A path is one line. */
+function assertion({ flags, dialect }: Reader, char: string): PatternPiece {
+  const text = flags.m && !dialect.templates && !dialect.encoded ? `(?m:${char})` : char
+  return { text, size: 0, choices: 0, length: 0 }
 }
 
-function hexCharacter(reader: Reader, digits: RegExp): string {
-  const found = reader.match(digits)
-  if (found === null) throw reader.fault('hexadecimal digits expected')
-  return String.fromCharCode(Number.parseInt(found[0], 16))
-}
-
-function characterClass(reader: Reader): PatternPiece {
-  const inverted = reader.skip('^')
-  const { folds } = reader.dialect
-  const words = new Set<string>()
-  let text = ''
-  while (!reader.skip(']')) {
-    const from = classItem(reader)
-    if (reader.next !== '-' || reader.text[reader.at + 1] === ']') {
-      text += from.text
-      if (folds && from.char !== undefined) addFolded(words, from.char, from.char)
-      continue
-    }
-    reader.take()
-    const to = classItem(reader)
-    if (from.char === undefined || to.char === undefined || from.char > to.char)
-      throw reader.fault('range out of order')
-    text += `${from.text}-${to.text}`
-    if (folds) addFolded(words, from.char, to.char)
-  }
-  if (text === '') throw reader.fault('empty class')
-  for (const letter of words) if (letter.length === 1) text += literal(letter).text
-  const long = inverted ? [] : [...words].filter((letters) => letters.length > 1)
-  const own = `[${inverted ? '^' : ''}${text}]`
-  if (long.length === 0) return { text: own, size: 1, choices: 0, length: 1 }
-  return { text: `(?:${[own, ...long.map(escaped)].join('|')})`, size: 1 + long.join('').length, choices: long.length }
-}
-
-/** Adds the folded forms of a range. Members that fold to something else stay in the class: no folded text has them. */
-function addFolded(words: Set<string>, from: string, to: string): void {
-  for (const [letter, folded] of foldingLetters()) if (letter >= from && letter <= to) words.add(folded)
-}
-
-/** One member of a class; `char` is undefined for a set such as `\d`. */
-function classItem(reader: Reader): { text: string; char: string | undefined } {
-  if (reader.text.startsWith('[:', reader.at)) throw reader.fault('named classes are not taken')
-  const char = reader.take()
-  if (char !== '\\') return { text: literal(char).text, char }
-  const name = reader.take()
-  if ('dDwWsS'.includes(name)) return { text: `\\${name}`, char: undefined }
-  const meant = escapedCharacter(reader, name)
-  return { text: literal(meant).text, char: meant }
+function dot({ flags, dialect }: Reader): PatternPiece {
+  // A path may hold any of the line ends of Unicode.
+  const text = dialect.templates || flags.s ? '[^]' : dialect.re2 ? '[^\\n]' : '.'
+  return { text, size: 1, choices: 0, length: 1 }
 }
 
 /** Reads what repeats the part, if anything does. */
@@ -322,8 +242,9 @@ function repeated(reader: Reader, part: PatternPiece): PatternPiece {
   if (counted === null && sign !== '*' && sign !== '+' && sign !== '?') return part
   if (part.size === 0) throw reader.fault('nothing to repeat')
   if (counted === null) reader.take()
-  const lazy = reader.skip('?') && reader.dialect.captures ? '?' : ''
-  if ('*+?'.includes(reader.next) && !reader.ended) throw reader.fault('repeated twice')
+  const lazy = reader.skip('?') !== reader.flags.U && reader.dialect.captures ? '?' : ''
+  if (('*+?'.includes(reader.next) && !reader.ended) || reader.match(COUNTED) !== null)
+    throw reader.fault('repeated twice')
   const { captures = false } = part
   if (counted === null)
     return { text: `(?:${part.text})${sign}${lazy}`, size: part.size + 1, choices: again(part, 1), captures }

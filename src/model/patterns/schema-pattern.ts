@@ -1,6 +1,6 @@
 import { fault } from '../../errors/fault.ts'
 import { BoundedExpression } from './bounded-expression.ts'
-import { normalisedExpression } from './pattern.ts'
+import { normalisedSchemaPattern } from './pattern.ts'
 
 /** Longest expression that is compiled: its automaton is bounded by its bytes. */
 const MAX_LENGTH = 4000
@@ -26,7 +26,7 @@ export class SchemaPattern {
     try {
       if (SURROGATE.test(source))
         throw fault('pattern_invalid', 'characters beyond U+FFFF need an expression without nested repetition')
-      this.#bounded = new BoundedExpression(normalisedExpression(source))
+      this.#bounded = new BoundedExpression(normalisedSchemaPattern(source))
     } catch (error) {
       refusal = error
     }

@@ -1,4 +1,4 @@
-import type { PatternPiece } from './pattern.ts'
+import type { PatternPiece } from './pattern-reader.ts'
 
 /**
  * Characters of a path that mean something else where they are escapes (RFC 3986 section 2.2): `a%26b` is one value of a query, `a&b`

@@ -1,3 +1,5 @@
+import { normalisedExpression } from '../../patterns/pattern.ts'
+
 const MAX_LENGTH = 200
 const MAX_REPEATS = 3
 
@@ -43,10 +45,27 @@ export function isRiskyPattern(source: string): boolean {
 
 function compiles(source: string): boolean {
   try {
-    new RegExp(source)
+    compileSafePattern(source)
     return true
   } catch {
     return false
+  }
+}
+
+/**
+ * The expression of a pattern that is not risky, in the syntax of RE2 where it has that. It is searched, or with `whole` compared with all of
+ * a text. @throws SyntaxError
+ */
+export function compileSafePattern(source: string, { whole = false, ignoreCase = false } = {}): RegExp {
+  const text = inNativeSyntax(source)
+  return new RegExp(whole ? `^(?:${text})$` : text, ignoreCase ? 'i' : '')
+}
+
+function inNativeSyntax(source: string): string {
+  try {
+    return normalisedExpression(source).text
+  } catch {
+    return source
   }
 }
 

@@ -1,7 +1,7 @@
 import { fault } from '../../../errors/fault.ts'
 import { readablePath } from '../../patterns/readable-path.ts'
 import { foldLetters } from '../../text/fold-letters.ts'
-import { isRiskyPattern } from '../check/risky-pattern.ts'
+import { compileSafePattern, isRiskyPattern } from '../check/risky-pattern.ts'
 
 /** One piece of a listen path: a fixed word, readable, or a placeholder; without `pattern` it takes any word. */
 export type Segment = string | { readonly name: string; readonly pattern: string | undefined }
@@ -96,7 +96,7 @@ function pieceFault(piece: string): string | undefined {
 
 /** The expression of a placeholder, for readable words; without regard to letter case for folded ones. */
 export function placeholderExpression(pattern: string, ignoreCase: boolean): RegExp {
-  return new RegExp(`^(?:${pattern})$`, ignoreCase ? 'i' : '')
+  return compileSafePattern(pattern, { whole: true, ignoreCase })
 }
 
 /** The members that decide where an API answers. */
