@@ -123,6 +123,7 @@ export function characterClass(reader: Reader): PatternPiece {
   const ranges: (readonly [number, number])[] = []
   const letters: (readonly [number, number])[] = []
   let isFirst = true
+  const escapes: number[] = []
   let isOpen = false
   while (isFirst ? !(!reader.dialect.re2 && reader.skip(']')) : !reader.skip(']')) {
     isFirst = false
@@ -132,7 +133,10 @@ export function characterClass(reader: Reader): PatternPiece {
       ranges.push(...set)
       continue
     }
+    const begins = reader.at
     const from = memberOf(reader)
+    // A blank that is written as one is none of a path anyway.
+    if (reader.text[begins] === '%' && reader.at > begins + 1) escapes.push(...from)
     let to = from
     if (reader.next === '-' && reader.text[reader.at + 1] !== ']' && from.length === 1) {
       reader.take()
@@ -150,7 +154,7 @@ export function characterClass(reader: Reader): PatternPiece {
     .filter((word) => word.length === 1)
     .map((word) => [word.charCodeAt(0), word.charCodeAt(0)] as const)
   const set = setOf([...ranges, ...cased(reader, setOf(letters)), ...folded])
-  if (reader.dialect.encoded && inverted) return complementInPath(reader, setOf(letters), set)
+  if (reader.dialect.encoded && inverted) return complementInPath(reader, letters, escapes, set)
   // A complement takes what stands for other characters in a path, one by one.
   if (reader.dialect.encoded && isOpen) return plainClass(within(set, 0, 0x7f), false)
   const piece = setPiece(reader, set, inverted)
@@ -202,10 +206,13 @@ function memberOf(reader: Reader): readonly number[] {
 }
 
 /** A class of what is none of its members. Those of several characters in a path cannot be left out one by one. */
-function complementInPath(reader: Reader, written: CharacterSet, set: CharacterSet): PatternPiece {
-  const isLong = ([from, to]: readonly [number, number]) =>
-    to >= 0x80 || (from === to && /[\s"<>`]/.test(String.fromCharCode(from)))
-  if (written.some(isLong))
+function complementInPath(
+  reader: Reader,
+  letters: readonly (readonly [number, number])[],
+  escapes: readonly number[],
+  set: CharacterSet,
+): PatternPiece {
+  if (letters.some(([, to]) => to >= 0x80) || escapes.some((code) => !isBare(String.fromCodePoint(code))))
     throw reader.fault('a path holds a member of the class as several characters, which cannot be left out,')
   return plainClass(within(set, 0, 0x7f), true)
 }
