@@ -64,7 +64,7 @@ function decoded(escapes: string): string | undefined {
   }
 }
 
-/** What follows a backslash, of what takes characters; undefined for a name that is none. */
+/** The characters of an escape that is a set, as `\d`; undefined for other escapes. The backslash and `char` were read. */
 export function escapedSet(reader: Reader, char: string): PatternPiece | undefined {
   const set = namedSet(reader, char)
   if (set === undefined) return undefined
@@ -155,7 +155,7 @@ export function characterClass(reader: Reader): PatternPiece {
     .map((word) => [word.charCodeAt(0), word.charCodeAt(0)] as const)
   const set = setOf([...ranges, ...cased(reader, setOf(letters)), ...folded])
   if (reader.dialect.encoded && inverted) return complementInPath(reader, letters, escapes, set)
-  // A complement takes what stands for other characters in a path, one by one.
+  // A complement takes the parts of escapes one by one.
   if (reader.dialect.encoded && isOpen) return plainClass(within(set, 0, 0x7f), false)
   const piece = setPiece(reader, set, inverted)
   const long = inverted ? [] : words.filter((word) => word.length > 1)
@@ -174,7 +174,7 @@ function foldedWords(letters: readonly (readonly [number, number])[]): string[] 
   return [...words]
 }
 
-/** A set that stands in a class. */
+/** A set within a class. */
 function setInClass(reader: Reader): CharacterSet | undefined {
   const named = reader.match(/\[:(\^?)(\w+):\]/y)
   if (named !== null || reader.text.startsWith('[:', reader.at)) {
@@ -217,8 +217,8 @@ function complementInPath(
   return plainClass(within(set, 0, 0x7f), true)
 }
 
-/** What matches the members of a set, or with `inverted` anything else. */
-export function setPiece(reader: Reader, set: CharacterSet, inverted = false): PatternPiece {
+/** The expression for members of a set, or with `inverted` for all others. */
+function setPiece(reader: Reader, set: CharacterSet, inverted = false): PatternPiece {
   if (reader.dialect.encoded) return inPath(set)
   const members = inverted ? complementOf(set) : set
   // All characters beyond U+FFFF, or none: as in dots, they are taken by halves.
@@ -231,7 +231,7 @@ export function setPiece(reader: Reader, set: CharacterSet, inverted = false): P
   return alternativesOf(basic, astralOf(within(members, 0x10000, 0x10ffff)))
 }
 
-/** What paths in normal form hold for the members of a set. */
+/** The expression for members of a set in paths in normal form. */
 function inPath(set: CharacterSet): PatternPiece {
   return alternativesOf(within(set, 0, 0x7f), escapesOf(set))
 }

@@ -1,7 +1,7 @@
 import { type Fault, fault } from '../../errors/fault.ts'
 
 /** The differences between the kinds of patterns. */
-export interface Dialect {
+export interface PatternDialect {
   /** `{name}` is one path segment, and a `/` followed by `*` any tail. */
   readonly templates: boolean
   readonly captures: boolean
@@ -52,11 +52,11 @@ export function escaped(text: string): string {
 /** The source of a pattern, and how far it was read. */
 export class Reader {
   readonly text: string
-  readonly dialect: Dialect
+  readonly dialect: PatternDialect
   flags: Flags = { i: false, m: false, s: false, U: false }
   at = 0
 
-  constructor(text: string, dialect: Dialect) {
+  constructor(text: string, dialect: PatternDialect) {
     this.text = text
     this.dialect = dialect
   }

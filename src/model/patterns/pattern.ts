@@ -1,7 +1,7 @@
 import { setFlagsFromString } from 'node:v8'
 import { fault } from '../../errors/fault.ts'
 import { character, characterClass, escapedCharacter, escapedInPath, escapedSet } from './pattern-characters.ts'
-import { type Dialect, type Flags, type PatternPiece, Reader } from './pattern-reader.ts'
+import { type Flags, type PatternDialect, type PatternPiece, Reader } from './pattern-reader.ts'
 import { readablePath } from './readable-path.ts'
 
 // V8 has a second engine that is linear in the input: the flag `l` asks for it, and it takes over from backtracking after
@@ -24,11 +24,11 @@ const FLAGS = /\?((?!-?[:)])[imsU]*(?:-[imsU]+)?)([:)])/y
 const QUOTATION = /\\Q(.*?)(?:\\E|$)/sy
 const NAMED_GROUP = /\?P?<[A-Za-z_]\w*>/y
 
-const PATHS: Dialect = { templates: true, captures: false, folds: false, encoded: false, re2: true }
-const FOLDED_PATHS: Dialect = { ...PATHS, folds: true }
-const EXPRESSIONS: Dialect = { templates: false, captures: true, folds: false, encoded: false, re2: true }
-const REWRITES: Dialect = { ...EXPRESSIONS, encoded: true }
-const SCHEMAS: Dialect = { ...EXPRESSIONS, re2: false }
+const PATHS: PatternDialect = { templates: true, captures: false, folds: false, encoded: false, re2: true }
+const FOLDED_PATHS: PatternDialect = { ...PATHS, folds: true }
+const EXPRESSIONS: PatternDialect = { templates: false, captures: true, folds: false, encoded: false, re2: true }
+const REWRITES: PatternDialect = { ...EXPRESSIONS, encoded: true }
+const SCHEMAS: PatternDialect = { ...EXPRESSIONS, re2: false }
 /** Most rounds of counted repetition that the linear engine accepts. */
 const MAX_NATIVE_ROUNDS = 16
 
@@ -80,7 +80,7 @@ export function normalisedSchemaPattern(text: string): PatternPiece {
   return normalised(text, SCHEMAS)
 }
 
-function normalised(text: string, dialect: Dialect): PatternPiece {
+function normalised(text: string, dialect: PatternDialect): PatternPiece {
   if (text.length > MAX_LENGTH) throw fault('pattern_invalid', `longer than ${MAX_LENGTH} characters`)
   return wholeOf(new Reader(text, dialect))
 }

@@ -17,7 +17,7 @@ interface Recorded {
   readonly found: readonly (readonly [text: string, found?: string])[]
 }
 
-/** What Go's regexp found (`test/worlds/patterns/write-re2.ts`). */
+/** Finds of Go's regexp (`test/worlds/patterns/write-re2.ts`). */
 const RECORDED = readFileSync(join(import.meta.dirname, '../../worlds/patterns/re2.txt'), 'utf8')
   .trim()
   .split('\n')
