@@ -1,5 +1,7 @@
 import { Readable } from 'node:stream'
 import type { FastifyReply, FastifyRequest, RouteOptions } from 'fastify'
+import { toFault } from '../../errors/fault.ts'
+import { dashboardStatusOf } from '../../errors/render.ts'
 import { peerAddress } from '../../model/network/forwarded-for.ts'
 import { searchParams } from '../../model/network/search-params.ts'
 import { type AdmittedCall, admit, type RouteDeps } from '../access/admit.ts'
@@ -12,7 +14,7 @@ import { bodyLimitOf } from '../server/intake.ts'
 import { largeBodyTurn } from '../server/large-body.ts'
 import { openCall } from '../server/open-call.ts'
 import { duringRequest } from '../server/recorded.ts'
-import { JSON_TYPE } from '../server/refuse.ts'
+import { JSON_TYPE, requestPath } from '../server/refuse.ts'
 import { noteDone, noteRefusal, requestFacts } from '../server/request-notes.ts'
 import type { Answer } from './answer.ts'
 import { checks } from './checks.ts'
@@ -57,24 +59,80 @@ export function routed(deps: RouteDeps, route: Route): RouteOptions {
       done(null, payload)
     },
     handler: async (request, reply) => {
-      const who = admitted.get(request)!
-      const sent = { ...who, ...factsOf(deps, request), ...(await bodyOf(route, request)) }
-      const call = openCall(sent)
-      const facts = requestFacts(route, request, sent.clientAddress, who.actor)
-      await largeBodyTurn(sent.body)
-      check(call)
-      await largeBodyTurn(sent.body)
-      const sinceMs = performance.now()
-      let answer = await conditionally(deps.parts.locks, route, call, async (expected) =>
-        duringRequest(facts, () => route.run(call), expected),
-      )
-      if (answer.status < 400) {
-        if (mayChange && !(await isServed(deps.parts, request.id, sinceMs))) answer = pendingAnswer(answer)
-        const dumps = () => (route.undumped ? {} : dumpsOf({ ...sent, url: facts.url, answer }))
-        await noteDone(deps, route, facts, who.actor, { writes, dumps })
-      }
+      const answer = await orWithSpaces(route, request, answerOf, async () => {
+        admitted.set(request, await admit(deps, route, request, {}))
+      })
       return sendAnswer(reply, answer)
     },
+  }
+
+  async function answerOf(request: FastifyRequest): Promise<Answer> {
+    const who = admitted.get(request)!
+    const sent = { ...who, ...factsOf(deps, request), ...(await bodyOf(route, request)) }
+    const call = openCall(sent)
+    const facts = requestFacts(route, request, sent.clientAddress, who.actor)
+    await largeBodyTurn(sent.body)
+    check(call)
+    await largeBodyTurn(sent.body)
+    const sinceMs = performance.now()
+    let answer = await conditionally(deps.parts.locks, route, call, async (expected) =>
+      duringRequest(facts, () => route.run(call), expected),
+    )
+    if (answer.status < 400) {
+      if (mayChange && !(await isServed(deps.parts, request.id, sinceMs))) answer = pendingAnswer(answer)
+      const dumps = () => (route.undumped ? {} : dumpsOf({ ...sent, url: facts.url, answer }))
+      await noteDone(deps, route, facts, who.actor, { writes, dumps })
+    }
+    return answer
+  }
+}
+
+/** The parameters of a path in which a `+` is a space, and `%2B` stays a plus. */
+function spacedParams(route: Pick<Route, 'path'>, path: string): Record<string, string> {
+  const segmentsOf = (text: string) => text.split('/').filter((segment) => segment !== '')
+  const sent = segmentsOf(path)
+  return Object.fromEntries(
+    segmentsOf(route.path).flatMap((segment, at) =>
+      segment.startsWith('{') ? [[segment.slice(1, -1), decodeURIComponent(sent[at]!.replaceAll('+', '%20'))]] : [],
+    ),
+  )
+}
+
+/**
+ * A `+` in a path is a plus, as in an email address; where nothing has that name it is a space, which clients in Go send so.
+ * `admitAgain` admits the call about the other name.
+ */
+async function orWithSpaces(
+  route: Pick<Route, 'path'>,
+  request: FastifyRequest,
+  answerOf: (request: FastifyRequest) => Promise<Answer>,
+  admitAgain: () => Promise<void>,
+): Promise<Answer> {
+  const again = async () => {
+    request.params = spacedParams(route, requestPath(request))
+    await admitAgain()
+    return answerOf(request)
+  }
+  if (!requestPath(request).includes('+')) return answerOf(request)
+  const first = await outcomeOf(() => answerOf(request))
+  // Some calls say by 400 that nothing has the name. A refused call has done nothing.
+  if (first.status !== 404 && first.status !== 400) return first.end()
+  const second = await outcomeOf(again)
+  return second.status < 400 ? second.end() : first.end()
+}
+
+/** Status of a call, and what ends it: its answer or its fault. */
+async function outcomeOf(run: () => Promise<Answer>): Promise<{ readonly status: number; end(): Answer }> {
+  try {
+    const answer = await run()
+    return { status: answer.status, end: () => answer }
+  } catch (error) {
+    return {
+      status: dashboardStatusOf(toFault(error)),
+      end: () => {
+        throw error
+      },
+    }
   }
 }
 

@@ -79,7 +79,6 @@ export async function startDashboard(
     return503OnClosing: false,
     http: { maxHeaderSize: LONGEST_HEAD_BYTES },
     genReqId: (raw) => requestIdOf(raw, trusted),
-    rewriteUrl: ({ url }) => spacesOf(url ?? '/'),
     frameworkErrors: (_error, request, reply) =>
       void sendFault(parts, request as FastifyRequest, reply as FastifyReply, fault('request_malformed')),
     clientErrorHandler: refuseMalformedRequest,
@@ -206,13 +205,6 @@ function methodFinder(routes: readonly Route[]): (path: string) => readonly stri
     return { allowed, matches: new RegExp(`^${pattern}/?$`) }
   })
   return (path) => paths.find(({ matches }) => matches.test(path.replace(/\/{2,}/g, '/')))?.allowed
-}
-
-/** `+` in a path means a space: clients written in Go send it so. */
-function spacesOf(url: string): string {
-  const end = url.indexOf('?')
-  const path = end === -1 ? url : url.slice(0, end)
-  return path.includes('+') ? path.replaceAll('+', '%20') + (end === -1 ? '' : url.slice(end)) : url
 }
 
 function portFault(error: unknown, port: number): unknown {

@@ -40,7 +40,7 @@ for (const format of ['classic', 'oas'] as const)
     const wrong = [{ id: theirs }, { name: 'theirs' }, {}, 'bell'].map((each) => [
       { event_name: 'api_event', hook: each },
     ])
-    for (const body of [...wrong, [{ hook: { id } }], [{ event_name: '', hook: { id } }], 'all', null])
+    for (const body of [...wrong, [{ hook: { id } }], [{ event_name: '', hook: { id } }], 'all'])
       assert.equal((await put(body)).status, 400, JSON.stringify(body))
     assert.deepEqual(await told(), references)
 
