@@ -25,7 +25,10 @@ test('a plus in a path is a plus first, and a space where nothing has that name'
     ['a+e+f', 400],
   ] as const)
     assert.equal(await idAt(segment), id, segment)
-  const change = await call('PUT', '/api/portal/policies/a+b', { as: root, body: { name: 'renamed', access_rights: {} } })
+  const change = await call('PUT', '/api/portal/policies/a+b', {
+    as: root,
+    body: { name: 'renamed', access_rights: {} },
+  })
   assert.equal(change.status, 200, change.text)
   assert.equal((await asked(200, 'GET', '/api/portal/policies/a%20b', root)).name, 'renamed')
   await asked(200, 'POST', '/api/portal/developers', root, { email: 'dev+one@example.com' })
