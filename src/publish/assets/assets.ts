@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import { fault, toFault } from '../../errors/fault.ts'
 import type { Asset, AssetDraft } from '../../model/assets/asset.ts'
 import { type DocumentId, isDocumentId, newDocumentId } from '../../model/documents/ids.ts'
@@ -42,7 +43,9 @@ export async function updateAsset(
   actor: string,
 ): Promise<SavedAsset> {
   const { id, org_id: orgId } = before
-  const asset = assetFrom(parts, { ...draft, id }, orgId)
+  const written = assetFrom(parts, { ...draft, id }, orgId)
+  const { last_updated } = before
+  const asset = isDeepStrictEqual({ ...written, last_updated }, before) ? { ...written, last_updated } : written
   const put = { op: 'put', kind: ASSET, id: documentId, body: bodyOf(asset), ifRevision } as const
   await parts.documents.commit([put], auditOf(parts, actor, 'asset.update', orgId, { id }))
   return { documentId, asset }

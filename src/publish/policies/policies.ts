@@ -1,9 +1,11 @@
+import { isDeepStrictEqual } from 'node:util'
 import { fault } from '../../errors/fault.ts'
 import { isDocumentId, newDocumentId } from '../../model/documents/ids.ts'
 import { reservedIdFlaw } from '../../model/documents/reserved-ids.ts'
 import type { JsonObject } from '../../model/json/json.ts'
 import { checkPolicy } from '../../model/policies/policy.ts'
 import type { Policy } from '../../model/sessions/session.ts'
+import { wholePolicy } from '../../model/sessions/session-zeros.ts'
 import { retryOnConflict } from '../../runtime/retry-on-conflict.ts'
 import type { Revision, StoredDocument } from '../../store/ports/ports.ts'
 import { checkIdsFree, findByEitherId } from '../documents/own-ids.ts'
@@ -109,7 +111,10 @@ async function update(
   const id = before.id ?? stored.id
   const made = stored.body.date_created
   const dated = checked.date_created || made === undefined ? {} : { date_created: made }
-  const policy = completed(parts, checked, { _id: stored.id, id, org_id: orgId, ...dated })
+  const written = completed(parts, checked, { _id: stored.id, id, org_id: orgId, ...dated })
+  const { last_updated } = stored.body
+  const policy =
+    last_updated !== undefined && isSamePolicy(written, stored.body) ? { ...written, last_updated } : written
   const audit = auditOf(parts, actor, 'policy.update', orgId, { id, _id: stored.id })
   const put = { op: 'put', kind: 'policy', id: stored.id, body: policy, ifRevision: stored.revision } as const
   return { id, policy, revision: await parts.documents.commit([put], audit) }
@@ -193,6 +198,16 @@ function findInOrg(parts: PublishParts, orgId: string, id: string) {
 function completed(parts: PublishParts, policy: Policy, ids: JsonObject): JsonObject {
   const last_updated = String(Math.floor(clockOf(parts).wall() / 1000))
   return { ...policy, ...ids, last_updated }
+}
+
+/** True where only the date differs, and members that a read shows with zero values. */
+function isSamePolicy(a: JsonObject, b: JsonObject): boolean {
+  const comparable = (policy: JsonObject) => ({
+    ...wholePolicy(policy),
+    state: policy.state ?? 'active',
+    last_updated: '',
+  })
+  return isDeepStrictEqual(comparable(a), comparable(b))
 }
 
 function orgText(body: JsonObject): string {

@@ -1,9 +1,11 @@
+import { isDeepStrictEqual } from 'node:util'
 import { schemeOfRules } from '../../authentication/schemes.ts'
 import { isObject, type JsonObject } from '../../json/json.ts'
+import { presentMembers } from '../../json/present-members.ts'
 import type { Millis } from '../../time/clock.ts'
 import type { Api, ApiDocument } from './api.ts'
 import { type ApiMetadata, mergeMetadata, metadataOfApi } from './api-metadata.ts'
-import { textOf, textsOf } from './members.ts'
+import { isEmpty, textOf, textsOf } from './members.ts'
 import { type ListenPlace, templateKey } from './template.ts'
 import { isUnownable } from './territory.ts'
 
@@ -77,7 +79,7 @@ export function storedBody(document: ApiDocument, api: Api, more: StoredMore = {
   const createdAt = textOf(before, 'created_at') || now
   const updatedAt = now ?? textOf(before, 'updated_at')
   const { api_id, org_id, name, format, definition } = document
-  return {
+  const body: JsonObject = {
     ...{ api_id, org_id, name, format, definition },
     active: api.active,
     api_type: api.internal ? 'internal' : 'rest',
@@ -90,6 +92,20 @@ export function storedBody(document: ApiDocument, api: Api, more: StoredMore = {
     ...(baseIds.length > 0 && { base_ids: [...baseIds] }),
     ...mergeMetadata(metadataOfApi(before), beside),
   }
+  return isSameBody(body, before) ? { ...body, updated_at: before.updated_at! } : body
+}
+
+/** True where nothing but the date differs, and what a read adds: empty members. */
+function isSameBody(body: JsonObject, before: JsonObject): boolean {
+  return before.updated_at !== undefined && isDeepStrictEqual(comparable(body), comparable(before))
+}
+
+function comparable({ updated_at: _date, definition = null, ...rest }: JsonObject): JsonObject {
+  const held = Object.entries(rest).filter(([, value]) => !isEmpty(value))
+  if (!isObject(definition)) return { ...Object.fromEntries(held), definition }
+  const shown =
+    rest.format === 'classic' ? { tags: [], is_oas: false, active: false, ...presentMembers(definition) } : definition
+  return { ...Object.fromEntries(held), definition: shown }
 }
 
 function sincePlaced(before: JsonObject, place: string, now: string | undefined): { place_since?: string } {

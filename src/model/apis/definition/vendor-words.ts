@@ -67,7 +67,8 @@ export function toOwnWords(format: Format, definition: JsonObject, aliases: read
     const names = [EXTENSION, ...used.map(extensionName)].join(', ')
     throw fault('definition_invalid', `${names}: only one may be there`)
   }
-  const named = word === undefined ? definition : withMatching(renamed(definition, extensionName(word), EXTENSION))
+  const named =
+    word === undefined ? definition : withMatching(renamed(definition, extensionName(word), EXTENSION), 'contains')
   let alias = word
   const own = withSchemes(format, named, (scheme) => {
     if (!aliases.includes(scheme)) return undefined
@@ -77,11 +78,11 @@ export function toOwnWords(format: Format, definition: JsonObject, aliases: read
   return { definition: own, alias: alias === OWN_WORD ? undefined : alias }
 }
 
-/** Writes a vendor's word in a definition where ours is; without an alias the definition stays as it is. */
+/** Writes a vendor's word in a definition where ours is, and what absence means to us; without an alias the definition stays as it is. */
 export function toVendorWords(format: Format, definition: JsonObject, alias: string | undefined): JsonObject {
   if (alias === undefined || alias === OWN_WORD) return definition
   const addressed = withSchemes(format, definition, (scheme) => (scheme === OWN_WORD ? alias : undefined))
-  return format === 'oas' ? renamed(addressed, EXTENSION, extensionName(alias)) : addressed
+  return format === 'oas' ? renamed(withMatching(addressed, 'openapi'), EXTENSION, extensionName(alias)) : addressed
 }
 
 /** The words of vendors that a definition uses where ours would be, whether they are aliases here or not. */
@@ -115,12 +116,16 @@ export const extensionName = (word: string): string => `x-${word}-api-gateway`
 const hasExtension = (document: JsonObject, word: string) => member(document, extensionName(word)) !== undefined
 
 /** The document with `server.pathMatching`, unless it says so itself. What is no object is left for the schema to refuse. */
-function withMatching(document: JsonObject): JsonObject {
+function withMatching(document: JsonObject, matching: 'contains' | 'openapi'): JsonObject {
   const extension = extensionOf(document)
   const server = extension === undefined ? undefined : (member(extension, 'server') ?? {})
-  if (server === undefined || server === null || !isObject(server) || member(server, 'pathMatching') !== undefined)
-    return document
-  return { ...document, [EXTENSION]: { ...extension, server: { ...server, pathMatching: 'contains' } } }
+  if (server === undefined || server === null || !isObject(server)) return document
+  const { pathMatching: named, ...rest } = server
+  // Absence means it to us, so that what was read in a vendor's word and sent back is what it was.
+  if (matching === 'contains' && named === 'openapi')
+    return { ...document, [EXTENSION]: { ...extension, server: rest } }
+  if (named !== undefined) return document
+  return { ...document, [EXTENSION]: { ...extension, server: { ...server, pathMatching: matching } } }
 }
 
 /** Keeps the order of members. */
