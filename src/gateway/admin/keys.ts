@@ -15,6 +15,7 @@ import {
 } from '../../publish/keys/basic-auth-users.ts'
 import { createKey, deleteKey, rawKeyOf, type SavedKey, setKeyPolicies, updateKey } from '../../publish/keys/keys.ts'
 import { rotateKey } from '../../publish/keys/rotate-key.ts'
+import { inItsOrganisation } from '../../publish/organisations/organisation-of.ts'
 import { sessionView } from '../../publish/sessions/quotas.ts'
 import { preview } from '../../publish/sessions/sessions.ts'
 import type { SessionRow } from '../../store/ports/ports.ts'
@@ -35,7 +36,10 @@ export function keyRoutes(parts: AdminParts): AdminRoute[] {
     {
       method: 'POST',
       path: '/keys/preview',
-      run: async (request) => json(await preview(publish, checkSession(await request.ofOrganisation()))),
+      run: async (request) => {
+        const session = await inItsOrganisation(publish, await request.ofOrganisation())
+        return json(await preview(publish, checkSession(session)))
+      },
     },
     { method: 'POST', path: '/keys/policy/{hash}', run: (request) => changePolicies(parts, request) },
     { method: 'POST', path: '/keys/{key}/rotate', run: (request) => rotate(parts, request) },

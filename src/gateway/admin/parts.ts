@@ -54,7 +54,8 @@ export interface AdminParts extends Omit<SecretParts, 'documents' | 'counters' |
 export function publishParts(parts: AdminParts): SecretParts {
   const { config, defaultOrg, documents, sealKey, store, clock, locks, passwordRules } = parts
   const { counters, tokens } = store
-  const own = { documents, counters, tokens, config, defaultOrg, sealKey, locks }
+  const orgOfLoaded = (apiId: string) => parts.live.snapshot.apis.get(apiId)?.api.orgId
+  const own = { documents, counters, tokens, config, defaultOrg, orgOfLoaded, sealKey, locks }
   return { ...own, ...(clock && { clock }), ...(passwordRules && { passwordRules }) }
 }
 

@@ -38,6 +38,8 @@ export interface PublishParts {
   readonly locks: KeyedMutex
   /** Organisation of objects that name none; '' while there is none. */
   readonly defaultOrg: () => string
+  /** The organisation of an API that this node has loaded, from a file too; absent = stored ones are all that is known. */
+  readonly orgOfLoaded?: (apiId: string) => string | undefined
   /** The system's unless given. */
   readonly clock?: Clock
 }

@@ -11,6 +11,7 @@ import { normaliseText } from '../../model/text/normalise-text.ts'
 import { isThrottled, type LoginThrottle } from '../../runtime/login-throttle.ts'
 import type { SessionRow, Tokens } from '../../store/ports/ports.ts'
 import { orgOf, type SecretParts } from '../documents/parts.ts'
+import { inItsOrganisation } from '../organisations/organisation-of.ts'
 import { createKey, type SavedKey, updateKey } from './keys.ts'
 
 /** A user: a session that is found by a name and used with a password, never by itself as a key. */
@@ -74,9 +75,10 @@ export function bringsPassword({ basic_auth_data: data }: JsonObject): boolean {
  */
 export async function createBasicUser(
   parts: SecretParts,
-  { name, session, keepQuota, moved = false, checkReplaced, actor }: BasicUserDraft,
+  { name, session: sent, keepQuota, moved = false, checkReplaced, actor }: BasicUserDraft,
 ): Promise<SavedKey> {
   checkName(name)
+  const session = await inItsOrganisation(parts, sent)
   const orgId = orgOf(parts, session.org_id)
   const { basic_auth_data: data, ...rest } = session
   const kept = !bringsPassword(session) && (await findBasicUser(parts, orgId, name)) !== undefined

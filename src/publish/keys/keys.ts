@@ -21,6 +21,7 @@ import type { Millis } from '../../model/time/clock.ts'
 import { expiryOfNew, isExpired } from '../../model/time/expiry.ts'
 import type { Change, Revision, SessionRow, StoredDocument } from '../../store/ports/ports.ts'
 import { auditOf, clockOf, orgOf, type SecretParts } from '../documents/parts.ts'
+import { checkSameOrganisation, inItsOrganisation } from '../organisations/organisation-of.ts'
 import { withHolder } from '../portal/developers/developer-change.ts'
 import {
   changesWithDeletion,
@@ -94,13 +95,15 @@ export interface DeveloperKeyDraft {
  * @throws Fault `key_invalid` (400, also for policies that do not exist or do not go together), `rights_missing` (400),
  *   `key_not_owned` (400), `already_exists` (409) when another caller with `within` makes the same key at this moment
  */
-export async function createKey(parts: SecretParts, draft: KeyDraft): Promise<SavedKey> {
+export async function createKey(parts: SecretParts, sent: KeyDraft): Promise<SavedKey> {
+  const draft = { ...sent, session: await inItsOrganisation(parts, sent.session) }
   const place = placeOf(parts, draft)
   const chosen = draft.key !== undefined || place.key === undefined
   const known = chosen ? await parts.tokens.getSession(place.hash) : undefined
   return withHolder(parts, known?.body ?? {}, async (developer) => {
     const stored = developer === undefined ? known : await parts.tokens.getSession(place.hash)
-    return create(parts, draft, { ...place, stored, developer })
+    // One that is replaced stays in its organisation.
+    return create(parts, stored === undefined ? draft : sent, { ...place, stored, developer })
   })
 }
 
@@ -295,8 +298,12 @@ function placeOf(parts: SecretParts, draft: KeyDraft): Place {
 
 async function prepare(parts: SecretParts, body: JsonObject, stored: JsonObject | undefined): Promise<Prepared> {
   const session = checkSession(body)
-  checkBindings(session, orgOf(parts, session.org_id), stored)
-  return applyPolicies(parts, session)
+  const orgId = orgOf(parts, session.org_id)
+  checkBindings(session, orgId, stored)
+  const prepared = await applyPolicies(parts, session)
+  // Where there is no organisation, keys work at the APIs of all.
+  if (orgId !== '') await checkSameOrganisation(parts, orgId, [...prepared.merged.rights.keys()], 'key_invalid')
+  return prepared
 }
 
 /** A key stays in its organisation, whether the caller names it or not. @throws Fault `key_invalid` (400) naming both */

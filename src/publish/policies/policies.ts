@@ -4,6 +4,7 @@ import { isDocumentId, newDocumentId } from '../../model/documents/ids.ts'
 import { reservedIdFlaw } from '../../model/documents/reserved-ids.ts'
 import type { JsonObject } from '../../model/json/json.ts'
 import { checkPolicy } from '../../model/policies/policy.ts'
+import { policyApisOf } from '../../model/policies/policy-index.ts'
 import type { Policy } from '../../model/sessions/session.ts'
 import { wholePolicy } from '../../model/sessions/session-zeros.ts'
 import { retryOnConflict } from '../../runtime/retry-on-conflict.ts'
@@ -11,6 +12,7 @@ import type { Revision, StoredDocument } from '../../store/ports/ports.ts'
 import { checkIdsFree, findByEitherId } from '../documents/own-ids.ts'
 import { auditOf, clockOf, orgOf, type PublishParts, type SecretParts, withLock } from '../documents/parts.ts'
 import { clientsWithoutPolicy } from '../oauth-clients/oauth-cascade.ts'
+import { checkSameOrganisation, inItsOrganisation } from '../organisations/organisation-of.ts'
 import { endSubscriptions, subscriptionsWithout } from '../portal/developers/policy-removed.ts'
 
 /** A policy as it was stored. `id` is what keys name it by. */
@@ -59,7 +61,8 @@ async function create(
   if (wanted === '') throw fault('policy_invalid', 'Unable to create policy without id.')
   const reserved = reservedIdFlaw('policy', wanted)
   if (reserved !== undefined) throw fault('policy_invalid', `id: ${reserved}`)
-  const orgId = orgOf(parts, checked.org_id)
+  const orgId = orgOf(parts, (await inItsOrganisation(parts, checked as JsonObject)).org_id)
+  await checkSameOrganisation(parts, orgId, policyApisOf(checked as JsonObject), 'policy_invalid')
   if (rules.uniqueNames) await checkName(parts, orgId, checked.name, undefined)
   if ((await parts.documents.get('policy', documentId)) !== undefined) {
     throw fault('id_taken', `policy ${documentId}`)
@@ -107,6 +110,9 @@ async function update(
   if (checked.org_id !== undefined && checked.org_id !== '' && checked.org_id !== orgId) {
     throw fault('policy_invalid', 'a policy cannot move to another organisation')
   }
+  const apiIds = policyApisOf(checked as JsonObject)
+  if (apiIds.join('\n') !== policyApisOf(before as JsonObject).join('\n'))
+    await checkSameOrganisation(parts, orgId, apiIds, 'policy_invalid')
   if (rules.uniqueNames && checked.name !== before.name) await checkName(parts, orgId, checked.name, stored.id)
   const id = before.id ?? stored.id
   const made = stored.body.date_created

@@ -29,12 +29,15 @@ export function sessionOrg(parts: PublishParts, session: Session): string {
  */
 export async function checkPoliciesKnown(parts: PublishParts, session: Session): Promise<void> {
   const ids = policyIdsOf(session)
-  checkFound(ids, await readPolicies(parts, sessionOrg(parts, session), ids))
+  checkFound(ids, await readPolicies(parts, sessionOrg(parts, session), ids), session.org_id)
 }
 
-function checkFound(ids: readonly string[], policies: readonly (Policy | undefined)[]): void {
+function checkFound(ids: readonly string[], policies: readonly (Policy | undefined)[], orgId = ''): void {
   if (ids.length > 0 && policies.every((policy) => policy === undefined))
-    throw fault('key_invalid', `apply_policies: no such policy: ${ids.slice(0, 10).join(', ')}`)
+    throw fault(
+      'key_invalid',
+      `apply_policies: no such policy: ${ids.slice(0, 10).join(', ')}${orgId === '' ? '' : ` (in organisation ${orgId})`}`,
+    )
 }
 
 /**
@@ -44,7 +47,7 @@ function checkFound(ids: readonly string[], policies: readonly (Policy | undefin
 export async function applyPolicies(parts: PublishParts, session: Session): Promise<Prepared> {
   const ids = policyIdsOf(session)
   const policies = await readPolicies(parts, sessionOrg(parts, session), ids)
-  checkFound(ids, policies)
+  checkFound(ids, policies, session.org_id)
   const merged = mergePolicies(session, policies)
   if (merged instanceof Fault) throw fault('key_invalid', `apply_policies: ${merged.message}`, merged)
   return { session, policies, merged }

@@ -16,8 +16,8 @@ async function worldWith(t: TestContext, policies: Readonly<Record<string, JsonO
   }
   for (const [id, rights] of Object.entries(policies))
     await world.policy(id, Object.keys(rights), { access_rights: rights })
-  for (const id of ['shop', 'other'])
-    await world.asked(200, 'POST', `/api/apis/oauth/${id}`, world.root, { ...SHOP_CLIENT, ...client })
+  const body = { ...SHOP_CLIENT, ...client, api_ids: ['shop', 'other'], org_id: world.orgId }
+  assert.equal((await world.gateway.svc('POST', '/svc/oauth/clients/create', body)).status, 200)
   return world
 }
 

@@ -28,10 +28,8 @@ async function narrowedWorld(t: TestContext): Promise<GatewayWorld> {
   await world.policy('wide', ['shop', 'other'], {
     ...{ rate: 1000, per: 1, quota_max: 1000, quota_renewal_rate: 60, key_expires_in: 100_000 },
   })
-  for (const id of ['shop', 'other']) {
-    const client = { ...SHOP_CLIENT, policy_id: 'wide' }
-    await world.asked(200, 'POST', `/api/apis/oauth/${id}`, world.root, client)
-  }
+  const client = { ...SHOP_CLIENT, policy_id: 'wide', api_ids: ['shop', 'other'], org_id: world.orgId }
+  assert.equal((await world.gateway.svc('POST', '/svc/oauth/clients/create', client)).status, 200)
   return world
 }
 

@@ -200,10 +200,10 @@ test('the store forgets a key when the key, else its API, says so', async (t) =>
 
 test('organisations: a key belongs to the one that it names, and is not found in another', async (t) => {
   const gate = await withApi(t)
-  const { key } = await makeKey(gate, { access_rights: rightsOn('orders'), org_id: 'one' })
+  const { key } = await makeKey(gate, { access_rights: rightsOn('elsewhere'), org_id: 'one' })
   assert.equal((await gate.svc('GET', `/svc/keys/${key}?org_id=two`)).status, 404)
   assert.equal((await gate.svc('GET', `/svc/keys/${key}?org_id=one`)).status, 200)
-  const named = await gate.svc('POST', '/svc/keys?org_id=two', { access_rights: rightsOn('orders') })
+  const named = await gate.svc('POST', '/svc/keys?org_id=two', { access_rights: rightsOn('elsewhere') })
   assert.equal(seen(await gate.svc('GET', `/svc/keys/${keyOf(named)}`)).org_id, 'two')
   assert.equal((await gate.svc('GET', '/svc/keys/some-user?username=true')).status, 404)
 })
