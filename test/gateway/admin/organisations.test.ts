@@ -71,7 +71,7 @@ test('each combination of organisations of API, policy and key works, or is refu
   }
 })
 
-test('references of several organisations need an org_id, and custom keys and users are placed alike', async (t) => {
+test('references of several organisations need an org_id; users and custom keys are placed alike', async (t) => {
   const gateway = await startTestGateway()
   t.after(() => gateway.close())
   const right = (id: string) => ({ [id]: { api_id: id, versions: ['Default'] } })
