@@ -1,5 +1,5 @@
 import type { Fault } from '../../errors/fault.ts'
-import { fault } from '../../errors/fault.ts'
+import { fault, toFault } from '../../errors/fault.ts'
 import { renderFault, retryField, statusOf } from '../../errors/render.ts'
 import { inWord, OWN_WORD } from '../../model/apis/definition/vendor-words.ts'
 import type { Json } from '../../model/json/json.ts'
@@ -65,4 +65,9 @@ export function fieldText(text: string): string {
 
 function usual(x: Exchange): string {
   return `Cache-Control: no-store\r\nX-Content-Type-Options: nosniff\r\n${ownFields(x.requestId)}`
+}
+
+/** For `catch`: undefined for an object that is not there. @throws the same for any other fault */
+export function absent(error: unknown): undefined {
+  if (toFault(error).code !== 'not_found') throw error
 }

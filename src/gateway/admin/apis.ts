@@ -6,6 +6,7 @@ import { activeByDefault } from '../../model/apis/definition/fill-ids.ts'
 import { documentOf } from '../../model/apis/definition/stored-api.ts'
 import { toOwnWords, toVendorWords } from '../../model/apis/definition/vendor-words.ts'
 import type { JsonObject } from '../../model/json/json.ts'
+import { idsOf } from '../../publish/apis/api-ids.ts'
 import { basesOf } from '../../publish/apis/api-plan.ts'
 import type { VersionOf } from '../../publish/apis/api-versions.ts'
 import { findApi, publishApi, removeApi } from '../../publish/apis/apis.ts'
@@ -80,14 +81,27 @@ export async function createFromRequest(
   definition: JsonObject,
 ): Promise<AdminAnswer> {
   const version = versionOf(request)
+  const apiId = version === undefined && request.isAlias ? await idThere(parts, format, definition) : undefined
   const made = await publishApi(publishParts(parts), {
     format,
     definition,
     actor: request.actor,
     ...(version && { version }),
+    ...(apiId !== undefined && { apiId }),
   })
   await waitUntilServed(parts, made.revision)
   return changed(made.document.api_id, 'added', warningsMember(made.document, 'warnings', made.unchecked, request.word))
+}
+
+/** The id of a definition whose API is stored in this format. */
+async function idThere(
+  { documents }: AdminParts,
+  format: ApiDocument['format'],
+  definition: JsonObject,
+): Promise<string | undefined> {
+  const { apiId } = idsOf(format, definition)
+  const stored = apiId === '' ? undefined : await documents.find('api', 'api_id', apiId)
+  return stored?.body.format === format ? apiId : undefined
 }
 
 /** Replaces the stored definition of an API. */

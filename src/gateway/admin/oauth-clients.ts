@@ -1,6 +1,7 @@
-import { fault, toFault } from '../../errors/fault.ts'
-import type { JsonObject } from '../../model/json/json.ts'
+import { fault } from '../../errors/fault.ts'
+import type { Json, JsonObject } from '../../model/json/json.ts'
 import { presentMembers } from '../../model/json/present-members.ts'
+import type { OAuthClient } from '../../model/oauth-clients/oauth-client.ts'
 import {
   apisOfClient,
   clientViewFor,
@@ -9,7 +10,7 @@ import {
 } from '../../publish/oauth-clients/oauth-client-lists.ts'
 import { type ApiPlace, apiPlaceOf, type ClientParts } from '../../publish/oauth-clients/oauth-client-parts.ts'
 import { createClient, deleteClient, rotateClient, updateClient } from '../../publish/oauth-clients/oauth-clients.ts'
-import { type AdminAnswer, changed, json, jsonText } from './answer.ts'
+import { type AdminAnswer, absent, changed, json, jsonText } from './answer.ts'
 import { type AdminParts, publishParts, waitUntilServed } from './parts.ts'
 import { type AdminRequest, pageOf } from './request.ts'
 import type { AdminRoute } from './route.ts'
@@ -57,9 +58,28 @@ export async function oauthApiIn(parts: AdminParts, apiId: string): Promise<ApiP
 
 async function create(parts: AdminParts, request: AdminRequest): Promise<AdminAnswer> {
   const body = await request.ofOrganisation()
-  const saved = await createClient(clientParts(parts), { body, actor: request.actor })
+  const own = clientParts(parts)
+  const there = request.isAlias ? await clientThere(parts, body) : undefined
+  const saved =
+    there === undefined
+      ? await createClient(own, { body, actor: request.actor })
+      : await updateClient(own, there, {
+          body,
+          moved: { apiIds: there.api_ids, secret: textOf(body.secret) },
+          actor: request.actor,
+        })
   await waitUntilServed(parts, saved.revision)
   return shown(parts, saved.client)
+}
+
+/** The registration that a body means: of its client id, at its API. */
+async function clientThere(parts: AdminParts, body: JsonObject): Promise<OAuthClient | undefined> {
+  const api = await oauthApiIn(parts, textOf(body.api_id))
+  return api && (await findClientAt(clientParts(parts), api, textOf(body.client_id)).catch(absent))
+}
+
+function textOf(value: Json | undefined): string {
+  return typeof value === 'string' ? value : ''
 }
 
 /** All clients of an API up to 10,000, or page `p` of 100 with the number of pages in `X-Pages`. */
@@ -130,11 +150,6 @@ async function clientIn(parts: AdminParts, request: AdminRequest) {
   const api = await oauthApiIn(parts, request.param('api'))
   if (api === undefined) throw fault('not_found', 'OAuth Client ID not found')
   return findClientAt(clientParts(parts), api, request.param('cid'))
-}
-
-/** @throws the same unless the client is not found */
-function absent(error: unknown): undefined {
-  if (toFault(error).code !== 'not_found') throw error
 }
 
 function overlapOf(value: unknown): number {

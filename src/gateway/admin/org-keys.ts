@@ -41,7 +41,7 @@ export function orgKeyRoutes(parts: AdminParts): AdminRoute[] {
       method: 'PUT',
       path: '/org/keys/{org}',
       run: async (request) => {
-        await findOrgSession(publish, request.param('org'))
+        if (!request.isAlias) await findOrgSession(publish, request.param('org'))
         return save(request)
       },
     },

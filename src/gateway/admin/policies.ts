@@ -1,8 +1,11 @@
+import { fault } from '../../errors/fault.ts'
 import type { JsonObject } from '../../model/json/json.ts'
 import { wholePolicy } from '../../model/sessions/session-zeros.ts'
+import type { SecretParts } from '../../publish/documents/parts.ts'
+import { inItsOrganisation } from '../../publish/organisations/organisation-of.ts'
 import { missingApisMember } from '../../publish/policies/missing-apis.ts'
 import { createPolicy, findPolicy, removePolicy, updatePolicy } from '../../publish/policies/policies.ts'
-import { changed, json } from './answer.ts'
+import { absent, changed, json } from './answer.ts'
 import { listDocuments } from './lists.ts'
 import { type AdminParts, publishParts, waitUntilServed } from './parts.ts'
 import type { AdminRequest } from './request.ts'
@@ -30,7 +33,11 @@ export function policyRoutes(parts: AdminParts): AdminRoute[] {
       path: '/policies',
       run: async (request) => {
         const body = await request.ofOrganisation()
-        const { id, revision } = await createPolicy(publish, body, request.actor)
+        const there = request.isAlias ? await policyThere(publish, body) : undefined
+        const { id, revision } =
+          there === undefined
+            ? await createPolicy(publish, body, request.actor)
+            : await updatePolicy(publish, there, body, request.actor)
         await waitUntilServed(parts, revision)
         return changed(id, 'added', await missing(body))
       },
@@ -48,7 +55,11 @@ export function policyRoutes(parts: AdminParts): AdminRoute[] {
       path: '/policies/{id}',
       run: async (request) => {
         const body = await request.object()
-        const { id, revision } = await updatePolicy(publish, wanted(request), body, request.actor)
+        const named = wanted(request)
+        const isNew = request.isAlias && (await findPolicy(publish, named.id, named.orgId).catch(absent)) === undefined
+        const { id, revision } = isNew
+          ? await createPolicy(publish, { ...body, id: withId(body, named.id) }, request.actor)
+          : await updatePolicy(publish, named, body, request.actor)
         await waitUntilServed(parts, revision)
         return changed(id, 'modified', await missing(body))
       },
@@ -67,4 +78,24 @@ export function policyRoutes(parts: AdminParts): AdminRoute[] {
 
 function shown(request: AdminRequest, policy: JsonObject): JsonObject {
   return request.isAlias ? wholePolicy(policy) : policy
+}
+
+/** The policy that a body means, where the organisation has it. */
+async function policyThere(
+  parts: SecretParts,
+  body: JsonObject,
+): Promise<{ readonly id: string; readonly orgId: string } | undefined> {
+  const { org_id: orgId = '', id, _id } = await inItsOrganisation(parts, body)
+  for (const named of [id, _id]) {
+    if (typeof named !== 'string' || named === '' || typeof orgId !== 'string') continue
+    if ((await findPolicy(parts, named, orgId).catch(absent)) !== undefined) return { id: named, orgId }
+  }
+  return undefined
+}
+
+/** The id of the path, which the body may repeat. @throws Fault `policy_invalid` (400) */
+function withId({ id }: JsonObject, named: string): string {
+  if ((id ?? '') !== '' && id !== named)
+    throw fault('policy_invalid', 'Request ID does not match that in policy! For Update operations these must match.')
+  return named
 }

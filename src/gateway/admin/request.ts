@@ -35,7 +35,10 @@ export class AdminRequest {
     this.#params = new Map(placeholders.names.map((name, index) => [name, decoded(placeholders.values[index]!)]))
   }
 
-  /** True where the path has a word of `compat.vendor_aliases`: answers then have all members that its scripts read. */
+  /**
+   * True where the path has a word of `compat.vendor_aliases`: answers then have all members that its scripts read, `POST` replaces
+   * an object that is there, and `PUT` creates one that is not.
+   */
   get isAlias(): boolean {
     return isVendorWord(this.word)
   }

@@ -4,8 +4,9 @@ import type { OAuthRules } from '../../model/oauth-clients/oauth-rules.ts'
 
 /**
  * Reads the scope that a request asks for: each of it must be declared by the API's flows and, where the client is registered
- * with scopes, be one of those; what is not written as RFC 6749 section 3.3 asks is not declared. Answers it without repetitions, separated by spaces; '' when none is asked for: nothing is
- * granted that nobody asked for (RFC 6749 section 3.3).
+ * with scopes, be one of those. An API that declares none takes any that is written as RFC 6749 section 3.3 asks: nearly every
+ * client library sends one, and no operation can ask for it. Answers it without repetitions, separated by spaces; '' when none is
+ * asked for: nothing is granted that nobody asked for.
  * @throws Fault `oauth_invalid_scope`
  */
 export function readScope(
@@ -17,7 +18,7 @@ export function readScope(
   const own = client.scope === undefined ? undefined : new Set(client.scope.split(' '))
   const scopes = new Set(asked.split(' '))
   for (const scope of scopes) {
-    if (!rules.scopes.has(scope)) throw fault('oauth_invalid_scope')
+    if (!mayAsk(rules, scope)) throw fault('oauth_invalid_scope')
     if (own !== undefined && !own.has(scope)) throw fault('oauth_invalid_scope')
   }
   return [...scopes].join(' ')
@@ -39,6 +40,14 @@ export function scopeLeft(
   rules: Pick<OAuthRules, 'scopes'>,
 ): string {
   const own = client.scope === undefined ? undefined : new Set(client.scope.split(' '))
-  const left = granted.split(' ').filter((scope) => rules.scopes.has(scope) && own?.has(scope) !== false)
+  const left = granted.split(' ').filter((scope) => mayAsk(rules, scope) && own?.has(scope) !== false)
   return left.join(' ')
+}
+
+/** RFC 6749 section 3.3: `scope-token`. */
+const TOKEN = /^[\x21\x23-\x5b\x5d-\x7e]+$/
+const LONGEST = 1024
+
+function mayAsk({ scopes }: Pick<OAuthRules, 'scopes'>, scope: string): boolean {
+  return scopes.size === 0 ? scope.length <= LONGEST && TOKEN.test(scope) : scopes.has(scope)
 }

@@ -189,7 +189,9 @@ async function update(parts: SecretParts, change: KeyChange, developer: KeyHolde
   checkCertificateStays(parts, row, written)
   const sent = ofHolder(withHidden(written, row.body), developer)
   const prepared = await prepare(parts, { ...sent, ...change.own }, row.body)
-  const session: JsonObject = { ...prepared.session }
+  // One that is sent back is stored as it was.
+  const begins = prepared.session.hmac_enabled === true && row.body.hmac_enabled !== true
+  const session: JsonObject = begins ? withSigningSecret({ ...prepared.session }, []) : { ...prepared.session }
   if (row.body.date_created !== undefined) session.date_created = row.body.date_created
   const write: Write = {
     ...{ hash: row.hash, session, prepared, developer, stored: row },
@@ -387,7 +389,13 @@ function begun(parts: SecretParts, { session: sent, policies }: Prepared, stored
     date_created: stored?.date_created ?? new Date(now).toISOString(),
   }
   if (isPast(session.expires, now)) throw fault('key_invalid', 'expires: lies in the past')
-  return session
+  return withSigningSecret(session, policies)
+}
+
+/** A key that signs its requests, by itself or by a policy, gets a secret where none was sent. */
+function withSigningSecret(session: JsonObject, policies: Prepared['policies']): JsonObject {
+  const signs = session.hmac_enabled === true || policies.some((policy) => policy?.hmac_enabled === true)
+  return signs && (session.hmac_string ?? '') === '' ? { ...session, hmac_string: newSecret() } : session
 }
 
 const NEVER = Number.POSITIVE_INFINITY

@@ -105,7 +105,7 @@ test('each refusal has its status and words', async (t) => {
 
 test('a client id that looks like a path is one segment when it is encoded', async (t) => {
   const gate = await withApis(t)
-  for (const id of ['a/b', 'a\\b', '..a/b..', '%2f', 'create', 'a?b#c', 'a/.b', 'rotate', "o'c; --"]) {
+  for (const id of ['a/b', 'a\\b', '..a/b..', '%2f', 'create', 'a?b#c', 'a/.b', "o'c; --"]) {
     await made(gate, { client_id: id, secret: 'a secret' })
     const path = `/svc/oauth/clients/orders/${encodeURIComponent(id)}`
     assert.equal(seen(await gate.svc('GET', path)).client_id, id)

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { Fault } from '../../../src/errors/fault.ts'
+import { listedWarnings } from '../../../src/model/apis/check/definition-warnings.ts'
 import { toClassic, toOas } from '../../../src/model/apis/convert/convert.ts'
 import { EXTENSION } from '../../../src/model/apis/definition/extension.ts'
 import { getAt, putAt } from '../../../src/model/apis/definition/tree.ts'
@@ -239,6 +240,7 @@ describe('scopes of operations', () => {
 describe('refused definitions name the place', () => {
   const scheme = `${EXTENSION}.server.authentication.securitySchemes.oa`
   const onlyClient = { clientCredentials: { tokenUrl: '/oauth/token', scopes: {} } }
+  const CODE = { authorizationUrl: '/oauth/authorize', tokenUrl: '/oauth/token', scopes: {} }
   const withFlows = (flows: JsonObject) => {
     const document = oauth()
     putAt(document, ['components', 'securitySchemes', 'oa', 'flows'], flows)
@@ -319,18 +321,6 @@ describe('refused definitions name the place', () => {
       /^oauth_meta\.allowed_authorize_types\[0\]: must be one of/,
     ],
     [
-      'notifications of client credentials only',
-      'classic',
-      classicOAuth({ allowed_access_types: ['client_credentials', 'refresh_token'] }),
-      /^notifications\.oauth_on_keychange_url: has no effect/,
-    ],
-    [
-      'notifications of client credentials only',
-      'oas',
-      withFlows(onlyClient),
-      /\.notifications\.onKeyChangeUrl: has no effect/,
-    ],
-    [
       'a scope that is two words',
       'classic',
       classicOAuth({ scopes: { 'a b': '' } }),
@@ -383,11 +373,37 @@ describe('refused definitions name the place', () => {
     })
   }
 
-  test('notifications stand where another grant is allowed, also the device grant', () => {
-    assert.ok(read('classic', classicOAuth({ allowed_access_types: ['client_credentials', 'password'] })).oauth)
-    assert.ok(
-      read('classic', classicOAuth({ allowed_access_types: ['client_credentials'], device_authorization: true })).oauth,
+  const warned = (format: 'classic' | 'oas', definition: JsonObject) =>
+    listedWarnings({ format, definition }).filter(({ message }) => message.startsWith('has no effect'))
+
+  test('notifications without a grant that is announced are warned of', () => {
+    const only = classicOAuth({ allowed_access_types: ['client_credentials', 'refresh_token'] })
+    assert.ok(read('classic', only).oauth)
+    assert.deepEqual(
+      warned('classic', only).map(({ path }) => path),
+      ['notifications.oauth_on_keychange_url'],
     )
+    assert.ok(read('oas', withFlows(onlyClient)).oauth)
+    assert.match(warned('oas', withFlows(onlyClient))[0]!.path, /\.notifications\.onKeyChangeUrl$/)
+    for (const more of [
+      { allowed_access_types: ['client_credentials', 'password'] },
+      { allowed_access_types: ['client_credentials'], device_authorization: true },
+    ])
+      assert.deepEqual(warned('classic', classicOAuth(more)), [])
+  })
+
+  test('the implicit grant is warned of', () => {
+    const types = { allowed_access_types: ['authorization_code', '__implicit'] }
+    assert.deepEqual(
+      warned('classic', classicOAuth(types)).map(({ path }) => path),
+      ['oauth_meta.allowed_access_types[1]'],
+    )
+    const flows = {
+      ...onlyClient,
+      authorizationCode: CODE,
+      implicit: { authorizationUrl: '/oauth/authorize', scopes: {} },
+    }
+    assert.match(warned('oas', withFlows(flows))[0]!.path, /flows\.implicit$/)
   })
 
   test('the auth token beside OAuth: both must be met, and the key gives the session', () => {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { readScope } from '../../../src/oauth/tokens/scopes.ts'
+import { readScope, scopeLeft } from '../../../src/oauth/tokens/scopes.ts'
 import { faultOf } from '../../worlds/oauth/front-fixtures.ts'
 
 const rules = { scopes: new Set(['read', 'write', 'a:b/c']) }
@@ -39,6 +39,11 @@ for (const asked of [
   })
 }
 
-test('an API that declares no scopes grants none', () => {
-  assert.throws(() => readScope('read', {}, { scopes: new Set() }), faultOf('oauth_invalid_scope'))
+test('an API that declares no scopes takes any that is well formed', () => {
+  const none = { scopes: new Set<string>() }
+  assert.equal(readScope('openid profile openid', {}, none), 'openid profile')
+  assert.equal(scopeLeft('openid profile', {}, none), 'openid profile')
+  for (const asked of ['read  write', 're"ad', 'réad', ' '])
+    assert.throws(() => readScope(asked, {}, none), faultOf('oauth_invalid_scope'))
+  assert.throws(() => readScope('write', { scope: 'read' }, none), faultOf('oauth_invalid_scope'))
 })

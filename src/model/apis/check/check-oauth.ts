@@ -2,7 +2,7 @@ import { isObject, type Json, type JsonObject } from '../../json/json.ts'
 import { GRANTS, type Grant, IMPLICIT } from '../../oauth-clients/grants.ts'
 import { operationsOf } from '../convert/convert-operations.ts'
 import { oauthSchemeOf } from '../convert/convert-scopes.ts'
-import { EXTENSION } from '../definition/extension.ts'
+import { EXTENSION, extensionOf } from '../definition/extension.ts'
 import type { Flaw } from '../definition/flaw.ts'
 import { flagOf, isEmpty, objectOf, objectsOf, textOf, textsOf } from '../definition/members.ts'
 import { member, type TreePath } from '../definition/tree.ts'
@@ -28,15 +28,6 @@ export function classicOAuthFlaws(classic: JsonObject): Flaw[] {
       if (!flagOf(entry, 'disabled')) flaws.push(...askedFlaws(entry.scopes, scopes, [...at, String(index), 'scopes']))
     })
   }
-  const others = GRANTS.filter(isAnnounced).some(({ type, classic }) =>
-    classic === undefined ? types.includes(type) : flagOf(meta, classic),
-  )
-  if (
-    !others &&
-    !types.includes(IMPLICIT.access) &&
-    textOf(objectOf(classic, 'notifications'), 'oauth_on_keychange_url') !== ''
-  )
-    flaws.push({ at: ['notifications', 'oauth_on_keychange_url'], reason: UNANNOUNCED })
   return flaws
 }
 
@@ -60,14 +51,46 @@ export function oasOAuthFlaws(document: JsonObject, extension: JsonObject): Flaw
   for (const { path, method, object } of operationsOf(document)) {
     flaws.push(...securityFlaws(object.security, scheme, scopes, ['paths', path, method.toLowerCase(), 'security']))
   }
-  const isThere = (flow: string) => isObject(flows[flow] ?? null)
-  const others = GRANTS.filter(isAnnounced).some(({ flow, oas }) =>
-    flow === undefined ? flagOf(held, oas!) : isThere(flow.name),
-  )
-  if (!others && !isThere(IMPLICIT.flow) && textOf(objectOf(held, 'notifications'), 'onKeyChangeUrl') !== '')
-    flaws.push({ at: [...at, 'notifications', 'onKeyChangeUrl'], reason: UNANNOUNCED })
   return flaws
 }
+
+/** Settings of an authorization server of a classic definition that do nothing: flows that are not served, notifications without a flow. */
+export function classicOAuthWarnings(classic: JsonObject): Flaw[] {
+  if (!flagOf(classic, 'use_oauth2')) return []
+  const meta = objectOf(classic, 'oauth_meta')
+  const types = textsOf(meta, 'allowed_access_types')
+  const at = ['oauth_meta', 'allowed_access_types']
+  const index = types.indexOf(IMPLICIT.access)
+  const flaws: Flaw[] = index === -1 ? [] : [{ at: [...at, String(index)], reason: NOT_SERVED }]
+  const isAnnouncing = GRANTS.filter(isAnnounced).some(({ type, classic: name }) =>
+    name === undefined ? types.includes(type) : flagOf(meta, name),
+  )
+  if (!isAnnouncing && textOf(objectOf(classic, 'notifications'), 'oauth_on_keychange_url') !== '')
+    flaws.push({ at: ['notifications', 'oauth_on_keychange_url'], reason: UNANNOUNCED })
+  return flaws
+}
+
+/** The same of an OpenAPI document. */
+export function oasOAuthWarnings(document: JsonObject): Flaw[] {
+  const extension = extensionOf(document)
+  const scheme = extension === undefined ? undefined : oauthSchemeOf(document, extension)
+  if (extension === undefined || scheme === undefined) return []
+  const held = objectOf(objectOf(objectOf(objectOf(extension, 'server'), 'authentication'), 'securitySchemes'), scheme)
+  const flows = objectOf(objectOf(objectOf(objectOf(document, 'components'), 'securitySchemes'), scheme), 'flows')
+  const isThere = (flow: string) => isObject(flows[flow] ?? null)
+  const ofScheme = ['components', 'securitySchemes', scheme, 'flows', IMPLICIT.flow]
+  const flaws: Flaw[] = isThere(IMPLICIT.flow) ? [{ at: ofScheme, reason: NOT_SERVED }] : []
+  const isAnnouncing = GRANTS.filter(isAnnounced).some(({ flow, oas }) =>
+    flow === undefined ? flagOf(held, oas!) : isThere(flow.name),
+  )
+  if (!isAnnouncing && textOf(objectOf(held, 'notifications'), 'onKeyChangeUrl') !== '') {
+    const at = [EXTENSION, 'server', 'authentication', 'securitySchemes', scheme, 'notifications', 'onKeyChangeUrl']
+    flaws.push({ at, reason: UNANNOUNCED })
+  }
+  return flaws
+}
+
+const NOT_SERVED = 'has no effect: the implicit flow is not served; use the authorization code with PKCE'
 
 /** Tokens of a user are announced, when they are issued. */
 function isAnnounced({ isForClient, isFollowing }: Grant): boolean {

@@ -8,6 +8,7 @@ import { member, toWords } from '../definition/tree.ts'
 import { inWord } from '../definition/vendor-words.ts'
 import { entryMethods, usesExtendedPaths } from '../read/read-rules.ts'
 import { classicAuthWarnings, oasAuthWarnings } from './check-auth.ts'
+import { classicOAuthWarnings, oasOAuthWarnings } from './check-oauth.ts'
 import { documentWarnings } from './document-warnings.ts'
 import { memberWarnings } from './member-warnings.ts'
 import { opennessWarnings } from './openness.ts'
@@ -25,13 +26,14 @@ export function definitionWarnings({ format, definition }: Pick<ApiDocument, 'fo
     ...memberWarnings({ format, definition }),
   ]
   return format === 'classic'
-    ? [...both, ...idleLists(definition), ...classicAuthWarnings(definition)]
+    ? [...both, ...idleLists(definition), ...classicAuthWarnings(definition), ...classicOAuthWarnings(definition)]
     : [
         ...both,
         ...idleCarriedLists(definition),
         ...oasAuthWarnings(definition),
         ...opennessWarnings(definition),
         ...documentWarnings(definition),
+        ...oasOAuthWarnings(definition),
       ]
 }
 
