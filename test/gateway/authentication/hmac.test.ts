@@ -218,6 +218,18 @@ test('a key with the newer switch signs as well', async (t) => {
   assert.equal(await status(), 200)
 })
 
+test('a policy allows its keys to sign, as reads of them show', async (t) => {
+  const { status, gate, keyId } = await world(t)
+  for (const [id, more] of Object.entries({ none: {}, older: { hmac_enabled: true }, newer: { enable_http_signature_validation: true } })) {
+    await gate.svc('POST', '/svc/policies', { id, active: true, access_rights: rightsOn('h'), ...more })
+    const key = { apply_policies: [id], access_rights: {}, hmac_string: SECRET, hmac_enabled: false }
+    assert.equal((await gate.svc('PUT', `/svc/keys/${keyId}`, key)).status, 200)
+    const read = (await gate.svc('GET', `/svc/keys/${keyId}`)).json as JsonObject
+    assert.equal(read.hmac_enabled === true || read.enable_http_signature_validation === true, id !== 'none', id)
+    assert.equal(await status(), id === 'none' ? 401 : 200, id)
+  }
+})
+
 /** A request signed as in RFC 9421; members of `draft` replace the correct ones. */
 function signed9421(draft: {
   keyId: string

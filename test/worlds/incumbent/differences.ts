@@ -149,6 +149,13 @@ export const DIFFERENCES: readonly Difference[] = [
     met: (replayed) => replayed.here.received.length === 0 && /^(?:get|CONNECT)$/.test(methodOf(replayed)),
   },
   {
+    name: 'TRACE',
+    there: 'forwarded',
+    here: 'refused (405), unless the API sets `allowTrace` (`allow_trace`)',
+    why: 'its answer repeats what was sent, credentials too',
+    met: (replayed) => methodOf(replayed) === 'TRACE' && replayed.here.status === 405,
+  },
+  {
     name: 'Expect',
     there: 'forwarded',
     here: 'answered by the gateway, which forwards the body at once',

@@ -5,6 +5,7 @@ import { HMAC_SCHEME, type HmacCoverage, type HmacRules } from '../../../model/a
 import { settingsOf } from '../../../model/authentication/scheme.ts'
 import type { SchemeRules } from '../../../model/authentication/scheme-rules.ts'
 import { writtenPath } from '../../../wire/http1/request-line.ts'
+import { policyKey } from '../../apis/snapshot.ts'
 import type { AuthParts } from '../../authentication/auth-parts.ts'
 import {
   coversRequest,
@@ -12,7 +13,7 @@ import {
   readMessageSignature,
   signatureText,
 } from '../../authentication/message-signature.ts'
-import type { Exchange, Step, StepOutcome } from '../../server/exchange.ts'
+import type { Exchange, Snapshot, Step, StepOutcome } from '../../server/exchange.ts'
 import type { LiveSession } from '../../sessions/sessions.ts'
 import { readCredential } from './read-credential.ts'
 
@@ -60,7 +61,7 @@ export function authenticateHmac(scheme: SchemeRules, { orgId }: Api, { sessions
   const { algorithms, skewMs } = rules
 
   const check = (x: Exchange, session: LiveSession | undefined, claim: Claim): StepOutcome => {
-    const secret = secretOf(session)
+    const secret = secretOf(session, orgId, x.snapshot!)
     let equal = false
     for (const text of claim.texts) {
       const made = createHmac(claim.digest, secret === '' ? NOBODYS : secret)
@@ -146,11 +147,22 @@ function asked(x: Exchange, refusal: Fault): Fault {
   return refusal
 }
 
-/** The secret that requests of a session are signed with; '' when it may not sign. */
-function secretOf(session: LiveSession | undefined): string {
-  const body = session?.source.body
-  const maySign = body?.hmac_enabled === true || body?.enable_http_signature_validation === true
-  return maySign && typeof body?.hmac_string === 'string' ? body.hmac_string : ''
+/** The secret that requests of a session are signed with; '' when neither it nor a policy of it allows that. */
+function secretOf(session: LiveSession | undefined, orgId: string, { policies }: Snapshot): string {
+  if (session === undefined) return ''
+  const { body } = session.source
+  const maySign = signs(body) || session.policyIds.some((id) => signs(policies.get(policyKey(orgId, id))))
+  return maySign && typeof body.hmac_string === 'string' ? body.hmac_string : ''
+}
+
+/** The flags of a session or a policy. */
+interface MaySign {
+  readonly hmac_enabled?: unknown
+  readonly enable_http_signature_validation?: unknown
+}
+
+function signs(holder: MaySign | undefined): boolean {
+  return holder?.hmac_enabled === true || holder?.enable_http_signature_validation === true
 }
 
 /** The parameters of `Signature keyId="...",algorithm="...",headers="...",signature="..."`, each once; undefined when malformed. */
