@@ -220,7 +220,11 @@ test('a key with the newer switch signs as well', async (t) => {
 
 test('a policy allows its keys to sign, as reads of them show', async (t) => {
   const { status, gate, keyId } = await world(t)
-  for (const [id, more] of Object.entries({ none: {}, older: { hmac_enabled: true }, newer: { enable_http_signature_validation: true } })) {
+  for (const [id, more] of Object.entries({
+    none: {},
+    older: { hmac_enabled: true },
+    newer: { enable_http_signature_validation: true },
+  })) {
     await gate.svc('POST', '/svc/policies', { id, active: true, access_rights: rightsOn('h'), ...more })
     const key = { apply_policies: [id], access_rights: {}, hmac_string: SECRET, hmac_enabled: false }
     assert.equal((await gate.svc('PUT', `/svc/keys/${keyId}`, key)).status, 200)
