@@ -33,7 +33,7 @@ export function opennessFlaws(document: JsonObject): Flaw[] {
     : [
         {
           at: AT,
-          reason: `must be written, true or false: ${reason} asks for a credential, and without it the API is open`,
+          reason: `must be written, true or false: ${reason} asks for a credential, and without it the API is open (an import writes it: authentication=true or false)`,
         },
       ]
 }

@@ -29,7 +29,8 @@ const FLAGS = ['authentication', 'allowList', 'validateRequest', 'mockResponse']
 /** Makes an API of an OpenAPI document: shows first what will exist. */
 export function ImportNew() {
   const [source, setSource] = useState<Source>()
-  const [typed, setTyped] = useState<Tuning>({})
+  // A document that asks for a credential is open only where that is said.
+  const [typed, setTyped] = useState<Tuning>({ authentication: 'false' })
   const [tuning] = useDebouncedValue(typed, PAUSE_MS)
   const trial = useTrial(source, [JSON.stringify(tuning)], (from, signal) => tried(from, tuning, signal))
   return (
@@ -104,7 +105,9 @@ function TuningFields({ typed, onChange }: { readonly typed: Tuning; readonly on
           label={say(`apis.import.${name}`)}
           description={say(`apis.import.${name}Hint`)}
           checked={typed[name] === 'true'}
-          onChange={(event) => set(name, event.currentTarget.checked ? 'true' : '')}
+          onChange={(event) =>
+            set(name, event.currentTarget.checked ? 'true' : name === 'authentication' ? 'false' : '')
+          }
         />
       ))}
     </SimpleGrid>
