@@ -21,6 +21,7 @@ const PLAIN: JsonObject = {
   paths: {
     '/a': { get: OPERATION, put: { ...OPERATION, operationId: 'own' }, query: OPERATION },
     '/b': { additionalOperations: { LINK: OPERATION } },
+    '/c#part': { get: OPERATION },
   },
 }
 const IMPORT = '/svc/apis/oas/import?listenPath=/n/&apiID=n'
@@ -30,7 +31,7 @@ test('OpenAPI 3.2 is taken, and operations that nothing applies to are listed', 
   const made = (await gate.svc('POST', IMPORT, PLAIN)).json as { warnings: JsonObject[] }
   assert.deepEqual(
     made.warnings.map(({ path }) => path),
-    ['paths["/a"].query', 'paths["/b"].additionalOperations'],
+    ['paths["/c#part"]', 'paths["/a"].query', 'paths["/b"].additionalOperations'],
   )
 })
 

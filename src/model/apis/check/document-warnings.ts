@@ -6,13 +6,21 @@ import { extensionOf } from '../definition/extension.ts'
 import type { Flaw } from '../definition/flaw.ts'
 import { flagOf, objectOf } from '../definition/members.ts'
 import { getAt, member } from '../definition/tree.ts'
+import { unruledPath } from './path-flaws.ts'
 
 /** Operations of OpenAPI 3.2 that the extension cannot name. */
 const UNMATCHED = ['query', 'additionalOperations'] as const
 
 /** Parts of an OpenAPI document that a gateway is expected to follow, and that have no effect. */
 export function documentWarnings(document: JsonObject): Flaw[] {
-  return [...unmatchedOperations(document), ...unfollowedSecurity(document)]
+  return [...unmatchedPaths(document), ...unmatchedOperations(document), ...unfollowedSecurity(document)]
+}
+
+function unmatchedPaths(document: JsonObject): Flaw[] {
+  return Object.keys(objectOf(document, 'paths')).flatMap((path) => {
+    const reason = path.startsWith('/') ? unruledPath(path) : undefined
+    return reason === undefined ? [] : [{ at: ['paths', path], reason: `${reason}: nothing applies to its operations` }]
+  })
 }
 
 function unmatchedOperations(document: JsonObject): Flaw[] {

@@ -64,7 +64,12 @@ function rulesFlaws(api: Api, operations: readonly OperationRule[], at: TreePath
 /** As routers write it: `{id:[0-9]+}`. A template of OpenAPI has a name alone. */
 const PATTERN_IN_PLACEHOLDER = /\{[^{}/]*:/
 
-function pathFault(path: string, { format, pathMatching = 'exact', allowEncodedSlashes }: Api): string | undefined {
+/** Why no rule can be given to a path of an OpenAPI document; undefined where one can. */
+export function unruledPath(path: string): string | undefined {
+  return pathFault(path, { format: 'oas', pathMatching: 'openapi' })
+}
+
+function pathFault(path: string, { format, pathMatching = 'exact', allowEncodedSlashes }: Pick<Api, 'format' | 'pathMatching' | 'allowEncodedSlashes'>): string | undefined {
   const reason = unmatchablePath(path, allowEncodedSlashes === true)
   if (reason !== undefined) return reason
   if (pathMatching === 'openapi' || pathMatching === 'exact')

@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { fault } from '../../../errors/fault.ts'
 import { isObject, type JsonObject } from '../../json/json.ts'
 import { targetFlaws } from '../check/check-upstream.ts'
+import { unruledPath } from '../check/path-flaws.ts'
 import { checkBounds, flawsOf, refuseFlaws } from '../check/validate.ts'
 import { nameOperations, type Operation, operationsOf } from '../convert/convert-operations.ts'
 import { EXTENSION, extensionOf } from '../definition/extension.ts'
@@ -213,7 +214,8 @@ function setSection(document: JsonObject, extension: JsonObject, section: Sectio
     const { id } = operation
     const at = ['middleware', 'operations', id, section.name]
     const known = getAt(extension, at)
-    const skipped = on ? !section.fits(operation, document) : known === undefined
+    // No request has such a path: a rule for it is refused elsewhere, and warned of here.
+    const skipped = on ? !section.fits(operation, document) || unruledPath(operation.path) !== undefined : known === undefined
     if (id === '' || skipped) continue
     const held = objectOf(getAt(extension, at.slice(0, -1)), section.name)
     putAt(extension, at, { ...(known === undefined ? section.first : {}), ...held, enabled: on })
