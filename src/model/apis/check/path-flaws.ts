@@ -69,7 +69,10 @@ export function unruledPath(path: string): string | undefined {
   return pathFault(path, { format: 'oas', pathMatching: 'openapi' })
 }
 
-function pathFault(path: string, { format, pathMatching = 'exact', allowEncodedSlashes }: Pick<Api, 'format' | 'pathMatching' | 'allowEncodedSlashes'>): string | undefined {
+function pathFault(
+  path: string,
+  { format, pathMatching = 'exact', allowEncodedSlashes }: Pick<Api, 'format' | 'pathMatching' | 'allowEncodedSlashes'>,
+): string | undefined {
   const reason = unmatchablePath(path, allowEncodedSlashes === true)
   if (reason !== undefined) return reason
   if (pathMatching === 'openapi' || pathMatching === 'exact')

@@ -215,7 +215,9 @@ function setSection(document: JsonObject, extension: JsonObject, section: Sectio
     const at = ['middleware', 'operations', id, section.name]
     const known = getAt(extension, at)
     // No request has such a path: a rule for it is refused elsewhere, and warned of here.
-    const skipped = on ? !section.fits(operation, document) || unruledPath(operation.path) !== undefined : known === undefined
+    const skipped = on
+      ? !section.fits(operation, document) || unruledPath(operation.path) !== undefined
+      : known === undefined
     if (id === '' || skipped) continue
     const held = objectOf(getAt(extension, at.slice(0, -1)), section.name)
     putAt(extension, at, { ...(known === undefined ? section.first : {}), ...held, enabled: on })
