@@ -29,6 +29,7 @@ async function everything(t: TestContext, options: TestDashboardOptions = {}) {
   const { hash } = await world.key({ apply_policies: ['gold'] })
   const group = await world.group({ apis: 'read' })
   const person = await world.user({ apis: 'read' })
+  const other = await world.user({ apis: 'read' })
   await asked(200, 'POST', '/api/hooks', root, { name: 'Hook', method: 'POST', target_path: 'https://example.com/' })
   const { hooks } = (await asked(200, 'GET', '/api/hooks', root)) as unknown as { hooks: { id: string }[] }
   await asked(200, 'POST', '/api/portal/catalogue', root, { apis: [] })
@@ -46,7 +47,7 @@ async function everything(t: TestContext, options: TestDashboardOptions = {}) {
       read: '/api/apis/orders',
       method: 'PUT',
       write: '/api/apis/orders/access',
-      body: (_seen, n) => ({ userIds: n % 2 === 0 ? [person.id] : [] }),
+      body: (_seen, n) => ({ userIds: n % 2 === 0 ? [person.id] : [other.id] }),
     },
     {
       read: `/api/keys/${hash}?hashed=1&facts=1`,

@@ -151,7 +151,7 @@ test('writes are answered while the gateway is blocked, and say what is known', 
   const permissions = { apis: 'read' }
   const writes: Sent[] = [
     ['POST', '/api/apis/oas', oas('new')],
-    ['PUT', '/api/apis/oas/old', oas('old')],
+    ['PUT', '/api/apis/oas/old', { ...oas('old'), info: { title: 'changed', version: '2' } }],
     ['POST', '/api/keys', { access_rights: rights }],
     ['POST', '/api/portal/policies', { name: 'p', access_rights: rights }],
     ['POST', '/api/usergroups', { name: 'first', user_permissions: permissions }],
