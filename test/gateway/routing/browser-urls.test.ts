@@ -188,3 +188,38 @@ test('a part of a batch is asked with the URL that a browser would write', async
     },
   )
 })
+
+test('stored answers are apart by the spelling that the upstream gets', async (t) => {
+  const origin = await startOrigin()
+  t.after(() => origin.close())
+  origin.script = ({ target }, response) => {
+    response.writeHead(200, { 'cache-control': 'max-age=60' })
+    response.end(target)
+  }
+  const gateway = await startTestGateway()
+  t.after(() => gateway.close())
+  const global = { cache: { enabled: true, timeout: 60, cacheAllSafeRequests: true } }
+  const whole = { listenPath: { value: '/whole/', strip: false } }
+  for (const api of [
+    defined({ id: 'strip', url: origin.url, global }),
+    defined({ id: 'whole', url: origin.url, global, server: whole }),
+  ])
+    assert.equal((await gateway.svc('POST', '/svc/apis/oas', api)).status, 200)
+  const spellings = ['x/y', 'x/%79', 'x//y', '%78/y', 'x/y?', 'x/y?a=%7e', 'x/y?a=~', 'x/y?a=%7E', '%c3%a9', '%C3%A9']
+  for (const version of VERSIONS) {
+    const ask = await asker(t, gateway.port, version)
+    for (const [api, before] of [
+      ['strip', ''],
+      ['whole', '/whole'],
+    ]) {
+      for (const spelling of spellings) {
+        for (let times = 0; times < 2; times++) assert.equal(await ask(`/${api}/${spelling}`), 200)
+        // Dot segments are resolved, so this is the same to the upstream too.
+        assert.equal(await ask(`/${api}/./z/../${spelling}`), 200)
+      }
+      const asked = origin.seen.splice(0).map(({ target }) => target)
+      const wanted = version === '1.1' ? spellings.map((spelling) => `${before}/${spelling}`) : []
+      assert.deepEqual(asked, wanted, `each once, and over HTTP/${version} from what is stored`)
+    }
+  }
+})
