@@ -5,6 +5,7 @@ import { ENTRY_OVERHEAD_BYTES } from '../hpack/field.ts'
 import { MAX_ANSWER_FIELDS, MAX_ANSWER_HEAD_BYTES } from '../http1/response-head.ts'
 import { LINGER_MS } from '../listen/limits.ts'
 import { SETTING } from './codes.ts'
+import type { GoawayReason } from './goaway.ts'
 import { Http2Session } from './session.ts'
 import type { SessionOwner } from './session-port.ts'
 
@@ -30,6 +31,8 @@ export class Link implements SessionOwner {
   readonly session: Http2Session
   private readonly socket: Socket
   private readonly pool: LinkPool
+  /** The error of the upstream for which its session was ended; '' = there was none. */
+  goaway: GoawayReason | '' = ''
   /** Requests that have a place here. */
   private places = 0
   private known = false
@@ -104,7 +107,9 @@ export class Link implements SessionOwner {
     }
   }
 
-  sessionGoaway(): void {}
+  sessionGoaway(reason: GoawayReason): void {
+    if (reason !== 'no_error') this.goaway = reason
+  }
 
   sessionIdle(ended: boolean): void {
     if (!ended) return

@@ -260,7 +260,10 @@ export class Http2Origin implements Origin, OriginOutlet, StreamUser, Timed {
       return true
     }
     if (status !== '' && this.takeHead(user, status, fields, last)) return true
-    this.failAs(CODE.protocol, status === '' || parsed.status < 200 ? MALFORMED : parsed.fault)
+    this.failAs(
+      CODE.protocol,
+      status === '' ? flawOf(fields, tooLarge) : parsed.status < 200 ? MALFORMED : parsed.fault,
+    )
     return true
   }
 
@@ -324,8 +327,11 @@ export class Http2Origin implements Origin, OriginOutlet, StreamUser, Timed {
       this.refused()
       return
     }
+    const reason = this.link?.goaway ?? ''
     this.leaveLink()
-    if (this.user !== undefined) this.fail(this.answering ? CUT_SHORT : CLOSED)
+    if (this.user === undefined) return
+    const fault = this.answering ? CUT_SHORT : CLOSED
+    this.fail(reason === '' ? fault : prebuilt(fault.code, `HTTP/2 session ended: ${reason}`))
   }
 }
 
@@ -346,6 +352,16 @@ function writeRequest(encoder: HeaderEncoder, head: string, secure: boolean): vo
   encoder.pseudo(':path', head.slice(methodEnd + 1, targetEnd))
   encoder.field('te', 'trailers')
   encoder.lines(head, head.indexOf('\r\n') + 2)
+}
+
+/** The fault of fields that are no head of an answer, with the name of the field. */
+function flawOf(fields: readonly Field[], tooLarge: boolean): Fault {
+  if (tooLarge) return prebuilt('upstream_malformed', 'answer head: too large')
+  const wrong = fields.find(({ kind }, at) =>
+    at === 0 ? kind !== KIND.status : kind === KIND.malformed || isPseudo(kind),
+  )
+  const name = /^:?[\w-]{1,64}/.exec(wrong?.name ?? ':status')?.[0] ?? 'without a name'
+  return prebuilt('upstream_malformed', `answer head: malformed field (${name})`)
 }
 
 /** The status of an answer's fields; '' when they are malformed. */

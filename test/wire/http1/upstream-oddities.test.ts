@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
 import { connect as connectHttp2 } from 'node:http2'
 import { type TestContext, test } from 'node:test'
+import { asked, openFramePeer } from '../../worlds/wire/frame-peer.ts'
+import { FLAG, frame, literals, TYPE } from '../../worlds/wire/frames.ts'
 import { type Gate, openGate } from '../../worlds/wire/gate.ts'
 import { type Origin, type OriginScript, openOrigin } from '../../worlds/wire/origin.ts'
 import { Client, fieldOf, get, statusOf, turn } from '../../worlds/wire/raw.ts'
@@ -146,6 +148,42 @@ const BROKEN: Readonly<Record<string, readonly [bytes: string, detail: RegExp]>>
   'a field name': [`${OK}X-Bad : y\r\nContent-Length: 0\r\n\r\n`, /space before the colon of a field \(X-Bad\)$/],
   'a field value': [`${OK}A: b\r\nX-Worse: a\0b\r\nContent-Length: 0\r\n\r\n`, /malformed field value \(X-Worse\)$/],
   'a status line': ['HTTP/1.1 20 OK\r\n\r\n', /malformed status line$/],
+}
+
+const head = (stream: number, ...fields: (readonly [string, string])[]) => {
+  return frame(TYPE.headers, FLAG.endHeaders | FLAG.endStream, stream, literals(fields))
+}
+
+/** The same of an HTTP/2 upstream. */
+const BROKEN_HTTP2: Readonly<Record<string, readonly [send: (stream: number) => Buffer, detail: RegExp]>> = {
+  'a field name': [(stream) => head(stream, [':status', '200'], ['X-Bad', 'y']), /malformed field \(X-Bad\)$/],
+  'a field of connections': [(stream) => head(stream, [':status', '200'], ['upgrade', 'y']), /\(upgrade\)$/],
+  'a status': [(stream) => head(stream, [':status', '20']), /malformed field \(:status\)$/],
+  lengths: [
+    (stream) => head(stream, [':status', '200'], ['content-length', '1'], ['content-length', '2']),
+    /Content-Length given twice/,
+  ],
+  'a frame': [() => frame(TYPE.ping, 0, 0, Buffer.alloc(7)), /^HTTP\/2 session ended: frame_size_error$/],
+}
+
+for (const [name, [send, detail]] of Object.entries(BROKEN_HTTP2)) {
+  test(`the reason of a 502 names what an HTTP/2 upstream did wrong: ${name}`, async (t) => {
+    const peer = await openFramePeer(t, async (connection) => {
+      for (let request = await asked(connection); request !== undefined; request = await asked(connection))
+        connection.send(send(request.stream))
+    })
+    const details: string[] = []
+    const gate = await openGate(t, {
+      originPort: peer.port,
+      upstream: { http2: true },
+      failed: (x, _upstream, fault) => {
+        details.push(fault.message)
+        x.reply(fault.entry.status, '', fault.message)
+      },
+    })
+    assert.equal((await overHttp1(gate.port)).status, 502)
+    assert.match(details.join(), detail)
+  })
 }
 
 for (const [name, [bytes, detail]] of Object.entries(BROKEN)) {
