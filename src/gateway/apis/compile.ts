@@ -26,7 +26,7 @@ import { filterAddress } from '../steps/access/filter-address.ts'
 import { answerBatch } from '../steps/answers/answer-batch.ts'
 import { answerFromCache } from '../steps/answers/answer-from-cache.ts'
 import { answerMock } from '../steps/answers/answer-mock.ts'
-import { bufferAnswer } from '../steps/answers/buffer-answer.ts'
+import { bufferAnswer, bufferErrors } from '../steps/answers/buffer-answer.ts'
 import { cors } from '../steps/answers/cors.ts'
 import { recordDetail } from '../steps/answers/record-detail.ts'
 import { checkCertificate } from '../steps/authentication/check-certificate.ts'
@@ -214,6 +214,7 @@ function compileChain(
         )
       : undefined,
     answerFromCache(cache, targets, api.upstream.preserveHost),
+    inner === undefined ? bufferErrors(api.errorOverrides) : undefined,
     ...(inner === undefined ? opened.forward(targets) : [forwardToApi(inner)]),
   ]
   const batch = api.batches ? answerBatch(parts.innerCalls, parts.words) : undefined

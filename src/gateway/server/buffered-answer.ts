@@ -7,6 +7,7 @@ import type { ModuleSet } from '../modules/module-set.ts'
 import { credentialNames, openFields, ownBytes, requestView, splitQuery } from '../modules/views.ts'
 import { MAX_BUFFERED_BYTES } from '../steps/answers/buffer-answer.ts'
 import { replyOf } from '../steps/transforms/run-modules.ts'
+import { overridden, overrideOfAnswer } from './error-override.ts'
 import type { Exchange, Reply } from './exchange.ts'
 import { fieldLines, pairsOf } from './field-lines.ts'
 import { addedFields, editAnswer } from './respond.ts'
@@ -46,18 +47,25 @@ export async function answerBuffered(x: Exchange, body: Buffer): Promise<Reply |
   try {
     const bodiless = x.method === 'HEAD' || isBodiless(x.status)
     const bytes = bodiless ? body : await unpacked(x, body)
-    const rule = bodiless ? undefined : x.operation?.answerBody
+    const override = overrideOfAnswer(x, bytes)
+    const rule = bodiless || override !== undefined ? undefined : x.operation?.answerBody
     // An answer that nobody takes for JSON, such as an error page, is handed on as it is.
     const input = rule === undefined ? undefined : templateInput(bytes)
     if (input !== undefined && 'isJson' in input && input.isJson) return fault(FAULTS.malformed, input.reason)
     const made = input !== undefined && 'value' in input ? transformed(x, rule!, input.value, FAULTS) : bytes
     if (made instanceof Error) return made
     for (const name of OF_THE_BYTES) x.response.drop(name)
+    const { bodyConsumer } = x
+    // The cache keeps what streams; of an error that was held it learns at the end that nothing came.
+    if (x.holdFrom > 0) x.bodyConsumer = undefined
     const extra = editAnswer(x)
-    const fields = x.response.kept() + extra
+    x.bodyConsumer = bodyConsumer
+    const upstream = { status: x.status, fields: x.response.kept() + extra, body: made }
+    const answer = override === undefined ? upstream : overridden(override, x.status, upstream.fields, made)
     const { modules } = x.chain!
-    if (modules?.has('response') !== true) return { status: x.status, fields, body: made }
-    return await throughModules(x, modules, { status: x.status, fields: pairsOf(fields), body: ownBytes(made) })
+    if (modules?.has('response') !== true) return answer
+    const sent = Buffer.from(answer.body ?? '')
+    return await throughModules(x, modules, { ...answer, fields: pairsOf(answer.fields), body: ownBytes(sent) })
   } catch (error) {
     return toFault(error)
   }

@@ -2,6 +2,7 @@ import { Fault } from '../../errors/fault.ts'
 import { renderFault, retryField, statusOf } from '../../errors/render.ts'
 import { FIELD, type Fields } from '../../wire/http1/fields.ts'
 import { CORS_FIELDS, ORIGIN_FIELDS, withoutCorsLines } from './cors-fields.ts'
+import { overridden, overrideOfFault } from './error-override.ts'
 import { type CompiledTransform, type Exchange, type Reply, SENT } from './exchange.ts'
 import { linesWithout } from './field-lines.ts'
 import { grpcRefusal, isGrpc } from './grpc-refusal.ts'
@@ -36,6 +37,13 @@ export function answerRefusal(x: Exchange, fault: Fault, style: AnswerStyle): vo
     return
   }
   const fields = JSON_TYPE + retryField(fault) + addedFields(x)
+  const override = overrideOfFault(x, fault, style.legacyStatuses)
+  if (override !== undefined) {
+    const status = statusOf(fault, style.legacyStatuses)
+    const made = overridden(override, status, fields, renderFault(fault, 'gateway'))
+    x.reply(made.status, made.fields, made.body)
+    return
+  }
   // No API: the incumbent answered in plain text.
   if (style.legacyStatuses && fault.code === 'api_not_found') {
     x.reply(404, fields.replace(JSON_TYPE, 'Content-Type: text/plain; charset=utf-8\r\n'), 'Not Found')

@@ -115,6 +115,8 @@ export class WireExchange implements Trailing {
   body: Buffer | undefined
   /** Largest body of an answer that is read whole and given to `held`, of which nothing is sent yet; 0 = answers stream. */
   holdLimitBytes = 0
+  /** Least status of the answers that `holdLimitBytes` is for. */
+  holdFrom = 0
   /** Who looks at the bodies of this exchange; forgotten at its end. */
   bodyObserver: BodyObserver | undefined
   /** Trailer lines of the request, from one HTTP/2 side to the other. */
@@ -169,6 +171,7 @@ export class WireExchange implements Trailing {
     this.bodyFault = undefined
     this.body = undefined
     this.holdLimitBytes = 0
+    this.holdFrom = 0
   }
 
   /** The exchange is over: releases its texts, so that an idle connection does not retain a head or slices of it. For the wire only. */

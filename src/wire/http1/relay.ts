@@ -220,7 +220,7 @@ export class Relay implements OriginUser, BodySink {
       this.answerFailed(WRONG_UPGRADE, false)
       return
     }
-    if (x.holdLimitBytes > 0 && head.status !== 101) {
+    if (x.holdLimitBytes > 0 && head.status >= x.holdFrom && head.status !== 101) {
       this.held = new BufferedBody(x.holdLimitBytes)
       return
     }

@@ -1,3 +1,4 @@
+import type { ErrorOverrides } from '../../../model/apis/definition/error-overrides.ts'
 import type { BodyRule } from '../../../model/apis/definition/operation.ts'
 import type { ModuleSet } from '../../modules/module-set.ts'
 import type { Step } from '../../server/exchange.ts'
@@ -20,6 +21,17 @@ export function bufferAnswer(
     x.holdLimitBytes = MAX_BUFFERED_BYTES
     for (const name of ASKS_ELSE) x.request.drop(name)
     x.requestExtra += 'Accept-Encoding: identity\r\n'
+    return undefined
+  }
+}
+
+/** Has errors of the upstream read whole, where rules of the API may replace them. All other answers stream. */
+export function bufferErrors(overrides: ErrorOverrides | undefined): Step | undefined {
+  if (overrides === undefined) return undefined
+  return function holdError(x) {
+    if (x.holdLimitBytes > 0) return undefined
+    x.holdLimitBytes = MAX_BUFFERED_BYTES
+    x.holdFrom = 400
     return undefined
   }
 }

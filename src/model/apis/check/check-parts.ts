@@ -1,5 +1,6 @@
 import type { Scheme } from '../../authentication/scheme.ts'
 import { isObject, type JsonObject } from '../../json/json.ts'
+import { errorsToClassic, inExtension } from '../convert/convert-errors.ts'
 import { operationsOf } from '../convert/convert-operations.ts'
 import { groupsOf, isSectionOn, SECTIONS } from '../convert/convert-schemes.ts'
 import { EXTENSION } from '../definition/extension.ts'
@@ -8,6 +9,7 @@ import { flagOf, objectOf, objectsOf, textOf } from '../definition/members.ts'
 import { member } from '../definition/tree.ts'
 import { methodsOf } from '../read/read-auth.ts'
 import { hasInlineVersions } from '../read/read-classic.ts'
+import { errorOverrideFlaws } from '../read/read-error-overrides.ts'
 import { classicModuleFlaws, oasModuleFlaws } from '../read/read-modules.ts'
 import { classicAuthFlaws, oasAuthFlaws } from './check-auth.ts'
 import { classicEventFlaws, oasEventFlaws } from './check-events.ts'
@@ -37,6 +39,7 @@ export function classicFlaws(classic: JsonObject): Flaw[] {
     ...classicUpstreamFlaws(classic),
     ...classicEventFlaws(classic),
     ...classicModuleFlaws(classic),
+    ...errorOverrideFlaws(classic),
   ]
 }
 
@@ -51,6 +54,7 @@ export function oasFlaws(document: JsonObject, extension: JsonObject): Flaw[] {
     ...oasModuleFlaws(extension, [EXTENSION]),
     ...oasUpstreamFlaws(extension),
     ...oasEventFlaws(extension),
+    ...errorsToClassicFlaws(extension),
   ]
   const versioning = objectOf(objectOf(extension, 'info'), 'versioning')
   if (flagOf(versioning, 'enabled') && needsKey(versioning)) {
@@ -141,4 +145,10 @@ function schemeFlaws(document: JsonObject, extension: JsonObject): Flaw[] {
     }
   }
   return flaws
+}
+
+function errorsToClassicFlaws(extension: JsonObject): Flaw[] {
+  const classic: JsonObject = {}
+  errorsToClassic(extension, classic)
+  return errorOverrideFlaws(classic).map(({ at, reason }) => ({ at: [EXTENSION, ...inExtension(at)], reason }))
 }

@@ -60,11 +60,6 @@ const REFUSED: readonly Row[] = [
     oas: [at(`${GLOBAL}.trafficLogs.customRetentionPeriod`, isPeriod)],
   },
   {
-    feature: 'overrides of errors',
-    classic: [at('error_overrides', (value, holder) => isFilled(value) && !flagOf(holder, 'error_overrides_disabled'))],
-    oas: [at('errorOverrides.value', (value, holder) => isFilled(value) && member(holder, 'enabled') !== false)],
-  },
-  {
     feature: 'authentication towards the upstream',
     classic: [on('upstream_auth.basic_auth.enabled'), on('upstream_auth.oauth.enabled')],
     oas: ['basicAuth', 'oauth', 'requestSigning'].map((each) => on(`upstream.authentication.${each}.enabled`)),

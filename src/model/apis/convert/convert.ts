@@ -7,6 +7,7 @@ import { hasInlineVersions, mainVersion } from '../read/read-classic.ts'
 import { usesExtendedPaths } from '../read/read-rules.ts'
 import { preservedMembersOf, preservedPointers, restorePreserved } from './conversion-remainder.ts'
 import { authToClassic, authToOas } from './convert-auth.ts'
+import { errorsToClassic, errorsToOas } from './convert-errors.ts'
 import { eventsToClassic, eventsToOas } from './convert-events.ts'
 import { operationsToClassic, operationsToOas } from './convert-operations.ts'
 import { scopesToClassic, scopesToOas } from './convert-scopes.ts'
@@ -115,6 +116,7 @@ function coreToOas(classic: JsonObject, outside?: JsonObject): JsonObject {
   upstreamToOas(classic, extension)
   authToOas(classic, document, extension)
   eventsToOas(classic, extension)
+  errorsToOas(classic, extension)
   const version = versionOf(classic)
   if (version !== undefined && usesExtendedPaths(version)) {
     operationsToOas(version, document, extension)
@@ -139,6 +141,7 @@ function coreToClassic(document: JsonObject, main?: string): JsonObject {
   membersToClassic(extension, classic, rules)
   upstreamToClassic(extension, classic)
   authToClassic(document, extension, classic)
+  errorsToClassic(extension, classic)
   eventsToClassic(extension, classic)
   const operations = operationsToClassic(document, extension, rules)
   const scopes = scopesToClassic(document, extension, rules)

@@ -5,6 +5,7 @@ import type { Millis } from '../../time/clock.ts'
 import type { EventRules } from '../../webhooks/event-handlers.ts'
 import type { CacheRules, OperationCacheRule } from './cache-rules.ts'
 import type { Flaw } from './flaw.ts'
+import type { ErrorOverrides } from './error-overrides.ts'
 import type { ModuleRules } from './module-rules.ts'
 import type { BodyRule, MockRule, RequestCheck, RewriteRule } from './operation.ts'
 import type {
@@ -87,6 +88,8 @@ export interface Api {
   readonly record: { readonly tagHeaders: readonly string[]; readonly detailed: boolean } | undefined
   /** Present when it has event handlers. */
   readonly events?: EventRules
+  /** Present when rules replace error answers. */
+  readonly errorOverrides?: ErrorOverrides
   /** Present when traces show each step. */
   readonly detailedTracing?: true
   /** Present when requests are to be compared with descriptions, parts of which cannot be checked. */

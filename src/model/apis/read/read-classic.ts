@@ -8,6 +8,7 @@ import { methodsOf, readAuth } from './read-auth.ts'
 import { readCache } from './read-cache.ts'
 import { readModules } from './read-modules.ts'
 import { readOAuth } from './read-oauth.ts'
+import { readErrorOverrides } from './read-error-overrides.ts'
 import { readExpiry, readRate, readRules } from './read-rules.ts'
 import { readUpstream } from './read-upstream.ts'
 import { RequestSchemas } from './read-validation.ts'
@@ -36,6 +37,7 @@ export function readClassic(classic: JsonObject, format: Api['format'], describe
   const methods = methodsOf(classic)
   const matching = matchingOf(classic)
   const schemas = new RequestSchemas()
+  const errorOverrides = readErrorOverrides(classic)
   const api: Api = {
     apiId: textOf(classic, 'api_id'),
     orgId: textOf(classic, 'org_id'),
@@ -59,6 +61,7 @@ export function readClassic(classic: JsonObject, format: Api['format'], describe
       described,
       schemas,
     ),
+    ...(errorOverrides && { errorOverrides }),
     cors: readCors(objectOf(classic, 'CORS')),
     cache: readCache(classic),
     ip: readAddresses(classic),

@@ -270,6 +270,19 @@ export const CLASSIC_SCHEMA: Schema = object(
     }),
     event_handlers: object({ events: map(list(eventHandler(), 100)) }),
     detailed_tracing: bool(),
+    error_overrides: map(
+      list(
+        object({
+          match: object({ flag: text(), message_pattern: text(), body_field: text(), body_value: text() }),
+          response: object({
+            ...{ status_code: whole(599), body: text(), message: text(), template: text() },
+            headers: headerMap(),
+          }),
+        }),
+        100,
+      ),
+    ),
+    error_overrides_disabled: bool(),
     config_data: object({}),
     config_data_disabled: bool(),
     custom_middleware: object({

@@ -220,6 +220,15 @@ const middleware = () =>
     operations: map(operation()),
   })
 
+const errorOverride = () =>
+  object({
+    match: object({ flag: text(), messagePattern: text(), bodyField: text(), bodyValue: text() }),
+    response: object({
+      ...{ statusCode: whole(599), body: text(), message: text(), template: text() },
+      headers: map(text('fieldValue'), 'fieldName'),
+    }),
+  })
+
 /** The remainder that a conversion carries beside the document (see conversion-remainder.ts). */
 const kept = () => map(object({ put: list(anything()), is: anything(), was: anything() }))
 
@@ -230,6 +239,7 @@ export const EXTENSION_SCHEMA: Schema = object(
     upstream: upstream(),
     server: server(),
     middleware: middleware(),
+    errorOverrides: switched({ value: map(list(errorOverride(), 100)) }),
     classic: object({ version: text(), kept: kept() }),
   },
   ['info', 'upstream', 'server'],

@@ -147,17 +147,6 @@ export const CLASSIC_UNSERVED: Schema = object({
   custom_middleware_bundle: text(),
   custom_middleware_bundle_disabled: unserved(OF_PLUGINS, bool()),
   custom_plugin_auth_enabled: bool(),
-  error_overrides: map(
-    list(
-      object({
-        match: object({ body_field: text(), body_value: text(), flag: text(), message_pattern: text() }),
-        response: object({
-          ...{ body: text(), headers: map(text()), message: text(), status_code: anyNumber(), template: text() },
-        }),
-      }),
-    ),
-  ),
-  error_overrides_disabled: bool(),
   external_oauth: externalOauth(),
   graphql: graphql(),
   json_rpc_version: text(),

@@ -145,18 +145,6 @@ const operation = () =>
 
 /** The same of the extension of OpenAPI documents. */
 export const EXTENSION_UNSERVED: Schema = object({
-  errorOverrides: switched({
-    value: map(
-      list(
-        object({
-          match: object({ bodyField: text(), bodyValue: text(), flag: text(), messagePattern: text() }),
-          response: object({
-            ...{ body: text(), headers: map(text()), message: text(), statusCode: anyNumber(), template: text() },
-          }),
-        }),
-      ),
-    ),
-  }),
   middleware: object({
     global: object({
       pluginConfig: object({ bundle: switched({ path: text() }) }),
