@@ -16,11 +16,19 @@ import { documentAround, fitting } from '../../worlds/model/api-arbitraries.ts'
 
 const RUNS = process.env.GATEHOUSE_DEEP === '1' ? 6_000 : 600
 
+/** Every definition has one: without it only those with other targets are served. */
+const UPSTREAM = 'http://up:8080/'
+
 const classics = fitting({ ...CLASSIC_SCHEMA, type: 'object' }).map((tree) => {
   const { oas: _, ...classic } = tree as JsonObject
-  return classic
+  return { ...classic, proxy: { ...(classic.proxy as JsonObject), target_url: UPSTREAM } }
 })
-const documents = documentAround(fitting({ ...EXTENSION_SCHEMA, type: 'object' }))
+const documents = documentAround(
+  fitting({ ...EXTENSION_SCHEMA, type: 'object' }).map((tree) => {
+    const extension = tree as JsonObject
+    return { ...extension, upstream: { ...(extension.upstream as JsonObject), url: UPSTREAM } }
+  }),
+)
 
 test('classic to OpenAPI and back gives the definition again', () => {
   fc.assert(

@@ -23,6 +23,8 @@ const VALID: Readonly<Record<ValueKind, readonly string[]>> = {
   method: ['GET', 'POST', 'put', 'PURGE', ''],
   pattern: ['', '^v[0-9]+$'],
   endpoint: ['/e'],
+  errorStatus: ['404', '4xx', '500'],
+  jsonField: ['', 'error.code'],
   origin: ['*', 'https://a.example'],
 }
 

@@ -20,7 +20,7 @@ export interface ErrorOverride {
 export type ErrorOverrides = ReadonlyMap<string, readonly ErrorOverride[]>
 
 /** The codes of the gateway's errors that each flag of a rule means. */
-export const ERROR_FLAGS: Readonly<Record<string, readonly FaultCode[]>> = {
+const ERROR_FLAGS: Readonly<Record<string, readonly FaultCode[]>> = {
   RLT: ['rate_exceeded', 'api_rate_exceeded', 'org_rate_exceeded'],
   QEX: ['quota_exceeded', 'org_quota_exceeded'],
   AMF: ['credential_missing', 'token_missing', 'basic_malformed', 'token_malformed'],
@@ -41,7 +41,10 @@ export const ERROR_FLAGS: Readonly<Record<string, readonly FaultCode[]>> = {
 }
 
 /** Errors of the upstream, which no code of ours means. */
-export const UPSTREAM_FLAG = 'URS'
+const UPSTREAM_FLAG = 'URS'
+
+/** Every flag that a rule may name. */
+export const FLAG_NAMES: readonly string[] = [...Object.keys(ERROR_FLAGS), UPSTREAM_FLAG]
 
 /** The first rule for a status that fits. */
 export function findOverride(

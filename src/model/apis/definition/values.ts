@@ -107,6 +107,12 @@ export const VALUES = {
   pattern: patternFault,
   endpoint: (text) =>
     text.startsWith('/') && !/[?#\s]/.test(text) ? undefined : 'must be a path that begins with "/"',
+  /** Key of a rule for errors. */
+  errorStatus: (text) =>
+    /^[1-5](?:\d\d|xx)$/.test(text) ? undefined : 'must be a status, or a class of them such as 4xx',
+  /** Members and positions in JSON, joined by dots. */
+  jsonField: (text) =>
+    text === '' || /^[\w-]+(?:\.[\w-]+)*$/.test(text) ? undefined : 'must be names and positions, joined by dots',
   origin: (text) =>
     text === '*' || /^(?:null|[a-z][a-z0-9+.-]*:\/\/[^\s/?#]+)$/i.test(text) ? undefined : 'must be an origin or "*"',
 } as const satisfies Record<string, (text: string) => string | undefined>

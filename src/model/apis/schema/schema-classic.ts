@@ -1,4 +1,5 @@
 import { PATH_MATCHINGS } from '../definition/api.ts'
+import { FLAG_NAMES } from '../definition/error-overrides.ts'
 import { bool, list, map, number, object, oneOf, type Schema, text, whole } from './schema.ts'
 import { CLASSIC_AUTH, IDENTITY_SOURCES } from './schema-auth.ts'
 import { CLASSIC_PROXY_RESILIENCE, CLASSIC_RESILIENCE } from './schema-upstream.ts'
@@ -273,7 +274,10 @@ export const CLASSIC_SCHEMA: Schema = object(
     error_overrides: map(
       list(
         object({
-          match: object({ flag: text(), message_pattern: text(), body_field: text(), body_value: text() }),
+          match: object({
+            flag: oneOf('', ...FLAG_NAMES),
+            ...{ message_pattern: text('pattern'), body_field: text('jsonField'), body_value: text() },
+          }),
           response: object({
             ...{ status_code: whole(599), body: text(), message: text(), template: text() },
             headers: headerMap(),
@@ -281,6 +285,7 @@ export const CLASSIC_SCHEMA: Schema = object(
         }),
         100,
       ),
+      'errorStatus',
     ),
     error_overrides_disabled: bool(),
     config_data: object({}),

@@ -1,4 +1,5 @@
 import { PATH_MATCHINGS } from '../definition/api.ts'
+import { FLAG_NAMES } from '../definition/error-overrides.ts'
 import { anything, bool, list, map, number, object, oneOf, type Schema, text, whole } from './schema.ts'
 import { IDENTITY_SOURCES, OAS_SCHEME_AUTH, oasSections } from './schema-auth.ts'
 import { OAS_RESILIENCE } from './schema-upstream.ts'
@@ -222,7 +223,10 @@ const middleware = () =>
 
 const errorOverride = () =>
   object({
-    match: object({ flag: text(), messagePattern: text(), bodyField: text(), bodyValue: text() }),
+    match: object({
+      flag: oneOf('', ...FLAG_NAMES),
+      ...{ messagePattern: text('pattern'), bodyField: text('jsonField'), bodyValue: text() },
+    }),
     response: object({
       ...{ statusCode: whole(599), body: text(), message: text(), template: text() },
       headers: map(text('fieldValue'), 'fieldName'),
@@ -239,7 +243,7 @@ export const EXTENSION_SCHEMA: Schema = object(
     upstream: upstream(),
     server: server(),
     middleware: middleware(),
-    errorOverrides: switched({ value: map(list(errorOverride(), 100)) }),
+    errorOverrides: switched({ value: map(list(errorOverride(), 100), 'errorStatus') }),
     classic: object({ version: text(), kept: kept() }),
   },
   ['info', 'upstream', 'server'],
