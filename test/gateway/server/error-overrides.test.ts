@@ -22,13 +22,20 @@ async function startUpstream(t: TestContext): Promise<string> {
 const rule = (response: JsonObject, match?: JsonObject): JsonObject => ({ ...(match && { match }), response })
 
 const OVERRIDES: JsonObject = {
-  '401': [
-    rule({ status_code: 418, message: 'no "key"' }, { flag: 'AMF' }),
-    rule({ status_code: 500 }),
+  '401': [rule({ status_code: 418, message: 'no "key"' }, { flag: 'AMF' }), rule({ status_code: 500 })],
+  '403': [
+    rule(
+      { body: '<p>{{.Message}} {{.StatusCode}}</p>', message: 'out', headers: { 'Content-Type': 'text/html' } },
+      { flag: 'AKI' },
+    ),
   ],
-  '403': [rule({ body: '<p>{{.Message}} {{.StatusCode}}</p>', message: 'out', headers: { 'Content-Type': 'text/html' } }, { flag: 'AKI' })],
   '404': [rule({ status_code: 410, headers: { 'X-Gone': 'yes' } }, { message_pattern: '^gone' })],
-  '4xx': [rule({ body: '{"m": "{{.Message}}", "s": {{.StatusCode}}}', message: 'a "b"' }, { body_field: 'e.0.c', body_value: '7' })],
+  '4xx': [
+    rule(
+      { body: '{"m": "{{.Message}}", "s": {{.StatusCode}}}', message: 'a "b"' },
+      { body_field: 'e.0.c', body_value: '7' },
+    ),
+  ],
   '502': [rule({ message: 'never: of the gateway alone' }, { flag: 'UCF' })],
   '5xx': [rule({ status_code: 503, message: 'later' }, { flag: 'URS' })],
 }
@@ -36,7 +43,13 @@ const OVERRIDES: JsonObject = {
 const JSON_7 = `/422?${encodeURIComponent('{"e":[{"c":7}]}')}`
 
 /** Path, key, and what comes of it: status, body, fields. */
-const CASES: readonly (readonly [path: string, key: string | undefined, status: number, body: string, fields?: Readonly<Record<string, string | undefined>>])[] = [
+const CASES: readonly (readonly [
+  path: string,
+  key: string | undefined,
+  status: number,
+  body: string,
+  fields?: Readonly<Record<string, string | undefined>>,
+])[] = [
   ['/200?fine', 'k', 200, 'fine', { 'x-up': '1', etag: '"a"' }],
   ['/401?x', undefined, 418, '{"error":"no \\"key\\""}', { 'content-type': 'application/json' }],
   ['/200?x', 'wrong-key-0000000', 403, '<p>out 403</p>', { 'content-type': 'text/html' }],
@@ -54,7 +67,11 @@ for (const format of ['classic', 'openapi'] as const) {
     const url = await startUpstream(t)
     const gateway = await startTestGateway()
     t.after(() => gateway.close())
-    const definition = classic('a', '/a/', url, { use_keyless: false, use_standard_auth: true, error_overrides: OVERRIDES })
+    const definition = classic('a', '/a/', url, {
+      use_keyless: false,
+      use_standard_auth: true,
+      error_overrides: OVERRIDES,
+    })
     const saved =
       format === 'classic'
         ? await gateway.svc('POST', '/svc/apis', definition)
@@ -85,7 +102,11 @@ test('rules of error answers that cannot be followed are refused with their plac
     [{ '401': [rule({ headers: { 'Content-Length': '1' } })] }, /response\.headers/],
   ]
   for (const [error_overrides, place] of CASES_REFUSED) {
-    const { status, text } = await gateway.svc('POST', '/svc/apis', classic('a', '/a/', 'http://up.test/', { error_overrides }))
+    const { status, text } = await gateway.svc(
+      'POST',
+      '/svc/apis',
+      classic('a', '/a/', 'http://up.test/', { error_overrides }),
+    )
     assert.equal(status, 400, text)
     assert.match((JSON.parse(text) as { message: string }).message, place)
   }
