@@ -258,9 +258,9 @@ function innerUpstream({ targets }: UpstreamRules): string | undefined {
   return targets.map(({ url }) => url).find((url) => /^svc:/i.test(url))
 }
 
-function chainCache(api: Api, rules: Rules, { responses, clock }: CompileParts): ChainCache | undefined {
+function chainCache(api: Api, rules: Rules, { responses, clock, words }: CompileParts): ChainCache | undefined {
   const perOperation = rules.operations.some((operation) => operation.cache !== undefined)
-  return openChainCache(api, perOperation, responses, clock)
+  return openChainCache(api, perOperation, responses, clock, words)
 }
 
 function apiLimit(api: Api): Limit | undefined {

@@ -82,8 +82,8 @@ export function beginDraft(
   answer: Fields,
 ): AnswerDraft | undefined {
   const { cache, operation, guarded } = asked
-  const { rules, clock, pool } = cache
-  const fields = readLifeFields((name) => answer.all(name), rules)
+  const { rules, clock, pool, words } = cache
+  const fields = readLifeFields((name) => answer.all(name), rules, words)
   const life = storableLife(status, fields, rules, operation, clock.wall(), guarded)
   if (life === undefined || (answer.has(FIELD.setCookie) && !rules.keepCookies)) return undefined
   if (Number(answer.known(FIELD.contentLength) ?? 0) > pool.bounds.entryBytes) return undefined
@@ -103,8 +103,8 @@ export function beginDraft(
  * the 304 speaks of another one.
  */
 export function refreshedAnswer(asked: UpstreamRequest, known: StoredAnswer, answer: Fields): StoredAnswer | undefined {
-  const { rules, clock } = asked.cache
-  const said = readLifeFields((name) => answer.all(name), rules)
+  const { rules, clock, words } = asked.cache
+  const said = readLifeFields((name) => answer.all(name), rules, words)
   const before = known.parts.fields
   if (said.etag !== '' && before.etag !== '' && said.etag !== before.etag) return undefined
   const fields: LifeFields = {

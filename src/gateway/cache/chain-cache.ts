@@ -4,6 +4,7 @@ import { schemeOfRules } from '../../model/authentication/schemes.ts'
 import type { Clock } from '../../model/time/clock.ts'
 import type { ApiResponses } from './api-responses.ts'
 import type { ResponseCache } from './response-cache.ts'
+import { actionFields } from './storable.ts'
 
 /** The context of storing the responses of one version of an API. */
 export interface ChainCache {
@@ -13,6 +14,10 @@ export interface ChainCache {
   readonly clock: Clock
   /** Fields of upstreams (lower case) that are no part of a stored answer. */
   readonly unstored: ReadonlySet<string>
+  /** Our word and its aliases, with which upstreams may name their fields for the cache. */
+  readonly words: readonly string[]
+  /** Line that tells callers in the first alias' word that an answer was stored; '' without an alias. */
+  readonly aliasMark: string
   /** True where an `Authorization` is what the caller was identified by, and nothing else. */
   readonly ownAuthorization: boolean
   /** True where callers with one session have sent one credential. */
@@ -27,14 +32,17 @@ const UNSTORED: ReadonlySet<string> = new Set([
   'x-ratelimit-limit',
   'x-ratelimit-remaining',
   'x-ratelimit-reset',
-  'x-svc-cached-response',
 ])
+
+const fieldsOfWord = (word: string) => [`x-${word}-cached-response`, ...actionFields(word)]
+const capital = (word: string) => word[0]!.toUpperCase() + word.slice(1)
 /** Opens the cache of one version of an API; undefined when none of its answers is stored. */
 export function openChainCache(
   api: Api,
   perOperation: boolean,
   pool: ResponseCache,
   clock: Clock,
+  words: readonly string[],
 ): ChainCache | undefined {
   const { cache: rules, auth } = api
   if (rules === undefined || (!rules.allSafe && !perOperation) || pool.bounds.maxBytes === 0) return undefined
@@ -46,7 +54,9 @@ export function openChainCache(
     responses: pool.open(api.apiId),
     rules,
     clock,
-    unstored: UNSTORED,
+    unstored: new Set([...UNSTORED, ...words.flatMap(fieldsOfWord)]),
+    words,
+    aliasMark: words[1] === undefined ? '' : `X-${capital(words[1])}-Cached-Response: 1\r\n`,
     ownAuthorization: oneCredential && there && !rules.shared,
     oneCredential,
   }

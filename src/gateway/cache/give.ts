@@ -17,5 +17,5 @@ export function serveStored(
   pool.used(answer)
   x.fromCache = true
   const known = (asks & ASKS.condition) !== 0 && isKnownToClient(x.request, answer, x.wall)
-  x.repeat(known ? answer.notModified(now) : answer.at(now), passedFields(x))
+  x.repeat(known ? answer.notModified(now) : answer.at(now), (x.chain?.cache?.aliasMark ?? '') + passedFields(x))
 }

@@ -33,7 +33,11 @@ const CHOSEN: ReadonlySet<number> = new Set([200, 203, 204, 300, 301, 308, 404, 
 const NEVER: ReadonlySet<number> = new Set([206, 304])
 
 /** Reads what the fields of an answer say about its life. */
-export function readLifeFields(all: (lowerName: string) => readonly string[], rules: CacheRules): LifeFields {
+export function readLifeFields(
+  all: (lowerName: string) => readonly string[],
+  rules: CacheRules,
+  words: readonly string[],
+): LifeFields {
   const first = (name: string) => all(name)[0] ?? ''
   return {
     cacheControl: all('cache-control'),
@@ -41,8 +45,25 @@ export function readLifeFields(all: (lowerName: string) => readonly string[], ru
     date: first('date'),
     etag: first('etag'),
     lastModified: first('last-modified'),
-    lifetime: rules.lifetimeHeader === '' ? '' : first(rules.lifetimeHeader),
+    lifetime: rules.upstreamDecides ? lifetimeOf(first, rules, words) : '',
   }
+}
+
+/** Fields (lower case) with which an upstream asks for its answer to be stored, and for how many seconds. */
+export function actionFields(word: string): readonly [action: string, seconds: string] {
+  return [`x-${word}-cache-action-set`, `x-${word}-cache-action-set-ttl`]
+}
+
+/** Seconds by the field that the API names, else by those of `actionFields`; '' where the upstream has none of them. */
+function lifetimeOf(first: (name: string) => string, rules: CacheRules, words: readonly string[]): string {
+  const named = rules.lifetimeHeader === '' ? '' : first(rules.lifetimeHeader)
+  if (named !== '') return named
+  for (const [action, seconds] of words.map(actionFields)) {
+    const own = rules.lifetimeHeader === '' ? first(seconds) : ''
+    if (own !== '') return own
+    if (first(action) !== '') return String(rules.timeoutS)
+  }
+  return ''
 }
 
 /**

@@ -61,7 +61,12 @@ export function openAuthorization(parts: AuthorizationParts): Authorization {
   const clients = new LiveClients(documents, store.feed, ownKeys)
   const common = { documents, tokens, outbox, clock, log, config, sealKey, locks, findApi, findPolicy }
   const turn = parts.clustered ? { turn: new Lease({ documents, tokens, clock }, 'outbox') } : {}
-  const deliveries = new Deliveries({ ...common, ...turn, allowPrivate: config.webhooks.allow_private })
+  const words = ownWords(config.compat.vendor_aliases)
+  const deliveries = new Deliveries({
+    ...{ ...common, ...turn },
+    allowPrivate: config.webhooks.allow_private,
+    alias: words[1],
+  })
   const oauth: OAuthParts = {
     ...common,
     ...state,
@@ -72,7 +77,6 @@ export function openAuthorization(parts: AuthorizationParts): Authorization {
     wakeDeliveries: () => deliveries.wake(),
   }
   const server = new AuthorizationServer(oauth)
-  const words = ownWords(config.compat.vendor_aliases)
   const endpoints = new OAuthEndpoints({ answer: (call) => server.answer(call), publicUrl, words, secretGate, log })
   return {
     clients,

@@ -1,4 +1,7 @@
+import { hash } from 'node:crypto'
 import { isObject, type Json, type JsonObject } from '../json/json.ts'
+import { BoundedExpression } from '../patterns/bounded-expression.ts'
+import { normalisedExpression } from '../patterns/pattern.ts'
 import { dateText, formatted } from './go-format.ts'
 import {
   CHARACTERS_PER_STEP,
@@ -120,7 +123,130 @@ const RUNS: readonly (readonly [name: string, least: number, most: number, run: 
   ['now', 0, 0, () => new Date().toISOString()],
   ['date', 2, 2, ([layout, time], meter) => dateText(templateText(layout!, meter), time!)],
   ['fromJson', 1, 1, ([text], meter) => parsed(templateText(text!, meter))],
+  ['regexMatch', 2, 2, ([pattern, text], meter) => finds(pattern!, text!, meter, 1).length > 0],
+  ['regexFind', 2, 2, ([pattern, text], meter) => finds(pattern!, text!, meter, 1)[0]?.[0] ?? ''],
+  ['regexReplaceAll', 3, 3, ([pattern, text, to], meter) => replacedFinds(pattern!, text!, to!, meter)],
+  ['title', 1, 1, onText((text) => text.replace(/(?<![\p{L}\p{N}_'])\p{L}/gu, (letter) => letter.toUpperCase()))],
+  ['squote', 1, 1, onText((text) => `'${text}'`)],
+  ['nospace', 1, 1, onText((text) => text.replace(/\s/gu, ''))],
+  ['trimAll', 2, 2, ([set, whole], meter) => trimmed(templateText(whole!, meter), templateText(set!, meter))],
+  ['repeat', 2, 2, ([times, text], meter) => repeated(numberOf(times!), templateText(text!, meter), meter)],
+  ['trunc', 2, 2, ([most, whole], meter) => truncated(templateText(whole!, meter), numberOf(most!))],
+  ['substr', 3, 3, ([from, to, whole], meter) => partOf(templateText(whole!, meter), numberOf(from!), numberOf(to!))],
+  ['atoi', 1, 1, ([value]) => Math.trunc(numberOf(value!))],
+  ['int64', 1, 1, ([value]) => Math.trunc(numberOf(value!))],
+  ['div', 2, 2, ([a, b]) => Math.trunc(numberOf(a!) / divisor(b!))],
+  ['mod', 2, 2, ([a, b]) => numberOf(a!) % divisor(b!)],
+  ['max', 1, 20, (args) => Math.max(...args.map(numberOf))],
+  ['min', 1, 20, (args) => Math.min(...args.map(numberOf))],
+  ['floor', 1, 1, ([value]) => Math.floor(numberOf(value!))],
+  ['ceil', 1, 1, ([value]) => Math.ceil(numberOf(value!))],
+  ['round', 2, 2, ([value, digits]) => rounded(numberOf(value!), numberOf(digits!))],
+  ['append', 2, 2, ([list, item], meter) => [...counted(list!, meter), asJson(item!)]],
+  ['prepend', 2, 2, ([list, item], meter) => [asJson(item!), ...counted(list!, meter)]],
+  ['reverse', 1, 1, ([list], meter) => counted(list!, meter).toReversed()],
+  ['uniq', 1, 1, ([list], meter) => [...new Set(counted(list!, meter))]],
+  [
+    'sortAlpha',
+    1,
+    1,
+    ([list], meter) =>
+      counted(list!, meter)
+        .map((item) => templateText(item, meter))
+        .sort(),
+  ],
+  ['keys', 1, 1, ([map], meter) => Object.keys(mapOf(map!, meter))],
+  ['values', 1, 1, ([map], meter) => Object.values(mapOf(map!, meter))],
+  ['hasKey', 2, 2, ([map, name], meter) => Object.hasOwn(mapOf(map!, meter), templateText(name!, meter))],
+  ['get', 2, 2, ([map, name], meter) => memberOf(mapOf(map!, meter), templateText(name!, meter)) ?? ''],
+  ['sha256sum', 1, 1, onText((text) => hash('sha256', text, 'hex'))],
 ]
+
+/** Units of work of an expression (2 ns) that are a step. */
+const WORK_OF_STEP = 100
+/** Steps that compiling an expression takes. */
+const STEPS_TO_COMPILE = 500
+const MOST_FINDS = 10_000
+
+function finds(pattern: TemplateValue, text: TemplateValue, meter: Meter, most: number): RegExpExecArray[] {
+  meter.spend(STEPS_TO_COMPILE)
+  const expression = compiled(templateText(pattern, meter))
+  const whole = templateText(text, meter)
+  meter.spend(expression.workOf(whole.length) / WORK_OF_STEP)
+  const found = expression.execAll(whole, most)
+  meter.spend((found.length * expression.workOf(whole.length)) / WORK_OF_STEP)
+  return found
+}
+
+function compiled(pattern: string): BoundedExpression {
+  try {
+    return new BoundedExpression(normalisedExpression(pattern))
+  } catch {
+    throw new ValueFlaw('wants an expression that is safe to run')
+  }
+}
+
+/** `$1` and `${1}` are groups, `$$` is a dollar sign. An empty find behind another is none. */
+function replacedFinds(pattern: TemplateValue, text: TemplateValue, to: TemplateValue, meter: Meter): string {
+  const [whole, by] = [templateText(text, meter), templateText(to, meter)]
+  let result = ''
+  let end = 0
+  let isFirst = true
+  for (const found of finds(pattern, text, meter, MOST_FINDS)) {
+    if (found[0] === '' && found.index === end && !isFirst) continue
+    isFirst = false
+    const own = by.replace(/\$(?:(\$)|(\w+)|\{(\w+)\})/g, (_, sign, name, braced) =>
+      sign === undefined ? (found[Number(name ?? braced)] ?? '') : '$',
+    )
+    meter.spend(own.length / CHARACTERS_PER_STEP)
+    result += whole.slice(end, found.index) + own
+    end = found.index + found[0].length
+  }
+  return result + whole.slice(end)
+}
+
+function trimmed(whole: string, set: string): string {
+  let [from, to] = [0, whole.length]
+  while (from < to && set.includes(whole[from]!)) from++
+  while (to > from && set.includes(whole[to - 1]!)) to--
+  return whole.slice(from, to)
+}
+
+function repeated(times: number, text: string, meter: Meter): string {
+  const count = Math.max(0, Math.trunc(times))
+  meter.spend((count * text.length) / CHARACTERS_PER_STEP + count / CHARACTERS_PER_STEP)
+  return text.repeat(count)
+}
+
+/** The first characters, or of a number below 0 the last. */
+function truncated(whole: string, most: number): string {
+  return most < 0 ? whole.slice(most) : whole.slice(0, most)
+}
+
+function partOf(whole: string, from: number, to: number): string {
+  if (from < 0) return whole.slice(0, to)
+  return to < 0 || to > whole.length ? whole.slice(from) : whole.slice(from, to)
+}
+
+/** Half is away from 0 above it, and below it the smaller number, as Sprig has it. */
+function rounded(value: number, digits: number): number {
+  const power = 10 ** Math.trunc(digits)
+  const digit = value * power
+  return (digit - Math.trunc(digit) >= 0.5 ? Math.ceil(digit) : Math.floor(digit)) / power
+}
+
+function divisor(value: TemplateValue): number {
+  const number = numberOf(value)
+  if (number === 0) throw new ValueFlaw('cannot divide by 0')
+  return number
+}
+
+function mapOf(value: TemplateValue, meter: Meter): JsonObject {
+  if (value === null) return {}
+  if (value instanceof ReadyText || !isObject(value)) throw new ValueFlaw('wants an object')
+  meter.keysOf(value)
+  return value
+}
 
 function withoutStart(whole: string, part: string): string {
   return whole.startsWith(part) ? whole.slice(part.length) : whole

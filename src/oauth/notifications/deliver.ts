@@ -10,6 +10,8 @@ import { type PostOptions, WebhookClient } from './post-webhook.ts'
 export type DeliveryParts = Pick<OAuthParts, 'documents' | 'outbox' | 'clock' | 'log' | 'sealKey' | 'findApi'> & {
   /** `webhooks.allow_private` */
   readonly allowPrivate: boolean
+  /** The vendor's word under which receivers find the secret, too. */
+  readonly alias?: string | undefined
   /** Held by the one process of several that sends from this outbox; undefined = this one is alone. */
   readonly turn?: Lease
 }
@@ -171,7 +173,7 @@ export class Deliveries {
       const rules = findApi(row.queue)?.oauth
       if (rules === undefined || rules.notifyUrl === '') return 'the API names no address for notifications'
       const body = openDelivery(sealKey, row)
-      const message = webhookMessage(rules.notifySecret, body, Math.floor(clock.wall() / 1000))
+      const message = webhookMessage(rules.notifySecret, body, Math.floor(clock.wall() / 1000), this.#parts.alias)
       return await this.#client.post(rules.notifyUrl, message)
     } catch (error) {
       return toFault(error).entry.text

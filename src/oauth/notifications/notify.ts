@@ -45,15 +45,16 @@ export function openDelivery(sealKey: SealKey, row: DeliveryInput): string {
 
 /**
  * The message on the wire for a body at a time of sending (Unix seconds). Without a shared secret nothing can be signed, and the two fields
- * that prove the sender are absent.
+ * that prove the sender are absent. Receivers of the incumbent find the secret under the first alias' name, too.
  */
-export function webhookMessage(sharedSecret: string, body: string, atS: number): WebhookMessage {
+export function webhookMessage(sharedSecret: string, body: string, atS: number, alias?: string): WebhookMessage {
   const headers = { 'Content-Type': 'application/json', 'User-Agent': USER_AGENT }
   if (sharedSecret === '') return { headers, body }
   return {
     headers: {
       ...headers,
       'X-Svc-Shared-Secret': sharedSecret,
+      ...(alias !== undefined && { [`X-${alias[0]!.toUpperCase()}${alias.slice(1)}-Shared-Secret`]: sharedSecret }),
       'X-Svc-Signature': signatureOf(sharedSecret, body, atS),
     },
     body,

@@ -156,6 +156,34 @@ describe('the word of a vendor', () => {
     }
   })
 
+  test('names the fields of stored answers, and those by which an upstream asks for it', async () => {
+    const api = classicIn('acme', 'stored')
+    const made = await gateway.svc('POST', '/acme/apis', {
+      ...api,
+      proxy: { listen_path: '/stored/', target_url: origin.url, strip_listen_path: true },
+      version_data: { not_versioned: true, versions: { Default: { name: 'Default' } } },
+      cache_options: { enable_cache: true, cache_all_safe_requests: true, enable_upstream_cache_control: true },
+    })
+    assert.equal(made.status, 200, made.text)
+    origin.script = ({ target }, response) => {
+      const field = new URL(target, origin.url).searchParams.get('set') ?? ''
+      response.writeHead(200, field === '' ? {} : { [field]: '1' })
+      response.end('stored')
+    }
+    const fields = (set: string) => `/stored/${set}?set=${set}`
+    for (const [path, isStored] of [
+      [fields('x-acme-cache-action-set'), true],
+      [fields('x-svc-cache-action-set'), true],
+      [fields('x-other-cache-action-set'), false],
+    ] as const) {
+      await gateway.call(path)
+      const { headers } = await gateway.call(path)
+      for (const word of ['svc', 'acme'])
+        assert.equal(headers[`x-${word}-cached-response`], isStored ? '1' : undefined, `${path} ${word}`)
+    }
+    origin.script = undefined
+  })
+
   test('is used in refusals and warnings', async () => {
     const document = (word: string) => {
       const sent = oasIn(word, origin.url)

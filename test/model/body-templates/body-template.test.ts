@@ -69,6 +69,41 @@ const WRITTEN: readonly (readonly [template: string, json: unknown])[] = [
     '[{{ splitList "," "a,b" }}, {{ split "," "a,b" }}, {{ slice "abcd" 1 3 }}, {{ slice .list 0 1 }}]',
     [['a', 'b'], { _0: 'a', _1: 'b' }, 'bc', [1]],
   ],
+  [
+    '[{{ regexMatch "^[a-c]+$" "abc" }}, {{ regexMatch "(?i)X" "ab" }}, {{ regexFind "[a-z][0-9]" "a b1 c2" }}]',
+    [true, false, 'b1'],
+  ],
+  [
+    '[{{ regexReplaceAll "a(x*)b" "-ab-axxb-" "$1-W" }}, {{ regexReplaceAll "a*" "baac" "X" }}, {{ regexReplaceAll "a" "xax" "$$" }}]',
+    ['--W-xx-W-', 'XbXcX', 'x$x'],
+  ],
+  [
+    '[{{ title "hello world" }}, {{ squote "a" }}, {{ nospace " a b " }}, {{ trimAll "$" "$5.00$" }}, {{ repeat 3 "ab" }}]',
+    ['Hello World', "'a'", 'ab', '5.00', 'ababab'],
+  ],
+  [
+    '[{{ trunc 5 "hello world" }}, {{ trunc -5 "hello world" }}, {{ substr 0 5 "hello world" }}, {{ substr 6 -1 "hello world" }}]',
+    ['hello', 'world', 'hello', 'world'],
+  ],
+  [
+    '[{{ atoi "12" }}, {{ int64 "7" }}, {{ div 7 2 }}, {{ mod 7 2 }}, {{ max 1 3 2 }}, {{ min 2 1 3 }}, {{ floor 1.7 }}, {{ ceil 1.2 }}, {{ round 123.5555 3 }}]',
+    [12, 7, 3, 1, 3, 1, 1, 2, 123.556],
+  ],
+  [
+    '[{{ append (list 1 2) 3 }}, {{ prepend (list 1) 0 }}, {{ reverse (list 1 2) }}, {{ uniq (list 1 1 2) }}, {{ sortAlpha (list "b" "a") }}]',
+    [
+      [1, 2, 3],
+      [0, 1],
+      [2, 1],
+      [1, 2],
+      ['a', 'b'],
+    ],
+  ],
+  [
+    '[{{ keys (dict "a" 1) }}, {{ values (dict "a" 1) }}, {{ hasKey (dict "a" 1) "b" }}, {{ get (dict "a" 1) "a" }}, {{ get (dict "a" 1) "b" }}]',
+    [['a'], [1], false, 1, ''],
+  ],
+  ['["{{ sha256sum "abc" }}"]', ['ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad']],
   ['{"h": {{ html "[1]<" }}}', { h: '[1]&#60;' }],
   ['{"j": {{ (fromJson "{\\"k\\": [1]}").k }}, "t": {{ toString 12 }}}', { j: [1], t: '12' }],
 ]

@@ -38,7 +38,7 @@ function definition(notifyUrl: string): object {
 }
 
 async function started(t: TestContext, notifyUrl: string, env: Record<string, string>): Promise<TestGateway> {
-  const gateway = await startTestGateway({ env })
+  const gateway = await startTestGateway({ env: { SVC_COMPAT_VENDORALIASES: 'acme,other', ...env } })
   t.after(() => gateway.close())
   const rights = { billing: { api_id: 'billing', versions: ['Default'] } }
   const policy = { id: 'p', name: 'p', active: true, rate: 100, per: 1, access_rights: rights }
@@ -110,6 +110,7 @@ test('tokens of a code and of a refresh are announced, those of client credentia
   )
   const { headers, body } = receiver.received[0]!
   assert.equal(headers['x-svc-shared-secret'], SHARED_SECRET)
+  assert.equal(headers['x-acme-shared-secret'], SHARED_SECRET)
   const at = Math.floor(gateway.clock.wall() / 1000)
   const hex = createHmac('sha256', SHARED_SECRET).update(`${at}.${body}`).digest('hex')
   assert.equal(headers['x-svc-signature'], `t=${at},v1=${hex}`)
