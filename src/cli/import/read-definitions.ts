@@ -2,7 +2,7 @@ import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { fault } from '../../errors/fault.ts'
 import { EXTENSION } from '../../model/apis/definition/extension.ts'
-import { EXTENSION_NAME, extensionName, OWN_WORD, vendorWordsIn } from '../../model/apis/definition/vendor-words.ts'
+import { EXTENSION_NAME, extensionName, OWN_WORD, vendorMatchingNote, vendorWordsIn, withVendorMatching } from '../../model/apis/definition/vendor-words.ts'
 import { asSavable } from '../../model/apis/read/savable.ts'
 import { isObject, type Json, type JsonObject } from '../../model/json/json.ts'
 import { textAt } from '../moves/kind.ts'
@@ -70,12 +70,23 @@ function readDefinition(
     const isExtension = extensions.includes(extensionName(word))
     changes.push(isExtension ? `${extensionName(word)} is now ${EXTENSION}` : `${word}:// is now ${OWN_WORD}://`)
   }
-  const saved = savable(APIS.normal(format === 'oas' ? body : omitMembers(body, 'oas')))
+  const normal = APIS.normal(format === 'oas' ? body : omitMembers(body, 'oas'))
+  const saved = savable(format === 'oas' ? normal : matchedAsThere(normal, changes))
   if (textAt(saved.body, 'api_id') === '') {
     read.refused.push({ from: file, why: 'is neither an API with an id nor a policy' })
     return
   }
   read.candidates.push(candidateOf(saved.body, file, [...changes, ...saved.changes]))
+}
+
+/** Lists of classic definitions hold there for every path that contains theirs. */
+function matchedAsThere(body: JsonObject, changes: string[]): JsonObject {
+  const { api_definition: classic } = body
+  if (!isObject(classic)) return body
+  const matched = withVendorMatching(classic)
+  const note = vendorMatchingNote(classic, matched)
+  if (note !== undefined) changes.push(`path_matching ${note}`)
+  return { ...body, api_definition: matched }
 }
 
 /** The policies of a file or a folder: one, a list, or a map by id in each file. @throws Fault `files_unreadable` */

@@ -4,7 +4,9 @@ import { servedClassic, toClassic } from '../../model/apis/convert/convert.ts'
 import type { ApiDocument } from '../../model/apis/definition/api.ts'
 import { activeByDefault } from '../../model/apis/definition/fill-ids.ts'
 import { documentOf } from '../../model/apis/definition/stored-api.ts'
-import { toOwnWords, toVendorWords } from '../../model/apis/definition/vendor-words.ts'
+import type { Flaw } from '../../model/apis/definition/flaw.ts'
+import { member } from '../../model/apis/definition/tree.ts'
+import { isVendorWord, toOwnWords, toVendorWords, vendorMatchingNote, withVendorMatching } from '../../model/apis/definition/vendor-words.ts'
 import type { JsonObject } from '../../model/json/json.ts'
 import { idsOf } from '../../publish/apis/api-ids.ts'
 import { basesOf } from '../../publish/apis/api-plan.ts'
@@ -33,7 +35,11 @@ export function apiRoutes(parts: AdminParts): AdminRoute[] {
         const definition = await request.object(DEFINITION_BYTES)
         if ('openapi' in definition)
           throw fault('query_invalid', `an OpenAPI document: please use /${request.word}/apis/oas`)
-        return createFromRequest(parts, request, 'classic', activeByDefault(inOwnWords(parts, definition)))
+        const own = activeByDefault(inOwnWords(parts, definition))
+        const named = isVendorWord(request.word) ? withVendorMatching(own) : own
+        const note = vendorMatchingNote(own, named)
+        const told = note === undefined ? [] : [{ at: ['path_matching'], reason: note }]
+        return createFromRequest(parts, request, 'classic', named, told)
       },
     },
     {
@@ -50,8 +56,11 @@ export function apiRoutes(parts: AdminParts): AdminRoute[] {
       path: '/apis/{api}',
       run: async (request) => {
         const apiId = request.param('api')
-        await findApi(publish, apiId)
-        const definition = activeByDefault(inOwnWords(parts, await request.object(DEFINITION_BYTES)))
+        const stored = documentOf((await findApi(publish, apiId)).body)
+        const own = activeByDefault(inOwnWords(parts, await request.object(DEFINITION_BYTES)))
+        // A client that does not know the member leaves it out, and means no change.
+        const known = stored.format === 'classic' && member(stored.definition, 'path_matching') === 'contains'
+        const definition = isVendorWord(request.word) && known ? withVendorMatching(own) : own
         return replaceFromRequest(parts, request, { format: 'classic', apiId, definition })
       },
     },
@@ -73,12 +82,13 @@ export async function servedApi(parts: AdminParts, apiId: string): Promise<ApiDo
   return documentOf(found)
 }
 
-/** Stores a new API, as a version of another when the query says so. */
+/** Stores a new API, as a version of another when the query says so; `told`: further warnings of the answer. */
 export async function createFromRequest(
   parts: AdminParts,
   request: AdminRequest,
   format: ApiDocument['format'],
   definition: JsonObject,
+  told: readonly Flaw[] = [],
 ): Promise<AdminAnswer> {
   const version = versionOf(request)
   const apiId = version === undefined && request.isAlias ? await idThere(parts, format, definition) : undefined
@@ -90,7 +100,8 @@ export async function createFromRequest(
     ...(apiId !== undefined && { apiId }),
   })
   await waitUntilServed(parts, made.revision)
-  return changed(made.document.api_id, 'added', warningsMember(made.document, 'warnings', made.unchecked, request.word))
+  const warnings = warningsMember(made.document, 'warnings', [...told, ...(made.unchecked ?? [])], request.word)
+  return changed(made.document.api_id, 'added', warnings)
 }
 
 /** The id of a definition whose API is stored in this format. */

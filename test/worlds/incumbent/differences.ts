@@ -201,6 +201,20 @@ export const DIFFERENCES: readonly Difference[] = [
     met: (replayed) => statusThere(replayed) === 411,
   },
   {
+    name: 'Size limits of paths',
+    there: 'hold for paths below the listen path',
+    here: 'hold as all other rules do: for every path that contains theirs, listen path included',
+    why: 'one rule for all lists; the stricter reading',
+    met: (replayed) => statusThere(replayed) === 200 && replayed.here.body.includes('Request is too large'),
+  },
+  {
+    name: 'TRACE',
+    there: 'forwarded',
+    here: 'refused (405), unless the gateway allows it',
+    why: 'it shows credentials to scripts',
+    met: (replayed) => methodOf(replayed) === 'TRACE' && replayed.here.status === 405,
+  },
+  {
     name: 'A version that is named twice',
     there: 'the first is taken',
     here: 'refused (400)',

@@ -126,6 +126,15 @@ const isOtherScheme = (value: Json) =>
 /** A whole upstream may be another API; one of several targets may not. */
 const isNoUpstream = (value: Json) => isOtherScheme(value) && !/^svc:\/\/./i.test(String(value))
 
+/** Where lists name whole paths. */
+const EXPRESSIONS: Row = {
+  feature: 'regular expressions as paths, where path_matching is neither "contains" nor "prefix"',
+  classic: [at('version_data.versions.*.extended_paths.*.*.path', isExpression)],
+  oas: [],
+}
+const takesExpressions = (classic: JsonObject) =>
+  ['contains', 'prefix'].includes(textOf(classic, 'path_matching'))
+
 /**
  * Features of definitions that this gateway does not serve yet, each with its places in both formats.
  * Building a feature means deleting its row. Served without a row: everything that `Api` has a member for.
@@ -238,11 +247,7 @@ export const UNSUPPORTED: readonly Row[] = [
       at('middleware.operations.*.transformResponseHeaders.add.*.value', hasSecret),
     ],
   },
-  {
-    feature: 'regular expressions as paths',
-    classic: [at('version_data.versions.*.extended_paths.*.*.path', isExpression)],
-    oas: [],
-  },
+  EXPRESSIONS,
   {
     feature: 'versions outside `definition`',
     classic: [at('version_definition', (value) => isFilled(value) && !isFalse(member(value, 'enabled')))],
@@ -340,7 +345,8 @@ export function unsupportedFeaturesOf(
   format: 'classic' | 'oas',
   root: TreePath = [],
 ): UnsupportedFeature[] {
-  const wishes = askedOf(UNSUPPORTED, definition, format, root)
+  const rows = format === 'classic' && takesExpressions(definition) ? UNSUPPORTED.filter((row) => row !== EXPRESSIONS) : UNSUPPORTED
+  const wishes = askedOf(rows, definition, format, root)
   const named = wishes.map((wish) => toWords(wish.at))
   for (const unknown of unknownMembersOf(definition, format)) {
     const words = toWords([...root, ...unknown])

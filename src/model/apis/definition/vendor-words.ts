@@ -1,6 +1,7 @@
 import { fault } from '../../../errors/fault.ts'
 import { isObject, type Json, type JsonObject } from '../../json/json.ts'
 import { EXTENSION, extensionOf } from './extension.ts'
+import { isEmpty, objectOf } from './members.ts'
 import { member, pathOf, setMember, type TreePath } from './tree.ts'
 
 /** Our word in names of fields, paths, extensions and schemes. */
@@ -126,6 +127,20 @@ function withMatching(document: JsonObject, matching: 'contains' | 'openapi'): J
     return { ...document, [EXTENSION]: { ...extension, server: rest } }
   if (named !== undefined) return document
   return { ...document, [EXTENSION]: { ...extension, server: { ...server, pathMatching: matching } } }
+}
+
+/** A classic definition that came from a vendor, with the matching of its lists that it takes for granted, unless it says so itself. */
+export function withVendorMatching(classic: JsonObject): JsonObject {
+  const said = member(classic, 'path_matching') ?? ''
+  return said === '' ? { ...classic, path_matching: 'contains' } : classic
+}
+
+/** Says of a classic definition with lists how they match since it came from a vendor; undefined where it has none, or said so itself. */
+export function vendorMatchingNote(before: JsonObject, after: JsonObject): string | undefined {
+  const versions = Object.values(objectOf(objectOf(after, 'version_data'), 'versions'))
+  const lists = versions.flatMap((version) => ['extended_paths', 'paths'].map((name) => objectOf(version, name)))
+  if (before === after || lists.every((each) => Object.values(each).every(isEmpty))) return undefined
+  return 'is now "contains": each rule holds for every request whose path contains its path, as where the definition comes from'
 }
 
 /** Keeps the order of members. */
