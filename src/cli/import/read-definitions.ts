@@ -2,7 +2,14 @@ import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { fault } from '../../errors/fault.ts'
 import { EXTENSION } from '../../model/apis/definition/extension.ts'
-import { EXTENSION_NAME, extensionName, OWN_WORD, vendorMatchingNote, vendorWordsIn, withVendorMatching } from '../../model/apis/definition/vendor-words.ts'
+import {
+  EXTENSION_NAME,
+  extensionName,
+  OWN_WORD,
+  vendorMatchingNote,
+  vendorWordsIn,
+  withVendorMatching,
+} from '../../model/apis/definition/vendor-words.ts'
 import { asSavable } from '../../model/apis/read/savable.ts'
 import { isObject, type Json, type JsonObject } from '../../model/json/json.ts'
 import { textAt } from '../moves/kind.ts'

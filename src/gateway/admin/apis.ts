@@ -3,10 +3,16 @@ import { warningsMember } from '../../model/apis/check/definition-warnings.ts'
 import { servedClassic, toClassic } from '../../model/apis/convert/convert.ts'
 import type { ApiDocument } from '../../model/apis/definition/api.ts'
 import { activeByDefault } from '../../model/apis/definition/fill-ids.ts'
-import { documentOf } from '../../model/apis/definition/stored-api.ts'
 import type { Flaw } from '../../model/apis/definition/flaw.ts'
+import { documentOf } from '../../model/apis/definition/stored-api.ts'
 import { member } from '../../model/apis/definition/tree.ts'
-import { isVendorWord, toOwnWords, toVendorWords, vendorMatchingNote, withVendorMatching } from '../../model/apis/definition/vendor-words.ts'
+import {
+  isVendorWord,
+  toOwnWords,
+  toVendorWords,
+  vendorMatchingNote,
+  withVendorMatching,
+} from '../../model/apis/definition/vendor-words.ts'
 import type { JsonObject } from '../../model/json/json.ts'
 import { idsOf } from '../../publish/apis/api-ids.ts'
 import { basesOf } from '../../publish/apis/api-plan.ts'

@@ -7,7 +7,10 @@ import { startOrigin } from '../../worlds/servers/origin.ts'
 const listed = (url: string, extended_paths: JsonObject, more: JsonObject = {}): JsonObject => ({
   ...{ api_id: 'm', name: 'm', active: true, use_keyless: true, ...more },
   proxy: { listen_path: '/m/', target_url: url, strip_listen_path: true },
-  version_data: { not_versioned: true, versions: { Default: { name: 'Default', use_extended_paths: true, extended_paths } } },
+  version_data: {
+    not_versioned: true,
+    versions: { Default: { name: 'Default', use_extended_paths: true, extended_paths } },
+  },
 })
 const BLOCKED = { black_list: [{ path: '/admin', method: 'GET' }] }
 

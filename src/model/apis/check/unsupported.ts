@@ -132,8 +132,7 @@ const EXPRESSIONS: Row = {
   classic: [at('version_data.versions.*.extended_paths.*.*.path', isExpression)],
   oas: [],
 }
-const takesExpressions = (classic: JsonObject) =>
-  ['contains', 'prefix'].includes(textOf(classic, 'path_matching'))
+const takesExpressions = (classic: JsonObject) => ['contains', 'prefix'].includes(textOf(classic, 'path_matching'))
 
 /**
  * Features of definitions that this gateway does not serve yet, each with its places in both formats.
@@ -345,7 +344,10 @@ export function unsupportedFeaturesOf(
   format: 'classic' | 'oas',
   root: TreePath = [],
 ): UnsupportedFeature[] {
-  const rows = format === 'classic' && takesExpressions(definition) ? UNSUPPORTED.filter((row) => row !== EXPRESSIONS) : UNSUPPORTED
+  const rows =
+    format === 'classic' && takesExpressions(definition)
+      ? UNSUPPORTED.filter((row) => row !== EXPRESSIONS)
+      : UNSUPPORTED
   const wishes = askedOf(rows, definition, format, root)
   const named = wishes.map((wish) => toWords(wish.at))
   for (const unknown of unknownMembersOf(definition, format)) {
