@@ -178,7 +178,8 @@ test('policies come from a claim, from scopes, else from the definition', async 
   const elsewhere = jwtApi(origin, { api_id: 'k', org_id: 'elsewhere', jwt_default_policies: ['k', 'k2'] })
   elsewhere.proxy = { listen_path: '/k/', target_url: origin.url, strip_listen_path: true }
   assert.equal((await publish(elsewhere)).status, 200)
-  assert.equal((await gate.svc('POST', '/svc/policies', policy('k'))).status, 200)
+  const foreign = { ...policy('k'), org_id: 'third' }
+  assert.equal((await gate.svc('POST', '/svc/policies', foreign)).status, 400)
   assert.equal((await get(token, '/k/x')).status, 403)
   assert.equal((await gate.svc('POST', '/svc/policies', { ...policy('k'), id: 'k2', org_id: 'elsewhere' })).status, 200)
   assert.equal((await get(token, '/k/x')).status, 200)
