@@ -20,6 +20,7 @@ import { checkPlace, PLACE_CONFLICT, type PlaceRules } from './api-place.ts'
 import { ApiPlan } from './api-plan.ts'
 import { addVersion, dropVersion, rebasedDefinitions, type VersionOf } from './api-versions.ts'
 import { missingCertificates } from './missing-certificates.ts'
+import { refusePrivateKeySets } from './private-issuers.ts'
 
 /** A definition to publish. */
 export interface ApiDraft {
@@ -209,6 +210,7 @@ async function create(parts: ApiParts, draft: ApiDraft): Promise<Prepared> {
   const document = complete(draft, { apiId, orgId, documentId: id })
   const base = draft.version === undefined ? undefined : await baseOf(parts, draft.version)
   const api = readNewApi(document)
+  refusePrivateKeySets(document, parts.config.webhooks?.allow_private ?? true)
   const turn = await checkPlace(parts, api, [id], placeRules(parts, draft))
   const plan = new ApiPlan(parts.documents)
   plan.add(id, document, api, { beside: draft.beside, changedAt: clockOf(parts).wall() })
@@ -235,6 +237,7 @@ async function replace(parts: ApiParts, draft: ApiDraft, stored: StoredDocument)
   const orgId = orgStays(draft, before, named.orgId)
   const document = complete(draft, { apiId, orgId, documentId: stored.id })
   const api = readNewApi(document)
+  refusePrivateKeySets(document, parts.config.webhooks?.allow_private ?? true)
   const instead = await Promise.all((draft.instead ?? []).map((id) => findApi(parts, id)))
   const replaced = [stored.id, ...instead.map(({ id }) => id)]
   const turn = await checkPlace(parts, api, replaced, placeRules(parts, draft, stored))

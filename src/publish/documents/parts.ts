@@ -27,6 +27,8 @@ export interface PublishSettings {
     readonly edge_endpoints?: readonly EdgeEndpoint[]
   }
   readonly compat: { readonly vendor_aliases: readonly string[] }
+  /** Absent = addresses of key sets are not judged. */
+  readonly webhooks?: { readonly allow_private: boolean }
 }
 
 /** The dependencies of publishing documents. */

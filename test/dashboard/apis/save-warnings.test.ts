@@ -109,3 +109,34 @@ test('a policy for an API that nobody has is taken, with a warning', async (t) =
   assert.deepEqual(stored.Warnings, expected)
   assert.deepEqual((await world.ask('PUT', '/api/portal/policies/two', policy('two'))).Warnings, expected)
 })
+
+/** Addresses of key sets, and whether gateways may ask them. */
+const KEY_SETS: readonly (readonly [url: string, taken: boolean])[] = [
+  ['http://127.0.0.1:9/jwks', false],
+  ['http://[::1]/jwks', false],
+  ['http://localhost/jwks', false],
+  ['http://10.1.2.3/jwks', false],
+  ['http://0x7f.1/jwks', false],
+  ['http://169.254.169.254/jwks', false],
+  ['https://issuer.example/jwks', true],
+]
+
+test('a key set on a private address is refused at save with the setting that allows it', async (t) => {
+  for (const allowed of [false, true]) {
+    const env = { SVC_WEBHOOKS_ALLOWPRIVATE: String(allowed) }
+    const world = await startEnvironment(t, { env, gatewayEnv: env })
+    for (const [url, taken] of KEY_SETS)
+      for (const place of [{ jwt_source: url }, { jwt_jwks_uris: [{ url }] }]) {
+        const body = {
+          ...{ api_id: 'jwt', name: 'jwt', active: true, enable_jwt: true, jwt_default_policies: ['p'] },
+          proxy: { listen_path: '/jwt/', target_url: UP, strip_listen_path: true },
+          ...place,
+        }
+        const answer = await world.gateway.svc('POST', '/svc/apis', body)
+        const [at] = Object.keys(place)
+        assert.equal(answer.status, taken || allowed ? 200 : 400, `${url}: ${answer.text}`)
+        if (answer.status === 400) assert.match(answer.text, new RegExp(`${at}.*webhooks\\.allow_private`))
+        else await world.gateway.svc('DELETE', '/svc/apis/jwt')
+      }
+  }
+})
