@@ -6,8 +6,8 @@ import type { Flaw } from '../../model/apis/definition/flaw.ts'
 import { flagOf, objectOf, objectsOf, textOf } from '../../model/apis/definition/members.ts'
 import type { TreePath } from '../../model/apis/definition/tree.ts'
 import { readKeyAddress } from '../../model/authentication/jwt-key.ts'
-import { isPublicAddress } from '../../model/webhooks/webhook-target.ts'
 import type { JsonObject } from '../../model/json/json.ts'
+import { isPublicAddress } from '../../model/webhooks/webhook-target.ts'
 
 const REASON =
   'is on a loopback, link-local or private network, which gateways do not ask for keys: set webhooks.allow_private to let them'
@@ -24,7 +24,9 @@ export function refusePrivateKeySets({ format, definition }: ApiDocument, allowP
 
 function classicFlaws(classic: JsonObject): Flaw[] {
   if (!flagOf(classic, 'enable_jwt')) return []
-  return flawsOfSets(textOf(classic, 'jwt_source'), ['jwt_source'], objectsOf(classic, 'jwt_jwks_uris'), ['jwt_jwks_uris'])
+  return flawsOfSets(textOf(classic, 'jwt_source'), ['jwt_source'], objectsOf(classic, 'jwt_jwks_uris'), [
+    'jwt_jwks_uris',
+  ])
 }
 
 function oasFlaws(document: JsonObject): Flaw[] {
