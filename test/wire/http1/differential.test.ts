@@ -15,8 +15,12 @@ const LANES = 12
 const SHRINK_TRIES = 400
 const SEED = Number(process.env.GATEHOUSE_SEED ?? (DEEP ? randomInt(2 ** 31) : 1))
 
+/** Blanks around `;` and `=` of chunk extensions (RFC 9112 section 7.1.1), which Node's parser refuses. */
+const BLANK_EXTENSION = /\n[0-9a-f]+(?:[ \t]*;[^\r\n]*)?(?:[ \t][;=]|[;=][ \t])/i
+
 /** A token that Node's parser has never heard of is a method all the same: what follows it cannot be compared. */
-function comparable(requests: readonly Reading[]): readonly Reading[] {
+function comparable(bytes: Buffer, requests: readonly Reading[]): readonly Reading[] {
+  if (BLANK_EXTENSION.test(bytes.toString('latin1'))) return []
   const strange = requests.findIndex((one) => !METHODS.includes(one.method))
   return strange < 0 ? requests : requests.slice(0, strange)
 }
@@ -24,7 +28,7 @@ function comparable(requests: readonly Reading[]): readonly Reading[] {
 /** In what our reading of the stream goes against Node's; undefined when it does not. */
 async function disagreement(own: Own, peer: Peer, bytes: Buffer, cuts: readonly number[]): Promise<string | undefined> {
   const [ours, theirs] = await Promise.all([own.read(bytes, cuts), peer.read(bytes)])
-  return difference(comparable(ours.requests), theirs)
+  return difference(comparable(bytes, ours.requests), theirs)
 }
 
 /** Leaves out as many bytes as it can while the disagreement stays. */
@@ -75,7 +79,7 @@ test('whatever we accept, Node accepts and reads the same', async (t) => {
       const bytes = specimen(random)
       const cuts = borders(random, bytes.length)
       const ours = await own.read(bytes, cuts)
-      const known = comparable(ours.requests)
+      const known = comparable(bytes, ours.requests)
       const found = difference(known, await peer.read(bytes))
       if (found !== undefined) first ??= { bytes, cuts, found }
       if (ours.accepted) accepted++
@@ -89,7 +93,9 @@ test('whatever we accept, Node accepts and reads the same', async (t) => {
 
   const share = (100 * accepted) / STREAMS
   t.diagnostic(`seed ${SEED}: ${STREAMS} streams, ${share.toFixed(1)} % accepted, ${requests} requests read alike`)
-  t.diagnostic(`${strange} streams compared only up to a method that Node does not know`)
+  t.diagnostic(
+    `${strange} streams compared only up to a method that Node does not know, or not at all for blanks in chunk extensions`,
+  )
   assert.ok(share >= 20 && share <= 80, `share accepted ${share.toFixed(1)} %`)
   assert.ok(strange < STREAMS / 20, 'hardly any stream escapes the comparison')
   await until('no connection stays open', () => owns.every((own) => own.connections() === 0))
