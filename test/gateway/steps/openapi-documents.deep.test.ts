@@ -10,7 +10,7 @@ test('bodies are judged as two validators judge them, for many documents', async
   const verdicts: Verdicts = { fits: 0, refused: 0, disputed: 0 }
   await fc.assert(
     fc.asyncProperty(generatedDocuments, (generated) => checkDocument(gate, generated, verdicts)),
-    { numRuns: 600 },
+    { numRuns: 300 },
   )
   t.diagnostic(JSON.stringify(verdicts))
   assert.ok(verdicts.fits > 1000 && verdicts.refused > 1000, JSON.stringify(verdicts))

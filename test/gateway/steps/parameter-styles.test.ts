@@ -60,6 +60,14 @@ const ROWS: readonly Row[] = [
   { in: 'path', style: 'label', explode: true, schema: LIST, fits: ['.blue.black.brown'] },
   { in: 'path', style: 'label', explode: false, schema: OBJECT, fits: ['.R,100,G,200,B,150', '.R.100.G.200.B.150'] },
   { in: 'path', style: 'label', explode: true, schema: OBJECT, fits: ['.R=100.G=200.B=150'] },
+  {
+    ...{ in: 'path', style: 'label', explode: true, fits: ['.0.5', '.1.2'], refused: ['.x'] },
+    schema: { type: 'array', items: { type: 'number', enum: [3, 0.5, 1, 2] } },
+  },
+  {
+    ...{ in: 'path', style: 'label', explode: true, fits: ['.r=3.g=0.5'], refused: ['.r=3.g=5'] },
+    schema: { type: 'object', properties: { r: { type: 'integer' }, g: { type: 'number', const: 0.5 } } },
+  },
   { in: 'path', schema: LIST, fits: ['blue,black,brown'], refused: ['blue'] },
   { in: 'path', schema: OBJECT, fits: ['R,100,G,200,B,150'], refused: ['R,100,G', 'R,100,G,200,B,x'] },
   { in: 'path', explode: true, schema: OBJECT, fits: ['R=100,G=200,B=150'] },

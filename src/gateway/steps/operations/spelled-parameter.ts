@@ -96,15 +96,13 @@ function spellings(parameter: ParameterCheck, texts: readonly string[]): Spelled
   const body = bodyOf(style, name, texts.join(','), explode)
   if (typeof body !== 'string') return body
   const found: Spelled[] = shape.scalars.length > 0 ? [body] : []
-  const parts = trimmed(body.split(separatorOf(parameter, body)))
+  const splits = separatorsOf(parameter).flatMap((separator) => splitsOf(body, separator, takesDecimals(shape)))
   const inMatrix = style === 'matrix' && explode
-  if (shape.items !== undefined) found.push(inMatrix ? parts.map((part) => without(part, `${name}=`)) : parts)
-  if (shape.members !== undefined) {
-    const object = explode ? pairsIn(parts) : alternating(parts)
-    if (object === undefined) return { reason: 'must name a value for each member' }
-    found.push(object)
-  }
-  return found
+  if (shape.items !== undefined)
+    for (const parts of splits) found.push(inMatrix ? parts.map((part) => without(part, `${name}=`)) : parts)
+  if (shape.members === undefined) return found
+  const objects = splits.flatMap((parts) => (explode ? pairsIn(parts) : alternating(parts)) ?? [])
+  return found.length + objects.length === 0 ? { reason: 'must name a value for each member' } : [...found, ...objects]
 }
 
 const trimmed = (texts: string[]) => texts.map((text) => text.trim())
@@ -119,13 +117,26 @@ function bodyOf(style: string, name: string, text: string, explode: boolean): st
   return explode && !text.startsWith(`;${name}=`) ? text.slice(1) : without(text.slice(1), `${name}=`)
 }
 
-function separatorOf({ style, explode }: ParameterCheck, body: string): string {
-  if (style === 'spaceDelimited') return ' '
-  if (style === 'pipeDelimited') return '|'
-  if (style === 'matrix' && explode) return ';'
+function separatorsOf({ style, explode }: ParameterCheck): string[] {
+  if (style === 'spaceDelimited') return [' ']
+  if (style === 'pipeDelimited') return ['|']
+  if (style === 'matrix' && explode) return [';']
   // OpenAPI 3.0 has points between items in either case, 3.1 and RFC 6570 commas where they do not explode.
-  return style === 'label' && (explode || !body.includes(',')) ? '.' : ','
+  return style !== 'label' ? [','] : explode ? ['.'] : [',', '.']
 }
+
+/** The parts between separators; where these are points also with those of decimals taken for what they are. */
+function splitsOf(body: string, separator: string, mayHoldDecimals: boolean): string[][] {
+  const parts = trimmed(body.split(separator))
+  if (separator !== '.' || !mayHoldDecimals || !DECIMAL.test(body)) return [parts]
+  return [parts, body.split(/(?<!\d)\.|\.(?!\d)|(?<=\.\d+)\./)]
+}
+
+function takesDecimals({ items, members }: ParameterCheck['shape']): boolean {
+  return [items, ...(members?.values() ?? [])].some((shape) => shape?.scalars.includes('number'))
+}
+
+const DECIMAL = /\d\.\d/
 
 function pairsIn(parts: readonly string[]): Spelled | undefined {
   if (parts.some((part) => !part.includes('='))) return undefined

@@ -22,7 +22,7 @@ export function valuesOf(spelled: Spelled, shape: ValueShape): unknown[] {
 
 function scalarOf(text: string, kind: ScalarKind): unknown[] {
   if (kind === 'text') return [text]
-  if (kind === 'number') return NUMBER.test(text) ? [Number(text)] : []
+  if (kind === 'number' || kind === 'integer') return NUMBER.test(text) ? [Number(text)] : []
   if (kind === 'null') return text === '' || text === 'null' ? [null] : []
   return text === 'true' || text === 'false' ? [text === 'true'] : []
 }

@@ -45,7 +45,7 @@ export interface RequestFlaw {
 export type ValueCheck = (value: unknown, account: PatternWork) => readonly RequestFlaw[]
 
 /** Kinds of values that are spelled as one text. */
-export type ScalarKind = 'number' | 'boolean' | 'null' | 'text'
+export type ScalarKind = 'integer' | 'number' | 'boolean' | 'null' | 'text'
 
 /** The kinds of values that a schema takes, by which a text becomes what the schema speaks of. */
 export interface ValueShape {

@@ -10,11 +10,13 @@ const MAX_DEPTH = 10
 type Kind = ScalarKind | 'list' | 'object'
 
 const KINDS: Readonly<Record<string, Kind>> = {
-  ...{ string: 'text', number: 'number', integer: 'number', boolean: 'boolean', null: 'null' },
+  ...{ string: 'text', number: 'number', integer: 'integer', boolean: 'boolean', null: 'null' },
   ...{ array: 'list', object: 'object' },
 }
+/** A number may be a whole one. */
+const NUMBERS: readonly Kind[] = ['integer', 'number']
 /** Kinds of a text, the ones that take fewer texts first. */
-const SCALARS: readonly ScalarKind[] = ['number', 'boolean', 'null', 'text']
+const SCALARS: readonly ScalarKind[] = ['integer', 'number', 'boolean', 'null', 'text']
 
 /** A value that is a text. */
 export const TEXT: ValueShape = { scalars: ['text'], items: undefined, members: undefined }
@@ -47,7 +49,7 @@ function shapeOf({ kinds, items, members }: Said): ValueShape {
   const taken = kinds ?? new Set<Kind>([members.size > 0 ? 'object' : items === undefined ? 'text' : 'list'])
   const inner = [...members].map(([name, said]) => [name, shapeOf(said)] as const)
   return {
-    scalars: SCALARS.filter((kind) => taken.has(kind)),
+    scalars: SCALARS.filter((kind) => taken.has(kind) && !(kind === 'integer' && taken.has('number'))),
     items: taken.has('list') ? (items === undefined ? TEXT : shapeOf(items)) : undefined,
     members: taken.has('object') ? new Map(inner) : undefined,
   }
@@ -82,10 +84,12 @@ function saidAt(document: JsonObject, at: TreePath, depth: number, budget: { lef
 }
 
 function kindsOf({ type, const: only, enum: choices }: JsonObject): Set<Kind> | undefined {
-  const types = [type].flat().flatMap((name) => KINDS[String(name)] ?? [])
+  const types = [type].flat().flatMap((name) => (name === 'number' ? NUMBERS : (KINDS[String(name)] ?? [])))
   if (types.length > 0) return new Set(types)
   const values = only !== undefined ? [only] : Array.isArray(choices) ? choices : []
-  return values.length === 0 ? undefined : new Set(values.map(kindOf))
+  return values.length === 0
+    ? undefined
+    : new Set(values.flatMap((value) => (typeof value === 'number' ? NUMBERS : kindOf(value))))
 }
 
 function kindOf(value: Json): Kind {
