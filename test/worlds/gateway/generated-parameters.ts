@@ -106,8 +106,8 @@ export async function checkParameters(
         const says = new Ajv2020({ strict: false }).validate(whole, value)
         if (says !== Schema.Check(whole, value)) continue
         // Points are between items too: `.3.0.5` is 3 and 0.5, or 3.0 and 5.
-        if (each.style === 'label' && Array.isArray(value) && value.some((item) => !Number.isInteger(item ?? 0)))
-          continue
+        const isAmbiguous = each.style === 'label' && JSON.stringify(each.schema).includes('"number"')
+        if (isAmbiguous && Array.isArray(value)) continue
         const text = spelled(each, value)
         const at = each.in === 'path' ? text : each.in === 'query' ? `x?${text}` : 'x'
         const headers = each.in === 'header' ? { [NAME]: text } : each.in === 'cookie' ? { cookie: text } : {}
