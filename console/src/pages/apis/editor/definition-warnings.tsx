@@ -11,8 +11,7 @@ export function DefinitionWarnings({ warnings }: { readonly warnings: readonly D
   if (warnings.length === 0) return null
   return (
     <Alert
-      variant="light"
-      color="orange"
+      color="yellow"
       icon={<TriangleAlertIcon size={16} aria-hidden />}
       title={say('apis.warnings', { count: count(warnings.length) })}
     >
