@@ -1,6 +1,7 @@
 import { Type } from 'typebox'
 import { isObject, type JsonObject } from '../../model/json/json.ts'
 import type { OAuthClient } from '../../model/oauth-clients/oauth-client.ts'
+import { redirectTextOf } from '../../publish/oauth-clients/joined-redirects.ts'
 import { clientViewFor } from '../../publish/oauth-clients/oauth-client-lists.ts'
 import { maskSecretsFor, mayWrite } from '../access/secrets-view.ts'
 import type { Call } from '../routes/call.ts'
@@ -38,33 +39,22 @@ export function clientView(
   who: SecretView,
   isAlone = true,
 ): JsonObject {
-  const { dashboard } = parts.config
   const mayRead = isAlone && mayWrite(call, 'apis')
   const withSecret = who === 'maker' || (who === 'writers' && mayRead)
   const shown = clientViewFor(parts, client, { withSecret })
   const { client_id, client_name, secret, redirect_uri, policy_id, meta_data, description, dcr_registration, ...more } =
     shown
-  const separator = dashboard.oauth_redirect_uri_separator
   return {
     client_id: client_id!,
     client_name: textOf(client_name),
     secret: secret!,
-    redirect_uri: separator === '' ? redirect_uri! : client.redirect_uris.join(separator),
+    redirect_uri: redirectTextOf(parts, client),
     policy_id: policy_id ?? '',
     meta_data: maskSecretsFor(call, 'oauth', meta_data!, isAlone),
     description: description!,
     dcr_registration: registrationOf(dcr_registration, withSecret),
     ...maskSecretsFor(call, 'oauth', more, isAlone),
   }
-}
-
-/** A body whose `redirect_uri` may hold several addresses, where the setting says how they are parted. */
-export function withRedirects(parts: DashboardParts, body: JsonObject): JsonObject {
-  const separator = parts.config.dashboard.oauth_redirect_uri_separator
-  const { redirect_uri: joined, ...more } = body
-  if (separator === '' || typeof joined !== 'string' || !joined.includes(separator)) return body
-  const uris = joined.split(separator).map((uri) => uri.trim())
-  return { ...more, redirect_uri: uris.filter((uri) => uri !== '') }
 }
 
 /** Omitted members of a change stay. */

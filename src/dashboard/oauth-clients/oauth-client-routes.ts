@@ -1,6 +1,7 @@
 import { Type } from 'typebox'
 import { fault } from '../../errors/fault.ts'
 import type { OAuthClient } from '../../model/oauth-clients/oauth-client.ts'
+import { withRedirects } from '../../publish/oauth-clients/joined-redirects.ts'
 import { listClients } from '../../publish/oauth-clients/oauth-client-lists.ts'
 import { createClient, deleteClient, rotateClient, updateClient } from '../../publish/oauth-clients/oauth-clients.ts'
 import { soleOwnership } from '../access/co-owned.ts'
@@ -13,7 +14,7 @@ import { pageOf } from '../routes/page.ts'
 import type { Route } from '../routes/route.ts'
 import type { DashboardParts } from '../server/parts.ts'
 import { AuthorizeClients } from './authorize-client.ts'
-import { ClientShape, clientView, withRedirects, withRest } from './client-shape.ts'
+import { ClientShape, clientView, withRest } from './client-shape.ts'
 import {
   apiInPath,
   checkPoliciesGiven,

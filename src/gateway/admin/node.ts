@@ -31,10 +31,29 @@ export function nodeRoutes(parts: AdminParts): AdminRoute[] {
     {
       method: 'GET',
       path: '/schema',
-      run: () => json({ $schema: 'http://json-schema.org/draft-07/schema#', ...EXTENSION_SCHEMA }),
+      run: (request) => {
+        const schema = { $schema: 'http://json-schema.org/draft-07/schema#', ...EXTENSION_SCHEMA }
+        return json(request.isAlias ? { status: 'Success', message: '', schema } : schema)
+      },
+    },
+    {
+      method: 'GET',
+      path: '/health',
+      run: (request) => insteadOf(request, 'counters of /health', '/hello and /metrics'),
+    },
+    {
+      method: 'POST',
+      path: '/debug',
+      run: (request) => insteadOf(request, 'traces of /debug', 'POST /explain below this path'),
     },
     { method: 'POST', path: '/explain', run: async (request) => json(await parts.explain(await question(request))) },
   ]
+}
+
+/** Refuses a call of the incumbent by what there is instead; under our own word it is not found. @throws Fault */
+function insteadOf(request: AdminRequest, what: string, instead: string): never {
+  if (!request.isAlias) throw fault('not_found')
+  throw fault('query_invalid', `${what} are not enabled for this node: use ${instead}`)
 }
 
 /** Many calls while one reload runs become one more reload. */

@@ -2,6 +2,7 @@ import { fault } from '../../errors/fault.ts'
 import type { Json, JsonObject } from '../../model/json/json.ts'
 import { presentMembers } from '../../model/json/present-members.ts'
 import type { OAuthClient } from '../../model/oauth-clients/oauth-client.ts'
+import { redirectTextOf, withRedirects } from '../../publish/oauth-clients/joined-redirects.ts'
 import {
   apisOfClient,
   clientViewFor,
@@ -57,7 +58,7 @@ export async function oauthApiIn(parts: AdminParts, apiId: string): Promise<ApiP
 }
 
 async function create(parts: AdminParts, request: AdminRequest): Promise<AdminAnswer> {
-  const body = await request.ofOrganisation()
+  const body = withRedirects(parts, await request.ofOrganisation())
   const own = clientParts(parts)
   const there = request.isAlias ? await clientThere(parts, body) : undefined
   const saved =
@@ -94,7 +95,7 @@ async function list(parts: AdminParts, request: AdminRequest): Promise<AdminAnsw
   for (;;) {
     const limit = Math.min(LIST_BATCH, most - texts.length)
     const { clients, total } = await listClients(own, api, { offset, limit })
-    for (const client of clients) texts.push(JSON.stringify(clientViewFor(own, client, { withSecret: true })))
+    for (const client of clients) texts.push(JSON.stringify(viewOf(parts, client)))
     offset += clients.length
     if (texts.length < most && offset < total && clients.length > 0) continue
     const pages = `X-Pages: ${Math.max(1, Math.ceil(total / PAGE))}\r\n`
@@ -105,7 +106,7 @@ async function list(parts: AdminParts, request: AdminRequest): Promise<AdminAnsw
 async function update(parts: AdminParts, request: AdminRequest): Promise<AdminAnswer> {
   if ((await oauthApiIn(parts, request.param('api'))) === undefined) throw fault('not_found', "API doesn't exist")
   const client = await clientIn(parts, request)
-  const body = await request.object()
+  const body = withRedirects(parts, await request.object())
   const saved = await updateClient(clientParts(parts), client, { body, actor: request.actor })
   await waitUntilServed(parts, saved.revision)
   return shown(parts, saved.client)
@@ -160,5 +161,10 @@ function overlapOf(value: unknown): number {
 }
 
 function shown(parts: AdminParts, client: Parameters<typeof clientViewFor>[1]): AdminAnswer {
-  return json(clientViewFor(clientParts(parts), client, { withSecret: true }))
+  return json(viewOf(parts, client))
+}
+
+function viewOf(parts: AdminParts, client: OAuthClient): JsonObject {
+  const shown = clientViewFor(clientParts(parts), client, { withSecret: true })
+  return { ...shown, redirect_uri: redirectTextOf(parts, client) }
 }

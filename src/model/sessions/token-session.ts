@@ -19,10 +19,9 @@ export function issuedBy(
 /** Members that say nothing of what a token may do. */
 const NOTES: ReadonlySet<string> = new Set(['org_id', 'meta_data', 'date_created', 'last_updated'])
 
-/** The access rights and limits of a user's session for its tokens. Their metadata are those of the client, not of the user. */
+/** The access rights, limits, tags and metadata of a user's session for its tokens. */
 export function rulesOfUser(user: JsonObject): JsonObject {
-  const { meta_data: _own, ...rules } = rightsAndLimitsOf(user)
-  return rules
+  return rightsAndLimitsOf(user)
 }
 
 /**

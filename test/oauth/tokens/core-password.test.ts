@@ -51,7 +51,7 @@ const sessionOf = async (world: World, body: JsonObject) =>
   (await world.store.tokens.getSession(hashKey(String(body.access_token))))!.body
 
 for (const store of STORES) {
-  test(`${store.name}: the token of a user has the rules of both, and the metadata of the client`, async (t) => {
+  test(`${store.name}: the token of a user has the rules and the metadata of both`, async (t) => {
     const world = await openWorld(t, store, { rules: { notifyUrl: 'https://hooks.example/' } })
     await world.putClient({ metadata: { app: 'shop' } })
     await addUser(world, { alias: 'Ann', meta_data: { own: 'yes' } })
@@ -60,7 +60,7 @@ for (const store of STORES) {
     assert.deepEqual(Object.keys(body), ['access_token', 'expires_in', 'token_type', 'refresh_token', 'scope'])
     const session = await sessionOf(world, body)
     assert.deepEqual(session.apply_policies, ['plan'])
-    assert.deepEqual(session.meta_data, { app: 'shop' })
+    assert.deepEqual(session.meta_data, { app: 'shop', own: 'yes' })
     assert.equal(session.alias, 'Ann')
     const narrowed = session.narrowed_by as JsonObject
     assert.equal(narrowed.rate, 5)
