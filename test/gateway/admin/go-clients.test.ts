@@ -43,6 +43,67 @@ function definition(id: string, url: string, more: JsonObject = {}): JsonObject 
 
 const guarded = { use_keyless: false, use_standard_auth: true, auth: { auth_header_name: 'authorization' } }
 
+/** The operations of the incumbent's gateway description, besides its debugger and kinds of APIs that we do not serve. */
+const OPERATIONS: Readonly<Record<string, string>> = {
+  '/apis': 'GET POST',
+  '/apis/{}': 'GET PUT DELETE',
+  '/apis/{}/versions': 'GET',
+  '/apis/oas': 'GET POST',
+  '/apis/oas/{}': 'GET PUT PATCH DELETE',
+  '/apis/oas/{}/export': 'GET',
+  '/apis/oas/{}/versions': 'GET',
+  '/apis/oas/export': 'GET',
+  '/apis/oas/import': 'POST',
+  '/cache/{}': 'DELETE',
+  '/cache/jwks': 'DELETE',
+  '/cache/jwks/{}': 'DELETE',
+  '/certs': 'GET POST',
+  '/certs/{}': 'GET DELETE',
+  '/keys': 'GET POST',
+  '/keys/{}': 'GET POST PUT DELETE',
+  '/keys/create': 'POST',
+  '/keys/policy/{}': 'POST',
+  '/keys/preview': 'POST',
+  '/oauth/clients/{}': 'GET',
+  '/oauth/clients/{}/{}': 'GET PUT DELETE',
+  '/oauth/clients/{}/{}/rotate': 'PUT',
+  '/oauth/clients/{}/{}/tokens': 'GET',
+  '/oauth/clients/apis/{}': 'GET',
+  '/oauth/clients/create': 'POST',
+  '/oauth/refresh/{}': 'DELETE',
+  '/oauth/revoke': 'POST',
+  '/oauth/revoke_all': 'POST',
+  '/oauth/tokens': 'DELETE',
+  '/org/keys': 'GET',
+  '/org/keys/{}': 'GET POST PUT DELETE',
+  '/policies': 'GET POST',
+  '/policies/{}': 'GET PUT DELETE',
+  '/reload': 'GET',
+  '/reload/group': 'GET',
+  '/schema': 'GET',
+}
+
+test("every operation of the incumbent's gateway is there", async (t) => {
+  const world = await startWorld(t)
+  const calls = new Set(
+    world.gateway.calls.map(({ method, path }) => `${method} ${path.replaceAll(/\{[^}]*\}/g, '{}')}`),
+  )
+  const named = Object.entries(OPERATIONS).flatMap(([path, methods]) =>
+    methods.split(' ').map((method) => `${method} ${path}`),
+  )
+  assert.deepEqual(
+    named.filter((call) => !calls.has(call)),
+    [],
+  )
+  await world.inc('POST', '/apis', definition('a', world.origin.url, { enable_batch_request_support: true }))
+  const body = JSON.stringify({ requests: [{ method: 'GET', relative_url: '/a/x' }] })
+  for (const [method, path] of [
+    ['GET', '/hello'],
+    ['POST', '/a/inc/batch/'],
+  ] as const)
+    assert.equal((await world.call(path, method === 'GET' ? {} : { method, body })).status, 200, path)
+})
+
 test('members of definitions count in any letter case', async (t) => {
   const world = await startWorld(t)
   const { url } = world.origin
