@@ -70,7 +70,7 @@ test('what is read and sent back with zero values changes nothing', async (t) =>
     const as = route.access === 'installation' ? ('installation' as const) : await world.actor('admin', expected)
     const path = pathIn(world, route)
     const get = async () => (await world.call('GET', path, { as })).json as JsonObject
-    // What nobody has written yet has no id.
+    // An object that nobody has written yet has no id.
     if ((await get()).id === '') await world.call('PUT', path, { as, body: await get() })
     const before = await get()
     if (!isObject(before) || before.Status === 'Error' || OF_OTHER_FORM.has(callOf(route))) continue
