@@ -20,7 +20,7 @@ const oasIn = (word: string, upstream: string): JsonObject => ({
   [`x-${word}-api-gateway`]: {
     info: { id: 'described', name: 'described', state: { active: true } },
     upstream: { url: `${word}://inner/base` },
-    server: { listenPath: { value: '/described/', strip: true }, pathMatching: 'openapi' },
+    server: { listenPath: { value: '/described/', strip: true }, pathMatching: 'contains' },
     middleware: {
       global: { contextVariables: { enabled: true } },
       operations: {
