@@ -12,13 +12,14 @@ const PET: JsonObject = {
     id: { type: 'integer', xml: { attribute: true } },
     name: { type: 'string', example: 'a < b' },
     tags: { type: 'array', xml: { wrapped: true }, items: { type: 'string', xml: { name: 'tag' } } },
+    links: { type: 'array', xml: { name: 'link', wrapped: true }, items: { type: 'string' } },
     photoUrls: { type: 'array', minItems: 2, items: { type: 'string', xml: { name: 'url' } } },
     secret: { type: 'string', writeOnly: true },
   },
 }
 const XML =
   '<?xml version="1.0" encoding="UTF-8"?>\n' +
-  '<pet id="0"><name>a &#60; b</name><tags><tag>string</tag></tags><url>string</url><url>string</url></pet>'
+  '<pet id="0"><name>a &#60; b</name><tags><tag>string</tag></tags><link><link>string</link></link><url>string</url><url>string</url></pet>'
 const FRAMED = {
   ...json(1),
   headers: Object.fromEntries(

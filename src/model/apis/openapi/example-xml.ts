@@ -25,7 +25,7 @@ function elements(
   const own = nameOf(xml, name)
   if (Array.isArray(value)) {
     const isWrapped = isRoot || flagOf(xml, 'wrapped')
-    const inner = value.map((item) => elements(item, schema.items, isWrapped ? name : own, resolve)).join('')
+    const inner = value.map((item) => elements(item, schema.items, own, resolve)).join('')
     return isWrapped ? `<${own}${namespaceOf(xml)}>${inner}</${own}>` : inner
   }
   if (!isObject(value)) return `<${own}${namespaceOf(xml)}>${escaped(value)}</${own}>`
