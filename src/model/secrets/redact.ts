@@ -20,6 +20,10 @@ const PRIVATE_KEY = /-----BEGIN [A-Z0-9 ]*PRIVATE KEY-----[\s\S]*?(?:-----END [A
 /** The form of a random credential; ids of 24 hex digits are none. */
 const RANDOM = /^(?![0-9a-f]{24}$)[A-Za-z0-9_\-+/=.]{24,}$/
 
+/** Members that hold permissions by name. */
+const PERMISSIONS = /^(?:user_permissions|permissions|ceiling|guarantor)$/
+const LEVEL = /^(?:read|write|deny|admin|all|owned|true|false|)$/
+
 /** True for a name whose text is a secret. */
 export function isSecretName(name: string): boolean {
   return SECRET.test(name) && (!HARMLESS.test(name) || HOLDS_ONE.test(name))
@@ -30,7 +34,13 @@ export function redact(value: Json, name = ''): Json {
   if (typeof value === 'string') return isSecretName(name) && value !== '' ? MASK : redactText(value)
   if (Array.isArray(value)) return value.map((item) => redact(item, name))
   if (!isObject(value)) return value
-  return redactObject(value)
+  return PERMISSIONS.test(name) ? redactPermissions(value) : redactObject(value)
+}
+
+/** A permission may have any name: `keys`, `token_admin`. Its level is no secret. */
+function redactPermissions(value: JsonObject): JsonObject {
+  const shown = (level: Json, name: string) => (typeof level === 'string' && LEVEL.test(level) ? level : redact(level, name))
+  return Object.fromEntries(Object.entries(value).map(([name, level]) => [name, shown(level, name)]))
 }
 
 /** The same for a response, where a secret may have any name: values that look like random credentials are masked too. */
