@@ -39,7 +39,8 @@ export function redact(value: Json, name = ''): Json {
 
 /** A permission may have any name: `keys`, `token_admin`. Its level is no secret. */
 function redactPermissions(value: JsonObject): JsonObject {
-  const shown = (level: Json, name: string) => (typeof level === 'string' && LEVEL.test(level) ? level : redact(level, name))
+  const shown = (level: Json, name: string) =>
+    typeof level === 'string' && LEVEL.test(level) ? level : redact(level, name)
   return Object.fromEntries(Object.entries(value).map(([name, level]) => [name, shown(level, name)]))
 }
 
