@@ -16,7 +16,7 @@ test('keys of JSON Web Tokens in definitions are masked, addresses of key sets a
   assert.deepEqual(redact({ source: 'import' }), { source: 'import' })
 })
 
-test('levels of permissions are shown whatever the permission is called, and other texts there are not', () => {
+test('levels of permissions are shown whatever the permission is called', () => {
   const names = [...PERMISSION_KEYS, 'IsAdmin', 'ResetPassword', 'token_admin', 'secret_level', 'api_key', 'code']
   for (const level of ['read', 'write', 'deny', 'admin', 'true', '']) {
     const rights = Object.fromEntries(names.map((name) => [name, level]))
