@@ -27,7 +27,8 @@ interface List {
 }
 
 test('a policy is created, read by either id, listed, replaced and deleted', async (t) => {
-  const { call, root, orgId } = await keyWorld(t)
+  const { call, root, orgId, api } = await keyWorld(t)
+  await api('orders')
   const made = await call('POST', `${POLICIES}/`, { as: root, body: policyOf('gold', ['orders']) })
   const _id = String((made.json as JsonObject).Message)
   assert.equal(made.text, `{"Status":"OK","Message":"${_id}","Meta":null}`)

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import type { JsonObject } from '../../../src/model/json/json.ts'
 import { startTestGateway, type TestGateway } from '../../worlds/base/harness.ts'
-import { rightsOn } from '../../worlds/gateway/admin-fixtures.ts'
+import { oasApi, rightsOn } from '../../worlds/gateway/admin-fixtures.ts'
 
 async function start(t: TestContext, env: Record<string, string> = {}): Promise<TestGateway> {
   const gate = await startTestGateway({ env })
@@ -15,6 +15,7 @@ const said = (answer: { status: number; json: unknown }) => [answer.status, seen
 
 test('a policy is made, read, listed, changed and deleted', async (t) => {
   const gate = await start(t)
+  assert.equal((await gate.svc('POST', '/svc/apis/oas', oasApi('a', '/a/', { id: 'a' }))).status, 200)
   assert.deepEqual((await gate.svc('GET', '/svc/policies')).json, [])
   const made = await gate.svc('POST', '/svc/policies', {
     id: 'gold',

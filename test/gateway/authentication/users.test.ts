@@ -3,7 +3,7 @@ import { type TestContext, test } from 'node:test'
 import type { JsonObject } from '../../../src/model/json/json.ts'
 import { basicUserHash } from '../../../src/publish/keys/basic-auth-users.ts'
 import { startTestGateway, type TestGateway } from '../../worlds/base/harness.ts'
-import { oasApi, rightsOn } from '../../worlds/gateway/admin-fixtures.ts'
+import { classicApi, oasApi, rightsOn } from '../../worlds/gateway/admin-fixtures.ts'
 import { startOrigin } from '../../worlds/servers/origin.ts'
 
 const PASSWORD = 'correct horse'
@@ -16,6 +16,13 @@ async function withApi(t: TestContext, env: Record<string, string> = {}): Promis
   const api = oasApi('Orders', '/orders/', { id: 'orders', guarded: true, upstream: origin.url })
   assert.equal((await gate.svc('POST', '/svc/apis/oas', api)).status, 200)
   return gate
+}
+
+/** Makes an API in an organisation, and a session with access to it. */
+async function userOf(gate: TestGateway, orgId: string, more: JsonObject = {}): Promise<JsonObject> {
+  const api = classicApi(orgId, `/${orgId}/`, { api_id: orgId, org_id: orgId, use_keyless: false })
+  assert.equal((await gate.svc('POST', '/svc/apis', api)).status, 200)
+  return user({ access_rights: rightsOn(orgId), ...more })
 }
 
 const seen = (answer: { json: unknown }) => answer.json as JsonObject
@@ -96,8 +103,8 @@ test('a key and a user may have one name: the key is meant unless the query says
 
 test('users belong to an organisation, which the query or the session names', async (t) => {
   const gate = await withApi(t)
-  await gate.svc('POST', '/svc/keys/bob?org_id=one', user({ alias: '1' }))
-  await gate.svc('POST', '/svc/keys/bob', user({ org_id: 'two', alias: '2' }))
+  await gate.svc('POST', '/svc/keys/bob?org_id=one', await userOf(gate, 'one', { alias: '1' }))
+  await gate.svc('POST', '/svc/keys/bob', await userOf(gate, 'two', { org_id: 'two', alias: '2' }))
   assert.equal((await gate.svc('GET', '/svc/keys/bob')).status, 404)
   assert.equal(seen(await gate.svc('GET', '/svc/keys/bob?org_id=one')).alias, '1')
   assert.equal(seen(await gate.svc('GET', '/svc/keys/bob?org_id=two&username=true')).alias, '2')
@@ -106,7 +113,7 @@ test('users belong to an organisation, which the query or the session names', as
 
 test('where keys are shown, the handle of a user is organisation and name', async (t) => {
   const gate = await withApi(t, { SVC_GW_HASHKEYS: 'false' })
-  const made = await gate.svc('POST', '/svc/keys/bob', user({ org_id: 'one' }))
+  const made = await gate.svc('POST', '/svc/keys/bob', await userOf(gate, 'one', { org_id: 'one' }))
   assert.equal(seen(made).key, 'onebob')
   assert.equal((await gate.svc('GET', '/svc/keys/onebob?org_id=one')).status, 200)
 })

@@ -148,12 +148,21 @@ describe('patterns', () => {
     fc.assert(
       fc.property(fc.array(pieces, { maxLength: 9 }), (parts) => {
         const source = parts.join('')
-        if (isRiskyPattern(source)) return
+        const pattern = compiled(source)
+        if (pattern === undefined || isRiskyPattern(source)) return
         const started = process.cpuUsage()
-        new RegExp(`^(?:${source})$`).test(`${'a'.repeat(200)}!`)
+        pattern.test(`${'a'.repeat(200)}!`)
         assert.ok(process.cpuUsage(started).user < 500_000, source)
       }),
       { numRuns: process.env.GATEHOUSE_DEEP === '1' ? 100_000 : 3000 },
     )
   })
 })
+
+function compiled(source: string): RegExp | undefined {
+  try {
+    return new RegExp(`^(?:${source})$`)
+  } catch {
+    return undefined
+  }
+}

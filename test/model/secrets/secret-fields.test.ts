@@ -15,7 +15,6 @@ const EXCEPT: Readonly<Record<string, string>> = {
   auth_login_redirect: 'an address',
   authLoginRedirect: 'an address',
   auth_header_name: 'a name',
-  cacheByRegex: 'an expression',
   cache_key_regex: 'an expression',
   onKeyChangeUrl: 'an address: its user information and query are looked at',
   oauth_on_keychange_url: 'an address: its user information and query are looked at',

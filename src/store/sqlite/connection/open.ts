@@ -100,7 +100,7 @@ export async function openStore(options: SqliteOptions): Promise<SqliteStore> {
     reader = db
     if (damage.found) checkReadable(paths.database, db)
     const counters = new MemoryCounters(clock)
-    counters.loadQuotas(reading(() => savedQuotas(db)))
+    reading(() => counters.loadQuotas(savedQuotas(db)))
     const write = (what: Write) => damage.guard(() => link.write(what))
     const quotas = new QuotaKeeper(counters, write)
     const steady = steadyTime(clock)

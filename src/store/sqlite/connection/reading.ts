@@ -1,7 +1,7 @@
 import { fault } from '../../../errors/fault.ts'
 import { storeFault } from './faults.ts'
 
-/** Runs a read and turns what SQLite throws into a fault. @throws Fault `store_damaged`, `store_away` (closed too) */
+/** Runs a read, to its end, and turns what SQLite throws into a fault. @throws Fault `store_damaged`, `store_away` (closed too) */
 export function reading<T>(read: () => T): T {
   try {
     return read()
