@@ -21,7 +21,8 @@ export async function missingCertificates(documents: Documents, document: ApiDoc
     const found =
       (await documents.find('certificate', 'cert_id', name)) ??
       (await documents.find('certificate', 'cert_id', orgId + name))
-    if (found === undefined)
+    // A missing warning would show that another organisation has it.
+    if (found === undefined || (found.body.org_id ?? '') !== orgId)
       flaws.push({
         at: PLACES[use][format === 'oas' ? 1 : 0],
         reason: `names certificate ${name}, which is not stored`,

@@ -3,6 +3,8 @@ import type { Json, JsonObject } from '../../model/json/json.ts'
 import { policyApisOf } from '../../model/policies/policy-index.ts'
 import type { Documents } from '../../store/ports/ports.ts'
 
+const MISSING = 'no API of the organisation has this id: the right opens nothing yet'
+
 /**
  * The member of an answer, under this name, that holds a warning for each API that a policy gives rights to and nobody has; none where
  * there are none. `served`: ids of APIs that are not stored. @throws Fault `store_away`
@@ -15,8 +17,11 @@ export async function missingApisMember(
 ): Promise<{ [name: string]: Json }> {
   const warnings: Json[] = []
   for (const id of policyApisOf(policy)) {
-    if (served.has(id) || (await documents.find('api', 'api_id', id)) !== undefined) continue
-    warnings.push({ path: toWords(['access_rights', id]), message: 'no API has this id: the right opens nothing yet' })
+    if (served.has(id)) continue
+    const stored = await documents.find('api', 'api_id', id)
+    // One of another organisation opens nothing either, and is not shown by a missing warning.
+    if (stored !== undefined && (stored.body.org_id ?? '') === (policy.org_id ?? '')) continue
+    warnings.push({ path: toWords(['access_rights', id]), message: MISSING })
   }
   return warnings.length === 0 ? {} : { [name]: warnings }
 }

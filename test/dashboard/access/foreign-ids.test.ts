@@ -98,6 +98,21 @@ test('bodies that name objects of another organisation reach and reveal nothing 
     assert.ok(!sent.includes(OURS), where)
     assert.equal(await world.fingerprint(), before, where)
   }
+  // Objects of another organisation are answered like those that nobody has, warnings included.
+  const alike = async (path: string, foreign: string, body: (id: string) => unknown) => {
+    const answers: string[] = []
+    for (const id of [foreign, `unknown-${'0'.repeat(foreign.length - 8)}`]) {
+      const { status, text } = await send('POST', path, JSON.parse(JSON.stringify(body(id)).replaceAll('same', `same-${answers.length}`)))
+      answers.push(`${status} ${text.replaceAll(id, '<id>').replace(/[0-9a-f]{24,}|[\w-]{43}|same-./g, '<made>')}`)
+    }
+    assert.equal(answers[0], answers[1], path)
+  }
+  const right = (id: string) => ({ access_rights: { [id]: { api_id: id, versions: ['Default'] } } })
+  await alike('/api/portal/policies', open.api, (id) => ({ id: 'same', name: 'same', rate: 1, per: 1, ...right(id) }))
+  await alike('/api/keys', open.api, right)
+  await alike('/api/apis', open.certificate, (id) => api('same', { certificates: [id], domain: 'a.test' }))
+  await alike('/api/apis', open.certificate, (id) => api('same-too', { client_certificates: [id] }))
+  await alike('/api/apis', open.certificate, (id) => api('same-up', { upstream_certificates: { 'a.test': id } }))
   const rows = await store.documents.list('api', { where: { org_id: orgId }, limit: 100 })
   assert.equal(rows.total, 5)
 })
