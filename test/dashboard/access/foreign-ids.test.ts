@@ -102,7 +102,11 @@ test('bodies that name objects of another organisation reach and reveal nothing 
   const alike = async (path: string, foreign: string, body: (id: string) => unknown) => {
     const answers: string[] = []
     for (const id of [foreign, `unknown-${'0'.repeat(foreign.length - 8)}`]) {
-      const { status, text } = await send('POST', path, JSON.parse(JSON.stringify(body(id)).replaceAll('same', `same-${answers.length}`)))
+      const { status, text } = await send(
+        'POST',
+        path,
+        JSON.parse(JSON.stringify(body(id)).replaceAll('same', `same-${answers.length}`)),
+      )
       answers.push(`${status} ${text.replaceAll(id, '<id>').replace(/[0-9a-f]{24,}|[\w-]{43}|same-./g, '<made>')}`)
     }
     assert.equal(answers[0], answers[1], path)

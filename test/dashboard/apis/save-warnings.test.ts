@@ -100,7 +100,9 @@ test('a policy for an API that nobody has is taken, with a warning', async (t) =
     ...{ id, name: id, active: true, rate: 1, per: 1 },
     access_rights: { gone: { api_id: 'gone', versions: ['Default'] } },
   })
-  const expected = [{ path: 'access_rights.gone', message: 'no API of the organisation has this id: the right opens nothing yet' }]
+  const expected = [
+    { path: 'access_rights.gone', message: 'no API of the organisation has this id: the right opens nothing yet' },
+  ]
   const made = await world.gateway.svc('POST', '/svc/policies', policy('one'))
   assert.deepEqual([made.status, (made.json as JsonObject).warnings], [200, expected])
   const changed = await world.gateway.svc('PUT', '/svc/policies/one', policy('one'))
