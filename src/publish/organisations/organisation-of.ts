@@ -37,7 +37,7 @@ async function organisationOfReferences(parts: PublishParts, body: JsonObject): 
 
 /**
  * Refuses rights that could never be used: each API that they name is there and belongs to another organisation. Only callers with the
- * secret of a gateway are told: users of one organisation must not learn which APIs another one has.
+ * secret of a gateway get the reason: users of one organisation must not learn which APIs another one has.
  * @throws Fault as `code` (400) naming the first API and both organisations' fields
  */
 export async function checkSameOrganisation(
