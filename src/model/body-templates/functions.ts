@@ -172,9 +172,14 @@ function finds(pattern: TemplateValue, text: TemplateValue, meter: Meter, most: 
   meter.spend(STEPS_TO_COMPILE)
   const expression = compiled(templateText(pattern, meter))
   const whole = templateText(text, meter)
-  meter.spend(expression.workOf(whole.length) / WORK_OF_STEP)
-  const found = expression.execAll(whole, most)
-  meter.spend((found.length * expression.workOf(whole.length)) / WORK_OF_STEP)
+  const steps = expression.workOf(whole.length) / WORK_OF_STEP
+  const found: RegExpExecArray[] = []
+  meter.spend(steps)
+  for (const each of expression.matches(whole).take(most)) {
+    found.push(each)
+    // Before the next is looked for, which may take as long again.
+    meter.spend(steps)
+  }
   return found
 }
 

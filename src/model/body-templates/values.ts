@@ -29,6 +29,7 @@ export const CHARACTERS_PER_STEP = 64
 
 /** The value as text between quotes. */
 export function templateText(value: TemplateValue, meter: Meter): string {
+  spendOnParts(value, meter)
   const text = plainText(value)
   meter.spend(text.length / CHARACTERS_PER_STEP)
   return text
@@ -42,6 +43,7 @@ function plainText(value: TemplateValue): string {
 
 /** The value as JSON, for places outside quotes. */
 export function templateJson(value: TemplateValue, meter: Meter): string {
+  spendOnParts(value, meter)
   const text =
     value instanceof ReadyText
       ? value.kind === 'json'
@@ -50,6 +52,21 @@ export function templateJson(value: TemplateValue, meter: Meter): string {
       : JSON.stringify(value)
   meter.spend(text.length / CHARACTERS_PER_STEP)
   return text
+}
+
+/** Least characters that a part of a list or an object takes, with the comma behind it. */
+const CHARACTERS_OF_PART = 2
+
+/** Notes the parts of a list or object before they are written: a list that holds another one twice, which does so too, is long. */
+function spendOnParts(value: TemplateValue, meter: Meter): void {
+  if (value instanceof ReadyText) return
+  const open: Json[] = [value]
+  for (let part = open.pop(); part !== undefined; part = open.pop()) {
+    if (typeof part !== 'object' || part === null) continue
+    const inner = Object.values(part) as Json[]
+    meter.spend((CHARACTERS_OF_PART * inner.length) / CHARACTERS_PER_STEP)
+    for (const each of inner) open.push(each)
+  }
 }
 
 /** Text that is no markup in XML and HTML. */

@@ -45,10 +45,10 @@ export class BoundedExpression {
     return this.#for(text.length).exec(text)
   }
 
-  /** Its first matches, at most so many. */
-  execAll(text: string, most: number): RegExpExecArray[] {
+  /** Its matches, each of which is looked for when it is asked for: that may look at the whole text again. */
+  matches(text: string): IteratorObject<RegExpExecArray> {
     const { source, flags } = this.#for(text.length)
-    return [...new RegExp(source, `${flags}g`)[Symbol.matchAll](text).take(most)]
+    return new RegExp(source, `${flags}g`)[Symbol.matchAll](text)
   }
 
   #backtracked(length: number): number {

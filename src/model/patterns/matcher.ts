@@ -52,7 +52,7 @@ export class Matcher {
     const first = this.exec(text, account)
     if (first === null || most <= 1) return first === null ? [] : [first]
     spendPatternWork(account, most * this.#expression.workOf(text.length))
-    return this.#expression.execAll(text, most)
+    return [...this.#expression.matches(text).take(most)]
   }
 
   #holdsLiterals(text: string, account: PatternWork): boolean {

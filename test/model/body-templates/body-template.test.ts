@@ -209,6 +209,27 @@ test('what a template is given cannot make it work without end', () => {
   bounds('{{ range .a }}{{ $x := slice $.a 1 }}{{ end }}', { a: many })
   bounds('{{ range .a }}{{ $x := has 2 $.a }}{{ end }}', { a: many })
   bounds('{{ range .a }}{{ $x := fromJson $.l }}{{ end }}', { a: many, l: JSON.stringify(long) })
+  // Twice as long with each item.
+  const twice = (doubled: string, written: string) =>
+    bounds(`{{ $x := list .t }}{{ range .a }}{{ $x = ${doubled} }}{{ end }}${written}`, {
+      ...{ a: Array.from({ length: 27 }, () => 1), t: 'x'.repeat(24) },
+    })
+  for (const written of ['{{ toJson $x }}', '"{{ $x }}"', '{{ $x }}', '{{ print $x }}']) twice('list $x $x', written)
+  for (const doubled of ['dict "a" $x "b" $x', 'append (list $x) $x']) twice(doubled, '{{ toJson $x }}')
+})
+
+test('every find of an expression is paid for before it is looked for', () => {
+  // Each "a" makes it look at the rest of the text for a "b".
+  const largestPaid = (text: string) => {
+    let largest = 0
+    const spend = (steps: number) => {
+      largest = Math.max(largest, steps)
+    }
+    const keysOf = (object: JsonObject) => Object.keys(object)
+    FUNCTIONS.get('regexReplaceAll')!.run(['a(?:.*b)?', text, 'x'], { spend, keysOf })
+    return largest
+  }
+  assert.equal(largestPaid('a'.repeat(500).padEnd(5000, 'c')), largestPaid('a'.padEnd(5000, 'c')))
 })
 
 test('values that do not fit, and results that are no JSON, are named', () => {
