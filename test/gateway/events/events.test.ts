@@ -162,7 +162,7 @@ test('a request for no version is told of as such', async (t) => {
 test('changes of keys raise events at the APIs of their organisation that they name', async (t) => {
   const { gateway, receiver, told, key } = await open(t, telling(NAMES))
   const foreign = { org_id: newDocumentId(1), access_rights: rights('k'), alias: 'of another organisation' }
-  assert.equal((await gateway.svc('POST', '/svc/keys/create', foreign)).status, 200)
+  assert.equal((await gateway.svc('POST', '/svc/keys/create', foreign)).status, 400)
   const made = await key({ alias: 'of Ada' })
   const body = { org_id: ORG, access_rights: rights('k'), quota_max: -1, alias: 'of Eve' }
   assert.equal((await gateway.svc('PUT', `/svc/keys/${made.key}`, body)).status, 200)

@@ -91,7 +91,7 @@ async function open(t: TestContext): Promise<Scene> {
     plain: { access_rights: rights('k'), alias: 'plain one', tags: ['own', 'aa'] },
     gold: { apply_policies: ['gold'], alias: 'gold one', tags: ['own'] },
     off: { access_rights: rights('k'), is_inactive: true },
-    elsewhere: { access_rights: rights('open') },
+    elsewhere: { access_rights: rights('dead') },
   }
   const keys: Record<string, string> = {}
   for (const [name, session] of Object.entries(sessions)) {

@@ -46,9 +46,9 @@ function fieldPlaces(schema: Schema, at: string[] = []): string[] {
   return found
 }
 
-/** Places of names that the gateway reads or removes; and mocks, whose names are checked whenever they are read. */
+/** Places of names that the gateway reads or removes; and mocks and error answers, whose names are checked whenever they are read. */
 const NOT_ADDED =
-  /(?:auth_header|cookie)_name$|(?:header|cookie)\.name$|tag_?headers\.\*$|cache_?by_?headers\.\*$|ttl_?header|(?:_remove|delete_headers|\.remove)\.\*$|mock_?response\.(?:\*\.)?headers/i
+  /(?:auth_header|cookie)_name$|(?:header|cookie)\.name$|tag_?headers\.\*$|cache_?by_?headers\.\*$|ttl_?header|(?:_remove|delete_headers|\.remove)\.\*$|mock_?response\.(?:\*\.)?headers|error_?overrides\..*response\.headers/i
 
 test('every place of a schema that holds names of fields which are added is held to the rule', () => {
   const places = {
