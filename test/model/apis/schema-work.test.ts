@@ -58,6 +58,38 @@ for (const { name, schema, components, modern, body, fits, over } of HOSTILE) {
   })
 }
 
+for (const [name, schema, value] of [
+  ['contains a constant', { contains: { const: 1 } }, 2],
+  ['contains a reference', { contains: { $ref: '#/components/schemas/one' } }, 2],
+  ['contains a choice', { contains: { enum: [1, 3] } }, 2],
+  ['contains a multiple', { contains: { multipleOf: 2 } }, 3],
+  ['contains a list that contains', { contains: { contains: { const: 1 } } }, [2, 2]],
+  ['does not contain', { not: { contains: { const: 1 } } }, 2],
+  ['all are of a choice', { items: { enum: [1] } }, 2],
+  ['all are of a reference', { items: { $ref: '#/components/schemas/one' } }, 2],
+  ['all are of alternatives', { items: { anyOf: [{ const: 1 }, { const: 3 }] } }, 2],
+] as const)
+  test(`errors are not copied for each that is found: ${name}`, () => {
+    const check = checkOf({ type: 'array', ...schema } as JsonObject, { one: { const: 1 } }, true)
+    const list = Array.from({ length: 1000 }, () => value)
+    let copied = 0
+    const { concat } = Array.prototype
+    const replace = (value: unknown) =>
+      Object.defineProperty(Array.prototype, 'concat', { value, writable: true, configurable: true })
+    replace(function counted(this: unknown[], ...others: unknown[]) {
+      copied += this.length
+      return concat.apply(this, others)
+    })
+    let flaws: readonly unknown[]
+    try {
+      flaws = check(list as unknown as Json, newPatternWork())
+    } finally {
+      replace(concat)
+    }
+    assert.equal(flaws.length > 0, !('not' in schema))
+    assert.ok(copied < 5000, `${copied}`)
+  })
+
 test('members with names of the language are compared as others', () => {
   const value = JSON.parse('{"valueOf":1,"toString":2,"__proto__":3,"hasOwnProperty":4}') as JsonObject
   for (const schema of [{ const: value }, { enum: [value] }]) {

@@ -145,8 +145,13 @@ function options(allErrors: boolean): Options {
     unicodeRegExp: false,
     addUsedSchema: false,
     inlineRefs: false,
-    code: { regExp: PATTERNS, optimize: false },
+    code: { regExp: PATTERNS, optimize: false, process: withAppendedErrors },
   }
+}
+
+/** Ajv copies all errors so far for each that it adds: of 30,000 items that `contains` passes over, that took two seconds. */
+function withAppendedErrors(code: string): string {
+  return code.replace(/\bvErrors\.concat\(([^()]*)\)/g, '(vErrors.push(...$1), vErrors)')
 }
 
 /** @throws Fault `patterns_over_budget` where a schema leads to itself without an end */
