@@ -7,8 +7,14 @@ export interface FoundEndpoint {
   readonly below: string
 }
 
-/** Where the metadata document is, below an issuer or before its path (RFC 8414 section 3). */
-export const WELL_KNOWN = '/.well-known/oauth-authorization-server'
+/**
+ * Where the metadata document is, below an issuer or before its path (RFC 8414 section 3). Several libraries ask at the path of OpenID
+ * Connect alone, which section 5 allows for.
+ */
+export const WELL_KNOWN: readonly string[] = [
+  '/.well-known/oauth-authorization-server',
+  '/.well-known/openid-configuration',
+]
 
 const REGISTER = '/oauth/register'
 
@@ -23,7 +29,7 @@ const PATHS: readonly (readonly [path: string, endpoint: Endpoint, slash: boolea
   ['/oauth/par', 'par', true],
   ['/oauth/device_authorization', 'device_authorization', true],
   [REGISTER, 'register', true],
-  [WELL_KNOWN, 'metadata', true],
+  ...WELL_KNOWN.map((path): [string, Endpoint, boolean] => [path, 'metadata', true]),
 ]
 
 /** The paths of authorization servers below the listen paths of their APIs. */

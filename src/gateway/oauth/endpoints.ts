@@ -81,7 +81,7 @@ export class OAuthEndpoints {
    */
   findElsewhere(x: Exchange, snapshot: Snapshot, unrouted: boolean): ElsewhereFound | undefined {
     if (unrouted) return this.#findById(x, snapshot)
-    return x.path.charCodeAt(1) === DOT && x.path.startsWith(WELL_KNOWN) ? this.#findMetadata(x, snapshot) : undefined
+    return x.path.charCodeAt(1) === DOT ? this.#findMetadata(x, snapshot) : undefined
   }
 
   /** True for a path below the listen path of an API that the API itself answers: its authorization server, batches, or rate limits. */
@@ -151,7 +151,9 @@ export class OAuthEndpoints {
   }
 
   #findMetadata(x: Exchange, snapshot: Snapshot): ElsewhereFound | undefined {
-    const path = x.path.slice(WELL_KNOWN.length)
+    const wellKnown = WELL_KNOWN.find((each) => x.path.startsWith(each))
+    if (wellKnown === undefined) return undefined
+    const path = x.path.slice(wellKnown.length)
     if (path !== '' && !path.startsWith('/')) return undefined
     const match = this.#match
     snapshot.router.find(x.host, path === '' ? '/' : path, match)

@@ -7,6 +7,9 @@ import { oauthApi, startPlain, startWorld } from '../../worlds/gateway/oauth-fix
 const FORM = { 'content-type': 'application/x-www-form-urlencoded' }
 const AUTHORIZE = 'response_type=code&client_id=app&redirect_uri=https%3A%2F%2Fapp.example.org%2Fcb&state=s'
 
+/** The paths of metadata: that of RFC 8414, and that of OpenID Connect, where several libraries look alone. */
+const WELL_KNOWN = ['/.well-known/oauth-authorization-server', '/.well-known/openid-configuration']
+
 describe('where the endpoints are', () => {
   test('below the listen path and below the id of the API, with and without a slash at the end', async (t) => {
     const world = await startWorld(t)
@@ -27,7 +30,7 @@ describe('where the endpoints are', () => {
       ['POST', '/oauth/introspect', 'token=x', 401],
       ['POST', '/oauth/par', AUTHORIZE, 401],
       ['GET', '/oauth/jwks', undefined, 200],
-      ['GET', '/.well-known/oauth-authorization-server', undefined, 200],
+      ...WELL_KNOWN.map((path): [string, string, undefined, number] => ['GET', path, undefined, 200]),
       ['POST', '/svc/oauth/authorize-client', AUTHORIZE, 403],
     ]
     for (const prefix of ['/bill', '/one']) {
@@ -56,9 +59,7 @@ describe('where the endpoints are', () => {
     const paths = [
       '/open/oauth/token',
       '/open/oauth/authorize',
-      '/open/.well-known/oauth-authorization-server',
-      '/.well-known/oauth-authorization-server',
-      '/.well-known/oauth-authorization-server/open',
+      ...WELL_KNOWN.flatMap((at) => [`/open${at}`, at, `${at}/open`]),
       '/oauth/token',
     ]
     for (const path of paths) assert.equal((await world.gateway.call(path)).status, 200, path)
@@ -73,7 +74,7 @@ describe('where the endpoints are', () => {
     const domain = { customDomain: { enabled: true, name: 'id.example.org' } }
     await world.publish(oauthApi(world.origin.url, { id: 'a', path: '/', server: domain }))
     const port = world.gateway.port
-    for (const path of ['/.well-known/oauth-authorization-server', '/.well-known/oauth-authorization-server/']) {
+    for (const path of WELL_KNOWN.flatMap((at) => [at, `${at}/`])) {
       const answer = await world.gateway.call(path, { headers: { host: `ID.example.org:${port}` } })
       assert.equal((answer.json as { issuer: string }).issuer, `http://id.example.org:${port}`, path)
       assert.equal((await world.gateway.call(path)).status, 404)
@@ -93,11 +94,11 @@ describe('the issuer', () => {
     assert.equal(answer.status, 200, answer.text)
     return (answer.json as { issuer: string }).issuer
   }
-  const paths = ['/a/.well-known/oauth-authorization-server', '/.well-known/oauth-authorization-server/a']
+  const paths = WELL_KNOWN.flatMap((at) => [`/a${at}`, `${at}/a`])
 
   test('is scheme and host of the request, which a warning speaks of', async (t) => {
     const world = await startPlain(t)
-    for (const path of [...paths, '/.well-known/oauth-authorization-server/a/']) {
+    for (const path of [...paths, ...WELL_KNOWN.map((at) => `${at}/a/`)]) {
       assert.equal(await issuerAt(world, path), `http://127.0.0.1:${world.gateway.port}/a`)
       assert.equal(await issuerAt(world, path, { host: 'api.example.org' }), 'http://api.example.org/a')
       const forged = { 'x-forwarded-host': 'evil.example', 'x-forwarded-proto': 'https' }
@@ -129,16 +130,17 @@ describe('the issuer', () => {
   test('of a path with placeholders is that of the request', async (t) => {
     const world = await startPlain(t, { path: '/t/{tenant}/' })
     const port = world.gateway.port
-    const at = '/.well-known/oauth-authorization-server'
-    assert.equal(await issuerAt(world, `/t/x${at}`), `http://127.0.0.1:${port}/t/x`)
-    assert.equal(await issuerAt(world, `${at}/t/y`), `http://127.0.0.1:${port}/t/y`)
+    for (const at of WELL_KNOWN) {
+      assert.equal(await issuerAt(world, `/t/x${at}`), `http://127.0.0.1:${port}/t/x`)
+      assert.equal(await issuerAt(world, `${at}/t/y`), `http://127.0.0.1:${port}/t/y`)
+    }
   })
 
   test('an unknown path behind the well-known one is no metadata', async (t) => {
     const world = await startPlain(t)
-    for (const path of ['/nothing', '/a/x', 'a']) {
-      assert.equal((await world.gateway.call(`/.well-known/oauth-authorization-server${path}`)).status, 404, path)
-    }
+    for (const at of WELL_KNOWN)
+      for (const path of ['/nothing', '/a/x', 'a'])
+        assert.equal((await world.gateway.call(at + path)).status, 404, at + path)
   })
 })
 
