@@ -11,7 +11,9 @@ import type { Targets } from '../upstream/target.ts'
 function matchesAskedFor({ pieces }: CompiledTarget, name: string): number {
   const indexes = pieces.map((piece) => {
     const found = typeof piece !== 'string' && 'trigger' in piece ? piece.found : ''
-    return found.startsWith(`${name}-`) ? Number(found.slice(name.length + 1)) : 0
+    const rest = found.startsWith(`${name}-`) ? found.slice(name.length + 1) : ''
+    // Of a rule that is called `payload-type` it is no index.
+    return /^\d+$/.test(rest) ? Number(rest) : 0
   })
   return 1 + Math.max(0, ...indexes)
 }

@@ -3,7 +3,9 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net'
 import { type TestContext, test } from 'node:test'
 import { toOas } from '../../../src/model/apis/convert/convert.ts'
+import { readErrorOverrides } from '../../../src/model/apis/read/read-error-overrides.ts'
 import type { JsonObject } from '../../../src/model/json/json.ts'
+import { BoundedExpression } from '../../../src/model/patterns/bounded-expression.ts'
 import { classic } from '../../worlds/base/definitions.ts'
 import { startTestGateway } from '../../worlds/base/harness.ts'
 
@@ -110,4 +112,9 @@ test('rules of error answers that cannot be followed are refused with their plac
     assert.equal(status, 400, text)
     assert.match((JSON.parse(text) as { message: string }).message, place)
   }
+})
+
+test('expressions of rules take bounded time, whatever an upstream says', () => {
+  const rules = readErrorOverrides({ error_overrides: { '4xx': [{ match: { message_pattern: 'a*a*b' } }] } })
+  assert.ok(rules?.get('4xx')?.[0]?.pattern instanceof BoundedExpression)
 })

@@ -210,6 +210,14 @@ describe('variables', () => {
       ),
       `/t/u%201/u/1/${encodeURIComponent('Zü')}`,
     )
+    // A name that begins as that of the body is no index of its matches.
+    assert.equal(
+      await found(
+        { payload_matches: { match_rx: 'k(\\d+)' }, header_matches: { 'X-Own': { match_rx: 'Z' } } },
+        `${find('payload-1')}/${find('payload-type')}`,
+      ),
+      '/t/k23/',
+    )
   })
 
   test('claims of a verified token are values', async () => {

@@ -1,11 +1,12 @@
 import type { FaultCode } from '../../../errors/catalog.ts'
+import type { BoundedExpression } from '../../patterns/bounded-expression.ts'
 
 /** A rule that replaces an error answer: of the gateway, or of the upstream. */
 export interface ErrorOverride {
   /** Kind of the gateway's own errors, or `URS` for errors of the upstream; '' = any. */
   readonly flag: string
   /** Looked for in the text of the error, or in the body of the upstream. */
-  readonly pattern: RegExp | undefined
+  readonly pattern: Pick<BoundedExpression, 'test'> | undefined
   /** Member of an upstream's JSON body, by its path, and the text that it must hold; absent = none is looked at. */
   readonly field?: { readonly path: readonly string[]; readonly value: string }
   /** 0 = as it was. */

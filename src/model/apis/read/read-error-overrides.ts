@@ -1,5 +1,6 @@
 import type { JsonObject } from '../../json/json.ts'
-import { compileExpression } from '../../patterns/pattern.ts'
+import { BoundedExpression } from '../../patterns/bounded-expression.ts'
+import { normalisedExpression } from '../../patterns/pattern.ts'
 import type { ErrorOverride, ErrorOverrides } from '../definition/error-overrides.ts'
 import type { Flaw } from '../definition/flaw.ts'
 import { flagOf, isEmpty, numberOf, objectOf, objectsOf, textOf } from '../definition/members.ts'
@@ -22,7 +23,7 @@ function readOverride(rule: JsonObject): ErrorOverride {
   const headers = objectOf(response, 'headers')
   return {
     flag: textOf(match, 'flag'),
-    pattern: pattern === '' ? undefined : compileExpression(pattern),
+    pattern: pattern === '' ? undefined : new BoundedExpression(normalisedExpression(pattern)),
     ...(path !== '' && value !== '' && { field: { path: path.split('.'), value } }),
     status: numberOf(response, 'status_code'),
     body: body || (message === '' ? undefined : JSON.stringify({ error: message })),
