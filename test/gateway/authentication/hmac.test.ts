@@ -170,6 +170,14 @@ const LESS: Readonly<Record<string, { readonly draft: Draft; readonly takenBy: r
   target: { draft: { covers: 'date', text: `date: ${DATE}` }, takenBy: ['date'] },
   date: { draft: { covers: '(request-target)', text: '(request-target): get /h/x?a=1&b' }, takenBy: [] },
   'the path of another request': { draft: { text: `(request-target): get /h/y\ndate: ${DATE}` }, takenBy: [] },
+  'another field, by a line end in the path': {
+    draft: { target: '/h/x%0Aa:%20b', text: `(request-target): get /h/x\na: b\ndate: ${DATE}` },
+    takenBy: [],
+  },
+  'the query of another request, by an escape in the path': {
+    draft: { target: '/h/x%3fa=1', text: `(request-target): get /h/x?a=1\ndate: ${DATE}` },
+    takenBy: [],
+  },
   'the query of another request': { draft: { text: `(request-target): get /h/x?a=2\ndate: ${DATE}` }, takenBy: [] },
 }
 

@@ -194,13 +194,15 @@ function signatureBytes(text: string): Buffer | undefined {
 }
 
 const TARGET = '(request-target)'
+/** Escapes that are read decoded: not line ends and other controls, with which a path could speak for signed fields, and no `?`. */
+const DECODED = /%(?!3f|7f)([2-9a-f][0-9a-f])/gi
 
 /** The targets that may have been signed: where the API allows it, also without the query, and as the path reads decoded. */
 function targetsOf(x: Exchange, fields: readonly string[], coverage: HmacCoverage): readonly string[] {
   const path = writtenPath(x)
   const whole = `${path}${x.hasQuery ? `?${x.sentQuery}` : ''}`
   if (coverage === 'target' || !fields.includes(TARGET)) return [whole]
-  const decoded = path.replace(/%([0-9a-f]{2})/gi, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)))
+  const decoded = path.replace(DECODED, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)))
   return [...new Set([whole, path, decoded])]
 }
 
