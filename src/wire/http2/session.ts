@@ -18,6 +18,8 @@ import { StreamNumbers } from './stream-numbers.ts'
 
 /** The bytes that a field block may have besides the fields that it may hold. */
 const BLOCK_SPARE_BYTES = 16_384
+/** Streams beyond their bound that are refused for nothing before the peer has read that bound. */
+const MOST_REFUSED_EARLY = 4000
 /** Payload of the PING that asks whether the first GOAWAY was read. */
 const DRAIN_PING = 0x64726169
 const NOTHING = Buffer.alloc(0)
@@ -39,6 +41,7 @@ export class Http2Session implements StreamSession, FrameMeaning {
   private readonly decoder: HeaderDecoder
   private readonly sending: Sending
   private readonly guard = new FloodGuard()
+  private refusedEarly = 0
   private readonly numbers: StreamNumbers
   private readonly windows: ReceiveWindows
   private draining = false
@@ -166,8 +169,8 @@ export class Http2Session implements StreamSession, FrameMeaning {
     // Behind the last GOAWAY the client may ask elsewhere, too.
     if (this.streams.size >= this.options.maxStreams || (this.closing && !this.draining)) {
       this.sendReset({ id }, CODE.refusedStream)
-      // Before it has read our SETTINGS it cannot know how many streams there may be.
-      if (this.settingsDeadline === 0) this.countFault()
+      // Before it has read our SETTINGS it cannot know how many streams there may be, but it asks for no more than it has.
+      if (this.settingsDeadline === 0 || ++this.refusedEarly > MOST_REFUSED_EARLY) this.countFault()
       return
     }
     numbers.lastServed = id

@@ -277,6 +277,14 @@ const TABLE: readonly Row[] = [
       ),
   },
   {
+    guard: 'streams beyond the bound of a client that never reads it',
+    reason: 'resets',
+    handle: never,
+    limits: { http2Streams: 10 },
+    honest: (client) => client.send(many(4000, (i) => request(2 * i + 1, getFields()))),
+    attack: (client) => client.send(many(5000, (i) => request(2 * i + 1, getFields()))),
+  },
+  {
     guard: 'malformed requests',
     reason: 'resets',
     honest: (client) => client.send(many(100, (i) => request(2 * i + 1, getFields({ te: 'gzip' })))),
