@@ -6,6 +6,18 @@ const KIND = 'oauth_client'
 const MOST = 20_000
 const LONGEST_ID = 1024
 
+/** The first of two that is found. While the store is away its copy may hold one of them only: then that one is the answer. */
+async function firstFound<Found>(
+  first: Promise<Found | undefined>,
+  second: Promise<Found | undefined>,
+): Promise<Found | undefined> {
+  const [one, other] = await Promise.allSettled([first, second])
+  const found = [one, other].find((each) => each.status === 'fulfilled' && each.value !== undefined)
+  if (found?.status === 'fulfilled') return found.value
+  for (const each of [one, other]) if (each.status === 'rejected') throw each.reason
+  return undefined
+}
+
 interface Entry {
   /** undefined = there is none under this key. */
   readonly client: OAuthClient | undefined
@@ -48,7 +60,7 @@ export class ClientCache {
     const direct = this.#read(keyAtApi(clientId, apiId))
     const byPolicy = this.#read(keyByPolicy(clientId, orgId))
     if (!(direct instanceof Promise) && !(byPolicy instanceof Promise)) return direct ?? byPolicy
-    return Promise.all([direct, byPolicy]).then(([one, other]) => one ?? other)
+    return firstFound(Promise.resolve(direct), Promise.resolve(byPolicy))
   }
 
   /** Forgets everything and follows the store no longer. */

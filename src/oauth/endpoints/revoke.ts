@@ -85,8 +85,8 @@ async function signedByUs(
   const keys = await publishedKeys(parts, api.orgId, algorithm)
   const key = readPublicJwk(keys.find(({ kid }) => kid === jwt.header.kid)?.jwk)?.key
   const { exp, iss, client_id: clientId } = jwt.claims
-  // Another API may have a registration of the same client id.
-  if (iss !== issuer) return undefined
+  // Another API may have a registration of the same client id. Its path tells: another node may have been called by another address.
+  if (typeof iss !== 'string' || URL.parse(iss)?.pathname !== URL.parse(issuer)?.pathname) return undefined
   if (key === undefined || !verifyJwt(jwt, key) || typeof exp !== 'number') return undefined
   return { clientId, endsAt: (exp + RETENTION_S) * 1000 }
 }

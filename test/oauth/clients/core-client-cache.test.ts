@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { fault } from '../../../src/errors/fault.ts'
 import { type DocumentId, newDocumentId } from '../../../src/model/documents/ids.ts'
 import { ClientCache } from '../../../src/oauth/clients/client-cache.ts'
 import { openMemoryStore } from '../../../src/store/memory/open.ts'
@@ -93,4 +94,27 @@ test('memory is bounded, whatever ids are asked for, and known clients stay righ
   await put('a', id, 'second')
   assert.equal((await cache.find('a', API))?.note, 'second')
   assert.equal(await cache.find('x'.repeat(2000), API), undefined)
+})
+
+test('a registration that can be read counts while the other way to one cannot', async (t) => {
+  const { store } = open()
+  t.after(() => store.close())
+  const bodies = [
+    { client_id: 'direct', org_id: 'o', api_ids: [API.apiId], registered_by_policy: '' },
+    { client_id: 'policy', org_id: 'o', api_ids: [], registered_by_policy: 'p' },
+  ]
+  for (const body of bodies)
+    await store.documents.commit([{ op: 'put', kind: 'oauth_client', id: newDocumentId(), body }], undefined)
+  // As a copy of the store that has found some names, and cannot say that others are not there.
+  const copy: Documents = {
+    ...store.documents,
+    async find(kind, index, value) {
+      const found = await store.documents.find(kind, index, value)
+      if (found === undefined) throw fault('store_away')
+      return found
+    },
+  }
+  const cache = new ClientCache(copy, store.feed)
+  for (const { client_id } of bodies) assert.equal((await cache.find(client_id, API))?.client_id, client_id)
+  await assert.rejects(async () => cache.find('nobody', API), { code: 'store_away' })
 })
