@@ -10,10 +10,10 @@ import type { JsonObject } from '../../model/json/json.ts'
 import { isPublicAddress } from '../../model/webhooks/webhook-target.ts'
 
 const REASON =
-  'is on a loopback, link-local or private network, which gateways do not ask for keys: set webhooks.allow_private to let them'
+  'is on a loopback, link-local or private network, which gateways do not ask: set webhooks.allow_private to let them'
 
 /**
- * Refuses key sets at addresses that no gateway of this installation may read: those that say so by themselves. Names are judged when they
+ * Refuses key sets and introspection endpoints at addresses that no gateway of this installation may read: those that say so by themselves. Names are judged when they
  * are resolved. @throws Fault `definition_invalid`
  */
 export function refusePrivateKeySets({ format, definition }: ApiDocument, allowPrivate: boolean): void {
@@ -23,10 +23,13 @@ export function refusePrivateKeySets({ format, definition }: ApiDocument, allowP
 }
 
 function classicFlaws(classic: JsonObject): Flaw[] {
-  if (!flagOf(classic, 'enable_jwt')) return []
-  return flawsOfSets(textOf(classic, 'jwt_source'), ['jwt_source'], objectsOf(classic, 'jwt_jwks_uris'), [
-    'jwt_jwks_uris',
-  ])
+  const flaws: Flaw[] = []
+  if (flagOf(classic, 'enable_jwt')) {
+    const sets = objectsOf(classic, 'jwt_jwks_uris')
+    flaws.push(...flawsOfSets(textOf(classic, 'jwt_source'), ['jwt_source'], sets, ['jwt_jwks_uris']))
+  }
+  const external = objectOf(classic, 'external_oauth')
+  return flagOf(external, 'enabled') ? [...flaws, ...flawsOfProviders(external, ['external_oauth'])] : flaws
 }
 
 function oasFlaws(document: JsonObject): Flaw[] {
@@ -37,7 +40,23 @@ function oasFlaws(document: JsonObject): Flaw[] {
     const scheme = objectOf(schemes, name)
     const at = [EXTENSION, 'server', 'authentication', 'securitySchemes', name]
     if (!flagOf(scheme, 'enabled')) return []
-    return flawsOfSets(textOf(scheme, 'source'), [...at, 'source'], objectsOf(scheme, 'jwksURIs'), [...at, 'jwksURIs'])
+    const sets = objectsOf(scheme, 'jwksURIs')
+    return [
+      ...flawsOfSets(textOf(scheme, 'source'), [...at, 'source'], sets, [...at, 'jwksURIs']),
+      ...flawsOfProviders(scheme, at),
+    ]
+  })
+}
+
+/** Issuers whose tokens are taken. */
+function flawsOfProviders(holder: JsonObject, at: TreePath): Flaw[] {
+  return objectsOf(holder, 'providers').flatMap((provider, index) => {
+    const place = [...at, 'providers', String(index)]
+    const introspection = { url: textOf(objectOf(provider, 'introspection'), 'url'), at: [...place, 'introspection', 'url'] }
+    return [
+      ...flawsOfSets(textOf(objectOf(provider, 'jwt'), 'source'), [...place, 'jwt', 'source'], [], place),
+      ...(isPrivate(introspection.url) ? [{ at: introspection.at, reason: REASON }] : []),
+    ]
   })
 }
 

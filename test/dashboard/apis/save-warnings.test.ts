@@ -123,14 +123,19 @@ const KEY_SETS: readonly (readonly [url: string, taken: boolean])[] = [
   ['https://issuer.example/jwks', true],
 ]
 
-test('a key set on a private address is refused at save with the setting that allows it', async (t) => {
+test('an issuer on a private address is refused at save with the setting that allows it', async (t) => {
   for (const allowed of [false, true]) {
     const env = { SVC_WEBHOOKS_ALLOWPRIVATE: String(allowed) }
     const world = await startEnvironment(t, { env, gatewayEnv: env })
     for (const [url, taken] of KEY_SETS)
-      for (const place of [{ jwt_source: url }, { jwt_jwks_uris: [{ url }] }]) {
+      for (const place of [
+        { jwt_source: url, enable_jwt: true },
+        { jwt_jwks_uris: [{ url }], enable_jwt: true },
+        { external_oauth: { enabled: true, providers: [{ jwt: { enabled: true, source: url } }] } },
+        { external_oauth: { enabled: true, providers: [{ introspection: { enabled: true, url, client_id: 'c' } }] } },
+      ]) {
         const body = {
-          ...{ api_id: 'jwt', name: 'jwt', active: true, enable_jwt: true, jwt_default_policies: ['p'] },
+          ...{ api_id: 'jwt', name: 'jwt', active: true, jwt_default_policies: ['p'] },
           proxy: { listen_path: '/jwt/', target_url: UP, strip_listen_path: true },
           ...place,
         }

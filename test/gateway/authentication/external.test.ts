@@ -158,6 +158,9 @@ for (const format of FORMATS) {
         'named otherwise': [{ active: true, user: 'bob' }, 200],
         inactive: [{ active: false, sub: 'ann' }, 401],
         'run out': [{ active: true, sub: 'ann', exp: NOW_S }, 401],
+        'an end that is a text': [{ active: true, sub: 'ann', exp: `${NOW_S + 60}` }, 401],
+        'an end that never comes': ['{"active":true,"sub":"ann","exp":1e999}', 401],
+        'an end that is null': [{ active: true, sub: 'ann', exp: null }, 401],
         nobody: [{ active: true }, 401],
         'an empty name': [{ active: true, sub: '' }, 401],
         bound: [{ active: true, sub: 'ann', cnf: { jkt: 'A'.repeat(43) } }, 401],
@@ -224,10 +227,14 @@ for (const format of FORMATS) {
 
     test('an address in the network is not asked, unless the administrator allows it', async (t) => {
       const from = await issuer(t)
-      const { publish } = await world(t, {})
-      const { call } = await publish(format, asking(from))
-      assert.equal((await call('Bearer x')).status, 503)
+      const { publish, gate } = await world(t)
+      const { id } = await publish(format, asking(from))
+      // It was stored while that was allowed.
+      const strict = await startTestGateway({ store: gate.store })
+      t.after(() => strict.close())
+      assert.equal((await strict.call(`/${id}/a`, { headers: { authorization: 'Bearer x' } })).status, 503)
       assert.equal(from.seen.length, 0)
+      assert.equal((await (await world(t, {})).publish(format, asking(from))).status, 400)
     })
   })
 

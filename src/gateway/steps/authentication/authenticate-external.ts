@@ -51,7 +51,9 @@ function authenticateIntrospected(
     const word = schemeOf(sent)
     const refuse = (refusal: Fault) => challenged(x, refusal, word, 'off')
     if (said.active !== true) return refuse(INACTIVE)
-    const endsAt = typeof said.exp === 'number' ? said.exp * 1000 : Number.POSITIVE_INFINITY
+    const endsAt = said.exp === undefined ? Number.POSITIVE_INFINITY : Number(said.exp) * 1000
+    // One that is no number, or none that ends, is a token of no known life.
+    if (said.exp !== undefined && (typeof said.exp !== 'number' || !Number.isFinite(endsAt))) return refuse(INACTIVE)
     if (!(endsAt > x.wall)) return refuse(EXPIRED)
     const identity = identityFromClaims(said, rules)
     if (identity === '') return refuse(NOBODY)
