@@ -52,7 +52,10 @@ function oasFlaws(document: JsonObject): Flaw[] {
 function flawsOfProviders(holder: JsonObject, at: TreePath): Flaw[] {
   return objectsOf(holder, 'providers').flatMap((provider, index) => {
     const place = [...at, 'providers', String(index)]
-    const introspection = { url: textOf(objectOf(provider, 'introspection'), 'url'), at: [...place, 'introspection', 'url'] }
+    const introspection = {
+      url: textOf(objectOf(provider, 'introspection'), 'url'),
+      at: [...place, 'introspection', 'url'],
+    }
     return [
       ...flawsOfSets(textOf(objectOf(provider, 'jwt'), 'source'), [...place, 'jwt', 'source'], [], place),
       ...(isPrivate(introspection.url) ? [{ at: introspection.at, reason: REASON }] : []),
