@@ -36,10 +36,8 @@ export interface Envelope<Meta = unknown> {
   readonly Meta: Meta
 }
 
-/** Holds the tag of what was read last under it. */
-export interface Tag {
-  value?: string | null
-}
+/** Holds the tags of what was read under it, by path. */
+export type Tag = Map<string, string>
 
 let csrfToken = ''
 let current: Tag | undefined
@@ -101,10 +99,10 @@ export async function callWhole<Answer>(
   sent: Sent = {},
 ): Promise<{ readonly answer: Answer; readonly headers: Headers }> {
   const tag = current
-  const response = await reach(method, path, method === 'GET' ? sent : held(sent, tag))
+  const response = await reach(method, path, method === 'GET' ? sent : held(path, sent, tag))
   const text = await response.text()
   const answer = jsonOf(text)
-  if (response.ok && method === 'GET' && tag !== undefined) tag.value = response.headers.get('etag')
+  if (response.ok && method === 'GET') tag?.set(path, response.headers.get('etag') ?? '')
   if (response.ok) {
     const warning = method !== 'GET' && isRecord(answer) ? answer.warning : undefined
     if (typeof warning === 'string') for (const listener of warnings) listener(warning)
@@ -114,8 +112,12 @@ export async function callWhole<Answer>(
   throw refusalOf(response, answer)
 }
 
-function held(sent: Sent, tag: Tag | undefined): Sent {
-  return tag?.value ? { ...sent, headers: { ...sent.headers, 'if-match': tag.value } } : sent
+function held(path: string, sent: Sent, tag: Tag = new Map()): Sent {
+  // The write may have a path of its own, below that of the read or beside it.
+  const [only, ...others] = tag.values()
+  const above = [...tag.keys()].find((read) => path.startsWith(`${read}/`)) ?? path
+  const seen = tag.get(path) ?? tag.get(above) ?? (others.length === 0 ? only : undefined)
+  return seen ? { ...sent, headers: { ...sent.headers, 'if-match': seen } } : sent
 }
 
 /** Calls the dashboard for something that is no JSON, such as a file. @throws CallError */

@@ -61,7 +61,7 @@ export async function changeHookReferences(
   apiId: string,
   change: (before: readonly HookReference[]) => readonly HookReference[],
 ): Promise<unknown> {
-  const tag: Tag = { value: null }
+  const tag: Tag = new Map()
   const before = await underTag(tag, () => readHookReferences(apiId))
   return underTag(tag, () => call('PUT', webhooksPathOf(apiId), { body: { hook_references: change(before) } }))
 }

@@ -52,7 +52,7 @@ async function show(client: QueryClient, stored: Catalogue): Promise<void> {
 }
 
 async function editStored(edit: Edit): Promise<Catalogue> {
-  const tag: Tag = {}
+  const tag: Tag = new Map()
   for (let tries = 1; ; tries++) {
     const stored = await underTag(tag, () => readCatalogue())
     const next: Catalogue = { ...stored, apis: edit(stored.apis) }

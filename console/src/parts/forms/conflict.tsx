@@ -50,7 +50,7 @@ export function useGuardedSave(): {
 } {
   const [question, setQuestion] = useState<Question>()
   const save = useCallback(async <Thing,>({ loaded, mine, read, write }: GuardedSave<Thing>) => {
-    const tag: Tag = {}
+    const tag: Tag = new Map()
     let known = loaded
     for (let tries = 1; ; tries++) {
       const theirs = await underTag(tag, read)
