@@ -64,6 +64,7 @@ const BOUNDED: readonly (readonly [names: RegExp, why: string])[] = [
   [/\/(?:sso\/settings|login\/options|api\/org|organisations(?:\/list)?|bootstrap|system\/stats)$/, 'one organisation'],
   [/\/oauth\/signing-keys$/, 'one ring of keys for each algorithm'],
   [/\/login\/(?:doors|providers)$/, 'a public page with a bound'],
+  [/\/apis\/\{\}\/warnings$/, 'one definition, whose size has a bound'],
   [/ \/api\/(?:usage|errors|activity|uptime|logs)\b/, 'of traffic: analytics.test.ts and logs.test.ts'],
 ]
 
