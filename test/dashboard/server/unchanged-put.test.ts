@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { JsonObject } from '../../../src/model/json/json.ts'
 import { FakeClock } from '../../../src/model/time/clock.ts'
+import { makeEditedObjects } from '../../worlds/dashboard/edited-objects.ts'
 import { keyWorld } from '../../worlds/dashboard/key-world.ts'
 import { oasApi } from '../../worlds/gateway/admin-fixtures.ts'
 
@@ -9,26 +10,11 @@ test('a PUT of what is stored leaves version and audit log alone', async (t) => 
   const clock = new FakeClock()
   const world = await keyWorld(t, { clock })
   const { asked, call, root, store } = world
-  await world.api('orders')
+  const objects = await makeEditedObjects(world)
   await asked(200, 'POST', '/api/apis/oas', root, oasApi('described', '/described/', { id: 'described' }))
-  await world.policy('gold', ['orders'])
-  const group = await world.group({ apis: 'read' })
-  const user = await world.user({ apis: 'read' })
-  const developer = await asked(200, 'POST', '/api/portal/developers', root, { email: 'dev@example.com' })
-  await asked(200, 'POST', '/api/hooks', root, { name: 'Hook', method: 'POST', target_path: 'https://example.com/' })
-  const { hooks } = (await asked(200, 'GET', '/api/hooks', root)) as unknown as { hooks: { id: string }[] }
-  await asked(200, 'POST', '/api/portal/catalogue', root, { apis: [] })
-  await asked(200, 'PUT', '/api/portal/configuration', root, {})
-  const { hash } = await world.key({ apply_policies: ['gold'] })
-  const key = `/api/keys/${hash}?hashed=1&suppress_reset=1`
+  const key = `/api/keys/${objects.key}?hashed=1&suppress_reset=1`
   const paths: [path: string, body?: (read: JsonObject) => unknown][] = [
-    ['/api/portal/policies/gold'],
-    [`/api/usergroups/${group}`],
-    [`/api/users/${user.id}`],
-    [`/api/portal/developers/${developer.Message}`],
-    [`/api/hooks/${hooks[0]!.id}`],
-    ['/api/portal/catalogue'],
-    ['/api/portal/configuration'],
+    ...objects.paths.map((path): [string] => [path]),
     ['/api/apis/orders'],
     ['/api/apis/oas/described'],
     [key, ({ data }) => data],

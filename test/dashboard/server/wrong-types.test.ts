@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { isObject, type Json, type JsonObject } from '../../../src/model/json/json.ts'
+import { makeEditedObjects } from '../../worlds/dashboard/edited-objects.ts'
 import { keyWorld } from '../../worlds/dashboard/key-world.ts'
 
 /** Members that the server makes, or takes from the path: what is sent for them counts nowhere. */
@@ -28,26 +29,10 @@ function anotherType(value: Json): Json {
 
 test('a member of a wrong type is refused by its name, and nothing is stored', async (t) => {
   const world = await keyWorld(t)
-  const { asked, call, root } = world
-  await world.api('orders')
-  await world.policy('gold', ['orders'])
-  const group = await world.group({ apis: 'read' })
-  const user = await world.user({ apis: 'read' })
-  const developer = await asked(200, 'POST', '/api/portal/developers', root, { email: 'dev@example.com' })
-  await asked(200, 'POST', '/api/hooks', root, { name: 'Hook', method: 'POST', target_path: 'https://example.com/' })
-  const { hooks } = (await asked(200, 'GET', '/api/hooks', root)) as unknown as { hooks: { id: string }[] }
-  await asked(200, 'POST', '/api/portal/catalogue', root, { apis: [] })
-  const { hash } = await world.key({ apply_policies: ['gold'] })
-  const paths = [
-    '/api/portal/policies/gold',
-    `/api/usergroups/${group}`,
-    `/api/users/${user.id}`,
-    `/api/portal/developers/${developer.Message}`,
-    `/api/hooks/${hooks[0]!.id}`,
-    '/api/portal/catalogue',
-    '/api/portal/configuration',
-  ]
+  const { asked, call, root, store } = world
+  const { paths, key: hash } = await makeEditedObjects(world)
   const wrong: string[] = []
+  const revision = await store.documents.revision()
   const tryAll = async (path: string, read: JsonObject, url = path) => {
     for (const [member, value] of Object.entries(read)) {
       if (MADE.has(member) || value === null) continue
@@ -61,4 +46,5 @@ test('a member of a wrong type is refused by its name, and nothing is stored', a
   assert.ok(isObject(key.data))
   await tryAll('/api/keys', key.data, `/api/keys/${hash}?hashed=1`)
   assert.deepEqual(wrong, [])
+  assert.equal(await store.documents.revision(), revision)
 })
