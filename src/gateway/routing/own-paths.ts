@@ -11,14 +11,15 @@ export function rateLimitsEndpoint(words: readonly string[]): OwnEndpoint {
   return endpoint(words, 'rate-limits')
 }
 
-/** With or without a slash at the end. */
+/** With or without a slash at the end. Lengths go first: every request is asked, and nearly none has a fitting one. */
 function endpoint(words: readonly string[], name: string): OwnEndpoint {
   const all = words.map((word) => `/${word}/${name}`)
   return (path, at) => {
+    const length = path.length - at
     for (const own of all) {
-      if (!path.startsWith(own, at)) continue
-      const end = at + own.length
-      if (path.length === end || (path.length === end + 1 && path.endsWith('/'))) return true
+      const isExact = length === own.length
+      if (!isExact && length !== own.length + 1) continue
+      if (path.startsWith(own, at) && (isExact || path.endsWith('/'))) return true
     }
     return false
   }
