@@ -109,7 +109,8 @@ export const API_CARE = {
   'apiSet.cacheKeep.operations': 'For operations that enable it',
   'apiSet.cacheKeep.all': 'For all operations',
   'apiSet.cacheFor': 'TTL',
-  'apiSet.cacheForHint': 'In seconds, or less if the upstream says so. Default: 60.',
+  'apiSet.cacheForHint':
+    'In seconds, or less if the upstream says so. Empty: only operations with a TTL of their own are cached.',
   'apiSet.cacheUpstream': 'Use upstream cache headers',
   'apiSet.cacheUpstreamHint': 'Cache-Control and Expires set the TTL; other responses are not cached.',
   'apiSet.cacheHeader': 'TTL header',

@@ -79,6 +79,7 @@ export function storableLife(
   now: Millis,
   guarded: boolean,
 ): FreshnessLife | undefined {
+  if (!rules.upstreamDecides && timeoutOf(rules, operation) === 0) return undefined
   const directives = readDirectives(fields.cacheControl)
   const explicitS = explicitLife(fields, directives, rules, now)
   if (!isChosen(status, rules, operation, explicitS !== undefined)) return undefined
@@ -132,8 +133,12 @@ function lifeOf(
   operation: OperationCacheRule | undefined,
 ): number | undefined {
   if (rules.upstreamDecides) return explicitS
-  const timeoutS = operation?.timeoutS || rules.timeoutS
+  const timeoutS = timeoutOf(rules, operation)
   return explicitS === undefined ? timeoutS : Math.min(timeoutS, explicitS)
+}
+
+function timeoutOf(rules: CacheRules, operation: OperationCacheRule | undefined): number {
+  return operation?.timeoutS || rules.timeoutS || (operation?.defaultS ?? 0)
 }
 
 /** Seconds of age that an answer has when it arrives (section 4.2.3): what its fields say, or the time that it took. */

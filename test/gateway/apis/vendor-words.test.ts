@@ -162,7 +162,12 @@ describe('the word of a vendor', () => {
       ...api,
       proxy: { listen_path: '/stored/', target_url: origin.url, strip_listen_path: true },
       version_data: { not_versioned: true, versions: { Default: { name: 'Default' } } },
-      cache_options: { enable_cache: true, cache_all_safe_requests: true, enable_upstream_cache_control: true },
+      cache_options: {
+        enable_cache: true,
+        cache_all_safe_requests: true,
+        enable_upstream_cache_control: true,
+        cache_timeout: 60,
+      },
     })
     assert.equal(made.status, 200, made.text)
     origin.script = ({ target }, response) => {

@@ -55,7 +55,7 @@ interface Case {
 
 const CASES = JSON.parse(readFileSync(join(import.meta.dirname, '../../worlds/gateway/rfc9111.json'), 'utf8')) as Case[]
 
-const ALL = { enabled: true, cacheAllSafeRequests: true }
+const ALL = { enabled: true, cacheAllSafeRequests: true, timeout: 60 }
 const DECIDES = { ...ALL, enableUpstreamCacheControl: true }
 const PATHS = {
   '/{case}/kept': { get: { operationId: 'kept' } },
@@ -75,15 +75,18 @@ const APIS: Record<string, [cache: JsonObject | undefined, more?: Parameters<Cac
   keyedx: [DECIDES, { keyIn: 'X-Key' }],
   shared: [{ ...DECIDES, shareBetweenKeys: true }, { keyIn: 'X-Key' }],
   sharedauth: [{ ...DECIDES, shareBetweenKeys: true }, { keyIn: 'Authorization' }],
-  timeout: [{ ...ALL, timeout: 60 }],
+  timeout: [ALL],
   codes: [{ ...ALL, cacheResponseCodes: [200, 201] }],
   headers: [{ ...ALL, cacheByHeaders: ['X-Tenant'] }],
   ttl: [{ ...DECIDES, controlTTLHeaderName: 'X-TTL' }],
-  stale: [{ ...ALL, timeout: 60, staleWhileRevalidate: 30 }],
-  error: [{ ...ALL, timeout: 60, staleIfError: 30 }],
-  operations: [undefined, { paths: PATHS, operations: OPERATIONS }],
+  stale: [{ ...ALL, staleWhileRevalidate: 30 }],
+  error: [{ ...ALL, staleIfError: 30 }],
+  operations: [
+    { enabled: true, timeout: 60 },
+    { paths: PATHS, operations: OPERATIONS },
+  ],
   off: [{ enabled: false }, { paths: PATHS, operations: OPERATIONS }],
-  edits: [{ ...ALL, timeout: 60 }, { global: { transformResponseHeaders: EDITS } }],
+  edits: [ALL, { global: { transformResponseHeaders: EDITS } }],
   cors: [DECIDES, { global: { cors: { enabled: true, allowedOrigins: ['https://*.example'] } } }],
 }
 

@@ -104,11 +104,8 @@ function withZeros(format: ApiDocument['format'], schema: Schema, value: Json | 
   return filledIn
 }
 
-/**
- * Members whose absence is none of their zero value: the cache of operations is on unless its switch is off, `oas` and `classic` are
- * written by conversions.
- */
-const OTHERWISE: ReadonlySet<string> = new Set(['cache_options', 'cache', 'enable_cache', 'oas', 'classic'])
+/** Members whose absence is none of their zero value: conversions write them. */
+const OTHERWISE: ReadonlySet<string> = new Set(['oas', 'classic'])
 
 /** The outcome of a definition: the API that is served, its conversion to the other format, and what is warned of. */
 function outcomeOf(format: ApiDocument['format'], definition: JsonObject): { text: string; refused: boolean } {

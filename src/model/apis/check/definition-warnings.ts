@@ -7,6 +7,7 @@ import { flagOf, isEmpty, objectOf, objectsOf } from '../definition/members.ts'
 import { member, toWords } from '../definition/tree.ts'
 import { inWord } from '../definition/vendor-words.ts'
 import { entryMethods, usesExtendedPaths } from '../read/read-rules.ts'
+import { cacheWarnings } from './cache-warnings.ts'
 import { classicAuthWarnings, oasAuthWarnings } from './check-auth.ts'
 import { classicOAuthWarnings, oasOAuthWarnings } from './check-oauth.ts'
 import { documentWarnings } from './document-warnings.ts'
@@ -24,6 +25,7 @@ export function definitionWarnings({ format, definition }: Pick<ApiDocument, 'fo
     ...hostFieldFlaws(format, definition),
     ...variableWarnings(format, definition),
     ...memberWarnings({ format, definition }),
+    ...cacheWarnings({ format, definition }),
   ]
   return format === 'classic'
     ? [...both, ...idleLists(definition), ...classicAuthWarnings(definition), ...classicOAuthWarnings(definition)]

@@ -2,7 +2,7 @@
 export interface CacheRules {
   /** True = safe requests of all paths are answered from the cache; false = only those of operations that ask for it. */
   readonly allSafe: boolean
-  /** Seconds that an answer is given, at most, where the upstream does not decide. */
+  /** Seconds that an answer is given, at most, where the upstream does not decide; 0 = it is not stored, unless its operation says how long. */
   readonly timeoutS: number
   /** Statuses that are stored; empty = those that RFC 9110 section 15.1 lets caches choose. */
   readonly statuses: readonly number[]
@@ -26,6 +26,8 @@ export interface CacheRules {
 export interface OperationCacheRule {
   /** 0 = the API's. */
   readonly timeoutS: number
+  /** Seconds where that is 0 too; 0 = nothing is stored then. */
+  readonly defaultS: number
   /** Empty = the API's. */
   readonly statuses: readonly number[]
 }

@@ -3,16 +3,16 @@ import type { CacheRules, OperationCacheRule } from '../definition/cache-rules.t
 import { flagOf, numberOf, objectOf, textOf, textsOf } from '../definition/members.ts'
 import { member } from '../definition/tree.ts'
 
-/** The defaults of the product that definitions come from. */
-const DEFAULT_TIMEOUT_S = 60
+/** Seconds of paths in the plain list where the API says none: those of the product that definitions come from. */
+const PLAIN_LIST_S = 60
 
-/** Reads `cache_options`; undefined where the cache is switched off, also for operations. */
+/** Reads `cache_options`; undefined where the cache is not switched on, which operations need too. */
 export function readCache(classic: JsonObject): CacheRules | undefined {
   const options = objectOf(classic, 'cache_options')
-  if (member(options, 'enable_cache') === false) return undefined
+  if (!flagOf(options, 'enable_cache')) return undefined
   return {
-    allSafe: flagOf(options, 'enable_cache') && flagOf(options, 'cache_all_safe_requests'),
-    timeoutS: numberOf(options, 'cache_timeout') || DEFAULT_TIMEOUT_S,
+    allSafe: flagOf(options, 'cache_all_safe_requests'),
+    timeoutS: numberOf(options, 'cache_timeout'),
     statuses: statusesOf(options),
     byHeaders: textsOf(options, 'cache_by_headers').map((name) => name.toLowerCase()),
     upstreamDecides: flagOf(options, 'enable_upstream_cache_control'),
@@ -26,8 +26,11 @@ export function readCache(classic: JsonObject): CacheRules | undefined {
 
 /** Reads an entry of `advance_cache_config`. */
 export function readOperationCache(entry: JsonObject): OperationCacheRule {
-  return { timeoutS: numberOf(entry, 'timeout'), statuses: statusesOf(entry) }
+  return { timeoutS: numberOf(entry, 'timeout'), defaultS: 0, statuses: statusesOf(entry) }
 }
+
+/** The rule of paths in the plain list `cache`. */
+export const PLAIN_CACHE_RULE: OperationCacheRule = { timeoutS: 0, defaultS: PLAIN_LIST_S, statuses: [] }
 
 /** Paths of the plain list `cache`, whose answers are stored as the API says. */
 export function plainCachePaths(lists: JsonObject): string[] {

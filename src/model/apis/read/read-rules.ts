@@ -8,7 +8,7 @@ import { durationMs, expiryMs, isNever } from '../definition/values.ts'
 import { type Described, NOTHING_DESCRIBED } from '../openapi/described.ts'
 import { listedScopes } from './oauth-members.ts'
 import { readBodyTransform } from './read-body-transform.ts'
-import { plainCachePaths, readOperationCache } from './read-cache.ts'
+import { PLAIN_CACHE_RULE, plainCachePaths, readOperationCache } from './read-cache.ts'
 import { readMock, readReply } from './read-mock.ts'
 import { readRewrite } from './read-rewrite.ts'
 import { readBreaker } from './read-upstream.ts'
@@ -180,7 +180,7 @@ function readOperations(
         apply(draftOf(method, rooted(textOf(entry, 'path')), fold), entry, from)
     }
   }
-  for (const path of plainCachePaths(lists)) draftOf('', rooted(path), foldAll).cache ??= readOperationCache({})
+  for (const path of plainCachePaths(lists)) draftOf('', rooted(path), foldAll).cache ??= PLAIN_CACHE_RULE
   if ((matching === 'openapi' || matching === 'contains') && drafts.size > 0) {
     const known = new Set([...drafts.values()].map(({ method, path }) => `${method} ${path}`))
     for (const { method, path } of described.list()) if (!known.has(`${method} ${path}`)) draftOf(method, path, foldAll)

@@ -22,8 +22,7 @@ const STATUSES = { kind: 'list', oasAs: NUMBERS, classicAs: NUMBERS } as const
 /** Which answers are kept: both of the switches that say so, in one word. */
 const keeping = (on: string, all: string): Codec => ({
   read: (written) => {
-    if (!isObject(written) || written[on] === undefined) return 'operations'
-    return written[on] !== true ? 'none' : written[all] === true ? 'all' : 'operations'
+    return !isObject(written) || written[on] !== true ? 'none' : written[all] === true ? 'all' : 'operations'
   },
   write: (value, held) => ({
     ...(isObject(held) ? held : {}),
@@ -42,7 +41,7 @@ export const CACHE: readonly SettingEntry[] = [
     ...{ oas: 'middleware.global.cache', oasAs: keeping('enabled', 'cacheAllSafeRequests') },
     ...{ classic: 'cache_options', classicAs: keeping('enable_cache', 'cache_all_safe_requests') },
   },
-  cached({ ...SECONDS, name: 'cacheFor', at: ['timeout', 'cache_timeout'], placeholder: '60 s' }),
+  cached({ ...SECONDS, name: 'cacheFor', at: ['timeout', 'cache_timeout'], placeholder: '0 s' }),
   cached({
     ...{ name: 'cacheUpstream', kind: 'switch' },
     at: ['enableUpstreamCacheControl', 'enable_upstream_cache_control'],
