@@ -109,6 +109,7 @@ export function refreshedAnswer(asked: UpstreamRequest, known: StoredAnswer, ans
   if (said.etag !== '' && before.etag !== '' && said.etag !== before.etag) return undefined
   const fields: LifeFields = {
     cacheControl: said.cacheControl.length > 0 ? said.cacheControl : before.cacheControl,
+    targeted: said.targeted.length > 0 ? said.targeted : before.targeted,
     expires: said.expires || before.expires,
     date: said.date || before.date,
     etag: said.etag || before.etag,
@@ -170,6 +171,7 @@ function bornAt({ cache, sentAt }: UpstreamRequest, answer: Fields, { date }: Li
 function copied(fields: LifeFields): LifeFields {
   return {
     cacheControl: fields.cacheControl.map((value) => flattenString(value)),
+    targeted: fields.targeted.map((value) => flattenString(value)),
     expires: flattenString(fields.expires),
     date: flattenString(fields.date),
     etag: flattenString(fields.etag),

@@ -47,7 +47,8 @@ export function openChainCache(
   const { cache: rules, auth } = api
   if (rules === undefined || (!rules.allSafe && !perOperation) || pool.bounds.maxBytes === 0) return undefined
   const told = auth !== undefined && auth.alternatives === undefined && auth.certificate !== true
-  const there = auth?.header === 'authorization' && auth.query === undefined && auth.cookie === undefined
+  // Where the key came another way, the field was not verified, and the upstream does not get it.
+  const there = auth?.header === 'authorization'
   const oneCredential = told && schemeOfRules(auth).identifies
   return {
     pool,

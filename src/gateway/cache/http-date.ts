@@ -1,11 +1,11 @@
 import type { Millis } from '../../model/time/clock.ts'
 
-const MONTHS = 'Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec'.split(' ')
-const FIXED = /^[A-Z][a-z]{2}, (\d\d) ([A-Z][a-z]{2}) (\d{4}) (\d\d):(\d\d):(\d\d) GMT$/
-const RFC_850 = /^[A-Z][a-z]{5,8}, (\d\d)-([A-Z][a-z]{2})-(\d\d) (\d\d):(\d\d):(\d\d) GMT$/
-const ASCTIME = /^[A-Z][a-z]{2} ([A-Z][a-z]{2}) ([ \d]\d) (\d\d):(\d\d):(\d\d) (\d{4})$/
+const MONTHS = 'jan feb mar apr may jun jul aug sep oct nov dec'.split(' ')
+const FIXED = /^[A-Z][a-z]{2}, (\d\d) ([A-Z][a-z]{2}) (\d{4}) (\d\d):(\d\d):(\d\d) GMT$/i
+const RFC_850 = /^[A-Z][a-z]{5,8}, (\d\d)-([A-Z][a-z]{2})-(\d\d) (\d\d):(\d\d):(\d\d) GMT$/i
+const ASCTIME = /^[A-Z][a-z]{2} ([A-Z][a-z]{2}) ([ \d]\d) (\d\d):(\d\d):(\d\d) (\d{4})$/i
 
-/** Reads a date in any of the three forms of RFC 9110 section 5.6.7; undefined when it is none of them. `now` tells the century of two digits. */
+/** Reads a date in any of the three forms of RFC 9110 section 5.6.7, in any letter case; undefined when it is none of them. `now` tells the century of two digits. */
 export function readHttpDate(text: string, now: Millis): Millis | undefined {
   const fixed = FIXED.exec(text)
   if (fixed !== null) return instant(fixed[3]!, fixed[2]!, fixed[1]!, fixed.slice(4))
@@ -23,7 +23,7 @@ function yearOf(digits: string, now: Millis): string {
 }
 
 function instant(year: string, month: string, day: string, time: readonly string[]): Millis | undefined {
-  const index = MONTHS.indexOf(month)
+  const index = MONTHS.indexOf(month.toLowerCase())
   const [hour, minute, second] = time.map(Number) as [number, number, number]
   if (index === -1 || hour > 23 || minute > 59 || second > 60) return undefined
   const at = Date.UTC(Number(year), index, Number(day), hour, minute, second)

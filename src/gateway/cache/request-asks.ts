@@ -11,9 +11,11 @@ export const ASKS = {
   directives: 1,
   /** If-None-Match or If-Modified-Since. */
   condition: 2,
-  /** Range, If-Range, If-Match or If-Unmodified-Since: a matter for the upstream. */
+  /** If-Match or If-Unmodified-Since: a matter for the upstream. */
   upstream: 4,
   authorization: 8,
+  /** Range. */
+  range: 16,
 } as const
 
 /** The fields by the length of their names, so that one walk over a head compares hardly any name. */
@@ -26,7 +28,8 @@ function byLength() {
   }
   put('cache-control', ASKS.directives)
   for (const name of ['if-none-match', 'if-modified-since']) put(name, ASKS.condition)
-  for (const name of ['range', 'if-range', 'if-match', 'if-unmodified-since']) put(name, ASKS.upstream)
+  for (const name of ['if-match', 'if-unmodified-since']) put(name, ASKS.upstream)
+  put('range', ASKS.range)
   return Array.from(table)
 }
 
@@ -95,11 +98,11 @@ export function satisfies(answer: StoredAnswer, wants: Wants, now: number): bool
 /** True when the client has this answer already, by its conditions (RFC 9110 section 13.2.2, RFC 9111 section 4.3.2). */
 export function isKnownToClient(request: Fields, answer: StoredAnswer, now: Millis): boolean {
   if (answer.status !== 200) return false
-  const { etag, lastModified } = answer.parts.fields
+  const { etag, lastModified, date } = answer.parts.fields
   const tags = request.all('if-none-match')
   if (tags.length > 0) return tags.some((list) => list.trim() === '*' || holdsTag(list, etag))
   const since = readHttpDate(request.get('if-modified-since') ?? '', now)
-  const modified = readHttpDate(lastModified, now)
+  const modified = readHttpDate(lastModified === '' ? date : lastModified, now)
   return since !== undefined && modified !== undefined && modified <= since
 }
 

@@ -34,5 +34,12 @@ function foldedValue(name: string, values: readonly string[]): string {
     .replace(/[ \t]+/g, '')
     .split(',')
   // The order of codings has no meaning; of languages some upstreams take the first.
-  return (name === 'accept-encoding' ? members.sort() : members).join(',')
+  return name === 'accept-encoding' ? [...new Set(members.map(foldedCoding))].sort().join(',') : members.join(',')
+}
+
+/** One spelling for what means the same (RFC 9110 sections 8.4.1 and 12.5.3): `x-gzip` is `gzip`, no weight is 1, zeros at its end say nothing. */
+function foldedCoding(member: string): string {
+  const [, coding, weight] = /^(?:x-(?=gzip|compress))?([^;]*)(?:;q=([01](?:\.\d{0,3})?))?$/.exec(member) ?? []
+  if (coding === undefined) return member
+  return weight === undefined || Number(weight) >= 1 ? coding : `${coding};q=${Number(weight)}`
 }

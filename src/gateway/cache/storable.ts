@@ -2,10 +2,13 @@ import type { CacheRules, OperationCacheRule } from '../../model/apis/definition
 import type { Millis } from '../../model/time/clock.ts'
 import { type Directives, deltaSeconds, directiveSeconds, readDirectives } from './directives.ts'
 import { readHttpDate } from './http-date.ts'
+import { readTargeted } from './targeted.ts'
 
 /** The freshness fields of an upstream response, as received. */
 export interface LifeFields {
   readonly cacheControl: readonly string[]
+  /** Of `CDN-Cache-Control` (RFC 9213). */
+  readonly targeted: readonly string[]
   /** '' where there is none, as with all texts here. */
   readonly expires: string
   readonly date: string
@@ -41,6 +44,7 @@ export function readLifeFields(
   const first = (name: string) => all(name)[0] ?? ''
   return {
     cacheControl: all('cache-control'),
+    targeted: all('cdn-cache-control'),
     expires: all('expires').join(', '),
     date: first('date'),
     etag: first('etag'),
@@ -80,10 +84,15 @@ export function storableLife(
   guarded: boolean,
 ): FreshnessLife | undefined {
   if (!rules.upstreamDecides && timeoutOf(rules, operation) === 0) return undefined
-  const directives = readDirectives(fields.cacheControl)
-  const explicitS = explicitLife(fields, directives, rules, now)
+  // It goes before `Cache-Control` and `Expires`, which are not looked at then (RFC 9213 section 2.2).
+  const targeted = readTargeted(fields.targeted)
+  const directives = targeted ?? readDirectives(fields.cacheControl)
+  const explicitS = explicitLife(targeted === undefined ? fields : { ...fields, expires: '' }, directives, rules, now)
   if (!isChosen(status, rules, operation, explicitS !== undefined)) return undefined
-  if (directives.has('no-store') || directives.has('private')) return undefined
+  // `no-store` beside `must-understand` is for caches that do not know the status (section 5.2.2.3).
+  const understands = directives.has('must-understand') && CHOSEN.has(status)
+  if (directives.has('must-understand') && !understands) return undefined
+  if ((directives.has('no-store') && !understands) || directives.has('private')) return undefined
   const must = directives.has('must-revalidate')
   const open = must || directives.has('public') || directives.has('s-maxage')
   if (guarded && !open) return undefined

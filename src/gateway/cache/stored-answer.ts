@@ -2,8 +2,13 @@ import type { MonoMillis } from '../../model/time/clock.ts'
 import { statusLine } from '../../wire/http1/answer.ts'
 import { SMALL_BYTES } from '../../wire/http1/outlet.ts'
 import type { RepeatedAnswer } from '../../wire/http1/repeated-answer.ts'
-import { linesOnly } from '../server/field-lines.ts'
+import { linesOnly, linesWithout } from '../server/field-lines.ts'
+import type { ByteRange } from './ranges.ts'
 import type { FreshnessLife, LifeFields } from './storable.ts'
+
+const DATE = new Set(['date'])
+/** Fields that tell of the bytes of the message, not of the representation (RFC 9530 section 2). */
+const OF_CONTENT = new Set(['content-digest', 'content-md5'])
 
 /** Tells callers that an answer was stored. */
 const MARK = 'X-Svc-Cached-Response: 1\r\n'
@@ -12,7 +17,7 @@ const MARK = 'X-Svc-Cached-Response: 1\r\n'
 const OVERHEAD_BYTES = 600
 
 /** Fields of an answer that tell a client what it has may be used further (RFC 9110 section 15.4.5). */
-const OF_304 = new Set(['cache-control', 'content-location', 'date', 'etag', 'expires', 'vary'])
+const OF_304 = new Set(['cache-control', 'cdn-cache-control', 'content-location', 'date', 'etag', 'expires', 'vary'])
 
 /** The gateway's part of a cache key: two requests must agree in it to share a response. */
 export interface RequestProfile {
@@ -95,6 +100,11 @@ export class StoredAnswer implements RepeatedAnswer {
     this.older = undefined
   }
 
+  /** Bytes of the body. */
+  get length(): number {
+    return this.bytes?.length ?? this.text.length
+  }
+
   /** The whole body. */
   get body(): Buffer {
     return this.bytes ?? Buffer.from(this.text, 'latin1')
@@ -114,6 +124,26 @@ export class StoredAnswer implements RepeatedAnswer {
   notModified(now: MonoMillis): RepeatedAnswer {
     const head = `${statusLine(304)}${linesOnly(this.parts.lines, OF_304)}Age: ${this.#ageAt(now)}\r\n${MARK}`
     return { status: 304, head, headEnd: '\r\n', text: '', bytes: undefined, whole: `${head}\r\n` }
+  }
+
+  /** A part of a response (RFC 9110 section 15.3.7). */
+  part({ from, to }: ByteRange, now: MonoMillis): RepeatedAnswer {
+    const { lines } = this.parts
+    const range = `Content-Range: bytes ${from}-${to - 1}/${this.length}\r\n`
+    const head = `${statusLine(206)}${linesWithout(lines, OF_CONTENT)}${range}Age: ${this.#ageAt(now)}\r\n${MARK}`
+    const headEnd = `Content-Length: ${to - from}\r\n\r\n`
+    const large = this.bytes !== undefined && to - from > SMALL_BYTES
+    const text = large ? '' : (this.bytes?.toString('latin1', from, to) ?? this.text.slice(from, to))
+    const bytes = large ? this.bytes!.subarray(from, to) : undefined
+    return { status: 206, head, headEnd, text, bytes, whole: head + headEnd + text }
+  }
+
+  /** The response to a client that asks for bytes beyond the end (RFC 9110 section 15.5.17). */
+  unsatisfiable(now: MonoMillis): RepeatedAnswer {
+    const range = `Content-Range: bytes */${this.length}\r\n`
+    const head = `${statusLine(416)}${linesOnly(this.parts.lines, DATE)}${range}Age: ${this.#ageAt(now)}\r\n${MARK}`
+    const headEnd = 'Content-Length: 0\r\n\r\n'
+    return { status: 416, head, headEnd, text: '', bytes: undefined, whole: head + headEnd }
   }
 
   #ageAt(now: MonoMillis): number {

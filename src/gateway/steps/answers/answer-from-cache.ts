@@ -6,6 +6,7 @@ import type { Flight } from '../../cache/api-responses.ts'
 import { CacheVisit, Invalidation } from '../../cache/cache-visit.ts'
 import type { ChainCache } from '../../cache/chain-cache.ts'
 import { serveStored } from '../../cache/give.ts'
+import { asksForOneRange } from '../../cache/ranges.ts'
 import { Refresh } from '../../cache/refresh.ts'
 import { ASKS, asksOf, readWants, satisfies, WANTS_NOTHING, type Wants } from '../../cache/request-asks.ts'
 import type { RequestProfile, StoredAnswer } from '../../cache/stored-answer.ts'
@@ -59,7 +60,8 @@ export function answerFromCache(
       if (!found.refreshing && !x.dry) refresh(x, lookup, found)
       return answer(x, found, lookup.asks, now)
     }
-    if (x.dry) return undefined
+    // What comes is a part, or perhaps one: it is neither stored nor waited for.
+    if (x.dry || (lookup.asks & ASKS.range) !== 0) return undefined
     const flight = waited ? undefined : responses.flightOf(lookup.uri, lookup.caller)
     if (flight !== undefined && mayWait(x, lookup)) return wait(x, lookup, flight)
     fetch(x, lookup, found, waited)
@@ -101,6 +103,7 @@ export function answerFromCache(
     // All are out of service: the stored answer is the best there is.
     if (target === undefined) return
     prepare(x, known)
+    for (const name of ['range', 'if-range']) x.request.drop(name)
     x.requestHead = requestFields(x)
     const head = requestHead(x, target, 'GET', preserveHost)
     new Refresh({ ...asked(x, lookup, known), known }, x.request, head, target.upstream).start()
@@ -122,6 +125,7 @@ export function answerFromCache(
     if (x.bodyLength !== 0 || x.upgrade !== '' || asMethod !== method) return undefined
     const asks = asksOf(x.request)
     if ((asks & ASKS.upstream) !== 0) return undefined
+    if ((asks & ASKS.range) !== 0 && !asksForOneRange(x.request)) return undefined
     const lookup: Lookup = {
       uri: uriOf(x),
       caller: rules.shared ? '' : callerOf(x, cache),
