@@ -2,7 +2,7 @@ import type { MonoMillis } from '../../model/time/clock.ts'
 import type { RepeatedAnswer } from '../../wire/http1/repeated-answer.ts'
 import type { Exchange } from '../server/exchange.ts'
 import { passedFields } from '../server/respond.ts'
-import { rangeOf } from './ranges.ts'
+import { storedRangeOf } from './ranges.ts'
 import { ASKS, isKnownToClient } from './request-asks.ts'
 import type { ResponseCache } from './response-cache.ts'
 import type { StoredAnswer } from './stored-answer.ts'
@@ -25,7 +25,7 @@ export function serveStored(
 
 /** The part of an answer that a request asks for. Range is defined for GET alone (RFC 9110 section 14.2). */
 function inRange(x: Exchange, answer: StoredAnswer, now: MonoMillis): RepeatedAnswer {
-  const range = x.method === 'GET' ? rangeOf(x.request, answer, x.wall) : 'whole'
+  const range = x.method === 'GET' ? storedRangeOf(x.request, answer, x.wall) : 'whole'
   if (range === 'whole') return answer.at(now)
   return range === undefined ? answer.unsatisfiable(now) : answer.part(range, now)
 }

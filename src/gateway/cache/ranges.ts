@@ -1,15 +1,9 @@
 import type { Millis } from '../../model/time/clock.ts'
 import type { Fields } from '../../wire/http1/fields.ts'
 import { readHttpDate } from './http-date.ts'
-import type { StoredAnswer } from './stored-answer.ts'
+import type { ByteRange, StoredAnswer } from './stored-answer.ts'
 
 const SINGLE = /^bytes=(?:(\d+)-(\d*)|-(\d+))$/i
-
-/** Bytes of a body, `to` not among them. */
-export interface ByteRange {
-  readonly from: number
-  readonly to: number
-}
 
 /** True when a request asks for one range of bytes. Several, other units and malformed ones are left to the upstream. */
 export function asksForOneRange(request: Fields): boolean {
@@ -21,7 +15,7 @@ export function asksForOneRange(request: Fields): boolean {
  * The part of a complete stored answer that a request asks for (RFC 9110 section 14.2, RFC 9111 section 3.3); `whole` where its
  * `If-Range` names another representation or the answer is no 200, undefined where the body has no such bytes.
  */
-export function rangeOf(request: Fields, answer: StoredAnswer, now: Millis): ByteRange | 'whole' | undefined {
+export function storedRangeOf(request: Fields, answer: StoredAnswer, now: Millis): ByteRange | 'whole' | undefined {
   const [, first, last, suffix] = SINGLE.exec(request.get('range') ?? '') ?? []
   if (answer.status !== 200 || !isSameRepresentation(request, answer, now)) return 'whole'
   const length = answer.length

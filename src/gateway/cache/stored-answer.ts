@@ -3,11 +3,10 @@ import { statusLine } from '../../wire/http1/answer.ts'
 import { SMALL_BYTES } from '../../wire/http1/outlet.ts'
 import type { RepeatedAnswer } from '../../wire/http1/repeated-answer.ts'
 import { linesOnly, linesWithout } from '../server/field-lines.ts'
-import type { ByteRange } from './ranges.ts'
 import type { FreshnessLife, LifeFields } from './storable.ts'
 
 const DATE = new Set(['date'])
-/** Fields that tell of the bytes of the message, not of the representation (RFC 9530 section 2). */
+/** Checksums of the content of a message, not of the representation (RFC 9530 section 2). */
 const OF_CONTENT = new Set(['content-digest', 'content-md5'])
 
 /** Tells callers that an answer was stored. */
@@ -38,6 +37,12 @@ export interface VaryKey {
   /** Names of the fields that select it, and what they said. */
   readonly names: readonly string[]
   readonly selected: string
+}
+
+/** Bytes of a body, `to` not among them. */
+export interface ByteRange {
+  readonly from: number
+  readonly to: number
 }
 
 /** The parts of a response. */

@@ -60,7 +60,7 @@ export function answerFromCache(
       if (!found.refreshing && !x.dry) refresh(x, lookup, found)
       return answer(x, found, lookup.asks, now)
     }
-    // What comes is a part, or perhaps one: it is neither stored nor waited for.
+    // A part is neither stored nor waited for.
     if (x.dry || (lookup.asks & ASKS.range) !== 0) return undefined
     const flight = waited ? undefined : responses.flightOf(lookup.uri, lookup.caller)
     if (flight !== undefined && mayWait(x, lookup)) return wait(x, lookup, flight)
