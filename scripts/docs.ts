@@ -17,6 +17,7 @@ import { systemClock } from '../src/model/time/clock.ts'
 import { API_EVENT_NAMES, apiEventRow } from '../src/model/webhooks/api-events.ts'
 import { KeyedMutex } from '../src/runtime/keyed-mutex.ts'
 import { openMemoryStore } from '../src/store/memory/open.ts'
+import { clientTables } from '../test/clients/runner/page.ts'
 import { DIFFERENCES } from '../test/worlds/incumbent/differences.ts'
 import { renderChart } from './chart.ts'
 
@@ -26,6 +27,7 @@ const WRITTEN_BY = '<!-- Written by `npm run docs`. Do not edit. -->'
 /** Pages that are written from the code: path from the root of the project, and text. */
 export function generatedPages(): Map<string, string> {
   return new Map([
+    ['docs/generated/clients.md', clientsPage()],
     ['docs/generated/config.md', configPage()],
     ['docs/generated/errors.md', errorsPage()],
     ['docs/generated/differences.md', differencesPage()],
@@ -70,6 +72,14 @@ ${head}${section(false)}
 ## To be served as there
 
 ${head}${section(true)}`
+}
+
+/** The cases of `npm run test:clients`, which fails where they are not those that passed. */
+function clientsPage(): string {
+  return page('Foreign clients that are tested', [
+    'What `npm run test:clients` runs against the product: libraries that nobody of this project wrote, at the versions that are pinned in `test/clients`. What some of them need to be told: [clients](../clients.md).',
+    clientTables().trimEnd(),
+  ])
 }
 
 const cell = (text: string) => text.replaceAll('|', '\\|')

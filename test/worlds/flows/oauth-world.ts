@@ -33,7 +33,7 @@ export async function startOAuthWorld(
   const clock = new FakeClock(Date.now())
   const origin = await startOrigin()
   const gateway = await startTestGateway({ clock, ...settings })
-  const made = await gateway.svc('POST', '/svc/apis/oas', definition(origin.url, options))
+  const made = await gateway.svc('POST', '/svc/apis/oas', oauthDefinition(origin.url, options))
   if (made.status !== 200) throw new Error(`the API was refused: ${made.text}`)
   const right = { orders: { api_id: 'orders', api_name: 'orders', versions: ['Default'] } }
   const policy = {
@@ -92,12 +92,17 @@ export async function startOAuthWorld(
   }
 }
 
-function definition(upstream: string, options: Record<string, unknown>): Record<string, unknown> {
+/** An OAuth API with the scopes `read` and `write`; `/write` needs `write`. */
+export function oauthDefinition(
+  upstream: string,
+  options: Record<string, unknown>,
+  id = 'orders',
+): Record<string, unknown> {
   const scopes = { read: 'see orders', write: 'change orders' }
   const relative = { authorizationUrl: 'oauth/authorize', tokenUrl: 'oauth/token', refreshUrl: 'oauth/token', scopes }
   return {
     openapi: '3.0.3',
-    info: { title: 'orders', version: '1' },
+    info: { title: id, version: '1' },
     paths: {
       '/write': {
         post: { operationId: 'write', security: [{ app: ['write'] }], responses: { 200: { description: 'done' } } },
@@ -117,10 +122,10 @@ function definition(upstream: string, options: Record<string, unknown>): Record<
     },
     security: [{ app: [] }],
     'x-svc-api-gateway': {
-      info: { id: 'orders', name: 'orders', state: { active: true } },
+      info: { id, name: id, state: { active: true } },
       upstream: { url: upstream },
       server: {
-        listenPath: { value: '/orders/', strip: true },
+        listenPath: { value: `/${id}/`, strip: true },
         authentication: {
           enabled: true,
           securitySchemes: {

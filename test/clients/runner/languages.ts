@@ -1,0 +1,53 @@
+import { join } from 'node:path'
+import { OUTPUT } from './process.ts'
+
+const CLIENTS = join(import.meta.dirname, '..')
+
+/** A language: how its programs are made ready and run, and the servers that it brings. */
+export interface Language {
+  readonly name: string
+  /** Commands that show that the runtime is there, and what it is called for a person. */
+  readonly runtime: string
+  readonly probes: readonly (readonly string[])[]
+  readonly folder: string
+  /** Commands that install and build, in `folder`. What is there already takes no time. */
+  readonly prepare: readonly (readonly string[])[]
+  readonly run: readonly string[]
+  /** Environment of all of it. */
+  readonly env?: Readonly<Record<string, string>>
+  /** Servers, as APIs of the product: the port replaces `PORT`. */
+  readonly servers?: Readonly<Record<string, LanguageServer>>
+  /** Files that name the versions. */
+  readonly pins: readonly string[]
+}
+
+export interface LanguageServer {
+  readonly command: readonly string[]
+  readonly ready: RegExp
+  readonly scheme?: 'http' | 'h2c'
+  /** Kept, not stripped: gRPC's path is the name of the service. */
+  readonly listenPath?: string
+}
+
+const go = join(OUTPUT, 'go-clients')
+
+/** All languages, in the order in which they run: curl asks the servers of all others. */
+export const LANGUAGES: readonly Language[] = [
+  {
+    name: 'Go',
+    runtime: 'Go 1.26',
+    probes: [['go', 'version']],
+    folder: join(CLIENTS, 'go'),
+    prepare: [['go', 'build', '-o', go, '.']],
+    run: [go],
+    servers: {
+      grpc: {
+        command: [go, 'grpc-server', 'PORT'],
+        ready: /ready/,
+        scheme: 'h2c',
+        listenPath: '/grpc.testing.TestService/',
+      },
+    },
+    pins: ['go.mod'],
+  },
+]

@@ -1,0 +1,144 @@
+// node scripts/run.mjs test/clients/runner/main.ts [--all] [--write] [LANGUAGE ...]: starts the product and runs the programs of foreign
+// clients against it. `--all`: a missing runtime is a failure. `--write`: keeps what passed in test/clients/results.json.
+// The last line is `N passed, N failed`.
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { freePort } from '../../worlds/servers/free-port.ts'
+import { startDesk } from './desk.ts'
+import { type Gatehouse, startGatehouse } from './gatehouse.ts'
+import { LANGUAGES, type Language } from './languages.ts'
+import { endAll, OUTPUT, ROOT, runProgram, startServer } from './process.ts'
+import { type ClientCase, differences, nameOf, writeResults } from './results.ts'
+import { digestOfBytes, startUpstream } from './upstream.ts'
+
+const PREPARE_MS = 420_000
+const RUN_MS = 180_000
+const DOWNLOAD_BYTES = 64 * 1024 * 1024
+
+const words = process.argv.slice(2)
+const named = words.filter((word) => !word.startsWith('--'))
+const passed: ClientCase[] = []
+const failures: string[] = []
+
+for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) {
+  process.on(signal, () => {
+    endAll()
+    process.exit(1)
+  })
+}
+
+try {
+  await runAll()
+} catch (error) {
+  fail(`the run: ${error instanceof Error ? error.message : error}`)
+} finally {
+  endAll()
+}
+console.log(`${passed.length} passed, ${failures.length} failed`)
+process.exit(failures.length === 0 && passed.length > 0 ? 0 : 1)
+
+async function runAll(): Promise<void> {
+  const chosen = LANGUAGES.filter(({ name }) => named.length === 0 || named.includes(name.toLowerCase()))
+  const ready: Language[] = []
+  for (const language of chosen) if (await isReady(language)) ready.push(language)
+  if (ready.length === 0) return
+  const gatehouse = await startGatehouse()
+  const world = await openWorld(gatehouse)
+  const servers: string[] = []
+  for (const language of ready) servers.push(...(await startServers(gatehouse, language)))
+  for (const language of ready) await runLanguage(language, { ...world, upstreams: servers })
+  const names = ready.map(({ name }) => name)
+  if (words.includes('--write')) writeResults(names, passed)
+  else if (failures.length === 0) for (const line of differences(names, passed)) fail(line)
+}
+
+/** Installs and builds. False when the runtime is not there, or a step fails. */
+async function isReady({ name, runtime, probes, prepare, folder, env = {} }: Language): Promise<boolean> {
+  const step = { cwd: folder, env, timeoutMs: PREPARE_MS }
+  for (const probe of probes) {
+    const { status } = await runProgram(probe, { ...step, cwd: ROOT })
+    if (status === 0) continue
+    if (words.includes('--all')) fail(`${name}: ${runtime} is not installed`)
+    else console.log(`skipped: ${name}, because ${runtime} is not installed`)
+    return false
+  }
+  const begun = performance.now()
+  for (const command of prepare) {
+    const lines: string[] = []
+    const { status, complaint } = await runProgram(command, step, (line) => lines.push(line))
+    if (status === 0) continue
+    fail(`${name}: ${command.join(' ')} ended with ${status}: ${[...lines.slice(-20), complaint].join('\n')}`)
+    return false
+  }
+  console.log(`${name} is built (${seconds(begun)})`)
+  return true
+}
+
+/** The programs learn about everything from one JSON file. */
+async function openWorld(gatehouse: Gatehouse): Promise<Readonly<Record<string, unknown>>> {
+  const upstream = await startUpstream()
+  await gatehouse.open('files', `http://127.0.0.1:${upstream.http1}`)
+  await gatehouse.open('files2', `h2c://127.0.0.1:${upstream.http2}`)
+  const desk = await startDesk(gatehouse, `http://127.0.0.1:${upstream.http1}`)
+  const { http, https, ca } = gatehouse
+  return {
+    http,
+    https,
+    ca,
+    desk: desk.url,
+    redirect: desk.redirect,
+    download_bytes: DOWNLOAD_BYTES,
+    download_sha256: digestOfBytes(DOWNLOAD_BYTES),
+  }
+}
+
+async function startServers(gatehouse: Gatehouse, { folder, env, servers = {} }: Language): Promise<string[]> {
+  for (const [name, { command, ready, scheme = 'http', listenPath }] of Object.entries(servers)) {
+    const port = String(await freePort())
+    const filled = command.map((word) => word.replace('PORT', port))
+    await startServer({ name, command: filled, cwd: folder, ready, ...(env && { env }) })
+    await gatehouse.open(name, `${scheme}://127.0.0.1:${port}`, listenPath)
+  }
+  return Object.keys(servers).filter((name) => name !== 'grpc')
+}
+
+async function runLanguage({ name, run, folder, env = {} }: Language, world: object): Promise<void> {
+  const file = join(OUTPUT, 'world.json')
+  writeFileSync(file, JSON.stringify(world))
+  const begun = performance.now()
+  const step = { cwd: folder, env: { ...env, CLIENTS_WORLD: file }, timeoutMs: RUN_MS }
+  const { status, complaint } = await runProgram(run, step, (line) => note(name, line))
+  if (status !== 0) fail(`${name}: the program ended with ${status}: ${complaint}`)
+  console.log(`${name} has run (${seconds(begun)})`)
+}
+
+/** A line of a program: `{"client": ..., "flow": ..., "failed": ...}`, the last one only where it failed. Anything else is shown as it is. */
+function note(language: string, line: string): void {
+  let told: { client?: string; flow?: string; failed?: string } = {}
+  try {
+    told = JSON.parse(line) as typeof told
+  } catch {
+    // Not a case.
+  }
+  const { client, flow, failed } = told
+  if (client === undefined || flow === undefined) {
+    console.log(`  ${line}`)
+    return
+  }
+  const one = { language, client, flow }
+  if (failed !== undefined) {
+    fail(`${nameOf(one)}: ${failed}`)
+    return
+  }
+  passed.push(one)
+  console.log(`✔ ${nameOf(one)}`)
+}
+
+function fail(what: string): void {
+  failures.push(what)
+  console.log(`failed: ${what}`)
+}
+
+function seconds(since: number): string {
+  return `${((performance.now() - since) / 1000).toFixed(1)} s`
+}
