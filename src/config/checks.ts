@@ -147,6 +147,10 @@ function checkTls(tls: Config['gateway']['tls'], cwd: string): Problem[] {
   const pair: Problem[] = []
   if (tls.cert_file === '' && tls.key_file !== '') pair.push(missing('gateway.tls.cert_file', 'gateway.tls.key_file'))
   if (tls.key_file === '' && tls.cert_file !== '') pair.push(missing('gateway.tls.key_file', 'gateway.tls.cert_file'))
+  if (tls.min_version === '1.3' && !tls.cipher_suites.some((name) => name.startsWith('TLS_'))) {
+    const text = 'must hold a suite of TLS 1.3 (TLS_...), because gateway.tls.min_version is 1.3'
+    pair.push({ path: 'gateway.tls.cipher_suites', text })
+  }
   return [
     ...pair,
     ...checkFile('gateway.tls.cert_file', tls.cert_file, cwd),

@@ -11,24 +11,10 @@ import { portalSettings } from './schema-portal.ts'
 import { emailBackend, signInSecurity, signInSettings } from './schema-sign-in.ts'
 import { ssoDashboard, ssoSettings } from './schema-sso.ts'
 import { storageSettings } from './schema-storage.ts'
+import { gatewayTls } from './schema-tls.ts'
 
 const TIMEOUT_MS = [1, 86_400_000] as const
 const HOUR_MS = 3_600_000
-
-const tls = group({
-  enabled: flag(false, 'Open a TLS listener in addition to the plain one.'),
-  listen_port: whole(8443, PORT, 'Port for TLS. 0 takes any free port.'),
-  cert_file: text(
-    '',
-    'PEM file with the certificate chain for clients that name no known host. Read again when it changes.',
-  ),
-  key_file: text(
-    '',
-    'PEM file with the private key of `cert_file`. P-256 costs a third less per handshake than RSA-2048.',
-  ),
-  handshake_timeout_ms: whole(5000, TIMEOUT_MS, 'Longest TLS handshake.'),
-  max_handshakes: whole(1000, [1, 1_000_000], 'Unfinished TLS handshakes at once. More are refused.'),
-})
 
 const http2 = group({
   enabled: flag(
@@ -205,7 +191,7 @@ const gateway = group({
     timeout_ms: whole(1000, [10, 60_000], 'Longest time that the modules of one phase of a request may take together.'),
     memory_mb: whole(64, [16, 4096], 'Most memory for the values of the modules of one API.'),
   }),
-  tls,
+  tls: gatewayTls,
 })
 
 const dashboard = group({

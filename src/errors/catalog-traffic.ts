@@ -35,6 +35,12 @@ export const TRAFFIC_ERRORS = {
   // an issuer that tokens are asked about (RFC 7662) gave no answer
   introspection_away: { status: 503, log: 'warn', text: 'Try again later' },
   client_certificate_required: { status: 401, log: 'silent', text: 'Client certificate required' },
+  // the request needs a connection that was asked for a certificate (RFC 9110 section 15.5.20)
+  connection_misdirected: {
+    status: 421,
+    log: 'silent',
+    text: 'Client certificate required: open a connection for this host, its name as TLS server name',
+  },
   client_certificate_early: { status: 403, log: 'silent', text: 'Certificate is not valid yet' },
   client_certificate_expired: { status: 403, log: 'silent', text: 'Certificate has expired' },
   // versions

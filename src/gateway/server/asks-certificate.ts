@@ -11,24 +11,35 @@ const OF_OTHERS: ReadonlySet<string> = new Set(['jwt', 'external'])
 export interface AskedDomains {
   /** Custom domains, lower case. */
   readonly domains: ReadonlySet<string>
-  /** True where no custom domain is named. */
+  /** True at names that are no custom domain. */
   readonly elsewhere: boolean
+  /** True for clients that name no server (SNI): their request may be for any API. */
+  readonly nameless: boolean
 }
 
 /**
  * Decides where to ask from all that judges a certificate: allow lists, certificates as keys, OAuth with bound tokens, keys' APIs of an
  * organisation that issues such tokens, and tokens of other issuers, which may be bound by them. The latter two not at APIs with CORS:
- * these are called by browsers, which may ask people for a certificate, and whose tokens are not bound to one. An internal API asks at
- * all domains of its organisation.
+ * these are called by browsers, which may ask people for a certificate, and whose tokens are not bound to one. An API without a custom
+ * domain, and an internal one, asks at all domains of its organisation too: it answers there.
  */
 export function askedDomains(apis: Iterable<AskingApi>): AskedDomains {
   const all = [...apis]
   const issuing = new Set(all.filter(bindsTokens).map(({ orgId }) => orgId))
   const asking = all.filter((api) => asks(api, issuing))
-  const inner = new Set(asking.filter(({ internal }) => internal).map(({ orgId }) => orgId))
+  const inner = orgsOf(asking.filter(({ internal }) => internal))
+  const everywhere = orgsOf(asking.filter(({ internal, domain }) => internal || domain === ''))
   const outer = all.filter(({ internal }) => !internal)
-  const named = [...asking, ...outer.filter(({ orgId }) => inner.has(orgId))].map(({ domain }) => domain)
-  return { domains: new Set(named.filter((domain) => domain !== '')), elsewhere: named.includes('') }
+  const named = outer.filter((api) => asks(api, issuing) || (api.domain === '' ? inner : everywhere).has(api.orgId))
+  return {
+    domains: new Set(named.map(({ domain }) => domain).filter((domain) => domain !== '')),
+    elsewhere: named.some(({ domain }) => domain === ''),
+    nameless: named.length > 0,
+  }
+}
+
+function orgsOf(apis: readonly AskingApi[]): ReadonlySet<string> {
+  return new Set(apis.map(({ orgId }) => orgId))
 }
 
 function bindsTokens({ oauth }: AskingApi): boolean {

@@ -25,6 +25,7 @@ import { certificateHash } from '../../publish/keys/certificate-keys.ts'
 import { LegacyKeys, legacyRules } from '../../publish/keys/legacy-keys.ts'
 import { offerHealthMetrics } from '../../publish/nodes/health.ts'
 import { forgetNodes, nodeDocumentId, writeNodeStatus } from '../../publish/nodes/node-status.ts'
+import type { KeyPair } from '../../runtime/key-pair-files.ts'
 import { KeyedMutex } from '../../runtime/keyed-mutex.ts'
 import { offerProcessMetrics } from '../../runtime/process-metrics.ts'
 import { metricsPage } from '../../runtime/render-metrics.ts'
@@ -65,7 +66,7 @@ import { InnerCalls } from './inner-calls.ts'
 import { type OpenPorts, openPorts, type PortBounds, wireLimitsOf } from './open-ports.ts'
 import { recordGoaways, recordWith } from './record.ts'
 import { type ServerParts, trafficHandler } from './server.ts'
-import { type KeyPair, TlsCertificates } from './tls.ts'
+import { TlsCertificates } from './tls.ts'
 import { RequestTrials } from './try-request.ts'
 import { Tunnels } from './tunnels.ts'
 
@@ -162,6 +163,7 @@ export async function startGateway(parts: GatewayParts): Promise<Gateway> {
     const tls = new TlsCertificates({
       certFile: settings.tls.enabled ? settings.tls.cert_file : '',
       keyFile: settings.tls.key_file,
+      rules: settings.tls,
       snapshot: () => live.snapshot,
       findKeyPair: (id, orgId) => findKeyPair(store, parts.sealKey, { id, orgId }),
       log,

@@ -1,26 +1,28 @@
 import { X509Certificate } from 'node:crypto'
-import { readFileSync, unwatchFile, watchFile } from 'node:fs'
 import { createSecureContext, type SecureContext } from 'node:tls'
-import { fault, toFault } from '../../errors/fault.ts'
+import { toFault } from '../../errors/fault.ts'
 import type { Log } from '../../model/logs/log.ts'
+import { type KeyPair, KeyPairFiles } from '../../runtime/key-pair-files.ts'
+import { type TlsRules, tlsOptions } from '../../runtime/tls-options.ts'
 import type { TlsChoice } from '../../wire/listen/listen.ts'
-import { askedDomains } from './asks-certificate.ts'
+import { type AskedDomains, askedDomains } from './asks-certificate.ts'
 import type { Snapshot } from './exchange.ts'
-
-/** A certificate with its private key, as PEM. */
-export interface KeyPair {
-  readonly certificate: string
-  readonly key: string
-}
 
 export interface TlsParts {
   /** Chain and key for clients that name no known domain; '' for both = they are refused. */
   readonly certFile: string
   readonly keyFile: string
+  readonly rules: TlsRules
   readonly snapshot: () => Snapshot
   /** The stored certificate with this id that an organisation may use; undefined when there is none with a private key. */
   readonly findKeyPair: (id: string, orgId: string) => KeyPair | undefined | Promise<KeyPair | undefined>
   readonly log: Log
+}
+
+/** Contexts that differ in whether sessions can be resumed: not where a certificate is asked for. */
+interface ByAsking {
+  readonly plain: SecureContext
+  readonly asking: SecureContext
 }
 
 /** A certificate as an API of an organisation names it. */
@@ -29,7 +31,6 @@ interface Named {
   readonly orgId: string
 }
 
-const FILE_CHECK_MS = 1000
 /** Of `ends`: more would be a label for each domain. */
 const MOST_REPORTED = 100
 /** Name of the certificate from the file. */
@@ -41,9 +42,13 @@ const FROM_FILE = 'file'
  */
 export class TlsCertificates {
   readonly #parts: TlsParts
-  #default: SecureContext | undefined
+  readonly #files: KeyPairFiles | undefined
+  /** Contexts without a certificate, in which handshakes with a server name begin. */
+  readonly #bare: ByAsking
+  /** Contexts with the certificate from the files. */
+  #default: ByAsking | undefined
   #domains = new Map<string, TlsChoice>()
-  #askElsewhere = false
+  #asked: AskedDomains = { domains: new Set(), elsewhere: false, nameless: false }
   /** Contexts of stored certificates by their ids, until one of these changes: making one costs a millisecond. */
   readonly #contexts = new Map<string, Promise<SecureContext | undefined>>()
   /** When certificates end that were read, Unix milliseconds. */
@@ -56,18 +61,21 @@ export class TlsCertificates {
   /** @throws Fault `setting_invalid` when the files cannot be read or do not fit together */
   constructor(parts: TlsParts) {
     this.#parts = parts
+    this.#bare = this.#contextsOf(undefined)
     if (parts.certFile === '') return
-    this.#default = this.#readFiles()
-    for (const file of [parts.certFile, parts.keyFile]) {
-      watchFile(file, { interval: FILE_CHECK_MS, persistent: false }, () => this.#filesChanged())
-    }
+    this.#files = new KeyPairFiles({ ...parts, setting: 'gateway.tls' }, (pair) => {
+      this.#useFiles(pair)
+      void this.update()
+    })
+    this.#useFiles(this.#files.current)
   }
 
   /** The choice for a handshake; undefined refuses it. */
   choose(serverName: string): TlsChoice | undefined {
     const known = this.#domains.get(serverName.toLowerCase())
-    if (known !== undefined) return known
-    return this.#default === undefined ? undefined : { context: this.#default, askCertificate: this.#askElsewhere }
+    if (known !== undefined || this.#default === undefined) return known
+    if (serverName !== '') return choiceOf(this.#bare, this.#default.plain, this.#asked.elsewhere)
+    return choiceOf(this.#default, this.#default.plain, this.#asked.nameless)
   }
 
   /** Takes over domains and certificates from the snapshot. Resolves when done; a certificate that cannot be used is logged and skipped. */
@@ -97,9 +105,7 @@ export class TlsCertificates {
   }
 
   close(): void {
-    if (this.#parts.certFile === '') return
-    unwatchFile(this.#parts.certFile)
-    unwatchFile(this.#parts.keyFile)
+    this.#files?.close()
   }
 
   async #update(): Promise<void> {
@@ -114,15 +120,15 @@ export class TlsCertificates {
     }
     const domains = new Map<string, TlsChoice>()
     for (const [domain, named] of wanted) {
-      const context = (await this.#contextOf(domain, named)) ?? this.#default
-      if (context !== undefined) domains.set(domain, { context, askCertificate: asked.domains.has(domain) })
+      const context = (await this.#contextOf(domain, named)) ?? this.#default?.plain
+      if (context !== undefined) domains.set(domain, choiceOf(this.#bare, context, asked.domains.has(domain)))
     }
     this.#domains = domains
     this.#used = new Set([
       FROM_FILE,
       ...[...wanted.values()].flatMap((named) => Array.from(named.values(), ({ id }) => id)),
     ])
-    this.#askElsewhere = asked.elsewhere
+    this.#asked = asked
   }
 
   #contextOf(domain: string, named: ReadonlyMap<string, Named>): Promise<SecureContext | undefined> {
@@ -140,7 +146,11 @@ export class TlsCertificates {
     for (const { id, orgId } of named.values()) {
       try {
         const pair = await this.#parts.findKeyPair(id, orgId)
-        if (pair !== undefined) return this.#contextFrom(id, pair.certificate, pair.key)
+        if (pair !== undefined) {
+          const { plain } = this.#contextsOf(pair)
+          this.#noteEnd(id, pair)
+          return plain
+        }
         this.#parts.log.warn(
           { domain, certificate: id },
           'no such certificate with a private key; the default one is used',
@@ -152,37 +162,22 @@ export class TlsCertificates {
     return undefined
   }
 
-  #contextFrom(name: string, cert: string | Uint8Array, key: string | Uint8Array): SecureContext {
-    const context = createSecureContext({ cert: Buffer.from(cert), key: Buffer.from(key) })
-    this.#ends.set(name, Date.parse(new X509Certificate(cert).validTo))
-    return context
+  #useFiles(pair: KeyPair): void {
+    this.#default = this.#contextsOf(pair)
+    this.#noteEnd(FROM_FILE, pair)
   }
 
-  #readFiles(): SecureContext {
-    const { certFile, keyFile } = this.#parts
-    try {
-      return this.#contextFrom(FROM_FILE, readFileSync(certFile), readFileSync(keyFile))
-    } catch (error) {
-      const why = error instanceof Error ? error.message : String(error)
-      throw fault(
-        'setting_invalid',
-        `gateway.tls.cert_file ${certFile} with gateway.tls.key_file ${keyFile}: ${why}`,
-        error,
-      )
-    }
+  #noteEnd(name: string, { certificate }: KeyPair): void {
+    this.#ends.set(name, Date.parse(new X509Certificate(certificate).validTo))
   }
 
-  #filesChanged(): void {
-    try {
-      this.#default = this.#readFiles()
-      this.#parts.log.info({ file: this.#parts.certFile }, 'certificate read again')
-      void this.update()
-    } catch (error) {
-      // Certificate and key change one after the other: until they fit together the old pair serves.
-      this.#parts.log.warn(
-        { detail: toFault(error).message },
-        'the changed certificate files do not fit yet; the old ones stay in use',
-      )
-    }
+  #contextsOf(pair: KeyPair | undefined): ByAsking {
+    const own = pair && { cert: pair.certificate, key: pair.key }
+    const make = (tickets: boolean) => createSecureContext({ ...tlsOptions(this.#parts.rules, { tickets }), ...own })
+    return { plain: make(true), asking: make(false) }
   }
+}
+
+function choiceOf({ plain, asking }: ByAsking, context: SecureContext, askCertificate: boolean): TlsChoice {
+  return { begin: askCertificate ? asking : plain, context, askCertificate }
 }

@@ -1,7 +1,7 @@
 import { createSecureContext, type SecureContext } from 'node:tls'
 import { fault, toFault } from '../../errors/fault.ts'
+import type { KeyPair } from '../../runtime/key-pair-files.ts'
 import type { Feed } from '../../store/ports/ports.ts'
-import type { KeyPair } from '../server/tls.ts'
 
 /** Finds a stored certificate that an organisation may use; undefined when there is none with a private key. */
 export type FindKeyPair = (id: string, orgId: string) => KeyPair | undefined | Promise<KeyPair | undefined>

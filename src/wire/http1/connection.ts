@@ -62,6 +62,7 @@ export class HttpConnection<X extends WireExchange> implements Timed, ExchangeLi
     x.peerAddress = accepted.address
     x.secure = secured !== undefined
     x.serverName = secured?.serverName ?? ''
+    x.askedCertificate = secured?.askedCertificate ?? false
     x.peerCertificate = secured?.peerCertificate ?? ''
     this.intake = new RequestIntake(x, this.outlet, owner.limits.bodyIdleMs)
     this.discard = new Discard(

@@ -100,6 +100,8 @@ export class WireExchange implements Trailing {
   secure = false
   /** Address of the peer of the socket. */
   peerAddress = ''
+  /** True when TLS asked the client for a certificate. */
+  askedCertificate = false
   /** The client certificate; '' without one. */
   peerCertificate: PeerCertificate | '' = ''
   /** Name that TLS was opened with (SNI), lower case; '' without TLS or without a name. */

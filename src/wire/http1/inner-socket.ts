@@ -11,7 +11,7 @@ import { byEvents } from './read-buffer.ts'
 export interface InnerPeer {
   readonly address: string
   /** undefined for a plain connection. */
-  readonly secured: Pick<Secured, 'serverName' | 'peerCertificate'> | undefined
+  readonly secured: Pick<Secured, 'serverName' | 'askedCertificate' | 'peerCertificate'> | undefined
 }
 
 /** One end of a connection within the process, with what our connections ask of a socket besides a stream. */

@@ -89,6 +89,7 @@ export class Http2Connection<X extends WireExchange> implements Timed, OpenConne
     x.peerAddress = address
     x.secure = secured !== undefined
     x.serverName = secured?.serverName ?? ''
+    x.askedCertificate = secured?.askedCertificate ?? false
     x.peerCertificate = secured?.peerCertificate ?? ''
     return new Lane(this, x)
   }

@@ -1,7 +1,6 @@
-import { constants } from 'node:crypto'
 import type { Socket } from 'node:net'
 import { performance } from 'node:perf_hooks'
-import { createSecureContext, type SecureContext, TLSSocket } from 'node:tls'
+import { type SecureContext, TLSSocket } from 'node:tls'
 import { NO_HELLO, readServerName } from './client-hello.ts'
 import type { WireLimits } from './limits.ts'
 import { type PeerCertificate, peerCertificateOf } from './peer-certificate.ts'
@@ -9,6 +8,13 @@ import { sweep, type Timed } from './sweep.ts'
 
 /** A server's handling of a handshake for one name. */
 export interface TlsChoice {
+  /**
+   * The context that the handshake begins in, with protocol versions and suites. Tickets belong to it, so names that ask for a certificate
+   * have a separate one without tickets: no session of a name that does not ask, or asked and got none, can be resumed where one is asked
+   * for. For clients that name no server it holds the certificate.
+   */
+  readonly begin: SecureContext
+  /** The context with the certificate of the name. */
   readonly context: SecureContext
   /** Ask the client for a certificate (its possession is proved by TLS; whether it is allowed is the gateway's business). */
   readonly askCertificate: boolean
@@ -20,31 +26,14 @@ export type ChooseTls = (serverName: string) => TlsChoice | undefined
 export interface Secured {
   readonly socket: TLSSocket
   readonly serverName: string
+  /** True when the client was asked for a certificate. */
+  readonly askedCertificate: boolean
   /** The client's certificate; '' without one. */
   readonly peerCertificate: PeerCertificate | ''
 }
 
 /** Alert `unrecognized_name` (RFC 8446 section 6), fatal, as a record. */
 const UNKNOWN_NAME = Buffer.from([21, 3, 3, 0, 2, 2, 112])
-
-const TLS_BASE = { minVersion: 'TLSv1.2', sessionIdContext: 'gatehouse' } as const
-
-/**
- * Module state: a cache of immutable values. Contexts that handshakes with a server name begin in; the name's certificate is put in later. Tickets belong to the context that a
- * handshake began in: domains that ask for a certificate have a separate one without tickets, so that no session of a domain that
- * does not ask, or asked and got none, can be resumed on one that does.
- */
-let asking: SecureContext | undefined
-let plain: SecureContext | undefined
-
-function baseContext(ask: boolean): SecureContext {
-  if (!ask) {
-    plain ??= createSecureContext(TLS_BASE)
-    return plain
-  }
-  asking ??= createSecureContext({ ...TLS_BASE, secureOptions: constants.SSL_OP_NO_TICKET })
-  return asking
-}
 
 /** One TLS handshake, from the first byte of the client to the finished socket. */
 export class Handshake implements Timed {
@@ -124,32 +113,31 @@ export class Handshake implements Timed {
       requestCert: choice.askCertificate,
       rejectUnauthorized: false,
       ALPNProtocols: this.http2 ? ['h2', 'http/1.1'] : ['http/1.1'],
-      ...(name === '' ? { secureContext: choice.context } : this.byName(choice)),
+      secureContext: choice.begin,
+      ...(name !== '' && { SNICallback: this.byName(choice) }),
     })
     socket.on('error', () => this.fail())
     socket.on('close', () => this.fail())
     socket.on('end', () => this.fail())
-    socket.once('secure', () => this.finish(socket, name))
+    socket.once('secure', () => this.finish(socket, name, choice.askCertificate))
   }
 
   /** OpenSSL reads the name again, and has the last word: another answer than the one the handshake began with ends it. */
-  private byName(choice: TlsChoice) {
-    return {
-      secureContext: baseContext(choice.askCertificate),
-      SNICallback: (name: string, answer: (error: Error | null, context?: SecureContext) => void) => {
-        const same = this.choose(name.toLowerCase())
-        if (same?.askCertificate === choice.askCertificate) answer(null, same.context)
-        else answer(new Error('server name changed'))
-      },
+  private byName({ askCertificate }: TlsChoice) {
+    return (name: string, answer: (error: Error | null, context?: SecureContext) => void) => {
+      const same = this.choose(name.toLowerCase())
+      if (same?.askCertificate === askCertificate) answer(null, same.context)
+      else answer(new Error('server name changed'))
     }
   }
 
-  private finish(socket: TLSSocket, serverName: string): void {
+  private finish(socket: TLSSocket, serverName: string, askedCertificate: boolean): void {
     if (this.over) return
     const certificate = socket.getPeerX509Certificate()
     this.settle({
       socket,
       serverName,
+      askedCertificate,
       peerCertificate: certificate === undefined ? '' : peerCertificateOf(certificate),
     })
   }

@@ -206,8 +206,8 @@ test('a client certificate is asked for on the domain that wants one, and only t
   assert.equal(await status('bank.example', '/bank/x', undefined, OTHER_CLIENT), 403)
   assert.equal(await status('free.example', '/free/x'), 200)
   assert.equal(await status('free.example', '/free/x', undefined, CLIENT), 200)
-  // A connection opened for one domain is no way into another: nobody asked it for a certificate.
-  assert.equal(await status('free.example', '/bank/x', 'bank.example', CLIENT), 401)
+  // A connection opened for one domain is no way into another: nobody asked it for a certificate. The client must open its own.
+  assert.equal(await status('free.example', '/bank/x', 'bank.example', CLIENT), 421)
   const plain = await gateway.call('/bank/x', { headers: { host: 'bank.example' } })
   assert.deepEqual([plain.status, plain.json], [401, { error: 'Client certificate required' }])
   await gateway.svc('PUT', '/svc/apis/oas/bank', onDomain('bank', url, 'bank.example'))
@@ -246,4 +246,51 @@ test('the upstream is told that the client came over TLS', async (t) => {
   assert.equal(origin.seen[0]?.headers['x-forwarded-proto'], 'https')
   assert.equal((await gateway.call('/a/x')).status, 200)
   assert.equal(origin.seen[1]?.headers['x-forwarded-proto'], 'http')
+})
+
+test('settings choose the versions, suites and curves, with and without a server name', async (t) => {
+  const rows = [
+    { env: {}, takes: [{}, { maxVersion: 'TLSv1.2' }, { ecdhCurve: 'P-384' }], refuses: [{ ecdhCurve: 'P-521' }] },
+    { env: { SVC_GW_TLS_MINVERSION: '1.3' }, takes: [{}], refuses: [{ maxVersion: 'TLSv1.2' }] },
+    {
+      env: { SVC_GW_TLS_CIPHERSUITES: 'TLS_AES_256_GCM_SHA384,ECDHE-ECDSA-AES256-GCM-SHA384' },
+      takes: [{}, { maxVersion: 'TLSv1.2' }, { ciphers: 'TLS_AES_256_GCM_SHA384' }],
+      refuses: [
+        { ciphers: 'TLS_AES_128_GCM_SHA256', minVersion: 'TLSv1.3' },
+        { ciphers: 'ECDHE-ECDSA-AES128-GCM-SHA256', maxVersion: 'TLSv1.2' },
+      ],
+    },
+    { env: { SVC_GW_TLS_CURVES: 'P-521' }, takes: [{ ecdhCurve: 'P-521' }], refuses: [{ ecdhCurve: 'X25519' }] },
+  ] as const
+  for (const { env, takes, refuses } of rows) {
+    const { gateway } = await open(t, env)
+    const reach = (options: object, servername: string) =>
+      Client.connect(gateway.gateway.tlsPort!, {
+        ...{ rejectUnauthorized: false, ...options },
+        ...(servername !== '' && { servername }),
+      }).then((client) => client.destroy())
+    for (const name of ['', 'any.example']) {
+      for (const options of takes) await reach(options, name)
+      for (const options of refuses)
+        await assert.rejects(
+          reach(options, name),
+          /alert/i,
+          `${JSON.stringify(env)} ${JSON.stringify(options)} ${name}`,
+        )
+    }
+  }
+})
+
+test('suites that the settings do not know, and none for the version, stop the start', async () => {
+  const start = (env: Record<string, string>) => startTestGateway({ env: { SVC_GW_TLS_ENABLED: 'true', ...env } })
+  for (const [name, value] of [
+    ['CIPHERSUITES', 'AES128-SHA'],
+    ['CIPHERSUITES', 'ECDHE-ECDSA-AES128-CCM'],
+    ['CURVES', 'secp256k1'],
+    ['CURVES', '[]'],
+    ['MINVERSION', '1.1'],
+  ] as const)
+    await assert.rejects(start({ [`SVC_GW_TLS_${name}`]: value }), new RegExp(`SVC_GW_TLS_${name}`), value)
+  const none = { SVC_GW_TLS_MINVERSION: '1.3', SVC_GW_TLS_CIPHERSUITES: 'ECDHE-ECDSA-AES128-GCM-SHA256' }
+  await assert.rejects(start(none), /must hold a suite of TLS 1.3/)
 })

@@ -9,6 +9,7 @@ import { selfSigned } from '../../worlds/wire/engine-certificate.ts'
 import { type Gate, openGate } from '../../worlds/wire/gate.ts'
 import { openOrigin } from '../../worlds/wire/origin.ts'
 import { within } from '../../worlds/wire/raw.ts'
+import { choiceOf } from '../../worlds/wire/tls-gate.ts'
 
 /** node:http behind the gate: it answers with what it was asked, in the framing that the path names. */
 async function openNodeOrigin(t: TestContext): Promise<number> {
@@ -106,11 +107,10 @@ test('an HTTP/2 client is told in its own frames that HTTP/1.1 is spoken here', 
 
 test('fetch over TLS', async (t) => {
   const certificate = selfSigned('gate.test')
-  const { createSecureContext } = await import('node:tls')
-  const context = createSecureContext({ cert: certificate.cert, key: certificate.key })
+  const choice = choiceOf(certificate)
   const gate = await openGate(t, {
     originPort: await openNodeOrigin(t),
-    tls: () => ({ context, askCertificate: false }),
+    tls: () => choice,
   })
   const dispatcher = new Agent({ connect: { ca: certificate.cert, servername: 'gate.test' } })
   t.after(() => dispatcher.destroy())

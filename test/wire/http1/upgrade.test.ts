@@ -4,12 +4,12 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { type TestContext, test } from 'node:test'
-import { createSecureContext } from 'node:tls'
 import { WebSocket, WebSocketServer } from 'ws'
 import { makeCertificate } from '../../worlds/wire/certificates.ts'
 import { openGate } from '../../worlds/wire/gate.ts'
 import { answering, type OriginConnection, type OriginScript, openOrigin } from '../../worlds/wire/origin.ts'
 import { Client, fieldOf, get, type Message, statusOf, turn, until, within } from '../../worlds/wire/raw.ts'
+import { choiceOf } from '../../worlds/wire/tls-gate.ts'
 import { bufferBytes, legsEnd, nothingLeft, othersAreServed } from '../../worlds/wire/until-quiet.ts'
 
 const MB = 1 << 20
@@ -74,7 +74,7 @@ const CERTIFICATE = makeCertificate('ws.example')
 for (const secure of [false, true]) {
   test(`WebSocket messages of every size come back${secure ? ' over TLS' : ''}, and so does the close code`, async (t) => {
     const originPort = await webSocketServer(t)
-    const tls = () => ({ context: createSecureContext(CERTIFICATE), askCertificate: false })
+    const tls = () => choiceOf(CERTIFICATE, { named: false })
     const gate = await openGate(t, { originPort, ...(secure ? { tls } : {}) })
     const url = `${secure ? 'wss' : 'ws'}://127.0.0.1:${gate.port}/socket?a=b`
     const socket = new WebSocket(url, { rejectUnauthorized: false })

@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict'
 import { connect as connectTcp } from 'node:net'
 import { test } from 'node:test'
-import { type ConnectionOptions, connect, createSecureContext, type TLSSocket } from 'node:tls'
-import { selfSigned, type TestCertificate } from '../../worlds/wire/engine-certificate.ts'
+import { type ConnectionOptions, connect, type TLSSocket } from 'node:tls'
+import { selfSigned } from '../../worlds/wire/engine-certificate.ts'
 import { type Gate, openGate } from '../../worlds/wire/gate.ts'
 import { openOrigin } from '../../worlds/wire/origin.ts'
 import { Client, get, opened, statusOf, until, within } from '../../worlds/wire/raw.ts'
+import { choiceOf } from '../../worlds/wire/tls-gate.ts'
 
 const OPEN = selfSigned('open.test')
 const ASK = selfSigned('ask.test')
@@ -13,19 +14,18 @@ const OTHER = selfSigned('other.test')
 const DEFAULT = selfSigned('default.test')
 const CALLER = selfSigned('caller')
 
-const contextOf = ({ cert, key }: TestCertificate) => createSecureContext({ cert, key })
-
 async function openTlsGate(t: Parameters<typeof openGate>[0], limits = {}): Promise<{ gate: Gate; replace(): void }> {
   const origin = await openOrigin(t)
   const choices = new Map([
-    ['open.test', { context: contextOf(OPEN), askCertificate: false }],
-    ['ask.test', { context: contextOf(ASK), askCertificate: true }],
-    ['shared-open.test', { context: contextOf(OTHER), askCertificate: false }],
-    ['', { context: contextOf(DEFAULT), askCertificate: false }],
+    ['open.test', choiceOf(OPEN)],
+    ['ask.test', choiceOf(ASK, { ask: true })],
+    ['shared-open.test', choiceOf(OTHER)],
+    ['', choiceOf(DEFAULT, { named: false })],
   ])
-  choices.set('shared-ask.test', { context: choices.get('shared-open.test')!.context, askCertificate: true })
+  const { context } = choices.get('shared-open.test')!
+  choices.set('shared-ask.test', { ...choices.get('ask.test')!, context })
   const gate = await openGate(t, { originPort: origin.port, limits, tls: (name) => choices.get(name) })
-  return { gate, replace: () => choices.set('open.test', { context: contextOf(OTHER), askCertificate: false }) }
+  return { gate, replace: () => choices.set('open.test', choiceOf(OTHER)) }
 }
 
 async function secured(port: number, options: ConnectionOptions): Promise<TLSSocket> {

@@ -9,8 +9,8 @@ import {
   AS_CALLER,
   CALLER,
   certificateOf,
+  choiceOf,
   choose,
-  contextOf,
   MUTUAL,
   PLAIN,
   refusesHandshake,
@@ -55,13 +55,16 @@ test('protocols before TLS 1.2 are refused', async (t) => {
 
 test('a new certificate is shown from the next handshake on; open connections live on', async (t) => {
   const origin = await openOrigin(t)
-  let context = contextOf(PLAIN)
-  const gate = await openGate(t, { originPort: origin.port, tls: () => ({ context, askCertificate: false }) })
+  let certificate = PLAIN
+  const gate = await openGate(t, {
+    originPort: origin.port,
+    tls: (name) => choiceOf(certificate, { named: name !== '' }),
+  })
   for (const servername of ['plain.example', '']) {
-    context = contextOf(PLAIN)
+    certificate = PLAIN
     const early = await Client.connect(gate.port, to(servername))
     const session = await sessionOf(early)
-    context = contextOf(OTHER)
+    certificate = OTHER
     assert.equal((await served(gate, to(servername))).shown, OTHER.fingerprint)
     await served(gate, to(servername, { session }))
     assert.equal(statusOf(await early.ask(get('/'))), 200)
@@ -139,21 +142,34 @@ test('a certificate without its key gets nobody in', async (t) => {
   await nothingLeft(gate)
 })
 
-test('renegotiation by the client changes nothing', async (t) => {
+test('renegotiation is refused', async (t) => {
   const origin = await openOrigin(t)
   const gate = await openGate(t, { originPort: origin.port, tls: choose })
-  const client = await Client.connect(gate.port, to('plain.example', { ...AS_CALLER, maxVersion: 'TLSv1.2' }))
-  assert.equal(statusOf(await client.ask(get('/'))), 200)
-  const socket = client.socket as TLSSocket
-  const over = new Promise<void>((resolve) => {
-    socket.on('close', () => resolve())
-    socket.renegotiate({ rejectUnauthorized: false }, () => resolve())
-  })
-  await within('the renegotiation is refused or done', over)
-  client.write(get('/'))
-  const answer = await client.answer()
-  if (answer !== undefined) assert.equal(gate.peers.at(-1)?.certificate, '')
-  client.destroy()
+  for (const name of ['plain.example', 'mutual.example', '']) {
+    const client = await Client.connect(gate.port, to(name, { ...AS_CALLER, maxVersion: 'TLSv1.2' }))
+    assert.equal(statusOf(await client.ask(get('/'))), 200)
+    const refused = new Promise<Error | null>((resolve) => {
+      ;(client.socket as TLSSocket).renegotiate({ rejectUnauthorized: false }, resolve)
+      client.socket.on('error', resolve)
+    })
+    assert.match(String(await within('the renegotiation is refused', refused)), /no renegotiation/, name)
+    client.destroy()
+  }
   await served(gate, to('plain.example'))
+  await nothingLeft(gate)
+})
+
+/** All that OpenSSL knows for TLS 1.2 but what RFC 9113 section 9.2.2 and RFC 9325 section 4.2 leave. */
+const WEAK = 'ALL:!ECDHE+AESGCM:!ECDHE+CHACHA20:@SECLEVEL=0'
+
+test('TLS 1.2 is spoken with forward secrecy and authenticated encryption alone', async (t) => {
+  const origin = await openOrigin(t)
+  const gate = await openGate(t, { originPort: origin.port, tls: choose })
+  for (const name of ['plain.example', 'mutual.example', '']) {
+    const weak = { maxVersion: 'TLSv1.2', ciphers: WEAK } as const
+    await assert.rejects(Client.connect(gate.port, to(name, weak)), { code: /ALERT_HANDSHAKE_FAILURE/ }, name)
+    const strong = { maxVersion: 'TLSv1.2', ciphers: 'ECDHE-ECDSA-AES128-GCM-SHA256' } as const
+    await served(gate, to(name, strong))
+  }
   await nothingLeft(gate)
 })

@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict'
-import { type ConnectionOptions, createSecureContext, type SecureContext, type TLSSocket } from 'node:tls'
+import { type ConnectionOptions, createSecureContext, type TLSSocket } from 'node:tls'
+import { loadConfig } from '../../../src/config/load.ts'
+import { tlsOptions } from '../../../src/runtime/tls-options.ts'
 import type { TlsChoice } from '../../../src/wire/listen/listen.ts'
 import { type Certificate, makeCertificate } from './certificates.ts'
 import type { Gate } from './gate.ts'
@@ -9,19 +11,30 @@ export const PLAIN = makeCertificate('plain.example')
 export const MUTUAL = makeCertificate('mutual.example')
 export const CALLER = makeCertificate('caller')
 
-/** The secure context of a certificate. */
-export function contextOf({ cert, key }: Certificate): SecureContext {
-  return createSecureContext({ cert, key })
+const RULES = loadConfig({ env: {}, cwd: import.meta.dirname }).config.gateway.tls
+const BARE = {
+  plain: createSecureContext(tlsOptions(RULES, { tickets: true })),
+  asking: createSecureContext(tlsOptions(RULES, { tickets: false })),
 }
 
-const CONTEXTS: ReadonlyMap<string, TlsChoice> = new Map([
-  ['', { context: contextOf(PLAIN), askCertificate: false }],
-  ['plain.example', { context: contextOf(PLAIN), askCertificate: false }],
-  ['mutual.example', { context: contextOf(MUTUAL), askCertificate: true }],
+/** The handling of a handshake with a certificate, as the gateway does it; `named` false: of clients that name no server. */
+export function choiceOf(
+  { cert, key }: Pick<Certificate, 'cert' | 'key'>,
+  { ask = false, named = true }: { readonly ask?: boolean; readonly named?: boolean } = {},
+): TlsChoice {
+  const context = createSecureContext({ ...tlsOptions(RULES, { tickets: !ask }), cert, key })
+  const bare = ask ? BARE.asking : BARE.plain
+  return { begin: named ? bare : context, context, askCertificate: ask }
+}
+
+const CHOICES: ReadonlyMap<string, TlsChoice> = new Map([
+  ['', choiceOf(PLAIN, { named: false })],
+  ['plain.example', choiceOf(PLAIN)],
+  ['mutual.example', choiceOf(MUTUAL, { ask: true })],
 ])
 
 /** One domain without and one with client certificates; no name means the first. */
-export const choose = (name: string) => CONTEXTS.get(name)
+export const choose = (name: string) => CHOICES.get(name)
 
 /** The options of a client's request, with its certificate. Trusts anybody: the tests compare fingerprints. */
 export function to(servername: string, more: ConnectionOptions = {}): ConnectionOptions {

@@ -57,9 +57,10 @@ async function answer(x: Exchange, calls: InnerCalls): Promise<StepOutcome> {
   x.bodyObserver = undefined
   const bytes = await x.readBody(Math.min(x.bodyLimitBytes || MAX_BODY_BYTES, MAX_BODY_BYTES))
   const { parts, oneByOne } = partsOf(x, bytes)
+  const { serverName, askedCertificate, peerCertificate } = x
   const peer: InnerPeer = {
     address: x.peerAddress,
-    secured: x.secure ? { serverName: x.serverName, peerCertificate: x.peerCertificate } : undefined,
+    secured: x.secure ? { serverName, askedCertificate, peerCertificate } : undefined,
   }
   const gone = new AbortController()
   x.onClientGone = () => gone.abort()

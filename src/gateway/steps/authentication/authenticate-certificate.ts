@@ -6,6 +6,7 @@ import type { AuthParts } from '../../authentication/auth-parts.ts'
 import { flawOfDates } from '../../authentication/certificate-dates.ts'
 import type { Exchange, Step, StepOutcome } from '../../server/exchange.ts'
 import type { LiveSession } from '../../sessions/sessions.ts'
+import { unasked } from './check-certificate.ts'
 import { readCredential } from './read-credential.ts'
 
 const UNKNOWN = prebuilt('key_unknown')
@@ -30,7 +31,8 @@ export function authenticateCertificate(
   return function authenticateCertificate(x) {
     if (x.skipAuthentication) return undefined
     const { peerCertificate } = x
-    if (peerCertificate === '' || readCredential(scheme, x) !== '') return byKey(x)
+    if (readCredential(scheme, x) !== '') return byKey(x)
+    if (peerCertificate === '') return unasked(x) ?? byKey(x)
     const keyHash = certificateKeys.hashOf(orgId, peerCertificate.sha256)
     const session = sessions.findByHash(keyHash, x.snapshot!)
     return session instanceof Promise

@@ -3,6 +3,7 @@ import { flawOfDates } from '../../authentication/certificate-dates.ts'
 import type { Exchange, Step } from '../../server/exchange.ts'
 
 const REQUIRED = prebuilt('client_certificate_required')
+const MISDIRECTED = prebuilt('connection_misdirected')
 const UNKNOWN = prebuilt('key_unknown')
 
 /**
@@ -13,8 +14,16 @@ export function checkCertificate(rules: { readonly allow: readonly string[] } | 
   if (rules === undefined) return undefined
   const allowed = new Set(rules.allow.map((id) => id.slice(-64).toLowerCase()))
   return function checkCertificate(x) {
-    return flawOfCertificate(x, allowed)
+    return unasked(x) ?? flawOfCertificate(x, allowed)
   }
+}
+
+/**
+ * Sends a client whose TLS connection was not asked for a certificate to another one (RFC 9110 section 15.5.20): it was opened for another
+ * name, or before an API asked. Only for requests that a connection with their host as server name is asked for.
+ */
+export function unasked({ secure, askedCertificate }: Exchange): Fault | undefined {
+  return secure && !askedCertificate ? MISDIRECTED : undefined
 }
 
 /** Why the connection has not proved possession of one of these certificates, valid now; undefined when it has. */
