@@ -54,7 +54,7 @@ const gateway = group({
   secret_previous: text('', 'Another value of `gateway.secret` that is accepted while callers change to the new one.', {
     secret: true,
   }),
-  public_url: text('', 'Address under which clients reach this gateway, such as `https://api.example.org`.', {
+  public_url: text('', 'Address under which clients reach this gateway, such as `https://api.example.org`. Issuers of authorization servers begin with it.', {
     allowed: 'an absolute http or https URL without query, fragment, user or password',
   }),
   app_path: text('', 'Folder with API definitions in files, watched for changes. Empty: none.'),

@@ -21,7 +21,7 @@ import { apiDocumentOf } from './api-document.ts'
 import { ApiFacts, factsOf } from './api-facts.ts'
 import { sentApiMetadata } from './api-metadata.ts'
 import { API_QUERY, apiQuery } from './api-query.ts'
-import { apiUrl, apiUrls, UrlParts } from './api-url.ts'
+import { apiUrl, apiUrls, UrlList, UrlParts } from './api-url.ts'
 import {
   apiOf,
   Created,
@@ -152,12 +152,12 @@ function oneRoutes(parts: DashboardParts): Route[] {
       access: READ,
       owned: OWNED,
       summary: 'List the URLs of an API of either format, one for each gateway that loads it',
-      answers: { 200: Type.Object({ urls: Type.Array(Type.String()) }) },
+      answers: { 200: UrlList },
       async run(call) {
         const stored = await apiOf(parts, call, call.param('id'))
         return stored === undefined
           ? notReadable()
-          : bare({ urls: await apiUrls(parts, call, documentOf(stored.body)) })
+          : bare({ ...(await apiUrls(parts, call, documentOf(stored.body))) })
       },
     },
   ]

@@ -1,14 +1,24 @@
 import { Type } from 'typebox'
 import type { ApiDocument } from '../../model/apis/definition/api.ts'
 import { summaryOf, tagsOf } from '../../model/apis/definition/fill-ids.ts'
-import { loadsHere } from '../../model/nodes/node.ts'
-import { encodedPath, readablePath } from '../../model/patterns/readable-path.ts'
+import { urlPath } from '../../model/apis/definition/issuer.ts'
+import { addressesOf, addressOf } from '../../model/nodes/addresses.ts'
 import { trimTrailing } from '../../model/text/trim-trailing.ts'
+import { addressesFor } from '../../publish/nodes/addresses.ts'
 import type { Call } from '../routes/call.ts'
 import { gatewayUrl } from '../server/gateway-url.ts'
 import type { DashboardParts } from '../server/parts.ts'
 
-export const UrlParts = Type.Object({ ApiURL: Type.String(), BasePath: Type.String(), Host: Type.String() })
+const Warnings = Type.Optional(Type.Array(Type.String(), { description: 'Why an address is a guess.' }))
+
+export const UrlParts = Type.Object({
+  ApiURL: Type.String(),
+  BasePath: Type.String(),
+  Host: Type.String(),
+  warnings: Warnings,
+})
+
+export const UrlList = Type.Object({ urls: Type.Array(Type.String()), warnings: Warnings })
 
 /** A gateway of `dashboard.edge_endpoints`. */
 export interface Edge {
@@ -32,35 +42,42 @@ export async function apiUrl(
   parts: DashboardParts,
   call: Pick<Call, 'header'>,
   document: ApiDocument,
-): Promise<{ ApiURL: string; BasePath: string; Host: string }> {
-  const { listenPath } = summaryOf(document)
-  const url = atDomain(await gatewayUrl(parts, call), document)
-  return { ApiURL: withPath(url, listenPath), BasePath: listenPath, Host: url.origin }
+): Promise<{ ApiURL: string; BasePath: string; Host: string; warnings?: string[] }> {
+  const { listenPath, domain } = summaryOf(document)
+  const addresses = await addressesFor(parts, { tags: tagsOf(document) })
+  const known = addressOf({ domain, tags: tagsOf(document) }, addresses)
+  const address = known ?? (await guessedAddress(parts, call, domain))
+  const url = { ApiURL: address + urlPath(listenPath), BasePath: listenPath, Host: new URL(address).origin }
+  return known === undefined ? { ...url, warnings: [ADDRESS_UNKNOWN] } : url
 }
 
 /**
  * Where callers reach an API: at each gateway of the settings that loads it by its tags; where they list none, at the one there is.
- * Empty when there are gateways and none loads it.
+ * The first one is the issuer of its authorization server, but for the last slash. Empty when there are gateways and none loads it.
  */
 export async function apiUrls(
   parts: DashboardParts,
   call: Pick<Call, 'header'>,
   document: ApiDocument,
-): Promise<string[]> {
-  const edges = edgesOf(parts)
-  if (edges.length === 0) return [(await apiUrl(parts, call, document)).ApiURL]
-  const { listenPath } = summaryOf(document)
-  const api = { tags: tagsOf(document) }
-  return edges
-    .filter(({ tags }) => loadsHere(api, { segmented: tags.length > 0, tags }))
-    .map(({ endpoint }) => withPath(atDomain(new URL(endpoint), document), listenPath))
+): Promise<{ urls: string[]; warnings?: string[] }> {
+  const { listenPath, domain } = summaryOf(document)
+  const tags = tagsOf(document)
+  const addresses = await addressesFor(parts, { tags })
+  const known = addressesOf({ domain, tags }, addresses)
+  const withPath = (address: string) => address + urlPath(listenPath)
+  if (known.length > 0) return { urls: known.map(withPath) }
+  if (addresses.edges.length > 0) return { urls: [] }
+  return { urls: [withPath(await guessedAddress(parts, call, domain))], warnings: [ADDRESS_UNKNOWN] }
 }
 
-function atDomain(url: URL, document: ApiDocument): URL {
-  const { domain } = summaryOf(document)
+/** Told wherever a dashboard has to guess an address, or leaves it out. */
+export const ADDRESS_UNKNOWN =
+  'The address under which clients reach this API is not known: set gateway.public_url, here or at its gateways'
+
+/** By the host that the caller reached the dashboard by. */
+async function guessedAddress(parts: DashboardParts, call: Pick<Call, 'header'>, domain: string): Promise<string> {
+  const url = await gatewayUrl(parts, call)
   if (domain !== '' && URL.canParse(`${url.protocol}//${domain}`))
     url.hostname = new URL(`${url.protocol}//${domain}`).hostname
-  return url
+  return url.href.replace(/\/+$/, '')
 }
-
-const withPath = (url: URL, listenPath: string) => url.href.replace(/\/$/, '') + encodedPath(readablePath(listenPath))

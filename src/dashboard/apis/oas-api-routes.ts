@@ -23,7 +23,7 @@ import { DoneEnvelope } from '../routes/envelope.ts'
 import type { Route } from '../routes/route.ts'
 import type { DashboardParts } from '../server/parts.ts'
 import { apiDocumentOf } from './api-document.ts'
-import { apiUrls } from './api-url.ts'
+import { apiUrls, UrlList } from './api-url.ts'
 import { type SentDocument, sentDocument, sentOrNamedDocument, withExtension } from './sent-document.ts'
 import {
   apiOf,
@@ -172,11 +172,11 @@ function oneRoutes(parts: DashboardParts): Route[] {
       access: READ,
       owned: OWNED,
       summary: 'List the URLs of an API, one for each gateway that loads it',
-      answers: { 200: Type.Object({ urls: Type.Array(Type.String()) }) },
+      answers: { 200: UrlList },
       async run(call) {
         const found = await oasOf(parts, call, notReadable)
         if ('status' in found) return found
-        return bare({ urls: await apiUrls(parts, call, documentOf(found.body)) })
+        return bare({ ...(await apiUrls(parts, call, documentOf(found.body))) })
       },
     },
   ]

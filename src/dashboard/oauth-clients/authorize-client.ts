@@ -1,5 +1,6 @@
 import { fault, toFault } from '../../errors/fault.ts'
 import type { Api } from '../../model/apis/definition/api.ts'
+import { fixedIssuer } from '../../model/apis/definition/issuer.ts'
 import { documentOf } from '../../model/apis/definition/stored-api.ts'
 import { readApi } from '../../model/apis/read/read.ts'
 import { isObject, type Json, type JsonObject, startsObject } from '../../model/json/json.ts'
@@ -11,7 +12,7 @@ import { isPublic } from '../../oauth/clients/clients.ts'
 import type { OAuthApi, OAuthCall, OAuthParts } from '../../oauth/endpoints/parts.ts'
 import { AuthorizationServer } from '../../oauth/endpoints/server.ts'
 import { newServerState } from '../../oauth/endpoints/server-state.ts'
-import { issuerAt, publicAddress, type Reached } from '../../oauth/messages/issuer.ts'
+import { addressesFor } from '../../publish/nodes/addresses.ts'
 import { policyIn, registrationAt } from '../../publish/oauth-clients/oauth-client-parts.ts'
 import { checkPoliciesKnown } from '../../publish/sessions/sessions.ts'
 import type { StoredDocument } from '../../store/ports/ports.ts'
@@ -25,6 +26,10 @@ const FORM = 'application/x-www-form-urlencoded'
 /** Policies that are kept for the look-ups of a call; more than calls are under way at once. */
 const MOST_KEPT = 10_000
 
+/** A wrong issuer would make clients refuse the response; the metadata of such an API announces none (RFC 9207 section 3). */
+const ISSUER_LEFT_OUT =
+  'iss is left out of redirect_to, as the request decides the issuer: set gateway.public_url, here or at its gateways, and use a listen path without placeholders'
+
 /**
  * Concludes authorizations for identity servers that know the dashboard rather than the gateway: the same function as the
  * gateway's own endpoint, which asks no one for anything but what the store holds.
@@ -34,6 +39,8 @@ export class AuthorizeClients {
   readonly #server: AuthorizationServer
   /** Look-ups of the authorization server for policies answer at once: what a call may ask for is read before it. */
   readonly #policies = new Map<string, Policy | undefined>()
+  /** APIs that the log names already. */
+  readonly #warned = new Set<string>()
 
   constructor(parts: DashboardParts) {
     this.#parts = parts
@@ -62,15 +69,19 @@ export class AuthorizeClients {
       await checkPoliciesKnown(this.#parts, { ...rules, org_id: api.orgId } as Session)
     }
     await this.#readPolicies(call, api)
-    const { status, body } = await this.#server.answer(this.#callOf(call, api))
+    const issuer = fixedIssuer(api, await addressesFor(this.#parts, api))
+    const { status, body } = await this.#server.answer(this.#callOf(call, api, issuer))
     const said: unknown = JSON.parse(body)
-    const members: JsonObject = isObject(said) ? said : {}
+    const answered: JsonObject = isObject(said) ? said : {}
+    const isLeftOut = issuer === undefined && answered.redirect_to !== undefined
+    if (isLeftOut) this.#warn(api)
+    const members = isLeftOut ? { ...answered, warnings: [ISSUER_LEFT_OUT] } : answered
     if (status < 400) return { status, body: members }
     const message = String(members.error_description ?? members.message ?? members.error ?? '')
     return { status, body: { Status: 'Error', Message: message, Meta: null, ...members } }
   }
 
-  #callOf(call: Call, api: OAuthApi): OAuthCall {
+  #callOf(call: Call, api: OAuthApi, issuer: string | undefined): OAuthCall {
     const bytes = call.bytes()
     const type = startsObject(bytes) ? 'application/json' : FORM
     const headerOf = (name: string) => (name === 'content-type' ? type : call.header(name))
@@ -79,7 +90,8 @@ export class AuthorizeClients {
       endpoint: 'authorize_client',
       rest: '',
       method: call.method,
-      issuer: issuerFor(this.#parts, call, api),
+      issuer: issuer ?? '',
+      issuerIsFixed: issuer !== undefined,
       query: queryOf(call.url),
       header: headerOf,
       headers: (name) => {
@@ -96,6 +108,12 @@ export class AuthorizeClients {
       administrative: true,
       checkClient: (client) => this.#checkPublicClient(call, client),
     }
+  }
+
+  #warn({ apiId, name }: Api): void {
+    if (this.#warned.has(apiId)) return
+    this.#warned.add(apiId)
+    this.#parts.log.warn({ api_id: apiId }, `the authorization server of API "${name}": ${ISSUER_LEFT_OUT}`)
   }
 
   /**
@@ -120,24 +138,6 @@ export class AuthorizeClients {
     const [oldest] = this.#policies.keys()
     if (this.#policies.size > MOST_KEPT) this.#policies.delete(oldest!)
   }
-}
-
-/** The gateway's URL: the configured one, else the address next to this dashboard. */
-function issuerFor({ config: { gateway } }: DashboardParts, call: Call, api: Api): string {
-  const reached = (): Reached => {
-    const scheme = gateway.tls.enabled ? 'https' : 'http'
-    const port = gateway.tls.enabled ? gateway.tls.listen_port : gateway.listen_port
-    const suffix = port === 0 || port === (gateway.tls.enabled ? 443 : 80) ? '' : `:${port}`
-    const host = hostOf(call.header('host') ?? '')
-    return { scheme, authority: `${host}${suffix}`, host: api.domain, hostAndPort: `${api.domain}${suffix}` }
-  }
-  return issuerAt(publicAddress(api, gateway.public_url, reached), api, '')
-}
-
-const HOST = /^(?:\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+)(?=(?::\d+)?$)/
-
-function hostOf(authority: string): string {
-  return HOST.exec(authority)?.[0] ?? 'localhost'
 }
 
 function queryOf(url: string): string {

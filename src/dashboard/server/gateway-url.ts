@@ -10,12 +10,14 @@ import type { DashboardParts } from './parts.ts'
 export async function gatewayUrl(parts: DashboardParts, call: Pick<Call, 'header'>): Promise<URL> {
   const { gateway } = parts.config
   if (gateway.public_url !== '') return new URL(gateway.public_url)
-  const url = new URL('http://localhost')
+  const { tls } = gateway
+  const url = new URL(tls.enabled ? 'https://localhost' : 'http://localhost')
   const host = call.header('host') ?? ''
   // The caller's own text, shown to no other user.
   if (/^[\w.:[\]-]{1,255}$/.test(host) && URL.canParse(`http://${host}`))
     url.hostname = new URL(`http://${host}`).hostname
-  url.port = String(gateway.listen_port === 0 ? await foundPort(parts) : gateway.listen_port)
+  const port = tls.enabled ? tls.listen_port : gateway.listen_port
+  url.port = String(port === 0 ? await foundPort(parts) : port)
   return url
 }
 

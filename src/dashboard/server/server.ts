@@ -3,6 +3,7 @@ import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest }
 import { fault } from '../../errors/fault.ts'
 import { addressList } from '../../model/network/address.ts'
 import { withEvents } from '../../publish/events/domain-events.ts'
+import { publishAddresses } from '../../publish/nodes/addresses.ts'
 import { AdminSecretThrottle } from '../../runtime/admin-secret-throttle.ts'
 import type { RouteDeps } from '../access/admit.ts'
 import { identitiesOf } from '../access/identities.ts'
@@ -65,6 +66,7 @@ export async function startDashboard(
   }
   const owners = new ApiOwners(parts.documents, parts.store.feed)
   const routes = declared(parts)
+  await publishAddresses(given).catch((error) => parts.log.warn({ cause: error }, 'cannot store the addresses of the gateways'))
   const trusted = addressList(parts.config.dashboard.trusted_proxies)
   const deps: RouteDeps = {
     ...{ parts, owners, trusted },

@@ -1,4 +1,5 @@
 import { fault } from '../../errors/fault.ts'
+import { urlPath } from '../../model/apis/definition/issuer.ts'
 import type { ApiDocument } from '../../model/apis/definition/api.ts'
 import { EXTENSION } from '../../model/apis/definition/extension.ts'
 import { documentOf } from '../../model/apis/definition/stored-api.ts'
@@ -6,7 +7,7 @@ import { toOwnWords, toVendorWords } from '../../model/apis/definition/vendor-wo
 import { exportOas, importOas, patchOas, withoutServer, withServer } from '../../model/apis/openapi/import.ts'
 import { readApi } from '../../model/apis/read/read.ts'
 import type { JsonObject } from '../../model/json/json.ts'
-import { encodedPath, readablePath } from '../../model/patterns/readable-path.ts'
+import { addressOf } from '../../model/nodes/addresses.ts'
 import { otherFormat } from '../../publish/apis/apis.ts'
 import { readImportOptions } from '../../publish/apis/import-options.ts'
 import { type AdminAnswer, json } from './answer.ts'
@@ -122,26 +123,25 @@ function shown(parts: AdminParts, request: AdminRequest, document: ApiDocument):
   const mode = request.text('mode')
   if (mode !== '' && mode !== 'public') throw fault('query_invalid', 'mode: must be public, or not be sent')
   const exported = exportOas(document.definition, { mode: mode === 'public' ? mode : undefined })
-  const url = addressOf(parts, document)
+  const url = urlOf(parts, document)
   const addressed = url === undefined ? exported : withServer(exported, url)
   return toVendorWords('oas', addressed, request.word)
 }
 
 /** The document that replaces a stored one: the URL that a read adds is not one of its servers. */
 function written(parts: AdminParts, stored: ApiDocument, sent: JsonObject): JsonObject {
-  const url = addressOf(parts, stored)
+  const url = urlOf(parts, stored)
   return url === undefined ? sent : withoutServer(sent, stored.definition, url)
 }
 
 /** Where callers reach the API; undefined when nobody has said. */
-function addressOf(parts: AdminParts, document: ApiDocument): string | undefined {
-  const publicUrl = parts.config.gateway.public_url.replace(/\/$/, '')
-  if (publicUrl === '') return undefined
+function urlOf(parts: AdminParts, document: ApiDocument): string | undefined {
   try {
-    const { domain, listenPath } = readApi(document)
-    const url = new URL(publicUrl)
-    if (domain !== '') url.hostname = domain
-    return url.href.replace(/\/$/, '') + encodedPath(readablePath(listenPath))
+    const api = readApi(document)
+    const address = addressOf(api, parts.addresses.current)
+    // A placeholder of the listen path would be a variable of the server that nothing describes.
+    if (address === undefined || api.listenPath.includes('{')) return undefined
+    return address + urlPath(api.listenPath)
   } catch {
     // A definition from before a check was added: it is shown as it is stored.
     return undefined

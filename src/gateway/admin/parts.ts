@@ -3,6 +3,7 @@ import { fault } from '../../errors/fault.ts'
 import type { ApiDocument } from '../../model/apis/definition/api.ts'
 import type { JsonObject } from '../../model/json/json.ts'
 import type { Log } from '../../model/logs/log.ts'
+import type { Addresses } from '../../model/nodes/addresses.ts'
 import type { NodeShard } from '../../model/nodes/node.ts'
 import type { SecretParts } from '../../publish/documents/parts.ts'
 import { endsWithin, SETTLE_WITHIN_MS } from '../../runtime/bounded-wait.ts'
@@ -16,6 +17,8 @@ import type { SecretGate } from './admin-secret.ts'
 /** The dependencies of the administration API. */
 export interface AdminParts extends Omit<SecretParts, 'documents' | 'counters' | 'tokens' | 'config'> {
   readonly config: Config
+  /** Where callers reach the APIs. */
+  readonly addresses: { readonly current: Addresses }
   readonly store: Store
   /** Documents through which calls write, so that events are raised. */
   readonly documents: Documents

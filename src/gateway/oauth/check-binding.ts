@@ -1,5 +1,6 @@
 import { type Fault, prebuilt } from '../../errors/fault.ts'
 import type { Api } from '../../model/apis/definition/api.ts'
+import type { Addresses } from '../../model/nodes/addresses.ts'
 import type { BindingRule } from '../../model/oauth-clients/oauth-rules.ts'
 import type { Confirmation } from '../../oauth/proofs/confirmation.ts'
 import { checkTokenProof } from '../../oauth/proofs/dpop.ts'
@@ -15,8 +16,7 @@ const UNPROVED = prebuilt('token_proof_missing')
 
 /** The dependencies of token checks. */
 export interface BindingParts extends ProofParts {
-  /** `gateway.public_url`; '' = not set. */
-  readonly publicUrl: string
+  readonly addresses: { readonly current: Addresses }
   readonly ownKeys: OwnKeys
 }
 
@@ -56,7 +56,7 @@ function checkBinding(
   // Another method, or the API that the request came in by, has used the proof up for this same token.
   const place = `${jkt} ${text}`
   if (x.provedToken === place) return undefined
-  const url = publicAddressOf(x, api, parts.publicUrl) + x.sentPath
+  const url = publicAddressOf(x, api, parts.addresses.current) + x.sentPath
   const checked = checkTokenProof(parts, { proofs, method: x.method, url, token: text, jkt, apiId: api.apiId })
   return checked.then((refusal) => {
     if (refusal === undefined) x.provedToken = place

@@ -1,8 +1,9 @@
 import type { Api } from '../../model/apis/definition/api.ts'
 import { OWN_WORDS, parsePathTemplate } from '../../model/apis/definition/template.ts'
+import { fixedIssuer } from '../../model/apis/definition/issuer.ts'
 import type { Log } from '../../model/logs/log.ts'
+import { type Addresses, addressOf } from '../../model/nodes/addresses.ts'
 import type { CallHeader, OAuthAnswer, OAuthApi, OAuthCall } from '../../oauth/endpoints/parts.ts'
-import { issuerIsOpen } from '../../oauth/messages/issuer.ts'
 import type { Fields } from '../../wire/http1/fields.ts'
 import type { SecretGate } from '../admin/admin-secret.ts'
 import { flawOfDates } from '../authentication/certificate-dates.ts'
@@ -15,8 +16,7 @@ import { issuerOf } from './issuer.ts'
 /** The dependencies of the endpoints. */
 export interface EndpointParts {
   readonly answer: (call: OAuthCall) => Promise<OAuthAnswer>
-  /** `gateway.public_url`; '' = not set. */
-  readonly publicUrl: string
+  readonly addresses: { readonly current: Addresses }
   /** Names for `svc`, itself first. */
   readonly words: readonly string[]
   readonly secretGate: SecretGate
@@ -181,9 +181,10 @@ export class OAuthEndpoints {
 
   /** A caller who chooses the Host header would get tokens and metadata that name it. */
   #warn(api: OAuthApi): void {
-    if (!issuerIsOpen(api, this.#parts.publicUrl) || this.#warned.has(api.apiId)) return
+    const { domain } = api
+    if (domain !== '' || addressOf(api, this.#parts.addresses.current) !== undefined || this.#warned.has(api.apiId)) return
     this.#warned.add(api.apiId)
-    const text = 'takes its issuer from the Host of each request: set gateway.public_url, or give the API a domain'
+    const text = 'takes its issuer from the Host of each request: set gateway.public_url'
     this.#parts.log.warn({ api_id: api.apiId }, `the authorization server of API "${api.name}" ${text}`)
   }
 
@@ -195,6 +196,8 @@ export class OAuthEndpoints {
   #callOf(x: Exchange, api: OAuthApi, { endpoint, below }: FoundEndpoint, prefix: string): OAuthCall {
     // Copied: the client may leave while the call is answered, and its exchange is emptied then.
     const { request } = x
+    const { current } = this.#parts.addresses
+    const fixed = fixedIssuer(api, current)
     const fields: Record<CallHeader, readonly string[]> = {
       authorization: request.all('authorization'),
       'content-type': request.all('content-type'),
@@ -205,7 +208,8 @@ export class OAuthEndpoints {
       endpoint,
       rest: below,
       method: x.method,
-      issuer: issuerOf(x, api, this.#parts.publicUrl, prefix),
+      issuer: fixed ?? issuerOf(x, api, current, prefix),
+      issuerIsFixed: fixed !== undefined,
       query: x.query,
       header: (lowerName) => fields[lowerName][0],
       headers: (lowerName) => fields[lowerName],

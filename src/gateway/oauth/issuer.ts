@@ -1,19 +1,25 @@
 import type { Api } from '../../model/apis/definition/api.ts'
-import { publicAddress as addressOf, issuerAt, type Reached } from '../../oauth/messages/issuer.ts'
+import { issuerAt, type Reached, reachedAddress } from '../../model/apis/definition/issuer.ts'
+import { type Addresses, addressesOf, addressOf } from '../../model/nodes/addresses.ts'
 import { FIELD } from '../../wire/http1/fields.ts'
 import type { Exchange } from '../server/exchange.ts'
 
 /**
- * Scheme and host under which clients reach an API, without a slash at the end. What a trusted proxy says of scheme and host counts
- * as the request's.
+ * The issuer of an API's authorization server. `prefix` is what of the request's path the listen path matched. Without an address in
+ * the settings it follows the request; what a trusted proxy says of scheme and host counts as the request's.
  */
-export function publicAddressOf(x: Exchange, api: Api, publicUrl: string): string {
-  return addressOf(api, publicUrl, () => reachedBy(x))
+export function issuerOf(x: Exchange, api: Api, addresses: Addresses, prefix: string): string {
+  return issuerAt(addressOf(api, addresses) ?? reachedAddress(api, reachedBy(x)), api, prefix)
 }
 
-/** The issuer of an API's authorization server. `prefix` is what of the request's path the listen path matched. */
-export function issuerOf(x: Exchange, api: Api, publicUrl: string, prefix: string): string {
-  return issuerAt(publicAddressOf(x, api, publicUrl), api, prefix)
+/**
+ * Scheme and host under which the client of a request reaches an API, without a slash at the end: of several edge endpoints the one
+ * that the request names.
+ */
+export function publicAddressOf(x: Exchange, api: Api, addresses: Addresses): string {
+  const known = addressesOf(api, addresses)
+  if (known.length === 0) return reachedAddress(api, reachedBy(x))
+  return known.find((address) => new URL(address).hostname === x.host) ?? known[0]!
 }
 
 function reachedBy(x: Exchange): Reached {

@@ -10,6 +10,7 @@ import { AuthorizationServer } from '../../oauth/endpoints/server.ts'
 import { newServerState } from '../../oauth/endpoints/server-state.ts'
 import { Deliveries } from '../../oauth/notifications/deliver.ts'
 import { OwnKeys } from '../../oauth/signing-keys/own-keys.ts'
+import { LiveAddresses } from '../../publish/nodes/addresses.ts'
 import { Lease } from '../../oauth/tokens/lease.ts'
 import type { KeyedMutex } from '../../runtime/keyed-mutex.ts'
 import type { LoginThrottle } from '../../runtime/login-throttle.ts'
@@ -47,6 +48,8 @@ export interface Authorization {
   readonly bindings: BindingParts
   /** To be started when APIs are loaded. */
   readonly deliveries: Deliveries
+  /** Reads what authorization servers need before the first call. */
+  start(): Promise<void>
   /** Sends nothing more, follows the store no longer. */
   close(): Promise<void>
 }
@@ -55,7 +58,7 @@ export interface Authorization {
 export function openAuthorization(parts: AuthorizationParts): Authorization {
   const { config, store, clock, log, sealKey, locks, secretGate, findApi, findPolicy } = parts
   const { documents, tokens, outbox } = store
-  const publicUrl = config.gateway.public_url
+  const addresses = new LiveAddresses({ documents, config, feed: store.feed })
   const state = newServerState(clock, parts.basicAuthThrottle)
   const ownKeys = new OwnKeys(state.ringCache)
   const clients = new LiveClients(documents, store.feed, ownKeys)
@@ -77,13 +80,16 @@ export function openAuthorization(parts: AuthorizationParts): Authorization {
     wakeDeliveries: () => deliveries.wake(),
   }
   const server = new AuthorizationServer(oauth)
-  const endpoints = new OAuthEndpoints({ answer: (call) => server.answer(call), publicUrl, words, secretGate, log })
+  const endpoints = new OAuthEndpoints({ answer: (call) => server.answer(call), addresses, words, secretGate, log })
   return {
     clients,
     endpoints,
-    bindings: { documents, clock, publicUrl, ownKeys },
+    bindings: { documents, clock, addresses, ownKeys },
     deliveries,
+    // Without the store a gateway has the addresses of its own settings.
+    start: () => addresses.start().catch(() => {}),
     async close() {
+      addresses.close()
       await deliveries.close()
       clients.close()
     },

@@ -156,6 +156,7 @@ export async function startGateway(parts: GatewayParts): Promise<Gateway> {
     return stopping
   }
   try {
+    await core.authorization.start()
     await Promise.all([live.start(), recording.start()])
     const files = definitionFiles(parts, core)
     closers.push(() => files?.close())
@@ -394,6 +395,7 @@ function nodeReporter(
       ...shard,
       management: config.gateway.management_node,
       port,
+      public_url: config.gateway.public_url,
     },
     look: () => ({
       states: catalogue.states(),
@@ -434,6 +436,7 @@ function serverParts(
     ...core,
     ...states,
     wakeDeliveries: () => core.authorization.deliveries.wake(),
+    addresses: core.authorization.bindings.addresses,
     metrics: (accept: string | undefined) => metricsPage(metrics, accept),
   })
   return {

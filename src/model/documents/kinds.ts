@@ -212,6 +212,8 @@ export const DOCUMENT_KINDS: Readonly<Record<string, KindIndexes>> = {
   order: { unique: {}, lookup: {} },
   /** Body: `NodeStatus` of model/nodes/node.ts; filed under a hash of the node's name. */
   node: { unique: {}, lookup: {}, sorted: { name: text('name') } },
+  /** Addresses of gateways, as the settings of a dashboard name them (publish/nodes/addresses.ts); one document. */
+  addresses: { unique: {}, lookup: {} },
   organisation: {
     unique: {},
     lookup: {

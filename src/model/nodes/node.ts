@@ -47,6 +47,8 @@ export interface NodeStatus extends NodeShard {
   readonly management: boolean
   /** Of traffic; nodes that were written down by older versions tell none. */
   readonly port?: number
+  /** `gateway.public_url`; '' = not set. Nodes of older versions tell none. */
+  readonly public_url?: string
   /** False once it was stopped in order. */
   readonly up: boolean
   /** True while a change could not be read from the store: it serves what it had. */

@@ -150,7 +150,7 @@ export function successAddress(open: OpenRequest, issuer: string, code: string):
   return withQuery(open.redirectUri, [
     ['code', code],
     ['state', open.state === '' ? undefined : open.state],
-    ['iss', issuer],
+    ['iss', issuer === '' ? undefined : issuer],
   ])
 }
 
@@ -160,7 +160,7 @@ export function failureAddress(open: OpenRequest, issuer: string, error: string,
     ['error', error],
     ['error_description', description === '' ? undefined : description],
     ['state', open.state === '' ? undefined : open.state],
-    ['iss', issuer],
+    ['iss', issuer === '' ? undefined : issuer],
   ])
 }
 

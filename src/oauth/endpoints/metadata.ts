@@ -13,21 +13,22 @@ type MetadataParts = Pick<OAuthParts, 'config'>
 
 /** Answers the metadata document of the API's authorization server. It may be kept for five minutes. */
 export async function metadata(parts: MetadataParts, call: OAuthCall): Promise<OAuthAnswer> {
-  return publicAnswer(metadataOf(parts, call.api, call.issuer), METADATA_FRESH_S)
+  return publicAnswer(metadataOf(parts, call.api, call.issuer, call.issuerIsFixed), METADATA_FRESH_S)
 }
 
 /**
  * The metadata of an authorization server (RFC 8414 section 2, with the members of RFC 8628, 8705, 9126, 9207 and 9449): what
- * the API's settings offer and nothing else. `issuer` is what tokens name as theirs, without a slash at its end.
+ * the API's settings offer and nothing else. `issuer` is what tokens name as theirs, without a slash at its end; `isFixed` as in
+ * `OAuthCall.issuerIsFixed`.
  */
-export function metadataOf(parts: MetadataParts, api: OAuthApi, issuer: string): JsonObject {
+export function metadataOf(parts: MetadataParts, api: OAuthApi, issuer: string, isFixed: boolean): JsonObject {
   const rules = api.oauth
   const at = (endpoint: Endpoint) => endpointUrl(issuer, endpoint)
   const confidential = authMethods(rules)
   const methods = [...confidential, 'none']
   return {
     issuer,
-    ...(givesCodes(rules) && authorization(rules, issuer)),
+    ...(givesCodes(rules) && authorization(rules, issuer, isFixed)),
     token_endpoint: at('token'),
     grant_types_supported: [...rules.grants],
     ...clientAuth('token', methods),
@@ -48,13 +49,14 @@ function givesCodes({ grants, responseTypes }: OAuthRules): boolean {
   return grants.has('authorization_code') && responseTypes.has('code')
 }
 
-function authorization({ requirePushedRequests }: OAuthRules, issuer: string): JsonObject {
+function authorization({ requirePushedRequests }: OAuthRules, issuer: string, isFixed: boolean): JsonObject {
   return {
     authorization_endpoint: endpointUrl(issuer, 'authorize'),
     response_types_supported: ['code'],
     response_modes_supported: ['query'],
     code_challenge_methods_supported: ['S256'],
-    authorization_response_iss_parameter_supported: true,
+    // Where announced, clients refuse a response without it, and a dashboard does not know an issuer that follows the request.
+    authorization_response_iss_parameter_supported: isFixed,
     pushed_authorization_request_endpoint: endpointUrl(issuer, 'par'),
     require_pushed_authorization_requests: requirePushedRequests,
   }

@@ -39,8 +39,10 @@ export interface OAuthCall {
   /** Path below the endpoint's own (`/<client_id>` of a registration); '' usually. */
   readonly rest: string
   readonly method: string
-  /** The issuer of the API (RFC 8414 section 2). */
+  /** The issuer of the API (RFC 8414 section 2); '' where a dashboard cannot know it. */
   readonly issuer: string
+  /** True when every request and every process gives this issuer; it is not announced in authorization responses otherwise. */
+  readonly issuerIsFixed: boolean
   /** Without `?`. */
   readonly query: string
   /** Value of a header by its lower-case name; the first of several. */

@@ -23,6 +23,7 @@ import { newTicket } from '../../store/ports/new-ticket.ts'
 import type { Change, StoredDocument, Where } from '../../store/ports/ports.ts'
 import { clockOf, type PublishParts, type PublishSettings, type SecretParts } from '../documents/parts.ts'
 import { readable } from './api-plan.ts'
+import { issuerHolder } from './issuer-place.ts'
 
 /** Without `tokens` other threads and processes may claim the place at the same time. */
 type PlaceParts = PublishParts & Partial<Pick<SecretParts, 'tokens'>>
@@ -63,6 +64,11 @@ export async function checkPlace(
   if (own) throw fault('listen_path_taken', `/${first.toLowerCase()} is answered by the gateway itself`)
   const place = placeOf(api)
   if (place === undefined) return []
+  const holder = await issuerHolder(parts, api, except)
+  if (holder !== undefined) {
+    const held = holderName(api, holder.api, holder.row, rules)
+    throw fault('listen_path_taken', `${whereabouts(api)} has the issuer of the authorization server of ${held}`)
+  }
   if (rules.mayCollide) {
     // Gateways keep listen paths of organisations apart; they do not know owners, nor who asked for the endpoints of an id first.
     const why = await foreignConflict(parts, api, except, rules)

@@ -21,7 +21,7 @@ const RIGHTS_BESIDE: Readonly<Record<string, JsonObject>> = { user: { apis: 'rea
 /** Kinds that are tried by themselves: below, in undo.test.ts, and with the keys of developers. */
 const ELSEWHERE = ['session', 'developer', 'key_end', 'organisation', 'key_request', 'portal_documentation_text']
 /** The kinds of the installation itself: no call of an organisation changes them, so nobody undoes it. */
-const NOBODYS = ['installation', 'oauth_key', 'node', 'order', 'org_session']
+const NOBODYS = ['installation', 'oauth_key', 'node', 'addresses', 'order', 'org_session']
 
 test('every kind of document is tried', () => {
   const tried = [...NOUNS.map(({ kind }) => kind), ...ELSEWHERE, ...NOBODYS]

@@ -249,7 +249,7 @@ test('tokens of clients stay revoked, and forbidden changes are not undone', asy
   assert.equal((await call('PUT', '/api/org/permissions', { as: admin, body: named })).status, 200)
   assert.equal((await undo()).status, 200)
   assert.equal((await body('organisation', orgId))!.additional_permissions, undefined)
-  for (const kind of ['installation', 'oauth_key', 'node', 'order', 'org_session']) {
+  for (const kind of ['installation', 'oauth_key', 'node', 'addresses', 'order', 'org_session']) {
     const id = 'abcdefabcdefabcdefabcdef' as DocumentId
     await store.documents.commit([{ op: 'put', kind, id, body: { org_id: orgId, name: kind } }], entry('x'))
     assert.equal((await undo(admin, (await last()).id)).status, 403, kind)

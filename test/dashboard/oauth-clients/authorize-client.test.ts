@@ -65,7 +65,7 @@ test('a code from the dashboard becomes a token at the gateway, by every spellin
   }
 })
 
-test('the issuer is that of the gateway: its address, the domain, or that beside the dashboard', async (t) => {
+test('iss is that of the settings; without an address it is left out, with a warning', async (t) => {
   const issuers = async (env: Record<string, string>, server = {}) => {
     const { oauth, asked, root, conclude } = await world(t, env)
     await oauth({ id: 'other', server })
@@ -73,12 +73,16 @@ test('the issuer is that of the gateway: its address, the domain, or that beside
     const answer = await conclude({ ...asking, client_id: 'c2' }, '/api/apis/other/authorize-client', {
       host: 'dash.example.test:3000',
     })
-    return new URL((answer.json as Record<string, string>).redirect_to!).searchParams.get('iss')
+    const { redirect_to, warnings } = answer.json as { redirect_to: string; warnings?: string[] }
+    const iss = new URL(redirect_to).searchParams.get('iss')
+    assert.equal(warnings?.length, iss === null ? 1 : undefined)
+    return iss
   }
   assert.equal(await issuers({ SVC_GW_PUBLICURL: `${PUBLIC}/base/` }), `${PUBLIC}/base/other`)
   const domain = { customDomain: { enabled: true, name: 'shop.example.test' } }
-  assert.equal(await issuers({}, domain), 'http://shop.example.test:8080/other')
-  assert.equal(await issuers({}), 'http://dash.example.test:8080/other')
+  assert.equal(await issuers({ SVC_GW_PUBLICURL: PUBLIC }, domain), 'https://shop.example.test/other')
+  assert.equal(await issuers({}, domain), null)
+  assert.equal(await issuers({}), null)
 })
 
 test('a client that is registered by a policy, and a policy that goes, are known at once', async (t) => {

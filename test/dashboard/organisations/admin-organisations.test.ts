@@ -22,7 +22,7 @@ const ORG = {
 }
 
 /** Node status and gateway commands belong to the installation. */
-const OF_NONE = ['organisation', 'installation', 'node', 'order']
+const OF_NONE = ['organisation', 'installation', 'node', 'addresses', 'order']
 /** Every kind of document but those that belong to no organisation: a new kind is among them. */
 const OF_ORGANISATIONS = Object.keys(DOCUMENT_KINDS).filter((kind) => !OF_NONE.includes(kind))
 

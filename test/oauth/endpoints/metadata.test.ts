@@ -124,7 +124,7 @@ test('everything that the API offers is in the metadata', (t) => {
     ...['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512', 'ES256', 'ES384', 'ES512'],
     ...['EdDSA', 'Ed25519', 'Ed448'],
   ]
-  assert.deepEqual(metadataOf({ config }, api, ISSUER), {
+  assert.deepEqual(metadataOf({ config }, api, ISSUER, true), {
     issuer: ISSUER,
     authorization_endpoint: `${ISSUER}/oauth/authorize`,
     response_types_supported: ['code'],
@@ -155,7 +155,7 @@ test('everything that the API offers is in the metadata', (t) => {
 test('what the API does not offer is not in the metadata', (t) => {
   const world = makeWorld(t.after.bind(t))
   const api = makeApi({ grants: new Set(['client_credentials']), accessTokenFormat: 'opaque', dpop: 'off' })
-  const members = Object.keys(metadataOf(world, api, ISSUER))
+  const members = Object.keys(metadataOf(world, api, ISSUER, true))
   for (const name of [
     ...['authorization_endpoint', 'response_types_supported', 'code_challenge_methods_supported', 'jwks_uri'],
     ...['scopes_supported', 'device_authorization_endpoint', 'pushed_authorization_request_endpoint'],

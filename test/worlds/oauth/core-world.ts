@@ -205,6 +205,7 @@ function callOf(api: OAuthApi, endpoint: Endpoint, sending: Sending): OAuthCall 
     rest: '',
     method: sending.method ?? 'POST',
     issuer: ISSUER,
+    issuerIsFixed: true,
     query: '',
     header: (name) => fields.get(name)?.[0],
     headers: (name) => fields.get(name) ?? [],

@@ -199,6 +199,7 @@ function callOf(api: OAuthApi, endpoint: Endpoint, sent: Sent): OAuthCall {
     rest: sent.rest ?? '',
     method: sent.method ?? (body === undefined ? 'GET' : 'POST'),
     issuer: ISSUER,
+    issuerIsFixed: true,
     query: textOf(sent.query ?? ''),
     header: (name) => headers.get(name),
     headers: (name) => (headers.has(name) ? [headers.get(name)!] : []),

@@ -82,6 +82,7 @@ export function makeCall(given: Partial<OAuthCall> & { readonly proofs?: readonl
     rest: '',
     method: 'POST',
     issuer: ISSUER,
+    issuerIsFixed: true,
     query: '',
     header: (name) => headers(name)[0],
     headers,
