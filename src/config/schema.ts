@@ -54,9 +54,13 @@ const gateway = group({
   secret_previous: text('', 'Another value of `gateway.secret` that is accepted while callers change to the new one.', {
     secret: true,
   }),
-  public_url: text('', 'Address under which clients reach this gateway, such as `https://api.example.org`. Issuers of authorization servers begin with it.', {
-    allowed: 'an absolute http or https URL without query, fragment, user or password',
-  }),
+  public_url: text(
+    '',
+    'Address under which clients reach this gateway, such as `https://api.example.org`. Issuers of authorization servers begin with it.',
+    {
+      allowed: 'an absolute http or https URL without query, fragment, user or password',
+    },
+  ),
   app_path: text('', 'Folder with API definitions in files, watched for changes. Empty: none.'),
   trusted_proxies: list(
     'Addresses and networks (CIDR) of proxies in front. Only they may name the client, in `X-Forwarded-For` or, without it, in `X-Real-IP`; what others say of forwarding goes no further.',

@@ -116,7 +116,9 @@ for (const [name, setUp] of Object.entries(SET_UPS))
     const reached = `http://127.0.0.1:${gateway.port}${path}`
     const isKnown = setUp.issuer !== undefined
     const metadataPath = `${setUp.server === domain ? '/Shop-%C3%A9' : path}/.well-known/oauth-authorization-server`
-    const asked = await call(gateway.port, metadataPath, { headers: setUp.server === domain ? { host: 'shop.example.test' } : {} })
+    const asked = await call(gateway.port, metadataPath, {
+      headers: setUp.server === domain ? { host: 'shop.example.test' } : {},
+    })
     const issuer = new URL((asked.json as { issuer: string }).issuer)
     if (isKnown) assert.equal(issuer.href, setUp.issuer)
     else if (setUp.dashboard === undefined && setUp.gateways.length === 1) assert.equal(issuer.href, reached)
@@ -124,7 +126,10 @@ for (const [name, setUp] of Object.entries(SET_UPS))
     const via = viaProxy(base)
 
     const login = async (params: URLSearchParams) => {
-      const answer = await world.call('POST', '/api/apis/shop/authorize-client', { as: world.root, body: params.toString() })
+      const answer = await world.call('POST', '/api/apis/shop/authorize-client', {
+        as: world.root,
+        body: params.toString(),
+      })
       assert.equal(answer.status, 200, answer.text)
       const told = answer.json as { redirect_to: string; warnings?: string[] }
       const back = new URL(told.redirect_to)
@@ -175,7 +180,14 @@ for (const [name, setUp] of Object.entries(SET_UPS))
 
     for (const token of tokens) {
       assert.deepEqual([claimsOf(token).iss, claimsOf(token).aud], [issuer.href, issuer.href])
-      const used = await oauth.protectedResourceRequest(token, 'GET', new URL(`${issuer.href}/x`), undefined, undefined, options)
+      const used = await oauth.protectedResourceRequest(
+        token,
+        'GET',
+        new URL(`${issuer.href}/x`),
+        undefined,
+        undefined,
+        options,
+      )
       assert.equal(used.status, 200)
     }
     const [urls, one] = [

@@ -155,9 +155,7 @@ function oneRoutes(parts: DashboardParts): Route[] {
       answers: { 200: UrlList },
       async run(call) {
         const stored = await apiOf(parts, call, call.param('id'))
-        return stored === undefined
-          ? notReadable()
-          : bare({ ...(await apiUrls(parts, call, documentOf(stored.body))) })
+        return stored === undefined ? notReadable() : bare({ ...(await apiUrls(parts, call, documentOf(stored.body))) })
       },
     },
   ]

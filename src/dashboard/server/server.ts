@@ -66,7 +66,9 @@ export async function startDashboard(
   }
   const owners = new ApiOwners(parts.documents, parts.store.feed)
   const routes = declared(parts)
-  await publishAddresses(given).catch((error) => parts.log.warn({ cause: error }, 'cannot store the addresses of the gateways'))
+  await publishAddresses(given).catch((error) =>
+    parts.log.warn({ cause: error }, 'cannot store the addresses of the gateways'),
+  )
   const trusted = addressList(parts.config.dashboard.trusted_proxies)
   const deps: RouteDeps = {
     ...{ parts, owners, trusted },

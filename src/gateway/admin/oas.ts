@@ -1,7 +1,7 @@
 import { fault } from '../../errors/fault.ts'
-import { urlPath } from '../../model/apis/definition/issuer.ts'
 import type { ApiDocument } from '../../model/apis/definition/api.ts'
 import { EXTENSION } from '../../model/apis/definition/extension.ts'
+import { urlPath } from '../../model/apis/definition/issuer.ts'
 import { documentOf } from '../../model/apis/definition/stored-api.ts'
 import { toOwnWords, toVendorWords } from '../../model/apis/definition/vendor-words.ts'
 import { exportOas, importOas, patchOas, withoutServer, withServer } from '../../model/apis/openapi/import.ts'

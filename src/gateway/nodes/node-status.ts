@@ -17,7 +17,10 @@ export interface NodeStatusParts {
   /** Where the status of a name is stored. */
   readonly idOf: (name: string) => string
   readonly feed: Feed
-  readonly about: Pick<NodeStatus, 'name' | 'hostname' | 'version' | 'segmented' | 'tags' | 'management' | 'port' | 'public_url'>
+  readonly about: Pick<
+    NodeStatus,
+    'name' | 'hostname' | 'version' | 'segmented' | 'tags' | 'management' | 'port' | 'public_url'
+  >
   /** The current state of the node. */
   readonly look: () => {
     readonly states: readonly ApiState[]

@@ -1,6 +1,6 @@
 import type { Api } from '../../model/apis/definition/api.ts'
-import { OWN_WORDS, parsePathTemplate } from '../../model/apis/definition/template.ts'
 import { fixedIssuer } from '../../model/apis/definition/issuer.ts'
+import { OWN_WORDS, parsePathTemplate } from '../../model/apis/definition/template.ts'
 import type { Log } from '../../model/logs/log.ts'
 import { type Addresses, addressOf } from '../../model/nodes/addresses.ts'
 import type { CallHeader, OAuthAnswer, OAuthApi, OAuthCall } from '../../oauth/endpoints/parts.ts'
@@ -182,7 +182,8 @@ export class OAuthEndpoints {
   /** A caller who chooses the Host header would get tokens and metadata that name it. */
   #warn(api: OAuthApi): void {
     const { domain } = api
-    if (domain !== '' || addressOf(api, this.#parts.addresses.current) !== undefined || this.#warned.has(api.apiId)) return
+    if (domain !== '' || addressOf(api, this.#parts.addresses.current) !== undefined || this.#warned.has(api.apiId))
+      return
     this.#warned.add(api.apiId)
     const text = 'takes its issuer from the Host of each request: set gateway.public_url'
     this.#parts.log.warn({ api_id: api.apiId }, `the authorization server of API "${api.name}" ${text}`)

@@ -55,7 +55,9 @@ async function isSameIssuer(parts: IssuerParts, a: Api, b: Api): Promise<boolean
   if (here === undefined || here !== there) return false
   // On one node a path without placeholders comes first.
   const [long, short] = [territoryOf(a), territoryOf(b)]
-  return areDisjointByTags(a.tags, b.tags) && long.segments.length === short.segments.length && pathsOverlap(long, short)
+  return (
+    areDisjointByTags(a.tags, b.tags) && long.segments.length === short.segments.length && pathsOverlap(long, short)
+  )
 }
 
 /** The places at which another API can have the issuer: its own, with and without the host, below and above the path of an address. */

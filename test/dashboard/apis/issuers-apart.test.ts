@@ -38,11 +38,23 @@ const PAIRS: readonly (readonly [why: string, env: Record<string, string>, Place
   ['nodes apart, an edge each', EDGES, { path: '/a/', tags: ['us'] }, { path: '/a/', tags: ['eu'] }, 200],
   ['nodes apart, one edge for both', EDGES, { path: '/a/', tags: ['fr'] }, { path: '/a/', tags: ['de'] }, 409],
   ['nodes apart, no address', {}, { path: '/a/', tags: ['x'] }, { path: '/a/', tags: ['y'] }, 200],
-  ['the host as a domain', { SVC_GW_PUBLICURL: 'https://api.example.test' }, { path: '/a/' }, { path: '/a/', domain: 'api.example.test' }, 409],
+  [
+    'the host as a domain',
+    { SVC_GW_PUBLICURL: 'https://api.example.test' },
+    { path: '/a/' },
+    { path: '/a/', domain: 'api.example.test' },
+    409,
+  ],
   ['the path of the address', PUBLIC, { path: '/a/' }, { path: '/gw/a/', domain: 'api.example.test' }, 409],
   ['another path at the domain', PUBLIC, { path: '/a/' }, { path: '/a/', domain: 'api.example.test' }, 200],
   ['a placeholder apart', PUBLIC, { path: '/t/{x}/', tags: ['x'] }, { path: '/t/b/', tags: ['y'] }, 409],
-  ['a placeholder that does not match', PUBLIC, { path: '/t/{x:[0-9]+}/', tags: ['x'] }, { path: '/t/b/', tags: ['y'] }, 200],
+  [
+    'a placeholder that does not match',
+    PUBLIC,
+    { path: '/t/{x:[0-9]+}/', tags: ['x'] },
+    { path: '/t/b/', tags: ['y'] },
+    200,
+  ],
   ['one of them is inactive', PUBLIC, { path: '/a/', tags: ['x'], active: false }, { path: '/a/', tags: ['y'] }, 200],
 ]
 
