@@ -92,7 +92,7 @@ async function installation(t: TestContext, { dashboard: env = {}, gateways, ser
   await eventually('every node is listed', async () => (await listNodes(world.parts)).length === nodes.length)
   const [gateway] = nodes
   /** Below its address a proxy in front hands requests on to the gateway: paths of the address are its own. */
-  const viaProxy = (base: string) => async (url: string | URL, options: Record<string, unknown>) => {
+  const viaProxy = (base: string) => async (url: string | URL, options: { method?: string; headers?: unknown; body?: unknown }) => {
     const { host, pathname, search } = new URL(url)
     const inner = pathname.replace(base, '').replace(/^$/, '/')
     const sent = new Headers(options.headers as Record<string, string>)
