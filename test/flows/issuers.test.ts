@@ -92,18 +92,19 @@ async function installation(t: TestContext, { dashboard: env = {}, gateways, ser
   await eventually('every node is listed', async () => (await listNodes(world.parts)).length === nodes.length)
   const [gateway] = nodes
   /** Below its address a proxy in front hands requests on to the gateway: paths of the address are its own. */
-  const viaProxy = (base: string) => async (url: string | URL, options: { method?: string; headers?: unknown; body?: unknown }) => {
-    const { host, pathname, search } = new URL(url)
-    const inner = pathname.replace(base, '').replace(/^$/, '/')
-    const sent = new Headers(options.headers as Record<string, string>)
-    const answer = await call(gateway!.port, inner + search, {
-      method: String(options.method ?? 'GET'),
-      headers: { ...Object.fromEntries(sent), host },
-      ...(options.body != null && { body: String(options.body) }),
-    })
-    const headers = Object.entries(answer.headers).map(([name, value]): [string, string] => [name, String(value)])
-    return new Response(answer.text, { status: answer.status, headers })
-  }
+  const viaProxy =
+    (base: string) => async (url: string | URL, options: { method?: string; headers?: unknown; body?: unknown }) => {
+      const { host, pathname, search } = new URL(url)
+      const inner = pathname.replace(base, '').replace(/^$/, '/')
+      const sent = new Headers(options.headers as Record<string, string>)
+      const answer = await call(gateway!.port, inner + search, {
+        method: String(options.method ?? 'GET'),
+        headers: { ...Object.fromEntries(sent), host },
+        ...(options.body != null && { body: String(options.body) }),
+      })
+      const headers = Object.entries(answer.headers).map(([name, value]): [string, string] => [name, String(value)])
+      return new Response(answer.text, { status: answer.status, headers })
+    }
   return { world, gateway: gateway!, viaProxy }
 }
 
