@@ -70,8 +70,8 @@ export async function apiUrls(
   return { urls: [withPath(await guessedAddress(parts, call, domain))], warnings: [ADDRESS_UNKNOWN] }
 }
 
-/** Told wherever a dashboard has to guess an address, or leaves it out. */
-export const ADDRESS_UNKNOWN =
+/** The warning where a dashboard has to guess an address. */
+const ADDRESS_UNKNOWN =
   'The address under which clients reach this API is not known: set gateway.public_url, here or at its gateways'
 
 /** By the host that the caller reached the dashboard by. */

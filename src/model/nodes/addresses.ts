@@ -1,4 +1,6 @@
 import type { Api } from '../apis/definition/api.ts'
+import { toDocumentId } from '../documents/ids.ts'
+import { isObject, type JsonObject } from '../json/json.ts'
 import { loadsHere } from './node.ts'
 
 /** A gateway that callers reach, and the tags of the APIs that it loads: without any it loads every API. */
@@ -41,6 +43,31 @@ export function addressesOf(api: PlacedApi, { publicUrl, edges }: Addresses): st
   const serving = edges.filter(({ tags = [] }) => loadsHere(api, { segmented: tags.length > 0, tags }))
   const bases = serving.length > 0 ? serving.map(({ endpoint }) => endpoint) : publicUrl === '' ? [] : [publicUrl]
   return [...new Set(bases.map((base) => atDomain(new URL(base), api.domain)))]
+}
+
+/** The kind of the one document in which a dashboard stores addresses, for gateways without such settings. */
+export const ADDRESSES_KIND = 'addresses'
+export const ADDRESSES_ID = toDocumentId('0'.repeat(24))
+
+/** The addresses of that document; none where it is missing. */
+export function readAddresses(body: JsonObject | undefined): Addresses {
+  const { public_url: publicUrl, edge_endpoints: edges } = body ?? {}
+  const list = Array.isArray(edges) ? edges.filter(isObject) : []
+  return {
+    publicUrl: String(publicUrl ?? ''),
+    edges: list.map(({ endpoint, tags }) => ({
+      endpoint: String(endpoint),
+      tags: Array.isArray(tags) ? tags.map(String) : [],
+    })),
+  }
+}
+
+/** The addresses of the own settings; where these name none, the stored ones. */
+export function joinedAddresses(own: Addresses, stored: Addresses): Addresses {
+  return {
+    publicUrl: own.publicUrl || stored.publicUrl,
+    edges: own.edges.length > 0 ? own.edges : stored.edges,
+  }
 }
 
 /** In the one spelling that every role gives: host in lower case, no default port. */

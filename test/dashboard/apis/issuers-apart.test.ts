@@ -58,7 +58,7 @@ const PAIRS: readonly (readonly [why: string, env: Record<string, string>, Place
   ['one of them is inactive', PUBLIC, { path: '/a/', tags: ['x'], active: false }, { path: '/a/', tags: ['y'] }, 200],
 ]
 
-test('two authorization servers never have one issuer, in either order and by every way of saving', async (t) => {
+test('two authorization servers never have one issuer, in either order and by each call', async (t) => {
   for (const [why, env, one, other, status] of PAIRS)
     for (const [first, second] of [
       [one, other],

@@ -34,7 +34,7 @@ export function urlPath(listenPath: string): string {
 
 /**
  * The issuer of an API's authorization server (RFC 8414 section 2): `address` and listen path, without its last slash. `prefix` is
- * what of a request's path the listen path matched: its segments take the place of placeholders.
+ * what of a request's path the listen path matched: its segments replace placeholders.
  */
 export function issuerAt(address: string, { listenPath }: Pick<Api, 'listenPath'>, prefix: string): string {
   const matched = prefix.split('/').slice(1)
