@@ -29,6 +29,7 @@ export interface LanguageServer {
   readonly listenPath?: string
 }
 
+const python = join(OUTPUT, 'python')
 const go = join(OUTPUT, 'go-clients')
 
 /** All languages, in the order in which they run: curl asks the servers of all others. */
@@ -49,5 +50,36 @@ export const LANGUAGES: readonly Language[] = [
       },
     },
     pins: ['go.mod'],
+  },
+  {
+    name: 'Python',
+    runtime: 'Python 3.11 with venv',
+    probes: [['python3', '-c', 'import ensurepip, sys; sys.exit(sys.version_info < (3, 11))']],
+    folder: join(CLIENTS, 'python'),
+    prepare: [
+      ['python3', '-m', 'venv', python],
+      [
+        join(python, 'bin', 'pip'),
+        'install',
+        '--quiet',
+        '--no-deps',
+        '--disable-pip-version-check',
+        '-r',
+        'requirements.txt',
+      ],
+    ],
+    run: [join(python, 'bin', 'python'), 'main.py'],
+    env: { PYTHONDONTWRITEBYTECODE: '1' },
+    servers: {
+      uvicorn: {
+        command: [join(python, 'bin', 'uvicorn'), '--port', 'PORT', '--log-level', 'info', 'upstream:app'],
+        ready: /running on/i,
+      },
+      hypercorn: {
+        command: [join(python, 'bin', 'hypercorn'), '--bind', '127.0.0.1:PORT', 'upstream:app'],
+        ready: /running on/i,
+      },
+    },
+    pins: ['requirements.txt'],
   },
 ]
