@@ -140,7 +140,10 @@ export function holdsDocument(value: Json | undefined): value is JsonObject {
 
 /** The definition contains the ID too: without it the dashboard would generate a new one. */
 function classicDefinition(definition: JsonObject, id: string): JsonObject {
-  const said = Object.entries(omitMembers(definition, ...OF_STORAGE)).filter(([, value]) => value !== null)
+  const said = Object.entries(omitMembers(definition, ...OF_STORAGE)).filter(
+    // What absence means need not be written.
+    ([name, value]) => value !== null && !(name === 'path_matching' && ['', 'exact'].includes(String(value))),
+  )
   const name = textAt(definition, 'name')
   return {
     slug: slugOf(name),
@@ -272,8 +275,9 @@ async function wrapperOf(place: TargetDashboard, body: JsonObject): Promise<Json
   const hooks = Array.isArray(body.hook_references) ? body.hook_references : []
   const ids = hooks.length === 0 ? new Map<string, string>() : await hookNames(place)
   const idOf = (name: string) => [...ids].find(([, other]) => other === name)?.[0]
+  // A dashboard with a vendor alias takes a definition that does not say how it matches for one of that vendor.
   return {
-    api_definition: body.api_definition ?? {},
+    api_definition: { path_matching: 'exact', ...objectAt(body, 'api_definition') },
     categories: body.categories ?? [],
     hook_references: hooks.map((reference) => {
       const name = isObject(reference) && isObject(reference.hook) ? textAt(reference.hook, 'name') : ''

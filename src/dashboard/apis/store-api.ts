@@ -1,6 +1,7 @@
 import { Type } from 'typebox'
 import { toFault } from '../../errors/fault.ts'
 import { warningsMember } from '../../model/apis/check/definition-warnings.ts'
+import type { Flaw } from '../../model/apis/definition/flaw.ts'
 import { toClassic, toOas } from '../../model/apis/convert/convert.ts'
 import type { ApiDocument } from '../../model/apis/definition/api.ts'
 import type { ApiMetadata } from '../../model/apis/definition/api-metadata.ts'
@@ -73,13 +74,14 @@ export function actorName({ actor }: Call): string {
   return actor === undefined ? '' : actor.email || actor.userId
 }
 
-/** Stores a new API and answers its ids, as a version of another when the query says so. @throws Fault as `publishApi` */
+/** Stores a new API and answers its ids, as a version of another when the query says so; `told`: further warnings of the answer. @throws Fault as `publishApi` */
 export async function createStoredApi(
   parts: DashboardParts,
   call: Call,
   format: ApiDocument['format'],
   definition: JsonObject,
   beside: ApiMetadata = {},
+  told: readonly Flaw[] = [],
 ): Promise<Answer> {
   restoreMaskedSecrets(definition, undefined, 'definition_invalid')
   const version = await versionOf(parts, call)
@@ -94,7 +96,7 @@ export async function createStoredApi(
   })
   return ok('API created', made.id, {
     ID: made.document.api_id,
-    ...warningsMember(made.document, 'Warnings', made.unchecked, sentWord(parts, call.bytes())),
+    ...warningsMember(made.document, 'Warnings', [...told, ...(made.unchecked ?? [])], sentWord(parts, call.bytes())),
   })
 }
 

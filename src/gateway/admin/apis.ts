@@ -5,13 +5,12 @@ import type { ApiDocument } from '../../model/apis/definition/api.ts'
 import { activeByDefault } from '../../model/apis/definition/fill-ids.ts'
 import type { Flaw } from '../../model/apis/definition/flaw.ts'
 import { documentOf } from '../../model/apis/definition/stored-api.ts'
-import { member } from '../../model/apis/definition/tree.ts'
 import {
   isVendorWord,
   toOwnWords,
   toVendorWords,
   vendorMatchingNote,
-  withVendorMatching,
+  withMatchingOf,
 } from '../../model/apis/definition/vendor-words.ts'
 import type { JsonObject } from '../../model/json/json.ts'
 import { idsOf } from '../../publish/apis/api-ids.ts'
@@ -42,7 +41,7 @@ export function apiRoutes(parts: AdminParts): AdminRoute[] {
         if ('openapi' in definition)
           throw fault('query_invalid', `an OpenAPI document: please use /${request.word}/apis/oas`)
         const own = activeByDefault(inOwnWords(parts, definition))
-        const named = isVendorWord(request.word) ? withVendorMatching(own) : own
+        const named = isVendorWord(request.word) ? withMatchingOf(own, undefined) : own
         const note = vendorMatchingNote(own, named)
         const told = note === undefined ? [] : [{ at: ['path_matching'], reason: note }]
         return createFromRequest(parts, request, 'classic', named, told)
@@ -64,9 +63,8 @@ export function apiRoutes(parts: AdminParts): AdminRoute[] {
         const apiId = request.param('api')
         const stored = documentOf((await findApi(publish, apiId)).body)
         const own = activeByDefault(inOwnWords(parts, await request.object(DEFINITION_BYTES)))
-        // A client that does not know the member leaves it out, and means no change.
-        const known = stored.format === 'classic' && member(stored.definition, 'path_matching') === 'contains'
-        const definition = isVendorWord(request.word) && known ? withVendorMatching(own) : own
+        const known = isVendorWord(request.word) && stored.format === 'classic'
+        const definition = known ? withMatchingOf(own, stored.definition) : own
         return replaceFromRequest(parts, request, { format: 'classic', apiId, definition })
       },
     },

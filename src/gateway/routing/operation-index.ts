@@ -17,8 +17,8 @@ export interface IndexedRule {
   readonly operation: CompiledOperation
 }
 
-/** The settings of a method at a readable path; undefined = none. */
-type Find = (method: string, path: string, account: PatternWork) => CompiledOperation | undefined
+/** The settings of a method at a readable path, which begins with so many characters of a listen path; undefined = none. */
+type Find = (method: string, path: string, account: PatternWork, listened: number) => CompiledOperation | undefined
 
 const UNCLEAR = prebuilt(
   'request_malformed',
@@ -27,19 +27,20 @@ const UNCLEAR = prebuilt(
 
 /**
  * Finds what a definition says of a request: of every path that its path may be for the upstream, and of the answers the stricter. A
- * request whose operations cannot be joined is refused.
+ * request whose operations cannot be joined is refused. The path may hold the listen path, which has so many characters.
  */
 export function operationIndex(
   rules: readonly IndexedRule[],
   matching: PathMatching,
-): (method: string, path: string, account: PatternWork) => CompiledOperation | Fault | undefined {
+): (method: string, path: string, account: PatternWork, listened?: number) => CompiledOperation | Fault | undefined {
   const find = matching === 'openapi' ? findOne(rules) : findAll(rules, matching)
-  return (method, path, account) => {
+  return (method, path, account, listened = 0) => {
     const readable = readablePath(path)
-    let operation = find(method, readable, account)
+    const start = listened === 0 || readable === path ? listened : readablePath(path.slice(0, listened)).length
+    let operation = find(method, readable, account, start)
     if (readable === path) return operation
     for (const reading of otherReadings(readable)) {
-      const other = find(method, reading, account)
+      const other = find(method, reading, account, start)
       if (clash(operation, other)) return UNCLEAR
       operation = stricter(operation, other)
     }
@@ -221,11 +222,11 @@ function findAll(rules: readonly IndexedRule[], matching: PathMatching): Find {
   const order = new Map(rules.map((entry, index) => [entry, index]))
   const byOrder = (a: IndexedRule, b: IndexedRule) => last(a) - last(b) || order.get(a)! - order.get(b)!
   const last = (entry: IndexedRule) => Number(sought.method === 'HEAD' && entry.rule.method === 'GET')
-  return (method, path, account) => {
+  return (method, path, account, listened) => {
     sought.method = method
     // Entries of a request that was refused on the way are not those of the next.
     sought.found.length = 0
-    each(method, path, visit, account)
+    each(method, path, visit, account, listened)
     const { found } = sought
     if (found.length === 0) return undefined
     if (found.length > 1) found.sort(byOrder)
@@ -239,7 +240,7 @@ function speaksOf({ rule }: IndexedRule, method: string): boolean {
 }
 
 type Visit = (entry: IndexedRule) => boolean
-type Each = (method: string, path: string, visit: Visit, account: PatternWork) => void
+type Each = (method: string, path: string, visit: Visit, account: PatternWork, listened: number) => void
 
 function wholePaths(rules: readonly IndexedRule[]): Each {
   const exact = new OperationTrie<IndexedRule>()
@@ -256,8 +257,21 @@ function wholePaths(rules: readonly IndexedRule[]): Each {
   }
 }
 
-/** Paths as expressions: found anywhere in the path, or at its beginning. */
+/** Paths as expressions: found anywhere in the path, or at its beginning. One that names the beginning is looked for below the listen path too. */
 function expressions(rules: readonly IndexedRule[], matching: PathMatching): Each {
+  const anchored = matching === 'contains' ? rules.filter(({ rule }) => rule.path.includes('^')) : []
+  const whole = expressionsIn(rules, matching)
+  if (anchored.length === 0) return whole
+  const below = expressionsIn(anchored, matching)
+  return (method, path, visit, account, listened) => {
+    const met = new Set<IndexedRule>()
+    const once = (entry: IndexedRule) => !met.has(entry) && met.add(entry) !== undefined && visit(entry)
+    whole(method, path, once, account, listened)
+    if (listened > 0) below(method, path.slice(listened) || '/', once, account, listened)
+  }
+}
+
+function expressionsIn(rules: readonly IndexedRule[], matching: PathMatching): Each {
   const all = rules.map((entry) => {
     const { path, ignoreCase } = entry.rule
     return { entry, ignoreCase, matcher: pathMatcher(pathExpression(path, matching), ignoreCase) }

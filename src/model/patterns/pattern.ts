@@ -19,6 +19,8 @@ const MAX_DEPTH = 100
 export const MAX_BACKTRACKED_CHOICES = 6
 
 const TEMPLATE = /\{[A-Za-z_][^{}/]*\}/y
+/** Behind a slash nothing is repeated: programs number placeholders (`/{1}/{2}`). */
+const NUMBERED = /(?<=\/)\{\d[^{}/]*\}/y
 const COUNTED = /\{(\d{1,9})(?:(,)(\d{0,9}))?\}/y
 const FLAGS = /\?((?!-?[:)])[imsU]*(?:-[imsU]+)?)([:)])/y
 const QUOTATION = /\\Q(.*?)(?:\\E|$)/sy
@@ -164,7 +166,7 @@ function quotation(reader: Reader): PatternPiece | undefined {
 /** One atom; `size` 0 marks a position between characters, which cannot be repeated. */
 function atom(reader: Reader, depth: number): PatternPiece {
   const { templates, encoded } = reader.dialect
-  if (templates && reader.match(TEMPLATE) !== null) return { text: '[^/]+', size: 2, choices: 1 }
+  if (templates && (reader.match(TEMPLATE) ?? reader.match(NUMBERED)) !== null) return { text: '[^/]+', size: 2, choices: 1 }
   const char = reader.take()
   if (char === '(') return group(reader, depth)
   if (char === '[') return characterClass(reader)
@@ -238,6 +240,7 @@ function dot({ flags, dialect }: Reader): PatternPiece {
 /** Reads what repeats the part, if anything does. */
 function repeated(reader: Reader, part: PatternPiece): PatternPiece {
   const sign = reader.next
+  if (sign === '{' && reader.dialect.templates && reader.text[reader.at - 1] === '/') return part
   const counted = sign === '{' ? reader.match(COUNTED) : null
   if (counted === null && sign !== '*' && sign !== '+' && sign !== '?') return part
   if (part.size === 0) throw reader.fault('nothing to repeat')

@@ -1,4 +1,7 @@
 import assert from 'node:assert/strict'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { test } from 'node:test'
 import type { JsonObject } from '../../../src/model/json/json.ts'
 import { startTestGateway } from '../../worlds/base/harness.ts'
@@ -53,4 +56,75 @@ test('classic lists of a vendor match as there, and the answer says so', async (
   assert.deepEqual(await statuses(...paths), [403, 200, 200, 200, 200])
   await gateway.svc('DELETE', '/svc/apis/m')
   assert.deepEqual(await save('POST', 'inc', listed(origin.url, {})), [])
+})
+
+/** Expressions as authors write them, and requests: below the listen path, or with it, an engine of its own says whether they match. */
+const EXPRESSIONS = [
+  ...['/users/\\d+$', '/colou?r', '^/start', '/x/{1}/y', '/v\\.1', '/(a|b)?c$', '/w/\\w+/end', '/n/{id}/{2}$'],
+  ...['bare/[a-c]$', 'z/a*$', '/o/a+', 'any/[^bar]$', '^/m/low', '^/p[^/]*$', 'one/.$', '^/?$'],
+]
+const REQUESTS = [
+  ...['/users/12', '/users/12/x', '/users/x', '/color', '/colour', '/colr', '/start', '/start/x', '/x/start'],
+  ...['/x/7/y', '/x/y', '/x/7/8/y', '/v.1', '/vx1', '/c', '/bc', '/dc', '/w/ab/end', '/w/a-b/end', '/n/1/2', '/n/1'],
+  ...['/bare/a', '/bare/d', '/z/', '/z/aa', '/z/b', '/o/a', '/o/b', '/any/f', '/any/b', '/low', '/m/low', '/pq', '/pq/r'],
+  ...['/one/x', '/one/xy', '/'],
+]
+const matches = (expression: string, path: string) => {
+  const rooted = /^[/^]/.test(expression) ? expression : `/${expression}`
+  const plain = new RegExp(rooted.replace(/\/\{[^}]+\}/g, '/[^/]+'))
+  return plain.test(path) || plain.test(`/m${path}`)
+}
+
+test('paths of lists are expressions, in block lists and in replies', async (t) => {
+  const origin = await startOrigin()
+  t.after(() => origin.close())
+  const gateway = await startTestGateway({ env: { SVC_COMPAT_VENDORALIASES: 'inc' } })
+  t.after(() => gateway.close())
+  let met = 0
+  for (const path of EXPRESSIONS) {
+    const reply = { GET: { action: 'reply', code: 200, data: `by ${path}`, headers: {} } }
+    const lists: [JsonObject, number, string][] = [
+      [{ black_list: [{ path, method: 'GET' }] }, 403, ''],
+      [{ ignored: [{ path, method_actions: reply }] }, 200, `by ${path}`],
+    ]
+    for (const [list, status, body] of lists) {
+      const saved = await gateway.svc('POST', '/inc/apis', listed(origin.url, list))
+      assert.equal(saved.status, 200, saved.text)
+      for (const asked of REQUESTS) {
+        const answer = await gateway.call(`/m${asked}`)
+        const isMet = body === '' ? answer.status === status : answer.text === body
+        assert.equal(isMet, matches(path, asked), `${path} ${asked} ${answer.status}`)
+        met += Number(isMet)
+      }
+    }
+  }
+  assert.ok(met > 2 * EXPRESSIONS.length, `${met}`)
+})
+
+test('a limit of an expression that matches with and without the listen path counts once', async (t) => {
+  const origin = await startOrigin()
+  t.after(() => origin.close())
+  const gateway = await startTestGateway({ env: { SVC_COMPAT_VENDORALIASES: 'inc' } })
+  t.after(() => gateway.close())
+  const rate_limit = [{ path: '^/.*', method: 'GET', rate: 2, per: 60 }]
+  assert.equal((await gateway.svc('POST', '/inc/apis', listed(origin.url, { rate_limit }))).status, 200)
+  const statuses: number[] = []
+  for (let i = 0; i < 3; i++) statuses.push((await gateway.call('/m/x')).status)
+  assert.deepEqual(statuses, [200, 200, 429])
+})
+
+test('a file of a vendor matches as there where its word is an alias', async (t) => {
+  const origin = await startOrigin()
+  t.after(() => origin.close())
+  const folder = mkdtempSync(join(tmpdir(), 'matching-'))
+  t.after(() => rmSync(folder, { recursive: true }))
+  writeFileSync(join(folder, 'm.json'), JSON.stringify(listed(origin.url, BLOCKED)))
+  for (const [word, status] of [
+    ['inc', 403],
+    ['', 200],
+  ] as const) {
+    const gateway = await startTestGateway({ env: { SVC_COMPAT_VENDORALIASES: word, SVC_GW_APPPATH: folder } })
+    t.after(() => gateway.close())
+    assert.deepEqual([(await gateway.call('/m/admin')).status, (await gateway.call('/m/x/admin/y')).status], [403, status])
+  }
 })

@@ -1,5 +1,6 @@
 import { Fault, prebuilt } from '../../../errors/fault.ts'
 import type { OperationRule, PathMatching } from '../../../model/apis/definition/api.ts'
+import type { MockRule } from '../../../model/apis/definition/operation.ts'
 import type { BreakerRule } from '../../../model/apis/definition/upstream-resilience.ts'
 import { isEmptyRule, NO_CHECKS } from '../../../model/apis/read/read-rules.ts'
 import { makeLimit } from '../../../model/limits/limit.ts'
@@ -57,32 +58,37 @@ function findBelow(rules: readonly IndexedRule[], matching: PathMatching): Find 
 }
 
 /**
- * All rules whose path the whole path contains. Mocks and checks of requests are those of the one operation that OpenAPI finds: they
- * speak of its description.
+ * All rules whose path the whole path contains, or, where they name its beginning, the path below the listen path. Mocks and checks of
+ * requests are those of the one operation that OpenAPI finds: they speak of its description. Replies of lists are the lists' own.
  */
 function findContained(rules: readonly IndexedRule[]): Find {
-  const listed = rules.filter(({ rule }) => !isEmptyRule({ ...rule, mock: undefined, checks: NO_CHECKS }))
-  const contained = operationIndex(
-    listed.map(({ rule, operation }) => ({ rule, operation: { ...operation, mock: undefined, checks: [] } })),
+  const listed = rules.filter(({ rule }) => !isEmptyRule({ ...rule, mock: replyOf(rule.mock), checks: NO_CHECKS }))
+  const index = operationIndex(
+    listed.map(({ rule, operation }) => ({
+      rule,
+      operation: { ...operation, mock: replyOf(operation.mock), checks: [] },
+    })),
     'contains',
   )
-  if (rules.every(({ rule: { mock, checks } }) => mock === undefined && checks.length === 0))
-    return (x) => contained(x.method, x.apiPath, x)
+  const contained: Find = (x) => index(x.method, x.apiPath, x, x.apiPath.length - x.rest.length)
+  if (rules.every(({ rule: { mock, checks } }) => mock === replyOf(mock) && checks.length === 0)) return contained
   const described = operationIndex(
     rules.map(({ rule, operation: { name, mock, checks } }) => ({
       rule,
-      operation: { ...NOTHING, name, mock, checks },
+      operation: { ...NOTHING, name, mock: mock === replyOf(mock) ? undefined : mock, checks },
     })),
     'openapi',
   )
   return (x) => {
     const own = described(x.method, x.rest, x)
     if (own instanceof Fault) return own
-    const operation = contained(x.method, x.apiPath, x)
+    const operation = contained(x)
     if (own === undefined || operation instanceof Fault) return operation
     return operation === undefined ? own : joined(own, operation)
   }
 }
+
+const replyOf = (mock: MockRule | undefined) => (mock !== undefined && 'listed' in mock ? mock : undefined)
 
 const NO_RATES: CompiledOperation['rates'] = []
 

@@ -73,9 +73,10 @@ function pathFault(
   path: string,
   { format, pathMatching = 'exact', allowEncodedSlashes }: Pick<Api, 'format' | 'pathMatching' | 'allowEncodedSlashes'>,
 ): string | undefined {
-  const reason = unmatchablePath(path, allowEncodedSlashes === true)
+  const isExpression = pathMatching === 'contains' || pathMatching === 'prefix'
+  const reason = unmatchablePath(isExpression ? withoutOperators(path) : path, allowEncodedSlashes === true)
   if (reason !== undefined) return reason
-  if (pathMatching === 'openapi' || pathMatching === 'exact')
+  if (!isExpression)
     return format === 'oas' && PATTERN_IN_PLACEHOLDER.test(path)
       ? 'has a placeholder with a pattern, which would take any segment (write {name}, and check the parameter with validateRequest)'
       : undefined
@@ -88,6 +89,11 @@ function pathFault(
     if (error instanceof Fault) return error.message
     throw error
   }
+}
+
+/** The path without what means something else in an expression: `?`, escaped characters and classes (`\\d`), the beginning of the text. */
+function withoutOperators(path: string): string {
+  return path.replace(/\\[^%]|^\^/gs, (found) => (found === '^' ? '' : 'x')).replaceAll('?', '')
 }
 
 function rewriteFault({ pattern, rewriteTo, triggers }: RewriteRule): string | undefined {

@@ -21,7 +21,11 @@ export interface MockExample extends MockAnswer {
 
 /** The mock of an operation: one response, or its examples in the OpenAPI document. */
 export type MockRule =
-  | { readonly fixed: MockAnswer }
+  | {
+      readonly fixed: MockAnswer
+      /** True where an entry of a list replies itself: then its path is matched as those of lists are. */
+      readonly listed?: boolean
+    }
   | {
       readonly fixed: undefined
       readonly examples: readonly MockExample[]

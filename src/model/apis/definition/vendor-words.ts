@@ -135,6 +135,15 @@ export function withVendorMatching(classic: JsonObject): JsonObject {
   return said === '' ? { ...classic, path_matching: 'contains' } : classic
 }
 
+/**
+ * The classic definition as it is stored where it names no matching and may come from a vendor: a new one matches as there, and a
+ * program that does not know the member and leaves it out means no change. `stored` is the definition that it replaces.
+ */
+export function withMatchingOf(classic: JsonObject, stored: JsonObject | undefined): JsonObject {
+  const keeps = stored !== undefined && member(stored, 'path_matching') !== 'contains'
+  return keeps ? classic : withVendorMatching(classic)
+}
+
 /** Says of a classic definition with lists how they match since it came from a vendor; undefined where it has none, or said so itself. */
 export function vendorMatchingNote(before: JsonObject, after: JsonObject): string | undefined {
   const versions = Object.values(objectOf(objectOf(after, 'version_data'), 'versions'))

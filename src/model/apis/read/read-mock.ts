@@ -42,7 +42,7 @@ export function readReply(entry: JsonObject, method: string): MockRule | undefin
   const actions = objectOf(entry, 'method_actions')
   const name = Object.keys(actions).find((each) => each.toUpperCase() === method)
   const action = name === undefined ? {} : objectOf(actions, name)
-  return textOf(action, 'action') === 'reply' ? { fixed: readAnswer(action, 'data') } : undefined
+  return textOf(action, 'action') === 'reply' ? { fixed: readAnswer(action, 'data'), listed: true } : undefined
 }
 
 function readAnswer(holder: JsonObject, body: string): MockAnswer {

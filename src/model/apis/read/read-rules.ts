@@ -166,7 +166,7 @@ function readOperations(
     const paths = objectOf(version, 'paths')
     for (const list of OLD_LISTS) {
       for (const path of textsOf(paths, list))
-        LISTS[list]!(draftOf('', rooted(path), foldAll), {}, { described, schemas, at: [] })
+        LISTS[list]!(draftOf('', rooted(path, matching), foldAll), {}, { described, schemas, at: [] })
     }
     return [...drafts.values()]
   }
@@ -177,10 +177,10 @@ function readOperations(
       const fold = foldAll || flagOf(entry, 'ignore_case')
       const from = { described, schemas, at: ['extended_paths', list, String(index)] }
       for (const method of entryMethods(list, entry))
-        apply(draftOf(method, rooted(textOf(entry, 'path')), fold), entry, from)
+        apply(draftOf(method, rooted(textOf(entry, 'path'), matching), fold), entry, from)
     }
   }
-  for (const path of plainCachePaths(lists)) draftOf('', rooted(path), foldAll).cache ??= PLAIN_CACHE_RULE
+  for (const path of plainCachePaths(lists)) draftOf('', rooted(path, matching), foldAll).cache ??= PLAIN_CACHE_RULE
   if ((matching === 'openapi' || matching === 'contains') && drafts.size > 0) {
     const known = new Set([...drafts.values()].map(({ method, path }) => `${method} ${path}`))
     for (const { method, path } of described.list()) if (!known.has(`${method} ${path}`)) draftOf(method, path, foldAll)
@@ -215,8 +215,10 @@ export function entryMethods(list: string, entry: JsonObject): string[] {
   return methods.length > 0 ? methods : [NO_METHOD]
 }
 
-function rooted(path: string): string {
-  return path.startsWith('/') ? path : `/${path}`
+/** The path from its first slash. An expression may name the beginning itself: `^/users`. */
+function rooted(path: string, matching: PathMatching): string {
+  const isAnchored = matching === 'contains' && path.startsWith('^')
+  return isAnchored || path.startsWith('/') ? path : `/${path}`
 }
 
 function emptyRule(method: string, path: string, ignoreCase: boolean): Draft {
