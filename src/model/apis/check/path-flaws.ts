@@ -73,10 +73,11 @@ function pathFault(
   path: string,
   { format, pathMatching = 'exact', allowEncodedSlashes }: Pick<Api, 'format' | 'pathMatching' | 'allowEncodedSlashes'>,
 ): string | undefined {
-  const isExpression = pathMatching === 'contains' || pathMatching === 'prefix'
+  // A path of an OpenAPI document is none that its author would write as an expression.
+  const isExpression = format === 'classic' && pathMatching === 'contains'
   const reason = unmatchablePath(isExpression ? withoutOperators(path) : path, allowEncodedSlashes === true)
   if (reason !== undefined) return reason
-  if (!isExpression)
+  if (pathMatching === 'openapi' || pathMatching === 'exact')
     return format === 'oas' && PATTERN_IN_PLACEHOLDER.test(path)
       ? 'has a placeholder with a pattern, which would take any segment (write {name}, and check the parameter with validateRequest)'
       : undefined
