@@ -4,7 +4,12 @@ import { toClassic, toOas } from '../../model/apis/convert/convert.ts'
 import { isEmpty, objectOf } from '../../model/apis/definition/members.ts'
 import { documentOf } from '../../model/apis/definition/stored-api.ts'
 import { member } from '../../model/apis/definition/tree.ts'
-import { isVendorWord, toOwnWords, vendorMatchingNote, withMatchingOf } from '../../model/apis/definition/vendor-words.ts'
+import {
+  isVendorWord,
+  toOwnWords,
+  vendorMatchingNote,
+  withMatchingOf,
+} from '../../model/apis/definition/vendor-words.ts'
 import { isObject, type JsonObject } from '../../model/json/json.ts'
 import { shortWrapperOf, wrapperOf } from '../../publish/apis/api-wrapper.ts'
 import { listNodes } from '../../publish/nodes/node-status.ts'

@@ -166,7 +166,8 @@ function quotation(reader: Reader): PatternPiece | undefined {
 /** One atom; `size` 0 marks a position between characters, which cannot be repeated. */
 function atom(reader: Reader, depth: number): PatternPiece {
   const { templates, encoded } = reader.dialect
-  if (templates && (reader.match(TEMPLATE) ?? reader.match(NUMBERED)) !== null) return { text: '[^/]+', size: 2, choices: 1 }
+  if (templates && (reader.match(TEMPLATE) ?? reader.match(NUMBERED)) !== null)
+    return { text: '[^/]+', size: 2, choices: 1 }
   const char = reader.take()
   if (char === '(') return group(reader, depth)
   if (char === '[') return characterClass(reader)

@@ -66,7 +66,21 @@ const EXPRESSIONS = [
 const REQUESTS = [
   ...['/users/12', '/users/12/x', '/users/x', '/color', '/colour', '/colr', '/start', '/start/x', '/x/start'],
   ...['/x/7/y', '/x/y', '/x/7/8/y', '/v.1', '/vx1', '/c', '/bc', '/dc', '/w/ab/end', '/w/a-b/end', '/n/1/2', '/n/1'],
-  ...['/bare/a', '/bare/d', '/z/', '/z/aa', '/z/b', '/o/a', '/o/b', '/any/f', '/any/b', '/low', '/m/low', '/pq', '/pq/r'],
+  ...[
+    '/bare/a',
+    '/bare/d',
+    '/z/',
+    '/z/aa',
+    '/z/b',
+    '/o/a',
+    '/o/b',
+    '/any/f',
+    '/any/b',
+    '/low',
+    '/m/low',
+    '/pq',
+    '/pq/r',
+  ],
   ...['/one/x', '/one/xy', '/'],
 ]
 const matches = (expression: string, path: string) => {
@@ -125,6 +139,9 @@ test('a file of a vendor matches as there where its word is an alias', async (t)
   ] as const) {
     const gateway = await startTestGateway({ env: { SVC_COMPAT_VENDORALIASES: word, SVC_GW_APPPATH: folder } })
     t.after(() => gateway.close())
-    assert.deepEqual([(await gateway.call('/m/admin')).status, (await gateway.call('/m/x/admin/y')).status], [403, status])
+    assert.deepEqual(
+      [(await gateway.call('/m/admin')).status, (await gateway.call('/m/x/admin/y')).status],
+      [403, status],
+    )
   }
 })
