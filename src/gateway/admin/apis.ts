@@ -6,7 +6,6 @@ import { activeByDefault } from '../../model/apis/definition/fill-ids.ts'
 import type { Flaw } from '../../model/apis/definition/flaw.ts'
 import { documentOf } from '../../model/apis/definition/stored-api.ts'
 import {
-  isVendorWord,
   toOwnWords,
   toVendorWords,
   vendorMatchingNote,
@@ -41,7 +40,7 @@ export function apiRoutes(parts: AdminParts): AdminRoute[] {
         if ('openapi' in definition)
           throw fault('query_invalid', `an OpenAPI document: please use /${request.word}/apis/oas`)
         const own = activeByDefault(inOwnWords(parts, definition))
-        const named = isVendorWord(request.word) ? withMatchingOf(own, undefined) : own
+        const named = withMatchingOf(own, [request.word])
         const note = vendorMatchingNote(own, named)
         const told = note === undefined ? [] : [{ at: ['path_matching'], reason: note }]
         return createFromRequest(parts, request, 'classic', named, told)
@@ -63,8 +62,7 @@ export function apiRoutes(parts: AdminParts): AdminRoute[] {
         const apiId = request.param('api')
         const stored = documentOf((await findApi(publish, apiId)).body)
         const own = activeByDefault(inOwnWords(parts, await request.object(DEFINITION_BYTES)))
-        const known = isVendorWord(request.word) && stored.format === 'classic'
-        const definition = known ? withMatchingOf(own, stored.definition) : own
+        const definition = stored.format === 'classic' ? withMatchingOf(own, [request.word], stored.definition) : own
         return replaceFromRequest(parts, request, { format: 'classic', apiId, definition })
       },
     },

@@ -136,12 +136,17 @@ export function withVendorMatching(classic: JsonObject): JsonObject {
 }
 
 /**
- * The classic definition as it is stored where it names no matching and may come from a vendor: a new one matches as there, and a
- * program that does not know the member and leaves it out means no change. `stored` is the definition that it replaces.
+ * The classic definition as it is stored where it names no matching. Nothing in it names its product: where one of the words that it may
+ * use is a vendor's, a new one matches as there, and a program that does not know the member and leaves it out means no change. `stored`
+ * is the definition that it replaces.
  */
-export function withMatchingOf(classic: JsonObject, stored: JsonObject | undefined): JsonObject {
+export function withMatchingOf(
+  classic: JsonObject,
+  words: readonly string[],
+  stored?: JsonObject | undefined,
+): JsonObject {
   const keeps = stored !== undefined && member(stored, 'path_matching') !== 'contains'
-  return keeps ? classic : withVendorMatching(classic)
+  return keeps || !words.some(isVendorWord) ? classic : withVendorMatching(classic)
 }
 
 /** Says of a classic definition with lists how they match since it came from a vendor; undefined where it has none, or said so itself. */
