@@ -141,7 +141,7 @@ export function holdsDocument(value: Json | undefined): value is JsonObject {
 /** The definition contains the ID too: without it the dashboard would generate a new one. */
 function classicDefinition(definition: JsonObject, id: string): JsonObject {
   const said = Object.entries(omitMembers(definition, ...OF_STORAGE)).filter(
-    // What absence means need not be written.
+    // Absence means the same.
     ([name, value]) => value !== null && !(name === 'path_matching' && ['', 'exact'].includes(String(value))),
   )
   const name = textAt(definition, 'name')

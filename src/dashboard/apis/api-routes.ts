@@ -5,7 +5,6 @@ import { isEmpty, objectOf } from '../../model/apis/definition/members.ts'
 import { documentOf } from '../../model/apis/definition/stored-api.ts'
 import { member } from '../../model/apis/definition/tree.ts'
 import {
-  isVendorWord,
   toOwnWords,
   vendorMatchingNote,
   withMatchingOf,
@@ -100,7 +99,7 @@ function oneRoutes(parts: DashboardParts): Route[] {
       answers: { 200: Created },
       run(call) {
         const { definition, wrapper } = sentApi(parts, call.object())
-        const matched = matchedAsSent(parts, definition, undefined)
+        const matched = withMatchingOf(definition, parts.config.compat.vendor_aliases)
         const note = vendorMatchingNote(definition, matched)
         const told = note === undefined ? [] : [{ at: ['path_matching'], reason: note }]
         return createStoredApi(parts, call, 'classic', matched, sentApiMetadata(wrapper), told)
@@ -176,18 +175,13 @@ async function replace(parts: DashboardParts, call: Call): Promise<Answer> {
   const beside = sentApiMetadata(wrapper)
   const document = documentOf(stored.body)
   if (document.format === 'classic') {
-    const matched = matchedAsSent(parts, definition, document.definition)
+    const matched = withMatchingOf(definition, parts.config.compat.vendor_aliases, document.definition)
     return updateStoredApi(parts, call, stored, { format: 'classic', definition: matched, beside }, 'API updated')
   }
   if (!parts.config.dashboard.allow_unsafe_oas)
     return refused(400, 'The API is in OpenAPI format, please use /api/apis/oas/{id}')
   const change = { format: 'oas', definition: inOpenapi(stored, definition), beside } as const
   return updateStoredApi(parts, call, stored, change, 'API updated')
-}
-
-/** Nothing in a classic definition names its product: where a vendor's word is an alias, one that does not say how it matches comes from there. */
-function matchedAsSent({ config }: DashboardParts, sent: JsonObject, stored: JsonObject | undefined): JsonObject {
-  return config.compat.vendor_aliases.some(isVendorWord) ? withMatchingOf(sent, stored) : sent
 }
 
 /** A classic definition over an OpenAPI one: what only OpenAPI can say stays as it is stored. */

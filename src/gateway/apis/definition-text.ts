@@ -3,7 +3,7 @@ import { fault, toFault } from '../../errors/fault.ts'
 import type { ApiDocument } from '../../model/apis/definition/api.ts'
 import { EXTENSION } from '../../model/apis/definition/extension.ts'
 import { activeByDefault, fillIds } from '../../model/apis/definition/fill-ids.ts'
-import { isVendorWord, toOwnWords, withMatchingOf } from '../../model/apis/definition/vendor-words.ts'
+import { toOwnWords, withMatchingOf } from '../../model/apis/definition/vendor-words.ts'
 import { withKnownSpelling } from '../../model/apis/schema/member-spelling.ts'
 import { isObject, type JsonObject } from '../../model/json/json.ts'
 
@@ -28,7 +28,7 @@ export function readDefinition(
   if (!isObject(definition)) throw fault('definition_invalid', `${fileName}: not an object`)
   const format = 'openapi' in definition ? 'oas' : 'classic'
   const own = withKnownSpelling(format, toOwnWords(format, definition, words).definition)
-  const matched = format === 'classic' && words.some(isVendorWord) ? withMatchingOf(own, undefined) : own
+  const matched = format === 'classic' ? withMatchingOf(own, words) : own
   const named = withId(format, matched, fileName)
   const filled = fillIds(format, format === 'classic' ? activeByDefault(named) : named, { orgId })
   return { ...filled, format }
