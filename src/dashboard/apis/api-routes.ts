@@ -4,11 +4,7 @@ import { toClassic, toOas } from '../../model/apis/convert/convert.ts'
 import { isEmpty, objectOf } from '../../model/apis/definition/members.ts'
 import { documentOf } from '../../model/apis/definition/stored-api.ts'
 import { member } from '../../model/apis/definition/tree.ts'
-import {
-  toOwnWords,
-  vendorMatchingNote,
-  withMatchingOf,
-} from '../../model/apis/definition/vendor-words.ts'
+import { toOwnWords, vendorMatchingNote, withMatchingOf } from '../../model/apis/definition/vendor-words.ts'
 import { isObject, type JsonObject } from '../../model/json/json.ts'
 import { shortWrapperOf, wrapperOf } from '../../publish/apis/api-wrapper.ts'
 import { listNodes } from '../../publish/nodes/node-status.ts'
