@@ -37,7 +37,7 @@ const ACTS_ON_TEXT = new RegExp(
 const VENDOR_WORDS = 'src/model/apis/definition/vendor-words.ts'
 /** A list of aliases that goes elsewhere than into the functions of that file, a comparison with our word, a name made of a word. */
 const COMPARES_WORD =
-  /(?<!\breadonly |'compat\.)\bvendor_aliases\b(?!.*`)(?<!\b(?:ownWords|toOwnWords|wordIn|answeredWord)\(.*vendor_aliases)|[!=]== 'svc'|`x-\$\{\w+\}-api-gateway/
+  /(?<!\breadonly |'compat\.)\bvendor_aliases\b(?!.*`)(?<!\b(?:ownWords|toOwnWords|wordIn|answeredWord|withMatchingOf)\(.*vendor_aliases)|[!=]== 'svc'|`x-\$\{\w+\}-api-gateway/
 /** `read-auth.ts`, `vite.config.ts`, `sign-in.deep.test.ts`. */
 const KEBAB_FILE = /^[a-z0-9]+(?:-[a-z0-9]+)*(?:\.[a-z0-9]+)+$/
 const DECLARATION =
