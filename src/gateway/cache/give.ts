@@ -1,6 +1,9 @@
+import type { Coding } from '../../model/apis/definition/compression-rules.ts'
 import type { MonoMillis } from '../../model/time/clock.ts'
-import type { RepeatedAnswer } from '../../wire/http1/repeated-answer.ts'
+import { type Compression, compressionOf, isHeldWeak } from '../compression/compress-answer.ts'
+import { ZlibEncoder } from '../compression/zlib-encoder.ts'
 import type { Exchange } from '../server/exchange.ts'
+import { linesWithout } from '../server/field-lines.ts'
 import { passedFields } from '../server/respond.ts'
 import { storedRangeOf } from './ranges.ts'
 import { ASKS, isKnownToClient } from './request-asks.ts'
@@ -19,13 +22,26 @@ export function serveStored(
   pool.used(answer)
   x.fromCache = true
   const known = (asks & ASKS.condition) !== 0 && isKnownToClient(x.request, answer, x.wall)
-  const given = known ? answer.notModified(now) : (asks & ASKS.range) === 0 ? answer.at(now) : inRange(x, answer, now)
-  x.repeat(given, (x.chain?.cache?.aliasMark ?? '') + passedFields(x))
+  let extra = (x.chain?.cache?.aliasMark ?? '') + passedFields(x)
+  if (known) {
+    x.repeat(answer.notModified(now, isHeldWeak(x, answer.parts.fields.etag)), extra)
+    return
+  }
+  const range = (asks & ASKS.range) === 0 || x.method !== 'GET' ? 'whole' : storedRangeOf(x.request, answer, x.wall)
+  if (range === undefined) x.repeat(answer.unsatisfiable(now), extra)
+  else if (range !== 'whole') x.repeat(answer.part(range, now), extra)
+  else {
+    const made = compressionOf(x, answer.status, answer.parts.lines, answer.length)
+    if (made?.coding === undefined) extra += made?.lines ?? ''
+    x.repeat((made?.coding === undefined ? answer : compressed(answer, made.coding, made, pool)).at(now), extra)
+  }
 }
 
-/** The part of an answer that a request asks for. Range is defined for GET alone (RFC 9110 section 14.2). */
-function inRange(x: Exchange, answer: StoredAnswer, now: MonoMillis): RepeatedAnswer {
-  const range = x.method === 'GET' ? storedRangeOf(x.request, answer, x.wall) : 'whole'
-  if (range === 'whole') return answer.at(now)
-  return range === undefined ? answer.unsatisfiable(now) : answer.part(range, now)
+function compressed(answer: StoredAnswer, coding: Coding, made: Compression, pool: ResponseCache): StoredAnswer {
+  const make = () => ({
+    ...answer.parts,
+    lines: linesWithout(answer.parts.lines, made.dropped) + made.lines,
+    body: ZlibEncoder.whole(coding, answer.body),
+  })
+  return answer.form(coding, make, (bytes) => pool.grow(answer, bytes))
 }

@@ -68,6 +68,17 @@ export class ResponseCache {
     return true
   }
 
+  /** Takes so many bytes more for an answer that has entered. False when there is no room. */
+  grow(answer: StoredAnswer, bytes: number): boolean {
+    if (!this.reserve(bytes)) return false
+    if (answer.owner === undefined) {
+      this.release(bytes)
+      return false
+    }
+    answer.size += bytes
+    return true
+  }
+
   /** Notes that an answer was given. */
   used(answer: StoredAnswer): void {
     if (answer === this.#newest || answer.owner === undefined) return

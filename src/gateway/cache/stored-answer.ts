@@ -73,8 +73,10 @@ export class StoredAnswer implements RepeatedAnswer {
   readonly selection: VaryKey
   readonly parts: Omit<AnswerParts, 'body'>
   readonly freshUntil: MonoMillis
-  /** Memory that it takes, about. */
-  readonly size: number
+  /** Memory that it takes, about, compressed forms included. */
+  size: number
+  /** Compressed forms, by coding. */
+  #forms: Map<string, StoredAnswer> | undefined
   /** Where it is stored; undefined when it is not, or no more. */
   owner: AnswerOwner | undefined
   /** True while a new one is fetched in the background. */
@@ -125,10 +127,23 @@ export class StoredAnswer implements RepeatedAnswer {
     return this
   }
 
-  /** The response to a client that has this response already. */
-  notModified(now: MonoMillis): RepeatedAnswer {
-    const head = `${statusLine(304)}${linesOnly(this.parts.lines, OF_304)}Age: ${this.#ageAt(now)}\r\n${MARK}`
+  /** The response to a client that has this response already; `weak` = compressed, with a tag that says so. */
+  notModified(now: MonoMillis, weak: boolean): RepeatedAnswer {
+    const lines = linesOnly(this.parts.lines, OF_304)
+    const fields = weak ? lines.replace(/^(etag:[ \t]*)(?=")/im, '$1W/') : lines
+    const head = `${statusLine(304)}${fields}Age: ${this.#ageAt(now)}\r\n${MARK}`
     return { status: 304, head, headEnd: '\r\n', text: '', bytes: undefined, whole: `${head}\r\n` }
+  }
+
+  /** A form of it that is kept beside it where there is room, and else made for this time. */
+  form(coding: string, make: () => AnswerParts, keep: (bytes: number) => boolean): StoredAnswer {
+    const known = this.#forms?.get(coding)
+    if (known !== undefined) return known
+    const made = new StoredAnswer(this.selection, make())
+    if (!keep(made.size)) return made
+    this.#forms ??= new Map()
+    this.#forms.set(coding, made)
+    return made
   }
 
   /** A part of a response (RFC 9110 section 15.3.7). */

@@ -1,7 +1,6 @@
-import { promisify } from 'node:util'
-import { brotliDecompress, gunzip, inflate, type ZlibOptions, zstdDecompress } from 'node:zlib'
 import { type Fault, fault, toFault } from '../../errors/fault.ts'
 import { isBodiless } from '../../wire/http1/answer.ts'
+import { codingOf, decode, TOO_LARGE } from '../compression/decode.ts'
 import type { AnswerView, FieldEdit, FieldPairs } from '../modules/messages.ts'
 import type { ModuleSet } from '../modules/module-set.ts'
 import { credentialNames, openFields, ownBytes, requestView, splitQuery } from '../modules/views.ts'
@@ -30,17 +29,6 @@ const OF_THE_BYTES = [
   'etag',
   'repr-digest',
 ]
-
-type Unpack = (bytes: Buffer, options: ZlibOptions) => Promise<Buffer>
-
-/** Upstreams that pack although they are asked not to. */
-const UNPACK: Readonly<Record<string, Unpack>> = {
-  gzip: promisify<Buffer, ZlibOptions, Buffer>(gunzip),
-  'x-gzip': promisify<Buffer, ZlibOptions, Buffer>(gunzip),
-  deflate: promisify<Buffer, ZlibOptions, Buffer>(inflate),
-  br: promisify<Buffer, object, Buffer>(brotliDecompress),
-  zstd: promisify<Buffer, object, Buffer>(zstdDecompress),
-}
 
 /** Makes what callers get of an answer that was read whole: by the template of the operation, header edits, then modules. */
 export async function answerBuffered(x: Exchange, body: Buffer): Promise<Reply | Fault> {
@@ -73,16 +61,10 @@ export async function answerBuffered(x: Exchange, body: Buffer): Promise<Reply |
 
 /** @throws Fault `answer_untransformable` where the encoding is not known or the bytes do not fit it, `answer_too_large` */
 async function unpacked(x: Exchange, body: Buffer): Promise<Buffer> {
-  const encoding = x.response.all('content-encoding').join(',').trim().toLowerCase()
-  if (body.length === 0 || encoding === '' || encoding === 'identity') return body
-  const unpack = Object.hasOwn(UNPACK, encoding) ? UNPACK[encoding] : undefined
-  if (unpack === undefined) throw fault('answer_untransformable', `encoded as ${encoding}`)
-  try {
-    return await unpack(body, { maxOutputLength: MAX_BUFFERED_BYTES })
-  } catch (error) {
-    const code = (error as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE' ? 'answer_too_large' : undefined
-    throw fault(code ?? 'answer_untransformable', `its ${encoding} encoding cannot be undone`, error)
-  }
+  const made = await decode(body, codingOf(x.response), MAX_BUFFERED_BYTES)
+  if (made === TOO_LARGE) throw fault('answer_too_large')
+  if (typeof made === 'string') throw fault('answer_untransformable', made)
+  return made
 }
 
 async function throughModules(x: Exchange, modules: ModuleSet, answer: AnswerView): Promise<Reply> {

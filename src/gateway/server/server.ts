@@ -6,6 +6,7 @@ import type { WireHandler } from '../../wire/http1/exchange.ts'
 import { FIELD } from '../../wire/http1/fields.ts'
 import { behindSegments } from '../../wire/http1/path.ts'
 import type { GoawayReason } from '../../wire/http2/goaway.ts'
+import { compressReply, compressStream } from '../compression/compress-answer.ts'
 import type { ElsewhereFound, OAuthEndpoints } from '../oauth/endpoints.ts'
 import { nextRequestId } from '../record/request-id.ts'
 import { checkEncodedSlashes } from '../routing/encoded-slashes.ts'
@@ -92,7 +93,7 @@ export function trafficHandler(parts: ServerParts): WireHandler<Exchange> {
     respond(x) {
       x.attemptHooks?.answered(x)
       if (x.status === 101) parts.tunnels.opened(x)
-      return editAnswer(x)
+      return compressStream(x, editAnswer(x))
     },
 
     failed(x, fault) {
@@ -125,7 +126,11 @@ export function trafficHandler(parts: ServerParts): WireHandler<Exchange> {
         return
       }
       answerBuffered(x, body)
-        .then((late) => (late instanceof Error ? refuseWith(x, late) : x.reply(late.status, late.fields, late.body)))
+        .then((late) => {
+          if (late instanceof Error) return refuseWith(x, late)
+          const { status, fields, body } = compressReply(x, late)
+          x.reply(status, fields, body)
+        })
         .catch((error) => refuseWith(x, toFault(error)))
     },
 

@@ -59,6 +59,13 @@ export interface ExchangeLink {
   cutTunnel?(): void
 }
 
+/** Changes a body part by part, and its length: a body that passes one is framed without. */
+export interface BodyEncoder {
+  /** What goes out for these bytes; with the `last` also the end. The buffer is the caller's. */
+  encode(chunk: Buffer, from: number, to: number, last: boolean): Buffer
+  close(): void
+}
+
 /**
  * One request and its answer on one connection. Fixed shape, reused: nothing of it may be kept after `done`
  * without copying. The gateway's exchange extends it with its own fields.
@@ -127,6 +134,8 @@ export class WireExchange implements Trailing {
   answerTrailers: string | undefined
   /** Who keeps the upstream's answer; forgotten at the end of the exchange. */
   bodyConsumer: BodyConsumer | undefined
+  /** Changes the body of the answer on its way to the client; closed at the end of the exchange. */
+  bodyEncoder: BodyEncoder | undefined
   /** Called once when the client leaves while the handler has the exchange; forgotten at its end. */
   onClientGone: (() => void) | undefined
 
@@ -189,6 +198,8 @@ export class WireExchange implements Trailing {
     this.body = undefined
     this.bodyObserver = undefined
     this.bodyConsumer = undefined
+    this.bodyEncoder?.close()
+    this.bodyEncoder = undefined
     this.onClientGone = undefined
     this.request.clear('')
     this.response.clear('')

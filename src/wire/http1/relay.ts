@@ -253,12 +253,13 @@ export class Relay implements OriginUser, BodySink {
     this.dropBody = bodiless || x.method === 'HEAD'
     this.chunked = false
     this.keep = this.side.keeps()
+    const length = x.bodyEncoder === undefined ? head.length : -1
     let out = statusLine(x.status) + x.response.kept() + extra
     if (!x.response.has(FIELD.date)) out += dateLine()
     if (this.dropBody) {
-      if (head.length >= 0 && (!bodiless || x.status === 304)) out += lengthLine(head.length)
+      if (length >= 0 && (!bodiless || x.status === 304)) out += lengthLine(length)
     } else if (isBodiless(head.status) || this.method === 'HEAD') out += 'Content-Length: 0\r\n'
-    else if (head.length >= 0) out += lengthLine(head.length)
+    else if (length >= 0) out += lengthLine(length)
     else if (x.http11) {
       this.chunked = true
       out += 'Transfer-Encoding: chunked\r\n'
@@ -277,10 +278,14 @@ export class Relay implements OriginUser, BodySink {
     const end = this.dropBody ? from : to
     const before = this.unsentAnswer
     this.unsentAnswer = ''
-    x.bytesOut += before.length + (end - from)
     x.bodyObserver?.answerPart(chunk, from, end)
     x.bodyConsumer?.take(chunk, from, end)
-    const ready = side.outlet.body(before, this.chunked, chunk, from, end, finished)
+    const encoded = this.dropBody ? undefined : x.bodyEncoder?.encode(chunk, from, end, finished)
+    x.bytesOut += before.length + (encoded?.length ?? end - from)
+    const ready =
+      encoded === undefined
+        ? side.outlet.body(before, this.chunked, chunk, from, end, finished)
+        : side.outlet.body(before, this.chunked, encoded, 0, encoded.length, finished)
     if (!ready) side.writeStalled()
     if (finished) {
       this.origin = undefined

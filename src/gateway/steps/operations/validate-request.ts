@@ -8,6 +8,7 @@ import type {
   RequestFlaw,
 } from '../../../model/apis/definition/operation.ts'
 import { otherReadings, readablePath } from '../../../model/patterns/readable-path.ts'
+import { readDecoded } from '../../compression/decode.ts'
 import { PathPattern } from '../../routing/path-pattern.ts'
 import type { Exchange, Reply, Step, StepOutcome } from '../../server/exchange.ts'
 import { bodyValues } from './body-values.ts'
@@ -71,8 +72,9 @@ async function bodyFlaws(x: Exchange, rule: BodyCheck): Promise<readonly Request
     return [{ at: 'header content-type', reason: `must be ${[...rule.types!.keys()].join(' or ')}` }]
   }
   if (check === undefined) return []
-  if (x.request.get('content-encoding') !== undefined) return flaw('must not be encoded')
-  const bytes = await x.readBody(Math.min(x.bodyLimitBytes || MAX_CHECKED_BYTES, MAX_CHECKED_BYTES))
+  const body = await readDecoded(x, Math.min(x.bodyLimitBytes || MAX_CHECKED_BYTES, MAX_CHECKED_BYTES))
+  if ('reason' in body) return flaw(body.reason)
+  const { bytes } = body
   if (bytes.length === 0) return rule.required ? flaw('is missing') : []
   const type = rule.types === undefined ? 'application/json' : x.request.get('content-type')!
   const read = await bodyValues(bytes, type, check)

@@ -1,9 +1,10 @@
-import { prebuilt } from '../../../errors/fault.ts'
+import { fault, prebuilt } from '../../../errors/fault.ts'
 import type { RewriteRule } from '../../../model/apis/definition/operation.ts'
 import { encodedPath, otherReadings, readablePath, textOfReadable } from '../../../model/patterns/readable-path.ts'
 import type { RewritePiece } from '../../../model/patterns/rewrite-target.ts'
 import { markEscapes, withEscapes, withoutMarks } from '../../../model/patterns/sent-escapes.ts'
 import { escapedBytes, holdsEncodedSlash, readPath } from '../../../wire/http1/path.ts'
+import { readDecoded } from '../../compression/decode.ts'
 import { ENCODED_SLASH } from '../../routing/encoded-slashes.ts'
 import type {
   CompiledRewrite,
@@ -70,8 +71,10 @@ function matchesOf(x: Exchange, { matcher, markedMatcher }: CompiledRewrite): Ma
 
 async function withBody(x: Exchange, rewrite: CompiledRewrite, matches: readonly Match[]): Promise<StepOutcome> {
   const limit = Math.min(x.bodyLimitBytes || MAX_SEARCHED_BYTES, MAX_SEARCHED_BYTES)
-  const body = x.body === undefined && x.bodyLength === 0 ? '' : (await x.readBody(limit)).toString('utf8')
-  return choose(x, rewrite, matches, body)
+  if (x.body === undefined && x.bodyLength === 0) return choose(x, rewrite, matches, '')
+  const body = await readDecoded(x, limit)
+  if ('reason' in body) return fault('request_malformed', `the body ${body.reason}`)
+  return choose(x, rewrite, matches, body.bytes.toString('utf8'))
 }
 
 /** Refuses a request that is rewritten in several ways, by what its upstream may take it for. */

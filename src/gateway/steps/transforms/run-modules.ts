@@ -9,8 +9,8 @@ import type { ModuleSet } from '../../modules/module-set.ts'
 import { credentialNames, openFields, ownBytes, requestView, splitQuery } from '../../modules/views.ts'
 import type { Exchange, Reply, Step, StepOutcome } from '../../server/exchange.ts'
 import { fieldLines, pairsOf } from '../../server/field-lines.ts'
+import { putBody } from './put-body.ts'
 import { forwardPathOf } from './redirect-internally.ts'
-import { putBody } from './transform-body.ts'
 
 const REJECTED = prebuilt('module_rejected')
 const CLIMBS = prebuilt('module_failed', 'a module set a path that climbs')

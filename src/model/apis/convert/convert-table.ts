@@ -145,6 +145,7 @@ const PAIRS: readonly Pair[] = [
      share_between_keys=shareBetweenKeys store_set_cookie=storeSetCookie
      stale_while_revalidate=staleWhileRevalidate stale_if_error=staleIfError`,
   ),
+  ...section('response_compression', 'middleware.global.compression', 'enabled encodings minimum_bytes=minimumBytes'),
   pair('tag_headers', 'middleware.global.trafficLogs.tagHeaders'),
   pair('expire_analytics_after', 'middleware.global.trafficLogs.customRetentionPeriod', DURATION),
   pair('enable_context_vars', 'middleware.global.contextVariables.enabled'),

@@ -4,6 +4,7 @@ import type { OAuthRules } from '../../oauth-clients/oauth-rules.ts'
 import type { Millis } from '../../time/clock.ts'
 import type { EventRules } from '../../webhooks/event-handlers.ts'
 import type { CacheRules, OperationCacheRule } from './cache-rules.ts'
+import type { CompressionRules } from './compression-rules.ts'
 import type { ErrorOverrides } from './error-overrides.ts'
 import type { Flaw } from './flaw.ts'
 import type { ModuleRules } from './module-rules.ts'
@@ -69,6 +70,8 @@ export interface Api {
   readonly cors: CorsRules | undefined
   /** undefined = nothing is stored. */
   readonly cache: CacheRules | undefined
+  /** Present when answers are compressed. */
+  readonly compression?: CompressionRules
   readonly ip: { readonly allow: readonly string[]; readonly block: readonly string[] } | undefined
   readonly rateLimit: { readonly rate: number; readonly perMs: number } | undefined
   /** Modules of users that its requests pass through; undefined = none. */

@@ -6,6 +6,7 @@ import type { Described } from '../openapi/described.ts'
 import { readCors } from './cors.ts'
 import { methodsOf, readAuth } from './read-auth.ts'
 import { readCache } from './read-cache.ts'
+import { readCompression } from './read-compression.ts'
 import { readErrorOverrides } from './read-error-overrides.ts'
 import { readModules } from './read-modules.ts'
 import { readOAuth } from './read-oauth.ts'
@@ -38,6 +39,7 @@ export function readClassic(classic: JsonObject, format: Api['format'], describe
   const matching = matchingOf(classic)
   const schemas = new RequestSchemas()
   const errorOverrides = readErrorOverrides(classic)
+  const compression = readCompression(classic)
   const api: Api = {
     apiId: textOf(classic, 'api_id'),
     orgId: textOf(classic, 'org_id'),
@@ -64,6 +66,7 @@ export function readClassic(classic: JsonObject, format: Api['format'], describe
     ...(errorOverrides && { errorOverrides }),
     cors: readCors(objectOf(classic, 'CORS')),
     cache: readCache(classic),
+    ...(compression && { compression }),
     ip: readAddresses(classic),
     rateLimit: readRate(objectOf(classic, 'global_rate_limit')),
     modules: readModules(classic),

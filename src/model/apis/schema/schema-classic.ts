@@ -1,4 +1,5 @@
 import { PATH_MATCHINGS } from '../definition/api.ts'
+import { CODINGS } from '../definition/compression-rules.ts'
 import { FLAG_NAMES } from '../definition/error-overrides.ts'
 import { bool, list, map, number, object, oneOf, type Schema, text, whole } from './schema.ts'
 import { CLASSIC_AUTH, IDENTITY_SOURCES } from './schema-auth.ts'
@@ -269,6 +270,7 @@ export const CLASSIC_SCHEMA: Schema = object(
       stale_while_revalidate: whole(),
       stale_if_error: whole(),
     }),
+    response_compression: object({ enabled: bool(), encodings: list(oneOf(...CODINGS)), minimum_bytes: whole() }),
     event_handlers: object({ events: map(list(eventHandler(), 100)) }),
     detailed_tracing: bool(),
     error_overrides: map(

@@ -1,4 +1,5 @@
 import { PATH_MATCHINGS } from '../definition/api.ts'
+import { CODINGS } from '../definition/compression-rules.ts'
 import { FLAG_NAMES } from '../definition/error-overrides.ts'
 import { anything, bool, list, map, number, object, oneOf, type Schema, text, whole } from './schema.ts'
 import { IDENTITY_SOURCES, OAS_SCHEME_AUTH, oasSections } from './schema-auth.ts'
@@ -202,6 +203,7 @@ const middleware = () =>
         staleWhileRevalidate: whole(),
         staleIfError: whole(),
       }),
+      compression: switched({ encodings: list(oneOf(...CODINGS)), minimumBytes: whole() }),
       transformRequestHeaders: headerEdits(),
       transformResponseHeaders: headerEdits(),
       trafficLogs: switched({ tagHeaders: list(text('fieldName')), customRetentionPeriod: anything() }),

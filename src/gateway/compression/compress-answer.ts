@@ -1,0 +1,110 @@
+import type { Coding } from '../../model/apis/definition/compression-rules.ts'
+import { isBodiless } from '../../wire/http1/answer.ts'
+import { FIELD } from '../../wire/http1/fields.ts'
+import { readDirectives } from '../cache/directives.ts'
+import type { Exchange, Reply } from '../server/exchange.ts'
+import { linesWithout, pairsOf } from '../server/field-lines.ts'
+import { preferredCoding } from './accept-encoding.ts'
+import { ZlibEncoder } from './zlib-encoder.ts'
+
+/** How an answer goes out that its API has compressed for clients that want it. */
+export interface Compression {
+  /** undefined = as it is, to this client. */
+  readonly coding: Coding | undefined
+  /** Fields (lower case) that `lines` replaces, or that no longer hold. */
+  readonly dropped: ReadonlySet<string>
+  readonly lines: string
+}
+
+const COMPRESSIBLE =
+  /^(?:text\/|[^;]+\+(?:json|xml|yaml|text)\s*(?:;|$)|application\/(?:json|x-ndjson|ndjson|jsonl|json-seq|javascript|x-javascript|ecmascript|xml|yaml|x-yaml|toml|graphql|sql|wasm|rtf)\s*(?:;|$)|font\/(?:ttf|otf|collection)|image\/(?:bmp|x-icon|vnd\.microsoft\.icon)\s*(?:;|$))/i
+
+const NONE: ReadonlySet<string> = new Set()
+/** Digests are those of the bytes as they were, and the upstream's ranges too. */
+const NOT_OF_CODED = ['accept-ranges', 'content-digest', 'content-md5', 'digest', 'repr-digest']
+const CODED: ReadonlySet<string> = new Set(NOT_OF_CODED)
+const CODED_WITH_TAG: ReadonlySet<string> = new Set([...NOT_OF_CODED, 'etag'])
+const VARIES = 'Vary: Accept-Encoding\r\n'
+
+/**
+ * Decides about the compression of an answer with these field lines; undefined where it would be the same to everybody. `length` of its
+ * body, -1 = not known yet. An answer for which browsers may have sent credentials at the wish of another site is not compressed:
+ * its length would tell that site of secrets in it (BREACH).
+ */
+export function compressionOf(x: Exchange, status: number, lines: string, length: number): Compression | undefined {
+  const rules = x.chain?.api.compression
+  if (rules === undefined || status < 200 || status === 206 || isBodiless(status)) return undefined
+  if (length >= 0 && length < rules.minimumBytes) return undefined
+  const fields = new Map<string, string>()
+  for (const [name, value] of pairsOf(lines)) {
+    const lower = name.toLowerCase()
+    const before = fields.get(lower)
+    fields.set(lower, before === undefined ? value : `${before}, ${value}`)
+  }
+  if (fields.has('content-encoding') || fields.has('content-range')) return undefined
+  if (!COMPRESSIBLE.test(fields.get('content-type') ?? '')) return undefined
+  if (forbidsTransforms(fields.get('cache-control') ?? '') || forbidsTransforms(...x.request.all('cache-control')))
+    return undefined
+  const varies = /(?:^|,)\s*(?:\*|accept-encoding)\s*(?:,|$)/i.test(fields.get('vary') ?? '') ? '' : VARIES
+  const coding = isGuessable(x) ? undefined : preferredCoding(x.request.all('accept-encoding'), rules.encodings)
+  if (coding === undefined) return varies === '' ? undefined : { coding, dropped: NONE, lines: varies }
+  const tag = fields.get('etag') ?? ''
+  const coded = `${varies}Content-Encoding: ${coding}\r\n`
+  // Bytes of two codings are two representations, which mean the same (RFC 9110 section 8.8.1).
+  if (!tag.startsWith('"')) return { coding, dropped: CODED, lines: coded }
+  return { coding, dropped: CODED_WITH_TAG, lines: `${coded}ETag: W/${tag}\r\n` }
+}
+
+function forbidsTransforms(...cacheControl: readonly string[]): boolean {
+  return readDirectives(cacheControl).has('no-transform')
+}
+
+/** Schemes of credentials that browsers send by themselves, to requests of other sites too. */
+const OF_BROWSERS = /^(?:basic|digest|negotiate|ntlm)\b/i
+
+/** Whether another site can have a browser send this request, with credentials. Browsers say where it comes from. */
+function isGuessable({ request, peerCertificate }: Exchange): boolean {
+  if (request.get('sec-fetch-site') === 'same-origin') return false
+  if (request.known(FIELD.cookie) !== undefined || peerCertificate !== '') return true
+  return OF_BROWSERS.test(request.known(FIELD.authorization) ?? '')
+}
+
+/** Has the answer of an upstream compressed as it streams; answers its extra lines. */
+export function compressStream(x: Exchange, extra: string): string {
+  if (x.chain?.api.compression === undefined) return extra
+  if (x.status === 304) return withWeakTag(x, extra)
+  const length = x.response.known(FIELD.contentLength)
+  const made = compressionOf(x, x.status, x.response.kept() + extra, length === undefined ? -1 : Number(length))
+  if (made === undefined) return extra
+  if (made.coding !== undefined) {
+    x.bodyEncoder = ZlibEncoder.open(made.coding)
+    if (x.bodyEncoder === undefined) return extra + VARIES
+  }
+  for (const name of made.dropped) x.response.drop(name)
+  return linesWithout(extra, made.dropped) + made.lines
+}
+
+/** The answer that was made of an upstream's, compressed. */
+export function compressReply(x: Exchange, reply: Reply): Reply {
+  const body = typeof reply.body === 'string' ? Buffer.from(reply.body) : Buffer.from(reply.body ?? '')
+  const made = compressionOf(x, reply.status, reply.fields, body.length)
+  if (made === undefined) return reply
+  const fields = linesWithout(reply.fields, made.dropped) + made.lines
+  return made.coding === undefined
+    ? { ...reply, fields }
+    : { ...reply, fields, body: ZlibEncoder.whole(made.coding, body) }
+}
+
+/** True when a client has the compressed form of a representation, by its `If-None-Match`. */
+export function isHeldWeak({ request, chain }: Exchange, tag: string): boolean {
+  if (chain?.api.compression === undefined || !tag.startsWith('"')) return false
+  return request.all('if-none-match').some((list) => list.includes(`W/${tag}`))
+}
+
+/** A 304 names the tag of what its client has (RFC 9110 section 15.4.5). */
+function withWeakTag(x: Exchange, extra: string): string {
+  const tag = x.response.get('etag') ?? ''
+  if (!isHeldWeak(x, tag)) return extra
+  x.response.drop('etag')
+  return `${extra}ETag: W/${tag}\r\n`
+}
