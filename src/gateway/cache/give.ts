@@ -1,6 +1,6 @@
 import type { Coding } from '../../model/apis/definition/compression-rules.ts'
 import type { MonoMillis } from '../../model/time/clock.ts'
-import { type Compression, compressionOf, isHeldWeak } from '../compression/compress-answer.ts'
+import { type Compression, compressionOf, matchesWeakTag } from '../compression/compress-answer.ts'
 import { ZlibEncoder } from '../compression/zlib-encoder.ts'
 import type { Exchange } from '../server/exchange.ts'
 import { linesWithout } from '../server/field-lines.ts'
@@ -24,7 +24,7 @@ export function serveStored(
   const known = (asks & ASKS.condition) !== 0 && isKnownToClient(x.request, answer, x.wall)
   let extra = (x.chain?.cache?.aliasMark ?? '') + passedFields(x)
   if (known) {
-    x.repeat(answer.notModified(now, isHeldWeak(x, answer.parts.fields.etag)), extra)
+    x.repeat(answer.notModified(now, matchesWeakTag(x, answer.parts.fields.etag)), extra)
     return
   }
   const range = (asks & ASKS.range) === 0 || x.method !== 'GET' ? 'whole' : storedRangeOf(x.request, answer, x.wall)

@@ -96,7 +96,7 @@ export function compressReply(x: Exchange, reply: Reply): Reply {
 }
 
 /** True when a client has the compressed form of a representation, by its `If-None-Match`. */
-export function isHeldWeak({ request, chain }: Exchange, tag: string): boolean {
+export function matchesWeakTag({ request, chain }: Exchange, tag: string): boolean {
   if (chain?.api.compression === undefined || !tag.startsWith('"')) return false
   return request.all('if-none-match').some((list) => list.includes(`W/${tag}`))
 }
@@ -104,7 +104,7 @@ export function isHeldWeak({ request, chain }: Exchange, tag: string): boolean {
 /** A 304 names the tag of what its client has (RFC 9110 section 15.4.5). */
 function withWeakTag(x: Exchange, extra: string): string {
   const tag = x.response.get('etag') ?? ''
-  if (!isHeldWeak(x, tag)) return extra
+  if (!matchesWeakTag(x, tag)) return extra
   x.response.drop('etag')
   return `${extra}ETag: W/${tag}\r\n`
 }

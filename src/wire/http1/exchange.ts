@@ -61,7 +61,7 @@ export interface ExchangeLink {
 
 /** Changes a body part by part, and its length: a body that passes one is framed without. */
 export interface BodyEncoder {
-  /** What goes out for these bytes; with the `last` also the end. The buffer is the caller's. */
+  /** Encodes these bytes, with the `last` also the end. The buffer is the caller's. */
   encode(chunk: Buffer, from: number, to: number, last: boolean): Buffer
   close(): void
 }
