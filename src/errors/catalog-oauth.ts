@@ -211,7 +211,7 @@ export const OAUTH_ERRORS = {
     status: 400,
     legacy: 403,
     log: 'warn',
-    text: 'The client has neither policies nor access rights',
+    text: 'The client has no policies in force that give access',
     oauth: 'unauthorized_client',
     legacyOauth: 'server_error',
   },

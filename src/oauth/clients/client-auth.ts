@@ -2,13 +2,13 @@ import { randomBytes, timingSafeEqual } from 'node:crypto'
 import { fault } from '../../errors/fault.ts'
 import type { ClientAuthMethod, OAuthClient } from '../../model/oauth-clients/oauth-client.ts'
 import { equalSecrets, hashKey, newSecret, type SealKey, seal } from '../../model/secrets/secret.ts'
-import type { OAuthCall, OAuthParts } from '../endpoints/parts.ts'
+import type { Endpoint, OAuthCall, OAuthParts } from '../endpoints/parts.ts'
 import type { Form } from '../messages/form.ts'
 import { certificateFits } from '../proofs/mtls.ts'
 import { JWT_LIMIT, readCompact } from '../signing-keys/jwt.ts'
 import { readBasic } from './basic.ts'
 import { ASSERTION_TYPES, JWT_BEARER, verifyAssertion } from './client-assertion.ts'
-import { findClient, secretContext, unsealSecret } from './clients.ts'
+import { isRegistered, secretContext, unsealSecret } from './clients.ts'
 
 /** The credentials of a client. A pair of spellings: percent-decoded, then verbatim, where these differ. */
 interface Proof {
@@ -27,10 +27,19 @@ const COMPARED = 3
  * section 2.3.1, percent-decoded, else verbatim), secret in the body, `private_key_jwt` (RFC 7523), certificate
  * (RFC 8705 section 2), or nothing for public clients. Parameters repeated in the body must equal those in Basic. An unknown client, one
  * of another API and a wrong secret get the same response after the same time.
- * @throws Fault `oauth_invalid_client`, `oauth_unknown_caller`, `oauth_invalid_request` (two methods at once, malformed
+ * @throws Fault `oauth_invalid_client`, `oauth_unknown_caller`, `oauth_no_policy` (rights lost since), `oauth_invalid_request` (two methods at once, malformed
  * header), `store_away`, `seal_broken`
  */
 export async function authenticateClient(parts: OAuthParts, call: OAuthCall, form: Form): Promise<OAuthClient> {
+  const client = await provenClient(parts, call, form)
+  if (!MAY_END_TOKENS.has(call.endpoint) && !isRegistered(parts, client, call.api)) throw fault('oauth_no_policy')
+  return client
+}
+
+/** What a client may still do whose policy has no rights on the API any more. */
+const MAY_END_TOKENS: ReadonlySet<Endpoint> = new Set(['revoke', 'revoke_all'])
+
+async function provenClient(parts: OAuthParts, call: OAuthCall, form: Form): Promise<OAuthClient> {
   const proof = readProof(parts, call, form)
   const client = await firstKnown(parts, call, proof.clientIds)
   if (proof.method === 'private_key_jwt') return byAssertion(parts, call, client, proof.assertion)
@@ -90,9 +99,10 @@ async function firstKnown(
   ids: readonly string[],
 ): Promise<OAuthClient | undefined> {
   for (const id of ids) {
-    const found = findClient(parts, id, call.api)
+    const found = parts.findClient(id, call.api)
     const client = found instanceof Promise ? await found : found
-    if (client !== undefined) return client
+    const isKnown = client !== undefined && (client.registered_by_policy !== '' || isRegistered(parts, client, call.api))
+    if (isKnown) return client
   }
   return undefined
 }

@@ -1,18 +1,16 @@
-import { Fault, fault } from '../../errors/fault.ts'
+import { fault } from '../../errors/fault.ts'
 import type { JsonObject } from '../../model/json/json.ts'
 import type { OAuthClient } from '../../model/oauth-clients/oauth-client.ts'
 import { epochAt } from '../../model/oauth-clients/oauth-registration.ts'
 import { tokenFactsOf } from '../../model/oauth-clients/oauth-token.ts'
-import { policyIdsOf } from '../../model/policies/merge-policies.ts'
 import { hashKey } from '../../model/secrets/secret.ts'
-import { mergeSession, NARROWED_BY } from '../../model/sessions/scope-session.ts'
-import type { Session } from '../../model/sessions/session.ts'
 import { sessionAtUse, withUserOfToday } from '../../model/sessions/token-session.ts'
 import type { SessionRow } from '../../store/ports/ports.ts'
 import { authenticateClient } from '../clients/client-auth.ts'
 import { findClient, isPublic, isRegistered } from '../clients/clients.ts'
 import { jsonAnswer } from '../messages/answer.ts'
 import { readForm } from '../messages/form.ts'
+import { isInForce } from '../tokens/in-force.ts'
 import { confirmationOf } from '../tokens/jwt-access-token.ts'
 import type { RefreshBody } from '../tokens/tickets.ts'
 import { findTokenUser, tokenUserOf } from '../tokens/user-rules.ts'
@@ -68,23 +66,6 @@ async function accessClaims(
     ...(api.apiId === call.api.apiId && { iss: call.issuer }),
     ...(facts.cnf !== undefined && { cnf: facts.cnf as JsonObject }),
   }
-}
-
-/** False for a session that the gateway refuses in any case: its policies are inactive, deleted, or cannot be combined. */
-function isInForce(parts: OAuthParts, orgId: string, session: Session): boolean {
-  const policiesOf = (each: Session) => policyIdsOf(each).map((id) => parts.findPolicy(orgId, id))
-  const decisive = isOfPoliciesAlone(session) ? { apply_policies: policyIdsOf(session) } : session
-  if (session.is_inactive === true) return false
-  const merged =
-    parts.mergeOf?.(decisive, orgId) ?? mergeSession(session, policiesOf, (apiId) => parts.findApi(apiId)?.orgId)
-  return !(merged instanceof Fault) && !merged.isInactive
-}
-
-/** True where policies alone decide whether a session is in force, so that all tokens with the same ones share a merge. */
-function isOfPoliciesAlone(session: Session): boolean {
-  if ((session as JsonObject)[NARROWED_BY] !== undefined) return false
-  for (const _ in session.access_rights ?? {}) return false
-  return true
 }
 
 async function refreshClaims(

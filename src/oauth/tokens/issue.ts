@@ -1,10 +1,11 @@
-import { toFault } from '../../errors/fault.ts'
+import { fault, toFault } from '../../errors/fault.ts'
 import { asJson, type JsonObject } from '../../model/json/json.ts'
 import type { OAuthClient } from '../../model/oauth-clients/oauth-client.ts'
 import { clientKey, epochAt } from '../../model/oauth-clients/oauth-registration.ts'
 import { TOKEN_FACTS, type TokenFacts, type TokenUser } from '../../model/oauth-clients/oauth-token.ts'
 import { hashKey, newSecret } from '../../model/secrets/secret.ts'
 import type { Policy } from '../../model/sessions/session.ts'
+import { sessionAtUse } from '../../model/sessions/token-session.ts'
 import { newTicket } from '../../store/ports/new-ticket.ts'
 import type { Change, PendingSession, SessionInput } from '../../store/ports/ports.ts'
 import { isPublic } from '../clients/clients.ts'
@@ -12,6 +13,7 @@ import type { OAuthAnswer, OAuthApi, OAuthCall, OAuthParts } from '../endpoints/
 import { jsonAnswer } from '../messages/answer.ts'
 import { deliveryOf } from '../notifications/notify.ts'
 import type { Binding } from '../proofs/dpop.ts'
+import { isInForce } from './in-force.ts'
 import { accessTokenText, confirmationOf } from './jwt-access-token.ts'
 import { accessTokenLifeS, refreshTokenLifeS } from './lifetimes.ts'
 import type { RefreshBody } from './tickets.ts'
@@ -80,6 +82,8 @@ export async function issueTokens(parts: OAuthParts, call: OAuthCall, grant: Tok
   const issued: Issued = { accessToken, refreshToken, tokenType, scope, expiresAtS }
   const accessHash = hashKey(accessToken)
   const row = plainRow(api, grant, policies, { issuedAtS, expiresAtS })
+  // A client would come back for another token with each request that one without access is refused at.
+  if (!isInForce(parts, api.orgId, sessionAtUse(row.body, client))) throw fault('oauth_no_policy')
   const changes: Change[] = [
     ...grant.also,
     ...(grant.alsoFor?.(issued) ?? []),

@@ -15,6 +15,7 @@ const REPEATED = prebuilt('credential_repeated')
 const UNKNOWN = prebuilt('token_unknown')
 const CLIENT_GONE = prebuilt('token_client_gone')
 const EXPIRED = prebuilt('token_expired')
+const NO_RIGHTS = prebuilt('api_not_in_rights')
 
 /**
  * Finds the access token of the request and the session behind it (OAuth method): a token of a client that is registered at this
@@ -32,6 +33,7 @@ export function authenticateToken(auth: SchemeRules, api: OAuthApi, { sessions, 
     presented: PresentedToken,
   ): StepOutcome | Promise<StepOutcome> => {
     const refusal = flawOf(x, session, api)
+    if (refusal === NO_RIGHTS) return refusal
     if (refusal !== undefined) return refuse(x, refusal, presented.word)
     const { confirmation } = session!.token!
     if (bindsAll || isBound(confirmation) || presented.word === 'dpop')
@@ -65,7 +67,11 @@ export function authenticateToken(auth: SchemeRules, api: OAuthApi, { sessions, 
 function flawOf(x: Exchange, session: LiveSession | undefined, api: OAuthApi): Fault | undefined {
   if (session === undefined || !session.belongsTo(api.orgId)) return UNKNOWN
   if (session.evictAt !== 0 && session.evictAt <= x.wall) return UNKNOWN
-  if (session.token?.client === undefined || !session.isRegisteredAt(api, x.snapshot!)) return CLIENT_GONE
+  const { token } = session
+  if (token?.client === undefined) return CLIENT_GONE
   if (session.expiresAt !== 0 && session.expiresAt <= x.wall) return EXPIRED
-  return session.unusable ? UNKNOWN : undefined
+  // A client that hears 401 gets another token, which would have no more access (RFC 6750 section 3.1).
+  if (session.unusable) return NO_RIGHTS
+  if (session.isRegisteredAt(api, x.snapshot!)) return undefined
+  return token.client.registered_by_policy !== '' && token.issuer.apiId === api.apiId ? NO_RIGHTS : CLIENT_GONE
 }
