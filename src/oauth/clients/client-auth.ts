@@ -101,7 +101,8 @@ async function firstKnown(
   for (const id of ids) {
     const found = parts.findClient(id, call.api)
     const client = found instanceof Promise ? await found : found
-    const isKnown = client !== undefined && (client.registered_by_policy !== '' || isRegistered(parts, client, call.api))
+    const isKnown =
+      client !== undefined && (client.registered_by_policy !== '' || isRegistered(parts, client, call.api))
     if (isKnown) return client
   }
   return undefined

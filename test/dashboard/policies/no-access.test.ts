@@ -22,7 +22,11 @@ async function start(t: TestContext, byPolicy: boolean) {
 
 const post = async (world: GatewayWorld, path: string, form: Record<string, string>) => {
   const body = new URLSearchParams(form).toString()
-  const answer = await world.gateway.call(`/orders/oauth/${path}`, { method: 'POST', headers: { ...FORM, authorization: BASIC }, body })
+  const answer = await world.gateway.call(`/orders/oauth/${path}`, {
+    method: 'POST',
+    headers: { ...FORM, authorization: BASIC },
+    body,
+  })
   return { status: answer.status, body: answer.json as Record<string, string> }
 }
 
