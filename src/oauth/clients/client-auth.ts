@@ -36,7 +36,7 @@ export async function authenticateClient(parts: OAuthParts, call: OAuthCall, for
   return client
 }
 
-/** What a client may still do whose policy has no rights on the API any more. */
+/** Endpoints for a client whose policy has no rights on the API any more. */
 const MAY_END_TOKENS: ReadonlySet<Endpoint> = new Set(['revoke', 'revoke_all'])
 
 async function provenClient(parts: OAuthParts, call: OAuthCall, form: Form): Promise<OAuthClient> {

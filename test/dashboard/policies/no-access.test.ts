@@ -37,7 +37,7 @@ const conclude = async (world: GatewayWorld, form: Record<string, string>) => {
   return answer.json as Record<string, string>
 }
 
-/** What a client can bring to the token endpoint, made while it had access. */
+/** The forms that a client can bring to the token endpoint, made while it had access. */
 const GRANTS: Readonly<Record<string, (world: GatewayWorld) => Promise<Record<string, string>>>> = {
   client_credentials: async () => ({ grant_type: 'client_credentials' }),
   async authorization_code(world) {
