@@ -37,6 +37,8 @@ export async function startGatehouse(): Promise<Gatehouse> {
       SVC_GW_LISTENHOST: '127.0.0.1',
       SVC_GW_LISTENPORT: String(port),
       SVC_GW_SECRET: SECRET,
+      // The login page calls by another address than browsers do, and clients compare the issuer.
+      SVC_GW_PUBLICURL: `https://localhost:${tlsPort}`,
       SVC_GW_TLS_ENABLED: 'true',
       SVC_GW_TLS_LISTENPORT: String(tlsPort),
       SVC_GW_TLS_CERTFILE: join(folder, 'server.pem'),

@@ -29,6 +29,7 @@ export interface LanguageServer {
   readonly listenPath?: string
 }
 
+const [java, javaLibraries] = [join(OUTPUT, 'java'), join(OUTPUT, 'java-libraries')]
 const python = join(OUTPUT, 'python')
 const go = join(OUTPUT, 'go-clients')
 
@@ -81,5 +82,21 @@ export const LANGUAGES: readonly Language[] = [
       },
     },
     pins: ['requirements.txt'],
+  },
+  {
+    name: 'Java',
+    runtime: 'a JDK of 17 or later with Maven',
+    probes: [
+      ['javac', '--version'],
+      ['mvn', '--version'],
+    ],
+    folder: join(CLIENTS, 'java'),
+    prepare: [
+      ['mvn', '-q', '-B', 'dependency:copy-dependencies', `-DoutputDirectory=${javaLibraries}`],
+      ['sh', '-c', `javac --release 17 -d '${java}' -cp '${javaLibraries}/*' *.java`],
+    ],
+    run: ['java', '-cp', `${java}:${javaLibraries}/*`, 'Main'],
+    servers: { jdk: { command: ['java', '-cp', java, 'Upstream', 'PORT'], ready: /ready/ } },
+    pins: ['pom.xml'],
   },
 ]
