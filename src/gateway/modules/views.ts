@@ -15,19 +15,26 @@ export function credentialNames({ auth }: Api): SecretNames {
 
 const NONE: SecretNames = new Set()
 
-/** Fields without credentials: neither those that the API reads nor what their names say are some. */
-export function openFields(fields: FieldPairs, names: SecretNames): FieldPairs {
+/** Judges the name of a field, cookie or parameter by those that the API reads credentials from. */
+type IsHidden = (name: string, names: SecretNames) => boolean
+
+/** Fields without credentials: neither those that the API reads nor what their names say are some, cookies one by one. */
+export function openFields(fields: FieldPairs, names: SecretNames, isHidden: IsHidden = isSecretPart): FieldPairs {
   return fields.flatMap(([name, value]): FieldPairs => {
-    if (name.toLowerCase() !== 'cookie') return isSecretPart(name, names) ? [] : [[name, value]]
-    const cookies = value.split(';').filter((pair) => !isSecretPart(nameOf(pair).trim(), names))
+    if (name.toLowerCase() !== 'cookie') return isHidden(name, names) ? [] : [[name, value]]
+    const cookies = value.split(';').filter((pair) => !isHidden(nameOf(pair).trim(), names))
     return cookies.length === 0 ? [] : [[name, cookies.join(';').trim()]]
   })
 }
 
 /** The parameters that modules may see, and those that they may not. */
-export function splitQuery(query: string, names: SecretNames): { readonly open: string; readonly hidden: string } {
+export function splitQuery(
+  query: string,
+  names: SecretNames,
+  isSecret: IsHidden = isSecretPart,
+): { readonly open: string; readonly hidden: string } {
   const pairs = query === '' ? [] : query.split('&')
-  const isHidden = (pair: string) => isSecretPart(decoded(nameOf(pair)), names)
+  const isHidden = (pair: string) => isSecret(decoded(nameOf(pair)), names)
   return {
     open: pairs.filter((pair) => !isHidden(pair)).join('&'),
     hidden: pairs.filter(isHidden).join('&'),

@@ -1,6 +1,7 @@
 import { isObject, type Json, type JsonObject } from '../../model/json/json.ts'
 import { searchParams } from '../../model/network/search-params.ts'
 import type { VariablePiece } from '../../model/patterns/variables.ts'
+import { isCredentialName } from '../../model/secrets/redact-traffic.ts'
 import type { FieldPairs } from '../modules/messages.ts'
 import { credentialNames, openFields, splitQuery } from '../modules/views.ts'
 import type { Exchange, Step } from './exchange.ts'
@@ -37,7 +38,7 @@ function metaWithRest(x: Exchange, name: string): string {
 export function contextObject(x: Exchange, asked: readonly string[]): JsonObject {
   const context: JsonObject = Object.create(null) as JsonObject
   const headers: JsonObject = Object.create(null) as JsonObject
-  const fields = sentFields(x)
+  const fields = openFields(sentFields(x), credentialNames(x.chain!.api))
   for (const [name, value] of fields) {
     const canonical = canonicalName(name)
     const all = headers[canonical]
@@ -46,7 +47,7 @@ export function contextObject(x: Exchange, asked: readonly string[]): JsonObject
     context[`headers_${canonical.replaceAll('-', '_')}`] ??= value
   }
   for (const [name, value] of cookiesOf(fields)) context[`cookies_${name.replaceAll('-', '_')}`] ??= value
-  const data = queryLists(x)
+  const data = queryLists(splitQuery(x.query, credentialNames(x.chain!.api)).open)
   for (const [name, values] of Object.entries(data))
     context[`request_data_${name.replaceAll('-', '_')}`] ??= (values as Json[])[0]!
   for (const [name, claim] of Object.entries(x.claims ?? {})) context[`jwt_claims_${name}`] ??= claim
@@ -78,12 +79,12 @@ function contextValue(x: Exchange, name: string): Json | undefined {
   if (name === 'path_parts') return partsOf(x)
   if (name === 'remote_addr') return x.clientAddress
   if (name === 'request_id') return x.requestId
-  if (name === 'request_data') return queryLists(x)
+  if (name === 'request_data') return queryLists(splitQuery(x.query, credentialNames(x.chain!.api)).open)
   const [, place, own = ''] = /^(headers|request_data|cookies|jwt_claims)_(.+)$/.exec(name) ?? []
   if (place === 'headers') return named(sentFields(x), own, true)
   if (place === 'cookies') return named(cookiesOf(sentFields(x)), own, false)
   if (place === 'jwt_claims') return named(Object.entries(x.claims ?? {}), own, false)
-  return place === 'request_data' ? named([...searchParams(openQuery(x))], own, false) : undefined
+  return place === 'request_data' ? named([...searchParams(askedQuery(x))], own, false) : undefined
 }
 
 /** The first value of a name, else of one that is spelled with `-` for `_`; of fields in any letter case. */
@@ -126,7 +127,8 @@ function partsOf(x: Exchange): string[] {
 const sentFields = (x: Exchange): FieldPairs => x.sentFields ?? fieldsOf(x)
 
 function fieldsOf(x: Exchange): FieldPairs {
-  return openFields(x.request.entries(), credentialNames(x.chain!.api)).map(([name, value]) => [name, asText(value)])
+  const fields = openFields(x.request.entries(), credentialNames(x.chain!.api), isCredentialName)
+  return fields.map(([name, value]) => [name, asText(value)])
 }
 
 /** The bytes of a field as a text: UTF-8 where they are, else Latin-1. */
@@ -152,14 +154,15 @@ function cookiesOf(fields: FieldPairs): [string, string][] {
   )
 }
 
-function openQuery(x: Exchange): string {
-  return splitQuery(x.query, credentialNames(x.chain!.api)).open
+/** The query without credentials, for values that are asked for by their names. */
+function askedQuery(x: Exchange): string {
+  return splitQuery(x.query, credentialNames(x.chain!.api), isCredentialName).open
 }
 
 /** Every parameter of the query with the list of its values. */
-function queryLists(x: Exchange): JsonObject {
+function queryLists(query: string): JsonObject {
   const lists = new Map<string, string[]>()
-  for (const [name, value] of searchParams(openQuery(x))) {
+  for (const [name, value] of searchParams(query)) {
     const list = lists.get(name)
     if (list === undefined) lists.set(name, [value])
     else list.push(value)

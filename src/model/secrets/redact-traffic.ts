@@ -24,6 +24,16 @@ export function isSecretPart(name: string, names: SecretNames): boolean {
   )
 }
 
+/** Names of credentials themselves. Others of `isSecretPart` are secrets only where they were issued: `code`, `nonce`, `redirect_to`. */
+const CREDENTIAL =
+  /pass(?:word|wd|phrase)|^pwd$|secret|token|credential|authori[sz]ation|^(?:auth|bearer|jwt|dpop|otp|totp)$|(?:api|access|private|signing|encryption)[_-]?key|^x-csrf|^session(?:[_-]?id)?$|^sid$|assertion/i
+
+/** True for a name whose value is not for definitions that ask for it by this name either: a credential of the API, or one by its name. */
+export function isCredentialName(name: string, names: SecretNames = new Set()): boolean {
+  const lower = name.toLowerCase()
+  return names.has(lower) || names.has(lower.replaceAll('_', '-')) || names.has(lower.replaceAll('-', '_')) || CREDENTIAL.test(name)
+}
+
 /** A query or form without the values of its secret parameters. */
 export function redactQuery(query: string, names: SecretNames): string {
   if (query === '') return query

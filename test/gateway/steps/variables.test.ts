@@ -122,8 +122,11 @@ describe('variables', () => {
       assert.equal(answer.headers['x-evil'], undefined)
       assert.equal(answer.headers['x-old'], undefined)
       assert.deepEqual(
-        warnings.map(({ message }) => /^asks for (\w+), which no request has/.exec(message)?.[1]),
-        ['weather'],
+        warnings.map(({ message }) => /^asks for (\w+), which (no request has|by its name)/.exec(message)?.slice(1)).sort(),
+        [
+          ['headers_Authorization', 'by its name'],
+          ['weather', 'no request has'],
+        ],
       )
     })
   }
@@ -270,5 +273,52 @@ describe('variables', () => {
     })
     assert.equal(refused.status, 400)
     assert.match(refused.text, /global_response_headers.*secrets of a store/)
+  })
+
+  // A name that often stands for something issued elsewhere is no credential of this request.
+  const PLAIN = ['redirect_to', 'code', 'nonce', 'state', 'keys', 'history', 'key_id', 'recovery', 'cookie_consent']
+  const CREDENTIALS = ['token', 'access_token', 'password', 'api_key', 'client_secret', 'sid', 'x_key']
+  test('values that are asked for by name are there, but for credentials, of which the save warns', async () => {
+    const all = [...PLAIN, ...CREDENTIALS]
+    const variable = (place: string, name: string) => `$acme_context.${place}_${name}`
+    for (const [place, sent] of Object.entries({
+      cookies: { target: '/v/a/b', fields: { cookie: all.map((name) => `${name}=${name}-1`).join('; ') } },
+      request_data: { target: `/v/a/b?${all.map((name) => `${name}=${name}-1`).join('&')}`, fields: {} },
+      headers: {
+        target: '/v/a/b',
+        fields: Object.fromEntries(
+          all
+            .filter((name) => name !== 'x_key' && name !== 'cookie_consent')
+            .map((name) => [name.replaceAll('_', '-'), `${name}-1`]),
+        ),
+      },
+    })) {
+      const global_headers = Object.fromEntries(all.map((name) => [`X-V-${name.replaceAll('_', '-')}`, variable(place, name)]))
+      const warned = (await put({ global_headers })).filter(({ message }) => message.includes('credential'))
+      assert.deepEqual(
+        warned.map(({ path }) => path.slice(path.indexOf('X-V-') + 4).replace(/\W+$/, '')).sort(),
+        CREDENTIALS.filter((name) => name !== 'x_key')
+          .map((name) => name.replaceAll('_', '-'))
+          .sort(),
+        place,
+      )
+      const { seen } = await call(sent.target, sent.fields as Record<string, string>)
+      for (const name of all) {
+        const shown = seen.headers[`x-v-${name.replaceAll('_', '-')}`]
+        const isSent = place !== 'headers' || name.replaceAll('_', '-') in sent.fields
+        assert.equal(shown, PLAIN.includes(name) && isSent ? `${name}-1` : '', `${place} ${name}`)
+      }
+    }
+  })
+
+  test('triggers look at cookies of any name', async () => {
+    const options = { request_context_matches: { cookies_redirect_to: { match_rx: 'target-(.)', reverse: false } } }
+    const triggers = [{ on: 'all', options, rewrite_to: '/hit/$acme_context.trigger-0-cookies_redirect_to-0' }]
+    const rewrite = { path: '/a/b', method: 'GET', match_pattern: '/a/b', rewrite_to: '/missed', triggers }
+    await put({ extended_paths: { url_rewrites: [rewrite] } })
+    const targets: string[] = []
+    for (const cookie of ['redirect_to=target-1', 'redirect_to=other', 'x=target-1'])
+      targets.push((await call('/v/a/b', { cookie })).seen.target)
+    assert.deepEqual(targets, ['/hit/1', '/missed', '/missed'])
   })
 })

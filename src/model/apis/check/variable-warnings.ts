@@ -1,5 +1,6 @@
 import type { Json, JsonObject } from '../../json/json.ts'
 import { CONTEXT_NAMES, contextNamesIn, contextNamesInTemplate, isContextName } from '../../patterns/variables.ts'
+import { isCredentialName } from '../../secrets/redact-traffic.ts'
 import { EXTENSION } from '../definition/extension.ts'
 import type { Flaw } from '../definition/flaw.ts'
 import { flagOf, textOf } from '../definition/members.ts'
@@ -43,6 +44,9 @@ export function variableWarnings(format: Format, definition: JsonObject): Flaw[]
     if (names.length === 0) return []
     if (!isOn)
       return [{ at, reason: `asks for ${names[0]} of the request, which is empty without ${SWITCH[format].join('.')}` }]
+    const hidden = names.find((name) => isCredentialName(/^(?:headers|request_data|cookies)_(.+)$/.exec(name)?.[1] ?? ''))
+    if (hidden !== undefined)
+      return [{ at, reason: `asks for ${hidden}, which by its name is a credential: it is empty here` }]
     const unknown = names.filter((name) => !isContextName(name))
     if (unknown.length === 0) return []
     return [
