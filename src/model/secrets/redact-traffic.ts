@@ -31,7 +31,12 @@ const CREDENTIAL =
 /** True for a name whose value is not for definitions that ask for it by this name either: a credential of the API, or one by its name. */
 export function isCredentialName(name: string, names: SecretNames = new Set()): boolean {
   const lower = name.toLowerCase()
-  return names.has(lower) || names.has(lower.replaceAll('_', '-')) || names.has(lower.replaceAll('-', '_')) || CREDENTIAL.test(name)
+  return (
+    names.has(lower) ||
+    names.has(lower.replaceAll('_', '-')) ||
+    names.has(lower.replaceAll('-', '_')) ||
+    CREDENTIAL.test(name)
+  )
 }
 
 /** A query or form without the values of its secret parameters. */

@@ -122,7 +122,9 @@ describe('variables', () => {
       assert.equal(answer.headers['x-evil'], undefined)
       assert.equal(answer.headers['x-old'], undefined)
       assert.deepEqual(
-        warnings.map(({ message }) => /^asks for (\w+), which (no request has|by its name)/.exec(message)?.slice(1)).sort(),
+        warnings
+          .map(({ message }) => /^asks for (\w+), which (no request has|by its name)/.exec(message)?.slice(1))
+          .sort(),
         [
           ['headers_Authorization', 'by its name'],
           ['weather', 'no request has'],
@@ -293,7 +295,9 @@ describe('variables', () => {
         ),
       },
     })) {
-      const global_headers = Object.fromEntries(all.map((name) => [`X-V-${name.replaceAll('_', '-')}`, variable(place, name)]))
+      const global_headers = Object.fromEntries(
+        all.map((name) => [`X-V-${name.replaceAll('_', '-')}`, variable(place, name)]),
+      )
       const warned = (await put({ global_headers })).filter(({ message }) => message.includes('credential'))
       assert.deepEqual(
         warned.map(({ path }) => path.slice(path.indexOf('X-V-') + 4).replace(/\W+$/, '')).sort(),

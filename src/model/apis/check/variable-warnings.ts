@@ -44,7 +44,9 @@ export function variableWarnings(format: Format, definition: JsonObject): Flaw[]
     if (names.length === 0) return []
     if (!isOn)
       return [{ at, reason: `asks for ${names[0]} of the request, which is empty without ${SWITCH[format].join('.')}` }]
-    const hidden = names.find((name) => isCredentialName(/^(?:headers|request_data|cookies)_(.+)$/.exec(name)?.[1] ?? ''))
+    const hidden = names.find((name) =>
+      isCredentialName(/^(?:headers|request_data|cookies)_(.+)$/.exec(name)?.[1] ?? ''),
+    )
     if (hidden !== undefined)
       return [{ at, reason: `asks for ${hidden}, which by its name is a credential: it is empty here` }]
     const unknown = names.filter((name) => !isContextName(name))
