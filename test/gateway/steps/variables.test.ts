@@ -277,7 +277,7 @@ describe('variables', () => {
     assert.match(refused.text, /global_response_headers.*secrets of a store/)
   })
 
-  // A name that often stands for something issued elsewhere is no credential of this request.
+  // A name that may name something issued elsewhere is no credential of this request.
   const PLAIN = ['redirect_to', 'code', 'nonce', 'state', 'keys', 'history', 'key_id', 'recovery', 'cookie_consent']
   const CREDENTIALS = ['token', 'access_token', 'password', 'api_key', 'client_secret', 'sid', 'x_key']
   test('values that are asked for by name are there, but for credentials, of which the save warns', async () => {
