@@ -333,10 +333,9 @@ export const DIFFERENCES: readonly Difference[] = [
   {
     name: 'Checks of parameters and bodies',
     there:
-      '`1` and `TRUE` are booleans, `uri` and `email` are not checked, the first of several values counts, empty values pass, bytes behind a JSON body are ignored, defaults are filled in',
-    here: 'JSON Schema with its formats, for which `readOnly` is a note; several values for one are refused; bodies of media types that are no JSON, form or text pass; what was sent is forwarded as it was sent; paths are compared decoded',
-    why: 'defaults are to come',
-    open: true,
+      '`1` and `TRUE` are booleans, `uri` and `email` are not checked, the first of several values counts, empty values pass, bytes behind a JSON body are ignored; a query, or a JSON body, to which a default is added is written anew, in order of names',
+    here: 'JSON Schema with its formats, for which `readOnly` is a note; several values for one are refused; bodies of media types that are no JSON, form or text pass; defaults are added to what was sent, which stays as it is; paths are compared decoded',
+    why: 'the schema decides what is taken, and signatures of upstreams hold',
     serves: true,
     met: isValidated,
   },

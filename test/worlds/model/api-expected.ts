@@ -1,5 +1,4 @@
 import type { Api } from '../../../src/model/apis/definition/api.ts'
-import type { CacheRules } from '../../../src/model/apis/definition/cache-rules.ts'
 import { readApi } from '../../../src/model/apis/read/read.ts'
 import type { JsonObject } from '../../../src/model/json/json.ts'
 
@@ -23,20 +22,6 @@ export const TOKEN_IN_HEADER = {
   stripCookies: [],
 } as const
 
-/** Said nowhere: stored is what operations ask for. */
-const NO_CACHE_OPTIONS: CacheRules = {
-  allSafe: false,
-  timeoutS: 60,
-  statuses: [],
-  byHeaders: [],
-  upstreamDecides: false,
-  lifetimeHeader: '',
-  shared: false,
-  keepCookies: false,
-  staleWhileRevalidateS: 0,
-  staleIfErrorS: 0,
-}
-
 export const PLAIN: Api = {
   apiId: 'i',
   orgId: 'o',
@@ -58,7 +43,7 @@ export const PLAIN: Api = {
   versioning: undefined,
   rules: NO_RULES,
   cors: undefined,
-  cache: NO_CACHE_OPTIONS,
+  cache: undefined,
   ip: undefined,
   rateLimit: undefined,
   batches: false,

@@ -192,6 +192,15 @@ function dropCookie(x: Exchange, name: string, prefixed: boolean): void {
   if (kept !== '') x.requestExtra += `Cookie: ${kept}\r\n`
 }
 
+/** Adds a cookie (`name=value`) to those that are handed on. */
+export function addCookie(x: Exchange, cookie: string): void {
+  const { request } = x
+  const before = request.keeps(FIELD.cookie) ? request.all('cookie').join('; ') : OWN_COOKIES.exec(x.requestExtra)?.[1]
+  request.drop('cookie')
+  x.requestExtra = x.requestExtra.replace(OWN_COOKIES, '')
+  x.requestExtra += `Cookie: ${before === undefined ? '' : `${before}; `}${cookie}\r\n`
+}
+
 /**
  * Values of a header (lower case) of a request, without credentials that are not forwarded. Rules that build a part of a forwarded
  * request from a header read it here.

@@ -5,7 +5,10 @@ import { jsonValue } from './json-value.ts'
 import { bracketed, type Spelled, valuesOf } from './text-values.ts'
 
 /** The values that a body can mean, one of which its schema must take, or why there is none; `unread` for media types that are not checked. */
-export type BodyValues = { readonly values: readonly unknown[] } | { readonly reason: string } | 'unread'
+export type BodyValues =
+  | { readonly values: readonly unknown[]; readonly json?: true }
+  | { readonly reason: string }
+  | 'unread'
 
 const DECODER = new TextDecoder('utf-8', { fatal: true })
 
@@ -20,7 +23,7 @@ export async function bodyValues(
   if (type.startsWith('text/')) return textValues(bytes, shape)
   if (!/[/+]json$/.test(type)) return 'unread'
   const read = jsonValue(bytes)
-  return 'value' in read ? { values: [read.value] } : read
+  return 'value' in read ? { values: [read.value], json: true } : read
 }
 
 function textValues(bytes: Uint8Array, shape: ValueShape): BodyValues {

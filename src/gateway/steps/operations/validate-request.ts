@@ -11,7 +11,9 @@ import { otherReadings, readablePath } from '../../../model/patterns/readable-pa
 import { readDecoded } from '../../compression/decode.ts'
 import { PathPattern } from '../../routing/path-pattern.ts'
 import type { Exchange, Reply, Step, StepOutcome } from '../../server/exchange.ts'
+import { putBody } from '../transforms/put-body.ts'
 import { bodyValues } from './body-values.ts'
+import { addDefaults, textWith } from './fill-defaults.ts'
 import { spelledParameter } from './spelled-parameter.ts'
 
 const INVALID = prebuilt('request_invalid')
@@ -19,7 +21,7 @@ const INVALID = prebuilt('request_invalid')
 /** Largest body that is read to be checked; larger ones are refused (413). */
 const MAX_CHECKED_BYTES = 1_048_576
 
-/** Refuses requests that do not fit the description of their operation, and tells where. */
+/** Refuses requests that do not fit the description of their operation, and tells where; fills in defaults where the operation says so. */
 export function validateRequest(checks: readonly (readonly RequestCheck[])[]): Step | undefined {
   const all = checks.flat()
   if (all.length === 0) return undefined
@@ -41,6 +43,7 @@ export function validateRequest(checks: readonly (readonly RequestCheck[])[]): S
       const flaws = flawsOf(x, check)
       if (flaws.length > 0) return refusal(x, check, flaws)
     }
+    addDefaults(x, own)
     // An explained request has no body.
     if (x.dry || own.every(({ body }) => body === undefined)) return undefined
     return validateBodies(x, own)
@@ -67,7 +70,9 @@ async function bodyFlaws(x: Exchange, rule: BodyCheck): Promise<readonly Request
   const flaw = (reason: string) => [{ at: 'body', reason }]
   if (x.body === undefined && x.bodyLength === 0) return rule.required ? flaw('is missing') : []
   const check =
-    rule.types === undefined ? rule.json && { shape: NO_SHAPE, check: rule.json } : checkOfType(x, rule.types)
+    rule.types === undefined
+      ? rule.json && { shape: NO_SHAPE, check: rule.json, fill: undefined }
+      : checkOfType(x, rule.types)
   if (check === 'refused') {
     return [{ at: 'header content-type', reason: `must be ${[...rule.types!.keys()].join(' or ')}` }]
   }
@@ -80,10 +85,14 @@ async function bodyFlaws(x: Exchange, rule: BodyCheck): Promise<readonly Request
   const read = await bodyValues(bytes, type, check)
   if (read === 'unread') return []
   if ('reason' in read) return flaw(read.reason)
-  return flawsOfAll(read.values, (value) => check.check(value, x)).map(({ at, reason: why }) => ({
-    at: `body${at}`,
-    reason: why,
-  }))
+  const { fill } = check
+  const [sent] = read.values
+  const isFilled = fill !== undefined && 'json' in read
+  const value = isFilled ? fill(sent, x) : sent
+  const values = isFilled ? [value] : read.values
+  const flaws = flawsOfAll(values, (each) => check.check(each, x))
+  if (value !== sent && flaws.length === 0) putBody(x, Buffer.from(textWith(bytes, sent, value)))
+  return flaws.map(({ at, reason: why }) => ({ at: `body${at}`, reason: why }))
 }
 
 /** The flaws of the first of several values that a text can mean; none when one of them fits. */
@@ -119,11 +128,15 @@ function parameterFlaws(
   pathValues: ReadonlyMap<string, string>,
 ): readonly RequestFlaw[] {
   const where = `${parameter.in} ${parameter.name}`
+  const named = (flaws: readonly RequestFlaw[]) =>
+    flaws.map(({ at, reason: why }) => ({ at: `${where}${at}`, reason: why }))
   const sent = spelledParameter(x, parameter, pathValues)
-  if (sent === undefined) return parameter.required ? [{ at: where, reason: 'is missing' }] : []
+  if (sent === undefined) {
+    if (parameter.required) return [{ at: where, reason: 'is missing' }]
+    return parameter.fill === undefined ? [] : named(parameter.check(parameter.fill.value, x))
+  }
   if ('reason' in sent) return [{ at: where, reason: sent.reason }]
-  const flaws = flawsOfAll(sent.values, (value) => parameter.check(value, x))
-  return flaws.map(({ at, reason: why }) => ({ at: `${where}${at}`, reason: why }))
+  return named(flawsOfAll(sent.values, (value) => parameter.check(value, x)))
 }
 
 /** Of all that the path may be for its upstream: each must pass. A pattern that heeds letter case goes before one that does not. */

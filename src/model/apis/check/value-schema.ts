@@ -2,7 +2,7 @@ import { createRequire } from 'node:module'
 import type { Ajv, ErrorObject, Options, ValidateFunction } from 'ajv'
 import { Fault, toFault } from '../../../errors/fault.ts'
 import { isObject, type Json, type JsonObject } from '../../json/json.ts'
-import { TOO_MUCH_WORK } from '../../patterns/pattern-work.ts'
+import { type PatternWork, TOO_MUCH_WORK } from '../../patterns/pattern-work.ts'
 import type { Flaw } from '../definition/flaw.ts'
 import type { RequestFlaw, ValueCheck } from '../definition/operation.ts'
 import { getAt, type TreePath } from '../definition/tree.ts'
@@ -22,6 +22,8 @@ const load = createRequire(import.meta.url)
 /** A compiled schema, and the parts of it that values are not compared with. */
 export interface CompiledSchema {
   readonly check: ValueCheck
+  /** True when a value has no flaw. @throws Fault `patterns_over_budget` */
+  readonly fits: (value: unknown, account: PatternWork) => boolean
   readonly unchecked: readonly Flaw[]
 }
 
@@ -96,10 +98,14 @@ export class ValueSchemas {
         return engine.compile({ $ref: root.name })
       }
       const first = charged({ patternWork: Number.NEGATIVE_INFINITY }, () => compile('first'))
-      return { check: checkOf(first, () => compile('all')), unchecked: unchecked.map((flaw) => this.#rooted(flaw)) }
+      return {
+        check: checkOf(first, () => compile('all')),
+        fits: (value, account) => charged(account, () => fitsWithin(first, value)),
+        unchecked: unchecked.map((flaw) => this.#rooted(flaw)),
+      }
     } catch (error) {
       const reason = error instanceof Fault || error instanceof Error ? error.message : toFault(error).message
-      return { check: ANYTHING, unchecked: [this.#rooted({ at, reason: reason.slice(0, 300) })] }
+      return { check: ANYTHING, fits: () => true, unchecked: [this.#rooted({ at, reason: reason.slice(0, 300) })] }
     }
   }
 

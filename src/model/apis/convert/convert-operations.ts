@@ -73,7 +73,12 @@ export const OPERATION_TWINS: readonly ListTwin[] = [
     ['rewrite_to', 'rewriteTo'],
     ['triggers', 'triggers', TRIGGERS],
   ),
-  twin('validate_request', 'validateRequest', ['error_response_code', 'errorResponseCode']),
+  twin(
+    'validate_request',
+    'validateRequest',
+    ['error_response_code', 'errorResponseCode'],
+    ['fill_defaults', 'fillDefaults'],
+  ),
   twin(
     'mock_response',
     'mockResponse',

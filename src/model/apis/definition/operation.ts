@@ -1,4 +1,5 @@
 import type { BodyTemplate } from '../../body-templates/nodes.ts'
+import type { Json } from '../../json/json.ts'
 import type { PatternWork } from '../../patterns/pattern-work.ts'
 
 /** An answer that is given in the upstream's place. */
@@ -48,6 +49,12 @@ export interface RequestFlaw {
  */
 export type ValueCheck = (value: unknown, account: PatternWork) => readonly RequestFlaw[]
 
+/**
+ * Fills in the defaults of members that a value leaves out, or has as `null`: a new value, or the same one where it lacks none.
+ * @throws Fault `patterns_over_budget`
+ */
+export type FillDefaults = (value: unknown, account: PatternWork) => unknown
+
 /** Kinds of values that are spelled as one text. */
 export type ScalarKind = 'integer' | 'number' | 'boolean' | 'null' | 'text'
 
@@ -77,6 +84,14 @@ export interface ParameterCheck {
   readonly allowEmpty: boolean
   readonly shape: ValueShape
   readonly check: ValueCheck
+  /** The default that is filled in where the request leaves it out. */
+  readonly fill: ParameterDefault | undefined
+}
+
+/** The default of a parameter, and its text: pairs of a query, a field value, or a cookie with its name. */
+export interface ParameterDefault {
+  readonly value: Json
+  readonly text: string
 }
 
 /** The schema of a request, compiled when its API was published. */
@@ -94,6 +109,8 @@ export interface BodyTypeCheck {
   readonly check: ValueCheck
   /** Of a body that is a text or a form. */
   readonly shape: ValueShape
+  /** Of a JSON body: undefined where no default is filled in. */
+  readonly fill: FillDefaults | undefined
 }
 
 export interface BodyCheck {

@@ -18,6 +18,7 @@ import { RequestSchemas } from './read-validation.ts'
 interface Source {
   readonly described: Described
   readonly schemas: RequestSchemas
+  readonly matching: PathMatching
   /** Path of the entry in its version. */
   readonly at: TreePath
 }
@@ -67,9 +68,12 @@ const LISTS: Readonly<Record<string, (rule: Draft, entry: JsonObject, from: Sour
   mock_response: (rule, entry, { described }) => {
     rule.mock ??= readMock(entry, described.find(rule.method, rule.path), rule.path)
   },
-  validate_request: (rule, entry, { schemas, described }) => {
+  validate_request: (rule, entry, { schemas, described, matching }) => {
     if (member(entry, 'enabled') === false) return
-    rule.checks = [...rule.checks, schemas.described(entry, described.find(rule.method, rule.path), rule.path)]
+    // Where such matching comes from, defaults are always filled in.
+    const fills = (member(entry, 'fill_defaults') ?? matching === 'contains') === true
+    const operation = described.find(rule.method, rule.path)
+    rule.checks = [...rule.checks, schemas.described(entry, operation, rule.path, fills)]
   },
   validate_json: (rule, entry, { schemas, at }) => {
     rule.checks = [...rule.checks, schemas.alone(entry, rule.path, at)]
@@ -166,7 +170,7 @@ function readOperations(
     const paths = objectOf(version, 'paths')
     for (const list of OLD_LISTS) {
       for (const path of textsOf(paths, list))
-        LISTS[list]!(draftOf('', rooted(path, matching), foldAll), {}, { described, schemas, at: [] })
+        LISTS[list]!(draftOf('', rooted(path, matching), foldAll), {}, { described, schemas, matching, at: [] })
     }
     return [...drafts.values()]
   }
@@ -175,7 +179,7 @@ function readOperations(
     for (const [index, entry] of objectsOf(lists, list).entries()) {
       if (flagOf(entry, 'disabled')) continue
       const fold = foldAll || flagOf(entry, 'ignore_case')
-      const from = { described, schemas, at: ['extended_paths', list, String(index)] }
+      const from = { described, schemas, matching, at: ['extended_paths', list, String(index)] }
       for (const method of entryMethods(list, entry))
         apply(draftOf(method, rooted(textOf(entry, 'path'), matching), fold), entry, from)
     }

@@ -14,7 +14,9 @@ import {
 } from '../definition/operation.ts'
 import { member, type TreePath, toPointer } from '../definition/tree.ts'
 import { type DescribedOperation, describedAt } from '../openapi/described.ts'
+import { defaultText } from './default-text.ts'
 import { isJsonType } from './read-mock.ts'
+import { SchemaDefaults } from './schema-defaults.ts'
 import { isFlat, shapeAt, TEXT } from './value-shape.ts'
 
 const DEFAULT_STATUS = 422
@@ -29,19 +31,19 @@ const MOST_NAMED = 3
 
 /** The schemas of a definition: those of each document are prepared once, however many of its operations are checked. */
 export class RequestSchemas {
-  readonly #byDocument = new Map<JsonObject, ValueSchemas>()
+  readonly #byDocument = new Map<JsonObject, { readonly schemas: ValueSchemas; readonly defaults: SchemaDefaults }>()
   /** Standalone schemas, by their text. */
   readonly #byText = new Map<string, ValueSchemas>()
-  readonly #unchecked = new Map<string, { readonly flaw: Flaw; readonly operations: Set<string> }>()
+  readonly #unchecked = new Map<string, Noted>()
   #engines: SchemaEngines | undefined
 
   /** Parts of the definition that requests are not compared with although it asks for that, each with the operations that hold it. */
   get unchecked(): Flaw[] {
-    const all = [...this.#unchecked.values()].map(({ flaw: { at, reason }, operations }) => {
+    const all = [...this.#unchecked.values()].map(({ flaw: { at, reason }, says, operations }) => {
       const [named, more] = [[...operations].slice(0, MOST_NAMED), operations.size - MOST_NAMED]
       return {
         at,
-        reason: `is not checked (${named.join(', ')}${more > 0 ? ` and ${more} more` : ''}): ${reason}`,
+        reason: `${says} (${named.join(', ')}${more > 0 ? ` and ${more} more` : ''}): ${reason}`,
       }
     })
     if (all.length <= MOST_LISTED) return all
@@ -51,20 +53,21 @@ export class RequestSchemas {
 
   /**
    * Reads an entry of `validate_request`: what the OpenAPI document says of the operation's parameters and body. What cannot be checked is
-   * left out, and listed in `unchecked`.
+   * left out, and listed in `unchecked`. `fills`: defaults are filled in.
    * @throws Fault `definition_invalid` when it says nothing
    */
-  described(entry: JsonObject, operation: DescribedOperation | undefined, path: string): RequestCheck {
+  described(entry: JsonObject, operation: DescribedOperation | undefined, path: string, fills: boolean): RequestCheck {
     if (operation === undefined) {
       refuseFlaws([{ at: ['paths', path], reason: 'is not described, but its requests are to be checked' }])
     }
     const { document, root, at } = operation!
-    const schemas = this.#of(document, root)
-    const note = (flaw: Flaw) => this.#note(flaw, `${at.at(-1)!.toUpperCase()} ${path}`)
+    const { schemas, defaults } = this.#of(document, root)
+    const note = (flaw: Flaw, says?: string) => this.#note(flaw, `${at.at(-1)!.toUpperCase()} ${path}`, says)
     const source: Source = {
       document,
       at: (place) => this.#checkAt(schemas, place, note),
-      note: (flaw) => note({ at: [...root, ...flaw.at], reason: flaw.reason }),
+      defaults: fills ? defaults : undefined,
+      note: (flaw, says) => note({ at: [...root, ...flaw.at], reason: flaw.reason }, says),
     }
     return {
       status: numberOf(entry, 'error_response_code') || DEFAULT_STATUS,
@@ -98,17 +101,18 @@ export class RequestSchemas {
     return check
   }
 
-  #note(flaw: Flaw, operation: string): void {
-    const key = toPointer(flaw.at)
-    const known = this.#unchecked.get(key) ?? { flaw, operations: new Set() }
+  #note(flaw: Flaw, operation: string, says = 'is not checked'): void {
+    const key = `${says} ${toPointer(flaw.at)}`
+    const known = this.#unchecked.get(key) ?? { flaw, says, operations: new Set() }
     this.#unchecked.set(key, known)
     known.operations.add(operation)
   }
 
-  #of(document: JsonObject, root: TreePath): ValueSchemas {
+  #of(document: JsonObject, root: TreePath): { readonly schemas: ValueSchemas; readonly defaults: SchemaDefaults } {
     const known = this.#byDocument.get(document)
     if (known !== undefined) return known
-    const fresh = new ValueSchemas(document, root, this.#engine())
+    const schemas = new ValueSchemas(document, root, this.#engine())
+    const fresh = { schemas, defaults: new SchemaDefaults(document, (at) => schemas.at(at).fits) }
     this.#byDocument.set(document, fresh)
     return fresh
   }
@@ -119,13 +123,22 @@ export class RequestSchemas {
   }
 }
 
+/** A part of the description that has less effect than its author may expect. */
+interface Noted {
+  readonly flaw: Flaw
+  readonly says: string
+  readonly operations: Set<string>
+}
+
 /** Where checks are read from. */
 interface Source {
   readonly document: JsonObject
   /** The check of the schema at a path. */
   readonly at: (place: TreePath) => ValueCheck
-  /** Notes that a part of the description is not checked. */
-  readonly note: (flaw: Flaw) => void
+  /** undefined where defaults are not filled in. */
+  readonly defaults: SchemaDefaults | undefined
+  /** Notes that a part of the description is not checked, or whatever else `says` says. */
+  readonly note: (flaw: Flaw, says?: string) => void
 }
 
 function fromBase64(text: string, at: TreePath): JsonObject {
@@ -147,7 +160,7 @@ function bodyOf({ document, at }: DescribedOperation, source: Source): BodyCheck
     const type = (name.split(';')[0] ?? '').trim().toLowerCase()
     const schemaAt = [...bodyAt, 'content', name, 'schema']
     const described = member(content[name], 'schema') !== undefined
-    const unspecified = isJsonType(type) ? { check: ANYTHING, shape: TEXT } : undefined
+    const unspecified = isJsonType(type) ? { check: ANYTHING, shape: TEXT, fill: undefined } : undefined
     types.set(type, described && isChecked(type) ? typeCheck(source, schemaAt, type) : unspecified)
   }
   return { required: flagOf(body, 'required'), types, json: undefined }
@@ -158,11 +171,15 @@ function isChecked(type: string): boolean {
   return isJsonType(type) || isFormType(type) || /^(?:text\/.*|application\/\*|multipart\/\*|\*\/\*)$/.test(type)
 }
 
-function typeCheck({ document, at: checkAt }: Source, at: TreePath, type: string): BodyTypeCheck {
-  return { check: checkAt(at), shape: isJsonType(type) ? TEXT : shapeAt(document, at) }
+function typeCheck({ document, at: checkAt, defaults, note }: Source, at: TreePath, type: string): BodyTypeCheck {
+  const fill = defaults?.at(at)
+  if (fill !== undefined && !isJsonType(type) && !type.endsWith('/*'))
+    note({ at, reason: `${type} is not written, JSON is` }, UNFILLED)
+  return { check: checkAt(at), shape: isJsonType(type) ? TEXT : shapeAt(document, at), fill }
 }
 
 const ANYTHING: ValueCheck = () => []
+const UNFILLED = 'has a default that is not filled in'
 
 /** Those of the operation, and those of its path that it does not say otherwise. */
 function parametersOf({ document, at, itemAt }: DescribedOperation, source: Source): ParameterCheck[] {
@@ -178,7 +195,22 @@ function parametersOf({ document, at, itemAt }: DescribedOperation, source: Sour
   return [...found.values()]
 }
 
-function parameterAt({ document, at: checkAt, note }: Source, from: TreePath): ParameterCheck | undefined {
+function parameterAt(source: Source, from: TreePath): ParameterCheck | undefined {
+  const parameter = unfilledParameterAt(source, from)
+  const { document, defaults, note } = source
+  if (parameter === undefined || defaults === undefined) return parameter
+  const { object, at } = describedAt(document, from)
+  const type = Object.keys(objectOf(object, 'content'))[0]
+  const value = defaults.ofSchema(type === undefined ? [...at, 'schema'] : [...at, 'content', type, 'schema'])
+  // A path has a value for each of its parameters, and what is required is refused where it is missing.
+  if (value === undefined || parameter.required) return parameter
+  const text = defaultText(parameter, value)
+  if (text === undefined)
+    note({ at: from, reason: `its style does not spell it, or no ${parameter.in} holds it` }, UNFILLED)
+  return text === undefined ? parameter : { ...parameter, fill: { value, text } }
+}
+
+function unfilledParameterAt({ document, at: checkAt, note }: Source, from: TreePath): ParameterCheck | undefined {
   const { object, at } = describedAt(document, from)
   const leaveOut = (reason: string) => {
     note({ at: from, reason })
@@ -191,7 +223,7 @@ function parameterAt({ document, at: checkAt, note }: Source, from: TreePath): P
   const base: ParameterCheck = {
     ...{ in: place, name: place === 'header' ? name.toLowerCase() : name },
     ...{ required: place === 'path' || flagOf(object, 'required'), allowEmpty: flagOf(object, 'allowEmptyValue') },
-    ...{ style: 'unread', explode: false, shape: TEXT, check: ANYTHING },
+    ...{ style: 'unread', explode: false, shape: TEXT, check: ANYTHING, fill: undefined },
   }
   const unread = (reason: string) => {
     leaveOut(reason)

@@ -129,7 +129,7 @@ const extendedPaths = () =>
     cache: list(text()),
     virtual: list(object({})),
     validate_json: list(entry({ schema: object({}), schema_b64: text(), error_response_code: whole(599) })),
-    validate_request: list(entry({ enabled: bool(), error_response_code: whole(599) })),
+    validate_request: list(entry({ enabled: bool(), error_response_code: whole(599), fill_defaults: bool() })),
     mock_response: list(
       entry({
         ignore_case: bool(),

@@ -70,7 +70,7 @@ const operation = () =>
       halfOpenStateEnabled: bool(),
     }),
     urlRewrite: switched({ pattern: text(), rewriteTo: text(), triggers: list(trigger()) }),
-    validateRequest: switched({ errorResponseCode: whole(599) }),
+    validateRequest: switched({ errorResponseCode: whole(599), fillDefaults: bool() }),
     mockResponse: switched({
       code: whole(599),
       body: text(),

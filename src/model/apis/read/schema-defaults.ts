@@ -1,0 +1,261 @@
+import { isObject, type Json, type JsonObject } from '../../json/json.ts'
+import { type PatternWork, spendPatternWork, TOO_MUCH_WORK } from '../../patterns/pattern-work.ts'
+import { flagOf, objectOf } from '../definition/members.ts'
+import type { FillDefaults } from '../definition/operation.ts'
+import { getAt, member, setMember, type TreePath, toPointer } from '../definition/tree.ts'
+import { follow } from '../openapi/described.ts'
+
+/** Most schemas that the defaults of one document are read from; values below others are left as they are. */
+const MOST_READ = 20_000
+
+/** Units of `PatternWork` for a value, and for each of its members that is looked at. */
+const WORK_OF_VALUE = 50
+const WORK_OF_MEMBER = 20
+
+/** The defaults of one schema. */
+interface Filler {
+  /** By the names of properties. */
+  readonly defaults: Map<string, Json>
+  readonly members: Map<string, Filler>
+  /** Of members that `properties` does not name. */
+  others: Filler | undefined
+  items: Filler | undefined
+  /** Schemas that hold for the same value: `$ref` and `allOf`. */
+  parts: Filler[]
+  choices: Choice[]
+  /** Names that `properties` has. */
+  readonly named: Set<string>
+  /** False where neither it nor a schema behind it has a default. */
+  fills: boolean
+  /** True once nothing of it changes any more. */
+  closed: boolean
+}
+
+/** Alternatives of `oneOf` and `anyOf`: the one that the value fits with its defaults fills it in. */
+interface Choice {
+  readonly single: boolean
+  readonly alternatives: readonly Alternative[]
+}
+
+interface Alternative {
+  readonly filler: Filler
+  readonly at: TreePath
+  fits: (value: unknown, account: PatternWork) => boolean
+}
+
+/** Reads the defaults that the schemas of a document give to members of objects, those of each schema once. */
+export class SchemaDefaults {
+  readonly #document: JsonObject
+  readonly #fitsAt: (at: TreePath) => Alternative['fits']
+  readonly #known = new Map<string, Filler>()
+  readonly #waiting: { readonly filler: Filler; readonly at: TreePath }[] = []
+
+  /** `fitsAt` tells whether a value fits the schema at a path. */
+  constructor(document: JsonObject, fitsAt: (at: TreePath) => Alternative['fits']) {
+    this.#document = document
+    this.#fitsAt = fitsAt
+  }
+
+  /** The filler of values of the schema at a path; undefined where there is nothing to fill in. */
+  at(at: TreePath): FillDefaults | undefined {
+    const root = this.#filler(at)
+    const fresh: Filler[] = []
+    for (let next = this.#waiting.pop(); next !== undefined; next = this.#waiting.pop()) {
+      this.#read(next.filler, next.at)
+      fresh.push(next.filler)
+    }
+    cutCircles(fresh)
+    mark(fresh)
+    for (const { alternatives } of fresh.flatMap(({ choices }) => choices.filter(fillsChoice)))
+      for (const alternative of alternatives) alternative.fits = this.#fitsAt(alternative.at)
+    return root.fills ? (value, account) => filledWithin(root, value, account) : undefined
+  }
+
+  /** The default of the schema at a path: its own, or that of its reference or of the first part of `allOf` that has one. */
+  ofSchema(at: TreePath): Json | undefined {
+    const own = this.#defaultOf(at)
+    if (own !== undefined) return own
+    const { value: schema, at: found } = follow(this.#document, at)
+    const parts = isObject(schema ?? null) ? (schema as JsonObject).allOf : undefined
+    if (!Array.isArray(parts)) return undefined
+    return parts
+      .map((_each, index) => this.#defaultOf([...found, 'allOf', String(index)]))
+      .find((each) => each !== undefined)
+  }
+
+  #defaultOf(at: TreePath): Json | undefined {
+    const own = member(getAt(this.#document, at), 'default')
+    return own ?? member(follow(this.#document, at).value, 'default') ?? undefined
+  }
+
+  /** The filler of the schema at a path, which waits to be read where it is new. */
+  #filler(at: TreePath): Filler {
+    const key = toPointer(at)
+    const known = this.#known.get(key)
+    if (known !== undefined) return known
+    const filler: Filler = {
+      ...{ defaults: new Map(), members: new Map(), others: undefined, items: undefined, parts: [], choices: [] },
+      ...{ named: new Set<string>(), fills: false, closed: false },
+    }
+    if (this.#known.size >= MOST_READ) return filler
+    this.#known.set(key, filler)
+    this.#waiting.push({ filler, at })
+    return filler
+  }
+
+  #read(filler: Filler, at: TreePath): void {
+    const schema = getAt(this.#document, at)
+    if (schema === undefined || !isObject(schema)) return
+    const inner = (...path: string[]) => this.#filler([...at, ...path])
+    for (const name of Object.keys(objectOf(schema, 'properties'))) {
+      filler.named.add(name)
+      const value = this.#isReadOnly([...at, 'properties', name])
+        ? undefined
+        : this.#defaultOf([...at, 'properties', name])
+      if (value !== undefined) filler.defaults.set(name, value)
+      filler.members.set(name, inner('properties', name))
+    }
+    if (isObject(schema.additionalProperties ?? null) && schema.patternProperties === undefined)
+      filler.others = inner('additionalProperties')
+    if (isObject(schema.items ?? null)) filler.items = inner('items')
+    if (typeof schema.$ref === 'string') {
+      const target = follow(this.#document, at)
+      if (target.value !== undefined) filler.parts.push(this.#filler(target.at))
+    }
+    const listed = (keyword: string) => {
+      const list = schema[keyword]
+      return Array.isArray(list) ? list.map((_each, index) => [...at, keyword, String(index)]) : []
+    }
+    for (const part of listed('allOf')) filler.parts.push(this.#filler(part))
+    for (const keyword of ['oneOf', 'anyOf']) {
+      const alternatives = listed(keyword).map((each) => ({ filler: this.#filler(each), at: each, fits: () => false }))
+      if (alternatives.length > 0) filler.choices.push({ single: keyword === 'oneOf', alternatives })
+    }
+  }
+
+  #isReadOnly(at: TreePath): boolean {
+    const own = getAt(this.#document, at)
+    return [own, follow(this.#document, at).value].some((schema) => flagOf(schema, 'readOnly'))
+  }
+}
+
+const fillsChoice = ({ alternatives }: Choice) => alternatives.some(({ filler }) => filler.fills)
+const inPlaceOf = ({ parts, choices }: Filler) => [
+  ...parts,
+  ...choices.flatMap(({ alternatives }) => alternatives.map(({ filler }) => filler)),
+]
+
+/** Takes out references by which a schema leads to itself without looking at a part of the value. */
+function cutCircles(fillers: readonly Filler[]): void {
+  const states = new Map<Filler, 'open' | 'done'>()
+  for (const start of fillers) {
+    if (states.has(start)) continue
+    const path = [{ filler: start, next: 0 }]
+    states.set(start, 'open')
+    for (let step = path.at(-1); step !== undefined; step = path.at(-1)) {
+      const to = inPlaceOf(step.filler)[step.next++]
+      if (to === undefined) {
+        states.set(step.filler, 'done')
+        path.pop()
+      } else if (states.get(to) === 'open') {
+        const { parts, choices } = step.filler
+        step.filler.parts = parts.filter((part) => part !== to)
+        step.filler.choices = choices.filter(({ alternatives }) => alternatives.every(({ filler }) => filler !== to))
+        step.next = 0
+      } else if (!to.closed && !states.has(to)) {
+        states.set(to, 'open')
+        path.push({ filler: to, next: 0 })
+      }
+    }
+  }
+}
+
+/** Marks the fillers that lead to a default. */
+function mark(fillers: readonly Filler[]): void {
+  const from = new Map<Filler, Filler[]>()
+  const marked: Filler[] = []
+  for (const filler of fillers) {
+    const { defaults, members, others, items } = filler
+    const below = [...members.values(), others, items, ...inPlaceOf(filler)].filter((each) => each !== undefined)
+    for (const each of below) {
+      if (each.closed) continue
+      const known = from.get(each)
+      if (known === undefined) from.set(each, [filler])
+      else known.push(filler)
+    }
+    if (defaults.size > 0 || below.some(({ fills }) => fills)) marked.push(filler)
+  }
+  for (let next = marked.pop(); next !== undefined; next = marked.pop()) {
+    if (next.fills) continue
+    next.fills = true
+    for (const each of from.get(next) ?? []) marked.push(each)
+  }
+  for (const filler of fillers) filler.closed = true
+}
+
+/** @throws Fault `patterns_over_budget` where schemas lead too far */
+function filledWithin(filler: Filler, value: unknown, account: PatternWork): unknown {
+  try {
+    return filled(filler, value, account)
+  } catch (error) {
+    throw error instanceof RangeError ? TOO_MUCH_WORK : error
+  }
+}
+
+/** The value with defaults: the same one where it lacks none. */
+function filled(filler: Filler, given: unknown, account: PatternWork): unknown {
+  if (!filler.fills || typeof given !== 'object' || given === null) return given
+  spendPatternWork(account, WORK_OF_VALUE)
+  let value: unknown = given
+  for (const choice of filler.choices) if (fillsChoice(choice)) value = chosen(choice, value, account)
+  for (const part of filler.parts) value = filled(part, value, account)
+  if (Array.isArray(value)) return withItems(filler, value, account)
+  return isObject(value as Json) ? withMembers(filler, value as JsonObject, account) : value
+}
+
+function chosen({ single, alternatives }: Choice, value: unknown, account: PatternWork): unknown {
+  let found: { readonly value: unknown } | undefined
+  for (const { filler, fits } of alternatives) {
+    const candidate = filled(filler, value, account)
+    if (!fits(candidate, account)) continue
+    if (!single) return candidate
+    if (found !== undefined) return value
+    found = { value: candidate }
+  }
+  return found === undefined ? value : found.value
+}
+
+function withItems({ items }: Filler, list: unknown[], account: PatternWork): unknown[] {
+  if (items === undefined || !items.fills) return list
+  spendPatternWork(account, WORK_OF_MEMBER * list.length)
+  const made = list.map((item) => filled(items, item, account))
+  return made.some((item, index) => item !== list[index]) ? made : list
+}
+
+function withMembers(filler: Filler, object: JsonObject, account: PatternWork): JsonObject {
+  const { defaults, members, others, named } = filler
+  spendPatternWork(account, WORK_OF_MEMBER * (defaults.size + members.size))
+  let made = object
+  const put = (name: string, value: Json) => {
+    if (made === object) made = copyOf(object)
+    setMember(made, name, value)
+  }
+  for (const [name, value] of defaults) if ((member(made, name) ?? null) === null) put(name, value)
+  const fill = (name: string, inner: Filler) => {
+    const before = member(made, name)
+    const after = filled(inner, before, account) as Json
+    if (after !== before) put(name, after)
+  }
+  for (const [name, inner] of members) if (inner.fills) fill(name, inner)
+  if (others === undefined || !others.fills) return made
+  const names = Object.keys(made)
+  spendPatternWork(account, WORK_OF_MEMBER * names.length)
+  for (const name of names) if (!named.has(name)) fill(name, others)
+  return made
+}
+
+function copyOf(object: JsonObject): JsonObject {
+  const copy: JsonObject = {}
+  for (const name of Object.keys(object)) setMember(copy, name, object[name]!)
+  return copy
+}
