@@ -51,7 +51,7 @@ export interface DeveloperKey {
 
 /** A new secret, shown once: a key, or an OAuth app with its secret. */
 export type Access =
-  | { readonly RawKey: string; readonly Password: string }
+  | { readonly RawKey: string; readonly Password: string; readonly warnings?: readonly string[] }
   | { readonly client_id: string; readonly secret: string; readonly policy_id: string; readonly redirect_uri: string }
 
 /** The replacement of a key or a secret. */

@@ -13,6 +13,11 @@ export function GivenAccess(props: {
   const isRotated = access?.valid_until !== undefined
   return (
     <SecretOnce title={titleOf(access)} secrets={secretsOf(access)} onDone={props.onDone}>
+      {warningsOf(access).map((warning) => (
+        <Text key={warning} size="sm">
+          {warning}
+        </Text>
+      ))}
       {isRotated && (
         <Text size="sm">
           {access.valid_until === ''
@@ -27,6 +32,10 @@ export function GivenAccess(props: {
 /** A dialog that is closing still has a name. */
 function titleOf(access: Access | undefined): string {
   return say(access === undefined || 'RawKey' in access ? 'portal.keyMade' : 'portal.appMade')
+}
+
+function warningsOf(access: Access | undefined): readonly string[] {
+  return access !== undefined && 'RawKey' in access ? (access.warnings ?? []) : []
 }
 
 function secretsOf(access: Access | undefined) {

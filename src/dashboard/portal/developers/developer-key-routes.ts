@@ -33,7 +33,12 @@ const WRITE = { permission: 'portal', intent: 'write' } as const
 const OWNED = { noun: 'key', by: 'keyId' } as const
 
 const List = Type.Object({ Data: Type.Array(KeyEntry), Pages: Type.Integer() })
-const NewKey = Type.Object({ RawKey: Type.String({ minLength: 1 }), Password: Type.Literal('') })
+/** A key that is shown this once. */
+export const NewKey = Type.Object({
+  RawKey: Type.String({ minLength: 1 }),
+  Password: Type.Literal(''),
+  warnings: Type.Optional(Type.Array(Type.String(), { description: 'The OAuth APIs of its policies, which it does not open.' })),
+})
 /** An OAuth app with its secret, which is shown this once. */
 export const NewApp = Type.Object({
   client_id: Type.String(),
@@ -56,7 +61,7 @@ export function developerKeyRoutes(parts: DashboardParts): Route[] {
       method: 'POST',
       path: `${DEVELOPER}/${noun}`,
       access: WRITE,
-      summary: 'Create a key, or for an OAuth policy an OAuth app, for a developer',
+      summary: 'Create a key, or for a policy with OAuth APIs an OAuth app, for a developer',
       body: AccessBody,
       answers: { 200: Type.Union([NewKey, NewApp]) },
       run: (call) => addAccess(parts, call),

@@ -23,6 +23,7 @@ import { DoneEnvelope } from '../../routes/envelope.ts'
 import { listed } from '../../routes/listed.ts'
 import { pageOf } from '../../routes/page.ts'
 import type { Route } from '../../routes/route.ts'
+import { NewKey } from '../developers/developer-key-routes.ts'
 import type { DashboardParts } from '../../server/parts.ts'
 import { checkCollectable } from '../settings/portal-mails.ts'
 import { withPortalAlias } from '../settings/spellings.ts'
@@ -62,13 +63,13 @@ const Created = Type.Object({
     Type.Null(),
     Type.Object(
       {},
-      { description: '`RawKey` or OAuth client when it is approved at once, `redirect_to` when so configured.' },
+      { description: '`RawKey` (with `warnings`) or OAuth client when it is approved at once, `redirect_to` when so configured.' },
     ),
   ]),
 })
 const Approved = Type.Union(
   [
-    Type.Object({ RawKey: text, Password: text }),
+    NewKey,
     Type.Object({ client_id: text, secret: text, policy_id: text, redirect_uri: text }),
     DoneEnvelope,
   ],

@@ -45,45 +45,57 @@ export function policyIdOf({ id, body }: StoredDocument): string {
   return typeof body.id === 'string' && body.id !== '' ? body.id : id
 }
 
+/** The access that policies give. */
+export interface PolicyAccess {
+  readonly type: AccessType
+  /** Of a key: the OAuth APIs of its policies, which take tokens only. */
+  readonly leftOut: readonly string[]
+}
+
 /**
- * The kind of access that these policies give, by their own members and by the APIs that they have rights on. All must give one kind.
+ * The access that these policies give, by their own members and by the APIs that they have rights on. Policies that all have rights on
+ * OAuth APIs give an OAuth client where a redirect URI is given (`wantsApp`); its tokens reach their other APIs too. Those that all have
+ * rights on APIs with keys give a key otherwise.
  * @throws Fault `key_needless` (400) when no credential is asked for, `access_unserved` (400) naming the kind, `subscription_refused` (400)
- * when they are of several kinds
+ * when neither of them does for all
  */
 export async function accessTypeOf(
   parts: { readonly documents: Pick<Documents, 'find'> },
   policies: readonly StoredDocument[],
-): Promise<AccessType> {
-  const types = new Map<string, string>()
+  wantsApp: boolean,
+): Promise<PolicyAccess> {
+  const all = new Map<string, string>()
+  const each: string[][] = []
+  const oauthApis = new Set<string>()
   for (const { body } of policies) {
-    const own = [
-      ...policyAuthTypesOf(body),
-      ...(await typesOfApis(parts, String(body.org_id ?? ''), policyApisOf(body))),
-    ]
-    for (const type of own) types.set(type.toLowerCase(), type)
+    const orgId = String(body.org_id ?? '')
+    const types = [...policyAuthTypesOf(body)]
+    for (const apiId of policyApisOf(body)) {
+      const ofApi = await typesOfApi(parts, orgId, apiId)
+      if (ofApi.includes('oauth')) oauthApis.add(apiId)
+      types.push(...ofApi)
+    }
+    for (const type of types) all.set(type.toLowerCase(), type)
+    each.push(types.map((type) => type.toLowerCase()))
   }
-  if (types.size > 0 && [...types.keys()].every((type) => type === 'keyless')) throw fault('key_needless')
-  types.delete('keyless')
+  if (all.size > 0 && [...all.keys()].every((type) => type === 'keyless')) throw fault('key_needless')
+  all.delete('keyless')
   // An API that asks for a client certificate besides takes the key as well.
-  if (types.has('authtoken')) types.delete('mutualtls')
-  const unserved = [...types].find(([type]) => !SORTS.has(type))
+  if (all.has('authtoken')) all.delete('mutualtls')
+  const unserved = [...all].find(([type]) => !SORTS.has(type))
   if (unserved !== undefined) throw fault('access_unserved', unserved[1])
-  const sorts = new Set([...types.keys()].map((type) => SORTS.get(type)!))
-  if (sorts.size > 1)
-    throw fault('subscription_refused', 'apply_policies: some ask for a key, others for an OAuth client')
-  const [only = 'key'] = sorts
-  return only
+  const sorts = each.map((types) => new Set(types.flatMap((type) => SORTS.get(type) ?? []))).filter(({ size }) => size > 0)
+  const give = (type: AccessType) => sorts.every((set) => set.has(type))
+  if (sorts.length > 0 && give('oauth') && (wantsApp || !give('key'))) return { type: 'oauth', leftOut: [] }
+  if (give('key')) return { type: 'key', leftOut: [...oauthApis] }
+  throw fault('subscription_refused', 'apply_policies: some ask for a key, others for an OAuth client')
 }
 
-async function typesOfApis(
+async function typesOfApi(
   { documents }: { readonly documents: Pick<Documents, 'find'> },
   orgId: string,
-  apiIds: readonly string[],
+  apiId: string,
 ): Promise<string[]> {
-  const types: string[] = []
-  for (const apiId of apiIds) {
-    const listed = (await apiOfOrg(documents, orgId, apiId))?.body.auth_types
-    if (Array.isArray(listed)) types.push(...listed.map(String))
-  }
-  return types
+  const listed = (await apiOfOrg(documents, orgId, apiId))?.body.auth_types
+  return Array.isArray(listed) ? listed.map(String) : []
 }

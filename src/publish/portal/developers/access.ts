@@ -13,7 +13,7 @@ export interface AppDraft {
 
 /** A key or an OAuth client that was made for a developer. `revision` is 0 before it is stored. */
 export type IssuedAccess =
-  | { readonly kind: 'key'; readonly rawKey: string; readonly keyHash: string; readonly revision: Revision }
+  | { readonly kind: 'key'; readonly rawKey: string; readonly keyHash: string; readonly leftOut: readonly string[]; readonly revision: Revision }
   | {
       readonly kind: 'oauth'
       readonly clientId: string
@@ -26,10 +26,11 @@ export type IssuedAccess =
 /** Access that a developer is to get. */
 export interface AccessDraft {
   readonly developer: StoredDocument
-  /** By either of their ids; all of one sort. */
+  /** By either of their ids; all for keys, or all for OAuth clients. */
   readonly policies: readonly string[]
   /** The developer's answers in the request: they go into the metadata of the key; of an app, what it is for. */
   readonly fields?: Readonly<Record<string, string>>
+  /** Without a redirect URI, policies that give either make a key. */
   readonly oauth?: AppDraft
   /** Unix seconds at which a key expires at the latest; else as its policies say. */
   readonly expires?: number

@@ -34,12 +34,13 @@ export async function issueAccess(parts: SecretParts, draft: AccessDraft): Promi
     if (developer === undefined) throw fault('not_found', 'Developer not found')
     const orgId = orgIdOf(developer)
     const policies = await wantedPolicies(parts, orgId, draft.policies)
-    const sort = await accessTypeOf(parts, policies)
+    const { type, leftOut } = await accessTypeOf(parts, policies, (draft.oauth?.redirect_uri ?? '') !== '')
     const configuration = await portalConfiguration(parts, orgId)
     const policyIds = policies.map(policyIdOf)
     const metaData = metaDataOf(parts, developer, configuration, draft.fields ?? {})
     const now: AccessDraft = { ...draft, developer, policies: policyIds }
-    const issue = sort === 'key' ? issueKey(parts, now, metaData) : makeApp(parts, now, configuration, metaData)
+    const issue =
+      type === 'key' ? issueKey(parts, now, metaData, leftOut) : makeApp(parts, now, configuration, metaData)
     return { issued: await issue, orgId, policyIds }
   })
   await checkStillThere(parts, made.orgId, made.policyIds, draft.actor)
@@ -48,7 +49,12 @@ export async function issueAccess(parts: SecretParts, draft: AccessDraft): Promi
 
 /** The view of new access that a developer sees once. */
 export function toAccessView(issued: IssuedAccess): JsonObject {
-  if (issued.kind === 'key') return { RawKey: issued.rawKey, Password: '' }
+  if (issued.kind === 'key') {
+    const { rawKey, leftOut } = issued
+    if (leftOut.length === 0) return { RawKey: rawKey, Password: '' }
+    const warning = `The key does not open ${leftOut.join(', ')}: these take tokens of an OAuth app, which oauth_info.redirect_uri asks for`
+    return { RawKey: rawKey, Password: '', warnings: [warning] }
+  }
   const { clientId, secret, policyId, redirectUri } = issued
   return { client_id: clientId, secret, policy_id: policyId, redirect_uri: redirectUri }
 }
@@ -86,7 +92,7 @@ export async function changeDeveloperKey(
     if (isFormerKey(now.body)) throw fault('subscription_refused', 'this key was replaced')
     const orgId = orgIdOf(developer)
     const wanted = await wantedPolicies(parts, orgId, named)
-    if ((await accessTypeOf(parts, wanted)) !== 'key')
+    if ((await accessTypeOf(parts, wanted, false)).type !== 'key')
       throw fault('subscription_refused', 'apply_policies: they ask for an OAuth client')
     const policies = wanted.map(policyIdOf)
     checkNew(developer, policies, keyHash)
@@ -157,7 +163,12 @@ async function endOfApp(
   ]
 }
 
-async function issueKey(parts: SecretParts, draft: AccessDraft, metaData: JsonObject): Promise<IssuedAccess> {
+async function issueKey(
+  parts: SecretParts,
+  draft: AccessDraft,
+  metaData: JsonObject,
+  leftOut: readonly string[],
+): Promise<IssuedAccess> {
   const { developer, policies, actor, action, beside, version } = draft
   checkNew(developer, policies, undefined)
   const session: JsonObject = {
@@ -167,7 +178,7 @@ async function issueKey(parts: SecretParts, draft: AccessDraft, metaData: JsonOb
     meta_data: metaData,
   }
   const issued = (rawKey: string, keyHash: string, revision: Revision): IssuedAccess => ({
-    ...{ kind: 'key', rawKey, keyHash, revision },
+    ...{ kind: 'key', rawKey, keyHash, leftOut, revision },
   })
   const saved = await createDeveloperKey(parts, {
     ...{ session, developer, actor, action },

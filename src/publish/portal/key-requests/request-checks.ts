@@ -26,15 +26,23 @@ export interface RequestedAccess {
   readonly redirectTo: string
 }
 
+/** What decides a request besides its policies. */
+interface RequestRules {
+  /** Throws for policies that the caller must not use. */
+  readonly mayUse: (policy: StoredDocument | undefined) => void
+  /** Of the request; '' = none. */
+  readonly redirectUri: string
+}
+
 /**
- * Looks up what a request names, and refuses what no key could be made of. `mayUse` throws for policies that the caller must not use.
+ * Looks up what a request names, and refuses what no key could be made of.
  * @throws Fault `subscription_refused` (400) naming what is wrong, `access_unserved` (400) naming the sort of key, `key_needless` (400)
  */
 export async function resolveRequest(
   parts: PublishParts,
   orgId: string,
   named: readonly string[],
-  mayUse: (policy: StoredDocument | undefined) => void,
+  { mayUse, redirectUri }: RequestRules,
 ): Promise<RequestedAccess> {
   for (const id of named) {
     // Before anything else is said of it.
@@ -46,7 +54,7 @@ export async function resolveRequest(
   const all = entriesOf((await catalogueOf(parts, orgId))?.body)
   const entries = offersOf(all, policies)
   if (entries.some((entry) => entry.is_keyless === true)) throw fault('key_needless')
-  const sort = await accessTypeOf(parts, policies)
+  const { type: sort } = await accessTypeOf(parts, policies, redirectUri !== '')
   const rules = entries.map(({ config }) => configurationFor(configuration, isObject(config) ? config : {}))
   const every = rules.length === 0 ? [configuration] : rules
   const redirect = every.find((each) => each.redirect_on_key_request)

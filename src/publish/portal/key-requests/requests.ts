@@ -60,7 +60,7 @@ async function submit(parts: SecretParts, asking: RequestCaller, sent: JsonObjec
   const draft = readKeyRequest(sent)
   const developer = await developerIn(parts, orgId, draft.by_user)
   if (developer === undefined) throw fault('request_refused', 'by_user: developer not found')
-  const wanted = await resolveRequest(parts, orgId, draft.policies, asking.mayUse)
+  const wanted = await resolveRequest(parts, orgId, draft.policies, rulesOf(asking.mayUse, draft.body))
   checkSelection(wanted)
   checkEligible(wanted, developer, redirectOf(draft.body))
   const now = clockOf(parts).wall()
@@ -71,7 +71,7 @@ async function submit(parts: SecretParts, asking: RequestCaller, sent: JsonObjec
   const at: Place = { parts, actor, stored, developer }
   const place = redirectOfRequest(wanted, id, developer.id)
   if (wanted.waits) return { ...(await wait(at)), ...place }
-  return wanted.configuration.secure_key_approval ? sendLink(asking, at) : issue(at, wanted, { keep: true })
+  return wanted.configuration.secure_key_approval ? sendLink(asking, at) : issue(at, { keep: true })
 }
 
 /**
@@ -92,12 +92,12 @@ export function approveRequest(
     if (found === undefined) throw fault('request_refused', 'by_user: developer not found')
     const at: Place = { parts, actor, stored, developer: found }
     if (stored.body.approved === true) return approvedBefore(asking, at)
-    const wanted = await resolveRequest(parts, orgId, requestedPolicies(stored.body), asking.mayUse)
+    const wanted = await resolveRequest(parts, orgId, requestedPolicies(stored.body), rulesOf(asking.mayUse, stored.body))
     try {
       checkEligible(wanted, found, redirectOf(stored.body))
       return await (wanted.configuration.secure_key_approval
         ? sendLink(asking, at)
-        : issue(at, wanted, { keep: false }))
+        : issue(at, { keep: false }))
     } catch (error) {
       // Another approval may have been first, and its result blocks a second one.
       if ((await requestIn(parts, orgId, requestId))?.body.approved === true)
@@ -125,10 +125,10 @@ export function collectAccess(
     const now = await developerIn(parts, orgId, developer.id)
     if (used === undefined || now === undefined) throw fault('link_unusable')
     const actor = String(developer.body.email)
-    const wanted = await resolveRequest(parts, orgId, requestedPolicies(stored.body), () => {})
+    const wanted = await resolveRequest(parts, orgId, requestedPolicies(stored.body), rulesOf(() => {}, stored.body))
     checkEligible(wanted, now, redirectOf(stored.body))
     try {
-      return await issue({ parts, actor, stored, developer: now }, wanted, { keep: false, used })
+      return await issue({ parts, actor, stored, developer: now }, { keep: false, used })
     } catch (error) {
       if (toFault(error).code === 'ticket_unusable') throw fault('link_unusable', undefined, error)
       throw error
@@ -155,7 +155,7 @@ export function updateRequest(
     if (draft.by_user !== before.by_user) throw fault('request_refused', 'by_user: cannot be changed')
     const kept = { org_id: before.org_id!, approved: before.approved === true, by_user: before.by_user! }
     const changed = draft.policies.join('\n') !== requestedPolicies(before).join('\n')
-    const wanted = changed ? await resolveRequest(parts, orgId, draft.policies, asking.mayUse) : undefined
+    const wanted = changed ? await resolveRequest(parts, orgId, draft.policies, rulesOf(asking.mayUse, draft.body)) : undefined
     if (wanted !== undefined) checkSelection(wanted)
     const own = { apply_policies: before.apply_policies!, for_plan: before.for_plan! }
     const named = wanted === undefined ? own : policyMembers(wanted)
@@ -241,7 +241,6 @@ async function wait(at: Place): Promise<RequestOutcome> {
 /** Makes key or client, in one transaction with developer and request. */
 async function issue(
   { parts, actor, stored, developer }: Place,
-  { sort }: RequestedAccess,
   { keep, used = [] }: { readonly keep: boolean; readonly used?: readonly Change[] },
 ): Promise<RequestOutcome> {
   const { id, body } = stored
@@ -251,7 +250,7 @@ async function issue(
     developer,
     policies: requestedPolicies(body),
     fields,
-    ...(sort === 'oauth' && { oauth: { redirect_uri: redirect, ...app } }),
+    oauth: { redirect_uri: redirect, ...app },
     version: String(body.version),
     actor,
     action: 'key_request.approve',
@@ -292,6 +291,10 @@ function detailsOf(body: JsonObject) {
 
 function redirectOf({ oauth_info: info }: JsonObject): string {
   return isObject(info) && typeof info.redirect_uri === 'string' ? info.redirect_uri : ''
+}
+
+function rulesOf(mayUse: RequestCaller['mayUse'], body: JsonObject) {
+  return { mayUse, redirectUri: redirectOf(body) }
 }
 
 function bodyOf({ body, by_user }: KeyRequestDraft, wanted: RequestedAccess): JsonObject {

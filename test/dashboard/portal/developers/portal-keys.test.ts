@@ -88,7 +88,6 @@ test('what cannot be given is refused by name, and nothing changes', async (t) =
   assert.deepEqual(await by('silver', 'gold'), [400, `${no}there is a subscription to gold already`])
   assert.deepEqual(await by('free'), [400, 'Key requests are not possible for keyless APIs.'])
   assert.deepEqual(await by('silver', 'client'), [400, `${no}some ask for a key, others for an OAuth client`])
-  assert.deepEqual(await by('both'), [400, `${no}some ask for a key, others for an OAuth client`])
   for (const [id, sort] of Object.entries({ basic: 'basic', jwt: 'jwt', hmac: 'hmac', cert: 'mutualTLS' }))
     assert.deepEqual(await by(id), [400, `This type of key is not supported: ${sort}`])
   for (const [name, sort] of Object.entries({ jwt_secret: 'jwt', certificate: 'mutualTLS', hmac_string: 'hmac' }))
