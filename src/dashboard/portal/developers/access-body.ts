@@ -15,7 +15,9 @@ const Id = Type.String({ minLength: 1, maxLength: 256 })
 const Line = Type.String({ maxLength: 4096 })
 
 const policies = {
-  apply_policies: orNothing(Type.Array(Id, { maxItems: 100, description: 'By either of their ids; all for keys, or all for OAuth apps.' })),
+  apply_policies: orNothing(
+    Type.Array(Id, { maxItems: 100, description: 'By either of their ids; all for keys, or all for OAuth apps.' }),
+  ),
   policies: orNothing(
     Type.Array(Id, { maxItems: 100, description: 'As a read shows them; apply_policies goes first.' }),
   ),

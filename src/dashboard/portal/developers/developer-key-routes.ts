@@ -37,7 +37,9 @@ const List = Type.Object({ Data: Type.Array(KeyEntry), Pages: Type.Integer() })
 export const NewKey = Type.Object({
   RawKey: Type.String({ minLength: 1 }),
   Password: Type.Literal(''),
-  warnings: Type.Optional(Type.Array(Type.String(), { description: 'The OAuth APIs of its policies, which it does not open.' })),
+  warnings: Type.Optional(
+    Type.Array(Type.String(), { description: 'The OAuth APIs of its policies, which it does not open.' }),
+  ),
 })
 /** An OAuth app with its secret, which is shown this once. */
 export const NewApp = Type.Object({

@@ -6,16 +6,13 @@ import { collectAccess, NOT_FOUND, requestIn } from '../../../publish/portal/key
 import { bare } from '../../routes/answer.ts'
 import type { Route } from '../../routes/route.ts'
 import type { DashboardParts } from '../../server/parts.ts'
-import { NewKey } from '../developers/developer-key-routes.ts'
 import { uncached } from '../../sign-in/browser.ts'
+import { NewKey } from '../developers/developer-key-routes.ts'
 import { portalSessionOf, writingPortalSession } from '../sign-in/session.ts'
 
 const PATH = '/portal/requests/{id}/collect'
 const text = Type.String()
-const Access = Type.Union([
-  NewKey,
-  Type.Object({ client_id: text, secret: text, policy_id: text, redirect_uri: text }),
-])
+const Access = Type.Union([NewKey, Type.Object({ client_id: text, secret: text, policy_id: text, redirect_uri: text })])
 
 /**
  * The page that the link of a mail leads to asks here: with the session of the developer who requested the key, and the code of the

@@ -23,8 +23,8 @@ import { DoneEnvelope } from '../../routes/envelope.ts'
 import { listed } from '../../routes/listed.ts'
 import { pageOf } from '../../routes/page.ts'
 import type { Route } from '../../routes/route.ts'
-import { NewKey } from '../developers/developer-key-routes.ts'
 import type { DashboardParts } from '../../server/parts.ts'
+import { NewKey } from '../developers/developer-key-routes.ts'
 import { checkCollectable } from '../settings/portal-mails.ts'
 import { withPortalAlias } from '../settings/spellings.ts'
 import { notifyDeveloper } from './request-mails.ts'
@@ -63,16 +63,15 @@ const Created = Type.Object({
     Type.Null(),
     Type.Object(
       {},
-      { description: '`RawKey` (with `warnings`) or OAuth client when it is approved at once, `redirect_to` when so configured.' },
+      {
+        description:
+          '`RawKey` (with `warnings`) or OAuth client when it is approved at once, `redirect_to` when so configured.',
+      },
     ),
   ]),
 })
 const Approved = Type.Union(
-  [
-    NewKey,
-    Type.Object({ client_id: text, secret: text, policy_id: text, redirect_uri: text }),
-    DoneEnvelope,
-  ],
+  [NewKey, Type.Object({ client_id: text, secret: text, policy_id: text, redirect_uri: text }), DoneEnvelope],
   { description: 'The key or OAuth client; the envelope when the developer collects it by the link of a mail.' },
 )
 const Body = Type.Object({}, { description: 'A key request: by_user, apply_policies or for_plan, fields, oauth_info.' })

@@ -84,7 +84,9 @@ export async function accessTypeOf(
   if (all.has('authtoken')) all.delete('mutualtls')
   const unserved = [...all].find(([type]) => !SORTS.has(type))
   if (unserved !== undefined) throw fault('access_unserved', unserved[1])
-  const sorts = each.map((types) => new Set(types.flatMap((type) => SORTS.get(type) ?? []))).filter(({ size }) => size > 0)
+  const sorts = each
+    .map((types) => new Set(types.flatMap((type) => SORTS.get(type) ?? [])))
+    .filter(({ size }) => size > 0)
   const give = (type: AccessType) => sorts.every((set) => set.has(type))
   if (sorts.length > 0 && give('oauth') && (wantsApp || !give('key'))) return { type: 'oauth', leftOut: [] }
   if (give('key')) return { type: 'key', leftOut: [...oauthApis] }

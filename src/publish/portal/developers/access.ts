@@ -13,7 +13,13 @@ export interface AppDraft {
 
 /** A key or an OAuth client that was made for a developer. `revision` is 0 before it is stored. */
 export type IssuedAccess =
-  | { readonly kind: 'key'; readonly rawKey: string; readonly keyHash: string; readonly leftOut: readonly string[]; readonly revision: Revision }
+  | {
+      readonly kind: 'key'
+      readonly rawKey: string
+      readonly keyHash: string
+      readonly leftOut: readonly string[]
+      readonly revision: Revision
+    }
   | {
       readonly kind: 'oauth'
       readonly clientId: string

@@ -92,12 +92,15 @@ export function approveRequest(
     if (found === undefined) throw fault('request_refused', 'by_user: developer not found')
     const at: Place = { parts, actor, stored, developer: found }
     if (stored.body.approved === true) return approvedBefore(asking, at)
-    const wanted = await resolveRequest(parts, orgId, requestedPolicies(stored.body), rulesOf(asking.mayUse, stored.body))
+    const wanted = await resolveRequest(
+      parts,
+      orgId,
+      requestedPolicies(stored.body),
+      rulesOf(asking.mayUse, stored.body),
+    )
     try {
       checkEligible(wanted, found, redirectOf(stored.body))
-      return await (wanted.configuration.secure_key_approval
-        ? sendLink(asking, at)
-        : issue(at, { keep: false }))
+      return await (wanted.configuration.secure_key_approval ? sendLink(asking, at) : issue(at, { keep: false }))
     } catch (error) {
       // Another approval may have been first, and its result blocks a second one.
       if ((await requestIn(parts, orgId, requestId))?.body.approved === true)
@@ -125,7 +128,12 @@ export function collectAccess(
     const now = await developerIn(parts, orgId, developer.id)
     if (used === undefined || now === undefined) throw fault('link_unusable')
     const actor = String(developer.body.email)
-    const wanted = await resolveRequest(parts, orgId, requestedPolicies(stored.body), rulesOf(() => {}, stored.body))
+    const wanted = await resolveRequest(
+      parts,
+      orgId,
+      requestedPolicies(stored.body),
+      rulesOf(() => {}, stored.body),
+    )
     checkEligible(wanted, now, redirectOf(stored.body))
     try {
       return await issue({ parts, actor, stored, developer: now }, { keep: false, used })
@@ -155,7 +163,9 @@ export function updateRequest(
     if (draft.by_user !== before.by_user) throw fault('request_refused', 'by_user: cannot be changed')
     const kept = { org_id: before.org_id!, approved: before.approved === true, by_user: before.by_user! }
     const changed = draft.policies.join('\n') !== requestedPolicies(before).join('\n')
-    const wanted = changed ? await resolveRequest(parts, orgId, draft.policies, rulesOf(asking.mayUse, draft.body)) : undefined
+    const wanted = changed
+      ? await resolveRequest(parts, orgId, draft.policies, rulesOf(asking.mayUse, draft.body))
+      : undefined
     if (wanted !== undefined) checkSelection(wanted)
     const own = { apply_policies: before.apply_policies!, for_plan: before.for_plan! }
     const named = wanted === undefined ? own : policyMembers(wanted)

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { JsonObject } from '../../../../src/model/json/json.ts'
-import { type DeveloperWorld, DEVELOPERS, developerWorld } from '../../../worlds/portal/developer-world.ts'
+import { DEVELOPERS, type DeveloperWorld, developerWorld } from '../../../worlds/portal/developer-world.ts'
 
 const REDIRECT = 'https://app.test/cb'
 const REQUESTS = '/api/portal/requests'
@@ -15,12 +15,24 @@ const WAYS: Readonly<
   subscriptions: ({ asked, root }, id, [policy_id], info) =>
     asked(200, 'POST', `/portal/developers/${id}/subscriptions`, root, { policy_id, ...info }),
   async request({ asked, root }, by_user, apply_policies, info) {
-    const { Meta } = await asked(200, 'POST', REQUESTS, root, { by_user, apply_policies, fields: {}, version: '', ...info })
+    const { Meta } = await asked(200, 'POST', REQUESTS, root, {
+      by_user,
+      apply_policies,
+      fields: {},
+      version: '',
+      ...info,
+    })
     return Meta as JsonObject
   },
   async approval({ asked, root, configure }, by_user, apply_policies, info) {
     await configure({ require_key_approval: true })
-    const { Message } = await asked(200, 'POST', REQUESTS, root, { by_user, apply_policies, fields: {}, version: '', ...info })
+    const { Message } = await asked(200, 'POST', REQUESTS, root, {
+      by_user,
+      apply_policies,
+      fields: {},
+      version: '',
+      ...info,
+    })
     const made = await asked(200, 'PUT', `${REQUESTS}/approve/${Message}`, root)
     await configure({ require_key_approval: false })
     return made
@@ -63,7 +75,10 @@ test('a policy over OAuth and other APIs gives an app with a redirect URI, and a
     const answer = await world.call('POST', `${DEVELOPERS}/${eve}/keys`, { as: world.root, body })
     return [answer.status, String((answer.json as JsonObject).Message)] as const
   }
-  assert.deepEqual(await refused(['client'], {}), [400, 'The subscription is refused: oauth_info.redirect_uri: is missing'])
+  assert.deepEqual(await refused(['client'], {}), [
+    400,
+    'The subscription is refused: oauth_info.redirect_uri: is missing',
+  ])
   assert.match((await refused(['plain', 'client'], {}))[1], /some ask for a key, others for an OAuth client/)
   // Of several policies a key has those that it can use.
   const both = await WAYS.keys!(world, eve, ['common', 'plain'], {})
