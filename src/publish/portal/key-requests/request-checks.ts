@@ -26,7 +26,7 @@ export interface RequestedAccess {
   readonly redirectTo: string
 }
 
-/** What decides a request besides its policies. */
+/** The rules of a request besides its policies. */
 interface RequestRules {
   /** Throws for policies that the caller must not use. */
   readonly mayUse: (policy: StoredDocument | undefined) => void
