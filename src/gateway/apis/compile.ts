@@ -43,6 +43,7 @@ import { rewriteUrl } from '../steps/transforms/rewrite-url.ts'
 import { runModules } from '../steps/transforms/run-modules.ts'
 import { transformBody } from '../steps/transforms/transform-body.ts'
 import { transformRequest } from '../steps/transforms/transform-request.ts'
+import { translateGrpcWeb } from '../steps/transforms/translate-grpc-web.ts'
 import { spannedSteps } from '../telemetry/step-spans.ts'
 import type { ResilienceRegistry } from '../upstream/api-resilience.ts'
 import type { ApiUpstream } from '../upstream/api-upstream.ts'
@@ -213,6 +214,7 @@ function compileChain(
           parts.own,
         )
       : undefined,
+    translateGrpcWeb(api),
     answerFromCache(cache, targets, api.upstream.preserveHost),
     inner === undefined ? bufferErrors(api.errorOverrides) : undefined,
     ...(inner === undefined ? opened.forward(targets) : [forwardToApi(inner)]),

@@ -31,8 +31,13 @@ export function isGrpc(x: Exchange): boolean {
 
 /** The fields of a refusal to a caller of gRPC: an answer that is trailers alone. */
 export function grpcRefusal(fault: Fault): string {
+  return `Content-Type: application/grpc\r\n${grpcStatus(fault)}`
+}
+
+/** The lines that say to a caller of gRPC why it was refused. */
+export function grpcStatus(fault: Fault): string {
   const code = CODES[fault.entry.status] ?? UNKNOWN
-  return `Content-Type: application/grpc\r\ngrpc-status: ${code}\r\ngrpc-message: ${percentEncoded(publicText(fault))}\r\n`
+  return `grpc-status: ${code}\r\ngrpc-message: ${percentEncoded(publicText(fault))}\r\n`
 }
 
 /** As gRPC over HTTP/2 spells messages: printable ASCII without `%` as it is, every other byte of UTF-8 escaped. */

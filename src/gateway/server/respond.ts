@@ -5,7 +5,8 @@ import { CORS_FIELDS, ORIGIN_FIELDS, withoutCorsLines } from './cors-fields.ts'
 import { overridden, overrideOfFault } from './error-override.ts'
 import { type CompiledTransform, type Exchange, type Reply, SENT } from './exchange.ts'
 import { linesWithout } from './field-lines.ts'
-import { grpcRefusal, isGrpc } from './grpc-refusal.ts'
+import { grpcRefusal, grpcStatus, isGrpc } from './grpc-refusal.ts'
+import { grpcWebCall, trailerFrame } from './grpc-web.ts'
 
 /** How this installation words its own answers. */
 export interface AnswerStyle {
@@ -34,6 +35,12 @@ export function answerRefusal(x: Exchange, fault: Fault, style: AnswerStyle): vo
   if (x.http2 && isGrpc(x)) {
     const extra = retryField(fault) + addedFields(x)
     x.reply(statusOf(fault, style.legacyStatuses), grpcRefusal(fault) + extra, undefined)
+    return
+  }
+  const web = grpcWebCall(x)
+  if (web !== undefined) {
+    const fields = `Content-Type: ${web.webType}\r\n${retryField(fault)}${addedFields(x)}`
+    x.reply(statusOf(fault, style.legacyStatuses), fields, trailerFrame(grpcStatus(fault), web))
     return
   }
   const fields = JSON_TYPE + retryField(fault) + addedFields(x)

@@ -15,6 +15,7 @@ import { sendToTarget } from '../steps/forward/forward.ts'
 import { answerBuffered } from './buffered-answer.ts'
 import { adoptRequestId, findClientAddress } from './client-address.ts'
 import { begin, Exchange, type Reply, type RouteMatch, type Snapshot } from './exchange.ts'
+import { translateAnswer } from './grpc-web.ts'
 import { giveRequestId } from './request-id-fields.ts'
 import { type AnswerStyle, answerRefusal, conclude, editAnswer, ownFields } from './respond.ts'
 import { run } from './run.ts'
@@ -93,7 +94,8 @@ export function trafficHandler(parts: ServerParts): WireHandler<Exchange> {
     respond(x) {
       x.attemptHooks?.answered(x)
       if (x.status === 101) parts.tunnels.opened(x)
-      return compressStream(x, editAnswer(x))
+      const extra = editAnswer(x)
+      return x.grpcWeb === undefined ? compressStream(x, extra) : translateAnswer(x, x.grpcWeb, extra)
     },
 
     failed(x, fault) {

@@ -72,6 +72,13 @@ export function statusLine(status: number): string {
   return LINES[status] ?? LINES[500]!
 }
 
+const GRPC_ANSWER = /^Content-Type: application\/grpc(?:\r|-web)/
+
+/** The status on the wire: to callers of gRPC and gRPC-Web each answer is 200, and its trailers say what became of the call. Records keep the status. */
+export function sentStatus(status: number, fields: string): number {
+  return GRPC_ANSWER.test(fields) ? 200 : status
+}
+
 /** Module state: the text of the present second, the same for every answer. */
 let dateSecond = 0
 let dateText = ''

@@ -5,7 +5,7 @@ import type { Secured } from '../listen/handshake.ts'
 import { DRAIN_BYTES, HALF_CLOSED_MS, LINGER_MS, MAX_PENDING_BYTES } from '../listen/limits.ts'
 import { isPreface, PREFACE_BYTES, REJECTION } from '../listen/preface.ts'
 import { sweep, type Timed } from '../listen/sweep.ts'
-import { connectionLine, dateLine, isBodiless, statusLine } from './answer.ts'
+import { connectionLine, dateLine, isBodiless, sentStatus, statusLine } from './answer.ts'
 import type { ConnectionOwner } from './connection-owner.ts'
 import type { CutBy, ExchangeLink, WireExchange } from './exchange.ts'
 import { parseRequestHead } from './head.ts'
@@ -169,7 +169,7 @@ export class HttpConnection<X extends WireExchange> implements Timed, ExchangeLi
     if (this.state !== HANDLING) return
     const { x, outlet } = this
     const keep = this.keeps()
-    const head = statusLine(status) + fields + dateLine()
+    const head = statusLine(sentStatus(status, fields)) + fields + dateLine()
     const tail = `${connectionLine(x.http11, keep)}\r\n`
     x.status = status
     if (isBodiless(status) || (x.forwarded && x.method === 'HEAD')) {

@@ -2,7 +2,7 @@ import { performance } from 'node:perf_hooks'
 import { type Fault, toFault } from '../../errors/fault.ts'
 import type { Upstream } from '../connect/upstream.ts'
 import type { Field } from '../hpack/field.ts'
-import { dateLine, isBodiless, statusLine } from '../http1/answer.ts'
+import { dateLine, isBodiless, sentStatus, statusLine } from '../http1/answer.ts'
 import type { CutBy, ExchangeLink, WireExchange, WireHandler } from '../http1/exchange.ts'
 import { Collector, Discard } from '../http1/intake.ts'
 import { REFUSAL } from '../http1/refusals.ts'
@@ -37,8 +37,6 @@ const ANSWERED = 3
 const GONE = 4
 
 const NOTHING = Buffer.alloc(0)
-/** How the answers of gRPC begin that are trailers alone. */
-const GRPC_ANSWER = 'Content-Type: application/grpc\r\n'
 
 /** Carries one request after another of an HTTP/2 connection: each stream has a lane to itself while it lasts. */
 export class Lane<X extends WireExchange> implements Timed, ExchangeLink, RelaySide, StreamUser {
@@ -119,8 +117,7 @@ export class Lane<X extends WireExchange> implements Timed, ExchangeLink, RelayS
     const { x } = this
     const bytes = body === undefined ? undefined : bytesOf(body)
     x.status = status
-    // To callers of gRPC every answer is 200 and says in its trailers what became of the call; records keep the status.
-    x.bytesOut = this.write(fields.startsWith(GRPC_ANSWER) ? 200 : status, fields, bytes)
+    x.bytesOut = this.write(sentStatus(status, fields), fields, bytes)
     this.endAnswer()
   }
 

@@ -98,6 +98,7 @@ const TWINS: readonly [classic: string, value: Json, oas: string, value?: Json][
   ['use_mutual_tls_auth', true, 'server.clientCertificates.enabled'],
   ['client_certificates', ['c'], 'server.clientCertificates.allowlist'],
   ['ip_access_control_disabled', true, 'server.ipAccessControl.enabled', false],
+  ['grpc_web', true, 'server.grpcWeb'],
   ['allowed_ips', ['::1'], 'server.ipAccessControl.allow'],
   ['blacklisted_ips', ['::1'], 'server.ipAccessControl.block'],
   ['enable_detailed_recording', true, 'server.detailedActivityLogs.enabled'],

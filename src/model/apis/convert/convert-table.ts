@@ -127,6 +127,7 @@ const PAIRS: readonly Pair[] = [
   pair('enable_batch_request_support', 'server.batchProcessing.enabled'),
   pair('allow_encoded_slashes', 'server.allowEncodedSlashes'),
   pair('allow_trace', 'server.allowTrace'),
+  pair('grpc_web', 'server.grpcWeb'),
   pair('protocol', 'server.protocol'),
   pair('listen_port', 'server.port'),
   ...section(

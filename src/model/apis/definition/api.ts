@@ -51,6 +51,8 @@ export interface Api {
   readonly allowEncodedSlashes?: true
   /** Takes TRACE, whose answers repeat what was sent. */
   readonly allowTrace?: true
+  /** Makes calls of gRPC of those of gRPC-Web. */
+  readonly grpcWeb?: true
   /** Lower case; '' answers on every host. */
   readonly domain: string
   /** Certificate ids for `domain`. */

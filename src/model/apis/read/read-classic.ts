@@ -53,6 +53,7 @@ export function readClassic(classic: JsonObject, format: Api['format'], describe
     ...(matching !== 'exact' && { pathMatching: matching }),
     ...(flagOf(classic, 'allow_encoded_slashes') && { allowEncodedSlashes: true }),
     ...(flagOf(classic, 'allow_trace') && { allowTrace: true }),
+    ...(flagOf(classic, 'grpc_web') && { grpcWeb: true }),
     upstream: readUpstream(classic),
     auth: readAuth(classic),
     oauth: methods.includes('use_oauth2') ? readOAuth(classic) : undefined,

@@ -303,6 +303,7 @@ export const CLASSIC_SCHEMA: Schema = object(
     enable_batch_request_support: bool(),
     allow_encoded_slashes: bool(),
     allow_trace: bool(),
+    grpc_web: bool(),
     path_matching: oneOf('', ...PATH_MATCHINGS),
     enable_proxy_protocol: bool(),
     protocol: text(),

@@ -171,6 +171,7 @@ const server = () =>
       batchProcessing: switched(),
       allowEncodedSlashes: bool(),
       allowTrace: bool(),
+      grpcWeb: bool(),
       pathMatching: oneOf('', ...PATH_MATCHINGS),
       protocol: text(),
       port: whole(65_535),
