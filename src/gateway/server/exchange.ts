@@ -156,15 +156,6 @@ export interface Chain {
   open: CallerPlan | undefined
 }
 
-/** A request of gRPC-Web (`PROTOCOL-WEB.md` of gRPC). */
-export interface GrpcWebCall {
-  /** In base64, for browsers that read answers as text. */
-  readonly text: boolean
-  /** Content types of the same messages: of answers to the caller, and of requests to the upstream. */
-  readonly webType: string
-  readonly grpcType: string
-}
-
 /** An API as this node serves it: where a request enters, and the chains that it may end up in. */
 export interface ServedApi {
   readonly api: Api
@@ -398,7 +389,8 @@ export class Exchange extends WireExchange implements Instant {
   sentFields: FieldPairs | undefined // as `keepFields` found them
   claims: JsonObject | undefined // of a verified JSON Web Token
   moduleContext: JsonObject | undefined // notes of modules for later ones
-  grpcWeb: GrpcWebCall | undefined // that the answer is translated for
+  /** A call of gRPC-Web: whether in base64, and the content types of its answer and of its request to the upstream. */
+  grpcWeb: { readonly text: boolean; readonly webType: string; readonly grpcType: string } | undefined
   fault: Fault | undefined
   private ownRequestId = ''
   showsRequestId = false // on answers of upstreams, too

@@ -1,6 +1,6 @@
 import type { BodyEncoder } from '../../wire/http1/exchange.ts'
 import { FIELD } from '../../wire/http1/fields.ts'
-import type { Exchange, GrpcWebCall } from './exchange.ts'
+import type { Exchange } from './exchange.ts'
 import { linesOnly } from './field-lines.ts'
 
 const GRPC_WEB = /^application\/grpc-web(-text)?(\+[a-z0-9.+-]{1,40})?[ \t]*(?:;|$)/i
@@ -10,6 +10,9 @@ const TRAILERS = 0x80
 /** A call that ends with its head has them there. */
 const STATUS_FIELDS: ReadonlySet<string> = new Set(['grpc-status', 'grpc-message', 'grpc-status-details-bin'])
 const NOTHING = Buffer.alloc(0)
+
+/** A request of gRPC-Web (`PROTOCOL-WEB.md` of gRPC). */
+export type GrpcWebCall = NonNullable<Exchange['grpcWeb']>
 
 /** The call of gRPC-Web that a request to an API which translates them is; undefined for others. */
 export function grpcWebCall(x: Exchange): GrpcWebCall | undefined {
@@ -39,7 +42,7 @@ export function translateAnswer(x: Exchange, call: GrpcWebCall, extra: string): 
   return `${extra}Content-Type: ${call.webType}\r\n`
 }
 
-/** Messages go on as they are, and the trailers behind them as a frame. */
+/** Passes messages as they are, and the trailers behind them as a frame. */
 class GrpcWebEncoder implements BodyEncoder {
   readonly #x: Exchange
   readonly #call: GrpcWebCall
