@@ -31,6 +31,7 @@ export interface LanguageServer {
 
 const [java, javaLibraries] = [join(OUTPUT, 'java'), join(OUTPUT, 'java-libraries')]
 const python = join(OUTPUT, 'python')
+const rust = join(OUTPUT, 'rust')
 const go = join(OUTPUT, 'go-clients')
 
 /** All languages, in the order in which they run: curl asks the servers of all others. */
@@ -98,5 +99,15 @@ export const LANGUAGES: readonly Language[] = [
     run: ['java', '-cp', `${java}:${javaLibraries}/*`, 'Main'],
     servers: { jdk: { command: ['java', '-cp', java, 'Upstream', 'PORT'], ready: /ready/ } },
     pins: ['pom.xml'],
+  },
+  {
+    name: 'Rust',
+    runtime: 'Rust 1.85 or later with Cargo',
+    probes: [['cargo', '--version'], ['rustc', '--version']],
+    folder: join(CLIENTS, 'rust'),
+    prepare: [['cargo', 'build', '--quiet', '--locked']],
+    run: [join(rust, 'debug', 'clients')],
+    env: { CARGO_TARGET_DIR: rust },
+    pins: ['Cargo.lock'],
   },
 ]
