@@ -7,13 +7,10 @@ export interface FoundEndpoint {
   readonly below: string
 }
 
-/**
- * Where the metadata document is, below an issuer or before its path (RFC 8414 section 3). Several libraries ask at the path of OpenID
- * Connect alone, which section 5 allows for.
- */
-export const WELL_KNOWN: readonly string[] = [
-  '/.well-known/oauth-authorization-server',
-  '/.well-known/openid-configuration',
+/** Where the metadata documents are, below an issuer or before its path (RFC 8414 section 3), and which endpoint gives each. */
+export const WELL_KNOWN: readonly (readonly [path: string, endpoint: Endpoint])[] = [
+  ['/.well-known/oauth-authorization-server', 'metadata'],
+  ['/.well-known/openid-configuration', 'openid_configuration'],
 ]
 
 const REGISTER = '/oauth/register'
@@ -29,7 +26,7 @@ const PATHS: readonly (readonly [path: string, endpoint: Endpoint, slash: boolea
   ['/oauth/par', 'par', true],
   ['/oauth/device_authorization', 'device_authorization', true],
   [REGISTER, 'register', true],
-  ...WELL_KNOWN.map((path): [string, Endpoint, boolean] => [path, 'metadata', true]),
+  ...WELL_KNOWN.map(([path, endpoint]): [string, Endpoint, boolean] => [path, endpoint, true]),
 ]
 
 /** The paths of authorization servers below the listen paths of their APIs. */

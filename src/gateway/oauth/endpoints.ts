@@ -151,15 +151,16 @@ export class OAuthEndpoints {
   }
 
   #findMetadata(x: Exchange, snapshot: Snapshot): ElsewhereFound | undefined {
-    const wellKnown = WELL_KNOWN.find((each) => x.path.startsWith(each))
+    const wellKnown = WELL_KNOWN.find(([each]) => x.path.startsWith(each))
     if (wellKnown === undefined) return undefined
-    const path = x.path.slice(wellKnown.length)
+    const [before, endpoint] = wellKnown
+    const path = x.path.slice(before.length)
     if (path !== '' && !path.startsWith('/')) return undefined
     const match = this.#match
     snapshot.router.find(x.host, path === '' ? '/' : path, match)
     const { served, restAt } = match
     if (served?.api.oauth === undefined || path.length - restAt > 1) return undefined
-    return { served, found: { endpoint: 'metadata', below: '' }, prefix: path }
+    return { served, found: { endpoint, below: '' }, prefix: path }
   }
 
   /** At a host or path of another organisation, or of another owner, the id of an API means nothing, even while nothing is served there. */

@@ -4,6 +4,7 @@ import type { OAuthRules } from '../../model/oauth-clients/oauth-rules.ts'
 import { endpointUrl } from '../messages/endpoint-url.ts'
 import { publicAnswer } from '../messages/public-answer.ts'
 import { JWT_ALGORITHMS } from '../signing-keys/jwt.ts'
+import { SIGNING_ALGORITHMS } from '../signing-keys/key-ring.ts'
 import type { Endpoint, OAuthAnswer, OAuthApi, OAuthCall, OAuthParts } from './parts.ts'
 
 const METADATA_FRESH_S = 300
@@ -14,6 +15,20 @@ type MetadataParts = Pick<OAuthParts, 'config'>
 /** Answers the metadata document of the API's authorization server. It may be kept for five minutes. */
 export async function metadata(parts: MetadataParts, call: OAuthCall): Promise<OAuthAnswer> {
   return publicAnswer(metadataOf(parts, call.api, call.issuer, call.issuerIsFixed), METADATA_FRESH_S)
+}
+
+/**
+ * Answers the same document with what OpenID Connect Discovery 1.0 section 3 requires beside it: several libraries look for no other and
+ * refuse it where a member is missing. No ID token is issued; the algorithms are those of access tokens.
+ */
+export async function openidConfiguration(parts: MetadataParts, call: OAuthCall): Promise<OAuthAnswer> {
+  const document = {
+    ...metadataOf(parts, call.api, call.issuer, call.issuerIsFixed),
+    jwks_uri: endpointUrl(call.issuer, 'jwks'),
+    subject_types_supported: ['public'],
+    id_token_signing_alg_values_supported: [...SIGNING_ALGORITHMS],
+  }
+  return publicAnswer(document, METADATA_FRESH_S)
 }
 
 /**

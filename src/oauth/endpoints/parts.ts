@@ -21,6 +21,7 @@ export type Endpoint =
   | 'introspect'
   | 'jwks'
   | 'metadata'
+  | 'openid_configuration'
   | 'par'
   | 'device_authorization'
   | 'register'

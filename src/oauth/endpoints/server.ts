@@ -7,7 +7,7 @@ import { authorizeClient } from './authorize-client.ts'
 import { authorizeDevice } from './device.ts'
 import { introspect } from './introspect.ts'
 import { jwks } from './jwks.ts'
-import { metadata } from './metadata.ts'
+import { metadata, openidConfiguration } from './metadata.ts'
 import type { Endpoint, OAuthAnswer, OAuthCall, OAuthParts } from './parts.ts'
 import { pushRequest } from './pushed.ts'
 import { revokeRequest } from './revoke.ts'
@@ -29,6 +29,7 @@ export const ROUTES: Readonly<Record<Endpoint, EndpointRoute>> = {
   introspect: { methods: ['POST'], serve: introspect },
   jwks: { methods: ['GET', 'HEAD'], serve: jwks },
   metadata: { methods: ['GET', 'HEAD'], serve: metadata },
+  openid_configuration: { methods: ['GET', 'HEAD'], serve: openidConfiguration },
   par: { methods: ['POST'], serve: pushRequest },
   device_authorization: { methods: ['POST'], serve: authorizeDevice },
   register: { methods: ['POST', 'GET', 'PUT', 'DELETE'], serve: register },

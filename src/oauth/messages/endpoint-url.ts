@@ -9,6 +9,7 @@ const PATHS: Readonly<Record<Endpoint, string>> = {
   introspect: '/oauth/introspect',
   jwks: '/oauth/jwks',
   metadata: '/.well-known/oauth-authorization-server',
+  openid_configuration: '/.well-known/openid-configuration',
   par: '/oauth/par',
   device_authorization: '/oauth/device_authorization',
   register: '/oauth/register',

@@ -45,6 +45,7 @@ import com.nimbusds.oauth2.sdk.pkce.CodeVerifier;
 import com.nimbusds.oauth2.sdk.token.AccessToken;
 import com.nimbusds.oauth2.sdk.token.RefreshToken;
 import com.nimbusds.oauth2.sdk.token.Tokens;
+import com.nimbusds.openid.connect.sdk.op.OIDCProviderMetadata;
 import java.net.URI;
 import java.util.List;
 import java.util.Map;
@@ -73,6 +74,12 @@ class OAuthCases {
         Main.run(SDK, "refresh in two workers: one wins", () -> twoWorkers("opaque", 1));
         Main.run(SDK, "refresh in two workers with a grace period: both win", () -> twoWorkers("graceful", 2));
         Main.run(SDK, "device", () -> device(basic("opaque")));
+        Main.run(SDK, "discovery as OpenID Connect, opaque and JWT", () -> {
+            for (var api : List.of("opaque", "jwt")) {
+                var known = OIDCProviderMetadata.resolve(new Issuer(Main.issuer(api)));
+                Main.expect(known.getTokenEndpointURI().equals(metadata(api).getTokenEndpointURI()), known);
+            }
+        });
         Main.run(JOSE, "JWT validation across a key rotation", OAuthCases::rotation);
     }
 

@@ -103,7 +103,10 @@ export const LANGUAGES: readonly Language[] = [
   {
     name: 'Rust',
     runtime: 'Rust 1.85 or later with Cargo',
-    probes: [['cargo', '--version'], ['rustc', '--version']],
+    probes: [
+      ['cargo', '--version'],
+      ['rustc', '--version'],
+    ],
     folder: join(CLIENTS, 'rust'),
     prepare: [['cargo', 'build', '--quiet', '--locked']],
     run: [join(rust, 'debug', 'clients')],

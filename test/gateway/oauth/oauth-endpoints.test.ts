@@ -81,6 +81,26 @@ describe('where the endpoints are', () => {
     }
   })
 
+  test('the document of OpenID Connect has all members that its Discovery requires (section 3)', async (t) => {
+    const world = await startWorld(t)
+    const required = ['issuer', 'authorization_endpoint', 'token_endpoint', 'jwks_uri', 'response_types_supported']
+    const beside = ['subject_types_supported', 'id_token_signing_alg_values_supported']
+    for (const format of ['opaque', 'jwt']) {
+      await world.publish(oauthApi(world.origin.url, { id: format, settings: { accessTokenFormat: format } }))
+      const read = async (path: string) => (await world.gateway.call(path)).json as Record<string, unknown>
+      const [, openid = ''] = WELL_KNOWN
+      for (const path of [`/${format}${openid}`, `${openid}/${format}`]) {
+        const document = await read(path)
+        for (const name of [...required, ...beside]) assert.ok(document[name], `${path} has no ${name}`)
+        const keys = await read(new URL(String(document.jwks_uri)).pathname)
+        assert.ok(Array.isArray(keys.keys))
+        const others = Object.entries(document).filter(([name]) => name !== 'jwks_uri' && !beside.includes(name))
+        const { jwks_uri, ...plain } = await read(path.replace(openid, WELL_KNOWN[0]!))
+        assert.deepEqual(Object.fromEntries(others), plain)
+      }
+    }
+  })
+
   test('a client registration has its id in the path', async (t) => {
     const world = await startPlain(t)
     const answer = await world.gateway.call('/a/oauth/register/some-client')

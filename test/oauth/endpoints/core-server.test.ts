@@ -15,6 +15,7 @@ const ENDPOINTS: readonly Endpoint[] = [
   'introspect',
   'jwks',
   'metadata',
+  'openid_configuration',
   'par',
   'device_authorization',
   'register',
