@@ -25,6 +25,7 @@ import { slugOf } from '../src/model/apis/definition/fill-ids.ts'
 import type { BodyTypeCheck, ValueShape } from '../src/model/apis/definition/operation.ts'
 import { parseBodyTemplate } from '../src/model/body-templates/parse.ts'
 import { renderTemplate } from '../src/model/body-templates/render.ts'
+import { parseXml } from '../src/model/body-templates/xml.ts'
 import { readCertificate } from '../src/model/certificates/certificate.ts'
 import { readJson } from '../src/model/json/json-body.ts'
 import { addressList } from '../src/model/network/address.ts'
@@ -212,6 +213,9 @@ const PARSERS: Readonly<Record<string, { readonly work: Work; readonly most: num
     most: 65_536,
   },
   'a format in a body template': { work: (text) => renderTemplate(PRINTF, { f: text }), most: 131_072 },
+  'XML for a body template': { work: (text) => parseXml(text), most: 131_072 },
+  'XML in an element': { work: (text) => parseXml(`<a>${text}</a>`), most: 131_072 },
+  'XML in a tag': { work: (text) => parseXml(`<a ${text}>`), most: 131_072 },
   'type of a multipart form': { work: (text) => readUpload(bytesOf('a'), `multipart/form-data;${text}`), most: 65_536 },
   'form or JSON': { work: (text) => fieldsOf({ queryAll: () => [], bytes: () => bytesOf(text) }), most: 65_536 },
   'search parameters': { work: searchParams, most: 65_536 },

@@ -37,8 +37,8 @@ export async function answerBuffered(x: Exchange, body: Buffer): Promise<Reply |
     const bytes = bodiless ? body : await unpacked(x, body)
     const override = overrideOfAnswer(x, bytes)
     const rule = bodiless || override !== undefined ? undefined : x.operation?.answerBody
-    // An answer that nobody takes for JSON, such as an error page, is handed on as it is.
-    const input = rule === undefined ? undefined : templateInput(bytes)
+    // An answer that nobody takes for JSON (or XML, where that is asked for), such as an error page, is handed on as it is.
+    const input = rule === undefined ? undefined : templateInput(bytes, rule)
     if (input !== undefined && 'isJson' in input && input.isJson) return fault(FAULTS.malformed, input.reason)
     const made = input !== undefined && 'value' in input ? transformed(x, rule!, input.value, FAULTS) : bytes
     if (made instanceof Error) return made

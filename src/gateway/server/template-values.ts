@@ -1,6 +1,7 @@
 import type { FaultCode } from '../../errors/catalog.ts'
 import { type Fault, fault } from '../../errors/fault.ts'
 import type { BodyRule } from '../../model/apis/definition/operation.ts'
+import { parseXml } from '../../model/body-templates/xml.ts'
 import { RenderFlaw, renderTemplate } from '../../model/body-templates/render.ts'
 import { isObject, type Json, type JsonObject } from '../../model/json/json.ts'
 import type { Exchange } from './exchange.ts'
@@ -26,13 +27,24 @@ const DECODER = new TextDecoder('utf-8', { fatal: true })
  */
 export function templateInput(
   bytes: Uint8Array,
+  { input }: Pick<BodyRule, 'input'>,
 ): { readonly value: Json } | { readonly reason: string; readonly isJson: boolean } {
+  if (input === 'xml') return xmlInput(bytes)
   try {
     const body = readTrafficJson(bytes.length === 0 ? '{}' : DECODER.decode(bytes))
     if ('value' in body) return { value: body.value as Json }
     return { reason: body.reason ?? NO_JSON, isJson: isLooseJson(bytes) }
   } catch {
     return { reason: NO_JSON, isJson: isLooseJson(bytes) }
+  }
+}
+
+function xmlInput(bytes: Uint8Array): { readonly value: Json } | { readonly reason: string; readonly isJson: false } {
+  try {
+    const text = DECODER.decode(bytes)
+    return text === '' ? { value: {} } : { isJson: false, ...parseXml(text) }
+  } catch {
+    return { reason: 'must be XML in UTF-8', isJson: false }
   }
 }
 

@@ -328,7 +328,7 @@ test('a template that cannot be read is refused when its API is published, with 
   assert.ok((await refusal(data({ template_source: '*' }))).includes(`${source}: must be a template in base64`))
   assert.ok((await refusal(data({ template_source: '/w==' }))).includes(`${source}: must be a template in UTF-8`))
   assert.match(await refusal(data({ template_mode: 'file', template_source: './x' })), /templates of bodies in files/)
-  assert.match(await refusal(data({ input_type: 'xml', template_source: 'e30=' })), /of XML/)
+  assert.match(await refusal(data({ input_type: 'yaml', template_source: 'e30=' })), /neither JSON nor XML/)
 })
 
 test('explain says which bodies would be rewritten', async (t) => {

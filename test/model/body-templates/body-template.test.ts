@@ -114,6 +114,7 @@ const TEXTS: readonly (readonly [template: string, text: string])[] = [
   ['{{ print "a" .count .none }}', 'a3'],
   ['{{ .name }}', ROOT.name as string],
   ['{{ .map }}{{ toJson .map }}', '{"b":2,"a":1}{"b":2,"a":1}'],
+  ['{{ xmlMarshal .map }}', '<doc><a>1</a><b>2</b></doc>'],
   ['{{ if .none }}{"a":1}{{ end }}', ''],
   ['{{ range .people }}{{ .name }},{{ .age }};{{ end }}', 'x,1;y,2;'],
   ['a={{ .count }}&n={{ urlquery "a&b" }}', 'a=3&n=a%26b'],

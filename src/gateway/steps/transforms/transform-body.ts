@@ -24,7 +24,7 @@ export function transformBody(rules: readonly (BodyRule | undefined)[]): Step | 
 
 async function transform(x: Exchange, rule: BodyRule): Promise<StepOutcome> {
   const body = await readDecoded(x, Math.min(x.bodyLimitBytes || MAX_RENDERED, MAX_RENDERED))
-  const input = 'reason' in body ? body : templateInput(body.bytes)
+  const input = 'reason' in body ? body : templateInput(body.bytes, rule)
   if ('reason' in input) return fault(FAULTS.malformed, input.reason)
   const made = transformed(x, rule, input.value, FAULTS)
   if (made instanceof Error) return made

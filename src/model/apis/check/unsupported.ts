@@ -7,6 +7,7 @@ import { HANDLER_NAMES } from '../../webhooks/event-handlers.ts'
 import { flagOf, isEmpty, objectOf, objectsOf, textOf } from '../definition/members.ts'
 import { member, pathOf, type TreePath, toWords } from '../definition/tree.ts'
 import { isReference } from '../definition/values.ts'
+import { isTemplateInput } from '../read/read-body-transform.ts'
 import { MODULE_DRIVER, MODULE_LISTS } from '../read/read-modules.ts'
 import { unknownMembersOf } from './unknown-members.ts'
 
@@ -78,7 +79,7 @@ const isExpression = (value: Json) =>
 
 const hasSecret = (value: Json) => typeof value === 'string' && asksForSecret(value)
 
-/** Templates in other places, or for bodies that are not JSON. */
+/** Templates in other places, or for bodies that are neither JSON nor XML. */
 const hasOtherTemplate = (value: Json) =>
   objectsOf({ value }, 'value').some((entry) => {
     const { template_mode: mode, input_type: type } = objectOf(entry, 'template_data')
@@ -87,7 +88,7 @@ const hasOtherTemplate = (value: Json) =>
 const isOtherTransform = (value: Json) =>
   flagOf(value, 'enabled') && (isOtherFormat(member(value, 'format')) || textOf(value, 'path') !== '')
 const isOtherFormat = (value: Json | undefined) =>
-  typeof value === 'string' && !['', 'json'].includes(value.toLowerCase())
+  typeof value === 'string' && !isTemplateInput(value)
 
 /** Plugins without a driver are written in what the incumbent takes for granted. */
 const hasOtherPlugins = (value: Json) =>
@@ -195,7 +196,7 @@ export const UNSUPPORTED: readonly Row[] = [
   },
   { feature: 'body transforms in jq', classic: [listed('transform_jq'), listed('transform_jq_response')], oas: [] },
   {
-    feature: 'templates of bodies in files, and of XML',
+    feature: 'templates of bodies in files, and of bodies that are neither JSON nor XML',
     classic: [
       at('version_data.versions.*.extended_paths.transform', hasOtherTemplate),
       at('version_data.versions.*.extended_paths.transform_response', hasOtherTemplate),

@@ -127,6 +127,8 @@ export interface BodyCheck {
 /** How a body is rewritten. */
 export interface BodyRule {
   readonly template: BodyTemplate
+  /** The body as it comes. */
+  readonly input: 'json' | 'xml'
   /** True = the template may name the session's metadata. */
   readonly session: boolean
 }

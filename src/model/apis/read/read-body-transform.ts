@@ -16,10 +16,14 @@ export function readBodyTransform(entry: JsonObject): BodyRule {
 /** The errors of such an entry; templates in other languages are not checked. */
 export function bodyTransformFlaws(entry: JsonObject): Flaw[] {
   const data = objectOf(entry, 'template_data')
-  const type = textOf(data, 'input_type').toLowerCase()
-  if (textOf(data, 'template_mode') === 'file' || (type !== '' && type !== 'json')) return []
+  if (textOf(data, 'template_mode') === 'file' || !isTemplateInput(textOf(data, 'input_type'))) return []
   const read = readTemplate(entry)
   return typeof read === 'string' ? [{ at: SOURCE, reason: read }] : []
+}
+
+/** True for the types of bodies that templates take: JSON, and XML. */
+export function isTemplateInput(type: string): boolean {
+  return ['', 'json', 'xml'].includes(type.toLowerCase())
 }
 
 const SOURCE = ['template_data', 'template_source']
@@ -32,7 +36,8 @@ function readTemplate(entry: JsonObject): BodyRule | string {
   if (!/^[A-Za-z0-9+/]+={0,2}$/.test(source)) return 'must be a template in base64'
   try {
     const text = new TextDecoder('utf-8', { fatal: true }).decode(Buffer.from(source, 'base64'))
-    return { template: parseBodyTemplate(text), session: flagOf(data, 'enable_session') }
+    const input = textOf(data, 'input_type').toLowerCase() === 'xml' ? 'xml' : 'json'
+    return { template: parseBodyTemplate(text), input, session: flagOf(data, 'enable_session') }
   } catch (error) {
     return error instanceof TemplateFlaw ? error.message : 'must be a template in UTF-8'
   }
