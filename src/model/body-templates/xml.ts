@@ -62,7 +62,8 @@ class XmlReader {
     }
     const [root] = open
     if (open.length > 1) throw new XmlFlaw(`ends within <${open.at(-1)!.name}>`)
-    if (root!.members.size !== 1 || Array.isArray([...root!.members.values()][0])) throw new XmlFlaw('wants one root element')
+    if (root!.members.size !== 1 || Array.isArray([...root!.members.values()][0]))
+      throw new XmlFlaw('wants one root element')
     return objectOf(root!.members)
   }
 
@@ -93,7 +94,7 @@ class XmlReader {
     }
     this.#match(/\s*/y)
     const element = { name, members, text: '' }
-    if (this.#skip('/>')) add(open.at(-1)!, name, valueOf(element))
+    if (this.#skip('/>')) add(open.at(-1)!, name, contentOf(element))
     else if (!this.#skip('>')) this.#fail()
     else if (open.push(element) > MAX_DEPTH + 1) throw new XmlFlaw(`is nested deeper than ${MAX_DEPTH}`)
   }
@@ -104,7 +105,7 @@ class XmlReader {
     const element = open.at(-1)!
     if (open.length === 1 || element.name !== name || !this.#skip('>')) this.#fail()
     open.pop()
-    add(open.at(-1)!, name, valueOf(element))
+    add(open.at(-1)!, name, contentOf(element))
   }
 
   /** The text up to an end, which is passed. */
@@ -141,7 +142,7 @@ function add({ members }: Element, name: string, value: Json): void {
   else members.set(name, [known, value])
 }
 
-function valueOf({ members, text }: Element): Json {
+function contentOf({ members, text }: Element): Json {
   if (members.size === 0) return text
   if (text !== '') members.set(TEXT, text)
   return objectOf(members)
@@ -156,7 +157,8 @@ const objectOf = (members: ReadonlyMap<string, Json>): JsonObject => {
 const localName = (name: string) => name.slice(name.indexOf(':') + 1)
 
 function unescaped(text: string): string {
-  if (/[^\t\n\r\x20-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/u.test(text)) throw new XmlFlaw('holds a character that none has')
+  if (/[^\t\n\r\x20-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/u.test(text))
+    throw new XmlFlaw('holds a character that none has')
   if (!text.includes('&')) return text
   return text.replace(ENTITY, (_, decimal?: string, hexadecimal?: string, name?: string) => {
     const code = decimal === undefined ? Number.parseInt(hexadecimal ?? '', 16) : Number(decimal)
@@ -204,7 +206,8 @@ function write(name: string, value: Json, meter: Meter, out: string[], depth: nu
   out.push(`<${name}`)
   for (const member of attributes) {
     const own = member.slice(ATTRIBUTE.length)
-    if (!WHOLE_NAME.test(own)) throw new ValueFlaw(`wants names that attributes can have, and not "${own.slice(0, 50)}"`)
+    if (!WHOLE_NAME.test(own))
+      throw new ValueFlaw(`wants names that attributes can have, and not "${own.slice(0, 50)}"`)
     const text = escapeMarkup(String(value[member]))
     meter.spend(text.length / CHARACTERS_PER_STEP)
     out.push(` ${own}="${text}"`)
@@ -220,8 +223,7 @@ function write(name: string, value: Json, meter: Meter, out: string[], depth: nu
     if (member === TEXT && typeof own !== 'object') {
       meter.spend(String(own).length / CHARACTERS_PER_STEP)
       out.push(escapeMarkup(String(own)))
-    }
-    else write(member, own, meter, out, depth + 1)
+    } else write(member, own, meter, out, depth + 1)
   }
   out.push(`</${name}>`)
 }

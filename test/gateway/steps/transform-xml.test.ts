@@ -30,7 +30,10 @@ test('XML becomes JSON, and JSON XML, in requests and answers of both formats', 
           use_extended_paths: true,
           extended_paths: {
             transform: [rule('/in', 'POST', 'XML', SERVERS), rule('/out', 'POST', 'json', '{{ . | xmlMarshal }}')],
-            transform_response: [rule('/told', 'GET', 'xml', '{"said": {{ .a.b }}}'), rule('/fails', 'GET', 'xml', '{"said": {{ .a }}}')],
+            transform_response: [
+              rule('/told', 'GET', 'xml', '{"said": {{ .a.b }}}'),
+              rule('/fails', 'GET', 'xml', '{"said": {{ .a }}}'),
+            ],
           },
         },
       },

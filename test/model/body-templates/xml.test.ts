@@ -33,8 +33,30 @@ test('elements are texts, objects and lists', () => {
 
 test('a text that is no XML, or asks for more than itself, is refused', () => {
   const refused = [
-    ...['', 'x', '<a>', '<a></b>', '</a>', '<a/><b/>', '<a/>x', '<a', '<a b/>', '<a b=c/>', '<a b="<"/>', '<1/>', '< a/>'],
-    ...['<a b="1" b="2"/>', '<a>&x;</a>', '<a>&</a>', '<a>&#0;</a>', '<a>&#xD800;</a>', '<a>\u0001</a>', '<a>\ufffe</a>'],
+    ...[
+      '',
+      'x',
+      '<a>',
+      '<a></b>',
+      '</a>',
+      '<a/><b/>',
+      '<a/>x',
+      '<a',
+      '<a b/>',
+      '<a b=c/>',
+      '<a b="<"/>',
+      '<1/>',
+      '< a/>',
+    ],
+    ...[
+      '<a b="1" b="2"/>',
+      '<a>&x;</a>',
+      '<a>&</a>',
+      '<a>&#0;</a>',
+      '<a>&#xD800;</a>',
+      '<a>\u0001</a>',
+      '<a>\ufffe</a>',
+    ],
     ...['<!DOCTYPE a [<!ENTITY x "y">]><a>&x;</a>', '<!DOCTYPE a SYSTEM "file:///etc/passwd"><a/>', '<a><!-- </a>'],
     `${'<a>'.repeat(101)}${'</a>'.repeat(101)}`,
   ]
@@ -43,11 +65,20 @@ test('a text that is no XML, or asks for more than itself, is refused', () => {
 
 test('a document is read again as it was written', () => {
   const name = fc.stringMatching(/^[A-Za-z_][A-Za-z0-9_.-]{0,6}$/)
-  const text = fc.string({ unit: 'grapheme' }).map((own) => own.replace(/[^\t\n\r\x20-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/gu, '').trim())
+  const text = fc
+    .string({ unit: 'grapheme' })
+    .map((own) => own.replace(/[^\t\n\r\x20-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/gu, '').trim())
   const { element } = fc.letrec<{ element: JsonObject; value: Json }>((tie) => ({
     value: fc.oneof({ depthSize: 'small' }, text, tie('element'), fc.array(text, { minLength: 2, maxLength: 4 })),
     element: fc
-      .tuple(fc.dictionary(name, tie('value'), { maxKeys: 4 }), fc.dictionary(name.map((own) => `-${own}`), text, { maxKeys: 2 }))
+      .tuple(
+        fc.dictionary(name, tie('value'), { maxKeys: 4 }),
+        fc.dictionary(
+          name.map((own) => `-${own}`),
+          text,
+          { maxKeys: 2 },
+        ),
+      )
       .map(([children, attributes]) => ({ ...children, ...attributes }) as JsonObject),
   }))
   const root = fc.tuple(name, element).map(([own, value]) => ({ [own]: Object.keys(value).length === 0 ? '' : value }))
@@ -68,5 +99,6 @@ test('several members, none or a list have an element around them, and names mus
   assert.equal(written({}), '<doc/>')
   assert.equal(written({ 's:a': { '-xmlns:s': 'urn:x' } }), '<s:a xmlns:s="urn:x"/>')
   assert.equal(written({ a: '<b/>&"' }), '<a>&#60;b/&#62;&#38;&#34;</a>')
-  for (const name of ['a b', '1', '', 'a><b', 'x:y:z']) assert.throws(() => written({ [name]: 1 }), /names that elements/)
+  for (const name of ['a b', '1', '', 'a><b', 'x:y:z'])
+    assert.throws(() => written({ [name]: 1 }), /names that elements/)
 })

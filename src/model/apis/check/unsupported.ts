@@ -87,8 +87,7 @@ const hasOtherTemplate = (value: Json) =>
   })
 const isOtherTransform = (value: Json) =>
   flagOf(value, 'enabled') && (isOtherFormat(member(value, 'format')) || textOf(value, 'path') !== '')
-const isOtherFormat = (value: Json | undefined) =>
-  typeof value === 'string' && !isTemplateInput(value)
+const isOtherFormat = (value: Json | undefined) => typeof value === 'string' && !isTemplateInput(value)
 
 /** Plugins without a driver are written in what the incumbent takes for granted. */
 const hasOtherPlugins = (value: Json) =>
