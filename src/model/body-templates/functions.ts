@@ -13,7 +13,7 @@ import {
   templateText,
   ValueFlaw,
 } from './values.ts'
-import { xmlText } from './xml.ts'
+import { writeXml } from './xml.ts'
 
 export interface TemplateFunction {
   readonly name: string
@@ -81,7 +81,7 @@ const RUNS: readonly (readonly [name: string, least: number, most: number, run: 
   ['default', 2, 2, ([other, value], meter) => (isTrue(value!, meter) ? value! : other!)],
   ['jsonMarshal', 1, 1, ([value], meter) => new ReadyText(templateJson(value!, meter))],
   ['toJson', 1, 1, ([value], meter) => new ReadyText(templateJson(value!, meter))],
-  ['xmlMarshal', 1, 1, ([value], meter) => new ReadyText(xmlText(asJson(value!), meter), 'markup')],
+  ['xmlMarshal', 1, 1, ([value], meter) => new ReadyText(writeXml(asJson(value!), meter), 'markup')],
   ['print', 1, 20, (args, meter) => args.map((value) => templateText(value, meter)).join('')],
   ['upper', 1, 1, onText((text) => text.toUpperCase())],
   ['lower', 1, 1, onText((text) => text.toLowerCase())],

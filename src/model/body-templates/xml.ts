@@ -178,7 +178,7 @@ function codeText(code: number): string | undefined {
  * A value as XML, the other way round: an object of one member is its root element, anything else is within `<doc>`. Members are in the
  * order of their names.
  */
-export function xmlText(value: Json, meter: Meter): string {
+export function writeXml(value: Json, meter: Meter): string {
   const out: string[] = []
   const [name, ...others] = isObject(value) ? meter.keysOf(value) : []
   const only = name !== undefined && others.length === 0 ? (value as JsonObject)[name] : undefined
