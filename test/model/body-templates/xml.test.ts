@@ -93,7 +93,7 @@ test('a document is read again as it was written', () => {
   )
 })
 
-test("a value of several members, none or a list has an element around it", () => {
+test('a value of several members, none or a list has an element around it', () => {
   assert.equal(written({ b: 1, a: { x: null, y: true } }), '<doc><a><x/><y>true</y></a><b>1</b></doc>')
   assert.equal(written({ a: [1, 2] }), '<doc><a>1</a><a>2</a></doc>')
   assert.equal(written({}), '<doc/>')
