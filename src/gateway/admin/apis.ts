@@ -11,6 +11,7 @@ import {
   vendorMatchingNote,
   withMatchingOf,
 } from '../../model/apis/definition/vendor-words.ts'
+import { wholeClassic, withoutAddedZeros } from '../../model/apis/schema/whole-classic.ts'
 import type { JsonObject } from '../../model/json/json.ts'
 import { idsOf } from '../../publish/apis/api-ids.ts'
 import { basesOf } from '../../publish/apis/api-plan.ts'
@@ -30,7 +31,8 @@ export function apiRoutes(parts: AdminParts): AdminRoute[] {
     {
       method: 'GET',
       path: '/apis',
-      run: (request) => listDocuments(parts, request, 'api', summed, fileDefinitions(parts)),
+      run: (request) =>
+        listDocuments(parts, request, 'api', (body) => whole(request, summed(body)), fileDefinitions(parts)),
     },
     {
       method: 'POST',
@@ -52,7 +54,7 @@ export function apiRoutes(parts: AdminParts): AdminRoute[] {
       run: async (request) => {
         const document = await servedApi(parts, request.param('api'))
         const definition = toVendorWords('classic', inClassicWords(document), request.word)
-        return json(definition, 200, await baseField(parts, request, document))
+        return json(whole(request, definition), 200, await baseField(parts, request, document))
       },
     },
     {
@@ -62,7 +64,8 @@ export function apiRoutes(parts: AdminParts): AdminRoute[] {
         const apiId = request.param('api')
         const stored = documentOf((await findApi(publish, apiId)).body)
         const own = activeByDefault(inOwnWords(parts, await request.object(DEFINITION_BYTES)))
-        const definition = stored.format === 'classic' ? withMatchingOf(own, [request.word], stored.definition) : own
+        const sent = stored.format === 'classic' ? withMatchingOf(own, [request.word], stored.definition) : own
+        const definition = written(request, sent, stored)
         return replaceFromRequest(parts, request, { format: 'classic', apiId, definition })
       },
     },
@@ -93,28 +96,38 @@ export async function createFromRequest(
   told: readonly Flaw[] = [],
 ): Promise<AdminAnswer> {
   const version = versionOf(request)
-  const apiId = version === undefined && request.isAlias ? await idThere(parts, format, definition) : undefined
+  const stored = version === undefined && request.isAlias ? await documentThere(parts, format, definition) : undefined
   const made = await publishApi(publishParts(parts), {
     format,
-    definition,
+    definition: stored === undefined ? definition : written(request, definition, stored),
     actor: request.actor,
     ...(version && { version }),
-    ...(apiId !== undefined && { apiId }),
+    ...(stored !== undefined && { apiId: stored.api_id }),
   })
   await waitUntilServed(parts, made.revision)
   const warnings = warningsMember(made.document, 'warnings', [...told, ...(made.unchecked ?? [])], request.word)
   return changed(made.document.api_id, 'added', warnings)
 }
 
-/** The id of a definition whose API is stored in this format. */
-async function idThere(
+/** A definition as a read under an alias shows it: scripts take every member for granted. */
+function whole(request: AdminRequest, classic: JsonObject): JsonObject {
+  return request.isAlias ? wholeClassic(classic) : classic
+}
+
+/** The definition that replaces a stored one: zero values that a read added are none of its members. */
+function written(request: AdminRequest, sent: JsonObject, { format, definition }: ApiDocument): JsonObject {
+  return request.isAlias && format === 'classic' ? withoutAddedZeros(sent, definition) : sent
+}
+
+/** The stored document of the API that a definition names, in this format; undefined where there is none. */
+export async function documentThere(
   { documents }: AdminParts,
   format: ApiDocument['format'],
   definition: JsonObject,
-): Promise<string | undefined> {
+): Promise<ApiDocument | undefined> {
   const { apiId } = idsOf(format, definition)
   const stored = apiId === '' ? undefined : await documents.find('api', 'api_id', apiId)
-  return stored?.body.format === format ? apiId : undefined
+  return stored?.body.format === format ? documentOf(stored.body) : undefined
 }
 
 /** Replaces the stored definition of an API. */

@@ -14,6 +14,7 @@ import { type AdminAnswer, json } from './answer.ts'
 import {
   baseField,
   createFromRequest,
+  documentThere,
   fileDefinitions,
   removeFromRequest,
   replaceFromRequest,
@@ -32,7 +33,12 @@ export function oasRoutes(parts: AdminParts): AdminRoute[] {
     {
       method: 'POST',
       path: '/apis/oas',
-      run: async (request) => createFromRequest(parts, request, 'oas', await extended(parts, request)),
+      run: async (request) => {
+        const sent = await extended(parts, request)
+        const stored = request.isAlias ? await documentThere(parts, 'oas', sent) : undefined
+        const definition = stored === undefined ? sent : written(parts, request, stored, sent)
+        return createFromRequest(parts, request, 'oas', definition)
+      },
     },
     {
       method: 'GET',
@@ -66,7 +72,7 @@ export function oasRoutes(parts: AdminParts): AdminRoute[] {
       path: '/apis/oas/{api}',
       run: async (request) => {
         const stored = await find(parts, request)
-        const definition = written(parts, stored, await extended(parts, request))
+        const definition = written(parts, request, stored, await extended(parts, request))
         return replaceFromRequest(parts, request, { format: 'oas', apiId: stored.api_id, definition })
       },
     },
@@ -77,7 +83,7 @@ export function oasRoutes(parts: AdminParts): AdminRoute[] {
         const stored = await find(parts, request)
         const patched = patchOas(
           stored.definition,
-          written(parts, stored, await plain(parts, request)),
+          written(parts, request, stored, await plain(parts, request)),
           readImportOptions((name) => request.text(name)),
         )
         return replaceFromRequest(parts, request, { format: 'oas', apiId: stored.api_id, definition: patched })
@@ -123,22 +129,22 @@ function shown(parts: AdminParts, request: AdminRequest, document: ApiDocument):
   const mode = request.text('mode')
   if (mode !== '' && mode !== 'public') throw fault('query_invalid', 'mode: must be public, or not be sent')
   const exported = exportOas(document.definition, { mode: mode === 'public' ? mode : undefined })
-  const url = urlOf(parts, document)
+  const url = urlOf(parts, request, document)
   const addressed = url === undefined ? exported : withServer(exported, url)
   return toVendorWords('oas', addressed, request.word)
 }
 
 /** The document that replaces a stored one: the URL that a read adds is not one of its servers. */
-function written(parts: AdminParts, stored: ApiDocument, sent: JsonObject): JsonObject {
-  const url = urlOf(parts, stored)
+function written(parts: AdminParts, request: AdminRequest, stored: ApiDocument, sent: JsonObject): JsonObject {
+  const url = urlOf(parts, request, stored)
   return url === undefined ? sent : withoutServer(sent, stored.definition, url)
 }
 
-/** Where callers reach the API; undefined when nobody has said. */
-function urlOf(parts: AdminParts, document: ApiDocument): string | undefined {
+/** Where callers reach the API: under an alias the address of this call where no setting tells it; undefined when nobody has said. */
+function urlOf(parts: AdminParts, request: AdminRequest, document: ApiDocument): string | undefined {
   try {
     const api = readApi(document)
-    const address = addressOf(api, parts.addresses.current)
+    const address = addressOf(api, parts.addresses.current) ?? (request.isAlias ? request.origin : undefined)
     // A placeholder of the listen path would be a variable of the server that nothing describes.
     if (address === undefined || api.listenPath.includes('{')) return undefined
     return address + urlPath(api.listenPath)

@@ -43,6 +43,12 @@ export class AdminRequest {
     return isVendorWord(this.word)
   }
 
+  /** Scheme and authority that the call was sent to; undefined without a Host field. */
+  get origin(): string | undefined {
+    const { authority, secure } = this.#x
+    return authority === '' ? undefined : `${secure ? 'https' : 'http'}://${authority}`
+  }
+
   /** A placeholder of the route, decoded. */
   param(name: string): string {
     const value = this.#params.get(name)

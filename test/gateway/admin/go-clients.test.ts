@@ -304,3 +304,105 @@ test('the secret of the gateway reaches no upstream under any word', async (t) =
     [],
   )
 })
+
+/** Names of members that are missing somewhere in a value where the other has them; entries of lists are not compared. */
+function missing(value: Json | undefined, whole: JsonObject, at = ''): string[] {
+  if (!isObject(value ?? null)) return [at]
+  return Object.entries(whole).flatMap(([name, each]) => {
+    const held = (value as JsonObject)[name]
+    if (held === undefined || held === null) return [`${at}.${name}`]
+    return isObject(each) ? missing(held, each, `${at}.${name}`) : []
+  })
+}
+
+/** Members of classic definitions that scripts read, as the incumbent's answers have them. */
+const READ: JsonObject = {
+  ...{
+    api_id: '',
+    org_id: '',
+    name: '',
+    slug: '',
+    active: true,
+    internal: false,
+    use_keyless: true,
+    use_oauth2: false,
+  },
+  ...{ use_standard_auth: false, use_basic_auth: false, enable_jwt: false, use_openid: false, disable_quota: false },
+  ...{ auth: { auth_header_name: '', use_param: false }, auth_configs: {}, allowed_ips: [], blacklisted_ips: [] },
+  ...{ tags: [], tag_headers: [], certificates: [], client_certificates: [], domain: '', do_not_track: false },
+  ...{
+    config_data: {},
+    upstream_certificates: {},
+    pinned_public_keys: {},
+    session_lifetime: 0,
+    strip_auth_data: false,
+  },
+  ...{ CORS: { enable: false, allowed_origins: [] }, cache_options: { enable_cache: false, cache_timeout: 0 } },
+  ...{ global_rate_limit: { rate: 0, per: 0 }, jwt_default_policies: [], jwt_source: '', hmac_allowed_clock_skew: 0 },
+  ...{
+    definition: { location: '', key: '' },
+    uptime_tests: { check_list: [], config: {} },
+    event_handlers: { events: {} },
+  },
+  ...{ proxy: { listen_path: '', target_url: '', preserve_host_header: false, target_list: [], transport: {} } },
+  version_data: { not_versioned: true, versions: { Default: { name: '', expires: '', use_extended_paths: false } } },
+}
+
+test('definitions have all members under an alias, and sending them back changes nothing', async (t) => {
+  const world = await startWorld(t)
+  const { url } = world.origin
+  const rules = {
+    name: 'Default',
+    use_extended_paths: true,
+    extended_paths: { black_list: [{ path: '/b', method: 'GET', method_actions: null }] },
+  }
+  const versions = { not_versioned: true, versions: { Default: rules } }
+  await world.inc('POST', '/apis', definition('a', url, { version_data: versions, config_data: { debug: false } }))
+  await world.inc('POST', '/apis/oas', { ...oasApi('o', '/o/', { id: 'o', upstream: url }) })
+  const stored = async (id: string) => JSON.stringify((await world.svc('GET', `/svc/apis/${id}`)).json)
+  const before = await stored('a')
+  const read = await world.inc('GET', '/apis/a')
+  const [listed] = ((await world.svc('GET', '/inc/apis')).json as JsonObject[]).filter(({ api_id }) => api_id === 'a')
+  assert.deepEqual(
+    [
+      missing(read, READ),
+      missing(listed, READ),
+      missing(await world.inc('GET', '/apis/o'), { ...READ, version_data: {} }),
+    ],
+    [[], [], []],
+  )
+  assert.equal(before.includes('"allowed_ips"'), false, 'under our own path a definition has its own members')
+  for (const [method, path] of [
+    ['PUT', '/apis/a'],
+    ['POST', '/apis'],
+  ] as const) {
+    const { revision } = world.gateway.live.snapshot
+    await world.inc(method, path, read)
+    assert.equal(await stored('a'), before)
+    assert.equal(world.gateway.live.snapshot.revision, revision, `${method} changed something`)
+  }
+  await world.inc('PUT', '/apis/a', { ...read, tags: ['x'], config_data: { debug: false, more: 0 } })
+  const { tags, config_data } = JSON.parse(await stored('a')) as JsonObject
+  assert.deepEqual([tags, config_data], [['x'], { debug: false, more: 0 }])
+})
+
+test('OpenAPI definitions have an address under an alias, which does not become their own', async (t) => {
+  const world = await startWorld(t)
+  const own = { url: 'https://api.example.org/v1' }
+  await world.inc('POST', '/apis/oas', oasApi('o', '/o/', { id: 'o', upstream: world.origin.url }))
+  await world.inc('POST', '/apis/oas', {
+    ...oasApi('p', '/p/', { id: 'p', upstream: world.origin.url }),
+    servers: [own],
+  })
+  const address = (id: string) => ({ url: `http://127.0.0.1:${world.port}/${id}/` })
+  const servers = async (word: string, id: string) =>
+    ((await world.svc('GET', `/${word}/apis/oas/${id}`)).json as JsonObject).servers
+  assert.deepEqual([await servers('inc', 'o'), await servers('inc', 'p')], [[address('o')], [address('p'), own]])
+  for (const [method, path] of [
+    ['PUT', '/apis/oas/p'],
+    ['POST', '/apis/oas'],
+  ] as const)
+    await world.inc(method, path, await world.inc('GET', '/apis/oas/p'))
+  await world.inc('PUT', '/apis/oas/o', await world.inc('GET', '/apis/oas/o'))
+  assert.deepEqual([await servers('svc', 'o'), await servers('svc', 'p')], [undefined, [own]])
+})
