@@ -1,9 +1,9 @@
-import type { Api } from '../../model/apis/definition/api.ts'
+import type { Api, CorsRules } from '../../model/apis/definition/api.ts'
 import { fixedIssuer } from '../../model/apis/definition/issuer.ts'
 import { OWN_WORDS, parsePathTemplate } from '../../model/apis/definition/template.ts'
 import type { Log } from '../../model/logs/log.ts'
 import { type Addresses, addressOf } from '../../model/nodes/addresses.ts'
-import type { CallHeader, OAuthAnswer, OAuthApi, OAuthCall } from '../../oauth/endpoints/parts.ts'
+import type { CallHeader, Endpoint, OAuthAnswer, OAuthApi, OAuthCall } from '../../oauth/endpoints/parts.ts'
 import type { Fields } from '../../wire/http1/fields.ts'
 import type { SecretGate } from '../admin/admin-secret.ts'
 import { flawOfDates } from '../authentication/certificate-dates.ts'
@@ -42,7 +42,7 @@ export class OAuthEndpoints {
   readonly #paths: EndpointPaths
   readonly #isBatch: OwnEndpoint
   readonly #isRateLimits: OwnEndpoint
-  readonly #cors = new WeakMap<Api, Step | undefined>()
+  readonly #cors = new WeakMap<Api, { readonly pages: Step | undefined; readonly calls: Step | undefined }>()
   readonly #warned = new Set<string>()
   readonly #match: RouteMatch = { served: undefined, restAt: 0 }
 
@@ -137,7 +137,7 @@ export class OAuthEndpoints {
     x.atAuthorizationServer = true
     if (x.dry) return ANSWERED_BY_AUTHORIZATION_SERVER
     if (found.endpoint !== 'authorize_client') {
-      const early = this.#corsOf(api)?.(x)
+      const early = this.#corsOf(api, found.endpoint)?.(x)
       if (early !== undefined) return early
     }
     return this.#parts.answer(this.#callOf(x, api, found, prefix))
@@ -190,9 +190,11 @@ export class OAuthEndpoints {
     this.#parts.log.warn({ api_id: api.apiId }, `the authorization server of API "${api.name}" ${text}`)
   }
 
-  #corsOf(api: Api): Step | undefined {
-    if (!this.#cors.has(api)) this.#cors.set(api, cors(api.cors))
-    return this.#cors.get(api)
+  /** Browsers never ask for the authorization endpoint, they go there. */
+  #corsOf(api: Api, endpoint: Endpoint): Step | undefined {
+    const known = this.#cors.get(api) ?? { pages: cors(ownCors(api.cors)), calls: cors(ownCors(api.cors ?? ANY_ORIGIN)) }
+    this.#cors.set(api, known)
+    return endpoint === 'authorize' ? known.pages : known.calls
   }
 
   #callOf(x: Exchange, api: OAuthApi, { endpoint, below }: FoundEndpoint, prefix: string): OAuthCall {
@@ -220,6 +222,31 @@ export class OAuthEndpoints {
       peerCertificate: validCertificate(x),
       administrative: this.#parts.secretGate.knows(x),
     }
+  }
+}
+
+/** Without CORS of the API: the endpoints take no cookies, so a page of any origin gets nothing that it could not ask for itself. */
+const ANY_ORIGIN: CorsRules = {
+  origins: ['*'],
+  methods: [],
+  headers: [],
+  exposed: [],
+  credentials: false,
+  maxAgeS: 0,
+  passthrough: false,
+}
+const ENDPOINT_METHODS = ['GET', 'POST', 'PUT', 'DELETE']
+const ENDPOINT_HEADERS = ['Accept', 'Authorization', 'Content-Type', 'DPoP']
+
+/** The rules of an API as its authorization server applies them, whose methods and headers are its own, and who answers every preflight. */
+function ownCors(rules: CorsRules | undefined): CorsRules | undefined {
+  if (rules === undefined) return undefined
+  return {
+    ...rules,
+    methods: [...new Set([...rules.methods, ...ENDPOINT_METHODS])],
+    headers: [...new Set([...rules.headers, ...ENDPOINT_HEADERS])],
+    exposed: [...new Set([...rules.exposed, 'WWW-Authenticate'])],
+    passthrough: false,
   }
 }
 

@@ -22,9 +22,9 @@ export function isPreflight(x: Exchange): boolean {
 /**
  * Answers preflights and puts the CORS fields on answers (Fetch standard, "CORS protocol"), in the upstream's place. An origin that is
  * not allowed gets none, and its browser refuses the answer. Where any origin is allowed they are the same for all requests; else the
- * answer varies with the origin, also for requests without one.
+ * answer varies with the origin, also for requests without one. `moreHeaders` belong to the default of the allowed ones.
  */
-export function cors(rules: CorsRules | undefined): Step | undefined {
+export function cors(rules: CorsRules | undefined, moreHeaders: readonly string[] = []): Step | undefined {
   if (rules === undefined) return undefined
   const any = rules.origins.length === 0 || rules.origins.includes('*')
   const allows = originTest(rules.origins)
@@ -32,7 +32,7 @@ export function cors(rules: CorsRules | undefined): Step | undefined {
   const exposed = rules.exposed.length > 0 ? `Access-Control-Expose-Headers: ${rules.exposed.join(', ')}\r\n` : ''
   const maxAge = rules.maxAgeS > 0 ? `Access-Control-Max-Age: ${rules.maxAgeS}\r\n` : ''
   const openFields = 'Access-Control-Allow-Origin: *\r\n'
-  const preflightRest = preflightFields(rules)
+  const preflightRest = preflightFields(rules, moreHeaders)
 
   /** Of an allowed origin; undefined for one that is not. */
   const fieldsFor = (x: Exchange): string | undefined => {
@@ -47,7 +47,10 @@ export function cors(rules: CorsRules | undefined): Step | undefined {
     const asks = isPreflight(x)
     // Those of the API whose version this is.
     if (x.corsFields !== CORS_FIELDS.upstream) x.answerExtra = ''
-    x.corsFields = asks && rules.passthrough && fields !== undefined ? CORS_FIELDS.both : CORS_FIELDS.gateway
+    const isPassed = asks && rules.passthrough && fields !== undefined
+    x.corsFields = isPassed ? CORS_FIELDS.both : CORS_FIELDS.gateway
+    // Browsers send no credential with a preflight.
+    if (isPassed) x.skipAuthentication = true
     if (fields === undefined) x.answerExtra += VARIES
     else if (!asks || rules.passthrough) x.answerExtra += fields + exposed
     else x.answerExtra += fields + preflightRest(x) + maxAge
@@ -56,9 +59,9 @@ export function cors(rules: CorsRules | undefined): Step | undefined {
 }
 
 /** The preflight response besides the origin. `*` is answered with the requested names: it does not cover credentials and `Authorization`. */
-function preflightFields(rules: CorsRules): (x: Exchange) => string {
+function preflightFields(rules: CorsRules, moreHeaders: readonly string[]): (x: Exchange) => string {
   const methods = rules.methods.filter((method) => method !== '')
-  const headers = rules.headers.length > 0 ? rules.headers : DEFAULT_HEADERS
+  const headers = rules.headers.length > 0 ? rules.headers : [...DEFAULT_HEADERS, ...moreHeaders]
   const methodLine = `Access-Control-Allow-Methods: ${(methods.length > 0 ? methods : DEFAULT_METHODS).join(', ')}\r\n`
   const headerLine = `Access-Control-Allow-Headers: ${headers.join(', ')}\r\n`
   const askedMethod = echo('Method', TOKEN)

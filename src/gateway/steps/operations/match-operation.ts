@@ -8,6 +8,7 @@ import { compileRewrite } from '../../apis/compile-rewrite.ts'
 import { compileTransform } from '../../apis/compile-transform.ts'
 import { joined } from '../../routing/join-operations.ts'
 import { type IndexedRule, operationIndex } from '../../routing/operation-index.ts'
+import { CORS_FIELDS } from '../../server/cors-fields.ts'
 import type { CompiledOperation, Exchange, Step } from '../../server/exchange.ts'
 import type { Breaker } from '../../upstream/breaker.ts'
 import type { Targets } from '../../upstream/target.ts'
@@ -43,7 +44,9 @@ export function matchOperation(rules: readonly OperationRule[], parts: Operation
     x.operation = operation
     const ignored = ignoredGoesFirst && operation?.ignoreAuthentication === true
     if ((operation?.block && !ignored) || (operation?.internal && x.hops === 0)) return FORBIDDEN
-    if (allowOnly && !operation?.allow && !operation?.ignoreAuthentication) return FORBIDDEN
+    // The request that a preflight asks for is judged when it comes.
+    const isPassedPreflight = x.corsFields === CORS_FIELDS.both
+    if (allowOnly && !operation?.allow && !operation?.ignoreAuthentication && !isPassedPreflight) return FORBIDDEN
     if (operation?.ignoreAuthentication) x.skipAuthentication = true
     return undefined
   }
