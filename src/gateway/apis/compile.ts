@@ -171,7 +171,11 @@ function compileChain(
   const expiry = checkExpiry(earliest(api.expiresAt, rules.expiresAt), version ?? api.name)
   const identity = authenticationSteps(api, rules, parts)
   const admitted = admitFields(api)
-  const arrival = [admitted, recordDetail(records, parts.records), cors(api.cors, api.oauth === undefined || api.oauth.dpop === 'off' ? [] : ['DPoP'])]
+  const arrival = [
+    admitted,
+    recordDetail(records, parts.records),
+    cors(api.cors, api.oauth === undefined || api.oauth.dpop === 'off' ? [] : ['DPoP']),
+  ]
   const doors = [filterAddress(api.ip), checkCertificate(api.clientCertificates), expiry]
   const operation = [
     runModules(parts.own, 'pre', api, parts.maxBodyBytes),

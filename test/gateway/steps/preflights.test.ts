@@ -10,7 +10,12 @@ const METHODS: Readonly<Record<string, JsonObject>> = {
   keyless: { use_keyless: true },
   key: { use_keyless: false },
   basic: { use_basic_auth: true },
-  jwt: { enable_jwt: true, jwt_signing_method: 'hmac', jwt_source: Buffer.from('s'.repeat(32)).toString('base64'), jwt_default_policies: ['p'] },
+  jwt: {
+    enable_jwt: true,
+    jwt_signing_method: 'hmac',
+    jwt_source: Buffer.from('s'.repeat(32)).toString('base64'),
+    jwt_default_policies: ['p'],
+  },
   hmac: { enable_signature_checking: true },
   certificates: { use_mutual_tls_auth: true, client_certificates: [] },
   'key and paths': { use_keyless: false },
@@ -27,7 +32,9 @@ const definitionOf = (id: string, url: string, more: JsonObject, passthrough: bo
         ...(id.startsWith('key-and-paths') && {
           use_extended_paths: true,
           extended_paths: {
-            white_list: [{ path: '/x', method_actions: { PUT: { action: 'no_action', code: 200, data: '', headers: {} } } }],
+            white_list: [
+              { path: '/x', method_actions: { PUT: { action: 'no_action', code: 200, data: '', headers: {} } } },
+            ],
           },
         }),
       },
@@ -120,7 +127,8 @@ test('the authorization server answers preflights of its own endpoints, whatever
       assert.equal(answer.headers['access-control-allow-origin'], seen, where)
     }
     // Pages send people to the authorization endpoint; the login page's call is for its own server.
-    const closed = cors?.enabled === true ? ['/svc/oauth/authorize-client'] : ['/svc/oauth/authorize-client', '/oauth/authorize']
+    const closed =
+      cors?.enabled === true ? ['/svc/oauth/authorize-client'] : ['/svc/oauth/authorize-client', '/oauth/authorize']
     for (const path of closed) {
       const answer = await gateway.call(`/${name}${path}`, { method: 'POST', headers: { origin: APP } })
       assert.equal(answer.headers['access-control-allow-origin'], undefined, `${name} ${path}`)
