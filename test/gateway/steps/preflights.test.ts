@@ -44,7 +44,7 @@ const definitionOf = (id: string, url: string, more: JsonObject, passthrough: bo
   ...more,
 })
 
-test('a preflight that is passed on reaches the upstream before authentication, and nothing else does', async (t) => {
+test('a preflight that is passed on reaches the upstream before authentication, nothing else', async (t) => {
   const { gateway, origin } = await startWorld(t)
   origin.script = (_request, response) =>
     void response.writeHead(200, { 'access-control-allow-methods': 'PUT', 'x-by': 'upstream' }).end()
@@ -95,7 +95,7 @@ const CALLS: readonly (readonly [path: string, method: string])[] = [
   ['/oauth/register/some-client', 'DELETE'],
 ]
 
-/** What an API says of CORS, and the origin that a page of `APP` then sees. */
+/** Settings of an API for CORS, and the origin that a page of `APP` then sees. */
 const SETTINGS: Readonly<Record<string, readonly [cors: JsonObject | undefined, seen: string]>> = {
   none: [undefined, '*'],
   off: [{ enabled: false, allowedOrigins: [APP] }, '*'],
@@ -104,7 +104,7 @@ const SETTINGS: Readonly<Record<string, readonly [cors: JsonObject | undefined, 
   any: [{ enabled: true, allowedOrigins: ['*'] }, '*'],
 }
 
-test('the authorization server answers preflights of its own endpoints, whatever its API says of them', async (t) => {
+test('the authorization server answers preflights of its own endpoints, whatever the API says', async (t) => {
   const { gateway, origin, publish } = await startWorld(t)
   for (const [name, [cors, seen]] of Object.entries(SETTINGS)) {
     await publish(oauthApi(origin.url, { id: name, settings: { dpop: 'allowed' }, ...(cors && { global: { cors } }) }))
