@@ -53,6 +53,8 @@ const FENCES: Readonly<Record<string, (path: string) => boolean>> = {
   nodemailer: (path) => path === 'src/dashboard/server/mail.ts',
   otpauth: (path) => path.startsWith('src/dashboard/sign-in/'),
   '@simplewebauthn/server': (path) => path.startsWith('src/dashboard/sign-in/'),
+  '@peculiar/asn1-schema': (path) => path.startsWith('src/model/certificates/'),
+  '@peculiar/asn1-x509': (path) => path.startsWith('src/model/certificates/'),
   pg: (path) => path.startsWith('src/store/postgres/'),
   '@redis/client': (path) => path.startsWith('src/store/redis/'),
   'node:sqlite': (path) => path.startsWith('src/store/sqlite/') || path.startsWith('src/store/local-copy/'),

@@ -3,7 +3,7 @@ import { type DefinitionWarning, listedWarnings } from '../../model/apis/check/d
 import { documentOf } from '../../model/apis/definition/stored-api.ts'
 import { toWords } from '../../model/apis/definition/tree.ts'
 import { readApi } from '../../model/apis/read/read.ts'
-import { missingCertificates } from '../../publish/apis/missing-certificates.ts'
+import { certificateFlaws } from '../../publish/apis/certificate-flaws.ts'
 import { bare } from '../routes/answer.ts'
 import type { Route } from '../routes/route.ts'
 import type { DashboardParts } from '../server/parts.ts'
@@ -33,7 +33,7 @@ export function warningRoutes(parts: DashboardParts): Route[] {
         const { id, revision } = stored
         const before = known.get(id)
         const document = documentOf(stored.body)
-        const missing = await missingCertificates(parts.documents, document)
+        const missing = await certificateFlaws(parts.documents, document)
         const certificates = missing.map(({ at, reason }) => ({ path: toWords(at), message: reason }))
         if (before?.revision === revision) return bare({ warnings: [...before.warnings, ...certificates] })
         const warnings = listedWarnings(document, readApi(document).unchecked)

@@ -176,7 +176,7 @@ function compileChain(
     recordDetail(records, parts.records),
     cors(api.cors, api.oauth === undefined || api.oauth.dpop === 'off' ? [] : ['DPoP']),
   ]
-  const doors = [filterAddress(api.ip), checkCertificate(api.clientCertificates), expiry]
+  const doors = [filterAddress(api.ip), checkCertificate(api, parts.authorities), expiry]
   const operation = [
     runModules(parts.own, 'pre', api, parts.maxBodyBytes),
     matchOperation(rules.operations, {

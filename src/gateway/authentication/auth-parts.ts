@@ -1,5 +1,6 @@
 import type { BindingParts } from '../oauth/check-binding.ts'
 import type { Sessions } from '../sessions/sessions.ts'
+import type { AuthorityStore } from './authorities.ts'
 import type { IntrospectionParts } from './introspection.ts'
 import type { KeySets } from './key-sets.ts'
 import type { CertificateKeys, Users } from './users.ts'
@@ -15,4 +16,6 @@ export interface AuthParts {
   readonly introspection: IntrospectionParts
   readonly users: Users
   readonly certificateKeys: CertificateKeys
+  /** The CAs that vouch for client certificates. */
+  readonly authorities: AuthorityStore
 }

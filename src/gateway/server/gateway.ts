@@ -41,6 +41,7 @@ import { explainerOf, trustedProxiesOf } from '../apis/explainer.ts'
 import { FileDefinitions } from '../apis/files.ts'
 import { LiveConfig } from '../apis/live.ts'
 import { policyKey } from '../apis/snapshot.ts'
+import { AuthorityStore } from '../authentication/authorities.ts'
 import { KeySets } from '../authentication/key-sets.ts'
 import type { Users } from '../authentication/users.ts'
 import { ResponseCache } from '../cache/response-cache.ts'
@@ -66,7 +67,7 @@ import { InnerCalls } from './inner-calls.ts'
 import { type OpenPorts, openPorts, type PortBounds, wireLimitsOf } from './open-ports.ts'
 import { recordGoaways, recordWith } from './record.ts'
 import { type ServerParts, trafficHandler } from './server.ts'
-import { TlsCertificates } from './tls.ts'
+import { followCertificates, TlsCertificates } from './tls.ts'
 import { RequestTrials } from './try-request.ts'
 import { Tunnels } from './tunnels.ts'
 
@@ -140,6 +141,7 @@ export async function startGateway(parts: GatewayParts): Promise<Gateway> {
   const { live, recording } = core
   const closers: (() => unknown)[] = [
     () => core.upstreams.close(),
+    () => core.authorities.close(),
     () => live.close(),
     () => core.authorization.close(),
     () => core.events.close(),
@@ -249,6 +251,7 @@ interface Core {
   readonly shard: NodeShard
   readonly sessions: Sessions
   readonly sockets: SocketBudget
+  readonly authorities: AuthorityStore
   readonly upstreams: UpstreamPool
   readonly upstreamCares: ResilienceRegistry
   readonly responses: ResponseCache
@@ -317,6 +320,7 @@ function buildCore(parts: GatewayParts, metrics: Metrics, { shares, refusals }: 
   }
   const issuers = issuerCalls(config.webhooks.allow_private)
   const keySets = new KeySets({ clock, log, fetch: issuers.fetch })
+  const authorities = new AuthorityStore(store.documents, store.feed)
   const compileParts = {
     watchQuotas: quotaWatch(settings.monitor, onGatewayEvent),
     traces: config.opentelemetry.enabled,
@@ -325,6 +329,7 @@ function buildCore(parts: GatewayParts, metrics: Metrics, { shares, refusals }: 
     certificateKeys: {
       hashOf: (orgId: string, print: string) => certificateHash(parts, orgId, print).toString('hex'),
     },
+    authorities,
     keySets,
     introspection: { clock, log, post: issuers.post },
     upstreamCares,
@@ -360,7 +365,7 @@ function buildCore(parts: GatewayParts, metrics: Metrics, { shares, refusals }: 
     ownKeys,
     applyCommand,
   })
-  const stands = { sockets, upstreams, upstreamCares, responses, innerCalls, modules, events }
+  const stands = { sockets, authorities, upstreams, upstreamCares, responses, innerCalls, modules, events }
   return { locks, secretGate, shard, sessions, ...stands, recording, catalogue, live, authorization, keySets }
 }
 
@@ -475,16 +480,10 @@ function serverParts(
   }
 }
 
-/** Keeps the chosen certificates in step with APIs and stored certificates. Answers the function that ends it. */
-async function followCertificates(tls: TlsCertificates, live: LiveConfig, store: Store): Promise<() => void> {
-  await tls.update()
-  live.onApis(() => void tls.update())
-  return store.feed.subscribe(({ changes, missed }) => {
-    if (missed || changes.some(({ kind }) => kind === 'certificate')) void tls.updateCertificates()
-  })
-}
-
-/** Objects without an organisation may be used by all. */
+/**
+ * Finds a stored certificate with a private key that an organisation may use: objects without an organisation may be used by all.
+ * @throws Fault `store_away`, `seal_broken`
+ */
 async function findKeyPair(
   store: Store,
   sealKey: SealKey,

@@ -4,7 +4,9 @@ import { toFault } from '../../errors/fault.ts'
 import type { Log } from '../../model/logs/log.ts'
 import { type KeyPair, KeyPairFiles } from '../../runtime/key-pair-files.ts'
 import { type TlsRules, tlsOptions } from '../../runtime/tls-options.ts'
+import type { Store } from '../../store/ports/ports.ts'
 import type { TlsChoice } from '../../wire/listen/listen.ts'
+import type { LiveConfig } from '../apis/live.ts'
 import { type AskedDomains, askedDomains } from './asks-certificate.ts'
 import type { Snapshot } from './exchange.ts'
 
@@ -180,4 +182,13 @@ export class TlsCertificates {
 
 function choiceOf({ plain, asking }: ByAsking, context: SecureContext, askCertificate: boolean): TlsChoice {
   return { begin: askCertificate ? asking : plain, context, askCertificate }
+}
+
+/** Keeps the chosen certificates in step with APIs and stored certificates. Answers the function that ends it. */
+export async function followCertificates(tls: TlsCertificates, live: LiveConfig, store: Store): Promise<() => void> {
+  await tls.update()
+  live.onApis(() => void tls.update())
+  return store.feed.subscribe(({ changes, missed }) => {
+    if (missed || changes.some(({ kind }) => kind === 'certificate')) void tls.updateCertificates()
+  })
 }

@@ -31,6 +31,8 @@ export function readCertificate(pem: string): CertificateFacts {
   const keys = blocks.filter(({ label }) => label.endsWith('PRIVATE KEY'))
   if (/-----BEGIN [A-Z ]*ENCRYPTED PRIVATE KEY-----|Proc-Type: 4,ENCRYPTED/.test(pem))
     throw invalid('the private key is encrypted; send it in clear')
+  if (blocks.some(({ label }) => label === 'X509 CRL'))
+    throw invalid('revocation lists are not supported: remove the CRL, and delete or list certificates one by one')
   if (certificates.length === 0) throw invalid('no PEM block CERTIFICATE')
   if (certificates.length > MAX_CERTIFICATES) throw invalid(`more than ${MAX_CERTIFICATES} certificates`)
   if (keys.length > 1) throw invalid('more than one private key')

@@ -19,7 +19,7 @@ import { idsOf, withIds } from './api-ids.ts'
 import { checkPlace, PLACE_CONFLICT, type PlaceRules } from './api-place.ts'
 import { ApiPlan } from './api-plan.ts'
 import { addVersion, dropVersion, rebasedDefinitions, type VersionOf } from './api-versions.ts'
-import { missingCertificates } from './missing-certificates.ts'
+import { certificateFlaws } from './certificate-flaws.ts'
 import { refusePrivateKeySets } from './private-issuers.ts'
 
 /** A definition to publish. */
@@ -220,7 +220,7 @@ async function create(parts: ApiParts, draft: ApiDraft): Promise<Prepared> {
     plan.write(base, { ...before, definition })
   }
   const audit = auditOf(parts, draft.actor, 'api.create', orgId, { api_id: apiId, name: document.name })
-  const unchecked = [...(api.unchecked ?? []), ...(await missingCertificates(parts.documents, document))]
+  const unchecked = [...(api.unchecked ?? []), ...(await certificateFlaws(parts.documents, document))]
   return { id, document, unchecked, plan, audit, turn }
 }
 
@@ -250,7 +250,7 @@ async function replace(parts: ApiParts, draft: ApiDraft, stored: StoredDocument)
   for (const { api_id, org_id } of lost)
     clients.push(await clientsWithoutApi(parts, { apiId: api_id, orgId: org_id }, changedAt))
   const audit = auditOf(parts, draft.actor, 'api.update', orgId, { api_id: apiId, name: document.name })
-  const unchecked = [...(api.unchecked ?? []), ...(await missingCertificates(parts.documents, document))]
+  const unchecked = [...(api.unchecked ?? []), ...(await certificateFlaws(parts.documents, document))]
   return { id: stored.id, document, unchecked, plan, audit, clients, turn }
 }
 

@@ -43,31 +43,45 @@ export function makeCertificate(name: string, { from, until }: Validity = LONG):
     der(0xa3, extensions),
   )
   const signed = sequence(body, algorithm, bits(sign('sha256', body, privateKey)))
-  // An empty line would turn the text before it into headers (RFC 1421).
-  const lines = signed.toString('base64').match(/.{1,64}/g)!
-  const cert = `-----BEGIN CERTIFICATE-----\n${lines.join('\n')}\n-----END CERTIFICATE-----\n`
+  const cert = pemOf(signed)
   const fingerprint = new X509Certificate(cert).fingerprint256.replaceAll(':', '').toLowerCase()
   return { cert, key: privateKey.export({ type: 'pkcs8', format: 'pem' }).toString(), fingerprint }
 }
 
-const publicKeyInfo = (key: KeyObject): Buffer => key.export({ type: 'spki', format: 'der' })
+/** A certificate as PEM. An empty line would turn the text before it into headers (RFC 1421). */
+export function pemOf(bytes: Buffer): string {
+  return `-----BEGIN CERTIFICATE-----\n${bytes
+    .toString('base64')
+    .match(/.{1,64}/g)!
+    .join('\n')}\n-----END CERTIFICATE-----\n`
+}
+
+/** The public key as certificates hold it (RFC 5280 section 4.1.2.7). */
+export const publicKeyInfo = (key: KeyObject): Buffer => key.export({ type: 'spki', format: 'der' })
 
 /** Tag, length and content (X.690). */
-function der(tag: number, content: Uint8Array): Buffer {
+export function der(tag: number, content: Uint8Array): Buffer {
   const { length } = content
-  const size = length < 128 ? [length] : length < 256 ? [0x81, length] : [0x82, length >> 8, length & 0xff]
+  const size =
+    length < 128
+      ? [length]
+      : length < 256
+        ? [0x81, length]
+        : length < 65_536
+          ? [0x82, length >> 8, length & 0xff]
+          : [0x83, length >> 16, (length >> 8) & 0xff, length & 0xff]
   return Buffer.concat([Buffer.of(tag, ...size), content])
 }
 
-const TRUE = der(0x01, Buffer.of(0xff))
-const sequence = (...parts: Buffer[]) => der(0x30, Buffer.concat(parts))
-const set = (...parts: Buffer[]) => der(0x31, Buffer.concat(parts))
-const octets = (content: Buffer) => der(0x04, content)
-const bits = (content: Buffer) => der(0x03, Buffer.concat([Buffer.of(0), content]))
+export const TRUE = der(0x01, Buffer.of(0xff))
+export const sequence = (...parts: Buffer[]) => der(0x30, Buffer.concat(parts))
+export const set = (...parts: Buffer[]) => der(0x31, Buffer.concat(parts))
+export const octets = (content: Buffer) => der(0x04, content)
+export const bits = (content: Buffer) => der(0x03, Buffer.concat([Buffer.of(0), content]))
 /** `2020-01-01T00:00:00Z` as `200101000000Z`. */
-const time = (text: string) => der(0x17, Buffer.from(text.replace(/[-:T]/g, '').slice(2), 'latin1'))
+export const time = (text: string) => der(0x17, Buffer.from(text.replace(/[-:T]/g, '').slice(2), 'latin1'))
 
-function oid(dotted: string): Buffer {
+export function oid(dotted: string): Buffer {
   const [first = 0, second = 0, ...rest] = dotted.split('.').map(Number)
   return der(0x06, Buffer.from([first * 40 + second, ...rest.flatMap(base128)]))
 }

@@ -11,32 +11,47 @@ import { readCredential } from './read-credential.ts'
 
 const UNKNOWN = prebuilt('key_unknown')
 
+type Dates = Pick<PeerCertificate, 'validFrom' | 'validUntil'>
+
 /**
  * Identifies a caller without a key by the client certificate that TLS verified possession of: the key made with its id in
- * `certificate`, while the certificate is valid. A request with a key is judged by the key, in `byKey`.
+ * `certificate`, else the one made with the id of a CA that vouches for it, while both are valid. A request with a key is judged by the key, in `byKey`.
  */
 export function authenticateCertificate(
   scheme: SchemeRules,
   { orgId }: Api,
-  { sessions, certificateKeys }: AuthParts,
+  { sessions, certificateKeys, authorities }: AuthParts,
   byKey: Step,
 ): Step {
-  const accept = (x: Exchange, certificate: PeerCertificate, session: LiveSession | undefined): StepOutcome => {
+  const sessionOf = (x: Exchange, sha256: string) =>
+    sessions.findByHash(certificateKeys.hashOf(orgId, sha256), x.snapshot!)
+  const accept = (x: Exchange, certificate: Dates, session: LiveSession | undefined): StepOutcome => {
     if (session === undefined || session.unusable || !session.belongsTo(orgId)) return UNKNOWN
     if (session.evictAt !== 0 && session.evictAt <= x.wall) return UNKNOWN
     const flaw = flawOfDates(certificate, x.wall)
     if (flaw === undefined) x.session = session
     return flaw
   }
+  const acceptSigned = async (x: Exchange, certificate: PeerCertificate): Promise<StepOutcome> => {
+    let flaw: StepOutcome = UNKNOWN
+    for (const path of (await authorities.of(orgId)).pathsOf(certificate)) {
+      const refusal = accept(x, path, await sessionOf(x, path.authority))
+      if (refusal === undefined) return undefined
+      // That a certificate has expired says more.
+      if (refusal !== UNKNOWN) flaw = refusal
+    }
+    return flaw
+  }
+  const judge = (x: Exchange, certificate: PeerCertificate, session: LiveSession | undefined) =>
+    session === undefined ? acceptSigned(x, certificate) : accept(x, certificate, session)
   return function authenticateCertificate(x) {
     if (x.skipAuthentication) return undefined
     const { peerCertificate } = x
     if (readCredential(scheme, x) !== '') return byKey(x)
     if (peerCertificate === '') return unasked(x) ?? byKey(x)
-    const keyHash = certificateKeys.hashOf(orgId, peerCertificate.sha256)
-    const session = sessions.findByHash(keyHash, x.snapshot!)
+    const session = sessionOf(x, peerCertificate.sha256)
     return session instanceof Promise
-      ? session.then((late) => accept(x, peerCertificate, late))
-      : accept(x, peerCertificate, session)
+      ? session.then((late) => judge(x, peerCertificate, late))
+      : judge(x, peerCertificate, session)
   }
 }

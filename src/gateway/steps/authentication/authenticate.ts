@@ -59,12 +59,14 @@ function authenticateKey(auth: SchemeRules, api: Api, { sessions, bindings }: Au
 }
 
 /** Refuses a key that was switched off, one whose life is over, then one that is bound to another certificate than that of the connection. */
-export function checkState(): Step {
+export function checkState({ orgId }: Api, { authorities }: AuthParts): Step {
   return function checkState(x) {
     const session = x.session
     if (session === undefined) return undefined
     if (session.inactive) return INACTIVE
     if (session.expiresAt !== 0 && session.expiresAt <= x.wall) return EXPIRED
-    return session.certificates === undefined ? undefined : flawOfCertificate(x, session.certificates)
+    return session.certificates === undefined
+      ? undefined
+      : flawOfCertificate(x, session.certificates, orgId, authorities)
   }
 }

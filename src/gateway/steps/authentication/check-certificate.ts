@@ -1,22 +1,25 @@
 import { type Fault, prebuilt } from '../../../errors/fault.ts'
-import { flawOfDates } from '../../authentication/certificate-dates.ts'
+import type { Api } from '../../../model/apis/definition/api.ts'
+import { type AuthorityStore, flawOfListed } from '../../authentication/authorities.ts'
 import type { Exchange, Step } from '../../server/exchange.ts'
 
 const REQUIRED = prebuilt('client_certificate_required')
 const MISDIRECTED = prebuilt('connection_misdirected')
-const UNKNOWN = prebuilt('key_unknown')
 
 /**
- * Lets in only connections that proved possession of a listed client certificate (SHA-256, with or without the organisation in front)
- * which is valid at the time of the request.
+ * Lets in only connections that proved possession of a listed client certificate (SHA-256, with or without the organisation in front), or
+ * of one that a listed CA vouches for, which is valid at the time of the request.
  */
-export function checkCertificate(rules: { readonly allow: readonly string[] } | undefined): Step | undefined {
+export function checkCertificate(
+  { clientCertificates: rules, orgId }: Pick<Api, 'clientCertificates' | 'orgId'>,
+  authorities: AuthorityStore,
+): Step | undefined {
   if (rules === undefined) return undefined
   const allowed = new Set(rules.allow.map((id) => id.slice(-64).toLowerCase()))
   return function checkCertificate(x) {
     // Of a preflight that the upstream answers: browsers send it without a certificate.
     if (x.skipAuthentication) return undefined
-    return unasked(x) ?? flawOfCertificate(x, allowed)
+    return unasked(x) ?? flawOfCertificate(x, allowed, orgId, authorities)
   }
 }
 
@@ -28,11 +31,13 @@ export function unasked({ secure, askedCertificate }: Exchange): Fault | undefin
   return secure && !askedCertificate ? MISDIRECTED : undefined
 }
 
-/** Why the connection has not proved possession of one of these certificates, valid now; undefined when it has. */
+/** Why the connection has not proved possession of one of these certificates, or of one that a CA among them vouches for, valid now. */
 export function flawOfCertificate(
   { peerCertificate, wall }: Exchange,
   allowed: ReadonlySet<string>,
-): Fault | undefined {
+  orgId: string,
+  authorities: AuthorityStore,
+): Fault | undefined | Promise<Fault | undefined> {
   if (peerCertificate === '') return REQUIRED
-  return allowed.has(peerCertificate.sha256) ? flawOfDates(peerCertificate, wall) : UNKNOWN
+  return flawOfListed(peerCertificate, allowed, wall, () => authorities.of(orgId))
 }

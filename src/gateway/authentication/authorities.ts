@@ -1,0 +1,111 @@
+import { X509Certificate } from 'node:crypto'
+import { type Fault, prebuilt } from '../../errors/fault.ts'
+import type { Authority, ValidPath } from '../../model/certificates/certificate-path.ts'
+import type { Millis } from '../../model/time/clock.ts'
+import type { Documents, Feed } from '../../store/ports/ports.ts'
+import type { PeerCertificate } from '../../wire/listen/peer-certificate.ts'
+import { flawOfDates } from './certificate-dates.ts'
+
+const UNKNOWN = prebuilt('key_unknown')
+
+type FindPaths = (chain: readonly Buffer[], authorities: readonly Authority[]) => ValidPath[]
+
+/** The stored CAs of an organisation, and what they vouch for. */
+class Authorities {
+  readonly #authorities: readonly Authority[]
+  readonly #validPaths: FindPaths
+  /** Of the connections that asked, until the certificates of the store change. */
+  readonly #known = new WeakMap<PeerCertificate, readonly ValidPath[]>()
+
+  constructor(authorities: readonly Authority[], validPaths: FindPaths) {
+    this.#authorities = authorities
+    this.#validPaths = validPaths
+  }
+
+  /** The valid paths from a client's certificate to CAs of the organisation, whatever their dates. */
+  pathsOf(peer: PeerCertificate): readonly ValidPath[] {
+    const known = this.#known.get(peer)
+    if (known !== undefined) return known
+    const paths = this.#authorities.length === 0 ? [] : this.#validPaths(peer.chain, this.#authorities)
+    this.#known.set(peer, paths)
+    return paths
+  }
+}
+
+/** Finds the CAs of organisations among the stored certificates. */
+export class AuthorityStore {
+  readonly #documents: Documents
+  readonly #unsubscribe: () => void
+  readonly #orgs = new Map<string, Authorities | Promise<Authorities>>()
+
+  constructor(documents: Documents, feed: Feed) {
+    this.#documents = documents
+    this.#unsubscribe = feed.subscribe(({ changes, missed }) => {
+      if (missed || changes.some(({ kind }) => kind === 'certificate')) this.#orgs.clear()
+    })
+  }
+
+  /** The CAs of an organisation; waits only for the first request after certificates have changed. @throws Fault `store_away` */
+  of(orgId: string): Authorities | Promise<Authorities> {
+    const known = this.#orgs.get(orgId)
+    if (known !== undefined) return known
+    const loading = this.#load(orgId)
+    this.#orgs.set(orgId, loading)
+    const settle = (loaded?: Authorities) => {
+      // Certificates that have changed meanwhile are read again.
+      if (this.#orgs.get(orgId) !== loading) return
+      if (loaded === undefined) this.#orgs.delete(orgId)
+      else this.#orgs.set(orgId, loaded)
+    }
+    loading.then(settle, () => settle())
+    return loading
+  }
+
+  close(): void {
+    this.#unsubscribe()
+    this.#orgs.clear()
+  }
+
+  async #load(orgId: string): Promise<Authorities> {
+    // Loaded where it is needed: few gateways ask for certificates of CAs.
+    const { readAuthority, validPaths } = await import('../../model/certificates/certificate-path.ts')
+    const found: Authority[] = []
+    for await (const batch of this.#documents.each('certificate', { where: { org_id: orgId } })) {
+      for (const { body } of batch) {
+        const authority = body.is_ca === true ? readAuthority(new X509Certificate(String(body.certificate))) : ''
+        if (typeof authority !== 'string') found.push(authority)
+      }
+    }
+    return new Authorities(found, validPaths)
+  }
+}
+
+/**
+ * Why a client certificate is none of `allowed`, nor signed by a CA among them, valid now; undefined when it is.
+ * @throws Fault `store_away`
+ */
+export function flawOfListed(
+  peer: PeerCertificate,
+  allowed: ReadonlySet<string>,
+  wall: Millis,
+  authorities: () => Authorities | Promise<Authorities>,
+): Fault | undefined | Promise<Fault | undefined> {
+  if (allowed.has(peer.sha256)) return flawOfDates(peer, wall)
+  const judge = (found: Authorities) =>
+    flawOfPaths(
+      found.pathsOf(peer).filter(({ authority }) => allowed.has(authority)),
+      wall,
+    )
+  const found = authorities()
+  return found instanceof Promise ? found.then(judge) : judge(found)
+}
+
+/** Why none of the paths of a certificate is valid at a time; undefined when one is. */
+function flawOfPaths(paths: readonly ValidPath[], wall: Millis): Fault | undefined {
+  let flaw: Fault | undefined = UNKNOWN
+  for (const path of paths) {
+    flaw = flawOfDates(path, wall)
+    if (flaw === undefined) return undefined
+  }
+  return flaw
+}
