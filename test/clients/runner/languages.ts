@@ -10,6 +10,8 @@ export interface Language {
   readonly runtime: string
   readonly probes: readonly (readonly string[])[]
   readonly folder: string
+  /** Packages of Debian, and a file of each: installed where root may. */
+  readonly debian?: Readonly<Record<string, string>>
   /** Commands that install and build, in `folder`. What is there already takes no time. */
   readonly prepare: readonly (readonly string[])[]
   readonly run: readonly string[]
@@ -33,6 +35,22 @@ const [java, javaLibraries] = [join(OUTPUT, 'java'), join(OUTPUT, 'java-librarie
 const python = join(OUTPUT, 'python')
 const rust = join(OUTPUT, 'rust')
 const go = join(OUTPUT, 'go-clients')
+
+const NGINX = '/usr/sbin/nginx'
+const served = join(OUTPUT, 'nginx')
+
+/** nginx with files to get and to put, which ends connections after every seventh request. */
+function nginx(listen: string): string[] {
+  const kept = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map(
+    (name) => `${name}_temp_path ${served}/${name};`,
+  )
+  const files = 'gzip on; gzip_types *; location /put/ { dav_methods PUT; create_full_put_path on; }'
+  const server = `server { listen 127.0.0.1:${listen}; root ${served}; client_max_body_size 0; keepalive_requests 7; ${files} }`
+  const http = `http { access_log off; ${kept.join(' ')} ${server} }`
+  const name = `${served}/${listen.replace(' ', '-')}`
+  const main = `daemon off; master_process off; pid ${name}.pid; error_log stderr notice; events {}`
+  return ['sh', '-c', `printf '%s' '${main} ${http}' >'${name}.conf' && exec ${NGINX} -p '${served}' -c '${name}.conf'`]
+}
 
 /** All languages, in the order in which they run: curl asks the servers of all others. */
 export const LANGUAGES: readonly Language[] = [
@@ -112,5 +130,26 @@ export const LANGUAGES: readonly Language[] = [
     run: [join(rust, 'debug', 'clients')],
     env: { CARGO_TARGET_DIR: rust },
     pins: ['Cargo.lock'],
+  },
+  {
+    name: 'curl',
+    runtime: 'curl 7.76 or later',
+    probes: [['curl', '--fail-with-body', '--version']],
+    debian: { 'nginx-light': NGINX },
+    folder: join(CLIENTS, 'curl'),
+    prepare: [
+      [
+        'sh',
+        '-c',
+        `mkdir -p '${served}/bytes' && cd '${served}/bytes' && head -c 4000000 /dev/zero >4000000 && head -c 10 4000000 >10`,
+      ],
+    ],
+    run: ['sh', 'run.sh'],
+    env: { served },
+    servers: {
+      nginx: { command: nginx('PORT'), ready: /epoll|kqueue/ },
+      nginx2: { command: nginx('PORT http2'), ready: /epoll|kqueue/, scheme: 'h2c' },
+    },
+    pins: [],
   },
 ]

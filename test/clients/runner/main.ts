@@ -1,8 +1,9 @@
 // node scripts/run.mjs test/clients/runner/main.ts [--all] [--write] [LANGUAGE ...]: starts the product and runs the programs of foreign
 // clients against it. `--all`: a missing runtime is a failure. `--write`: keeps what passed in test/clients/results.json.
 // The last line is `N passed, N failed`.
-import { writeFileSync } from 'node:fs'
+import { existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { fromDebian } from '../../../scripts/debian.mjs'
 import { freePort } from '../../worlds/servers/free-port.ts'
 import { startDesk } from './desk.ts'
 import { type Gatehouse, startGatehouse } from './gatehouse.ts'
@@ -53,14 +54,20 @@ async function runAll(): Promise<void> {
 }
 
 /** Installs and builds. False when the runtime is not there, or a step fails. */
-async function isReady({ name, runtime, probes, prepare, folder, env = {} }: Language): Promise<boolean> {
+async function isReady({ name, runtime, probes, debian = {}, prepare, folder, env = {} }: Language): Promise<boolean> {
   const step = { cwd: folder, env, timeoutMs: PREPARE_MS }
   for (const probe of probes) {
     const { status } = await runProgram(probe, { ...step, cwd: ROOT })
     if (status === 0) continue
-    if (words.includes('--all')) fail(`${name}: ${runtime} is not installed`)
-    else console.log(`skipped: ${name}, because ${runtime} is not installed`)
-    return false
+    return skip(name, `${runtime} is not installed`)
+  }
+  for (const [wanted, file] of Object.entries(debian)) {
+    const find = () => (existsSync(file) ? file : undefined)
+    const trouble = await fromDebian(wanted, find).then(
+      () => '',
+      (error: Error) => error.message,
+    )
+    if (trouble !== '') return skip(name, trouble)
   }
   const begun = performance.now()
   for (const command of prepare) {
@@ -72,6 +79,13 @@ async function isReady({ name, runtime, probes, prepare, folder, env = {} }: Lan
   }
   console.log(`${name} is built (${seconds(begun)})`)
   return true
+}
+
+/** Leaves a language out; with `--all` that is a failure. */
+function skip(name: string, why: string): false {
+  if (words.includes('--all')) fail(`${name}: ${why}`)
+  else console.log(`skipped: ${name}, because ${why}`)
+  return false
 }
 
 /** The programs learn about everything from one JSON file. */
@@ -95,7 +109,7 @@ async function openWorld(gatehouse: Gatehouse): Promise<Readonly<Record<string, 
 async function startServers(gatehouse: Gatehouse, { folder, env, servers = {} }: Language): Promise<string[]> {
   for (const [name, { command, ready, scheme = 'http', listenPath }] of Object.entries(servers)) {
     const port = String(await freePort())
-    const filled = command.map((word) => word.replace('PORT', port))
+    const filled = command.map((word) => word.replaceAll('PORT', port))
     await startServer({ name, command: filled, cwd: folder, ready, ...(env && { env }) })
     await gatehouse.open(name, `${scheme}://127.0.0.1:${port}`, listenPath)
   }

@@ -22,7 +22,7 @@ export function digestOfBytes(count: number): string {
 
 /**
  * Starts an upstream of Node over HTTP/1.1 and HTTP/2: `/bytes/{n}`, `/upload` (answers count and SHA-256 of the body, and the trailers of the request), `/trailers`,
- * `/last` (the connection ends with the answer, without notice) and WebSockets that send back what they get.
+ * `/last` (the connection ends with the answer, without notice), `/target` (answers the target of the request) and WebSockets that send back what they get.
  */
 export async function startUpstream(): Promise<Upstream> {
   const serve = (request: IncomingMessage | Http2ServerRequest, response: ServerResponse | Http2ServerResponse) => {
@@ -47,6 +47,11 @@ function echo(socket: WebSocket): void {
 async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
   const { pathname } = new URL(request.url ?? '/', 'http://upstream')
   const [, what, count] = pathname.split('/')
+  response.setHeader('x-target', request.url ?? '')
+  if (what === 'target') {
+    response.end(request.url)
+    return
+  }
   if (what === 'bytes') return sendBytes(response, Number(count))
   if (what === 'upload') return tellUpload(request, response)
   if (what === 'trailers') {
