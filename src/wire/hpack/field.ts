@@ -9,11 +9,12 @@ export const KIND = {
   authority: 3,
   path: 4,
   status: 5,
-  host: 6,
-  cookie: 7,
-  contentLength: 8,
+  protocol: 6,
+  host: 7,
+  cookie: 8,
+  contentLength: 9,
   /** Not allowed in HTTP/2 messages (RFC 9113 sections 8.2 and 8.3). */
-  malformed: 9,
+  malformed: 10,
 } as const
 
 /** One field as it was decoded. Entries of tables are such, so that a field that is repeated is looked at once. */
@@ -49,6 +50,7 @@ const KINDS: ReadonlyMap<string, number> = new Map<string, number>([
   [':authority', KIND.authority],
   [':path', KIND.path],
   [':status', KIND.status],
+  [':protocol', KIND.protocol],
   ['host', KIND.host],
   ['cookie', KIND.cookie],
   ['content-length', KIND.contentLength],
@@ -69,7 +71,7 @@ export function kindOfName(name: string): number {
 
 /** True for a KIND of pseudo-header fields (RFC 9113 section 8.3). */
 export function isPseudo(kind: number): boolean {
-  return kind >= KIND.method && kind <= KIND.status
+  return kind >= KIND.method && kind <= KIND.protocol
 }
 
 /** A field of a name whose KIND is known already. */

@@ -1,4 +1,4 @@
-import type { Socket } from 'node:net'
+import { hash } from 'node:crypto'
 import { performance } from 'node:perf_hooks'
 import { type Fault, prebuilt, toFault } from '../../errors/fault.ts'
 import type { OriginUser } from '../connect/origin.ts'
@@ -15,11 +15,18 @@ import { REFUSAL } from './refusals.ts'
 import type { AnswerHead } from './response-head.ts'
 import { WebSocketTunnel } from './websocket-tunnel.ts'
 
+/** The client's end of a tunnel: a socket, or a stream of HTTP/2. */
+export interface TunnelSocket {
+  /** False when it wants to be left alone until `clientDrained`. */
+  write(bytes: Buffer): boolean
+  end(): void
+}
+
 /** The client's connection as a relay uses it. */
 export interface RelaySide {
   readonly x: WireExchange
-  /** Carries tunnels; undefined where there can be none. */
-  readonly socket: Socket | undefined
+  /** Carries tunnels. */
+  readonly socket: TunnelSocket
   readonly outlet: Pick<OriginOutlet, 'body'> & InterimOutlet
   /** The gateway looks at the head of the answer. */
   respond(): string
@@ -46,7 +53,9 @@ export const IDEMPOTENT: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS'
 const NOTHING = Buffer.alloc(0)
 const BODY_SPENT = prebuilt('internal', 'forwarded again after the body was handed on')
 const TOO_LARGE_TO_HOLD = prebuilt('answer_too_large')
-const WRONG_UPGRADE = prebuilt('upstream_malformed', '101 for another protocol')
+/** RFC 6455 section 1.3. */
+const KEY_SUFFIX = '258EAFA5-E914-47DA-95CA-C5AB0DC85B11'
+const WRONG_UPGRADE = prebuilt('upstream_malformed', '101 for another protocol, or none for a WebSocket')
 
 /** Carries the requests of one client connection to upstreams and the answers back, one at a time. */
 export class Relay implements OriginUser, BodySink {
@@ -216,7 +225,8 @@ export class Relay implements OriginUser, BodySink {
     x.upstreamHeadAt = performance.now()
     x.status = head.status
     x.forwarded = true
-    if (head.status === 101 && !this.upgradeFits()) {
+    const refusesTunnel = x.http2 && x.upgrade !== '' && head.status >= 200 && head.status < 300
+    if ((head.status === 101 && !this.upgradeFits()) || refusesTunnel) {
       this.answerFailed(WRONG_UPGRADE, false)
       return
     }
@@ -355,7 +365,7 @@ export class Relay implements OriginUser, BodySink {
   private upgradeFits(): boolean {
     const { x } = this.side
     const chosen = x.response.known(FIELD.upgrade)
-    if (chosen === undefined || chosen === '') return false
+    if (chosen === undefined || chosen === '' || (x.http2 && !acceptsKey(x))) return false
     return x.upgrade
       .toLowerCase()
       .split(',')
@@ -369,8 +379,10 @@ export class Relay implements OriginUser, BodySink {
     this.originEnded = false
     this.clientEnded = false
     x.status = 101
-    const upgrade = `Connection: Upgrade\r\nUpgrade: ${x.response.known(FIELD.upgrade)}\r\n\r\n`
-    const head = `${statusLine(101)}${x.response.kept()}${extra}${upgrade}`
+    // Over HTTP/2 a tunnel opens with 200 (RFC 8441 section 5.1); records keep the status.
+    if (x.http2) x.response.drop('sec-websocket-accept')
+    const upgrade = x.http2 ? '' : `Connection: Upgrade\r\nUpgrade: ${x.response.known(FIELD.upgrade)}\r\n`
+    const head = `${statusLine(x.http2 ? 200 : 101)}${x.response.kept()}${extra}${upgrade}\r\n`
     x.bytesOut += head.length
     outlet.body(head, false, NOTHING, 0, 0, false)
     this.side.relayTunnel()
@@ -380,7 +392,7 @@ export class Relay implements OriginUser, BodySink {
     const chunk = this.webSocket === undefined ? received : this.webSocket.fromUpstream(received)
     if (chunk === undefined) return
     this.side.x.bytesOut += chunk.length
-    if (this.side.socket!.write(keep(chunk))) return
+    if (this.side.socket.write(keep(chunk))) return
     this.side.writeStalled()
     this.origin?.pause()
   }
@@ -401,19 +413,19 @@ export class Relay implements OriginUser, BodySink {
   leaveTunnel(): void {
     if (this.webSocket === undefined || this.origin === undefined) return
     const { toClient, toUpstream } = this.webSocket.leave()
-    if (toClient !== undefined) this.side.socket!.write(toClient)
+    if (toClient !== undefined) this.side.socket.write(toClient)
     if (toUpstream !== undefined) this.origin.socket!.write(toUpstream)
     this.closeDoneClient()
   }
 
   /** A client that has said its last word waits for the server to close (RFC 6455 section 7.1.1). */
   private closeDoneClient(): void {
-    if (this.webSocket?.clientIsDone === true) this.side.socket!.end()
+    if (this.webSocket?.clientIsDone === true) this.side.socket.end()
   }
 
   originTunnelEnd(): void {
     this.originEnded = true
-    this.side.socket!.end()
+    this.side.socket.end()
     if (this.clientEnded) this.endTunnel()
   }
 
@@ -425,10 +437,18 @@ export class Relay implements OriginUser, BodySink {
   }
 
   private endTunnel(): void {
+    if (!this.tunnel) return
+    this.tunnel = false
     this.origin?.leave()
     this.origin = undefined
     this.side.relayFinished(false)
   }
+}
+
+/** The key of a WebSocket over HTTP/2 is the gateway's, which alone can check the answer to it (RFC 6455 section 4.1). */
+function acceptsKey({ request, response }: WireExchange): boolean {
+  const wanted = hash('sha1', `${request.get('sec-websocket-key')}${KEY_SUFFIX}`, 'base64')
+  return response.get('sec-websocket-accept') === wanted
 }
 
 function chosenIsWebSocket({ response }: WireExchange): boolean {

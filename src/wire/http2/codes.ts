@@ -27,6 +27,7 @@ export const CODE = {
   refusedStream: 7,
   cancel: 8,
   compression: 9,
+  connect: 10,
   enhanceYourCalm: 11,
 } as const
 
@@ -38,6 +39,8 @@ export const SETTING = {
   initialWindowSize: 4,
   maxFrameSize: 5,
   maxHeaderListSize: 6,
+  /** RFC 8441 section 3. */
+  enableConnectProtocol: 8,
 } as const
 
 /** Bytes before the payload of a frame. */

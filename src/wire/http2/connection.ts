@@ -20,7 +20,7 @@ const MAX_SPARE_LANES = 16
 /** Handlers may be at work for so many times the streams that may be open: more are left behind by streams that were reset (CVE-2023-44487). */
 const ABANDONED_RATIO = 2
 /** Pseudo-header fields, Host among them. */
-const PSEUDO_FIELDS = 5
+const PSEUDO_FIELDS = 6
 /** Bytes that a client may send on one stream whose body is wanted, and on all of them, before they are taken. */
 const STREAM_WINDOW_BYTES = 262_144
 const SESSION_WINDOW_BYTES = 1_048_576
@@ -123,6 +123,7 @@ export class Http2Connection<X extends WireExchange> implements Timed, OpenConne
   /** Takes no new streams (GOAWAY, RFC 9113 section 6.8) and ends with the last of those that are open. */
   drain(): void {
     this.session.drain()
+    for (const lane of this.busy) lane.leaveTunnel()
     if (this.busy.size === 0) this.linger()
   }
 
@@ -164,6 +165,7 @@ function sessionOptions({
     settings: [
       [SETTING.maxConcurrentStreams, http2Streams],
       [SETTING.maxHeaderListSize, maxListBytes],
+      [SETTING.enableConnectProtocol, 1],
     ],
     maxListBytes,
     maxFields: maxFields + PSEUDO_FIELDS,

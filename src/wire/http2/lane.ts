@@ -6,7 +6,7 @@ import { dateLine, isBodiless, sentStatus, statusLine } from '../http1/answer.ts
 import type { CutBy, ExchangeLink, WireExchange, WireHandler } from '../http1/exchange.ts'
 import { Collector, Discard } from '../http1/intake.ts'
 import { REFUSAL } from '../http1/refusals.ts'
-import { Relay, type RelaySide } from '../http1/relay.ts'
+import { Relay, type RelaySide, type TunnelSocket } from '../http1/relay.ts'
 import type { RepeatedAnswer } from '../http1/repeated-answer.ts'
 import { DRAIN_BYTES, LINGER_MS, type WireLimits } from '../listen/limits.ts'
 import { sweep, type Timed } from '../listen/sweep.ts'
@@ -31,6 +31,7 @@ const FREE = 0
 /** The handler has the exchange. */
 const HANDLING = 1
 const RELAYING = 2
+const TUNNEL = 5
 /** Answered; what was written still goes out. */
 const ANSWERED = 3
 /** The stream is gone, the handler still at work. */
@@ -42,7 +43,15 @@ const NOTHING = Buffer.alloc(0)
 export class Lane<X extends WireExchange> implements Timed, ExchangeLink, RelaySide, StreamUser {
   sweepIndex = -1
   readonly x: X
-  readonly socket = undefined
+  /** Carries the bytes of a WebSocket (RFC 8441 section 5). */
+  readonly socket: TunnelSocket = {
+    write: (bytes) => this.stream?.send(bytes, 0, bytes.length, false) ?? true,
+    // A WebSocket whose one side has ended is over: the client need not say so.
+    end: () => {
+      this.stream?.send(NOTHING, 0, 0, true)
+      this.relay.tunnelEnd()
+    },
+  }
   readonly outlet: StreamOutlet
   private readonly owner: LaneOwner<X>
   private readonly relay = new Relay(this)
@@ -55,6 +64,8 @@ export class Lane<X extends WireExchange> implements Timed, ExchangeLink, RelayS
   private state = FREE
   /** True while `handle` was called and `done` was not. */
   private exchanging = false
+  /** True for an extended CONNECT: its bytes are no body. */
+  private connects = false
   /** When a client that does not read is given up; 0 = it reads. */
   private writeDeadline = 0
   private sentBefore = 0
@@ -79,9 +90,10 @@ export class Lane<X extends WireExchange> implements Timed, ExchangeLink, RelayS
     x.method = ''
     x.requestTrailers = ''
     x.answerTrailers = undefined
-    this.intake.start(stream, ended)
     sweep.add(this)
     const refused = tooLarge ? REFUSAL.headTooLarge : readStreamRequest(x, fields, ended, owner.limits)
+    this.connects = refused === undefined && x.upgrade !== ''
+    this.intake.start(stream, ended || this.connects)
     if (refused === undefined) this.begin(stream)
     else if (isMalformed(refused)) stream.session.streamError(stream.id, CODE.protocol)
     else this.refuse(refused)
@@ -117,6 +129,11 @@ export class Lane<X extends WireExchange> implements Timed, ExchangeLink, RelayS
     const { x } = this
     const bytes = body === undefined ? undefined : bytesOf(body)
     x.status = status
+    // Success would say that the tunnel is open (RFC 9110 section 9.3.6).
+    if (this.connects && status < 300) {
+      this.cut('upstream', CODE.connect)
+      return
+    }
     x.bytesOut = this.write(sentStatus(status, fields), fields, bytes)
     this.endAnswer()
   }
@@ -185,7 +202,8 @@ export class Lane<X extends WireExchange> implements Timed, ExchangeLink, RelayS
   }
 
   resumeBody(): void {
-    this.intake.resume()
+    if (this.state === TUNNEL) this.stream?.resume()
+    else this.intake.resume()
   }
 
   writeStalled(): void {
@@ -213,7 +231,17 @@ export class Lane<X extends WireExchange> implements Timed, ExchangeLink, RelayS
   }
 
   relayTunnel(): void {
-    this.relayCut('upstream')
+    this.state = TUNNEL
+    this.stream?.resume()
+  }
+
+  cutTunnel(): void {
+    if (this.state === TUNNEL) this.cut('revoked', CODE.cancel)
+  }
+
+  /** The connection is being drained: a WebSocket ends between two frames. */
+  leaveTunnel(): void {
+    if (this.state === TUNNEL) this.relay.leaveTunnel()
   }
 
   /** Resets the stream, where its answer is not complete. */
@@ -235,6 +263,7 @@ export class Lane<X extends WireExchange> implements Timed, ExchangeLink, RelayS
   /** Discards what a client still sends, within bounds; then it gets the end of the stream (RFC 9113 section 8.1). */
   private endUnread(): void {
     const { intake, stream } = this
+    if (this.connects) stream?.part(CODE.none)
     if (stream === undefined || intake.finished) return
     this.x.bodyLimitBytes = 0
     intake.pour(this.discard.start(DRAIN_BYTES))
@@ -259,12 +288,19 @@ export class Lane<X extends WireExchange> implements Timed, ExchangeLink, RelayS
   }
 
   streamBody(chunk: Buffer, from: number, to: number, last: boolean): void {
-    this.intake.take(chunk, from, to, last)
+    if (this.connects) this.tunnelBody(chunk.subarray(from, to), last)
+    else this.intake.take(chunk, from, to, last)
+  }
+
+  private tunnelBody(bytes: Buffer, last: boolean): void {
+    if (this.state !== TUNNEL) return
+    if (bytes.length > 0 && !this.relay.tunnelData(bytes)) this.stream?.pause()
+    if (last) this.relay.tunnelEnd()
   }
 
   streamDrained(): void {
     this.writeDeadline = 0
-    if (this.state === RELAYING) this.relay.clientDrained()
+    if (this.state === RELAYING || this.state === TUNNEL) this.relay.clientDrained()
   }
 
   streamClosed(stream: FramedStream): void {
@@ -272,7 +308,7 @@ export class Lane<X extends WireExchange> implements Timed, ExchangeLink, RelayS
     this.stream = undefined
     this.outlet.stream = undefined
     // With the last byte of the answer written, the exchange ends as if the stream were still there.
-    if (!stream.sentEnd) this.lose()
+    if (!stream.sentEnd || this.state === TUNNEL) this.lose()
     if (!this.exchanging) this.leave()
   }
 
@@ -284,7 +320,7 @@ export class Lane<X extends WireExchange> implements Timed, ExchangeLink, RelayS
 
   /** The stream ended before the exchange did. */
   private lose(): void {
-    if (this.state !== HANDLING && this.state !== RELAYING) return
+    if (this.state !== HANDLING && this.state !== RELAYING && this.state !== TUNNEL) return
     const handling = this.state === HANDLING
     const { sink } = this.intake
     this.state = GONE

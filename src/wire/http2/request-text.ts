@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto'
 import { type Fault, prebuilt } from '../../errors/fault.ts'
 import { type Field, isPseudo, KIND } from '../hpack/field.ts'
 import type { WireExchange } from '../http1/exchange.ts'
@@ -11,6 +12,9 @@ const AUTHORITY = prebuilt('request_malformed', 'Host differs from :authority')
 
 /** Not a request at all (RFC 9113 section 8.1.1): its stream is reset, nothing is answered. */
 const MALFORMED = Symbol('malformed')
+
+/** Host, framing, and those of an upgrade. */
+const ADDED_FIELDS = 5
 
 /** Bytes of heads, for one at a time: what is read of them is cut out of their text. */
 const scratch: { bytes: Buffer } = { bytes: Buffer.allocUnsafeSlow(16_384) }
@@ -33,8 +37,10 @@ export function readStreamRequest(
   const request = collect(fields)
   if (!isText(request)) return request
   const { method, path, scheme, authority, host } = request
-  if (method === 'CONNECT') return REFUSAL.connect
+  const tunnels = method === 'CONNECT' && request.protocol !== undefined
+  if (method === 'CONNECT' && request.protocol !== 'websocket') return REFUSAL.connect
   if (method === '' || path === '' || scheme === '') return MALFORMED
+  if (tunnels ? ended || request.length !== undefined : request.protocol !== undefined) return MALFORMED
   if (ended && request.length !== undefined && Number(request.length) > 0) return MALFORMED
   if (scheme !== 'http' && scheme !== 'https') return SCHEME
   if (path.charCodeAt(0) !== 47 && path !== '*') return PATH
@@ -43,7 +49,14 @@ export function readStreamRequest(
   const hostLine = site === undefined ? '' : `Host: ${site}\r\n`
   const framing = ended || request.length !== undefined ? '' : 'Transfer-Encoding: chunked\r\n'
   const cookie = request.cookie === '' ? '' : `cookie: ${request.cookie}\r\n`
+  if (tunnels)
+    return parse(x, `GET ${path} HTTP/1.1\r\n${hostLine}${upgradeLines()}${request.lines}${cookie}\r\n`, bounds)
   return parse(x, `${method} ${path} HTTP/1.1\r\n${hostLine}${framing}${request.lines}${cookie}\r\n`, bounds)
+}
+
+/** The fields of a WebSocket over HTTP/1.1 that those over HTTP/2 do not have (RFC 8441 section 5). */
+function upgradeLines(): string {
+  return `Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Key: ${randomBytes(16).toString('base64')}\r\n`
 }
 
 function parse(
@@ -54,7 +67,7 @@ function parse(
   if (head.length > scratch.bytes.length) scratch.bytes = Buffer.allocUnsafeSlow(head.length)
   const { bytes } = scratch
   const size = bytes.write(head, 0, 'latin1')
-  const end = parseRequestHead(bytes, head, x, { maxHeadBytes, maxFields: maxFields + 2, allowUnderscores })
+  const end = parseRequestHead(bytes, head, x, { maxHeadBytes, maxFields: maxFields + ADDED_FIELDS, allowUnderscores })
   if (end === size) return undefined
   return end > 0 ? REFUSAL.behindHead : end === INCOMPLETE ? REFUSAL.requestLine : verdict.fault
 }
@@ -64,6 +77,8 @@ interface RequestText {
   path: string
   scheme: string
   authority: string | undefined
+  /** Of an extended CONNECT (RFC 8441 section 4). */
+  protocol: string | undefined
   host: string | undefined
   /** Value of Content-Length. */
   length: string | undefined
@@ -79,8 +94,8 @@ function isText(found: RequestText | Fault | typeof MALFORMED): found is Request
 
 function collect(fields: readonly Field[]): RequestText | Fault | typeof MALFORMED {
   const request: RequestText = {
-    ...{ method: '', path: '', scheme: '', authority: undefined, host: undefined },
-    ...{ length: undefined, lines: '', cookie: '' },
+    ...{ method: '', path: '', scheme: '', authority: undefined, protocol: undefined },
+    ...{ host: undefined, length: undefined, lines: '', cookie: '' },
   }
   let regular = false
   for (let i = 0; i < fields.length; i++) {
@@ -114,12 +129,16 @@ function takePseudo(request: RequestText, { kind, value }: Field): boolean {
       if (request.authority !== undefined) return false
       request.authority = value
       return true
+    case KIND.protocol:
+      if (request.protocol !== undefined) return false
+      request.protocol = value
+      return true
     default:
       return false
   }
 }
 
-function takeField(request: RequestText, { kind, value, line }: Field): Fault | typeof MALFORMED | undefined {
+function takeField(request: RequestText, { kind, name, value, line }: Field): Fault | typeof MALFORMED | undefined {
   switch (kind) {
     case KIND.malformed:
       return MALFORMED
@@ -133,6 +152,6 @@ function takeField(request: RequestText, { kind, value, line }: Field): Fault | 
     case KIND.contentLength:
       request.length = value
   }
-  request.lines += line
+  if (request.protocol === undefined || name !== 'sec-websocket-key') request.lines += line
   return undefined
 }
