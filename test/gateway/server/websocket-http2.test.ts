@@ -15,7 +15,7 @@ import { within } from '../../worlds/wire/raw.ts'
 interface World {
   readonly gateway: TestGateway
   readonly session: ClientHttp2Session
-  /** What the upstream was asked, and its ends of the WebSockets. */
+  /** Requests that the upstream got, and its ends of the WebSockets. */
   readonly asked: IncomingMessage[]
   readonly sockets: WebSocket[]
   readonly closed: number[]
@@ -179,7 +179,7 @@ test('what is no WebSocket is refused, or resets its stream', async (t) => {
     assert.equal(await fateOf(changes), 'reset 1', JSON.stringify(changes))
   for (const changes of [{ ':protocol': 'connect-udp' }, { ':protocol': undefined }, { ':protocol': 'WebSocket' }])
     assert.equal(await fateOf(changes), 'status 501', JSON.stringify(changes))
-  // Success without a tunnel cannot be told.
+  // Success without a tunnel has no words.
   const mocked = session.request(
     { ':method': 'CONNECT', ':protocol': 'websocket', ':scheme': 'http', ':authority': 'a', ':path': '/ws/mock' },
     { endStream: false },
