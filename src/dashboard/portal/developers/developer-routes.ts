@@ -135,7 +135,7 @@ function writeRoutes(parts: DashboardParts): Route[] {
       path: ONE,
       access: WRITE,
       summary:
-        'Replace a developer. An omitted password, keys and OAuth apps are kept; the response names omitted apps. Delete keys and apps by their own calls',
+        'Replace a developer: members that are left out are removed or as in a new one. Password, keys and OAuth apps are kept; the response names omitted apps. Delete keys and apps by their own calls',
       body: DeveloperBody,
       bodyIs: 'any',
       answers: { 200: Updated },

@@ -44,11 +44,11 @@ const APART: ReadonlySet<string> = new Set([
 ])
 
 /**
- * The members of a developer that callers write, from a whole record: what is not sent is as in a new one. Unknown members are kept,
- * null is passed over; those of `before` stay unless they are sent.
+ * The members of a developer that callers write, from a whole record: what is not sent is as in a new one. Unknown members are taken
+ * as they are, null is passed over.
  * @throws Fault `developer_invalid` (400) naming the member
  */
-export function readDeveloper(sent: JsonObject, before: JsonObject = {}): JsonObject {
+export function readDeveloper(sent: JsonObject): JsonObject {
   const own: JsonObject = {
     email: readEmail(sent.email),
     ...readScalars(sent),
@@ -57,13 +57,18 @@ export function readDeveloper(sent: JsonObject, before: JsonObject = {}): JsonOb
   // They follow from the keys: a record that was read may be sent back.
   for (const name of ['subscriptions', 'api_keys'])
     if (sent[name] != null && !isObject(sent[name])) throw invalid(`${name} must be an object`)
-  const others = Object.entries({ ...before, ...withoutNull(sent) }).filter(
-    ([name]) => !APART.has(name) && !Object.hasOwn(own, name),
+  const others = Object.entries(sent).filter(
+    ([name, value]) => value !== null && !APART.has(name) && !Object.hasOwn(own, name),
   )
   const read = { ...Object.fromEntries(others), ...own }
   if (others.some(([name]) => name.length > LONGEST_NAME)) throw invalid('a name is too long')
   if (JSON.stringify(read).length > LARGEST) throw invalid(`the record is larger than ${LARGEST} characters`)
   return read
+}
+
+/** The members of a stored developer that a whole record leaves as they are: each has a call, or a rule, of its own. */
+export function membersApart(body: JsonObject): JsonObject {
+  return Object.fromEntries(Object.entries(body).filter(([name]) => APART.has(name)))
 }
 
 /** Custom fields: a map of texts; numbers and flags become texts, null is left out. @throws Fault `developer_invalid` (400) */
@@ -91,10 +96,6 @@ export function sentDate({ date_created: sent }: JsonObject): string | undefined
 /** A refusal of a record. */
 export function invalid(why: string): Fault {
   return fault('developer_invalid', why)
-}
-
-function withoutNull(sent: JsonObject): JsonObject {
-  return Object.fromEntries(Object.entries(sent).filter(([, value]) => value !== null))
 }
 
 /** As it was written, but for blanks around it. */

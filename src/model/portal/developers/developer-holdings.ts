@@ -14,6 +14,18 @@ export function keysWithoutHolder(body: JsonObject, sent: Json | undefined): str
   return Object.keys(objectOf(sent, 'keys')).filter((hash) => !held.has(hash))
 }
 
+/** The lists of policies in `sent` that differ from those that the developer's keys are listed under. @throws Fault `developer_invalid` (400) */
+export function newLabels(body: JsonObject, sent: Json | undefined): (readonly [string, readonly string[]])[] {
+  const held = keysOf(body)
+  return Object.entries(objectOf(sent, 'keys'))
+    .filter(([hash, label]) => held.has(hash) && label !== null)
+    .map(([hash, label]) => [hash, readLabel(label)] as const)
+    .filter(([hash, label]) => {
+      const before = held.get(hash)!
+      return label.length !== before.length || !before.every((id) => label.includes(id))
+    })
+}
+
 /**
  * A developer whose keys are listed under the policies that `sent` names for them; keys that it does not name stay as they are. None
  * is made or revoked this way. @throws Fault `developer_invalid` (400)

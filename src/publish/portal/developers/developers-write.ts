@@ -3,9 +3,10 @@ import { newDocumentId } from '../../../model/documents/ids.ts'
 import type { JsonObject } from '../../../model/json/json.ts'
 import { isKeyHash } from '../../../model/keys/key.ts'
 import { NEVER } from '../../../model/people/user.ts'
+import { policyIdsOf } from '../../../model/policies/merge-policies.ts'
 import { portalFamily } from '../../../model/portal/developers/developer.ts'
-import { invalid, readDeveloper, sentDate, sentPassword } from '../../../model/portal/developers/developer-fields.ts'
-import { keysWithoutHolder, relabelled, withAppsListed } from '../../../model/portal/developers/developer-holdings.ts'
+import { invalid, membersApart, readDeveloper, sentDate, sentPassword } from '../../../model/portal/developers/developer-fields.ts'
+import { keysWithoutHolder, newLabels, relabelled, withAppsListed } from '../../../model/portal/developers/developer-holdings.ts'
 import { retryOnConflict } from '../../../runtime/retry-on-conflict.ts'
 import type { Change, Revision, StoredDocument } from '../../../store/ports/ports.ts'
 import { auditOf, clockOf, type SecretParts, withLock } from '../../documents/parts.ts'
@@ -14,6 +15,7 @@ import { developerCountChange } from './developer-count.ts'
 import { deleteDeveloperChanges } from './developer-keys.ts'
 import { developerByEmail, developerIn, putDeveloper } from './developers.ts'
 import { type StoredPassword, storeDeveloperPassword } from './passwords.ts'
+import { policyNamed } from './policy-named.ts'
 
 /** Who writes, and how. */
 export interface DeveloperRules {
@@ -68,8 +70,8 @@ export async function createDeveloper(
 }
 
 /**
- * Replaces a developer by a whole record. Kept although not sent: password, keys, subscriptions, OAuth apps, dates,
- * and unknown members. The policies of listed keys can be changed. A new password ends the
+ * Replaces a developer by a whole record. Kept although not sent: password, keys, subscriptions, OAuth apps, and dates. A
+ * key can be listed under other policies that it has. A new password ends the
  * portal sessions, and so does `inactive`. Returns the client ids of the OAuth apps that a sent list leaves out: they are not deleted.
  * @throws Fault `developer_invalid`, `developer_password_invalid` (400), `developer_email_taken` (403), `not_found` (404),
  * `passwords_busy` (503), `revision_conflict` (409)
@@ -82,15 +84,16 @@ export async function replaceDeveloper(
 ): Promise<readonly string[]> {
   const first = await found(parts, rules.orgId, id)
   const sent = recordOf(first.body)
-  readDeveloper(sent, first.body)
+  readDeveloper(sent)
   await checkUnheld(parts, rules.orgId, first.body, sent)
+  await checkLabels(parts, rules.orgId, first.body, sent)
   const kept = await newPassword(parts, first.body, sent, rules)
   let unlisted: readonly string[] = []
   await withLock(parts, () =>
     tried(async () => {
       const stored = await found(parts, rules.orgId, id)
       const record = stored.revision === first.revision ? sent : recordOf(stored.body)
-      const edited = { ...stored.body, ...readDeveloper(record, stored.body), ...checkedPassword(first, stored, kept) }
+      const edited = { ...membersApart(stored.body), ...readDeveloper(record), ...checkedPassword(first, stored, kept) }
       const listed = withAppsListed(relabelled(edited, record.keys), record.oauth_clients)
       unlisted = listed.unlisted
       const ends = kept !== undefined || isDeactivation(stored.body, listed.body)
@@ -219,6 +222,21 @@ async function checkUnheld(parts: SecretParts, orgId: string, body: JsonObject, 
   for (const hash of unheld) {
     const row = isKeyHash(hash) ? await parts.tokens.getSession(Buffer.from(hash, 'hex')) : undefined
     if (row?.orgId === orgId) throw invalid('keys: one of them is not a key of this developer')
+  }
+}
+
+/** A key is listed under policies that it has: the record is read to see what a developer may call. */
+async function checkLabels(parts: SecretParts, orgId: string, body: JsonObject, sent: JsonObject): Promise<void> {
+  for (const [hash, label] of newLabels(body, sent.keys)) {
+    const row = await parts.tokens.getSession(Buffer.from(hash, 'hex'))
+    if (row === undefined) continue
+    const has = new Set(policyIdsOf(row.body))
+    for (const id of label) {
+      if (has.has(id)) continue
+      const policy = await policyNamed(parts, orgId, id)
+      if (policy !== undefined && (has.has(policy.id) || has.has(String(policy.body.id)))) continue
+      throw invalid(`keys: ${JSON.stringify(id)} is not a policy of the key; change the policies of a key by its own call`)
+    }
   }
 }
 

@@ -13,7 +13,7 @@ interface HeldWorld extends GatewayWorld {
   read(id: string): Promise<JsonObject>
   put(id: string, body: JsonObject): Promise<JsonObject>
   /** A key by a policy; answers itself. */
-  issue(id: string, policy: string): Promise<string>
+  issue(id: string, ...policies: string[]): Promise<string>
 }
 
 /** A gateway with an API that asks for keys and one with an authorization server, and a policy for each. */
@@ -30,8 +30,8 @@ async function heldWorld(t: TestContext): Promise<HeldWorld> {
     developer: async (email) => String((await asked(200, 'POST', DEVELOPERS, root, { email })).Message),
     read: (id) => asked(200, 'GET', `${DEVELOPERS}/${id}`, root),
     put: (id, body) => asked(200, 'PUT', `${DEVELOPERS}/${id}`, root, body),
-    issue: async (id, policy) =>
-      String((await asked(200, 'POST', `${DEVELOPERS}/${id}/keys`, root, { apply_policies: [policy] })).RawKey),
+    issue: async (id, ...policies) =>
+      String((await asked(200, 'POST', `${DEVELOPERS}/${id}/keys`, root, { apply_policies: policies })).RawKey),
   }
 }
 
@@ -80,7 +80,7 @@ test('a whole record only lists keys: it creates, revokes and takes over none', 
   const world = await heldWorld(t)
   const id = await world.developer('ada@example.test')
   const ben = await world.developer('ben@example.test')
-  const [key, bens] = [await world.issue(id, 'gold'), await world.issue(ben, 'gold')]
+  const [key, bens] = [await world.issue(id, 'gold', 'silver'), await world.issue(ben, 'gold')]
   const shown = await world.read(id)
   const hash = first(shown.keys)
   const theirs = first((await world.read(ben)).keys)
@@ -88,10 +88,11 @@ test('a whole record only lists keys: it creates, revokes and takes over none', 
 
   await world.put(id, { ...shown, keys: {}, subscriptions: {} })
   assert.deepEqual(await world.read(id), shown)
-  await world.put(id, { ...shown, keys: { [hash]: ['gold', 'silver'] } })
+  await world.put(id, { ...shown, keys: { [hash]: ['silver'] } })
   const after = await world.read(id)
-  assert.deepEqual([after.keys, after.subscriptions], [{ [hash]: ['gold', 'silver'] }, { gold: hash, silver: hash }])
-  await world.put(id, { ...shown, keys: { [hash]: ['gold'], ['a'.repeat(64)]: ['gold'], 'no hash': ['x'] } })
+  assert.deepEqual([after.keys, after.subscriptions], [{ [hash]: ['silver'] }, { silver: hash }])
+  const missing = { ['a'.repeat(64)]: ['gold'], 'no hash': ['x'] }
+  await world.put(id, { ...shown, keys: { [hash]: ['gold', 'silver'], ...missing } })
   assert.deepEqual(await world.read(id), shown)
   for (const stolen of [theirs, plain.hash]) {
     const path = `${DEVELOPERS}/${id}`
@@ -101,6 +102,11 @@ test('a whole record only lists keys: it creates, revokes and takes over none', 
     assertRefused(patch, 400, /not a key of this developer/)
     const made = await world.call('POST', DEVELOPERS, { as: world.root, body: { email: 'c@b.test', keys: body.keys } })
     assertRefused(made, 400, /not a key of this developer/)
+  }
+  for (const label of [['apps'], ['gold', 'apps'], ['nothing'], ['GOLD']]) {
+    const sent = { ...shown, keys: { [hash]: label } }
+    const answer = await world.call('PUT', `${DEVELOPERS}/${id}`, { as: world.root, body: sent })
+    assertRefused(answer, 400, /is not a policy of the key/)
   }
   for (const label of ['gold', [7], [''], { a: 1 }]) {
     const body = { ...shown, keys: { [hash]: label } }
