@@ -5,8 +5,19 @@ import { isKeyHash } from '../../../model/keys/key.ts'
 import { NEVER } from '../../../model/people/user.ts'
 import { policyIdsOf } from '../../../model/policies/merge-policies.ts'
 import { portalFamily } from '../../../model/portal/developers/developer.ts'
-import { invalid, membersApart, readDeveloper, sentDate, sentPassword } from '../../../model/portal/developers/developer-fields.ts'
-import { keysWithoutHolder, newLabels, relabelled, withAppsListed } from '../../../model/portal/developers/developer-holdings.ts'
+import {
+  invalid,
+  membersApart,
+  readDeveloper,
+  sentDate,
+  sentPassword,
+} from '../../../model/portal/developers/developer-fields.ts'
+import {
+  keysWithoutHolder,
+  newLabels,
+  relabelled,
+  withAppsListed,
+} from '../../../model/portal/developers/developer-holdings.ts'
 import { retryOnConflict } from '../../../runtime/retry-on-conflict.ts'
 import type { Change, Revision, StoredDocument } from '../../../store/ports/ports.ts'
 import { auditOf, clockOf, type SecretParts, withLock } from '../../documents/parts.ts'
@@ -235,7 +246,9 @@ async function checkLabels(parts: SecretParts, orgId: string, body: JsonObject, 
       if (has.has(id)) continue
       const policy = await policyNamed(parts, orgId, id)
       if (policy !== undefined && (has.has(policy.id) || has.has(String(policy.body.id)))) continue
-      throw invalid(`keys: ${JSON.stringify(id)} is not a policy of the key; change the policies of a key by its own call`)
+      throw invalid(
+        `keys: ${JSON.stringify(id)} is not a policy of the key; change the policies of a key by its own call`,
+      )
     }
   }
 }

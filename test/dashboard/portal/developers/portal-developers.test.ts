@@ -173,7 +173,12 @@ test('property: unknown members are those of the last whole record, as merge pat
   const world = await portalPeople(t)
   const id = await world.developer({ email: 'ada@example.test' })
   const known = new Set(Object.keys(await world.read(id)))
-  const value = fc.oneof(fc.integer(), fc.string(), fc.constant(null), fc.dictionary(fc.constantFrom('a', 'b'), fc.integer(), { noNullPrototype: true }))
+  const value = fc.oneof(
+    fc.integer(),
+    fc.string(),
+    fc.constant(null),
+    fc.dictionary(fc.constantFrom('a', 'b'), fc.integer(), { noNullPrototype: true }),
+  )
   const members = fc.dictionary(fc.constantFrom('plan', 'notes', 'Plan', 'custom field'), value, {
     noNullPrototype: true,
   })
