@@ -6,6 +6,7 @@ import type { ModuleSet } from '../modules/module-set.ts'
 import { credentialNames, openFields, ownBytes, requestView, splitQuery } from '../modules/views.ts'
 import { MAX_BUFFERED_BYTES } from '../steps/answers/buffer-answer.ts'
 import { replyOf } from '../steps/transforms/run-modules.ts'
+import { keepingCors } from './cors-fields.ts'
 import { overridden, overrideOfAnswer } from './error-override.ts'
 import type { Exchange, Reply } from './exchange.ts'
 import { fieldLines, pairsOf } from './field-lines.ts'
@@ -49,7 +50,7 @@ export async function answerBuffered(x: Exchange, body: Buffer): Promise<Reply |
     const extra = editAnswer(x)
     x.bodyConsumer = bodyConsumer
     const upstream = { status: x.status, fields: x.response.kept() + extra, body: made }
-    const answer = override === undefined ? upstream : overridden(override, x.status, upstream.fields, made)
+    const answer = override === undefined ? upstream : overridden(override, upstream, x)
     const { modules } = x.chain!
     if (modules?.has('response') !== true) return answer
     const sent = Buffer.from(answer.body ?? '')
@@ -76,10 +77,12 @@ async function throughModules(x: Exchange, modules: ModuleSet, answer: AnswerVie
   x.moduleContext = made.context
   if (made.refusal !== undefined || made.reply !== undefined) {
     const reply = replyOf(x, made)
-    return { ...reply, fields: reply.fields + addedFields(x) }
+    const added = addedFields(x)
+    return { ...reply, fields: keepingCors(x.corsFields, added, reply.fields + added) }
   }
   const { status, body } = made.answer!
-  return { status, fields: fieldLines(made.edits.reduce(edited, answer.fields)), body }
+  const lines = fieldLines(made.edits.reduce(edited, answer.fields))
+  return { status, fields: keepingCors(x.corsFields, fieldLines(answer.fields), lines), body }
 }
 
 function edited(fields: FieldPairs, { name, values }: FieldEdit): FieldPairs {

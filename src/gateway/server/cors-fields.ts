@@ -20,3 +20,12 @@ const CORS_LINE = /^access-control-[^\r\n]*\r\n/gim
 export function withoutCorsLines(lines: string): string {
   return lines.replace(CORS_LINE, '')
 }
+
+/** Lines that the rules of CORS give an answer. */
+const OWN_LINE = /^(?:access-control-[^\r\n]*|vary: (?:origin|access-control-request-[a-z]+))\r\n/gim
+
+/** `lines` as a later layer made them of those `before`: with CORS on, its lines and what it varies with stay as they were. */
+export function keepingCors(corsFields: number, before: string, lines: string): string {
+  if (corsFields === CORS_FIELDS.upstream) return lines
+  return lines.replace(OWN_LINE, '') + (before.match(OWN_LINE) ?? []).join('')
+}

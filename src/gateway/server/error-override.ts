@@ -1,6 +1,7 @@
 import type { Fault } from '../../errors/fault.ts'
 import { publicText, statusOf } from '../../errors/render.ts'
 import { type ErrorOverride, findOverride, fitsAnswer, fitsFault } from '../../model/apis/definition/error-overrides.ts'
+import { keepingCors } from './cors-fields.ts'
 import type { Exchange, Reply } from './exchange.ts'
 import { linesWithout } from './field-lines.ts'
 
@@ -24,15 +25,20 @@ export function overrideOfAnswer(x: Exchange, body: Buffer): ErrorOverride | und
   return findOverride(overrides, x.status, (each) => fitsAnswer(each, x.status, text, () => jsonOf(body)))
 }
 
-/** An answer as a rule makes it; `fields` and `body` are those that it would have had. */
-export function overridden(override: ErrorOverride, status: number, fields: string, body: Reply['body']): Reply {
+/** An answer as a rule makes it of the one that there would have been. */
+export function overridden(
+  override: ErrorOverride,
+  { status, fields, body }: Reply,
+  { corsFields }: Pick<Exchange, 'corsFields'>,
+): Reply {
   const made = override.status || status
   const own = override.headers.map(([name, value]) => `${name}: ${value}\r\n`).join('')
   const names = new Set(override.headers.map(([name]) => name.toLowerCase()))
-  if (override.body === undefined) return { status: made, fields: linesWithout(fields, names) + own, body }
+  const put = (kept: string) => keepingCors(corsFields, fields, kept + own)
+  if (override.body === undefined) return { status: made, fields: put(linesWithout(fields, names)), body }
   const rest = linesWithout(fields, new Set([...names, 'content-type']))
   const type = names.has('content-type') ? '' : JSON_TYPE
-  return { status: made, fields: rest + type + own, body: filled(override, made) }
+  return { status: made, fields: put(rest + type), body: filled(override, made) }
 }
 
 function filled({ body = '', message }: ErrorOverride, status: number): string {

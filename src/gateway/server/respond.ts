@@ -47,7 +47,7 @@ export function answerRefusal(x: Exchange, fault: Fault, style: AnswerStyle): vo
   const override = overrideOfFault(x, fault, style.legacyStatuses)
   if (override !== undefined) {
     const status = statusOf(fault, style.legacyStatuses)
-    const made = overridden(override, status, fields, renderFault(fault, 'gateway'))
+    const made = overridden(override, { status, fields, body: renderFault(fault, 'gateway') }, x)
     x.reply(made.status, made.fields, made.body)
     return
   }
