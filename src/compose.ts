@@ -150,7 +150,7 @@ export async function start(loaded: LoadedConfig, roles: Roles, worker = 1): Pro
       gateway,
       dashboardPort: dashboard?.port,
       greeting: [
-        ...greet(gateway, dashboard, path, made),
+        ...greet(gateway, dashboard, path, { made, ...config }),
         ...(gateway === undefined || echo === undefined ? [] : greetSample(gateway)),
         ...(dashboard === undefined ? [] : greetNewcomer(dashboardUrl(config, dashboard), setUpToken)),
       ],
@@ -274,12 +274,12 @@ function greet(
   gateway: Gateway | undefined,
   dashboard: SupervisedThread | undefined,
   path: string,
-  made: boolean,
+  { made, dashboard: { tls } }: { readonly made: boolean } & Pick<Config, 'dashboard'>,
 ): string[] {
   const secretAt = made ? `"gateway_secret" in ${join(path, 'secrets.json')}` : 'as set by gateway.secret'
   return [
     ...(gateway === undefined ? [] : [`gateway    ${localUrl(gateway.port)}`]),
-    ...(dashboard === undefined ? [] : [`dashboard  ${localUrl(dashboard.port)}`]),
+    ...(dashboard === undefined ? [] : [`dashboard  ${localUrl(dashboard.port, tls.enabled)}`]),
     `data       ${path}`,
     ...(gateway === undefined ? [] : [`secret     ${secretAt} (for X-Svc-Authorization)`]),
     ...(gateway?.controlPort === undefined ? [] : [`control    ${localUrl(gateway.controlPort)}`]),
@@ -292,12 +292,12 @@ function greetSample({ port }: Gateway): string[] {
   return ['', 'Try it:', `  curl ${url}/sample/hello`, `  curl -i ${url}/protected/hello   # asks for a key: 401`]
 }
 
-function localUrl(port: number): string {
-  return `http://127.0.0.1:${port}`
+function localUrl(port: number, secure = false): string {
+  return `${secure ? 'https' : 'http'}://127.0.0.1:${port}`
 }
 
 function dashboardUrl({ dashboard }: Config, { port }: SupervisedThread): string {
-  return dashboard.public_url || localUrl(port)
+  return dashboard.public_url || localUrl(port, dashboard.tls.enabled)
 }
 
 /** Who opens the link makes the first organisation and its administrator; it is good until then. */

@@ -24,7 +24,8 @@ export function checkConfig(config: Config, cwd: string): Problem[] {
     ...checkNetworks('gateway.proxy_protocol_networks', gateway.proxy_protocol_networks),
     ...gateway.dns_servers.filter((entry) => !isServer(entry)).map(notServer),
     ...checkManagementNode(gateway),
-    ...checkTls(gateway.tls, cwd),
+    ...checkTls('gateway.tls', gateway.tls, cwd),
+    ...checkTls('dashboard.tls', dashboard.tls, cwd),
     ...checkFile('gateway.app_path', gateway.app_path, cwd),
     ...checkBuckets(config.metrics.duration_buckets_ms),
     ...checkCluster(config.storage),
@@ -142,20 +143,22 @@ function checkManagementNode(gateway: Config['gateway']): Problem[] {
   return [{ path: 'gateway.management_node', text }]
 }
 
-function checkTls(tls: Config['gateway']['tls'], cwd: string): Problem[] {
-  const missing = (path: string, other: string): Problem => ({ path, text: `must be given, because ${other} is` })
-  const pair: Problem[] = []
-  if (tls.cert_file === '' && tls.key_file !== '') pair.push(missing('gateway.tls.cert_file', 'gateway.tls.key_file'))
-  if (tls.key_file === '' && tls.cert_file !== '') pair.push(missing('gateway.tls.key_file', 'gateway.tls.cert_file'))
+function checkTls(at: 'gateway.tls' | 'dashboard.tls', tls: Config['dashboard' | 'gateway']['tls'], cwd: string): Problem[] {
+  const { cert_file: cert, key_file: key } = tls
+  const missing = (name: string, other: string): Problem => ({
+    path: `${at}.${name}`,
+    text: `must be given, because ${at}.${other} is`,
+  })
+  const problems: Problem[] = []
+  if (cert === '' && key !== '') problems.push(missing('cert_file', 'key_file'))
+  if (key === '' && cert !== '') problems.push(missing('key_file', 'cert_file'))
+  // Custom domains of APIs may have all certificates of the gateway.
+  if (at === 'dashboard.tls' && tls.enabled && cert === '') problems.push(missing('cert_file', 'enabled'))
   if (tls.min_version === '1.3' && !tls.cipher_suites.some((name) => name.startsWith('TLS_'))) {
-    const text = 'must hold a suite of TLS 1.3 (TLS_...), because gateway.tls.min_version is 1.3'
-    pair.push({ path: 'gateway.tls.cipher_suites', text })
+    const text = `must hold a suite of TLS 1.3 (TLS_...), because ${at}.min_version is 1.3`
+    problems.push({ path: `${at}.cipher_suites`, text })
   }
-  return [
-    ...pair,
-    ...checkFile('gateway.tls.cert_file', tls.cert_file, cwd),
-    ...checkFile('gateway.tls.key_file', tls.key_file, cwd),
-  ]
+  return [...problems, ...checkFile(`${at}.cert_file`, cert, cwd), ...checkFile(`${at}.key_file`, key, cwd)]
 }
 
 function checkFile(path: string, value: string, cwd: string): Problem[] {

@@ -58,3 +58,19 @@ export const gatewayTls = group({
   handshake_timeout_ms: whole(5000, TIMEOUT_MS, 'Longest TLS handshake.'),
   max_handshakes: whole(1000, [1, 1_000_000], 'Unfinished TLS handshakes at once. More are refused.'),
 })
+
+/** TLS of the dashboard. */
+export const dashboardTls = group({
+  enabled: flag(
+    false,
+    'Serve the dashboard over TLS, at `dashboard.listen_port`, instead of plain HTTP. Cookies are then `Secure`.',
+  ),
+  cert_file: text('', 'PEM file with the certificate chain. Read again when it changes.'),
+  key_file: text('', 'PEM file with the private key of `cert_file`.'),
+  ...negotiated,
+  hsts_seconds: whole(
+    31_536_000,
+    [0, 315_360_000],
+    'How long browsers that have seen the dashboard over TLS ask it over nothing else (`Strict-Transport-Security`). 0: not said.',
+  ),
+})

@@ -11,7 +11,7 @@ import { portalSettings } from './schema-portal.ts'
 import { emailBackend, signInSecurity, signInSettings } from './schema-sign-in.ts'
 import { ssoDashboard, ssoSettings } from './schema-sso.ts'
 import { storageSettings } from './schema-storage.ts'
-import { gatewayTls } from './schema-tls.ts'
+import { dashboardTls, gatewayTls } from './schema-tls.ts'
 
 const TIMEOUT_MS = [1, 86_400_000] as const
 const HOUR_MS = 3_600_000
@@ -256,6 +256,7 @@ const dashboard = group({
     ...peopleSecurity,
   }),
   email_backend: emailBackend,
+  tls: dashboardTls,
   audit: group({
     enabled: flag(true, 'Record changes and refusals in the store. False records nothing, and nothing can be undone.'),
     reads: flag(false, 'Record calls that only read, too.'),

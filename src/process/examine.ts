@@ -90,18 +90,16 @@ async function isOurs(host: string, port: number): Promise<boolean> {
   }
 }
 
-function examineFiles({ gateway: { tls } }: Config): Finding[] {
-  if (!tls.enabled || tls.cert_file === '') return []
-  try {
-    return examineDates(
-      tls.cert_file,
-      readCertificate(readFileSync(tls.cert_file, 'utf8')).notAfter,
-      'replace the file',
-    )
-  } catch (error) {
-    const what = `cannot be read: ${toFault(error).message}`
-    return [{ severity: 'error', check: 'certificates', where: tls.cert_file, what, action: 'replace the file' }]
-  }
+function examineFiles({ gateway, dashboard }: Config): Finding[] {
+  const files = [gateway.tls, dashboard.tls].filter((tls) => tls.enabled && tls.cert_file !== '')
+  return files.flatMap(({ cert_file: file }): Finding[] => {
+    try {
+      return examineDates(file, readCertificate(readFileSync(file, 'utf8')).notAfter, 'replace the file')
+    } catch (error) {
+      const what = `cannot be read: ${toFault(error).message}`
+      return [{ severity: 'error', check: 'certificates', where: file, what, action: 'replace the file' }]
+    }
+  })
 }
 
 async function examineCertificates(documents: Documents): Promise<Finding[]> {

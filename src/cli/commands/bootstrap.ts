@@ -1,4 +1,8 @@
+import { readFileSync } from 'node:fs'
+import { type IncomingMessage, request as requestPlain } from 'node:http'
+import { request as requestTls } from 'node:https'
 import { createInterface } from 'node:readline'
+import { text } from 'node:stream/consumers'
 import { loadConfig } from '../../config/load.ts'
 import type { Config } from '../../config/schema.ts'
 import { fault } from '../../errors/fault.ts'
@@ -26,7 +30,7 @@ export const BOOTSTRAP_COMMAND: Command = {
     if (more.length > 0 || (organisation !== '' && email === ''))
       throw fault('setting_invalid', 'usage: bin/gatehouse bootstrap [ORGANISATION EMAIL]')
     const address = addressOf(config)
-    if ((await call(`${address}/api/bootstrap`)).open !== true) {
+    if ((await call(config, `${address}/api/bootstrap`)).open !== true) {
       context.print('The installation has been set up: the link is closed.')
       return 1
     }
@@ -41,13 +45,14 @@ export const BOOTSTRAP_COMMAND: Command = {
 
 async function setUp(
   { print }: CommandContext,
-  { bootstrap }: Config,
+  config: Config,
   address: string,
   wanted: Readonly<Record<string, string>>,
 ): Promise<number> {
+  const { bootstrap } = config
   const password = bootstrap.password === '' ? await readLine() : bootstrap.password
   const names = { first_name: bootstrap.first_name, last_name: bootstrap.last_name }
-  const { Status, Message, Meta } = await call(`${address}/api/bootstrap`, { ...wanted, ...names, password })
+  const { Status, Message, Meta } = await call(config, `${address}/api/bootstrap`, { ...wanted, ...names, password })
   print(String(Message))
   if (Status !== 'OK' || !isObject(Meta) || !isObject(Meta.user)) return 1
   print(`organisation  ${Meta.org_id}`)
@@ -57,22 +62,36 @@ async function setUp(
 }
 
 /** The dashboard of this machine. */
-function addressOf({ dashboard: { listen_host: host, listen_port: port } }: Config): string {
+function addressOf({ dashboard: { listen_host: host, listen_port: port, tls } }: Config): string {
   const everywhere = host === '0.0.0.0' || host === '::'
   const named = everywhere ? '127.0.0.1' : host.includes(':') ? `[${host}]` : host
-  return `http://${named}:${port}`
+  return `${tls.enabled ? 'https' : 'http'}://${named}:${port}`
 }
 
 /** @throws Fault `store_away` when no server answers there */
-async function call(url: string, body?: Readonly<Record<string, string>>): Promise<Record<string, unknown>> {
-  const sent = body && { method: 'POST', body: JSON.stringify(body), headers: { 'content-type': 'application/json' } }
+async function call(config: Config, url: string, body?: Readonly<Record<string, string>>): Promise<Record<string, unknown>> {
   try {
-    const answer = await fetch(url, { ...sent, redirect: 'error', signal: AbortSignal.timeout(TIMEOUT_MS) })
-    const json: unknown = await answer.json()
+    const json: unknown = JSON.parse(await send(config, url, body && JSON.stringify(body)))
     return isObject(json) ? json : {}
   } catch (error) {
     throw fault('store_away', `no dashboard answers at ${new URL(url).origin}: start the server first`, error)
   }
+}
+
+function send({ dashboard: { tls } }: Config, url: string, body: string | undefined): Promise<string> {
+  const { promise, resolve, reject } = Promise.withResolvers<string>()
+  const options = {
+    method: body === undefined ? 'GET' : 'POST',
+    headers: { 'content-type': 'application/json' },
+    signal: AbortSignal.timeout(TIMEOUT_MS),
+  }
+  const take = (answer: IncomingMessage) => void text(answer).then(resolve, reject)
+  // Its certificate is for its public name: here it must be the one of the settings.
+  const pinned = () => ({ ca: readFileSync(tls.cert_file), allowPartialTrustChain: true, checkServerIdentity: () => undefined })
+  const request = tls.enabled ? requestTls(url, { ...options, ...pinned() }, take) : requestPlain(url, options, take)
+  request.on('error', reject)
+  request.end(body)
+  return promise
 }
 
 async function readLine(): Promise<string> {

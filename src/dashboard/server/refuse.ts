@@ -8,7 +8,7 @@ import type { DashboardParts } from './parts.ts'
 import { safePath } from './safe-url.ts'
 
 /** For answers that no browser should keep, guess about, or show within another page. */
-export const SAFETY_HEADERS = {
+const SAFETY_HEADERS = {
   'cache-control': 'no-store',
   'x-content-type-options': 'nosniff',
   'x-frame-options': 'DENY',
@@ -16,6 +16,12 @@ export const SAFETY_HEADERS = {
   'referrer-policy': 'same-origin',
   'cross-origin-resource-policy': 'same-origin',
   'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
+}
+
+/** The header fields of every answer; over TLS with that of RFC 6797. */
+export function safetyHeaders({ dashboard: { tls } }: DashboardParts['config']): Readonly<Record<string, string>> {
+  if (!tls.enabled || tls.hsts_seconds === 0) return SAFETY_HEADERS
+  return { ...SAFETY_HEADERS, 'strict-transport-security': `max-age=${tls.hsts_seconds}` }
 }
 
 export const JSON_TYPE = 'application/json; charset=utf-8'
@@ -32,7 +38,7 @@ export function sendFault(
   const at = { request_id: request.id, method: request.method, path: loggedPath(request), code: found.code }
   if (entry.log !== 'silent') log[entry.log]({ ...at, cause: found.cause ?? found }, entry.text)
   // Refusals of the framework come here without having passed the hooks.
-  reply.headers({ 'x-request-id': request.id, ...SAFETY_HEADERS, 'content-type': JSON_TYPE })
+  reply.headers({ 'x-request-id': request.id, ...safetyHeaders(config), 'content-type': JSON_TYPE })
   if (entry.coded) reply.header('x-error-code', found.code)
   if (found.waitS > 0) reply.header('retry-after', found.waitS)
   return reply

@@ -1,4 +1,4 @@
-import type { IncomingMessage } from 'node:http'
+import type { IncomingMessage, Server } from 'node:http'
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
 import { fault } from '../../errors/fault.ts'
 import { addressList } from '../../model/network/address.ts'
@@ -22,8 +22,9 @@ import { sendConsole, serveConsole, wantsPage } from './console.ts'
 import { RequestQuota } from './intake.ts'
 import type { DashboardParts } from './parts.ts'
 import { recordedStore } from './recorded.ts'
-import { requestPath, SAFETY_HEADERS, sendFault } from './refuse.ts'
+import { requestPath, safetyHeaders, sendFault } from './refuse.ts'
 import { requestIdOf } from './request-id.ts'
+import { TlsServer } from './tls-server.ts'
 import { refuseMalformedRequest } from './unread.ts'
 
 export interface DashboardOptions {
@@ -45,6 +46,7 @@ export interface Dashboard {
 }
 
 const REQUEST_TIMEOUT_MS = 120_000
+const KEEP_ALIVE_MS = 72_000
 /** Paths contain lists of keys: one that is too long must be refused by name, not by the head parser. */
 const LONGEST_HEAD_BYTES = 131_072
 const LONGEST_PARAM = LONGEST_HEAD_BYTES
@@ -76,16 +78,19 @@ export async function startDashboard(
     secretBrake: new AdminSecretThrottle(parts.clock),
     intake: new RequestQuota(parts, trusted),
   }
-  const server = fastify({
+  const tls = parts.config.dashboard.tls.enabled ? new TlsServer(parts) : undefined
+  const bounds = { requestTimeout: REQUEST_TIMEOUT_MS, keepAliveTimeout: KEEP_ALIVE_MS }
+  const server = fastify<Server>({
+    ...(tls && { serverFactory: (handler) => tls.create(handler, { ...bounds, maxHeaderSize: LONGEST_HEAD_BYTES }) }),
+    ...bounds,
     logger: false,
-    requestTimeout: REQUEST_TIMEOUT_MS,
     // Who has sent something on a kept connection before he could know is answered.
     return503OnClosing: false,
     http: { maxHeaderSize: LONGEST_HEAD_BYTES },
     genReqId: (raw) => requestIdOf(raw, trusted),
     frameworkErrors: (_error, request, reply) =>
       void sendFault(parts, request as FastifyRequest, reply as FastifyReply, fault('request_malformed')),
-    clientErrorHandler: refuseMalformedRequest,
+    clientErrorHandler: (error, socket) => refuseMalformedRequest(parts.config, error, socket),
     routerOptions: { ignoreTrailingSlash: true, ignoreDuplicateSlashes: true, maxParamLength: LONGEST_PARAM },
   })
   deps.intake.bound(server.server)
@@ -95,6 +100,7 @@ export async function startDashboard(
   try {
     await server.listen({ host, port })
   } catch (error) {
+    tls?.close()
     owners.close()
     stopWatching()
     throw portFault(error, port)
@@ -114,6 +120,7 @@ export async function startDashboard(
       closing.abort()
       stopWatching()
       await server.close()
+      tls?.close()
       await Promise.all(jobs.map((job) => job.close()))
       owners.close()
     },
@@ -122,6 +129,7 @@ export async function startDashboard(
 
 function serve(server: FastifyInstance, deps: RouteDeps, routes: readonly Route[]): void {
   const { parts } = deps
+  const safety = safetyHeaders(parts.config)
   server.removeAllContentTypeParsers()
   server.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body))
   server.setErrorHandler((error, request, reply) => sendFault(parts, request, reply, error))
@@ -129,7 +137,7 @@ function serve(server: FastifyInstance, deps: RouteDeps, routes: readonly Route[
     wantsPage(request) ? sendConsole(reply) : sendFault(parts, request, reply, unroutedFault(request, reply)),
   )
   server.addHook('onRequest', async (request, reply) => {
-    reply.headers({ 'x-request-id': request.id, ...SAFETY_HEADERS })
+    reply.headers({ 'x-request-id': request.id, ...safety })
     // Nothing reads the body of what is not there.
     if (request.is404 && !wantsPage(request)) throw unroutedFault(request, reply)
     refuseTwoCredentials(request.raw)

@@ -17,9 +17,15 @@ export function checkOrigin({ config }: DashboardParts, call: Pick<Call, 'header
   if (host === undefined || !own.includes(host)) throw fault('origin_foreign')
 }
 
+/** True where browsers reach the dashboard by TLS, as the settings say. */
+export function usesTls({ config }: Pick<DashboardParts, 'config'>): boolean {
+  const { public_url: url, tls } = config.dashboard
+  return tls.enabled || url.startsWith('https:')
+}
+
 /** True when the browser used TLS, as far as the headers show. A false header harms only its sender. */
 export function cameByTls({ config }: DashboardParts, call: Pick<Call, 'header'>): boolean {
-  return config.dashboard.public_url.startsWith('https:') || call.header('x-forwarded-proto') === 'https'
+  return usesTls({ config }) || call.header('x-forwarded-proto') === 'https'
 }
 
 /** The relying party of passkeys (WebAuthn): the host, and the address that the browser shows. */
@@ -34,7 +40,7 @@ export interface RelyingParty {
  */
 export function relyingParty({ config }: DashboardParts, call: Pick<Call, 'header'>): RelyingParty {
   const { public_url: configured } = config.dashboard
-  const text = configured === '' ? `http://${call.header('host') ?? ''}` : configured
+  const text = configured === '' ? `${usesTls({ config }) ? 'https' : 'http'}://${call.header('host') ?? ''}` : configured
   if (!URL.canParse(text)) throw fault('passkeys_unavailable')
   const { hostname, origin } = new URL(text)
   if (configured === '' && hostname !== 'localhost') throw fault('passkeys_unavailable')

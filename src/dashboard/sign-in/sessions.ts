@@ -12,6 +12,7 @@ import type { Change, TicketInput, TicketRow } from '../../store/ports/ports.ts'
 import type { DashboardParts } from '../server/parts.ts'
 import { sessionCookie } from './cookie.ts'
 import { type IdpSubject, idpSubjectOf, noteSubject, subjectFamily } from './idp-subject.ts'
+import { usesTls } from './origin.ts'
 import { readSsoSource, type SsoSource, ssoSourceBody, ssoSourceOf } from './opener.ts'
 
 /** Of what a browser calls itself this much is kept. */
@@ -87,7 +88,7 @@ export async function openSession(
   via: SignInMethod,
   options: OpenSessionOptions = {},
 ): Promise<OpenedSession> {
-  const { secure = isSecure(parts), clientAddress = '', agent = '', subject, opener, changes = [] } = options
+  const { secure = usesTls(parts), clientAddress = '', agent = '', subject, opener, changes = [] } = options
   const { vouched, proven = vouched === undefined } = options
   const value = newSecret()
   const now = parts.clock.wall()
@@ -174,7 +175,7 @@ export async function chooseOrganisation(
 export async function renewSession(
   parts: DashboardParts,
   cookie: string,
-  { secure = isSecure(parts), changes = [] }: Omit<OpenSessionOptions, 'clientAddress' | 'agent'> = {},
+  { secure = usesTls(parts), changes = [] }: Omit<OpenSessionOptions, 'clientAddress' | 'agent'> = {},
 ): Promise<OpenedSession | undefined> {
   const old = hashOf(cookie)
   const row = await parts.tokens.getTicket(old)
@@ -266,11 +267,6 @@ export async function endSessionsOfSubject(
 /** The change that ends all browser sessions of a user, for a commit that does more. */
 export function endSessionsChange(userId: string): Change {
   return { op: 'endFamily', family: loginFamily(userId) }
-}
-
-/** True where browsers reach the dashboard by TLS. */
-function isSecure({ config }: DashboardParts): boolean {
-  return config.dashboard.public_url.startsWith('https:')
 }
 
 /** The look-up value of a dashboard ticket; for cookies it is unique to the cookie. */

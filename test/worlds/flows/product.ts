@@ -89,7 +89,7 @@ function stop(child: ChildProcess, ended: Promise<number | null>): Promise<numbe
 
 function portOf(printed: readonly string[], name: string): number {
   const line = printed.find((each) => each.startsWith(`${name} `)) ?? ''
-  const found = /http:\/\/127\.0\.0\.1:(\d+)/.exec(line)
+  const found = /https?:\/\/127\.0\.0\.1:(\d+)/.exec(line)
   if (found === null) throw new Error(`no address of the ${name} in: ${printed.join('\n')}`)
   return Number(found[1])
 }
