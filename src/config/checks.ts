@@ -143,7 +143,11 @@ function checkManagementNode(gateway: Config['gateway']): Problem[] {
   return [{ path: 'gateway.management_node', text }]
 }
 
-function checkTls(at: 'gateway.tls' | 'dashboard.tls', tls: Config['dashboard' | 'gateway']['tls'], cwd: string): Problem[] {
+function checkTls(
+  at: 'gateway.tls' | 'dashboard.tls',
+  tls: Config['dashboard' | 'gateway']['tls'],
+  cwd: string,
+): Problem[] {
   const { cert_file: cert, key_file: key } = tls
   const missing = (name: string, other: string): Problem => ({
     path: `${at}.${name}`,

@@ -69,7 +69,11 @@ function addressOf({ dashboard: { listen_host: host, listen_port: port, tls } }:
 }
 
 /** @throws Fault `store_away` when no server answers there */
-async function call(config: Config, url: string, body?: Readonly<Record<string, string>>): Promise<Record<string, unknown>> {
+async function call(
+  config: Config,
+  url: string,
+  body?: Readonly<Record<string, string>>,
+): Promise<Record<string, unknown>> {
   try {
     const json: unknown = JSON.parse(await send(config, url, body && JSON.stringify(body)))
     return isObject(json) ? json : {}
@@ -87,7 +91,11 @@ function send({ dashboard: { tls } }: Config, url: string, body: string | undefi
   }
   const take = (answer: IncomingMessage) => void text(answer).then(resolve, reject)
   // Its certificate is for its public name: here it must be the one of the settings.
-  const pinned = () => ({ ca: readFileSync(tls.cert_file), allowPartialTrustChain: true, checkServerIdentity: () => undefined })
+  const pinned = () => ({
+    ca: readFileSync(tls.cert_file),
+    allowPartialTrustChain: true,
+    checkServerIdentity: () => undefined,
+  })
   const request = tls.enabled ? requestTls(url, { ...options, ...pinned() }, take) : requestPlain(url, options, take)
   request.on('error', reject)
   request.end(body)

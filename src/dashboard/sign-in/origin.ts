@@ -40,7 +40,8 @@ export interface RelyingParty {
  */
 export function relyingParty({ config }: DashboardParts, call: Pick<Call, 'header'>): RelyingParty {
   const { public_url: configured } = config.dashboard
-  const text = configured === '' ? `${usesTls({ config }) ? 'https' : 'http'}://${call.header('host') ?? ''}` : configured
+  const text =
+    configured === '' ? `${usesTls({ config }) ? 'https' : 'http'}://${call.header('host') ?? ''}` : configured
   if (!URL.canParse(text)) throw fault('passkeys_unavailable')
   const { hostname, origin } = new URL(text)
   if (configured === '' && hostname !== 'localhost') throw fault('passkeys_unavailable')

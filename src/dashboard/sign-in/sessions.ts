@@ -12,8 +12,8 @@ import type { Change, TicketInput, TicketRow } from '../../store/ports/ports.ts'
 import type { DashboardParts } from '../server/parts.ts'
 import { sessionCookie } from './cookie.ts'
 import { type IdpSubject, idpSubjectOf, noteSubject, subjectFamily } from './idp-subject.ts'
-import { usesTls } from './origin.ts'
 import { readSsoSource, type SsoSource, ssoSourceBody, ssoSourceOf } from './opener.ts'
+import { usesTls } from './origin.ts'
 
 /** Of what a browser calls itself this much is kept. */
 const LONGEST_AGENT = 200

@@ -33,9 +33,24 @@ interface Sent {
 }
 
 /** Sends one request over TLS, trusting the first certificate alone. */
-function send(port: number, method: string, path: string, body?: unknown, headers: Record<string, string> = {}): Promise<Sent> {
+function send(
+  port: number,
+  method: string,
+  path: string,
+  body?: unknown,
+  headers: Record<string, string> = {},
+): Promise<Sent> {
   return new Promise((resolve, reject) => {
-    const options = { host: '127.0.0.1', port, method, path, headers, ca: FIRST.cert, servername: 'dashboard.example', agent: false }
+    const options = {
+      host: '127.0.0.1',
+      port,
+      method,
+      path,
+      headers,
+      ca: FIRST.cert,
+      servername: 'dashboard.example',
+      agent: false,
+    }
     const sent = request(options, (answer) => {
       answer.resume()
       answer.on('end', () => resolve({ status: answer.statusCode ?? 0, headers: answer.headers }))
@@ -82,7 +97,7 @@ test('without TLS, or with hsts_seconds 0, nothing promises it', async (t) => {
   assert.equal((await send(quiet.port, 'GET', '/hello')).headers['strict-transport-security'], undefined)
 })
 
-test('the port speaks TLS alone, of version 1.2 or 1.3, with strong suites, without renegotiation', async (t) => {
+test('the port speaks TLS 1.2 and 1.3 alone, with strong suites, without renegotiation', async (t) => {
   const { port } = await signInWorld(t, { env: filesOf(t, FIRST).env })
   const plain = connect(port, '127.0.0.1')
   t.after(() => plain.destroy())
