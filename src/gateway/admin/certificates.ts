@@ -1,4 +1,7 @@
 import { fault } from '../../errors/fault.ts'
+import { textOf } from '../../model/apis/definition/members.ts'
+import { commonName, goName } from '../../model/certificates/certificate-name.ts'
+import type { JsonObject } from '../../model/json/json.ts'
 import {
   addCertificate,
   describeCertificate,
@@ -42,9 +45,9 @@ export function certificateRoutes(parts: AdminParts): AdminRoute[] {
         if (ids.length > MOST_ASKED) throw fault('query_invalid', `at most ${MOST_ASKED} certificates at once`)
         const found = await Promise.all(ids.map((id) => findCertificate(publish, id)))
         if (ids.length > 1)
-          return json(found.map((stored) => (stored === undefined ? null : describeCertificate(stored.body))))
+          return json(found.map((stored) => (stored === undefined ? null : shown(stored, request))))
         if (found[0] === undefined) throw fault('not_found', 'Certificate with given SHA256 fingerprint not found')
-        return json(describeCertificate(found[0].body))
+        return json(shown(found[0], request))
       },
     },
     {
@@ -59,6 +62,21 @@ export function certificateRoutes(parts: AdminParts): AdminRoute[] {
   ]
 }
 
+/** What callers may know of a certificate, under the path of an alias with names as programs in Go read them. */
+function shown({ body }: StoredDocument, { isAlias }: AdminRequest): JsonObject {
+  const facts = describeCertificate(body)
+  if (!isAlias) return facts
+  return { ...facts, issuer: goName(textOf(facts, 'issuer')), subject: goName(textOf(facts, 'subject')) }
+}
+
+/** The same in a list, which has common names there. */
+function listed({ body }: StoredDocument, { isAlias }: AdminRequest): JsonObject {
+  const facts = describeCertificate(body)
+  if (!isAlias) return facts
+  const { fingerprint: _fingerprint, issuer: _issuer, subject: _subject, ...rest } = facts
+  return { ...rest, issuer_cn: commonName(textOf(facts, 'issuer')), subject_cn: commonName(textOf(facts, 'subject')) }
+}
+
 /** Ids, or with `mode=detailed` what callers may know of each; of `org_id` where one is named. A thousand a page. */
 async function list(parts: AdminParts, request: AdminRequest) {
   const orgId = request.text('org_id')
@@ -66,6 +84,6 @@ async function list(parts: AdminParts, request: AdminRequest) {
   const offset = ((pageOf(request) ?? 1) - 1) * PAGE
   const { rows, total } = await parts.store.documents.list('certificate', { ...where, offset, limit: PAGE })
   const show = (stored: StoredDocument) =>
-    request.text('mode') === 'detailed' ? describeCertificate(stored.body) : String(stored.body.cert_id)
+    request.text('mode') === 'detailed' ? listed(stored, request) : String(stored.body.cert_id)
   return json({ certs: rows.map(show) }, 200, `X-Pages: ${Math.max(1, Math.ceil(total / PAGE))}\r\n`)
 }

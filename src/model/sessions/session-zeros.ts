@@ -1,3 +1,4 @@
+import { isEmpty } from '../apis/definition/members.ts'
 import { isObject, type JsonObject } from '../json/json.ts'
 import { withZeros } from '../json/with-zeros.ts'
 
@@ -8,10 +9,12 @@ const LIMIT: JsonObject = {
   ...{ quota_max: 0, quota_renews: 0, quota_remaining: 0, quota_renewal_rate: 0 },
 }
 
+const WRITTEN_WITH_VALUES: ReadonlySet<string> = new Set(['post_expiry_action', 'mtls_static_certificate_bindings'])
+
 const COMMON: JsonObject = {
   ...{ org_id: '', is_inactive: false, access_rights: {}, tags: [], meta_data: {}, last_updated: '' },
   ...{ hmac_enabled: false, enable_http_signature_validation: false },
-  ...{ post_expiry_action: '', post_expiry_grace_period: 0 },
+  post_expiry_grace_period: 0,
 }
 
 /** The members of a session in the incumbent's answers (facts of the wire). */
@@ -19,7 +22,7 @@ const SESSION: JsonObject = {
   ...COMMON,
   ...LIMIT,
   ...{ last_check: 0, allowance: 0, date_created: NO_DATE, expires: 0, data_expires: 0, session_lifetime: 0 },
-  ...{ oauth_client_id: '', oauth_keys: {}, certificate: '', mtls_static_certificate_bindings: [] },
+  ...{ oauth_client_id: '', oauth_keys: {}, certificate: '' },
   ...{ basic_auth_data: { password: '', hash_type: '' }, jwt_data: { secret: '' } },
   ...{ hmac_string: '', rsa_certificate_id: '', apply_policy_id: '', apply_policies: [], alias: '' },
   ...{ monitor: { trigger_limits: [] }, enable_detail_recording: false, enable_detailed_recording: false },
@@ -45,12 +48,19 @@ const RIGHT: JsonObject = {
 
 /** A session with all members that the incumbent's answers have. */
 export function wholeSession(session: JsonObject): JsonObject {
-  return withWholeRights(withZeros(SESSION, session))
+  return withoutEmpty(withWholeRights(withZeros(SESSION, session)))
 }
 
 /** The same of a policy. */
 export function wholePolicy(policy: JsonObject): JsonObject {
-  return withWholeRights(withZeros({ ...POLICY, active: policy.is_inactive !== true }, policy))
+  return withoutEmpty(withWholeRights(withZeros({ ...POLICY, active: policy.is_inactive !== true }, policy)))
+}
+
+/** Without what is not written there when it is empty: its values are named one by one. */
+function withoutEmpty(body: JsonObject): JsonObject {
+  return Object.fromEntries(
+    Object.entries(body).filter(([name, value]) => !WRITTEN_WITH_VALUES.has(name) || !isEmpty(value)),
+  )
 }
 
 function withWholeRights(body: JsonObject): JsonObject {
