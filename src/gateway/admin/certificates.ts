@@ -44,8 +44,7 @@ export function certificateRoutes(parts: AdminParts): AdminRoute[] {
         const ids = request.param('id').split(',')
         if (ids.length > MOST_ASKED) throw fault('query_invalid', `at most ${MOST_ASKED} certificates at once`)
         const found = await Promise.all(ids.map((id) => findCertificate(publish, id)))
-        if (ids.length > 1)
-          return json(found.map((stored) => (stored === undefined ? null : shown(stored, request))))
+        if (ids.length > 1) return json(found.map((stored) => (stored === undefined ? null : shown(stored, request))))
         if (found[0] === undefined) throw fault('not_found', 'Certificate with given SHA256 fingerprint not found')
         return json(shown(found[0], request))
       },
