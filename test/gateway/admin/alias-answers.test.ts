@@ -11,7 +11,10 @@ import { makeCertificate } from '../../worlds/wire/certificates.ts'
  * The members of an answer: `?` behind a name that may be missing, `[]` around the entries of a list, `{ '*': ... }` for any names, and what a value
  * is: text, number, flag, or `list?` for one that may be null.
  */
-type Shape = 'text' | 'number' | 'flag' | 'list?' | 'any' | readonly [Shape] | { readonly [name: string]: Shape }
+type Shape = 'text' | 'number' | 'flag' | 'list?' | 'any' | readonly [Shape] | Members
+interface Members {
+  readonly [name: string]: Shape
+}
 
 /** What is there and should not be, or the other way round. */
 function differences(value: Json | undefined, shape: Shape, at = ''): string[] {
@@ -26,7 +29,7 @@ function differences(value: Json | undefined, shape: Shape, at = ''): string[] {
     return value.flatMap((each, index) => differences(each, shape[0] as Shape, `${at}/${index}`))
   }
   if (!isObject(value ?? null)) return [`${at}: is no object`]
-  const members = shape as { readonly [name: string]: Shape }
+  const members = shape as Members
   const names = Object.keys(value as JsonObject)
   const missing = Object.keys(members).filter((name) => !/[?*]$/.test(name) && !names.includes(name))
   return [
@@ -39,24 +42,24 @@ function differences(value: Json | undefined, shape: Shape, at = ''): string[] {
   ]
 }
 
-const CHANGED: Shape = { key: 'text', status: 'text', action: 'text', 'key_hash?': 'text', 'warnings?': 'any' }
-const DONE: Shape = { status: 'text', message: 'text' }
-const LIMIT = {
+const CHANGED: Members = { key: 'text', status: 'text', action: 'text', 'key_hash?': 'text', 'warnings?': 'any' }
+const DONE: Members = { status: 'text', message: 'text' }
+const LIMIT: Members = {
   ...{ rate: 'number', per: 'number', throttle_interval: 'number', throttle_retry_limit: 'number' },
   ...{ max_query_depth: 'number', quota_max: 'number', quota_renewal_rate: 'number' },
-} as const
-const USED = { quota_renews: 'number', quota_remaining: 'number' } as const
-const RIGHT: Shape = {
+}
+const USED: Members = { quota_renews: 'number', quota_remaining: 'number' }
+const RIGHT: Members = {
   ...{ api_id: 'text', api_name: 'text', versions: ['text'], allowed_urls: 'list?', restricted_types: 'list?' },
   ...{ allowed_types: 'list?', field_access_rights: 'list?', disable_introspection: 'flag', allowance_scope: 'text' },
   ...{ endpoints: 'list?', limit: { ...LIMIT, ...USED } },
 }
-const SHARED = {
+const SHARED: Members = {
   ...{ org_id: 'text', is_inactive: 'flag', access_rights: { '*': RIGHT }, tags: ['text'], meta_data: 'any' },
   ...{ last_updated: 'text', hmac_enabled: 'flag', enable_http_signature_validation: 'flag' },
   ...{ 'post_expiry_action?': 'text', post_expiry_grace_period: 'number' },
-} as const
-const SESSION: Shape = {
+}
+const SESSION: Members = {
   ...{ ...SHARED, ...LIMIT, ...USED },
   ...{ last_check: 'number', allowance: 'number', date_created: 'text', expires: 'number', data_expires: 'number' },
   ...{ session_lifetime: 'number', oauth_client_id: 'text', oauth_keys: 'any', certificate: 'text', alias: 'text' },
@@ -65,20 +68,20 @@ const SESSION: Shape = {
   ...{ monitor: { trigger_limits: 'list?' }, enable_detail_recording: 'flag', enable_detailed_recording: 'flag' },
   ...{ id_extractor_deadline: 'number', 'key_hash?': 'text', 'mtls_static_certificate_bindings?': ['text'] },
 }
-const POLICY: Shape = {
+const POLICY: Members = {
   ...{ ...SHARED, ...LIMIT, _id: 'text', id: 'text', name: 'text', active: 'flag', key_expires_in: 'number' },
   ...{ partitions: { '*': 'flag' }, graphql_access_rights: 'any', 'date_created?': 'text' },
 }
-const NAME: Shape = {
+const NAME: Members = {
   ...{ Country: 'list?', Organization: 'list?', OrganizationalUnit: 'list?', Locality: 'list?', Province: 'list?' },
   ...{ StreetAddress: 'list?', PostalCode: 'list?', SerialNumber: 'text', CommonName: 'text', ExtraNames: 'list?' },
   Names: [{ Type: ['number'], Value: 'text' }],
 }
-const VALIDITY = { not_before: 'text', not_after: 'text', dns_names: ['text'], is_ca: 'flag' } as const
-const CERTIFICATE: Shape = {
+const VALIDITY: Members = { not_before: 'text', not_after: 'text', dns_names: ['text'], is_ca: 'flag' }
+const CERTIFICATE: Members = {
   ...{ id: 'text', fingerprint: 'text', has_private: 'flag', issuer: NAME, subject: NAME, ...VALIDITY },
 }
-const LISTED: Shape = { id: 'text', has_private: 'flag', issuer_cn: 'text', subject_cn: 'text', ...VALIDITY }
+const LISTED: Members = { id: 'text', has_private: 'flag', issuer_cn: 'text', subject_cn: 'text', ...VALIDITY }
 
 test('answers under the path of an alias have the members that programs of the incumbent decode', async (t) => {
   const origin = await startOrigin()
