@@ -16,7 +16,7 @@ interface Members {
   readonly [name: string]: Shape
 }
 
-/** What is there and should not be, or the other way round. */
+/** Members that are there and should not be, or the other way round. */
 function differences(value: Json | undefined, shape: Shape, at = ''): string[] {
   if (shape === 'any') return []
   if (shape === 'list?') return value === null || Array.isArray(value) ? [] : [`${at}: is no list`]
