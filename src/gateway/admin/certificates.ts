@@ -61,7 +61,7 @@ export function certificateRoutes(parts: AdminParts): AdminRoute[] {
   ]
 }
 
-/** What callers may know of a certificate, under the path of an alias with names as programs in Go read them. */
+/** A certificate as callers may know it, under the path of an alias with names as programs in Go read them. */
 function shown({ body }: StoredDocument, { isAlias }: AdminRequest): JsonObject {
   const facts = describeCertificate(body)
   if (!isAlias) return facts
