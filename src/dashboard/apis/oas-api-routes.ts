@@ -77,7 +77,10 @@ function newRoutes(parts: DashboardParts): Route[] {
       summary: 'Create an API from an OpenAPI document with the extension',
       query: { ...VERSION_QUERY, templateID: Type.String({ description: 'An asset that the document is laid over.' }) },
       answers: { 200: Created },
-      run: async (call) => createStoredApi(parts, call, 'oas', withExtension(await overTemplate(parts, call))),
+      run: async (call) => {
+        const sent = await overTemplate(parts, call)
+        return createStoredApi(parts, call, 'oas', withExtension(sent), {}, sent.told)
+      },
     },
     {
       ...shared,

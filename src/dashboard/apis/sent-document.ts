@@ -1,5 +1,6 @@
 import { fault, toFault } from '../../errors/fault.ts'
 import { EXTENSION } from '../../model/apis/definition/extension.ts'
+import type { Flaw } from '../../model/apis/definition/flaw.ts'
 import { member } from '../../model/apis/definition/tree.ts'
 import { toOwnWords } from '../../model/apis/definition/vendor-words.ts'
 import { isObject, type JsonObject } from '../../model/json/json.ts'
@@ -18,6 +19,8 @@ export interface SentDocument {
   readonly document: JsonObject
   /** The word of the extension's name in the upload, where ours is `svc`. */
   readonly alias: string | undefined
+  /** Warnings of what was written into it. */
+  readonly told: readonly Flaw[]
 }
 
 /**
@@ -50,8 +53,8 @@ export function withExtension({ document }: SentDocument): JsonObject {
 }
 
 function named({ config }: DashboardParts, document: JsonObject): SentDocument {
-  const { definition, alias } = toOwnWords('oas', document, config.compat.vendor_aliases)
-  return { document: definition, alias }
+  const { definition, alias, told } = toOwnWords('oas', document, config.compat.vendor_aliases)
+  return { document: definition, alias, told }
 }
 
 async function parse(bytes: Uint8Array, contentType: string): Promise<JsonObject> {

@@ -3,7 +3,7 @@ import type { ApiDocument } from '../../model/apis/definition/api.ts'
 import { EXTENSION } from '../../model/apis/definition/extension.ts'
 import { urlPath } from '../../model/apis/definition/issuer.ts'
 import { documentOf } from '../../model/apis/definition/stored-api.ts'
-import { toOwnWords, toVendorWords } from '../../model/apis/definition/vendor-words.ts'
+import { type OwnWords, toOwnWords, toVendorWords } from '../../model/apis/definition/vendor-words.ts'
 import { exportOas, importOas, patchOas, withoutServer, withServer } from '../../model/apis/openapi/import.ts'
 import { readApi } from '../../model/apis/read/read.ts'
 import type { JsonObject } from '../../model/json/json.ts'
@@ -34,10 +34,10 @@ export function oasRoutes(parts: AdminParts): AdminRoute[] {
       method: 'POST',
       path: '/apis/oas',
       run: async (request) => {
-        const sent = await extended(parts, request)
+        const { definition: sent, told } = await extended(parts, request)
         const stored = request.isAlias ? await documentThere(parts, 'oas', sent) : undefined
         const definition = stored === undefined ? sent : written(parts, request, stored, sent)
-        return createFromRequest(parts, request, 'oas', definition)
+        return createFromRequest(parts, request, 'oas', definition, stored === undefined ? told : [])
       },
     },
     {
@@ -54,7 +54,7 @@ export function oasRoutes(parts: AdminParts): AdminRoute[] {
           request,
           'oas',
           importOas(
-            await plain(parts, request),
+            (await plain(parts, request)).definition,
             readImportOptions((name) => request.text(name)),
           ),
         ),
@@ -72,7 +72,7 @@ export function oasRoutes(parts: AdminParts): AdminRoute[] {
       path: '/apis/oas/{api}',
       run: async (request) => {
         const stored = await find(parts, request)
-        const definition = written(parts, request, stored, await extended(parts, request))
+        const definition = written(parts, request, stored, (await extended(parts, request)).definition)
         return replaceFromRequest(parts, request, { format: 'oas', apiId: stored.api_id, definition })
       },
     },
@@ -83,7 +83,7 @@ export function oasRoutes(parts: AdminParts): AdminRoute[] {
         const stored = await find(parts, request)
         const patched = patchOas(
           stored.definition,
-          written(parts, request, stored, await plain(parts, request)),
+          written(parts, request, stored, (await plain(parts, request)).definition),
           readImportOptions((name) => request.text(name)),
         )
         return replaceFromRequest(parts, request, { format: 'oas', apiId: stored.api_id, definition: patched })
@@ -155,9 +155,9 @@ function urlOf(parts: AdminParts, request: AdminRequest, document: ApiDocument):
 }
 
 /** The body as a document that must have the extension. */
-async function extended(parts: AdminParts, request: AdminRequest): Promise<JsonObject> {
+async function extended(parts: AdminParts, request: AdminRequest): Promise<OwnWords> {
   const document = await plain(parts, request)
-  if (!(EXTENSION in document))
+  if (!(EXTENSION in document.definition))
     throw fault(
       'definition_invalid',
       `${EXTENSION}: is missing; a plain document goes to /${request.word}/apis/oas/import`,
@@ -166,8 +166,8 @@ async function extended(parts: AdminParts, request: AdminRequest): Promise<JsonO
 }
 
 /** The body as a document that must not have the extension, under any name. */
-async function plain(parts: AdminParts, request: AdminRequest): Promise<JsonObject> {
-  return toOwnWords('oas', await request.document(), parts.config.compat.vendor_aliases).definition
+async function plain(parts: AdminParts, request: AdminRequest): Promise<OwnWords> {
+  return toOwnWords('oas', await request.document(), parts.config.compat.vendor_aliases)
 }
 
 function asFile(answer: AdminAnswer, name: string): AdminAnswer {

@@ -62,6 +62,7 @@ test('classic lists of a vendor match as there, and the answer says so', async (
 const EXPRESSIONS = [
   ...['/users/\\d+$', '/colou?r', '^/start', '/x/{1}/y', '/v\\.1', '/(a|b)?c$', '/w/\\w+/end', '/n/{id}/{2}$'],
   ...['bare/[a-c]$', 'z/a*$', '/o/a+', 'any/[^bar]$', '^/m/low', '^/p[^/]*$', 'one/.$', '^/?$'],
+  ...['(?i)/COLOR$', '(?i)^/M/Low', '(?i)BARE/[A]', '(?s)/w/.*end'],
 ]
 const REQUESTS = [
   ...['/users/12', '/users/12/x', '/users/x', '/color', '/colour', '/colr', '/start', '/start/x', '/x/start'],
@@ -84,8 +85,9 @@ const REQUESTS = [
   ...['/one/x', '/one/xy', '/'],
 ]
 const matches = (expression: string, path: string) => {
-  const rooted = /^[/^]/.test(expression) ? expression : `/${expression}`
-  const plain = new RegExp(rooted.replace(/\/\{[^}]+\}/g, '/[^/]+'))
+  const [, flags, bare = ''] = /^(?:\(\?([is])\))?(.*)$/.exec(expression)!
+  const rooted = flags !== undefined || /^[/^]/.test(bare) ? bare : `/${bare}`
+  const plain = new RegExp(rooted.replace(/\/\{[^}]+\}/g, '/[^/]+'), flags)
   return plain.test(path) || plain.test(`/m${path}`)
 }
 
@@ -144,4 +146,42 @@ test('a file of a vendor matches as there where its word is an alias', async (t)
       [403, status],
     )
   }
+})
+
+test('an OpenAPI definition of a vendor with rules is told how they match when it is new', async (t) => {
+  const gateway = await startTestGateway({ env: { SVC_COMPAT_VENDORALIASES: 'inc' } })
+  t.after(() => gateway.close())
+  const document = (id: string, word: string, operations: JsonObject, server: JsonObject = {}) => ({
+    openapi: '3.0.3',
+    info: { title: id, version: '1' },
+    paths: { '/a': { get: { operationId: 'a', responses: {} } } },
+    [`x-${word}-api-gateway`]: {
+      info: { id, name: id, state: { active: true } },
+      upstream: { url: 'http://127.0.0.1:1/' },
+      server: { listenPath: { value: `/${id}/` }, ...server },
+      middleware: { operations },
+    },
+  })
+  const told = async (path: string, body: JsonObject) => {
+    const { status, text } = await gateway.svc('POST', path, body)
+    assert.equal(status, 200, text)
+    return /x-inc-api-gateway\.server\.pathMatching.*is now \\"contains\\"/.test(text)
+  }
+  const blocked = { a: { block: { enabled: true } } }
+  const cases: readonly (readonly [
+    path: string,
+    word: string,
+    operations: JsonObject,
+    server: JsonObject,
+    isTold: boolean,
+  ])[] = [
+    ['/inc/apis/oas', 'inc', blocked, {}, true],
+    ['/inc/apis/oas', 'inc', {}, {}, false],
+    ['/inc/apis/oas', 'inc', blocked, { pathMatching: 'contains' }, false],
+    ['/inc/apis/oas', 'inc', blocked, { pathMatching: 'openapi' }, false],
+    ['/svc/apis/oas', 'svc', blocked, {}, false],
+  ]
+  for (const [number, [path, word, operations, server, isTold]] of cases.entries())
+    assert.equal(await told(path, document(`w${number}`, word, operations, server)), isTold, String(number))
+  assert.equal(await told('/inc/apis/oas', document('w0', 'inc', blocked)), false, 'it was told before')
 })

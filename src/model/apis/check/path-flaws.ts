@@ -92,9 +92,10 @@ function pathFault(
   }
 }
 
-/** The path without what means something else in an expression: `?`, escaped characters and classes (`\\d`), the beginning of the text. */
+/** The path without what means something else in an expression: `?`, escaped characters and classes (`\\d`), flags and the beginning of the text. */
 function withoutOperators(path: string): string {
-  return path.replace(/\\[^%]|^\^/gs, (found) => (found === '^' ? '' : 'x')).replaceAll('?', '')
+  const bare = path.replace(/^\(\?[imsU-]+\)/, '')
+  return bare.replace(/\\[^%]|^\^/gs, (found) => (found === '^' ? '' : 'x')).replaceAll('?', '')
 }
 
 function rewriteFault({ pattern, rewriteTo, triggers }: RewriteRule): string | undefined {

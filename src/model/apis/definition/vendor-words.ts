@@ -1,6 +1,7 @@
 import { fault } from '../../../errors/fault.ts'
 import { isObject, type Json, type JsonObject } from '../../json/json.ts'
 import { EXTENSION, extensionOf } from './extension.ts'
+import type { Flaw } from './flaw.ts'
 import { isEmpty, objectOf } from './members.ts'
 import { member, pathOf, setMember, type TreePath } from './tree.ts'
 
@@ -53,6 +54,8 @@ export interface OwnWords {
   readonly definition: JsonObject
   /** The word that it used in their place; undefined = ours. */
   readonly alias: string | undefined
+  /** Warnings of meanings of absence that were written down. */
+  readonly told: readonly Flaw[]
 }
 
 /**
@@ -68,15 +71,15 @@ export function toOwnWords(format: Format, definition: JsonObject, aliases: read
     const names = [EXTENSION, ...used.map(extensionName)].join(', ')
     throw fault('definition_invalid', `${names}: only one may be there`)
   }
-  const named =
-    word === undefined ? definition : withMatching(renamed(definition, extensionName(word), EXTENSION), 'contains')
+  const ours = word === undefined ? definition : renamed(definition, extensionName(word), EXTENSION)
+  const named = word === undefined ? ours : withMatching(ours, 'contains')
   let alias = word
   const own = withSchemes(format, named, (scheme) => {
     if (!aliases.includes(scheme)) return undefined
     alias ??= scheme
     return OWN_WORD
   })
-  return { definition: own, alias: alias === OWN_WORD ? undefined : alias }
+  return { definition: own, alias: alias === OWN_WORD ? undefined : alias, told: matchingNotes(ours, own) }
 }
 
 /** Writes a vendor's word in a definition where ours is, and what absence means to us; without an alias the definition stays as it is. */
@@ -149,12 +152,23 @@ export function withMatchingOf(
   return keeps || !words.some(isVendorWord) ? classic : withVendorMatching(classic)
 }
 
+const NOW_CONTAINS =
+  'is now "contains": each rule holds for every request whose path contains its path, as where the definition comes from'
+
 /** Says of a classic definition with lists how they match since it came from a vendor; undefined where it has none, or said so itself. */
 export function vendorMatchingNote(before: JsonObject, after: JsonObject): string | undefined {
   const versions = Object.values(objectOf(objectOf(after, 'version_data'), 'versions'))
   const lists = versions.flatMap((version) => ['extended_paths', 'paths'].map((name) => objectOf(version, name)))
   if (before === after || lists.every((each) => Object.values(each).every(isEmpty))) return undefined
-  return 'is now "contains": each rule holds for every request whose path contains its path, as where the definition comes from'
+  return NOW_CONTAINS
+}
+
+/** The same of the extension of a document. */
+function matchingNotes(before: JsonObject, after: JsonObject): Flaw[] {
+  const matchingOf = (document: JsonObject) => member(objectOf(extensionOf(document) ?? {}, 'server'), 'pathMatching')
+  const operations = objectOf(objectOf(extensionOf(after) ?? {}, 'middleware'), 'operations')
+  if (matchingOf(after) !== 'contains' || matchingOf(before) === 'contains' || isEmpty(operations)) return []
+  return [{ at: [EXTENSION, 'server', 'pathMatching'], reason: NOW_CONTAINS }]
 }
 
 /** Keeps the order of members. */

@@ -221,7 +221,7 @@ export function entryMethods(list: string, entry: JsonObject): string[] {
 
 /** The path from its first slash. An expression may name the beginning itself: `^/users`. */
 function rooted(path: string, matching: PathMatching): string {
-  const isAnchored = matching === 'contains' && path.startsWith('^')
+  const isAnchored = matching === 'contains' && /^(?:\^|\(\?[imsU-]+\))/.test(path)
   return isAnchored || path.startsWith('/') ? path : `/${path}`
 }
 
