@@ -14,7 +14,7 @@ export const foldField = foldFieldName
 /**
  * True where some upstream reads the name of a parameter or cookie (decoded) as one whose `foldName` is `folded`: PHP takes blanks before it
  * away, makes `_` of `.`, of other blanks and of a `[` without end, and cuts at `[`; Rack and qs take brackets around it away; ASP.NET
- * ignores letter case.
+ * ignores letter case and decodes `%u0069`.
  */
 export function isNamed(given: string, folded: string): boolean {
   if (!UNUSUAL.test(given)) return given.toLowerCase() === folded
@@ -100,12 +100,16 @@ export function behindSemicolon(pair: string, folded: string, from = 0): number 
   return -1
 }
 
-/** Percent-decoded; of escapes that are not UTF-8 each is a byte, since the rest of such a name is read all the same. */
+/**
+ * Percent-decoded; of escapes that are not UTF-8 each is a byte, since the rest of such a name is read all the same. `%u0069` is a UTF-16
+ * unit to ASP and ASP.NET.
+ */
 function decodedName(sent: string): string {
   // Bytes that were sent bare.
   const text = /^[\0-\xff]*[\x80-\xff]/.test(sent) ? Buffer.from(sent, 'latin1').toString('utf8') : sent
   if (!text.includes('%') && !text.includes('+')) return text
-  return text.replaceAll('+', ' ').replaceAll(/(?:%[0-9a-f]{2})+/gi, (escapes) => {
+  return text.replaceAll('+', ' ').replaceAll(/%u[0-9a-f]{4}|(?:%[0-9a-f]{2})+/gi, (escapes) => {
+    if (UTF16_UNIT.test(escapes)) return String.fromCharCode(Number.parseInt(escapes.slice(2), 16))
     try {
       return decodeURIComponent(escapes)
     } catch {
@@ -113,3 +117,5 @@ function decodedName(sent: string): string {
     }
   })
 }
+
+const UTF16_UNIT = /^%u/i

@@ -43,6 +43,7 @@ async function world(t: TestContext) {
 
 const oneOf = (...texts: readonly string[]) => fc.constantFrom(...texts)
 const escaped = (letter: string) => `%${letter.charCodeAt(0).toString(16)}`
+const unit = (letter: string) => `%u00${letter.charCodeAt(0).toString(16)}`
 const letters = (name: string, others: readonly string[]) =>
   fc
     .tuple(
@@ -50,14 +51,14 @@ const letters = (name: string, others: readonly string[]) =>
         /[a-z]/i.test(letter)
           ? fc.oneof(
               { weight: 8, arbitrary: fc.constant(letter) },
-              { weight: 1, arbitrary: oneOf(letter.toUpperCase(), escaped(letter)) },
+              { weight: 1, arbitrary: oneOf(letter.toUpperCase(), escaped(letter), unit(letter)) },
             )
           : oneOf(letter, letter, letter, ...others),
       ),
     )
     .map((all) => all.join(''))
-const spelled = letters(NAME, ['.', '%2e', '%20', '+', '[', '%5B', '-'])
-const before = oneOf('', '', '[', '[[', '%5B', ']', '+', '%20', 'a=1;', '[]', 'x')
+const spelled = letters(NAME, ['.', '%2e', '%20', '+', '[', '%5B', '-', '%u005F', '%u002e'])
+const before = oneOf('', '', '%', '%u0020', '[', '[[', '%5B', ']', '+', '%20', 'a=1;', '[]', 'x')
 const behind = oneOf('', '', ']', '[]', '[0]', '[a][b]', '%5D', '%5b%5d', '[', '[%ff]', ']]', '.x', 's')
 const parameter = fc.tuple(before, spelled, behind).map((all) => all.join(''))
 const cookie = fc

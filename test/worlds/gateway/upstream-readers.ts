@@ -8,6 +8,14 @@ const bytes = (text: string) =>
     .replaceAll('+', ' ')
     .replaceAll(/%([0-9a-f]{2})/gi, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)))
 
+/** System.Web/Util/HttpEncoder.cs of .NET Framework, `UrlDecode`; classic ASP decodes the same. */
+const utf16 = (text: string) =>
+  text
+    .replaceAll('+', ' ')
+    .replaceAll(/%u([0-9a-f]{4})|%([0-9a-f]{2})/gi, (_, unit?: string, byte?: string) =>
+      String.fromCharCode(Number.parseInt(unit ?? byte!, 16)),
+    )
+
 function pairsOf(text: string, separator: RegExp, read: (text: string) => string): Read {
   return text.split(separator).flatMap((pair): Read => {
     const equals = pair.indexOf('=')
@@ -59,7 +67,8 @@ const QUERY_READERS: Readonly<Record<string, Reader>> = {
   php: (query) => php(pairsOf(query, /&/, bytes)),
   rack,
   qs,
-  'asp.net': (query) => anyCase(pairsOf(query, /&/, bytes)),
+  'asp.net core': (query) => anyCase(pairsOf(query, /&/, bytes)),
+  'asp.net': (query) => anyCase(pairsOf(query, /&/, utf16)),
 }
 
 const COOKIE_READERS: Readonly<Record<string, Reader>> = {
