@@ -39,6 +39,7 @@ func oauthCases() {
 	run(goOIDCName, "code with PKCE by discovery", discovered)
 	run(goOIDCName, "JWT validation across a key rotation", rotation)
 	zitadelCases()
+	jwxCases()
 }
 
 func issuer(api string) string {

@@ -2,11 +2,18 @@ package main
 
 import (
 	"context"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/x509"
+	"encoding/pem"
 	"errors"
 	"fmt"
 	"net/url"
 	"time"
 
+	"github.com/go-jose/go-jose/v4"
+	"github.com/zitadel/oidc/v3/pkg/client"
 	"github.com/zitadel/oidc/v3/pkg/client/rp"
 	"github.com/zitadel/oidc/v3/pkg/client/rs"
 	"github.com/zitadel/oidc/v3/pkg/oidc"
@@ -19,6 +26,7 @@ func zitadelCases() {
 	run(zitadelName, "discovery and code with PKCE", zitadelCode)
 	run(zitadelName, "client credentials, introspection and revocation", zitadelTokens)
 	run(zitadelName, "device", zitadelDevice)
+	run(zitadelName, "private_key_jwt: code with PKCE, refresh, introspection", zitadelKey)
 	run(zitadelName, "JWT validation by the published keys", zitadelKeys)
 }
 
@@ -79,6 +87,58 @@ func zitadelTokens(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// Authenticates by assertions in every request; each is good once.
+func zitadelKey(ctx context.Context) error {
+	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		return err
+	}
+	der, err := x509.MarshalPKCS8PrivateKey(private)
+	if err != nil {
+		return err
+	}
+	key := pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der})
+	public := jose.JSONWebKeySet{Keys: []jose.JSONWebKey{{Key: private.Public(), KeyID: "one"}}}
+	config, err := registered(ctx, "opaque", oauth2.AuthStyleInParams, map[string]any{"auth_method": "private_key_jwt", "jwks": public})
+	if err != nil {
+		return err
+	}
+	found, err := rp.NewRelyingPartyOIDC(ctx, issuer("opaque"), config.ClientID, "", world.Redirect, config.Scopes,
+		rp.WithHTTPClient(trusting()), rp.WithJWTProfile(rp.SignerFromKeyAndKeyID(key, "one")), rp.WithAuthStyle(oauth2.AuthStyleInParams))
+	if err != nil {
+		return err
+	}
+	verifier := oauth2.GenerateVerifier()
+	back, err := browse(rp.AuthURL("the-state", found, rp.WithCodeChallenge(oauth2.S256ChallengeFromVerifier(verifier))))
+	if err != nil {
+		return err
+	}
+	assertion, err := client.SignedJWTProfileAssertion(config.ClientID, []string{issuer("opaque")}, time.Hour, found.Signer())
+	if err != nil {
+		return err
+	}
+	tokens, err := rp.CodeExchange[*oidc.IDTokenClaims](ctx, back["code"], found, rp.WithCodeVerifier(verifier), rp.WithClientAssertionJWT(assertion))
+	if err != nil && !errors.Is(err, rp.ErrMissingIDToken) {
+		return err
+	}
+	next, err := rp.RefreshTokens[*oidc.IDTokenClaims](ctx, found, tokens.RefreshToken, "", "")
+	if err != nil {
+		return err
+	}
+	server, err := rs.NewResourceServerJWTProfile(ctx, issuer("opaque"), config.ClientID, "one", key, rs.WithClient(trusting()))
+	if err != nil {
+		return err
+	}
+	told, err := rs.Introspect[*oidc.IntrospectionResponse](ctx, server, next.AccessToken)
+	if err != nil {
+		return err
+	}
+	if !told.Active {
+		return fmt.Errorf("introspection told %+v", told)
+	}
+	return use(bearer(next.AccessToken), "opaque")
 }
 
 func zitadelDevice(ctx context.Context) error {

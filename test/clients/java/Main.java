@@ -33,6 +33,7 @@ class Main {
         HttpCases.run();
         OAuthCases.run();
         SpringCases.run();
+        OtherCases.run();
         // The HTTP clients keep threads.
         System.exit(0);
     }

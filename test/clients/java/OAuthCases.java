@@ -34,15 +34,24 @@ import com.nimbusds.oauth2.sdk.auth.ClientSecretBasic;
 import com.nimbusds.oauth2.sdk.auth.ClientSecretPost;
 import com.nimbusds.oauth2.sdk.auth.PrivateKeyJWT;
 import com.nimbusds.oauth2.sdk.auth.Secret;
+import com.nimbusds.oauth2.sdk.client.ClientDeleteRequest;
+import com.nimbusds.oauth2.sdk.client.ClientInformationResponse;
+import com.nimbusds.oauth2.sdk.client.ClientMetadata;
+import com.nimbusds.oauth2.sdk.client.ClientReadRequest;
+import com.nimbusds.oauth2.sdk.client.ClientRegistrationRequest;
+import com.nimbusds.oauth2.sdk.client.ClientRegistrationResponse;
 import com.nimbusds.oauth2.sdk.device.DeviceAuthorizationRequest;
 import com.nimbusds.oauth2.sdk.device.DeviceAuthorizationResponse;
 import com.nimbusds.oauth2.sdk.device.DeviceCodeGrant;
+import com.nimbusds.oauth2.sdk.dpop.DefaultDPoPProofFactory;
+import com.nimbusds.oauth2.sdk.http.HTTPRequest;
 import com.nimbusds.oauth2.sdk.id.ClientID;
 import com.nimbusds.oauth2.sdk.id.Issuer;
 import com.nimbusds.oauth2.sdk.id.State;
 import com.nimbusds.oauth2.sdk.pkce.CodeChallengeMethod;
 import com.nimbusds.oauth2.sdk.pkce.CodeVerifier;
 import com.nimbusds.oauth2.sdk.token.AccessToken;
+import com.nimbusds.oauth2.sdk.token.BearerAccessToken;
 import com.nimbusds.oauth2.sdk.token.RefreshToken;
 import com.nimbusds.oauth2.sdk.token.Tokens;
 import com.nimbusds.openid.connect.sdk.op.OIDCProviderMetadata;
@@ -80,6 +89,8 @@ class OAuthCases {
                 Main.expect(known.getTokenEndpointURI().equals(metadata(api).getTokenEndpointURI()), known);
             }
         });
+        Main.run(SDK, "DPoP from the code to the call", OAuthCases::bound);
+        Main.run(SDK, "dynamic registration: create, read, delete", OAuthCases::registration);
         Main.run(JOSE, "JWT validation across a key rotation", OAuthCases::rotation);
     }
 
@@ -216,6 +227,43 @@ class OAuthCases {
         var tokens = TokenResponse.parse(new TokenRequest.Builder(metadata("opaque").getTokenEndpointURI(), client, grant).build().toHTTPRequest().send());
         Main.expect(tokens.indicatesSuccess(), tokens);
         Main.expect(Main.use("opaque", tokens.toSuccessResponse().getTokens().getAccessToken().getValue()) == 200, "the API refuses the token");
+    }
+
+    private static void bound() throws Exception {
+        var client = basic("jwt");
+        var proofs = new DefaultDPoPProofFactory(ec(), JWSAlgorithm.ES256);
+        var verifier = new CodeVerifier();
+        var known = metadata("jwt");
+        var asked = asking(client.getClientID(), verifier).endpointURI(known.getAuthorizationEndpointURI()).build();
+        var code = AuthorizationResponse.parse(Main.browse(asked.toURI())).toSuccessResponse().getAuthorizationCode();
+        var grant = new AuthorizationCodeGrant(code, URI.create(Main.text("redirect")), verifier);
+        var request = new TokenRequest.Builder(known.getTokenEndpointURI(), client, grant).build().toHTTPRequest();
+        request.setDPoP(proofs.createDPoPJWT("POST", known.getTokenEndpointURI()));
+        var answer = TokenResponse.parse(request.send());
+        Main.expect(answer.indicatesSuccess(), answer);
+        var token = answer.toSuccessResponse().getTokens().getDPoPAccessToken();
+        var address = URI.create(Main.issuer("jwt") + "/things");
+        var call = new HTTPRequest(HTTPRequest.Method.GET, address);
+        call.setAuthorization(token.toAuthorizationHeader());
+        call.setDPoP(proofs.createDPoPJWT("GET", address, token));
+        Main.expect(call.send().getStatusCode() == 200, "the API refuses the token with its proof");
+        Main.expect(Main.use("jwt", token.getValue()) == 401, "the token is good without a proof");
+    }
+
+    private static void registration() throws Exception {
+        var wanted = new ClientMetadata();
+        wanted.setRedirectionURI(URI.create("https://client.example/callback"));
+        wanted.setName("A client of Nimbus");
+        var initial = new BearerAccessToken(Main.text("registration_token"));
+        var request = new ClientRegistrationRequest(metadata("opaque").getRegistrationEndpointURI(), wanted, initial);
+        var answer = ClientRegistrationResponse.parse(request.toHTTPRequest().send());
+        Main.expect(answer.indicatesSuccess(), answer.indicatesSuccess() ? "" : answer.toErrorResponse().getErrorObject().toJSONObject());
+        var made = ((ClientInformationResponse) answer).getClientInformation();
+        var reading = new ClientReadRequest(made.getRegistrationURI(), made.getRegistrationAccessToken()).toHTTPRequest().send();
+        var read = ((ClientInformationResponse) ClientRegistrationResponse.parse(reading)).getClientInformation();
+        Main.expect(read.getID().equals(made.getID()) && read.getMetadata().getName().equals("A client of Nimbus"), read.toJSONObject());
+        var gone = new ClientDeleteRequest(made.getRegistrationURI(), made.getRegistrationAccessToken()).toHTTPRequest().send();
+        Main.expect(gone.getStatusCode() == 204, gone.getStatusCode());
     }
 
     private static void rotation() throws Exception {

@@ -9,7 +9,7 @@ const APIS: Readonly<Record<string, Record<string, unknown>>> = {
   opaque: { deviceAuthorization: true },
   // Two workers that refresh at once get the same tokens.
   graceful: { refreshReuseGraceSeconds: 30 },
-  jwt: { accessTokenFormat: 'jwt' },
+  jwt: { accessTokenFormat: 'jwt', dpop: 'allowed' },
 }
 
 /** Login page, user and administrator of the authorization servers: one HTTP service for the programs. */

@@ -7,6 +7,8 @@ import { freePort } from '../../worlds/servers/free-port.ts'
 import { OUTPUT, ROOT, startServer } from './process.ts'
 
 const SECRET = 'gateway-secret-of-the-client-tests'
+/** Initial access token of dynamic registration (RFC 7591 section 3). */
+export const REGISTRATION_TOKEN = 'registration-token-of-the-client-tests'
 
 /** The product under test, a process of its own. */
 export interface Gatehouse {
@@ -37,6 +39,7 @@ export async function startGatehouse(): Promise<Gatehouse> {
       SVC_GW_LISTENHOST: '127.0.0.1',
       SVC_GW_LISTENPORT: String(port),
       SVC_GW_SECRET: SECRET,
+      SVC_GW_OAUTHREGISTRATIONTOKEN: REGISTRATION_TOKEN,
       // The login page calls by another address than browsers do, and clients compare the issuer.
       SVC_GW_PUBLICURL: `https://localhost:${tlsPort}`,
       SVC_GW_TLS_ENABLED: 'true',

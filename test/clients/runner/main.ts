@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { fromDebian } from '../../../scripts/debian.mjs'
 import { freePort } from '../../worlds/servers/free-port.ts'
 import { startDesk } from './desk.ts'
-import { type Gatehouse, startGatehouse } from './gatehouse.ts'
+import { type Gatehouse, REGISTRATION_TOKEN, startGatehouse } from './gatehouse.ts'
 import { LANGUAGES, type Language } from './languages.ts'
 import { endAll, OUTPUT, ROOT, runProgram, startServer } from './process.ts'
 import { type ClientCase, differences, nameOf, writeResults } from './results.ts'
@@ -101,6 +101,7 @@ async function openWorld(gatehouse: Gatehouse): Promise<Readonly<Record<string, 
     ca,
     desk: desk.url,
     redirect: desk.redirect,
+    registration_token: REGISTRATION_TOKEN,
     download_bytes: DOWNLOAD_BYTES,
     download_sha256: digestOfBytes(DOWNLOAD_BYTES),
   }
