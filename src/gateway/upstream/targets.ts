@@ -22,7 +22,7 @@ export type UpstreamDefaults = Pick<
   | 'sockets'
 >
 
-/** `h2c` is HTTP/2 without TLS, with prior knowledge. */
+/** `h2c` is HTTP/2 without TLS, with prior knowledge. `ws` and `wss` begin as requests over HTTP (RFC 6455 section 3). */
 const SCHEMES: ReadonlySet<string> = new Set(['http:', 'https:', 'h2c:'])
 /** The options of opening a target, besides its URL. */
 export interface HoldRules extends Pick<UpstreamRules, 'insecure' | 'timeoutMs' | 'tls' | 'keepsLastSlash'> {
@@ -52,7 +52,7 @@ export class UpstreamPool {
 
   /**
    * Opens the targets of an API; `close` of the answer lets them go again.
-   * @throws Fault `definition_invalid` when a URL is not an absolute http, https or h2c URL
+   * @throws Fault `definition_invalid` when a URL is not an absolute http, https, h2c, ws or wss URL
    */
   open(rules: UpstreamRules, orgId: string): Targets & { close(): void } {
     const weighted = rules.targets.filter(({ weight }) => Math.round(weight) > 0)
@@ -78,16 +78,16 @@ export class UpstreamPool {
 
   /**
    * Opens one target.
-   * @throws Fault `definition_invalid` when its URL is not an absolute http, https or h2c URL
+   * @throws Fault `definition_invalid` when its URL is not an absolute http, https, h2c, ws or wss URL
    */
   hold(
     text: string,
     weight: number,
     { orgId, insecure, timeoutMs, tls, health, keepsLastSlash }: HoldRules,
   ): Omit<WeightedTarget, 'tier'> {
-    const url = URL.parse(text)
+    const url = URL.parse(text.replace(/^ws(?=s?:)/i, 'http'))
     if (url === null || !SCHEMES.has(url.protocol)) {
-      throw fault('definition_invalid', `target ${text}: not an absolute http, https or h2c URL`)
+      throw fault('definition_invalid', `target ${text}: not an absolute http, https, h2c, ws or wss URL`)
     }
     const secure = url.protocol === 'https:'
     const host = url.hostname.startsWith('[') ? url.hostname.slice(1, -1) : url.hostname

@@ -122,7 +122,7 @@ const asksOtherType = (value: Json) =>
 const isOtherProtocol = (value: Json) =>
   typeof value === 'string' && !['', 'http', 'https'].includes(value.toLowerCase())
 const isOtherScheme = (value: Json) =>
-  typeof value === 'string' && value.includes('://') && !/^(?:https?|h2c):\/\//i.test(value) && !isReference(value)
+  typeof value === 'string' && value.includes('://') && !/^(?:https?|h2c|wss?):\/\//i.test(value) && !isReference(value)
 /** A whole upstream may be another API; one of several targets may not. */
 const isNoUpstream = (value: Json) => isOtherScheme(value) && !/^svc:\/\/./i.test(String(value))
 
@@ -266,7 +266,7 @@ export const UNSUPPORTED: readonly Row[] = [
   { feature: 'separate ports', classic: [at('listen_port')], oas: [at('server.port')] },
   { feature: 'the PROXY protocol', classic: [on('enable_proxy_protocol')], oas: [] },
   {
-    feature: 'upstream schemes other than http, https and h2c',
+    feature: 'upstream schemes other than http, https, h2c, ws and wss',
     classic: [
       at('proxy.target_url', isNoUpstream),
       at('proxy.target_list.*', isOtherScheme),
