@@ -47,6 +47,7 @@ test('targets of ws and wss are those of http and https, wherever a definition n
   assert.equal((await gateway.call('/s/x')).text, 'secure')
   const client = await Client.connect(gateway.gateway.port)
   t.after(() => client.destroy())
-  const upgrade = 'Upgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n'
+  const upgrade =
+    'Upgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n'
   assert.equal(statusOf(await client.ask(get('/s/x', upgrade))), 101)
 })
