@@ -7,9 +7,10 @@ import { requestedPolicies } from '../../model/portal/key-requests/key-request.t
 import { hashKey } from '../../model/secrets/secret.ts'
 import { findByEitherId } from '../../publish/documents/own-ids.ts'
 import { findBasicUser } from '../../publish/keys/basic-auth-users.ts'
+import { apisOfRegistration } from '../../publish/oauth-clients/oauth-client-lists.ts'
 import type { Awaitable, Documents, SessionRow, StoredDocument } from '../../store/ports/ports.ts'
 import { apiNamed } from '../apis/api-document.ts'
-import { clientsNamed } from '../oauth-clients/clients-named.ts'
+import { clientsNamed, developerAppNamed } from '../oauth-clients/clients-named.ts'
 import type { Owned } from '../routes/route.ts'
 import type { DashboardParts } from '../server/parts.ts'
 import { checkSoleDocumentOwner, checkSoleKeyOwner } from './co-owned.ts'
@@ -49,6 +50,7 @@ const SHARED: Readonly<Record<Owned['noun'], (look: LookUp, id: string) => Promi
     const { seen } = await clientsNamed(look.parts, look.visibility, id)
     for (const stored of seen) await checkDocument(look, stored)
   },
+  developer_app: (look, id) => checkDocument(look, developerAppNamed(look.parts, look.visibility, id)),
   key_request: (look, id) => checkDocument(look, documentNamed(look, 'key_request', id)),
   documentation: (look, id) => checkDocument(look, documentNamed(look, 'portal_documentation', id)),
   async key(look, id) {
@@ -78,6 +80,11 @@ const HIDDEN: Readonly<Record<Owned['noun'], (look: LookUp, id: string) => Promi
   async oauth_client({ parts, visibility }, id) {
     const { own, seen } = await clientsNamed(parts, visibility, id)
     return own.length > 0 && seen.length === 0
+  },
+  async developer_app({ parts, visibility }, id) {
+    const app = await developerAppNamed(parts, visibility, id)
+    if (app === undefined || visibility.everything) return false
+    return !visibility.anyApi(await apisOfRegistration(parts, app.body))
   },
   async key_request(look, id) {
     const { parts, visibility, orgId } = look

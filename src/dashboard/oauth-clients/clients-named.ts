@@ -1,3 +1,4 @@
+import { DEVELOPER_ID } from '../../model/portal/developers/developer.ts'
 import { apisOfRegistration } from '../../publish/oauth-clients/oauth-client-lists.ts'
 import { type ClientParts, registrationsOf } from '../../publish/oauth-clients/oauth-client-parts.ts'
 import type { StoredDocument } from '../../store/ports/ports.ts'
@@ -17,4 +18,17 @@ export async function clientsNamed(
   const seen: StoredDocument<'oauth_client'>[] = []
   for (const stored of own) if (visibility.anyApi(await apisOfRegistration(parts, stored.body))) seen.push(stored)
   return { own, seen }
+}
+
+/**
+ * The registration of a client id that is the app of a developer of the caller's organisation. Whoever registers the same id at an API of
+ * their own has nothing to do with it. @throws Fault `store_away`
+ */
+export async function developerAppNamed(
+  parts: ClientParts,
+  visibility: Visibility,
+  clientId: string,
+): Promise<StoredDocument<'oauth_client'> | undefined> {
+  const all = await registrationsOf(parts, clientId)
+  return all.find((stored) => stored.body[DEVELOPER_ID] !== undefined && visibility.org(stored))
 }

@@ -28,7 +28,7 @@ export type VersionReader = (call: Call) => Awaitable<EntityVersion | undefined>
 
 /** Which part of the path names something that may have owners; `permit` looks it up and refuses who does not own it. */
 export interface Owned {
-  readonly noun: 'api' | 'policy' | 'key' | 'oauth_client' | 'key_request' | 'documentation'
+  readonly noun: 'api' | 'policy' | 'key' | 'oauth_client' | 'developer_app' | 'key_request' | 'documentation'
   /** Name of the placeholder in the path. */
   readonly by: string
   /**

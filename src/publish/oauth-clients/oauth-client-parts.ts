@@ -86,13 +86,16 @@ export async function registrationAt(
   return direct ?? documents.find(CLIENT_KIND, 'registered', keyByPolicy(clientId, orgId))
 }
 
-/** The registration of a client id that is the app of a developer, else the first; undefined when there is none. @throws Fault `store_away` */
+/**
+ * The registration of a client id that is the app of this developer. Others under the same id, which is public, may be anybody's.
+ * @throws Fault `store_away`
+ */
 export async function storedApp(
   parts: Pick<ClientParts, 'documents'>,
   clientId: string,
+  developerId: string,
 ): Promise<StoredDocument<'oauth_client'> | undefined> {
-  const all = await registrationsOf(parts, clientId)
-  return all.find(({ body }) => body[DEVELOPER_ID] !== undefined) ?? all[0]
+  return (await registrationsOf(parts, clientId)).find(({ body }) => body[DEVELOPER_ID] === developerId)
 }
 
 /** The client that a stored body holds. */

@@ -18,7 +18,7 @@ import { appInPath } from './holding-view.ts'
 const ONE = '/api/portal/developers/oauth/{appId}'
 const READ = { permission: 'portal', intent: 'read' } as const
 const WRITE = { permission: 'portal', intent: 'write' } as const
-const OWNED = { noun: 'oauth_client', by: 'appId' } as const
+const OWNED = { noun: 'developer_app', by: 'appId' } as const
 
 const App = Type.Object({
   client_id: Type.String(),

@@ -1,13 +1,12 @@
 import { fault } from '../../../errors/fault.ts'
 import type { OAuthClient } from '../../../model/oauth-clients/oauth-client.ts'
 import { policyApisOf } from '../../../model/policies/policy-index.ts'
-import { DEVELOPER_ID } from '../../../model/portal/developers/developer.ts'
-import { storedApp } from '../../../publish/oauth-clients/oauth-client-parts.ts'
 import { findDeveloperKey } from '../../../publish/portal/developers/developer-keys.ts'
 import { developerIn } from '../../../publish/portal/developers/developers.ts'
 import { policyNamed } from '../../../publish/portal/developers/policy-named.ts'
 import type { SessionRow, StoredDocument } from '../../../store/ports/ports.ts'
 import { checkSoleOwner } from '../../access/co-owned.ts'
+import { developerAppNamed } from '../../oauth-clients/clients-named.ts'
 import type { Call } from '../../routes/call.ts'
 import type { DashboardParts } from '../../server/parts.ts'
 
@@ -31,16 +30,9 @@ export async function developerKeyAt(
 
 /** The OAuth app that the path names, where it is a developer's. @throws Fault `not_found` (404) */
 export async function appInPath(parts: DashboardParts, call: Call): Promise<OAuthClient> {
-  const stored = await storedApp(parts, call.param('appId'))
-  const client = stored?.body
-  if (
-    stored === undefined ||
-    client === undefined ||
-    !call.visibility.org(stored) ||
-    client[DEVELOPER_ID] === undefined
-  )
-    throw fault('not_found', 'Could not retrieve app detail')
-  return client
+  const stored = await developerAppNamed(parts, call.visibility, call.param('appId'))
+  if (stored === undefined) throw fault('not_found', 'Could not retrieve app detail')
+  return stored.body
 }
 
 /**

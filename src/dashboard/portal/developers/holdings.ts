@@ -25,7 +25,7 @@ interface OthersHoldings {
 async function othersHoldings(
   parts: DashboardParts,
   { visibility }: Reader,
-  body: JsonObject,
+  { id, body }: Pick<StoredDocument, 'id' | 'body'>,
 ): Promise<OthersHoldings> {
   const unseen = new Set<string>()
   const shared = new Set<string>()
@@ -39,7 +39,7 @@ async function othersHoldings(
     if (row !== undefined) file(keyHash, await apisOfSession(parts, row))
   }
   for (const clientId of appIdsOf(body)) {
-    const stored = await storedApp(parts, clientId)
+    const stored = await storedApp(parts, clientId, id)
     if (stored !== undefined) file(clientId, await apisOfAccess(parts, stored.body))
   }
   return { unseen, shared }
@@ -52,7 +52,7 @@ export async function toVisibleDeveloper(
   developer: Pick<StoredDocument, 'id' | 'body'>,
   view: { readonly withSecrets: boolean },
 ): Promise<JsonObject> {
-  const { unseen } = await othersHoldings(parts, reader, developer.body)
+  const { unseen } = await othersHoldings(parts, reader, developer)
   return toDeveloperView({ id: developer.id, body: without(developer.body, unseen) }, view)
 }
 
@@ -64,13 +64,13 @@ export async function toVisibleDeveloper(
 export async function preserveForeignHoldings(
   parts: DashboardParts,
   call: Call,
-  { body }: StoredDocument,
+  developer: StoredDocument,
   sentKeys: Json | undefined,
 ): Promise<(record: JsonObject) => JsonObject> {
   if (call.visibility.everything) return (record) => record
-  const { unseen, shared } = await othersHoldings(parts, call, body)
+  const { unseen, shared } = await othersHoldings(parts, call, developer)
   const policies = await parts.policyApis.fresh()
-  const held = keysOf(body)
+  const held = keysOf(developer.body)
   for (const [keyHash, label] of Object.entries(isObject(sentKeys ?? null) ? (sentKeys as JsonObject) : {})) {
     const before = held.get(keyHash)
     if (before === undefined || !Array.isArray(label)) continue
@@ -107,7 +107,7 @@ export async function checkSoleHolder(
 ) {
   const { visibility } = call
   if (visibility.everything) return
-  const { unseen, shared } = await othersHoldings(parts, call, body)
+  const { unseen, shared } = await othersHoldings(parts, call, { id, body })
   const policies = await parts.policyApis.fresh()
   const apps = new Set(appIdsOf(body))
   const others = [...unseen, ...shared]

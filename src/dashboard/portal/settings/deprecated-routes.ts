@@ -62,7 +62,7 @@ export function deprecatedPortalRoutes(parts: DashboardParts): Route[] {
       method: 'DELETE',
       path: `${DEVELOPERS}/oauth/{apiId}/{appId}`,
       access: WRITE,
-      owned: { noun: 'oauth_client', by: 'appId' },
+      owned: { noun: 'developer_app', by: 'appId' },
       summary: 'Delete an OAuth app of a developer',
       deprecated: `DELETE ${DEVELOPERS}/oauth/{appId}`,
       answers: { 200: DoneEnvelope },

@@ -223,7 +223,7 @@ async function ownApp(
   const { developer } = await writingPortalSession(parts, call)
   const clientId = call.param('clientId')
   if (!appIdsOf(developer.body).includes(clientId)) throw fault('not_found', "oauth client doesn't exist")
-  const stored = await storedApp(parts, clientId)
+  const stored = await storedApp(parts, clientId, developer.id)
   return { clientId, of: stored === undefined ? [] : [stored.body], actor: String(developer.body.email) }
 }
 

@@ -149,8 +149,8 @@ async function endOfApp(
   developer: StoredDocument,
   clientId: string,
 ): Promise<Change[]> {
-  const stored = await storedApp(parts, clientId)
-  if (stored?.body[DEVELOPER_ID] !== developer.id) return []
+  const stored = await storedApp(parts, clientId, developer.id)
+  if (stored === undefined) return []
   const { rows } = await parts.tokens.listSessions({ clientId, limit: MOST_TOKENS })
   const { id, revision, body } = stored
   const issued = rows.filter((row) => {

@@ -104,8 +104,8 @@ async function appsGone(
   const changes: Change[] = []
   for (const developer of developers) {
     for (const { client_id: clientId } of appsOf(developer.body).get(policy.id) ?? []) {
-      const stored = typeof clientId === 'string' ? await storedApp(parts, clientId) : undefined
-      if (stored?.body[DEVELOPER_ID] !== developer.id) continue
+      const stored = typeof clientId === 'string' ? await storedApp(parts, clientId, developer.id) : undefined
+      if (stored === undefined) continue
       changes.push({ op: 'delete', kind: CLIENT_KIND, id: stored.id, ifRevision: stored.revision })
     }
   }

@@ -253,16 +253,16 @@ test('a developer ends tokens of the own OAuth apps, and of no others', async (t
     'test',
   )
   const redirect_uri = 'https://app.test/cb'
-  const client = async (client_id: string) => {
+  const client = async (client_id: string, developer: DocumentId) => {
     const body = { client_id, secret: `secret of ${client_id}`, redirect_uri, policies: ['gold'] }
-    await createClient(world.parts, { body, apiId: 'orders', orgId: world.orgId, actor: 'test' })
+    await createClient(world.parts, { body, apiId: 'orders', orgId: world.orgId, actor: 'test', developer })
   }
   const developers: string[] = []
   for (const name of ['ada', 'ben']) {
-    await client(`app-of-${name}`)
     const record = { email: `${name}@example.test`, password: cheapHash(PASSWORD) }
     const made = await world.call('POST', DEVELOPERS, { as: world.root, body: record })
     const id = String(bodyOf(made).Message) as DocumentId
+    await client(`app-of-${name}`, id)
     const { body } = (await world.store.documents.get('developer', id))!
     const app = { client_id: `app-of-${name}`, redirect_uri, app_description: '', use_case: '', date_created: '' }
     await world.store.documents.commit(
