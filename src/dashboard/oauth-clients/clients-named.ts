@@ -21,8 +21,8 @@ export async function clientsNamed(
 }
 
 /**
- * The registration of a client id that is the app of a developer of the caller's organisation. Whoever registers the same id at an API of
- * their own has nothing to do with it. @throws Fault `store_away`
+ * The registration of a client id that is the app of a developer of the caller's organisation. Registrations of the same id at other APIs
+ * have nothing to do with it. @throws Fault `store_away`
  */
 export async function developerAppNamed(
   parts: ClientParts,
