@@ -78,6 +78,23 @@ export const FIELD_NAMES: readonly string[] = [
   'x-request-id',
 ]
 
+/** Other fields that the gateway reads in requests, whose spellings it hides too. */
+export const READ_FIELDS: ReadonlySet<string> = new Set([
+  'accept-encoding',
+  'access-control-request-headers',
+  'access-control-request-method',
+  'cache-control',
+  'content-encoding',
+  'if-match',
+  'if-modified-since',
+  'if-none-match',
+  'if-range',
+  'max-forwards',
+  'sec-fetch-site',
+  'sec-websocket-key',
+  'user-agent',
+])
+
 /** Numbers to try for a name, by its length and first letter: at most one or two, so that a look-up compares one name. */
 const CANDIDATES: readonly (readonly number[] | undefined)[] = candidates()
 
@@ -187,14 +204,15 @@ export class Fields {
   }
 
   /**
-   * Hides the fields that upstreams may take for one that the wire or the gateway reads, sets or removes by its FIELD number
-   * (`X_Forwarded_For`, `X.Real.IP`): steps that handle those see their exact spelling only.
+   * Hides the fields that upstreams may take for one that the wire or the gateway reads, sets or removes by its name (`X_Forwarded_For`,
+   * `X.Real.IP`): steps that handle those see their exact spelling only.
    */
   hideSpellings(): void {
     const { spans, text } = this
     for (let at = 0, end = this.count * NUMBERS_PER_FIELD; at < end; at += NUMBERS_PER_FIELD) {
       if (spans[at + 4] !== FIELD.other || !isUnusual(text, spans[at]!, spans[at + 1]!)) continue
-      if (numberOfName(foldFieldName(text.slice(spans[at]!, spans[at + 1]!))) === FIELD.other) continue
+      const name = foldFieldName(text.slice(spans[at]!, spans[at + 1]!))
+      if (numberOfName(name) === FIELD.other && !READ_FIELDS.has(name)) continue
       spans[at + 1] = spans[at]!
       spans[at + 4] = ~HIDDEN
       this.hidden++
@@ -327,9 +345,10 @@ export class Fields {
     const { spans, text } = this
     for (let at = 0, last = this.count * NUMBERS_PER_FIELD; at < last; at += NUMBERS_PER_FIELD) {
       const number = spans[at + 4]! < 0 ? ~spans[at + 4]! : spans[at + 4]!
-      if (number !== FIELD.other && number !== FIELD.xForwardedOther) continue
+      if (number !== FIELD.other && number !== FIELD.xForwardedOther && number !== HIDDEN) continue
       const start = spans[at]!
-      const end = spans[at + 1]!
+      // Of a hidden field no name is noted: `reveal` must not find it.
+      const end = number === HIDDEN ? text.indexOf(':', start) : spans[at + 1]!
       const ending = text.charCodeAt(end - 1) | 32
       const first = text.charCodeAt(start) | 32
       if ((ending !== LETTER_N || first !== LETTER_X) && (ending !== LETTER_H || first !== LETTER_A)) continue

@@ -48,6 +48,7 @@ const REWRITE: JsonObject = {
     },
   ],
 }
+const NAMED = NAMES.filter((name) => /[_.!]/.test(name))
 const OPERATION = { '/open': { get: { operationId: 'open' } } }
 const STRIPPED = { stripAuthorizationData: true }
 
@@ -74,6 +75,8 @@ async function world(t: TestContext) {
       authentication: STRIPPED,
     }),
     withOperations(oauthApi(url, { id: 'tokened', paths: OPERATION }), operations),
+    // Fields with other punctuation are shown to an API that reads its credential from them.
+    ...NAMED.map((keyIn, i) => defined({ id: `named-${i}`, url, keyIn, global, paths: OPERATION, operations })),
     defined({ id: 'batched', url, global, server: { batchProcessing: { enabled: true } } }),
     defined({
       id: 'inner',
@@ -130,7 +133,8 @@ function overHttp2(port: number, path: string, headers: Record<string, string>):
 for (const [way, send] of Object.entries(WAYS)) {
   test(`over ${way} no upstream, tag or record gets a secret that is meant for the gateway`, async (t) => {
     const { gateway, origin, store } = await world(t)
-    for (const path of ['/plain/x', '/rewritten/open', '/guarded/open', '/tokened/open', '/outer/x']) {
+    const named = NAMED.map((_, i) => `/named-${i}/open`)
+    for (const path of ['/plain/x', '/rewritten/open', '/guarded/open', '/tokened/open', '/outer/x', ...named]) {
       for (const [i, name] of NAMES.entries())
         await send(gateway.port, path, { [name]: GIVEN[i % GIVEN.length]!, 'X-Else-Authorization': 'Bearer theirs' })
       for (const given of GIVEN)

@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict'
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import fc from 'fast-check'
 import { CERTIFICATE_FIELDS } from '../../../src/gateway/authentication/credential-places.ts'
 import { SCHEMES } from '../../../src/model/authentication/schemes.ts'
 import { kindOfName, makeField } from '../../../src/wire/hpack/field.ts'
-import { FIELD_NAMES } from '../../../src/wire/http1/fields.ts'
+import { FIELD_NAMES, READ_FIELDS } from '../../../src/wire/http1/fields.ts'
 import { requestTrailerLines } from '../../../src/wire/http2/header-list.ts'
 import { defined } from '../../worlds/base/definitions.ts'
 import { startTestGateway, TEST_SECRET } from '../../worlds/base/harness.ts'
@@ -94,8 +96,24 @@ const REMOVED = [
   ),
   ...SCHEMES.flatMap(({ fieldsBeside, ownFields = [] }) => [...ownFields, ...fieldsBeside]),
   ...CERTIFICATE_FIELDS,
-  ...['accept-encoding', 'if-range', 'admin-auth', 'x-svc-authorization', 'dpop'],
+  ...READ_FIELDS,
+  ...['admin-auth', 'x-svc-authorization', 'dpop'],
 ]
+
+test('every field that the gateway reads in requests is one whose spellings it hides', () => {
+  const sources = join(import.meta.dirname, '../../../src/gateway')
+  const read = /\brequest\.(?:get|single|all)\('([a-z]+-[a-z-]+)'\)/g
+  const names = readdirSync(sources, { recursive: true, encoding: 'utf8' })
+    .filter((file) => file.endsWith('.ts'))
+    .flatMap((file) => [...readFileSync(join(sources, file), 'utf8').matchAll(read)].map(([, name]) => name!))
+  assert.ok(names.includes('max-forwards') && names.includes('if-none-match'))
+  const own = new Set(SCHEMES.flatMap(({ fieldsBeside, ownFields = [] }) => [...ownFields, ...fieldsBeside]))
+  const known = (name: string) => FIELD_NAMES.includes(name) || READ_FIELDS.has(name) || own.has(name)
+  assert.deepEqual(
+    names.filter((name) => !known(name)),
+    [],
+  )
+})
 
 for (const allowed of ['false', 'true'])
   test(`no spelling reaches a variable of the gateway, underscores allowed: ${allowed}`, async (t) => {
