@@ -10,6 +10,7 @@ import { entryMethods, usesExtendedPaths } from '../read/read-rules.ts'
 import { cacheWarnings } from './cache-warnings.ts'
 import { classicAuthWarnings, oasAuthWarnings } from './check-auth.ts'
 import { classicOAuthWarnings, oasOAuthWarnings } from './check-oauth.ts'
+import { contradictionWarnings } from './contradictions.ts'
 import { documentWarnings } from './document-warnings.ts'
 import { memberWarnings } from './member-warnings.ts'
 import { opennessWarnings } from './openness.ts'
@@ -26,6 +27,7 @@ export function definitionWarnings({ format, definition }: Pick<ApiDocument, 'fo
     ...variableWarnings(format, definition),
     ...memberWarnings({ format, definition }),
     ...cacheWarnings({ format, definition }),
+    ...contradictionWarnings({ format, definition }),
   ]
   return format === 'classic'
     ? [...both, ...idleLists(definition), ...classicAuthWarnings(definition), ...classicOAuthWarnings(definition)]
