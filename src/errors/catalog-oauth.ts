@@ -19,6 +19,14 @@ export const OAUTH_ERRORS = {
     oauth: 'invalid_client',
     legacyOauth: 'unauthorized_client',
   },
+  oauth_basic_malformed: {
+    status: 401,
+    legacy: 403,
+    log: 'silent',
+    text: 'The Basic credentials are malformed: they must be the base64 of id, colon and secret',
+    oauth: 'invalid_client',
+    legacyOauth: 'invalid_request',
+  },
   // of a client that is known; the reason is for its developer (RFC 6749 section 5.2), ids of clients are no secrets
   oauth_assertion_refused: {
     status: 401,
@@ -43,6 +51,14 @@ export const OAUTH_ERRORS = {
     legacy: 403,
     log: 'silent',
     text: 'The grant or refresh token is invalid, expired, revoked, or was issued to another client',
+    oauth: 'invalid_grant',
+  },
+  oauth_pkce_failed: {
+    status: 400,
+    legacy: 403,
+    log: 'silent',
+    text: 'The code_verifier does not fit the code_challenge',
+    expose: 'alone',
     oauth: 'invalid_grant',
   },
   oauth_redirect_differs: {
@@ -127,6 +143,7 @@ export const OAUTH_ERRORS = {
     legacy: 403,
     log: 'silent',
     text: 'The scope is unknown, malformed, or wider than what was granted',
+    expose: 'alone',
     oauth: 'invalid_scope',
   },
   oauth_unknown_client: {

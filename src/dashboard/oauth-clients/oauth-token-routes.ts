@@ -6,7 +6,7 @@ import { listTokens, provenClients, revokeToken } from '../../publish/oauth-clie
 import { soleOwnership } from '../access/co-owned.ts'
 import { mayWrite } from '../access/secrets-view.ts'
 import { listedName } from '../keys/key-shape.ts'
-import { type Answer, bare, ok } from '../routes/answer.ts'
+import { type Answer, ok } from '../routes/answer.ts'
 import type { Call } from '../routes/call.ts'
 import { DoneEnvelope } from '../routes/envelope.ts'
 import { pageOf } from '../routes/page.ts'
@@ -32,7 +32,7 @@ export function oauthTokenRoutes(parts: DashboardParts): Route[] {
       path: '/api/apis/oauth/{apiId}/{clientId}/tokens',
       access: READ,
       owned: { noun: 'api', by: 'apiId' },
-      summary: 'List the active tokens of an OAuth client at an API',
+      summary: 'List the active tokens of an OAuth client at an API; X-Pages has the number of pages',
       query: { p: Type.Integer() },
       answers: { 200: Tokens },
       run: async (call) => {
@@ -59,7 +59,7 @@ export function oauthTokenRoutes(parts: DashboardParts): Route[] {
       path: `${ONE}/tokens`,
       access: READ,
       owned: OF_CLIENT,
-      summary: 'List the active tokens of an OAuth client at all APIs',
+      summary: 'List the active tokens of an OAuth client at all APIs; X-Pages has the number of pages',
       query: { p: Type.Integer() },
       answers: { 200: Tokens },
       run: async (call) => list(parts, call, await clientsInPathOfAnyApi(parts, call), undefined),
@@ -103,9 +103,11 @@ async function list(
 ): Promise<Answer> {
   const page = pageOf(call)
   const [skip, limit] = page === 'all' ? [0, MOST] : [page.offset, page.limit]
-  const { tokens } = await listTokens(parts, clients, { apiId, skip, limit })
+  const { tokens, total } = await listTokens(parts, clients, { apiId, skip, limit })
   const mayKnow = mayWrite(call, 'oauth') && clients.every((await soleOwnership(parts, call)).client)
-  return bare(tokens.map(({ row, expires }) => ({ code: listedName(parts, row, mayKnow), expires })))
+  const body = tokens.map(({ row, expires }) => ({ code: listedName(parts, row, mayKnow), expires }))
+  // The list is bare, so a header says that there are more.
+  return { status: 200, body, headers: { 'x-pages': String(Math.max(1, Math.ceil(total / call.pageSize))) } }
 }
 
 /** A token that nobody has is as good as ended (RFC 7009 section 2.2); one of another client is refused (section 2.1). */

@@ -16,7 +16,7 @@ import {
 import { flawOfJwks } from './client-keys.ts'
 import { GRANTS } from './grants.ts'
 import type { ClientAuthMethod } from './oauth-client.ts'
-import { holdsSeveral, isRedirectUri } from './redirect-uri.ts'
+import { holdsSeveral, redirectFlaw } from './redirect-uri.ts'
 
 /** The client in a body; undefined = absent, null = remove. */
 export interface ClientFields {
@@ -61,7 +61,8 @@ const shortText: Check = (value, path, findings) => {
 const redirect: Check = (value, path, findings) => {
   if (typeof value !== 'string') return findings.add(path, 'must be a string')
   if (holdsSeveral(value)) return findings.add(path, 'holds several addresses: send them as the list redirect_uris')
-  if (!isRedirectUri(value)) findings.add(path, 'must be an absolute URL without fragment, user or wildcard')
+  const flaw = redirectFlaw(value, false)
+  if (flaw !== undefined) findings.add(path, flaw)
 }
 const oneOrMoreRedirects: Check = (value, path, findings) => {
   if (value === '') return

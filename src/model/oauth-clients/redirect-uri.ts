@@ -46,6 +46,31 @@ export function isRedirectUri(uri: string): boolean {
   return scheme !== 'https' && !TAKEN_SCHEMES.has(scheme) && APP_SCHEME.test(uri)
 }
 
+/**
+ * Why a text is no redirect URI that may be registered; undefined when it is one. `byItself`: as `isRegistrable`, else as `isRedirectUri`.
+ */
+export function redirectFlaw(uri: string, byItself: boolean): string | undefined {
+  if (byItself ? isRegistrable(uri) : isRedirectUri(uri)) return undefined
+  if (uri.length > MAX_LENGTH) return `is longer than ${MAX_LENGTH} characters`
+  const strange = /[^\x21-\x7e]|["<>\\^`{|}]/u.exec(uri)?.[0]
+  if (strange !== undefined) return `holds ${JSON.stringify(strange)}, which must be percent-encoded`
+  if (uri.includes('#')) return 'has a fragment'
+  if (BROKEN_PERCENT.test(uri)) return 'holds a % without two hexadecimal digits'
+  if (DOT_SEGMENT.test(uri)) return 'holds a path segment . or ..'
+  const scheme = SCHEME.exec(uri)?.[1]
+  if (scheme === undefined) return 'must be absolute: it has no scheme'
+  if (scheme !== scheme.toLowerCase()) return 'must have its scheme in lower case'
+  if (TAKEN_SCHEMES.has(scheme)) return `must not use the scheme ${scheme}`
+  const authority = AUTHORITY.exec(uri)?.[1] ?? ''
+  if (authority.includes('@')) return 'names a user'
+  if (authority.includes('*')) return 'has a wildcard as its host'
+  if (!/^https?$/.test(scheme)) return byItself ? 'must use a private-use scheme with a dot, such as com.example.app' : NO_URL
+  if (authority === '' || !HOST_AND_PORT.test(authority) || !URL.canParse(uri)) return 'has no valid host and port'
+  return byItself ? 'must use https: http is for loopback addresses only' : NO_URL
+}
+
+const NO_URL = 'is no URL that a browser can be sent to'
+
 /** True for `http` on 127.0.0.1, ::1 or localhost, with or without a port. */
 export function isLoopback(uri: string): boolean {
   return LOOPBACK.test(uri) && URL.canParse(uri)

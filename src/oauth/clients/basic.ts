@@ -12,7 +12,7 @@ const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 /**
  * Reads the `Authorization` fields of a call; undefined when there is none. Id and secret are UTF-8, else ISO 8859-1 (RFC 7617
  * section 2.1).
- * @throws Fault `oauth_invalid_request` for several fields and for Basic that is malformed, `oauth_invalid_client` for another scheme
+ * @throws Fault `oauth_invalid_request` for several fields, `oauth_basic_malformed`, `oauth_invalid_client` for another scheme
  */
 export function readBasic(fields: readonly string[]): BasicCredentials | undefined {
   if (fields.length === 0) return undefined
@@ -28,7 +28,7 @@ export function readBasic(fields: readonly string[]): BasicCredentials | undefin
 }
 
 function malformed() {
-  return fault('oauth_invalid_request', 'the Basic credentials are malformed')
+  return fault('oauth_basic_malformed')
 }
 
 function decode(bytes: Buffer): string {

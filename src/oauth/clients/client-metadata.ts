@@ -4,7 +4,7 @@ import { flawOfJwks } from '../../model/oauth-clients/client-keys.ts'
 import { type GrantType, grantOf, isForClient } from '../../model/oauth-clients/grants.ts'
 import type { OAuthClient } from '../../model/oauth-clients/oauth-client.ts'
 import type { OAuthRules } from '../../model/oauth-clients/oauth-rules.ts'
-import { isRegistrable } from '../../model/oauth-clients/redirect-uri.ts'
+import { redirectFlaw } from '../../model/oauth-clients/redirect-uri.ts'
 import { readScope } from '../tokens/scopes.ts'
 
 const MOST_URIS = 20
@@ -74,15 +74,15 @@ function readGrants(sent: JsonObject, rules: OAuthRules): string[] {
 /** Without a redirect URI, nothing but client credentials can be had. */
 function readRedirects(sent: Json, grants: readonly string[]): string[] {
   const uris = [
-    ...new Set(texts('redirect_uris', sent, () => fault('oauth_invalid_redirect', 'redirect_uris must be a list'))),
+    ...new Set(
+      texts('redirect_uris', sent, () => fault('oauth_invalid_redirect', 'redirect_uris must be a list'), Infinity),
+    ),
   ]
   if (uris.length > MOST_URIS) throw fault('oauth_invalid_redirect', `more than ${MOST_URIS} redirect_uris`)
-  const index = uris.findIndex((uri) => !isRegistrable(uri))
-  if (index !== -1)
-    throw fault(
-      'oauth_invalid_redirect',
-      `redirect_uris[${index}] must be https, http of a loopback address, or a private-use scheme with a dot; no fragment`,
-    )
+  for (const [index, uri] of uris.entries()) {
+    const flaw = redirectFlaw(uri, true)
+    if (flaw !== undefined) throw fault('oauth_invalid_redirect', `redirect_uris[${index}] ${flaw}`)
+  }
   if (uris.length === 0 && !grants.every(isForClient)) throw fault('oauth_invalid_redirect', 'redirect_uris is missing')
   return uris
 }
@@ -131,10 +131,15 @@ function isLink(text: string): boolean {
   return text.length <= LONGEST_URI && /^https?:\/\/[\x21-\x7e]+$/.test(text) && URL.canParse(text)
 }
 
-function texts(name: string, value: Json, wrong = () => bad(name, 'must be a list of strings')): string[] {
+function texts(
+  name: string,
+  value: Json,
+  wrong = () => bad(name, 'must be a list of strings'),
+  longest = LONGEST_URI,
+): string[] {
   if (!Array.isArray(value)) throw wrong()
   return value.map((entry) => {
-    if (typeof entry !== 'string' || entry.length > LONGEST_URI) throw wrong()
+    if (typeof entry !== 'string' || entry.length > longest) throw wrong()
     return entry
   })
 }

@@ -16,7 +16,7 @@ import { commitUse, consumeRequestChange, passToLogin } from './pushed.ts'
 
 /**
  * Begins an authorization (RFC 6749 section 4.1.1): 307 to the API's login page, the parameters of the request in its query,
- * for GET and POST alike; of a POST, the query is not read. Without a login page `Location` is the validated redirect URI.
+ * for GET and POST alike. Without a login page `Location` is the validated redirect URI.
  * An unknown client or a redirect URI that is not the client's never redirects; every other fault goes back to the client with
  * 303, so that a browser does not send a posted form on.
  *

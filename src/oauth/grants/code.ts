@@ -8,7 +8,7 @@ import { isRedirectOf, sinceOf } from '../clients/redirect-uri.ts'
 import type { OAuthAnswer, OAuthCall, OAuthParts } from '../endpoints/parts.ts'
 import type { Form } from '../messages/form.ts'
 import type { Binding } from '../proofs/dpop.ts'
-import { verifierFits } from '../proofs/pkce.ts'
+import { verifierFlaw } from '../proofs/pkce.ts'
 import { consumeTicket, isConflict, refuseReplay } from '../tokens/families.ts'
 import { issueTokens } from '../tokens/issue.ts'
 import { isStillGranted } from '../tokens/scopes.ts'
@@ -17,7 +17,7 @@ import type { CodeBody } from '../tokens/tickets.ts'
 /**
  * Exchanges an authorization code (RFC 6749 section 4.1.3, RFC 7636 section 4.6): of this client, API and redirect URI, once.
  * A second use ends all that the first one gave (section 4.1.2), also when both come at once. What was withdrawn meanwhile uses it up too.
- * @throws Fault `oauth_grant_incomplete`, `oauth_invalid_grant`, `oauth_redirect_differs`, `oauth_no_policy`
+ * @throws Fault `oauth_grant_incomplete`, `oauth_invalid_grant`, `oauth_pkce_failed`, `oauth_redirect_differs`, `oauth_no_policy`
  */
 export async function codeGrant(
   parts: OAuthParts,
@@ -42,7 +42,8 @@ export async function codeGrant(
   }
   // A thief who has the code, but not what it is bound to, does not use it up for the client that has both.
   if (!redirectFits(client, body.redirect_uri, form.get('redirect_uri'))) throw fault('oauth_redirect_differs')
-  if (!verifierFits(body.challenge, form.get('code_verifier'))) throw fault('oauth_invalid_grant')
+  const flaw = verifierFlaw(body.challenge, form.get('code_verifier'))
+  if (flaw !== undefined) throw fault('oauth_pkce_failed', flaw)
   if (body.jkt !== '' && body.jkt !== binding.jkt) throw fault('oauth_invalid_grant')
   try {
     return await issueTokens(parts, call, {

@@ -40,6 +40,13 @@ export class Form {
     return [...this.#values.keys()]
   }
 
+  /** The parameters of both; one that is in both is given twice. */
+  and(other: Form): Form {
+    const values = new Map(this.#values)
+    for (const [name, more] of other.#values) values.set(name, [...(values.get(name) ?? []), ...more])
+    return new Form(values)
+  }
+
   /** The form itself, once it is sure that nothing is given twice (RFC 6749 section 3.2). @throws Fault `oauth_invalid_request` */
   single(): this {
     for (const [name, values] of this.#values) {
@@ -71,15 +78,14 @@ function refuseQuery(call: OAuthCall, body: Form): void {
 }
 
 /**
- * Reads an authorization request: the query of a GET, the body of a POST. The client is informed of a repeated parameter through
+ * Reads an authorization request: the query, and the body of a POST. The client is informed of a repeated parameter through
  * its redirect URI (RFC 6749 section 4.1.2.1), so the form refuses it when it is asked for.
  * @throws Fault `oauth_invalid_request`
  */
 export async function readAuthorizationRequest(call: OAuthCall): Promise<Form> {
   if (call.method === 'GET') return parseForm(call.query)
-  const form = await readBody(call)
-  refuseQuery(call, form)
-  return form
+  const body = await readBody(call)
+  return call.query === '' ? body : parseForm(call.query).and(body)
 }
 
 async function readBody(call: OAuthCall): Promise<Form> {

@@ -35,6 +35,16 @@ export function readChallenge(
   return challenge
 }
 
+/** Why a token request does not prove the challenge of its code; undefined when it does. */
+export function verifierFlaw(challenge: string, verifier: string | undefined): string | undefined {
+  if (verifierFits(challenge, verifier)) return undefined
+  if (challenge === '') return 'code_verifier was sent, but the code was requested without a code_challenge'
+  if (verifier === undefined || verifier === '') return 'code_verifier is missing'
+  return VERIFIER.test(verifier)
+    ? 'code_verifier does not fit the code_challenge'
+    : 'code_verifier must be 43 to 128 letters, digits and -._~'
+}
+
 /**
  * True when a token request proves the challenge of its code (RFC 7636 section 4.6). `challenge` '' means
  * a code without PKCE: then a verifier must not come, or a stripped challenge would go unseen (RFC 9700 section

@@ -18,8 +18,9 @@ export function readScope(
   const own = client.scope === undefined ? undefined : new Set(client.scope.split(' '))
   const scopes = new Set(asked.split(' '))
   for (const scope of scopes) {
-    if (!mayAsk(rules, scope)) throw fault('oauth_invalid_scope')
-    if (own !== undefined && !own.has(scope)) throw fault('oauth_invalid_scope')
+    if (!mayAsk(rules, scope)) throw fault('oauth_invalid_scope', `${shown(scope)} is not a scope of the API`)
+    if (own !== undefined && !own.has(scope))
+      throw fault('oauth_invalid_scope', `${shown(scope)} is not a scope that the client is registered with`)
   }
   return [...scopes].join(' ')
 }
@@ -47,6 +48,12 @@ export function scopeLeft(
 /** RFC 6749 section 3.3: `scope-token`. */
 const TOKEN = /^[\x21\x23-\x5b\x5d-\x7e]+$/
 const LONGEST = 1024
+const LONGEST_SHOWN = 100
+
+/** A scope as an answer may repeat it (RFC 6749 section 5.2). */
+function shown(scope: string): string {
+  return scope.length <= LONGEST_SHOWN && TOKEN.test(scope) ? scope : 'a part of scope'
+}
 
 function mayAsk({ scopes }: Pick<OAuthRules, 'scopes'>, scope: string): boolean {
   return scopes.size === 0 ? scope.length <= LONGEST && TOKEN.test(scope) : scopes.has(scope)

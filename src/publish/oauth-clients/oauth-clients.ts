@@ -71,6 +71,8 @@ export interface ClientDraft {
 }
 
 const MOST_SECRETS = 5
+/** The names of a secret in a body. */
+const SECRET_NAMES = ['secret', 'client_secret'] as const
 
 /**
  * Registers a client at one or more OAuth APIs, or once for all OAuth APIs of its first policy. Id and secret are made (256
@@ -90,7 +92,9 @@ async function create(parts: ClientParts, draft: ClientDraft): Promise<SavedClie
   const clientId = given('client_id', body.client_id) ?? newSecret()
   const reserved = reservedIdFlaw('oauth_client', clientId)
   if (reserved !== undefined) throw fault('oauth_client_invalid', `client_id: ${reserved}`)
-  const sentSecret = given('secret', body.secret) ?? given('secret', body.client_secret)
+  const [sentSecret, other] = SECRET_NAMES.map((name) => given('secret', body[name])).filter((each) => each !== undefined)
+  if (other !== undefined && other !== sentSecret)
+    throw fault('oauth_client_invalid', 'client_secret: is not the same as secret')
   const registration = await checkRegistration(parts, {
     orgId: draft.orgId ?? textIn(body.org_id),
     apiIds: apiIdsOf(draft),
@@ -136,6 +140,7 @@ async function update(
   const fields = readClientFields(body)
   const policies = fields.policies ?? []
   const saved = await rewrite(parts, ref, actor, 'oauth_client.update', async (before) => {
+    if (moved === undefined) checkUnchanged(parts, before, body)
     const byPolicy = before.registered_by_policy !== ''
     const apiIds = moved?.apiIds ?? (byPolicy ? [] : before.api_ids)
     const checked = await checkRegistration(parts, { orgId: before.org_id, apiIds, policies })
@@ -277,6 +282,18 @@ function registrationIdFor(
   const place = apiIds[0] ?? byPolicy
   const free = [registrationId ?? '', '', place].find(isFree)
   return free ?? `${place}.${randomBytes(8).toString('hex')}`
+}
+
+/** What a read shows may be sent back; blank is unchanged. @throws Fault `oauth_client_invalid` (400) for another id or secret */
+function checkUnchanged(parts: ClientParts, client: OAuthClient, body: JsonObject): void {
+  if ((given('client_id', body.client_id) ?? client.client_id) !== client.client_id)
+    throw fault('oauth_client_invalid', 'client_id: cannot be changed')
+  const current = currentSecret(parts, client)
+  for (const name of SECRET_NAMES) {
+    const sent = given('secret', body[name])
+    if (sent !== undefined && !equalSecrets(sent, current))
+      throw fault('oauth_client_invalid', `${name}: is not the current one; rotate the secret to change it`)
+  }
 }
 
 /** A method that needs a secret generates one where there is none; a method without one deletes it. */

@@ -193,8 +193,20 @@ export const CLIENT_CASES: readonly Case[] = [
     peer: '400 invalid_request',
     why: CLIENT_FAILED,
   },
-  { what: 'no base64', ours: '400 invalid_request', run: credentials({}, { as: 'Basic !!!' }) },
-  { what: 'no colon', ours: '400 invalid_request', run: credentials({}, { as: basicOf('shop') }) },
+  {
+    what: 'no base64',
+    ours: '401 invalid_client Basic',
+    run: credentials({}, { as: 'Basic !!!' }),
+    peer: '400 invalid_request',
+    why: MALFORMED_BASIC,
+  },
+  {
+    what: 'no colon',
+    ours: '401 invalid_client Basic',
+    run: credentials({}, { as: basicOf('shop') }),
+    peer: '400 invalid_request',
+    why: MALFORMED_BASIC,
+  },
   {
     what: 'a secret with a broken escape',
     ours: '401 invalid_client Basic',

@@ -27,8 +27,24 @@ export function classicAuthFlaws(classic: JsonObject): Flaw[] {
 /** Weaker choices of the methods of a classic definition, to be reported to its author. */
 export function classicAuthWarnings(classic: JsonObject): Flaw[] {
   const methods = methodsOf(classic)
-  return SCHEMES.flatMap(({ on, warnings }) => (methods.includes(on) ? (warnings?.(classic) ?? []) : []))
+  return SCHEMES.filter(({ on }) => methods.includes(on)).flatMap((scheme) => [
+    ...(scheme.warnings?.(classic) ?? []),
+    ...placeFlaws(classic, scheme),
+  ])
 }
+
+/** A method that reads its credential nowhere: it refuses every request. */
+function placeFlaws(classic: JsonObject, { config, takesCertificates }: (typeof SCHEMES)[number]): Flaw[] {
+  const own = member(objectOf(classic, 'auth_configs'), config)
+  const isOwn = own !== undefined && own !== null && isObject(own)
+  const read = isOwn ? own : objectOf(classic, 'auth')
+  const places = ['use_param', 'use_cookie', ...(takesCertificates ? ['use_certificate'] : [])]
+  if (!flagOf(read, 'disable_header') || places.some((name) => flagOf(read, name))) return []
+  const at = isOwn ? ['auth_configs', config, DISABLE_HEADER] : ['auth', DISABLE_HEADER]
+  return [{ at, reason: 'leaves no place for the credential: every request is refused' }]
+}
+
+const DISABLE_HEADER = 'disable_header'
 
 /** The same of an OpenAPI document, named by its own paths. */
 export function oasAuthWarnings(document: JsonObject): Flaw[] {
@@ -61,6 +77,8 @@ function hasWarnings(document: JsonObject, extension: JsonObject): boolean {
   const declared = Object.values(objectOf(objectOf(document, 'components'), 'securitySchemes')).filter(
     (each) => each !== null && isObject(each),
   )
+  const held = Object.values(objectOf(objectOf(objectOf(extension, 'server'), 'authentication'), 'securitySchemes'))
+  if (held.some((each) => isObject(each) && isObject(each.header ?? null) && !flagOf(objectOf(each, 'header'), 'enabled'))) return true
   return SCHEMES.some(({ warnings, declaration, config }) => {
     if (warnings === undefined) return false
     return declaration === undefined
@@ -209,7 +227,10 @@ function oasPath(at: TreePath, classic: JsonObject): TreePath {
   if (at[0] === 'base_identity_provided_by') return [...AUTHENTICATION, 'baseIdentityProvider']
   if (at[0] === 'security_requirements') return ['security', ...at.slice(1)]
   if (at[0] === 'auth_configs')
-    return [...AUTHENTICATION, 'securitySchemes', schemeOfRules(classic, at[1]!), 'enableClientCertificate']
+    return [
+      ...[...AUTHENTICATION, 'securitySchemes', schemeOfRules(classic, at[1]!)],
+      ...(at[2] === DISABLE_HEADER ? ['header', 'enabled'] : ['enableClientCertificate']),
+    ]
   for (const { config, pairs, declaration } of SCHEMES) {
     const twin = twinOf(at, pairs)
     if (twin === undefined) continue

@@ -67,6 +67,8 @@ export function classicOAuthWarnings(classic: JsonObject): Flaw[] {
   )
   if (!isAnnouncing && textOf(objectOf(classic, 'notifications'), 'oauth_on_keychange_url') !== '')
     flaws.push({ at: ['notifications', 'oauth_on_keychange_url'], reason: UNANNOUNCED })
+  const isServing = STARTING.some(({ type, classic: name }) => (name === undefined ? types.includes(type) : flagOf(meta, name)))
+  if (!isServing) flaws.push({ at, reason: NO_GRANT })
   return flaws
 }
 
@@ -87,7 +89,30 @@ export function oasOAuthWarnings(document: JsonObject): Flaw[] {
     const at = [EXTENSION, 'server', 'authentication', 'securitySchemes', scheme, 'notifications', 'onKeyChangeUrl']
     flaws.push({ at, reason: UNANNOUNCED })
   }
+  if (flagOf(held, 'enabled')) {
+    const atFlows = ['components', 'securitySchemes', scheme, 'flows']
+    const isServing = STARTING.some(({ flow, oas }) => (flow === undefined ? flagOf(held, oas!) : isThere(flow.name)))
+    if (!isServing) flaws.push({ at: atFlows, reason: NO_GRANT })
+    for (const { flow } of FLOWS) flaws.push(...addressFlaws(objectOf(flows, flow), [...atFlows, flow]))
+  }
   return flaws
+}
+
+/** The grants that a first token can come from. */
+const STARTING = GRANTS.filter(({ isFollowing }) => !isFollowing)
+const NO_GRANT = 'allows no grant that is served: no client gets a token'
+
+/** The addresses of a flow, and the ends of those that are served. */
+const ENDPOINTS = { authorizationUrl: '/oauth/authorize', tokenUrl: '/oauth/token', refreshUrl: '/oauth/token' } as const
+
+/** Addresses of a flow that the authorization server of the API does not have. */
+function addressFlaws(flow: JsonObject, at: TreePath): Flaw[] {
+  return Object.entries(ENDPOINTS).flatMap(([name, end]) => {
+    const path = `/${textOf(flow, name).replace(/[?#].*$/, '')}`.replace(/\/$/, '')
+    return path === '' || path.endsWith(end)
+      ? []
+      : [{ at: [...at, name], reason: `has no effect: it is always ${end} below the listen path` }]
+  })
 }
 
 const NOT_SERVED = 'has no effect: the implicit flow is not served; use the authorization code with PKCE'

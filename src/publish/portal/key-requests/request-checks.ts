@@ -1,6 +1,6 @@
 import { fault } from '../../../errors/fault.ts'
 import { isObject, type JsonObject } from '../../../model/json/json.ts'
-import { isRedirectUri } from '../../../model/oauth-clients/redirect-uri.ts'
+import { redirectFlaw } from '../../../model/oauth-clients/redirect-uri.ts'
 import { entriesOf, offersOf } from '../../../model/portal/catalogue/catalogue.ts'
 import { appIdsOf, subscriptionsOf } from '../../../model/portal/developers/holdings.ts'
 import { configurationFor, type PortalConfiguration } from '../../../model/portal/settings/portal-configuration.ts'
@@ -87,8 +87,8 @@ export function checkEligible(
     throw fault('subscription_refused', `apply_policies: there is a subscription to ${taken} already`)
   }
   if (policyIds.length > 1) throw fault('subscription_refused', 'apply_policies: an OAuth app has one policy')
-  if (!isRedirectUri(redirectUri))
-    throw fault('subscription_refused', 'oauth_info.redirect_uri: is missing, or no redirect URI')
+  const flaw = redirectUri === '' ? 'is missing' : redirectFlaw(redirectUri, false)
+  if (flaw !== undefined) throw fault('subscription_refused', `oauth_info.redirect_uri: ${flaw}`)
   const limit = configuration.oauth_usage_limit
   if (limit !== -1 && appIdsOf(body).length >= limit)
     throw fault('subscription_refused', `oauth_usage_limit: a developer may have ${limit} OAuth apps`)
