@@ -64,7 +64,8 @@ export function redirectFlaw(uri: string, byItself: boolean): string | undefined
   const authority = AUTHORITY.exec(uri)?.[1] ?? ''
   if (authority.includes('@')) return 'names a user'
   if (authority.includes('*')) return 'has a wildcard as its host'
-  if (!/^https?$/.test(scheme)) return byItself ? 'must use a private-use scheme with a dot, such as com.example.app' : NO_URL
+  if (!/^https?$/.test(scheme))
+    return byItself ? 'must use a private-use scheme with a dot, such as com.example.app' : NO_URL
   if (authority === '' || !HOST_AND_PORT.test(authority) || !URL.canParse(uri)) return 'has no valid host and port'
   return byItself ? 'must use https: http is for loopback addresses only' : NO_URL
 }

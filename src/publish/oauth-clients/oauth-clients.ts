@@ -92,7 +92,9 @@ async function create(parts: ClientParts, draft: ClientDraft): Promise<SavedClie
   const clientId = given('client_id', body.client_id) ?? newSecret()
   const reserved = reservedIdFlaw('oauth_client', clientId)
   if (reserved !== undefined) throw fault('oauth_client_invalid', `client_id: ${reserved}`)
-  const [sentSecret, other] = SECRET_NAMES.map((name) => given('secret', body[name])).filter((each) => each !== undefined)
+  const [sentSecret, other] = SECRET_NAMES.map((name) => given('secret', body[name])).filter(
+    (each) => each !== undefined,
+  )
   if (other !== undefined && other !== sentSecret)
     throw fault('oauth_client_invalid', 'client_secret: is not the same as secret')
   const registration = await checkRegistration(parts, {

@@ -39,7 +39,12 @@ test('PKCE failures name what is wrong with the verifier', async (t) => {
       ...{ as: root, body: new URLSearchParams(form).toString() },
     })
     const { code } = made.json as { code: string }
-    const { status, body } = await post('token', { grant_type: 'authorization_code', redirect_uri: REDIRECT, code, ...sent })
+    const { status, body } = await post('token', {
+      grant_type: 'authorization_code',
+      redirect_uri: REDIRECT,
+      code,
+      ...sent,
+    })
     return [status, body.error, body.error_description]
   }
   const pkce = { code_challenge: challenge, code_challenge_method: 'S256' }
@@ -79,7 +84,10 @@ test('a POST of an authorization request reads its query too, and no parameter t
   }
   for (let mask = 0; mask < 2 ** names.length; mask++) {
     const inQuery = names.filter((_, index) => (mask >> index) % 2 === 1)
-    const answer = await send(inQuery, names.filter((name) => !inQuery.includes(name)))
+    const answer = await send(
+      inQuery,
+      names.filter((name) => !inQuery.includes(name)),
+    )
     assert.equal(answer.status, 307, `${inQuery}: ${answer.text}`)
     const carried = new URL(String(answer.headers.location)).searchParams
     for (const name of names) assert.equal(carried.get(name), params[name], `${inQuery}`)
@@ -87,7 +95,11 @@ test('a POST of an authorization request reads its query too, and no parameter t
   for (const twice of names) {
     const answer = await send([twice], names)
     assert.notEqual(answer.status, 307, twice)
-    assert.match(`${answer.headers.location ?? ''} ${answer.text}`, /given\+more\+than\+once|given more than once/, twice)
+    assert.match(
+      `${answer.headers.location ?? ''} ${answer.text}`,
+      /given\+more\+than\+once|given more than once/,
+      twice,
+    )
   }
 })
 
@@ -154,7 +166,11 @@ test('refusals of redirect URIs name the fault, wherever one is registered', asy
     for (const [way, send] of Object.entries({ register, administrate })) {
       const answer = await send(uri)
       assert.equal(answer.status, 400, `${way} ${uri}: ${answer.text}`)
-      assert.match((JSON.parse(answer.text) as Record<string, string>)[way === 'register' ? 'error_description' : 'Message']!, text, `${way} ${uri}`)
+      assert.match(
+        (JSON.parse(answer.text) as Record<string, string>)[way === 'register' ? 'error_description' : 'Message']!,
+        text,
+        `${way} ${uri}`,
+      )
     }
   assert.match((await register('http://app.test/cb')).text, /http is for loopback addresses only/)
   assert.match((await register('myapp://cb')).text, /a private-use scheme with a dot/)
@@ -197,9 +213,14 @@ test('definitions that ask for what is not served are warned of, with the place'
   const oaOf = (definition: JsonObject) => (definition as unknown as Definition).components.securitySchemes.oa
   const cases: readonly [edit: (definition: JsonObject) => void, settings: JsonObject, paths: readonly string[]][] = [
     [() => {}, {}, []],
-    [(each) => Object.assign(oaOf(each).flows!, { implicit: { authorizationUrl: '/oauth/authorize', scopes: {} } }), {}, [`${schemes}.flows.implicit`]],
     [
-      (each) => Object.assign(oaOf(each), { flows: { implicit: { authorizationUrl: '/oauth/authorize', scopes: {} } } }),
+      (each) => Object.assign(oaOf(each).flows!, { implicit: { authorizationUrl: '/oauth/authorize', scopes: {} } }),
+      {},
+      [`${schemes}.flows.implicit`],
+    ],
+    [
+      (each) =>
+        Object.assign(oaOf(each), { flows: { implicit: { authorizationUrl: '/oauth/authorize', scopes: {} } } }),
       {},
       [`${schemes}.flows.implicit`, `${schemes}.flows`],
     ],
@@ -212,11 +233,17 @@ test('definitions that ask for what is not served are warned of, with the place'
       [`${schemes}.flows.clientCredentials.tokenUrl`],
     ],
     [
-      (each) => Object.assign(oaOf(each).flows!.authorizationCode!, { authorizationUrl: '/login', refreshUrl: '/refresh' }),
+      (each) =>
+        Object.assign(oaOf(each).flows!.authorizationCode!, { authorizationUrl: '/login', refreshUrl: '/refresh' }),
       {},
       [`${schemes}.flows.authorizationCode.authorizationUrl`, `${schemes}.flows.authorizationCode.refreshUrl`],
     ],
-    [(each) => Object.assign(oaOf(each).flows!.clientCredentials!, { tokenUrl: 'https://gw.example/shop/oauth/token/' }), {}, []],
+    [
+      (each) =>
+        Object.assign(oaOf(each).flows!.clientCredentials!, { tokenUrl: 'https://gw.example/shop/oauth/token/' }),
+      {},
+      [],
+    ],
     [() => {}, { header: { enabled: false } }, [`${held}.header.enabled`]],
     [() => {}, { header: { enabled: false }, query: { enabled: true, name: 'token' } }, []],
   ]
@@ -238,6 +265,8 @@ test('definitions that ask for what is not served are warned of, with the place'
     assert.equal(answer.status, 200, answer.text)
     return ((answer.json as { Warnings?: { path: string }[] }).Warnings ?? []).map(({ path }) => path)
   }
-  assert.deepEqual(await told('c1', { use_oauth2: true, oauth_meta: { allowed_access_types: ['refresh_token'] } }), ['oauth_meta.allowed_access_types'])
+  assert.deepEqual(await told('c1', { use_oauth2: true, oauth_meta: { allowed_access_types: ['refresh_token'] } }), [
+    'oauth_meta.allowed_access_types',
+  ])
   assert.deepEqual(await told('c2', { use_keyless: false, auth: { disable_header: true } }), ['auth.disable_header'])
 })

@@ -78,7 +78,10 @@ function hasWarnings(document: JsonObject, extension: JsonObject): boolean {
     (each) => each !== null && isObject(each),
   )
   const held = Object.values(objectOf(objectOf(objectOf(extension, 'server'), 'authentication'), 'securitySchemes'))
-  if (held.some((each) => isObject(each) && isObject(each.header ?? null) && !flagOf(objectOf(each, 'header'), 'enabled'))) return true
+  if (
+    held.some((each) => isObject(each) && isObject(each.header ?? null) && !flagOf(objectOf(each, 'header'), 'enabled'))
+  )
+    return true
   return SCHEMES.some(({ warnings, declaration, config }) => {
     if (warnings === undefined) return false
     return declaration === undefined

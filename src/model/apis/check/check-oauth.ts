@@ -67,7 +67,9 @@ export function classicOAuthWarnings(classic: JsonObject): Flaw[] {
   )
   if (!isAnnouncing && textOf(objectOf(classic, 'notifications'), 'oauth_on_keychange_url') !== '')
     flaws.push({ at: ['notifications', 'oauth_on_keychange_url'], reason: UNANNOUNCED })
-  const isServing = STARTING.some(({ type, classic: name }) => (name === undefined ? types.includes(type) : flagOf(meta, name)))
+  const isServing = STARTING.some(({ type, classic: name }) =>
+    name === undefined ? types.includes(type) : flagOf(meta, name),
+  )
   if (!isServing) flaws.push({ at, reason: NO_GRANT })
   return flaws
 }
@@ -103,7 +105,11 @@ const STARTING = GRANTS.filter(({ isFollowing }) => !isFollowing)
 const NO_GRANT = 'allows no grant that is served: no client gets a token'
 
 /** The addresses of a flow, and the ends of those that are served. */
-const ENDPOINTS = { authorizationUrl: '/oauth/authorize', tokenUrl: '/oauth/token', refreshUrl: '/oauth/token' } as const
+const ENDPOINTS = {
+  authorizationUrl: '/oauth/authorize',
+  tokenUrl: '/oauth/token',
+  refreshUrl: '/oauth/token',
+} as const
 
 /** Addresses of a flow that the authorization server of the API does not have. */
 function addressFlaws(flow: JsonObject, at: TreePath): Flaw[] {
