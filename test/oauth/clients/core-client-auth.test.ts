@@ -45,11 +45,11 @@ test('an unknown client and a wrong secret get the same answer', async (t) => {
   assert.deepEqual(unknown, wrong)
 })
 
-test('Basic that is malformed: 400', async (t) => {
+test('Basic that is malformed: 401; that is there twice: 400', async (t) => {
   const world = await openWorld(t, memory!)
   await world.putClient()
   for (const authorization of ['Basic', 'Basic ', 'Basic !!', 'Basic c2hvcA==', 'Basic a b']) {
-    assert.equal(await outcome(world, { authorization }), '400 invalid_request', authorization)
+    assert.equal(await outcome(world, { authorization }), '401 invalid_client', authorization)
   }
   const twice = { authorization: [basic('shop').authorization, basic('shop').authorization] }
   assert.equal(await outcome(world, twice), '400 invalid_request')

@@ -61,7 +61,7 @@ for (const [what, body, code, words] of [
     'a redirect URI without scheme',
     { redirect_uri: '/cb' },
     'oauth_client_invalid',
-    /redirect_uri: must be an absolute/,
+    /redirect_uri: must be absolute/,
   ],
   ['a fragment', { redirect_uri: 'https://a.example/cb#x' }, 'oauth_client_invalid', /redirect_uri/],
   [
@@ -212,7 +212,7 @@ test('PUT replaces the four members of the wire, and leaves the others unless th
     use_case: 'u',
   })
   const { client: after, secret: still } = await updateClient(parts, client, {
-    body: { redirect_uri: 'https://b.example/', policy_id: 'gold', scope: null, client_id: 'other', secret: 'other' },
+    body: { redirect_uri: 'https://b.example/', policy_id: 'gold', scope: null, client_id: client.client_id, secret },
     actor,
   })
   const { scope: _gone, ...rest } = client

@@ -18,6 +18,9 @@ import {
 } from './negative.ts'
 import { as, basicOf, credentials, one } from './negative-requests.ts'
 
+const MALFORMED_BASIC =
+  'RFC 6749 section 5.2 asks for 401 where a client has attempted to authenticate via the Authorization field'
+
 const CODE = { grant_type: 'authorization_code', redirect_uri: REDIRECT }
 const JWT_BEARER = 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer'
 
