@@ -57,12 +57,7 @@ test('the secret is kept sealed, for this client only, and never in an audit ent
 
 for (const [what, body, code, words] of [
   ['no redirect URI', { redirect_uri: '' }, 'oauth_client_invalid', /redirect_uri: is missing/],
-  [
-    'a redirect URI without scheme',
-    { redirect_uri: '/cb' },
-    'oauth_client_invalid',
-    /redirect_uri: must be absolute/,
-  ],
+  ['a redirect URI without scheme', { redirect_uri: '/cb' }, 'oauth_client_invalid', /redirect_uri: must be absolute/],
   ['a fragment', { redirect_uri: 'https://a.example/cb#x' }, 'oauth_client_invalid', /redirect_uri/],
   [
     'a scheme that runs',
