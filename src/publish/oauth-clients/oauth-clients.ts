@@ -286,7 +286,7 @@ function registrationIdFor(
   return free ?? `${place}.${randomBytes(8).toString('hex')}`
 }
 
-/** What a read shows may be sent back; blank is unchanged. @throws Fault `oauth_client_invalid` (400) for another id or secret */
+/** Refuses another id or secret: a read can be sent back, and blank is unchanged. @throws Fault `oauth_client_invalid` (400) */
 function checkUnchanged(parts: ClientParts, client: OAuthClient, body: JsonObject): void {
   if ((given('client_id', body.client_id) ?? client.client_id) !== client.client_id)
     throw fault('oauth_client_invalid', 'client_id: cannot be changed')
