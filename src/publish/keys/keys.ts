@@ -210,10 +210,12 @@ async function update(parts: SecretParts, change: KeyChange, developer: KeyHolde
 /** Other policies for a key. */
 export interface PolicyChange extends Pick<KeyChange, 'row' | 'actor' | 'action' | 'detail'> {
   readonly policies: readonly string[]
+  /** True: the key expires no more. */
+  readonly isRenewed?: boolean
 }
 
 /**
- * Gives a key other policies, and nothing else: its counts, its expiry and what the store does with it afterwards stay.
+ * Gives a key other policies, and nothing else: its counts, its expiry and what the store does with it afterwards stay, unless it is renewed.
  * @throws Fault `not_found` (404), `key_invalid` (400)
  */
 export async function setKeyPolicies(parts: SecretParts, change: PolicyChange): Promise<SavedKey> {
@@ -223,13 +225,13 @@ export async function setKeyPolicies(parts: SecretParts, change: PolicyChange): 
 /** The same for a key whose developer was read; a single try. @throws besides Fault `revision_conflict` (409) */
 export async function setDeveloperKeyPolicies(
   parts: SecretParts,
-  { policies, ...change }: PolicyChange,
+  { policies, isRenewed = false, ...change }: PolicyChange,
   developer: KeyHolder['developer'],
 ): Promise<SavedKey> {
   const row = developer === undefined ? change.row : await rereadKey(parts, change.row)
   const { apply_policy_id: _older, ...rest } = withoutHidden(row.body)
-  const session = { ...rest, apply_policies: [...policies] }
-  return update(parts, { ...change, row, session, keepQuota: true, keepEviction: true }, developer)
+  const session = { ...rest, apply_policies: [...policies], ...(isRenewed && { expires: 0 }) }
+  return update(parts, { ...change, row, session, keepQuota: true, keepEviction: !isRenewed }, developer)
 }
 
 /**

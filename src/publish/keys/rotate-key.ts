@@ -2,7 +2,9 @@ import { fault } from '../../errors/fault.ts'
 import type { JsonObject } from '../../model/json/json.ts'
 import { counterIdOf, ROTATED_FROM, USER_NAME } from '../../model/keys/key.ts'
 import { hashKey, newSecret } from '../../model/secrets/secret.ts'
+import type { Session } from '../../model/sessions/session.ts'
 import { hexOf } from '../../model/text/hex.ts'
+import { expiryOfNew, isExpired } from '../../model/time/expiry.ts'
 import type { Change, SessionRow } from '../../store/ports/ports.ts'
 import { auditOf, clockOf, type SecretParts } from '../documents/parts.ts'
 import { withHolder } from '../portal/developers/developer-change.ts'
@@ -12,6 +14,7 @@ import {
   isFormerKey,
   keyExpiryId,
 } from '../portal/developers/keys-of-developer.ts'
+import { applyPolicies, evictionOf } from '../sessions/sessions.ts'
 import { isCertificateKey } from './certificate-keys.ts'
 import { holderForAudit, type KeyHolder, rereadKey, sealedKeyOf } from './key-parts.ts'
 import type { SavedKey } from './keys.ts'
@@ -64,16 +67,25 @@ export async function rotateKeyOfHolder(
     last_updated: String(Math.floor(now / 1000)),
     ...(isDeveloperKey(row.body) && { [ROTATED_FROM]: oldHash, date_created: new Date(now).toISOString() }),
   }
+  const renewed = isDeveloperKey(row.body) && isExpired(row.body, now) ? await renewal(parts, session, now) : undefined
   const { hash: _old, sealedKey: _sealed, ...columns } = row
   const sealedKey = sealedKeyOf(parts, key, hash)
-  const untilMs = overlapS === 0 || !isDeveloperKey(row.body) ? 0 : (Math.ceil(now / 1000) + overlapS) * 1000
+  const untilMs = overlapS === 0 || renewed !== undefined || !isDeveloperKey(row.body) ? 0 : (Math.ceil(now / 1000) + overlapS) * 1000
   const filed = isDeveloperKey(row.body) ? await parts.documents.get('key_end', keyExpiryId(row.hash)) : undefined
-  const filedAt = filed === undefined ? 0 : Date.parse(String(filed.body.at))
+  const filedAt = renewed?.forgetAt ?? (filed === undefined ? 0 : Date.parse(String(filed.body.at)))
   const changes: Change[] = [
-    { op: 'putSession', hash, row: { ...columns, body: session, ...(sealedKey && { sealedKey }) }, ifAbsent: true },
+    { op: 'putSession', hash, row: { ...columns, body: renewed?.session ?? session, ...(sealedKey && { sealedKey }) }, ifAbsent: true },
     ...(await changesWithRotation(parts, developer, { row, next: hash, untilMs }, filedAt)),
   ]
   const detail = { key_hash: keyHash, before: oldHash, ...holderForAudit(row.body) }
   const revision = await parts.documents.commit(changes, auditOf(parts, actor, action, row.orgId, detail))
-  return { keyHash, key, session, revision, created: true }
+  return { keyHash, key, session: renewed?.session ?? session, revision, created: true }
+}
+
+/** The session of a developer's key that had expired, with the expiry that its policies give a new key, and when the store may forget it (0 = never). */
+async function renewal(parts: SecretParts, { expires: _over, ...rest }: JsonObject, now: number) {
+  const prepared = await applyPolicies(parts, rest as Session)
+  const expires = expiryOfNew(undefined, prepared.policies, now)
+  const session: JsonObject = { ...rest, ...(expires !== undefined && { expires }) }
+  return { session, forgetAt: await evictionOf(parts, session, prepared, now) }
 }

@@ -4,9 +4,11 @@ import { isObject, type JsonObject } from '../../../model/json/json.ts'
 import { epochAt } from '../../../model/oauth-clients/oauth-registration.ts'
 import { tokenFactsOf } from '../../../model/oauth-clients/oauth-token.ts'
 import { DEVELOPER_ID } from '../../../model/portal/developers/developer.ts'
-import { appIdsOf, keysOf, subscriptionsOf } from '../../../model/portal/developers/holdings.ts'
+import { appIdsOf, keysOf, subscriptionsOf, withoutKey } from '../../../model/portal/developers/holdings.ts'
 import { type PortalConfiguration, signupFieldsOf } from '../../../model/portal/settings/portal-configuration.ts'
+import type { Policy } from '../../../model/sessions/session.ts'
 import { hexOf } from '../../../model/text/hex.ts'
+import { expiresByPolicies, isExpired } from '../../../model/time/expiry.ts'
 import type { Change, Revision, SessionRow, StoredDocument } from '../../../store/ports/ports.ts'
 import { clockOf, type PublishParts, type SecretParts } from '../../documents/parts.ts'
 import { findKey } from '../../keys/find-key.ts'
@@ -19,13 +21,13 @@ import type { AccessDraft, IssuedAccess } from './access.ts'
 import { accessTypeOf, policyIdOf, wantedPolicies } from './access-sort.ts'
 import { makeApp } from './developer-apps.ts'
 import { withHolder } from './developer-change.ts'
-import { formerKeysOf, isFormerKey } from './keys-of-developer.ts'
+import { changesWithDeletion, formerKeysOf, isFormerKey } from './keys-of-developer.ts'
 import { endSubscriptions } from './policy-removed.ts'
 
 /**
  * Creates a key, or an OAuth client, for a developer: session or client, the developer's record and the related records are stored in
  * one transaction. The key inherits the fields of the portal's sign-up. Changes of one developer are serialised, so that of
- * two at once both are created. A policy can be subscribed to once, by one key.
+ * two at once both are created. A policy can be subscribed to once, by one key; a new key replaces one that has expired.
  * @throws Fault `not_found` (404) for a developer who is gone; `subscription_refused`, `access_unserved`, `key_needless`,
  * `key_invalid`, `oauth_client_invalid` (400); `revision_conflict` (409) when others keep changing the developer
  */
@@ -74,7 +76,8 @@ export async function findDeveloperKey(
 }
 
 /**
- * Gives a key of a developer other policies; its subscriptions follow. Counts and expiry stay.
+ * Gives a key of a developer other policies; its subscriptions follow. Counts and expiry stay, but policies without an expiry renew a key
+ * that has expired.
  * @throws Fault `not_found` (404), `subscription_refused`, `access_unserved`, `key_needless`, `key_invalid` (400)
  */
 export async function changeDeveloperKey(
@@ -96,7 +99,11 @@ export async function changeDeveloperKey(
       throw fault('subscription_refused', 'apply_policies: they ask for an OAuth client')
     const policies = wanted.map(policyIdOf)
     checkNew(developer, policies, keyHash)
-    return { saved: await setDeveloperKeyPolicies(parts, { row: now, policies, actor }, developer), orgId, policies }
+    const at = clockOf(parts).wall()
+    const bodies = wanted.map(({ body }) => body as Policy)
+    const isRenewed = isExpired(now.body, at) && expiresByPolicies(bodies, at) === undefined
+    const change = { row: now, policies, actor, isRenewed }
+    return { saved: await setDeveloperKeyPolicies(parts, change, developer), orgId, policies }
   })
   await checkStillThere(parts, made.orgId, made.policies, actor)
   return made.saved
@@ -104,8 +111,8 @@ export async function changeDeveloperKey(
 
 /**
  * Replaces one of a developer's keys by a new one: access rights, fields, expiry and counters move, the record names the new one at once.
- * The old one stays valid for `overlapS`.
- * @throws Fault `not_found` (404), `subscription_refused` (400) for one that has expired, `key_invalid` (400) for one that was rotated
+ * The old one stays valid for `overlapS`. One that has expired is renewed: the new one expires as its policies say.
+ * @throws Fault `not_found` (404), `key_invalid` (400) for one that was rotated
  */
 export function rotateDeveloperKey(
   parts: SecretParts,
@@ -114,9 +121,6 @@ export function rotateDeveloperKey(
   return withHolder(parts, row.body, async (developer) => {
     const now = await parts.tokens.getSession(row.hash)
     if (developer === undefined || now === undefined) throw fault('not_found', 'Could not retrieve key detail.')
-    const { expires } = now.body
-    if (typeof expires === 'number' && expires > 0 && expires * 1000 <= clockOf(parts).wall())
-      throw fault('subscription_refused', 'the key has expired')
     return rotateKeyOfHolder(parts, now, actor, { developer, overlapS })
   })
 }
@@ -169,7 +173,8 @@ async function issueKey(
   metaData: JsonObject,
   leftOut: readonly string[],
 ): Promise<IssuedAccess> {
-  const { developer, policies, actor, action, beside, version } = draft
+  const { policies, actor, action, beside, version } = draft
+  const { developer, ended, changes } = await withoutExpired(parts, draft.developer, policies)
   checkNew(developer, policies, undefined)
   const session: JsonObject = {
     org_id: orgIdOf(developer),
@@ -183,10 +188,26 @@ async function issueKey(
   const saved = await createDeveloperKey(parts, {
     ...{ session, developer, actor, action },
     expires: draft.expires,
-    detail: version === undefined ? {} : { version },
-    beside: (key, keyHash, body) => beside?.(issued(key, keyHash, 0), body) ?? [],
+    detail: { ...(version !== undefined && { version }), ...(ended.length > 0 && { replaced: ended }) },
+    beside: (key, keyHash, body) => [...changes, ...(beside?.(issued(key, keyHash, 0), body) ?? [])],
   })
   return issued(saved.key ?? '', saved.keyHash, saved.revision)
+}
+
+/** The developer without expired keys that give one of these policies, and the changes that end them. */
+async function withoutExpired(parts: SecretParts, developer: StoredDocument, policies: readonly string[]) {
+  const held = subscriptionsOf(developer.body)
+  const ended: string[] = []
+  const changes: Change[] = []
+  let { body } = developer
+  for (const keyHash of new Set(policies.flatMap((id) => held.get(id) ?? []))) {
+    const row = await parts.tokens.getSession(Buffer.from(keyHash, 'hex'))
+    if (row === undefined || !isExpired(row.body, clockOf(parts).wall())) continue
+    ended.push(keyHash)
+    changes.push({ op: 'deleteSession', hash: row.hash }, ...(await changesWithDeletion(parts.tokens, undefined, row)))
+    body = withoutKey(body, keyHash)
+  }
+  return { developer: { ...developer, body }, ended, changes }
 }
 
 /** @throws Fault `subscription_refused` (400) for a policy that another key of the developer gives */

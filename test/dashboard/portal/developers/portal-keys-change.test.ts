@@ -210,7 +210,7 @@ test('rotated again: every key before ends with the shorter time, and none rotat
   await assertSound(world.store)
 })
 
-test('at most five keys in a row are good; an expired one is not rotated; nonsense is refused', async (t) => {
+test('at most five keys in a row are good; nonsense is refused', async (t) => {
   const world = await developerWorld(t)
   const { ada, path, entries, rotate } = await withAda(world)
   let { hash } = await world.add(ada, ['silver'])
@@ -224,10 +224,41 @@ test('at most five keys in a row are good; an expired one is not rotated; nonsen
       'Request body is not valid: overlap_seconds: must be a whole number from 0 to 31536000',
     ])
   assert.equal((await attempt('{'))[0], 403)
-  const brief = await world.add(ada, ['gold'], { expires_in: 10 })
+  await assertSound(world.store)
+})
+
+test('an expired key gives way to a new one, and is renewed by rotation or a policy without expiry', async (t) => {
+  const world = await developerWorld(t)
+  const { ada, path, entries, rotate } = await withAda(world)
+  await world.policy('trial', ['orders'], { key_expires_in: 10 })
+  const states = async () => (await entries()).map(({ status }) => status)
+  const put = (hash: string, policy: string) =>
+    world.asked(200, 'PUT', `${path}/${hash}`, world.root, { apply_policies: [policy] })
+
+  const first = await world.add(ada, ['trial'])
+  const twice = await world.call('POST', path, { as: world.root, body: { apply_policies: ['trial'] } })
+  assert.deepEqual(refusal(twice), [400, 'The subscription is refused: apply_policies: there is a subscription to trial already'])
   world.clock.advance(11_000)
-  const late = await world.call('POST', `${path}/${brief.hash}/rotate`, { as: world.root, body: {} })
-  assert.deepEqual(refusal(late), [400, 'The subscription is refused: the key has expired'])
+  assert.deepEqual(await states(), ['expired'])
+  const second = await world.add(ada, ['trial'])
+  assert.deepEqual((await entries()).map(({ key_id }) => key_id), [second.hash], 'the expired one has ended')
+  assert.deepEqual([await world.use('/orders/', first.key), await world.use('/orders/', second.key)], [403, 200])
+  await assertSound(world.store)
+
+  world.clock.advance(11_000)
+  const third = await rotate(second.hash, { overlap_seconds: 100 })
+  assert.deepEqual([third.valid_until, await states()], ['', ['active']], 'an expired key does not overlap')
+  assert.equal(await world.use('/orders/', second.key), 403)
+  assert.equal(await world.use('/orders/', String(third.RawKey)), 200)
+  world.clock.advance(11_000)
+  assert.deepEqual(await states(), ['expired'], 'it has the expiry of a new key')
+
+  await put(String(third.key_id), 'trial')
+  assert.deepEqual(await states(), ['expired'], 'a policy with an expiry leaves it as it is')
+  await put(String(third.key_id), 'gold')
+  assert.deepEqual(await states(), ['active'])
+  world.clock.advance(100_000_000)
+  assert.equal(await world.use('/orders/', String(third.RawKey)), 200)
   await assertSound(world.store)
 })
 
