@@ -70,11 +70,17 @@ export async function rotateKeyOfHolder(
   const renewed = isDeveloperKey(row.body) && isExpired(row.body, now) ? await renewal(parts, session, now) : undefined
   const { hash: _old, sealedKey: _sealed, ...columns } = row
   const sealedKey = sealedKeyOf(parts, key, hash)
-  const untilMs = overlapS === 0 || renewed !== undefined || !isDeveloperKey(row.body) ? 0 : (Math.ceil(now / 1000) + overlapS) * 1000
+  const untilMs =
+    overlapS === 0 || renewed !== undefined || !isDeveloperKey(row.body) ? 0 : (Math.ceil(now / 1000) + overlapS) * 1000
   const filed = isDeveloperKey(row.body) ? await parts.documents.get('key_end', keyExpiryId(row.hash)) : undefined
   const filedAt = renewed?.forgetAt ?? (filed === undefined ? 0 : Date.parse(String(filed.body.at)))
   const changes: Change[] = [
-    { op: 'putSession', hash, row: { ...columns, body: renewed?.session ?? session, ...(sealedKey && { sealedKey }) }, ifAbsent: true },
+    {
+      op: 'putSession',
+      hash,
+      row: { ...columns, body: renewed?.session ?? session, ...(sealedKey && { sealedKey }) },
+      ifAbsent: true,
+    },
     ...(await changesWithRotation(parts, developer, { row, next: hash, untilMs }, filedAt)),
   ]
   const detail = { key_hash: keyHash, before: oldHash, ...holderForAudit(row.body) }

@@ -237,11 +237,18 @@ test('an expired key gives way to a new one, and is renewed by rotation or a pol
 
   const first = await world.add(ada, ['trial'])
   const twice = await world.call('POST', path, { as: world.root, body: { apply_policies: ['trial'] } })
-  assert.deepEqual(refusal(twice), [400, 'The subscription is refused: apply_policies: there is a subscription to trial already'])
+  assert.deepEqual(refusal(twice), [
+    400,
+    'The subscription is refused: apply_policies: there is a subscription to trial already',
+  ])
   world.clock.advance(11_000)
   assert.deepEqual(await states(), ['expired'])
   const second = await world.add(ada, ['trial'])
-  assert.deepEqual((await entries()).map(({ key_id }) => key_id), [second.hash], 'the expired one has ended')
+  assert.deepEqual(
+    (await entries()).map(({ key_id }) => key_id),
+    [second.hash],
+    'the expired one has ended',
+  )
   assert.deepEqual([await world.use('/orders/', first.key), await world.use('/orders/', second.key)], [403, 200])
   await assertSound(world.store)
 
