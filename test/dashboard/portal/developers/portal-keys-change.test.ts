@@ -227,7 +227,7 @@ test('at most five keys in a row are good; nonsense is refused', async (t) => {
   await assertSound(world.store)
 })
 
-test('an expired key gives way to a new one, and is renewed by rotation or a policy without expiry', async (t) => {
+test('an expired key gives way to a new one, and rotation or a policy without expiry renews it', async (t) => {
   const world = await developerWorld(t)
   const { ada, path, entries, rotate } = await withAda(world)
   await world.policy('trial', ['orders'], { key_expires_in: 10 })
