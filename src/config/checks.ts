@@ -23,6 +23,7 @@ export function checkConfig(config: Config, cwd: string): Problem[] {
     ...checkNetworks('gateway.trusted_proxies', gateway.trusted_proxies),
     ...checkNetworks('gateway.proxy_protocol_networks', gateway.proxy_protocol_networks),
     ...gateway.dns_servers.filter((entry) => !isServer(entry)).map(notServer),
+    ...checkSockets(gateway),
     ...checkManagementNode(gateway),
     ...checkTls('gateway.tls', gateway.tls, cwd),
     ...checkTls('dashboard.tls', dashboard.tls, cwd),
@@ -71,6 +72,23 @@ function checkWorkers({ gateway: { workers, control_port: control }, storage }: 
     ]
   if (control === 0 || control + workers - 1 <= LAST_PORT) return []
   return [{ path, text: `is too many for gateway.control_port ${control}: each has its own, one after the other` }]
+}
+
+/** `unix:`, and the longest path that all systems take (`sun_path`). */
+const MAX_SOCKET_BYTES = 108
+
+function checkSockets({ listen_socket, upstream_sockets, workers }: Config['gateway']): Problem[] {
+  const problems: Problem[] = []
+  const isSocket = (url: string) => /^unix:\/[^\s:?#\\]+$/.test(url) && Buffer.byteLength(url) <= MAX_SOCKET_BYTES
+  for (const socket of upstream_sockets)
+    if (!isSocket(`unix:${socket}`))
+      problems.push({ path: 'gateway.upstream_sockets', text: `has ${socket}, which is no absolute path of a socket` })
+  if (listen_socket === '') return problems
+  const path = 'gateway.listen_socket'
+  if (!isSocket(listen_socket)) problems.push({ path, text: 'must be unix: and an absolute path of at most 103 bytes' })
+  else if (workers > 1)
+    problems.push({ path, text: 'must be empty with several gateway.workers: one process owns a socket' })
+  return problems
 }
 
 function checkAddress(path: string, text: string): Problem[] {

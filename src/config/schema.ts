@@ -35,6 +35,15 @@ const segmentation = group({
 const gateway = group({
   listen_host: text('0.0.0.0', 'Address for traffic.', { pattern: '^\\S+$', allowed: 'a host name or address' }),
   listen_port: whole(8080, PORT, 'Port for traffic. 0 takes any free port.'),
+  listen_socket: text(
+    '',
+    'Unix socket for traffic besides the port, such as `unix:/run/gatehouse/http.sock`. Those who connect there count as `127.0.0.1`. Empty: none.',
+    { allowed: '`unix:` and an absolute path' },
+  ),
+  listen_socket_mode: text('660', 'Permissions of `listen_socket`, in octal.', {
+    pattern: '^[0-7]{3}$',
+    allowed: 'three octal digits, such as 660',
+  }),
   control_host: text('127.0.0.1', 'Address of the control port.', {
     pattern: '^\\S+$',
     allowed: 'a host name or address',
@@ -112,6 +121,10 @@ const gateway = group({
   dns_servers: list('DNS servers that name the targets of APIs with service discovery. Empty: those of the system.', {
     allowed: 'IP addresses, such as 10.0.0.53 or 10.0.0.53:5353',
   }),
+  upstream_sockets: list(
+    'Paths of Unix sockets that API definitions may name as their upstream (`unix:/run/app.sock`). All others are refused. Empty: none. Set it for dashboards and gateways alike.',
+    { allowed: 'absolute paths' },
+  ),
   upstream_max_idle: whole(256, [0, 65_535], 'Unused connections kept per upstream.'),
   proxy_enable_http2: flag(
     false,

@@ -1,6 +1,7 @@
 import type { Config } from '../../config/schema.ts'
 import { fault, toFault } from '../../errors/fault.ts'
 import { addressList } from '../../model/network/address.ts'
+import { readSocketUrl } from '../../model/network/socket-url.ts'
 import type { DescriptorShares } from '../../model/nodes/descriptors.ts'
 import type { WireHandler } from '../../wire/http1/exchange.ts'
 import { Admission } from '../../wire/listen/admission.ts'
@@ -78,6 +79,12 @@ export async function openPorts(
       admission,
       proxies,
     })
+    const socket = readSocketUrl(settings.listen_socket)
+    if (socket !== undefined)
+      await open('listen_socket (SVC_GW_LISTENSOCKET)', {
+        ...{ host, port: 0, handler: handlers.traffic, limits, admission },
+        socket: { path: socket.path, mode: Number.parseInt(settings.listen_socket_mode, 8) },
+      })
     const tlsPort = tls.enabled
       ? await open('tls.listen_port (SVC_GW_TLS_LISTENPORT)', {
           host,

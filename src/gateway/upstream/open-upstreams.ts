@@ -33,6 +33,7 @@ export function openUpstreams(parts: OpenUpstreamsParts, findKeyPair: FindKeyPai
       sockets,
     },
     new ClientIdentities(findKeyPair, store.feed),
+    settings.upstream_sockets,
   )
   const upstreamCares = new ResilienceRegistry({
     ...{ upstreams, clock, log, onGatewayEvent },

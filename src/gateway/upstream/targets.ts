@@ -1,5 +1,6 @@
 import { fault } from '../../errors/fault.ts'
 import type { UpstreamRules } from '../../model/apis/definition/api.ts'
+import { readSocketUrl } from '../../model/network/socket-url.ts'
 import { Upstream, type UpstreamOptions } from '../../wire/connect/upstream.ts'
 import { Http2Upstream } from '../../wire/http2/upstream.ts'
 import type { WeightedTarget } from './balance.ts'
@@ -38,9 +39,12 @@ export interface HoldRules extends Pick<UpstreamRules, 'insecure' | 'timeoutMs' 
 export class UpstreamPool {
   readonly #defaults: UpstreamDefaults
   readonly #identities: ClientIdentities
+  readonly #sockets: ReadonlySet<string>
   readonly #shared = new Map<string, { upstream: Upstream; users: number }>()
 
-  constructor(defaults: UpstreamDefaults, identities: ClientIdentities) {
+  /** `sockets`: paths of the Unix sockets that definitions may name. */
+  constructor(defaults: UpstreamDefaults, identities: ClientIdentities, sockets: readonly string[]) {
+    this.#sockets = new Set(sockets)
     this.#defaults = defaults
     this.#identities = identities
   }
@@ -52,7 +56,7 @@ export class UpstreamPool {
 
   /**
    * Opens the targets of an API; `close` of the answer lets them go again.
-   * @throws Fault `definition_invalid` when a URL is not an absolute http, https, h2c, ws or wss URL
+   * @throws Fault `definition_invalid` when a URL is not an absolute http, https, h2c, ws or wss URL, nor a Unix socket that may be named
    */
   open(rules: UpstreamRules, orgId: string): Targets & { close(): void } {
     const weighted = rules.targets.filter(({ weight }) => Math.round(weight) > 0)
@@ -78,14 +82,20 @@ export class UpstreamPool {
 
   /**
    * Opens one target.
-   * @throws Fault `definition_invalid` when its URL is not an absolute http, https, h2c, ws or wss URL
+   * @throws Fault `definition_invalid` when its URL is not an absolute http, https, h2c, ws or wss URL, nor a Unix socket that may be named
    */
   hold(
     text: string,
     weight: number,
     { orgId, insecure, timeoutMs, tls, health, keepsLastSlash }: HoldRules,
   ): Omit<WeightedTarget, 'tier'> {
-    const url = URL.parse(text.replace(/^ws(?=s?:)/i, 'http'))
+    const socket = readSocketUrl(text)
+    if (socket !== undefined && !this.#sockets.has(socket.path)) {
+      throw fault('definition_invalid', `target ${text}: gateway.upstream_sockets does not list this socket`)
+    }
+    const url = URL.parse(
+      socket === undefined ? text.replace(/^ws(?=s?:)/i, 'http') : `http://localhost${socket.basePath}`,
+    )
     if (url === null || !SCHEMES.has(url.protocol)) {
       throw fault('definition_invalid', `target ${text}: not an absolute http, https, h2c, ws or wss URL`)
     }
@@ -96,13 +106,15 @@ export class UpstreamPool {
     const proof = secure ? proofFor(url.hostname, port, tls) : NO_PROOF
     const options: UpstreamOptions = {
       ...{ ...this.#defaults, host, port, secure, insecure, http2 },
+      ...(socket && { path: socket.path }),
       ...(timeoutMs > 0 && { headTimeoutMs: timeoutMs }),
       ...(proof.certificate !== '' && { identity: () => this.#identities.contextOf(proof.certificate, orgId) }),
       ...(proof.pins !== undefined && { pins: new Set(proof.pins) }),
     }
     const shown = proof.certificate === '' ? '' : ` ${proof.certificate}`
     // Bytes that an upstream sends beyond an answer can be taken for the next one: of the same organisation at worst.
-    const key = `${orgId} ${url.protocol}//${host} ${port} ${insecure} ${options.headTimeoutMs}${shown} ${proof.pins ?? ''}`
+    const place = socket === undefined ? `${url.protocol}//${host} ${port}` : `unix:${socket.path}`
+    const key = `${orgId} ${place} ${insecure} ${options.headTimeoutMs}${shown} ${proof.pins ?? ''}`
     const basePath = url.pathname.endsWith('/') ? url.pathname.slice(0, -1) : url.pathname
     const target: Target = {
       upstream: this.#acquire(key, options),

@@ -21,6 +21,7 @@ import { ApiPlan } from './api-plan.ts'
 import { addVersion, dropVersion, rebasedDefinitions, type VersionOf } from './api-versions.ts'
 import { certificateFlaws } from './certificate-flaws.ts'
 import { refusePrivateKeySets } from './private-issuers.ts'
+import { refuseUnlistedSocket } from './upstream-sockets.ts'
 
 /** A definition to publish. */
 export interface ApiDraft {
@@ -211,6 +212,7 @@ async function create(parts: ApiParts, draft: ApiDraft): Promise<Prepared> {
   const base = draft.version === undefined ? undefined : await baseOf(parts, draft.version)
   const api = readNewApi(document)
   refusePrivateKeySets(document, parts.config.webhooks?.allow_private ?? true)
+  refuseUnlistedSocket(document, parts.config.gateway.upstream_sockets ?? [])
   const turn = await checkPlace(parts, api, [id], placeRules(parts, draft))
   const plan = new ApiPlan(parts.documents)
   plan.add(id, document, api, { beside: draft.beside, changedAt: clockOf(parts).wall() })
@@ -238,6 +240,7 @@ async function replace(parts: ApiParts, draft: ApiDraft, stored: StoredDocument)
   const document = complete(draft, { apiId, orgId, documentId: stored.id })
   const api = readNewApi(document)
   refusePrivateKeySets(document, parts.config.webhooks?.allow_private ?? true)
+  refuseUnlistedSocket(document, parts.config.gateway.upstream_sockets ?? [])
   const instead = await Promise.all((draft.instead ?? []).map((id) => findApi(parts, id)))
   const replaced = [stored.id, ...instead.map(({ id }) => id)]
   const turn = await checkPlace(parts, api, replaced, placeRules(parts, draft, stored))

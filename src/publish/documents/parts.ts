@@ -20,6 +20,8 @@ export interface PublishSettings {
     readonly min_token_length: number
     readonly allow_explicit_policy_id: boolean
     readonly enable_duplicate_slugs: boolean
+    /** Absent = none. */
+    readonly upstream_sockets?: readonly string[]
     readonly public_url?: string
   }
   readonly dashboard?: {

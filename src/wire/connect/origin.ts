@@ -40,6 +40,8 @@ export interface OriginUser {
 /** The pool as a connection sees it. */
 export interface OriginPool {
   readonly port: number
+  /** Of a Unix socket, in the place of address and port. */
+  readonly path?: string | undefined
   /** Options for TLS, undefined for plain TCP. */
   readonly tls: ConnectionOptions | undefined
   /** Hashes of keys or certificates, one of which TLS must meet; undefined = any trusted certificate. */
@@ -134,10 +136,11 @@ export class OriginConnection implements Origin, Timed {
 
   private dial(index: number): void {
     const address = this.addresses[index]!
-    const { port, tls } = this.pool
+    const { port, path, tls } = this.pool
     const onread = readInto((chunk) => this.onData(chunk))
     const reading = onread === undefined ? {} : { onread }
-    const basic = { host: address, port, allowHalfOpen: true, noDelay: true, keepAlive: true, ...reading }
+    const place = path === undefined ? { host: address, port, noDelay: true, keepAlive: true } : { path }
+    const basic = { ...place, allowHalfOpen: true, ...reading }
     const socket = tls === undefined ? connectTcp(basic) : connectTls({ ...tls, ...basic })
     this.socket = socket
     this.outlet = new Outlet(socket)

@@ -12,6 +12,8 @@ export interface UpstreamOptions {
   /** Host name or address, without brackets. */
   readonly host: string
   readonly port: number
+  /** Of a Unix socket that it listens on, in the place of host and port. */
+  readonly path?: string
   readonly secure: boolean
   /** Server name for TLS; defaults to `host`. */
   readonly serverName?: string
@@ -63,7 +65,7 @@ export class Upstream {
 
   constructor(options: UpstreamOptions) {
     this.options = options
-    if (isIP(options.host) !== 0) this.addresses = [options.host]
+    if (options.path !== undefined || isIP(options.host) !== 0) this.addresses = [options.path ?? options.host]
     this.pool = this.makePool()
   }
 
@@ -114,6 +116,7 @@ export class Upstream {
       return
     }
     connection.connect(this.addresses)
+    if (this.options.path !== undefined) return
     if (isIP(this.options.host) === 0 && performance.now() - this.resolvedAt > REFRESH_MS) this.resolve()
   }
 
@@ -147,6 +150,7 @@ export class Upstream {
     let tls: ConnectionOptions | undefined
     return {
       port,
+      path: options.path,
       pins: options.pins,
       connectTimeoutMs,
       headTimeoutMs,

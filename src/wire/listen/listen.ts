@@ -1,4 +1,5 @@
-import { type BlockList, createServer, type Server, type Socket } from 'node:net'
+import { chmodSync, lstatSync, unlinkSync } from 'node:fs'
+import { type BlockList, connect, createServer, type Server, type Socket } from 'node:net'
 import { setImmediate } from 'node:timers/promises'
 import { fault } from '../../errors/fault.ts'
 import { HttpConnection } from '../http1/connection.ts'
@@ -18,6 +19,8 @@ export interface ListenOptions<X extends WireExchange> {
   readonly host: string
   /** 0 = any free port. */
   readonly port: number
+  /** Listens on a Unix socket with these permissions, in the place of host and port. */
+  readonly socket?: { readonly path: string; readonly mode: number }
   /** True = other processes listen there too, and the system spreads connections over all (SO_REUSEPORT). */
   readonly shared?: boolean
   readonly handler: WireHandler<X>
@@ -44,6 +47,7 @@ export interface PortListener {
 }
 
 const BACKLOG = 4096
+const LOCAL_ADDRESS = '127.0.0.1'
 /** Longest wait for the connections that a drain has cut. */
 const CUT_WITHIN_MS = 1000
 
@@ -53,6 +57,7 @@ export async function listen<X extends WireExchange>(options: ListenOptions<X>):
   const server = createServer({ allowHalfOpen: true, noDelay: true, keepAlive: true, pauseOnConnect: true }, (socket) =>
     gate.accept(socket),
   )
+  if (options.socket !== undefined) await removeStale(options.socket.path)
   await opened(server, options)
   const address = server.address()
   const port = address !== null && typeof address === 'object' ? address.port : options.port
@@ -67,14 +72,32 @@ export async function listen<X extends WireExchange>(options: ListenOptions<X>):
 function opened<X extends WireExchange>(server: Server, options: ListenOptions<X>): Promise<void> {
   return new Promise((resolve, reject) => {
     server.once('error', (error: NodeJS.ErrnoException) => {
-      const detail = `${options.host}:${options.port}: ${error.code ?? error.message}`
+      const place = options.socket?.path ?? `${options.host}:${options.port}`
+      const detail = `${place}: ${error.code ?? error.message}`
       reject(fault('port_in_use', detail, error))
     })
-    const { host, port, shared: reusePort = false } = options
-    server.listen({ host, port, backlog: BACKLOG, reusePort }, () => {
+    const { host, port, socket, shared: reusePort = false } = options
+    const place = socket === undefined ? { host, port, reusePort } : { path: socket.path }
+    server.listen({ ...place, backlog: BACKLOG }, () => {
+      if (socket !== undefined) chmodSync(socket.path, socket.mode)
       server.removeAllListeners('error')
       // A failed accept concerns that connection alone.
       server.on('error', () => options.admission.refuse('descriptors'))
+      resolve()
+    })
+  })
+}
+
+/** Removes the socket of a process that ended without doing so. One that somebody listens on is left, and any other file. */
+function removeStale(path: string): Promise<void> {
+  return new Promise((resolve) => {
+    const probe = connect({ path })
+    probe.on('connect', () => {
+      probe.destroy()
+      resolve()
+    })
+    probe.on('error', ({ code }: NodeJS.ErrnoException) => {
+      if (code === 'ECONNREFUSED' && lstatSync(path, { throwIfNoEntry: false })?.isSocket()) unlinkSync(path)
       resolve()
     })
   })
@@ -86,6 +109,8 @@ class Gate<X extends WireExchange> implements ConnectionOwner<X> {
   readonly limits: WireLimits
   readonly speakHttp2: ConnectionOwner<X>['speakHttp2']
   draining = false
+  /** True for a Unix socket. */
+  private readonly local: boolean
   /** True once it takes no more connections. */
   private closing = false
   private readonly admission: Admission
@@ -103,6 +128,7 @@ class Gate<X extends WireExchange> implements ConnectionOwner<X> {
     this.admission.join(this)
     this.tls = options.tls
     this.proxies = options.proxies
+    this.local = options.socket !== undefined
     if (options.limits.http2Streams > 0) this.speakHttp2 = (given, bytes) => this.takeOver(given, bytes)
   }
 
@@ -122,7 +148,7 @@ class Gate<X extends WireExchange> implements ConnectionOwner<X> {
       return
     }
     if (this.proxies !== undefined && isProxied(this.proxies, socket)) this.awaitPreamble(socket)
-    else if (this.tls === undefined) this.serve(acceptReading(socket))
+    else if (this.tls === undefined) this.serve(this.placed(acceptReading(socket)))
     else this.shakeHands(socket, this.tls, socket.remoteAddress ?? '')
   }
 
@@ -136,6 +162,11 @@ class Gate<X extends WireExchange> implements ConnectionOwner<X> {
       this.checkEmpty()
     }
     this.preambles.add(new Preamble(accepted, this.limits.headTimeoutMs, settled))
+  }
+
+  /** A peer on a Unix socket has no address: it is a program of this machine. */
+  private placed(accepted: Accepted): Accepted {
+    return this.local ? { ...accepted, address: LOCAL_ADDRESS } : accepted
   }
 
   private serve(accepted: Accepted): void {

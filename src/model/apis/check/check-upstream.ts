@@ -1,4 +1,5 @@
 import type { JsonObject } from '../../json/json.ts'
+import { readSocketUrl } from '../../network/socket-url.ts'
 import { membersToClassic } from '../convert/convert-table.ts'
 import { upstreamToClassic } from '../convert/convert-upstream.ts'
 import type { ApiDocument } from '../definition/api.ts'
@@ -86,6 +87,7 @@ export function targetFlaws(format: ApiDocument['format'], holder: JsonObject): 
   // Other types are errors of the schema.
   if (typeof url !== 'string') return []
   if (isBalanced && !isEmpty(targets) && !url.includes('://')) return []
+  if (readSocketUrl(url) !== undefined) return []
   const reason = member(section, name) === undefined ? 'is missing' : VALUES.url(url)
   return reason === undefined ? [] : [{ at: classic ? ['proxy', name] : [EXTENSION, 'upstream', name], reason }]
 }
