@@ -7,7 +7,7 @@ export interface SocketUrl {
 }
 
 /** Longest path of a socket, in bytes, that systems take (`sun_path`, without its last byte). */
-export const MAX_SOCKET_PATH_BYTES = 103
+const MAX_SOCKET_PATH_BYTES = 103
 
 /** Reads `unix:/run/app.sock`, or `unix:/run/app.sock:/base/path`; undefined for anything else. */
 export function readSocketUrl(text: string): SocketUrl | undefined {

@@ -40,7 +40,7 @@ export interface OriginUser {
 /** The pool as a connection sees it. */
 export interface OriginPool {
   readonly port: number
-  /** Of a Unix socket, in the place of address and port. */
+  /** Of a Unix socket, instead of address and port. */
   readonly path?: string | undefined
   /** Options for TLS, undefined for plain TCP. */
   readonly tls: ConnectionOptions | undefined

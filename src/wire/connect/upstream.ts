@@ -12,7 +12,7 @@ export interface UpstreamOptions {
   /** Host name or address, without brackets. */
   readonly host: string
   readonly port: number
-  /** Of a Unix socket that it listens on, in the place of host and port. */
+  /** Of a Unix socket that it listens on, instead of host and port. */
   readonly path?: string
   readonly secure: boolean
   /** Server name for TLS; defaults to `host`. */

@@ -19,7 +19,7 @@ export interface ListenOptions<X extends WireExchange> {
   readonly host: string
   /** 0 = any free port. */
   readonly port: number
-  /** Listens on a Unix socket with these permissions, in the place of host and port. */
+  /** Listens on a Unix socket with these permissions, instead of host and port. */
   readonly socket?: { readonly path: string; readonly mode: number }
   /** True = other processes listen there too, and the system spreads connections over all (SO_REUSEPORT). */
   readonly shared?: boolean
@@ -88,7 +88,7 @@ function opened<X extends WireExchange>(server: Server, options: ListenOptions<X
   })
 }
 
-/** Removes the socket of a process that ended without doing so. One that somebody listens on is left, and any other file. */
+/** Removes the socket of a process that ended without doing so. One in use is left, and any other file. */
 function removeStale(path: string): Promise<void> {
   return new Promise((resolve) => {
     const probe = connect({ path })
