@@ -2,7 +2,7 @@ import { Fault } from '../../errors/fault.ts'
 import { isObject, type Json, type JsonObject } from '../json/json.ts'
 import { numberFlaw, type ScalarField, type ScalarFields, scalarFlaw } from '../json/scalar-fields.ts'
 import { unmatchablePattern } from '../patterns/pattern-reach.ts'
-import { methodName } from '../text/method-name.ts'
+import { isMethod, methodName } from '../text/method-name.ts'
 import { MOST } from './session-bounds.ts'
 
 /** Notes every error of a body with its path, `access_rights.orders.limit.rate`, and the members that are null. */
@@ -163,9 +163,10 @@ const pattern: Check = (value, path, findings) => {
   }
 }
 
-/** The name of a method; one in another letter case would hold for no request. */
+/** The name of a method; another text, and one in another letter case, would hold for no request. */
 const method: Check = (value, path, findings) => {
   if (typeof value !== 'string') return findings.add(path, 'must be a string')
+  if (!isMethod(value)) return findings.add(path, 'must be an HTTP method, each in an entry of its own')
   if (methodName(value) !== value) findings.add(path, `must be in upper case (${methodName(value)})`)
 }
 

@@ -252,3 +252,21 @@ test('an expression finds what the same expression of the language finds, groups
       (error) => error instanceof Fault && error.code === 'pattern_invalid',
     )
 })
+
+test('no definition turns a request into a method that no upstream is asked with', async (t) => {
+  const gate = await startTestGateway()
+  t.after(() => gate.close())
+  const paths = { '/x': { get: { operationId: 'x', responses: { '200': { description: 'x' } } } } }
+  for (const [toMethod, status] of [
+    ['PURGE', 200],
+    ...['', 'A B', 'CONNECT', 'connect', 'TRACE', 'PRI', 'pri'].map((method) => [method, 400] as const),
+  ] as const) {
+    const operations = { x: { transformRequestMethod: { enabled: true, toMethod } } }
+    const made = await gate.svc(
+      'POST',
+      '/svc/apis/oas',
+      defined({ id: `to-${status}`, url: 'http://127.0.0.1:1/', paths, operations }),
+    )
+    assert.equal(made.status, status, `${toMethod} ${made.text}`)
+  }
+})

@@ -80,6 +80,40 @@ test('faults deep inside name the way to them, and several are named together', 
   assert.throws(() => checkSession({ access_rights: many }), /; and 20 more$/)
 })
 
+test('a method that no request has is refused wherever a right or a limit names one', () => {
+  const right = ['access_rights', Object.keys(WHOLE_SESSION.access_rights as JsonObject)[0]!] as const
+  const places = [
+    [...right, 'allowed_urls', 0, 'methods', 0],
+    [...right, 'endpoints', 0, 'methods', 0, 'name'],
+  ]
+  const isTaken = (body: JsonObject, check: (body: JsonObject) => unknown, path: (string | number)[], name: string) => {
+    try {
+      check(replaced(body, path, name) as JsonObject)
+      return true
+    } catch (error) {
+      assert.match((error as Error).message, /must be (?:an HTTP method|in upper case)/)
+      return false
+    }
+  }
+  const printable = Array.from({ length: 0x100 }, (_, code) => String.fromCharCode(code))
+  const names = ['', '*', 'GET', 'PURGE', 'get', 'Post', 'ANY ', 'GET,POST', 'GET POST', ...printable.map((c) => `X${c}`)]
+  for (const path of places)
+    for (const name of names) {
+      // Of this runtime: it takes every token.
+      const isToken = (() => {
+        try {
+          new Headers([[name, '']])
+          return true
+        } catch {
+          return false
+        }
+      })()
+      const expected = isToken && name !== '*' && !['get', 'Post'].includes(name)
+      assert.equal(isTaken(WHOLE_SESSION, checkSession, path, name), expected, `${path.join('.')} ${JSON.stringify(name)}`)
+      assert.equal(isTaken(WHOLE_POLICY, checkPolicy, path, name), expected, `${path.join('.')} ${JSON.stringify(name)}`)
+    }
+})
+
 test('a key without rights and without policies is refused; limits of an organisation need none', () => {
   for (const body of [
     {},

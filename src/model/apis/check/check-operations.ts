@@ -19,8 +19,8 @@ import { breakerFlaws } from './check-upstream.ts'
 type EntryCheck = (entry: JsonObject) => Flaw[]
 
 const MAX_TRIGGERS = 100
-/** Methods that no request is turned into: they are not for origins (RFC 9110 sections 9.3.6 and 9.3.8). */
-const NO_TARGET_METHODS = new Set(['CONNECT', 'TRACE'])
+/** Methods that no request is turned into: they are not for origins (RFC 9110 sections 9.3.6 and 9.3.8, RFC 9113 section 3.4). */
+const NO_TARGET_METHODS = new Set(['CONNECT', 'PRI', 'TRACE'])
 
 const CHECKS: Readonly<Record<string, EntryCheck>> = {
   mock_response: (entry) => [
