@@ -96,7 +96,18 @@ test('a method that no request has is refused wherever a right or a limit names 
     }
   }
   const printable = Array.from({ length: 0x100 }, (_, code) => String.fromCharCode(code))
-  const names = ['', '*', 'GET', 'PURGE', 'get', 'Post', 'ANY ', 'GET,POST', 'GET POST', ...printable.map((c) => `X${c}`)]
+  const names = [
+    '',
+    '*',
+    'GET',
+    'PURGE',
+    'get',
+    'Post',
+    'ANY ',
+    'GET,POST',
+    'GET POST',
+    ...printable.map((c) => `X${c}`),
+  ]
   for (const path of places)
     for (const name of names) {
       // Of this runtime: it takes every token.
@@ -109,8 +120,16 @@ test('a method that no request has is refused wherever a right or a limit names 
         }
       })()
       const expected = isToken && name !== '*' && !['get', 'Post'].includes(name)
-      assert.equal(isTaken(WHOLE_SESSION, checkSession, path, name), expected, `${path.join('.')} ${JSON.stringify(name)}`)
-      assert.equal(isTaken(WHOLE_POLICY, checkPolicy, path, name), expected, `${path.join('.')} ${JSON.stringify(name)}`)
+      assert.equal(
+        isTaken(WHOLE_SESSION, checkSession, path, name),
+        expected,
+        `${path.join('.')} ${JSON.stringify(name)}`,
+      )
+      assert.equal(
+        isTaken(WHOLE_POLICY, checkPolicy, path, name),
+        expected,
+        `${path.join('.')} ${JSON.stringify(name)}`,
+      )
     }
 })
 
