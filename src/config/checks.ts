@@ -26,6 +26,7 @@ export function checkConfig(config: Config, cwd: string): Problem[] {
     ...checkSockets(gateway),
     ...checkManagementNode(gateway),
     ...checkTls('gateway.tls', gateway.tls, cwd),
+    ...checkFile('gateway.tls.client_crl_file', gateway.tls.client_crl_file, cwd),
     ...checkTls('dashboard.tls', dashboard.tls, cwd),
     ...checkFile('gateway.app_path', gateway.app_path, cwd),
     ...checkBuckets(config.metrics.duration_buckets_ms),

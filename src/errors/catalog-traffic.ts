@@ -43,6 +43,9 @@ export const TRAFFIC_ERRORS = {
   },
   client_certificate_early: { status: 403, log: 'silent', text: 'Certificate is not valid yet' },
   client_certificate_expired: { status: 403, log: 'silent', text: 'Certificate has expired' },
+  client_certificate_revoked: { status: 403, log: 'silent', text: 'Certificate has been revoked' },
+  // a newer revocation list of the CA was due: who was revoked since is not known
+  revocation_list_due: { status: 503, log: 'warn', text: 'Try again later' },
   // versions
   version_missing: { status: 403, log: 'silent', text: 'Version information not found' },
   version_repeated: {

@@ -53,7 +53,7 @@ export const KEYS = {
   'keys.newPasswordHint': 'Leave empty to keep the password.',
   'keys.certificate': 'Client certificate',
   'keys.certificateHint':
-    'Its ID on the Certificates page, or its SHA-256. A CA stands for all certificates that it signed and that have no key of their own.',
+    'Its ID on the Certificates page, or its SHA-256. A CA is for all certificates that it signed and that have no key of their own.',
   'keys.certificateWanted': 'An ID ends with 64 hexadecimal digits',
   'keys.signs': 'Signs requests (HMAC)',
   'keys.signsHint': 'With its own secret, for APIs that require signatures. The key is the ID of the secret.',

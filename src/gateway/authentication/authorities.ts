@@ -1,12 +1,19 @@
 import { X509Certificate } from 'node:crypto'
-import { type Fault, prebuilt } from '../../errors/fault.ts'
+import { readFileSync, unwatchFile, watchFile } from 'node:fs'
+import { type Fault, fault, prebuilt, toFault } from '../../errors/fault.ts'
 import type { Authority, ValidPath } from '../../model/certificates/certificate-path.ts'
+import type { RevocationList } from '../../model/certificates/revocation-list.ts'
+import type { Log } from '../../model/logs/log.ts'
 import type { Millis } from '../../model/time/clock.ts'
-import type { Documents, Feed } from '../../store/ports/ports.ts'
+import type { Documents, Store } from '../../store/ports/ports.ts'
 import type { PeerCertificate } from '../../wire/listen/peer-certificate.ts'
 import { flawOfDates } from './certificate-dates.ts'
 
 const UNKNOWN = prebuilt('key_unknown')
+const REVOKED = prebuilt('client_certificate_revoked')
+const LISTS_DUE = prebuilt('revocation_list_due')
+
+const FILE_CHECK_MS = 1000
 
 type FindPaths = (chain: readonly Buffer[], authorities: readonly Authority[]) => ValidPath[]
 
@@ -32,17 +39,31 @@ class Authorities {
   }
 }
 
-/** Finds the CAs of organisations among the stored certificates. */
+/** Finds the CAs of organisations among the stored certificates, and their revocation lists in a file, which is read again when it changes. */
 export class AuthorityStore {
   readonly #documents: Documents
+  readonly #log: Log
+  readonly #listFile: string
   readonly #unsubscribe: () => void
   readonly #orgs = new Map<string, Authorities | Promise<Authorities>>()
 
-  constructor(documents: Documents, feed: Feed) {
+  #lists: readonly RevocationList[] = []
+
+  /** `listFile`: PEM with the revocation lists of CAs; '' = there are none. */
+  constructor({ documents, feed }: Pick<Store, 'documents' | 'feed'>, log: Log, listFile: string) {
     this.#documents = documents
+    this.#log = log
+    this.#listFile = listFile
     this.#unsubscribe = feed.subscribe(({ changes, missed }) => {
       if (missed || changes.some(({ kind }) => kind === 'certificate')) this.#orgs.clear()
     })
+  }
+
+  /** Reads the revocation lists, and again when their file changes. @throws Fault `setting_invalid` */
+  async start(): Promise<void> {
+    if (this.#listFile === '') return
+    await this.#readLists()
+    watchFile(this.#listFile, { interval: FILE_CHECK_MS, persistent: false }, this.#listsChanged)
   }
 
   /** The CAs of an organisation; waits only for the first request after certificates have changed. @throws Fault `store_away` */
@@ -62,6 +83,7 @@ export class AuthorityStore {
   }
 
   close(): void {
+    if (this.#listFile !== '') unwatchFile(this.#listFile, this.#listsChanged)
     this.#unsubscribe()
     this.#orgs.clear()
   }
@@ -76,7 +98,30 @@ export class AuthorityStore {
         if (typeof authority !== 'string') found.push(authority)
       }
     }
-    return new Authorities(found, validPaths)
+    return new Authorities(found, (chain, authorities) => validPaths(chain, authorities, this.#lists))
+  }
+
+  readonly #listsChanged = (): void => {
+    const [log, file] = [this.#log, this.#listFile]
+    this.#readLists().then(
+      () => log.info({ file }, 'revocation lists read again'),
+      (error) =>
+        log.warn(
+          { detail: toFault(error).message },
+          'the changed revocation lists cannot be read; the old ones stay in use',
+        ),
+    )
+  }
+
+  async #readLists(): Promise<void> {
+    const { readRevocationLists } = await import('../../model/certificates/revocation-list.ts')
+    try {
+      this.#lists = readRevocationLists(readFileSync(this.#listFile, 'latin1'))
+    } catch (error) {
+      throw fault('setting_invalid', `gateway.tls.client_crl_file ${this.#listFile}: ${toFault(error).message}`, error)
+    }
+    // Verdicts by the old lists end.
+    this.#orgs.clear()
   }
 }
 
@@ -104,8 +149,15 @@ export function flawOfListed(
 function flawOfPaths(paths: readonly ValidPath[], wall: Millis): Fault | undefined {
   let flaw: Fault | undefined = UNKNOWN
   for (const path of paths) {
-    flaw = flawOfDates(path, wall)
+    flaw = flawOfPath(path, wall)
     if (flaw === undefined) return undefined
   }
   return flaw
+}
+
+/** Why a path is not valid at a time; undefined when it is. */
+export function flawOfPath(path: ValidPath, wall: Millis): Fault | undefined {
+  if (path.revoked) return REVOKED
+  // Who was revoked since is not known.
+  return flawOfDates(path, wall) ?? (path.listsDueAt < wall ? LISTS_DUE : undefined)
 }

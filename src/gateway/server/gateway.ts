@@ -159,7 +159,7 @@ export async function startGateway(parts: GatewayParts): Promise<Gateway> {
   }
   try {
     await core.authorization.start()
-    await Promise.all([live.start(), recording.start()])
+    await Promise.all([live.start(), recording.start(), core.authorities.start()])
     const files = definitionFiles(parts, core)
     closers.push(() => files?.close())
     files?.start()
@@ -320,7 +320,7 @@ function buildCore(parts: GatewayParts, metrics: Metrics, { shares, refusals }: 
   }
   const issuers = issuerCalls(config.webhooks.allow_private)
   const keySets = new KeySets({ clock, log, fetch: issuers.fetch })
-  const authorities = new AuthorityStore(store.documents, store.feed)
+  const authorities = new AuthorityStore(store, log, settings.tls.enabled ? settings.tls.client_crl_file : '')
   const compileParts = {
     watchQuotas: quotaWatch(settings.monitor, onGatewayEvent),
     traces: config.opentelemetry.enabled,

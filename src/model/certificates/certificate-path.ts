@@ -2,6 +2,7 @@ import { X509Certificate } from 'node:crypto'
 import type { Millis } from '../time/clock.ts'
 import { flawOfNames } from './certificate-names.ts'
 import { type PathCertificate, readPathCertificate } from './path-certificate.ts'
+import type { RevocationList } from './revocation-list.ts'
 
 /** A listed CA, ready to be the end of paths. */
 export interface Authority {
@@ -17,6 +18,10 @@ export interface ValidPath {
   /** First and last millisecond at which all certificates of the path are valid. */
   readonly validFrom: Millis
   readonly validUntil: Millis
+  /** True when a CA of the path has revoked a certificate of it. */
+  readonly revoked: boolean
+  /** When a newer revocation list of one of its CAs is due; infinite where there is none. */
+  readonly listsDueAt: Millis
 }
 
 /** Signatures that are verified for one chain: certificates that all name one another would have no end. */
@@ -37,10 +42,14 @@ export function readAuthority(x509: X509Certificate): Authority | string {
 
 /**
  * Finds the paths from a client's certificate, the first of `chain`, through the others to CAs, and validates each (RFC 5280 section 6.1):
- * signatures, CA and key usages, extended key usage, path lengths, name constraints, critical extensions. Dates are left to the caller. A
- * certificate that cannot be read is passed over.
+ * signatures, CA and key usages, extended key usage, path lengths, name constraints, critical extensions. Dates and revocations are left to the
+ * caller. A certificate that cannot be read is passed over.
  */
-export function validPaths(chain: readonly Buffer[], authorities: readonly Authority[]): ValidPath[] {
+export function validPaths(
+  chain: readonly Buffer[],
+  authorities: readonly Authority[],
+  lists: readonly RevocationList[],
+): ValidPath[] {
   const [client, ...presented] = chain.map(readQuietly)
   if (client === undefined || client.flaw !== undefined || client.clientFlaw !== undefined) return []
   const intermediates = presented.filter((each) => each?.issuerFlaw === undefined && each?.flaw === undefined)
@@ -56,7 +65,7 @@ export function validPaths(chain: readonly Buffer[], authorities: readonly Autho
     for (const { sha256, certificate } of authorities) {
       if (!isSignedBy(last, certificate)) continue
       const whole = [...path, certificate]
-      if (isValid(whole)) found.push({ authority: sha256, ...commonDates(whole) })
+      if (isValid(whole)) found.push({ authority: sha256, ...commonDates(whole), ...revocationOf(whole, lists) })
     }
     if (path.length > MOST_INTERMEDIATES) return
     for (const next of intermediates)
@@ -83,6 +92,22 @@ function commonDates(path: readonly PathCertificate[]) {
     validFrom: Math.max(...path.map(({ validFrom }) => validFrom)),
     validUntil: Math.min(...path.map(({ validUntil }) => validUntil)),
   }
+}
+
+/** The verdict of the lists of a path's CAs on the certificates below them. A CA without a list has revoked none. */
+function revocationOf(path: readonly PathCertificate[], lists: readonly RevocationList[]) {
+  let revoked = false
+  let listsDueAt = Number.POSITIVE_INFINITY
+  for (const [at, { subject, signsLists, x509 }] of path.entries()) {
+    const below = path[at - 1]
+    const own = lists.filter(({ issuer }) => below !== undefined && signsLists && issuer === subject)
+    const signed = own.filter((list) => list.isSignedBy(x509.publicKey))
+    if (below === undefined || signed.length === 0) continue
+    // The newest list counts; a certificate that an older one revokes stays so.
+    if (signed.some((list) => list.revokes(below.x509.serialNumber))) revoked = true
+    listsDueAt = Math.min(listsDueAt, Math.max(...signed.map(({ dueAt }) => dueAt)))
+  }
+  return { revoked, listsDueAt }
 }
 
 function readQuietly(der: Buffer): PathCertificate | undefined {

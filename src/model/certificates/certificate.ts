@@ -32,7 +32,7 @@ export function readCertificate(pem: string): CertificateFacts {
   if (/-----BEGIN [A-Z ]*ENCRYPTED PRIVATE KEY-----|Proc-Type: 4,ENCRYPTED/.test(pem))
     throw invalid('the private key is encrypted; send it in clear')
   if (blocks.some(({ label }) => label === 'X509 CRL'))
-    throw invalid('revocation lists are not supported: remove the CRL, and delete or list certificates one by one')
+    throw invalid('revocation lists are not stored: put the CRL into the file of gateway.tls.client_crl_file')
   if (certificates.length === 0) throw invalid('no PEM block CERTIFICATE')
   if (certificates.length > MAX_CERTIFICATES) throw invalid(`more than ${MAX_CERTIFICATES} certificates`)
   if (keys.length > 1) throw invalid('more than one private key')

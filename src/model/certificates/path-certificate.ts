@@ -27,6 +27,10 @@ export interface PathCertificate {
   readonly validUntil: Millis
   /** True when it names itself as its issuer: it then counts for no path length. */
   readonly selfIssued: boolean
+  /** Its subject, comparable. */
+  readonly subject: string
+  /** False when its key usage says that it signs no revocation lists. */
+  readonly signsLists: boolean
   /** Why it can have no place in a path to a client. */
   readonly flaw: string | undefined
   /** Why its own signature proves nothing. */
@@ -70,6 +74,10 @@ export function readPathCertificate(x509: X509Certificate): PathCertificate {
   const usage = extensionOf(id_ce_keyUsage, KeyUsage)?.toJSON()
   const purposes = extensionOf(id_ce_extKeyUsage, ExtendedKeyUsage)
   const rules = extensionOf(id_ce_nameConstraints, NameConstraints)
+  // The reader passes over members in silence that it does not expect.
+  const sentRules = extensions.get(id_ce_nameConstraints)?.extnValue.buffer
+  if (rules && sentRules && !Buffer.from(AsnConvert.serialize(rules)).equals(Buffer.from(sentRules)))
+    throw new Error('name constraints cannot be read in full')
   const unknown = sent.find(({ critical, extnID }) => critical && !PROCESSED.has(extnID))
   const issuerFlaw = () => {
     if (basic?.cA !== true) return 'it is no CA'
@@ -87,6 +95,8 @@ export function readPathCertificate(x509: X509Certificate): PathCertificate {
     validFrom: x509.validFromDate.getTime(),
     validUntil: x509.validToDate.getTime() + 999,
     selfIssued: rdnsOf(subject).join() === rdnsOf(issuer).join(),
+    subject: rdnsOf(subject).join(),
+    signsLists: usage?.includes('crlSign') !== false,
     flaw: flaw(),
     signatureFlaw: isStrong(signatureAlgorithm) ? undefined : 'its signature algorithm is not supported',
     issuerFlaw: issuerFlaw(),

@@ -29,6 +29,7 @@ const API_EVENTS = {
       'signature_invalid',
       'client_certificate_required',
       'client_certificate_early',
+      'client_certificate_revoked',
       'token_missing',
       'token_malformed',
       'token_unknown',

@@ -1,14 +1,9 @@
 import assert from 'node:assert/strict'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { type TestContext, test } from 'node:test'
+import { test } from 'node:test'
 import fc from 'fast-check'
 import { defined, rights } from '../../worlds/base/definitions.ts'
-import { startTestGateway, type TestGateway } from '../../worlds/base/harness.ts'
 import { spread } from '../../worlds/base/spread.ts'
-import { startOrigin } from '../../worlds/servers/origin.ts'
-import { makeCertificate } from '../../worlds/wire/certificates.ts'
+import { allow, openWorld, store } from '../../worlds/gateway/authority-world.ts'
 import { openJudge } from '../../worlds/wire/openssl-judge.ts'
 import {
   CLIENT_AUTH,
@@ -23,64 +18,7 @@ import {
 } from '../../worlds/wire/pki.ts'
 import { Client, statusOf } from '../../worlds/wire/raw.ts'
 
-const RUNS = process.env.GATEHOUSE_DEEP === '1' ? 1500 : 30
-const SERVER = makeCertificate('gateway.example')
-
-interface World {
-  readonly gate: TestGateway
-  readonly url: string
-  /** Status of a request with these certificates, the client's own first. */
-  status(chain: string, key: string, path?: string, fields?: string): Promise<number>
-}
-
-async function open(t: TestContext): Promise<World> {
-  const folder = mkdtempSync(join(tmpdir(), 'gatehouse-authorities-'))
-  t.after(() => rmSync(folder, { recursive: true }))
-  writeFileSync(join(folder, 'cert.pem'), SERVER.cert)
-  writeFileSync(join(folder, 'key.pem'), SERVER.key)
-  const origin = await startOrigin()
-  t.after(() => origin.close())
-  const gate = await startTestGateway({
-    env: {
-      SVC_GW_TLS_ENABLED: 'true',
-      SVC_GW_TLS_LISTENPORT: '0',
-      SVC_GW_TLS_CERTFILE: join(folder, 'cert.pem'),
-      SVC_GW_TLS_KEYFILE: join(folder, 'key.pem'),
-    },
-  })
-  t.after(() => gate.close())
-  return {
-    gate,
-    url: origin.url,
-    async status(cert, key, path = '/a/x', fields = '') {
-      const client = await Client.connect(gate.gateway.tlsPort!, {
-        rejectUnauthorized: false,
-        cert,
-        key,
-        ciphers: 'DEFAULT@SECLEVEL=0',
-      })
-      const answer = await client.ask(`GET ${path} HTTP/1.1\r\nHost: a\r\n${fields}\r\n`)
-      client.destroy()
-      return statusOf(answer)
-    },
-  }
-}
-
-async function store({ gate }: World, { cert }: Pick<Issued, 'cert'>): Promise<string> {
-  const added = await gate.svc('POST', '/svc/certs', cert)
-  assert.equal(added.status, 200, added.text)
-  return String((added.json as { id: string }).id)
-}
-
-/** Publishes API `a`, which lets these certificates in. */
-async function allow({ gate, url }: World, ...allowlist: string[]): Promise<void> {
-  const server = { listenPath: { value: '/a/', strip: true }, clientCertificates: { enabled: true, allowlist } }
-  const saved = await gate.svc('POST', '/svc/apis/oas', defined({ id: 'a', url, server }))
-  if (saved.status === 200) return
-  const put = await gate.svc('PUT', '/svc/apis/oas/a', defined({ id: 'a', url, server }))
-  assert.equal(put.status, 200, `${saved.text} ${put.text}`)
-}
-
+const RUNS = process.env.GATEHOUSE_DEEP === '1' ? 1500 : 20
 const NAMES: readonly TestName[] = [
   { dns: 'a.good.example' },
   { dns: 'good.example' },
@@ -147,7 +85,7 @@ function tidy<T extends object>(contents: T): { [K in keyof T]: Exclude<T[K], un
 }
 
 test('property: a listed CA vouches for the clients that OpenSSL vouches for', async (t) => {
-  const world = await open(t)
+  const world = await openWorld(t)
   const judge = await openJudge(t)
   const stranger = issue({ name: 'stranger', ca: true })
   let accepted = 0
@@ -197,13 +135,13 @@ test('property: a listed CA vouches for the clients that OpenSSL vouches for', a
 })
 
 test('name constraints permit and exclude names of every form as OpenSSL says', async (t) => {
-  const world = await open(t)
+  const world = await openWorld(t)
   const judge = await openJudge(t)
   for (const [at, subtree] of SUBTREES.entries()) {
     for (const kind of ['permitted', 'excluded'] as const) {
       const root = issue({ name: 'root', ca: true, [kind]: [subtree] })
       await allow(world, await store(world, root))
-      for (const name of spread(NAMES, at, 2)) {
+      for (const name of spread(NAMES, at, 3)) {
         const leaf = issue({ name: 'ann', names: [name] }, root)
         const wanted = (await judge(root.cert, leaf.cert, leaf.key)) ? 200 : 403
         assert.equal(await world.status(leaf.cert, leaf.key), wanted, JSON.stringify({ [kind]: subtree, name }))
@@ -221,7 +159,7 @@ const EVE = issue({ name: 'ann' }, issue({ name: 'middle', ca: true, pathLength:
 const WHOLE = ANN.cert + MIDDLE.cert
 
 test('a CA in an allow list counts from when it is stored and listed until it is not', async (t) => {
-  const world = await open(t)
+  const world = await openWorld(t)
   await allow(world, ROOT.fingerprint)
   assert.equal(await world.status(WHOLE, ANN.key), 403, 'the gateway has its fingerprint alone')
   const root = await store(world, ROOT)
@@ -248,7 +186,7 @@ test('a CA in an allow list counts from when it is stored and listed until it is
 })
 
 test('a CA of one organisation vouches for nobody at another', async (t) => {
-  const world = await open(t)
+  const world = await openWorld(t)
   const server = { clientCertificates: { enabled: true, allowlist: [ROOT.fingerprint] } }
   for (const id of ['a', 'b']) {
     const api = defined({
@@ -264,7 +202,7 @@ test('a CA of one organisation vouches for nobody at another', async (t) => {
 })
 
 test('each certificate of a path must be valid at the time of the request', async (t) => {
-  const world = await open(t)
+  const world = await openWorld(t)
   const hour = { from: '2023-11-14T22:13:20Z', until: '2023-11-14T23:13:20Z' }
   const [begin, end] = [Date.parse(hour.from), Date.parse('2023-11-14T23:13:20.999Z')]
   for (const dated of ['root', 'middle', 'ann']) {
@@ -283,7 +221,7 @@ test('each certificate of a path must be valid at the time of the request', asyn
 })
 
 test('a key whose certificate is a CA is opened by what it signed, with and without its text', async (t) => {
-  const world = await open(t)
+  const world = await openWorld(t)
   const root = await store(world, ROOT)
   const authentication = { securitySchemes: { key: { enabled: true, enableClientCertificate: true } } }
   const api = defined({ id: 'a', url: world.url, keyIn: 'Authorization', authentication })
@@ -307,7 +245,7 @@ test('a key whose certificate is a CA is opened by what it signed, with and with
 })
 
 test('a CA that can vouch for nobody is warned of at save, and revocation lists are refused', async (t) => {
-  const world = await open(t)
+  const world = await openWorld(t)
   const server = (allowlist: string[]) => ({ clientCertificates: { enabled: true, allowlist } })
   for (const [contents, reason] of [
     [{ purposes: [SERVER_AUTH] }, /extended key usage lacks clientAuth/],
@@ -328,11 +266,11 @@ test('a CA that can vouch for nobody is warned of at save, and revocation lists 
   const list = '-----BEGIN X509 CRL-----\nMAA=\n-----END X509 CRL-----\n'
   const refused = await world.gate.svc('POST', '/svc/certs', issue({ name: 'other', ca: true }).cert + list)
   assert.equal(refused.status, 400)
-  assert.match(refused.text, /revocation lists are not supported/)
+  assert.match(refused.text, /revocation lists are not stored/)
 })
 
 test('signatures over SHA-1 and short RSA keys prove nothing', async (t) => {
-  const world = await open(t)
+  const world = await openWorld(t)
   await allow(world, await store(world, ROOT))
   for (const [between, own, wanted] of [
     [{}, {}, 200],
@@ -350,7 +288,7 @@ test('signatures over SHA-1 and short RSA keys prove nothing', async (t) => {
 })
 
 test('odd chains are refused, cost no more than their size, and harm nobody', async (t) => {
-  const world = await open(t)
+  const world = await openWorld(t)
   await allow(world, await store(world, ROOT))
   const large = issue({ name: 'ann', harmless: 1_000_000 }, MIDDLE)
   const bulky = issue({ name: 'ann', harmless: 60_000 }, MIDDLE)

@@ -21,6 +21,7 @@ export interface Issued {
   readonly fingerprint: string
   readonly keys: { readonly publicKey: KeyObject; readonly privateKey: KeyObject }
   readonly subject: Buffer
+  readonly serial: Buffer
 }
 
 /** A name in an alternative name or a constraint. */
@@ -60,6 +61,7 @@ export interface Contents {
 export const DIGITAL_SIGNATURE = 0
 export const KEY_ENCIPHERMENT = 2
 export const KEY_CERT_SIGN = 5
+export const CRL_SIGN = 6
 export const CLIENT_AUTH = '1.3.6.1.5.5.7.3.2'
 export const SERVER_AUTH = '1.3.6.1.5.5.7.3.1'
 
@@ -81,12 +83,13 @@ export function issue(contents: Contents, issuer?: Issued, signer: Pick<Issued, 
   const { from, until } = contents.validity ?? LONG
   const issuerKeys = issuer?.keys ?? keys
   const extensions = [...keyIdentifiers(keys.publicKey, issuerKeys.publicKey), ...extensionsOf(contents)]
+  const serial = Buffer.concat([Buffer.of(1), randomBytes(15)])
   const { privateKey } = (signer ?? { keys }).keys
   const hash = contents.sha1 ? 'sha1' : 'sha256'
   const algorithm = sequence(oid(ALGORITHMS[`${privateKey.asymmetricKeyType} ${hash}`]!))
   const body = sequence(
     der(0xa0, der(0x02, Buffer.of(2))),
-    der(0x02, Buffer.concat([Buffer.of(1), randomBytes(15)])),
+    der(0x02, serial),
     algorithm,
     issuer?.subject ?? subject,
     sequence(time(from), time(until)),
@@ -101,7 +104,28 @@ export function issue(contents: Contents, issuer?: Issued, signer: Pick<Issued, 
     fingerprint: createHash('sha256').update(whole).digest('hex'),
     keys,
     subject,
+    serial,
   }
+}
+
+/** A list of what a CA has revoked (RFC 5280 section 5.1), PEM, valid `until` ('' = it does not say), with the extension `critical`; `signer` has another one sign it. */
+export function revocationList(
+  issuer: Issued,
+  revoked: readonly Issued[],
+  { until = LONG.until, critical, signer = issuer }: { until?: string; critical?: string; signer?: Issued } = {},
+): string {
+  const algorithm = sequence(oid(ALGORITHMS['ec sha256']!))
+  const entries = revoked.map(({ serial }) => sequence(der(0x02, serial), time(LONG.from)))
+  const extensions =
+    critical === undefined ? [] : [der(0xa0, sequence(sequence(oid(critical), TRUE, octets(sequence()))))]
+  const body = sequence(
+    ...[der(0x02, Buffer.of(1)), algorithm, issuer.subject, time(LONG.from)],
+    ...(until === '' ? [] : [time(until)]),
+    ...(entries.length === 0 ? [] : [sequence(...entries)]),
+    ...extensions,
+  )
+  const whole = sequence(body, algorithm, bits(sign('sha256', body, signer.keys.privateKey)))
+  return pemOf(whole).replaceAll('CERTIFICATE', 'X509 CRL')
 }
 
 function newKeys(rsaBits: number | undefined) {

@@ -1,8 +1,10 @@
-import { prebuilt } from '../../../errors/fault.ts'
+import { type Fault, prebuilt } from '../../../errors/fault.ts'
 import type { Api } from '../../../model/apis/definition/api.ts'
 import type { SchemeRules } from '../../../model/authentication/scheme-rules.ts'
+import type { Millis } from '../../../model/time/clock.ts'
 import type { PeerCertificate } from '../../../wire/listen/peer-certificate.ts'
 import type { AuthParts } from '../../authentication/auth-parts.ts'
+import { flawOfPath } from '../../authentication/authorities.ts'
 import { flawOfDates } from '../../authentication/certificate-dates.ts'
 import type { Exchange, Step, StepOutcome } from '../../server/exchange.ts'
 import type { LiveSession } from '../../sessions/sessions.ts'
@@ -10,8 +12,6 @@ import { unasked } from './check-certificate.ts'
 import { readCredential } from './read-credential.ts'
 
 const UNKNOWN = prebuilt('key_unknown')
-
-type Dates = Pick<PeerCertificate, 'validFrom' | 'validUntil'>
 
 /**
  * Identifies a caller without a key by the client certificate that TLS verified possession of: the key made with its id in
@@ -25,17 +25,21 @@ export function authenticateCertificate(
 ): Step {
   const sessionOf = (x: Exchange, sha256: string) =>
     sessions.findByHash(certificateKeys.hashOf(orgId, sha256), x.snapshot!)
-  const accept = (x: Exchange, certificate: Dates, session: LiveSession | undefined): StepOutcome => {
+  const accept = (
+    x: Exchange,
+    session: LiveSession | undefined,
+    flawOf: (wall: Millis) => Fault | undefined,
+  ): StepOutcome => {
     if (session === undefined || session.unusable || !session.belongsTo(orgId)) return UNKNOWN
     if (session.evictAt !== 0 && session.evictAt <= x.wall) return UNKNOWN
-    const flaw = flawOfDates(certificate, x.wall)
+    const flaw = flawOf(x.wall)
     if (flaw === undefined) x.session = session
     return flaw
   }
   const acceptSigned = async (x: Exchange, certificate: PeerCertificate): Promise<StepOutcome> => {
     let flaw: StepOutcome = UNKNOWN
     for (const path of (await authorities.of(orgId)).pathsOf(certificate)) {
-      const refusal = accept(x, path, await sessionOf(x, path.authority))
+      const refusal = accept(x, await sessionOf(x, path.authority), (wall) => flawOfPath(path, wall))
       if (refusal === undefined) return undefined
       // That a certificate has expired says more.
       if (refusal !== UNKNOWN) flaw = refusal
@@ -43,7 +47,7 @@ export function authenticateCertificate(
     return flaw
   }
   const judge = (x: Exchange, certificate: PeerCertificate, session: LiveSession | undefined) =>
-    session === undefined ? acceptSigned(x, certificate) : accept(x, certificate, session)
+    session === undefined ? acceptSigned(x, certificate) : accept(x, session, (wall) => flawOfDates(certificate, wall))
   return function authenticateCertificate(x) {
     if (x.skipAuthentication) return undefined
     const { peerCertificate } = x

@@ -26,7 +26,7 @@ const ERROR_FLAGS: Readonly<Record<string, readonly FaultCode[]>> = {
   QEX: ['quota_exceeded', 'org_quota_exceeded'],
   AMF: ['credential_missing', 'token_missing', 'basic_malformed', 'token_malformed'],
   AKI: ['key_unknown', 'key_inactive', 'user_unknown'],
-  TKE: ['key_expired', 'token_expired', 'client_certificate_expired'],
+  TKE: ['key_expired', 'token_expired', 'client_certificate_expired', 'client_certificate_revoked'],
   TKI: ['token_unknown', 'token_client_gone', 'signature_invalid'],
   TCV: ['token_without_rights'],
   BTL: ['body_too_large', 'body_too_large_api'],
