@@ -111,7 +111,8 @@ export const API_AUTH = {
   'apiAuth.letIn': 'Restrict client certificates',
   'apiAuth.letInHint': 'Checked on the TLS connection, before authentication.',
   'apiAuth.letInIds': 'Allowed certificates',
-  'apiAuth.letInIdsHint': 'IDs of uploaded certificates, or the SHA-256 of others. An uploaded CA allows what it signed. Press Enter after each.',
+  'apiAuth.letInIdsHint':
+    'IDs of uploaded certificates, or the SHA-256 of others. An uploaded CA allows what it signed. Press Enter after each.',
   'apiAuth.letInIdsWanted': 'An ID ends with 64 hexadecimal digits',
   'apiAuth.strip': 'Strip credentials',
   'apiAuth.stripHint': 'Credentials are not forwarded to the upstream.',
