@@ -5,6 +5,7 @@ import { presentMembers } from '../../model/json/present-members.ts'
 import type { GatewayCommand } from '../../model/nodes/gateway-command.ts'
 import { sendGatewayCommand } from '../../publish/nodes/gateway-commands.ts'
 import { done, json } from './answer.ts'
+import { apiHealth } from './api-health.ts'
 import { type AdminParts, waitUntilServed, withinFiveSeconds } from './parts.ts'
 import type { AdminRequest } from './request.ts'
 import type { AdminRoute } from './route.ts'
@@ -36,11 +37,7 @@ export function nodeRoutes(parts: AdminParts): AdminRoute[] {
         return json(request.isAlias ? { status: 'Success', message: '', schema } : schema)
       },
     },
-    {
-      method: 'GET',
-      path: '/health',
-      run: (request) => insteadOf(request, 'counters of /health', '/hello and /metrics'),
-    },
+    { method: 'GET', path: '/health', run: apiHealth(parts) },
     {
       method: 'POST',
       path: '/debug',
