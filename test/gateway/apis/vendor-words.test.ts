@@ -217,7 +217,7 @@ describe('the word of a vendor', () => {
       assert.deepEqual(vendorWordsIn('classic', classicIn(scheme)), [])
     for (const [format, sent] of [
       ['oas', oasIn('acme', 'http://up')],
-      ['classic', classicIn('acme')],
+      ['classic', { ...classicIn('acme'), path_matching: 'exact' }],
     ] as const) {
       const { definition, alias } = toOwnWords(format, sent, ['other', 'acme'])
       assert.equal(alias, 'acme')

@@ -86,7 +86,8 @@ export function toOwnWords(format: Format, definition: JsonObject, aliases: read
 export function toVendorWords(format: Format, definition: JsonObject, alias: string | undefined): JsonObject {
   if (alias === undefined || alias === OWN_WORD) return definition
   const addressed = withSchemes(format, definition, (scheme) => (scheme === OWN_WORD ? alias : undefined))
-  return format === 'oas' ? renamed(withMatching(addressed, 'openapi'), EXTENSION, extensionName(alias)) : addressed
+  if (format === 'oas') return renamed(withMatching(addressed, 'openapi'), EXTENSION, extensionName(alias))
+  return (member(addressed, 'path_matching') ?? '') === '' ? { ...addressed, path_matching: 'exact' } : addressed
 }
 
 /** The words of vendors that a definition uses where ours would be, whether they are aliases here or not. */
@@ -148,8 +149,12 @@ export function withMatchingOf(
   words: readonly string[],
   stored?: JsonObject | undefined,
 ): JsonObject {
+  if (!words.some(isVendorWord)) return classic
+  const { path_matching: said, ...rest } = classic
+  // Absence means it to us, so that what was read in a vendor's word and sent back is what it was.
+  if (said === 'exact') return rest
   const keeps = stored !== undefined && member(stored, 'path_matching') !== 'contains'
-  return keeps || !words.some(isVendorWord) ? classic : withVendorMatching(classic)
+  return keeps ? classic : withVendorMatching(classic)
 }
 
 const NOW_CONTAINS =
@@ -159,7 +164,8 @@ const NOW_CONTAINS =
 export function vendorMatchingNote(before: JsonObject, after: JsonObject): string | undefined {
   const versions = Object.values(objectOf(objectOf(after, 'version_data'), 'versions'))
   const lists = versions.flatMap((version) => ['extended_paths', 'paths'].map((name) => objectOf(version, name)))
-  if (before === after || lists.every((each) => Object.values(each).every(isEmpty))) return undefined
+  const isWritten = before !== after && member(after, 'path_matching') === 'contains'
+  if (!isWritten || lists.every((each) => Object.values(each).every(isEmpty))) return undefined
   return NOW_CONTAINS
 }
 
