@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { JsonObject } from '../../../src/model/json/json.ts'
+import { defined } from '../../worlds/base/definitions.ts'
 import { oauthApi, startWorld } from '../../worlds/gateway/oauth-fixtures.ts'
 
 const APP = 'https://app.example'
@@ -81,6 +82,56 @@ test('a preflight that is passed on reaches the upstream before authentication, 
     assert.ok(put.status >= 400 && put.status < 500, `${method}: ${put.status}`)
     assert.equal(origin.seen.length, before, method)
   }
+})
+
+test('a preflight that is passed on carries no credential to the upstream', async (t) => {
+  const { gateway, origin } = await startWorld(t)
+  const places = { use_param: true, param_name: 'k', use_cookie: true, cookie_name: 'c' }
+  for (const [method, more] of Object.entries(METHODS)) {
+    const id = method.replaceAll(' ', '-')
+    const auth_configs = Object.fromEntries(
+      ['authToken', 'basic', 'jwt', 'hmac'].map((name) => [name, { auth_header_name: 'Authorization', ...places }]),
+    )
+    const definition = definitionOf(id, origin.url, { ...more, auth_configs }, true)
+    const made = await gateway.svc('POST', '/svc/apis', definition)
+    assert.equal(made.status, 200, made.text)
+    for (const [path, headers] of [
+      ['', { authorization: 'Bearer forged' }],
+      ['', { authorization: 'Basic forged', signature: 'forged', dpop: 'forged' }],
+      ['?k=forged', { cookie: 'c=forged; a=b' }],
+    ] as const) {
+      const before = origin.seen.length
+      const asked = { ...headers, origin: APP, 'access-control-request-method': 'PUT' }
+      await gateway.call(`/${id}/x${path}`, { method: 'OPTIONS', headers: asked })
+      assert.equal(origin.seen.length, before + 1, `${method} ${path}`)
+      const { target, rawHeaders } = origin.seen.at(-1)!
+      const sent = `${target} ${rawHeaders.join(' ')}`
+      // An API without methods has no places of credentials.
+      if (method !== 'keyless' && method !== 'certificates') assert.doesNotMatch(sent, /Bearer forged|k=forged|c=forged/, method)
+    }
+  }
+})
+
+test('a version lets preflights pass by its own rules, not by those of its base', async (t) => {
+  const { gateway, origin } = await startWorld(t)
+  const other = 'https://other.example'
+  const rules = (...allowedOrigins: string[]) => ({ cors: { enabled: true, allowedOrigins, optionsPassthrough: true } })
+  const publish = async (document: JsonObject) => {
+    const made = await gateway.svc('POST', '/svc/apis/oas', document)
+    assert.equal(made.status, 200, made.text)
+  }
+  await publish(defined({ id: 'two', url: origin.url, keyIn: 'Authorization', global: rules(other) }))
+  const versions = [{ name: 'two', id: 'two' }]
+  const versioning = { enabled: true, name: 'one', location: 'header', key: 'X-V', default: 'one', versions }
+  await publish(defined({ id: 'base', url: origin.url, global: rules(APP), info: { versioning } }))
+  const asked = async (version: string, from: string) => {
+    const headers = { origin: from, 'access-control-request-method': 'PUT', 'x-v': version }
+    return (await gateway.call('/base/x', { method: 'OPTIONS', headers })).status
+  }
+  assert.deepEqual([await asked('one', APP), await asked('two', other)], [200, 200])
+  const before = origin.seen.length
+  assert.equal(await asked('two', APP), 401)
+  assert.equal(origin.seen.length, before)
 })
 
 /** Paths of authorization servers, each with a method that its clients use from a page. */

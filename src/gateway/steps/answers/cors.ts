@@ -49,8 +49,8 @@ export function cors(rules: CorsRules | undefined, moreHeaders: readonly string[
     if (x.corsFields !== CORS_FIELDS.upstream) x.answerExtra = ''
     const isPassed = asks && rules.passthrough && fields !== undefined
     x.corsFields = isPassed ? CORS_FIELDS.both : CORS_FIELDS.gateway
-    // Browsers send no credential with a preflight.
-    if (isPassed) x.skipAuthentication = true
+    // Browsers send no credential with a preflight. The rules of a version replace those of its base.
+    x.skipAuthentication = isPassed
     if (fields === undefined) x.answerExtra += VARIES
     else if (!asks || rules.passthrough) x.answerExtra += fields + exposed
     else x.answerExtra += fields + preflightRest(x) + maxAge

@@ -11,6 +11,7 @@ import {
   withoutPlaces,
 } from '../../authentication/credential-places.ts'
 import { foldField } from '../../authentication/name-readings.ts'
+import { CORS_FIELDS } from '../../server/cors-fields.ts'
 import { type Exchange, type KnownCredentials, NO_CREDENTIALS, type Step } from '../../server/exchange.ts'
 import { withoutCookie, withoutQuery } from './read-credential.ts'
 
@@ -89,6 +90,8 @@ function stepFor(auth: AuthRules | undefined, all: readonly CredentialPlace[]): 
   const asSent: Verdict = { seen: { ...NO_CREDENTIALS, forwarded: all }, known: [], others: [] }
   return function dropUnverified(x) {
     if (!x.skipAuthentication) take(x, alternatives[x.alternative]!(x))
+    // No browser sends any with a preflight: nothing that another client sends with one was verified.
+    else if (x.corsFields === CORS_FIELDS.both) take(x, unchecked)
     else if (stripped.length === 0) take(x, asSent)
     else take(x, isForOthers(x) ? withoutAuthorization : unchecked)
     return undefined
