@@ -107,7 +107,8 @@ test('a preflight that is passed on carries no credential to the upstream', asyn
       const { target, rawHeaders } = origin.seen.at(-1)!
       const sent = `${target} ${rawHeaders.join(' ')}`
       // An API without methods has no places of credentials.
-      if (method !== 'keyless' && method !== 'certificates') assert.doesNotMatch(sent, /Bearer forged|k=forged|c=forged/, method)
+      if (method !== 'keyless' && method !== 'certificates')
+        assert.doesNotMatch(sent, /Bearer forged|k=forged|c=forged/, method)
     }
   }
 })
