@@ -68,6 +68,7 @@ export const CLIENTS = {
   'clients.revokeAllHint':
     'All its access and refresh tokens are revoked, at every API where it is registered. Its users have to give consent again.',
   'clients.revokedAll': 'All tokens revoked',
+  'clients.notifications': 'Undelivered token notifications',
   'apiHooks.hint':
     'Webhooks are notified of changes to this API and to keys with access to it, and of events in its traffic. Messages contain no secrets.',
   'apiHooks.all': 'All webhooks',

@@ -21,6 +21,7 @@ import { moveRoutes } from '../moves/move-routes.ts'
 import { cacheRoutes } from '../nodes/cache-routes.ts'
 import { healthRoutes } from '../nodes/health-routes.ts'
 import { syncStatusRoutes } from '../nodes/sync-status-routes.ts'
+import { tokenNotificationRoutes } from '../oauth-clients/token-notification-routes.ts'
 import { oauthClientRoutes } from '../oauth-clients/oauth-client-routes.ts'
 import { orgPermissionRoutes } from '../organisations/org-permission-routes.ts'
 import { orgRoutes } from '../organisations/org-routes.ts'
@@ -98,6 +99,7 @@ export function allRoutes(parts: DashboardParts): Route[] {
     ...notificationRoutes(parts),
     ...oasApiRoutes(parts),
     ...oauthClientRoutes(parts),
+    ...tokenNotificationRoutes(parts),
     ...orgPermissionRoutes(parts),
     ...orgRoutes(parts),
     ...passkeyRoutes(parts),

@@ -1,23 +1,15 @@
 import { Type } from 'typebox'
 import { fault } from '../../errors/fault.ts'
-import type { JsonObject } from '../../model/json/json.ts'
 import { hookQueue } from '../../publish/events/events.ts'
-import type { DeliveryRow, StoredDocument } from '../../store/ports/ports.ts'
+import type { StoredDocument } from '../../store/ports/ports.ts'
 import { bare, ok } from '../routes/answer.ts'
 import type { Call } from '../routes/call.ts'
 import { DoneEnvelope } from '../routes/envelope.ts'
 import type { Route } from '../routes/route.ts'
 import type { DashboardParts } from '../server/parts.ts'
+import { Delivery, toDeliveryView } from './delivery-view.ts'
 import { knownHook } from './hook-routes.ts'
 
-const Delivery = Type.Object({
-  id: Type.Integer(),
-  created_at: Type.String(),
-  attempts: Type.Integer(),
-  dead: Type.Boolean({ description: 'Failed: it is not retried automatically.' }),
-  error: Type.String({ description: 'Of the last try.' }),
-  next_at: Type.Optional(Type.String({ description: 'When it is tried next, unless it was given up.' })),
-})
 const PATH = '/api/hooks/{id}/deliveries'
 const ID = /^[1-9]\d{0,15}$/
 const PAGE = 100
@@ -37,7 +29,7 @@ export function hookDeliveryRoutes(parts: DashboardParts): Route[] {
         const queue = queueOf(await knownHook(parts, call))
         const dead = call.query('dead') === 'true'
         const rows = await outbox.list({ queue, dead, after: Number(call.query('after')), limit: PAGE })
-        return bare({ deliveries: rows.map(shown) })
+        return bare({ deliveries: rows.map(toDeliveryView) })
       },
     },
     {
@@ -69,13 +61,4 @@ async function resend(parts: DashboardParts, call: Call, hook: StoredDocument): 
 
 function queueOf({ id, body }: StoredDocument): string {
   return hookQueue(String(body.org_id), id)
-}
-
-function shown({ id, createdAt, attempts, nextAt, dead, error }: DeliveryRow): JsonObject {
-  const at = (ms: number) => new Date(ms).toISOString()
-  // One that was never tried is due from its beginning.
-  return {
-    ...{ id, created_at: at(createdAt), attempts, dead, error },
-    ...(!dead && { next_at: at(Math.max(nextAt, createdAt)) }),
-  }
 }

@@ -20,7 +20,7 @@ import { checkPlace, PLACE_CONFLICT, type PlaceRules } from './api-place.ts'
 import { ApiPlan } from './api-plan.ts'
 import { addVersion, dropVersion, rebasedDefinitions, type VersionOf } from './api-versions.ts'
 import { certificateFlaws } from './certificate-flaws.ts'
-import { refusePrivateKeySets } from './private-issuers.ts'
+import { refuseForbiddenTargets } from './forbidden-targets.ts'
 import { refuseUnlistedSocket } from './upstream-sockets.ts'
 
 /** A definition to publish. */
@@ -211,7 +211,7 @@ async function create(parts: ApiParts, draft: ApiDraft): Promise<Prepared> {
   const document = complete(draft, { apiId, orgId, documentId: id })
   const base = draft.version === undefined ? undefined : await baseOf(parts, draft.version)
   const api = readNewApi(document)
-  refusePrivateKeySets(document, parts.config.webhooks?.allow_private ?? true)
+  refuseForbiddenTargets(document, parts.config.webhooks?.allow_private ?? true)
   refuseUnlistedSocket(document, parts.config.gateway.upstream_sockets ?? [])
   const turn = await checkPlace(parts, api, [id], placeRules(parts, draft))
   const plan = new ApiPlan(parts.documents)
@@ -239,7 +239,7 @@ async function replace(parts: ApiParts, draft: ApiDraft, stored: StoredDocument)
   const orgId = orgStays(draft, before, named.orgId)
   const document = complete(draft, { apiId, orgId, documentId: stored.id })
   const api = readNewApi(document)
-  refusePrivateKeySets(document, parts.config.webhooks?.allow_private ?? true)
+  refuseForbiddenTargets(document, parts.config.webhooks?.allow_private ?? true)
   refuseUnlistedSocket(document, parts.config.gateway.upstream_sockets ?? [])
   const instead = await Promise.all((draft.instead ?? []).map((id) => findApi(parts, id)))
   const replaced = [stored.id, ...instead.map(({ id }) => id)]

@@ -238,6 +238,8 @@ says('GET,PUT,DELETE /api/apis/oauth/{}/{}', 'oauth', ['api', 'client'], { owned
 says('POST /api/apis/oauth/{}/{}/rotate', 'oauth', ['api', 'client'], { owned: 0 })
 says('GET,DELETE /api/apis/oauth/{}/{}/tokens', 'oauth', ['api', 'client'], { owned: 0 })
 says('GET /api/apis/oauth/{}/tokens', 'oauth', ['client'], { owned: 0 })
+says('GET /api/apis/{}/notifications', 'oauth', ['api'], { owned: 0 })
+says('POST /api/apis/{}/notifications/{}/resend', 'oauth', ['api', 'none'], { owned: 0 })
 says('POST /api/apis/oauth/{}/revoke', 'oauth', ['client'], { owned: 0, body: { token: 'some-token' } })
 says('POST /api/apis/oauth/{}/revoke_all', 'oauth', ['client'], { owned: 0 })
 says('POST /api/apis/oauth/{}/authorize-client', 'oauth', ['api'], { owned: 0 })

@@ -32,7 +32,7 @@ export interface Delivery {
 }
 
 export const WEBHOOKS_KEY = ['webhooks'] as const
-export const DELIVERIES_KEY = ['webhook-deliveries'] as const
+const DELIVERIES_KEY = ['webhook-deliveries'] as const
 
 export function listWebhooks(
   page: number,
@@ -88,11 +88,32 @@ export function testWebhook(id: string): Promise<Envelope> {
   return call('POST', `/api/hooks/${id}/test`)
 }
 
-/** Messages that wait or were given up: at most 100. */
-export async function listDeliveries(id: string, signal: AbortSignal): Promise<readonly Delivery[]> {
-  return (await call<{ deliveries: readonly Delivery[] }>('GET', `/api/hooks/${id}/deliveries`, { signal })).deliveries
+/** Messages that wait for a receiver, or were given up: at most 100 of them are listed. */
+export interface DeliveryQueue {
+  readonly key: readonly string[]
+  /** Who may write it may send again. */
+  readonly permission: 'hooks' | 'oauth'
+  list(signal: AbortSignal): Promise<{ readonly deliveries: readonly Delivery[] }>
+  resend(delivery: number): Promise<Envelope>
 }
 
-export function resendDelivery(id: string, delivery: number): Promise<Envelope> {
-  return call('POST', `/api/hooks/${id}/deliveries/${delivery}/resend`)
+/** The messages of a webhook. */
+export function webhookQueue(id: string): DeliveryQueue {
+  return {
+    key: [...DELIVERIES_KEY, id],
+    permission: 'hooks',
+    list: (signal) => call('GET', `/api/hooks/${id}/deliveries`, { signal }),
+    resend: (delivery) => call('POST', `/api/hooks/${id}/deliveries/${delivery}/resend`),
+  }
+}
+
+/** The notifications of tokens that an API issued. */
+export function notificationQueue(apiId: string): DeliveryQueue {
+  const id = encodeURIComponent(apiId)
+  return {
+    key: [...DELIVERIES_KEY, 'api', apiId],
+    permission: 'oauth',
+    list: (signal) => call('GET', `/api/apis/${id}/notifications`, { signal }),
+    resend: (delivery) => call('POST', `/api/apis/${id}/notifications/${delivery}/resend`),
+  }
 }

@@ -5,11 +5,10 @@ import { PlusIcon, WebhookIcon } from 'lucide-react'
 import { useMay } from '../../api/people/session.ts'
 import {
   createWebhook,
-  DELIVERIES_KEY,
-  listDeliveries,
   listWebhooks,
   WEBHOOKS_KEY,
   type Webhook,
+  webhookQueue,
 } from '../../api/platform/webhooks.ts'
 import { useAddress } from '../../app/address.ts'
 import { Empty } from '../../parts/display/empty.tsx'
@@ -131,8 +130,10 @@ const COLUMNS: readonly Column<Webhook>[] = [
 
 /** How many messages wait, and how many were given up. */
 function Backlog({ id }: { readonly id: string }) {
-  const { data } = useQuery({ queryKey: [...DELIVERIES_KEY, id], queryFn: ({ signal }) => listDeliveries(id, signal) })
-  if (data === undefined) return null
+  const queue = webhookQueue(id)
+  const read = useQuery({ queryKey: queue.key, queryFn: ({ signal }) => queue.list(signal) })
+  if (read.data === undefined) return null
+  const { deliveries: data } = read.data
   const dead = data.filter((one) => one.dead).length
   const waiting = data.length - dead
   if (data.length === 0)

@@ -12,14 +12,15 @@ import {
   WEBHOOKS_KEY,
   type Webhook,
   type WebhookEdit,
+  webhookQueue,
 } from '../../api/platform/webhooks.ts'
 import { FaultBox } from '../../parts/display/fault-box.tsx'
 import { PageHead } from '../../parts/display/page-head.tsx'
 import { ConfirmDelete } from '../../parts/forms/confirm-delete.tsx'
 import { GuardedForm } from '../../parts/forms/guarded-form.tsx'
 import { Unread } from '../../parts/tables/unread.tsx'
+import { Deliveries } from '../../parts/webhooks/deliveries.tsx'
 import { say } from '../../texts/say.ts'
-import { Deliveries } from './deliveries.tsx'
 import { webhookFields, webhookIn, webhookValues } from './webhook-fields.ts'
 
 /** One webhook, and what did not arrive at it. */
@@ -63,7 +64,7 @@ function Page({ webhook }: { readonly webhook: Webhook }) {
         <Paper withBorder p="md" maw={900}>
           <Form webhook={webhook} readOnly={!may} />
         </Paper>
-        <Deliveries id={webhook.id} />
+        <Deliveries queue={webhookQueue(webhook.id)} title={say('webhooks.deliveries')} />
       </Stack>
     </>
   )

@@ -4,6 +4,7 @@ import { AppWindowIcon, PlusIcon } from 'lucide-react'
 import { CLIENTS_KEY, listClients, type OAuthClient } from '../../../api/access/clients.ts'
 import type { ApiView } from '../../../api/apis/apis.ts'
 import { useMay } from '../../../api/people/session.ts'
+import { notificationQueue } from '../../../api/platform/webhooks.ts'
 import { useAddress } from '../../../app/address.ts'
 import { CopyText } from '../../../parts/display/copy.tsx'
 import { Empty } from '../../../parts/display/empty.tsx'
@@ -12,7 +13,9 @@ import { Guarded } from '../../../parts/forms/guarded.tsx'
 import { PolicyBadges, usePolicyNames } from '../../../parts/portal/policy-names.tsx'
 import type { Column } from '../../../parts/tables/data-table.tsx'
 import { PagedTable } from '../../../parts/tables/paged-table.tsx'
+import { Deliveries } from '../../../parts/webhooks/deliveries.tsx'
 import { say } from '../../../texts/say.ts'
+import { textAt } from '../editor/tree.ts'
 import { NewClient } from './clients-new.tsx'
 import { OneClient } from './clients-one.tsx'
 
@@ -34,10 +37,18 @@ export default function ClientsTab({ api }: { readonly api: ApiView }) {
       ) : view.startsWith(ONE) ? (
         <OneClient api={api} clientId={view.slice(ONE.length)} onBack={close} />
       ) : (
-        <List api={api} onOpen={open} onNew={() => set({ view: NEW })} />
+        <>
+          <List api={api} onOpen={open} onNew={() => set({ view: NEW })} />
+          {hasReceiver(api) && <Deliveries queue={notificationQueue(api.id)} title={say('clients.notifications')} />}
+        </>
       )}
     </Guarded>
   )
+}
+
+/** True where tokens are announced to a receiver. */
+function hasReceiver({ classic }: ApiView): boolean {
+  return textAt(classic, ['notifications', 'oauth_on_keychange_url']) !== ''
 }
 
 function List(props: {

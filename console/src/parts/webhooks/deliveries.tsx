@@ -2,34 +2,34 @@ import { Badge, Box, Button, Text, Title } from '@mantine/core'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { CircleCheckIcon } from 'lucide-react'
 import { useMay } from '../../api/people/session.ts'
-import { DELIVERIES_KEY, type Delivery, listDeliveries, resendDelivery } from '../../api/platform/webhooks.ts'
-import { Empty } from '../../parts/display/empty.tsx'
-import { notifyDone, notifyFault } from '../../parts/display/notify.ts'
-import { When } from '../../parts/display/when.tsx'
-import { type Column, DataTable } from '../../parts/tables/data-table.tsx'
+import type { Delivery, DeliveryQueue } from '../../api/platform/webhooks.ts'
+import { Empty } from '../display/empty.tsx'
+import { notifyDone, notifyFault } from '../display/notify.ts'
+import { When } from '../display/when.tsx'
+import { type Column, DataTable } from '../tables/data-table.tsx'
 import { say } from '../../texts/say.ts'
 
 const LOOK_AGAIN_MS = 5000
 
 /** Messages that wait for another try, or were given up and may be sent again. */
-export function Deliveries({ id }: { readonly id: string }) {
+export function Deliveries({ queue, title }: { readonly queue: DeliveryQueue; readonly title: string }) {
   const deliveries = useQuery({
-    queryKey: [...DELIVERIES_KEY, id],
-    queryFn: ({ signal }) => listDeliveries(id, signal),
+    queryKey: queue.key,
+    queryFn: ({ signal }) => queue.list(signal),
     refetchInterval: LOOK_AGAIN_MS,
   })
   return (
     <Box>
       <Title order={2} size="h4">
-        {say('webhooks.deliveries')}
+        {title}
       </Title>
       <Text size="sm" c="dimmed" mb="sm">
         {say('webhooks.deliveriesHint')}
       </Text>
       <DataTable
-        label={say('webhooks.deliveries')}
-        columns={columns(id)}
-        rows={deliveries.data}
+        label={title}
+        columns={columns(queue)}
+        rows={deliveries.data?.deliveries}
         rowKey={(one) => String(one.id)}
         error={deliveries.error}
         retry={() => void deliveries.refetch()}
@@ -41,7 +41,7 @@ export function Deliveries({ id }: { readonly id: string }) {
   )
 }
 
-function columns(hookId: string): readonly Column<Delivery>[] {
+function columns(queue: DeliveryQueue): readonly Column<Delivery>[] {
   return [
     { name: 'created', title: say('webhooks.since'), cell: ({ created_at: at }) => <When at={at} /> },
     { name: 'state', title: say('webhooks.state'), cell: (delivery) => <State delivery={delivery} /> },
@@ -50,7 +50,7 @@ function columns(hookId: string): readonly Column<Delivery>[] {
     {
       name: 'resend',
       title: say('part.actions'),
-      cell: (delivery) => <Resend hookId={hookId} delivery={delivery} />,
+      cell: (delivery) => <Resend queue={queue} delivery={delivery} />,
     },
   ]
 }
@@ -77,14 +77,14 @@ function State({ delivery: { dead, error, next_at: next } }: { readonly delivery
   )
 }
 
-function Resend({ hookId, delivery }: { readonly hookId: string; readonly delivery: Delivery }) {
+function Resend({ queue, delivery }: { readonly queue: DeliveryQueue; readonly delivery: Delivery }) {
   const client = useQueryClient()
-  const may = useMay('hooks', 'write')
+  const may = useMay(queue.permission, 'write')
   const sending = useMutation({
-    mutationFn: () => resendDelivery(hookId, delivery.id),
+    mutationFn: () => queue.resend(delivery.id),
     onSuccess: async () => {
       notifyDone(say('webhooks.resent'))
-      await client.invalidateQueries({ queryKey: [...DELIVERIES_KEY, hookId] })
+      await client.invalidateQueries({ queryKey: queue.key })
     },
     onError: notifyFault,
   })
