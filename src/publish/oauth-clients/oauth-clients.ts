@@ -145,7 +145,10 @@ async function update(
     if (moved === undefined) checkUnchanged(parts, before, body)
     const byPolicy = before.registered_by_policy !== ''
     const apiIds = moved?.apiIds ?? (byPolicy ? [] : before.api_ids)
-    const checked = await checkRegistration(parts, { orgId: before.org_id, apiIds, policies })
+    // One that is registered by a policy stays so while it has it, wherever in the list: its tokens are of those APIs.
+    const registering = policies.filter((id) => byPolicy && id === before.registered_by_policy)
+    const ordered = [...new Set([...registering, ...policies])]
+    const checked = await checkRegistration(parts, { orgId: before.org_id, apiIds, policies: ordered })
     const added = { ...checked, apiIds: checked.apiIds.filter((apiId) => !before.api_ids.includes(apiId)) }
     if (added.apiIds.length > 0 || checked.byPolicy !== before.registered_by_policy)
       await checkFree(parts, before.client_id, added, await registrationsOf(parts, before.client_id), clientKey(before))

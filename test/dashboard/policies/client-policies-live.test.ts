@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import type { JsonObject } from '../../../src/model/json/json.ts'
 import { publishApi } from '../../../src/publish/apis/apis.ts'
+import { createClient } from '../../../src/publish/oauth-clients/oauth-clients.ts'
 import { type GatewayWorld, gatewayWorld } from '../../worlds/dashboard/gateway-world.ts'
 import { POLICIES, policyOf, rightsOn } from '../../worlds/dashboard/key-world.ts'
 
@@ -166,6 +167,28 @@ test('an edited list of policies reaches live tokens at once and ends none of th
       const { status, body } = await grant(world, client, form)
       assert.equal(status, 200, `${way}: ${form.grant_type} ${JSON.stringify(body)}`)
       assert.deepEqual(await seen(world, body.access_token!), expected(['silver']), `${way}: ${form.grant_type}`)
+    }
+  }
+})
+
+test('a client that is registered by a policy keeps its tokens when its list is edited', async (t) => {
+  const world = await start(t)
+  await world.oauth({ id: 'shop' })
+  await world.policy('shopping', ['shop', 'stock'], planBody(700, 'shopping'))
+  const plans = { ...PLANS, shopping: { quota: 700, apis: ['stock'] } }
+  for (const [way, put] of Object.entries({ dashboard: WAYS['dashboard, policies']!, gateway: WAYS['gateway, policies']! })) {
+    const body = { client_id: way, secret: 'secret', redirect_uri: REDIRECT, policy_id: 'silver' }
+    await createClient(world.parts, { body, orgId: world.orgId, actor: 'test' })
+    const own = (await grant(world, way, { grant_type: 'client_credentials' })).body.access_token!
+    const login = (await grant(world, way, await codeOf(world, way))).body.access_token!
+    for (const policies of [['silver', 'shopping'], ['shopping', 'silver'], ['shopping', 'gold', 'silver'], ['silver']]) {
+      if (way === 'dashboard')
+        await world.asked(200, 'PUT', `/api/apis/oauth/orders/${way}`, world.root, { redirect_uri: REDIRECT, policies })
+      else await put(world, way, policies)
+      for (const token of [own, login]) {
+        assert.deepEqual(await seen(world, token), expected(policies, plans), `${way}: [${policies}]`)
+        assert.equal(await isActive(world, way, token), true, `${way}: [${policies}]`)
+      }
     }
   }
 })
