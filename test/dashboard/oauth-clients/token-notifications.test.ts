@@ -30,7 +30,11 @@ test('notifications of tokens that were not delivered are listed, and sent again
       authorization: `Basic ${Buffer.from('app:secret').toString('base64')}`,
       'content-type': 'application/x-www-form-urlencoded',
     },
-    body: new URLSearchParams({ grant_type: 'authorization_code', redirect_uri: REDIRECT, code: String(code) }).toString(),
+    body: new URLSearchParams({
+      grant_type: 'authorization_code',
+      redirect_uri: REDIRECT,
+      code: String(code),
+    }).toString(),
   })
   assert.equal(answer.status, 200, answer.text)
   const token = String((answer.json as JsonObject).access_token)
@@ -69,13 +73,19 @@ test('notifications of tokens that were not delivered are listed, and sent again
   await eventually('nothing is left', async () => (await list()).rows.length === 0)
 })
 
-test('receivers on forbidden addresses, and secrets that no header can carry, are refused at save', async (t) => {
+test('receivers on forbidden addresses and secrets that no header carries are refused at save', async (t) => {
   const world = await keyWorld(t)
   const gateway = await startTestGateway()
   t.after(() => gateway.close())
   const place = 'notifications'
   const definitionsOf = (id: string, url: string, secret: string): readonly (readonly [string, JsonObject])[] => [
-    ['oas', oauthApi('http://127.0.0.1:1', { id, settings: { notifications: { onKeyChangeUrl: url, sharedSecret: secret } } })],
+    [
+      'oas',
+      oauthApi('http://127.0.0.1:1', {
+        id,
+        settings: { notifications: { onKeyChangeUrl: url, sharedSecret: secret } },
+      }),
+    ],
     [
       'classic',
       {

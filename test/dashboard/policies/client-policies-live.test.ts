@@ -176,12 +176,20 @@ test('a client that is registered by a policy keeps its tokens when its list is 
   await world.oauth({ id: 'shop' })
   await world.policy('shopping', ['shop', 'stock'], planBody(700, 'shopping'))
   const plans = { ...PLANS, shopping: { quota: 700, apis: ['stock'] } }
-  for (const [way, put] of Object.entries({ dashboard: WAYS['dashboard, policies']!, gateway: WAYS['gateway, policies']! })) {
+  for (const [way, put] of Object.entries({
+    dashboard: WAYS['dashboard, policies']!,
+    gateway: WAYS['gateway, policies']!,
+  })) {
     const body = { client_id: way, secret: 'secret', redirect_uri: REDIRECT, policy_id: 'silver' }
     await createClient(world.parts, { body, orgId: world.orgId, actor: 'test' })
     const own = (await grant(world, way, { grant_type: 'client_credentials' })).body.access_token!
     const login = (await grant(world, way, await codeOf(world, way))).body.access_token!
-    for (const policies of [['silver', 'shopping'], ['shopping', 'silver'], ['shopping', 'gold', 'silver'], ['silver']]) {
+    for (const policies of [
+      ['silver', 'shopping'],
+      ['shopping', 'silver'],
+      ['shopping', 'gold', 'silver'],
+      ['silver'],
+    ]) {
       if (way === 'dashboard')
         await world.asked(200, 'PUT', `/api/apis/oauth/orders/${way}`, world.root, { redirect_uri: REDIRECT, policies })
       else await put(world, way, policies)

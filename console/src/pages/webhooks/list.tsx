@@ -3,13 +3,7 @@ import { keepPreviousData, useQuery, useQueryClient } from '@tanstack/react-quer
 import { Link } from '@tanstack/react-router'
 import { PlusIcon, WebhookIcon } from 'lucide-react'
 import { useMay } from '../../api/people/session.ts'
-import {
-  createWebhook,
-  listWebhooks,
-  WEBHOOKS_KEY,
-  type Webhook,
-  webhookQueue,
-} from '../../api/platform/webhooks.ts'
+import { createWebhook, listWebhooks, WEBHOOKS_KEY, type Webhook, webhookQueue } from '../../api/platform/webhooks.ts'
 import { useAddress } from '../../app/address.ts'
 import { Empty } from '../../parts/display/empty.tsx'
 import { PageHead } from '../../parts/display/page-head.tsx'

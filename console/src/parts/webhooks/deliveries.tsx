@@ -3,11 +3,11 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { CircleCheckIcon } from 'lucide-react'
 import { useMay } from '../../api/people/session.ts'
 import type { Delivery, DeliveryQueue } from '../../api/platform/webhooks.ts'
+import { say } from '../../texts/say.ts'
 import { Empty } from '../display/empty.tsx'
 import { notifyDone, notifyFault } from '../display/notify.ts'
 import { When } from '../display/when.tsx'
 import { type Column, DataTable } from '../tables/data-table.tsx'
-import { say } from '../../texts/say.ts'
 
 const LOOK_AGAIN_MS = 5000
 
