@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto'
 import { isObject, type Json, type JsonObject } from '../json/json.ts'
 import { BoundedExpression } from '../patterns/bounded-expression.ts'
+import { compileWeight } from '../patterns/compile-weight.ts'
 import { normalisedExpression } from '../patterns/pattern.ts'
 import { dateText, formatted } from './go-format.ts'
 import {
@@ -168,11 +169,14 @@ const RUNS: readonly (readonly [name: string, least: number, most: number, run: 
 const WORK_OF_STEP = 100
 /** Steps that compiling an expression takes. */
 const STEPS_TO_COMPILE = 500
+/** Steps for each unit of its weight. */
+const STEPS_OF_WEIGHT = 2
 const MOST_FINDS = 10_000
 
 function finds(pattern: TemplateValue, text: TemplateValue, meter: Meter, most: number): RegExpExecArray[] {
-  meter.spend(STEPS_TO_COMPILE)
-  const expression = compiled(templateText(pattern, meter))
+  const source = templateText(pattern, meter)
+  meter.spend(STEPS_TO_COMPILE + STEPS_OF_WEIGHT * compileWeight(source))
+  const expression = compiled(source)
   const whole = templateText(text, meter)
   const steps = expression.workOf(whole.length) / WORK_OF_STEP
   const found: RegExpExecArray[] = []

@@ -9,6 +9,7 @@ import {
   throttleOf,
   uniteEndpoints,
 } from '../limits/limit-parts.ts'
+import { compileWeight } from '../patterns/compile-weight.ts'
 import { unitePaths } from '../sessions/rights.ts'
 import type { AllowedUrl, EndpointLimit, Policy, Session } from '../sessions/session.ts'
 import { MOST } from '../sessions/session-bounds.ts'
@@ -137,8 +138,8 @@ function boundExceeded(rights: readonly Unscoped[]): string | undefined {
   let [patterns, characters] = [0, 0]
   for (const { allowedUrls, endpoints } of rights) {
     patterns += allowedUrls.length + endpoints.length
-    for (const { url } of allowedUrls) characters += url.length
-    for (const { path } of endpoints) characters += path.length
+    for (const { url } of allowedUrls) characters += compileWeight(url)
+    for (const { path } of endpoints) characters += compileWeight(path)
   }
   const what = 'patterns (allowed_urls, endpoints)'
   if (patterns > MOST.patterns) return `together they have ${patterns} ${what}, at most ${MOST.patterns} are taken`

@@ -1,6 +1,7 @@
 import { Fault } from '../../errors/fault.ts'
 import { isObject, type Json, type JsonObject } from '../json/json.ts'
 import { numberFlaw, type ScalarField, type ScalarFields, scalarFlaw } from '../json/scalar-fields.ts'
+import { compileWeight } from '../patterns/compile-weight.ts'
 import { unmatchablePattern } from '../patterns/pattern-reach.ts'
 import { isMethod, methodName } from '../text/method-name.ts'
 import { MOST } from './session-bounds.ts'
@@ -218,7 +219,10 @@ const accessRights: Check = (value, path, findings) => {
   const patterns = rights.flatMap(patternsIn)
   if (patterns.length > MOST.patterns)
     return findings.add(path, `must have at most ${MOST.patterns} patterns in all, not ${patterns.length}`)
-  const characters = patterns.reduce<number>((sum, text) => sum + (typeof text === 'string' ? text.length : 0), 0)
+  const characters = patterns.reduce<number>(
+    (sum, text) => sum + (typeof text === 'string' ? compileWeight(text) : 0),
+    0,
+  )
   if (characters > MOST.pattern_characters)
     return findings.add(path, `must have at most ${MOST.pattern_characters} characters of patterns, not ${characters}`)
   for (const [apiId, right] of Object.entries(value)) {

@@ -1,4 +1,5 @@
 import { isObject, type Json, type JsonObject } from '../../json/json.ts'
+import { compileWeight } from '../../patterns/compile-weight.ts'
 import { PATH_METHODS } from '../convert/convert-operations.ts'
 import type { Api } from '../definition/api.ts'
 import { EXTENSION } from '../definition/extension.ts'
@@ -220,7 +221,7 @@ function refusal(most: number, counts: Bound['counts'], count: number): string {
 }
 
 function countsOf(value: Json, place: readonly string[], counts: Bound['counts']): [readonly string[], number][] {
-  if (counts === 'characters') return typeof value === 'string' ? [[place, value.length]] : []
+  if (counts === 'characters') return typeof value === 'string' ? [[place, compileWeight(value)]] : []
   if (counts === 'placeholders') return typeof value === 'string' ? [[place, placeholdersIn(value)]] : []
   if (typeof value !== 'object' || value === null) return []
   if (counts === 'placeholders of names')

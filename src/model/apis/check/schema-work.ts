@@ -1,6 +1,7 @@
 import { createRequire } from 'node:module'
 import type { Ajv, CodeKeywordDefinition, KeywordCxt, KeywordDefinition, SchemaValidateFunction } from 'ajv'
 import { isObject, type Json } from '../../json/json.ts'
+import { compileWeight } from '../../patterns/compile-weight.ts'
 import { newPatternWork, type PatternWork, spendPatternWork, WORK_OF_EXPRESSION } from '../../patterns/pattern-work.ts'
 import { SchemaPattern } from '../../patterns/schema-pattern.ts'
 
@@ -136,6 +137,16 @@ const NESTED = new Set([
 ])
 const COST_OF_REFERENCE = 3
 
+/** Weight of an expression that costs as much as a keyword. */
+const WEIGHT_OF_KEYWORD = 50
+
+/** What the expressions of a keyword cost beyond those of its length, in keywords. */
+function costOfExpressions(keyword: string, value: unknown): number {
+  const sources =
+    keyword === 'pattern' ? [String(value)] : keyword === 'patternProperties' ? Object.keys(value as object) : []
+  return sources.reduce((sum, source) => sum + (compileWeight(source) - source.length) / WEIGHT_OF_KEYWORD, 0)
+}
+
 /** @throws Error that says so when there is more than may be compiled */
 function spendCompileWork(work: CompileWork, keyword: string, value: unknown, meter: FunctionMeter): void {
   const nested = NESTED.has(keyword) && (keyword !== 'items' || Array.isArray(value)) ? entriesOf(value) : 0
@@ -143,7 +154,7 @@ function spendCompileWork(work: CompileWork, keyword: string, value: unknown, me
   if (nested > MOST_ENTRIES) throw new Error(`${keyword} holds more than ${MOST_ENTRIES} entries`)
   const cost = listed + (keyword.endsWith('Ref') || keyword === '$ref' ? COST_OF_REFERENCE : 1 + nested)
   meter.keywords += cost
-  work.compiled += cost
+  work.compiled += cost + costOfExpressions(keyword, value)
   if (meter.keywords > MOST_IN_SCHEMA) throw new Error(`holds more than ${MOST_IN_SCHEMA} keywords and entries`)
   if (work.compiled > MOST_COMPILED)
     throw new Error(`the schemas of the definition hold more than ${MOST_COMPILED} keywords and entries`)
