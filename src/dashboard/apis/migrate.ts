@@ -95,25 +95,30 @@ const STEPS: Readonly<Record<Migration['mode'], Step>> = {
   async stage(parts, { draft, overrideStaged, sees }, old) {
     const stagedId = STAGED_ID + old.document.api_id
     const before = await parts.documents.find('api', 'api_id', stagedId)
-    const again = before !== undefined && overrideStaged && sees(before)
+    const again = before !== undefined && overrideStaged && sees(before) && isStagedOf(before, old)
     const { revision } = await publishApi(parts, {
       ...draft,
       format: 'oas',
       definition: staged(old, stagedId),
       beside: { ...metadataOfApi(old.stored.body), categories: categoriesOf(old.stored.body) },
-      ...(again && { apiId: stagedId }),
+      ...(again ? { apiId: stagedId } : { stagedOf: old.stored.id }),
     })
     return { revision, more: { stagedId } }
   },
   async promote(parts, { draft, sees }, old) {
     const stagedId = STAGED_ID + old.document.api_id
     const before = await parts.documents.find('api', 'api_id', stagedId)
-    if (before === undefined || !sees(before) || documentOf(before.body).format !== 'oas')
+    if (before === undefined || !sees(before) || !isStagedOf(before, old) || documentOf(before.body).format !== 'oas')
       throw fault('not_found', 'it was not staged')
     const definition = promoted(documentOf(before.body).definition, old)
     const { revision } = await publishApi(parts, { ...draft, ...inPlace(old, definition), instead: [stagedId] })
     return { revision }
   },
+}
+
+/** True for a copy that was staged. Its id alone says nothing: anyone may create an API under it. */
+function isStagedOf(copy: StoredDocument, { stored }: Old): boolean {
+  return copy.body.staged_of === stored.id
 }
 
 /** A draft that replaces the classic definition. Words of its name that were categories become categories. */

@@ -43,6 +43,8 @@ export interface ApiDraft {
   readonly mayBecome?: { readonly format?: boolean }
   /** Ids of APIs that are deleted in the same commit. */
   readonly instead?: readonly string[]
+  /** Of a copy that is to take over from an API: the storage id of that API. */
+  readonly stagedOf?: string
   readonly actor: string
 }
 
@@ -215,7 +217,8 @@ async function create(parts: ApiParts, draft: ApiDraft): Promise<Prepared> {
   refuseUnlistedSocket(document, parts.config.gateway.upstream_sockets ?? [])
   const turn = await checkPlace(parts, api, [id], placeRules(parts, draft))
   const plan = new ApiPlan(parts.documents)
-  plan.add(id, document, api, { beside: draft.beside, changedAt: clockOf(parts).wall() })
+  const { beside, stagedOf } = draft
+  plan.add(id, document, api, { beside, stagedOf, changedAt: clockOf(parts).wall() })
   if (base !== undefined) {
     const before = documentOf(base.body)
     const definition = addVersion(before.format, before.definition, apiId, draft.version!)

@@ -90,6 +90,33 @@ test('stage puts a copy beside the API, promote lets it take over', async (t) =>
   assert.deepEqual(listedIds(await call('GET', '/api/apis', { as: admin })), ['old'])
 })
 
+test('an API that only has the id of a staged copy takes over from nobody, whoever promotes', async (t) => {
+  const { add, admin, call, migrate, user, store } = await start(t)
+  const planter = await user({ apis: 'write' })
+  await add('old')
+  const planted = oasApi('staging-old', '/planted/')
+  assert.equal((await call('POST', '/api/apis/oas', { as: planter, body: planted })).status, 200)
+  const both = async () =>
+    JSON.stringify(await Promise.all(['old', 'staging-old'].map((id) => store.documents.find('api', 'api_id', id))))
+  const before = await both()
+  for (const body of [
+    { mode: 'promote' },
+    { mode: 'promote', apiIDs: ['old'] },
+    { mode: 'stage', apiIDs: ['old'] },
+    { mode: 'stage', apiIDs: ['old'], overrideStaged: true },
+  ]) {
+    assert.deepEqual((await migrate(body)).states, { old: 'failed' }, JSON.stringify(body))
+    assert.equal(await both(), before)
+  }
+  await call('DELETE', '/api/apis/staging-old', { as: planter })
+  assert.deepEqual((await migrate({ mode: 'stage', apiIDs: ['old'] })).states, { old: 'success' })
+  // It is edited before it takes over, and stays the copy that it is.
+  const copy = bodyOf(await call('GET', '/api/apis/oas/staging-old', { as: admin }))
+  assert.equal((await call('PUT', '/api/apis/oas/staging-old', { as: admin, body: copy })).status, 200)
+  assert.deepEqual((await migrate({ mode: 'stage', apiIDs: ['old'], overrideStaged: true })).states, { old: 'success' })
+  assert.deepEqual((await migrate({ mode: 'promote' })).states, { old: 'success' })
+})
+
 test('what is wrong with the call is refused', async (t) => {
   const { add, admin, call, migrate, store } = await start(t)
   await add('a')

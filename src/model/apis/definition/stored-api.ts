@@ -67,6 +67,8 @@ export interface StoredMore {
   readonly baseIds?: readonly string[]
   /** When the definition was changed; absent = it was not. */
   readonly changedAt?: Millis
+  /** Of a new copy that is to take over from an API: the storage id of that API. */
+  readonly stagedOf?: string | undefined
 }
 
 /** The body that is stored of a definition that was read as `api`. */
@@ -78,6 +80,7 @@ export function storedBody(document: ApiDocument, api: Api, more: StoredMore = {
   const now = changedAt === undefined ? undefined : new Date(changedAt).toISOString()
   const createdAt = textOf(before, 'created_at') || now
   const updatedAt = now ?? textOf(before, 'updated_at')
+  const stagedOf = more.stagedOf ?? textOf(before, 'staged_of')
   const { api_id, org_id, name, format, definition } = document
   const body: JsonObject = {
     ...{ api_id, org_id, name, format, definition },
@@ -90,6 +93,7 @@ export function storedBody(document: ApiDocument, api: Api, more: StoredMore = {
     ...(place !== undefined && api.active && sinceActive(before, place, now)),
     ...(versionIds.length > 0 && { version_ids: versionIds }),
     ...(baseIds.length > 0 && { base_ids: [...baseIds] }),
+    ...(stagedOf !== '' && { staged_of: stagedOf }),
     ...mergeMetadata(metadataOfApi(before), beside),
   }
   return isSameBody(body, before) ? { ...body, updated_at: before.updated_at! } : body
