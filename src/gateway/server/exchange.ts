@@ -356,6 +356,8 @@ export class Exchange extends WireExchange implements Instant {
   provedToken = ''
   /** When the JSON Web Token of the request ends, Unix milliseconds; 0 = none was taken. */
   credentialEndsAt = 0
+  /** Hash of our own token whose claims made the session; '' = of none. */
+  ownToken = ''
   /** True when the API's authorization server answers: that is no traffic of the API, and no hit. */
   atAuthorizationServer = false
 
@@ -469,6 +471,7 @@ export function begin(x: Exchange, wall: number, mono: number): void {
   x.credentials = NO_CREDENTIALS
   x.provedToken = ''
   x.credentialEndsAt = 0
+  x.ownToken = ''
   x.atAuthorizationServer = false
   x.requestExtra = ''
   x.versionField = ''

@@ -1,4 +1,5 @@
 import type { Clock } from '../../model/time/clock.ts'
+import { isLiveToken } from '../oauth/own-token.ts'
 import type { LiveSession, Sessions } from '../sessions/sessions.ts'
 import type { Exchange, Snapshot } from './exchange.ts'
 
@@ -11,10 +12,17 @@ export interface TunnelParts {
   readonly clock: Clock
 }
 
+/** What let a tunnel in. */
+interface Admitted {
+  readonly session: LiveSession | undefined
+  /** Hash of our own token behind a session that its claims made; '' = none. */
+  readonly ownToken: string
+}
+
 /** The tunnels (101) that are open, and what let each in: one ends when a new request like it would be refused for its key or API. */
 export class Tunnels {
   readonly #parts: TunnelParts
-  readonly #open = new Map<Exchange, LiveSession | undefined>()
+  readonly #open = new Map<Exchange, Admitted>()
   #timer: NodeJS.Timeout | undefined
 
   constructor(parts: TunnelParts) {
@@ -22,7 +30,7 @@ export class Tunnels {
   }
 
   opened(x: Exchange): void {
-    this.#open.set(x, x.session as LiveSession | undefined)
+    this.#open.set(x, { session: x.session as LiveSession | undefined, ownToken: x.ownToken })
     this.#timer ??= setInterval(() => this.#check(), CHECK_MS).unref()
   }
 
@@ -34,24 +42,32 @@ export class Tunnels {
   }
 
   #check(): void {
-    for (const [x, session] of this.#open) void this.#checkOne(x, session)
+    for (const [x, admitted] of this.#open) void this.#checkOne(x, admitted)
   }
 
   /**
    * Never rejects: a fault of the store takes nothing away. What is in memory is served to new requests too, and the embedded store fails
    * in the call itself.
    */
-  async #checkOne(x: Exchange, session: LiveSession | undefined): Promise<void> {
+  async #checkOne(x: Exchange, admitted: Admitted): Promise<void> {
     try {
-      const allowed = this.#isAllowed(x, session)
+      const allowed = this.#isAllowed(x, admitted.session)
       const isOpen = allowed instanceof Promise ? await allowed : allowed
-      if (!isOpen) this.#end(x, session)
+      if (!isOpen || !(await this.#isTokenLive(admitted.ownToken))) this.#end(x, admitted)
     } catch {}
   }
 
+  /** The claims of a revoked token are as they were. */
+  async #isTokenLive(hash: string): Promise<boolean> {
+    if (hash === '') return true
+    const { sessions, snapshot, clock } = this.#parts
+    const [now, wall] = [snapshot(), clock.wall()]
+    return isLiveToken(await sessions.findAgain(hash, now, wall), now, wall)
+  }
+
   /** Another request may have opened a tunnel on the same connection's exchange meanwhile. */
-  #end(x: Exchange, session: LiveSession | undefined): void {
-    if (this.#open.has(x) && this.#open.get(x) === session) x.link?.cutTunnel?.()
+  #end(x: Exchange, admitted: Admitted): void {
+    if (this.#open.get(x) === admitted) x.link?.cutTunnel?.()
   }
 
   #isAllowed(x: Exchange, session: LiveSession | undefined): boolean | Promise<boolean> {

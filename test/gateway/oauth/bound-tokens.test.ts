@@ -8,6 +8,8 @@ import { classic, defined } from '../../worlds/base/definitions.ts'
 import { base64, claims, compact, es, SECRET, signer } from '../../worlds/gateway/jwt-fixtures.ts'
 import { type OAuthWorld, policyOf, startPlain } from '../../worlds/gateway/oauth-fixtures.ts'
 import { newProofKey, type ProofKey, proofOf } from '../../worlds/gateway/oauth-proofs.ts'
+import { bareOrigin } from '../../worlds/gateway/upstream-fixtures.ts'
+import { Client, get, statusOf } from '../../worlds/wire/raw.ts'
 
 const RUNS = process.env.GATEHOUSE_DEEP === '1' ? 2_000 : 80
 
@@ -265,6 +267,56 @@ test('a revoked token of ours is refused at once where an API takes JSON Web Tok
   await made.world.client('app', { api_id: 'a', policies: ['p'] })
   assert.equal(await status(two), 401)
   assert.equal(await status(await made.own(false)), 200)
+})
+
+test('a tunnel of a token of ours ends with the token, whatever method took it', async (t) => {
+  const made = await start(t)
+  const { gateway } = made.world
+  const echo = await bareOrigin(t, (socket) => {
+    socket.write('HTTP/1.1 101 Switching Protocols\r\nUpgrade: raw\r\nConnection: Upgrade\r\n\r\n')
+    socket.pipe(socket)
+  })
+  const [jwk] = ((await gateway.call('/a/oauth/jwks')).json as { keys: JsonObject[] }).keys
+  const pem = String(createPublicKey({ key: jwk!, format: 'jwk' }).export({ type: 'spki', format: 'pem' }))
+  const external: JsonObject = {
+    ...defined({ id: 'te', url: echo.url }),
+    components: { securitySchemes: { s: { type: 'oauth2', flows: {} } } },
+    security: [{ s: [] }],
+  }
+  const providers = [{ jwt: { enabled: true, signingMethod: 'ecdsa', source: base64(pem) } }]
+  Object.assign((external['x-svc-api-gateway'] as { server: JsonObject }).server, {
+    authentication: { enabled: true, securitySchemes: { s: { enabled: true, providers } } },
+  })
+  for (const [path, definition] of [
+    ['/svc/apis', jwtApi('tj', echo.url, pem)],
+    ['/svc/apis/oas', external],
+  ] as const) {
+    const saved = await gateway.svc('POST', path, definition as JsonObject)
+    assert.equal(saved.status, 200, saved.text)
+  }
+  await gateway.svc('PUT', '/svc/policies/p', policyOf('p', ['a', 'tj', 'te', 'k', 'j', 'f', 'm', 'i']))
+  const open = async (api: string, token: string) => {
+    const client = await Client.connect(gateway.port)
+    t.after(() => client.destroy())
+    const fields = `Upgrade: raw\r\nConnection: Upgrade\r\nAuthorization: Bearer ${token}\r\n`
+    assert.equal(statusOf(await client.ask(get(`/${api}/x`, fields))), 101, api)
+    return client
+  }
+  const ways: Readonly<Record<string, (token: string) => Promise<unknown>>> = {
+    revoked: (token) =>
+      gateway.svc('POST', '/svc/oauth/revoke', { token, client_id: 'app', client_secret: 'secret-of-app' }),
+    'client deleted': () => gateway.svc('DELETE', '/svc/oauth/clients/a/app'),
+  }
+  for (const [name, end] of Object.entries(ways)) {
+    const token = await made.own(false)
+    const tunnels = [await open('tj', token), await open('te', token)]
+    for (const tunnel of tunnels) {
+      tunnel.write('ping')
+      assert.equal((await tunnel.inbox.take('an echo', () => 4)).bytes.toString(), 'ping', name)
+    }
+    await end(token)
+    for (const tunnel of tunnels) await tunnel.inbox.toEnd()
+  }
 })
 
 test('a secret of somebody else is not mistaken for a key of ours', async (t) => {

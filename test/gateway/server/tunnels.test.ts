@@ -129,7 +129,13 @@ test('a store that fails in the check of a tunnel ends neither it nor the checks
     const opened = ['unreadable', 'gone'].map((keyHash) => {
       const session = { isDerived: false, keyHash }
       const link = { cutTunnel: () => cut.push(keyHash) }
-      const x = { chain: { api: { apiId: 'a' } }, credentialEndsAt: 0, session, link } as unknown as Exchange
+      const x = {
+        chain: { api: { apiId: 'a' } },
+        credentialEndsAt: 0,
+        ownToken: '',
+        session,
+        link,
+      } as unknown as Exchange
       tunnels.opened(x)
       return x
     })

@@ -24,6 +24,7 @@ import { allOf, type KeySets, type KeySource, oneKey } from '../../authenticatio
 import { RecentCache } from '../../authentication/recent.ts'
 import { challenged, type SchemeWord } from '../../oauth/challenge.ts'
 import { admitBound } from '../../oauth/check-binding.ts'
+import { isLiveToken } from '../../oauth/own-token.ts'
 import type { Exchange, Step, StepOutcome } from '../../server/exchange.ts'
 import type { LiveSession } from '../../sessions/sessions.ts'
 import { readCredential } from './read-credential.ts'
@@ -120,9 +121,12 @@ export function authenticateSigned(
   }
 
   const prove = (x: Exchange, verified: Verified, presented: Presented, stored: LiveSession | undefined) => {
-    if (verified.own && !isAlive(stored, x)) return challenged(x, REVOKED, presented.word, 'off')
+    if (verified.own && !isLiveToken(stored, x.snapshot!, x.wall)) return challenged(x, REVOKED, presented.word, 'off')
     const { confirmation } = verified
-    const admit = () => enter(x, verified)
+    const admit = () => {
+      x.ownToken = stored?.keyHash ?? ''
+      return enter(x, verified)
+    }
     return admitBound(bindings, x, api, { confirmation, ...presented }, { dpop: 'off', admit })
   }
 
@@ -195,14 +199,6 @@ export function authenticateSigned(
 interface Presented {
   readonly text: string
   readonly word: SchemeWord
-}
-
-/** True for our token that is neither revoked nor expired, of a client that is still registered where it was issued. */
-function isAlive(session: LiveSession | undefined, x: Exchange): boolean {
-  if (session === undefined || session.unusable || session.inactive) return false
-  const { evictAt, expiresAt, token } = session
-  if ((evictAt !== 0 && evictAt <= x.wall) || (expiresAt !== 0 && expiresAt <= x.wall)) return false
-  return token !== undefined && session.isRegisteredAt(token.issuer, x.snapshot!)
 }
 
 type Candidates = ReturnType<KeySource['candidates']>
