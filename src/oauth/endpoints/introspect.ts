@@ -92,6 +92,8 @@ async function refreshClaims(
     ...(scope !== '' && { scope }),
     client_id: row.clientId,
     ...(username !== '' && { username }),
+    // RFC 7662 has no name for it; without one a resource server would take it for an access token.
+    token_use: 'refresh_token',
     exp: Math.floor(row.expiresAt / 1000),
     sub: username === '' ? row.clientId : username,
     ...(row.apiId === call.api.apiId && { iss: call.issuer }),

@@ -167,6 +167,7 @@ test('introspection of a refresh token is for its own client', async (t) => {
   assert.equal(own.body.scope, 'read')
   assert.equal(own.body.exp, world.clock.wallMs / 1000 + 1_209_600)
   assert.ok(!('token_type' in own.body))
+  assert.equal(own.body.token_use, 'refresh_token')
 })
 
 test('introspection is not for public clients, and an API key is no token', async (t) => {

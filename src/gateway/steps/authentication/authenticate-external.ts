@@ -23,6 +23,7 @@ const EXPIRED = prebuilt('token_expired')
 const AWAY = prebuilt('introspection_away')
 const TOO_LONG = prebuilt('token_unknown', 'the token is too long')
 const INACTIVE = prebuilt('token_unknown', 'the issuer says that the token is not active')
+const OTHER_KIND = prebuilt('token_unknown', 'the issuer says that it is no access token')
 const NOBODY = prebuilt('token_unknown', 'the issuer does not say who calls')
 
 /**
@@ -51,6 +52,7 @@ function authenticateIntrospected(
     const word = schemeOf(sent)
     const refuse = (refusal: Fault) => challenged(x, refusal, word, 'off')
     if (said.active !== true) return refuse(INACTIVE)
+    if (!isAccessToken(said)) return refuse(OTHER_KIND)
     const endsAt = said.exp === undefined ? Number.POSITIVE_INFINITY : Number(said.exp) * 1000
     // One that is no number, or none that ends, is a token of no known life.
     if (said.exp !== undefined && (typeof said.exp !== 'number' || !Number.isFinite(endsAt))) return refuse(INACTIVE)
@@ -80,6 +82,14 @@ function authenticateIntrospected(
 }
 
 type Outcome = StepOutcome | Promise<StepOutcome>
+
+/** The members in which issuers say the kind of a token: RFC 7662 has none for it, and says `active` of refresh tokens too. */
+const KINDS = ['token_use', 'token_type', 'typ']
+const OTHER_KINDS = /^(?:refresh|offline|id)(?:[-_ ]?token)?$/i
+
+function isAccessToken(said: Introspected): boolean {
+  return !KINDS.some((name) => OTHER_KINDS.test(String(said[name] ?? '')))
+}
 
 /** The session is counted under a name that no key can have, and apart for each issuer. */
 function callerOf({ apiId, orgId, name }: Api, issuer: Json, identity: string): DerivedCaller {
