@@ -7,7 +7,7 @@ const MOST_ROUNDS_OF_PROPERTY = 20
 const MOST_ROUNDS = 600
 
 /**
- * What compiling an expression costs at most, found without compiling it: its length, where it is written out as it is. In characters of an
+ * The cost of compiling an expression, at most, found without compiling it: its length, where it is written out as it is. In characters of an
  * ordinary expression, about 0.4 µs each.
  */
 export function compileWeight(source: string): number {

@@ -91,11 +91,11 @@ function metaDataOf(sent: Json, { stored, shown }: SessionReadback): Json | unde
   return metaData
 }
 
-/** Without counts, in a right and in its limit. */
+/** Without counts, and without members that have no content, which some readers are shown: in a right and in its limit. */
 function withoutNotes(value: Json | undefined): Json | undefined {
   if (!isObject(value)) return value
-  const kept = Object.entries(value).filter(([name]) => !NOTES.has(name))
-  return Object.fromEntries(kept.map(([name, each]) => [name, name === 'limit' ? (withoutNotes(each) ?? null) : each]))
+  const all = Object.entries(value).map(([name, each]) => [name, name === 'limit' ? withoutNotes(each) : each] as const)
+  return Object.fromEntries(all.filter(([name, each]) => !NOTES.has(name) && !isBlank(each))) as JsonObject
 }
 
 function policiesOf(session: JsonObject): string[] {

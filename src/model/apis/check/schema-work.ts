@@ -140,7 +140,7 @@ const COST_OF_REFERENCE = 3
 /** Weight of an expression that costs as much as a keyword. */
 const WEIGHT_OF_KEYWORD = 50
 
-/** What the expressions of a keyword cost beyond those of its length, in keywords. */
+/** The cost of a keyword's expressions beyond that of their length, in keywords. */
 function costOfExpressions(keyword: string, value: unknown): number {
   const sources =
     keyword === 'pattern' ? [String(value)] : keyword === 'patternProperties' ? Object.keys(value as object) : []
