@@ -12,7 +12,7 @@ export interface TunnelParts {
   readonly clock: Clock
 }
 
-/** What let a tunnel in. */
+/** The session and token that let a tunnel in. */
 interface Admitted {
   readonly session: LiveSession | undefined
   /** Hash of our own token behind a session that its claims made; '' = none. */

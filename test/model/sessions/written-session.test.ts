@@ -31,7 +31,7 @@ test('property: members without content change nothing of a session that is sent
   )
 })
 
-test('the rights with all members, as they are shown under the path of an alias, are the same ones', () => {
+test('rights with all members, as an alias shows them, are the same ones when sent back', () => {
   for (const stored of STORED) {
     const { access_rights, narrowed_by } = sessionToStore(wholeSession(shown), { stored, shown })
     assert.deepEqual([access_rights, narrowed_by], [stored.access_rights, stored.narrowed_by])
