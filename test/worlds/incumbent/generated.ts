@@ -9,6 +9,9 @@ export const API = '{{api}}'
 /** A key that `sessionFor` gives rights to. */
 export const KEY = 'key-of-the-caller'
 
+/** The path of health checks, which no request has. */
+export const HEALTH_CHECK = '/check'
+
 const base64 = (text: string) => Buffer.from(text).toString('base64')
 const PATHS = ['/', '/a', '/a', '/a/b', '/w/{id}', '/w/*', 'a', '/A', '/é', '/b', '/l/a', '/v1/a']
 const PATTERNS = ['(.*)', '(.*)', '/a/(.*)', 'a', '^/l/a', '(\\w+)/(\\w+)', '^/l$', 'b\\?x=(\\d+)']
@@ -70,7 +73,7 @@ const HINTS: Hints = {
     allowed_origins: ['*', 'http://a.example'],
     tags: ['one'],
     target_path: ['http://127.0.0.1:1/hook', ''],
-    url: ['http://127.0.0.1:1/check', '/check'],
+    url: [`http://127.0.0.1:1${HEALTH_CHECK}`, HEALTH_CHECK],
   },
   names: {
     auth_configs: ['authToken', 'jwt', 'basic', 'oauth', 'hmac'],
