@@ -45,7 +45,7 @@ test('answers are kept as the form says, and let go of', async (t) => {
     (await world.through('/kept/x', headers)).headers['x-svc-cached-response'] === '1'
   const place = await unfolded(page, 'Response cache')
   const kind = place.getByRole('combobox', { name: /^Cache responses/ })
-  assert.equal(await kind.inputValue(), 'For operations that enable it')
+  assert.equal(await kind.inputValue(), 'Never, even if operations enable it')
   await choose(page, kind, 'For all operations')
   await field(place, /^TTL/).fill('600')
   await list(place, /^Cached statuses/, ['200', '4O4'])
