@@ -399,7 +399,11 @@ export class Http2Session implements StreamSession, FrameMeaning {
     this.ended = true
     this.closing = true
     this.input.stop()
-    for (const stream of [...this.streams.values()]) this.over(stream, code)
+    for (const stream of [...this.streams.values()]) {
+      // An answer that is complete stays so, while its user takes what waits.
+      if (stream.receivedEnd && !this.options.server) stream.stopSending()
+      else this.over(stream, code)
+    }
     this.owner.sessionIdle(true)
   }
 }

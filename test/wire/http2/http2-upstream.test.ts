@@ -198,6 +198,26 @@ test('an upstream that says GOAWAY answers what it has, and is dialled anew for 
   client.destroy()
 })
 
+test('a complete answer reaches a client that reads late, though its upstream has ended the session', async (t) => {
+  // Less than the window of a stream and more than a client's: the end is here, and a part of the body waits for the client.
+  const body = Buffer.alloc(250_000, 'body')
+  const { gate, calls, sessions } = await world(t, {
+    script: (stream) => {
+      stream.respond({ ':status': 200, 'content-length': body.length })
+      stream.end(body)
+      stream.session?.close()
+    },
+  })
+  const client = session(t, gate.port)
+  const request = client.request({ ':path': '/late' })
+  await once(request, 'response')
+  await until('the session is over', () => calls.length === 1 && sessions.size === 0)
+  await new Promise((answered) => client.ping(answered))
+  const parts: Buffer[] = []
+  for await (const part of request) parts.push(part as Buffer)
+  assert.equal(Buffer.concat(parts).compare(body), 0)
+})
+
 test('an answer that breaks off cuts the client off; an upstream that is not there is 502', async (t) => {
   const script: Script = (stream) => {
     // Bytes that have come may wait for the end of the turn in which the rest breaks off: the client gets them all the same.
