@@ -198,7 +198,7 @@ test('an upstream that says GOAWAY answers what it has, and is dialled anew for 
   client.destroy()
 })
 
-test('a complete answer reaches a client that reads late, though its upstream has ended the session', async (t) => {
+test('a client that reads late gets all of an answer whose upstream has ended the session', async (t) => {
   // Less than the window of a stream and more than a client's: the end is here, and a part of the body waits for the client.
   const body = Buffer.alloc(250_000, 'body')
   const { gate, calls, sessions } = await world(t, {
