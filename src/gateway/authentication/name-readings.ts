@@ -102,14 +102,14 @@ export function behindSemicolon(pair: string, folded: string, from = 0): number 
 
 /**
  * Percent-decoded; of escapes that are not UTF-8 each is a byte, since the rest of such a name is read all the same. `%u0069` is a UTF-16
- * unit to ASP and ASP.NET.
+ * unit to ASP and ASP.NET; its `%` may have been escaped, as bytes are that a query has bare.
  */
 function decodedName(sent: string): string {
   // Bytes that were sent bare.
   const text = /^[\0-\xff]*[\x80-\xff]/.test(sent) ? Buffer.from(sent, 'latin1').toString('utf8') : sent
   if (!text.includes('%') && !text.includes('+')) return text
-  return text.replaceAll('+', ' ').replaceAll(/%u[0-9a-f]{4}|(?:%[0-9a-f]{2})+/gi, (escapes) => {
-    if (UTF16_UNIT.test(escapes)) return String.fromCharCode(Number.parseInt(escapes.slice(2), 16))
+  return text.replaceAll('+', ' ').replaceAll(/%(?:25)?u[0-9a-f]{4}|(?:%(?!25u)[0-9a-f]{2})+/gi, (escapes) => {
+    if (UTF16_UNIT.test(escapes)) return String.fromCharCode(Number.parseInt(escapes.slice(-4), 16))
     try {
       return decodeURIComponent(escapes)
     } catch {
@@ -118,4 +118,4 @@ function decodedName(sent: string): string {
   })
 }
 
-const UTF16_UNIT = /^%u/i
+const UTF16_UNIT = /u/i

@@ -138,3 +138,17 @@ test('what only looks like the name of a credential goes on', async (t) => {
     assert.deepEqual([headers.cookie, headers['x.my.keys'], headers['x.role']], [cookies, '1', '2'])
   }
 })
+
+test('a second parameter is refused under every spelling of its name, escapes of ASP.NET too', async (t) => {
+  const { gate, origin, key } = await world(t)
+  const names = [...NAME].flatMap((letter, i) =>
+    [escaped, unit].map((spell) => `${NAME.slice(0, i)}${spell(letter)}${NAME.slice(i + 1)}`),
+  )
+  for (const version of VERSIONS)
+    for (const name of names)
+      for (const query of [`${NAME}=${key}&${name}=${FORGED}`, `${name}=${FORGED}&${NAME}=${key}`, `%&${NAME}=${key}&${name}=x`]) {
+        const { status } = await sendExactly(gate.port, version, { path: `/keep/x?${query}`, fields: [] })
+        assert.equal(status, 400, query)
+      }
+  assert.equal(origin.seen.length, 0)
+})
