@@ -146,7 +146,11 @@ test('a second parameter is refused under every spelling of its name, escapes of
   )
   for (const version of VERSIONS)
     for (const name of names)
-      for (const query of [`${NAME}=${key}&${name}=${FORGED}`, `${name}=${FORGED}&${NAME}=${key}`, `%&${NAME}=${key}&${name}=x`]) {
+      for (const query of [
+        `${NAME}=${key}&${name}=${FORGED}`,
+        `${name}=${FORGED}&${NAME}=${key}`,
+        `%&${NAME}=${key}&${name}=x`,
+      ]) {
         const { status } = await sendExactly(gate.port, version, { path: `/keep/x?${query}`, fields: [] })
         assert.equal(status, 400, query)
       }
