@@ -1,6 +1,9 @@
 import assert from 'node:assert/strict'
 import { createHmac } from 'node:crypto'
 import { type TestContext, test } from 'node:test'
+import { FakeClock } from '../../../src/model/time/clock.ts'
+import { openMemoryStore } from '../../../src/store/memory/open.ts'
+import type { Store } from '../../../src/store/ports/ports.ts'
 import { eventually } from '../../worlds/base/eventually.ts'
 import { startTestGateway, type TestGateway } from '../../worlds/base/harness.ts'
 import { startReceiver } from '../../worlds/oauth/receiver.ts'
@@ -37,8 +40,9 @@ function definition(notifyUrl: string): object {
   }
 }
 
-async function started(t: TestContext, notifyUrl: string, env: Record<string, string>): Promise<TestGateway> {
-  const gateway = await startTestGateway({ env: { SVC_COMPAT_VENDORALIASES: 'acme,other', ...env } })
+async function started(t: TestContext, notifyUrl: string, store?: Store): Promise<TestGateway> {
+  const env = { SVC_COMPAT_VENDORALIASES: 'acme,other', SVC_WEBHOOKS_ALLOWPRIVATE: 'true' }
+  const gateway = await startTestGateway({ env, ...(store && { store }) })
   t.after(() => gateway.close())
   const rights = { billing: { api_id: 'billing', versions: ['Default'] } }
   const policy = { id: 'p', name: 'p', active: true, rate: 100, per: 1, access_rights: rights }
@@ -83,7 +87,7 @@ async function newCode(gateway: TestGateway): Promise<string> {
 test('tokens of a code and of a refresh are announced, those of client credentials are not', async (t) => {
   const receiver = await startReceiver()
   t.after(() => receiver.close())
-  const gateway = await started(t, receiver.url, { SVC_WEBHOOKS_ALLOWPRIVATE: 'true' })
+  const gateway = await started(t, receiver.url)
   await tokens(gateway, { grant_type: 'client_credentials' })
   const code = await newCode(gateway)
   const first = await tokens(gateway, { grant_type: 'authorization_code', code, redirect_uri: REDIRECT })
@@ -119,7 +123,15 @@ test('tokens of a code and of a refresh are announced, those of client credentia
 test('a private target is not reached unless it is allowed, and the list of deliveries says why', async (t) => {
   const receiver = await startReceiver()
   t.after(() => receiver.close())
-  const gateway = await started(t, receiver.url, {})
+  // Saved while it was allowed: it is refused at save otherwise.
+  const clock = new FakeClock()
+  const store = openMemoryStore({ clock })
+  await (await started(t, receiver.url, store)).close()
+  const gateway = await startTestGateway({ store, clock })
+  t.after(async () => {
+    await gateway.close()
+    await store.close()
+  })
   const given = await tokens(gateway, {
     grant_type: 'authorization_code',
     code: await newCode(gateway),
