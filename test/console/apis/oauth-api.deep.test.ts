@@ -106,7 +106,7 @@ async function settings(world: ApisWorld, page: Page, id: string): Promise<void>
   await flip(page, 'Device authorization')
   await choose(page, page.getByRole('combobox', { name: /^DPoP-bound tokens/ }), 'Allowed')
   await choose(page, page.getByRole('combobox', { name: /^Certificate-bound tokens \(mTLS\)/ }), 'Allowed')
-  await page.getByLabel(/^Notification URL/).fill(`${world.origin.url}/tokens`)
+  await page.getByLabel(/^Notification URL/).fill('https://hooks.example.test/tokens')
   await page.getByLabel(/^Notification secret/).fill('shared-secret-of-this-test')
   await save(page)
   await page.getByText('Enter a full URL that starts with http:// or https://').waitFor()
