@@ -174,8 +174,7 @@ async function issueKey(
   leftOut: readonly string[],
 ): Promise<IssuedAccess> {
   const { policies, actor, action, beside, version } = draft
-  const { developer, ended, changes } = await withoutExpired(parts, draft.developer, policies)
-  checkNew(developer, policies, undefined)
+  const { developer, ended, changes } = await checkSubscribable(parts, draft.developer, policies)
   const session: JsonObject = {
     org_id: orgIdOf(developer),
     alias: String(developer.body.email ?? ''),
@@ -188,14 +187,25 @@ async function issueKey(
   const saved = await createDeveloperKey(parts, {
     ...{ session, developer, actor, action },
     expires: draft.expires,
-    detail: { ...(version !== undefined && { version }), ...(ended.length > 0 && { replaced: ended }) },
+    detail: { ...(version !== undefined && { version }), ...(ended.length > 0 && { replaced: [...ended] }) },
     beside: (key, keyHash, body) => [...changes, ...(beside?.(issued(key, keyHash, 0), body) ?? [])],
   })
   return issued(saved.key ?? '', saved.keyHash, saved.revision)
 }
 
-/** The developer without expired keys that give one of these policies, and the changes that end them. */
-async function withoutExpired(parts: SecretParts, developer: StoredDocument, policies: readonly string[]) {
+/**
+ * Refuses policies that a key of the developer gives already. Answers the developer without expired keys that give one, and the changes that
+ * end these. @throws Fault `subscription_refused` (400)
+ */
+export async function checkSubscribable(
+  parts: Pick<SecretParts, 'tokens' | 'clock'>,
+  developer: StoredDocument,
+  policies: readonly string[],
+): Promise<{
+  readonly developer: StoredDocument
+  readonly ended: readonly string[]
+  readonly changes: readonly Change[]
+}> {
   const held = subscriptionsOf(developer.body)
   const ended: string[] = []
   const changes: Change[] = []
@@ -207,7 +217,9 @@ async function withoutExpired(parts: SecretParts, developer: StoredDocument, pol
     changes.push({ op: 'deleteSession', hash: row.hash }, ...(await changesWithDeletion(parts.tokens, undefined, row)))
     body = withoutKey(body, keyHash)
   }
-  return { developer: { ...developer, body }, ended, changes }
+  const rest = { ...developer, body }
+  checkNew(rest, policies, undefined)
+  return { developer: rest, ended, changes }
 }
 
 /** @throws Fault `subscription_refused` (400) for a policy that another key of the developer gives */

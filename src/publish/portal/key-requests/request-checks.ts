@@ -2,12 +2,13 @@ import { fault } from '../../../errors/fault.ts'
 import { isObject, type JsonObject } from '../../../model/json/json.ts'
 import { redirectFlaw } from '../../../model/oauth-clients/redirect-uri.ts'
 import { entriesOf, offersOf } from '../../../model/portal/catalogue/catalogue.ts'
-import { appIdsOf, subscriptionsOf } from '../../../model/portal/developers/holdings.ts'
+import { appIdsOf } from '../../../model/portal/developers/holdings.ts'
 import { configurationFor, type PortalConfiguration } from '../../../model/portal/settings/portal-configuration.ts'
 import type { StoredDocument } from '../../../store/ports/ports.ts'
-import type { PublishParts } from '../../documents/parts.ts'
+import type { PublishParts, SecretParts } from '../../documents/parts.ts'
 import { catalogueOf } from '../catalogue/catalogue.ts'
 import { accessTypeOf, policyIdOf, wantedPolicies } from '../developers/access-sort.ts'
+import { checkSubscribable } from '../developers/developer-keys.ts'
 import { policyNamed } from '../developers/policy-named.ts'
 import { portalConfiguration } from '../settings/configuration.ts'
 
@@ -75,21 +76,20 @@ export function checkSelection({ policies, configuration }: RequestedAccess): vo
  * Refuses, before it waits for approval, what the developer has already or may not have: a second subscription to a policy, an OAuth
  * app without a redirect URI or beyond the limit. @throws Fault `subscription_refused` (400)
  */
-export function checkEligible(
+export async function checkEligible(
+  parts: SecretParts,
   { sort, policyIds, configuration }: RequestedAccess,
-  { body }: StoredDocument,
+  developer: StoredDocument,
   redirectUri: string,
-): void {
+): Promise<void> {
   if (sort === 'key') {
-    const held = subscriptionsOf(body)
-    const taken = policyIds.find((id) => held.has(id))
-    if (taken === undefined) return
-    throw fault('subscription_refused', `apply_policies: there is a subscription to ${taken} already`)
+    await checkSubscribable(parts, developer, policyIds)
+    return
   }
   if (policyIds.length > 1) throw fault('subscription_refused', 'apply_policies: an OAuth app has one policy')
   const flaw = redirectUri === '' ? 'is missing' : redirectFlaw(redirectUri, false)
   if (flaw !== undefined) throw fault('subscription_refused', `oauth_info.redirect_uri: ${flaw}`)
   const limit = configuration.oauth_usage_limit
-  if (limit !== -1 && appIdsOf(body).length >= limit)
+  if (limit !== -1 && appIdsOf(developer.body).length >= limit)
     throw fault('subscription_refused', `oauth_usage_limit: a developer may have ${limit} OAuth apps`)
 }

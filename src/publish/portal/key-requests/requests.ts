@@ -62,7 +62,7 @@ async function submit(parts: SecretParts, asking: RequestCaller, sent: JsonObjec
   if (developer === undefined) throw fault('request_refused', 'by_user: developer not found')
   const wanted = await resolveRequest(parts, orgId, draft.policies, rulesOf(asking.mayUse, draft.body))
   checkSelection(wanted)
-  checkEligible(wanted, developer, redirectOf(draft.body))
+  await checkEligible(parts, wanted, developer, redirectOf(draft.body))
   const now = clockOf(parts).wall()
   const id = newDocumentId(now)
   const date_created = draft.body.date_created || new Date(now).toISOString()
@@ -99,7 +99,7 @@ export function approveRequest(
       rulesOf(asking.mayUse, stored.body),
     )
     try {
-      checkEligible(wanted, found, redirectOf(stored.body))
+      await checkEligible(parts, wanted, found, redirectOf(stored.body))
       return await (wanted.configuration.secure_key_approval ? sendLink(asking, at) : issue(at, { keep: false }))
     } catch (error) {
       // Another approval may have been first, and its result blocks a second one.
@@ -134,7 +134,7 @@ export function collectAccess(
       requestedPolicies(stored.body),
       rulesOf(() => {}, stored.body),
     )
-    checkEligible(wanted, now, redirectOf(stored.body))
+    await checkEligible(parts, wanted, now, redirectOf(stored.body))
     try {
       return await issue({ parts, actor, stored, developer: now }, { keep: false, used })
     } catch (error) {

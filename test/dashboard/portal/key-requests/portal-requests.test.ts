@@ -95,6 +95,21 @@ test('a request that waits is answered in the place of a second one for the same
   assert.equal((Data as JsonObject[]).length, 2)
 })
 
+test('a request for what an expired key gave is taken, and approved once approval is off', async (t) => {
+  const world = await requestWorld(t)
+  await world.policy('trial', ['one'], { key_expires_in: 10 })
+  const asking = { by_user: world.dev, for_plan: 'trial' }
+  const first = await world.request(asking)
+  await world.refused(400, 'POST', REQUESTS, asking)
+  world.clock.advance(11_000)
+  await world.configure({ require_key_approval: true })
+  const waiting = await world.request(asking)
+  assert.deepEqual(await world.subscriptions(world.dev), { trial: hashOf((first.Meta as JsonObject).RawKey) })
+  await world.configure({ require_key_approval: false })
+  const { RawKey } = await world.asked(200, 'PUT', `${APPROVE}/${waiting.Message}`, world.root)
+  assert.deepEqual(await world.subscriptions(world.dev), { trial: hashOf(RawKey) })
+})
+
 test('requests are listed by page, newest first, by state and by developer', async (t) => {
   const world = await requestWorld(t, { env: { SVC_DB_PAGESIZE: '2' } })
   const { request, configure, asked, root, clock, policy, developer, catalogue, dev } = world
