@@ -65,6 +65,7 @@ const BOUNDED: readonly (readonly [names: RegExp, why: string])[] = [
   [/\/oauth\/signing-keys$/, 'one ring of keys for each algorithm'],
   [/\/login\/(?:doors|providers)$/, 'a public page with a bound'],
   [/\/apis\/\{\}\/warnings$/, 'one definition, whose size has a bound'],
+  [/\/apis\/\{\}\/urls?$/, 'the addresses of one API, by settings'],
   [/ \/api\/(?:usage|errors|activity|uptime|logs)\b/, 'of traffic: analytics.test.ts and logs.test.ts'],
 ]
 
