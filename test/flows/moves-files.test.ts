@@ -72,7 +72,7 @@ test('validate names file, line and field of every mistake that people make', as
     `apis/cut.json:${text.slice(0, text.indexOf('"upstream"')).split('\n').length}: the document: is not JSON from here on \\(file_malformed\\)`,
     `apis/orders.json:${lineOf(dir, 'apis/orders.json', '"value": 7')}: oas.x-svc-api-gateway.server.listenPath.value: .*\\(field_invalid\\)`,
     `apis/twin.json:1: api_id: apis/orders.json has orders too \\(id_twice\\)`,
-    `clients/app.json:${lineOf(dir, 'clients/app.json', 'not an address')}: redirect_uris\\[0\\]: must be an absolute URL.* \\(field_invalid\\)`,
+    `clients/app.json:${lineOf(dir, 'clients/app.json', 'not an address')}: redirect_uris\\[0\\]: holds " ".* \\(field_invalid\\)`,
     `clients/app.json:${lineOf(dir, 'clients/app.json', 'magic')}: grant_types\\[0\\]: must be one of .*\\(field_invalid\\)`,
     `keys/short.json:2: key_hash: must be the SHA-256 of a key, 64 hex digits \\(field_invalid\\)`,
     `keys/short.json:4: session.rate: must be a number \\(field_invalid\\)`,
