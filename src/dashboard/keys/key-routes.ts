@@ -10,7 +10,7 @@ import { maskSecretsFor } from '../access/secrets-view.ts'
 import { KeyFacts, keyFacts } from '../portal/developers/key-entry.ts'
 import { bare } from '../routes/answer.ts'
 import type { Call } from '../routes/call.ts'
-import { digestOf } from '../routes/entity-version.ts'
+import { keyedDigestOf } from '../routes/entity-version.ts'
 import { DoneEnvelope } from '../routes/envelope.ts'
 import type { Route } from '../routes/route.ts'
 import type { DashboardParts } from '../server/parts.ts'
@@ -98,7 +98,7 @@ function createRoutes(parts: DashboardParts): Route[] {
 }
 
 function oneRoutes(parts: DashboardParts, path: string): Route[] {
-  const standing = async (call: Call) => digestOf((await keyInPath(parts, call)).row.body)
+  const standing = async (call: Call) => keyedDigestOf((await keyInPath(parts, call)).row.body, parts.sealKey)
   return [
     {
       method: 'GET',

@@ -1,5 +1,6 @@
-import { hash } from 'node:crypto'
+import { createHmac, hash } from 'node:crypto'
 import type { Json } from '../../model/json/json.ts'
+import { lookupKey, type SealKey } from '../../model/secrets/secret.ts'
 import type { Kind, Revision, StoredDocument } from '../../store/ports/ports.ts'
 
 /** A document that must still be at this revision when it is written. */
@@ -15,6 +16,11 @@ export type EntityVersion = Pick<StoredDocument, 'kind' | 'id' | 'revision'> | {
 /** For entities without a revision. */
 export function digestOf(body: Json): EntityVersion {
   return { digest: hash('sha256', JSON.stringify(body), 'base64url') }
+}
+
+/** The same of a body with members that a reader of the tag may not see: without the key no guess of them can be checked. */
+export function keyedDigestOf(body: Json, key: SealKey): EntityVersion {
+  return { digest: createHmac('sha256', lookupKey(key)).update(JSON.stringify(body)).digest('base64url') }
 }
 
 /** The strong entity tag (RFC 9110 section 8.8.3) of the current version: it changes with every change. */

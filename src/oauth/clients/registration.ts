@@ -1,5 +1,6 @@
-import { Fault, fault } from '../../errors/fault.ts'
+import { Fault, fault, waitFault } from '../../errors/fault.ts'
 import type { JsonObject } from '../../model/json/json.ts'
+import { visitorOf } from '../../model/network/visitor.ts'
 import type { OAuthClient } from '../../model/oauth-clients/oauth-client.ts'
 import { equalSecrets, hashKey, newSecret } from '../../model/secrets/secret.ts'
 import { currentSecret, registrationAt } from '../../publish/oauth-clients/oauth-client-parts.ts'
@@ -33,7 +34,7 @@ const NOBODYS = hashKey(newSecret()).toString('hex')
  * answers 201 with the client, its secret, and a token that reads (GET), replaces (PUT) and deletes (DELETE) it at
  * `registration_client_uri` (RFC 7592). That token is kept as its hash. While the setting is empty all of it answers 404. A
  * client that was registered so has no policies: an administrator gives it some, or the login page gives `key_rules`.
- * @throws Fault `not_found`, `method_not_allowed`, `oauth_invalid_metadata`, `oauth_invalid_redirect`, `oauth_invalid_request`
+ * @throws Fault `not_found`, `method_not_allowed`, `oauth_too_many_tries` (429), `oauth_invalid_metadata`, `oauth_invalid_redirect`, `oauth_invalid_request`
  */
 export async function register(parts: OAuthParts, call: OAuthCall): Promise<OAuthAnswer> {
   const initial = parts.config.gateway.oauth_registration_token
@@ -50,7 +51,12 @@ export async function register(parts: OAuthParts, call: OAuthCall): Promise<OAut
 }
 
 async function create(parts: OAuthParts, call: OAuthCall, initial: string): Promise<OAuthAnswer> {
-  if (!equalSecrets(bearerOf(call), initial)) return unauthorised(call)
+  const sent = bearerOf(call)
+  if (sent === '') return unauthorised(call)
+  const isRight = equalSecrets(sent, initial)
+  const waitMs = parts.registrationBrake.waitMs(visitorOf(call.clientAddress), isRight)
+  if (waitMs > 0) throw waitFault('oauth_too_many_tries', waitMs)
+  if (!isRight) return unauthorised(call)
   if (call.method !== 'POST') throw fault('method_not_allowed')
   const body = readMetadata(await readJson(call), call.api.oauth)
   const token = newSecret()

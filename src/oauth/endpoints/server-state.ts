@@ -1,6 +1,7 @@
 import type { Clock } from '../../model/time/clock.ts'
 import { OncePerInterval } from '../../model/time/once-per-interval.ts'
 import { newBasicAuthThrottle } from '../../publish/keys/basic-auth-throttle.ts'
+import { AdminSecretThrottle } from '../../runtime/admin-secret-throttle.ts'
 import type { LoginThrottle } from '../../runtime/login-throttle.ts'
 import { RingCache } from '../signing-keys/ring-cache.ts'
 import { type DeviceAttempts, deviceAttempts } from './device-attempts.ts'
@@ -10,6 +11,8 @@ const WARNED_EVERY_MS = 3_600_000
 /** The state that an authorization server keeps in memory between calls. */
 export interface ServerState {
   readonly deviceAttempts: DeviceAttempts
+  /** Wrong initial access tokens of dynamic registration, a secret of the installation. */
+  readonly registrationBrake: AdminSecretThrottle
   /** Failed password checks, shared with basic authentication where the process serves both. */
   readonly basicAuthThrottle: LoginThrottle
   /** The signing keys as this process has read them. */
@@ -22,6 +25,7 @@ export interface ServerState {
 export function newServerState(clock: Clock, basicAuthThrottle = newBasicAuthThrottle(clock)): ServerState {
   return {
     deviceAttempts: deviceAttempts(clock),
+    registrationBrake: new AdminSecretThrottle(clock),
     basicAuthThrottle,
     ringCache: new RingCache(),
     passwordGrantWarnings: new OncePerInterval(WARNED_EVERY_MS),

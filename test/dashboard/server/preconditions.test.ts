@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { hash } from 'node:crypto'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -9,6 +10,7 @@ import type { JsonObject } from '../../../src/model/json/json.ts'
 import { FakeClock } from '../../../src/model/time/clock.ts'
 import { openMemoryStore } from '../../../src/store/memory/open.ts'
 import { openStore } from '../../../src/store/sqlite/connection/open.ts'
+import { rights } from '../../worlds/base/definitions.ts'
 import type { TestDashboardOptions } from '../../worlds/dashboard/harness.ts'
 import { keyWorld, POLICIES } from '../../worlds/dashboard/key-world.ts'
 
@@ -150,4 +152,16 @@ test('a document is written as it was looked at, or not at all, whatever slips i
   }
   await duringRequest(request, twice, { ...expected, revision: revision + 1 })
   assert.deepEqual((await documents.get('policy', id))?.body, { name: 'fourth' })
+})
+
+test('the tag of a key says nothing of members that its reader may not see', async (t) => {
+  const { api, key, call, root, parts } = await keyWorld(t)
+  await api('orders')
+  const { hash: keyHash } = await key({ access_rights: rights('orders'), hmac_enabled: true, hmac_string: 'guess-me' })
+  const path = `/api/keys/${keyHash}?hashed=1`
+  const tag = async () => String((await call('GET', path, { as: root })).headers.etag).slice(1, -1)
+  const row = await parts.tokens.getSession(Buffer.from(keyHash, 'hex'))
+  for (const text of [row!.body, (await call('GET', path, { as: root })).json])
+    assert.notEqual(await tag(), hash('sha256', JSON.stringify(text), 'base64url'))
+  assert.equal(await tag(), await tag())
 })

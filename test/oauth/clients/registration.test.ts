@@ -32,6 +32,14 @@ const manage = async (f: Front, method: string, id: string, token: string, json?
 const stored = async (f: Front, id: string): Promise<OAuthClient | undefined> =>
   (await f.store.documents.find('oauth_client', 'client_id', id))?.body as unknown as OAuthClient | undefined
 
+test('guesses of the initial access token are slowed down by address, and it waits with them', async (t) => {
+  const f = started(t)
+  const guess = (token: string) => send(f, GOOD, { headers: bearer(token) })
+  for (let tries = 0; tries < 101; tries++) assert.equal((await guess('wrong')).status, 401)
+  for (const token of ['wrong', INITIAL]) await assert.rejects(guess(token), faultOf('oauth_too_many_tries'))
+  assert.equal((await send(f, GOOD, { headers: {} })).status, 401)
+})
+
 test('a client is registered with the defaults of RFC 7591, and can be used at once', async (t) => {
   const f = started(t)
   const answer = await send(f, GOOD)

@@ -15,7 +15,7 @@ import type { SessionRow, StoredDocument } from '../../../store/ports/ports.ts'
 import { seesSession } from '../../access/owned.ts'
 import { type Answer, bare, ok } from '../../routes/answer.ts'
 import type { Call } from '../../routes/call.ts'
-import { digestOf } from '../../routes/entity-version.ts'
+import { keyedDigestOf } from '../../routes/entity-version.ts'
 import { DoneEnvelope } from '../../routes/envelope.ts'
 import { pageAnswer } from '../../routes/listed.ts'
 import { pageOf } from '../../routes/page.ts'
@@ -91,7 +91,7 @@ function readRoutes(parts: DashboardParts): Route[] {
       summary: 'Read a key of a developer',
       answers: { 200: KeyEntry },
       // Not of the answer, which holds what is left of the quota.
-      entityVersion: async (call) => digestOf((await held(parts, call)).row.body),
+      entityVersion: async (call) => keyedDigestOf((await held(parts, call)).row.body, parts.sealKey),
       run: async (call) => bare(await keyEntry(parts, call, (await held(parts, call)).row)),
     },
   ]
