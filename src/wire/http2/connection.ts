@@ -24,6 +24,7 @@ const PSEUDO_FIELDS = 6
 /** Bytes that a client may send on one stream whose body is wanted, and on all of them, before they are taken. */
 const STREAM_WINDOW_BYTES = 262_144
 const SESSION_WINDOW_BYTES = 1_048_576
+const MOST_STREAM_BYTES = 4_194_304
 
 /** One HTTP/2 connection of a client (RFC 9113): each of its streams becomes an exchange. */
 export class Http2Connection<X extends WireExchange> implements Timed, OpenConnection, LaneOwner<X>, SessionOwner {
@@ -173,6 +174,7 @@ function sessionOptions({
     firstWindowBytes: DEFAULT_WINDOW_BYTES,
     streamWindowBytes: STREAM_WINDOW_BYTES,
     sessionWindowBytes: SESSION_WINDOW_BYTES,
+    mostStreamBytes: MOST_STREAM_BYTES,
     headTimeoutMs,
     stallMs: bodyIdleMs,
   }

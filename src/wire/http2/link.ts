@@ -60,6 +60,7 @@ export class Link implements SessionOwner {
         firstWindowBytes: STREAM_WINDOW_BYTES,
         streamWindowBytes: STREAM_WINDOW_BYTES,
         sessionWindowBytes: SESSION_WINDOW_BYTES,
+        mostStreamBytes: STREAM_WINDOW_BYTES,
         headTimeoutMs: options.connectTimeoutMs,
         stallMs: options.idleTimeoutMs === 0 ? Number.POSITIVE_INFINITY : options.idleTimeoutMs,
       },

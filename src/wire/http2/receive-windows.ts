@@ -9,7 +9,12 @@ export interface WindowOptions {
   readonly streamWindowBytes: number
   /** Of all streams together; more than RFC 9113 section 6.9.2 begins with. */
   readonly sessionWindowBytes: number
+  /** Windows of streams whose bytes are taken as fast as they come grow to this, and that of the connection with them. */
+  readonly mostStreamBytes: number
 }
+
+/** Module state: memory of this thread: bytes by which the windows of all connections may still grow, for peers that then meet a slow reader. */
+const growth = { leftBytes: 67_108_864 }
 
 /** The receive windows of a peer (RFC 9113 section 5.2): consumed bytes are returned half a window at a time. */
 export class ReceiveWindows {
@@ -17,10 +22,14 @@ export class ReceiveWindows {
   private readonly options: WindowOptions
   private window = DEFAULT_WINDOW_BYTES
   private owedBytes = 0
+  /** What the peer may send, sent or not, and how much of it is growth. */
+  private sizeBytes: number
+  private grownBytes = 0
 
   constructor(output: FrameOutput, options: WindowOptions) {
     this.output = output
     this.options = options
+    this.sizeBytes = options.sessionWindowBytes
   }
 
   /** Opens the window of the connection. */
@@ -37,9 +46,8 @@ export class ReceiveWindows {
 
   /** Bytes were taken, or thrown away, of a stream that may be over (undefined). */
   taken(stream: FramedStream | undefined, bytes: number): void {
-    const { sessionWindowBytes, streamWindowBytes } = this.options
     this.owedBytes += bytes
-    if (this.owedBytes >= sessionWindowBytes / 2) {
+    if (this.owedBytes >= this.sizeBytes / 2) {
       this.window += this.owedBytes
       this.widen(0, this.owedBytes)
       this.owedBytes = 0
@@ -47,12 +55,39 @@ export class ReceiveWindows {
     if (stream === undefined || stream.receivedEnd || stream.closed) return
     stream.owedBytes += bytes
     if (stream.owedBytes < stream.windowBytes / 2) return
-    // From here on it has the window of a body that is wanted.
-    const increment = stream.owedBytes + streamWindowBytes - stream.windowBytes
-    stream.windowBytes = streamWindowBytes
+    const windowBytes = this.nextWindowOf(stream)
+    const increment = stream.owedBytes + windowBytes - stream.windowBytes
+    stream.windowBytes = windowBytes
     stream.receiveWindow += increment
     stream.owedBytes = 0
     this.widen(stream.id, increment)
+  }
+
+  /** The connection is over. */
+  end(): void {
+    growth.leftBytes += this.grownBytes
+    this.grownBytes = 0
+  }
+
+  /** That of a body that is wanted; then twice as much each time that all of what came was taken at once. */
+  private nextWindowOf({ windowBytes, isTaken }: FramedStream): number {
+    const { streamWindowBytes, mostStreamBytes } = this.options
+    if (windowBytes < streamWindowBytes) return streamWindowBytes
+    if (!isTaken || windowBytes >= mostStreamBytes) return windowBytes
+    return this.grow(windowBytes * 4) ? windowBytes * 2 : windowBytes
+  }
+
+  /** Gives the connection a window of so many bytes, twice that of a stream. False where there is no room. */
+  private grow(sizeBytes: number): boolean {
+    const moreBytes = sizeBytes - this.sizeBytes
+    if (moreBytes <= 0) return true
+    if (moreBytes > growth.leftBytes) return false
+    growth.leftBytes -= moreBytes
+    this.grownBytes += moreBytes
+    this.sizeBytes = sizeBytes
+    this.window += moreBytes
+    this.widen(0, moreBytes)
+    return true
   }
 
   private widen(id: number, increment: number): void {

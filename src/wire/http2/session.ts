@@ -399,6 +399,7 @@ export class Http2Session implements StreamSession, FrameMeaning {
     this.ended = true
     this.closing = true
     this.input.stop()
+    this.windows.end()
     for (const stream of [...this.streams.values()]) {
       // An answer that is complete stays so, while its user takes what waits.
       if (stream.receivedEnd && !this.options.server) stream.stopSending()

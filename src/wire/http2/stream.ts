@@ -202,6 +202,11 @@ export class FramedStream {
     return true
   }
 
+  /** True when no byte that was received waits. */
+  get isTaken(): boolean {
+    return this.waiting === 0
+  }
+
   /** Bytes that were received and not delivered. */
   private get waiting(): number {
     return this.incoming?.length ?? 0
