@@ -22,7 +22,7 @@ export class ReceiveWindows {
   private readonly options: WindowOptions
   private window = DEFAULT_WINDOW_BYTES
   private owedBytes = 0
-  /** What the peer may send, sent or not, and how much of it is growth. */
+  /** Bytes that the peer may have on the way at once, and how much of that is growth. */
   private sizeBytes: number
   private grownBytes = 0
 
