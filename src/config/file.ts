@@ -6,6 +6,8 @@ import { SETTINGS, type Setting } from './settings.ts'
 
 const MAX_FILE_BYTES = 1_048_576
 const DEFAULT_FILE = 'gatehouse.json'
+/** More settings of one name are no hint. */
+const MOST_MEANT = 3
 
 export interface FileSettings {
   /** As named by the user, for messages. '' when there is no file. */
@@ -79,12 +81,20 @@ function collect(group: Record<string, unknown>, above: readonly string[], walk:
 }
 
 function unknown(path: string, walk: Walk): string {
-  const near = nearest(
-    path,
-    SETTINGS.map((setting) => setting.path),
-  )
-  return `${path} (in ${walk.name}): no such setting${near === undefined ? '' : `; did you mean ${near}?`}`
+  const near = meant(path)
+  return `${path} (in ${walk.name}): no such setting${near.length === 0 ? '' : `; did you mean ${near.join(' or ')}?`}`
 }
+
+/** The settings that a path may mean: those of its last name, which are in another group, else one that is written nearly so. */
+function meant(path: string): string[] {
+  const paths = SETTINGS.map((setting) => setting.path)
+  const elsewhere = paths.filter((known) => lastOf(known) === lastOf(path))
+  if (elsewhere.length > 0) return elsewhere.length <= MOST_MEANT ? elsewhere : []
+  const near = nearest(path, paths)
+  return near === undefined ? [] : [near]
+}
+
+const lastOf = (path: string) => path.slice(path.lastIndexOf('.') + 1)
 
 function isGroup(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)

@@ -136,6 +136,21 @@ test('an unknown name stops the start and the nearest one is named', (t) => {
   assert.match(text, /storage \(in gatehouse\.json\): must be an object of settings/)
 })
 
+test('a setting at the top, or in another group, is told where it belongs', (t) => {
+  const lastOf = (path: string) => path.slice(path.lastIndexOf('.') + 1)
+  for (const { path } of SETTINGS) {
+    const name = lastOf(path)
+    const alike = SETTINGS.map((other) => other.path).filter((other) => lastOf(other) === name)
+    for (const at of [name, `analytics.${name}`]) {
+      if (alike.length > 3 || SETTINGS.some((other) => `${other.path}.`.startsWith(`${at}.`))) continue
+      const file = at === name ? { [name]: 1 } : { analytics: { [name]: 1 } }
+      const text = `${at} (in gatehouse.json): no such setting; did you mean ${alike.join(' or ')}?`
+      assert.ok(problems(t, {}, file).split('\n').includes(text), text)
+    }
+  }
+  assert.match(problems(t, {}, { enable_ownership: true }), /did you mean dashboard\.enable_ownership\?$/)
+})
+
 test('a file cannot reach the prototype', (t) => {
   const cwd = folder(t, { 'gatehouse.json': '{"__proto__": {"sample": false}, "gateway": {"constructor": {}}}' })
   assert.throws(() => loadConfig({ env: {}, cwd }), /__proto__ \(in gatehouse\.json\): no such setting/)
