@@ -202,7 +202,8 @@ function write(name: string, value: Json, meter: Meter, out: string[], depth: nu
     return
   }
   const members = meter.keysOf(value)
-  const attributes = members.filter((member) => member.startsWith(ATTRIBUTE) && typeof value[member] !== 'object')
+  const isAttribute = (member: string) => member.startsWith(ATTRIBUTE) && typeof value[member] !== 'object'
+  const attributes = members.filter(isAttribute)
   out.push(`<${name}`)
   for (const member of attributes) {
     const own = member.slice(ATTRIBUTE.length)
@@ -218,7 +219,7 @@ function write(name: string, value: Json, meter: Meter, out: string[], depth: nu
   }
   out.push('>')
   for (const member of members) {
-    if (attributes.includes(member)) continue
+    if (isAttribute(member)) continue
     const own = value[member]!
     if (member === TEXT && typeof own !== 'object') {
       meter.spend(String(own).length / CHARACTERS_PER_STEP)

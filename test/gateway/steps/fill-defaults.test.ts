@@ -240,6 +240,21 @@ test('alternatives behind alternatives are tried within the budget of the reques
   assert.equal((await call('', '{}')).status, 503)
 })
 
+test('a short body that asks for a long default many times is refused', async (t) => {
+  const { publish } = await open(t)
+  const long = 'x'.repeat(1000)
+  const lists: readonly Json[] = [
+    { type: 'array', items: object({ d: { default: long } }) },
+    { type: 'array', items: object({ d: { default: {}, properties: { e: { default: [long] } } } }) },
+    { type: 'array', items: object({ [long]: { default: 1 } }) },
+  ]
+  for (const schema of lists) {
+    const { call } = await publish({ schema })
+    const of = async (count: number) => (await call('', JSON.stringify(Array(count).fill({})))).status
+    assert.deepEqual([await of(100), await of(10_000)], [200, 503])
+  }
+})
+
 test('defaults are filled in where the operation, or the origin of its definition, says so', async (t) => {
   const { publish } = await open(t)
   const described = { parameters: [query('n', 5)], schema: object({ d: { default: 7 } }) }

@@ -5,6 +5,7 @@ import { parseBodyTemplate } from '../../../src/model/body-templates/parse.ts'
 import { renderTemplate } from '../../../src/model/body-templates/render.ts'
 import { parseXml } from '../../../src/model/body-templates/xml.ts'
 import type { Json, JsonObject } from '../../../src/model/json/json.ts'
+import { assertLinear } from '../../worlds/base/growth.ts'
 
 /** A value without the prototypes of its objects. */
 const plain = (value: unknown) => JSON.parse(JSON.stringify(value)) as Json
@@ -101,4 +102,12 @@ test('a value of several members, none or a list has an element around it', () =
   assert.equal(written({ a: '<b/>&"' }), '<a>&#60;b/&#62;&#38;&#34;</a>')
   for (const name of ['a b', '1', '', 'a><b', 'x:y:z'])
     assert.throws(() => written({ [name]: 1 }), /names that elements/)
+})
+
+test('time to write grows with the attributes and children of an element and no faster', async () => {
+  const document = (length: number) => {
+    const pairs = Array.from({ length: length >> 4 }, (_, at) => [[`-a${at}`, 1] as const, [`b${at}`, 1] as const])
+    return JSON.stringify({ r: Object.fromEntries(pairs.flat()) })
+  }
+  await assertLinear('attributes and children', (text) => written(JSON.parse(text) as JsonObject), document, 131_072)
 })

@@ -11,11 +11,19 @@ const MOST_READ = 20_000
 /** Units of `PatternWork` for a value, and for each of its members that is looked at. */
 const WORK_OF_VALUE = 50
 const WORK_OF_MEMBER = 20
+/** For each character of a default that is put in: a short body may ask for a long one 100,000 times. */
+const WORK_OF_CHARACTER = 4
+
+interface Default {
+  readonly value: Json
+  /** Characters of its JSON. */
+  readonly length: number
+}
 
 /** The defaults of one schema. */
 interface Filler {
   /** By the names of properties. */
-  readonly defaults: Map<string, Json>
+  readonly defaults: Map<string, Default>
   readonly members: Map<string, Filler>
   /** Of members that `properties` does not name. */
   others: Filler | undefined
@@ -112,7 +120,7 @@ export class SchemaDefaults {
       const value = this.#isReadOnly([...at, 'properties', name])
         ? undefined
         : this.#defaultOf([...at, 'properties', name])
-      if (value !== undefined) filler.defaults.set(name, value)
+      if (value !== undefined) filler.defaults.set(name, { value, length: JSON.stringify(value).length })
       filler.members.set(name, inner('properties', name))
     }
     if (isObject(schema.additionalProperties ?? null) && schema.patternProperties === undefined)
@@ -240,7 +248,11 @@ function withMembers(filler: Filler, object: JsonObject, account: PatternWork): 
     if (made === object) made = copyOf(object)
     setMember(made, name, value)
   }
-  for (const [name, value] of defaults) if ((member(made, name) ?? null) === null) put(name, value)
+  for (const [name, { value, length }] of defaults) {
+    if ((member(made, name) ?? null) !== null) continue
+    spendPatternWork(account, WORK_OF_CHARACTER * (name.length + length))
+    put(name, value)
+  }
   const fill = (name: string, inner: Filler) => {
     const before = member(made, name)
     const after = filled(inner, before, account) as Json
