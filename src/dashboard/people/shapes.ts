@@ -62,6 +62,15 @@ const Done = { Status: Type.Literal('OK'), Message: text }
 /** A success that tells no more. */
 export const DoneShape = Type.Object({ ...Done, Meta: Type.Null() })
 
+/** The end of a user or group: administrators get the APIs that have lost their last owner. */
+export const DeletedOwnerShape = Type.Object({
+  ...Done,
+  Meta: Type.Union([
+    Type.Null(),
+    Type.Object({ ownerless: Type.Array(text, { description: 'Ids of APIs without an owner, which administrators alone see.' }) }),
+  ]),
+})
+
 /** A success that names what it made. */
 export const CreatedShape = Type.Object({ ...Done, Meta: text })
 

@@ -11,9 +11,10 @@ import { pageOf } from '../routes/page.ts'
 import type { Route } from '../routes/route.ts'
 import type { DashboardParts } from '../server/parts.ts'
 import { checkGroupReach, checkOwnersReach } from './check-rights.ts'
+import { deletedOwner } from './deleted-owner.ts'
 import { personIn, whereFound } from './found.ts'
 import { givenPermissions, withoutReset } from './sent-user.ts'
-import { CreatedShape, DoneShape, GroupBody, GroupShape, pageShape } from './shapes.ts'
+import { CreatedShape, DeletedOwnerShape, DoneShape, GroupBody, GroupShape, pageShape } from './shapes.ts'
 import { customPermissions, PeopleView } from './view.ts'
 
 const INVALID = 'User group object validation failed.'
@@ -102,12 +103,11 @@ export function userGroupRoutes(parts: DashboardParts): Route[] {
       path: '/api/usergroups/{id}',
       access: { permission: 'user_groups' },
       summary: 'Delete an empty group',
-      answers: { 200: DoneShape },
+      answers: { 200: DeletedOwnerShape },
       run: onGroup(UNKNOWN, async (call, group) => {
         checkGroupReach(call.actor!, group)
         await checkOwnersReach(parts, call.actor!, { groupIds: [group.id] })
-        await deleteGroup(parts, group, call.actor!.email)
-        return ok('User group deleted')
+        return deletedOwner(parts, call, 'User group deleted', await deleteGroup(parts, group, call.actor!.email))
       }),
     },
   ]

@@ -21,9 +21,10 @@ import { pageOf } from '../routes/page.ts'
 import type { Route } from '../routes/route.ts'
 import type { DashboardParts } from '../server/parts.ts'
 import { checkAddress, checkGrantable, checkReach } from './check-rights.ts'
+import { deletedOwner } from './deleted-owner.ts'
 import { personIn, whereFound } from './found.ts'
 import { type GivenUser, givenUser, withoutReset } from './sent-user.ts'
-import { CreatedShape, DoneShape, NewUserBody, pageShape, SelfShape, UserEditBody, UserShape } from './shapes.ts'
+import { CreatedShape, DeletedOwnerShape, DoneShape, NewUserBody, pageShape, SelfShape, UserEditBody, UserShape } from './shapes.ts'
 import { customPermissions, PeopleView } from './view.ts'
 
 const UNKNOWN = refused(404, 'Could not retrieve user detail.')
@@ -126,11 +127,10 @@ export function userRoutes(parts: DashboardParts): Route[] {
       access: { permission: 'users' },
       own: 'id',
       summary: 'Delete a user with its sessions and its API credential',
-      answers: { 200: DoneShape },
+      answers: { 200: DeletedOwnerShape },
       run: onUser(UNKNOWN, async (call, user) => {
         await checkReach(parts, call.actor!, user)
-        await deleteUser(parts, user, call.actor!.email)
-        return ok('User deleted')
+        return deletedOwner(parts, call, 'User deleted', await deleteUser(parts, user, call.actor!.email))
       }),
     },
     {

@@ -11,11 +11,14 @@ export function readOwners(body: JsonObject): Owners {
   return { users: textsOf(body.user_owners), groups: textsOf(body.user_group_owners) }
 }
 
-/** The index values of a stored API by owner: `u:<user>` and `g:<group>` of each, or `*` where nobody owns it. */
+/**
+ * The index values of a stored API by owner: `u:<user>` and `g:<group>` of each, or `*` where nobody in particular owns it; none where the
+ * last owner was deleted.
+ */
 export function ownersOf(body: JsonObject): string[] {
   const { users, groups } = readOwners(body)
   const filed = [...users.map((id) => `u:${id}`), ...groups.map((id) => `g:${id}`)]
-  return filed.length === 0 ? ['*'] : filed
+  return filed.length === 0 && body.ownerless !== true ? ['*'] : filed
 }
 
 function textsOf(value: Json | undefined): string[] {

@@ -137,16 +137,18 @@ export function removeApi(parts: SecretParts, removal: Removal): Promise<Publish
   })
 }
 
-/** Changes the metadata of an API; the definition stays. @throws Fault `not_found` (404) */
+/** Changes the metadata of an API, as given or by what is stored; the definition stays. @throws Fault `not_found` (404) */
 export function changeMetadata(
   parts: PublishParts,
   apiId: string,
-  beside: ApiMetadata,
+  beside: ApiMetadata | ((body: JsonObject) => ApiMetadata),
   audit: { readonly actor: string; readonly action: string },
 ): Promise<PublishedApi> {
   return withLock(parts, async () => {
     const stored = await findApi(parts, apiId)
-    const body = { ...stored.body, ...mergeMetadata(metadataOfApi(stored.body), beside) }
+    const { ownerless: _before, ...rest } = stored.body
+    const given = typeof beside === 'function' ? beside(stored.body) : beside
+    const body = { ...rest, ...mergeMetadata(metadataOfApi(stored.body), given) }
     const change = { op: 'put', kind: 'api', id: stored.id, body, ifRevision: stored.revision } as const
     const document = documentOf(stored.body)
     const entry = auditOf(parts, audit.actor, audit.action, document.org_id, { api_id: apiId })

@@ -50,7 +50,7 @@ async function undoUser(parts: UndoParts, change: AuditChange, standing: AuditEn
   const stored = await parts.documents.get('user', id as DocumentId)
   if (stored === undefined || !sameText(withoutOwn(stored.body), withoutOwn(after))) throw changedSince(standing)
   const user = userOf(stored)
-  if (before === null) return deleteUser(parts, user, actor)
+  if (before === null) return (await deleteUser(parts, user, actor)).revision
   const edit = differing(withoutOwn(before), withoutOwn(after))
   if (Object.keys(edit).length === 0)
     throw fault('undo_refused', 'passwords, second factors and API credentials are never brought back')
@@ -87,7 +87,7 @@ async function undoGroup(parts: UndoParts, { id, before }: AuditChange, standing
   checkUnchangedSince([standing])
   const stored = await parts.documents.get('user_group', id as DocumentId)
   if (stored === undefined) return putBack(parts, 'user_group', id, before ?? {}, actor)
-  if (before === null) return deleteGroup(parts, groupOf(stored), actor)
+  if (before === null) return (await deleteGroup(parts, groupOf(stored), actor)).revision
   return (await updateGroup(parts, groupOf(stored), before as unknown as UserGroup, actor)).revision
 }
 

@@ -4,6 +4,7 @@ import { asJson } from '../../model/json/json.ts'
 import { groupOf, type StoredGroup, type UserGroup } from '../../model/people/user-group.ts'
 import type { Change, Revision } from '../../store/ports/ports.ts'
 import { auditOf, clockOf, type PublishParts, withLock } from '../documents/parts.ts'
+import { type Deleted, endOwnership } from './deleted-owner.ts'
 import { endOfUser } from './users.ts'
 
 /** A group as it was stored. */
@@ -50,17 +51,18 @@ async function endOfMembers({ documents }: PublishParts, groupId: string): Promi
 }
 
 /**
- * Deletes a group that nobody is in: members of a deleted group would have no permissions.
+ * Deletes a group that nobody is in: members of a deleted group would have no permissions. Takes it out of the owners of APIs.
  * @throws Fault `group_in_use` (400), `revision_conflict` (409)
  */
-export function deleteGroup(parts: PublishParts, group: StoredGroup, actor: string): Promise<Revision> {
-  return withLock(parts, async () => {
+export async function deleteGroup(parts: PublishParts, group: StoredGroup, actor: string): Promise<Deleted> {
+  const revision = await withLock(parts, async () => {
     const { total } = await parts.documents.list('user', { where: { group_id: group.id }, limit: 1 })
     if (total > 0) throw fault('group_in_use', `${total} ${total === 1 ? 'user is' : 'users are'} in it`)
     const change = { op: 'delete', kind: 'user_group', id: group.id, ifRevision: group.revision } as const
     const audit = auditOf(parts, actor, 'user_group.delete', group.org_id, { id: group.id })
     return parts.documents.commit([change], audit)
   })
+  return { revision, ownerless: await endOwnership(parts, { kind: 'group', id: group.id }, actor) }
 }
 
 /** A group by id; undefined when there is none. */

@@ -10,6 +10,7 @@ import { auditOf, clockOf, type SecretParts, withLock } from '../documents/parts
 import { closeSetup } from '../organisations/installation.ts'
 import { newUserPassword } from '../sign-in/passwords.ts'
 import { accessHmac, NO_CREDENTIAL, newAccessKey, storeCredential } from './credential.ts'
+import { type Deleted, endOwnership } from './deleted-owner.ts'
 import { effective } from './effective.ts'
 
 /** A new user, with what was said of it checked already. */
@@ -178,17 +179,20 @@ export async function revokeUser(parts: SecretParts, user: StoredUser, actor: st
 
 const PLAIN = { mayLeaveNoAdmin: true, sharedEmail: true } as const
 
-/** Deletes a user and ends its sessions. @throws Fault `last_admin` (400), `revision_conflict` (409) */
-export function deleteUser(parts: SecretParts, user: StoredUser, actor: string): Promise<Revision> {
-  return withLock(parts, async () => {
+/**
+ * Deletes a user, ends its sessions, and takes it out of the owners of APIs. Answers the APIs that have no owner left.
+ * @throws Fault `last_admin` (400), `revision_conflict` (409)
+ */
+export async function deleteUser(parts: SecretParts, user: StoredUser, actor: string): Promise<Deleted> {
+  const revision = await withLock(parts, async () => {
     await checkLastAdmin(parts, user, undefined)
     const changes: Change[] = [
       { op: 'delete', kind: 'user', id: user.id, ifRevision: user.revision },
       ...endOfUser(user.id),
     ]
-    const audit = auditOf(parts, actor, 'user.delete', user.org_id, { id: user.id })
-    return parts.documents.commit(changes, audit)
+    return parts.documents.commit(changes, auditOf(parts, actor, 'user.delete', user.org_id, { id: user.id }))
   })
+  return { revision, ownerless: await endOwnership(parts, { kind: 'user', id: user.id }, actor) }
 }
 
 /** The changes that end the sessions of a user who may not come in any more, and of those whom the user has let in by single sign-on. */

@@ -65,7 +65,7 @@ async function makePets(world: ApisWorld): Promise<string> {
       info: { name: 'Pets', state: { active: true } },
       upstream: { url: world.origin.url },
       server: { listenPath: { value: '/pets/', strip: true }, authentication: { enabled: false } },
-      middleware: { global: { trafficLogs: { enabled: true } } },
+      middleware: { global: { trafficLogs: { enabled: true }, cache: { enabled: true } } },
     },
   })
   assert.equal(made.status, 200, made.text)

@@ -5,33 +5,39 @@ import { textOf, textsOf } from './members.ts'
 export interface ApiMetadata {
   readonly user_owners?: readonly string[]
   readonly user_group_owners?: readonly string[]
+  /** True once the last owner was deleted: only administrators see the API until it has another. */
+  readonly ownerless?: boolean
   readonly categories?: readonly string[]
   /** The same key once. */
   readonly labels?: readonly { readonly key: string; readonly value: string }[]
   readonly hook_references?: readonly JsonObject[]
 }
 
-const MEMBERS: readonly (keyof ApiMetadata)[] = [
+const LISTS = [
   'user_owners',
   'user_group_owners',
   'categories',
   'labels',
   'hook_references',
-]
+] as const satisfies readonly (keyof ApiMetadata)[]
 
 /** The metadata of a stored API: its present members. */
 export function metadataOfApi(body: JsonObject): ApiMetadata {
-  const held = MEMBERS.flatMap((name) => (Array.isArray(body[name]) ? [[name, body[name]]] : []))
-  return Object.fromEntries(held) as ApiMetadata
+  const held = LISTS.flatMap((name) => (Array.isArray(body[name]) ? [[name, body[name]]] : []))
+  return { ...(Object.fromEntries(held) as ApiMetadata), ...(body.ownerless === true && { ownerless: true }) }
 }
 
-/** Given members replace the previous ones; the others stay. */
+/** Given members replace the previous ones; the others stay. An API with owners is not without one. */
 export function mergeMetadata(before: ApiMetadata, given: ApiMetadata): JsonObject {
-  const merged = MEMBERS.flatMap((name) => {
-    const value = given[name] ?? before[name]
-    return value === undefined ? [] : [[name, structuredClone(value) as unknown as Json] as const]
-  })
-  return Object.fromEntries(merged)
+  const merged: JsonObject = Object.fromEntries(
+    LISTS.flatMap((name) => {
+      const value = given[name] ?? before[name]
+      return value === undefined ? [] : [[name, structuredClone(value) as unknown as Json] as const]
+    }),
+  )
+  const owners = [...textsOf(merged, 'user_owners'), ...textsOf(merged, 'user_group_owners')]
+  const isOwnerless = (given.ownerless ?? before.ownerless) && owners.length === 0
+  return { ...merged, ...(isOwnerless && { ownerless: true }) }
 }
 
 /** The categories of a stored API: those beside it, and the words of a classic name that begin with `#`. Each once. */
