@@ -67,7 +67,9 @@ export const DeletedOwnerShape = Type.Object({
   ...Done,
   Meta: Type.Union([
     Type.Null(),
-    Type.Object({ ownerless: Type.Array(text, { description: 'Ids of APIs without an owner, which administrators alone see.' }) }),
+    Type.Object({
+      ownerless: Type.Array(text, { description: 'Ids of APIs without an owner, which administrators alone see.' }),
+    }),
   ]),
 })
 

@@ -24,7 +24,16 @@ import { checkAddress, checkGrantable, checkReach } from './check-rights.ts'
 import { deletedOwner } from './deleted-owner.ts'
 import { personIn, whereFound } from './found.ts'
 import { type GivenUser, givenUser, withoutReset } from './sent-user.ts'
-import { CreatedShape, DeletedOwnerShape, DoneShape, NewUserBody, pageShape, SelfShape, UserEditBody, UserShape } from './shapes.ts'
+import {
+  CreatedShape,
+  DeletedOwnerShape,
+  DoneShape,
+  NewUserBody,
+  pageShape,
+  SelfShape,
+  UserEditBody,
+  UserShape,
+} from './shapes.ts'
 import { customPermissions, PeopleView } from './view.ts'
 
 const UNKNOWN = refused(404, 'Could not retrieve user detail.')

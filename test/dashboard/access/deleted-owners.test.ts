@@ -27,7 +27,11 @@ test('property: deleted users and groups leave the owners of APIs, which open to
     const apiId = `api-${++made}`
     const proxy = { listen_path: `/${apiId}/`, target_url: 'http://127.0.0.1:1/' }
     const definition = { name: apiId, api_id: apiId, active: true, use_keyless: true, proxy }
-    await asked('POST', '/api/apis', { api_definition: definition, user_owners: [...owners], user_group_owners: [...groups] })
+    await asked('POST', '/api/apis', {
+      api_definition: definition,
+      user_owners: [...owners],
+      user_group_owners: [...groups],
+    })
     return apiId
   }
   const deletions = fc.shuffledSubarray([...NAMES], { minLength: 1 })
@@ -40,14 +44,20 @@ test('property: deleted users and groups leave the owners of APIs, which open to
       const open = new Set<string>()
       for (const set of sets) {
         const [groups, users] = [set.filter(isGroup), set.filter((name) => !isGroup(name))]
-        const apiId = await api(users.map((name) => ids.get(name)!), groups.map((name) => ids.get(name)!))
+        const apiId = await api(
+          users.map((name) => ids.get(name)!),
+          groups.map((name) => ids.get(name)!),
+        )
         model.set(apiId, new Set(set))
         if (set.length === 0) open.add(apiId)
       }
       for (const name of order) {
         const path = isGroup(name) ? '/api/usergroups' : '/api/users'
         const { Meta } = await asked('DELETE', `${path}/${ids.get(name)}`)
-        const lost = [...model].filter(([, left]) => left.delete(name) && left.size === 0).map(([apiId]) => apiId).sort()
+        const lost = [...model]
+          .filter(([, left]) => left.delete(name) && left.size === 0)
+          .map(([apiId]) => apiId)
+          .sort()
         assert.deepEqual(Meta, lost.length === 0 ? null : { ownerless: lost })
         for (const [apiId, left] of model) {
           const access = `/api/apis/${apiId}/access`
