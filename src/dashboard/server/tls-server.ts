@@ -26,6 +26,8 @@ export class TlsServer {
   create(handler: RequestListener, options: ServerOptions): Server {
     const bounds = { handshakeTimeout: HANDSHAKE_MS, ALPNProtocols: ['http/1.1'] }
     const server = createServer({ ...options, ...bounds, ...this.#contextOf(this.#files.current) }, handler)
+    // A handshake that takes too long leaves its connection open, and nobody there could read an answer.
+    server.prependListener('tlsClientError', (_error, socket) => socket.destroy())
     this.#servers.push(server)
     return server
   }

@@ -1,4 +1,5 @@
 import { fault } from '../../errors/fault.ts'
+import { isEventQueue } from '../../publish/events/events.ts'
 import type { DeliveryRow } from '../../store/ports/ports.ts'
 import type { OAuthParts } from '../endpoints/parts.ts'
 
@@ -12,7 +13,7 @@ export async function deliveriesOf(
   { outbox }: Pick<OAuthParts, 'outbox'>,
   { apiId, dead, after = 0 }: { readonly apiId: string; readonly dead: boolean; readonly after?: number },
 ): Promise<DeliveryRow[]> {
-  return outbox.list({ queue: apiId, dead, after, limit: DELIVERIES_PAGE })
+  return isEventQueue(apiId) ? [] : outbox.list({ queue: apiId, dead, after, limit: DELIVERIES_PAGE })
 }
 
 /**
@@ -24,7 +25,7 @@ export async function resend(
   { apiId, id, actor }: { readonly apiId: string; readonly id: number; readonly actor: string },
 ): Promise<void> {
   const row = await parts.outbox.get(id)
-  if (row === undefined || row.queue !== apiId || !row.dead)
+  if (row === undefined || row.queue !== apiId || isEventQueue(apiId) || !row.dead)
     throw fault('not_found', 'no notification of this API that was given up has this id')
   const at = parts.clock.wall()
   const api = await parts.documents.find('api', 'api_id', apiId)

@@ -14,6 +14,7 @@ import { retryOnConflict } from '../../runtime/retry-on-conflict.ts'
 import type { AuditEntry, Change, Revision, StoredDocument } from '../../store/ports/ports.ts'
 import { checkIdsFree } from '../documents/own-ids.ts'
 import { auditOf, clockOf, orgOf, type PublishParts, type SecretParts, withLock } from '../documents/parts.ts'
+import { isEventQueue } from '../events/events.ts'
 import { type Cascade, clientsWithoutApi } from '../oauth-clients/oauth-cascade.ts'
 import { idsOf, withIds } from './api-ids.ts'
 import { checkPlace, PLACE_CONFLICT, type PlaceRules } from './api-place.ts'
@@ -293,6 +294,7 @@ function placeRules(parts: PublishParts, { mayCollide, mayUse }: ApiDraft, befor
 async function checkFree(parts: PublishParts, apiId: string): Promise<void> {
   const reserved = reservedIdFlaw('api', apiId)
   if (reserved !== undefined) throw fault('definition_invalid', `api_id: ${reserved}`)
+  if (isEventQueue(apiId)) throw fault('definition_invalid', 'api_id: must not begin as queues of events do')
   if ((await parts.documents.find('api', 'api_id', apiId)) !== undefined) throw fault('id_taken', `API ${apiId}`)
 }
 

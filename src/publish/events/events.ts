@@ -37,6 +37,11 @@ export interface EventTarget {
 
 const QUEUE = 'event:'
 
+/** True for a queue of events: those of token notifications are called as their API, whose id its author chooses. */
+export function isEventQueue(queue: string): boolean {
+  return queue.startsWith(QUEUE)
+}
+
 /** The queue of the outbox for messages of a stored webhook. */
 export function hookQueue(orgId: string, hookId: string): string {
   return `${QUEUE}${orgId}:${hookId}`
@@ -58,7 +63,7 @@ function queueOf(to: EventReceiver): string {
 
 /** The message of a row of the outbox; undefined for a token notification. */
 export function openEvent(sealKey: SealKey, row: DeliveryInput): EventMessage | undefined {
-  if (!row.queue.startsWith(QUEUE)) return undefined
+  if (!isEventQueue(row.queue)) return undefined
   try {
     return JSON.parse(unseal(sealKey, row.sealed, contextOf(row)).toString('utf8')) as EventMessage
   } catch (error) {

@@ -73,6 +73,26 @@ test('notifications of tokens that were not delivered are listed, and sent again
   await eventually('nothing is left', async () => (await list()).rows.length === 0)
 })
 
+test('an API that is called as a queue of events shows and sends none of them', async (t) => {
+  const { call, asked, root, store, orgId } = await keyWorld(t)
+  const queue = `event:${orgId}:api_event`
+  const row = { queue, createdAt: Date.now(), sealed: Buffer.from('sealed') }
+  await store.documents.commit([{ op: 'putDelivery', row }], undefined)
+  const [{ id } = { id: 0 }] = await store.outbox.list({ queue, dead: false, after: 0, limit: 1 })
+  const outcome = { is: 'dead', error: 'of others' } as const
+  await store.documents.commit([{ op: 'settleDelivery', id, outcome }], undefined)
+  const definition = oauthApi('http://127.0.0.1:1', { id: queue })
+  assert.equal((await call('POST', '/api/apis/oas', { as: root, body: definition })).status, 400)
+  // One that an older version stored.
+  await asked(200, 'POST', '/api/apis/oas', root, oauthApi('http://127.0.0.1:1', { id: 'older' }))
+  const stored = await store.documents.find('api', 'api_id', 'older')
+  const body = { ...stored!.body, api_id: queue }
+  await store.documents.commit([{ op: 'put', kind: 'api', id: stored!.id, body }], undefined)
+  const path = `/api/apis/${encodeURIComponent(queue)}/notifications`
+  assert.deepEqual((await call('GET', path, { as: root })).json, { deliveries: [] })
+  assert.equal((await call('POST', `${path}/${id}/resend`, { as: root })).status, 404)
+})
+
 test('receivers on forbidden addresses and secrets that no header carries are refused at save', async (t) => {
   const world = await keyWorld(t)
   const gateway = await startTestGateway()

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import type { IncomingMessage } from 'node:http'
 import { request } from 'node:https'
+import { once } from 'node:events'
 import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -121,6 +122,14 @@ test('the port speaks TLS 1.2 and 1.3 alone, with strong suites, without renegot
   })
   assert.match(String(await refused), /no renegotiation/)
   client.destroy()
+})
+
+test('a connection that never begins its handshake is closed', async (t) => {
+  const { port } = await signInWorld(t, { env: filesOf(t, FIRST).env })
+  const silent = connect(port, '127.0.0.1')
+  t.after(() => silent.destroy())
+  silent.resume()
+  await once(silent, 'close', { signal: AbortSignal.timeout(60_000) })
 })
 
 test('a changed certificate is served from the next connection on', async (t) => {

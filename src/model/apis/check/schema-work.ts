@@ -127,6 +127,8 @@ export interface CompileWork {
 
 /** Most keywords, functions and entries of keywords that one definition may have compiled: 20 to 60 µs each. */
 export const MOST_COMPILED = 20_000
+/** Why a schema beyond that is not compiled. */
+export const TOO_MANY_KEYWORDS = `the schemas of the definition hold more than ${MOST_COMPILED} keywords and entries`
 /** Most in one schema without those that it refers to: their code is one function, which V8 compiles when it is first run. */
 export const MOST_IN_SCHEMA = 2000
 /** Alternatives and members of one schema are nested in its code, so that their cost grows with the square of their number. */
@@ -157,7 +159,7 @@ function spendCompileWork(work: CompileWork, keyword: string, value: unknown, me
   work.compiled += cost + costOfExpressions(keyword, value)
   if (meter.keywords > MOST_IN_SCHEMA) throw new Error(`holds more than ${MOST_IN_SCHEMA} keywords and entries`)
   if (work.compiled > MOST_COMPILED)
-    throw new Error(`the schemas of the definition hold more than ${MOST_COMPILED} keywords and entries`)
+    throw new Error(TOO_MANY_KEYWORDS)
 }
 
 /**

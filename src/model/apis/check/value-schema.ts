@@ -7,7 +7,7 @@ import type { Flaw } from '../definition/flaw.ts'
 import type { RequestFlaw, ValueCheck } from '../definition/operation.ts'
 import { getAt, type TreePath } from '../definition/tree.ts'
 import { type PreparedSchema, PreparedSchemas } from './prepared-schemas.ts'
-import { type CompileWork, charged, meter, PATTERNS } from './schema-work.ts'
+import { type CompileWork, charged, MOST_COMPILED, meter, PATTERNS, TOO_MANY_KEYWORDS } from './schema-work.ts'
 
 /** Errors of one request that are reported. */
 export const MAX_REPORTED = 20
@@ -35,6 +35,7 @@ export class SchemaEngines {
   readonly first: Ajv
   /** Finds all. */
   readonly all: Ajv
+  readonly #work: CompileWork
   #names = 0
 
   /** `work` is the compile budget of the whole definition. */
@@ -42,9 +43,15 @@ export class SchemaEngines {
     const { Ajv2020 } = load('ajv/dist/2020.js') as typeof import('ajv/dist/2020.js')
     this.first = new Ajv2020(options(false))
     this.all = new Ajv2020(options(true))
+    this.#work = work
     meter(this.first, work)
     // A second set of the same schemas, used when a value has an error.
     meter(this.all, { compiled: Number.NEGATIVE_INFINITY })
+  }
+
+  /** True once the definition has no more compiled: every further schema would be refused, and each refusal costs its preparation. */
+  get isSpent(): boolean {
+    return this.#work.compiled > MOST_COMPILED
   }
 
   /** A name that no other schema has. */
@@ -86,6 +93,7 @@ export class ValueSchemas {
 
   #compile(at: TreePath): CompiledSchema {
     try {
+      if (this.#engines.isSpent) throw new Error(TOO_MANY_KEYWORDS)
       const { root, reached, unchecked } = this.#prepared.at(at)
       const compile = (name: 'first' | 'all') => {
         const engine = this.#engines[name]

@@ -1,5 +1,6 @@
 import { isObject, type Json, type JsonObject } from '../../json/json.ts'
 import { type PatternWork, spendPatternWork, TOO_MUCH_WORK } from '../../patterns/pattern-work.ts'
+import { MOST_ENTRIES } from '../check/schema-work.ts'
 import { flagOf, objectOf } from '../definition/members.ts'
 import type { FillDefaults } from '../definition/operation.ts'
 import { getAt, member, setMember, type TreePath, toPointer } from '../definition/tree.ts'
@@ -137,7 +138,8 @@ export class SchemaDefaults {
     for (const part of listed('allOf')) filler.parts.push(this.#filler(part))
     for (const keyword of ['oneOf', 'anyOf']) {
       const alternatives = listed(keyword).map((each) => ({ filler: this.#filler(each), at: each, fits: () => false }))
-      if (alternatives.length > 0) filler.choices.push({ single: keyword === 'oneOf', alternatives })
+      // A schema with more is not compiled.
+      if (alternatives.length > 0 && alternatives.length <= MOST_ENTRIES) filler.choices.push({ single: keyword === 'oneOf', alternatives })
     }
   }
 
@@ -148,32 +150,39 @@ export class SchemaDefaults {
 }
 
 const fillsChoice = ({ alternatives }: Choice) => alternatives.some(({ filler }) => filler.fills)
-const inPlaceOf = ({ parts, choices }: Filler) => [
-  ...parts,
-  ...choices.flatMap(({ alternatives }) => alternatives.map(({ filler }) => filler)),
+const inPlaceOf = ({ parts, choices }: Filler): Edge[] => [
+  ...parts.map((to) => ({ to, by: to })),
+  ...choices.flatMap((by) => by.alternatives.map(({ filler }) => ({ to: filler, by }))),
 ]
 
-/** Takes out references by which a schema leads to itself without looking at a part of the value. */
+/** A way to a schema that holds for the same value: by itself, or by the choice that it is an alternative of. */
+interface Edge {
+  readonly to: Filler
+  readonly by: Filler | Choice
+}
+
+/** Takes out references by which a schema leads to itself without looking at a part of the value. Linear. */
 function cutCircles(fillers: readonly Filler[]): void {
   const states = new Map<Filler, 'open' | 'done'>()
+  const stepTo = (filler: Filler) => {
+    states.set(filler, 'open')
+    return { filler, edges: inPlaceOf(filler), next: 0, cut: new Set<Filler | Choice>() }
+  }
   for (const start of fillers) {
     if (states.has(start)) continue
-    const path = [{ filler: start, next: 0 }]
-    states.set(start, 'open')
+    const path = [stepTo(start)]
     for (let step = path.at(-1); step !== undefined; step = path.at(-1)) {
-      const to = inPlaceOf(step.filler)[step.next++]
-      if (to === undefined) {
-        states.set(step.filler, 'done')
+      const { filler, edges, cut } = step
+      const edge = edges[step.next++]
+      if (edge === undefined) {
+        states.set(filler, 'done')
         path.pop()
-      } else if (states.get(to) === 'open') {
-        const { parts, choices } = step.filler
-        step.filler.parts = parts.filter((part) => part !== to)
-        step.filler.choices = choices.filter(({ alternatives }) => alternatives.every(({ filler }) => filler !== to))
-        step.next = 0
-      } else if (!to.closed && !states.has(to)) {
-        states.set(to, 'open')
-        path.push({ filler: to, next: 0 })
-      }
+        if (cut.size === 0) continue
+        filler.parts = filler.parts.filter((part) => !cut.has(part))
+        filler.choices = filler.choices.filter((choice) => !cut.has(choice))
+      } else if (cut.has(edge.by)) continue
+      else if (states.get(edge.to) === 'open') cut.add(edge.by)
+      else if (!edge.to.closed && !states.has(edge.to)) path.push(stepTo(edge.to))
     }
   }
 }
@@ -184,7 +193,8 @@ function mark(fillers: readonly Filler[]): void {
   const marked: Filler[] = []
   for (const filler of fillers) {
     const { defaults, members, others, items } = filler
-    const below = [...members.values(), others, items, ...inPlaceOf(filler)].filter((each) => each !== undefined)
+    const inPlace = inPlaceOf(filler).map(({ to }) => to)
+    const below = [...members.values(), others, items, ...inPlace].filter((each) => each !== undefined)
     for (const each of below) {
       if (each.closed) continue
       const known = from.get(each)
