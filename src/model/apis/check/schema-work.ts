@@ -158,8 +158,7 @@ function spendCompileWork(work: CompileWork, keyword: string, value: unknown, me
   meter.keywords += cost
   work.compiled += cost + costOfExpressions(keyword, value)
   if (meter.keywords > MOST_IN_SCHEMA) throw new Error(`holds more than ${MOST_IN_SCHEMA} keywords and entries`)
-  if (work.compiled > MOST_COMPILED)
-    throw new Error(TOO_MANY_KEYWORDS)
+  if (work.compiled > MOST_COMPILED) throw new Error(TOO_MANY_KEYWORDS)
 }
 
 /**

@@ -139,7 +139,8 @@ export class SchemaDefaults {
     for (const keyword of ['oneOf', 'anyOf']) {
       const alternatives = listed(keyword).map((each) => ({ filler: this.#filler(each), at: each, fits: () => false }))
       // A schema with more is not compiled.
-      if (alternatives.length > 0 && alternatives.length <= MOST_ENTRIES) filler.choices.push({ single: keyword === 'oneOf', alternatives })
+      if (alternatives.length > 0 && alternatives.length <= MOST_ENTRIES)
+        filler.choices.push({ single: keyword === 'oneOf', alternatives })
     }
   }
 
