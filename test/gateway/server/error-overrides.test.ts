@@ -91,6 +91,35 @@ for (const format of ['classic', 'openapi'] as const) {
   })
 }
 
+test('a member in the words of the other format has no effect, and is told', async (t) => {
+  const gateway = await startTestGateway()
+  t.after(() => gateway.close())
+  const keyed = classic('a', '/a/', 'http://up.test/', { use_keyless: false, use_standard_auth: true })
+  const { document } = toOas(keyed)
+  const extension = document['x-svc-api-gateway'] as JsonObject
+  for (const [path, name, body] of [
+    ['/svc/apis', 'statusCode', { ...keyed, error_overrides: { '401': [rule({ statusCode: 418, message: 'm' })] } }],
+    [
+      '/svc/apis/oas',
+      'status_code',
+      {
+        ...document,
+        'x-svc-api-gateway': {
+          ...extension,
+          errorOverrides: { enabled: true, value: { '401': [rule({ status_code: 1000, message: 'm' })] } },
+        },
+      },
+    ],
+  ] as const) {
+    const saved = await gateway.svc('POST', path, body)
+    assert.equal(saved.status, 200, saved.text)
+    assert.match(saved.text, new RegExp(`warnings.*${name}`))
+    const { status, text } = await gateway.call('/a/')
+    assert.deepEqual([status, text], [401, '{"error":"m"}'], path)
+    assert.equal((await gateway.svc('DELETE', '/svc/apis/a')).status, 200)
+  }
+})
+
 test('rules of error answers that cannot be followed are refused with their place', async (t) => {
   const gateway = await startTestGateway()
   t.after(() => gateway.close())

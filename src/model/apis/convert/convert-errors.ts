@@ -18,13 +18,16 @@ const RULES: Codec = {
   toClassic: (value) => renamed(value, TO_CLASSIC, 0),
 }
 
-/** Status, position, section and member: below members are names of headers. */
+/** Status, position, section and member: below members are names of headers. A name of the other format is no member of this one. */
 function renamed(value: Json, names: ReadonlyMap<string, string>, depth: number): Json {
   if (Array.isArray(value)) return value.map((each) => renamed(each, names, depth + 1))
   if (!isObject(value) || depth > 3) return value
   const made: JsonObject = {}
-  for (const [name, each] of Object.entries(value))
+  const foreign = new Set(names.values())
+  for (const [name, each] of Object.entries(value)) {
+    if (depth === 3 && foreign.has(name)) continue
     setMember(made, depth === 3 ? (names.get(name) ?? name) : name, renamed(each, names, depth + 1))
+  }
   return made
 }
 
