@@ -171,11 +171,7 @@ function compileChain(
   const expiry = checkExpiry(earliest(api.expiresAt, rules.expiresAt), version ?? api.name)
   const identity = authenticationSteps(api, rules, parts)
   const admitted = admitFields(api)
-  const arrival = [
-    admitted,
-    recordDetail(records, parts.records),
-    cors(api.cors, api.oauth === undefined || api.oauth.dpop === 'off' ? [] : ['DPoP']),
-  ]
+  const arrival = [admitted, recordDetail(records, parts.records), cors(api)]
   const doors = [filterAddress(api.ip), checkCertificate(api, parts.authorities), expiry]
   const operation = [
     runModules(parts.own, 'pre', api, parts.maxBodyBytes),

@@ -193,8 +193,8 @@ export class OAuthEndpoints {
   /** Browsers never ask for the authorization endpoint, they go there. */
   #corsOf(api: Api, endpoint: Endpoint): Step | undefined {
     const known = this.#cors.get(api) ?? {
-      pages: cors(ownCors(api.cors)),
-      calls: cors(ownCors(api.cors ?? ANY_ORIGIN)),
+      pages: cors({ cors: ownCors(api.cors) }),
+      calls: cors({ cors: ownCors(api.cors ?? ANY_ORIGIN) }),
     }
     this.#cors.set(api, known)
     return endpoint === 'authorize' ? known.pages : known.calls

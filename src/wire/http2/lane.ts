@@ -134,7 +134,7 @@ export class Lane<X extends WireExchange> implements Timed, ExchangeLink, RelayS
       this.cut('upstream', CODE.connect)
       return
     }
-    x.bytesOut = this.write(sentStatus(status, fields), fields, bytes)
+    x.bytesOut = this.write(this.connects ? status : sentStatus(status, fields), fields, bytes)
     this.endAnswer()
   }
 

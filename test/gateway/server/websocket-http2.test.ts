@@ -179,6 +179,8 @@ test('what is no WebSocket is refused, or resets its stream', async (t) => {
     assert.equal(await fateOf(changes), 'reset 1', JSON.stringify(changes))
   for (const changes of [{ ':protocol': 'connect-udp' }, { ':protocol': undefined }, { ':protocol': 'WebSocket' }])
     assert.equal(await fateOf(changes), 'status 501', JSON.stringify(changes))
+  // A refusal of a call of gRPC is 200 with trailers, which would open a tunnel here.
+  assert.equal(await fateOf({ ':path': '/nothing/x', 'content-type': 'application/grpc' }), 'status 404')
   // Success without a tunnel has no words.
   const mocked = session.request(
     { ':method': 'CONNECT', ':protocol': 'websocket', ':scheme': 'http', ':authority': 'a', ':path': '/ws/mock' },

@@ -28,7 +28,7 @@ const expressionOf = (text: string) => new BoundedExpression(normalisedExpressio
  * in that version's chain: another API (new style), or rules within this definition (old style).
  */
 export function chooseVersion(versioning: Versioning, main: Chain, inline: ReadonlyMap<string, Chain>): Step {
-  const ownCors = cors(main.api.cors)
+  const ownCors = cors(main.api)
   const urlPattern = versioning.urlPattern === '' ? undefined : expressionOf(versioning.urlPattern)
   const header = versioning.key.toLowerCase()
 

@@ -1,4 +1,4 @@
-import type { CorsRules } from '../../../model/apis/definition/api.ts'
+import type { Api, CorsRules } from '../../../model/apis/definition/api.ts'
 import { FIELD } from '../../../wire/http1/fields.ts'
 import { CORS_FIELDS } from '../../server/cors-fields.ts'
 import type { Exchange, Reply, Step } from '../../server/exchange.ts'
@@ -22,10 +22,11 @@ export function isPreflight(x: Exchange): boolean {
 /**
  * Answers preflights and puts the CORS fields on answers (Fetch standard, "CORS protocol"), in the upstream's place. An origin that is
  * not allowed gets none, and its browser refuses the answer. Where any origin is allowed they are the same for all requests; else the
- * answer varies with the origin, also for requests without one. `moreHeaders` belong to the default of the allowed ones.
+ * answer varies with the origin, also for requests without one.
  */
-export function cors(rules: CorsRules | undefined, moreHeaders: readonly string[] = []): Step | undefined {
+export function cors({ cors: rules, oauth }: Pick<Api, 'cors'> & Partial<Pick<Api, 'oauth'>>): Step | undefined {
   if (rules === undefined) return undefined
+  const moreHeaders = oauth === undefined || oauth.dpop === 'off' ? [] : ['DPoP']
   const any = rules.origins.length === 0 || rules.origins.includes('*')
   const allows = originTest(rules.origins)
   const credentials = rules.credentials ? 'Access-Control-Allow-Credentials: true\r\n' : ''
