@@ -188,8 +188,20 @@ test('the authorization server answers preflights of its own endpoints, whatever
   }
   assert.equal(origin.seen.length, 0)
   // A page that proves its token may say so at the API itself, also where that has versions, which no preflight names.
-  const versioning = { enabled: true, name: 'one', location: 'header', key: 'X-V', default: 'one', versions: [{ name: 'two', id: 'any' }] }
-  const versioned = { id: 'versioned', settings: { dpop: 'allowed' }, info: { versioning }, global: { cors: SETTINGS.any![0]! } }
+  const versioning = {
+    enabled: true,
+    name: 'one',
+    location: 'header',
+    key: 'X-V',
+    default: 'one',
+    versions: [{ name: 'two', id: 'any' }],
+  }
+  const versioned = {
+    id: 'versioned',
+    settings: { dpop: 'allowed' },
+    info: { versioning },
+    global: { cors: SETTINGS.any![0]! },
+  }
   await publish(oauthApi(origin.url, versioned))
   for (const name of ['any', 'versioned']) {
     const asked = await gateway.call(`/${name}/x`, {
