@@ -1,3 +1,4 @@
+import { X509Certificate } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { type IncomingMessage, request as requestPlain } from 'node:http'
 import { request as requestTls } from 'node:https'
@@ -90,12 +91,14 @@ function send({ dashboard: { tls } }: Config, url: string, body: string | undefi
     signal: AbortSignal.timeout(TIMEOUT_MS),
   }
   const take = (answer: IncomingMessage) => void text(answer).then(resolve, reject)
-  // Its certificate is for its public name: here it must be the one of the settings.
-  const pinned = () => ({
-    ca: readFileSync(tls.cert_file),
-    allowPartialTrustChain: true,
-    checkServerIdentity: () => undefined,
-  })
+  // Its certificate is for its public name: here it must be the one of the settings, and not another one of its CA.
+  const pinned = () => {
+    const ca = readFileSync(tls.cert_file)
+    const own = new X509Certificate(ca).raw
+    const checkServerIdentity = (_host: string, { raw }: { readonly raw: Buffer }) =>
+      raw.equals(own) ? undefined : new Error('the certificate is not the one of dashboard.tls.cert_file')
+    return { ca, allowPartialTrustChain: true, checkServerIdentity }
+  }
   const request = tls.enabled ? requestTls(url, { ...options, ...pinned() }, take) : requestPlain(url, options, take)
   request.on('error', reject)
   request.end(body)

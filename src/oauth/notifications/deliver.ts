@@ -170,9 +170,12 @@ export class Deliveries {
     try {
       const event = openEvent(sealKey, row)
       if (event !== undefined) return await this.#sendEvent(event)
-      const rules = findApi(row.queue)?.oauth
-      if (rules === undefined || rules.notifyUrl === '') return 'the API names no address for notifications'
-      const body = openDelivery(sealKey, row)
+      const api = findApi(row.queue)
+      const rules = api?.oauth
+      if (api === undefined || rules === undefined || rules.notifyUrl === '')
+        return 'the API names no address for notifications'
+      const { body, orgId = api.orgId } = openDelivery(sealKey, row)
+      if (orgId !== api.orgId) return 'another organisation has an API of this id now'
       const message = webhookMessage(rules.notifySecret, body, Math.floor(clock.wall() / 1000), this.#parts.alias)
       return await this.#client.post(rules.notifyUrl, message)
     } catch (error) {

@@ -35,12 +35,21 @@ export function deliveryOf(
 ): Change | undefined {
   if (api.oauth.notifyUrl === '') return undefined
   const place = { queue: api.apiId, createdAt: parts.clock.wall() }
-  return { op: 'putDelivery', row: { ...place, sealed: seal(parts.sealKey, bodyOf(notice), contextOf(place)) } }
+  const text = JSON.stringify({ org_id: api.orgId, body: bodyOf(notice) })
+  return { op: 'putDelivery', row: { ...place, sealed: seal(parts.sealKey, text, contextOf(place)) } }
 }
 
-/** The body of a stored message. @throws Fault `seal_broken` when it was sealed under another key or for another place */
-export function openDelivery(sealKey: SealKey, row: DeliveryInput): string {
-  return unseal(sealKey, row.sealed, contextOf(row)).toString('utf8')
+/**
+ * The body of a stored message, and the organisation whose API issued the tokens; undefined in messages of older versions. @throws Fault
+ * `seal_broken` when it was sealed under another key or for another place
+ */
+export function openDelivery(
+  sealKey: SealKey,
+  row: DeliveryInput,
+): { readonly body: string; readonly orgId: string | undefined } {
+  const text = unseal(sealKey, row.sealed, contextOf(row)).toString('utf8')
+  const { body, org_id: orgId } = JSON.parse(text) as { readonly body?: string; readonly org_id?: string }
+  return body === undefined ? { body: text, orgId: undefined } : { body, orgId }
 }
 
 /**

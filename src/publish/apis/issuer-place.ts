@@ -8,7 +8,7 @@ import { type Addresses, addressOf } from '../../model/nodes/addresses.ts'
 import { trimTrailing } from '../../model/text/trim-trailing.ts'
 import type { StoredDocument, Where } from '../../store/ports/ports.ts'
 import type { PublishParts } from '../documents/parts.ts'
-import { addressesFor } from '../nodes/addresses.ts'
+import { readAddressesFor } from '../nodes/addresses.ts'
 import { readable } from './api-plan.ts'
 
 type IssuerParts = Pick<PublishParts, 'documents' | 'config' | 'clock'>
@@ -25,7 +25,8 @@ export async function issuerHolder(
   except: readonly DocumentId[],
 ): Promise<{ readonly row: StoredDocument; readonly api: Api } | undefined> {
   if (api.oauth === undefined || api.internal || !api.active) return undefined
-  const addresses = await addressesFor(parts, api)
+  const addressesOf = await readAddressesFor(parts)
+  const addresses = addressesOf(api)
   const place = placesOf(api, addressOf(api, addresses), addresses)
   const { rows } = await parts.documents.list('api', { where: { place }, limit: MOST_PLACES })
   for (const row of [...rows, ...(await tagged(parts, api))]) {
@@ -33,7 +34,7 @@ export async function issuerHolder(
     if (other?.oauth === undefined || !other.active) continue
     // Of two at one place of one node one is served (`collides`).
     if (placeOf(other) === placeOf(api) && !areDisjointByTags(api.tags, other.tags)) continue
-    if (await isSameIssuer(parts, api, other)) return { row, api: other }
+    if (isSameIssuer(api, other, addressesOf)) return { row, api: other }
   }
   return undefined
 }
@@ -47,8 +48,8 @@ async function tagged({ documents }: IssuerParts, api: Api): Promise<StoredDocum
   return rows
 }
 
-async function isSameIssuer(parts: IssuerParts, a: Api, b: Api): Promise<boolean> {
-  const [mine, theirs] = [await addressesFor(parts, a), await addressesFor(parts, b)]
+function isSameIssuer(a: Api, b: Api, addressesOf: (api: Api) => Addresses): boolean {
+  const [mine, theirs] = [addressesOf(a), addressesOf(b)]
   const [one, other] = [fixedIssuer(a, mine), fixedIssuer(b, theirs)]
   if (one !== undefined && other !== undefined) return one === other
   const [here, there] = [addressOf(a, mine), addressOf(b, theirs)]

@@ -40,13 +40,20 @@ export async function publishAddresses({ documents, config }: AddressParts): Pro
  * nodes that load the API agree. Where they do not, there is none.
  */
 export async function addressesFor(parts: AddressParts, api: Pick<Api, 'tags'>): Promise<Addresses> {
+  return (await readAddressesFor(parts))(api)
+}
+
+/** The same for many APIs: what the store knows of addresses is read once. @throws Fault `store_away` */
+export async function readAddressesFor(parts: AddressParts): Promise<(api: Pick<Api, 'tags'>) => Addresses> {
   const own = joinedAddresses(addressesIn(parts.config), await readStored(parts.documents))
   const now = clockOf({ ...(parts.clock && { clock: parts.clock }) }).wall()
   const nodes = await listNodes(parts)
-  const serving = nodes.filter((node) => isUp(node, now) && !node.management && loadsHere(api, node))
-  const urls = new Set(serving.map((node) => node.public_url || own.publicUrl))
-  const [publicUrl = own.publicUrl] = urls
-  return { publicUrl: urls.size > 1 ? '' : publicUrl, edges: own.edges }
+  const up = nodes.filter((node) => isUp(node, now) && !node.management)
+  return (api) => {
+    const urls = new Set(up.filter((node) => loadsHere(api, node)).map((node) => node.public_url || own.publicUrl))
+    const [publicUrl = own.publicUrl] = urls
+    return { publicUrl: urls.size > 1 ? '' : publicUrl, edges: own.edges }
+  }
 }
 
 async function readStored(documents: Documents): Promise<Addresses> {

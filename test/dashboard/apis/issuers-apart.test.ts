@@ -1,6 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { documentOf } from '../../../src/model/apis/definition/stored-api.ts'
+import { readApi } from '../../../src/model/apis/read/read.ts'
 import type { JsonObject } from '../../../src/model/json/json.ts'
+import { issuerHolder } from '../../../src/publish/apis/issuer-place.ts'
 import { startTestGateway } from '../../worlds/base/harness.ts'
 import { keyWorld } from '../../worlds/dashboard/key-world.ts'
 import { oauthApi } from '../../worlds/gateway/oauth-fixtures.ts'
@@ -86,4 +89,23 @@ test('at the administration API too, naming the one that has it', async (t) => {
   const refused = await save('second', { path: '/gw/a/', domain: 'api.example.test' })
   assert.equal(refused.status, 409)
   assert.match(refused.text, /has the issuer of the authorization server of API first/)
+})
+
+test('the store is asked for addresses once, however many authorization servers are near', async (t) => {
+  const { asked, root, parts } = await keyWorld(t, { env: PUBLIC })
+  for (let i = 0; i < 5; i++) {
+    const definition = definitionOf(`near${i}`, { path: `/near/${i}/`, tags: ['x'] })
+    await asked(200, 'POST', '/api/apis/oas', root, definition)
+  }
+  let reads = 0
+  const documents = new Proxy(parts.documents, {
+    get(target, name) {
+      if (name === 'each') reads++
+      const value: unknown = Reflect.get(target, name)
+      return typeof value === 'function' ? (value.bind(target) as unknown) : value
+    },
+  })
+  const stored = await documents.find('api', 'api_id', 'near0')
+  assert.equal(await issuerHolder({ ...parts, documents }, readApi(documentOf(stored!.body)), [stored!.id]), undefined)
+  assert.equal(reads, 1)
 })

@@ -64,6 +64,19 @@ test('an API without a URL puts nothing into the outbox; notices have only their
   assert.deepEqual(Object.keys(JSON.parse(receiver.received[0]!.body) as object), Object.keys(noticeOf('x')))
 })
 
+test('tokens are not announced to an organisation that made an API under the same id', async (t) => {
+  const bench = openBench(t)
+  const receiver = await receiverOf(t)
+  bench.targets.set('a', receiver.url)
+  await bench.announce('a', 'own')
+  const before = { ...apiOf('a', receiver.url), orgId: 'before' }
+  await bench.store.documents.commit([deliveryOf(bench.parts, before, noticeOf('of another'))!], undefined)
+  bench.start()
+  await eventually('it was tried', async () => (await bench.rows('a'))[0]?.attempts === 1)
+  assert.deepEqual(tokensOf(receiver), ['own'])
+  assert.match((await bench.rows('a'))[0]!.error, /another organisation/)
+})
+
 test('a failed delivery is repeated after 10 s, doubling to 15 min, and blocks later ones', async (t) => {
   const bench = openBench(t)
   const receiver = await receiverOf(t)

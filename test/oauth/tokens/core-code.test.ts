@@ -27,7 +27,7 @@ for (const store of STORES) {
     assert.equal(seen.sub, 'ann')
     assert.equal(seen.scope, 'read')
     const [row] = await world.store.outbox.list({ queue: 'orders', dead: false, after: 0, limit: 10 })
-    assert.deepEqual(JSON.parse(openDelivery(world.parts.sealKey, row!)), {
+    assert.deepEqual(JSON.parse(openDelivery(world.parts.sealKey, row!).body), {
       auth_code: code,
       new_oauth_token: body.access_token,
       refresh_token: body.refresh_token,

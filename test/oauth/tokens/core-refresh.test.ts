@@ -41,7 +41,7 @@ for (const store of STORES) {
     assert.equal(before, undefined)
     assert.deepEqual(after?.body.narrowed_by, { rate: 5, per: 1 })
     const [, told] = await world.store.outbox.list({ queue: 'orders', dead: false, after: 0, limit: 10 })
-    assert.deepEqual(JSON.parse(openDelivery(world.parts.sealKey, told!)), {
+    assert.deepEqual(JSON.parse(openDelivery(world.parts.sealKey, told!).body), {
       auth_code: '',
       new_oauth_token: body.access_token,
       refresh_token: body.refresh_token,
