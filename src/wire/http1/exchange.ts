@@ -185,6 +185,12 @@ export class WireExchange implements Trailing {
     this.holdFrom = 0
   }
 
+  /** What changed the body of an answer is not for another one. For the wire only. */
+  dropEncoder(): void {
+    this.bodyEncoder?.close()
+    this.bodyEncoder = undefined
+  }
+
   /** The exchange is over: releases its texts, so that an idle connection does not retain a head or slices of it. For the wire only. */
   end(): void {
     this.path = '/'
@@ -198,8 +204,7 @@ export class WireExchange implements Trailing {
     this.body = undefined
     this.bodyObserver = undefined
     this.bodyConsumer = undefined
-    this.bodyEncoder?.close()
-    this.bodyEncoder = undefined
+    this.dropEncoder()
     this.onClientGone = undefined
     this.request.clear('')
     this.response.clear('')

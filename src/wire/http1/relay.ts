@@ -234,6 +234,8 @@ export class Relay implements OriginUser, BodySink {
       this.held = new BufferedBody(x.holdLimitBytes)
       return
     }
+    // An attempt whose answer broke off has left its own.
+    x.dropEncoder()
     let extra = ''
     try {
       extra = this.side.respond()

@@ -5,6 +5,7 @@ import { connect } from 'node:http2'
 import { after, before, describe, test } from 'node:test'
 import { brotliDecompressSync, createGunzip, gunzipSync, zstdDecompressSync } from 'node:zlib'
 import fc from 'fast-check'
+import type { JsonObject } from '../../../src/model/json/json.ts'
 import { defined } from '../../worlds/base/definitions.ts'
 import { startTestGateway, type TestGateway } from '../../worlds/base/harness.ts'
 import { type Origin, startOrigin } from '../../worlds/servers/origin.ts'
@@ -63,6 +64,13 @@ async function overHttp2(path: string, headers: Record<string, string>, method =
   }
 }
 
+/** The definition, with retries as often as need be. */
+function retried(definition: JsonObject): JsonObject {
+  const { upstream, ...rest } = definition['x-svc-api-gateway'] as { upstream: JsonObject }
+  const retries = { enabled: true, budgetPercent: 100, minPerSecond: 1000 }
+  return { ...definition, 'x-svc-api-gateway': { ...rest, upstream: { ...upstream, retries } } }
+}
+
 /** Has the upstream answer with these fields, in these parts. */
 function answers(headers: Record<string, string>, parts: readonly (string | Buffer)[], status = 200): void {
   origin.script = (_request, response) => {
@@ -93,6 +101,7 @@ describe('compression of answers', () => {
         global: { compression: { enabled: true, encodings: ['gzip'], minimumBytes: 10 } },
       }),
       defined({ id: 'off', url: origin.url }),
+      retried(defined({ id: 'retried', url: origin.url, global: ON })),
     ]
     for (const api of apis) {
       const made = await gateway.svc('POST', '/svc/apis/oas', api)
@@ -286,5 +295,29 @@ describe('compression of answers', () => {
     }
     answers(JSON_TYPE, [BODY])
     assert.equal((await overHttp1('/streams/x', { 'accept-encoding': 'gzip' })).headers['content-encoding'], 'gzip')
+  })
+
+  test('an answer is not encoded as that of an attempt before it was to be', async () => {
+    for (const type of ['image/png', 'text/plain'])
+      // More than may be open at once.
+      for (let i = 0; i < 300; i += 20) {
+        const asked = new Set<string>()
+        origin.script = ({ target }, response) => {
+          if (asked.has(target)) {
+            response.writeHead(200, { 'Content-Type': type }).end(BODY)
+            return
+          }
+          asked.add(target)
+          const head = 'HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nTransfer-Encoding: chunked\r\n\r\n'
+          response.socket!.end(`${head}no length\r\n`)
+        }
+        const paths = Array.from({ length: 20 }, (_, n) => `/retried/${type}/${i + n}`)
+        const calls = paths.map((path) => overHttp1(path, { 'accept-encoding': 'gzip' }))
+        for (const { status, headers, bytes } of await Promise.all(calls)) {
+          const isCoded = type === 'text/plain'
+          assert.deepEqual([status, headers['content-encoding']], [200, isCoded ? 'gzip' : undefined])
+          assert.equal((isCoded ? gunzipSync(bytes) : bytes).toString(), BODY)
+        }
+      }
   })
 })
