@@ -171,6 +171,11 @@ const object = (properties: JsonObject, more: JsonObject = {}) => ({ type: 'obje
 const BODIES: readonly (readonly [schema: Json, sent: string, expected: string])[] = [
   [object({ d: { type: 'integer', default: 7 } }), '{}', '{"d":7}'],
   [object({ d: { default: 7 } }), ' {"a" : 1.0, "n":12345678901234567890}', '{"a":1.0,"n":12345678901234567890,"d":7}'],
+  [
+    object({ d: { default: 7.5 } }),
+    '{"a":"1.0 \\"2.0\\\\","1.0":[-0,1e+05,"\\u0031.0"]}',
+    '{"a":"1.0 \\"2.0\\\\","1.0":[-0,1e+05,"1.0"],"d":7.5}',
+  ],
   [object({ d: { default: 7 } }), '{"d": 0 }', '{"d": 0 }'],
   [object({ d: { default: 7 } }), '{"d":null}', '{"d":7}'],
   [object({ d: { default: false } }, { required: ['d'] }), '{}', '{"d":false}'],
