@@ -298,8 +298,8 @@ describe('compression of answers', () => {
   })
 
   test('an answer is not encoded as that of an attempt before it was to be', async () => {
+    // More than may be open at once.
     for (const type of ['image/png', 'text/plain'])
-      // More than may be open at once.
       for (let i = 0; i < 300; i += 20) {
         const asked = new Set<string>()
         origin.script = ({ target }, response) => {
