@@ -185,7 +185,7 @@ export class WireExchange implements Trailing {
     this.holdFrom = 0
   }
 
-  /** What changed the body of an answer is not for another one. For the wire only. */
+  /** Closes the encoder of an answer: it is not for another one. For the wire only. */
   dropEncoder(): void {
     this.bodyEncoder?.close()
     this.bodyEncoder = undefined
