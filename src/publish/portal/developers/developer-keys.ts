@@ -212,7 +212,8 @@ export async function checkSubscribable(
   let { body } = developer
   for (const keyHash of new Set(policies.flatMap((id) => held.get(id) ?? []))) {
     const row = await parts.tokens.getSession(Buffer.from(keyHash, 'hex'))
-    if (row === undefined || !isExpired(row.body, clockOf(parts).wall())) continue
+    // One that was deactivated still keeps its developer from the policy.
+    if (row === undefined || row.body.is_inactive === true || !isExpired(row.body, clockOf(parts).wall())) continue
     ended.push(keyHash)
     changes.push({ op: 'deleteSession', hash: row.hash }, ...(await changesWithDeletion(parts.tokens, undefined, row)))
     body = withoutKey(body, keyHash)

@@ -269,6 +269,20 @@ test('an expired key gives way to a new one, and rotation or a policy without ex
   await assertSound(world.store)
 })
 
+test('a key that was deactivated gives way to no new one when it expires', async (t) => {
+  const world = await developerWorld(t)
+  const { ada, path } = await withAda(world)
+  await world.policy('trial', ['orders'], { key_expires_in: 10 })
+  const { hash } = await world.add(ada, ['trial'])
+  const { hash: bytes, ...row } = (await world.store.tokens.getSession(Buffer.from(hash, 'hex')))!
+  const body = { ...row.body, is_inactive: true }
+  await world.store.documents.commit([{ op: 'putSession', hash: bytes, row: { ...row, body } }], undefined)
+  world.clock.advance(11_000)
+  const again = await world.call('POST', path, { as: world.root, body: { apply_policies: ['trial'] } })
+  assert.equal(again.status, 400, again.text)
+  assert.deepEqual(keysIn(await world.record(ada)), [hash])
+})
+
 test('two rotations at once: one wins, and the record names its key', async (t) => {
   const world = await developerWorld(t)
   const { ada, path } = await withAda(world)
