@@ -1,10 +1,13 @@
 import { call } from '../calls/call.ts'
+import { APIS_KEY } from './apis.ts'
 
-/** A label of the organisation, as a word that APIs may carry. */
+/** The definition of a label of the organisation. */
 export interface LabelView {
   readonly id: string
   readonly name: string
+  /** The key in APIs; never changes. */
   readonly key: string
+  /** Those that are allowed; empty = any text. */
   readonly values: readonly string[]
   readonly value_type: 'free_text' | 'predefined'
 }
@@ -15,7 +18,15 @@ export interface Carried {
   readonly value: string
 }
 
+/** A label in use: how many APIs carry each of its values. */
+export interface LabelUse {
+  readonly key: string
+  readonly values: readonly { readonly value: string; readonly count: number }[]
+}
+
 export const LABELS_KEY = ['labels'] as const
+/** Below that of APIs: a change of an API may change it. */
+export const LABEL_USE_KEY = [...APIS_KEY, 'labels'] as const
 
 /** All labels of the organisation. @throws CallError */
 export async function listLabels(signal?: AbortSignal): Promise<readonly LabelView[]> {
@@ -24,17 +35,9 @@ export async function listLabels(signal?: AbortSignal): Promise<readonly LabelVi
 }
 
 /** The values that APIs carry, by key, and how many carry each. @throws CallError */
-export async function labelsInUse(
-  signal?: AbortSignal,
-): Promise<readonly { readonly key: string; readonly values: readonly { value: string; count: number }[] }[]> {
+export async function labelsInUse(signal?: AbortSignal): Promise<readonly LabelUse[]> {
   const sent = signal === undefined ? {} : { signal }
-  return (
-    await call<{ labels: { key: string; values: { value: string; count: number }[] }[] }>(
-      'GET',
-      '/api/apis/labels',
-      sent,
-    )
-  ).labels
+  return (await call<{ readonly labels: readonly LabelUse[] }>('GET', '/api/apis/labels', sent)).labels
 }
 
 const of = (apiId: string) => `/api/apis/${encodeURIComponent(apiId)}/labels`

@@ -80,6 +80,8 @@ export function setPassword(id: string, password: string): Promise<Envelope> {
   return call('POST', `/api/users/${id}/actions/reset`, { body: { new_password: password } })
 }
 
+export const CUSTOM_PERMISSIONS_KEY = ['custom-permissions'] as const
+
 /** Custom permissions of the organisation, key to label. Administrators alone may read them. */
 export async function readCustomPermissions(signal: AbortSignal): Promise<Rights> {
   const answer = await call<{ additional_permissions: Rights }>('GET', '/api/org/permissions', { signal })

@@ -1,6 +1,7 @@
 import { Modal } from '@mantine/core'
 import { useQueryClient } from '@tanstack/react-query'
-import { changeLabel, createLabel, LABEL_DEFINITIONS_KEY, type LabelDefinition } from '../../api/apis/labels-admin.ts'
+import { LABELS_KEY, type LabelView } from '../../api/apis/labels.ts'
+import { changeLabel, createLabel } from '../../api/apis/labels-admin.ts'
 import { type FormValues, RecordForm } from '../../parts/forms/record-form.tsx'
 import { say } from '../../texts/say.ts'
 
@@ -9,7 +10,7 @@ const LONGEST = 128
 /** Makes a label or changes its name and values. */
 export function LabelForm(props: {
   /** undefined keeps the dialog closed. */
-  readonly label: LabelDefinition | 'new' | undefined
+  readonly label: LabelView | 'new' | undefined
   readonly onClose: () => void
 }) {
   const client = useQueryClient()
@@ -37,7 +38,7 @@ export function LabelForm(props: {
         initial={isNew ? { name: '', values: [] } : { name: label.name, values: [...label.values] }}
         submit={save}
         onDone={() => {
-          void client.invalidateQueries({ queryKey: LABEL_DEFINITIONS_KEY })
+          void client.invalidateQueries({ queryKey: LABELS_KEY })
           onClose()
         }}
         onCancel={onClose}

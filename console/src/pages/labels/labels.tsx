@@ -4,14 +4,14 @@ import { Link } from '@tanstack/react-router'
 import { PencilIcon, TagsIcon, TrashIcon } from 'lucide-react'
 import { useState } from 'react'
 import {
-  deleteLabel,
-  LABEL_DEFINITIONS_KEY,
   LABEL_USE_KEY,
-  type LabelDefinition,
+  LABELS_KEY,
   type LabelUse,
+  type LabelView,
+  labelsInUse,
   listLabels,
-  listLabelUse,
-} from '../../api/apis/labels-admin.ts'
+} from '../../api/apis/labels.ts'
+import { deleteLabel } from '../../api/apis/labels-admin.ts'
 import { useIsAdministrator } from '../../api/people/session.ts'
 import { useAddress } from '../../app/address.ts'
 import { Empty } from '../../parts/display/empty.tsx'
@@ -27,7 +27,7 @@ const ABSENT = { q: '' }
 const MOST_SHOWN = 6
 const MOST_LINKED = 30
 
-interface Row extends LabelDefinition {
+interface Row extends LabelView {
   /** APIs that carry it. */
   readonly apis: number
   /** The values that they carry it with. */
@@ -47,10 +47,10 @@ function LabelsPage() {
   const client = useQueryClient()
   const isAdmin = useIsAdministrator()
   const [{ q }, setWords] = useAddress<'q'>(ABSENT)
-  const [edited, setEdited] = useState<LabelDefinition | 'new'>()
+  const [edited, setEdited] = useState<LabelView | 'new'>()
   const [deleted, setDeleted] = useState<Row>()
-  const labels = useQuery({ queryKey: LABEL_DEFINITIONS_KEY, queryFn: listLabels })
-  const use = useQuery({ queryKey: LABEL_USE_KEY, queryFn: listLabelUse })
+  const labels = useQuery({ queryKey: LABELS_KEY, queryFn: ({ signal }) => listLabels(signal) })
+  const use = useQuery({ queryKey: LABEL_USE_KEY, queryFn: ({ signal }) => labelsInUse(signal) })
   const uses = new Map(use.data?.map(({ key, values }) => [key, values]))
   const all = labels.data?.map((label) => rowOf(label, uses.get(label.key) ?? []))
   const rows = all?.filter((label) => holds(label, q))
@@ -104,7 +104,7 @@ function LabelsPage() {
         run={() => deleteLabel(deleted!.id)}
         onDone={() => {
           setDeleted(undefined)
-          void client.invalidateQueries({ queryKey: LABEL_DEFINITIONS_KEY })
+          void client.invalidateQueries({ queryKey: LABELS_KEY })
         }}
         onClose={() => setDeleted(undefined)}
       />
@@ -112,7 +112,7 @@ function LabelsPage() {
   )
 }
 
-function rowOf(label: LabelDefinition, uses: LabelUse['values']): Row {
+function rowOf(label: LabelView, uses: LabelUse['values']): Row {
   const apis = uses.reduce((sum, { count: number }) => sum + number, 0)
   return { ...label, apis, carried: uses.map(({ value }) => value) }
 }

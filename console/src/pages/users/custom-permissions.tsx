@@ -3,18 +3,16 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { PlusIcon, Trash2Icon } from 'lucide-react'
 import { useState } from 'react'
 import { useIsAdministrator } from '../../api/people/session.ts'
-import { type Rights, readCustomPermissions, saveCustomPermissions } from '../../api/people/users.ts'
+import { CUSTOM_PERMISSIONS_KEY, type Rights, readCustomPermissions, saveCustomPermissions } from '../../api/people/users.ts'
 import { FaultBox } from '../../parts/display/fault-box.tsx'
 import { notifyDone } from '../../parts/display/notify.ts'
 import { say } from '../../texts/say.ts'
-
-const KEY = ['custom-permissions'] as const
 
 /** Permissions that the organisation adds to those of the product. Administrators alone may see and change them. */
 export function CustomPermissions() {
   const isAdministrator = useIsAdministrator()
   const stored = useQuery({
-    queryKey: KEY,
+    queryKey: CUSTOM_PERMISSIONS_KEY,
     queryFn: ({ signal }) => readCustomPermissions(signal),
     enabled: isAdministrator,
   })
@@ -48,7 +46,7 @@ function Editor({ stored }: { readonly stored: Rights }) {
     mutationFn: () => saveCustomPermissions(names),
     onSuccess: async () => {
       notifyDone(say('part.saved'))
-      await client.invalidateQueries({ queryKey: KEY })
+      await client.invalidateQueries({ queryKey: CUSTOM_PERMISSIONS_KEY })
     },
   })
   const change = (id: number, edit: Partial<Line>) =>

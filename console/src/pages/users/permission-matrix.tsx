@@ -2,7 +2,7 @@ import { Alert, Box, Button, Code, Group, Radio, Stack, Switch, Table, Text, Vis
 import { useQuery } from '@tanstack/react-query'
 import { Fragment } from 'react'
 import { useSession } from '../../api/people/session.ts'
-import { type Rights, readCustomPermissions } from '../../api/people/users.ts'
+import { CUSTOM_PERMISSIONS_KEY, type Rights, readCustomPermissions } from '../../api/people/users.ts'
 import { say } from '../../texts/say.ts'
 import {
   type Choice,
@@ -92,7 +92,7 @@ export function PermissionMatrix({ rights, onChange, readOnly, isGroup = false }
 function useCustomPermissions(): Rights {
   const { user } = useSession()
   const custom = useQuery({
-    queryKey: ['custom-permissions'],
+    queryKey: CUSTOM_PERMISSIONS_KEY,
     queryFn: ({ signal }) => readCustomPermissions(signal),
     enabled: user.is_admin,
   })

@@ -1,7 +1,7 @@
 import { Box, Button, Group, MultiSelect, Select } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { APIS_KEY, listCategories } from '../../../api/apis/apis.ts'
-import { LABELS_KEY, labelsInUse, listLabels } from '../../../api/apis/labels.ts'
+import { LABEL_USE_KEY, LABELS_KEY, labelsInUse, listLabels } from '../../../api/apis/labels.ts'
 import { SearchBox } from '../../../parts/tables/search-box.tsx'
 import { say } from '../../../texts/say.ts'
 import { AUTH_TYPES, authWord } from './api-labels.ts'
@@ -21,7 +21,7 @@ interface Props {
 
 /** Search and filters of the list of APIs. */
 export function Filters({ words, onChange }: Props) {
-  const labels = useQuery({ queryKey: [...APIS_KEY, 'labels'], queryFn: ({ signal }) => labelsInUse(signal) })
+  const labels = useQuery({ queryKey: LABEL_USE_KEY, queryFn: ({ signal }) => labelsInUse(signal) })
   const all = useQuery({
     queryKey: LABELS_KEY,
     queryFn: ({ signal }) => listLabels(signal),
