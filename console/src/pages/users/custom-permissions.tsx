@@ -3,7 +3,12 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { PlusIcon, Trash2Icon } from 'lucide-react'
 import { useState } from 'react'
 import { useIsAdministrator } from '../../api/people/session.ts'
-import { CUSTOM_PERMISSIONS_KEY, type Rights, readCustomPermissions, saveCustomPermissions } from '../../api/people/users.ts'
+import {
+  CUSTOM_PERMISSIONS_KEY,
+  type Rights,
+  readCustomPermissions,
+  saveCustomPermissions,
+} from '../../api/people/users.ts'
 import { FaultBox } from '../../parts/display/fault-box.tsx'
 import { notifyDone } from '../../parts/display/notify.ts'
 import { say } from '../../texts/say.ts'
