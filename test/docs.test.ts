@@ -177,7 +177,8 @@ const CHANGES = [
   ...[
     'rate limit algorithm',
     'authentication scheme',
-    'field of a developer or a policy',
+    'field of a developer',
+    'field of a policy',
     'a grant',
     'page of the console',
   ],
