@@ -9,7 +9,10 @@ interface GrantChoice {
   readonly oas?: string
 }
 
-/** The grants of an API's authorization server in the form. The gateway has the same in `src/model/oauth-clients/grants.ts`. */
+/**
+ * The grants of an API's authorization server in the form: those of `src/model/oauth-clients/grants.ts` that are a flow of OpenAPI. The
+ * others are switches of the scheme.
+ */
 export const GRANT_CHOICES: readonly GrantChoice[] = [
   { type: 'authorization_code', flow: 'authorizationCode', label: 'Authorization code: a user signs in' },
   { type: 'client_credentials', flow: 'clientCredentials', label: 'Client credentials: machine to machine' },

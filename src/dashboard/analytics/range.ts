@@ -9,7 +9,7 @@ const HOURS_PER_DAY = 24
 export const RANGE = '{fromDay}/{fromMonth}/{fromYear}/{toDay}/{toMonth}/{toYear}'
 
 /**
- * The days that the path names, and where the query names hours of the first or the last of them, these too, since the Unix
+ * The days that the path names, and with `from_hour` or `to_hour` in the query also the first and last hour; all counted since the Unix
  * epoch. @throws Fault `range_invalid` (400) naming what is wrong
  */
 export function timeOf(call: Pick<Call, 'param' | 'query'>): Pick<UsageQuery, 'fromDay' | 'toDay' | 'hours'> {

@@ -10,7 +10,7 @@ export async function purgeOldAudit({ store, clock, config }: DashboardParts): P
   return days === 0 ? 0 : store.audit.purgeAudit(clock.wall() - days * DAY_MS)
 }
 
-/** Does so now and once an hour. */
+/** Purges old audit entries now and once an hour. */
 export function scheduleAuditRetention(parts: DashboardParts): PeriodicJob {
   return new PeriodicJob({
     everyMs: EVERY_MS,

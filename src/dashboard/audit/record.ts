@@ -111,7 +111,7 @@ export async function* recordsJson(batches: AsyncIterable<AuditRow[]>): AsyncIte
 }
 
 function cell(value: unknown): string {
-  const plain = typeof value === 'number' ? String(value) : String(value)
+  const plain = String(value)
   const safe = typeof value === 'string' && FORMULA.test(plain) ? `'${plain}` : plain
   return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe
 }

@@ -50,7 +50,7 @@ export function keyActRoutes(parts: DashboardParts): Route[] {
       async run(call) {
         const { row } = await keyInPath(parts, call)
         const counterId = counterIdOf(row.body, hexOf(row.hash))
-        await resetQuotas(parts, row.body, row.orgId, counterId, { whatever: true })
+        await resetQuotas(parts, row.body, row.orgId, counterId, { always: true })
         return ok('Quota reset')
       },
     },

@@ -10,8 +10,8 @@ import type { DashboardParts } from '../server/parts.ts'
 type Rights = Pick<User, 'org_id' | 'active' | 'group_id' | 'user_permissions'>
 
 /**
- * Refuses what would give anybody more than the caller has: the rights of the user as it is to be must not exceed the caller's,
- * those in force (of its group) no less than its own, which wait behind a group's. @throws Fault `rights_exceeded` (403)
+ * Refuses to give a user more permissions than the caller has. Both count: those in force (of the user's group, if it has one), and the
+ * user's own, which come into force when it leaves the group. @throws Fault `rights_exceeded` (403)
  */
 export async function checkGrantable(
   parts: DashboardParts,
@@ -38,7 +38,10 @@ export async function checkReach(parts: DashboardParts, actor: Actor, user: Stor
   await checkOwnersReach(parts, actor, { userId: user.id, groupIds: [user.group_id] })
 }
 
-/** Refuses to change the address of another user, or of one that the caller is on another's word alone: passwords are sent there. @throws Fault `rights_exceeded` (403) */
+/**
+ * Lets administrators change the address of any user, others only their own, and not in a session with a guarantor: links for a new
+ * password are sent there. @throws Fault `rights_exceeded` (403)
+ */
 export function checkAddress(
   { admin, userId, vouched }: Actor,
   { id, email_address: before }: Pick<StoredUser, 'id' | 'email_address'>,
@@ -60,7 +63,7 @@ function checkRights(actor: Actor, wanted: Permissions): void {
     throw fault('rights_exceeded', 'You cannot grant permissions that you do not have')
 }
 
-/** The actor of a call, or the user who answers for a sign-in. */
+/** The actor of a call, or the guarantor of a sign-in. */
 type Reaching = Pick<Actor, 'admin' | 'userId' | 'groupId'>
 
 /** The user to sign in as, or to change. */
@@ -89,7 +92,7 @@ export async function checkOwnersReach(
     throw fault('rights_exceeded', 'Only an administrator can sign in as, change or delete a user who owns APIs')
 }
 
-/** The owners that own APIs beyond the caller's reach: `checkOwnersReach` refuses it. Undefined = none. */
+/** Whether the group or the user owns APIs and the caller is neither administrator, member nor that user; undefined = no. */
 export async function ownerBeyond(
   parts: Pick<DashboardParts, 'config' | 'documents'>,
   { admin, userId, groupId }: Reaching,

@@ -9,7 +9,7 @@ import { selectingNames, varyKeyOf } from './selecting.ts'
 import { initialAge, type LifeFields, readLifeFields, storableLife } from './storable.ts'
 import { type AnswerParts, type RequestProfile, StoredAnswer, type VaryKey } from './stored-answer.ts'
 
-/** The request to an upstream. */
+/** A request to an upstream as the cache needs it, to store the response. */
 export interface UpstreamRequest {
   readonly cache: ChainCache
   readonly uri: string

@@ -5,7 +5,7 @@ import { FIELD } from '../../wire/http1/fields.ts'
 import type { Exchange } from '../server/exchange.ts'
 
 /**
- * The issuer of an API's authorization server. `prefix` is what of the request's path the listen path matched. Without an address in
+ * The issuer of an API's authorization server. `prefix` is the part of the request's path that the listen path matched. Without an address in
  * the settings it follows the request; what a trusted proxy says of scheme and host counts as the request's.
  */
 export function issuerOf(x: Exchange, api: Api, addresses: Addresses, prefix: string): string {

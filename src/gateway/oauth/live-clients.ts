@@ -8,7 +8,7 @@ import type { Awaitable, Documents, Feed } from '../../store/ports/ports.ts'
 export interface Clients {
   /** Grows with every change of any client, and when a signing key was retired: what was asked before it is asked again. */
   readonly generation: number
-  /** True for an access token that was signed with a key that was retired at once: it is of no client any more. */
+  /** True for an access token that names a retired signing key: it belongs to no client any more. Its signature is not checked. */
   isRetired(token: string): boolean
   /** The registration of a client id at an API, undefined when there is none. @throws Fault `store_away` */
   find(clientId: string, api: ServerApi): Awaitable<OAuthClient | undefined>

@@ -41,7 +41,8 @@ export class AccessLog {
   readonly #highWater: number
   readonly #maxBacklogBytes: number
   readonly #level: number
-  readonly #sample: number
+  /** One request in so many is logged. */
+  readonly #oneIn: number
   /** The last members of each line. */
   readonly #end: string
   #sampled = 0
@@ -60,7 +61,7 @@ export class AccessLog {
     this.#flushMs = options.flushMs ?? 100
     this.#highWater = Math.min(options.highWater ?? 512, capacity)
     this.#level = LEVELS[options.level ?? 'info']
-    this.#sample = options.sample ?? 1
+    this.#oneIn = options.sample ?? 1
     this.#end = endOf(options.about)
     this.#maxBacklogBytes = options.maxBacklogBytes ?? 8 << 20
   }
@@ -78,7 +79,7 @@ export class AccessLog {
   push(sample: Sample): void {
     const level = levelOf(sample)
     if (level < this.#level) return
-    if (level === LEVELS.info && this.#sample > 1 && this.#sampled++ % this.#sample !== 0) return
+    if (level === LEVELS.info && this.#oneIn > 1 && this.#sampled++ % this.#oneIn !== 0) return
     this.#add(sample)
   }
 
@@ -110,7 +111,7 @@ export class AccessLog {
     let text = room ? this.#droppedLine() : ''
     for (let i = 0; i < lines; i++) {
       const sample = this.#ring[this.#from]!
-      if (room) text += formatLine(sample, this.#sample) + this.#end
+      if (room) text += formatLine(sample, this.#oneIn) + this.#end
       sample.reset()
       this.#from = (this.#from + 1) % this.#ring.length
     }

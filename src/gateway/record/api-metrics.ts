@@ -51,14 +51,14 @@ export class ApiMetrics {
     return [cut.reduce((left, count) => left - count, all), ...cut]
   }
 
-  /** The histogram of a type of duration. */
+  /** The histogram of a type of duration; `type` is its place in DURATION_TYPES. */
   durations(type: number): { readonly counts: Float64Array; readonly sum: number } {
     const at = type * this.#size
     const counts = this.counts!.subarray(at, at + this.#size - 1)
     return { counts, sum: this.counts![at + this.#size - 1]! / 1000 }
   }
 
-  /** Answers of upstreams with a class of status that were passed on. */
+  /** How many answers of upstreams were passed on, of one class of status; `at` is its place in UPSTREAM_CLASSES. */
   upstreamAnswers(at: number): number {
     return this.counts![DURATION_TYPES.length * this.#size + at]!
   }
@@ -70,8 +70,8 @@ export class ApiMetrics {
     const size = this.#size
     this.#measure(counts, 0, totalMs)
     if (upstreamMs >= 0) this.#measure(counts, size, upstreamMs)
-    const away = upstreamMs < 0 ? 0 : upstreamMs
-    this.#measure(counts, 2 * size, totalMs > away ? totalMs - away : 0)
+    const withUpstreamMs = upstreamMs < 0 ? 0 : upstreamMs
+    this.#measure(counts, 2 * size, totalMs > withUpstreamMs ? totalMs - withUpstreamMs : 0)
     if (passedOn && status < 600) counts[3 * size + ((status / 100) | 0) - 1]!++
   }
 

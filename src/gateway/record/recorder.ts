@@ -1,7 +1,7 @@
 import type { AccessLog } from './access-log.ts'
 import type { Sample } from './sample.ts'
 
-/** Counts finished requests wherever they are counted. */
+/** Counts each finished request in all three places: hits, metrics, access log. */
 export class Recorder {
   /** Filled and handed to `count` synchronously when a request finishes: only one request at a time fills it. */
   readonly sample: Sample

@@ -31,7 +31,7 @@ const OF_THE_BYTES = [
   'repr-digest',
 ]
 
-/** Makes what callers get of an answer that was read whole: by the template of the operation, header edits, then modules. */
+/** Makes what callers get of an answer that was read whole: template of the operation, header edits, error override, then modules. */
 export async function answerBuffered(x: Exchange, body: Buffer): Promise<Reply | Fault> {
   try {
     const bodiless = x.method === 'HEAD' || isBodiless(x.status)
@@ -45,7 +45,7 @@ export async function answerBuffered(x: Exchange, body: Buffer): Promise<Reply |
     if (made instanceof Error) return made
     for (const name of OF_THE_BYTES) x.response.drop(name)
     const { bodyConsumer } = x
-    // The cache keeps what streams; of an error that was held it learns at the end that nothing came.
+    // The cache stores only what streams: of a buffered error it gets no bytes, and drops its draft at the end.
     if (x.holdFrom > 0) x.bodyConsumer = undefined
     const extra = editAnswer(x)
     x.bodyConsumer = bodyConsumer

@@ -49,8 +49,8 @@ export class ClientCache {
   }
 
   /**
-   * The registration of a client id at an API: one by one, else by a policy of the organisation; undefined when there is none. At
-   * once when it is known or the store answers at once. @throws Fault `store_away`
+   * The registration of a client id at an API: of the API itself, else by a policy of the organisation; undefined when there is none.
+   * Synchronous when it is known or the store answers so. @throws Fault `store_away`
    */
   find(clientId: string, { apiId, orgId }: ServerApi): Awaitable<OAuthClient | undefined> {
     if (clientId === '' || clientId.length > LONGEST_ID) return undefined

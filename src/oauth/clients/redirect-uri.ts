@@ -24,7 +24,7 @@ export function isRedirectOf(client: Pick<OAuthClient, 'redirect_uris'>, uri: st
   return registeredAs(client, uri) !== undefined
 }
 
-/** Since when the client has a redirect URI: the mark of its registration; '' = from the beginning, undefined = it has it not. */
+/** Since when the client has a redirect URI: the mark of its registration; '' = from the beginning, undefined = it is not registered. */
 export function sinceOf(
   client: Pick<OAuthClient, 'redirect_uris' | 'redirect_since'>,
   uri: string,

@@ -96,7 +96,7 @@ function stateOf({ state }: OpenRequest): { state?: string } {
 /** The refusal for the identity server, and where it may send the browser so that the client learns of it. */
 function tellClient(parts: OAuthParts, call: OAuthCall, open: OpenRequest, refusal: Fault): OAuthAnswer {
   const name = errorName(refusal)
-  // of a request that another call has concluded meanwhile, that call tells the client
+  // The request was concluded by another call meanwhile: the client learns of it by that one.
   if (name === undefined || refusal.code === 'oauth_request_uri_unusable') throw refusal
   const legacy = parts.config.compat.legacy_statuses
   const body = JSON.parse(renderFault(refusal, legacy ? 'legacy-oauth' : 'oauth'))

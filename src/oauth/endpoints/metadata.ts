@@ -5,10 +5,10 @@ import { endpointUrl } from '../messages/endpoint-url.ts'
 import { publicAnswer } from '../messages/public-answer.ts'
 import { JWT_ALGORITHMS } from '../signing-keys/jwt.ts'
 import { SIGNING_ALGORITHMS } from '../signing-keys/key-ring.ts'
+import { DEVICE_GRANT } from './device.ts'
 import type { Endpoint, OAuthAnswer, OAuthApi, OAuthCall, OAuthParts } from './parts.ts'
 
 const METADATA_FRESH_S = 300
-const DEVICE_GRANT = 'urn:ietf:params:oauth:grant-type:device_code'
 
 type MetadataParts = Pick<OAuthParts, 'config'>
 

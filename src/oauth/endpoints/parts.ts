@@ -100,7 +100,7 @@ export interface OAuthParts extends ServerState {
   /** A session with its policies applied, from memory where the same was merged before; absent = merged each time. */
   readonly mergeOf?: (session: Session, orgId: string) => Merged | Fault
   /**
-   * The registration of a client id at an API: one by one, else by a policy, whatever rights that has by now; from memory where it is
+   * The registration of a client id at an API: of the API itself, else by a policy, whatever rights that has by now; from memory where it is
    * known (`ClientCache`). @throws Fault `store_away`
    */
   readonly findClient: (clientId: string, api: ServerApi) => Awaitable<OAuthClient | undefined>

@@ -18,7 +18,7 @@ const UNPROVABLE: Confirmation = { jkt: '', x5t: '', unprovable: true }
 
 /**
  * Reads the `cnf` claim of a token. Members that we do not know (`jwk`, `kid`, others) bind it as well as those that we do, so with
- * them nobody can use the token; the same goes for a claim without members, or of another type. undefined = there is no claim.
+ * them nobody can use the token; the same goes for a claim without members, or of another type. A token without the claim is `UNBOUND`.
  */
 export function readConfirmation(cnf: unknown): Confirmation {
   if (cnf === undefined) return UNBOUND

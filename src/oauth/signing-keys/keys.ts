@@ -34,7 +34,7 @@ export interface SigningKey {
 }
 
 /** A change of a ring, to be written unless another writer was faster; without a ring there is nothing to write. */
-interface RingChange<Result> {
+interface RingDraft<Result> {
   readonly ring?: StoredRing
   readonly audit?: AuditEntry
   readonly result: Result
@@ -112,7 +112,7 @@ export function rotateKeys(
 }
 
 /**
- * Retires a key at once, after its private part may have become known: the key set no longer names it, and gateways refuse every token
+ * Retires a key immediately, after its private part may have become known: the key set no longer names it, and gateways refuse every token
  * that it signed. Where it was the one that signs, the next one signs from now on, or a new one. Retired again, it changes nothing.
  * @throws Fault `not_found` (404) when the organisation has no such key, `revision_conflict` (409) when others keep changing the keys
  */
@@ -138,7 +138,7 @@ export async function retireKey(
   })
 }
 
-/** Rotates the keys of one algorithm, or without one of each that the organisation has keys for. @throws Fault as `rotateKeys`, `not_found` */
+/** Rotates the keys of one algorithm; undefined: of each algorithm that the organisation has keys for. @throws Fault as `rotateKeys`, `not_found` */
 export async function rotateAllKeys(
   parts: KeyChangeParts,
   orgId: string,
@@ -152,7 +152,7 @@ export async function rotateAllKeys(
   return last
 }
 
-/** The keys of an organisation as people see them, or without one of all: by organisation and algorithm, newest first. */
+/** The keys of an organisation (undefined: of all) as people see them: by organisation and algorithm, newest first. */
 export async function listKeys(
   parts: Pick<KeyParts, 'documents' | 'clock'>,
   orgId: string | undefined,
@@ -194,7 +194,7 @@ async function changeRing<Result>(
   parts: KeyChangeParts,
   orgId: string,
   algorithm: SigningAlgorithm,
-  change: (stored: StoredRing | undefined, now: Millis) => Promise<RingChange<Result>>,
+  change: (stored: StoredRing | undefined, now: Millis) => Promise<RingDraft<Result>>,
 ): Promise<KeyRingChange<Result>> {
   return retryOnConflict(async () => {
     const ring = await loadRing(parts, orgId, algorithm)

@@ -7,7 +7,7 @@ import type { RingCache } from './ring-cache.ts'
 
 /**
  * The signing keys of all authorization servers of the installation as this node knows them, including old ones that it has seen and those that
- * were retired at once. A verifier learns from it that a token is ours, and must be in the store as well.
+ * were retired. A verifier learns from it that a token is ours: then the token must be in the store as well.
  */
 export class OwnKeys {
   readonly #ringCache: RingCache
@@ -20,7 +20,7 @@ export class OwnKeys {
     this.#ringCache = ringCache
   }
 
-  /** Grows when a key was retired at once: tokens that were good before are to be looked at again. */
+  /** Grows when a key is retired: tokens that were valid before are to be checked again. */
   get retirements(): number {
     return this.#retired.size
   }
@@ -39,7 +39,7 @@ export class OwnKeys {
     return kid !== '' && this.#kids.has(kid)
   }
 
-  /** True for an access token that names a key that was retired at once. Whether it was signed with it is for others to say. */
+  /** True for an access token that names a retired key. Its signature is not checked. */
   isRetired(token: string): boolean {
     if (this.#retired.size === 0) return false
     const jwt = readJwt(token, ['at+jwt'])

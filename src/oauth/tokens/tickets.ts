@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../model/json/json.ts'
 
-// The body of each type of ticket. All contain the epoch of their client: another epoch makes them void.
+// The body of each type of ticket. All contain the epoch of their client: once the client has another one, they are void.
 
 /**
  * Present where the client had no policies when the user decided: then rules may apply alone. Rules that were meant to narrow policies
@@ -13,7 +13,7 @@ export interface CodeBody {
   readonly epoch: string
   /** As the authorization request gave it; '' when it gave none and the only registered one was taken. */
   readonly redirect_uri: string
-  /** Where the browser was sent with it: the client's own still when it is exchanged. */
+  /** Where the browser was sent with it: must still be a redirect URI of the client at the exchange. */
   readonly sent_to?: string
   /** Since when the client had that address then: see `sinceOf`. */
   readonly since?: string

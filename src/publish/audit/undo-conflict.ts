@@ -2,8 +2,8 @@ import { type Fault, fault } from '../../errors/fault.ts'
 import type { AuditEntryState } from '../../store/ports/ports.ts'
 
 /** @throws Fault `undo_refused` (409) naming the entry that changed a document since */
-export function checkUnchangedSince(standing: readonly AuditEntryState[]): void {
-  const changed = standing.find(({ current }) => !current)
+export function checkUnchangedSince(states: readonly AuditEntryState[]): void {
+  const changed = states.find(({ current }) => !current)
   if (changed !== undefined) throw changedSince(changed)
 }
 

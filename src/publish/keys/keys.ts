@@ -252,7 +252,7 @@ export async function deleteKey(
     const revision = await parts.documents.commit([{ op: 'deleteSession', hash: row.hash }, ...held], audit)
     // The counts of one that was rotated are those of its successor.
     if (!isFormerKey(row.body))
-      await resetQuotas(parts, row.body, row.orgId, counterIdOf(row.body, keyHash), { whatever: true })
+      await resetQuotas(parts, row.body, row.orgId, counterIdOf(row.body, keyHash), { always: true })
     return revision
   })
 }
@@ -360,7 +360,7 @@ async function save(parts: SecretParts, write: Write, action: string): Promise<O
   }
   const detail = { key_hash: keyHash, policies: policyIds, apis: apiIds, ...holderForAudit(session), ...write.detail }
   const revision = await parts.documents.commit(changes, auditOf(parts, write.actor, action, orgId, detail))
-  if (!write.keepQuota) await resetQuotas(parts, session, orgId, counterIdOf(session, keyHash), { whatever: false })
+  if (!write.keepQuota) await resetQuotas(parts, session, orgId, counterIdOf(session, keyHash), { always: false })
   return { keyHash, session, revision }
 }
 

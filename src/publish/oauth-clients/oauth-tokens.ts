@@ -21,8 +21,8 @@ const BATCH = 500
 
 /**
  * The live tokens of registrations of one client id, at one API or at all of them, in order of issue: at most `limit` after the first
- * `skip`. `total` counts all of them, exactly when the list was read to its end; else it may count some that have just ended, and
- * those of other registrations.
+ * `skip`. `total` counts all of them, exactly when the list was read to its end; else it counts every token of the client id: also those
+ * of other registrations, at other APIs, and some that have just ended.
  */
 export async function listTokens(
   parts: ClientParts,
@@ -84,7 +84,8 @@ export async function revokeToken(
   for (const look of order) {
     const found = await look()
     if (found === undefined) continue
-    const isAnothers = of !== undefined && found.issuer !== undefined && !of.some((own) => isSame(own, found.issuer!))
+    const isAnothers =
+      of !== undefined && found.registration !== undefined && !of.some((own) => isSame(own, found.registration!))
     if (found.clientId !== clientId || isAnothers || !mayEndAt(found.apiId)) throw fault('token_of_another')
     const audit = auditOf(parts, actor, 'oauth_token.revoke', found.orgId, { client_id: clientId })
     return parts.documents.commit(found.changes, audit)
@@ -167,12 +168,12 @@ interface Found {
   readonly clientId: string
   readonly apiId: string
   readonly orgId: string
-  /** The registration that issued it; undefined for a token that is void. */
-  readonly issuer: OAuthClient | undefined
+  /** The registration that it was issued to; undefined for a token that is void. */
+  readonly registration: OAuthClient | undefined
   readonly changes: readonly Change[]
 }
 
-async function issuerOf(
+async function registrationOf(
   parts: ClientParts,
   clientId: string,
   apiId: string,
@@ -189,8 +190,8 @@ async function accessTokenChanges(parts: ClientParts, token: string): Promise<Fo
     const facts = row && tokenFactsOf(row.body)
     if (row === undefined || facts === undefined) continue
     const { clientId, orgId } = row
-    const issuer = await issuerOf(parts, clientId, facts.api_id, facts.epoch)
-    return { clientId, apiId: facts.api_id, orgId, issuer, changes: [{ op: 'deleteSession', hash }] }
+    const registration = await registrationOf(parts, clientId, facts.api_id, facts.epoch)
+    return { clientId, apiId: facts.api_id, orgId, registration, changes: [{ op: 'deleteSession', hash }] }
   }
   return undefined
 }
@@ -199,10 +200,10 @@ async function refreshTokenChanges(parts: ClientParts, hash: Uint8Array): Promis
   const ticket = await parts.tokens.getTicket(hash)
   if (ticket?.sort !== 'refresh') return undefined
   const { clientId, apiId } = ticket
-  const issuer = await issuerOf(parts, clientId, apiId, ticket.body.epoch)
+  const registration = await registrationOf(parts, clientId, apiId, ticket.body.epoch)
   const changes: Change[] = [
     { op: 'deleteTicket', hash },
     ...(ticket.family === '' ? [] : [{ op: 'endFamily', family: ticket.family } as const]),
   ]
-  return { clientId, apiId, orgId: issuer?.org_id ?? '', issuer, changes }
+  return { clientId, apiId, orgId: registration?.org_id ?? '', registration, changes }
 }

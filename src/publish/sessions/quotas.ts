@@ -12,7 +12,7 @@ import { effectiveView, sessionInForce, type Withheld } from './session-in-force
 import { keyRulesOf } from './sessions.ts'
 
 /**
- * Resets the quotas of a stored session; those that count for an API with `dont_set_quota_on_create` only with `whatever`.
+ * Resets the quotas of a stored session; those that count for an API with `dont_set_quota_on_create` only with `always`.
  * A session whose policies are not usable has none.
  */
 export async function resetQuotas(
@@ -20,14 +20,14 @@ export async function resetQuotas(
   body: JsonObject,
   orgId: string,
   counterId: string,
-  { whatever }: { readonly whatever: boolean },
+  { always }: { readonly always: boolean },
 ): Promise<void> {
   const { merged } = await sessionInForce(parts, body, orgId)
   if (merged instanceof Fault) return
   const quotas = quotasOf(merged, counterId)
   const ids = new Set([...quotas.values()].flat().map(({ id }) => id))
   if (ids.size === 0) return
-  if (!whatever) {
+  if (!always) {
     for (const { apiId, keepQuota } of await keyRulesOf(parts, orgId, [...quotas.keys()]))
       if (keepQuota) for (const { id } of quotas.get(apiId)!) ids.delete(id)
   }
@@ -57,7 +57,7 @@ export async function importQuotas(
   for (const [apiId, [limit]] of quotasOf(merged, row.counterId)) {
     if (limit === undefined) continue
     const scope = merged.rights.get(apiId)!.quota?.scope ?? ''
-    // Counted together here and apart there, no part may be forgotten.
+    // One count here for several there: the highest of them.
     const count = scope === '' ? mostUsed([...counts.values()]) : (counts.get(scope.slice(2)) ?? together)
     const endsInMs = count.endsInMs > 0 ? Math.min(count.endsInMs, limit.windowMs || count.endsInMs) : undefined
     if (count.used > 0) await parts.counters.resetQuota(limit.id, Math.min(count.used, limit.max), endsInMs)

@@ -20,7 +20,7 @@ import { type SealedSecrets, sealSecrets, takeSecrets, withSecrets } from './idp
 export interface ProfileAuthor {
   readonly actor: string
   readonly orgId: string
-  /** Hidden members that say who answers for its sign-ins; empty for an administrator. */
+  /** The hidden members `voucher` and `ceiling`, which name the guarantor of its sign-ins; empty for an administrator. */
   readonly voucher: JsonObject
 }
 
@@ -69,7 +69,7 @@ export function revokeKeysChange(documentId: string): Change {
   return { op: 'endFamily', family: profileFamily(documentId) }
 }
 
-/** A profile that has ended its sessions: users sign in with it again. */
+/** The profile with a new epoch, which ends its sessions: users sign in with it again. */
 export function withNewEpoch(body: JsonObject): JsonObject {
   return { ...body, epoch: randomUUID() }
 }
@@ -113,20 +113,20 @@ function prepare(
   const sealed = sealSecrets(parts, id, secrets, { sealed: sealedOf(before ?? {}), moved })
   const epoch = before !== undefined && provesAlike(blank, before) ? epochOf(before) : randomUUID()
   const written: JsonObject = { ...blank, epoch, sealed_secrets: sealed }
-  // Who writes back what was there does not answer for it instead of its author.
+  // An author who sends back what is stored does not become its guarantor.
   const answers = before !== undefined && isDeepStrictEqual(written, unvouched(before)) ? before : author.voucher
   const isTakenOver = author.voucher === answers && isAnother(answers.voucher, before?.voucher)
   return { ...written, ...vouchedBy(answers), ...(isTakenOver && { epoch: randomUUID() }) }
 }
 
-/** True when a user who is no administrator becomes the guarantor of a profile of another guarantor: it did not admit the present sessions. */
+/** True when another guarantor takes over a profile: the present sessions, which the new one did not admit, must end. */
 function isAnother(voucher: Json | undefined, before: Json | undefined): boolean {
   return isObject(voucher) && voucher.user_id !== (isObject(before) ? before.user_id : undefined)
 }
 
 const VOUCHED = ['voucher', 'ceiling'] as const
 
-/** The members of a profile that say who is responsible for it. */
+/** The members of a profile that name its guarantor. */
 function vouchedBy(body: JsonObject): JsonObject {
   return Object.fromEntries(VOUCHED.flatMap((name) => (body[name] === undefined ? [] : [[name, body[name]]])))
 }

@@ -53,9 +53,8 @@ export type Change =
   | { op: 'settleDelivery'; id: number; outcome: DeliveryOutcome }
 
 /**
- * Something of the authorization server that is used once, or until it expires: an authorization code, a refresh token, a
- * device code and its user code, a pushed request, the id of a proof that was seen; and the lease of the node that
- * assigns a listen path.
+ * A short-lived record, of which most are used once: an authorization code, a refresh token, a device code and its user code, a pushed
+ * request, the id of a proof that was seen, the lease of the node that assigns a listen path, and those of the dashboard.
  */
 export type TicketType =
   | 'code'

@@ -82,7 +82,7 @@ export class Gathering {
   }
 }
 
-/** The new state of a change as JSON values; null = none. */
+/** `Bodies` as JSON values; null = none. */
 export interface ReadBodies {
   readonly before: JsonObject | null
   readonly after: JsonObject | null

@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto'
 import { setTimeout as wait } from 'node:timers/promises'
 import { fault } from '../../errors/fault.ts'
+import { hexOf } from '../../model/text/hex.ts'
 import {
   type Cell,
   keyColumnsOf,
@@ -81,7 +82,7 @@ class Copy {
     return Object.fromEntries([...this.#rows].map(([table, rows]) => [table, rows.size]))
   }
 
-  /** Writes all rows that have a name, and a value that does not change by itself. */
+  /** Writes all rows with a primary key, except quotas, whose values change all the time; `correct` writes the rest. */
   async fill(snapshot: StoreSnapshot, write: WriteRows): Promise<void> {
     await this.#begin('copy', snapshot)
     for (const table of TRANSFER_TABLE_NAMES) {
@@ -167,8 +168,6 @@ function namer(table: TransferTableName): (row: TransferRow) => string {
     return `${key}#${number}`
   }
 }
-
-const hexOf = (bytes: Uint8Array) => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('hex')
 
 function keyOf(table: TransferTableName, row: TransferRow): TransferRow {
   return row.slice(0, keyColumnsOf(table).length)

@@ -68,10 +68,10 @@ export type PreparedTicketChange =
   | PreparedDelivery
   | PreparedSettlement
 
-/** The changes of the authorization server. */
+/** Changes of tickets, token families and the outbox. */
 export type TicketChange = Extract<Change, { op: PreparedTicketChange['op'] }>
 
-/** Checks and copies a change of the authorization server into a row. @throws Fault `internal` for a malformed one */
+/** Checks and copies a change of a ticket, a token family or the outbox into a row. @throws Fault `internal` for a malformed one */
 export function prepareTicketChange(change: TicketChange, now: Millis): PreparedTicketChange {
   switch (change.op) {
     case 'putTicket':

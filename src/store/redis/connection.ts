@@ -14,7 +14,7 @@ const LOOK_MS = 250
 /** A connection that carried nothing for so long is tried: who is idle notices as well. */
 const IDLE_MS = 1_000
 /** The lifetime of the key that is written to find out whether Redis accepts writes. */
-const TRIAL_KEPT_MS = '10000'
+const TRIAL_KEPT_MS = 10_000
 const DURATION_BOUNDS_MS = [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 25, 50, 100, 250, 500, 1000]
 
 export interface RedisOptions {
@@ -146,7 +146,7 @@ export class RedisConnection {
     const { client } = this
     if (this.closed || client === undefined || this.triedOn === client) return
     this.triedOn = client
-    this.sendOn(client, ['SET', this.trialKey, '1', 'PX', TRIAL_KEPT_MS])
+    this.sendOn(client, ['SET', this.trialKey, '1', 'PX', String(TRIAL_KEPT_MS)])
       .then(
         () => this.available(client),
         (error) => this.unavailable(client, error),

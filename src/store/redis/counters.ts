@@ -42,7 +42,7 @@ export class RedisCounters implements Counters {
   private readonly prefix: string
   private readonly connection: RedisConnection
   private readonly counts: Counts
-  private readonly rounds: PermitBatcher
+  private readonly batcher: PermitBatcher
   private readonly alone: DegradedCounters
   private readonly holders: LeaseHolders
   private readonly sweeper: PeriodicJob
@@ -70,7 +70,7 @@ export class RedisCounters implements Counters {
     )
     this.counts = new Counts(prefix, clock)
     this.alone = new DegradedCounters(this.counts)
-    this.rounds = new PermitBatcher({
+    this.batcher = new PermitBatcher({
       ...{ connection: this.connection, counts: this.counts, clock, prefix, ownTime },
       onLease: (count, untilMs) => this.holders.add(count, untilMs),
       onAnswer: () => this.alone.ended(),
@@ -122,7 +122,7 @@ export class RedisCounters implements Counters {
     const { fault } = this.connection
     if (fault !== undefined) throw fault
     const counts = this.countsOf(limits)
-    const refused = await this.rounds.peek(limits, counts)
+    const refused = await this.batcher.peek(limits, counts)
     const now = this.clock.mono()
     for (const count of counts) count.expire(now)
     writeLimitState(limits, counts, refused, now)
@@ -174,17 +174,17 @@ export class RedisCounters implements Counters {
     const swept = this.sweeper.close()
     for (const count of this.holders.takeAll()) {
       count.release()
-      if (count.owes) this.rounds.giveBack(count)
+      if (count.owes) this.batcher.giveBack(count)
     }
-    if (this.connection.fault === undefined) await this.rounds.quiet(CLOSE_MS)
-    this.rounds.close()
+    if (this.connection.fault === undefined) await this.batcher.quiet(CLOSE_MS)
+    this.batcher.close()
     this.connection.close()
     await swept
   }
 
   private ask(limits: readonly Limit[], now: MonoMillis): Promise<number> {
     const { fault } = this.connection
-    return fault === undefined ? this.rounds.take(limits, this.countsOf(limits), now) : Promise.reject(fault)
+    return fault === undefined ? this.batcher.take(limits, this.countsOf(limits), now) : Promise.reject(fault)
   }
 
   /** True when every limit had a permit at hand, of which one is now used. */
@@ -208,7 +208,7 @@ export class RedisCounters implements Counters {
       const count = met[i]!
       count.arriveLocally()
       const permits = count.wanted(limit.max, now)
-      if (permits > 0) this.rounds.fetch(limit, count, permits)
+      if (permits > 0) this.batcher.fetch(limit, count, permits)
     }
   }
 
@@ -216,7 +216,7 @@ export class RedisCounters implements Counters {
   private expire(count: Count): void {
     count.expire(this.clock.mono())
     if (!count.owes) return
-    if (this.connection.fault === undefined) this.rounds.giveBack(count)
+    if (this.connection.fault === undefined) this.batcher.giveBack(count)
     else this.lookLater(count)
   }
 

@@ -3,7 +3,7 @@ import type { Count } from './count.ts'
 
 const EVERY_MS = 20
 
-/** Counts of which permits are held, by when those end: what is not used by then is given back. */
+/** Counts with leased permits, by the time at which their leases end: unused permits are returned then. */
 export class LeaseHolders {
   private readonly due = new Map<number, Set<Count>>()
   private readonly now: () => MonoMillis

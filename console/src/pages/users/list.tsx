@@ -23,7 +23,7 @@ export default function Users() {
   return (
     <>
       <PageHead title={say('users.title')} hint={say('users.hint')}>
-        <NewUser />
+        <NewUserButton />
       </PageHead>
       <Guarded permission="users">
         <List />
@@ -33,7 +33,7 @@ export default function Users() {
   )
 }
 
-function NewUser() {
+function NewUserButton() {
   if (!useMay('users', 'write')) return null
   return (
     <Button component={Link} to="/users/new" leftSection={<PlusIcon size={16} aria-hidden />}>

@@ -171,7 +171,7 @@ export async function revokeDeveloperKey(
 
 /** Resets the quotas of a key. */
 export async function resetQuota(parts: DashboardParts, { row }: DeveloperKeyContext): Promise<Answer> {
-  await resetQuotas(parts, row.body, row.orgId, counterIdOf(row.body, hexOf(row.hash)), { whatever: true })
+  await resetQuotas(parts, row.body, row.orgId, counterIdOf(row.body, hexOf(row.hash)), { always: true })
   return ok('Quota reset')
 }
 

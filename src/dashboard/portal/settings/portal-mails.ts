@@ -106,7 +106,7 @@ function worded(sort: PortalMailType, copy: MailCopy, given: Readonly<Record<str
   return { subject: oneLine(subject).slice(0, LONGEST_SUBJECT), text: parts.join('\n\n') }
 }
 
-/** The purpose of the mail, where the organisation's text omits it. */
+/** Link, key, client id and secret, where the organisation's text omits them. */
 function needed(values: Readonly<Record<string, string>>, used: ReadonlySet<string>): string[] {
   const missing = (name: string) => (values[name] ?? '') !== '' && !used.has(name)
   return [

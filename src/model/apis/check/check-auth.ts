@@ -55,7 +55,7 @@ export function oasAuthWarnings(document: JsonObject): Flaw[] {
   const classic = readingOf(document, extension)
   const warnings = classicAuthWarnings(classic).map(({ at, reason }) => ({ at: oasPath(at, classic), reason }))
   return isMethodOn(classic, EXTERNAL_SCHEME)
-    ? [...warnings, ...uncheckedScopes(document, schemeOfRules(classic, EXTERNAL_SCHEME.config))]
+    ? [...warnings, ...uncheckedScopes(document, schemeNameOf(classic, EXTERNAL_SCHEME.config))]
     : warnings
 }
 
@@ -231,13 +231,13 @@ function oasPath(at: TreePath, classic: JsonObject): TreePath {
   if (at[0] === 'security_requirements') return ['security', ...at.slice(1)]
   if (at[0] === 'auth_configs')
     return [
-      ...[...AUTHENTICATION, 'securitySchemes', schemeOfRules(classic, at[1]!)],
+      ...[...AUTHENTICATION, 'securitySchemes', schemeNameOf(classic, at[1]!)],
       ...(at[2] === DISABLE_HEADER ? ['header', 'enabled'] : ['enableClientCertificate']),
     ]
   for (const { config, pairs, declaration } of SCHEMES) {
     const twin = twinOf(at, pairs)
     if (twin === undefined) continue
-    const scheme = declaration === undefined ? [config] : ['securitySchemes', schemeOfRules(classic, config)]
+    const scheme = declaration === undefined ? [config] : ['securitySchemes', schemeNameOf(classic, config)]
     return [...AUTHENTICATION, ...scheme, ...twin]
   }
   return at
@@ -251,6 +251,6 @@ function twinOf(at: TreePath, pairs: readonly Pair[]): TreePath | undefined {
 }
 
 /** The name of the security scheme of a method. */
-function schemeOfRules(classic: JsonObject, config: string): string {
+function schemeNameOf(classic: JsonObject, config: string): string {
   return textOf(objectOf(objectOf(classic, 'auth_configs'), config), 'name') || config
 }

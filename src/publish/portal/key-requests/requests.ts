@@ -47,8 +47,9 @@ export interface RequestOutcome {
 }
 
 /**
- * Stores a request. Unless it needs approval, it is approved in the same transaction: key or OAuth client, developer and
- * request are written together, or nothing is. A pending request of the same developer and policies is returned instead.
+ * Stores a request. Unless it needs approval, it is approved in the same transaction: key or OAuth client, developer and request are
+ * written together, or nothing is; with `secure_key_approval` only a link is made, and the key when the link is used. A pending request of
+ * the same developer and policies is returned instead.
  * @throws Fault `portal_invalid`, `request_refused`, `access_unserved`, `key_needless` (400), and what `issueAccess` refuses
  */
 export function submitRequest(parts: SecretParts, asking: RequestCaller, sent: JsonObject): Promise<RequestOutcome> {
@@ -69,8 +70,8 @@ async function submit(parts: SecretParts, asking: RequestCaller, sent: JsonObjec
   const body: JsonObject = { ...bodyOf(draft, wanted), org_id: orgId, approved: false, date_created }
   const stored: StoredDocument = { kind: KIND, id, revision: 0, body }
   const at: Place = { parts, actor, stored, developer }
-  const place = redirectOfRequest(wanted, id, developer.id)
-  if (wanted.waits) return { ...(await wait(at)), ...place }
+  const redirect = redirectOfRequest(wanted, id, developer.id)
+  if (wanted.waits) return { ...(await storePending(at)), ...redirect }
   return wanted.configuration.secure_key_approval ? sendLink(asking, at) : issue(at, { keep: true })
 }
 
@@ -232,7 +233,7 @@ interface Place {
 }
 
 /** Stores a request until its approval. The developer is written too, so that it cannot be deleted at the same time and leave it behind. */
-async function wait(at: Place): Promise<RequestOutcome> {
+async function storePending(at: Place): Promise<RequestOutcome> {
   const { parts, stored, developer } = at
   try {
     await commit(at, 'create', [putRequest(stored, stored.body), putDeveloper(developer, developer.body)])

@@ -44,26 +44,26 @@ export class FeedLine {
   }
 
   /** Revision of the last commit that was reported. */
-  get told(): Revision {
+  get reported(): Revision {
     return this.head.revision
   }
 
   /**
-   * Reports the new ones of these rows, which begin with that of `told` or before it. Rows after a gap are left for
+   * Reports the new ones of these rows, which begin with that of `reported` or before it. Rows after a gap are left for
    * `catchUp`. False when they do not follow on the last reported one: only `catchUp` can say what happened.
    */
   take(rows: readonly FeedRow[]): boolean {
     let isSame = this.head.writer === ''
     for (const { first, upto, writer, events } of rows) {
-      if (upto < this.told) continue
-      if (upto === this.told) {
+      if (upto < this.reported) continue
+      if (upto === this.reported) {
         if (this.head.writer !== '' && this.head.writer !== writer) return false
         this.head = { revision: upto, writer }
         isSame = true
         continue
       }
-      if (!isSame || first <= this.told) return false
-      if (first > this.told + 1) return true
+      if (!isSame || first <= this.reported) return false
+      if (first > this.reported + 1) return true
       for (const event of unpackEvents({ first, events })) {
         if (this.closed) return true
         this.head = { revision: event.revision, writer }
@@ -99,7 +99,7 @@ export class FeedLine {
     do {
       this.again = false
       while (!this.closed) {
-        const from = this.told
+        const from = this.reported
         const read = await db.read<{ readonly head: Revision } & (FeedRow | { readonly upto: null })>(
           `SELECT s.revision AS head, f.* FROM store_state s LEFT JOIN (
             SELECT first, upto, writer, events FROM feed WHERE upto >= $1 ORDER BY upto LIMIT ${BATCH}
@@ -109,10 +109,11 @@ export class FeedLine {
         )
         const rows = read.filter((row) => row.upto !== null)
         const [oldest] = rows
-        if (oldest !== undefined && oldest.first > this.told && this.head.writer !== '') this.skipTo(oldest.first - 1)
+        if (oldest !== undefined && oldest.first > this.reported && this.head.writer !== '')
+          this.skipTo(oldest.first - 1)
         const isSame = (read[0]?.head ?? 0) >= from && this.take(rows)
         if (!isSame) await this.startOver()
-        const left = rows.find(({ upto }) => upto > this.told)
+        const left = rows.find(({ upto }) => upto > this.reported)
         if (isSame && left !== undefined) {
           this.skipTo(left.first - 1)
           this.take(rows)
@@ -129,7 +130,7 @@ export class FeedLine {
   }
 
   private async startOver(): Promise<void> {
-    const before = this.told
+    const before = this.reported
     this.head = await readHead(this.parts)
     const { revision } = this.head
     this.parts.log.error(

@@ -55,12 +55,12 @@ export class Follow {
 
   private hear(revision: number): void {
     const { line, busy } = this.parts
-    if (this.closed || (revision > 0 && revision <= line.told)) return
+    if (this.closed || (revision > 0 && revision <= line.reported)) return
     if (!busy()) return void this.catchUp()
     if (this.noticeTimer !== undefined) return
     this.noticeTimer = setTimeout(() => {
       this.noticeTimer = undefined
-      if (!this.closed && (revision === 0 || revision > line.told)) void this.catchUp()
+      if (!this.closed && (revision === 0 || revision > line.reported)) void this.catchUp()
     }, BUSY_REST_MS)
   }
 

@@ -46,7 +46,7 @@ export class NotificationListener {
       this.restMs = FIRST_REST_MS
       this.onNotice(0)
     } catch (error) {
-      // Of a server that is away the watch tells.
+      // An outage is logged by the server watch.
       const level = isLost(error) ? 'debug' : 'warn'
       this.log[level]({ err: postgresFault(error) }, 'cannot LISTEN to the PostgreSQL feed, polling instead')
       client.end().catch(() => {})

@@ -140,7 +140,7 @@ export class Writer {
         Math.min(...group.map(({ untilMs }) => untilMs)),
       )
       const isTold = !wentBack && this.line.take(row === undefined ? others : [...others, row])
-      if (!isTold || (row !== undefined && this.line.told < row.upto)) await this.line.catchUp()
+      if (!isTold || (row !== undefined && this.line.reported < row.upto)) await this.line.catchUp()
       for (const [i, { resolve, reject }] of group.entries()) settle(applied.outcomes[i]!, resolve, reject)
     } catch (error) {
       const cause = postgresFault(error)
@@ -169,7 +169,7 @@ export class Writer {
         try {
           return await runGroup(client, works, {
             ...{ name, onCommit, untilMs },
-            ...{ told: this.line.told, declaration: this.declaration },
+            ...{ told: this.line.reported, declaration: this.declaration },
           })
         } catch (error) {
           // The database answered: it rolled the group back.

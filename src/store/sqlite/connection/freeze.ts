@@ -6,7 +6,7 @@ import { storeFault } from './faults.ts'
 const BUSY_TIMEOUT_MS = 5_000
 /** A freeze is over, or given up, in about this time. */
 const RETRY_AFTER_MS = 5_000
-/** In the header of the file, so that a writer reads them with every transaction, and a start as well. */
+/** By their number in `user_version`, which is in the header of the file: a writer reads it with every transaction, and a start as well. */
 const LEVELS: readonly FreezeLevel[] = ['none', 'commits', 'all']
 
 /** Freezes a database that another process may write to, or lifts that; durable when this returns. @throws Fault `store_away` */

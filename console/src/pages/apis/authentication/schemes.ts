@@ -67,7 +67,7 @@ const JWT_ROWS: readonly Row[] = [
 const AUTHORIZE = { authorizationUrl: '/oauth/authorize' }
 const TOKEN = { tokenUrl: '/oauth/token' }
 
-/** The authentication schemes of the console, by method. The gateway has the same, in the same order, in `src/model/authentication/schemes.ts`. */
+/** The authentication schemes of the console, by method: those of `src/model/authentication/schemes.ts`, in that order, without `external`. */
 const SCHEME_FORMS = {
   token: {
     on: 'use_standard_auth',

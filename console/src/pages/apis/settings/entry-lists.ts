@@ -15,9 +15,10 @@ export interface Listing {
   readonly places: (isOas: boolean) => readonly (readonly string[])[]
 }
 
-type Ways = readonly [oas: string, classic: string]
+type FormatPaths = readonly [oas: string, classic: string]
 
-const pathIn = ([oas, classic]: Ways, isOas: boolean) => (isOas ? [EXTENSION, ...oas.split('.')] : classic.split('.'))
+const pathIn = ([oas, classic]: FormatPaths, isOas: boolean) =>
+  isOas ? [EXTENSION, ...oas.split('.')] : classic.split('.')
 
 const objectsIn = (list: Json | undefined): readonly Definition[] =>
   Array.isArray(list) ? list.filter((each): each is Definition => isObject(each)) : []
@@ -25,29 +26,29 @@ const objectsIn = (list: Json | undefined): readonly Definition[] =>
 const held = (list: Json | undefined, path: readonly string[]): readonly LocatedItem[] =>
   objectsIn(list).map((entry, index) => ({ entry, place: [...path, String(index)] }))
 
-/** A list in its place; an empty one goes. */
+/** Writes a list at its path; an empty one is removed. */
 function put(definition: Definition, path: readonly string[], list: readonly Json[]): Definition {
   if (list.length === 0 && at(definition, path) === undefined) return definition
   return withAt(definition, path, list.length === 0 ? undefined : list)
 }
 
 /** A plain list in both formats. */
-export function plainList(ways: Ways): Listing {
+export function plainList(paths: FormatPaths): Listing {
   return {
-    read: (definition, isOas) => held(at(definition, pathIn(ways, isOas)), pathIn(ways, isOas)),
-    write: (definition, isOas, entries) => put(definition, pathIn(ways, isOas), entries),
-    places: (isOas) => [pathIn(ways, isOas)],
+    read: (definition, isOas) => held(at(definition, pathIn(paths, isOas)), pathIn(paths, isOas)),
+    write: (definition, isOas, entries) => put(definition, pathIn(paths, isOas), entries),
+    places: (isOas) => [pathIn(paths, isOas)],
   }
 }
 
 /** A list of `{domain, [member]}` in OpenAPI; in the classic format a map from domain to a text, here with the same members. */
-export function domainMap(ways: Ways, member: string): Listing {
-  const plain = plainList(ways)
+export function domainMap(paths: FormatPaths, member: string): Listing {
+  const plain = plainList(paths)
   return {
     ...plain,
     read: (definition, isOas) => {
       if (isOas) return plain.read(definition, isOas)
-      const path = pathIn(ways, false)
+      const path = pathIn(paths, false)
       return Object.entries(objectAt(definition, path)).map(([domain, value]) => ({
         ...{ entry: { domain, [member]: value }, place: [...path, domain] },
       }))
@@ -55,7 +56,7 @@ export function domainMap(ways: Ways, member: string): Listing {
     write: (definition, isOas, entries) => {
       if (isOas) return plain.write(definition, isOas, entries)
       const pairs = entries.map(({ domain, [member]: value }) => [String(domain ?? ''), value ?? ''] as const)
-      const path = pathIn(ways, false)
+      const path = pathIn(paths, false)
       if (pairs.length === 0 && at(definition, path) === undefined) return definition
       return withAt(definition, path, pairs.length === 0 ? undefined : Object.fromEntries(pairs))
     },
@@ -93,10 +94,10 @@ export const PHASES = {
   postAuthentication: ['middleware.global.postAuthenticationPlugins', 'custom_middleware.post_key_auth'],
   post: ['middleware.global.postPlugins', 'custom_middleware.post'],
   response: ['middleware.global.responsePlugins', 'custom_middleware.response'],
-} as const satisfies Readonly<Record<string, Ways>>
+} as const satisfies Readonly<Record<string, FormatPaths>>
 
 const PHASE_NAMES = Object.keys(PHASES) as readonly (keyof typeof PHASES)[]
-const DRIVER: Ways = ['middleware.global.pluginConfig.driver', 'custom_middleware.driver']
+const DRIVER: FormatPaths = ['middleware.global.pluginConfig.driver', 'custom_middleware.driver']
 
 /** One list for each phase, here one list with the phase as `phase`. */
 export const MODULES: Listing = {
