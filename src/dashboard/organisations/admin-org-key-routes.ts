@@ -28,7 +28,7 @@ export function adminOrgKeyRoutes(parts: DashboardParts): Route[] {
     return shown((await saveOrgSession(parts, { orgId, session, resetQuota, actor: INSTALLATION })).session)
   }
   const ofOne = (run: (call: Call, stored: StoredDocument) => Answer | Promise<Answer>) => async (call: Call) => {
-    const stored = await found(parts, call.param('id'))
+    const stored = await findSession(parts, call.param('id'))
     return stored === undefined ? refused(404, UNKNOWN) : run(call, stored)
   }
   return [
@@ -107,7 +107,7 @@ export function adminOrgKeyRoutes(parts: DashboardParts): Route[] {
 const shown = (session: JsonObject): Answer =>
   bare({ api_model: {}, key_id: String(session.org_id), key_hash: '', data: session })
 
-async function found(parts: DashboardParts, orgId: string): Promise<StoredDocument | undefined> {
+async function findSession(parts: DashboardParts, orgId: string): Promise<StoredDocument | undefined> {
   try {
     return await findOrgSession(parts, orgId)
   } catch (error) {

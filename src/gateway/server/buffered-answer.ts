@@ -45,7 +45,7 @@ export async function answerBuffered(x: Exchange, body: Buffer): Promise<Reply |
     if (made instanceof Error) return made
     for (const name of OF_THE_BYTES) x.response.drop(name)
     const { bodyConsumer } = x
-    // The cache stores only what streams: of a buffered error it gets no bytes, and drops its draft at the end.
+    // The cache stores only what streams: of a buffered error it sees neither head nor body, only the end.
     if (x.holdFrom > 0) x.bodyConsumer = undefined
     const extra = editAnswer(x)
     x.bodyConsumer = bodyConsumer

@@ -55,7 +55,7 @@ export interface ClientDraft {
   readonly orgId?: string
   /** Of a client that comes from elsewhere: its registration id there; kept where it is free. */
   readonly registrationId?: string
-  /** Of a client that is there: where it is registered from now on, and the secret that is its only one then. */
+  /** For an update: the APIs that the client is registered at from then on, and its only secret. */
   readonly moved?: { readonly apiIds: readonly string[]; readonly secret: string }
   /** A client without redirect URI is taken: it can use grants without redirect only. */
   readonly redirectOptional?: boolean
@@ -145,7 +145,7 @@ async function update(
     if (moved === undefined) checkUnchanged(parts, before, body)
     const byPolicy = before.registered_by_policy !== ''
     const apiIds = moved?.apiIds ?? (byPolicy ? [] : before.api_ids)
-    // One that is registered by a policy stays so while it has it, wherever in the list: its tokens are of those APIs.
+    // A client that is registered by a policy stays so while the list has that policy, at any place: its tokens belong to the policy's APIs.
     const registering = policies.filter((id) => byPolicy && id === before.registered_by_policy)
     const ordered = [...new Set([...registering, ...policies])]
     const checked = await checkRegistration(parts, { orgId: before.org_id, apiIds, policies: ordered })

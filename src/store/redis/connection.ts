@@ -81,7 +81,7 @@ export class RedisConnection {
     try {
       return await this.send(['EVALSHA', script.sha, ...rest])
     } catch (error) {
-      if (!isUnknownScript(error)) throw this.failed(error)
+      if (!isUnknownScript(error)) throw this.noteFailure(error)
       return this.command(['EVAL', script.text, ...rest])
     }
   }
@@ -91,7 +91,7 @@ export class RedisConnection {
     try {
       return await this.send(words)
     } catch (error) {
-      throw this.failed(error)
+      throw this.noteFailure(error)
     }
   }
 
@@ -131,12 +131,12 @@ export class RedisConnection {
       }
       this.retries++
       try {
-        const client = await this.locator.open((ended, error) => this.lost(ended, error))
+        const client = await this.locator.open((ended, error) => this.onLost(ended, error))
         if (this.closed) return client.destroy()
         this.client = client
         return this.try()
       } catch (error) {
-        this.away(error)
+        this.markAway(error)
       }
     }
   }
@@ -148,15 +148,15 @@ export class RedisConnection {
     this.triedOn = client
     this.sendOn(client, ['SET', this.trialKey, '1', 'PX', String(TRIAL_KEPT_MS)])
       .then(
-        () => this.available(client),
-        (error) => this.unavailable(client, error),
+        () => this.onAvailable(client),
+        (error) => this.onUnavailable(client, error),
       )
       .finally(() => {
         if (this.triedOn === client) this.triedOn = undefined
       })
   }
 
-  private available(client: RedisClient): void {
+  private onAvailable(client: RedisClient): void {
     if (client !== this.client || this.closed || this.trouble === undefined) return
     this.retries = 0
     this.trouble = undefined
@@ -164,28 +164,28 @@ export class RedisConnection {
     this.wake()
   }
 
-  /** The fault of a call; where Redis answered that it serves no calls for now, the ones to come fail at once. */
-  private failed(error: unknown): Fault {
-    if (isOutage(error) && this.client !== undefined) this.unavailable(this.client, error)
+  /** Returns the fault of a call. Where Redis answered that it serves no calls for now, also marks it as away: the next calls fail at once. */
+  private noteFailure(error: unknown): Fault {
+    if (isOutage(error) && this.client !== undefined) this.onUnavailable(this.client, error)
     return redisFault(error)
   }
 
   /** It answered, but takes no writes: another may. */
-  private unavailable(client: RedisClient, error: unknown): void {
-    if (this.locator.mayMove && hasMoved(error)) this.lost(client, error)
-    else if (client === this.client) this.away(error)
+  private onUnavailable(client: RedisClient, error: unknown): void {
+    if (this.locator.mayMove && hasMoved(error)) this.onLost(client, error)
+    else if (client === this.client) this.markAway(error)
   }
 
   /** The connection ended, or another server is to be asked. */
-  private lost(client: RedisClient, error: unknown): void {
+  private onLost(client: RedisClient, error: unknown): void {
     if (client !== this.client || this.closed) return
     this.client = undefined
-    this.away(error)
+    this.markAway(error)
     client.destroy()
     void this.connect()
   }
 
-  private away(error: unknown): void {
+  private markAway(error: unknown): void {
     if (this.closed) return
     const known = this.trouble !== undefined
     this.trouble = redisFault(error)
@@ -201,7 +201,7 @@ export class RedisConnection {
       if (this.trouble !== undefined || now - this.answeredMs >= IDLE_MS) this.try()
       return
     }
-    if (this.client !== undefined) this.lost(this.client, new Error(`no answer for ${STALLED_MS} ms`))
+    if (this.client !== undefined) this.onLost(this.client, new Error(`no answer for ${STALLED_MS} ms`))
   }
 
   private wake(): void {

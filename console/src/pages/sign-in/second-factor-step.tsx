@@ -17,7 +17,7 @@ export function SecondFactorStep({ step, onStep, onLapse }: StepProps) {
   const onError = (error: unknown) => {
     if (isExpired(error)) onLapse(error)
   }
-  const going = useMutation({
+  const verification = useMutation({
     mutationFn: (given: Record<string, unknown>) => continueSignIn(step.ticket, given),
     onSuccess: onStep,
     onError,
@@ -31,13 +31,20 @@ export function SecondFactorStep({ step, onStep, onLapse }: StepProps) {
     <Stack>
       {isEnrolment && <TotpSecret hint={say('start.enrol')} secret={step.secret ?? ''} uri={step.otpauth_uri ?? ''} />}
       {isRecovery ? (
-        <RecoveryForm isWaiting={going.isPending} onCode={(code) => going.mutate({ recovery_code: code })} />
+        <RecoveryForm
+          isWaiting={verification.isPending}
+          onCode={(code) => verification.mutate({ recovery_code: code })}
+        />
       ) : (
         hasCode && (
-          <OneTimeCode key={going.failureCount} isWaiting={going.isPending} onCode={(code) => going.mutate({ code })} />
+          <OneTimeCode
+            key={verification.failureCount}
+            isWaiting={verification.isPending}
+            onCode={(code) => verification.mutate({ code })}
+          />
         )
       )}
-      <FaultBox error={going.error ?? passkey.error} />
+      <FaultBox error={verification.error ?? passkey.error} />
       {!isEnrolment && hasCode && (methods.length > 1 || isRecovery) && <Divider label={say('start.or')} />}
       {!isEnrolment && methods.includes('passkey') && (
         <Button

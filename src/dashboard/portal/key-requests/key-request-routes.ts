@@ -207,12 +207,12 @@ function askingOf(parts: DashboardParts, { actor, visibility }: Call): RequestCa
   return {
     orgId: actor!.orgId,
     actor: actor!.email,
-    mayUse: (policy) => {
+    checkPolicy: (policy) => {
       if (policy === undefined && visibility.everything) return
       if (policy === undefined || !visibility.policy(policy)) throw fault('not_owner')
       checkSoleOwner(visibility, 'The policy', policyApisOf(policy.body))
     },
-    canSendLink: () => checkCollectable(parts, actor!.orgId),
+    checkLink: () => checkCollectable(parts, actor!.orgId),
   }
 }
 

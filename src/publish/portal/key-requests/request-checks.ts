@@ -30,7 +30,7 @@ export interface RequestedAccess {
 /** The rules of a request besides its policies. */
 interface RequestRules {
   /** Throws for policies that the caller must not use. */
-  readonly mayUse: (policy: StoredDocument | undefined) => void
+  readonly checkPolicy: (policy: StoredDocument | undefined) => void
   /** Of the request; '' = none. */
   readonly redirectUri: string
 }
@@ -43,11 +43,11 @@ export async function resolveRequest(
   parts: PublishParts,
   orgId: string,
   named: readonly string[],
-  { mayUse, redirectUri }: RequestRules,
+  { checkPolicy, redirectUri }: RequestRules,
 ): Promise<RequestedAccess> {
   for (const id of named) {
     // Before anything else is said of it.
-    mayUse(await policyNamed(parts, orgId, id))
+    checkPolicy(await policyNamed(parts, orgId, id))
   }
   const policies = await wantedPolicies(parts, orgId, named)
   const policyIds = policies.map(policyIdOf)

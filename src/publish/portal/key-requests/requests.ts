@@ -23,13 +23,13 @@ import { checkEligible, checkSelection, type RequestedAccess, resolveRequest } f
 
 const KIND = 'key_request'
 
-/** Who wants something of a request. `mayUse` throws for policies that they may not use; undefined = there is none of the name. */
+/** Who calls about a request. `checkPolicy` throws for a policy that the caller may not use; undefined = no policy has the name. */
 export interface RequestCaller {
   readonly orgId: string
   readonly actor: string
-  readonly mayUse: (policy: StoredDocument | undefined) => void
+  readonly checkPolicy: (policy: StoredDocument | undefined) => void
   /** Throws when a link cannot reach the developer, so that nothing is approved that nobody could collect. */
-  readonly canSendLink: () => Promise<void>
+  readonly checkLink: () => Promise<void>
 }
 
 /** The outcome of a request. */
@@ -61,7 +61,7 @@ async function submit(parts: SecretParts, asking: RequestCaller, sent: JsonObjec
   const draft = readKeyRequest(sent)
   const developer = await developerIn(parts, orgId, draft.by_user)
   if (developer === undefined) throw fault('request_refused', 'by_user: developer not found')
-  const wanted = await resolveRequest(parts, orgId, draft.policies, rulesOf(asking.mayUse, draft.body))
+  const wanted = await resolveRequest(parts, orgId, draft.policies, rulesOf(asking.checkPolicy, draft.body))
   checkSelection(wanted)
   await checkEligible(parts, wanted, developer, redirectOf(draft.body))
   const now = clockOf(parts).wall()
@@ -69,7 +69,7 @@ async function submit(parts: SecretParts, asking: RequestCaller, sent: JsonObjec
   const date_created = draft.body.date_created || new Date(now).toISOString()
   const body: JsonObject = { ...bodyOf(draft, wanted), org_id: orgId, approved: false, date_created }
   const stored: StoredDocument = { kind: KIND, id, revision: 0, body }
-  const at: Place = { parts, actor, stored, developer }
+  const at: RequestContext = { parts, actor, stored, developer }
   const redirect = redirectOfRequest(wanted, id, developer.id)
   if (wanted.waits) return { ...(await storePending(at)), ...redirect }
   return wanted.configuration.secure_key_approval ? sendLink(asking, at) : issue(at, { keep: true })
@@ -91,13 +91,13 @@ export function approveRequest(
     if (stored === undefined) throw fault('not_found', NOT_FOUND)
     const found = await developerIn(parts, orgId, String(stored.body.by_user))
     if (found === undefined) throw fault('request_refused', 'by_user: developer not found')
-    const at: Place = { parts, actor, stored, developer: found }
+    const at: RequestContext = { parts, actor, stored, developer: found }
     if (stored.body.approved === true) return approvedBefore(asking, at)
     const wanted = await resolveRequest(
       parts,
       orgId,
       requestedPolicies(stored.body),
-      rulesOf(asking.mayUse, stored.body),
+      rulesOf(asking.checkPolicy, stored.body),
     )
     try {
       await checkEligible(parts, wanted, found, redirectOf(stored.body))
@@ -165,7 +165,7 @@ export function updateRequest(
     const kept = { org_id: before.org_id!, approved: before.approved === true, by_user: before.by_user! }
     const changed = draft.policies.join('\n') !== requestedPolicies(before).join('\n')
     const wanted = changed
-      ? await resolveRequest(parts, orgId, draft.policies, rulesOf(asking.mayUse, draft.body))
+      ? await resolveRequest(parts, orgId, draft.policies, rulesOf(asking.checkPolicy, draft.body))
       : undefined
     if (wanted !== undefined) checkSelection(wanted)
     const own = { apply_policies: before.apply_policies!, for_plan: before.for_plan! }
@@ -225,7 +225,7 @@ export async function requestIn(
 /** The response for an unknown request. */
 export const NOT_FOUND = 'Could not retrieve portal object.'
 
-interface Place {
+interface RequestContext {
   readonly parts: SecretParts
   readonly actor: string
   readonly stored: StoredDocument
@@ -233,7 +233,7 @@ interface Place {
 }
 
 /** Stores a request until its approval. The developer is written too, so that it cannot be deleted at the same time and leave it behind. */
-async function storePending(at: Place): Promise<RequestOutcome> {
+async function storePending(at: RequestContext): Promise<RequestOutcome> {
   const { parts, stored, developer } = at
   try {
     await commit(at, 'create', [putRequest(stored, stored.body), putDeveloper(developer, developer.body)])
@@ -251,7 +251,7 @@ async function storePending(at: Place): Promise<RequestOutcome> {
 
 /** Makes key or client, in one transaction with developer and request. */
 async function issue(
-  { parts, actor, stored, developer }: Place,
+  { parts, actor, stored, developer }: RequestContext,
   { keep, used = [] }: { readonly keep: boolean; readonly used?: readonly Change[] },
 ): Promise<RequestOutcome> {
   const { id, body } = stored
@@ -275,8 +275,8 @@ async function issue(
 }
 
 /** Marks a request as approved, its key not yet made, with a new code for the link. */
-async function sendLink(asking: RequestCaller, at: Place): Promise<RequestOutcome> {
-  await asking.canSendLink()
+async function sendLink(asking: RequestCaller, at: RequestContext): Promise<RequestOutcome> {
+  await asking.checkLink()
   const { parts, stored, developer } = at
   const { code, change } = newLink(parts, stored.id)
   const put = putRequest(stored, { ...stored.body, approved: true, collected: false })
@@ -284,7 +284,7 @@ async function sendLink(asking: RequestCaller, at: Place): Promise<RequestOutcom
   return { id: stored.id, developer, code }
 }
 
-async function approvedBefore(asking: RequestCaller, at: Place): Promise<RequestOutcome> {
+async function approvedBefore(asking: RequestCaller, at: RequestContext): Promise<RequestOutcome> {
   const { parts, stored, developer } = at
   const { id, body } = stored
   if (body.collected === false) return (await hasFreshLink(parts, id)) ? { id, developer } : sendLink(asking, at)
@@ -304,8 +304,8 @@ function redirectOf({ oauth_info: info }: JsonObject): string {
   return isObject(info) && typeof info.redirect_uri === 'string' ? info.redirect_uri : ''
 }
 
-function rulesOf(mayUse: RequestCaller['mayUse'], body: JsonObject) {
-  return { mayUse, redirectUri: redirectOf(body) }
+function rulesOf(checkPolicy: RequestCaller['checkPolicy'], body: JsonObject) {
+  return { checkPolicy, redirectUri: redirectOf(body) }
 }
 
 function bodyOf({ body, by_user }: KeyRequestDraft, wanted: RequestedAccess): JsonObject {
@@ -331,7 +331,7 @@ function putRequest({ id, revision }: StoredDocument, body: JsonObject): Change 
   return { op: 'put', kind: KIND, id, body, ifRevision: revision }
 }
 
-function commit({ parts, actor, stored }: Omit<Place, 'developer'>, did: string, changes: readonly Change[]) {
+function commit({ parts, actor, stored }: Omit<RequestContext, 'developer'>, did: string, changes: readonly Change[]) {
   const { id, body } = stored
   const detail = { id, by_user: body.by_user!, policies: requestedPolicies(body) }
   return parts.documents.commit(changes, auditOf(parts, actor, `${KIND}.${did}`, String(body.org_id), detail))

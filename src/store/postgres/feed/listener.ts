@@ -4,8 +4,8 @@ import { type Address, makeClient } from '../connection/connect.ts'
 import { isLost, postgresFault } from '../connection/faults.ts'
 import { CHANNEL } from '../writer/group-write.ts'
 
-const FIRST_REST_MS = 100
-const LONGEST_REST_MS = 10_000
+const FIRST_BACKOFF_MS = 100
+const LONGEST_BACKOFF_MS = 10_000
 
 /**
  * Receives commits of other processes at once, on a separate connection, which must not lead through a transaction pooler.
@@ -18,7 +18,7 @@ export class NotificationListener {
   private readonly onNotice: (revision: number) => void
   private client: Client | undefined
   private timer: NodeJS.Timeout | undefined
-  private restMs = FIRST_REST_MS
+  private backoffMs = FIRST_BACKOFF_MS
   private closed = false
 
   /** `onNotice` is called with a revision; with 0 after each new connection, because something may have been missed. */
@@ -43,7 +43,7 @@ export class NotificationListener {
       await client.query(`LISTEN ${CHANNEL}`)
       if (this.closed) return void (await client.end())
       this.client = client
-      this.restMs = FIRST_REST_MS
+      this.backoffMs = FIRST_BACKOFF_MS
       this.onNotice(0)
     } catch (error) {
       // An outage is logged by the server watch.
@@ -78,9 +78,9 @@ export class NotificationListener {
         this.timer = undefined
         void this.start()
       },
-      this.restMs * (0.5 + Math.random()),
+      this.backoffMs * (0.5 + Math.random()),
     )
     this.timer.unref()
-    this.restMs = Math.min(LONGEST_REST_MS, this.restMs * 2)
+    this.backoffMs = Math.min(LONGEST_BACKOFF_MS, this.backoffMs * 2)
   }
 }

@@ -370,7 +370,7 @@ test('of concurrent approvals of one request one wins and the others get a confl
   const { request, configure, dev, parts, orgId, subscriptions, store } = await requestWorld(t)
   await configure({ require_key_approval: true })
   const id = String((await request({ by_user: dev, for_plan: 'gold' })).Message) as DocumentId
-  const asking = { orgId, actor: 'test', mayUse: () => {}, canSendLink: async () => {} }
+  const asking = { orgId, actor: 'test', checkPolicy: () => {}, checkLink: async () => {} }
   const all = await Promise.allSettled(Array.from({ length: 6 }, () => approveRequest(parts, asking, id)))
   const won = all.filter((each) => each.status === 'fulfilled')
   assert.equal(won.length, 1)

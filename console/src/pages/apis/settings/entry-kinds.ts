@@ -135,7 +135,7 @@ const HANDLER_NAME: Codec = {
 
 const isWebhook = ({ eventTo }: FormValues) => eventTo === 'webhook'
 
-const EVENTS: EntryKind = {
+const HANDLER_ENTRIES: EntryKind = {
   name: 'handlers',
   main: 'eventUrl',
   onBy: 'eventOn',
@@ -204,7 +204,7 @@ const MODULE_CALLS: EntryKind = {
 
 /** Every kind by the name of its part of the form. */
 export const ENTRY_KINDS: Readonly<Record<EntryKind['name'], EntryKind>> = {
-  ...{ checks: CHECKS, shown: SHOWN, pins: PINS, handlers: EVENTS, modules: MODULE_CALLS },
+  ...{ checks: CHECKS, shown: SHOWN, pins: PINS, handlers: HANDLER_ENTRIES, modules: MODULE_CALLS },
 }
 
 /** A word in capitals, and the one that counts where none is written. */

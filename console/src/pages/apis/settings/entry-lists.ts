@@ -63,15 +63,15 @@ export function domainMap(paths: FormatPaths, member: string): Listing {
   }
 }
 
-const EVENTS = ['event_handlers', 'events']
+const HANDLERS_PATH = ['event_handlers', 'events']
 
 /** A list of handlers in OpenAPI; lists by event in the classic format, here with the event as `trigger`. */
 export const HANDLERS: Listing = {
-  places: (isOas) => (isOas ? [[EXTENSION, 'server', 'eventHandlers']] : [EVENTS]),
+  places: (isOas) => (isOas ? [[EXTENSION, 'server', 'eventHandlers']] : [HANDLERS_PATH]),
   read: (definition, isOas) => {
     if (isOas) return OAS_HANDLERS.read(definition, isOas)
-    return Object.entries(objectAt(definition, EVENTS)).flatMap(([trigger, list]) =>
-      held(list, [...EVENTS, trigger]).map(({ entry, place }) => ({ entry: { ...entry, trigger }, place })),
+    return Object.entries(objectAt(definition, HANDLERS_PATH)).flatMap(([trigger, list]) =>
+      held(list, [...HANDLERS_PATH, trigger]).map(({ entry, place }) => ({ entry: { ...entry, trigger }, place })),
     )
   },
   write: (definition, isOas, entries) => {
@@ -81,8 +81,8 @@ export const HANDLERS: Listing = {
       const name = String(trigger ?? '')
       events.set(name, [...(events.get(name) ?? []), entry as Definition])
     }
-    if (events.size === 0 && at(definition, EVENTS) === undefined) return definition
-    return withAt(definition, EVENTS, Object.fromEntries(events))
+    if (events.size === 0 && at(definition, HANDLERS_PATH) === undefined) return definition
+    return withAt(definition, HANDLERS_PATH, Object.fromEntries(events))
   },
 }
 
