@@ -79,5 +79,5 @@ async function guessedAddress(parts: DashboardParts, call: Pick<Call, 'header'>,
   const url = await gatewayUrl(parts, call)
   if (domain !== '' && URL.canParse(`${url.protocol}//${domain}`))
     url.hostname = new URL(`${url.protocol}//${domain}`).hostname
-  return url.href.replace(/\/+$/, '')
+  return trimTrailing(url.href, '/')
 }

@@ -1,6 +1,7 @@
 import type { Api } from '../apis/definition/api.ts'
 import { toDocumentId } from '../documents/ids.ts'
 import { isObject, type JsonObject } from '../json/json.ts'
+import { trimTrailing } from '../text/trim-trailing.ts'
 import { loadsHere } from './node.ts'
 
 /** A gateway that callers reach, and the tags of the APIs that it loads: without any it loads every API. */
@@ -72,6 +73,6 @@ export function joinedAddresses(own: Addresses, stored: Addresses): Addresses {
 
 /** In the one spelling that every role gives: host in lower case, no default port. */
 function atDomain(base: URL, domain: string): string {
-  if (domain === '') return base.origin + base.pathname.replace(/\/+$/, '')
+  if (domain === '') return base.origin + trimTrailing(base.pathname, '/')
   return `${base.protocol}//${domain}${base.port === '' ? '' : `:${base.port}`}`
 }
