@@ -126,10 +126,14 @@ export const LANGUAGES: readonly Language[] = [
       ['rustc', '--version'],
     ],
     folder: join(CLIENTS, 'rust'),
-    prepare: [['cargo', 'build', '--quiet', '--locked']],
+    prepare: [
+      ['cargo', 'generate-lockfile', '--quiet'],
+      [process.execPath, 'lock.mjs'],
+      ['cargo', 'build', '--quiet', '--locked'],
+    ],
     run: [join(rust, 'debug', 'clients')],
     env: { CARGO_TARGET_DIR: rust },
-    pins: ['Cargo.lock'],
+    pins: ['versions.lock'],
   },
   {
     name: 'curl',

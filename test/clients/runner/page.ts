@@ -21,7 +21,7 @@ export function clientTables(): string {
     .join('\n')
 }
 
-/** Looks in the files that pin versions: `go.mod`, `requirements.txt`, `pom.xml`, `Cargo.lock`. What is in none came with the runtime. */
+/** Looks in the files that pin versions: `go.mod`, `requirements.txt`, `pom.xml`, `versions.lock`. What is in none came with the runtime. */
 function versionOf({ folder, pins }: Language, client: string): string {
   const name = client.replace(/[.*+?^${}()|[\]\\/]/g, '\\$&')
   const between = '(?: v|==|</artifactId>\\s*<version>|"\\nversion = ")'
