@@ -90,7 +90,7 @@ test('stage puts a copy beside the API, promote lets it take over', async (t) =>
   assert.deepEqual(listedIds(await call('GET', '/api/apis', { as: admin })), ['old'])
 })
 
-test('an API that only has the id of a staged copy takes over from nobody, whoever promotes', async (t) => {
+test('an API that only has the id of a staged copy takes over from nobody', async (t) => {
   const { add, admin, call, migrate, user, store } = await start(t)
   const planter = await user({ apis: 'write' })
   await add('old')
