@@ -93,6 +93,11 @@ export const API_SETTINGS = {
     'Parameters and JSON bodies that do not match the OpenAPI document are refused, with the reason and the place.',
   'apiSet.opValidateCode': 'Error status',
   'apiSet.opValidateCodeHint': 'Default: 422.',
+  'apiSet.opValidateFill': 'Fill in defaults',
+  'apiSet.opValidateFillHint':
+    'The service gets the default of each parameter and JSON member that a request leaves out. Empty: on where paths match as “contains”, else off.',
+  'apiSet.opValidateFill.on': 'On',
+  'apiSet.opValidateFill.off': 'Off',
   'apiSet.opRewrite': 'URL rewrite',
   'apiSet.opRewriteHint': 'Requests that do not match the pattern are forwarded unchanged.',
   'apiSet.opRewritePattern': 'Pattern',

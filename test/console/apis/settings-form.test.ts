@@ -239,6 +239,21 @@ test('caches, breakers and templates of an operation are written and read back',
   assert.equal(operated(changed, {}), changed, 'saving what is there changes nothing')
 })
 
+test('checks of an operation say whether defaults are filled in, or leave it to how paths match', () => {
+  const document = oas({ document: { paths: PATHS } }) as Definition
+  const checks = ['x-svc-api-gateway', 'middleware', 'operations', 'listPets', 'validateRequest']
+  const states = [['on', { fillDefaults: true }] as const, ['off', { fillDefaults: false }] as const, ['', {}] as const]
+  for (const [from] of states) {
+    const before = operated(document, { opValidate: true, opValidateFill: from })
+    for (const [to, member] of states) {
+      const changed = operated(before, { opValidateFill: to })
+      assert.deepEqual(getAt(changed as JsonObject, checks), { ...member, enabled: true })
+      assert.equal(operationValues(operationsOf(changed)[0]!.settings).opValidateFill, to)
+      read(changed)
+    }
+  }
+})
+
 test('a breaker that is switched on says what the gateway needs, and may be changed', () => {
   const document = oas({ document: { paths: PATHS } }) as Definition
   const on = operated(document, { opBreaker: true })

@@ -13,10 +13,15 @@ const whole = (value: FormValue | undefined) => (typeof value === 'number' ? val
 const RULES: readonly Rule[] = [
   {
     section: 'validateRequest',
-    fields: { opValidate: '', opValidateCode: 'errorResponseCode' },
-    read: (held, isOn) => ({ opValidate: isOn, opValidateCode: number(held.errorResponseCode) }),
+    fields: { opValidate: '', opValidateCode: 'errorResponseCode', opValidateFill: 'fillDefaults' },
+    read: (held, isOn) => ({
+      ...{ opValidate: isOn, opValidateCode: number(held.errorResponseCode) },
+      opValidateFill: typeof held.fillDefaults === 'boolean' ? (held.fillDefaults ? 'on' : 'off') : '',
+    }),
     isOn: ({ opValidate }) => opValidate === true,
-    write: ({ opValidateCode: code }) => ({ errorResponseCode: whole(code) }),
+    write: ({ opValidateCode: code, opValidateFill: fill }) => ({
+      ...{ errorResponseCode: whole(code), fillDefaults: text(fill) === undefined ? undefined : fill === 'on' },
+    }),
   },
   {
     section: 'urlRewrite',
@@ -96,6 +101,10 @@ export function requestFields(): readonly PlainField[] {
   return [
     { ...words('opValidate'), kind: 'switch' },
     { ...words('opValidateCode'), kind: 'number', ...STATUS, placeholder: '422', when: is('opValidate', true) },
+    {
+      ...{ ...words('opValidateFill'), kind: 'choice', clearable: true, when: is('opValidate', true) },
+      choices: ['on', 'off'].map((value) => ({ value, label: say(`apiSet.opValidateFill.${value}` as TextName) })),
+    },
     { ...words('opRewrite'), kind: 'switch' },
     {
       ...{ ...words('opRewritePattern'), kind: 'text', placeholder: '^/orders/([0-9]+)$' },
