@@ -131,7 +131,11 @@ async function checks(world: ApisWorld, page: Page, id: string): Promise<void> {
   await set(page, 'POST /pets', (dialog) => flip(dialog, 'Validate requests'))
   await eventually('everything is let through', async () => (await post({ name: 7 })).status === 200)
   const held = at(await settings(world, id, 'addPet'), 'validateRequest')
-  assert.deepEqual(held, { enabled: false, errorResponseCode: 400, fillDefaults: false }, 'what was said stays for the next time')
+  assert.deepEqual(
+    held,
+    { enabled: false, errorResponseCode: 400, fillDefaults: false },
+    'what was said stays for the next time',
+  )
 }
 
 async function rewrites(world: ApisWorld, page: Page, id: string): Promise<void> {
