@@ -69,6 +69,10 @@ export interface Route {
   /** Schema of the body; JSON with any Content-Type, unless `form` or `upload`. */
   readonly body?: TSchema
   readonly bodyIs?: 'form' | 'upload' | 'any'
+  /** Media types of the body for the API document, where it may have several. */
+  readonly bodyTypes?: readonly string[]
+  /** True where the body may be missing. */
+  readonly bodyOptional?: true
   /** Largest body, in bytes, of a public call that takes more than 64 kB. */
   readonly bodyLimit?: number
   /** True for a GET that uses something up, such as a nonce: HEAD, which those send who look where a link leads, does not make it. */
@@ -81,6 +85,10 @@ export interface Route {
   readonly answers: Readonly<Record<number, TSchema>>
   /** Media type of these answers for the API document, where it is not JSON. */
   readonly answerType?: string
+  /** Media type of the text among these answers, where there is one beside JSON. */
+  readonly textType?: string
+  /** The path of which this one is another spelling: the API document has only that. */
+  readonly aliasOf?: string
   /** The current version of the entity in the path, where it has a revision, or an answer that changes by itself. */
   readonly entityVersion?: VersionReader
   /** The versions that preconditions are compared with: those that the caller may have seen. `withEntityVersions` fills them in. */

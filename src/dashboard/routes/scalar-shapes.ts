@@ -1,5 +1,6 @@
 import { type TSchema, Type } from 'typebox'
 import type { ScalarField, ScalarFields } from '../../model/json/scalar-fields.ts'
+import { describedAs } from '../openapi/component-schemas.ts'
 
 /** The shapes of fields in an answer. */
 export function answeredScalars(fields: ScalarFields): Record<string, TSchema> {
@@ -8,9 +9,12 @@ export function answeredScalars(fields: ScalarFields): Record<string, TSchema> {
 
 /** The shapes of fields in a body: what they must be is checked where they are read. */
 export function sentScalars(fields: ScalarFields): Record<string, TSchema> {
-  return mapped(fields, ({ answered, sent = answered }) =>
-    Type.Optional(Type.Unknown(sent === undefined ? {} : { description: sent })),
-  )
+  return mapped(fields, (field) => {
+    const { answered, sent = answered } = field
+    return Type.Optional(
+      Type.Unknown({ ...(sent !== undefined && { description: sent }), ...describedAs(shapeOf(field, {})) }),
+    )
+  })
 }
 
 function shapeOf({ kind }: ScalarField, options: { description?: string }): TSchema {

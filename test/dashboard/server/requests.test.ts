@@ -6,6 +6,7 @@ import type { JsonObject } from '../../../src/model/json/json.ts'
 import { type ActorKind, EXPECTED } from '../../worlds/access-matrix/expectations.ts'
 import { callOf } from '../../worlds/access-matrix/matrix-rows.ts'
 import { startWorld, type World } from '../../worlds/access-matrix/matrix-world.ts'
+import { resolvedDocument } from '../../worlds/dashboard/openapi-document.ts'
 import { fitting, NASTY } from '../../worlds/dashboard/schema-arbitrary.ts'
 
 const DEEP = process.env.GATEHOUSE_DEEP === '1'
@@ -41,7 +42,7 @@ interface Generated {
 
 async function operationsOf(world: World): Promise<Operation[]> {
   const { json } = await world.call('GET', '/api/openapi.json')
-  const { paths } = json as { paths: Record<string, Record<string, JsonObject>> }
+  const { paths } = resolvedDocument(json as JsonObject) as { paths: Record<string, Record<string, JsonObject>> }
   return Object.entries(paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, { parameters, requestBody }]) => {
       const content = (requestBody as { content?: Record<string, { schema: JsonObject }> } | undefined)?.content ?? {}

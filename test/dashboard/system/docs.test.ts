@@ -1,21 +1,36 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Ajv2020 } from 'ajv/dist/2020.js'
-import type { JsonObject } from '../../../src/model/json/json.ts'
-import { startTestDashboard } from '../../worlds/dashboard/harness.ts'
+import { isObject, type Json, type JsonObject } from '../../../src/model/json/json.ts'
+import { startTestDashboard, type TestDashboard } from '../../worlds/dashboard/harness.ts'
+import { resolvedDocument } from '../../worlds/dashboard/openapi-document.ts'
+
+interface Told {
+  readonly path: string
+  readonly method: string
+  readonly operation: JsonObject
+}
+
+async function operationsOf(call: TestDashboard['call']): Promise<Told[]> {
+  const { json } = await call('GET', '/api/openapi.json')
+  const { paths } = json as { paths: Record<string, Record<string, JsonObject>> }
+  return Object.entries(paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, operation]) => ({ path, method, operation })),
+  )
+}
 
 test('the OpenAPI document tells of every route, once, with every placeholder', async (t) => {
   const { call, dashboard, close } = await startTestDashboard()
   t.after(close)
-  const { json } = await call('GET', '/api/openapi.json')
-  const paths = (json as { paths: Record<string, Record<string, JsonObject>> }).paths
-  const told = Object.entries(paths).flatMap(([path, methods]) =>
-    Object.entries(methods).map(([method, operation]) => ({ path, method, operation })),
+  const told = await operationsOf(call)
+  const shape = (path: string) => path.replace(/\{[^}]*\}/g, '{}')
+  const calls = told.flatMap(({ path, method, operation }) =>
+    [path, ...(operation['x-svc-alias'] === undefined ? [] : [String(operation['x-svc-alias'])])].map(
+      (one) => `${method.toUpperCase()} ${shape(one)}`,
+    ),
   )
-  assert.equal(told.length, dashboard.routes.length)
-  const ids = told.map(({ operation }) => operation.operationId)
-  assert.equal(new Set(ids).size, ids.length, 'operation ids are unique')
-  const patterns = Object.keys(paths).map((path) => path.replace(/\{[^}]*\}/g, '{}'))
+  assert.deepEqual(calls.sort(), dashboard.routes.map(({ method, path }) => `${method} ${shape(path)}`).sort())
+  const patterns = [...new Set(told.map(({ path }) => path))].map(shape)
   assert.equal(new Set(patterns).size, patterns.length, 'no two paths are one to the standard')
   for (const { path, operation } of told) {
     const named = (operation.parameters as { name: string; in: string }[]).filter((one) => one.in === 'path')
@@ -25,6 +40,72 @@ test('the OpenAPI document tells of every route, once, with every placeholder', 
     )
     assert.ok(operation.summary, path)
   }
+})
+
+const VERBS =
+  /^(?:accept|acquire|allow|approve|authorize|begin|change|check|choose|collect|confirm|continue|create|deactivate|delete|disable|disallow|drop|export|find|finish|follow|get|import|list|log|migrate|open|patch|preview|purge|regenerate|register|release|reload|rename|request|resend|reset|retire|revoke|rotate|save|search|set|sign|store|test|try|undo|unlink|update|verify)(?:[A-Z]|$)/
+
+test('operation ids are a verb and a noun, in words, and unique without regard to letter case', async (t) => {
+  const { call, close } = await startTestDashboard()
+  t.after(close)
+  const ids = (await operationsOf(call)).map(({ operation }) => String(operation.operationId))
+  assert.deepEqual(
+    ids.filter((id) => !VERBS.test(id) || !/^[a-zA-Z]{3,40}$/.test(id)),
+    [],
+  )
+  assert.equal(new Set(ids.map((id) => id.toLowerCase())).size, ids.length)
+})
+
+/** Every schema below a place, with its place. */
+function schemasBelow(value: unknown, place: string): [place: string, schema: JsonObject][] {
+  if (!isObject(value as Json)) return Array.isArray(value) ? value.flatMap((one) => schemasBelow(one, place)) : []
+  return Object.entries(value as JsonObject).flatMap(([name, each]) => [
+    ...(isObject(each) ? [[`${place}/${name}`, each] as [string, JsonObject]] : []),
+    ...schemasBelow(each, `${place}/${name}`),
+  ])
+}
+
+test('objects are components, which are used and named by what they are', async (t) => {
+  const { call, close } = await startTestDashboard()
+  t.after(close)
+  const { json } = await call('GET', '/api/openapi.json')
+  const { paths, components } = json as { paths: JsonObject; components: { schemas: JsonObject } }
+  const inline = [
+    ...schemasBelow(paths, ''),
+    ...Object.entries(components.schemas).flatMap(([name, schema]) => schemasBelow(schema, name)),
+  ].filter(([place, schema]) => isObject(schema.properties) && !place.endsWith('/properties'))
+  assert.deepEqual(
+    inline.map(([place]) => place),
+    [],
+  )
+  const names = Object.keys(components.schemas)
+  assert.equal(new Set(names.map((name) => name.toLowerCase())).size, names.length)
+  const text = JSON.stringify(json)
+  assert.deepEqual(
+    names.filter((name) => !text.includes(`"#/components/schemas/${name}"`)),
+    [],
+  )
+})
+
+test('no keyword of the OpenAPI document is one that 3.0 does not have', async (t) => {
+  const { call, close } = await startTestDashboard()
+  t.after(close)
+  const { json } = await call('GET', '/api/openapi.json')
+  const { paths, components } = json as { paths: JsonObject; components: { schemas: JsonObject } }
+  const foreign = [
+    ...schemasBelow(paths, ''),
+    ...Object.entries(components.schemas).flatMap(([name, schema]) => schemasBelow({ schema }, name)),
+  ].filter(([place, schema]) => {
+    if (place.endsWith('/properties')) return false
+    if (schema.$ref !== undefined) return Object.keys(schema).length > 1
+    const types = [schema.type].flat()
+    return types.length > 1 || types[0] === 'null' || ['const', 'patternProperties', 'examples'].some((name) => name in schema)
+  })
+  assert.deepEqual(
+    foreign.map(([place]) => place),
+    [],
+  )
+  assert.ok(!JSON.stringify(json).includes('"*/*"'))
 })
 
 test('what the OpenAPI document calls deprecated names a call of the document that is not', async (t) => {
@@ -38,11 +119,12 @@ test('what the OpenAPI document calls deprecated names a call of the document th
       assert.doesNotMatch(String(summary), /deprecated/i, `${method} ${path} says it in its summary alone`)
       if (isMarked !== true) continue
       deprecated.push(`${method.toUpperCase()} ${path}`)
-      const [, other, instead] = /^Use `([A-Z]+) (\S+)` instead\.$/.exec(String(description)) ?? []
+      const [, other, instead] = /Use `([A-Z]+) (\S+)` instead\.$/.exec(String(description)) ?? []
       const named = paths[instead!]?.[other!.toLowerCase()]
       assert.ok(named !== undefined && named.deprecated !== true, `${method} ${path}: ${description}`)
     }
-  assert.equal(deprecated.length, dashboard.routes.filter((route) => route.deprecated !== undefined).length)
+  const marked = dashboard.routes.filter((route) => route.deprecated !== undefined && route.aliasOf === undefined)
+  assert.equal(deprecated.length, marked.length)
   // Spellings with private words.
   for (const old of [
     'GET /api/system/standings',
@@ -58,19 +140,13 @@ test('every schema in the OpenAPI document is one', async (t) => {
   t.after(close)
   const { json } = await call('GET', '/api/openapi.json')
   const ajv = new Ajv2020({ strict: false })
-  let schemas = 0
-  const walk = (value: unknown): void => {
-    if (typeof value !== 'object' || value === null) return
-    for (const [name, member] of Object.entries(value)) {
-      if (name === 'schema' && !('$ref' in (member as object))) {
-        schemas++
-        assert.ok(ajv.validateSchema(member as object), JSON.stringify(member))
-      }
-      walk(member)
-    }
-  }
-  walk((json as JsonObject).paths)
-  assert.ok(schemas > 0)
+  const { paths, components } = resolvedDocument(json as JsonObject) as { paths: JsonObject; components: JsonObject }
+  const schemas = [
+    ...schemasBelow(paths, '').filter(([place]) => place.endsWith('/schema')),
+    ...Object.entries(components.schemas as JsonObject),
+  ]
+  assert.ok(schemas.length > 500)
+  for (const [place, schema] of schemas) assert.ok(ajv.validateSchema(schema as object), place)
 })
 
 test('the page comes from here alone', async (t) => {

@@ -6,6 +6,7 @@ import { CLASSIC_SCHEMA } from '../../../src/model/apis/schema/schema-classic.ts
 import { EXTENSION_SCHEMA } from '../../../src/model/apis/schema/schema-oas.ts'
 import { isObject, type Json, type JsonObject } from '../../../src/model/json/json.ts'
 import { secretsOf } from '../../../src/model/secrets/secret-places.ts'
+import { resolvedDocument } from '../../worlds/dashboard/openapi-document.ts'
 
 const SPEAKS = /pass|secret|token|key|credential|auth/i
 
@@ -75,7 +76,7 @@ interface Contents {
   readonly content?: Record<string, { readonly schema: Json }>
 }
 
-const openapi = JSON.parse(readFileSync('docs/generated/openapi.json', 'utf8')) as {
+const openapi = resolvedDocument(JSON.parse(readFileSync('docs/generated/openapi.json', 'utf8'))) as unknown as {
   paths: Record<string, Record<string, Operation>>
 }
 const operations = Object.entries(openapi.paths).flatMap(([path, methods]) =>

@@ -1,0 +1,174 @@
+import { isDeepStrictEqual } from 'node:util'
+import { isObject, type Json, type JsonObject } from '../../model/json/json.ts'
+import { capital } from './operation-ids.ts'
+
+/** The member of a schema that holds its description, where the check itself is done where the value is read. */
+const DESCRIBED = 'described'
+
+/**
+ * Options of a schema that checks little because what is sent is checked where it is read: the document describes it as `shape`.
+ */
+export function describedAs(shape: object): { readonly [DESCRIBED]: object } {
+  return { [DESCRIBED]: shape }
+}
+
+const MOST_NAMES = 50
+
+/** Keywords of JSON Schema that OpenAPI 3.0 does not have, and our own. */
+const DROPPED: ReadonlySet<string> = new Set(
+  ['$schema', '$id', 'title', 'const', 'patternProperties', 'propertyNames', 'contentMediaType', 'examples'].concat(
+    ['contentEncoding', 'is', 'names', DESCRIBED, 'anyOf', 'oneOf', 'allOf', 'items', 'properties', 'type', 'enum'],
+  ),
+)
+
+/**
+ * Schemas in the form of OpenAPI 3.0, which every generator reads: objects with members become named components, equal ones the same. The name is
+ * the `title` of a schema, else it follows from the place where it is first used.
+ */
+export class ComponentSchemas {
+  readonly #schemas = new Map<string, JsonObject>()
+
+  /** The components, in the order of the alphabet. */
+  get all(): JsonObject {
+    return Object.fromEntries([...this.#schemas].sort(([a], [b]) => (a < b ? -1 : 1)))
+  }
+
+  /** The schema at a place; `name` is that of a component, where it becomes one and has no title. */
+  refer(schema: Json, name: string): JsonObject {
+    if (!isObject(schema)) return {}
+    if (typeof schema.$ref === 'string') return schema
+    if (isObject(schema[DESCRIBED])) return this.refer(withTextOf(schema, schema[DESCRIBED]), name)
+    const options = optionsOf(schema)
+    if (options !== undefined) return this.#union(schema, options, name)
+    const types = typesOf(schema)
+    const isNullable = types.includes('null')
+    const [type, ...others] = types.filter((each) => each !== 'null')
+    if (type === undefined && isNullable) return { type: 'object', nullable: true, description: 'Always null.' }
+    if (others.length > 0)
+      return this.#union(
+        schema,
+        types.map((each) => ({ ...schema, type: each })),
+        name,
+      )
+    const plain = this.#plain(schema, type, name)
+    return isNullable ? nullable(plain) : plain
+  }
+
+  #plain(schema: JsonObject, type: string | undefined, name: string): JsonObject {
+    const own = String(schema.title ?? name)
+    const values = valuesOf(schema)
+    const made: JsonObject = {
+      ...(type !== undefined && { type }),
+      ...Object.fromEntries(Object.entries(schema).filter(([key]) => !DROPPED.has(key))),
+      ...(values !== undefined && { enum: values }),
+      ...(schema.contentEncoding === 'base64' && { format: 'byte' }),
+    }
+    if (Array.isArray(schema.allOf))
+      made.allOf = schema.allOf.map((part, at) => this.refer(part, `${own}Part${at + 1}`))
+    if (type === 'array') made.items = isObject(schema.items) ? this.refer(schema.items, singularOf(own)) : {}
+    if (isObject(schema.additionalProperties)) made.additionalProperties = this.refer(schema.additionalProperties, `${own}Value`)
+    const [pattern] = isObject(schema.patternProperties) ? Object.values(schema.patternProperties) : []
+    if (pattern !== undefined) made.additionalProperties = this.refer(pattern, `${own}Value`)
+    exclusive(made, 'minimum', 'exclusiveMinimum')
+    exclusive(made, 'maximum', 'exclusiveMaximum')
+    const members = Object.entries(isObject(schema.properties) ? schema.properties : {})
+    if (members.length === 0) return withoutEmpty(made)
+    made.properties = Object.fromEntries(
+      members.map(([member, each]) => [member, this.#member(member, each, `${own}${wordsOf(member)}`)]),
+    )
+    return this.#component(withoutEmpty(made), own)
+  }
+
+  /** `_id` and `id` become one name in most languages: generators of Go read this one. */
+  #member(member: string, schema: Json, name: string): JsonObject {
+    const made = this.refer(schema, name)
+    return member === '_id' && made.$ref === undefined ? { ...made, 'x-go-name': 'StorageID' } : made
+  }
+
+  #union(schema: JsonObject, options: readonly JsonObject[], name: string): JsonObject {
+    const own = String(schema.title ?? name)
+    const real = options.filter((option) => !isNull(option))
+    const text = schema.description === undefined ? {} : { description: schema.description }
+    const values = real.map(valuesOf)
+    if (real.length > 1 && values.every((each) => each !== undefined)) {
+      const made = { type: typeof values.flat()[0], ...text, enum: values.flat() as Json[] }
+      return real.length < options.length ? nullable(made) : made
+    }
+    const parts = real.map((option, at) =>
+      this.refer(option, real.length === 1 ? own : `${own}${'ABCDEFGH'[at] ?? at}`),
+    )
+    const made = parts.length === 1 ? parts[0]! : { ...text, anyOf: parts }
+    return real.length < options.length ? nullable(made) : made
+  }
+
+  #component(schema: JsonObject, wanted: string): JsonObject {
+    for (const [name, known] of this.#schemas) if (isDeepStrictEqual(known, schema)) return referenceTo(name)
+    for (let number = 1; number < MOST_NAMES; number++) {
+      const name = number === 1 ? wanted : `${wanted}${number}`
+      if (this.#schemas.has(name)) continue
+      this.#schemas.set(name, schema)
+      return referenceTo(name)
+    }
+    throw new Error(`too many schemas have the name ${wanted}`)
+  }
+}
+
+const referenceTo = (name: string): JsonObject => ({ $ref: `#/components/schemas/${name}` })
+
+const isNull = (schema: JsonObject) => schema.type === 'null' || schema.const === null
+
+function withTextOf({ description }: JsonObject, described: JsonObject): JsonObject {
+  return description === undefined ? described : { ...described, description }
+}
+
+function optionsOf({ anyOf, oneOf }: JsonObject): JsonObject[] | undefined {
+  const list = anyOf ?? oneOf
+  return Array.isArray(list) ? list.filter(isObject) : undefined
+}
+
+function typesOf({ type, const: only, enum: values, properties, patternProperties }: JsonObject): string[] {
+  if (Array.isArray(type)) return type.map(String)
+  if (typeof type === 'string') return [type]
+  if (only !== undefined) return [only === null ? 'null' : typeof only]
+  if (Array.isArray(values) && values.length > 0)
+    return [...new Set(values.map((value) => (value === null ? 'null' : typeof value)))]
+  return properties === undefined && patternProperties === undefined ? [] : ['object']
+}
+
+function valuesOf({ const: only, enum: values }: JsonObject): Json[] | undefined {
+  if (only !== undefined) return [only]
+  return Array.isArray(values) ? values.filter((value) => value !== null) : undefined
+}
+
+/** A reference takes no member beside it, and `nullable` counts only beside a type. */
+function nullable(schema: JsonObject): JsonObject {
+  if (schema.$ref !== undefined) return { type: 'object', nullable: true, allOf: [schema] }
+  if (schema.anyOf !== undefined || schema.type === undefined) return { ...schema, nullable: true }
+  return { ...schema, nullable: true }
+}
+
+/** A bound that is excluded is a flag beside it. */
+function exclusive(schema: JsonObject, bound: string, flag: string): void {
+  if (typeof schema[flag] !== 'number') return
+  schema[bound] = schema[flag]
+  schema[flag] = true
+}
+
+function withoutEmpty(schema: JsonObject): JsonObject {
+  if (!Array.isArray(schema.required) || schema.required.length > 0) return schema
+  const { required: _none, ...rest } = schema
+  return rest
+}
+
+function wordsOf(member: string): string {
+  return member
+    .split(/[^A-Za-z0-9]+/)
+    .map(capital)
+    .join('')
+}
+
+function singularOf(name: string): string {
+  if (name.endsWith('ies')) return `${name.slice(0, -3)}y`
+  if (/(?:ss|us)$/.test(name) || !name.endsWith('s')) return `${name}Item`
+  return name.slice(0, -1)
+}

@@ -1,0 +1,264 @@
+import { isObject, type Json, type JsonObject } from '../../model/json/json.ts'
+import { intentOf } from '../access/permit.ts'
+import type { Access, Route } from '../routes/route.ts'
+import { SESSION_COOKIE } from '../sign-in/cookie.ts'
+import { ComponentSchemas } from './component-schemas.ts'
+import { capital, operationIdOf } from './operation-ids.ts'
+import { declaredStatuses } from './refusal-statuses.ts'
+import { tagObjects, tagOf } from './tags.ts'
+
+const STATUS_TEXT: Readonly<Record<number, string>> = {
+  200: 'OK',
+  201: 'Created',
+  202: 'Accepted',
+  204: 'No content',
+  302: 'Redirect',
+  303: 'Redirect',
+  400: 'Invalid request',
+  401: 'Not authorised: no or an unknown credential, an inactive user, or an object of another owner',
+  403: 'Permission missing, or a body that is not JSON',
+  404: 'Not found',
+  405: 'Method not allowed',
+  409: 'Conflict',
+  412: 'Changed since it was read: does not match `If-Match`',
+  413: 'Too large',
+  422: 'Not possible',
+  429: 'Too many attempts',
+  500: 'Internal error',
+  503: 'Try again later',
+}
+
+/**
+ * The OpenAPI document of the routes: paths in the order of the table, every answer as it is declared, schemas as named components. It is
+ * written in 3.0.3: of 3.1 generators read `type: null`, `const` and lists of types differently, or not at all.
+ */
+export function openapiOf(routes: readonly Route[], version: string): JsonObject {
+  const schemas = new ComponentSchemas()
+  const refusal = schemas.refer(REFUSAL, 'Refusal')
+  const aliases = new Map(routes.flatMap(({ method, path, aliasOf }) => (aliasOf ? [[`${method} ${aliasOf}`, path]] : [])))
+  const paths: { [path: string]: JsonObject } = Object.create(null)
+  const spelled = new Map<string, string>()
+  for (const route of routes) {
+    if (route.aliasOf !== undefined) continue
+    // Two paths that differ in the names of placeholders alone are one path to the standard.
+    const pattern = route.path.replace(/\{[^{}]*\}/g, '{}')
+    const path = spelled.get(pattern) ?? route.path
+    spelled.set(pattern, path)
+    const operation = operationOf(route, path, schemas, refusal, aliases.get(`${route.method} ${route.path}`))
+    paths[path] = { ...paths[path], [route.method.toLowerCase()]: operation }
+  }
+  return {
+    openapi: '3.0.3',
+    info: {
+      title: 'Gatehouse dashboard API',
+      version,
+      description:
+        'Every path answers with and without a slash at its end. Bodies are read as JSON with any Content-Type, ' +
+        'unless a call takes a form. Lists take `p`: pages count from 1; 0 and less ask for everything. ' +
+        'Calls below `/api/portal/` answer below `/portal/` too. Objects keep members that are not described.',
+      contact: { name: 'Gatehouse' },
+      license: { name: 'Apache-2.0', url: 'https://www.apache.org/licenses/LICENSE-2.0' },
+    },
+    servers: [{ url: '/', description: 'The dashboard that serves this document' }],
+    tags: tagObjects(),
+    paths: { ...paths },
+    components: {
+      schemas: schemas.all,
+      parameters: { IfMatch: IF_MATCH, IfNoneMatch: IF_NONE_MATCH },
+      headers: { ETag: ETAG },
+      responses: {
+        NotModified: { description: 'Not changed since it was read', headers: { ETag: referTo('headers', 'ETag') } },
+        ...Object.fromEntries(
+          Object.entries(REFUSALS).map(([status, name]) => [
+            name,
+            { description: textOf(Number(status)), content: { 'application/json': { schema: refusal } } },
+          ]),
+        ),
+        Refused: { description: 'Refused', content: { 'application/json': { schema: refusal } } },
+      },
+      securitySchemes: {
+        credential: {
+          type: 'apiKey',
+          in: 'header',
+          name: 'Authorization',
+          description: 'API credential of a user, bare or after `Bearer`.',
+        },
+        session: {
+          type: 'apiKey',
+          in: 'cookie',
+          name: SESSION_COOKIE,
+          description: 'Session of a browser. Calls that write carry its token in `X-CSRF-Token`.',
+        },
+        installation: { type: 'apiKey', in: 'header', name: 'admin-auth', description: 'The admin secret.' },
+      },
+    },
+  }
+}
+
+const REFUSAL: JsonObject = {
+  title: 'Refusal',
+  type: 'object',
+  required: ['Status', 'Message', 'Meta'],
+  properties: { Status: { type: 'string', enum: ['Error'] }, Message: { type: 'string' }, Meta: {} },
+}
+
+/** Names of the refusals that most calls have. */
+const REFUSALS: Readonly<Record<number, string>> = {
+  400: 'InvalidRequest',
+  401: 'NotAuthorised',
+  403: 'Forbidden',
+  404: 'NotFound',
+  409: 'Conflict',
+  412: 'PreconditionFailed',
+}
+
+function operationOf(
+  route: Route,
+  path: string,
+  schemas: ComponentSchemas,
+  refusal: JsonObject,
+  alias: string | undefined,
+): JsonObject {
+  const operationId = operationIdOf({ method: route.method, path: route.path })
+  const body = bodyOf(route, schemas, capital(operationId))
+  const instead = route.deprecated === undefined ? '' : ` Use \`${route.deprecated}\` instead.`
+  return {
+    operationId,
+    summary: route.summary,
+    description: `${accessText(route)}${instead}`,
+    ...(route.deprecated !== undefined && { deprecated: true }),
+    tags: [tagOf(route)],
+    security: securityOf(route.access),
+    'x-svc-access': accessOf(route),
+    ...(alias !== undefined && { 'x-svc-alias': alias }),
+    parameters: [...pathParameters(path), ...queryParameters(route, schemas, capital(operationId)), ...conditionsOf(route)],
+    ...(body !== undefined && { requestBody: body }),
+    responses: responsesOf(route, schemas, refusal, capital(operationId)),
+  }
+}
+
+function accessText(route: Route): string {
+  const { access } = route
+  if (access === 'public') return 'Needs no credential.'
+  if (access === 'signed-in') return 'For every signed-in user.'
+  if (access === 'admin') return 'For administrators of the organisation.'
+  if (access === 'installation') return 'Needs the admin secret.'
+  return `Needs the permission \`${access.permission}\` (${intentOf(route)}).`
+}
+
+function securityOf(access: Access): Json {
+  if (access === 'public') return []
+  return access === 'installation' ? [{ installation: [] }] : [{ credential: [] }, { session: [] }]
+}
+
+function accessOf(route: Route): JsonObject {
+  const { access, owned, own } = route
+  return {
+    ...(typeof access === 'string' ? { who: access } : { permission: access.permission, intent: intentOf(route) }),
+    ...(owned !== undefined && { owned: owned.noun, by: owned.by }),
+    ...(own !== undefined && { own }),
+  }
+}
+
+function pathParameters(path: string): JsonObject[] {
+  return [...path.matchAll(/\{([^{}]*)\}/g)].map(([, name]) => ({
+    name: name!,
+    in: 'path',
+    required: true,
+    schema: /^(?:from|to)(?:Day|Month|Year)$/.test(name!) ? { type: 'integer', minimum: 1 } : { type: 'string' },
+  }))
+}
+
+function queryParameters({ query }: Route, schemas: ComponentSchemas, name: string): JsonObject[] {
+  return Object.entries(query ?? {}).map(([parameter, declared]) => {
+    const { description, ...schema } = schemas.refer(plain(declared), `${name}Query${capital(parameter)}`)
+    return { name: parameter, in: 'query', ...(description !== undefined && { description }), schema }
+  })
+}
+
+const UPLOAD: JsonObject = {
+  title: 'Upload',
+  type: 'object',
+  required: ['file'],
+  properties: { file: { type: 'string', format: 'binary' } },
+}
+
+function bodyOf(route: Route, schemas: ComponentSchemas, name: string): JsonObject | undefined {
+  const { body, bodyIs, bodyTypes } = route
+  if (body === undefined && bodyIs === undefined) return undefined
+  const types = bodyTypes ?? [BODY_TYPES[bodyIs ?? 'json']]
+  const content = types.map((type): [string, JsonObject] => {
+    if (type === 'multipart/form-data') return [type, { schema: schemas.refer(UPLOAD, 'Upload') }]
+    if (type === 'application/yaml') return [type, { schema: { type: 'string' } }]
+    return [type, { schema: schemas.refer(body === undefined ? { type: 'object' } : plain(body), `${name}Request`) }]
+  })
+  return { required: route.bodyOptional !== true, content: Object.fromEntries(content) }
+}
+
+const BODY_TYPES = {
+  form: 'application/x-www-form-urlencoded',
+  upload: 'multipart/form-data',
+  any: 'application/json',
+  json: 'application/json',
+}
+
+const IF_MATCH: JsonObject = {
+  ...{ name: 'If-Match', in: 'header', required: false, schema: { type: 'string' } },
+  description: 'The `ETag` of what was read: refused with 412 where it has changed since.',
+}
+
+const ETAG: JsonObject = { schema: { type: 'string' }, description: 'Another one after every change.' }
+
+const referTo = (what: string, name: string): JsonObject => ({ $ref: `#/components/${what}/${name}` })
+
+const IF_NONE_MATCH: JsonObject = {
+  ...{ name: 'If-None-Match', in: 'header', required: false, schema: { type: 'string' } },
+  description: 'The `ETag` of what was read: 304 where it has not changed since.',
+}
+
+const isTagged = ({ entityVersions = [] }: Route): boolean => entityVersions.length > 0
+
+function conditionsOf(route: Route): JsonObject[] {
+  if (!isTagged(route)) return []
+  return route.method === 'GET' ? [referTo('parameters', 'IfNoneMatch')] : [referTo('parameters', 'IfMatch')]
+}
+
+function responsesOf(route: Route, schemas: ComponentSchemas, refusal: JsonObject, name: string): JsonObject {
+  const found: JsonObject = {}
+  for (const [code, declared] of Object.entries(route.answers)) {
+    const status = Number(code)
+    const headers = status === 200 &&
+      route.method === 'GET' &&
+      isTagged(route) && { headers: { ETag: referTo('headers', 'ETag') } }
+    const place = `${name}${status < 300 ? 'Response' : `Response${status}`}`
+    const content = contentOf(route, plain(declared), (schema) => {
+      const shown = schemas.refer(schema, place)
+      // Refusals of the server itself have the envelope, also where the route has refusals of another form.
+      return status < 400 || shown.$ref === refusal.$ref ? shown : { anyOf: [shown, refusal] }
+    })
+    found[code] = { description: textOf(status), ...headers, ...(content !== undefined && { content }) }
+  }
+  for (const status of declaredStatuses(route)) found[status] ??= referTo('responses', REFUSALS[status]!)
+  if (route.method === 'GET' && isTagged(route)) found[304] = referTo('responses', 'NotModified')
+  return { ...found, default: referTo('responses', 'Refused') }
+}
+
+/** Each media type by itself: a text beside JSON has one of its own. */
+function contentOf(
+  { answerType = 'application/json', textType }: Route,
+  schema: JsonObject,
+  refer: (schema: JsonObject) => JsonObject,
+): JsonObject {
+  if (textType === undefined || !Array.isArray(schema.anyOf)) return { [answerType]: { schema: refer(schema) } }
+  const rest = schema.anyOf.filter((option) => isObject(option) && option.type !== 'string') as JsonObject[]
+  const other = rest.length === 1 ? rest[0]! : { ...schema, anyOf: rest }
+  return { [answerType]: { schema: refer(other) }, [textType]: { schema: { type: 'string' } } }
+}
+
+const textOf = (status: number): string => STATUS_TEXT[status] ?? String(status)
+
+/** A schema without what only its library knows of it. */
+function plain(schema: object): JsonObject {
+  const copy = JSON.parse(JSON.stringify(schema)) as Json
+  return isObject(copy) ? copy : {}
+}
