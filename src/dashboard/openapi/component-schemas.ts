@@ -16,9 +16,19 @@ const MOST_NAMES = 50
 
 /** Keywords of JSON Schema that OpenAPI 3.0 does not have, and our own. */
 const DROPPED: ReadonlySet<string> = new Set(
-  ['$schema', '$id', 'title', 'const', 'patternProperties', 'propertyNames', 'contentMediaType', 'examples'].concat(
-    ['contentEncoding', 'is', 'names', DESCRIBED, 'anyOf', 'oneOf', 'allOf', 'items', 'properties', 'type', 'enum'],
-  ),
+  ['$schema', '$id', 'title', 'const', 'patternProperties', 'propertyNames', 'contentMediaType', 'examples'].concat([
+    'contentEncoding',
+    'is',
+    'names',
+    DESCRIBED,
+    'anyOf',
+    'oneOf',
+    'allOf',
+    'items',
+    'properties',
+    'type',
+    'enum',
+  ]),
 )
 
 /**
@@ -66,7 +76,8 @@ export class ComponentSchemas {
     if (Array.isArray(schema.allOf))
       made.allOf = schema.allOf.map((part, at) => this.refer(part, `${own}Part${at + 1}`))
     if (type === 'array') made.items = isObject(schema.items) ? this.refer(schema.items, singularOf(own)) : {}
-    if (isObject(schema.additionalProperties)) made.additionalProperties = this.refer(schema.additionalProperties, `${own}Value`)
+    if (isObject(schema.additionalProperties))
+      made.additionalProperties = this.refer(schema.additionalProperties, `${own}Value`)
     const [pattern] = isObject(schema.patternProperties) ? Object.values(schema.patternProperties) : []
     if (pattern !== undefined) made.additionalProperties = this.refer(pattern, `${own}Value`)
     exclusive(made, 'minimum', 'exclusiveMinimum')

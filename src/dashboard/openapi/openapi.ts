@@ -35,7 +35,9 @@ const STATUS_TEXT: Readonly<Record<number, string>> = {
 export function openapiOf(routes: readonly Route[], version: string): JsonObject {
   const schemas = new ComponentSchemas()
   const refusal = schemas.refer(REFUSAL, 'Refusal')
-  const aliases = new Map(routes.flatMap(({ method, path, aliasOf }) => (aliasOf ? [[`${method} ${aliasOf}`, path]] : [])))
+  const aliases = new Map(
+    routes.flatMap(({ method, path, aliasOf }) => (aliasOf ? [[`${method} ${aliasOf}`, path]] : [])),
+  )
   const paths: { [path: string]: JsonObject } = Object.create(null)
   const spelled = new Map<string, string>()
   for (const route of routes) {
@@ -131,7 +133,11 @@ function operationOf(
     security: securityOf(route.access),
     'x-svc-access': accessOf(route),
     ...(alias !== undefined && { 'x-svc-alias': alias }),
-    parameters: [...pathParameters(path), ...queryParameters(route, schemas, capital(operationId)), ...conditionsOf(route)],
+    parameters: [
+      ...pathParameters(path),
+      ...queryParameters(route, schemas, capital(operationId)),
+      ...conditionsOf(route),
+    ],
     ...(body !== undefined && { requestBody: body }),
     responses: responsesOf(route, schemas, refusal, capital(operationId)),
   }

@@ -4,9 +4,16 @@ type Named = Pick<Route, 'method' | 'path'>
 
 /** Acts: a last word of a path that says what is done to what the words before it name. */
 const ACTS: ReadonlySet<string> = new Set(
-  ['approve', 'collect', 'confirm', 'disable', 'import', 'migrate', 'preview', 'resend', 'reset_quota'].concat(
-    ['revoke', 'revoke_all', 'rotate', 'test', 'try', 'undo', 'search', 'export'],
-  ),
+  ['approve', 'collect', 'confirm', 'disable', 'import', 'migrate', 'preview', 'resend', 'reset_quota'].concat([
+    'revoke',
+    'revoke_all',
+    'rotate',
+    'test',
+    'try',
+    'undo',
+    'search',
+    'export',
+  ]),
 )
 
 /** Words of paths that are no noun of a name, or another one. '' = left out. */

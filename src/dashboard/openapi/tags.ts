@@ -14,7 +14,11 @@ const TAGS: readonly Tag[] = [
   tag('analytics', 'Requests that the gateway counted.', /^\/api\/(?:usage|errors|activity|uptime)\//),
   tag('keys', 'Keys, with their sessions.', /^\/api\/(?:apis\/)?keys\b|^\/api\/apis\/\{\w+\}\/keys\b/),
   tag('labels', 'Labels of APIs.', /\/labels\b/),
-  tag('oauth-clients', 'OAuth clients and their tokens.', /^\/api\/apis\/oauth\/|\/authorize-client$|\/notifications\//),
+  tag(
+    'oauth-clients',
+    'OAuth clients and their tokens.',
+    /^\/api\/apis\/oauth\/|\/authorize-client$|\/notifications\//,
+  ),
   tag('oauth-clients', 'OAuth clients and their tokens.', /^\/api\/apis\/\{\w+\}\/notifications$/),
   tag('apis', 'APIs, in classic and OpenAPI format.', /^\/api\/(?:apis\b|cache\/)/),
   tag('assets', 'Templates of APIs.', /^\/api\/assets\b/),
@@ -35,7 +39,11 @@ const TAGS: readonly Tag[] = [
   tag('logs', 'Records of single requests.', /^\/api\/logs\b/),
   tag('system', 'Nodes, settings and licence.', /^\/(?:api\/)?(?:system|licen[cs]e)\b/),
   tag('health', 'Health and metrics of the dashboard.', /^\/(?:hello|health|ready|metrics)$/),
-  tag('documentation', 'The description of this API, and schemas of API definitions.', /^\/api\/(?:openapi|docs|schemas?)\b/),
+  tag(
+    'documentation',
+    'The description of this API, and schemas of API definitions.',
+    /^\/api\/(?:openapi|docs|schemas?)\b/,
+  ),
   tag('sign-in', 'Sign-in, sessions, second factors and passkeys.', /^\/api\//),
 ]
 

@@ -1,10 +1,10 @@
 import { gzipSync } from 'node:zlib'
 import fastify from 'fastify'
 import { Type } from 'typebox'
+import { openapiOf } from '../openapi/openapi.ts'
 import { type Answer, bare } from '../routes/answer.ts'
 import type { Call } from '../routes/call.ts'
 import type { Route } from '../routes/route.ts'
-import { openapiOf } from '../openapi/openapi.ts'
 import type { DashboardParts } from '../server/parts.ts'
 
 const PAGE_POLICY = [

@@ -99,7 +99,11 @@ test('no keyword of the OpenAPI document is one that 3.0 does not have', async (
     if (place.endsWith('/properties')) return false
     if (schema.$ref !== undefined) return Object.keys(schema).length > 1
     const types = [schema.type].flat()
-    return types.length > 1 || types[0] === 'null' || ['const', 'patternProperties', 'examples'].some((name) => name in schema)
+    return (
+      types.length > 1 ||
+      types[0] === 'null' ||
+      ['const', 'patternProperties', 'examples'].some((name) => name in schema)
+    )
   })
   assert.deepEqual(
     foreign.map(([place]) => place),
