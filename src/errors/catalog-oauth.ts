@@ -146,6 +146,13 @@ export const OAUTH_ERRORS = {
     expose: 'alone',
     oauth: 'invalid_scope',
   },
+  oauth_invalid_target: {
+    status: 400,
+    log: 'silent',
+    text: 'The resource is malformed, unknown, or not among those that were granted',
+    expose: 'alone',
+    oauth: 'invalid_target',
+  },
   oauth_unknown_client: {
     status: 400,
     legacy: 403,

@@ -168,6 +168,13 @@ export const TRAFFIC_ERRORS = {
     oauth: 'invalid_token',
   },
   token_expired: { status: 401, log: 'silent', text: 'Key has expired, please renew', oauth: 'invalid_token' },
+  token_audience_differs: {
+    status: 401,
+    legacy: 403,
+    log: 'silent',
+    text: 'The token was issued for another resource',
+    oauth: 'invalid_token',
+  },
   token_proof_missing: {
     status: 401,
     legacy: 403,

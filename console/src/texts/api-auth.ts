@@ -150,6 +150,8 @@ export const API_AUTH = {
   'apiAuth.scopes': 'Scopes',
   'apiAuth.scopesHint': 'One per line: name, then description. Clients can request no others.',
   'apiAuth.scopesExample': 'orders:read Read orders',
+  'apiAuth.resources': 'Other resources',
+  'apiAuth.resourcesHint': 'Addresses or audiences, besides this API, that clients can request tokens for.',
   'apiAuth.tokenFormat': 'Access token format',
   'apiAuth.tokenFormatHint': 'Opaque tokens reveal nothing. JWTs can be read by your service.',
   'apiAuth.tokenFormat.opaque': 'Opaque',

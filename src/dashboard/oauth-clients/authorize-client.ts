@@ -1,6 +1,6 @@
 import { fault, toFault } from '../../errors/fault.ts'
 import type { Api } from '../../model/apis/definition/api.ts'
-import { fixedIssuer } from '../../model/apis/definition/issuer.ts'
+import { fixedIssuer, resourcesOf } from '../../model/apis/definition/issuer.ts'
 import { documentOf } from '../../model/apis/definition/stored-api.ts'
 import { readApi } from '../../model/apis/read/read.ts'
 import { isObject, type Json, type JsonObject, startsObject } from '../../model/json/json.ts'
@@ -69,8 +69,10 @@ export class AuthorizeClients {
       await checkPoliciesKnown(this.#parts, { ...rules, org_id: api.orgId } as Session)
     }
     await this.#readPolicies(call, api)
-    const issuer = fixedIssuer(api, await addressesFor(this.#parts, api))
-    const { status, body } = await this.#server.answer(this.#callOf(call, api, issuer))
+    const addresses = await addressesFor(this.#parts, api)
+    const issuer = fixedIssuer(api, addresses)
+    const own = issuer === undefined ? [] : resourcesOf(api, addresses, '')
+    const { status, body } = await this.#server.answer(this.#callOf(call, api, issuer, own))
     const said: unknown = JSON.parse(body)
     const answered: JsonObject = isObject(said) ? said : {}
     const isLeftOut = issuer === undefined && answered.redirect_to !== undefined
@@ -81,7 +83,7 @@ export class AuthorizeClients {
     return { status, body: { Status: 'Error', Message: message, Meta: null, ...members } }
   }
 
-  #callOf(call: Call, api: OAuthApi, issuer: string | undefined): OAuthCall {
+  #callOf(call: Call, api: OAuthApi, issuer: string | undefined, ownResources: readonly string[]): OAuthCall {
     const bytes = call.bytes()
     const type = startsObject(bytes) ? 'application/json' : FORM
     const headerOf = (name: string) => (name === 'content-type' ? type : call.header(name))
@@ -92,6 +94,7 @@ export class AuthorizeClients {
       method: call.method,
       issuer: issuer ?? '',
       issuerIsFixed: issuer !== undefined,
+      ownResources,
       query: queryOf(call.url),
       header: headerOf,
       headers: (name) => {

@@ -9,6 +9,7 @@ import type { ProofParts } from '../../oauth/proofs/replay.ts'
 import type { OwnKeys } from '../../oauth/signing-keys/own-keys.ts'
 import { flawOfDates } from '../authentication/certificate-dates.ts'
 import type { Exchange, StepOutcome } from '../server/exchange.ts'
+import { flawOfAudience } from './check-audience.ts'
 import { challenged, type SchemeWord } from './challenge.ts'
 import { publicAddressOf } from './issuer.ts'
 
@@ -25,6 +26,8 @@ export interface BoundToken {
   readonly confirmation: Confirmation
   readonly text: string
   readonly word: SchemeWord
+  /** Of a token of ours: resources that it is restricted to. */
+  readonly audience?: readonly string[] | undefined
 }
 
 /**
@@ -70,7 +73,7 @@ export function requiresBinding({ oauth }: Api): boolean {
 }
 
 /**
- * Runs `admit` once the binding of a token is proved, else answers the refusal with its challenge: at the scheme that would have been
+ * Runs `admit` once it is sure that a token is for this API and that its binding is proved, else answers the refusal with its challenge: at the scheme that would have been
  * right. `dpop`: what the challenge says of DPoP where it was not tried.
  */
 export function admitBound(
@@ -83,6 +86,7 @@ export function admitBound(
   const { confirmation, word } = token
   const settle = (refusal: Fault | undefined): StepOutcome =>
     refusal === undefined ? admit() : challenged(x, refusal, confirmation.jkt === '' ? word : 'dpop', dpop)
-  const checked = checkBinding(parts, x, api, token)
+  const elsewhere = flawOfAudience(parts.addresses.current, x, api, token.audience)
+  const checked = elsewhere ?? checkBinding(parts, x, api, token)
   return checked instanceof Promise ? checked.then(settle) : settle(checked)
 }

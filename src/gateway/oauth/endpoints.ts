@@ -1,5 +1,5 @@
 import type { Api, CorsRules } from '../../model/apis/definition/api.ts'
-import { fixedIssuer } from '../../model/apis/definition/issuer.ts'
+import { fixedIssuer, resourcesOf } from '../../model/apis/definition/issuer.ts'
 import { OWN_WORDS, parsePathTemplate } from '../../model/apis/definition/template.ts'
 import type { Log } from '../../model/logs/log.ts'
 import { type Addresses, addressOf } from '../../model/nodes/addresses.ts'
@@ -205,6 +205,8 @@ export class OAuthEndpoints {
     const { request } = x
     const { current } = this.#parts.addresses
     const fixed = fixedIssuer(api, current)
+    const issuer = fixed ?? issuerOf(x, api, current, prefix)
+    const known = resourcesOf(api, current, prefix)
     const fields: Record<CallHeader, readonly string[]> = {
       authorization: request.all('authorization'),
       'content-type': request.all('content-type'),
@@ -215,8 +217,9 @@ export class OAuthEndpoints {
       endpoint,
       rest: below,
       method: x.method,
-      issuer: fixed ?? issuerOf(x, api, current, prefix),
+      issuer,
       issuerIsFixed: fixed !== undefined,
+      ownResources: known.length === 0 ? [issuer] : known,
       query: x.query,
       header: (lowerName) => fields[lowerName][0],
       headers: (lowerName) => fields[lowerName],

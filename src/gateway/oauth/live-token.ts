@@ -12,6 +12,8 @@ export interface LiveToken {
   readonly generation: number
   readonly scopes: ReadonlySet<string>
   readonly confirmation: Confirmation
+  /** Resources that it is restricted to; undefined = all that its rights reach. */
+  readonly audience: readonly string[] | undefined
   /** The user of a password grant. */
   readonly user: TokenUser | undefined
   /** The API whose authorization server issued it. */
@@ -30,6 +32,7 @@ export function liveToken(
     generation: found.generation,
     scopes: new Set(typeof facts.scope === 'string' && facts.scope !== '' ? facts.scope.split(' ') : []),
     confirmation: readConfirmation(facts.cnf),
+    audience: facts.audience,
     user: facts.user,
     issuer: { apiId: facts.api_id, orgId: row.orgId },
   }

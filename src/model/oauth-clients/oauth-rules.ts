@@ -15,6 +15,8 @@ export interface OAuthRules {
   readonly notifySecret: string
   /** Scopes that the flows declare. */
   readonly scopes: ReadonlySet<string>
+  /** Resources besides the API itself that tokens may be asked for (RFC 8707): addresses, or names of audiences. */
+  readonly allowedResources: readonly string[]
   readonly accessTokenFormat: 'opaque' | 'jwt'
   readonly signingAlgorithm: 'ES256' | 'RS256'
   /** Lifetimes in seconds; 0 = the gateway's. */

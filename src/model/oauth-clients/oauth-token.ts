@@ -21,6 +21,8 @@ export interface TokenFacts {
   readonly username: string
   /** User of a password grant: the token is good as long as this one is. */
   readonly user?: TokenUser
+  /** Resources that it is restricted to (RFC 8707); the issuing API as its issuer. Absent = all that its rights reach. */
+  readonly audience?: readonly string[]
   /** Key or certificate that it is bound to (RFC 9449 section 6, RFC 8705 section 3). */
   readonly cnf?: { readonly jkt?: string; readonly 'x5t#S256'?: string }
 }

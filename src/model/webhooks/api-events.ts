@@ -34,6 +34,7 @@ const API_EVENTS = {
       'token_malformed',
       'token_unknown',
       'token_client_gone',
+      'token_audience_differs',
       'token_proof_missing',
       'token_proof_invalid',
     ],

@@ -1,14 +1,16 @@
 import { type Fault, fault } from '../../errors/fault.ts'
-import { isObject } from '../../model/json/json.ts'
+import { isObject, type JsonObject } from '../../model/json/json.ts'
 import type { OAuthClient } from '../../model/oauth-clients/oauth-client.ts'
 import { epochAt } from '../../model/oauth-clients/oauth-registration.ts'
 import type { OAuthRules } from '../../model/oauth-clients/oauth-rules.ts'
 import { hashKey } from '../../model/secrets/secret.ts'
 import { findClient } from '../clients/clients.ts'
 import { redirectOf, sinceOf } from '../clients/redirect-uri.ts'
+import { MAY_REPEAT } from '../messages/form.ts'
 import { withQuery } from '../messages/with-query.ts'
 import { readChallenge } from '../proofs/pkce.ts'
 import { consumeTicket } from '../tokens/families.ts'
+import { type ResourceCall, readResources } from '../tokens/resources.ts'
 import { readScope } from '../tokens/scopes.ts'
 import type { RequestBody } from '../tokens/tickets.ts'
 import type { OAuthCall, OAuthParts } from './parts.ts'
@@ -32,6 +34,8 @@ const NEVER_CARRIED = new Set([
 export interface Params {
   /** @throws Fault `oauth_invalid_request` when it is repeated */
   get(name: string): string | undefined
+  /** All values of one that may be repeated. */
+  all(name: string): readonly string[]
   names(): Iterable<string>
 }
 
@@ -53,6 +57,8 @@ export interface RequestDetails {
   readonly challenge: string
   /** Thumbprint of the DPoP key that the code is bound to (RFC 9449 section 10); '' = none. */
   readonly jkt: string
+  /** Resources that tokens are asked for (RFC 8707); [] = none is named. */
+  readonly resources: readonly string[]
 }
 
 /**
@@ -86,10 +92,10 @@ export async function openRequest(
 }
 
 /** `checkPushed` and `checkRequest`: a pushed request that fails now, because its scope or something else was withdrawn, is used up. */
-export async function checkOpen(parts: OAuthParts, open: OpenRequest, rules: OAuthRules): Promise<RequestDetails> {
+export async function checkOpen(parts: OAuthParts, open: OpenRequest, call: ResourceCall): Promise<RequestDetails> {
   try {
-    checkPushed(open, rules)
-    return checkRequest(open, rules)
+    checkPushed(open, call.api.oauth)
+    return checkRequest(open, call)
   } catch (error) {
     if (open.ticket !== undefined) await consumeTicket(parts, { hash: open.ticket, sort: 'request' })
     throw error
@@ -105,9 +111,10 @@ export function openWith(client: OAuthClient, params: Params, ticket: Uint8Array
 /**
  * Checks the rest of a request: response type and mode, state, scope, PKCE, DPoP key, and that no parameter is repeated.
  * @throws Fault `oauth_invalid_request`, `oauth_unsupported_response`, `oauth_unauthorized_client`, `oauth_invalid_scope`,
- * `oauth_request_unsupported`, `oauth_request_uri_unsupported`: reported to the client
+ * `oauth_invalid_target`, `oauth_request_unsupported`, `oauth_request_uri_unsupported`: reported to the client
  */
-export function checkRequest({ client, params }: OpenRequest, rules: OAuthRules): RequestDetails {
+export function checkRequest({ client, params }: OpenRequest, call: ResourceCall): RequestDetails {
+  const rules = call.api.oauth
   const carried = withQuery('', carriedParams(params))
   if (carried.length > MAX_CARRIED) throw fault('oauth_invalid_request', `the request is longer than ${MAX_CARRIED}`)
   if (isTooLong(params.get('state'))) throw fault('oauth_invalid_request', `state is longer than ${MAX_STATE}`)
@@ -118,6 +125,7 @@ export function checkRequest({ client, params }: OpenRequest, rules: OAuthRules)
     scope: readScope(params.get('scope'), client, rules),
     challenge: readChallenge(params, client, rules),
     jkt: readThumbprint(params, rules),
+    resources: readResources(params, call),
   }
 }
 
@@ -127,14 +135,26 @@ function checkPushed({ ticket }: OpenRequest, rules: OAuthRules): void {
     throw fault('oauth_invalid_request', 'authorization requests must be pushed to oauth/par')
 }
 
-/** Every parameter of a request that may be carried on, in its order. @throws Fault `oauth_invalid_request` when one is repeated */
+/** Every parameter of a request that may be carried on, in its order. @throws Fault `oauth_invalid_request` when one is repeated that may not be */
 export function carriedParams(params: Params): [name: string, value: string][] {
   const carried: [string, string][] = []
   for (const name of params.names()) {
-    const value = params.get(name)
-    if (value !== undefined && !NEVER_CARRIED.has(name)) carried.push([name, value])
+    if (NEVER_CARRIED.has(name)) continue
+    if (MAY_REPEAT.has(name)) for (const value of params.all(name)) carried.push([name, value])
+    const value = MAY_REPEAT.has(name) ? undefined : params.get(name)
+    if (value !== undefined) carried.push([name, value])
   }
   return carried
+}
+
+/** Parameters as a ticket stores them: one that may be repeated as the list of its values, of others the last counts. */
+export function storedParams(params: Iterable<readonly [name: string, value: string]>): JsonObject {
+  const stored = new Map<string, string | string[]>()
+  for (const [name, value] of params) {
+    const before = MAY_REPEAT.has(name) ? (stored.get(name) ?? []) : undefined
+    stored.set(name, before === undefined ? value : [...before, value])
+  }
+  return Object.fromEntries(stored)
 }
 
 /** Reads `dpop_jkt` (RFC 9449 section 10); '' = none, or DPoP is off. @throws Fault `oauth_invalid_request` */
@@ -194,8 +214,12 @@ async function pushedRequest(
   const { epoch, params, since, ...body } = ticket.body
   if (epoch !== epochAt(client, call.api.apiId) || body.stage !== stage || !isObject(params))
     throw fault('oauth_request_uri_unusable')
-  const values = new Map(Object.entries(params).map(([name, value]) => [name, String(value)]))
-  const read: Params = { get: (name) => values.get(name), names: () => values.keys() }
+  const values = new Map(Object.entries(params).map(([name, value]) => [name, [value].flat().map(String)]))
+  const read: Params = {
+    get: (name) => values.get(name)?.[0],
+    all: (name) => values.get(name) ?? [],
+    names: () => values.keys(),
+  }
   return { params: read, since: typeof since === 'string' ? since : '' }
 }
 

@@ -57,8 +57,7 @@ export async function authorizeClient(parts: OAuthParts, call: OAuthCall): Promi
 
 async function giveCode(parts: OAuthParts, call: OAuthCall, form: Form, open: OpenRequest): Promise<OAuthAnswer> {
   await call.checkClient?.(open.client)
-  const rules = call.api.oauth
-  const { scope, challenge, jkt } = await checkOpen(parts, open, rules)
+  const { scope, challenge, jkt, resources } = await checkOpen(parts, open, call)
   const keyRules = readSentKeyRules(form)
   const body = {
     epoch: epochAt(open.client, call.api.apiId),
@@ -68,6 +67,7 @@ async function giveCode(parts: OAuthParts, call: OAuthCall, form: Form, open: Op
     challenge,
     scope: narrowedScope(scope, form),
     jkt,
+    ...(resources.length > 0 && { resources }),
     username: readUsername(form),
     ...(keyRules !== undefined && { key_rules: keyRules }),
     ...standaloneMark(open.client),

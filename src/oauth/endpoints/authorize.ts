@@ -55,7 +55,7 @@ async function refusalOf(
   try {
     // Also beside a pushed request, where nothing of it is read (RFC 6749 section 3.1).
     form.single()
-    await checkOpen(parts, open, call.api.oauth)
+    await checkOpen(parts, open, call)
     return undefined
   } catch (error) {
     const refusal = toFault(error)

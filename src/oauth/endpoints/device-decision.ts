@@ -1,5 +1,6 @@
 import { isIP } from 'node:net'
 import { fault, waitFault } from '../../errors/fault.ts'
+import { asJson } from '../../model/json/json.ts'
 import { visitorOf } from '../../model/network/visitor.ts'
 import type { OAuthClient } from '../../model/oauth-clients/oauth-client.ts'
 import { epochAt } from '../../model/oauth-clients/oauth-registration.ts'
@@ -25,7 +26,7 @@ interface Waiting {
 /**
  * The user's decision about a device (RFC 8628 section 3.3), from the login page: `user_code` and `decision` = `approve` or
  * `deny`; approved ones may carry `username`, `key_rules` and a narrower `scope`. Without `decision` nothing changes: the page
- * shows the user who asks for what (section 5.4). Always 200 `{client_id, description, expires_in, scope, status, user_code}`,
+ * shows the user who asks for what (section 5.4). Always 200 `{client_id, description, expires_in, scope, status, user_code}`, with `resource` where the device named some,
  * `status` being `pending`, `approved` or `denied`.
  *
  * Wrong codes count against `user_address` where the page tells it (it should), else against the page's own address.
@@ -110,15 +111,16 @@ function changesOf(parts: OAuthParts, call: OAuthCall, { userCode, device }: Wai
   const userHash = userCodeHash(call.api.apiId, userCode)
   return [
     { op: 'claimTicket', hash: userHash, sort: 'user_code', now: parts.clock.wall() },
-    { op: 'putTicket', hash, row: { ...row, body: { ...body } }, ifVersion: version },
+    { op: 'putTicket', hash, row: { ...row, body: asJson(body) }, ifVersion: version },
   ]
 }
 
-function show(parts: OAuthParts, { userCode, device, client }: Waiting, { scope, state }: DeviceBody): OAuthAnswer {
+function show(parts: OAuthParts, { userCode, device, client }: Waiting, { resources, scope, state }: DeviceBody): OAuthAnswer {
   return jsonAnswer(200, {
     client_id: client.client_id,
     description: client.description,
     expires_in: Math.ceil((device.expiresAt - parts.clock.wall()) / 1000),
+    ...(resources !== undefined && { resource: resources }),
     scope,
     status: state,
     user_code: userCode,

@@ -1,5 +1,6 @@
 import { randomInt } from 'node:crypto'
 import { Fault, fault } from '../../errors/fault.ts'
+import { asJson } from '../../model/json/json.ts'
 import type { OAuthClient } from '../../model/oauth-clients/oauth-client.ts'
 import { epochAt } from '../../model/oauth-clients/oauth-registration.ts'
 import { hashKey, newSecret } from '../../model/secrets/secret.ts'
@@ -11,6 +12,7 @@ import { jsonAnswer } from '../messages/answer.ts'
 import { readForm } from '../messages/form.ts'
 import { withQuery } from '../messages/with-query.ts'
 import { newFamily } from '../tokens/code.ts'
+import { readResources } from '../tokens/resources.ts'
 import { readScope } from '../tokens/scopes.ts'
 import type { DeviceBody } from '../tokens/tickets.ts'
 import { readThumbprint } from './authorization-request.ts'
@@ -32,7 +34,7 @@ const DRAWS = 8
  * Begins a device authorization (RFC 8628 section 3.1): a device code of 256 bits for the client, and a user code `XXXX-XXXX`
  * that the user types into the API's login page (`verification_uri`). Both last ten minutes.
  * @throws Fault `oauth_invalid_client`, `oauth_unsupported_grant` (also for an API without login page),
- *   `oauth_unauthorized_client`, `oauth_invalid_scope`, `oauth_invalid_request`
+ *   `oauth_unauthorized_client`, `oauth_invalid_scope`, `oauth_invalid_target`, `oauth_invalid_request`
  */
 export async function authorizeDevice(parts: OAuthParts, call: OAuthCall): Promise<OAuthAnswer> {
   const form = await readForm(call)
@@ -40,6 +42,7 @@ export async function authorizeDevice(parts: OAuthParts, call: OAuthCall): Promi
   const rules = call.api.oauth
   if (!rules.grants.has(DEVICE_GRANT) || rules.loginRedirect === '') throw fault('oauth_unsupported_grant')
   if (!mayUseGrant(client, DEVICE_GRANT)) throw fault('oauth_unauthorized_client')
+  const resources = readResources(form, call)
   const deviceCode = newSecret()
   const userCode = await store(parts, call.api, client, deviceCode, {
     epoch: epochAt(client, call.api.apiId),
@@ -49,6 +52,7 @@ export async function authorizeDevice(parts: OAuthParts, call: OAuthCall): Promi
     polled_at: 0,
     jkt: readThumbprint(form, rules),
     username: '',
+    ...(resources.length > 0 && { resources }),
   })
   return jsonAnswer(200, {
     device_code: deviceCode,
@@ -93,7 +97,7 @@ async function store(
   const device: Change = {
     op: 'putTicket',
     hash,
-    row: newTicket('device', expiresAt, { ...common, keepUntil: expiresAt + REMEMBERED_MS, body: { ...body } }),
+    row: newTicket('device', expiresAt, { ...common, keepUntil: expiresAt + REMEMBERED_MS, body: asJson(body) }),
     ifAbsent: true,
   }
   const row = newTicket('user_code', expiresAt, { ...common, body: { device: hash.toString('hex') } })

@@ -11,7 +11,7 @@ import { findClient, isPublic, isRegistered } from '../clients/clients.ts'
 import { jsonAnswer } from '../messages/answer.ts'
 import { readForm } from '../messages/form.ts'
 import { isInForce } from '../tokens/in-force.ts'
-import { confirmationOf } from '../tokens/jwt-access-token.ts'
+import { audienceOf, confirmationOf } from '../tokens/jwt-access-token.ts'
 import type { RefreshBody } from '../tokens/tickets.ts'
 import { findTokenUser, tokenUserOf } from '../tokens/user-rules.ts'
 import type { OAuthAnswer, OAuthCall, OAuthParts } from './parts.ts'
@@ -53,6 +53,7 @@ async function accessClaims(
   if (facts.user !== undefined && user === undefined) return undefined
   const today = user === undefined ? body : withUserOfToday(body, user.body)
   if (!isInForce(parts, orgId, sessionAtUse(today, owner))) return undefined
+  const aud = audienceOf(facts.audience ?? [])
   return {
     active: true,
     ...(facts.scope !== '' && { scope: facts.scope }),
@@ -62,6 +63,7 @@ async function accessClaims(
     exp: expires,
     iat: facts.issued_at,
     sub: facts.username === '' ? clientId : facts.username,
+    ...(aud !== undefined && { aud }),
     // The issuer of another API is not known here: it may have a custom domain.
     ...(api.apiId === call.api.apiId && { iss: call.issuer }),
     ...(facts.cnf !== undefined && { cnf: facts.cnf as JsonObject }),
@@ -87,6 +89,7 @@ async function refreshClaims(
   if (user !== undefined && (api === undefined || (await findTokenUser(parts, api, user)) === undefined))
     return undefined
   const cnf = confirmationOf({ jkt, x5t })
+  const aud = audienceOf(body.resources ?? [])
   return {
     active: true,
     ...(scope !== '' && { scope }),
@@ -96,6 +99,7 @@ async function refreshClaims(
     token_use: 'refresh_token',
     exp: Math.floor(row.expiresAt / 1000),
     sub: username === '' ? row.clientId : username,
+    ...(aud !== undefined && { aud }),
     ...(row.apiId === call.api.apiId && { iss: call.issuer }),
     ...(cnf !== undefined && { cnf }),
   }

@@ -44,6 +44,8 @@ export interface OAuthCall {
   readonly issuer: string
   /** True when every request and every process gives this issuer; it is not announced in authorization responses otherwise. */
   readonly issuerIsFixed: boolean
+  /** Addresses at which the API is reached, as resource indicators name it (RFC 8707); [] where a dashboard cannot know it. */
+  readonly ownResources: readonly string[]
   /** Without `?`. */
   readonly query: string
   /** Value of a header by its lower-case name; the first of several. */

@@ -11,7 +11,7 @@ import { readForm } from '../messages/form.ts'
 import { readBinding } from '../proofs/dpop.ts'
 import { isConflict } from '../tokens/families.ts'
 import type { RequestBody } from '../tokens/tickets.ts'
-import { carriedParams, checkRequest, openWith, type Params, REQUEST_URN } from './authorization-request.ts'
+import { carriedParams, checkRequest, openWith, type Params, REQUEST_URN, storedParams } from './authorization-request.ts'
 import type { OAuthAnswer, OAuthCall, OAuthParts } from './parts.ts'
 
 /** Time to bring the browser to `authorize`, and for the user to sign in and decide afterwards. */
@@ -30,12 +30,12 @@ export async function pushRequest(parts: OAuthParts, call: OAuthCall): Promise<O
   if (form.get('request_uri') !== undefined)
     throw fault('oauth_invalid_request', 'request_uri cannot be part of a pushed request')
   const open = openWith(client, form, undefined)
-  const { jkt } = checkRequest(open, call.api.oauth)
+  const { jkt } = checkRequest(open, call)
   const proven = await provenKey(parts, call, jkt)
-  const params = Object.fromEntries([
+  const params = storedParams([
     ...carriedParams(form),
-    ['client_id', client.client_id],
-    ...(proven === '' ? [] : [['dpop_jkt', proven]]),
+    ['client_id', client.client_id] as const,
+    ...(proven === '' ? [] : [['dpop_jkt', proven] as const]),
   ])
   const since = sinceOf(client, open.redirectUri) ?? ''
   const { uri, change } = newRequest(parts, call, client, { stage: 'pushed', since, params })
@@ -55,7 +55,7 @@ export async function passToLogin(
   client: OAuthClient,
   pushed: { readonly ticket: Uint8Array; readonly params: Params; readonly redirectUri: string },
 ): Promise<string> {
-  const params = Object.fromEntries(carriedParams(pushed.params))
+  const params = storedParams(carriedParams(pushed.params))
   const since = sinceOf(client, pushed.redirectUri) ?? ''
   const { uri, change } = newRequest(parts, call, client, { stage: 'login', since, params })
   await commitUse(parts, [consumeRequestChange(parts, pushed.ticket), change])

@@ -11,13 +11,14 @@ import type { Binding } from '../proofs/dpop.ts'
 import { verifierFlaw } from '../proofs/pkce.ts'
 import { consumeTicket, isConflict, refuseReplay } from '../tokens/families.ts'
 import { issueTokens } from '../tokens/issue.ts'
+import { chosenResources } from '../tokens/resources.ts'
 import { isStillGranted } from '../tokens/scopes.ts'
 import type { CodeBody } from '../tokens/tickets.ts'
 
 /**
  * Exchanges an authorization code (RFC 6749 section 4.1.3, RFC 7636 section 4.6): of this client, API and redirect URI, once.
  * A second use ends all that the first one gave (section 4.1.2), also when both come at once. What was withdrawn meanwhile uses it up too.
- * @throws Fault `oauth_grant_incomplete`, `oauth_invalid_grant`, `oauth_pkce_failed`, `oauth_redirect_differs`, `oauth_no_policy`
+ * @throws Fault `oauth_grant_incomplete`, `oauth_invalid_grant`, `oauth_pkce_failed`, `oauth_redirect_differs`, `oauth_invalid_target`, `oauth_no_policy`
  */
 export async function codeGrant(
   parts: OAuthParts,
@@ -45,10 +46,13 @@ export async function codeGrant(
   const flaw = verifierFlaw(body.challenge, form.get('code_verifier'))
   if (flaw !== undefined) throw fault('oauth_pkce_failed', flaw)
   if (body.jkt !== '' && body.jkt !== binding.jkt) throw fault('oauth_invalid_grant')
+  const { resources, granted } = chosenResources(form, call, body.resources)
   try {
     return await issueTokens(parts, call, {
       client,
       scope: body.scope,
+      resources,
+      refreshResources: granted,
       keyRules: body.key_rules,
       standsAlone: body.stands_alone,
       username: body.username,

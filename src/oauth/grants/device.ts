@@ -1,4 +1,5 @@
 import { type Fault, fault } from '../../errors/fault.ts'
+import { asJson } from '../../model/json/json.ts'
 import type { OAuthClient } from '../../model/oauth-clients/oauth-client.ts'
 import { epochAt } from '../../model/oauth-clients/oauth-registration.ts'
 import { hashKey } from '../../model/secrets/secret.ts'
@@ -9,6 +10,7 @@ import type { Form } from '../messages/form.ts'
 import type { Binding } from '../proofs/dpop.ts'
 import { consumeTicket, isConflict } from '../tokens/families.ts'
 import { issueTokens } from '../tokens/issue.ts'
+import { chosenResources } from '../tokens/resources.ts'
 import { isStillGranted } from '../tokens/scopes.ts'
 import type { DeviceBody } from '../tokens/tickets.ts'
 
@@ -20,7 +22,7 @@ const SLOWEST_S = 60
  * The device grant (RFC 8628 section 3.4): answers polls until the user has decided, then tokens, once. Polls that come before
  * the interval is over make it longer.
  * @throws Fault `oauth_authorization_pending`, `oauth_slow_down`, `oauth_access_denied`, `oauth_expired_token`,
- *   `oauth_invalid_grant` (unknown, of another client, or used), `oauth_grant_incomplete`
+ *   `oauth_invalid_grant` (unknown, of another client, or used), `oauth_grant_incomplete`, `oauth_invalid_target`
  */
 export async function deviceGrant(
   parts: OAuthParts,
@@ -44,7 +46,8 @@ export async function deviceGrant(
   if (body.state === 'denied') throw fault('oauth_access_denied')
   if (body.state === 'pending') throw await notePoll(parts, ticket, body, now)
   if (body.jkt !== '' && body.jkt !== binding.jkt) throw fault('oauth_invalid_grant')
-  return issue(parts, call, client, { ticket, body, binding })
+  const chosen = chosenResources(form, call, body.resources)
+  return issue(parts, call, client, { ticket, body, binding, chosen })
 }
 
 function isOwn(ticket: TicketRow | undefined, call: OAuthCall, client: OAuthClient): ticket is TicketRow {
@@ -57,7 +60,7 @@ async function notePoll(parts: OAuthParts, ticket: TicketRow, body: DeviceBody, 
   const early = body.polled_at !== 0 && now - body.polled_at < body.interval * 1000
   const interval = early ? Math.min(SLOWEST_S, body.interval + SLOWER_S) : body.interval
   const { hash, version, claimedAt: _unused, ...row } = ticket
-  const noted = { ...row, body: { ...body, interval, polled_at: now } }
+  const noted = { ...row, body: asJson({ ...body, interval, polled_at: now }) }
   try {
     await parts.documents.commit([{ op: 'putTicket', hash, row: noted, ifVersion: version }], undefined)
   } catch (error) {
@@ -71,12 +74,19 @@ async function issue(
   parts: OAuthParts,
   call: OAuthCall,
   client: OAuthClient,
-  { ticket, body, binding }: { ticket: TicketRow; body: DeviceBody; binding: Binding },
+  {
+    ticket,
+    body,
+    binding,
+    chosen,
+  }: { ticket: TicketRow; body: DeviceBody; binding: Binding; chosen: ReturnType<typeof chosenResources> },
 ): Promise<OAuthAnswer> {
   try {
     return await issueTokens(parts, call, {
       client,
       scope: body.scope,
+      resources: chosen.resources,
+      refreshResources: chosen.granted,
       ...(body.key_rules !== undefined && { keyRules: body.key_rules }),
       standsAlone: body.stands_alone,
       username: body.username,

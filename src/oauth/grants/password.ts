@@ -10,13 +10,14 @@ import type { Form } from '../messages/form.ts'
 import type { Binding } from '../proofs/dpop.ts'
 import { newFamily } from '../tokens/code.ts'
 import { issueTokens } from '../tokens/issue.ts'
+import { readResources } from '../tokens/resources.ts'
 import { readScope } from '../tokens/scopes.ts'
 import { isUsable } from '../tokens/user-rules.ts'
 
 /**
  * The password grant (RFC 6749 section 4.3), for clients that cannot do better: OAuth 2.1 has it no more, and the log says so
  * once an hour. Users are keys with a password. The token may do what both the user and the client may.
- * @throws Fault `oauth_grant_incomplete`, `oauth_wrong_password`, `oauth_too_many_tries`, `oauth_invalid_scope`, `oauth_no_policy`
+ * @throws Fault `oauth_grant_incomplete`, `oauth_wrong_password`, `oauth_too_many_tries`, `oauth_invalid_scope`, `oauth_invalid_target`, `oauth_no_policy`
  */
 export async function passwordGrant(
   parts: OAuthParts,
@@ -32,12 +33,14 @@ export async function passwordGrant(
   if (username === undefined) throw fault('oauth_grant_incomplete', 'username is missing')
   if (password === undefined) throw fault('oauth_grant_incomplete', 'password is missing')
   const scope = readScope(form.get('scope'), client, api.oauth)
+  const resources = readResources(form, call)
   const user = await checkBasicUser(parts, api.orgId, username, password, call.clientAddress)
   if (user instanceof Fault) throw user
   if (user === undefined || !isUsable(parts, api, user)) throw fault('oauth_wrong_password')
   return issueTokens(parts, call, {
     client,
     scope,
+    resources,
     keyRules: rulesOfUser(user.body),
     standsAlone: client.policies.length === 0,
     user: { hash: hexOf(user.hash), generation: generationOf(user.body) },

@@ -11,6 +11,7 @@ import type { Binding } from '../proofs/dpop.ts'
 import { isConflict, refuseReplay } from '../tokens/families.ts'
 import { type Issued, issueTokens, tokenAnswer } from '../tokens/issue.ts'
 import { openAnswer, sealAnswer } from '../tokens/rotate.ts'
+import { chosenResources } from '../tokens/resources.ts'
 import { scopeLeft } from '../tokens/scopes.ts'
 import type { RefreshBody } from '../tokens/tickets.ts'
 import { tokenUserOf, userRules } from '../tokens/user-rules.ts'
@@ -18,9 +19,9 @@ import { tokenUserOf, userRules } from '../tokens/user-rules.ts'
 /**
  * Refreshes (RFC 6749 section 6): the refresh token is used up, the access token that came with it ends and new ones are issued
  * in one commit. A second use ends the whole family (RFC 9700 section 4.14.2), unless it comes within the API's grace time and
- * what the first one gave was not used yet: then it gets the same tokens again. `scope` may only narrow, and only this access
- * token.
- * @throws Fault `oauth_grant_incomplete`, `oauth_invalid_grant`, `oauth_foreign_refresh_token`, `oauth_invalid_scope`, `oauth_no_policy`
+ * what the first one gave was not used yet: then it gets the same tokens again. `scope` and `resource` may only narrow, and only
+ * this access token.
+ * @throws Fault `oauth_grant_incomplete`, `oauth_invalid_grant`, `oauth_foreign_refresh_token`, `oauth_invalid_scope`, `oauth_invalid_target`, `oauth_no_policy`
  */
 export async function refreshGrant(
   parts: OAuthParts,
@@ -32,7 +33,7 @@ export async function refreshGrant(
   const token = form.get('refresh_token')
   if (token === undefined) throw fault('oauth_grant_incomplete', 'refresh_token is missing')
   const hash = hashKey(token)
-  const use: Use = { parts, call, client, binding, token, hash, asked: form.get('scope') }
+  const use: Use = { parts, call, client, binding, token, hash, form }
   const row = await parts.tokens.getTicket(hash)
   const body = checked(use, row)
   if (row!.claimedAt !== 0) return again(use, row!)
@@ -53,7 +54,7 @@ interface Use {
   readonly binding: Binding
   readonly token: string
   readonly hash: Buffer
-  readonly asked: string | undefined
+  readonly form: Form
 }
 
 /** The body of the refresh token, once it is sure that this client may bring it here; used ones too. */
@@ -72,7 +73,8 @@ function checked({ call, client, binding, parts }: Use, row: TicketRow | undefin
 async function rotate(use: Use, row: TicketRow, body: RefreshBody): Promise<OAuthAnswer> {
   const { parts, call, client, hash, token } = use
   // A scope that the API or the client has lost is granted no longer (RFC 6749 section 6 lets the new token have less).
-  const scope = narrowed(use.asked, scopeLeft(body.scope, client, call.api.oauth))
+  const scope = narrowed(use.form.get('scope'), scopeLeft(body.scope, client, call.api.oauth))
+  const { resources, granted } = chosenResources(use.form, call, body.resources)
   const now = parts.clock.wall()
   const graceS = call.api.oauth.refreshReuseGraceS
   const user = tokenUserOf(body)
@@ -81,6 +83,8 @@ async function rotate(use: Use, row: TicketRow, body: RefreshBody): Promise<OAut
     client,
     scope,
     refreshScope: body.scope,
+    resources,
+    refreshResources: granted,
     keyRules,
     standsAlone: body.stands_alone,
     user,

@@ -7,7 +7,7 @@ const LIMIT_BYTES = 65_536
 const FORM_TYPE = 'application/x-www-form-urlencoded'
 const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 /** These may name several (RFC 8707 section 2, RFC 8693 section 2.1). */
-const MAY_REPEAT: ReadonlySet<string> = new Set(['resource', 'audience'])
+export const MAY_REPEAT: ReadonlySet<string> = new Set(['resource', 'audience'])
 
 /** The parameters of a request. Those without a value count as absent (RFC 6749 section 3.2). */
 export class Form {
@@ -23,6 +23,11 @@ export class Form {
     if (values === undefined) return undefined
     if (values.length > 1) throw fault('oauth_invalid_request', `${shown(name)} is given more than once`)
     return values[0] === '' ? undefined : values[0]
+  }
+
+  /** All values of a parameter that may be repeated; those without text count as absent. */
+  all(name: string): readonly string[] {
+    return (this.#values.get(name) ?? []).filter((value) => value !== '')
   }
 
   /** True when it is there with a value. */
@@ -58,8 +63,8 @@ export class Form {
 }
 
 /**
- * Reads the parameters of a call: a form of at most 64 kB (RFC 6749 appendix B), or a JSON object of strings. An empty body is an
- * empty form with any type. No parameter may be repeated (section 3.2), used or not, and none may be both here and in the query.
+ * Reads the parameters of a call: a form of at most 64 kB (RFC 6749 appendix B), or a JSON object of strings; one that may be repeated
+ * is a list of strings there. An empty body is an empty form with any type. No other parameter may be repeated (section 3.2), used or not, and none may be both here and in the query.
  * @throws Fault `oauth_invalid_request` for such, another type, broken escapes, bytes that are not UTF-8, or more than that
  */
 export async function readForm(call: OAuthCall): Promise<Form> {
@@ -125,8 +130,10 @@ function decodePart(text: string): string {
 function parseJson(text: string): Form {
   const values = new Map<string, string[]>()
   for (const [name, value] of Object.entries(objectFrom(text))) {
-    if (typeof value !== 'string') throw fault('oauth_invalid_request', `${shown(name)} must be a string`)
-    values.set(name, [value])
+    const listed = MAY_REPEAT.has(name) && Array.isArray(value) ? value : [value]
+    if (!listed.every((each) => typeof each === 'string'))
+      throw fault('oauth_invalid_request', `${shown(name)} must be a string`)
+    values.set(name, listed)
   }
   return new Form(values)
 }

@@ -25,6 +25,10 @@ export interface TokenGrant {
   readonly scope: string
   /** Scope of the refresh token where the access token has a narrower one (RFC 6749 section 6). */
   readonly refreshScope?: string
+  /** Resources that the access token is restricted to (RFC 8707), as `readResources` answers them; [] = nothing. */
+  readonly resources: readonly string[]
+  /** Those that a refresh may choose from. */
+  readonly refreshResources?: readonly string[]
   /** Session rules from the login page or the user: they narrow the client's policies, or apply alone if it has none. */
   readonly keyRules?: JsonObject | undefined
   /** True: `keyRules` were given while the client had no policies, so they may apply alone. See `standaloneMark`. */
@@ -69,12 +73,12 @@ export const RETENTION_S = 60
  */
 export async function issueTokens(parts: OAuthParts, call: OAuthCall, grant: TokenGrant): Promise<OAuthAnswer> {
   const { api } = call
-  const { client, binding, scope, username } = grant
+  const { client, binding, scope, resources, username } = grant
   const now = parts.clock.wall()
   const issuedAtS = Math.floor(now / 1000)
   const policies = client.policies.map((id) => parts.findPolicy(client.org_id, id))
   const expiresAtS = issuedAtS + accessTokenLifeS(parts, api, client, policies)
-  const facts = { clientId: client.client_id, username, scope, issuedAtS, expiresAtS, binding }
+  const facts = { clientId: client.client_id, username, scope, resources, issuedAtS, expiresAtS, binding }
   const jwt = api.oauth.accessTokenFormat === 'jwt'
   const accessToken = jwt ? await accessTokenText(parts, call, facts) : newSecret()
   const refreshToken = grant.withRefresh ? newSecret() : ''
@@ -154,9 +158,9 @@ function plainRow(
   policies: readonly (Policy | undefined)[],
   life: Life,
 ): SessionInput {
-  const { client, family, scope, keyRules, binding } = grant
+  const { client, family, scope, keyRules, binding, resources } = grant
   const plain = family === '' && keyRules === undefined && binding.jkt === '' && binding.x5t === ''
-  if (!plain || grant.username !== '') return sessionRow(api, grant, policies, life)
+  if (!plain || grant.username !== '' || resources.length > 0) return sessionRow(api, grant, policies, life)
   const last = plainRows.get(client)
   const fits = last !== undefined && last.api === api && last.scope === scope && isSame(last, life)
   if (fits && policies.some((policy) => policy !== undefined)) return last.row
@@ -175,7 +179,7 @@ function sessionRow(
   policies: readonly (Policy | undefined)[],
   { issuedAtS, expiresAtS }: Life,
 ): SessionInput {
-  const { client, family, scope, username } = grant
+  const { client, family, scope, username, resources } = grant
   const cnf = confirmationOf(grant.binding)
   const facts: TokenFacts = {
     api_id: api.apiId,
@@ -187,6 +191,7 @@ function sessionRow(
     username,
     ...(grant.user !== undefined && { user: grant.user }),
     ...(cnf !== undefined && { cnf }),
+    ...(resources.length > 0 && { audience: resources }),
   }
   const rules = sessionBody(client, policies, grant)
   const body: JsonObject = {
@@ -215,11 +220,12 @@ function refreshChange(
   refreshToken: string,
   accessHash: Buffer,
 ): Change {
-  const { client, binding } = grant
+  const { client, binding, refreshResources = grant.resources } = grant
   const bound = isPublic(client) ? binding : { jkt: '', x5t: '' }
   const body: RefreshBody = {
     epoch: epochAt(client, api.apiId),
     scope: grant.refreshScope ?? grant.scope,
+    ...(refreshResources.length > 0 && { resources: refreshResources }),
     ...keptRules(grant),
     ...(grant.standsAlone === true && { stands_alone: true }),
     username: grant.username,

@@ -12,6 +12,8 @@ export interface AccessTokenFacts {
   readonly username: string
   /** Separated by spaces; '' = none. */
   readonly scope: string
+  /** Resources that it is restricted to; absent = none. */
+  readonly resources?: readonly string[]
   /** Unix seconds, both. */
   readonly issuedAtS: number
   readonly expiresAtS: number
@@ -22,8 +24,8 @@ const ID_BYTES = 16
 
 /**
  * Makes the text of a JWT access token (RFC 9068): signed with the organisation's key, no two alike. `sub` is the user, or the
- * client where it acts for itself. `aud` is always the issuer: tokens are for the API whose authorization server gives them
- * (section 3, the default resource); `resource` parameters (RFC 8707) are not served.
+ * client where it acts for itself. `aud` are the resources that were asked for (RFC 8707), else the issuer: the API whose authorization
+ * server gives the token (section 3, the default resource).
  * @throws Fault `seal_broken`, `store_away`, `store_full`
  */
 export async function accessTokenText(parts: KeyParts, call: OAuthCall, facts: AccessTokenFacts): Promise<string> {
@@ -33,7 +35,7 @@ export async function accessTokenText(parts: KeyParts, call: OAuthCall, facts: A
   const claims: JsonObject = {
     iss: call.issuer,
     sub: facts.username === '' ? facts.clientId : facts.username,
-    aud: call.issuer,
+    aud: audienceOf(facts.resources ?? []) ?? call.issuer,
     client_id: facts.clientId,
     iat: facts.issuedAtS,
     exp: facts.expiresAtS,
@@ -43,6 +45,11 @@ export async function accessTokenText(parts: KeyParts, call: OAuthCall, facts: A
   const cnf = confirmationOf(facts.binding)
   if (cnf !== undefined) claims.cnf = cnf
   return signJwt({ typ: 'at+jwt', alg, kid }, claims, key)
+}
+
+/** The `aud` of a token: one name as a text, several as a list (RFC 7519 section 4.1.3); undefined for none. */
+export function audienceOf(resources: readonly string[]): string | string[] | undefined {
+  return resources.length > 1 ? [...resources] : resources[0]
 }
 
 /** The `cnf` of a token (RFC 9449 section 6.1, RFC 8705 section 3.1); undefined when it is bound to nothing. */

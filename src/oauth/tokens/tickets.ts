@@ -8,6 +8,9 @@ import type { JsonObject } from '../../model/json/json.ts'
  */
 export type StandaloneRules = true
 
+/** Resources that tokens may be issued for (RFC 8707); absent = the request named none. */
+export type GrantedResources = readonly string[]
+
 /** An authorization code (RFC 6749 section 4.1), found by the SHA-256 of its text. */
 export interface CodeBody {
   readonly epoch: string
@@ -22,6 +25,7 @@ export interface CodeBody {
   readonly scope: string
   /** Thumbprint of the DPoP key that the request named (RFC 9449 section 10); '' = none. */
   readonly jkt: string
+  readonly resources?: GrantedResources
   /** Session that the login page gave; undefined = the client's policies alone. */
   readonly key_rules?: JsonObject
   readonly stands_alone?: StandaloneRules
@@ -33,6 +37,7 @@ export interface CodeBody {
 export interface RefreshBody {
   readonly epoch: string
   readonly scope: string
+  readonly resources?: GrantedResources
   /** Session that the first issue carried besides the client's policies. */
   readonly key_rules?: JsonObject
   readonly stands_alone?: StandaloneRules
@@ -60,12 +65,13 @@ export interface DeviceBody {
   /** Unix milliseconds of the last poll; 0 = none. */
   readonly polled_at: number
   readonly jkt: string
+  readonly resources?: GrantedResources
   readonly key_rules?: JsonObject
   readonly stands_alone?: StandaloneRules
   readonly username: string
 }
 
-/** A pushed authorization request (RFC 9126): its parameters as they were pushed. */
+/** A pushed authorization request (RFC 9126): its parameters as they were pushed; those that may be repeated are lists. */
 export interface RequestBody {
   readonly epoch: string
   /** Who may use it: the browser at `authorize` (`pushed`), then the login page at `authorize-client` (`login`). */

@@ -206,6 +206,7 @@ function callOf(api: OAuthApi, endpoint: Endpoint, sending: Sending): OAuthCall 
     method: sending.method ?? 'POST',
     issuer: ISSUER,
     issuerIsFixed: true,
+    ownResources: [ISSUER],
     query: '',
     header: (name) => fields.get(name)?.[0],
     headers: (name) => fields.get(name) ?? [],

@@ -35,9 +35,9 @@ export function authenticateToken(auth: SchemeRules, api: OAuthApi, { sessions, 
     const refusal = flawOf(x, session, api)
     if (refusal === NO_RIGHTS) return refusal
     if (refusal !== undefined) return refuse(x, refusal, presented.word)
-    const { confirmation } = session!.token!
-    if (bindsAll || isBound(confirmation) || presented.word === 'dpop')
-      return prove(x, session!, { confirmation, ...presented })
+    const { audience, confirmation } = session!.token!
+    if (audience !== undefined || bindsAll || isBound(confirmation) || presented.word === 'dpop')
+      return prove(x, session!, { audience, confirmation, ...presented })
     x.session = session
     return undefined
   }

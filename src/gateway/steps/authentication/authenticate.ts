@@ -35,8 +35,9 @@ function authenticateKey(auth: SchemeRules, api: Api, { sessions, bindings }: Au
     const { token } = session
     const word = schemeOf(sent)
     const confirmation = token?.confirmation ?? UNBOUND
-    if (word === 'dpop' || isBound(confirmation) || (token !== undefined && bindsAll))
-      return prove(x, session, { confirmation, text: credentialOf(sent), word })
+    const audience = token?.audience
+    if (audience !== undefined || word === 'dpop' || isBound(confirmation) || (token !== undefined && bindsAll))
+      return prove(x, session, { audience, confirmation, text: credentialOf(sent), word })
     x.session = session
     return undefined
   }

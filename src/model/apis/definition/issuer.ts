@@ -1,4 +1,4 @@
-import { type Addresses, addressOf } from '../../nodes/addresses.ts'
+import { type Addresses, addressesOf, addressOf } from '../../nodes/addresses.ts'
 import { encodedPath, readablePath } from '../../patterns/readable-path.ts'
 import type { Api } from './api.ts'
 import { parsePathTemplate } from './template.ts'
@@ -43,6 +43,15 @@ export function issuerAt(address: string, { listenPath }: Pick<Api, 'listenPath'
     return `/${encodedPath(readablePath(word))}`
   })
   return address + pieces.join('')
+}
+
+/** Every address of an API that settings tell, as resource indicators name it (RFC 8707): of each edge endpoint that serves it. */
+export function resourcesOf(
+  api: Pick<Api, 'listenPath' | 'domain' | 'tags'>,
+  addresses: Addresses,
+  prefix: string,
+): string[] {
+  return addressesOf(api, addresses).map((address) => issuerAt(address, api, prefix))
 }
 
 /**

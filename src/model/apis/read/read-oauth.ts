@@ -16,6 +16,7 @@ export function readOAuth(classic: JsonObject): OAuthRules {
     notifyUrl: textOf(notifications, 'oauth_on_keychange_url'),
     notifySecret: textOf(notifications, 'shared_secret'),
     scopes: new Set(Object.keys(objectOf(meta, 'scopes'))),
+    allowedResources: textsOf(meta, 'allowed_resources'),
     accessTokenFormat: textOf(meta, 'access_token_format') === 'jwt' ? 'jwt' : 'opaque',
     signingAlgorithm: textOf(meta, 'access_token_signing_algorithm') === 'RS256' ? 'RS256' : 'ES256',
     accessTokenS: numberOf(meta, 'access_token_lifetime'),

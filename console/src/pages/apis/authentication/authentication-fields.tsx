@@ -141,6 +141,7 @@ function lifeFields(): readonly Entry[] {
   const rules = ['off', 'allowed', 'required']
   return [
     { heading: say('apiAuth.tokens'), when: isOauth },
+    { ...words('resources'), kind: 'list', when: isOauth },
     { ...words('tokenFormat'), kind: 'choice', choices: choices('tokenFormat', ['opaque', 'jwt']), when: isOauth },
     {
       ...words('signing'),

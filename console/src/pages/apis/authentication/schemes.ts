@@ -36,6 +36,7 @@ const setting = ([name, oas, classic, empty, as]: Row): Setting => ({
 const OAUTH_ROWS: readonly Row[] = [
   ['loginRedirect', 'authLoginRedirect', 'oauth_meta.auth_login_redirect', ''],
   ['authorizeTypes', 'allowedAuthorizeTypes', 'oauth_meta.allowed_authorize_types', []],
+  ['resources', 'allowedResources', 'oauth_meta.allowed_resources', []],
   ['tokenFormat', 'accessTokenFormat', 'oauth_meta.access_token_format', 'opaque'],
   ['signing', 'accessTokenSigningAlgorithm', 'oauth_meta.access_token_signing_algorithm', 'ES256'],
   ['accessLife', 'accessTokenLifetime', 'oauth_meta.access_token_lifetime', ''],

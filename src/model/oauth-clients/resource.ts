@@ -1,0 +1,31 @@
+const LONGEST = 2048
+const ABSOLUTE = /^[a-z][a-z0-9+.-]*:[\x21\x23-\x3b\x3d\x3f-\x5b\x5d\x5f\x61-\x7a\x7e]+$/i
+const NAME = /^[\x21\x23-\x5b\x5d-\x7e]+$/
+
+/** Why a text identifies no resource (RFC 8707 section 2): an absolute URI without fragment. undefined = it is one. Credentials are refused too. */
+export function resourceFlaw(uri: string): string | undefined {
+  if (uri.length > LONGEST) return 'is too long'
+  if (uri.includes('#')) return 'has a fragment'
+  if (!ABSOLUTE.test(uri) || !URL.canParse(uri)) return 'is not an absolute URI'
+  const { username, password } = new URL(uri)
+  return username === '' && password === '' ? undefined : 'has credentials'
+}
+
+/** Why a text is no name of an audience; undefined = it is one. */
+export function audienceFlaw(name: string): string | undefined {
+  return name.length <= LONGEST && NAME.test(name) ? undefined : 'is not well-formed'
+}
+
+/** One spelling for all that mean the same resource: of HTTP addresses the letter case of the host, default ports, dots and last slashes differ. */
+export function normalResource(uri: string): string {
+  if (!/^https?:/i.test(uri) || !URL.canParse(uri)) return uri
+  const { origin, pathname, search } = new URL(uri)
+  return origin + pathname.replace(/(?<!\/)\/+$/, '') + search
+}
+
+/** True for a resource, and for what is below its address. Both in the spelling of `normalResource`. */
+export function isWithinResource(uri: string, resource: string): boolean {
+  if (!uri.startsWith(resource)) return false
+  const next = uri[resource.length]
+  return next === undefined || next === '/' || next === '?'
+}
