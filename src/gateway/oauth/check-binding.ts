@@ -9,8 +9,8 @@ import type { ProofParts } from '../../oauth/proofs/replay.ts'
 import type { OwnKeys } from '../../oauth/signing-keys/own-keys.ts'
 import { flawOfDates } from '../authentication/certificate-dates.ts'
 import type { Exchange, StepOutcome } from '../server/exchange.ts'
-import { flawOfAudience } from './check-audience.ts'
 import { challenged, type SchemeWord } from './challenge.ts'
+import { flawOfAudience } from './check-audience.ts'
 import { publicAddressOf } from './issuer.ts'
 
 const UNPROVED = prebuilt('token_proof_missing')

@@ -115,7 +115,11 @@ function changesOf(parts: OAuthParts, call: OAuthCall, { userCode, device }: Wai
   ]
 }
 
-function show(parts: OAuthParts, { userCode, device, client }: Waiting, { resources, scope, state }: DeviceBody): OAuthAnswer {
+function show(
+  parts: OAuthParts,
+  { userCode, device, client }: Waiting,
+  { resources, scope, state }: DeviceBody,
+): OAuthAnswer {
   return jsonAnswer(200, {
     client_id: client.client_id,
     description: client.description,

@@ -11,7 +11,14 @@ import { readForm } from '../messages/form.ts'
 import { readBinding } from '../proofs/dpop.ts'
 import { isConflict } from '../tokens/families.ts'
 import type { RequestBody } from '../tokens/tickets.ts'
-import { carriedParams, checkRequest, openWith, type Params, REQUEST_URN, storedParams } from './authorization-request.ts'
+import {
+  carriedParams,
+  checkRequest,
+  openWith,
+  type Params,
+  REQUEST_URN,
+  storedParams,
+} from './authorization-request.ts'
 import type { OAuthAnswer, OAuthCall, OAuthParts } from './parts.ts'
 
 /** Time to bring the browser to `authorize`, and for the user to sign in and decide afterwards. */

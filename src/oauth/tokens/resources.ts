@@ -1,10 +1,5 @@
 import { fault } from '../../errors/fault.ts'
-import {
-  audienceFlaw,
-  isWithinResource,
-  normalResource,
-  resourceFlaw,
-} from '../../model/oauth-clients/resource.ts'
+import { audienceFlaw, isWithinResource, normalResource, resourceFlaw } from '../../model/oauth-clients/resource.ts'
 import type { OAuthCall } from '../endpoints/parts.ts'
 
 /** Most that one request may name. */

@@ -112,12 +112,35 @@ const NAMED: readonly (readonly [what: string, params: Pairs, audience: string |
   ['the API in another letter case of the host', [['resource', 'HTTPS://API.example.test:443/a']], OWN],
   ['a place below the API', [['resource', `${OWN}/mcp?x=1`]], OWN],
   ['the API as an audience', [['audience', OWN]], OWN],
-  ['the API twice', [['resource', OWN], ['audience', `${OWN}/`], ['resource', OWN]], OWN],
+  [
+    'the API twice',
+    [
+      ['resource', OWN],
+      ['audience', `${OWN}/`],
+      ['resource', OWN],
+    ],
+    OWN,
+  ],
   ['an allowed address', [['resource', 'https://reports.example']], 'https://reports.example/'],
   ['an allowed name', [['audience', 'reports']], 'reports'],
-  ['several', [['resource', OWN], ['resource', `${PUBLIC}/b/`], ['audience', 'reports']], [OWN, `${PUBLIC}/b`, 'reports']],
+  [
+    'several',
+    [
+      ['resource', OWN],
+      ['resource', `${PUBLIC}/b/`],
+      ['audience', 'reports'],
+    ],
+    [OWN, `${PUBLIC}/b`, 'reports'],
+  ],
   ['another API', [['resource', `${PUBLIC}/c`]], undefined],
-  ['a good and a foreign one', [['resource', OWN], ['resource', 'https://evil.example/a']], undefined],
+  [
+    'a good and a foreign one',
+    [
+      ['resource', OWN],
+      ['resource', 'https://evil.example/a'],
+    ],
+    undefined,
+  ],
   ['a path that only begins like the API', [['resource', `${OWN}bc`]], undefined],
   ['a path that leads out of the API', [['resource', `${OWN}/../c`]], undefined],
   ['the same path elsewhere', [['resource', 'https://api.example.test.evil.example/a']], undefined],
@@ -139,9 +162,14 @@ test('every endpoint takes the same resources and restricts the token to them', 
   const approve = async (begun: Answer): Promise<Answer> => {
     if (begun.status !== 200) return begun
     const { user_code, device_code } = begun.json as JsonObject
-    const shown = await world.login(new URLSearchParams({ user_code: String(user_code), decision: 'approve' }).toString())
+    const shown = await world.login(
+      new URLSearchParams({ user_code: String(user_code), decision: 'approve' }).toString(),
+    )
     assert.equal(shown.status, 200, shown.text)
-    return form('oauth/token', [['grant_type', DEVICE], ['device_code', String(device_code)]])
+    return form('oauth/token', [
+      ['grant_type', DEVICE],
+      ['device_code', String(device_code)],
+    ])
   }
   const exchanged = async (given: Answer, more: Pairs = []): Promise<Answer> => {
     const { code: made } = (given.json ?? {}) as JsonObject
@@ -152,7 +180,11 @@ test('every endpoint takes the same resources and restricts the token to them', 
     const { request_uri: uri } = (answer.json ?? {}) as JsonObject
     return uri === undefined ? answer : exchanged(await code([['request_uri', String(uri)]]))
   }
-  const password: Pairs = [['grant_type', 'password'], ['username', 'ann'], ['password', 'a-long-password-of-ann']]
+  const password: Pairs = [
+    ['grant_type', 'password'],
+    ['username', 'ann'],
+    ['password', 'a-long-password-of-ann'],
+  ]
   const entries: Readonly<Record<string, Send>> = {
     'client credentials': (params) => form('oauth/token', [['grant_type', 'client_credentials'], ...params]),
     'client credentials in JSON': (params) => json('oauth/token', [['grant_type', 'client_credentials'], ...params]),
@@ -184,7 +216,10 @@ test('every endpoint takes the same resources and restricts the token to them', 
 
 test('a refresh and an exchange choose among what was granted, and can ask for nothing else', async (t) => {
   const { form, code, audience } = await start(t)
-  const both: Pairs = [['resource', OWN], ['resource', `${PUBLIC}/b`]]
+  const both: Pairs = [
+    ['resource', OWN],
+    ['resource', `${PUBLIC}/b`],
+  ]
   const { code: made } = (await code(both)).json as JsonObject
   const refused = await form('oauth/token', [...codeParams(made), ['audience', 'reports']])
   assert.equal((refused.json as JsonObject).error, 'invalid_target')
@@ -231,10 +266,21 @@ for (const format of ['opaque', 'jwt'] as const)
     assert.equal(await statuses([]), 'abck')
     assert.equal(await statuses([['resource', OWN]]), 'a')
     assert.equal(await statuses([['resource', `${PUBLIC}/b`]]), 'b')
-    assert.equal(await statuses([['resource', OWN], ['resource', `${PUBLIC}/b`]]), 'ab')
+    assert.equal(
+      await statuses([
+        ['resource', OWN],
+        ['resource', `${PUBLIC}/b`],
+      ]),
+      'ab',
+    )
     assert.equal(await statuses([['audience', 'reports']]), '')
     // The address in the settings counts, whatever host a request names.
-    const token = tokenOf(await form('oauth/token', [['grant_type', 'client_credentials'], ['resource', OWN]]))
+    const token = tokenOf(
+      await form('oauth/token', [
+        ['grant_type', 'client_credentials'],
+        ['resource', OWN],
+      ]),
+    )
     const sent = { headers: { ...host, authorization: `Bearer ${token}` } }
     assert.equal((await gateway.call('/a/x', sent)).status, 200)
     assert.equal((await gateway.call('/b/x', sent)).status, 401)

@@ -65,7 +65,12 @@ const OWN: readonly [classic: string, oas: string, value: Json, read: Partial<OA
   ['refresh_token_lifetime', 'refreshTokenLifetime', 86_400, { refreshTokenS: 86_400 }],
   ['authorization_code_lifetime', 'authorizationCodeLifetime', 30, { codeS: 30 }],
   ['refresh_reuse_grace_seconds', 'refreshReuseGraceSeconds', 10, { refreshReuseGraceS: 10 }],
-  ['allowed_resources', 'allowedResources', ['https://a.example/b', 'c'], { allowedResources: ['https://a.example/b', 'c'] }],
+  [
+    'allowed_resources',
+    'allowedResources',
+    ['https://a.example/b', 'c'],
+    { allowedResources: ['https://a.example/b', 'c'] },
+  ],
   ['require_pkce', 'requirePkce', true, { requirePkce: true }],
   [
     'require_pushed_authorization_requests',
