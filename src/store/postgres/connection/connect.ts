@@ -194,10 +194,7 @@ export function makeClient(
     settings.connectionTimeoutMillis,
     options.connectionTimeoutMillis ?? Number.POSITIVE_INFINITY,
   )
-  const client = new (clientOf(address))({ ...address.config, ...settings, ...options, connectionTimeoutMillis })
-  // A lost server would end the process otherwise; `end` follows.
-  client.on('error', () => {})
-  return client
+  return new (clientOf(address))({ ...address.config, ...settings, ...options, connectionTimeoutMillis })
 }
 
 /** Ends a connection at once: what was asked on it, and has no answer yet, fails as lost. `end` would wait for the answers. */
@@ -216,8 +213,6 @@ export function makePool(address: Address, size: number, log: Log): Pool {
     idleTimeoutMillis: IDLE_MS,
   })
   pool.on('error', (error) => log.debug({ err: error }, 'lost an idle PostgreSQL connection'))
-  // While one is in use the pool does not listen.
-  pool.on('connect', (client) => client.on('error', () => {}))
   return pool
 }
 
@@ -231,6 +226,8 @@ function clientOf({ hosts, passwords }: Address): typeof Client {
       const host = hosts.target
       super({ ...(config as ClientConfig), password: () => this.#nextPassword(), ...host })
       this.#host = host
+      // A server that goes would end the process otherwise, also between the end of the sign-in and whatever its maker does next; `end` follows.
+      this.on('error', () => {})
     }
 
     #nextPassword(): string {

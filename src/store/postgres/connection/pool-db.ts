@@ -90,6 +90,7 @@ export class PoolDb implements Db {
     try {
       await tx.run(`BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; ${CURSOR_BOUNDS}`)
       await tx.run(`DECLARE rows_of NO SCROLL CURSOR FOR ${text}`, values)
+      this.reach.reached()
       while (true) {
         const rows = await tx.query<Row>(`FETCH ${Math.max(1, Math.floor(batchRows))} FROM rows_of`)
         if (rows.length > 0) yield rows
@@ -123,10 +124,13 @@ export class PoolDb implements Db {
     const client = await this.checkOut(untilMs)
     try {
       const result = await use(new ClientTx(client, withinMs), client)
+      this.reach.reached()
       client.release()
       return result
     } catch (error) {
-      client.release(isLost(error))
+      const lost = isLost(error)
+      if (!lost) this.reach.reached()
+      client.release(lost)
       throw error
     }
   }

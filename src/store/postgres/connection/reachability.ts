@@ -73,16 +73,14 @@ export class Reachability {
 
   /**
    * Does what may be done again, until it succeeds, the server has been away for too long, `untilMs` (of `performance.now`, asked after each
-   * failure) has passed, or the reason is another.
+   * failure) has passed, or the reason is another. Its success says nothing of the server, which may not have been asked: call `reached` where it was.
    */
   async patiently<T>(work: () => Promise<T>, untilMs = () => Number.POSITIVE_INFINITY): Promise<T> {
     for (let restMs = FIRST_REST_MS; ; restMs = Math.min(LONGEST_REST_MS, restMs * 2)) {
       const hopeless = this.hopeless ?? this.wider?.hopeless
       if (hopeless !== undefined) throw hopeless
       try {
-        const result = await work()
-        this.reached()
-        return result
+        return await work()
       } catch (error) {
         if (!isLost(error)) throw error
         this.awaySince ??= performance.now()

@@ -199,7 +199,9 @@ export class Writer {
     const client = this.client
     const timer = untilMs && setTimeout(() => this.drop(), Math.max(1, untilMs - performance.now()))
     try {
-      return await use(client)
+      const result = await use(client)
+      this.reach.reached()
+      return result
     } catch (error) {
       // After anything but a refusal nobody knows what the connection is in the middle of.
       if (!(error instanceof Fault)) this.drop()
