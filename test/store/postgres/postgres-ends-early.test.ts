@@ -2,10 +2,10 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { type AddressInfo, createServer, type Socket } from 'node:net'
 import { type TestContext, test } from 'node:test'
+import { silentLog } from '../../../src/model/logs/log.ts'
 import { makeClient, makePool, readAddress } from '../../../src/store/postgres/connection/connect.ts'
 import { PoolDb } from '../../../src/store/postgres/connection/pool-db.ts'
 import { Reachability } from '../../../src/store/postgres/connection/reachability.ts'
-import { silentLog } from '../../../src/model/logs/log.ts'
 
 // Messages of the server, https://www.postgresql.org/docs/current/protocol-message-formats.html
 const AUTHENTICATION_OK = message('R', Buffer.from([0, 0, 0, 0]))
