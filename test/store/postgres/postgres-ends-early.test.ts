@@ -12,7 +12,7 @@ const AUTHENTICATION_OK = message('R', Buffer.from([0, 0, 0, 0]))
 const READY = message('Z', Buffer.from('I'))
 const GOING = message('E', Buffer.from('SFATAL\0C57P01\0Mterminating connection due to administrator command\0\0'))
 
-/** What a server that goes does when a connection has signed in, or asked its first question. */
+/** How a server goes when a connection has signed in, or asked its first question. */
 const ENDINGS: Readonly<Record<string, (socket: Socket) => void>> = {
   'says so and closes': (socket) => socket.end(GOING),
   closes: (socket) => socket.end(),
