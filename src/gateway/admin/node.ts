@@ -38,19 +38,8 @@ export function nodeRoutes(parts: AdminParts): AdminRoute[] {
       },
     },
     { method: 'GET', path: '/health', run: apiHealth(parts) },
-    {
-      method: 'POST',
-      path: '/debug',
-      run: (request) => insteadOf(request, 'traces of /debug', 'POST /explain below this path'),
-    },
     { method: 'POST', path: '/explain', run: async (request) => json(await parts.explain(await question(request))) },
   ]
-}
-
-/** Refuses a call of the incumbent by what there is instead; under our own word it is not found. @throws Fault */
-function insteadOf(request: AdminRequest, what: string, instead: string): never {
-  if (!request.isAlias) throw fault('not_found')
-  throw fault('query_invalid', `${what} are not enabled for this node: use ${instead}`)
 }
 
 /** Many calls while one reload runs become one more reload. */

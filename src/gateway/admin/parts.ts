@@ -9,6 +9,7 @@ import type { SecretParts } from '../../publish/documents/parts.ts'
 import { endsWithin, SETTLE_WITHIN_MS } from '../../runtime/bounded-wait.ts'
 import type { Documents, Revision, Store } from '../../store/ports/ports.ts'
 import type { ApiCatalogue } from '../apis/catalogue.ts'
+import type { DefinitionTraces } from '../apis/definition-traces.ts'
 import type { ExplainRequest } from '../apis/explain.ts'
 import type { LiveConfig } from '../apis/live.ts'
 import type { Sessions } from '../sessions/sessions.ts'
@@ -43,6 +44,8 @@ export interface AdminParts extends Omit<SecretParts, 'documents' | 'counters' |
   /** The metrics page in the format that the Accept field asks for. */
   readonly metrics: (accept: string | undefined) => Promise<{ contentType: string; body: Uint8Array }>
   readonly explain: (request: ExplainRequest) => Promise<JsonObject>
+  /** Sends a request to a definition that is not stored. */
+  readonly trace: DefinitionTraces['run']
   /** Makes the notifications that are due go out at once; absent = within a second. */
   readonly wakeDeliveries?: () => void
   /** Longest wait for a change to be in force on this node, in milliseconds; absent = five seconds. */

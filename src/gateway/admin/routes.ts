@@ -20,6 +20,7 @@ import { underPreconditions } from './preconditions.ts'
 import { AdminRequest } from './request.ts'
 import { type AdminRoute, type AdminRouteMatch, RouteTree } from './route.ts'
 import { signingKeyRoutes } from './signing-keys.ts'
+import { traceRoutes } from './traces.ts'
 
 /** Answers the product's own paths; false when the path is none of them on this port. */
 type OwnPaths = (x: Exchange) => boolean
@@ -139,6 +140,7 @@ function allRoutes(parts: AdminParts): AdminRoute[] {
     ...orgKeyRoutes(parts),
     ...oauthDeliveryRoutes(parts),
     ...nodeRoutes(parts),
+    ...traceRoutes(parts),
   ]
 }
 

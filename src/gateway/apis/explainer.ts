@@ -9,12 +9,26 @@ import { wireLimitsOf } from '../server/open-ports.ts'
 import { type Explained, type ExplainParts, type ExplainRequest, explain } from './explain.ts'
 import type { LiveConfig } from './live.ts'
 
+interface NodeParts {
+  readonly config: Config
+  readonly clock: Clock
+  readonly store: Pick<Store, 'counters'>
+}
+
+interface LiveParts {
+  readonly live: LiveConfig
+  readonly authorization: Authorization
+}
+
 /** Tells what would become of a request. */
-export function explainerOf(
-  { config, clock, store }: { readonly config: Config; readonly clock: Clock; readonly store: Pick<Store, 'counters'> },
-  { live, authorization }: { readonly live: LiveConfig; readonly authorization: Authorization },
-): (request: ExplainRequest) => Promise<Explained> {
-  const parts: ExplainParts = {
+export function explainerOf(node: NodeParts, core: LiveParts): (request: ExplainRequest) => Promise<Explained> {
+  const parts = explainPartsOf(node, core)
+  return (request: ExplainRequest) => explain(parts, request)
+}
+
+/** The dependencies of explanations on this node. */
+export function explainPartsOf({ config, clock, store }: NodeParts, { live, authorization }: LiveParts): ExplainParts {
+  return {
     clock,
     counters: store.counters,
     snapshot: () => live.snapshot,
@@ -24,7 +38,6 @@ export function explainerOf(
     trustedProxies: trustedProxiesOf(config),
     legacyStatuses: config.compat.legacy_statuses,
   }
-  return (request: ExplainRequest) => explain(parts, request)
 }
 
 /** Addresses whose word on the client counts; undefined = nobody's. */

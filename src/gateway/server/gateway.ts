@@ -17,7 +17,7 @@ import type { Clock } from '../../model/time/clock.ts'
 import { OncePerInterval } from '../../model/time/once-per-interval.ts'
 import { ownUrls } from '../../publish/apis/api-place.ts'
 import { issuerCalls } from '../../publish/apis/issuer-calls.ts'
-import { certificateKeyOf } from '../../publish/certificates/certificates.ts'
+import { findKeyPair } from '../../publish/certificates/certificates.ts'
 import { TrafficEvents } from '../../publish/events/traffic-events.ts'
 import { newBasicAuthThrottle } from '../../publish/keys/basic-auth-throttle.ts'
 import { basicUserHash, checkBasicUser } from '../../publish/keys/basic-auth-users.ts'
@@ -25,7 +25,6 @@ import { certificateHash } from '../../publish/keys/certificate-keys.ts'
 import { LegacyKeys, legacyRules } from '../../publish/keys/legacy-keys.ts'
 import { offerHealthMetrics } from '../../publish/nodes/health.ts'
 import { forgetNodes, nodeDocumentId, writeNodeStatus } from '../../publish/nodes/node-status.ts'
-import type { KeyPair } from '../../runtime/key-pair-files.ts'
 import { KeyedMutex } from '../../runtime/keyed-mutex.ts'
 import { offerProcessMetrics } from '../../runtime/process-metrics.ts'
 import { metricsPage } from '../../runtime/render-metrics.ts'
@@ -37,7 +36,9 @@ import type { AdminParts } from '../admin/parts.ts'
 import type { AdminRoute } from '../admin/route.ts'
 import { adminRoutes } from '../admin/routes.ts'
 import { ApiCatalogue } from '../apis/catalogue.ts'
-import { explainerOf, trustedProxiesOf } from '../apis/explainer.ts'
+import type { CompileParts } from '../apis/compile.ts'
+import { DefinitionTraces } from '../apis/definition-traces.ts'
+import { explainerOf, explainPartsOf, trustedProxiesOf } from '../apis/explainer.ts'
 import { FileDefinitions } from '../apis/files.ts'
 import { LiveConfig } from '../apis/live.ts'
 import { policyKey } from '../apis/snapshot.ts'
@@ -192,6 +193,11 @@ export async function startGateway(parts: GatewayParts): Promise<Gateway> {
       },
       fileDocuments: () => files?.documents() ?? [],
       explain: async (request) => (await explained(request)).explanation,
+      trace: (request) => traces.run(request),
+    })
+    const traces = new DefinitionTraces({
+      ...{ ...explainPartsOf(parts, core), compile: core.compileParts, server: rest, upstreams: core.upstreams, log },
+      ...{ dnsServers: settings.dns_servers, limits: wireLimitsOf(settings) },
     })
     const telemetry = await telemetryOf(parts, metrics)
     closers.push(() => telemetry?.close())
@@ -248,6 +254,7 @@ function durationBounds(set: readonly string[]): readonly number[] {
 interface Core {
   readonly locks: KeyedMutex
   readonly secretGate: SecretGate
+  readonly compileParts: CompileParts
   readonly shard: NodeShard
   readonly sessions: Sessions
   readonly sockets: SocketBudget
@@ -366,7 +373,7 @@ function buildCore(parts: GatewayParts, metrics: Metrics, { shares, refusals }: 
     applyCommand,
   })
   const stands = { sockets, authorities, upstreams, upstreamCares, responses, innerCalls, modules, events }
-  return { locks, secretGate, shard, sessions, ...stands, recording, catalogue, live, authorization, keySets }
+  return { locks, secretGate, compileParts, shard, sessions, ...stands, recording, catalogue, live, authorization, keySets }
 }
 
 function openModules({ config, log }: GatewayParts): Modules {
@@ -430,7 +437,7 @@ function serverParts(
   core: Core,
   metrics: Metrics,
   accessLog: AccessLog | undefined,
-  states: Pick<AdminParts, 'ready' | 'draining' | 'nodeName' | 'rescan' | 'fileDocuments' | 'explain'>,
+  states: Pick<AdminParts, 'ready' | 'draining' | 'nodeName' | 'rescan' | 'fileDocuments' | 'explain' | 'trace'>,
 ): ServerParts & { ownControl: ServerParts['own']; calls: Gateway['calls'] } {
   const { config, clock, log } = parts
   const legacyStatuses = config.compat.legacy_statuses
@@ -478,21 +485,4 @@ function serverParts(
       log[fault.entry.log === 'error' ? 'error' : 'warn'](fields, fault.message)
     },
   }
-}
-
-/**
- * Finds a stored certificate with a private key that an organisation may use: objects without an organisation may be used by all.
- * @throws Fault `store_away`, `seal_broken`
- */
-async function findKeyPair(
-  store: Store,
-  sealKey: SealKey,
-  { id, orgId }: { readonly id: string; readonly orgId: string },
-): Promise<KeyPair | undefined> {
-  const stored = await store.documents.find('certificate', 'cert_id', id)
-  if (stored === undefined) return undefined
-  const { certificate, org_id: owner = '' } = stored.body
-  if (owner !== '' && owner !== orgId) return undefined
-  const key = certificateKeyOf(stored.body, sealKey)
-  return typeof certificate === 'string' && key !== undefined ? { certificate, key } : undefined
 }

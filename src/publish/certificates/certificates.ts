@@ -5,7 +5,8 @@ import { withoutCertificates } from '../../model/certificates/certificate-refs.t
 import { newDocumentId } from '../../model/documents/ids.ts'
 import type { JsonObject } from '../../model/json/json.ts'
 import { type SealKey, seal, unseal } from '../../model/secrets/secret.ts'
-import type { Revision, SessionRow, StoredDocument } from '../../store/ports/ports.ts'
+import type { KeyPair } from '../../runtime/key-pair-files.ts'
+import type { Revision, SessionRow, Store, StoredDocument } from '../../store/ports/ports.ts'
 import { publishApi } from '../apis/apis.ts'
 import { auditOf, clockOf, orgOf, type SecretParts } from '../documents/parts.ts'
 import { certificateHash } from '../keys/certificate-keys.ts'
@@ -152,4 +153,21 @@ function findById(parts: SecretParts, id: string) {
 
 function sealContext(id: string): string {
   return `certificate ${id}`
+}
+
+/**
+ * Finds a stored certificate with a private key that an organisation may use: objects without an organisation may be used by all.
+ * @throws Fault `store_away`, `seal_broken`
+ */
+export async function findKeyPair(
+  { documents }: Pick<Store, 'documents'>,
+  sealKey: SealKey,
+  { id, orgId }: { readonly id: string; readonly orgId: string },
+): Promise<KeyPair | undefined> {
+  const stored = await documents.find('certificate', 'cert_id', id)
+  if (stored === undefined) return undefined
+  const { certificate, org_id: owner = '' } = stored.body
+  if (owner !== '' && owner !== orgId) return undefined
+  const key = certificateKeyOf(stored.body, sealKey)
+  return typeof certificate === 'string' && key !== undefined ? { certificate, key } : undefined
 }

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { EXTENSION } from '../../../src/model/apis/definition/extension.ts'
+import { toOas } from '../../../src/model/apis/convert/convert.ts'
 import type { JsonObject } from '../../../src/model/json/json.ts'
 import { startEnvironment } from '../../worlds/flows/moves-world.ts'
 
@@ -133,17 +134,27 @@ test('an issuer on a private address is refused at save with the setting that al
         { jwt_jwks_uris: [{ url }], enable_jwt: true },
         { external_oauth: { enabled: true, providers: [{ jwt: { enabled: true, source: url } }] } },
         { external_oauth: { enabled: true, providers: [{ introspection: { enabled: true, url, client_id: 'c' } }] } },
-      ]) {
-        const body = {
-          ...{ api_id: 'jwt', name: 'jwt', active: true, jwt_default_policies: ['p'] },
-          proxy: { listen_path: '/jwt/', target_url: UP, strip_listen_path: true },
-          ...place,
+        { notifications: { oauth_on_keychange_url: url, shared_secret: 's' }, use_oauth2: true },
+      ])
+        for (const open of [false, true]) {
+          const body = {
+            ...{ api_id: 'jwt', name: 'jwt', active: true, jwt_default_policies: ['p'] },
+            proxy: { listen_path: '/jwt/', target_url: UP, strip_listen_path: true },
+            ...{ ...place, ...(open && { use_keyless: true }) },
+          }
+          const [at] = Object.keys(place)
+          const words = { classic: at, oas: 'securitySchemes' }
+          for (const [form, path, definition] of [
+            ['classic', '/svc/apis', body],
+            ['oas', '/svc/apis/oas', toOas(body).document],
+          ] as const) {
+            const answer = await world.gateway.svc('POST', path, definition)
+            const where = `${form} ${JSON.stringify(place)} ${open ? 'open' : 'closed'}: ${answer.text}`
+            // Nothing asks what a definition without authentication names.
+            assert.equal(answer.status, taken || allowed || open ? 200 : 400, where)
+            if (answer.status === 400) assert.match(answer.text, new RegExp(`${words[form]}.*webhooks\\.allow_private`))
+            else await world.gateway.svc('DELETE', '/svc/apis/jwt')
+          }
         }
-        const answer = await world.gateway.svc('POST', '/svc/apis', body)
-        const [at] = Object.keys(place)
-        assert.equal(answer.status, taken || allowed ? 200 : 400, `${url}: ${answer.text}`)
-        if (answer.status === 400) assert.match(answer.text, new RegExp(`${at}.*webhooks\\.allow_private`))
-        else await world.gateway.svc('DELETE', '/svc/apis/jwt')
-      }
   }
 })
