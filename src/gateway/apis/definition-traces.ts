@@ -84,7 +84,11 @@ export class DefinitionTraces {
         territories: { isHeldByOthers: () => false },
         apis: new Map(live.apis).set(api.apiId, compiled.served),
       }
-      return await this.#traced(snapshot, { ...request, headers: [['Host', api.domain || 'localhost'], ...request.headers] }, innerCalls)
+      return await this.#traced(
+        snapshot,
+        { ...request, headers: [['Host', api.domain || 'localhost'], ...request.headers] },
+        innerCalls,
+      )
     } finally {
       compiled.close()
       this.#underWay--

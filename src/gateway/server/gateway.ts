@@ -373,7 +373,19 @@ function buildCore(parts: GatewayParts, metrics: Metrics, { shares, refusals }: 
     applyCommand,
   })
   const stands = { sockets, authorities, upstreams, upstreamCares, responses, innerCalls, modules, events }
-  return { locks, secretGate, compileParts, shard, sessions, ...stands, recording, catalogue, live, authorization, keySets }
+  return {
+    locks,
+    secretGate,
+    compileParts,
+    shard,
+    sessions,
+    ...stands,
+    recording,
+    catalogue,
+    live,
+    authorization,
+    keySets,
+  }
 }
 
 function openModules({ config, log }: GatewayParts): Modules {

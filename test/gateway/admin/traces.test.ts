@@ -32,11 +32,20 @@ suite('traces of definitions that are not stored', () => {
     const { message: outcome, response, logs } = json as Record<string, string>
     const [request = '', answer = ''] = response!.replace(/^=+ Request =+\n/, '').split('\n====== Response ======\n')
     const lines = logs!.split('\n').filter((line) => line !== '')
-    return { status, outcome, request: message(request), answer: message(answer), logs: lines.map((line) => JSON.parse(line)) }
+    return {
+      status,
+      outcome,
+      request: message(request),
+      answer: message(answer),
+      logs: lines.map((line) => JSON.parse(line)),
+    }
   }
 
   const spec = (more: JsonObject = {}): JsonObject =>
-    classic('traced', '/traced/', origin.url, { proxy: { listen_path: '/traced/', target_url: origin.url, strip_listen_path: true }, ...more })
+    classic('traced', '/traced/', origin.url, {
+      proxy: { listen_path: '/traced/', target_url: origin.url, strip_listen_path: true },
+      ...more,
+    })
 
   test('a request is sent to the upstream, and answered with its steps', async () => {
     const at = origin.seen.length
@@ -51,8 +60,13 @@ suite('traces of definitions that are not stored', () => {
     assert.equal(told.answer!.status, 200)
     assert.deepEqual(JSON.parse(told.answer!.body), { ok: true })
     assert.ok(told.answer!.headers.includes(`content-length: ${told.answer!.body.length}`))
-    assert.ok(told.logs!.some(({ mw }) => mw === 'forward'), JSON.stringify(told.logs))
-    assert.ok(told.logs!.every(({ api_id, time, type }) => api_id === 'traced' && Date.parse(time) > 0 && type !== undefined))
+    assert.ok(
+      told.logs!.some(({ mw }) => mw === 'forward'),
+      JSON.stringify(told.logs),
+    )
+    assert.ok(
+      told.logs!.every(({ api_id, time, type }) => api_id === 'traced' && Date.parse(time) > 0 && type !== undefined),
+    )
   })
 
   test('nothing of a trace is served, stored, counted or recorded', async () => {
@@ -64,7 +78,9 @@ suite('traces of definitions that are not stored', () => {
       node: (await gateway.svc('GET', '/svc/node')).json,
       requests: (await gateway.svc('GET', '/metrics')).text
         .split('\n')
-        .filter((line) => /api(?:_id)?="(?:traced|held)"|^svc_upstream_(?:responses|failures|targets|retries)|^svc_refusals/.test(line)),
+        .filter((line) =>
+          /api(?:_id)?="(?:traced|held)"|^svc_upstream_(?:responses|failures|targets|retries)|^svc_refusals/.test(line),
+        ),
     })
     const before = await state()
     const other = { ...stored, name: 'Changed', ...limited }
@@ -80,7 +96,10 @@ suite('traces of definitions that are not stored', () => {
 
   test('a definition does in a trace what it does once it is stored', async () => {
     const lists = (extended_paths: JsonObject): JsonObject => ({
-      version_data: { not_versioned: true, versions: { Default: { name: 'Default', use_extended_paths: true, extended_paths } } },
+      version_data: {
+        not_versioned: true,
+        versions: { Default: { name: 'Default', use_extended_paths: true, extended_paths } },
+      },
     })
     const any = { path: '/a', method: 'GET' }
     const acts = { GET: { action: 'reply', code: 418, data: 'tea', headers: { 'X-Tea': 'yes' } } }
@@ -100,7 +119,9 @@ suite('traces of definitions that are not stored', () => {
     ]
     const request = { method: 'GET', path: '/a/b?x=1', headers: { 'X-Gone': 'here', Accept: '*/*' } }
     const shown = (from: number) =>
-      origin.seen.slice(from).map(({ method, target, headers }) => ({ method, target, added: headers['x-added'], gone: headers['x-gone'] }))
+      origin.seen
+        .slice(from)
+        .map(({ method, target, headers }) => ({ method, target, added: headers['x-added'], gone: headers['x-gone'] }))
     for (const more of definitions) {
       const definition = spec({ ...(more.use_keyless === undefined && { use_keyless: true }), ...more })
       let at = origin.seen.length
@@ -123,7 +144,11 @@ suite('traces of definitions that are not stored', () => {
   test('keys and rights are those of the node', async () => {
     const definition = spec({ use_keyless: false, use_standard_auth: true })
     const rights = { traced: { api_id: 'traced', api_name: 'traced', versions: ['Default'] } }
-    const made = await gateway.svc('POST', '/inc/keys', { access_rights: rights, quota_max: 1, quota_renewal_rate: 3600 })
+    const made = await gateway.svc('POST', '/inc/keys', {
+      access_rights: rights,
+      quota_max: 1,
+      quota_renewal_rate: 3600,
+    })
     const { key } = made.json as { key: string }
     const request = { path: '/', headers: { Authorization: key } }
     const first = await trace({ spec: definition, request })
@@ -152,7 +177,13 @@ suite('traces of definitions that are not stored', () => {
 
   test('calls that cannot be traced are refused with the reason', async () => {
     const request = { path: '/' }
-    const keySet = { enable_jwt: true, use_keyless: false, jwt_signing_method: 'rsa', jwt_policy_field_name: 'pol', jwt_source: Buffer.from('http://127.0.0.1/k').toString('base64') }
+    const keySet = {
+      enable_jwt: true,
+      use_keyless: false,
+      jwt_signing_method: 'rsa',
+      jwt_policy_field_name: 'pol',
+      jwt_source: Buffer.from('http://127.0.0.1/k').toString('base64'),
+    }
     const refused: readonly (readonly [JsonObject, number, RegExp])[] = [
       [{ request }, 400, /Spec field is missing/],
       [{ spec: spec() }, 400, /Request field is missing/],
