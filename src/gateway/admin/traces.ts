@@ -15,7 +15,7 @@ import { type AdminParts, publishParts } from './parts.ts'
 import { type AdminRequest, DEFINITION_BYTES } from './request.ts'
 import type { AdminRoute } from './route.ts'
 
-/** `/debug` below the path of an alias: what a definition that is not stored makes of a request. Under our own word it is not found. */
+/** `/debug` below the path of an alias sends a request to a definition that is not stored. Under our own word it is not found. */
 export function traceRoutes(parts: AdminParts): AdminRoute[] {
   return [{ method: 'POST', path: '/debug', run: (request) => traceDefinition(parts, request) }]
 }

@@ -25,14 +25,14 @@ export interface TraceRequest {
   readonly request: InnerRequest
 }
 
-/** What became of the request. */
+/** The outcome of the request. */
 export interface Trace {
   /** As it was sent: `target` with the listen path. */
   readonly request: InnerRequest
   readonly answer: InnerAnswer | Fault
   /** The steps, as `explain` tells them. */
   readonly steps: readonly JsonObject[]
-  /** What went wrong on the way. */
+  /** Faults on the way. */
   readonly faults: readonly Fault[]
 }
 

@@ -18,7 +18,7 @@ const REASON =
  * @throws Fault `definition_invalid`
  */
 export function refuseForbiddenTargets({ format, definition }: ApiDocument, allowPrivate: boolean): void {
-  // What a definition without authentication says of issuers and receivers, nothing asks.
+  // Nothing asks the issuers and receivers of a definition without authentication.
   if (format === 'classic' && flagOf(definition, 'use_keyless')) return
   const issuers = format === 'oas' ? oasFlaws(definition) : classicFlaws(definition)
   const receivers = format === 'oas' ? oasReceivers(definition) : classicReceivers(definition)
