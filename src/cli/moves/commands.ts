@@ -6,6 +6,7 @@ import { unservedLines } from './await-nodes.ts'
 import { findBlockers, targetAllowsDuplicates } from './blockers.ts'
 import { openTarget, readTargetState } from './dashboard-target.ts'
 import { type FileFlaw, type Folder, indexBefore, located, readFolder, readIndex } from './files.ts'
+import { checkWithoutSecrets } from './kept-secrets.ts'
 import type { MoveKind } from './kind.ts'
 import { kindsOf, MOVE_KINDS } from './kinds.ts'
 import { neededOption, recipientOf, sealIdentityOf, selectionOf, variablesOf } from './options.ts'
@@ -61,11 +62,9 @@ export function validate({ env, options, cwd, print }: CommandContext): number {
   const selection = narrowSelection(readIndex(dir, MOVE_KINDS), selectionOf(options))
   const opening = { env: variablesOf(options, env), identity: sealIdentityOf(options, env) }
   const folder = readFolder(dir, kindsOf(new Set(selection.kinds.keys())), opening)
-  const flaws = [
-    ...folder.flaws,
-    ...folder.filed.flatMap(({ kind, file, body }) => located(dir, file, kind.flaws(body))),
-  ]
-  const warnings = folder.filed.flatMap((each) => warningsOf(each).map((warning) => ({ file: each.file, warning })))
+  const checked = folder.filed.map(({ kind, file, body }) => ({ kind, file, ...checkWithoutSecrets(kind, body) }))
+  const flaws = [...folder.flaws, ...checked.flatMap((each) => located(dir, each.file, each.flaws))]
+  const warnings = checked.flatMap((each) => warningsOf(each).map((warning) => ({ file: each.file, warning })))
   if (options.json === true) print(JSON.stringify({ objects: folder.filed.length, flaws, warnings }, null, 2))
   else {
     for (const flaw of flaws) print(flawLine(flaw))

@@ -97,7 +97,7 @@ function normal(body: JsonObject): JsonObject {
 function flaws(body: JsonObject): MoveFlaw[] {
   const texts = (['client_id', 'secret'] as const).flatMap((name) => {
     const text = textAt(body, name)
-    return text === '' || text.startsWith('\u0000') ? [] : flawsThrown(() => checkClientText(name, text), body)
+    return text === '' ? [] : flawsThrown(() => checkClientText(name, text), body)
   })
   return [...flawsThrown(() => readClientFields(body), body), ...texts]
 }

@@ -1,6 +1,7 @@
 import { isObject, type Json, type JsonObject } from '../../model/json/json.ts'
 import type { ExpectedFile, Filed, FileFlaw, Folder } from './files.ts'
 import { isSecretSentinel, located } from './files.ts'
+import { fillSecrets, type MissingSecret } from './fill-secrets.ts'
 import type { MoveFlaw, MoveKind, RemoteObject } from './kind.ts'
 import { isUserBody } from './kind-keys.ts'
 import { type Path, pathText } from './paths.ts'
@@ -84,13 +85,11 @@ export function planMoves(given: {
 
 function stepFor(file: Filed, there: RemoteObject | undefined): { step: MoveStep | undefined; flaws: MoveFlaw[] } {
   const { kind, identity } = file
-  const missing: Path[] = []
+  const missing: MissingSecret[] = []
   const said = there === undefined ? file.body : withoutKeptOwn(kind, file.body)
-  const filled = fill(said, there?.body, [], missing) as JsonObject
+  const filled = fillSecrets(said, there?.body, missing) as JsonObject
   const body = withOwn(kind, filled, there)
-  const flaws: MoveFlaw[] = missing.map((path) => {
-    return { name: 'secret_missing', path, why: 'is kept out of the files, and the target has none' }
-  })
+  const flaws: MoveFlaw[] = missing.map((each) => ({ name: 'secret_missing', ...each }))
   if (there === undefined && kind.choice === 'keys' && isUserBody(body) && body.password_hash === undefined)
     flaws.push({
       name: 'secret_missing',
@@ -113,29 +112,6 @@ function deletion(kind: MoveKind, there: RemoteObject): MoveStep {
 function alreadyThere({ file, identity, kind }: MoveStep): FileFlaw {
   const why = `the target has this ${kind.one} (${identity}), and another one: apply changes what is there`
   return { name: 'already_there', file, line: 1, field: kind.identityAt, why }
-}
-
-/** Kept secrets get what the target has. Within lists, objects are matched by their names where they have one. */
-function fill(value: Json, there: Json | undefined, path: Path, missing: Path[]): Json {
-  if (isSecretSentinel(value)) {
-    if (typeof there === 'string' && there !== '') return there
-    missing.push(path)
-    return ''
-  }
-  if (Array.isArray(value)) {
-    const others = Array.isArray(there) ? there : []
-    return value.map((item, index) => fill(item, counterpart(item, others, index), [...path, index], missing))
-  }
-  if (!isObject(value)) return value
-  const other = isObject(there) ? there : {}
-  return Object.fromEntries(
-    Object.entries(value).map(([name, item]) => [name, fill(item, other[name], [...path, name], missing)]),
-  )
-}
-
-function counterpart(item: Json, others: readonly Json[], index: number): Json | undefined {
-  if (!isObject(item) || typeof item.name !== 'string') return others[index]
-  return others.find((other) => isObject(other) && other.name === item.name)
 }
 
 /** A secret that is an object's own, and that nobody could open, is as good as not there: the dashboard keeps what it has. */

@@ -25,20 +25,29 @@ export function sameJson(a: Json, b: Json): boolean {
 }
 
 const PLAIN = /^[a-z0-9][a-z0-9._-]{0,99}$/
+/** Names of devices on Windows, whatever follows a dot. */
+const DEVICE = /^(?:con|prn|aux|nul|com\d|lpt\d)(?:\.|$)/
+/** The form of the names that are made here. */
+const HASHED = /(?:^|\.)[0-9a-f]{8}$/
 
 /**
  * Name of the file of an object, without its ending: the identity itself where every file system can tell it from others, else its
  * letters and digits and eight digits of its hash.
  */
 export function fileName(identity: string): string {
-  if (PLAIN.test(identity)) return identity
+  const isSafe = PLAIN.test(identity) && !DEVICE.test(identity) && !identity.endsWith('.') && !HASHED.test(identity)
+  return isSafe ? identity : hashedName(identity)
+}
+
+function hashedName(identity: string): string {
   const words = identity
     .toLowerCase()
     .replace(/[^a-z0-9]+/g, '-')
     .replace(/^-|-$/g, '')
     .slice(0, 60)
   const digits = createHash('sha256').update(identity).digest('hex').slice(0, 8)
-  return words === '' ? digits : `${words}.${digits}`
+  if (words === '') return digits
+  return `${DEVICE.test(words) ? `${words}-` : words}.${digits}`
 }
 
 /** The members that say something: neither null nor a blank of their type. */

@@ -1,4 +1,5 @@
 import { isObject, type Json, type JsonObject } from '../json/json.ts'
+import { twinsOf } from './entry-twins.ts'
 import { hasSecretQuery, isSecretName, MASK, redact, redactText } from './redact.ts'
 
 /** Where a value is in a document: names of members and places in lists. */
@@ -109,7 +110,7 @@ export function withoutSecrets<Document extends Json>(document: Document): Docum
  */
 export function mergeSecrets<Document extends Json>(sent: Document, stored: Json): Document {
   const edited = new EditedCopy(sent)
-  const entries = new EntryIndex()
+  const entries = new ListTwins()
   for (const { path, masked } of secretsOf(stored)) {
     const there = twinOf(sent, stored, path, entries)
     const text = there && textAt(sent, there)
@@ -219,62 +220,32 @@ class EditedCopy {
   }
 }
 
-/** The identifying members of list entries. */
-const KNOWN_BY = ['name', 'id', 'path', 'url', 'method'] as const
-
 /** Where `sent` has what `stored` has at `path`; undefined = nowhere. */
-function twinOf(sent: Json, stored: Json, path: SecretPath, entries: EntryIndex): SecretPath | undefined {
+function twinOf(sent: Json, stored: Json, path: SecretPath, lists: ListTwins): SecretPath | undefined {
   const twin: (string | number)[] = []
   let [left, right]: [Json | undefined, Json | undefined] = [sent, stored]
   for (const step of path) {
-    const original: Json | undefined = childOf(right, step)
-    const at: string | number =
-      typeof step === 'number' && Array.isArray(left) ? entries.like(left, original, step) : step
+    const isEntry = typeof step === 'number' && Array.isArray(left) && Array.isArray(right)
+    const at = isEntry ? lists.placeOf(left as readonly Json[], right as readonly Json[], step) : step
     left = childOf(left, at)
     if (left === undefined) return undefined
-    right = original
+    right = childOf(right, step)
     twin.push(at)
   }
   return twin
 }
 
-/** Finds entries of lists by what they are known by. Each list is walked once, however many of its entries are sought. */
-class EntryIndex {
-  readonly #places = new Map<readonly Json[], Map<string, ReadonlyMap<string, number>>>()
+/** Finds the entries of lists that were sent, by those that are stored. Each list is walked once, however many of its entries are sought. */
+class ListTwins {
+  readonly #places = new Map<readonly Json[], ReadonlyMap<number | undefined, number>>()
 
-  /** The place of the entry that is known by the same, the one in this place before others; -1 = none. */
-  like(list: readonly Json[], original: Json | undefined, place: number): number {
-    if (original === undefined || !isObject(original)) return place
-    const said = KNOWN_BY.filter((name) => typeof original[name] === 'string')
-    if (said.length === 0) return place
-    // An address may be sent as it was shown: without what is secret of it.
-    const texts = said.map((name) => new Set([String(original[name]), redactText(String(original[name]))]))
-    const there = list[place] ?? null
-    if (isObject(there) && said.every((name, at) => texts[at]!.has(there[name] as string))) return place
-    const places = this.#placesIn(list, said)
-    let keys: string[][] = [[]]
-    for (const each of texts) keys = keys.flatMap((key) => [...each].map((text) => [...key, text]))
-    const found = keys.map((key) => places.get(JSON.stringify(key))).filter((at) => at !== undefined)
-    return found.length === 0 ? -1 : Math.min(...found)
-  }
-
-  /** The first place of each, by the texts of these members. */
-  #placesIn(list: readonly Json[], said: readonly string[]): ReadonlyMap<string, number> {
-    let bySaid = this.#places.get(list)
-    if (bySaid === undefined) {
-      bySaid = new Map()
-      this.#places.set(list, bySaid)
-    }
-    const members = said.join(' ')
-    const known = bySaid.get(members)
-    if (known !== undefined) return known
-    const places = new Map<string, number>()
-    for (const [at, entry] of list.entries()) {
-      if (!isObject(entry)) continue
-      const key = JSON.stringify(said.map((name) => entry[name] ?? null))
-      if (!places.has(key)) places.set(key, at)
-    }
-    bySaid.set(members, places)
-    return places
+  /** The place of an entry; -1 = none. */
+  placeOf(sent: readonly Json[], stored: readonly Json[], place: number): number {
+    const known = this.#places.get(sent)
+    const twins = known ?? new Map(twinsOf(sent, stored, isMasked).map((original, at) => [original, at]))
+    if (known === undefined) this.#places.set(sent, twins)
+    return twins.get(place) ?? -1
   }
 }
+
+const isMasked = (text: string) => text === '' || text === MASK

@@ -1,0 +1,88 @@
+import { isObject, type Json, type JsonObject } from '../json/json.ts'
+import { MASK, redactText } from './redact.ts'
+
+/** Members by which entries of lists are known. */
+const KNOWN_BY = ['name', 'id', 'path', 'url', 'method'] as const
+/** Of those, what is enough by itself. */
+const ENOUGH = ['name', 'id'] as const
+
+/** Says of a text whether it stands for a secret that is left out. */
+export type IsLeftOut = (text: string) => boolean
+
+/**
+ * Finds the originals of the entries of a list, to take left-out secrets from: by their names, several of one name by their order, and
+ * entries without a name by their place. Returns an index for each entry; undefined = there is none, -1 = it cannot be told which.
+ */
+export function twinsOf(list: readonly Json[], originals: readonly Json[], isLeftOut: IsLeftOut): (number | undefined)[] {
+  const isOpen = (entry: Json) => leavesOut(entry, isLeftOut)
+  const [own, theirs] = [new AlikeEntries(list), new AlikeEntries(originals)]
+  return list.map((entry, index) => {
+    if (!isOpen(entry)) return undefined
+    const known = isObject(entry) ? namesOf(entry, isLeftOut) : []
+    if (!isObject(entry) || known.length === 0) return index < originals.length ? index : undefined
+    const ways = [known, ...ENOUGH.filter((name) => known.length > 1 && known.includes(name)).map((name) => [name])]
+    for (const names of ways) {
+      const there = theirs.like(entry, names)
+      if (there.length === 0) continue
+      const here = own.like(entry, names)
+      if (here.length === there.length) return there[here.indexOf(index)]
+      const open = here.filter((at) => isOpen(list[at]!))
+      return open.length === there.length ? there[open.indexOf(index)] : -1
+    }
+    return undefined
+  })
+}
+
+/** True where a secret is left out in a value, or in a part of it. */
+function leavesOut(value: Json, isLeftOut: IsLeftOut): boolean {
+  if (typeof value === 'string') return isLeftOut(value) || value.includes(MASK)
+  if (Array.isArray(value)) return value.some((item) => leavesOut(item, isLeftOut))
+  return isObject(value) && Object.values(value).some((item) => leavesOut(item, isLeftOut))
+}
+
+function namesOf(entry: JsonObject, isLeftOut: IsLeftOut): string[] {
+  return KNOWN_BY.filter((name) => {
+    const text = entry[name]
+    return typeof text === 'string' && text !== '' && !isLeftOut(text)
+  })
+}
+
+/** The entries of a list by what they are known by. A list is walked once for each set of members. */
+class AlikeEntries {
+  readonly #list: readonly Json[]
+  readonly #byNames = new Map<string, ReadonlyMap<string, number[]>>()
+
+  constructor(list: readonly Json[]) {
+    this.#list = list
+  }
+
+  /** Indexes of the entries with the same values of these members. */
+  like(entry: JsonObject, names: readonly string[]): readonly number[] {
+    const id = names.join()
+    const places = this.#byNames.get(id) ?? this.#placesBy(names)
+    this.#byNames.set(id, places)
+    return places.get(keyOf(entry, names)) ?? []
+  }
+
+  #placesBy(names: readonly string[]): Map<string, number[]> {
+    const places = new Map<string, number[]>()
+    for (const [index, entry] of this.#list.entries()) {
+      if (!isObject(entry)) continue
+      const key = keyOf(entry, names)
+      const found = places.get(key)
+      if (found === undefined) places.set(key, [index])
+      else found.push(index)
+    }
+    return places
+  }
+}
+
+/** An address may be written as it was shown: without what is secret of it. */
+function keyOf(entry: JsonObject, names: readonly string[]): string {
+  return JSON.stringify(
+    names.map((name) => {
+      const value = entry[name] ?? null
+      return typeof value === 'string' ? redactText(value) : value
+    }),
+  )
+}
