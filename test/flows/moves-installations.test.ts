@@ -64,9 +64,10 @@ test('sealed entries of one name keep their own values, and none is guessed', as
   assert.deepEqual(await cookies(), ['X-First: new', 'Set-Cookie: a=1', 'Set-Cookie: b=2', 'X-Other: x'])
   edit((list) => [...list, { name: 'Set-Cookie', value: 'c=3' }])
   assert.equal((await world.run('sync', '-p', dir, '--yes')).status, 0)
-  assert.deepEqual((await cookies()).filter((field) => field.startsWith('Set')), [
-    ...['Set-Cookie: a=1', 'Set-Cookie: b=2', 'Set-Cookie: c=3'],
-  ])
+  assert.deepEqual(
+    (await cookies()).filter((field) => field.startsWith('Set')),
+    [...['Set-Cookie: a=1', 'Set-Cookie: b=2', 'Set-Cookie: c=3']],
+  )
   edit((list) => list.filter(({ value }, at) => at !== 1 && value !== 'c=3'))
   const refused = await world.run('sync', '-p', dir, '--yes')
   assert.equal(refused.status, 1)
@@ -78,9 +79,10 @@ test('sealed entries of one name keep their own values, and none is guessed', as
   const seen = extension.middleware.global.transformResponseHeaders
   seen.add = [...named('X-Again', 'y'), ...seen.add]
   await world.ask('PUT', '/api/apis/oas/cookies', shown)
-  assert.deepEqual((await cookies()).filter((field) => field.startsWith('Set')), [
-    ...['Set-Cookie: a=1', 'Set-Cookie: b=2', 'Set-Cookie: c=3'],
-  ])
+  assert.deepEqual(
+    (await cookies()).filter((field) => field.startsWith('Set')),
+    [...['Set-Cookie: a=1', 'Set-Cookie: b=2', 'Set-Cookie: c=3']],
+  )
 })
 
 test('names of files are told apart on every file system, Windows included', () => {

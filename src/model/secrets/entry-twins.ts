@@ -13,7 +13,11 @@ export type IsLeftOut = (text: string) => boolean
  * Finds the originals of the entries of a list, to take left-out secrets from: by their names, several of one name by their order, and
  * entries without a name by their place. Returns an index for each entry; undefined = there is none, -1 = it cannot be told which.
  */
-export function twinsOf(list: readonly Json[], originals: readonly Json[], isLeftOut: IsLeftOut): (number | undefined)[] {
+export function twinsOf(
+  list: readonly Json[],
+  originals: readonly Json[],
+  isLeftOut: IsLeftOut,
+): (number | undefined)[] {
   const isOpen = (entry: Json) => leavesOut(entry, isLeftOut)
   const [own, theirs] = [new AlikeEntries(list), new AlikeEntries(originals)]
   return list.map((entry, index) => {

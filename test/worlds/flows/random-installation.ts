@@ -23,7 +23,21 @@ const someSecrets = fc.record(
   { requiredKeys: ['password'] },
 )
 const names = fc.constantFrom(
-  ...['con', 'nul', 'aux.v1', 'com1', 'lpt9.x', 'a.', 'a..', 'Orders', 'orders', 'ORDERS', 'prn-2', 'x_y', 'c.0a1b2c3d'],
+  ...[
+    'con',
+    'nul',
+    'aux.v1',
+    'com1',
+    'lpt9.x',
+    'a.',
+    'a..',
+    'Orders',
+    'orders',
+    'ORDERS',
+    'prn-2',
+    'x_y',
+    'c.0a1b2c3d',
+  ],
 )
 
 /** One definition in OpenAPI format with some of everything that holds a secret. */
@@ -68,8 +82,12 @@ function oasOf(id: string, draft: OasDraft): JsonObject {
     path: `/${encodeURIComponent(id)}-oas/`,
     url: upstreamUrl,
     upstream: {
-      ...(targets !== null && { loadBalancing: { enabled: true, targets: targets.map((url) => ({ url, weight: 1 })) } }),
-      ...(tests !== null && { uptimeTests: { enabled: false, tests: tests.map((test) => ({ method: 'POST', ...test })) } }),
+      ...(targets !== null && {
+        loadBalancing: { enabled: true, targets: targets.map((url) => ({ url, weight: 1 })) },
+      }),
+      ...(tests !== null && {
+        uptimeTests: { enabled: false, tests: tests.map((test) => ({ method: 'POST', ...test })) },
+      }),
     },
     server: {
       ...(handlers !== null && {
@@ -164,7 +182,7 @@ const someClassic = fc
     return classic(id, `/${encodeURIComponent(id)}-classic/`, url, {
       proxy: {
         ...{ listen_path: `/${encodeURIComponent(id)}-classic/`, target_url: url, strip_listen_path: true },
-          ...(targets !== null && { enable_load_balancing: true, target_list: targets }),
+        ...(targets !== null && { enable_load_balancing: true, target_list: targets }),
       },
       ...(checks !== null && { uptime_tests: { check_list: checks.map((check) => ({ method: 'POST', ...check })) } }),
       ...(handler !== null && {
@@ -214,10 +232,10 @@ const someSession = fc.record(
 export const someInstallation = fc.record({
   oas: fc.uniqueArray(fc.tuple(names, someOas), { maxLength: 4, selector: ([name]) => name }),
   classics: fc.uniqueArray(fc.tuple(names, someClassic), { maxLength: 4, selector: ([name]) => name }),
-  hooks: fc.uniqueArray(
-    fc.record({ name: names, target_path: someUrl, header_map: someFieldMap, secret: someToken }),
-    { maxLength: 2, selector: ({ name }) => name },
-  ),
+  hooks: fc.uniqueArray(fc.record({ name: names, target_path: someUrl, header_map: someFieldMap, secret: someToken }), {
+    maxLength: 2,
+    selector: ({ name }) => name,
+  }),
   policies: fc.uniqueArray(fc.record({ id: names, meta_data: someSecrets }), {
     maxLength: 3,
     selector: ({ id }) => id,
@@ -260,7 +278,9 @@ export async function install({ ask }: Pick<Environment, 'ask'>, made: Installat
     })
   await ask('PUT', '/api/portal/configuration', { ...made.portal, email: 'help@a.example' })
   if (made.entry !== null)
-    await ask('PUT', '/api/portal/catalogue', { apis: [{ name: 'Gold', policy_id: 'gold', show: true, ...made.entry }] })
+    await ask('PUT', '/api/portal/catalogue', {
+      apis: [{ name: 'Gold', policy_id: 'gold', show: true, ...made.entry }],
+    })
 }
 
 export type Installation = typeof someInstallation extends fc.Arbitrary<infer Value> ? Value : never
