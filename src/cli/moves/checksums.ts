@@ -10,6 +10,11 @@ export const SEALED_PREFIX = '$sealed:'
 /** The same in a document that was read: no text of anybody's. */
 export const SECRET_SENTINEL = '\u0000kept'
 
+/** True for the placeholder of a secret that was not exported, in a document that was read. */
+export function isSecretSentinel(value: Json | undefined): boolean {
+  return value === SECRET_SENTINEL
+}
+
 const BEFORE_MARK = /\$(?=\$*\{(?:env:|kept\}))/g
 // Dollar signs before a brace are those of the next mark.
 const MARK = /(\$+)(\{(?:env:(?:[^{}$]|\$+(?![${]))*\}?|kept\}))/g

@@ -5,7 +5,7 @@ import { fault } from '../../errors/fault.ts'
 import { EXTENSION } from '../../model/apis/definition/extension.ts'
 import { EXTENSION_NAME } from '../../model/apis/definition/vendor-words.ts'
 import { isObject, type Json, type JsonObject } from '../../model/json/json.ts'
-import { type PlaceholderResolver, resolvePlaceholders, SECRET_SENTINEL } from './checksums.ts'
+import { type PlaceholderResolver, resolvePlaceholders } from './checksums.ts'
 import { identityOf, type MoveFlaw, type MoveFlawName, type MoveKind, type RemoteObject } from './kind.ts'
 import { type Path, pathText } from './paths.ts'
 import { jsonOffset, lineAt, twiceNamed, yamlLine } from './positions.ts'
@@ -181,11 +181,6 @@ function readerFor(
 /** The context that a sealed value is bound to: the object and the place in it. */
 export function sealPlace(kind: MoveKind, identity: string, path: Path): string {
   return `${kind.name}/${identity}/${pathText(path)}`
-}
-
-/** True for the placeholder of a kept value. */
-export function isSecretSentinel(value: Json | undefined): boolean {
-  return value === SECRET_SENTINEL
 }
 
 /** Names of files of objects in a folder, sorted. */

@@ -6,12 +6,12 @@ const KNOWN_BY = ['name', 'id', 'path', 'url', 'method'] as const
 /** Of those, what is enough by itself. */
 const ENOUGH = ['name', 'id'] as const
 
-/** Says of a text whether it stands for a secret that is left out. */
+/** True for a text that replaces a secret which is left out. */
 export type IsLeftOut = (text: string) => boolean
 
 /**
  * Finds the originals of the entries of a list, to take left-out secrets from: by their names, several of one name by their order, and
- * entries without a name by their place. Returns an index for each entry; undefined = there is none, -1 = it cannot be told which.
+ * entries without a name by their place. Returns an index for each entry; undefined = there is none, -1 = which one is not clear.
  */
 export function twinsOf(
   list: readonly Json[],

@@ -228,7 +228,7 @@ const someSession = fc.record(
   { requiredKeys: [] },
 )
 
-/** What an installation holds: some objects of every kind, with secrets wherever there can be one. */
+/** An installation: some objects of every kind, with secrets wherever there can be one. */
 export const someInstallation = fc.record({
   oas: fc.uniqueArray(fc.tuple(names, someOas), { maxLength: 4, selector: ([name]) => name }),
   classics: fc.uniqueArray(fc.tuple(names, someClassic), { maxLength: 4, selector: ([name]) => name }),
