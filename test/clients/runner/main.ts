@@ -17,9 +17,14 @@ const RUN_MS = 180_000
 const DOWNLOAD_BYTES = 64 * 1024 * 1024
 
 const words = process.argv.slice(2)
-const named = words.filter((word) => !word.startsWith('--'))
+const options = words.filter((word) => word.startsWith('--'))
+const named = words.filter((word) => !options.includes(word)).map((word) => word.toLowerCase())
 const passed: ClientCase[] = []
 const failures: string[] = []
+
+const known = LANGUAGES.map(({ name }) => name.toLowerCase())
+refuse('language', named, known)
+refuse('option', options, ['--all', '--write'])
 
 for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) {
   process.on(signal, () => {
@@ -37,6 +42,14 @@ try {
 }
 console.log(`${passed.length} passed, ${failures.length} failed`)
 process.exit(failures.length === 0 && passed.length > 0 ? 0 : 1)
+
+/** Ends this process where one of the words is not known: a run of nothing, or without what was asked for, must not look like a good one. */
+function refuse(what: string, words: readonly string[], known: readonly string[]): void {
+  const unknown = words.filter((word) => !known.includes(word))
+  if (unknown.length === 0) return
+  console.error(`no ${what} ${unknown.join(', ')}; there are: ${known.join(', ')}`)
+  process.exit(2)
+}
 
 async function runAll(): Promise<void> {
   const chosen = LANGUAGES.filter(({ name }) => named.length === 0 || named.includes(name.toLowerCase()))

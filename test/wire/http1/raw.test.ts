@@ -5,34 +5,12 @@ import { forward, type Gate, openGate } from '../../worlds/wire/gate.ts'
 import { type Origin, openOrigin } from '../../worlds/wire/origin.ts'
 import { below, seeded } from '../../worlds/wire/random.ts'
 import { Client, statusOf, until } from '../../worlds/wire/raw.ts'
+import { bytesOf, CASES, type RawCase } from '../../worlds/wire/raw-cases.ts'
 import { nothingLeft } from '../../worlds/wire/until-quiet.ts'
 import { complaints, type Expectation, type Outcome, observe, PROBE, takeCalls } from '../../worlds/wire/verdict.ts'
 
-type Piece = string | { readonly repeat: string; readonly times: number }
-
-/** One case of `cases/*.json`. Text means latin1 bytes. */
-interface RawCase {
-  readonly name: string
-  /** Number and section of the RFC that decides. */
-  readonly rfc: string
-  readonly send: Piece | readonly Piece[]
-  /** True: the client ends its side behind the last byte. */
-  readonly end?: boolean
-  /** Methods of the requests, where one of them is HEAD. */
-  readonly methods?: readonly string[]
-  /** The outcome, or the outcomes among which the standard leaves the choice. */
-  readonly expect: Expectation | readonly Expectation[]
-}
-
-const CASES = new URL('../cases/', import.meta.url)
 const ROUNDS = process.env.GATEHOUSE_DEEP === '1' ? 10 : 1
 const SEED = Number(process.env.GATEHOUSE_SEED ?? 1)
-
-function bytesOf(send: RawCase['send']): Buffer {
-  const pieces = Array.isArray(send) ? (send as readonly Piece[]) : [send as Piece]
-  const text = pieces.map((piece) => (typeof piece === 'string' ? piece : piece.repeat.repeat(piece.times)))
-  return Buffer.from(text.join(''), 'latin1')
-}
 
 /** Borders of single bytes, for the first 250 and the last 150 where there are more. */
 function everyByte(length: number): number[] {

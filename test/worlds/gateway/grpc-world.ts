@@ -21,6 +21,9 @@ import {
   type UntypedServiceImplementation,
 } from '@grpc/grpc-js'
 
+/** A test, or whatever ends. */
+type Ending = TestContext | { after(fn: () => unknown): void }
+
 const bytes = { serialize: (value: Buffer) => value, deserialize: (value: Buffer) => value }
 const method = (name: string, requestStream: boolean, responseStream: boolean) => ({
   path: `/echo.Echo/${name}`,
@@ -89,7 +92,7 @@ function service(seen: Seen): UntypedServiceImplementation {
 }
 
 /** A real gRPC server on a free port. */
-export async function startEcho(t: TestContext) {
+export async function startEcho(t: Ending) {
   const seen: Seen = { metadata: new Metadata(), cancelled: false, deadline: undefined }
   const server = new Server()
   server.addService(ECHO, service(seen))
@@ -116,7 +119,7 @@ interface Echo extends Client {
 }
 
 /** A real gRPC client of one port. */
-export function echoClient(t: TestContext, port: number) {
+export function echoClient(t: Ending, port: number) {
   const Made = makeGenericClientConstructor(ECHO, 'Echo')
   // The generic client is typed by no service; these are the methods that ECHO gives it.
   const client = new Made(`127.0.0.1:${port}`, credentials.createInsecure()) as Client as Echo

@@ -50,7 +50,11 @@ export function answering(answer: (request: Message, connection: OriginConnectio
 }
 
 /** Starts a scripted upstream; `tls` makes it speak TLS. */
-export async function openOrigin(t: TestContext, script: OriginScript = polite, tls?: TlsOptions): Promise<Origin> {
+export async function openOrigin(
+  t: TestContext | { after(fn: () => unknown): void },
+  script: OriginScript = polite,
+  tls?: TlsOptions,
+): Promise<Origin> {
   const calls: Message[] = []
   const heads: string[] = []
   const failures: unknown[] = []

@@ -147,7 +147,7 @@ export class Inbox {
     const coding = fields.filter(([name]) => name === 'transfer-encoding')
     assert.ok(length.length + coding.length <= 1, 'one framing field at most')
     if (coding.length === 1) {
-      assert.equal(coding[0]?.[1], 'chunked')
+      assert.equal(coding[0]?.[1].toLowerCase(), 'chunked')
       return this.chunked()
     }
     if (length.length === 1) {
