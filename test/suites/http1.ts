@@ -46,7 +46,7 @@ const CHOICE = [
   /HTTP\/1\.0|version HTTP\/1\.\d$|twice escaped|other scheme|is not GET|end after a whole request|CONNECT|both, both sent/,
   /^Transfer-Encoding (?:, ?chunked|chunked,)$|a tab behind it/,
 ]
-/** Passed on rightly, and not to be told from smuggling here: tunnels, HTTP/0.9, empty members of a list, and `CONTROLS`. */
+/** Passed on rightly, and not to be distinguished from smuggling here: tunnels, HTTP/0.9, empty members of a list, and `CONTROLS`. */
 const LEGAL =
   /CONNECT|no version|empty version|chunked,$|(?:control 0x\d\w|DEL|vertical tab|form feed|escape|backspace)(?: in the value)?$/
 /** Characters that the upstream of the suite takes for broken framing, and RFC 9110 section 5.5 lets pass. */
@@ -99,7 +99,7 @@ function judged(file: string, one: RawCase): SuiteCase<World> {
   }
 }
 
-/** What goes against an expectation for a proxy of any kind: as many requests are served as it says, with these bodies. */
+/** The difference from an expectation for a proxy of any kind: as many requests are served as it says, with these bodies. */
 function complaint({ status, saw = [] }: Expectation, { statuses, calls }: Seen): string | undefined {
   const served = (each: number | readonly number[]) => [each].flat().some((code) => code < 300)
   const wanted = status.filter(served).length

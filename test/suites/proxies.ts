@@ -16,7 +16,7 @@ export interface Ending {
   after(fn: () => unknown): void
 }
 
-/** What a proxy stands in front of. */
+/** The upstream of a proxy. */
 export interface Backend {
   readonly port: number
   /** The upstream speaks HTTP/2 without TLS. */

@@ -7,7 +7,7 @@ export interface SuiteCase<World> {
   run(world: World): Promise<void>
 }
 
-/** A row of the table for each section: the title of the section by what stands before the first blank or dot of the sections of its cases. */
+/** A suite: a row of the table for each of its sections. */
 export interface Suite {
   readonly name: string
   /** Rows in order: name of the section, and what its cases are. */
@@ -18,7 +18,7 @@ export interface Suite {
   play(proxy: ProxyName, note?: (line: string) => void): Promise<ReadonlyMap<string, string>>
 }
 
-/** What a suite is made of. */
+/** The parts of a suite. */
 export interface SuiteParts<World> {
   readonly name: string
   readonly sections: Readonly<Record<string, string>>

@@ -19,7 +19,7 @@ export interface FrameCase {
 export const HALF = frame(TYPE.headers, FLAG.endStream, 1, literals(getFields()))
 const OPEN = frame(TYPE.headers, FLAG.endHeaders, 1, literals(getFields({ ':method': 'POST' })))
 
-/** What breaks the framing. */
+/** Errors of the framing. */
 export const FRAMES: readonly FrameCase[] = [
   { name: '6.1: DATA on stream 0', send: [frame(TYPE.data, 0, 0, [1])], fate: [PROTOCOL] },
   { name: '5.1: DATA on an idle stream', send: [frame(TYPE.data, 0, 1, [1])], fate: [PROTOCOL] },

@@ -19,7 +19,7 @@ export interface RawCase {
 /** The folder of the cases. */
 export const CASES = new URL('../../wire/cases/', import.meta.url)
 
-/** What a case sends. */
+/** The bytes that a case sends. */
 export function bytesOf(send: RawCase['send']): Buffer {
   const pieces = Array.isArray(send) ? (send as readonly Piece[]) : [send as Piece]
   const text = pieces.map((piece) => (typeof piece === 'string' ? piece : piece.repeat.repeat(piece.times)))
