@@ -10,7 +10,8 @@ import type { ResponseCache } from '../cache/response-cache.ts'
 import type { WatchLimits } from '../events/events.ts'
 import type { ModuleSet } from '../modules/module-set.ts'
 import type { Modules } from '../modules/modules.ts'
-import { hasAuthorizationServer, type OAuthEndpoints } from '../oauth/endpoints.ts'
+import type { OAuthEndpoints } from '../oauth/endpoints.ts'
+import { takesTokens } from '../oauth/protected-resource.ts'
 import type { HitBook } from '../record/hit-book.ts'
 import type { Metrics } from '../record/metrics.ts'
 import type { RecordBook } from '../record/record-book.ts'
@@ -128,7 +129,7 @@ interface ApiParts extends CompileParts {
 function compileVersions(api: Api, parts: ApiParts, opened: ApiUpstream): ServedApi {
   const main = compileChain(api, api.rules, undefined, parts, opened)
   const versioning = api.versioning
-  const door = hasAuthorizationServer(api) ? [parts.endpoints.stepFor(api)] : []
+  const door = takesTokens(api) ? [parts.endpoints.stepFor(api)] : []
   const common = {
     api,
     mayHideEndpoints: parts.endpoints.mayHide(api),
@@ -240,6 +241,7 @@ function compileChain(
     hits: hitPlan(api, parts),
     records,
     metrics: parts.metrics.api(api.apiId),
+    metadataAddress: takesTokens(api) ? (x) => parts.endpoints.metadataAddress(x, api) : undefined,
     open: undefined,
   }
 }

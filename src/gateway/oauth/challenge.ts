@@ -13,14 +13,17 @@ const ALGS = `algs="${JWT_ALGORITHMS.join(' ')}"`
 /**
  * Puts the challenges of a refusal on the answer (RFC 6750 section 3, RFC 9449 section 7.1) and answers the refusal: what the API
  * takes, and at the scheme that was tried what was wrong. Without a credential there is no error to name.
+ * The metadata of the API say where its tokens come from (RFC 9728 section 5.1).
  * `scope`: what the operation needs, separated by spaces.
  */
 export function challenged(x: Exchange, refusal: Fault, tried: SchemeWord, dpop: BindingRule, scope = ''): Fault {
   const error = errorOf(refusal, scope)
+  const address = x.chain?.metadataAddress?.(x)
+  const metadata = address === undefined ? '' : `, resource_metadata="${address}"`
   const takesBearer = dpop !== 'required'
   const atDpop = tried === 'dpop' || !takesBearer
-  if (takesBearer) x.answerExtra += `WWW-Authenticate: Bearer ${REALM}${atDpop ? '' : error}\r\n`
-  if (atDpop || dpop !== 'off') x.answerExtra += `WWW-Authenticate: DPoP ${ALGS}${atDpop ? error : ''}\r\n`
+  if (takesBearer) x.answerExtra += `WWW-Authenticate: Bearer ${REALM}${atDpop ? '' : error}${metadata}\r\n`
+  if (atDpop || dpop !== 'off') x.answerExtra += `WWW-Authenticate: DPoP ${ALGS}${atDpop ? error : ''}${metadata}\r\n`
   return refusal
 }
 

@@ -1,22 +1,27 @@
 import type { Endpoint } from '../../oauth/endpoints/parts.ts'
+import { RESOURCE_METADATA } from './protected-resource.ts'
+
+/** An endpoint of an authorization server, or the metadata of an API that takes tokens of any. */
+export type OwnedEndpoint = Endpoint | 'protected_resource'
 
 /** An endpoint that a path leads to, and what of the path is below the endpoint's own. */
 export interface FoundEndpoint {
-  readonly endpoint: Endpoint
+  readonly endpoint: OwnedEndpoint
   /** `/<client_id>` of a registration; '' usually. */
   readonly below: string
 }
 
-/** Where the metadata documents are, below an issuer or before its path (RFC 8414 section 3), and which endpoint gives each. */
-export const WELL_KNOWN: readonly (readonly [path: string, endpoint: Endpoint])[] = [
+/** Where the metadata documents are, below an issuer or before its path (RFC 8414 section 3, RFC 9728 section 3), and which endpoint gives each. */
+export const WELL_KNOWN: readonly (readonly [path: string, endpoint: OwnedEndpoint])[] = [
   ['/.well-known/oauth-authorization-server', 'metadata'],
   ['/.well-known/openid-configuration', 'openid_configuration'],
+  [RESOURCE_METADATA, 'protected_resource'],
 ]
 
 const REGISTER = '/oauth/register'
 
 /** Endpoints by their path below the listen path, and whether they answer with a slash at the end too. */
-const PATHS: readonly (readonly [path: string, endpoint: Endpoint, slash: boolean])[] = [
+const PATHS: readonly (readonly [path: string, endpoint: OwnedEndpoint, slash: boolean])[] = [
   ['/oauth/authorize', 'authorize', true],
   ['/oauth/token', 'token', true],
   ['/oauth/revoke', 'revoke', false],
@@ -26,7 +31,7 @@ const PATHS: readonly (readonly [path: string, endpoint: Endpoint, slash: boolea
   ['/oauth/par', 'par', true],
   ['/oauth/device_authorization', 'device_authorization', true],
   [REGISTER, 'register', true],
-  ...WELL_KNOWN.map(([path, endpoint]): [string, Endpoint, boolean] => [path, endpoint, true]),
+  ...WELL_KNOWN.map(([path, endpoint]): [string, OwnedEndpoint, boolean] => [path, endpoint, true]),
 ]
 
 /** The paths of authorization servers below the listen paths of their APIs. */
@@ -54,7 +59,7 @@ export class EndpointPaths {
     return isRegistration ? { endpoint: 'register', below: rest.slice(REGISTER.length) } : undefined
   }
 
-  #add(path: string, endpoint: Endpoint, slash: boolean): void {
+  #add(path: string, endpoint: OwnedEndpoint, slash: boolean): void {
     const found: FoundEndpoint = { endpoint, below: '' }
     this.#found.set(path, found)
     if (slash) this.#found.set(`${path}/`, found)

@@ -1,17 +1,21 @@
+import { type Fault, prebuilt } from '../../errors/fault.ts'
 import type { Api, CorsRules } from '../../model/apis/definition/api.ts'
 import { fixedIssuer, resourcesOf } from '../../model/apis/definition/issuer.ts'
 import { OWN_WORDS, parsePathTemplate } from '../../model/apis/definition/template.ts'
 import type { Log } from '../../model/logs/log.ts'
 import { type Addresses, addressOf } from '../../model/nodes/addresses.ts'
+import { METADATA_FRESH_S } from '../../oauth/endpoints/metadata.ts'
 import type { CallHeader, Endpoint, OAuthAnswer, OAuthApi, OAuthCall } from '../../oauth/endpoints/parts.ts'
+import { publicAnswer } from '../../oauth/messages/public-answer.ts'
 import type { Fields } from '../../wire/http1/fields.ts'
 import type { SecretGate } from '../admin/admin-secret.ts'
 import { flawOfDates } from '../authentication/certificate-dates.ts'
 import { batchEndpoint, type OwnEndpoint, rateLimitsEndpoint } from '../routing/own-paths.ts'
 import type { Exchange, Reply, RouteMatch, ServedApi, Snapshot, Step, StepOutcome } from '../server/exchange.ts'
 import { cors } from '../steps/answers/cors.ts'
-import { EndpointPaths, type FoundEndpoint, WELL_KNOWN } from './endpoint-paths.ts'
+import { EndpointPaths, type FoundEndpoint, type OwnedEndpoint, WELL_KNOWN } from './endpoint-paths.ts'
 import { issuerOf } from './issuer.ts'
+import { metadataAddress, resourceMetadata, takesTokens } from './protected-resource.ts'
 
 /** The dependencies of the endpoints. */
 export interface EndpointParts {
@@ -35,6 +39,7 @@ export interface ElsewhereFound {
 export const ANSWERED_BY_AUTHORIZATION_SERVER: Reply = { status: 0, fields: '', body: undefined }
 
 const DOT = 46
+const NOT_ALLOWED = prebuilt('method_not_allowed')
 
 /** The endpoints of all authorization servers of this node: which paths they have, and how a request becomes a call of one. */
 export class OAuthEndpoints {
@@ -53,15 +58,15 @@ export class OAuthEndpoints {
     this.#isRateLimits = rateLimitsEndpoint(parts.words)
   }
 
-  /** The first step of an API with an authorization server: answers the paths of its endpoints, and lets every other pass. */
-  stepFor(api: OAuthApi): Step {
+  /** The first step of an API that takes tokens: answers the paths of its metadata and its authorization server, and lets every other pass. */
+  stepFor(api: Api): Step {
     const paths = this.#paths
-    this.#warn(api)
+    if (hasAuthorizationServer(api)) this.#warn(api)
     const hide = (x: Exchange) => this.hideSecrets(x.request)
     const serve = (x: Exchange, found: FoundEndpoint) => this.answer(x, api, found, x.path.slice(0, x.restAt))
     return function answerOAuth(x) {
       const found = paths.find(x.rest)
-      if (found !== undefined) return serve(x, found)
+      if (found !== undefined && answers(api, found.endpoint)) return serve(x, found)
       hide(x)
       return undefined
     }
@@ -128,24 +133,26 @@ export class OAuthEndpoints {
   ): StepOutcome | Promise<StepOutcome> {
     x.snapshot = snapshot
     x.chain = served.main
-    const { api } = served
-    return hasAuthorizationServer(api) ? this.answer(x, api, found, prefix) : undefined
+    return this.answer(x, served.api, found, prefix)
   }
 
   /** Answers a call of an endpoint. It is no traffic of the API: no limit, no hit; only its CORS rules apply. */
-  answer(x: Exchange, api: OAuthApi, found: FoundEndpoint, prefix: string): StepOutcome | Promise<StepOutcome> {
+  answer(x: Exchange, api: Api, found: FoundEndpoint, prefix: string): StepOutcome | Promise<StepOutcome> {
     x.atAuthorizationServer = true
     if (x.dry) return ANSWERED_BY_AUTHORIZATION_SERVER
     if (found.endpoint !== 'authorize_client') {
       const early = this.#corsOf(api, found.endpoint)?.(x)
       if (early !== undefined) return early
     }
-    return this.#parts.answer(this.#callOf(x, api, found, prefix))
+    if (found.endpoint === 'protected_resource') return this.#describe(x, api, prefix)
+    if (!hasAuthorizationServer(api)) return undefined
+    return this.#parts.answer(this.#callOf(x, api, found.endpoint, found.below, prefix))
   }
 
   /** Which APIs answer by themselves what is in `path` from the slash at `at` on; undefined = none does. */
   #answers(path: string, at: number): ((api: Api) => boolean) | undefined {
-    if (this.#paths.findAt(path, at) !== undefined) return hasAuthorizationServer
+    const found = this.#paths.findAt(path, at)
+    if (found !== undefined) return (api) => answers(api, found.endpoint)
     if (this.#isBatch(path, at)) return ({ batches }) => batches === true
     return this.#isRateLimits(path, at) ? ({ auth }) => auth !== undefined : undefined
   }
@@ -159,7 +166,7 @@ export class OAuthEndpoints {
     const match = this.#match
     snapshot.router.find(x.host, path === '' ? '/' : path, match)
     const { served, restAt } = match
-    if (served?.api.oauth === undefined || path.length - restAt > 1) return undefined
+    if (served === undefined || !answers(served.api, endpoint) || path.length - restAt > 1) return undefined
     return { served, found: { endpoint, below: '' }, prefix: path }
   }
 
@@ -191,7 +198,7 @@ export class OAuthEndpoints {
   }
 
   /** Browsers never ask for the authorization endpoint, they go there. */
-  #corsOf(api: Api, endpoint: Endpoint): Step | undefined {
+  #corsOf(api: Api, endpoint: OwnedEndpoint): Step | undefined {
     const known = this.#cors.get(api) ?? {
       pages: cors({ cors: ownCors(api.cors) }),
       calls: cors({ cors: ownCors(api.cors ?? ANY_ORIGIN) }),
@@ -200,7 +207,22 @@ export class OAuthEndpoints {
     return endpoint === 'authorize' ? known.pages : known.calls
   }
 
-  #callOf(x: Exchange, api: OAuthApi, { endpoint, below }: FoundEndpoint, prefix: string): OAuthCall {
+  /** Address of the metadata of an API that takes tokens, as its challenges name it. */
+  metadataAddress(x: Exchange, api: Api): string {
+    return metadataAddress(x, api, this.#parts.addresses.current)
+  }
+
+  #describe(x: Exchange, api: Api, prefix: string): Reply | Fault {
+    if (x.method !== 'GET' && x.method !== 'HEAD') {
+      x.answerExtra += 'Allow: GET, HEAD\r\n'
+      return NOT_ALLOWED
+    }
+    const { current } = this.#parts.addresses
+    const issuer = fixedIssuer(api, current) ?? issuerOf(x, api, current, prefix)
+    return publicAnswer(resourceMetadata(api, issuer, issuer), METADATA_FRESH_S)
+  }
+
+  #callOf(x: Exchange, api: OAuthApi, endpoint: Endpoint, below: string, prefix: string): OAuthCall {
     // Copied: the client may leave while the call is answered, and its exchange is emptied then.
     const { request } = x
     const { current } = this.#parts.addresses
@@ -258,6 +280,11 @@ function ownCors(rules: CorsRules | undefined): CorsRules | undefined {
 
 /** First segments of the paths of endpoints, besides the words that mean `svc`. */
 const FIRST_SEGMENTS: ReadonlySet<string> = new Set(['oauth', '.well-known'])
+
+/** True where an API answers an endpoint. */
+function answers(api: Api, endpoint: OwnedEndpoint): boolean {
+  return endpoint === 'protected_resource' ? takesTokens(api) : hasAuthorizationServer(api)
+}
 
 /** True for an API with an authorization server. */
 export function hasAuthorizationServer(api: Api): api is OAuthApi {

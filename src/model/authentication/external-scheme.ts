@@ -1,6 +1,6 @@
 import { type Codec, pair } from '../apis/convert/convert-pairs.ts'
 import type { Flaw } from '../apis/definition/flaw.ts'
-import { flagOf, isEmpty, numberOf, objectOf, objectsOf, textOf } from '../apis/definition/members.ts'
+import { flagOf, isEmpty, numberOf, objectOf, objectsOf, textOf, textsOf } from '../apis/definition/members.ts'
 import { setMember } from '../apis/definition/tree.ts'
 import { bool, list, MAX_SKEW_S, object, oneOf, text, whole } from '../apis/schema/schema.ts'
 import { isObject, type Json, type JsonObject } from '../json/json.ts'
@@ -23,9 +23,13 @@ export interface IntrospectionRules {
 }
 
 /** How tokens of another issuer are checked: by their signature, or by asking the issuer. */
-export type ExternalRules =
+export type ExternalRules = {
+  /** Issuers of the tokens, as the metadata of the API names them to clients (RFC 9728). */
+  readonly issuers: readonly string[]
+} & (
   | { readonly jwt: JwtRules; readonly introspection?: undefined }
   | { readonly introspection: IntrospectionRules; readonly jwt?: undefined }
+)
 
 const JWT_NAMES: readonly (readonly [classic: string, oas: string])[] = [
   ['signing_method', 'signingMethod'],
@@ -72,6 +76,7 @@ function renamedProviders(value: Json, rename: Rename): Json | undefined {
 }
 
 const skew = () => whole(MAX_SKEW_S)
+const servers = () => list(text('optionalHttpUrl'), 10)
 
 function providers(at: 0 | 1) {
   const named = (names: typeof JWT_NAMES, schemas: Readonly<Record<string, ReturnType<typeof text>>>) =>
@@ -120,9 +125,14 @@ export const EXTERNAL_SCHEME: Scheme<'external', ExternalRules> = {
     settles: ({ providers }) => !isEmpty(providers),
     declare: () => ({ type: 'oauth2', flows: {} }),
   },
-  classicSchema: { external_oauth: object({ enabled: bool(), providers: providers(0) }) },
-  oasSchema: { providers: providers(1) },
-  pairs: [pair('external_oauth.providers', 'providers', PROVIDERS)],
+  classicSchema: {
+    external_oauth: object({ enabled: bool(), providers: providers(0), authorization_servers: servers() }),
+  },
+  oasSchema: { providers: providers(1), authorizationServers: servers() },
+  pairs: [
+    pair('external_oauth.providers', 'providers', PROVIDERS),
+    pair('external_oauth.authorization_servers', 'authorizationServers'),
+  ],
   closed: { prefix: 'external_oauth', sections: [] },
   fieldsBeside: [PROOF_FIELD],
   identifies: false,
@@ -138,11 +148,13 @@ function firstIssuer(classic: JsonObject): JsonObject {
 
 function readExternalRules(classic: JsonObject): ExternalRules {
   const provider = firstIssuer(classic)
+  const issuers = textsOf(objectOf(classic, 'external_oauth'), 'authorization_servers')
   const jwt = objectOf(provider, 'jwt')
-  if (flagOf(jwt, 'enabled')) return { jwt: readIssuedJwt(jwt) }
+  if (flagOf(jwt, 'enabled')) return { issuers, jwt: readIssuedJwt(jwt) }
   const held = objectOf(provider, 'introspection')
   const cache = objectOf(held, 'cache')
   return {
+    issuers,
     introspection: {
       url: textOf(held, 'url'),
       clientId: textOf(held, 'client_id'),

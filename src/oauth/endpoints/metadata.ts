@@ -8,7 +8,8 @@ import { SIGNING_ALGORITHMS } from '../signing-keys/key-ring.ts'
 import { DEVICE_GRANT } from './device.ts'
 import type { Endpoint, OAuthAnswer, OAuthApi, OAuthCall, OAuthParts } from './parts.ts'
 
-const METADATA_FRESH_S = 300
+/** How long metadata may be kept, in seconds. */
+export const METADATA_FRESH_S = 300
 
 type MetadataParts = Pick<OAuthParts, 'config'>
 

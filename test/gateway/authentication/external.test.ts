@@ -6,6 +6,7 @@ import { startTestGateway } from '../../worlds/base/harness.ts'
 import { classicApi } from '../../worlds/gateway/admin-fixtures.ts'
 import { base64, claims, compact, es, hs, hsToken, NOW_S, SECRET, signer } from '../../worlds/gateway/jwt-fixtures.ts'
 import { type Origin, startOrigin } from '../../worlds/servers/origin.ts'
+import { challengesOf } from '../../worlds/gateway/oauth-fixtures.ts'
 
 const FORMATS = ['classic', 'oas'] as const
 type Format = (typeof FORMATS)[number]
@@ -88,7 +89,7 @@ for (const format of FORMATS) {
         assert.equal((await call(`Bearer ${token}`)).status, 401, name)
       const missing = await call()
       assert.equal(missing.status, 401)
-      assert.equal(missing.headers['www-authenticate'], 'Bearer realm="oauth"')
+      assert.equal(challengesOf(missing), 'Bearer realm="oauth"')
     })
 
     test('keys may be PEM, or a key set at an address, in base64 too', async (t) => {

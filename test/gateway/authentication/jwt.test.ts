@@ -3,6 +3,7 @@ import { describe, test } from 'node:test'
 import { importPKCS8, SignJWT } from 'jose'
 import type { JsonObject } from '../../../src/model/json/json.ts'
 import { classicApi, rightsOn } from '../../worlds/gateway/admin-fixtures.ts'
+import { challengesOf } from '../../worlds/gateway/oauth-fixtures.ts'
 import {
   base64,
   claims,
@@ -24,7 +25,7 @@ test('a signed, valid and known token is accepted every time; without one 401', 
     assert.equal((await get(credential)).status, 200, credential.slice(0, 8))
   const without = await get('')
   assert.equal(without.status, 401)
-  assert.equal(without.headers['www-authenticate'], 'Bearer realm="oauth"')
+  assert.equal(challengesOf(without), 'Bearer realm="oauth"')
   const wrong = await get(`Bearer ${token.slice(0, -2)}AA`)
   assert.equal(wrong.status, 401)
   assert.deepEqual(seen(wrong), { error: 'Key not authorised' })

@@ -6,6 +6,7 @@ import { startTestGateway } from '../../worlds/base/harness.ts'
 import { classicApi, rightsOn } from '../../worlds/gateway/admin-fixtures.ts'
 import { base64, claims, hsToken, SECRET } from '../../worlds/gateway/jwt-fixtures.ts'
 import { startOrigin } from '../../worlds/servers/origin.ts'
+import { challengesOf } from '../../worlds/gateway/oauth-fixtures.ts'
 
 /** Cheap to check: this is not about passwords. */
 const HASHED = hashSync('correct horse', 4)
@@ -125,7 +126,7 @@ test('of several requirements one is enough, and the first that is met counts', 
     assert.equal((await call(words)).status, 401, words)
   assert.equal(origin.seen.length, before)
   // The challenge of the first requirement is taken back: the answer is that of the last.
-  assert.match(String((await call('key')).headers['www-authenticate']), /^Bearer [^,]*$/)
+  assert.match(challengesOf(await call('key')), /^Bearer [^,]*$/)
 })
 
 test('a second scheme that has run out or was switched off counts as not met', async (t) => {

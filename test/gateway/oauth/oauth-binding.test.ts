@@ -7,7 +7,7 @@ import { describe, type TestContext, test } from 'node:test'
 import type { JsonObject } from '../../../src/model/json/json.ts'
 import { classic, defined } from '../../worlds/base/definitions.ts'
 import { eventually } from '../../worlds/base/eventually.ts'
-import { type OAuthWorld, policyOf, startPlain } from '../../worlds/gateway/oauth-fixtures.ts'
+import { challengesOf, type OAuthWorld, policyOf, startPlain } from '../../worlds/gateway/oauth-fixtures.ts'
 import { newProofKey, type ProofKey, proofOf } from '../../worlds/gateway/oauth-proofs.ts'
 import { type Certificate, makeCertificate } from '../../worlds/wire/certificates.ts'
 import { Client, type Message, statusOf } from '../../worlds/wire/raw.ts'
@@ -98,7 +98,7 @@ describe('a token bound to a key', () => {
     for (const [name, authorization, sent, challenge] of cases) {
       const answer = await send('/a/x', authorization, sent)
       assert.equal(answer.status, 401, name)
-      assert.equal(answer.headers['www-authenticate'], `Bearer realm="oauth", ${challenge}`, name)
+      assert.equal(challengesOf(answer), `Bearer realm="oauth", ${challenge}`, name)
     }
   })
 
@@ -135,16 +135,16 @@ test('a token that is bound to nothing', async (t) => {
   const asDpop = await world.gateway.call('/a/x', { headers: { authorization: `DPoP ${token}` } })
   assert.equal(asDpop.status, 401)
   const plain = await world.gateway.call('/a/x')
-  assert.equal(plain.headers['www-authenticate'], `Bearer realm="oauth", DPoP ${ALGS}`)
+  assert.equal(challengesOf(plain), `Bearer realm="oauth", DPoP ${ALGS}`)
 })
 
 test('an API that requires proofs takes no other token, and challenges for DPoP alone', async (t) => {
   const { send, proof, token, world } = await startBound(t, 'required')
   assert.equal((await send('/a/x', `DPoP ${token}`, proof('/a/x'))).status, 200)
-  assert.equal((await world.gateway.call('/a/x')).headers['www-authenticate'], `DPoP ${ALGS}`)
+  assert.equal(challengesOf(await world.gateway.call('/a/x')), `DPoP ${ALGS}`)
   const unknown = await world.get('/a/x', 'nonsense')
   const text = 'error="invalid_token", error_description="Key not authorised"'
-  assert.equal(unknown.headers['www-authenticate'], `DPoP ${ALGS}, ${text}`)
+  assert.equal(challengesOf(unknown), `DPoP ${ALGS}, ${text}`)
 })
 
 describe('a token bound to a certificate', () => {

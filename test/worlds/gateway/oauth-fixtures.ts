@@ -136,6 +136,11 @@ export async function startPlain(
   return world
 }
 
+/** The challenges of an answer without the address of the metadata, which names the port. */
+export function challengesOf({ headers }: Answer): string {
+  return [headers['www-authenticate'] ?? ''].flat().join(', ').replace(/, resource_metadata="[^"]*"/g, '')
+}
+
 export function policyOf(id: string, apiIds: readonly string[], more: JsonObject = {}): JsonObject {
   return {
     id,

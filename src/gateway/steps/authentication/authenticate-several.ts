@@ -1,4 +1,5 @@
 import { Fault } from '../../../errors/fault.ts'
+import { challenged } from '../../oauth/challenge.ts'
 import type { Exchange, Step, StepOutcome } from '../../server/exchange.ts'
 
 /** The state of a request before the first attempt, and the response when none succeeds. */
@@ -11,7 +12,8 @@ interface Tries {
 
 /**
  * Accepts callers who meet all schemes of one of the alternatives, tried in order. The last scheme of an alternative gives the session;
- * when none is met, the answer is the refusal of a token that lacks its proof, else that of the last alternative.
+ * when none is met, the answer is the refusal of a token that lacks its proof, else that of the last alternative. An API that takes tokens
+ * says where they come from, also where the last alternative is another method.
  */
 export function authenticateSeveral(alternatives: readonly (readonly Step[])[]): Step {
   return function authenticateSeveral(x) {
@@ -54,7 +56,10 @@ function next(
     x.answerExtra = before
     return attempt(x, alternatives, which + 1, 0, { before, ...(unproved && { unproved }) })
   }
-  if (unproved === undefined) return end
+  if (unproved === undefined) {
+    const isToldSchemes = x.chain?.metadataAddress === undefined || x.answerExtra.includes('WWW-Authenticate: ')
+    return isToldSchemes ? end : challenged(x, end, '', 'off')
+  }
   x.answerExtra = unproved.fields
   return unproved.refusal
 }
