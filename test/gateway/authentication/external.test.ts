@@ -5,8 +5,8 @@ import type { JsonObject } from '../../../src/model/json/json.ts'
 import { startTestGateway } from '../../worlds/base/harness.ts'
 import { classicApi } from '../../worlds/gateway/admin-fixtures.ts'
 import { base64, claims, compact, es, hs, hsToken, NOW_S, SECRET, signer } from '../../worlds/gateway/jwt-fixtures.ts'
-import { type Origin, startOrigin } from '../../worlds/servers/origin.ts'
 import { challengesOf } from '../../worlds/gateway/oauth-fixtures.ts'
+import { type Origin, startOrigin } from '../../worlds/servers/origin.ts'
 
 const FORMATS = ['classic', 'oas'] as const
 type Format = (typeof FORMATS)[number]

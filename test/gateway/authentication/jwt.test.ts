@@ -3,7 +3,6 @@ import { describe, test } from 'node:test'
 import { importPKCS8, SignJWT } from 'jose'
 import type { JsonObject } from '../../../src/model/json/json.ts'
 import { classicApi, rightsOn } from '../../worlds/gateway/admin-fixtures.ts'
-import { challengesOf } from '../../worlds/gateway/oauth-fixtures.ts'
 import {
   base64,
   claims,
@@ -15,6 +14,7 @@ import {
   SECRET,
   signer,
 } from '../../worlds/gateway/jwt-fixtures.ts'
+import { challengesOf } from '../../worlds/gateway/oauth-fixtures.ts'
 
 const seen = (answer: { json: unknown }) => answer.json as JsonObject
 

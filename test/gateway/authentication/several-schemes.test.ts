@@ -5,8 +5,8 @@ import type { JsonObject } from '../../../src/model/json/json.ts'
 import { startTestGateway } from '../../worlds/base/harness.ts'
 import { classicApi, rightsOn } from '../../worlds/gateway/admin-fixtures.ts'
 import { base64, claims, hsToken, SECRET } from '../../worlds/gateway/jwt-fixtures.ts'
-import { startOrigin } from '../../worlds/servers/origin.ts'
 import { challengesOf } from '../../worlds/gateway/oauth-fixtures.ts'
+import { startOrigin } from '../../worlds/servers/origin.ts'
 
 /** Cheap to check: this is not about passwords. */
 const HASHED = hashSync('correct horse', 4)

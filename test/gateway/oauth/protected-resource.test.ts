@@ -9,7 +9,10 @@ import { type OAuthWorld, oauthApi, startWorld } from '../../worlds/gateway/oaut
 
 const WELL_KNOWN = '/.well-known/oauth-protected-resource'
 const OTHER = 'https://issuer.example/realm'
-const PEM = generateKeyPairSync('ec', { namedCurve: 'P-256' }).publicKey.export({ type: 'spki', format: 'pem' }) as string
+const PEM = generateKeyPairSync('ec', { namedCurve: 'P-256' }).publicKey.export({
+  type: 'spki',
+  format: 'pem',
+}) as string
 const JWT = { enable_jwt: true, jwt_signing_method: 'ecdsa', jwt_source: base64(PEM), jwt_default_policies: ['p'] }
 const PROVIDER = { jwt: { enabled: true, signing_method: 'ecdsa', source: base64(PEM) } }
 

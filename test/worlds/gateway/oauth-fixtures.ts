@@ -138,7 +138,10 @@ export async function startPlain(
 
 /** The challenges of an answer without the address of the metadata, which names the port. */
 export function challengesOf({ headers }: Answer): string {
-  return [headers['www-authenticate'] ?? ''].flat().join(', ').replace(/, resource_metadata="[^"]*"/g, '')
+  return [headers['www-authenticate'] ?? '']
+    .flat()
+    .join(', ')
+    .replace(/, resource_metadata="[^"]*"/g, '')
 }
 
 export function policyOf(id: string, apiIds: readonly string[], more: JsonObject = {}): JsonObject {
