@@ -152,8 +152,7 @@ export interface Chain {
   /** How single requests are recorded; undefined when they are not. */
   readonly records: RecordPlan | undefined
   readonly metrics: ApiMetrics
-  /** Address of the API's metadata for clients that were refused (RFC 9728); undefined for one that takes no tokens. */
-  readonly metadataAddress: ((x: Exchange) => string) | undefined
+  readonly metadataAddress: ((x: Exchange) => string) | undefined // named by challenges (RFC 9728); undefined = it takes no tokens
   /** Plan of requests without a session; made with the first of them. */
   open: CallerPlan | undefined
 }

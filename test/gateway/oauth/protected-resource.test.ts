@@ -61,7 +61,7 @@ const KINDS: Readonly<Record<string, Kind>> = {
   keyless: { definition: withClassic({ use_keyless: true }), servers: undefined },
 }
 
-/** What `challenge` says of `resource_metadata`; each challenge of an answer names the same. */
+/** The `resource_metadata` of an answer: each of its challenges names the same. */
 function namedBy(headers: Readonly<Record<string, unknown>>): string | undefined {
   const told = [headers['www-authenticate']].flat().filter((each) => each !== undefined)
   const found = told.map((each) => /resource_metadata="([^"]*)"/.exec(String(each))?.[1])
