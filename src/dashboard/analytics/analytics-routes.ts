@@ -22,6 +22,7 @@ const answers = {
 }
 
 const SERIES: UsageView = { per: 'day', by: [] }
+const STATUS_SERIES: UsageView = { per: 'day', by: ['status'] }
 const STATUSES: UsageView = { per: 'all', by: ['status'] }
 const CODES: UsageView = { per: 'all', by: ['status'], only: { errorsOnly: true } }
 const ENDPOINTS: UsageView = { per: 'all', by: ['apiId', 'endpoint'], only: { has: 'endpoint' } }
@@ -74,9 +75,9 @@ export function analyticsRoutes(parts: DashboardParts): Route[] {
     ),
     route(
       '/api/activity/keys/aggregate/{keys}',
-      'Requests of several keys together over time',
+      'Requests of several keys together by status, over time',
       (call) => {
-        return answerUsageView(parts, call, SERIES, { where: { keyHash: keyHashesNamed(parts, call.param('keys')) } })
+        return answerUsageView(parts, call, STATUS_SERIES, { where: { keyHash: keyHashesNamed(parts, call.param('keys')) } })
       },
       all,
     ),

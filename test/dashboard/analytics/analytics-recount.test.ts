@@ -69,11 +69,16 @@ function viewsOf({ hashes, clientId, sent }: AnalyticsWorld): View[] {
     },
     {
       path: `/api/activity/keys/aggregate/${plain},${gold},`,
-      by: [],
+      by: ['code'],
       series: true,
       counts: ({ key }) => key === plain || key === gold,
     },
-    { path: `/api/activity/keys/aggregate/${keys.join(',')},,`, by: [], series: true, counts: ({ key }) => key !== '' },
+    {
+      path: `/api/activity/keys/aggregate/${keys.join(',')},,`,
+      by: ['code'],
+      series: true,
+      counts: ({ key }) => key !== '',
+    },
     {
       path: `/api/activity/oauthid/${clientId}`,
       by: [],

@@ -34,6 +34,27 @@ const ask = fc.tuple(index, some).map(
     }),
 )
 
+/** A request without approval. One that waits for the same policies is approved in its place. */
+const askAtOnce = fc.tuple(index, some).map(
+  ([d, policies]) =>
+    new Stepped(`ask at once ${policies} for ${d}`, async (model, world) => {
+      const developer = pick(model.developers, d)
+      if (developer === undefined) return
+      const sort = sortFor(model, developer, policies)
+      await configure(world, false)
+      const oauth_info = { redirect_uri: 'https://app.test/cb' }
+      const wish = { by_user: developer.id, apply_policies: policies, oauth_info }
+      const made = expected(await call(world, 'POST', REQUESTS, wish), sort === undefined ? 400 : 200)
+      if (sort === undefined) return
+      give(developer, made.Meta as JsonObject, policies)
+      const same = model.waiting.find(
+        (request) => request.developer === developer.id && sorted(request.policies) === sorted(policies),
+      )
+      if (same !== undefined) assert.equal(made.Message, same.id)
+      model.waiting = model.waiting.filter((each) => each !== same)
+    }),
+)
+
 /** Approved, twice: the second time nothing comes of it. */
 const approve = index.map(
   (r) =>
@@ -63,4 +84,6 @@ const decline = index.map(
 )
 
 /** The events of requests that wait. */
-export const requestSteps: fc.Arbitrary<fc.AsyncCommand<Model, KeyWorld>>[] = [ask, ask, ask, approve, approve, decline]
+export const requestSteps: fc.Arbitrary<fc.AsyncCommand<Model, KeyWorld>>[] = [
+  ...[ask, ask, ask, askAtOnce, approve, approve, decline],
+]

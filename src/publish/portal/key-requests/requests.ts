@@ -49,7 +49,7 @@ export interface RequestOutcome {
 /**
  * Stores a request. Unless it needs approval, it is approved in the same transaction: key or OAuth client, developer and request are
  * written together, or nothing is; with `secure_key_approval` only a link is made, and the key when the link is used. A pending request of
- * the same developer and policies is returned instead.
+ * the same developer and policies is returned, or approved, instead.
  * @throws Fault `portal_invalid`, `request_refused`, `access_unserved`, `key_needless` (400), and what `issueAccess` refuses
  */
 export function submitRequest(parts: SecretParts, asking: RequestCaller, sent: JsonObject): Promise<RequestOutcome> {
@@ -72,7 +72,10 @@ async function submit(parts: SecretParts, asking: RequestCaller, sent: JsonObjec
   const at: RequestContext = { parts, actor, stored, developer }
   const redirect = redirectOfRequest(wanted, id, developer.id)
   if (wanted.waits) return { ...(await storePending(at)), ...redirect }
-  return wanted.configuration.secure_key_approval ? sendLink(asking, at) : issue(at, { keep: true })
+  // One that waits from before approval was automatic is approved: beside another it could never be.
+  const pending = await pendingLike(at)
+  const last = pending === undefined ? at : { ...at, stored: withBody(pending, body) }
+  return wanted.configuration.secure_key_approval ? sendLink(asking, last) : issue(last, { keep: true })
 }
 
 /**
@@ -240,13 +243,21 @@ async function storePending(at: RequestContext): Promise<RequestOutcome> {
     return { id: stored.id, developer }
   } catch (error) {
     if (!isTaken(error)) throw error
-    const { by_user, apply_policies } = stored.body
-    const value = `${by_user}/${[...(apply_policies as string[])].sort().join(',')}`
-    const there = await parts.documents.find(KIND, 'waiting', value)
+    const there = await pendingLike(at)
     // Approved or declined since: then it is a new one after all.
     if (there === undefined) throw fault('revision_conflict', undefined, error)
     return { id: there.id, developer }
   }
+}
+
+/** The pending request of the same developer for the same policies. */
+function pendingLike({ parts, stored }: RequestContext): Promise<StoredDocument | undefined> {
+  const { by_user, apply_policies } = stored.body
+  return parts.documents.find(KIND, 'waiting', `${by_user}/${[...(apply_policies as string[])].sort().join(',')}`)
+}
+
+function withBody(pending: StoredDocument, body: JsonObject): StoredDocument {
+  return { ...pending, body: { ...body, date_created: pending.body.date_created! } }
 }
 
 /** Makes key or client, in one transaction with developer and request. */

@@ -378,3 +378,22 @@ test('of concurrent approvals of one request one wins and the others get a confl
   assert.deepEqual(await subscriptions(dev), { gold: hashOf(won[0]!.value.access!.RawKey) })
   assert.equal((await store.tokens.listSessions({ limit: 10 })).rows.length, 1)
 })
+
+test('a request that waits is approved by asking again, or by hand, once approval is automatic', async (t) => {
+  const world = await requestWorld(t)
+  const { request, configure, policy, root, dev, asked, read, subscriptions } = world
+  await policy('silver', ['one'])
+  await configure({ require_key_approval: true })
+  const waiting = await request({ by_user: dev, for_plan: 'gold', fields: { usecase: 'first' } })
+  const other = await request({ by_user: dev, for_plan: 'silver' })
+  await configure({ require_key_approval: false })
+  const again = await request({ by_user: dev, for_plan: 'gold', fields: { usecase: 'second' } })
+  assert.equal(again.Message, waiting.Message)
+  const now = await read(String(waiting.Message))
+  assert.deepEqual([now.approved, (now.fields as JsonObject).usecase], [true, 'second'])
+  assert.equal(now.date_created, (await read(String(again.Message))).date_created)
+  const { RawKey } = await asked(200, 'PUT', `${APPROVE}/${other.Message}`, root)
+  assert.deepEqual(await subscriptions(dev), { gold: hashOf((again.Meta as JsonObject).RawKey), silver: hashOf(RawKey) })
+  const { Data } = await asked(200, 'GET', `${REQUESTS}?p=-1&approved=false`, root)
+  assert.deepEqual(Data, [])
+})
