@@ -77,7 +77,9 @@ export function analyticsRoutes(parts: DashboardParts): Route[] {
       '/api/activity/keys/aggregate/{keys}',
       'Requests of several keys together by status, over time',
       (call) => {
-        return answerUsageView(parts, call, STATUS_SERIES, { where: { keyHash: keyHashesNamed(parts, call.param('keys')) } })
+        return answerUsageView(parts, call, STATUS_SERIES, {
+          where: { keyHash: keyHashesNamed(parts, call.param('keys')) },
+        })
       },
       all,
     ),

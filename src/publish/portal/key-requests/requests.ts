@@ -237,7 +237,7 @@ interface RequestContext {
 
 /** Stores a request until its approval. The developer is written too, so that it cannot be deleted at the same time and leave it behind. */
 async function storePending(at: RequestContext): Promise<RequestOutcome> {
-  const { parts, stored, developer } = at
+  const { stored, developer } = at
   try {
     await commit(at, 'create', [putRequest(stored, stored.body), putDeveloper(developer, developer.body)])
     return { id: stored.id, developer }

@@ -393,7 +393,10 @@ test('a request that waits is approved by asking again, or by hand, once approva
   assert.deepEqual([now.approved, (now.fields as JsonObject).usecase], [true, 'second'])
   assert.equal(now.date_created, (await read(String(again.Message))).date_created)
   const { RawKey } = await asked(200, 'PUT', `${APPROVE}/${other.Message}`, root)
-  assert.deepEqual(await subscriptions(dev), { gold: hashOf((again.Meta as JsonObject).RawKey), silver: hashOf(RawKey) })
+  assert.deepEqual(await subscriptions(dev), {
+    gold: hashOf((again.Meta as JsonObject).RawKey),
+    silver: hashOf(RawKey),
+  })
   const { Data } = await asked(200, 'GET', `${REQUESTS}?p=-1&approved=false`, root)
   assert.deepEqual(Data, [])
 })
