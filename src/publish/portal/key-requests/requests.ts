@@ -251,7 +251,7 @@ async function storePending(at: RequestContext): Promise<RequestOutcome> {
 }
 
 /** The pending request of the same developer for the same policies. */
-function pendingLike({ parts, stored }: RequestContext): Promise<StoredDocument | undefined> {
+async function pendingLike({ parts, stored }: RequestContext): Promise<StoredDocument | undefined> {
   const { by_user, apply_policies } = stored.body
   return parts.documents.find(KIND, 'waiting', `${by_user}/${[...(apply_policies as string[])].sort().join(',')}`)
 }
