@@ -9,6 +9,8 @@ export interface H2Options {
   readonly headers: readonly string[]
   /** File that is sent as the body of each request; absent = GET. */
   readonly bodyFile?: string
+  /** Over HTTP/1.1 instead. */
+  readonly http1?: boolean
 }
 
 /** The measurements of one run of h2load. Latencies in milliseconds. */
@@ -27,6 +29,7 @@ export async function measureH2(name: string, started: Started, options: H2Optio
   const before = started.cpuMs()
   const printed = await output('taskset', [
     ...['-c', String(LOAD_CORE), 'h2load', '-t1', `-c${options.connections}`, `-m${options.streams}`],
+    ...(options.http1 === true ? ['--h1'] : []),
     ...['-D', String(options.seconds)],
     ...options.headers.flatMap((header) => ['-H', header]),
     ...(options.bodyFile === undefined ? [] : ['-d', options.bodyFile]),

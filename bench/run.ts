@@ -16,6 +16,7 @@ import { compareProxies } from './proxies.ts'
 import { machine, progress } from './report.ts'
 import { share } from './sizes.ts'
 import { issueTokens } from './tokens.ts'
+import { compareDownloads, compareUploads } from './transfers.ts'
 
 /**
  * `npm run bench [-- scenario ...]`: prints one report in Markdown to stdout, progress to stderr.
@@ -25,6 +26,8 @@ import { issueTokens } from './tokens.ts'
 const SCENARIOS: Readonly<Record<string, (folder: string) => Promise<string>>> = {
   proxies: (folder) => compareProxies({ folder, seconds, rounds }),
   http2: (folder) => compareHttp2({ folder, seconds, rounds }),
+  uploads: (folder) => compareUploads({ folder, seconds, rounds }),
+  downloads: (folder) => compareDownloads({ folder, seconds, rounds }),
   cache: (folder) => compareCaches({ folder, seconds, rounds }),
   apis10k: (folder) => tenThousandApis({ folder, seconds }),
   tokens: (folder) => issueTokens({ folder, seconds, rounds }),
@@ -36,6 +39,7 @@ const SCENARIOS: Readonly<Record<string, (folder: string) => Promise<string>>> =
   cluster: (folder) => cluster({ folder, seconds, rounds }),
 }
 const NEEDED = { wrk: 'wrk', nginx: 'nginx', haproxy: 'haproxy', openssl: 'openssl', taskset: 'util-linux' }
+const WITH_H2LOAD = new Set(['http2', 'uploads'])
 /** A scenario that hangs is ended with the bench, and says so. */
 const LONGEST_MS = 30 * 60_000
 
@@ -51,7 +55,7 @@ function positive(name: string, usual: number): number {
 /** The names of packages that these scenarios need and this machine lacks. */
 function missing(names: readonly string[]): string[] {
   const folders = (process.env.PATH ?? '').split(delimiter)
-  const needed = names.includes('http2') ? { ...NEEDED, h2load: 'nghttp2-client' } : NEEDED
+  const needed = names.some((name) => WITH_H2LOAD.has(name)) ? { ...NEEDED, h2load: 'nghttp2-client' } : NEEDED
   return Object.entries(needed)
     .filter(([command]) => !folders.some((folder) => existsSync(join(folder, command))))
     .map(([, name]) => name)
