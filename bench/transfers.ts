@@ -23,7 +23,7 @@ export interface TransferOptions {
   readonly rounds: number
 }
 
-/** What was moved, and the CPU of the proxy for it. */
+/** Throughput of a run, and the CPU of the proxy for it. */
 interface Moved {
   readonly megabytesPerSecond: number
   readonly cpuMillisPerMegabyte: number
