@@ -3,6 +3,8 @@ export function nearest(name: string, known: Iterable<string>): string | undefin
   let best: string | undefined
   let bestDistance = Math.max(2, Math.floor(name.length / 3)) + 1
   for (const candidate of known) {
+    // Texts are at least as far apart as their lengths are: most candidates cost nothing.
+    if (Math.abs(name.length - candidate.length) >= bestDistance) continue
     const distance = editDistance(name.toLowerCase(), candidate.toLowerCase())
     if (distance >= bestDistance) continue
     best = candidate

@@ -13,6 +13,9 @@ import { EXTENSION_UNSERVED } from '../schema/schema-unserved-oas.ts'
 import { refusedMembersOf } from './refused-members.ts'
 import { asks } from './unknown-members.ts'
 
+/** Members that are told one by one; of more only their number is. A gateway makes this list for each definition that it loads. */
+const MOST_TOLD = 100
+
 const NO_EFFECT = 'has no effect on this gateway'
 
 /** Members that only the dashboard's wrapper of a classic definition has, and are read from there. */
@@ -49,16 +52,26 @@ export function memberWarnings({ format, definition }: Pick<ApiDocument, 'format
     reason: `${each.feature}: has no effect on this gateway, which refuses it when it is saved`,
   }))
   const flaws: Flaw[] = []
-  walk(value, known, root, undefined, (flaw) => {
-    if (!refused.some(({ at }) => isWithin(flaw.at, at))) flaws.push(flaw)
+  let left: TreePath | undefined
+  let more = 0
+  walk(value, known, root, undefined, (path, reason) => {
+    if (refused.some(({ at }) => isWithin(path, at))) return
+    if (flaws.length < MOST_TOLD) flaws.push({ at: path, reason: reason() })
+    else if (left === undefined) left = path
+    else more++
   })
+  if (left !== undefined)
+    flaws.push({ at: left, reason: `has no effect or is not known here${more === 0 ? '' : `, as ${more} more members`}` })
   return [...refused, ...flaws]
 }
 
-function walk(value: Json, known: Known, path: TreePath, reason: string | undefined, tell: (flaw: Flaw) => void): void {
+/** Takes the place of a member and makes the reason. */
+type Tell = (path: TreePath, reason: () => string) => void
+
+function walk(value: Json, known: Known, path: TreePath, reason: string | undefined, tell: Tell): void {
   if (!asks(value)) return
   if (known.served === undefined && known.unserved !== undefined && isAny(known.unserved)) {
-    tell({ at: path, reason: reason ?? NO_EFFECT })
+    tell(path, () => reason ?? NO_EFFECT)
     return
   }
   if (Array.isArray(value)) {
@@ -68,7 +81,7 @@ function walk(value: Json, known: Known, path: TreePath, reason: string | undefi
     return
   }
   if (!isObject(value)) {
-    if (known.served === undefined) tell({ at: path, reason: reason ?? NO_EFFECT })
+    if (known.served === undefined) tell(path, () => reason ?? NO_EFFECT)
     return
   }
   if (isOff(value)) return
@@ -79,7 +92,7 @@ function walk(value: Json, known: Known, path: TreePath, reason: string | undefi
       const told = below.served === undefined ? (below.unserved?.description as string | undefined) : undefined
       walk(item, below, at, told ?? reason, tell)
     } else if (!isOpen(known) && asks(item) && !name.startsWith('x-') && !(path.length === 0 && WRAPPED.has(name)))
-      tell({ at, reason: unknownReason(name, namesOf(known)) })
+      tell(at, () => unknownReason(name, namesOf(known)))
   }
 }
 
