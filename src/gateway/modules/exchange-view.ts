@@ -7,6 +7,8 @@ import type { AnswerView, FieldEdit, FieldPairs, ModuleOutcome, RequestView } fr
 // Runs in the thread of the modules: what is wrong is thrown at the function that did it.
 
 const MAX_CONTEXT = 16_384
+/** As many as a list of header edits in a definition may hold. */
+const MOST_FIELDS = 500
 /** RFC 3986 sections 3.3 and 3.4. */
 const PATH = /^\/(?:[\w.~!$&'()*+,;=:@/-]|%(?!00)[0-9A-Fa-f]{2})*$/
 const QUERY = /^(?:[\w.~!$&'()*+,;=:@/?-]|%(?!00)[0-9A-Fa-f]{2})*$/
@@ -69,6 +71,7 @@ export class ExchangeView implements ModuleExchange {
   answer(status: number, { headers = {}, body = '' }: ModuleReply = {}): void {
     checkStatus(status, 200)
     const fields = [...new Headers(headers)]
+    checkCount(fields.length)
     for (const [name] of fields) checkName(name)
     this.#reply = { status, fields, body: checkedBody(body) }
   }
@@ -137,12 +140,19 @@ function valuesOf(headers: Headers, name: string): string[] {
 
 function editsOf(before: Headers, after: Headers): FieldEdit[] {
   const names = new Set([...before.keys(), ...after.keys()])
-  return [...names].flatMap((name) => {
+  const edits = [...names].flatMap((name) => {
     const values = valuesOf(after, name)
     if (values.join('\n') === valuesOf(before, name).join('\n')) return []
     checkName(name)
     return [{ name, values }]
   })
+  checkCount(edits.reduce((sum, { values }) => sum + Math.max(1, values.length), 0))
+  return edits
+}
+
+/** Each edit looks through all fields of the message, on the gateway's thread. */
+function checkCount(fields: number): void {
+  if (fields > MOST_FIELDS) throw new Error(`${fields} fields are changed, at most ${MOST_FIELDS} may be`)
 }
 
 function checkName(name: string): void {

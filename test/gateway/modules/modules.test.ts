@@ -141,11 +141,15 @@ test('what a module does wrong is answered by name, and nothing of it reaches th
        large: (x) => x.answer(200, { body: 'x'.repeat(2_000_000) }),
        context: (x) => { x.context.a = 'x'.repeat(20_000) },
        clone: (x) => { x.context.a = 1n },
+       fields: (x) => { for (let i = 0; i < 501; i++) x.headers.set('x-f' + i, 'v') },
+       values: (x) => { for (let i = 0; i < 501; i++) x.headers.append('set-cookie', 'c' + i + '=v') },
+       answers: (x) => x.answer(200, { headers: Array.from({ length: 501 }, (_, i) => ['x-f' + i, 'v']) }),
      }
      export const act = (x: any) => ACTS[x.headers.get('x-act')]!(x)`,
   )
   await at.publish(calling(at.origin.url, { pre: ['act'] }))
-  for (const act of 'throws rejects climbs blank query host length inject status body large context clone'.split(' ')) {
+  const acts = 'throws rejects climbs blank query host length inject status body large context clone fields values answers'
+  for (const act of acts.split(' ')) {
     const answer = await at.gateway.call('/m/', { headers: { 'x-act': act } })
     assert.deepEqual([answer.status, answer.json], [500, { error: 'A module of this API failed' }], act)
   }
