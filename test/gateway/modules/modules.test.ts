@@ -148,7 +148,8 @@ test('what a module does wrong is answered by name, and nothing of it reaches th
      export const act = (x: any) => ACTS[x.headers.get('x-act')]!(x)`,
   )
   await at.publish(calling(at.origin.url, { pre: ['act'] }))
-  const acts = 'throws rejects climbs blank query host length inject status body large context clone fields values answers'
+  const acts =
+    'throws rejects climbs blank query host length inject status body large context clone fields values answers'
   for (const act of acts.split(' ')) {
     const answer = await at.gateway.call('/m/', { headers: { 'x-act': act } })
     assert.deepEqual([answer.status, answer.json], [500, { error: 'A module of this API failed' }], act)

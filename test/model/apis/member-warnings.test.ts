@@ -38,7 +38,8 @@ test('the nearest name is the first with the smallest distance, whatever the len
       const known = [...names.slice(from), ...names.slice(0, from)].filter((each) => each !== name)
       const far = (each: string) => distance(name.toLowerCase(), each.toLowerCase())
       const best = Math.min(...known.map(far))
-      const right = best <= Math.max(2, Math.floor(name.length / 3)) ? known.find((each) => far(each) === best) : undefined
+      const right =
+        best <= Math.max(2, Math.floor(name.length / 3)) ? known.find((each) => far(each) === best) : undefined
       assert.equal(nearest(name, known), right, `${name} of ${known}`)
     }
 })

@@ -61,7 +61,10 @@ export function memberWarnings({ format, definition }: Pick<ApiDocument, 'format
     else more++
   })
   if (left !== undefined)
-    flaws.push({ at: left, reason: `has no effect or is not known here${more === 0 ? '' : `, as ${more} more members`}` })
+    flaws.push({
+      at: left,
+      reason: `has no effect or is not known here${more === 0 ? '' : `, as ${more} more members`}`,
+    })
   return [...refused, ...flaws]
 }
 
