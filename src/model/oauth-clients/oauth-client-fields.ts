@@ -4,12 +4,13 @@ import { DEVELOPER_ID } from '../portal/developers/developer.ts'
 import {
   type Check,
   checkFields,
+  checkLength,
   checksOf,
   date,
   Findings,
   integer,
   listOf,
-  object,
+  members,
   oneOf,
   text,
 } from '../sessions/session-fields.ts'
@@ -87,8 +88,8 @@ const CHECKS = checksOf({
   redirect_uris: listOf(redirect),
   policy_id: text,
   policies: listOf(text),
-  meta_data: object,
-  metadata: object,
+  meta_data: members,
+  metadata: members,
   description: shortText,
   app_description: shortText,
   use_case: shortText,
@@ -132,6 +133,7 @@ const KEPT_TEXTS = ['app_description', 'use_case']
 export function readClientFields(body: JsonObject): ClientFields {
   const findings = new Findings()
   checkFields(body, CHECKS, '', findings)
+  checkLength(body, findings)
   refuse(findings)
   const redirects = united(findings, 'redirect_uri', body.redirect_uri, 'redirect_uris', body.redirect_uris)
   const policies = united(findings, 'policy_id', body.policy_id, 'policies', body.policies)

@@ -5,6 +5,7 @@ import {
   type Check,
   COMMON,
   checkFields,
+  checkLength,
   checksOf,
   date,
   Findings,
@@ -83,6 +84,7 @@ export function checkPolicy(
   const findings = new Findings()
   const body = withRightsMap(sent)
   checkFields(body, CHECKS, '', findings)
+  checkLength(body, findings)
   for (const name of ['_id', 'id']) {
     const id = body[name]
     if (typeof id === 'string' && !allowUnsafeIds && !ID.test(id))

@@ -19,4 +19,10 @@ export const MOST = {
   pattern_characters: 1_000_000,
   /** Members of `meta_data` and of other objects whose names are free. */
   members: 1000,
+  /**
+   * Characters of a key, policy or OAuth client as JSON, without the path lists of its rights: gateways keep it for each key
+   * and each token. `characters_of_right` more for each right.
+   */
+  characters: 100_000,
+  characters_of_right: 1000,
 } as const

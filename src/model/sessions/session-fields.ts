@@ -241,7 +241,22 @@ function patternsIn(right: Json): (Json | undefined)[] {
   return [...membersOf(right.allowed_urls, 'url'), ...membersOf(right.endpoints, 'path')]
 }
 
-const members: Check = (value, path, findings) => {
+/** Bounds the length of a document, members that nothing here knows included. The path lists of rights have bounds of their own. */
+export function checkLength({ access_rights, ...body }: JsonObject, findings: Findings): void {
+  const rights = isObject(access_rights ?? null) ? Object.entries(access_rights as JsonObject) : []
+  const members = [...Object.entries(body), ...rights].map(([name, value]) => {
+    const { allowed_urls, endpoints, ...rest } = isObject(value) ? value : { value }
+    return { name, length: JSON.stringify([name, rest]).length }
+  })
+  const length = members.reduce((sum, each) => sum + each.length, 0)
+  const most = MOST.characters + MOST.characters_of_right * rights.length
+  if (length <= most) return
+  const longest = members.reduce((before, each) => (each.length > before.length ? each : before))
+  findings.add(longest.name.slice(0, 100), `the object must have at most ${most} characters, not ${length}`)
+}
+
+/** An object whose names are free. */
+export const members: Check = (value, path, findings) => {
   if (!isObject(value)) return findings.add(path, 'must be an object')
   const count = Object.keys(value).length
   if (count > MOST.members) findings.add(path, `must have at most ${MOST.members} members, not ${count}`)

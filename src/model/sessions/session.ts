@@ -5,6 +5,7 @@ import type { POLICY_FIELDS } from '../policies/policy-fields.ts'
 import {
   COMMON,
   checkFields,
+  checkLength,
   checksOf,
   date,
   Findings,
@@ -147,6 +148,7 @@ const CHECKS = checksOf({
 export function checkSession(body: JsonObject, need: 'rights' | 'limits' = 'rights'): Session {
   const findings = new Findings()
   checkFields(body, CHECKS, '', findings)
+  checkLength(body, findings)
   if (findings.list.length > 0) throw fault('key_invalid', findings.text)
   const session = withApiIds(findings.withoutNulls(body)) as Session
   if (need === 'rights' && !hasRights(session)) throw fault('rights_missing')

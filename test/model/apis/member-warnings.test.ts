@@ -14,14 +14,14 @@ const sample = { classic, oas }
 
 for (const format of ['classic', 'oas'] as const)
   for (const place of PLACES[format])
-    test(`${format}: of many unknown members in "${place}" a hundred are told, and how many more there are`, () => {
+    test(`${format}: a hundred of many unknown members in "${place}" are listed, the others counted`, () => {
       const many = Object.fromEntries(Array.from({ length: 5000 }, (_, index) => [`use_keyles${index}`, true]))
       const definition = structuredClone(sample[format]({}))
       if (place === '') Object.assign(definition, many)
       else putAt(definition as JsonObject, place.split('.'), many)
-      const told = memberWarnings({ format, definition }).filter(({ at }) => toWords(at).includes('use_keyles'))
-      assert.equal(told.length, 101)
-      assert.match(told.at(-1)!.reason, /as 4899 more members$/)
+      const listed = memberWarnings({ format, definition }).filter(({ at }) => toWords(at).includes('use_keyles'))
+      assert.equal(listed.length, 101)
+      assert.match(listed.at(-1)!.reason, /as 4899 more members$/)
     })
 
 /** Levenshtein's distance by its definition. */

@@ -1,8 +1,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Json, JsonObject } from '../../../src/model/json/json.ts'
+import { readClientFields } from '../../../src/model/oauth-clients/oauth-client-fields.ts'
+import { checkPolicy } from '../../../src/model/policies/policy.ts'
+import { checkSession } from '../../../src/model/sessions/session.ts'
 import { MOST } from '../../../src/model/sessions/session-bounds.ts'
-import { COMMON, checkFields, checksOf, Findings } from '../../../src/model/sessions/session-fields.ts'
+import { COMMON, checkFields, checkLength, checksOf, Findings } from '../../../src/model/sessions/session-fields.ts'
 
 const many = (count: number, item: (number: number) => Json) => Array.from({ length: count }, (_, i) => item(i))
 const named = (count: number, item: Json): JsonObject =>
@@ -41,6 +44,11 @@ const BOUNDS: Readonly<Record<keyof typeof MOST, (count: number) => JsonObject>>
     }
   },
   members: (count) => ({ meta_data: named(count, 'x') }),
+  characters: (count) => ({ alias: 'x'.repeat(count - '["alias",{"value":""}]'.length) }),
+  characters_of_right: (count) => ({
+    ...right({ unknown: 'x'.repeat(count - '["a",{"api_id":"a","versions":["Default"],"unknown":""}]'.length) }),
+    alias: 'x'.repeat(MOST.characters - '["alias",{"value":""}]'.length),
+  }),
 }
 
 for (const [name, bodyOf] of Object.entries(BOUNDS))
@@ -49,10 +57,31 @@ for (const [name, bodyOf] of Object.entries(BOUNDS))
     const flawsOf = (body: JsonObject) => {
       const findings = new Findings()
       checkFields(body, checksOf(COMMON), '', findings)
+      checkLength(body, findings)
       return JSON.stringify(findings)
     }
     const right = flawsOf(bodyOf(most))
     const over = flawsOf(bodyOf(most + 1))
     assert.ok(!right.includes('at most'), right)
-    assert.ok(over.includes(`at most ${most} `), over.slice(0, 200))
+    assert.ok(
+      over.includes(`at most ${name === 'characters_of_right' ? MOST.characters + most : most} `),
+      over.slice(0, 200),
+    )
+  })
+
+const CHECKS = {
+  key: (body: JsonObject) => checkSession({ apply_policies: ['p'], ...body }),
+  policy: (body: JsonObject) => checkPolicy(body),
+  'OAuth client': (body: JsonObject) => readClientFields(body),
+}
+for (const [noun, check] of Object.entries(CHECKS))
+  test(`a ${noun} has at most ${MOST.characters} characters, whichever member holds them`, () => {
+    const text = 'x'.repeat(MOST.characters)
+    for (const member of ['alias', 'unknown', 'name', 'client_name', 'hmac_string', 'org_id']) {
+      assert.throws(() => check({ [member]: text }), /at most 100000 characters/, member)
+      check({ [member]: text.slice(100) })
+    }
+    for (const held of [{ a: text }, named(MOST.members + 1, 'x')] as JsonObject[])
+      assert.throws(() => check({ meta_data: held }), /at most/)
+    assert.throws(() => check({ tags: [text], policies: [text] }), /at most/)
   })

@@ -13,8 +13,8 @@ import { EXTENSION_UNSERVED } from '../schema/schema-unserved-oas.ts'
 import { refusedMembersOf } from './refused-members.ts'
 import { asks } from './unknown-members.ts'
 
-/** Members that are told one by one; of more only their number is. A gateway makes this list for each definition that it loads. */
-const MOST_TOLD = 100
+/** Members that are listed one by one; of more only the number is. A gateway makes this list for each definition that it loads. */
+const MOST_REPORTED = 100
 
 const NO_EFFECT = 'has no effect on this gateway'
 
@@ -56,7 +56,7 @@ export function memberWarnings({ format, definition }: Pick<ApiDocument, 'format
   let more = 0
   walk(value, known, root, undefined, (path, reason) => {
     if (refused.some(({ at }) => isWithin(path, at))) return
-    if (flaws.length < MOST_TOLD) flaws.push({ at: path, reason: reason() })
+    if (flaws.length < MOST_REPORTED) flaws.push({ at: path, reason: reason() })
     else if (left === undefined) left = path
     else more++
   })
@@ -68,10 +68,10 @@ export function memberWarnings({ format, definition }: Pick<ApiDocument, 'format
   return [...refused, ...flaws]
 }
 
-/** Takes the place of a member and makes the reason. */
-type Tell = (path: TreePath, reason: () => string) => void
+/** Reports the member at a path; the reason is made only where it is listed. */
+type Report = (path: TreePath, reason: () => string) => void
 
-function walk(value: Json, known: Known, path: TreePath, reason: string | undefined, tell: Tell): void {
+function walk(value: Json, known: Known, path: TreePath, reason: string | undefined, tell: Report): void {
   if (!asks(value)) return
   if (known.served === undefined && known.unserved !== undefined && isAny(known.unserved)) {
     tell(path, () => reason ?? NO_EFFECT)
