@@ -68,12 +68,12 @@ export function examineSettings({ config, warnings, origins }: LoadedConfig): Fi
   const found = UNSAFE.filter(({ isUnsafe }) => isUnsafe(config)).map(({ where, what, action }): Finding => {
     return { severity: 'warning', check: 'settings', where, what, action }
   })
-  const told = warnings.map((what): Finding => {
+  const findings = warnings.map((what): Finding => {
     return { severity: 'warning', check: 'settings', where: 'settings', what, action: 'see docs/generated/config.md' }
   })
   const files = [...origins.values()].filter(({ from }) => from === 'file').map(({ name }) => name)
   const folder = resolve(config.storage.path)
-  return [...found, ...told, ...readableByOthers([...new Set(files), folder, join(folder, SECRETS_FILE)])]
+  return [...found, ...findings, ...readableByOthers([...new Set(files), folder, join(folder, SECRETS_FILE)])]
 }
 
 function readableByOthers(paths: readonly string[]): Finding[] {

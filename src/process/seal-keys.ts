@@ -62,10 +62,10 @@ export function startResealing(store: Store, keys: SealKeys, log: Log): () => Pr
   if (keys.previous.length === 0) return async () => {}
   const ended = new AbortController()
   const work = async () => {
-    let toldAt = performance.now()
+    let reportedAt = performance.now()
     const onProgress = (resealed: number) => {
-      if (performance.now() - toldAt < TELL_EVERY_MS) return
-      toldAt = performance.now()
+      if (performance.now() - reportedAt < TELL_EVERY_MS) return
+      reportedAt = performance.now()
       log.info({ resealed }, 'sealing the secrets of documents under the current seal key')
     }
     while (!ended.signal.aborted) {

@@ -47,7 +47,7 @@ function stop(acceptMs: number): void {
   )
 }
 
-function tell(news: WorkerNews, told: () => void = () => {}): void {
-  if (process.connected) process.send?.(news, told)
-  else told()
+function tell(news: WorkerNews, onSent: () => void = () => {}): void {
+  if (process.connected) process.send?.(news, onSent)
+  else onSent()
 }

@@ -193,7 +193,7 @@ export function auditSuite(adapters: readonly Adapter[]): void {
       await store.documents.commit(made, entry())
       const [{ id }] = (await all(store)) as [AuditRow]
       const standing = async (of: string) =>
-        (await store.audit.standing(of))!.map(({ current, revision, laterId }) => ({ current, revision, laterId }))
+        (await store.audit.state(of))!.map(({ current, revision, laterId }) => ({ current, revision, laterId }))
       const untouched = { current: true, laterId: undefined }
       assert.deepEqual(await standing(id), [
         { ...untouched, revision: 1 },
@@ -216,7 +216,7 @@ export function auditSuite(adapters: readonly Adapter[]): void {
       assert.deepEqual(await standing(gone!.id), [{ ...untouched, revision: 0 }])
       await store.documents.commit([put(a, { api_id: 'a4' })], undefined)
       assert.deepEqual(await standing(gone!.id), [{ current: false, revision: 7, laterId: undefined }])
-      assert.equal(await store.audit.standing('0'.repeat(24)), undefined)
+      assert.equal(await store.audit.state('0'.repeat(24)), undefined)
     })
 
     test(`${name}: entries from before a time are forgotten, and nothing else`, async (t) => {

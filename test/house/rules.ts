@@ -91,7 +91,7 @@ export const RULES: readonly Rule[] = [
       return EMPTY_ENDINGS.test(name) ? [`${path}:${i + 1} ${name} has an ending that says nothing`] : []
     }),
   ),
-  each('names of files and exports use the words of the field', checkWords),
+  each('names use the words of the field', checkWords),
   each('comments and texts are plain English', checkProse),
   each('comments begin with the thing that they are about', checkFirstWords),
   each('titles of tests are one clause', checkTitles),

@@ -57,7 +57,9 @@ const EXPORT =
   /^export (?:declare )?(?:abstract )?(?:async )?(?:class|interface|type|function\*?|const|let|enum) ([A-Za-z_$][\w$]*)/
 /** A declaration at the margin that only its file sees. */
 const LOCAL = /^(?:abstract )?(?:async )?(?:class|interface|type|function\*?|const|let|enum) ([A-Za-z_$][\w$]*)/
-/** Retired words that no declaration of a file has, exported or not. The others are ordinary verbs in a name with more words. */
+/** A variable or a member further in. */
+const INNER = /^\s+(?:(?:readonly|private|static|const|let) )+#?([A-Za-z_$][\w$]*)/
+/** Retired words that no declaration has, exported or not. The others are ordinary verbs in a name with more words. */
 const NOWHERE: ReadonlySet<string> = new Set([
   ...[
     'anew',
@@ -83,7 +85,7 @@ export function checkWords({ path, lines }: SourceFile): string[] {
   const file = path.split('/').at(-1)!.split('.')[0]!
   const names = [{ name: file, at: path }]
   for (const [i, line] of lines.entries()) {
-    const local = LOCAL.exec(line)?.[1]
+    const local = (LOCAL.exec(line) ?? INNER.exec(line))?.[1]
     const isPrivate = local !== undefined && wordsOf(local).some((word) => NOWHERE.has(word))
     const name = EXPORT.exec(line)?.[1] ?? (isPrivate ? local : undefined)
     if (name !== undefined) names.push({ name, at: `${path}:${i + 1}` })

@@ -48,14 +48,14 @@ const GROUPS: readonly PlaceGroup[] = [
       { to: '/policies', text: 'shell.policies', icon: ShieldCheckIcon, permission: 'policies' },
       { to: '/keys', text: 'shell.keys', icon: KeyRoundIcon, permission: 'keys' },
       { to: '/analytics', text: 'shell.analytics', icon: ChartLineIcon, permission: 'analytics' },
-      { to: '/requests', text: 'shell.logs', icon: TextSearchIcon, permission: 'log' },
+      { to: '/requests', text: 'shell.requests', icon: TextSearchIcon, permission: 'log' },
     ],
   },
   {
     text: 'shell.portal',
     places: [
       { to: '/developers', text: 'shell.developers', icon: UsersIcon, permission: 'portal' },
-      { to: '/key-requests', text: 'shell.requests', icon: TicketIcon, permission: 'portal' },
+      { to: '/key-requests', text: 'shell.keyRequests', icon: TicketIcon, permission: 'portal' },
       { to: '/catalogue', text: 'shell.catalogue', icon: BookOpenIcon, permission: 'portal' },
       { to: '/portal-settings', text: 'shell.portalSettings', icon: SlidersHorizontalIcon, permission: 'portal' },
     ],

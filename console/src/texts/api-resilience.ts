@@ -1,5 +1,5 @@
 /** Names and explanations of an API's cache, care of its upstream, events and modules. */
-export const API_CARE = {
+export const API_RESILIENCE = {
   'apis.section.care': 'Health and retries',
   'apis.section.certificates': 'Upstream TLS',
   'apis.section.cache': 'Response cache',

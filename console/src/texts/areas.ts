@@ -1,6 +1,6 @@
 import { ANALYTICS } from './analytics.ts'
 import { API_AUTH } from './api-auth.ts'
-import { API_CARE } from './api-resilience.ts'
+import { API_RESILIENCE } from './api-resilience.ts'
 import { API_SETTINGS } from './api-settings.ts'
 import { APIS } from './apis.ts'
 import { KEYS } from './keys.ts'
@@ -21,7 +21,7 @@ export const AREAS = {
   ...APIS,
   ...API_SETTINGS,
   ...API_AUTH,
-  ...API_CARE,
+  ...API_RESILIENCE,
   ...IDENTITY,
   ...PEOPLE,
   ...PLATFORM,

@@ -14,13 +14,13 @@ export interface ImportState {
   /** Objects that exist already are kept, whatever state they are in. */
   kept: number
   /** The objects that exist, and those that will. */
-  readonly standing: Map<MoveKind, Map<string, RemoteObject>>
+  readonly current: Map<MoveKind, Map<string, RemoteObject>>
 }
 
 /** The state of an import that has compared nothing yet. */
-export function initialImportState(standing: TargetState): ImportState {
-  const copy = new Map([...standing].map(([kind, all]) => [kind, new Map(all)] as const))
-  return { steps: [], changed: new Map(), refused: [], kept: 0, standing: copy }
+export function initialImportState(current: TargetState): ImportState {
+  const copy = new Map([...current].map(([kind, all]) => [kind, new Map(all)] as const))
+  return { steps: [], changed: new Map(), refused: [], kept: 0, current: copy }
 }
 
 /**
@@ -33,13 +33,13 @@ export async function selectImportable(
   candidates: readonly ImportCandidate[],
   isThere: (candidate: ImportCandidate) => boolean = () => false,
 ): Promise<void> {
-  const { standing } = settled
+  const { current } = settled
   let steps: MoveStep[] = []
   const changes = new Map<MoveStep, readonly string[]>()
   const first = new Map<string, string>()
   for (const candidate of candidates) {
     const { kind, identity, from, body } = candidate
-    if (standing.get(kind)?.has(identity) || isThere(candidate)) settled.kept++
+    if (current.get(kind)?.has(identity) || isThere(candidate)) settled.kept++
     else if (first.has(identity))
       settled.refused.push({ from, why: `has the same ${kind.identityAt} as ${first.get(identity)}` })
     else {
@@ -50,7 +50,7 @@ export async function selectImportable(
     }
   }
   for (;;) {
-    const flaws = await flawsOf(place, steps, standing)
+    const flaws = await flawsOf(place, steps, current)
     if (flaws.size === 0) break
     for (const [from, why] of flaws) settled.refused.push({ from, why })
     const left = steps.filter(({ file }) => !flaws.has(file))
@@ -60,8 +60,8 @@ export async function selectImportable(
   for (const step of steps) {
     settled.steps.push(step)
     settled.changed.set(step, changes.get(step)!)
-    const all = standing.get(step.kind) ?? new Map<string, RemoteObject>()
-    standing.set(step.kind, all.set(step.identity, { identity: step.identity, body: step.body!, at: step.identity }))
+    const all = current.get(step.kind) ?? new Map<string, RemoteObject>()
+    current.set(step.kind, all.set(step.identity, { identity: step.identity, body: step.body!, at: step.identity }))
   }
 }
 
@@ -69,12 +69,12 @@ export async function selectImportable(
 async function flawsOf(
   place: TargetDashboard,
   steps: readonly MoveStep[],
-  standing: TargetState,
+  current: TargetState,
 ): Promise<Map<string, string>> {
   if (steps.length === 0) return new Map()
   const collide = await targetAllowsDuplicates(place, steps)
-  const { flaws } = ordered({ dir: '', steps, standing, mayCollide: collide })
-  const all = flaws.length > 0 ? flaws : await findBlockers({ dir: '', place, steps, standing, allowMissing: false })
+  const { flaws } = ordered({ dir: '', steps, current, mayCollide: collide })
+  const all = flaws.length > 0 ? flaws : await findBlockers({ dir: '', place, steps, current, allowMissing: false })
   const found = new Map<string, string>()
   for (const flaw of all) if (!found.has(flaw.file)) found.set(flaw.file, lineOf(flaw))
   return found

@@ -39,11 +39,11 @@ export async function runImport(context: CommandContext, read: ReadEntries): Pro
     throw fault('option_invalid', 'name what to import: --from-redis URL, --definitions DIR, --policies PATH')
   const place = await openTarget(options, env, { withSecrets: false })
   const space = url === '' ? NO_KEYS : await readKeySpace(url, read)
-  const { standing } = await readTargetState(place, [APIS, POLICIES, CLIENTS, KEYS])
-  const settled = initialImportState(standing)
+  const { current } = await readTargetState(place, [APIS, POLICIES, CLIENTS, KEYS])
+  const settled = initialImportState(current)
   const report = await reported(context, { place, space, settled })
   const { flaws, order } = ordered({
-    ...{ dir: '', steps: settled.steps, standing, mayCollide: await targetAllowsDuplicates(place, settled.steps) },
+    ...{ dir: '', steps: settled.steps, current, mayCollide: await targetAllowsDuplicates(place, settled.steps) },
   })
   if (flaws.length > 0) throw fault('move_refused', flaws.map(({ file, why }) => `${file}: ${why}`).join('\n'))
   const quiet = options.json === true
@@ -109,7 +109,7 @@ async function reported({ options, cwd }: CommandContext, { place, space, settle
 
 /** One that was used since has another hash now, but still says where it came from. */
 async function takeKeys(place: Given['place'], settled: ImportState, keys: KeysRead): Promise<void> {
-  const there = [...(settled.standing.get(KEYS)?.values() ?? [])]
+  const there = [...(settled.current.get(KEYS)?.values() ?? [])]
   const origins = new Set(there.map(({ body }) => textAt(body, LEGACY_KEY)).filter((origin) => origin !== ''))
   settled.refused.push(...keys.refused)
   await selectImportable(place, settled, keys.candidates, ({ body }) => origins.has(textAt(body, LEGACY_KEY)))
@@ -134,7 +134,7 @@ function withKnownRights(read: Policies, apis: ReadonlySet<string>) {
   return { candidates, refused }
 }
 
-function namesOf({ standing }: ImportState, name: string): ReadonlySet<string> {
-  const kind = [...standing.keys()].find((each) => each.name === name)
-  return new Set(kind === undefined ? [] : standing.get(kind)!.keys())
+function namesOf({ current }: ImportState, name: string): ReadonlySet<string> {
+  const kind = [...current.keys()].find((each) => each.name === name)
+  return new Set(kind === undefined ? [] : current.get(kind)!.keys())
 }

@@ -10,7 +10,7 @@ export interface PreflightInput {
   readonly dir: string
   readonly place: TargetDashboard
   readonly steps: readonly MoveStep[]
-  readonly standing: TargetState
+  readonly current: TargetState
   /** Objects may name others that are not there. */
   readonly allowMissing: boolean
 }
@@ -77,12 +77,12 @@ async function missingOf(survey: PreflightInput, written: readonly Written[]): P
 
 /** The objects of a kind that exist once the plan has run. */
 async function afterwards(
-  { place, steps, standing }: PreflightInput,
+  { place, steps, current }: PreflightInput,
   to: ObjectReference['to'],
 ): Promise<Map<string, JsonObject>> {
   const kind = MOVE_KINDS.find(({ name }) => name === (to === 'documentation' ? 'portal documentation' : to))!
   const there =
-    standing.get(kind) ?? new Map((await kind.list(place)).map((each): [string, RemoteObject] => [each.identity, each]))
+    current.get(kind) ?? new Map((await kind.list(place)).map((each): [string, RemoteObject] => [each.identity, each]))
   const bodies = new Map([...there].map(([identity, { body }]) => [identity, body]))
   for (const step of steps) {
     if (step.kind !== kind) continue

@@ -33,13 +33,13 @@ export async function dump({ env, options, cwd, print }: CommandContext): Promis
   const read = await readTargetState(place, withPolicies(kinds, selection))
   refuse(read.flaws)
   const bodies = (name: string) => {
-    return [...read.standing]
+    return [...read.current]
       .filter(([kind]) => kind.name === name)
       .flatMap(([, all]) => [...all.values()].map(({ body }) => body))
   }
   const isMeant = selects(selection, { apis: bodies('apis'), policies: bodies('policies') })
   const objects = kinds.flatMap((kind) =>
-    [...read.standing.get(kind)!.values()]
+    [...read.current.get(kind)!.values()]
       .filter(({ identity, body }) => isMeant(kind, identity, body))
       .map((there) => ({ kind, there })),
   )
@@ -119,15 +119,15 @@ async function planned({ env, options, cwd }: CommandContext, mode: Mode) {
   const opening = { env: variablesOf(options, env), identity: sealIdentityOf(options, env) }
   const place = await openTarget(options, env, { withSecrets: opening.identity !== undefined })
   const all = withPolicies(kinds, selection)
-  const { standing, flaws: unclear } = await readTargetState(place, all)
-  const folder: Folder = readFolder(dir, all, opening, expectedFiles(standing))
-  const plan = planMoves({ dir, folder, standing, selection, mode, noDelete: options['no-delete'] === true })
+  const { current, flaws: unclear } = await readTargetState(place, all)
+  const folder: Folder = readFolder(dir, all, opening, expectedFiles(current))
+  const plan = planMoves({ dir, folder, current, selection, mode, noDelete: options['no-delete'] === true })
   refuse([...unclear, ...plan.flaws])
   const { steps } = plan
-  const { order, flaws } = ordered({ dir, steps, standing, mayCollide: await targetAllowsDuplicates(place, steps) })
+  const { order, flaws } = ordered({ dir, steps, current, mayCollide: await targetAllowsDuplicates(place, steps) })
   refuse(flaws)
   const allowMissing = options['allow-missing'] === true
-  refuse(await findBlockers({ dir, place, steps, standing, allowMissing }))
+  refuse(await findBlockers({ dir, place, steps, current, allowMissing }))
   return { plan, order, place }
 }
 

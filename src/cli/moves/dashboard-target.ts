@@ -40,9 +40,9 @@ export async function openTarget(
 export async function readTargetState(
   place: TargetDashboard,
   kinds: readonly MoveKind[],
-): Promise<{ standing: TargetState; flaws: FileFlaw[] }> {
+): Promise<{ current: TargetState; flaws: FileFlaw[] }> {
   const lists = await eachOf(kinds, AT_ONCE, (kind) => kind.list(place))
   const flaws = kinds.flatMap((kind, index) => ambiguousNames(kind, lists[index]!))
   const byIdentity = (all: readonly RemoteObject[]) => new Map(all.map((there) => [there.identity, there]))
-  return { standing: new Map(kinds.map((kind, index) => [kind, byIdentity(lists[index]!)])), flaws }
+  return { current: new Map(kinds.map((kind, index) => [kind, byIdentity(lists[index]!)])), flaws }
 }

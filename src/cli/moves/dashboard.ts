@@ -40,10 +40,10 @@ export class DashboardApi {
 
   /** Reads what may not be there: undefined then. */
   async find(path: string): Promise<JsonObject | undefined> {
-    const told = await this.ask('GET', path)
+    const response = await this.ask('GET', path)
     // APIs, webhooks and others that are not there are answered with 400.
-    if (told.status === 404 || told.status === 400) return undefined
-    const { json } = accepted('GET', path, told)
+    if (response.status === 404 || response.status === 400) return undefined
+    const { json } = accepted('GET', path, response)
     return isObject(json) ? json : undefined
   }
 
@@ -57,9 +57,9 @@ export class DashboardApi {
   async ask(method: string, path: string, body?: JsonObject): Promise<ApiResponse> {
     for (let tries = 1; ; tries++) {
       try {
-        const told = await this.#once(method, path, body)
-        const away = told.status === 502 || told.status === 503
-        if (!away || method !== 'GET' || tries === TRIES) return told
+        const response = await this.#once(method, path, body)
+        const away = response.status === 502 || response.status === 503
+        if (!away || method !== 'GET' || tries === TRIES) return response
       } catch (error) {
         if (method !== 'GET' || tries === TRIES || this.#stop?.aborted) throw this.#away(error)
       }
@@ -95,14 +95,14 @@ export class DashboardApi {
   }
 }
 
-function accepted(method: string, path: string, told: ApiResponse): ApiResponse {
-  if (told.status < 300) return told
-  const message = isObject(told.json) ? String(told.json.Message ?? told.json.message ?? '') : ''
+function accepted(method: string, path: string, response: ApiResponse): ApiResponse {
+  if (response.status < 300) return response
+  const message = isObject(response.json) ? String(response.json.Message ?? response.json.message ?? '') : ''
   const [plain = path] = path.split('?')
-  const hint = told.status === 401 ? '; is --secret the API credential of an active user?' : ''
+  const hint = response.status === 401 ? '; is --secret the API credential of an active user?' : ''
   throw fault(
     'dashboard_refused',
-    `${method} ${plain} was answered with ${told.status}: ${message || 'no message'}${hint}`,
+    `${method} ${plain} was answered with ${response.status}: ${message || 'no message'}${hint}`,
   )
 }
 

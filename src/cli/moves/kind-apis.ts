@@ -105,13 +105,13 @@ function normal(body: JsonObject): JsonObject {
   const { oas, classic } = definitionsIn(body)
   const named = oas === undefined ? textAt(classic, 'api_id') : textAt(objectAt(objectAt(oas, EXTENSION), 'info'), 'id')
   const isBare = oas === undefined && !isObject(body.api_definition)
-  const beside = isBare ? {} : body
-  const hooks = Array.isArray(beside.hook_references) ? beside.hook_references.map(hookReference) : []
-  const id = named || textAt(beside, 'api_id')
+  const metadata = isBare ? {} : body
+  const hooks = Array.isArray(metadata.hook_references) ? metadata.hook_references.map(hookReference) : []
+  const id = named || textAt(metadata, 'api_id')
   return pruned({
     api_id: id,
-    categories: textsAt(beside, 'categories'),
-    labels: labelsIn(beside.labels ?? {}),
+    categories: textsAt(metadata, 'categories'),
+    labels: labelsIn(metadata.labels ?? {}),
     hook_references: oas === undefined ? hooks : [],
     api_definition: oas === undefined ? classicDefinition(classic, id) : null,
     oas: oas === undefined ? null : oasDefinition(oas, id),

@@ -17,7 +17,7 @@ interface Holder {
 export interface Ordering {
   readonly dir: string
   readonly steps: readonly MoveStep[]
-  readonly standing: TargetState
+  readonly current: TargetState
   /** The target stores APIs that want one listen path, and serves the first of them. */
   readonly mayCollide: boolean
 }
@@ -26,14 +26,14 @@ export interface Ordering {
  * Puts steps in an order in which each finds what it needs: what is named before what names it, what frees a listen path or a name
  * before what takes it, other deletions last. What two want at once, and what changes hands in a circle, is a flaw.
  */
-export function ordered({ dir, steps, standing, mayCollide }: Ordering): { order: PlanOrder; flaws: FileFlaw[] } {
+export function ordered({ dir, steps, current, mayCollide }: Ordering): { order: PlanOrder; flaws: FileFlaw[] } {
   const groups: MoveStep[][] = []
   const flaws: FileFlaw[] = []
   const early = new Set<MoveStep>()
   for (const kind of MOVE_KINDS) {
     const own = steps.filter((step) => step.kind === kind)
     const isFree = mayCollide && kind.name === 'apis'
-    const found = isFree ? freely(own) : groupsOf(dir, kind, own, standing.get(kind) ?? new Map<string, RemoteObject>())
+    const found = isFree ? freely(own) : groupsOf(dir, kind, own, current.get(kind) ?? new Map<string, RemoteObject>())
     flaws.push(...found.flaws)
     for (const step of found.freed) early.add(step)
     groups.push(found.freed, ...found.groups)

@@ -37,9 +37,9 @@ export interface MovePlan {
 export type TargetState = ReadonlyMap<MoveKind, ReadonlyMap<string, RemoteObject>>
 
 /** The file content of every object of a dashboard, without secrets; an identical object is unchanged. */
-export function expectedFiles(standing: TargetState): Map<string, ExpectedFile> {
+export function expectedFiles(current: TargetState): Map<string, ExpectedFile> {
   const expected = new Map<string, ExpectedFile>()
-  for (const [kind, all] of standing)
+  for (const [kind, all] of current)
     for (const there of all.values())
       expected.set(pathOfObject(kind, there.identity), { text: filedText(kind, there, 'kept'), there })
   return expected
@@ -49,22 +49,22 @@ export function expectedFiles(standing: TargetState): Map<string, ExpectedFile> 
 export function planMoves(given: {
   readonly dir: string
   readonly folder: Folder
-  readonly standing: TargetState
+  readonly current: TargetState
   readonly selection: MoveSelection
   readonly mode: Mode
   readonly noDelete: boolean
 }): MovePlan {
-  const { dir, folder, standing, selection, mode } = given
+  const { dir, folder, current, selection, mode } = given
   const flaws: FileFlaw[] = [...folder.flaws]
   const steps: MoveStep[] = []
   let unchanged = 0
-  const isMeant = selects(selection, knownBodies(folder, standing))
+  const isMeant = selects(selection, knownBodies(folder, current))
   const filed = new Map<MoveKind, Map<string, Filed>>()
   for (const each of folder.filed) {
     const all = filed.get(each.kind) ?? new Map<string, Filed>()
     filed.set(each.kind, all.set(each.identity, each))
   }
-  for (const [kind, there] of standing) {
+  for (const [kind, there] of current) {
     const files = filed.get(kind) ?? new Map<string, Filed>()
     for (const identity of [...new Set([...files.keys(), ...there.keys()])].sort()) {
       const [file, stored] = [files.get(identity), there.get(identity)]
@@ -80,7 +80,7 @@ export function planMoves(given: {
       } else if (mode === 'sync' && !given.noDelete && kind.deletable) steps.push(deletion(kind, stored!))
     }
   }
-  flaws.push(...unknownIds(selection, filed, standing))
+  flaws.push(...unknownIds(selection, filed, current))
   return { steps, unchanged, flaws }
 }
 
@@ -169,10 +169,10 @@ function short(value: Json | undefined): string {
   return text.length > LONGEST ? `${text.slice(0, LONGEST)}...` : text
 }
 
-function knownBodies({ filed }: Folder, standing: TargetState) {
+function knownBodies({ filed }: Folder, current: TargetState) {
   const bodies = (name: string) => [
     ...filed.filter(({ kind }) => kind.name === name).map(({ body }) => body),
-    ...[...standing]
+    ...[...current]
       .filter(([kind]) => kind.name === name)
       .flatMap(([, all]) => [...all.values()].map(({ body }) => body)),
   ]
@@ -183,12 +183,12 @@ function knownBodies({ filed }: Folder, standing: TargetState) {
 function unknownIds(
   { kinds }: MoveSelection,
   filed: ReadonlyMap<MoveKind, ReadonlyMap<string, Filed>>,
-  standing: TargetState,
+  current: TargetState,
 ): FileFlaw[] {
   return [...kinds].flatMap(([choice, ids]) => {
     if (ids === 'all') return []
-    const known = [...standing.keys()].filter((kind) => kind.choice === choice)
-    const isThere = (id: string) => known.some((kind) => filed.get(kind)?.has(id) || standing.get(kind)?.has(id))
+    const known = [...current.keys()].filter((kind) => kind.choice === choice)
+    const isThere = (id: string) => known.some((kind) => filed.get(kind)?.has(id) || current.get(kind)?.has(id))
     return ids
       .filter((id) => !isThere(id))
       .map((id): FileFlaw => {

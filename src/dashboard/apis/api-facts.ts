@@ -33,7 +33,7 @@ export const ApiFacts = Type.Object({
 export function factsOf(stored: StoredDocument, nodes: readonly NodeStatus[], now: number): JsonObject {
   const { id, body } = stored
   const { api_id, name, active, listenPath, domain } = summaryOf(documentOf(body))
-  const standings = nodes.map((node) => syncStatusOf(storedApiStateOf(stored), node, now))
+  const states = nodes.map((node) => syncStatusOf(storedApiStateOf(stored), node, now))
   return {
     ...{ id, api_id, name, is_oas: body.format === 'oas', active, internal: body.api_type === 'internal' },
     listen_path: listenPath,
@@ -43,7 +43,7 @@ export function factsOf(stored: StoredDocument, nodes: readonly NodeStatus[], no
     tags: [...(readable(stored)?.tags ?? [])],
     labels: appliedOf(body).map((label) => ({ ...label })),
     updated_at: textOf(body, 'updated_at'),
-    nodes: counted(standings),
+    nodes: counted(states),
   }
 }
 
@@ -54,8 +54,8 @@ export function storedApiStateOf(stored: StoredDocument): StoredApiState {
   return { apiId: documentOf(body).api_id, revision, active: api?.active ?? true, tags: api?.tags }
 }
 
-function counted(standings: readonly ApiSyncStatus[]): Record<string, number> {
+function counted(states: readonly ApiSyncStatus[]): Record<string, number> {
   const counts: Record<string, number> = {}
-  for (const { state } of standings) counts[state] = (counts[state] ?? 0) + 1
+  for (const { state } of states) counts[state] = (counts[state] ?? 0) + 1
   return counts
 }

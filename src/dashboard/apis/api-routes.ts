@@ -97,8 +97,8 @@ function oneRoutes(parts: DashboardParts): Route[] {
         const { definition, wrapper } = sentApi(parts, call.object())
         const matched = withMatchingOf(definition, parts.config.compat.vendor_aliases)
         const note = vendorMatchingNote(definition, matched)
-        const told = note === undefined ? [] : [{ at: ['path_matching'], reason: note }]
-        return createStoredApi(parts, call, 'classic', matched, sentApiMetadata(wrapper), told)
+        const warnings = note === undefined ? [] : [{ at: ['path_matching'], reason: note }]
+        return createStoredApi(parts, call, 'classic', matched, sentApiMetadata(wrapper), warnings)
       },
     },
     {
@@ -168,15 +168,15 @@ async function replace(parts: DashboardParts, call: Call): Promise<Answer> {
   const stored = await apiOf(parts, call, call.param('id'))
   if (stored === undefined) return notChangeable()
   const { definition, wrapper } = sentApi(parts, call.object())
-  const beside = sentApiMetadata(wrapper)
+  const metadata = sentApiMetadata(wrapper)
   const document = documentOf(stored.body)
   if (document.format === 'classic') {
     const matched = withMatchingOf(definition, parts.config.compat.vendor_aliases, document.definition)
-    return updateStoredApi(parts, call, stored, { format: 'classic', definition: matched, beside }, 'API updated')
+    return updateStoredApi(parts, call, stored, { format: 'classic', definition: matched, metadata }, 'API updated')
   }
   if (!parts.config.dashboard.allow_unsafe_oas)
     return refused(400, 'The API is in OpenAPI format, please use /api/apis/oas/{id}')
-  const change = { format: 'oas', definition: inOpenapi(stored, definition), beside } as const
+  const change = { format: 'oas', definition: inOpenapi(stored, definition), metadata } as const
   return updateStoredApi(parts, call, stored, change, 'API updated')
 }
 

@@ -100,7 +100,7 @@ const STEPS: Readonly<Record<Migration['mode'], Step>> = {
       ...draft,
       format: 'oas',
       definition: staged(old, stagedId),
-      beside: { ...metadataOfApi(old.stored.body), categories: categoriesOf(old.stored.body) },
+      metadata: { ...metadataOfApi(old.stored.body), categories: categoriesOf(old.stored.body) },
       ...(again ? { apiId: stagedId } : { stagedOf: old.stored.id }),
     })
     return { revision, more: { stagedId } }
@@ -128,7 +128,7 @@ function inPlace({ stored, document }: Old, definition: JsonObject): Omit<ApiDra
     definition,
     apiId: document.api_id,
     mayBecome: { format: true },
-    beside: { categories: categoriesOf(stored.body) },
+    metadata: { categories: categoriesOf(stored.body) },
   }
 }
 

@@ -79,7 +79,7 @@ function newRoutes(parts: DashboardParts): Route[] {
       answers: { 200: Created },
       run: async (call) => {
         const sent = await overTemplate(parts, call)
-        return createStoredApi(parts, call, 'oas', withExtension(sent), {}, sent.told)
+        return createStoredApi(parts, call, 'oas', withExtension(sent), {}, sent.warnings)
       },
     },
     {

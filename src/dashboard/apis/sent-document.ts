@@ -20,7 +20,7 @@ export interface SentDocument {
   /** The word of the extension's name in the upload, where ours is `svc`. */
   readonly alias: string | undefined
   /** Warnings of what was written into it. */
-  readonly told: readonly Flaw[]
+  readonly warnings: readonly Flaw[]
 }
 
 /**
@@ -53,8 +53,8 @@ export function withExtension({ document }: SentDocument): JsonObject {
 }
 
 function named({ config }: DashboardParts, document: JsonObject): SentDocument {
-  const { definition, alias, told } = toOwnWords('oas', document, config.compat.vendor_aliases)
-  return { document: definition, alias, told }
+  const { definition, alias, warnings } = toOwnWords('oas', document, config.compat.vendor_aliases)
+  return { document: definition, alias, warnings }
 }
 
 async function parse(bytes: Uint8Array, contentType: string): Promise<JsonObject> {

@@ -80,23 +80,28 @@ export async function createStoredApi(
   call: Call,
   format: ApiDocument['format'],
   definition: JsonObject,
-  beside: ApiMetadata = {},
-  told: readonly Flaw[] = [],
+  metadata: ApiMetadata = {},
+  warnings: readonly Flaw[] = [],
 ): Promise<Answer> {
   restoreMaskedSecrets(definition, undefined, 'definition_invalid')
   const version = await versionOf(parts, call)
   if (version !== undefined && 'status' in version) return version
-  await checkOwnersKnown(parts, call.actor!.orgId, ownersOf(beside))
-  await checkReferences(parts, call, 'api', bodyOf(format, definition, beside), undefined, selfOf(format, definition))
+  await checkOwnersKnown(parts, call.actor!.orgId, ownersOf(metadata))
+  await checkReferences(parts, call, 'api', bodyOf(format, definition, metadata), undefined, selfOf(format, definition))
   const made = await publishApi(parts, {
     ...draftOf(parts, call),
     ...{ format, definition },
-    beside: newApiMetadata(parts, call, beside),
+    metadata: newApiMetadata(parts, call, metadata),
     ...(version && { version }),
   })
   return ok('API created', made.id, {
     ID: made.document.api_id,
-    ...warningsMember(made.document, 'Warnings', [...told, ...(made.unchecked ?? [])], sentWord(parts, call.bytes())),
+    ...warningsMember(
+      made.document,
+      'Warnings',
+      [...warnings, ...(made.unchecked ?? [])],
+      sentWord(parts, call.bytes()),
+    ),
   })
 }
 
@@ -105,14 +110,14 @@ export async function updateStoredApi(
   parts: DashboardParts,
   call: Call,
   stored: StoredDocument,
-  change: Pick<ApiDraft, 'format' | 'definition' | 'beside'>,
+  change: Pick<ApiDraft, 'format' | 'definition' | 'metadata'>,
   message: string,
 ): Promise<Answer> {
   const apiId = String(stored.body.api_id)
   const before = definitionAs(change.format, stored)
   const definition = restoreMaskedSecrets(change.definition, before, 'definition_invalid')
-  const body = bodyOf(change.format, definition, change.beside)
-  await checkOwnersKnown(parts, call.actor!.orgId, ownersOf(change.beside), stored.body)
+  const body = bodyOf(change.format, definition, change.metadata)
+  await checkOwnersKnown(parts, call.actor!.orgId, ownersOf(change.metadata), stored.body)
   await checkReferences(parts, call, 'api', body, stored.body, selfOf(change.format, definition))
   checkForeignVersionsUnchanged(call.visibility, stored.body, body)
   const { document, unchecked } = await publishApi(parts, { ...draftOf(parts, call), ...change, definition, apiId })
@@ -141,8 +146,8 @@ function definitionAs(format: ApiDocument['format'], { body }: StoredDocument): 
   return format === 'oas' ? toOas(definition).document : toClassic(definition).definition
 }
 
-const bodyOf = (format: ApiDocument['format'], definition: JsonObject, beside: ApiMetadata = {}): JsonObject => ({
-  ...(beside as JsonObject),
+const bodyOf = (format: ApiDocument['format'], definition: JsonObject, metadata: ApiMetadata = {}): JsonObject => ({
+  ...(metadata as JsonObject),
   format,
   definition,
 })

@@ -101,12 +101,12 @@ function download(parts: DashboardParts, call: Call): Answer {
 async function undo(parts: DashboardParts, call: Call): Promise<Answer> {
   const row = await rowOf(parts, call)
   await checkUndoRights(parts, call, row)
-  const standing = await parts.store.audit.standing(row.id)
-  if (standing === undefined) throw fault('not_found', UNKNOWN)
+  const entryState = await parts.store.audit.state(row.id)
+  if (entryState === undefined) throw fault('not_found', UNKNOWN)
   const sharedEmail = parts.config.dashboard.enable_multi_org_users
   await undoEntry(parts, {
     row,
-    standing,
+    entryState,
     audit: parts.store.audit,
     actor: call.actor!.email,
     sharedEmail,

@@ -98,7 +98,7 @@ function createRoutes(parts: DashboardParts): Route[] {
 }
 
 function oneRoutes(parts: DashboardParts, path: string): Route[] {
-  const standing = async (call: Call) => keyedDigestOf((await keyInPath(parts, call)).row.body, parts.sealKey)
+  const entityTag = async (call: Call) => keyedDigestOf((await keyInPath(parts, call)).row.body, parts.sealKey)
   return [
     {
       method: 'GET',
@@ -108,16 +108,16 @@ function oneRoutes(parts: DashboardParts, path: string): Route[] {
       summary: 'Read a key',
       query: { ...NAMING, facts: FACTS },
       answers: { 200: KeyDetailsShape },
-      entityVersion: standing,
+      entityVersion: entityTag,
       run: async (call) => {
         const { row, key, by } = await keyInPath(parts, call)
         const data = await keyData(parts, call, row, key)
         const isAlone = (await soleOwnership(parts, call)).key(row)
         const masked = maskKeyFor(call, data, { isAlone, isNamed: by !== 'hash' })
-        const told = (more: JsonObject) => bare({ ...masked, ...more })
-        if (call.query('facts') !== '1') return told({})
+        const answer = (more: JsonObject) => bare({ ...masked, ...more })
+        if (call.query('facts') !== '1') return answer({})
         const own = maskSecretsFor(call, 'keys', withoutHidden(row.body), isAlone)
-        return told({ facts: await keyFacts(parts, row, data.data), own })
+        return answer({ facts: await keyFacts(parts, row, data.data), own })
       },
     },
     {
@@ -129,7 +129,7 @@ function oneRoutes(parts: DashboardParts, path: string): Route[] {
       query: { ...NAMING, ...SAVING },
       body: Session,
       answers: { 200: KeyData },
-      entityVersion: standing,
+      entityVersion: entityTag,
       run: (call) => changeKey(parts, call),
     },
     {

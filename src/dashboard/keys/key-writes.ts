@@ -121,9 +121,9 @@ async function shown(parts: DashboardParts, call: Call, saved: SavedKey, key: st
     body: saved.session,
     orgId: String(saved.session.org_id ?? ''),
   }
-  const told = await keyData(parts, call, row, key)
+  const answer = await keyData(parts, call, row, key)
   const { access_rights: rights } = saved.session
   const apis = { apiIds: isObject(rights) ? Object.keys(rights) : [], policyIds: [] }
   const isAlone = (await soleOwnership(parts, call)).key({ ...row, ...apis })
-  return bare(maskKeyFor(call, told, { isAlone, isNamed }))
+  return bare(maskKeyFor(call, answer, { isAlone, isNamed }))
 }

@@ -89,7 +89,7 @@ type IdOf = (row: JsonObject) => string
 
 function draftOf(row: JsonObject): ApiDraft {
   const own = isObject(row.oas) ? ({ format: 'oas', definition: row.oas } as const) : classicOf(row)
-  return { ...own, beside: metadataOfApi(row), actor: INSTALLATION }
+  return { ...own, metadata: metadataOfApi(row), actor: INSTALLATION }
 }
 
 /** A bare definition is taken too. */

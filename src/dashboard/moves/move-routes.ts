@@ -92,8 +92,8 @@ async function* namedApis(
 
 function movedApi({ id, body }: StoredDocument): JsonObject {
   const { api_id, format, definition } = documentOf(body)
-  const { user_owners: _users, user_group_owners: _groups, ownerless: _lost, ...beside } = metadataOfApi(body)
-  return { id, api_id, format, definition, ...(beside as JsonObject) }
+  const { user_owners: _users, user_group_owners: _groups, ownerless: _lost, ...metadata } = metadataOfApi(body)
+  return { id, api_id, format, definition, ...(metadata as JsonObject) }
 }
 
 function clientRoutes(parts: DashboardParts): Route[] {

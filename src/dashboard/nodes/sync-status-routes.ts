@@ -91,8 +91,8 @@ function rowOf(stored: StoredDocument, nodes: readonly NodeStatus[], now: number
     active: api?.active ?? true,
     tags: api?.tags,
   }
-  const standings = nodes.map((node) => syncStatusOf(apiState, node, now))
-  const isServed = standings.some(({ state }, at) => !nodes[at]!.management && serves(state))
+  const states = nodes.map((node) => syncStatusOf(apiState, node, now))
+  const isServed = states.some(({ state }, at) => !nodes[at]!.management && serves(state))
   return {
     api_id: apiState.apiId,
     name: String(stored.body.name ?? ''),
@@ -100,7 +100,7 @@ function rowOf(stored: StoredDocument, nodes: readonly NodeStatus[], now: number
     tags: [...(apiState.tags ?? [])],
     revision: apiState.revision,
     nowhere: apiState.active && !isServed,
-    nodes: standings.map((standing) => ({ ...standing })),
+    nodes: states.map((state) => ({ ...state })),
   }
 }
 

@@ -153,8 +153,8 @@ function keyRulesIn(call: Call): JsonObject[] {
   const bytes = call.bytes()
   const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8')
   try {
-    const { key_rules: told }: JsonObject = startsObject(bytes) ? JSON.parse(text) : {}
-    const texts = told === undefined ? new URLSearchParams(text).getAll('key_rules') : [told]
+    const { key_rules: keyRules }: JsonObject = startsObject(bytes) ? JSON.parse(text) : {}
+    const texts = keyRules === undefined ? new URLSearchParams(text).getAll('key_rules') : [keyRules]
     return texts.map((each): Json => (typeof each === 'string' ? JSON.parse(each) : each)).filter(isObject)
   } catch {
     // Nothing of it is taken then.

@@ -24,6 +24,6 @@ export function keyedDigestOf(body: Json, key: SealKey): EntityVersion {
 }
 
 /** The strong entity tag (RFC 9110 section 8.8.3) of the current version: it changes with every change. */
-export function entityTag(standing: EntityVersion): string {
-  return 'digest' in standing ? `"${standing.digest}"` : `"${standing.revision}"`
+export function entityTag(version: EntityVersion): string {
+  return 'digest' in version ? `"${version.digest}"` : `"${version.revision}"`
 }

@@ -20,12 +20,12 @@ import { allRoutes } from '../routes/routes.ts'
 import { takeTurns } from './connection-turns.ts'
 import { sendConsole, serveConsole, wantsPage } from './console.ts'
 import { RequestQuota } from './intake.ts'
+import { refuseMalformedRequest } from './malformed-request.ts'
 import type { DashboardParts } from './parts.ts'
 import { recordedStore } from './recorded.ts'
 import { requestPath, safetyHeaders, sendFault } from './refuse.ts'
 import { requestIdOf } from './request-id.ts'
 import { TlsServer } from './tls-server.ts'
-import { refuseMalformedRequest } from './unread.ts'
 
 export interface DashboardOptions {
   readonly host: string

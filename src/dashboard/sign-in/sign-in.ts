@@ -83,9 +83,9 @@ export async function advanceSignIn(
   recoveryCodes: readonly string[] = [],
 ): Promise<SignInResult> {
   const advance = async (): Promise<SignInResult> => {
-    const standing = await signInProgressOf(parts, signIn.state)
-    if (standing.need !== 'nothing') return { next: await show(parts, call, signIn, standing) }
-    return { done: await enter(parts, call, signIn, standing.user), user: standing.user, recoveryCodes }
+    const progress = await signInProgressOf(parts, signIn.state)
+    if (progress.need !== 'nothing') return { next: await show(parts, call, signIn, progress) }
+    return { done: await enter(parts, call, signIn, progress.user), user: progress.user, recoveryCodes }
   }
   try {
     // Serialised with all other changes of users in this process: many may sign in as one user at once. A user who was changed in between
@@ -107,19 +107,19 @@ export async function continueSignIn(
   given: SignInInput,
 ): Promise<SignInResult> {
   const signIn = await readSignIn(parts, ticket)
-  const standing = await signInProgressOf(parts, signIn.state)
-  switch (standing.need) {
+  const progress = await signInProgressOf(parts, signIn.state)
+  switch (progress.need) {
     case 'organisation':
-      return advanceSignIn(parts, call, chooseOrganisation(signIn, standing.users, given))
+      return advanceSignIn(parts, call, chooseOrganisation(signIn, progress.users, given))
     case 'second_factor':
       // After single sign-on the browser asks for the next step.
       if (given.code === undefined && given.recovery_code === undefined && given.passkey === undefined)
         return advanceSignIn(parts, call, signIn)
-      return advanceSignIn(parts, call, await showSecondFactor(parts, call, signIn, standing.user, given))
+      return advanceSignIn(parts, call, await showSecondFactor(parts, call, signIn, progress.user, given))
     case 'new_password':
-      return advanceSignIn(parts, call, await setNewPassword(parts, signIn, standing.user, given))
+      return advanceSignIn(parts, call, await setNewPassword(parts, signIn, progress.user, given))
     case 'enrolment':
-      return enrol(parts, call, signIn, standing.user, given)
+      return enrol(parts, call, signIn, progress.user, given)
     case 'nothing':
       return advanceSignIn(parts, call, signIn)
   }
@@ -205,16 +205,16 @@ async function show(
   parts: DashboardParts,
   call: Call,
   signIn: SignIn,
-  standing: Exclude<SignInProgress, { need: 'nothing' }>,
+  progress: Exclude<SignInProgress, { need: 'nothing' }>,
 ): Promise<JsonObject> {
-  const { need } = standing
-  if (standing.need === 'organisation') {
+  const { need } = progress
+  if (progress.need === 'organisation') {
     const { text } = await storeSignIn(parts, signIn)
-    return { needs: need, ticket: text, organisations: await named(parts, standing.users) }
+    return { needs: need, ticket: text, organisations: await named(parts, progress.users) }
   }
-  const { user } = standing
-  if (standing.need === 'second_factor') return askSecondFactor(parts, call, signIn, user)
-  if (standing.need === 'new_password') return { needs: need, ticket: (await storeSignIn(parts, signIn)).text }
+  const { user } = progress
+  if (progress.need === 'second_factor') return askSecondFactor(parts, call, signIn, user)
+  if (progress.need === 'new_password') return { needs: need, ticket: (await storeSignIn(parts, signIn)).text }
   const { enrolling } = signIn.state
   const secret = enrolling === '' ? newTotpSecret() : unsealTotp(parts.sealKey, user.id, enrolling)
   const state = { ...signIn.state, user: user.id, enrolling: sealTotp(parts.sealKey, user.id, secret) }

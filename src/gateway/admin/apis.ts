@@ -44,8 +44,8 @@ export function apiRoutes(parts: AdminParts): AdminRoute[] {
         const own = activeByDefault(inOwnWords(parts, definition))
         const named = withMatchingOf(own, [request.word])
         const note = vendorMatchingNote(own, named)
-        const told = note === undefined ? [] : [{ at: ['path_matching'], reason: note }]
-        return createFromRequest(parts, request, 'classic', named, told)
+        const warnings = note === undefined ? [] : [{ at: ['path_matching'], reason: note }]
+        return createFromRequest(parts, request, 'classic', named, warnings)
       },
     },
     {
@@ -93,7 +93,7 @@ export async function createFromRequest(
   request: AdminRequest,
   format: ApiDocument['format'],
   definition: JsonObject,
-  told: readonly Flaw[] = [],
+  notes: readonly Flaw[] = [],
 ): Promise<AdminAnswer> {
   const version = versionOf(request)
   const stored = version === undefined && request.isAlias ? await documentThere(parts, format, definition) : undefined
@@ -105,7 +105,7 @@ export async function createFromRequest(
     ...(stored !== undefined && { apiId: stored.api_id }),
   })
   await waitUntilServed(parts, made.revision)
-  const warnings = warningsMember(made.document, 'warnings', [...told, ...(made.unchecked ?? [])], request.word)
+  const warnings = warningsMember(made.document, 'warnings', [...notes, ...(made.unchecked ?? [])], request.word)
   return changed(made.document.api_id, 'added', warnings)
 }
 

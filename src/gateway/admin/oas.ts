@@ -34,10 +34,10 @@ export function oasRoutes(parts: AdminParts): AdminRoute[] {
       method: 'POST',
       path: '/apis/oas',
       run: async (request) => {
-        const { definition: sent, told } = await extended(parts, request)
+        const { definition: sent, warnings } = await extended(parts, request)
         const stored = request.isAlias ? await documentThere(parts, 'oas', sent) : undefined
         const definition = stored === undefined ? sent : written(parts, request, stored, sent)
-        return createFromRequest(parts, request, 'oas', definition, stored === undefined ? told : [])
+        return createFromRequest(parts, request, 'oas', definition, stored === undefined ? warnings : [])
       },
     },
     {

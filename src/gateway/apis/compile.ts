@@ -221,7 +221,7 @@ function compileChain(
     ...(inner === undefined ? opened.forward(targets) : [forwardToApi(inner)]),
   ]
   const batch = api.batches ? answerBatch(parts.innerCalls, parts.words) : undefined
-  const told = answerRateLimits(parts.counters, identity, parts.words)
+  const rateLimits = answerRateLimits(parts.counters, identity, parts.words)
   const listed = (steps: readonly (Step | undefined)[]) =>
     parts.traces && api.detailedTracing === true ? spannedSteps(used(steps)) : used(steps)
   return {
@@ -229,7 +229,7 @@ function compileChain(
     version: version ?? 'Non Versioned',
     inlineVersion: version !== undefined,
     rules,
-    steps: listed([...arrival, ...doors, told, batch, ...operation, ...admission, ...delivery]),
+    steps: listed([...arrival, ...doors, rateLimits, batch, ...operation, ...admission, ...delivery]),
     redirectedSteps: listed([admitted, ...doors, ...operation, ...admission, ...delivery]),
     inner: listed([expiry, ...operation, dropUnverifiedInside(api), ...delivery]),
     targets,

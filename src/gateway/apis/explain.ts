@@ -154,9 +154,9 @@ function careOf(x: Exchange): string | undefined {
   const { retries } = x.chain!.api.upstream
   const targets = targetsOf(x)
   const asked = targets.asked?.()
-  const told = asked && `asks ${asked.length} of ${targets.list.length} targets in turn: ${namesOf(asked).join(', ')}`
+  const note = asked && `asks ${asked.length} of ${targets.list.length} targets in turn: ${namesOf(asked).join(', ')}`
   const again = retries && `is sent again up to ${retries.attempts} times, as the retry budget allows`
-  return told === undefined && again === undefined ? undefined : [told, again].filter(Boolean).join('; ')
+  return note === undefined && again === undefined ? undefined : [note, again].filter(Boolean).join('; ')
 }
 
 function targetsOf(x: Exchange): Targets {

@@ -33,16 +33,16 @@ export function alternativesOf(auth: AuthRules): readonly (readonly SchemeRules[
 /** Reads again from which of its places the valid credential of a scheme came: only one of them can hold any. */
 export function schemeReader(scheme: SchemeRules): SchemeReader {
   const { header: name, query, cookie } = scheme
-  const { fieldsBeside, ownFields } = schemeOfRules(scheme)
-  const beside = fieldsBeside.map(header)
+  const { extraFields, ownFields } = schemeOfRules(scheme)
+  const extra = extraFields.map(header)
   const choices: (readonly CredentialPlace[])[] = []
-  if (name !== undefined) choices.push([header(name), ...beside])
-  const inQuery = query === undefined ? -1 : choices.push([place('query', query), ...beside]) - 1
-  const inCookie = cookie === undefined ? -1 : choices.push([place('cookie', cookie), ...beside]) - 1
-  const besides = choices.length
-  if (ownFields !== undefined) choices.push([...ownFields.map(header), ...beside])
+  if (name !== undefined) choices.push([header(name), ...extra])
+  const inQuery = query === undefined ? -1 : choices.push([place('query', query), ...extra]) - 1
+  const inCookie = cookie === undefined ? -1 : choices.push([place('cookie', cookie), ...extra]) - 1
+  const otherwise = choices.length
+  if (ownFields !== undefined) choices.push([...ownFields.map(header), ...extra])
   // A certificate is in no field.
-  else if (scheme.certificate || besides === 0) choices.push([])
+  else if (scheme.certificate || otherwise === 0) choices.push([])
   if (choices.length === 1) return { choices, chosen: () => 0 }
   const withoutQuery = { ...scheme, query: undefined }
   return {
@@ -50,7 +50,7 @@ export function schemeReader(scheme: SchemeRules): SchemeReader {
     chosen(x) {
       if (name !== undefined && headerValue(scheme, x) !== '') return 0
       if (query !== undefined && x.hasQuery && singleParameter(x.query, query) !== '') return inQuery
-      return cookie !== undefined && readBare(withoutQuery, x) !== '' ? inCookie : besides
+      return cookie !== undefined && readBare(withoutQuery, x) !== '' ? inCookie : otherwise
     },
   }
 }

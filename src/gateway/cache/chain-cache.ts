@@ -46,10 +46,10 @@ export function openChainCache(
 ): ChainCache | undefined {
   const { cache: rules, auth } = api
   if (rules === undefined || (!rules.allSafe && !perOperation) || pool.bounds.maxBytes === 0) return undefined
-  const told = auth !== undefined && auth.alternatives === undefined && auth.certificate !== true
+  const hasOneScheme = auth !== undefined && auth.alternatives === undefined && auth.certificate !== true
   // Where the key came another way, the field was not verified, and the upstream does not get it.
   const there = auth?.header === 'authorization'
-  const oneCredential = told && schemeOfRules(auth).identifies
+  const oneCredential = hasOneScheme && schemeOfRules(auth).identifies
   return {
     pool,
     responses: pool.open(api.apiId),

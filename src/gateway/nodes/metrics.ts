@@ -51,7 +51,7 @@ export function offerGatewayMetrics(metrics: Metrics, parts: GatewayGauges): voi
   metrics.offer('svc_cache_hits_total', () => responses.hits)
   metrics.offer('svc_cache_misses_total', () => responses.misses)
   metrics.offer('svc_cache_evictions_total', () => responses.evictions)
-  metrics.offer('svc_events_told_total', () => events.told)
+  metrics.offer('svc_events_told_total', () => events.reported)
   metrics.offer('svc_events_held_total', () => events.held)
   metrics.offer('svc_events_dropped_total', () => events.dropped)
   if (book !== undefined) {

@@ -73,7 +73,7 @@ export function openAuthorization(parts: AuthorizationParts): Authorization {
   const oauth: OAuthParts = {
     ...common,
     ...state,
-    ...(store.owed !== undefined && { owed: store.owed }),
+    ...(store.pending !== undefined && { pending: store.pending }),
     mergeOf: parts.mergeOf,
     findClient: (clientId, api) => clients.find(clientId, api),
     isRetired: (token) => ownKeys.isRetired(token),

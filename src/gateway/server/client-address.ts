@@ -16,8 +16,8 @@ export function findClientAddress(x: Exchange, trusted: BlockList | undefined): 
     return
   }
   x.peerTrusted = true
-  const told = { forwardedFor: joined(x, 'x-forwarded-for'), realIp: joined(x, 'x-real-ip') }
-  const { address, proven, chain } = forwardedClient(x.peerAddress, told, trusted)
+  const forwarded = { forwardedFor: joined(x, 'x-forwarded-for'), realIp: joined(x, 'x-real-ip') }
+  const { address, proven, chain } = forwardedClient(x.peerAddress, forwarded, trusted)
   x.clientAddress = address
   x.clientProven = proven
   x.forwardedChain = chain

@@ -316,7 +316,7 @@ export const NO_CREDENTIALS: KnownCredentials = { verified: undefined, withheld:
 export class Exchange extends WireExchange implements Instant {
   /** True on a connection within the process, whose requests are parts of another. */
   inner = false
-  readonly told = { authority: '', lines: '' } // to upstreams, of the client: mostly the same for all of a connection
+  readonly clientLines = { authority: '', lines: '' } // to upstreams, of the client: mostly the same for all of a connection
 
   // --- read once per request
   wall = 0

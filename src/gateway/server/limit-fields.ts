@@ -13,12 +13,12 @@ export interface NamedLimit {
  */
 export function reportedLimit(limits: readonly Limit[], kind: Limit['kind'], refused: number): Limit | undefined {
   if (refused !== -1 && limits[refused]!.kind === kind) return limits[refused]
-  let told: Limit | undefined
+  let shown: Limit | undefined
   for (let i = 0; i < limits.length; i++) {
     const limit = limits[i]!
-    if (limit.kind === kind && (told === undefined || goesBefore(limit, told))) told = limit
+    if (limit.kind === kind && (shown === undefined || goesBefore(limit, shown))) shown = limit
   }
-  return told
+  return shown
 }
 
 function goesBefore(a: Limit, b: Limit): boolean {

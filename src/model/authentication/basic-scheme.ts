@@ -37,7 +37,7 @@ export const BASIC_SCHEME: Scheme<'basic', BasicRules> = {
     pair('basic_auth.extract_from_body', 'extractCredentialsFromBody.enabled'),
   ],
   word: 'basic',
-  fieldsBeside: [],
+  extraFields: [],
   identifies: true,
   read: readBasicRules,
 }

@@ -134,7 +134,7 @@ export const EXTERNAL_SCHEME: Scheme<'external', ExternalRules> = {
     pair('external_oauth.authorization_servers', 'authorizationServers'),
   ],
   closed: { prefix: 'external_oauth', sections: [] },
-  fieldsBeside: [PROOF_FIELD],
+  extraFields: [PROOF_FIELD],
   identifies: false,
   read: readExternalRules,
   flaws: externalFlaws,

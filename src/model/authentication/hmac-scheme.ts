@@ -56,7 +56,7 @@ export const HMAC_SCHEME: Scheme<'hmac', HmacRules> = {
   ],
   word: 'signature',
   // Digests that a signature may cover (RFC 9530, RFC 3230).
-  fieldsBeside: ['content-digest', 'repr-digest', 'digest'],
+  extraFields: ['content-digest', 'repr-digest', 'digest'],
   ownFields: ['signature-input', 'signature'],
   identifies: false,
   read: readHmacRules,

@@ -163,7 +163,7 @@ export const JWT_SCHEME: Scheme<'jwt', JwtRules> = {
     pair('jwt_allow_short_secrets', 'allowShortSecrets'),
   ],
   closed: { prefix: 'jwt_', sections: [['scopes', 'jwt']] },
-  fieldsBeside: [PROOF_FIELD],
+  extraFields: [PROOF_FIELD],
   identifies: false,
   read: readJwtRules,
   flaws: jwtFlaws,

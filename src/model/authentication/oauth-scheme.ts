@@ -103,7 +103,7 @@ export const OAUTH_SCHEME: Scheme<'oauth'> = {
     },
   },
   access: 'oauth',
-  fieldsBeside: [PROOF_FIELD],
+  extraFields: [PROOF_FIELD],
   identifies: true,
 }
 

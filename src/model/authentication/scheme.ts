@@ -64,7 +64,7 @@ export interface Scheme<Method extends string = string, Settings = unknown> {
   /** True = `Authorization` may hold the credential behind any word or none. */
   readonly takesAnyWord?: true
   /** Fields of a request that belong to the credential. */
-  readonly fieldsBeside: readonly string[]
+  readonly extraFields: readonly string[]
   /** Fields that are a credential by themselves, where it is in none of the configured places. */
   readonly ownFields?: readonly string[]
   /** True when the credential identifies one caller and nothing else, so that responses can be stored by it. */

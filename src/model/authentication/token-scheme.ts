@@ -17,7 +17,7 @@ export const TOKEN_SCHEME: Scheme<'token'> = {
   takesCertificates: true,
   access: 'key',
   takesAnyWord: true,
-  fieldsBeside: [PROOF_FIELD],
+  extraFields: [PROOF_FIELD],
   identifies: true,
 }
 

@@ -43,9 +43,9 @@ export function forwardedClient(
 }
 
 function fromRealIp(peer: string, realIp: string): ForwardedClient {
-  const told = trimmed(realIp)
-  if (told === '') return { address: peer, proven: true, chain: [] }
-  const address = forwardedAddress(told)
+  const named = trimmed(realIp)
+  if (named === '') return { address: peer, proven: true, chain: [] }
+  const address = forwardedAddress(named)
   return address === undefined
     ? { address: peer, proven: false, chain: [] }
     : { address, proven: true, chain: [address] }

@@ -47,10 +47,11 @@ export async function decideDevice(parts: OAuthParts, call: OAuthCall, form: For
 
 /** Takes a try and answers how to give it back. @throws Fault `oauth_too_many_tries` */
 function takeTry(parts: OAuthParts, call: OAuthCall, form: Form): () => void {
-  const told = form.get('user_address')
-  if (told !== undefined && isIP(told) === 0) throw fault('oauth_invalid_request', 'user_address is not an IP address')
+  const address = form.get('user_address')
+  if (address !== undefined && isIP(address) === 0)
+    throw fault('oauth_invalid_request', 'user_address is not an IP address')
   const { page, user } = parts.deviceAttempts
-  const [limiter, key] = told === undefined ? [page, visitorOf(call.clientAddress)] : [user, visitorOf(told)]
+  const [limiter, key] = address === undefined ? [page, visitorOf(call.clientAddress)] : [user, visitorOf(address)]
   const waitMs = limiter.tryBegin(key)
   if (waitMs > 0) throw waitFault('oauth_too_many_tries', waitMs)
   return () => limiter.giveBack(key)

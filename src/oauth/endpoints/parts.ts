@@ -109,7 +109,7 @@ export interface OAuthParts extends ServerState {
   /** True for an access token that was signed with a key that was retired at once; absent = none was. */
   readonly isRetired?: (token: string) => boolean
   /** Tokens that may be issued while the store is away; absent = none. */
-  readonly owed?: PendingSessions
+  readonly pending?: PendingSessions
   /** To be called after a commit with a message for the outbox, so that it is sent at once; absent = found within a second. */
   readonly wakeDeliveries?: () => void
 }

@@ -31,7 +31,7 @@ export async function revokeRequest(parts: OAuthParts, call: OAuthCall): Promise
   if (form.get('token_type_hint') === 'refresh_token') ways.reverse()
   const isDone = await tryAll(ways, parts, client, hash)
   // It may be one that another node issued while the store was away, and has not stored yet.
-  if (!isDone && parts.owed !== undefined) await revokePending(parts, call, client, token)
+  if (!isDone && parts.pending !== undefined) await revokePending(parts, call, client, token)
   return jsonAnswer(200, { status: 'ok', message: 'token revoked successfully' })
 }
 

@@ -106,18 +106,18 @@ export async function issueTokens(parts: OAuthParts, call: OAuthCall, grant: Tok
 /** Faults after which a token is stored later; where it was stored after all, that changes nothing. */
 const LATER: ReadonlySet<string> = new Set(['store_away', 'write_unconfirmed'])
 
-/** `owed`: tokens that may be stored later if the store is away now. */
+/** `pending`: tokens that may be stored later if the store is away now. */
 async function commitOrOwe(
-  { documents, owed: later }: OAuthParts,
+  { documents, pending: later }: OAuthParts,
   changes: readonly Change[],
-  owed: PendingSession | undefined,
+  pending: PendingSession | undefined,
 ): Promise<void> {
-  if (owed !== undefined && later?.away === true && later.keep(owed)) return
+  if (pending !== undefined && later?.away === true && later.keep(pending)) return
   try {
     await documents.commit(changes, undefined)
   } catch (error) {
-    const mayWait = owed !== undefined && later !== undefined && LATER.has(toFault(error).code)
-    if (!mayWait || !later.keep(owed)) throw error
+    const mayWait = pending !== undefined && later !== undefined && LATER.has(toFault(error).code)
+    if (!mayWait || !later.keep(pending)) throw error
   }
 }
 

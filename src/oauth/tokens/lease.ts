@@ -38,11 +38,11 @@ export class Lease {
     const now = this.#clock.wall()
     if (this.#until - now > LASTS_MS - RENEWED_AFTER_MS) return true
     // An expired lease counts as absent.
-    const standing = this.#until > now ? { ifVersion: this.#version } : { ifAbsent: true }
+    const condition = this.#until > now ? { ifVersion: this.#version } : { ifAbsent: true }
     const until = now + LASTS_MS
     try {
       await this.#parts.documents.commit(
-        [{ op: 'putTicket', hash: this.#hash, row: ticketUntil(until), ...standing }],
+        [{ op: 'putTicket', hash: this.#hash, row: ticketUntil(until), ...condition }],
         undefined,
       )
     } catch (error) {

@@ -260,8 +260,8 @@ async function turnAt({ tokens, clock, config }: PlaceParts, { domain }: Api): P
   const hash = hashKey(`place:${isShared(domain, sharedHosts(ownUrls(config))) ? '' : domain}`)
   const now = clockOf({ ...(clock && { clock }) }).wall()
   const before = await tokens.getTicket(hash)
-  const standing = before === undefined || before.expiresAt <= now ? { ifAbsent: true } : { ifVersion: before.version }
+  const condition = before === undefined || before.expiresAt <= now ? { ifAbsent: true } : { ifVersion: before.version }
   const expiresAt = now + TURN_MS
   const row = newTicket('lease', expiresAt)
-  return [{ op: 'putTicket', hash, row, ...standing }]
+  return [{ op: 'putTicket', hash, row, ...condition }]
 }

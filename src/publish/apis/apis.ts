@@ -33,7 +33,7 @@ export interface ApiDraft {
   /** Of a new API: which other one it is a version of, from the same commit on. */
   readonly version?: VersionOf
   /** The new metadata; absent members stay. */
-  readonly beside?: ApiMetadata
+  readonly metadata?: ApiMetadata
   /** Given: its organisation, whatever the definition says; refusals then name no API of others. */
   readonly orgId?: string
   /** True = store it even where its listen path is taken. The setting of the gateway allows it for everybody. */
@@ -142,13 +142,13 @@ export function removeApi(parts: SecretParts, removal: Removal): Promise<Publish
 export function changeMetadata(
   parts: PublishParts,
   apiId: string,
-  beside: ApiMetadata | ((body: JsonObject) => ApiMetadata),
+  metadata: ApiMetadata | ((body: JsonObject) => ApiMetadata),
   audit: { readonly actor: string; readonly action: string },
 ): Promise<PublishedApi> {
   return withLock(parts, async () => {
     const stored = await findApi(parts, apiId)
     const { ownerless: _before, ...rest } = stored.body
-    const given = typeof beside === 'function' ? beside(stored.body) : beside
+    const given = typeof metadata === 'function' ? metadata(stored.body) : metadata
     const body = { ...rest, ...mergeMetadata(metadataOfApi(stored.body), given) }
     const change = { op: 'put', kind: 'api', id: stored.id, body, ifRevision: stored.revision } as const
     const document = documentOf(stored.body)
@@ -220,8 +220,8 @@ async function create(parts: ApiParts, draft: ApiDraft): Promise<Prepared> {
   refuseUnlistedSocket(document, parts.config.gateway.upstream_sockets ?? [])
   const turn = await checkPlace(parts, api, [id], placeRules(parts, draft))
   const plan = new ApiPlan(parts.documents)
-  const { beside, stagedOf } = draft
-  plan.add(id, document, api, { beside, stagedOf, changedAt: clockOf(parts).wall() })
+  const { metadata, stagedOf } = draft
+  plan.add(id, document, api, { metadata, stagedOf, changedAt: clockOf(parts).wall() })
   if (base !== undefined) {
     const before = documentOf(base.body)
     const definition = addVersion(before.format, before.definition, apiId, draft.version!)
@@ -253,7 +253,7 @@ async function replace(parts: ApiParts, draft: ApiDraft, stored: StoredDocument)
   const changedAt = clockOf(parts).wall()
   const plan = new ApiPlan(parts.documents)
   for (const gone of instead) plan.remove(gone)
-  plan.write(stored, document, { beside: draft.beside, changedAt }, api)
+  plan.write(stored, document, { metadata: draft.metadata, changedAt }, api)
   const lost = instead.map(({ body }) => documentOf(body))
   const clients: Cascade[] = []
   for (const { api_id, org_id } of lost)

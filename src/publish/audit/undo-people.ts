@@ -14,11 +14,11 @@ import { changedSince, checkUnchangedSince } from './undo-conflict.ts'
 export interface UndoParts extends SecretParts {
   /** True when an email address may have an account in other organisations too. */
   readonly sharedEmail: boolean
-  readonly audit: Pick<Audit, 'get' | 'standing'>
+  readonly audit: Pick<Audit, 'get' | 'state'>
 }
 
 /** Undoes one change of a document whose own rules say what it may be. */
-type UndoOne = (parts: UndoParts, change: AuditChange, standing: AuditEntryState, actor: string) => Promise<Revision>
+type UndoOne = (parts: UndoParts, change: AuditChange, entryState: AuditEntryState, actor: string) => Promise<Revision>
 
 /** Kinds that are put back through the functions that publish them. */
 export const PEOPLE: Readonly<Record<string, UndoOne>> = Object.assign(Object.create(null), {
@@ -40,15 +40,15 @@ const OWN_MEMBERS: readonly string[] = [
 /** Sign-ins that are passed over. */
 const MOST_LATER = 1000
 
-async function undoUser(parts: UndoParts, change: AuditChange, standing: AuditEntryState, actor: string) {
+async function undoUser(parts: UndoParts, change: AuditChange, entryState: AuditEntryState, actor: string) {
   const { before, after, id } = change
   if (after === null) {
-    checkUnchangedSince([standing])
+    checkUnchangedSince([entryState])
     return bringUserBack(parts, id as DocumentId, before ?? {}, actor)
   }
-  if (!standing.current) await checkOwnAlone(parts, standing)
+  if (!entryState.current) await checkOwnAlone(parts, entryState)
   const stored = await parts.documents.get('user', id as DocumentId)
-  if (stored === undefined || !sameText(withoutOwn(stored.body), withoutOwn(after))) throw changedSince(standing)
+  if (stored === undefined || !sameText(withoutOwn(stored.body), withoutOwn(after))) throw changedSince(entryState)
   const user = userOf(stored)
   if (before === null) return (await deleteUser(parts, user, actor)).revision
   const edit = differing(withoutOwn(before), withoutOwn(after))
@@ -60,14 +60,14 @@ async function undoUser(parts: UndoParts, change: AuditChange, standing: AuditEn
 
 /** Passes over later entries about signing in and credentials alone. @throws Fault `undo_refused` (409) naming another one */
 async function checkOwnAlone({ audit }: UndoParts, first: AuditEntryState): Promise<void> {
-  let standing: AuditEntryState | undefined = first
-  for (let seen = 0; standing?.laterId !== undefined; seen++) {
-    const { kind, id, laterId }: AuditEntryState = standing
+  let entryState: AuditEntryState | undefined = first
+  for (let seen = 0; entryState?.laterId !== undefined; seen++) {
+    const { kind, id, laterId }: AuditEntryState = entryState
     const later = await audit.get(laterId)
     const change = later?.changes.find((one) => one.kind === kind && one.id === id)
     const own = change?.before && change.after && sameText(withoutOwn(change.before), withoutOwn(change.after))
-    if (!own || seen === MOST_LATER) throw changedSince(standing)
-    standing = (await audit.standing(laterId))?.find((one) => one.kind === kind && one.id === id)
+    if (!own || seen === MOST_LATER) throw changedSince(entryState)
+    entryState = (await audit.state(laterId))?.find((one) => one.kind === kind && one.id === id)
   }
 }
 
@@ -83,16 +83,16 @@ async function bringUserBack(parts: UndoParts, id: DocumentId, body: JsonObject,
   return parts.documents.commit([{ op: 'put', kind: 'user', id, body, ifRevision: 0 }], audit)
 }
 
-async function undoGroup(parts: UndoParts, { id, before }: AuditChange, standing: AuditEntryState, actor: string) {
-  checkUnchangedSince([standing])
+async function undoGroup(parts: UndoParts, { id, before }: AuditChange, entryState: AuditEntryState, actor: string) {
+  checkUnchangedSince([entryState])
   const stored = await parts.documents.get('user_group', id as DocumentId)
   if (stored === undefined) return putBack(parts, 'user_group', id, before ?? {}, actor)
   if (before === null) return (await deleteGroup(parts, groupOf(stored), actor)).revision
   return (await updateGroup(parts, groupOf(stored), before as unknown as UserGroup, actor)).revision
 }
 
-async function undoLabel(parts: UndoParts, { id, before }: AuditChange, standing: AuditEntryState, actor: string) {
-  checkUnchangedSince([standing])
+async function undoLabel(parts: UndoParts, { id, before }: AuditChange, entryState: AuditEntryState, actor: string) {
+  checkUnchangedSince([entryState])
   const stored = await parts.documents.get('label', id as DocumentId)
   if (stored === undefined) return putBack(parts, 'label', id, before ?? {}, actor)
   if (before === null) await removeLabel(parts, stored, actor)

@@ -23,7 +23,7 @@ import { RESTORE } from './undo-restore.ts'
 export interface Undoing {
   readonly row: AuditRow
   /** Of each of its changes, in their order. */
-  readonly standing: readonly AuditEntryState[]
+  readonly entryState: readonly AuditEntryState[]
   readonly audit: Audit
   readonly actor: string
   /** True when an email address may have an account in other organisations too. */
@@ -51,7 +51,7 @@ export function undoEntry(parts: SecretParts, undoing: Undoing): Promise<Revisio
 
 async function undo(
   given: SecretParts,
-  { row, standing, audit, actor, sharedEmail, mayUse, voucher }: Undoing,
+  { row, entryState, audit, actor, sharedEmail, mayUse, voucher }: Undoing,
 ): Promise<Revision> {
   const { changes } = row
   if (changes.length === 0) throw fault('undo_refused', 'the entry changed nothing')
@@ -63,14 +63,14 @@ async function undo(
   const parts: UndoParts = { ...given, ...own, audit, sharedEmail }
   const [only] = changes
   const people = changes.length === 1 ? PEOPLE[only!.kind] : undefined
-  if (people !== undefined) return people(parts, only!, standing[0]!, actor)
-  checkUnchangedSince(standing)
+  if (people !== undefined) return people(parts, only!, entryState[0]!, actor)
+  checkUnchangedSince(entryState)
   const back: Change[] = []
   for (const [index, change] of changes.entries()) {
     const restore = RESTORE[change.kind]
     if (restore === undefined) throw fault('undo_refused', `a change of ${change.kind} cannot be undone`)
     const repaired = await restore({ ...parts, also: back, mayUse, ...(voucher && { voucher }) }, change, changes)
-    back.push(changeBack(change, repaired, standing[index]!))
+    back.push(changeBack(change, repaired, entryState[index]!))
   }
   return parts.documents.commit(back, auditOf(parts, actor, 'undo', row.orgId, {}))
 }

@@ -68,7 +68,7 @@ export class TrafficEvents {
   #closed = false
 
   /** Messages that were put into the outbox, and lines that were logged. */
-  told = 0
+  reported = 0
   /** Events that were suppressed by a cooldown or by the limit. */
   held = 0
   /** Lost events: too many waited, or the store refused them. */
@@ -146,7 +146,7 @@ export class TrafficEvents {
         )
         if (changes.length > 0) await this.#parts.documents.commit(changes, undefined)
         for (const each of batch) this.#logged(each)
-        this.told += batch.length
+        this.reported += batch.length
         if (changes.length > 0) this.#parts.wakeDeliveries()
       } catch (error) {
         if (!this.#failed(batch, error)) return

@@ -82,7 +82,7 @@ export interface DeveloperKeyDraft {
   /** For the audit; ids only. */
   readonly detail: JsonObject
   /** Further changes of the same transaction. */
-  readonly beside: (key: string, keyHash: string, developerBody: JsonObject) => readonly Change[]
+  readonly alongside: (key: string, keyHash: string, developerBody: JsonObject) => readonly Change[]
 }
 
 /**
@@ -139,7 +139,7 @@ async function create(
  * @throws Fault `key_invalid` (400), `revision_conflict` (409) when the developer was changed at the same time
  */
 export async function createDeveloperKey(parts: SecretParts, draft: DeveloperKeyDraft): Promise<SavedKey> {
-  const { developer, actor, beside, detail } = draft
+  const { developer, actor, alongside, detail } = draft
   const key = newSecret()
   const hash = hashKey(key)
   const { expires } = draft
@@ -147,7 +147,7 @@ export async function createDeveloperKey(parts: SecretParts, draft: DeveloperKey
   const prepared = await prepare(parts, { ...sent, [DEVELOPER_ID]: developer.id }, undefined)
   const write: Write = {
     ...{ hash, prepared, developer, detail, actor },
-    beside: (developerBody) => beside(key, hexOf(hash), developerBody),
+    alongside: (developerBody) => alongside(key, hexOf(hash), developerBody),
     session: begun(parts, prepared, undefined),
     sealedKey: sealedKeyOf(parts, key, hash),
     ...{ stored: undefined, family: undefined, must: 'ifAbsent', evictAt: undefined, keepQuota: true },
@@ -279,7 +279,7 @@ interface Write {
   /** As it was before; undefined = it is new. */
   readonly stored: SessionRow | undefined
   readonly detail?: JsonObject
-  readonly beside?: (developerBody: JsonObject) => readonly Change[]
+  readonly alongside?: (developerBody: JsonObject) => readonly Change[]
 }
 
 interface Place {
@@ -356,7 +356,7 @@ async function save(parts: SecretParts, write: Write, action: string): Promise<O
   if (developer !== undefined) {
     const known = policyIds.filter((_id, index) => prepared.policies[index] !== undefined)
     const held = await changesWithSave(parts.tokens, developer, { hash, row, policies: known }, stored)
-    changes.push(...held.changes, ...(write.beside?.(held.developerBody) ?? []))
+    changes.push(...held.changes, ...(write.alongside?.(held.developerBody) ?? []))
   }
   const detail = { key_hash: keyHash, policies: policyIds, apis: apiIds, ...holderForAudit(session), ...write.detail }
   const revision = await parts.documents.commit(changes, auditOf(parts, write.actor, action, orgId, detail))

@@ -27,12 +27,12 @@ export async function takeMoveLock(parts: LockParts, move: MoveRun & { readonly 
   const hash = lockHash(move.orgId)
   const now = clockOf(parts).wall()
   const held = await parts.tokens.getTicket(hash)
-  const standing = held !== undefined && held.expiresAt > now
-  if (standing && held.body.run !== move.run) throw running(held)
+  const isHeld = held !== undefined && held.expiresAt > now
+  if (isHeld && held.body.run !== move.run) throw running(held)
   const expiresAt = now + move.seconds * 1000
-  const body = { run: move.run, by: move.actor, since: standing ? held.body.since! : new Date(now).toISOString() }
+  const body = { run: move.run, by: move.actor, since: isHeld ? held.body.since! : new Date(now).toISOString() }
   const row = newTicket('lease', expiresAt, { body })
-  const must = standing ? { ifVersion: held.version } : { ifAbsent: true }
+  const must = isHeld ? { ifVersion: held.version } : { ifAbsent: true }
   const put: Change = { op: 'putTicket', hash, row, ...must }
   try {
     await parts.documents.commit([put], undefined)

@@ -56,9 +56,9 @@ export function offerHealthMetrics(
   metrics: MetricRegistry,
   store: Store,
   role: 'gateway' | 'dashboard',
-  beside: () => readonly PartHealth[] = () => [],
+  more: () => readonly PartHealth[] = () => [],
 ): void {
-  const parts = () => [...seenHealth(store), ...beside()]
+  const parts = () => [...seenHealth(store), ...more()]
   metrics.offer('svc_part_up', () =>
     parts().map(({ part, status }) => ({ labels: { part }, value: Number(status !== 'fail') })),
   )

@@ -64,7 +64,7 @@ export interface ClientDraft {
   /** Storage id of the developer whose app it is. */
   readonly developer?: string
   /** Further changes of the same transaction as a new client. */
-  readonly beside?: (client: OAuthClient, secret: string) => readonly Change[]
+  readonly alongside?: (client: OAuthClient, secret: string) => readonly Change[]
   readonly actor: string
   /** For the audit of a new one; `oauth_client.create` unless given. */
   readonly action?: string
@@ -116,7 +116,7 @@ async function create(parts: ClientParts, draft: ClientDraft): Promise<SavedClie
     ...(draft.developer !== undefined && { [DEVELOPER_ID]: draft.developer }),
   }
   const put: Change = { op: 'put', kind: CLIENT_KIND, id: newDocumentId(now), body: bodyOf(document), ifRevision: 0 }
-  const changes = [put, ...(draft.beside?.(document, secret) ?? [])]
+  const changes = [put, ...(draft.alongside?.(document, secret) ?? [])]
   const revision = await commit(parts, changes, draft.actor, draft.action ?? 'oauth_client.create', document)
   return { client: document, secret, revision }
 }

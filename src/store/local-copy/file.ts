@@ -148,18 +148,18 @@ export class CopyFile {
   }
 
   /** The pending writes of this node. */
-  owed(): PendingSession[] {
-    return this.statements.allOwed.all().map(({ hash, body }) => {
+  pending(): PendingSession[] {
+    return this.statements.allPending.all().map(({ hash, body }) => {
       return { ...JSON.parse(body as string), hash: new Uint8Array(hash as Uint8Array) }
     })
   }
 
-  noteOwed({ hash, row, apiId }: PendingSession): void {
-    this.note(({ putOwed }) => putOwed.run(hash, JSON.stringify({ row, apiId })))
+  notePending({ hash, row, apiId }: PendingSession): void {
+    this.note(({ putPending }) => putPending.run(hash, JSON.stringify({ row, apiId })))
   }
 
-  dropOwed(hash: Uint8Array): void {
-    this.waiting.push(({ dropOwed }) => dropOwed.run(hash))
+  dropPending(hash: Uint8Array): void {
+    this.waiting.push(({ dropPending }) => dropPending.run(hash))
   }
 
   /** Writes what is pending, and closes the file. */
@@ -232,9 +232,9 @@ function prepare(db: DatabaseSync) {
     dropSession: db.prepare('DELETE FROM session WHERE hash = ?'),
     thin: db.prepare(`DELETE FROM session WHERE rowid IN
       (SELECT rowid FROM session ORDER BY at DESC LIMIT -1 OFFSET ?)`),
-    allOwed: db.prepare('SELECT hash, body FROM owed'),
-    putOwed: db.prepare('INSERT INTO owed VALUES (?, ?) ON CONFLICT DO NOTHING'),
-    dropOwed: db.prepare('DELETE FROM owed WHERE hash = ?'),
+    allPending: db.prepare('SELECT hash, body FROM owed'),
+    putPending: db.prepare('INSERT INTO owed VALUES (?, ?) ON CONFLICT DO NOTHING'),
+    dropPending: db.prepare('DELETE FROM owed WHERE hash = ?'),
     forget: ['document', 'name', 'session', 'seen'].map((table) => db.prepare(`DELETE FROM ${table}`)),
   }
 }

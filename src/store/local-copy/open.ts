@@ -43,27 +43,27 @@ export function openCopy(file: string, keptSessions: number, log: Log): CopyFile
 export function withCopy(store: Store, copy: CopyFile, log: Log): Store {
   const feed = new ThreadFeed()
   const revoked = (hash: Uint8Array) => feed.publish({ revision: 0, changes: [], sessions: [hash] })
-  const owed = new PendingTokens({ documents: store.documents, copy, log, revoked })
-  const beside = new StoreOrCopy(store.documents, store.tokens, copy, owed)
+  const pending = new PendingTokens({ documents: store.documents, copy, log, revoked })
+  const merged = new StoreOrCopy(store.documents, store.tokens, copy, pending)
   const unsubscribe = store.feed.subscribe((event) => {
-    beside.changed(event)
+    merged.changed(event)
     feed.publish(event)
   })
   return {
-    ...{ ...store, feed, owed },
-    documents: beside.documents,
-    tokens: beside.tokens,
-    behind: () => beside.behind,
+    ...{ ...store, feed, pending },
+    documents: merged.documents,
+    tokens: merged.tokens,
+    behind: () => merged.behind,
     health() {
       const parts = store.health?.() ?? []
       const isAway = parts.some(
         ({ part, fault }) => part === 'store' && fault !== undefined && fault !== 'store_read_only',
       )
-      return [...parts, beside.health(isAway)]
+      return [...parts, merged.health(isAway)]
     },
     async close() {
       unsubscribe()
-      owed.close()
+      pending.close()
       await store.close()
       copy.close()
     },
@@ -102,7 +102,7 @@ class StoreOrCopy {
   /** By `performance.now`: when the store was known to answer last. */
   private answeredMs = performance.now()
   private readonly copy: CopyFile
-  private readonly owed: PendingTokens
+  private readonly pending: PendingTokens
   private readonly reads = new Reads()
   private readonly store: Documents
   /** As the store said before the APIs were read, so that what changes meanwhile counts as newer. */
@@ -110,9 +110,9 @@ class StoreOrCopy {
   readonly documents: Documents
   readonly tokens: Tokens
 
-  constructor(documents: Documents, tokens: Tokens, copy: CopyFile, owed: PendingTokens) {
+  constructor(documents: Documents, tokens: Tokens, copy: CopyFile, pending: PendingTokens) {
     this.copy = copy
-    this.owed = owed
+    this.pending = pending
     this.store = documents
     this.documents = forwardDocuments(documents, {
       get: (kind, id) => this.get(kind, id),
@@ -141,7 +141,8 @@ class StoreOrCopy {
 
   /** A revocation of a session that is still pending must find it in the store: otherwise it would be stored afterwards. */
   private async commit(changes: readonly Change[], audit: AuditEntry | undefined): Promise<Revision> {
-    if (this.owed.some) await this.owed.settle(changes.flatMap((change) => ('hash' in change ? [change.hash] : [])))
+    if (this.pending.some)
+      await this.pending.settle(changes.flatMap((change) => ('hash' in change ? [change.hash] : [])))
     return this.store.commit(changes, audit)
   }
 
@@ -209,8 +210,8 @@ class StoreOrCopy {
   }
 
   private async getSession(tokens: Tokens, hash: Uint8Array): Promise<SessionRow | undefined> {
-    const owed = this.owed.some ? await this.owed.find(hash) : undefined
-    if (owed !== undefined) return owed
+    const pending = this.pending.some ? await this.pending.find(hash) : undefined
+    if (pending !== undefined) return pending
     return this.orElse(
       () =>
         this.reads.of(

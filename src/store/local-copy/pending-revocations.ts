@@ -34,15 +34,15 @@ export class PendingTokens implements PendingSessions {
 
   constructor(parts: PendingTokensParts) {
     this.parts = parts
-    for (const owed of parts.copy.owed()) this.waiting.set(nameOf(owed.hash), owed)
+    for (const pending of parts.copy.pending()) this.waiting.set(nameOf(pending.hash), pending)
     this.away = this.waiting.size > 0
     if (this.away) this.tryLater()
   }
 
-  keep(owed: PendingSession): boolean {
+  keep(pending: PendingSession): boolean {
     if (this.waiting.size >= MOST) return false
-    this.waiting.set(nameOf(owed.hash), owed)
-    this.parts.copy.noteOwed(owed)
+    this.waiting.set(nameOf(pending.hash), pending)
+    this.parts.copy.notePending(pending)
     this.away = true
     this.tryLater()
     return true
@@ -50,17 +50,18 @@ export class PendingTokens implements PendingSessions {
 
   /** The session of this hash while the store does not have it; undefined = the store knows best. */
   async find(hash: Uint8Array): Promise<SessionRow | undefined> {
-    const owed = this.waiting.get(nameOf(hash))
-    if (owed === undefined) return undefined
-    if (!this.away && (await this.store(owed))) return undefined
-    return owed.row.evictAt > Date.now() ? { ...owed.row, hash: owed.hash } : undefined
+    const pending = this.waiting.get(nameOf(hash))
+    if (pending === undefined) return undefined
+    if (!this.away && (await this.store(pending))) return undefined
+    return pending.row.evictAt > Date.now() ? { ...pending.row, hash: pending.hash } : undefined
   }
 
   /** Stores the pending ones of these hashes, before they are changed otherwise. @throws Fault `store_away` */
   async settle(hashes: readonly Uint8Array[]): Promise<void> {
     for (const hash of hashes) {
-      const owed = this.waiting.get(nameOf(hash))
-      if (owed !== undefined && !(await this.store(owed))) throw fault('store_away', 'the token is not stored yet')
+      const pending = this.waiting.get(nameOf(hash))
+      if (pending !== undefined && !(await this.store(pending)))
+        throw fault('store_away', 'the token is not stored yet')
     }
   }
 
@@ -85,7 +86,7 @@ export class PendingTokens implements PendingSessions {
     let count = 0
     for (let isThere = true; isThere && this.waiting.size > 0 && !this.closed; ) {
       const some = [...this.waiting.values()].slice(0, this.away ? 1 : AT_ONCE)
-      const stored = await Promise.all(some.map((owed) => this.store(owed)))
+      const stored = await Promise.all(some.map((pending) => this.store(pending)))
       isThere = stored.every(Boolean)
       if (isThere) count += some.length
     }
@@ -95,11 +96,11 @@ export class PendingTokens implements PendingSessions {
   }
 
   /** False when the store does not take it now. */
-  private store(owed: PendingSession): Promise<boolean> {
-    const name = nameOf(owed.hash)
+  private store(pending: PendingSession): Promise<boolean> {
+    const name = nameOf(pending.hash)
     const running = this.storing.get(name)
     if (running !== undefined) return running
-    const begun = this.storeOne(name, owed).finally(() => this.storing.delete(name))
+    const begun = this.storeOne(name, pending).finally(() => this.storing.delete(name))
     this.storing.set(name, begun)
     return begun
   }
@@ -124,7 +125,7 @@ export class PendingTokens implements PendingSessions {
       revoked(hash)
     }
     this.waiting.delete(name)
-    copy.dropOwed(hash)
+    copy.dropPending(hash)
     return true
   }
 }

@@ -59,9 +59,9 @@ export class MemoryAudit implements Audit {
     }
   }
 
-  standing(id: string): AuditEntryState[] | undefined {
+  state(id: string): AuditEntryState[] | undefined {
     const held = this.find(id)
-    return held?.changes.map((change) => this.standingOf(held, change))
+    return held?.changes.map((change) => this.entryStateOf(held, change))
   }
 
   async purgeAudit(before: Millis): Promise<number> {
@@ -71,7 +71,7 @@ export class MemoryAudit implements Audit {
     return gone
   }
 
-  private standingOf({ number, revision }: Held, { kind, id, bodies }: AuditedChange): AuditEntryState {
+  private entryStateOf({ number, revision }: Held, { kind, id, bodies }: AuditedChange): AuditEntryState {
     const touches = (row: Held) => row.changes.some((other) => other.kind === kind && other.id === id)
     const later = this.rows.find((row) => row.number > number && touches(row))
     const now = this.current(kind, id)

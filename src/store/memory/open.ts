@@ -14,7 +14,7 @@ import {
   type StoredDocument,
 } from '../ports/ports.ts'
 import { type Appliers, applyChange } from '../prepare/apply.ts'
-import { type Before, Gathering } from '../prepare/audited.ts'
+import { AuditCollector, type StoredState } from '../prepare/audited.ts'
 import { ThreadFeed } from '../prepare/feed.ts'
 import { eventOf, prepareCommit } from '../prepare/prepare.ts'
 import { prepareAudit } from '../prepare/prepare-audit.ts'
@@ -65,7 +65,7 @@ export function openMemoryStore({ clock = systemClock }: { clock?: Clock } = {})
       return { text: sessions.found(Buffer.from(id, 'hex').toString('latin1'))?.text ?? '', revision: 0 }
     return held.current(kind, id as DocumentId)
   })
-  const before: Before = {
+  const before: StoredState = {
     document: (kind, id) => held.current(kind, id as DocumentId).text,
     session: (hash) => sessions.found(hash),
   }
@@ -89,7 +89,7 @@ export function openMemoryStore({ clock = systemClock }: { clock?: Clock } = {})
     if (closed) throw fault('store_away', 'the store is closed')
     const prepared = prepareCommit(changes, entry, clock.wall())
     const place: Place = { next: revision + 1, undo: [], ended: [] }
-    const gathering = prepared.audit && new Gathering(before)
+    const gathering = prepared.audit && new AuditCollector(before)
     try {
       for (const change of prepared.changes) {
         gathering?.note(change)

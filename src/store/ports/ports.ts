@@ -138,7 +138,7 @@ export interface Audit {
   /** All that match, in batches, for export; rows that come meanwhile are left out. */
   scan(query: AuditQuery): AsyncIterable<AuditRow[]>
   /** For each change of a row, in order, whether it can still be undone; undefined for an unknown row. */
-  standing(id: string): Awaitable<readonly AuditEntryState[] | undefined>
+  state(id: string): Awaitable<readonly AuditEntryState[] | undefined>
   /** Forgets what happened before, in rounds that leave room for others; answers how many rows. @throws Fault `store_full`, `store_away` */
   purgeAudit(before: Millis): Promise<number>
 }
@@ -328,7 +328,7 @@ export interface PendingSessions {
   /** True when the store was away at the last pending write, and has not been reached since: callers need not wait to find out. */
   readonly away: boolean
   /** Keeps one; false when too many wait. It is stored with its ticket (`pendingTicket`), or not at all where that is there already. */
-  keep(owed: PendingSession): boolean
+  keep(pending: PendingSession): boolean
 }
 
 /** Tells every part of the installation what was committed, in order, each commit once. */
@@ -365,7 +365,7 @@ export interface Store {
   /** Absent = the clock of the system. */
   readonly clock?: StoreClock
   /** Tokens that may be issued while the store is away; absent = none. */
-  readonly owed?: PendingSessions
+  readonly pending?: PendingSessions
   /** Adds what the store knows of itself to the metrics of a part; absent = nothing. */
   readonly offerMetrics?: (metrics: MetricRegistry) => void
   /** Threads that work for this store; absent = none. */

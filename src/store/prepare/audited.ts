@@ -26,7 +26,7 @@ export interface AuditedChange {
 }
 
 /** Looks up the stored state in an adapter. */
-export interface Before {
+export interface StoredState {
   /** The body of a document as JSON text; '' for none. */
   document(kind: string, id: string): string
   /** A session by its hash, a string of bytes, for as long as there is a trace of it. */
@@ -37,12 +37,12 @@ export interface Before {
  * Collects the changes of one commit for the audit log: called for each change before it is applied, because the second one to a
  * document finds what the first one wrote. Tickets and messages are not kept.
  */
-export class Gathering {
+export class AuditCollector {
   readonly changes: AuditedChange[] = []
-  private readonly before: Before
+  private readonly before: StoredState
   private room = AUDIT_BODY_CHARACTERS
 
-  constructor(before: Before) {
+  constructor(before: StoredState) {
     this.before = before
   }
 

@@ -48,7 +48,7 @@ const PLACES: ReadonlyMap<string, (body: JsonObject) => readonly TreePath[]> = n
  */
 export function sealedStore(store: Store, sealKey: SealKey): Store {
   const rows = new SealedRows(sealKey)
-  const { outbox, counters, feed, hits, records, owed } = store
+  const { outbox, counters, feed, hits, records, pending } = store
   const capacity = new StoreCapacity(store.documents)
   return {
     ...{ outbox, counters, feed, hits, records },
@@ -64,12 +64,12 @@ export function sealedStore(store: Store, sealKey: SealKey): Store {
     ...(store.offerMetrics && { offerMetrics: (metrics) => store.offerMetrics!(metrics) }),
     ...(store.threads && { threads: store.threads }),
     ...(store.behind && { behind: () => store.behind!() }),
-    ...(owed && {
-      owed: {
+    ...(pending && {
+      pending: {
         get away() {
-          return owed.away
+          return pending.away
         },
-        keep: (session) => owed.keep({ ...session, row: rows.sealRow(AUDITED_SESSION, session.hash, session.row) }),
+        keep: (session) => pending.keep({ ...session, row: rows.sealRow(AUDITED_SESSION, session.hash, session.row) }),
       },
     }),
   }
@@ -188,7 +188,7 @@ function sealedAudit(audit: Audit, rows: SealedRows): Audit {
     list: (query) => later(audit.list(query), (page) => ({ ...page, rows: page.rows.map(rows.openEntry) })),
     get: (id) => later(audit.get(id), (row) => row && rows.openEntry(row)),
     scan: (query) => batches(audit.scan(query), rows.openEntry),
-    standing: (id) => audit.standing(id),
+    state: (id) => audit.state(id),
     purgeAudit: (before) => audit.purgeAudit(before),
   }
 }

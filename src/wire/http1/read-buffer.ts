@@ -41,8 +41,8 @@ export interface Accepted {
 export function acceptReading(accepted: Socket): Accepted {
   const handle = (accepted as unknown as Handled)._handle
   if (SHARED === undefined || handle === null || handle === undefined) return byEvents(accepted)
-  let taker: (chunk: Buffer) => void = () => {}
-  const onread = readInto((chunk) => taker(chunk))
+  let consumer: (chunk: Buffer) => void = () => {}
+  const onread = readInto((chunk) => consumer(chunk))
   ;(accepted as unknown as Handled)._handle = null
   accepted.destroy()
   const options: object = { handle, onread, allowHalfOpen: true }
@@ -51,7 +51,7 @@ export function acceptReading(accepted: Socket): Accepted {
     socket,
     address: addressOf(socket),
     read(take) {
-      taker = take
+      consumer = take
       socket.read(0)
     },
   }

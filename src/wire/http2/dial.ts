@@ -17,11 +17,11 @@ export interface Dialled extends Omit<LinkPool, 'ready'> {
 }
 
 /** Opens a session to an upstream. Nothing is asked before the upstream has said how many streams it takes. */
-export function dial(options: UpstreamOptions, context: SecureContext | undefined, told: Dialled): void {
+export function dial(options: UpstreamOptions, context: SecureContext | undefined, handlers: Dialled): void {
   const { host, port, secure, connectTimeoutMs, pins, sockets } = options
   if (sockets?.take() === false) {
     sockets.giveBack()
-    queueMicrotask(() => told.failed(NO_DESCRIPTORS))
+    queueMicrotask(() => handlers.failed(NO_DESCRIPTORS))
     return
   }
   let link: Link | undefined
@@ -45,24 +45,24 @@ export function dial(options: UpstreamOptions, context: SecureContext | undefine
   })
   socket.on('close', () => {
     sockets?.giveBack()
-    settle(() => told.failed(faultOf(error)))
+    settle(() => handlers.failed(faultOf(error)))
   })
   socket.once(secure ? 'secureConnect' : 'connect', () => {
     if (pins !== undefined && socket instanceof TLSSocket && !isPinned(socket, pins)) {
-      settle(() => told.failed(WRONG_PIN))
+      settle(() => handlers.failed(WRONG_PIN))
       socket.destroy()
       return
     }
     if (socket instanceof TLSSocket && socket.alpnProtocol !== 'h2') {
-      settle(() => told.http11())
+      settle(() => handlers.http11())
       socket.destroy()
       return
     }
     link = new Link(socket, options, {
-      roomier: () => told.roomier(),
-      ready: (ready) => settle(() => told.ready(ready)),
+      roomier: () => handlers.roomier(),
+      ready: (ready) => settle(() => handlers.ready(ready)),
       gone: (gone) => {
-        told.gone(gone)
+        handlers.gone(gone)
         if (!settled) socket.destroy()
       },
     })

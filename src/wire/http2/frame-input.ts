@@ -12,15 +12,15 @@ export interface FrameConsumer {
 
 /** Cuts what arrives into frames (RFC 9113 section 4.1), however the bytes come. DATA is passed on as it comes. */
 export class FrameInput {
-  private readonly taker: FrameConsumer
+  private readonly consumer: FrameConsumer
   /** Bytes of a frame that is not complete. */
   private partial: Buffer | undefined
   private inData = false
   private dataLeft = 0
   private stopped = false
 
-  constructor(taker: FrameConsumer) {
-    this.taker = taker
+  constructor(consumer: FrameConsumer) {
+    this.consumer = consumer
   }
 
   /** Nothing more is read. */
@@ -50,7 +50,7 @@ export class FrameInput {
     const type = bytes[at + 3]!
     const flags = bytes[at + 4]!
     const stream = ((bytes[at + 5]! & 127) << 24) | (bytes[at + 6]! << 16) | (bytes[at + 7]! << 8) | bytes[at + 8]!
-    if (!this.taker.frameBegins(type, flags, stream, size)) {
+    if (!this.consumer.frameBegins(type, flags, stream, size)) {
       this.stop()
       return bytes.length
     }
@@ -61,7 +61,7 @@ export class FrameInput {
       return size === 0 ? this.data(bytes, from) : from
     }
     if (bytes.length - from < size) return -1
-    this.taker.frame(type, flags, stream, bytes, from, from + size)
+    this.consumer.frame(type, flags, stream, bytes, from, from + size)
     return from + size
   }
 
@@ -69,7 +69,7 @@ export class FrameInput {
     const end = Math.min(bytes.length, at + this.dataLeft)
     this.dataLeft -= end - at
     this.inData = this.dataLeft > 0
-    this.taker.dataPart(bytes, at, end, this.dataLeft)
+    this.consumer.dataPart(bytes, at, end, this.dataLeft)
     return end
   }
 }

@@ -21,7 +21,7 @@ export class ReceiveWindows {
   private readonly output: FrameOutput
   private readonly options: WindowOptions
   private window = DEFAULT_WINDOW_BYTES
-  private owedBytes = 0
+  private pendingBytes = 0
   /** Bytes that the peer may have on the way at once, and how much of that is growth. */
   private sizeBytes: number
   private grownBytes = 0
@@ -46,20 +46,20 @@ export class ReceiveWindows {
 
   /** Bytes were taken, or thrown away, of a stream that may be over (undefined). */
   taken(stream: FramedStream | undefined, bytes: number): void {
-    this.owedBytes += bytes
-    if (this.owedBytes >= this.sizeBytes / 2) {
-      this.window += this.owedBytes
-      this.widen(0, this.owedBytes)
-      this.owedBytes = 0
+    this.pendingBytes += bytes
+    if (this.pendingBytes >= this.sizeBytes / 2) {
+      this.window += this.pendingBytes
+      this.widen(0, this.pendingBytes)
+      this.pendingBytes = 0
     }
     if (stream === undefined || stream.receivedEnd || stream.closed) return
-    stream.owedBytes += bytes
-    if (stream.owedBytes < stream.windowBytes / 2) return
+    stream.pendingBytes += bytes
+    if (stream.pendingBytes < stream.windowBytes / 2) return
     const windowBytes = this.nextWindowOf(stream)
-    const increment = stream.owedBytes + windowBytes - stream.windowBytes
+    const increment = stream.pendingBytes + windowBytes - stream.windowBytes
     stream.windowBytes = windowBytes
     stream.receiveWindow += increment
-    stream.owedBytes = 0
+    stream.pendingBytes = 0
     this.widen(stream.id, increment)
   }
 

@@ -47,7 +47,7 @@ export class FramedStream {
   sendWindow: number
   /** Bytes that the peer may send; those that were taken and not given back to it; and what both are together, at the most. */
   receiveWindow: number
-  owedBytes = 0
+  pendingBytes = 0
   windowBytes: number
   /** False before the head of an answer, and so of its body, has come. */
   mayReceive = true
@@ -78,7 +78,7 @@ export class FramedStream {
   private incoming: ByteQueue | undefined
   private paused = true
   private delivering = false
-  private toldEnd = false
+  private reportedEnd = false
   /** How it is reset once all is sent; -1 = it is not. */
   private partingCode = -1
 
@@ -169,7 +169,7 @@ export class FramedStream {
   }
 
   private endWhenDone(): void {
-    if (this.sentEnd && this.toldEnd && !this.closed) this.session.over(this, CODE.none)
+    if (this.sentEnd && this.reportedEnd && !this.closed) this.session.over(this, CODE.none)
   }
 
   /** Ends the stream for both sides (RFC 9113 section 6.4). */
@@ -184,7 +184,7 @@ export class FramedStream {
   /** There is no body. */
   receiveNothing(): void {
     this.receivedEnd = true
-    this.toldEnd = true
+    this.reportedEnd = true
   }
 
   /** Body bytes have arrived; `last` with the end. False when they are more, or fewer, than were announced. */
@@ -214,7 +214,7 @@ export class FramedStream {
 
   private deliver(chunk: Buffer, from: number, to: number): void {
     const last = this.receivedEnd && this.waiting === 0
-    if (last) this.toldEnd = true
+    if (last) this.reportedEnd = true
     this.session.taken(this, to - from)
     this.user?.streamBody(chunk, from, to, last)
     if (last) this.endWhenDone()
@@ -232,7 +232,7 @@ export class FramedStream {
     while (!this.paused && !this.closed) {
       const bytes = this.incoming?.shift()
       if (bytes !== undefined) this.deliver(bytes, 0, bytes.length)
-      else if (this.receivedEnd && !this.toldEnd) this.deliver(NOTHING, 0, 0)
+      else if (this.receivedEnd && !this.reportedEnd) this.deliver(NOTHING, 0, 0)
       else break
     }
     this.delivering = false

@@ -131,14 +131,14 @@ export class Http2Upstream extends Upstream implements Timed {
   }
 
   private dialAs(context: SecureContext | undefined): void {
-    const told: Dialled = {
+    const handlers: Dialled = {
       ready: (link) => this.use(link),
       http11: () => this.chosenHttp11(),
       failed: (fault) => this.dialFailed(fault),
       roomier: () => this.serveQueue(),
       gone: (link) => this.drop(link),
     }
-    dial(this.options, context, told)
+    dial(this.options, context, handlers)
   }
 
   private chosenHttp11(): void {

@@ -184,7 +184,7 @@ test('100,000 rows are sent as they are read, not gathered before', async (t) =>
   const audit: Store['audit'] = {
     list: (query) => store.audit.list(query),
     get: (id) => store.audit.get(id),
-    standing: (id) => store.audit.standing(id),
+    state: (id) => store.audit.state(id),
     purgeAudit: (before) => store.audit.purgeAudit(before),
     async *scan() {
       for (let start = 0; start < 100_000; start += 500) {

@@ -121,7 +121,7 @@ test('where a certificate is used is told, and it is taken out everywhere', asyn
   assert.equal((await call('POST', '/api/certs', { as: root, body: cert })).status, 200)
   const owner = await user({ certs: 'write' })
   const publish = (format: 'classic' | 'oas', definition: JsonObject, users: string[]) =>
-    publishApi(parts, { format, definition, orgId, beside: { user_owners: users }, actor: 'test' })
+    publishApi(parts, { format, definition, orgId, metadata: { user_owners: users }, actor: 'test' })
   const more = { domain: 'a.test', certificates: [id, 'other'], client_certificates: [fingerprint] }
   await publish('classic', { ...keyedApi('classic'), ...more, use_mutual_tls_auth: true }, [])
   const oas = oasApi('described', '/described/')

@@ -6,7 +6,7 @@ import { type TestContext, test } from 'node:test'
 import fc from 'fast-check'
 import { Fault } from '../../../src/errors/fault.ts'
 import { passwordRules } from '../../../src/model/passwords/password-rules.ts'
-import { readPasswordRules } from '../../../src/publish/sign-in/password-file.ts'
+import { readPasswordRules } from '../../../src/publish/sign-in/password-rules-file.ts'
 
 const RUNS = process.env.GATEHOUSE_DEEP === '1' ? 4000 : 100
 

@@ -173,7 +173,7 @@ test('an OpenAPI definition of a vendor with rules is told how they match when i
     word: string,
     operations: JsonObject,
     server: JsonObject,
-    isTold: boolean,
+    isReported: boolean,
   ])[] = [
     ['/inc/apis/oas', 'inc', blocked, {}, true],
     ['/inc/apis/oas', 'inc', {}, {}, false],
@@ -181,7 +181,7 @@ test('an OpenAPI definition of a vendor with rules is told how they match when i
     ['/inc/apis/oas', 'inc', blocked, { pathMatching: 'openapi' }, false],
     ['/svc/apis/oas', 'svc', blocked, {}, false],
   ]
-  for (const [number, [path, word, operations, server, isTold]] of cases.entries())
-    assert.equal(await told(path, document(`w${number}`, word, operations, server)), isTold, String(number))
+  for (const [number, [path, word, operations, server, isReported]] of cases.entries())
+    assert.equal(await told(path, document(`w${number}`, word, operations, server)), isReported, String(number))
   assert.equal(await told('/inc/apis/oas', document('w0', 'inc', blocked)), false, 'it was told before')
 })

@@ -94,7 +94,7 @@ const REMOVED = [
   ...FIELD_NAMES.flatMap((name) =>
     name === '' ? [] : name.endsWith('-') ? [`${name}prefix`, `${name}client-cert`] : [name],
   ),
-  ...SCHEMES.flatMap(({ fieldsBeside, ownFields = [] }) => [...ownFields, ...fieldsBeside]),
+  ...SCHEMES.flatMap(({ extraFields, ownFields = [] }) => [...ownFields, ...extraFields]),
   ...CERTIFICATE_FIELDS,
   ...READ_FIELDS,
   ...['admin-auth', 'x-svc-authorization', 'dpop'],
@@ -107,7 +107,7 @@ test('every field that the gateway reads in requests is one whose spellings it h
     .filter((file) => file.endsWith('.ts'))
     .flatMap((file) => [...readFileSync(join(sources, file), 'utf8').matchAll(read)].map(([, name]) => name!))
   assert.ok(names.includes('max-forwards') && names.includes('if-none-match'))
-  const own = new Set(SCHEMES.flatMap(({ fieldsBeside, ownFields = [] }) => [...ownFields, ...fieldsBeside]))
+  const own = new Set(SCHEMES.flatMap(({ extraFields, ownFields = [] }) => [...ownFields, ...extraFields]))
   const known = (name: string) => FIELD_NAMES.includes(name) || READ_FIELDS.has(name) || own.has(name)
   assert.deepEqual(
     names.filter((name) => !known(name)),

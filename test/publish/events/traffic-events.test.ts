@@ -51,7 +51,7 @@ test('changes of hosts and breakers raise events, each host by itself', async (t
   const rows = await store.outbox.due(clock.wall(), 100)
   const told = rows.map((row) => JSON.parse(openEvent(SEAL_KEY, row)!.body) as { event: string; target?: string })
   assert.ok(told.some(({ event, target }) => event === 'HostDown' && target === 'http://one/?token=***'))
-  assert.equal(events.told, 5)
+  assert.equal(events.reported, 5)
   assert.equal(events.held, 1)
   assert.ok(woken > 0)
 })
@@ -74,7 +74,7 @@ test('while the store is away events wait, as many as there is room for; then th
   assert.equal(events.dropped, 2)
   away = false
   await events.close()
-  assert.equal(events.told, 4)
+  assert.equal(events.reported, 4)
   const late = new TrafficEvents(parts)
   away = true
   late.tell('HostDown', 'a', { target: 'x' })

@@ -128,20 +128,20 @@ test('a pending token is kept until the store has it, whatever it answers', asyn
       if (code !== undefined) throw fault(code)
     },
   } as unknown as Documents
-  const copy = { owed: () => [], noteOwed() {}, dropOwed() {} } as unknown as CopyFile
+  const copy = { pending: () => [], notePending() {}, dropPending() {} } as unknown as CopyFile
   const pending = new PendingTokens({ documents, copy, log: silentLog, revoked: (hash) => revoked.push(hash) })
   t.after(() => pending.close())
-  const owed = {
+  const session = {
     hash: hashKey('pending'),
     row: { evictAt: Date.now() + 60_000 },
     apiId: 'a',
   } as unknown as PendingSession
-  pending.keep(owed)
+  pending.keep(session)
   for (const code of answers) {
-    await assert.rejects(pending.settle([owed.hash]), { code: 'store_away' }, code)
+    await assert.rejects(pending.settle([session.hash]), { code: 'store_away' }, code)
     assert.ok(pending.some, code)
   }
-  await pending.settle([owed.hash])
+  await pending.settle([session.hash])
   assert.equal(pending.some, false)
   assert.deepEqual(revoked, [])
 })

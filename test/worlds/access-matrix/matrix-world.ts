@@ -211,7 +211,7 @@ async function makeHeld({ parts }: TestDashboard, id: string, policy: string) {
   const draft = { actor: 'test', action: 'test', detail: {}, expires: undefined }
   const developer = (await developerById(parts, id))!
   const session = { org_id: developer.body.org_id!, apply_policies: [policy] }
-  const { keyHash } = await createDeveloperKey(parts, { ...draft, session, developer, beside: () => [] })
+  const { keyHash } = await createDeveloperKey(parts, { ...draft, session, developer, alongside: () => [] })
   const oauth = { redirect_uri: 'https://app.test/cb' }
   const made = await issueAccess(parts, { developer, policies: [policy], oauth, actor: 'test', action: 'test' })
   return { held_key: keyHash, app: made.kind === 'oauth' ? made.clientId : '' }

@@ -41,7 +41,7 @@ export async function keyWorld(t: TestContext, options: TestDashboardOptions = {
         format: 'classic',
         definition: { ...keyedApi(apiId), ...definition },
         orgId,
-        beside: { user_owners: users, user_group_owners: groups },
+        metadata: { user_owners: users, user_group_owners: groups },
         actor: 'test',
       })
     },

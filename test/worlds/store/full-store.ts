@@ -175,7 +175,7 @@ export async function viewOf(store: Store, contents: Contents): Promise<unknown>
   for (const queue of ['a', 'b', 'c', 'ä'])
     for (const dead of [true, false]) found.push(await outbox.list({ queue, dead, after: 0, limit: 1000 }))
   found.push(await outbox.due(LATER, 9), await audit.list({ limit: 1000 }))
-  for (const { id } of (await audit.list({ limit: 3 })).rows) found.push(await audit.standing(id))
+  for (const { id } of (await audit.list({ limit: 3 })).rows) found.push(await audit.state(id))
   for (const by of [[], ['keyHash', 'status'], ['apiId'], ['tag']] as const)
     for (const per of ['day', 'month', 'hour'] as const)
       found.push(await hits.usage({ ...USAGE, per, by, offset: 0, limit: 1000 }))

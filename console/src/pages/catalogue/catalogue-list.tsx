@@ -162,13 +162,13 @@ function announcementsOf(
   nameAt: (id: string | number) => string,
   placeOf: (id: string | number) => number,
 ): Announcements {
-  const told = (id: string | number, over: string | number) =>
+  const moved = (id: string | number, over: string | number) =>
     say('portal.dragOver', { name: nameAt(id), place: placeOf(over) })
   return {
     onDragStart: ({ active }) => say('portal.dragStart', { name: nameAt(active.id) }),
-    onDragOver: ({ active, over }) => (over === null ? undefined : told(active.id, over.id)),
+    onDragOver: ({ active, over }) => (over === null ? undefined : moved(active.id, over.id)),
     onDragEnd: ({ active, over }) =>
-      over === null ? say('portal.dragStop', { name: nameAt(active.id) }) : told(active.id, over.id),
+      over === null ? say('portal.dragStop', { name: nameAt(active.id) }) : moved(active.id, over.id),
     onDragCancel: ({ active }) => say('portal.dragStop', { name: nameAt(active.id) }),
   }
 }

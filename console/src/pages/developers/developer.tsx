@@ -80,7 +80,7 @@ function Shown({ developer }: { readonly developer: Developer }) {
             {say('portal.keysTab', { count: count(Object.keys(developer.keys).length) })}
           </Tabs.Tab>
           <Tabs.Tab value="apps">{say('portal.appsTab', { count: count(apps) })}</Tabs.Tab>
-          <Tabs.Tab value="requests">{say('shell.requests')}</Tabs.Tab>
+          <Tabs.Tab value="requests">{say('shell.keyRequests')}</Tabs.Tab>
           <Tabs.Tab value="details">{say('portal.details')}</Tabs.Tab>
         </Tabs.List>
         <Tabs.Panel value="keys">

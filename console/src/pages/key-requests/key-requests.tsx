@@ -18,7 +18,7 @@ const AGAIN_MS = 30_000
 /** Requests for keys, those that wait first. */
 export default function KeyRequests() {
   return (
-    <Guarded permission="portal" title={say('shell.requests')}>
+    <Guarded permission="portal" title={say('shell.keyRequests')}>
       <List />
     </Guarded>
   )
@@ -34,7 +34,7 @@ function List() {
   })
   return (
     <>
-      <PageHead title={say('shell.requests')} hint={say('portal.requestsHint')} />
+      <PageHead title={say('shell.keyRequests')} hint={say('portal.requestsHint')} />
       <Stack gap="sm" align="stretch">
         <SegmentedControl
           aria-label={say('portal.whichRequests')}

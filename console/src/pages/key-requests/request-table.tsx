@@ -21,7 +21,7 @@ export function RequestTable(props: {
   const nameOf = usePolicyNames((props.rows ?? []).flatMap(askedPolicies))
   return (
     <DataTable
-      label={say('shell.requests')}
+      label={say('shell.keyRequests')}
       columns={columnsOf(nameOf).filter(({ name }) => name !== 'who' || props.ofOne !== true)}
       rows={props.rows}
       rowKey={({ id }) => id}

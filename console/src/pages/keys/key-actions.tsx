@@ -15,7 +15,7 @@ import { isOfCertificate } from './key-proofs.ts'
 import { RotateKey } from './rotate-key.tsx'
 
 /** The actions on a key, for users who may write keys. */
-export function KeyActions({ told, onEdit }: { readonly told: KeyDetails; readonly onEdit: () => void }) {
+export function KeyActions({ details, onEdit }: { readonly details: KeyDetails; readonly onEdit: () => void }) {
   const [asked, setAsked] = useState<'rotate' | 'switch' | 'delete'>()
   const mayWrite = useMay('keys', 'write')
   const client = useQueryClient()
@@ -23,7 +23,7 @@ export function KeyActions({ told, onEdit }: { readonly told: KeyDetails; readon
   const close = () => setAsked(undefined)
   const refresh = () => client.invalidateQueries({ queryKey: KEYS_KEY })
   if (!mayWrite) return null
-  const { key_hash: hash, own, data, facts } = told
+  const { key_hash: hash, own, data, facts } = details
   const isOff = own.is_inactive === true
   const isFormer = facts.status === 'rotated'
   const reasons = {
@@ -67,7 +67,7 @@ export function KeyActions({ told, onEdit }: { readonly told: KeyDetails; readon
       >
         {say('keys.delete')}
       </Button>
-      <RotateKey told={told} opened={asked === 'rotate'} onClose={close} />
+      <RotateKey details={details} opened={asked === 'rotate'} onClose={close} />
       <Ask
         opened={asked === 'switch'}
         title={say(isOff ? 'keys.switchOn' : 'keys.switchOffTitle')}
@@ -82,10 +82,10 @@ export function KeyActions({ told, onEdit }: { readonly told: KeyDetails; readon
         }}
         onClose={close}
       >
-        {isOff ? nameOfKey(told) : say('keys.switchOffHint')}
+        {isOff ? nameOfKey(details) : say('keys.switchOffHint')}
       </Ask>
       <ConfirmDelete
-        name={asked === 'delete' ? nameOfKey(told) : undefined}
+        name={asked === 'delete' ? nameOfKey(details) : undefined}
         depends={say('keys.deleteHint')}
         run={() => deleteKey(hash)}
         onDone={() => {

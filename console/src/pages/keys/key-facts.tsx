@@ -10,8 +10,8 @@ import { say } from '../../texts/say.ts'
 import { isOfCertificate } from './key-proofs.ts'
 
 /** The details of a key besides its access rights. */
-export function KeyFactsCard({ told }: { readonly told: KeyDetails }) {
-  const { data, facts, key_hash: hash } = told
+export function KeyFactsCard({ details }: { readonly details: KeyDetails }) {
+  const { data, facts, key_hash: hash } = details
   const nameOf = usePolicyNames(facts.policies)
   const mayOpenDevelopers = useMay('portal')
   const tags = data.tags ?? []

@@ -57,30 +57,30 @@ function Loaded({ hash }: { readonly hash: string }) {
     return (
       <>
         <PageHead title={say('keys.editTitle', { name })} />
-        <Edit told={data} onClose={close} />
+        <Edit details={data} onClose={close} />
       </>
     )
   return (
     <>
       <PageHead title={name} hint={<KeyState entry={data} />}>
-        <KeyActions told={data} onEdit={() => set({ edit: 'yes' })} />
+        <KeyActions details={data} onEdit={() => set({ edit: 'yes' })} />
       </PageHead>
       <Grid gap="md">
         <Grid.Col span={{ base: 12, md: 8 }}>
           <Stack>
-            <Applied told={data} />
-            <KeyFactsCard told={data} />
+            <Applied details={data} />
+            <KeyFactsCard details={data} />
           </Stack>
         </Grid.Col>
         <Grid.Col span={{ base: 12, md: 4 }}>
-          <Limits told={data} />
+          <Limits details={data} />
         </Grid.Col>
       </Grid>
     </>
   )
 }
 
-function Applied({ told: { data } }: { readonly told: KeyDetails }) {
+function Applied({ details: { data } }: { readonly details: KeyDetails }) {
   return (
     <Card withBorder component="section" padding="lg">
       <Title order={2} size="h4">
@@ -94,7 +94,7 @@ function Applied({ told: { data } }: { readonly told: KeyDetails }) {
   )
 }
 
-function Limits({ told: { data, key_hash: hash } }: { readonly told: KeyDetails }) {
+function Limits({ details: { data, key_hash: hash } }: { readonly details: KeyDetails }) {
   const client = useQueryClient()
   const maySeeTraffic = useMay('analytics')
   const isPerApi = hasQuotaPerApi(data)
@@ -151,10 +151,10 @@ function Limits({ told: { data, key_hash: hash } }: { readonly told: KeyDetails 
   )
 }
 
-function Edit({ told, onClose }: { readonly told: KeyDetails; readonly onClose: () => void }) {
+function Edit({ details, onClose }: { readonly details: KeyDetails; readonly onClose: () => void }) {
   const client = useQueryClient()
   const [secret, setSecret] = useState<string>()
-  const { key_hash: hash, own } = told
+  const { key_hash: hash, own } = details
   return (
     <Paper withBorder p="lg" maw={820}>
       <GuardedForm<KeySession>

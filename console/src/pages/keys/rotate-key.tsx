@@ -9,15 +9,15 @@ import { KeyOnce } from './key-once.tsx'
 
 /** Replaces a key by a new one, and shows it once. */
 export function RotateKey(props: {
-  readonly told: KeyDetails
+  readonly details: KeyDetails
   readonly opened: boolean
   readonly onClose: () => void
 }) {
-  const { told, opened, onClose } = props
+  const { details, opened, onClose } = props
   const [made, setMade] = useState<KeyMade & { readonly valid_until: string }>()
   const client = useQueryClient()
   const navigate = useNavigate()
-  const hasChoice = told.facts.developer_id !== ''
+  const hasChoice = details.facts.developer_id !== ''
   return (
     <>
       <OverlapDialog
@@ -26,7 +26,7 @@ export function RotateKey(props: {
         opened={opened}
         hasChoice={hasChoice}
         rotate={async (overlapS) => {
-          setMade(await rotateKey(told.key_hash, overlapS))
+          setMade(await rotateKey(details.key_hash, overlapS))
           onClose()
         }}
         onClose={onClose}

@@ -132,18 +132,18 @@ const COLUMNS: readonly Column<ApiSyncStatus>[] = [
     cell: ({ nowhere, nodes, revision }) => (
       <Group gap={6}>
         {nowhere && <Badge color="red">{say('nodes.nowhere')}</Badge>}
-        {nodes.map((standing) => (
-          <OnNode key={standing.node} standing={standing} stored={revision} />
+        {nodes.map((each) => (
+          <OnNode key={each.node} status={each} stored={revision} />
         ))}
       </Group>
     ),
   },
 ]
 
-function OnNode({ standing, stored }: { readonly standing: NodeSyncStatus; readonly stored: number }) {
-  const { node, state, reason, revision } = standing
-  const told = [reason, revision > 0 && revision !== stored ? say('nodes.revision', { revision }) : '']
-  const text = told.filter((one) => one !== '').join(' · ')
+function OnNode({ status, stored }: { readonly status: NodeSyncStatus; readonly stored: number }) {
+  const { node, state, reason, revision } = status
+  const note = [reason, revision > 0 && revision !== stored ? say('nodes.revision', { revision }) : '']
+  const text = note.filter((one) => one !== '').join(' · ')
   const badge = (
     <Badge variant="light" color={COLOURS[state]} tt="none" maw={260} {...(text !== '' && { tabIndex: 0 })}>
       {node}: {say(`nodes.${state}State`)}

@@ -12,8 +12,8 @@ interface Props extends Pick<TextareaProps, 'label' | 'description' | 'disabled'
 /** A field for a JSON object. Its value is reported once it is valid; until then the field shows the error. */
 export function JsonArea({ value, onChange, error, ...rest }: Props) {
   const [draft, setDraft] = useState(() => spread(value))
-  const [told, setTold] = useState(value)
-  if (told !== value) {
+  const [reported, setTold] = useState(value)
+  if (reported !== value) {
     // Another user has changed it.
     setTold(value)
     setDraft(spread(value))

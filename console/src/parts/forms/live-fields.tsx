@@ -19,14 +19,14 @@ const NO_FAULTS = {}
 /** Fields without a button, of values that live somewhere else and may change there too. */
 export function LiveFields({ fields, values, onChange, readOnly, faults = NO_FAULTS }: Props) {
   const own = useRef(new OwnChanges())
-  const told = useRef(onChange)
-  told.current = onChange
+  const latest = useRef(onChange)
+  latest.current = onChange
   const form = useForm<FormValues>({
     initialValues: values,
     onValuesChange: (next, before) => {
       own.current.made(next, before)
       const names = fields.flatMap((field) => ('name' in field ? [field.name] : []))
-      told.current(Object.fromEntries(names.map((name) => [name, next[name]!])))
+      latest.current(Object.fromEntries(names.map((name) => [name, next[name]!])))
     },
   })
   const { getValues, setValues, setErrors } = form

@@ -162,6 +162,6 @@ function targetOf(base: string, relativeUrl: string): string | undefined {
 
 /** The forwarding headers of the batch itself, by its own connection. */
 function originFields(x: Exchange): InnerRequest['headers'] {
-  const told = x.request.entries().filter(([name]) => TELLS_ORIGIN.test(name.toLowerCase()))
-  return [['host', x.authority], ['x-request-id', x.requestId], ...told, ...contextFieldsOf(x)]
+  const originFields = x.request.entries().filter(([name]) => TELLS_ORIGIN.test(name.toLowerCase()))
+  return [['host', x.authority], ['x-request-id', x.requestId], ...originFields, ...contextFieldsOf(x)]
 }

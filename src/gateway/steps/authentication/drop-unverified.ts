@@ -34,7 +34,7 @@ function verdictOf(verified: readonly CredentialPlace[] | undefined, withheld: r
 
 /** Fields that differ from request to request of one caller, whom the credential beside them tells. */
 const PROOFS: ReadonlySet<string> = new Set(
-  SCHEMES.flatMap(({ fieldsBeside, ownFields = [] }) => [...fieldsBeside, ...ownFields]),
+  SCHEMES.flatMap(({ extraFields, ownFields = [] }) => [...extraFields, ...ownFields]),
 )
 
 function isKnownField({ in: kind, name }: CredentialPlace): boolean {

@@ -44,18 +44,18 @@ function queryOf(x: Exchange, target: Target): string {
 
 /** All fields but Host: what is kept of the request's, the chain of addresses, what steps added. */
 export function requestFields(x: Exchange): string {
-  const told = x.peerTrusted ? addedLines(x) : ownLines(x)
-  return x.request.kept() + told + x.requestExtra
+  const lines = x.peerTrusted ? addedLines(x) : ownLines(x)
+  return x.request.kept() + lines + x.requestExtra
 }
 
 /** Forwarding headers for a client behind no trusted proxy. Rebuilt only where the authority has changed. */
 function ownLines(x: Exchange): string {
-  const { told, authority } = x
-  if (told.lines === '' || told.authority !== authority) {
-    told.authority = flattenString(authority)
-    told.lines = flattenString(forLine(x.peerAddress) + protoLine(x) + hostLine(x))
+  const { clientLines: cached, authority } = x
+  if (cached.lines === '' || cached.authority !== authority) {
+    cached.authority = flattenString(authority)
+    cached.lines = flattenString(forLine(x.peerAddress) + protoLine(x) + hostLine(x))
   }
-  return told.lines
+  return cached.lines
 }
 
 /**

@@ -126,19 +126,19 @@ function cacheFlaws(entry: JsonObject): Flaw[] {
 function rewriteFlaws(entry: JsonObject): Flaw[] {
   const { pattern, rewriteTo, triggers } = readRewrite(entry)
   const flaws: Flaw[] = []
-  const told = (at: TreePath, reason: string | undefined) => {
+  const report = (at: TreePath, reason: string | undefined) => {
     if (reason !== undefined) flaws.push({ at, reason })
   }
-  told(['match_pattern'], patternFault(pattern, compileRewritePattern))
-  if (rewriteTo !== '' || triggers.length === 0) told(['rewrite_to'], targetFault(rewriteTo))
-  if (triggers.length > MAX_TRIGGERS) told(['triggers'], `must not hold more than ${MAX_TRIGGERS} entries`)
+  report(['match_pattern'], patternFault(pattern, compileRewritePattern))
+  if (rewriteTo !== '' || triggers.length === 0) report(['rewrite_to'], targetFault(rewriteTo))
+  if (triggers.length > MAX_TRIGGERS) report(['triggers'], `must not hold more than ${MAX_TRIGGERS} entries`)
   triggers.slice(0, MAX_TRIGGERS).forEach((trigger, index) => {
     const at = ['triggers', String(index)]
-    told(at, targetFault(trigger.rewriteTo))
-    if (trigger.rules.length === 0) told(at, 'must look at something')
+    report(at, targetFault(trigger.rewriteTo))
+    if (trigger.rules.length === 0) report(at, 'must look at something')
     for (const rule of trigger.rules) {
       const reason = patternFault(rule.pattern)
-      told(at, reason === undefined ? undefined : `looks at ${rule.in} ${rule.name} with a pattern that ${reason}`)
+      report(at, reason === undefined ? undefined : `looks at ${rule.in} ${rule.name} with a pattern that ${reason}`)
     }
   })
   return flaws

@@ -76,17 +76,17 @@ export function unsupportedOasSchemes(document: JsonObject, extension: JsonObjec
   const declared = objectOf(objectOf(document, 'components'), 'securitySchemes')
   const authentication = objectOf(objectOf(extension, 'server'), 'authentication')
   const at = (name: string) => [EXTENSION, 'server', 'authentication', 'securitySchemes', name]
-  const wishes: UnsupportedFeature[] = []
+  const unsupported: UnsupportedFeature[] = []
   const known = new Set<Scheme>()
   for (const name of enabledSchemes(authentication)) {
     const declaration = member(declared, name)
     if (declaration === undefined || !isObject(declaration)) continue
     const scheme = declaredScheme(declaration, objectOf(objectOf(authentication, 'securitySchemes'), name))
-    if (scheme === undefined) wishes.push({ at: at(name), feature: OTHER_SCHEMES })
-    else if (known.has(scheme)) wishes.push({ at: at(name), feature: 'several security schemes of one kind' })
+    if (scheme === undefined) unsupported.push({ at: at(name), feature: OTHER_SCHEMES })
+    else if (known.has(scheme)) unsupported.push({ at: at(name), feature: 'several security schemes of one kind' })
     else known.add(scheme)
   }
-  return wishes
+  return unsupported
 }
 
 /** Names of schemes that callers must meet: none when authentication as a whole is off. */

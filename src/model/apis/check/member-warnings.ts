@@ -92,8 +92,8 @@ function walk(value: Json, known: Known, path: TreePath, reason: string | undefi
     const below = step(known, (schema) => memberOf(schema, name))
     const at = [...path, name]
     if (!isNothing(below)) {
-      const told = below.served === undefined ? (below.unserved?.description as string | undefined) : undefined
-      walk(item, below, at, told ?? reason, tell)
+      const ownReason = below.served === undefined ? (below.unserved?.description as string | undefined) : undefined
+      walk(item, below, at, ownReason ?? reason, tell)
     } else if (!isOpen(known) && asks(item) && !name.startsWith('x-') && !(path.length === 0 && WRAPPED.has(name)))
       tell(at, () => unknownReason(name, namesOf(known)))
   }

@@ -348,15 +348,15 @@ export function unsupportedFeaturesOf(
     format === 'classic' && takesExpressions(definition)
       ? UNSUPPORTED.filter((row) => row !== EXPRESSIONS)
       : UNSUPPORTED
-  const wishes = askedOf(rows, definition, format, root)
-  const named = wishes.map((wish) => toWords(wish.at))
+  const features = askedOf(rows, definition, format, root)
+  const named = features.map((feature) => toWords(feature.at))
   for (const unknown of unknownMembersOf(definition, format)) {
     const words = toWords([...root, ...unknown])
     if (!named.some((each) => each === words || each.startsWith(`${words}.`)))
-      wishes.push({ at: [...root, ...unknown], feature: 'a member that nothing here knows' })
+      features.push({ at: [...root, ...unknown], feature: 'a member that nothing here knows' })
   }
-  findReferences(definition, root, wishes)
-  return wishes
+  findReferences(definition, root, features)
+  return features
 }
 
 /** The features of some rows that a definition turns on. */
@@ -366,24 +366,24 @@ export function askedOf(
   format: 'classic' | 'oas',
   root: TreePath,
 ): UnsupportedFeature[] {
-  const wishes: UnsupportedFeature[] = []
+  const features: UnsupportedFeature[] = []
   for (const { feature, kind, instead, ...places } of rows) {
     for (const probe of places[format]) {
       probeAt(definition, definition, probe, 0, root, (path, value) => {
         const which = kind?.(value) ?? ''
         const named = which === '' ? feature : `${feature} (${which})`
-        wishes.push({ at: path, feature: named, ...(instead !== undefined && { instead }) })
+        features.push({ at: path, feature: named, ...(instead !== undefined && { instead }) })
       })
     }
   }
-  return wishes
+  return features
 }
 
 /** @throws Fault `definition_unsupported` naming the first 20 wishes; returns when there are none */
-export function refuseUnsupported(wishes: readonly UnsupportedFeature[]): void {
-  if (wishes.length === 0) return
+export function refuseUnsupported(features: readonly UnsupportedFeature[]): void {
+  if (features.length === 0) return
   const seen = new Set<string>()
-  for (const { at: path, feature, instead } of wishes)
+  for (const { at: path, feature, instead } of features)
     seen.add(
       `${toWords(path)}: ${feature} (not served by this gateway${instead === undefined ? ' yet' : `: ${instead}`})`,
     )
@@ -414,10 +414,10 @@ function probeAt(
   for (const each of Object.keys(value)) probeAt(member(value, each), value, probe, depth + 1, [...path, each], found)
 }
 
-function findReferences(value: Json, path: TreePath, wishes: UnsupportedFeature[]): void {
+function findReferences(value: Json, path: TreePath, features: UnsupportedFeature[]): void {
   if (typeof value === 'string') {
     if (isReference(value))
-      wishes.push({
+      features.push({
         at: path,
         feature: `values kept elsewhere (${value.slice(0, value.indexOf('://') + 3)})`,
         instead: WRITTEN,
@@ -426,6 +426,6 @@ function findReferences(value: Json, path: TreePath, wishes: UnsupportedFeature[
   }
   if (typeof value !== 'object' || value === null) return
   for (const name of Object.keys(value)) {
-    if (!OPAQUE.has(name)) findReferences(member(value, name)!, [...path, name], wishes)
+    if (!OPAQUE.has(name)) findReferences(member(value, name)!, [...path, name], features)
   }
 }

@@ -62,7 +62,7 @@ export interface StoredMore {
   /** The previous body, whose metadata is kept. */
   readonly before?: JsonObject | undefined
   /** The new metadata; absent members stay. */
-  readonly beside?: ApiMetadata | undefined
+  readonly metadata?: ApiMetadata | undefined
   /** Given: the APIs that this one is a version of. Else as before. */
   readonly baseIds?: readonly string[]
   /** When the definition was changed; absent = it was not. */
@@ -73,7 +73,7 @@ export interface StoredMore {
 
 /** The body that is stored of a definition that was read as `api`. */
 export function storedBody(document: ApiDocument, api: Api, more: StoredMore = {}): JsonObject {
-  const { before = {}, beside = {}, changedAt } = more
+  const { before = {}, metadata = {}, changedAt } = more
   const place = placeOf(api)
   const versionIds = versionIdsOf(api)
   const baseIds = more.baseIds ?? textsOf(before, 'base_ids')
@@ -94,7 +94,7 @@ export function storedBody(document: ApiDocument, api: Api, more: StoredMore = {
     ...(versionIds.length > 0 && { version_ids: versionIds }),
     ...(baseIds.length > 0 && { base_ids: [...baseIds] }),
     ...(stagedOf !== '' && { staged_of: stagedOf }),
-    ...mergeMetadata(metadataOfApi(before), beside),
+    ...mergeMetadata(metadataOfApi(before), metadata),
   }
   return isSameBody(body, before) ? { ...body, updated_at: before.updated_at! } : body
 }

@@ -55,7 +55,7 @@ export interface OwnWords {
   /** The word that it used in their place; undefined = ours. */
   readonly alias: string | undefined
   /** Warnings of meanings of absence that were written down. */
-  readonly told: readonly Flaw[]
+  readonly warnings: readonly Flaw[]
 }
 
 /**
@@ -79,7 +79,7 @@ export function toOwnWords(format: Format, definition: JsonObject, aliases: read
     alias ??= scheme
     return OWN_WORD
   })
-  return { definition: own, alias: alias === OWN_WORD ? undefined : alias, told: matchingNotes(ours, own) }
+  return { definition: own, alias: alias === OWN_WORD ? undefined : alias, warnings: matchingNotes(ours, own) }
 }
 
 /** Writes a vendor's word in a definition where ours is, and what absence means to us; without an alias the definition stays as it is. */

@@ -55,8 +55,8 @@ function partsOf(schemas: readonly Json[], resolve: (schema: Json) => JsonObject
     parts.push(schema)
     // Beside a reference other keywords may be.
     if (isObject(from) && from !== schema && Object.keys(from).length > 1) {
-      const { $ref: _ref, ...beside } = from
-      parts.push(beside)
+      const { $ref: _ref, ...siblings } = from
+      parts.push(siblings)
     }
     for (const part of Array.isArray(schema.allOf) ? schema.allOf : []) add(part)
     for (const keyword of ['oneOf', 'anyOf']) {

@@ -46,13 +46,13 @@ export function errorOverrideFlaws(classic: JsonObject): Flaw[] {
 function ruleFlaws(rule: JsonObject): Flaw[] {
   const response = objectOf(rule, 'response')
   const flaws: Flaw[] = []
-  const told = (name: string, reason: string) => flaws.push({ at: ['response', name], reason })
+  const report = (name: string, reason: string) => flaws.push({ at: ['response', name], reason })
   const body = textOf(response, 'body')
-  if (textOf(response, 'template') !== '') told('template', 'is not served: write the text into "body"')
+  if (textOf(response, 'template') !== '') report('template', 'is not served: write the text into "body"')
   if (body.replaceAll(VARIABLE, '').includes('{{'))
-    told('body', 'may hold no other templates than {{.StatusCode}} and {{.Message}}')
+    report('body', 'may hold no other templates than {{.StatusCode}} and {{.Message}}')
   const status = numberOf(response, 'status_code')
-  if (status !== 0 && status < 200) told('status_code', 'must be a status from 200 to 599')
+  if (status !== 0 && status < 200) report('status_code', 'must be a status from 200 to 599')
   const headers = objectOf(response, 'headers')
   for (const name of Object.keys(headers)) {
     const reason = answerHeaderFault(name, `${headers[name] ?? ''}`)

@@ -124,8 +124,8 @@ function checkCarried(classic: JsonObject): void {
   const root = [EXTENSION, 'classic']
   refuseFlaws(flawsOf('classic', classic, root))
   refuseFlaws(classicFlaws(classic).map(({ at, reason }) => ({ at: [...root, ...at], reason })))
-  const wishes = unsupportedFeaturesOf(classic, 'classic')
-  refuseUnsupported(wishes.map(({ at, feature }) => ({ at: [...root, ...at], feature })))
+  const unsupported = unsupportedFeaturesOf(classic, 'classic')
+  refuseUnsupported(unsupported.map(({ at, feature }) => ({ at: [...root, ...at], feature })))
 }
 
 function extensionFlaws(document: JsonObject): Flaw[] {

@@ -45,5 +45,5 @@ export interface AccessDraft {
   readonly actor: string
   readonly action: string
   /** Further changes for the same transaction, which writes the developer as `developerBody`. */
-  readonly beside?: (issued: IssuedAccess, developerBody: JsonObject) => readonly Change[]
+  readonly alongside?: (issued: IssuedAccess, developerBody: JsonObject) => readonly Change[]
 }

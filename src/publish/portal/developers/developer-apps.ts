@@ -43,9 +43,9 @@ export async function makeApp(
   })
   const saved = await createClient(parts, {
     ...{ body, actor, action, developer: developer.id, orgId: String(developer.body.org_id ?? '') },
-    beside: (client, secret) => {
+    alongside: (client, secret) => {
       const after = withApp(developer.body, appPolicyOf(client), appOf(client))
-      return [developerChange(developer, after), ...(draft.beside?.(issued(client, secret, 0), after) ?? [])]
+      return [developerChange(developer, after), ...(draft.alongside?.(issued(client, secret, 0), after) ?? [])]
     },
   })
   return issued(saved.client, saved.secret, saved.revision)

@@ -173,7 +173,7 @@ async function issueKey(
   metaData: JsonObject,
   leftOut: readonly string[],
 ): Promise<IssuedAccess> {
-  const { policies, actor, action, beside, version } = draft
+  const { policies, actor, action, alongside, version } = draft
   const { developer, ended, changes } = await checkSubscribable(parts, draft.developer, policies)
   const session: JsonObject = {
     org_id: orgIdOf(developer),
@@ -188,7 +188,7 @@ async function issueKey(
     ...{ session, developer, actor, action },
     expires: draft.expires,
     detail: { ...(version !== undefined && { version }), ...(ended.length > 0 && { replaced: [...ended] }) },
-    beside: (key, keyHash, body) => [...changes, ...(beside?.(issued(key, keyHash, 0), body) ?? [])],
+    alongside: (key, keyHash, body) => [...changes, ...(alongside?.(issued(key, keyHash, 0), body) ?? [])],
   })
   return issued(saved.key ?? '', saved.keyHash, saved.revision)
 }

@@ -276,7 +276,7 @@ async function issue(
     version: String(body.version),
     actor,
     action: 'key_request.approve',
-    beside: (made) => [
+    alongside: (made) => [
       putRequest(stored, after),
       ...(keep ? [storeAccess(parts, id, toAccessView(made))] : []),
       ...used,

@@ -66,15 +66,15 @@ export function auditReader(db: Db): Audit {
         await nextTurn()
       }
     },
-    async standing(id) {
+    async state(id) {
       const row = await find(id)
       if (row === undefined) return undefined
       // All changes are looked at in one moment.
       return db.transact(
         async (tx) => {
-          const standing: AuditEntryState[] = []
-          for (const change of row.changes) standing.push(await entryStateOf(tx, row, change))
-          return standing
+          const state: AuditEntryState[] = []
+          for (const change of row.changes) state.push(await entryStateOf(tx, row, change))
+          return state
         },
         { isolation: 'snapshot' },
       )

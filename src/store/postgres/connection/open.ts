@@ -102,7 +102,7 @@ export async function openPostgresStore(options: PostgresOptions): Promise<Postg
     const journal = new HitJournal(db, hitWriter)
     const keeper = new Keeper({ db, writer, clock, log, refiling, journal, foldAfterMs })
     await follow.start()
-    const watch = new ServerWatch({ address, db, reach, log: options.outages ?? log, told: () => line.reported })
+    const watch = new ServerWatch({ address, db, reach, log: options.outages ?? log, reported: () => line.reported })
     watch.start()
     let closing: Promise<void> | undefined
     const close = async () => {

@@ -44,7 +44,7 @@ export interface ServerWatchParts {
   /** Where outages are reported. */
   readonly log: Log
   /** Revision up to which this process knows what was committed. */
-  readonly told: () => Revision
+  readonly reported: () => Revision
 }
 
 /**
@@ -155,9 +155,9 @@ export class ServerWatch {
   #heard({ revision, read_only, frozen, waiting_ms }: Seen): void {
     this.#frozen = frozen
     this.#waitingMs = waiting_ms ?? 0
-    const told = this.#parts.told()
-    if (revision <= told) this.#missing = undefined
-    else if (this.#missing === undefined || this.#missing.revision <= told)
+    const reported = this.#parts.reported()
+    if (revision <= reported) this.#missing = undefined
+    else if (this.#missing === undefined || this.#missing.revision <= reported)
       this.#missing = { revision, sinceMs: performance.now() }
     const wasAway = this.#trouble !== undefined || this.#unwatched !== undefined
     this.#trouble = undefined

@@ -20,7 +20,7 @@ export function sessionWrites(changed: readonly Changed<SessionDraft>[]): Sql[] 
   const isNew = ({ before, now }: Changed<SessionDraft>) => now !== undefined && before?.number !== now.number
   const made = changed.filter(isNew).map(({ now }) => now!)
   const edited = changed.filter((one) => one.now !== undefined && !isNew(one)).map(({ now }) => now!)
-  const filedAnew = moved.filter((one) => one.now !== undefined && !isNew(one)).map(({ now }) => now!)
+  const refiled = moved.filter((one) => one.now !== undefined && !isNew(one)).map(({ now }) => now!)
   const aliasFree = changed.filter(({ before, now }) => {
     return before !== undefined && ((now?.row?.alias ?? '') === '' || now?.number !== before.number)
   })
@@ -42,7 +42,7 @@ export function sessionWrites(changed: readonly Changed<SessionDraft>[]): Sql[] 
     // A new number is unused: looking for it first would cost as much again.
     ...(made.length > 0 ? [insertSessions(made), insertRefs(made)] : []),
     ...(edited.length > 0 ? [updateSessions(edited)] : []),
-    ...(filedAnew.length > 0 ? [insertRefs(filedAnew)] : []),
+    ...(refiled.length > 0 ? [insertRefs(refiled)] : []),
     ...(aliased.length > 0
       ? [
           {

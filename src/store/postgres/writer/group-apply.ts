@@ -2,7 +2,7 @@ import { Fault, fault } from '../../../errors/fault.ts'
 import type { Millis } from '../../../model/time/clock.ts'
 import type { FeedEvent, Revision } from '../../ports/ports.ts'
 import { type Appliers, applyChange } from '../../prepare/apply.ts'
-import { type AuditedChange, type Before, Gathering } from '../../prepare/audited.ts'
+import { AuditCollector, type AuditedChange, type StoredState } from '../../prepare/audited.ts'
 import {
   ANY_REVISION,
   eventOf,
@@ -67,7 +67,7 @@ export function applyGroup(works: readonly Work[], state: GroupState): AppliedGr
     }
     const { commit } = work
     const place: Place = { state, revision: state.revision + 1, undo: [], ended: [] }
-    const gathering = commit.audit && new Gathering(before)
+    const gathering = commit.audit && new AuditCollector(before)
     const { lastSession, lastDelivery } = state
     try {
       for (const change of commit.changes) {
@@ -89,7 +89,7 @@ export function applyGroup(works: readonly Work[], state: GroupState): AppliedGr
   return { outcomes, events, audits }
 }
 
-function storedBefore({ documents, sessions }: GroupState): Before {
+function storedBefore({ documents, sessions }: GroupState): StoredState {
   return {
     document: (kind, id) => documents.get(documentKey(kind, id))?.text ?? '',
     session(hash) {

@@ -19,7 +19,7 @@ export interface GroupOptions {
   /** Random name, by which it is found in the feed. */
   readonly name: string
   /** Revision up to which the feed of this process has reported. */
-  readonly told: Revision
+  readonly reported: Revision
   readonly declaration: number
   /** Its callers give up then, by `performance.now`: from a moment before it the database no longer commits it, however late it reads it. */
   readonly untilMs: MonoMillis
@@ -56,12 +56,12 @@ const READ_FEED = `SELECT first, upto, writer, events FROM feed WHERE upto >= $1
 export async function runGroup(client: Client, works: readonly Work[], options: GroupOptions): Promise<Committed> {
   let open = true
   try {
-    const { state, others, now } = await readState(client, works, options.told)
+    const { state, others, now } = await readState(client, works, options.reported)
     // Its clock was read before this one.
     const commitBy = now + options.untilMs - performance.now() - COMMIT_MS
     const before = state.revision
     const applied = applyGroup(works, state)
-    const wentBack = before < options.told
+    const wentBack = before < options.reported
     const committed: Committed = { applied, others, row: undefined, wentBack }
     if (applied.events.length + applied.audits.length === 0) {
       open = false
@@ -106,7 +106,7 @@ export async function wasCommitted(client: Client, name: string): Promise<boolea
 async function readState(
   client: Client,
   works: readonly Work[],
-  told: Revision,
+  reported: Revision,
 ): Promise<{ state: GroupState; others: FeedRow[]; now: Millis }> {
   const loads = loadsOf(works)
   const [, locked, time, heard, ...read] = await Promise.all([
@@ -114,7 +114,7 @@ async function readState(
     client.query(LOCK),
     // After the wait for the lock.
     client.query<{ now: Millis }>(NOW),
-    client.query(READ_FEED, [told]),
+    client.query(READ_FEED, [reported]),
     ...loads.map((load) => send(client, load)),
   ])
   const row = locked.rows[0] as Record<string, number> | undefined

@@ -139,8 +139,8 @@ export class Writer {
         group.map(({ work }) => work),
         Math.min(...group.map(({ untilMs }) => untilMs)),
       )
-      const isTold = !wentBack && this.line.take(row === undefined ? others : [...others, row])
-      if (!isTold || (row !== undefined && this.line.reported < row.upto)) await this.line.catchUp()
+      const isReported = !wentBack && this.line.take(row === undefined ? others : [...others, row])
+      if (!isReported || (row !== undefined && this.line.reported < row.upto)) await this.line.catchUp()
       for (const [i, { resolve, reject }] of group.entries()) settle(applied.outcomes[i]!, resolve, reject)
     } catch (error) {
       const cause = postgresFault(error)
@@ -169,7 +169,7 @@ export class Writer {
         try {
           return await runGroup(client, works, {
             ...{ name, onCommit, untilMs },
-            ...{ told: this.line.reported, declaration: this.declaration },
+            ...{ reported: this.line.reported, declaration: this.declaration },
           })
         } catch (error) {
           // The database answered: it rolled the group back.

@@ -3,7 +3,7 @@ import type { DatabaseSync } from 'node:sqlite'
 import type { Millis } from '../../../model/time/clock.ts'
 import type { Revision } from '../../ports/ports.ts'
 import { packBodies } from '../../prepare/audit-bodies.ts'
-import { type AuditedChange, type Before, Gathering } from '../../prepare/audited.ts'
+import { AuditCollector, type AuditedChange, type StoredState } from '../../prepare/audited.ts'
 import { hashBytes, latin1 } from '../../prepare/cells.ts'
 import type { PreparedAudit } from '../../prepare/prepare-audit.ts'
 import type { ThreadEndGuard } from '../hits/uncut.ts'
@@ -15,7 +15,7 @@ const STEP_ROWS = 20
 
 export interface AuditRows {
   /** Called for each change of a commit before it is applied. */
-  gather(): Gathering
+  gather(): AuditCollector
   add(entry: PreparedAudit, revision: Revision, changes: readonly AuditedChange[]): void
   /** Deletes entries from before, for a few milliseconds; answers how many. */
   purge(before: Millis): number
@@ -32,7 +32,7 @@ export function auditRows(db: DatabaseSync, uncut: ThreadEndGuard): AuditRows {
   const remove = db.prepare('DELETE FROM audit WHERE row = ?')
   const before = storedBefore(db)
   return {
-    gather: () => new Gathering(before),
+    gather: () => new AuditCollector(before),
     add(entry, revision, changes) {
       const { at, actor, action, orgId, text, request, user, method, path, ip, status } = entry
       const { lastInsertRowid } = insert.run(
@@ -61,7 +61,7 @@ export function auditRows(db: DatabaseSync, uncut: ThreadEndGuard): AuditRows {
 }
 
 /** The state of the tables before a change. */
-function storedBefore(db: DatabaseSync): Before {
+function storedBefore(db: DatabaseSync): StoredState {
   const document = db.prepare('SELECT body FROM document WHERE kind = ? AND id = ?')
   const session = db.prepare(
     `SELECT org_id, client_id, links, evict_at, sealed_key, body, family FROM session WHERE ${OF_HASH}`,

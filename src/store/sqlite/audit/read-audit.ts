@@ -57,7 +57,7 @@ export function auditReader(db: DatabaseSync): Omit<Audit, 'purgeAudit'> {
     const total = known ? found.length : (all(auditCountSql(plan))[0]!.n as number)
     return { numbers: found.slice(offset - skipped, offset - skipped + limit), total }
   }
-  const standingOf = (row: AuditRow, { kind, id, after }: AuditChange): AuditEntryState => {
+  const entryStateOf = (row: AuditRow, { kind, id, after }: AuditChange): AuditEntryState => {
     const next = later.get(kind, id, auditNumber(row.id)!)
     const laterId = next && auditId(next.row as number, next.at as number)
     const isSession = kind === AUDITED_SESSION
@@ -91,10 +91,10 @@ export function auditReader(db: DatabaseSync): Omit<Audit, 'purgeAudit'> {
         await nextTurn()
       }
     },
-    standing: (id) =>
+    state: (id) =>
       reading(() => {
         const row = find(id)
-        return row?.changes.map((change) => standingOf(row, change))
+        return row?.changes.map((change) => entryStateOf(row, change))
       }),
   }
 }

@@ -14,7 +14,7 @@ import {
   POSITIVE,
   WORDS,
 } from './codec.ts'
-import { domainMap, HANDLERS, type Listing, MODULES, PHASES, plainList } from './entry-lists.ts'
+import { domainMap, HANDLERS, type Listing, MODULE_LIST, PHASES, plainList } from './entry-lists.ts'
 import { placesIn, type Setting, settingsIn, valuesIn, withSettings } from './setting.ts'
 
 /** Things of one kind that a form lists: what is said of each, and what the list calls it. */
@@ -183,7 +183,7 @@ const MODULE_CALLS: EntryKind = {
   main: 'moduleFile',
   onBy: 'moduleOn',
   orderedBy: 'modulePhase',
-  listing: MODULES,
+  listing: MODULE_LIST,
   settings: [
     { name: 'modulePhase', kind: 'choice', words: Object.keys(PHASES), oas: 'phase', classic: 'phase' },
     { name: 'moduleFile', kind: 'text', oas: 'path', classic: 'path', required: true, placeholder: 'tenant.ts' },

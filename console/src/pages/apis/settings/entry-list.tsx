@@ -139,7 +139,7 @@ const WRAPPED = { label: { whiteSpace: 'normal', overflowWrap: 'anywhere', textA
 function Actions({ kind, entries, write, row }: Listed & { readonly row: Row }) {
   const name = kind.titleOf(row.values)
   const { orderedBy } = kind
-  const isBeside = (index: number) =>
+  const isAdjacent = (index: number) =>
     orderedBy !== undefined && entries[index]?.values[orderedBy] === row.values[orderedBy]
   const swap = (other: number) =>
     write((before) => {
@@ -154,7 +154,7 @@ function Actions({ kind, entries, write, row }: Listed & { readonly row: Row }) 
           <ActionIcon
             variant="subtle"
             color="gray"
-            disabled={!isBeside(row.index - 1)}
+            disabled={!isAdjacent(row.index - 1)}
             onClick={() => swap(row.index - 1)}
             aria-label={say('apiSet.entryUp', { name })}
           >
@@ -163,7 +163,7 @@ function Actions({ kind, entries, write, row }: Listed & { readonly row: Row }) 
           <ActionIcon
             variant="subtle"
             color="gray"
-            disabled={!isBeside(row.index + 1)}
+            disabled={!isAdjacent(row.index + 1)}
             onClick={() => swap(row.index + 1)}
             aria-label={say('apiSet.entryDown', { name })}
           >

@@ -100,7 +100,7 @@ const PHASE_NAMES = Object.keys(PHASES) as readonly (keyof typeof PHASES)[]
 const DRIVER: FormatPaths = ['middleware.global.pluginConfig.driver', 'custom_middleware.driver']
 
 /** One list for each phase, here one list with the phase as `phase`. */
-export const MODULES: Listing = {
+export const MODULE_LIST: Listing = {
   places: (isOas) => PHASE_NAMES.map((phase) => pathIn(PHASES[phase], isOas)),
   read: (definition, isOas) =>
     PHASE_NAMES.flatMap((phase) =>

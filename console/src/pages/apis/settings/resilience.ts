@@ -144,10 +144,10 @@ export const CERTIFICATES: readonly SettingEntry[] = [
 ]
 
 /** The event handlers of the API. */
-export const EVENTS: readonly SettingEntry[] = [{ part: 'handlers' }]
+export const EVENT_SETTINGS: readonly SettingEntry[] = [{ part: 'handlers' }]
 
 /** Code of users that requests and answers pass. */
-export const MODULES: readonly SettingEntry[] = [
+export const MODULE_SETTINGS: readonly SettingEntry[] = [
   { part: 'modules' },
   {
     ...{ name: 'moduleTold', kind: 'switch', oas: 'middleware.global.pluginConfig.data.enabled' },

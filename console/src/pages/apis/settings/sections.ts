@@ -2,7 +2,7 @@ import type { Definition } from '../../../api/apis/apis.ts'
 import type { FormValues } from '../../../parts/forms/form-values.ts'
 import { EXTENSION } from '../editor/tree.ts'
 import { DURATION, OPPOSITE, OPTIONAL, POSITIVE, REPEATED, WEIGHTED } from './codec.ts'
-import { CACHE, CARE, CERTIFICATES, EVENTS, MODULES } from './resilience.ts'
+import { CACHE, CARE, CERTIFICATES, EVENT_SETTINGS, MODULE_SETTINGS } from './resilience.ts'
 import { placesIn, type Setting, type SettingEntry, settingsIn, valuesIn, withSettings } from './setting.ts'
 
 /** A part of the form that folds. */
@@ -45,10 +45,10 @@ export const SECTIONS: readonly Section[] = [
       },
       { name: 'domainName', kind: 'text', oas: 'server.customDomain.name', classic: 'domain', when: 'domain' },
       {
-        ...{ name: 'sharded', kind: 'switch', oas: 'server.gatewayTags.enabled' },
+        ...{ name: 'onTaggedNodes', kind: 'switch', oas: 'server.gatewayTags.enabled' },
         ...{ classic: 'tags_disabled', classicAs: OPPOSITE },
       },
-      { name: 'tags', kind: 'list', oas: 'server.gatewayTags.tags', classic: 'tags', when: 'sharded' },
+      { name: 'tags', kind: 'list', oas: 'server.gatewayTags.tags', classic: 'tags', when: 'onTaggedNodes' },
     ],
   },
   {
@@ -144,8 +144,8 @@ export const SECTIONS: readonly Section[] = [
       cors('corsPass', 'switch', 'optionsPassthrough', 'options_passthrough'),
     ],
   },
-  { name: 'events', entries: EVENTS },
-  { name: 'modules', entries: MODULES },
+  { name: 'events', entries: EVENT_SETTINGS },
+  { name: 'modules', entries: MODULE_SETTINGS },
   {
     name: 'traffic',
     entries: [

@@ -26,7 +26,7 @@ export default function WebhooksTab({ api }: { readonly api: ApiView }) {
   const mayWrite = useMay('apis', 'write')
   const mayReadHooks = useMay('hooks')
   const key = [...apiKey(api.id), 'webhooks']
-  const told = useQuery({ queryKey: key, queryFn: ({ signal }) => readHookReferences(api.id, signal) })
+  const references = useQuery({ queryKey: key, queryFn: ({ signal }) => readHookReferences(api.id, signal) })
   const hooks = useQuery({
     queryKey: [...WEBHOOKS_KEY, 'every'],
     queryFn: ({ signal }) => everyWebhook(signal),
@@ -47,10 +47,10 @@ export default function WebhooksTab({ api }: { readonly api: ApiView }) {
       <DataTable
         label={say('apiHooks.title')}
         columns={columnsOf(api, hooks.data, mayWrite, changed)}
-        rows={told.data}
+        rows={references.data}
         rowKey={(reference) => JSON.stringify(reference)}
-        error={told.error}
-        retry={() => void told.refetch()}
+        error={references.error}
+        retry={() => void references.refetch()}
         empty={<Empty icon={WebhookIcon} title={say('apiHooks.none')} hint={say('apiHooks.noneHint')} />}
       />
       {mayWrite && hooks.data !== undefined && hooks.data.length > 0 && (

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { Fault } from '../../../src/errors/fault.ts'
-import { readPasswordRules } from '../../../src/publish/sign-in/password-file.ts'
+import { readPasswordRules } from '../../../src/publish/sign-in/password-rules-file.ts'
 
 test('rules come from the file, the usual ones without it; a file that is wrong is named', (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'gatehouse-schemas-'))
