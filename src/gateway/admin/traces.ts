@@ -98,7 +98,7 @@ function logsOf(parts: AdminParts, document: ApiDocument, { answer, steps, fault
   const { api_id, name: api_name, org_id } = document
   const time = new Date(parts.clock?.wall() ?? Date.now()).toISOString()
   const line = (members: JsonObject) => `${JSON.stringify({ ...{ api_id, api_name, org_id, time }, ...members })}\n`
-  const told = steps.map(({ step, outcome, reason, detail, status }) =>
+  const taken = steps.map(({ step, outcome, reason, detail, status }) =>
     line({
       ...{ level: outcome === 'refused' ? 'error' : 'info', type: 'request', mw: step ?? '' },
       msg: [outcome, reason ?? detail].filter((each) => each !== undefined).join(': '),
@@ -107,5 +107,5 @@ function logsOf(parts: AdminParts, document: ApiDocument, { answer, steps, fault
   )
   const wrong = faults.map((each) => line({ level: 'error', type: 'response', msg: each.message }))
   const code = answer instanceof Fault ? statusOf(answer, false) : answer.status
-  return [...told, ...wrong, line({ level: 'info', type: 'response', msg: 'answered', code })].join('')
+  return [...taken, ...wrong, line({ level: 'info', type: 'response', msg: 'answered', code })].join('')
 }

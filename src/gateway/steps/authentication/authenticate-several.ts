@@ -57,8 +57,8 @@ function next(
     return attempt(x, alternatives, which + 1, 0, { before, ...(unproved && { unproved }) })
   }
   if (unproved === undefined) {
-    const isToldSchemes = x.chain?.metadataAddress === undefined || x.answerExtra.includes('WWW-Authenticate: ')
-    return isToldSchemes ? end : challenged(x, end, '', 'off')
+    const namesSchemes = x.chain?.metadataAddress === undefined || x.answerExtra.includes('WWW-Authenticate: ')
+    return namesSchemes ? end : challenged(x, end, '', 'off')
   }
   x.answerExtra = unproved.fields
   return unproved.refusal
