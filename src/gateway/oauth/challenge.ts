@@ -14,10 +14,11 @@ const ALGS = `algs="${JWT_ALGORITHMS.join(' ')}"`
  * Puts the challenges of a refusal on the answer (RFC 6750 section 3, RFC 9449 section 7.1) and answers the refusal: what the API
  * takes, and at the scheme that was tried what was wrong. Without a credential there is no error to name.
  * The metadata of the API say where its tokens come from (RFC 9728 section 5.1).
- * `scope`: what the operation needs, separated by spaces.
+ * `scope`: what the operation needs, separated by spaces, where the token lacks it; without a usable token it is named as well.
  */
 export function challenged(x: Exchange, refusal: Fault, tried: SchemeWord, dpop: BindingRule, scope = ''): Fault {
-  const error = errorOf(refusal, scope)
+  const needed = scope === '' ? scopesNeeded(x) : scope
+  const error = errorOf(refusal) + (needed === '' ? '' : `, scope="${needed}"`)
   const address = x.chain?.metadataAddress?.(x)
   const metadata = address === undefined ? '' : `, resource_metadata="${address}"`
   const takesBearer = dpop !== 'required'
@@ -27,9 +28,19 @@ export function challenged(x: Exchange, refusal: Fault, tried: SchemeWord, dpop:
   return refusal
 }
 
-function errorOf(refusal: Fault, scope: string): string {
+/** The scopes that the operation, else the API, asks tokens of its own authorization server for; '' = none. */
+function scopesNeeded({ chain, operation }: Exchange): string {
+  if (chain?.api.oauth === undefined) return ''
+  for (const asked of operation?.scopes ?? [undefined]) {
+    const [first] = asked ?? chain.api.auth?.scopes ?? []
+    if (first !== undefined) return first.join(' ')
+  }
+  return ''
+}
+
+function errorOf(refusal: Fault): string {
   const { oauth } = refusal.entry
   if (oauth === undefined) return ''
   const description = publicText(refusal).replace(/["\\]/g, "'")
-  return `, error="${oauth}", error_description="${description}"${scope === '' ? '' : `, scope="${scope}"`}`
+  return `, error="${oauth}", error_description="${description}"`
 }

@@ -17,6 +17,10 @@ export interface OAuthRules {
   readonly scopes: ReadonlySet<string>
   /** Resources besides the API itself that tokens may be asked for (RFC 8707): addresses, or names of audiences. */
   readonly allowedResources: readonly string[]
+  /** Anybody may register clients by which people sign in, without the initial access token (RFC 7591 section 3). */
+  readonly openRegistration: boolean
+  /** Policies of clients that register themselves. */
+  readonly registrationPolicies: readonly string[]
   readonly accessTokenFormat: 'opaque' | 'jwt'
   readonly signingAlgorithm: 'ES256' | 'RS256'
   /** Lifetimes in seconds; 0 = the gateway's. */

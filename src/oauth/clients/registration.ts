@@ -1,7 +1,9 @@
 import { Fault, fault, waitFault } from '../../errors/fault.ts'
 import type { JsonObject } from '../../model/json/json.ts'
 import { visitorOf } from '../../model/network/visitor.ts'
+import { isForClient } from '../../model/oauth-clients/grants.ts'
 import type { OAuthClient } from '../../model/oauth-clients/oauth-client.ts'
+import type { OAuthRules } from '../../model/oauth-clients/oauth-rules.ts'
 import { equalSecrets, hashKey, newSecret } from '../../model/secrets/secret.ts'
 import { currentSecret, registrationAt } from '../../publish/oauth-clients/oauth-client-parts.ts'
 import {
@@ -32,13 +34,14 @@ const NOBODYS = hashKey(newSecret()).toString('hex')
 /**
  * Dynamic registration of clients at one API (RFC 7591): POST with the initial access token `gateway.oauth_registration_token`
  * answers 201 with the client, its secret, and a token that reads (GET), replaces (PUT) and deletes (DELETE) it at
- * `registration_client_uri` (RFC 7592). That token is kept as its hash. While the setting is empty all of it answers 404. A
- * client that was registered so has no policies: an administrator gives it some, or the login page gives `key_rules`.
+ * `registration_client_uri` (RFC 7592). That token is kept as its hash. An API with `openRegistration` takes clients without that initial
+ * token too, for grants that a person allows, 20 an hour from one address. While the setting is empty, all of it answers 404 at other APIs.
+ * Clients get the `registrationPolicies` of the API; without any an administrator gives them some, or the login page gives `key_rules`.
  * @throws Fault `not_found`, `method_not_allowed`, `oauth_too_many_tries` (429), `oauth_invalid_metadata`, `oauth_invalid_redirect`, `oauth_invalid_request`
  */
 export async function register(parts: OAuthParts, call: OAuthCall): Promise<OAuthAnswer> {
   const initial = parts.config.gateway.oauth_registration_token
-  if (initial === '') throw fault('not_found')
+  if (initial === '' && !call.api.oauth.openRegistration) throw fault('not_found')
   if (call.rest === '' || call.rest === '/') return create(parts, call, initial)
   const token = bearerOf(call)
   const client = await managedClient(parts, call, token)
@@ -51,24 +54,33 @@ export async function register(parts: OAuthParts, call: OAuthCall): Promise<OAut
 }
 
 async function create(parts: OAuthParts, call: OAuthCall, initial: string): Promise<OAuthAnswer> {
+  const rules = call.api.oauth
   const sent = bearerOf(call)
-  if (sent === '') return unauthorised(call)
-  const isRight = equalSecrets(sent, initial)
-  const waitMs = parts.registrationBrake.waitMs(visitorOf(call.clientAddress), isRight)
-  if (waitMs > 0) throw waitFault('oauth_too_many_tries', waitMs)
-  if (!isRight) return unauthorised(call)
+  const isOpen = rules.openRegistration && call.header('authorization') === undefined
+  if (!isOpen) {
+    if (sent === '') return unauthorised(call)
+    const isRight = initial !== '' && equalSecrets(sent, initial)
+    const waitMs = parts.registrationBrake.waitMs(visitorOf(call.clientAddress), isRight)
+    if (waitMs > 0) throw waitFault('oauth_too_many_tries', waitMs)
+    if (!isRight) return unauthorised(call)
+  }
   if (call.method !== 'POST') throw fault('method_not_allowed')
-  const body = readMetadata(await readJson(call), call.api.oauth)
+  const body = readBy(isOpen, await readJson(call), rules)
+  if (isOpen) {
+    const waitMs = parts.openRegistrations.tryBegin(visitorOf(call.clientAddress))
+    if (waitMs > 0) throw waitFault('oauth_too_many_tries', waitMs)
+  }
   const token = newSecret()
   const clientId = newSecret()
   const registration = {
     api_id: call.api.apiId,
     token_hash: hashKey(token).toString('hex'),
     issued_at: Math.floor(parts.clock.wall() / 1000),
+    ...(isOpen && { open: true }),
   }
   const { client } = await publishing(
     createClient(parts, {
-      body: { ...body, client_id: clientId },
+      body: { ...body, client_id: clientId, policies: [...rules.registrationPolicies] },
       apiId: call.api.apiId,
       orgId: call.api.orgId,
       redirectOptional: true,
@@ -77,6 +89,16 @@ async function create(parts: OAuthParts, call: OAuthCall, initial: string): Prom
     }),
   )
   return answer(parts, call, client, token, 201)
+}
+
+/**
+ * Client metadata. A client that nobody vouches for (`isOpen`) gets only grants that a person allows, and for those `scope` is no bound
+ * (RFC 7591 section 3.2.1): MCP apps register with the scopes of the first place that they see, and later ask for others.
+ */
+function readBy(isOpen: boolean, sent: JsonObject, rules: OAuthRules): JsonObject {
+  if (!isOpen) return readMetadata(sent, rules)
+  const grants = new Set([...rules.grants].filter((grant) => !isForClient(grant)))
+  return { ...readMetadata(sent, { ...rules, grants }), scope: null }
 }
 
 /** Replaces all metadata: what is not sent is gone (RFC 7592 section 2.2). Policies and what else administrators gave stays. */
@@ -88,7 +110,8 @@ async function replace(parts: OAuthParts, call: OAuthCall, client: OAuthClient, 
   if (sent.client_secret !== undefined && !isCurrentSecret(parts, client, sent.client_secret))
     throw fault('oauth_invalid_request', 'client_secret is not the current one')
   const { policies, metadata } = client
-  const body = { ...readMetadata(sent, call.api.oauth), policies: [...policies], metadata }
+  const isOpen = registrationOf(client).open === true
+  const body = { ...readBy(isOpen, sent, call.api.oauth), policies: [...policies], metadata }
   const change = { body, redirectOptional: true, actor: actorOf(client.client_id) }
   const saved = await publishing(updateClient(parts, client, change))
   return answer(parts, call, saved.client, token)

@@ -3,6 +3,7 @@ import { publicText } from '../../errors/render.ts'
 import { redirectAnswer } from '../messages/answer.ts'
 import { type Form, readAuthorizationRequest } from '../messages/form.ts'
 import { queryNames, withQuery } from '../messages/with-query.ts'
+import { checkAccess } from '../tokens/in-force.ts'
 import {
   carriedParams,
   checkOpen,
@@ -56,6 +57,7 @@ async function refusalOf(
     // Also beside a pushed request, where nothing of it is read (RFC 6749 section 3.1).
     form.single()
     await checkOpen(parts, open, call)
+    checkAccess(parts, call.api, open.client)
     return undefined
   } catch (error) {
     const refusal = toFault(error)

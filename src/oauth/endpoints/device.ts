@@ -12,6 +12,7 @@ import { jsonAnswer } from '../messages/answer.ts'
 import { readForm } from '../messages/form.ts'
 import { withQuery } from '../messages/with-query.ts'
 import { newFamily } from '../tokens/code.ts'
+import { checkAccess } from '../tokens/in-force.ts'
 import { readResources } from '../tokens/resources.ts'
 import { readScope } from '../tokens/scopes.ts'
 import type { DeviceBody } from '../tokens/tickets.ts'
@@ -43,6 +44,7 @@ export async function authorizeDevice(parts: OAuthParts, call: OAuthCall): Promi
   if (!rules.grants.has(DEVICE_GRANT) || rules.loginRedirect === '') throw fault('oauth_unsupported_grant')
   if (!mayUseGrant(client, DEVICE_GRANT)) throw fault('oauth_unauthorized_client')
   const resources = readResources(form, call)
+  checkAccess(parts, call.api, client)
   const deviceCode = newSecret()
   const userCode = await store(parts, call.api, client, deviceCode, {
     epoch: epochAt(client, call.api.apiId),

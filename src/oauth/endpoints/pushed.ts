@@ -10,6 +10,7 @@ import { jsonAnswer } from '../messages/answer.ts'
 import { readForm } from '../messages/form.ts'
 import { readBinding } from '../proofs/dpop.ts'
 import { isConflict } from '../tokens/families.ts'
+import { checkAccess } from '../tokens/in-force.ts'
 import type { RequestBody } from '../tokens/tickets.ts'
 import {
   carriedParams,
@@ -38,6 +39,7 @@ export async function pushRequest(parts: OAuthParts, call: OAuthCall): Promise<O
     throw fault('oauth_invalid_request', 'request_uri cannot be part of a pushed request')
   const open = openWith(client, form, undefined)
   const { jkt } = checkRequest(open, call)
+  checkAccess(parts, call.api, client)
   const proven = await provenKey(parts, call, jkt)
   const params = storedParams([
     ...carriedParams(form),

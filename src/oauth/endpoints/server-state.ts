@@ -1,6 +1,7 @@
 import type { Clock } from '../../model/time/clock.ts'
 import { OncePerInterval } from '../../model/time/once-per-interval.ts'
 import { newBasicAuthThrottle } from '../../publish/keys/basic-auth-throttle.ts'
+import { AttemptLimiter } from '../../runtime/attempt-limiter.ts'
 import { AdminSecretThrottle } from '../../runtime/admin-secret-throttle.ts'
 import type { LoginThrottle } from '../../runtime/login-throttle.ts'
 import { RingCache } from '../signing-keys/ring-cache.ts'
@@ -13,6 +14,8 @@ export interface ServerState {
   readonly deviceAttempts: DeviceAttempts
   /** Wrong initial access tokens of dynamic registration, a secret of the installation. */
   readonly registrationBrake: AdminSecretThrottle
+  /** Registrations without the initial access token, by address of the visitor. */
+  readonly openRegistrations: AttemptLimiter
   /** Failed password checks, shared with basic authentication where the process serves both. */
   readonly basicAuthThrottle: LoginThrottle
   /** The signing keys as this process has read them. */
@@ -26,6 +29,7 @@ export function newServerState(clock: Clock, basicAuthThrottle = newBasicAuthThr
   return {
     deviceAttempts: deviceAttempts(clock),
     registrationBrake: new AdminSecretThrottle(clock),
+    openRegistrations: new AttemptLimiter(clock, { limit: 20, windowMs: 3_600_000, names: 10_000 }),
     basicAuthThrottle,
     ringCache: new RingCache(),
     passwordGrantWarnings: new OncePerInterval(WARNED_EVERY_MS),

@@ -1,9 +1,10 @@
-import { Fault } from '../../errors/fault.ts'
+import { Fault, fault } from '../../errors/fault.ts'
 import type { JsonObject } from '../../model/json/json.ts'
+import type { OAuthClient } from '../../model/oauth-clients/oauth-client.ts'
 import { policyIdsOf } from '../../model/policies/merge-policies.ts'
 import { mergeSession, NARROWED_BY } from '../../model/sessions/scope-session.ts'
 import type { Session } from '../../model/sessions/session.ts'
-import type { OAuthParts } from '../endpoints/parts.ts'
+import type { OAuthApi, OAuthParts } from '../endpoints/parts.ts'
 
 /**
  * False for a session that the gateway refuses in any case: its policies are inactive, deleted, give no rights, or cannot be
@@ -16,6 +17,18 @@ export function isInForce(parts: OAuthParts, orgId: string, session: Session): b
   const merged =
     parts.mergeOf?.(decisive, orgId) ?? mergeSession(session, policiesOf, (apiId) => parts.findApi(apiId)?.orgId)
   return !(merged instanceof Fault) && !merged.isInactive
+}
+
+/**
+ * Refuses a client before a person signs in for nothing: one whose policies give no access, and one that registered itself at an API
+ * that gives such clients policies, and lost them. Others without policies may get their rights from the login page.
+ * @throws Fault `oauth_no_policy`
+ */
+export function checkAccess(parts: OAuthParts, api: OAuthApi, client: OAuthClient): void {
+  const { policies, registration } = client
+  const mayGetRules = policies.length === 0 && (registration === undefined || api.oauth.registrationPolicies.length === 0)
+  if (mayGetRules) return
+  if (policies.length === 0 || !isInForce(parts, api.orgId, { apply_policies: [...policies] })) throw fault('oauth_no_policy')
 }
 
 /** True where policies alone decide whether a session is in force, so that all tokens with the same ones share a merge. */

@@ -69,6 +69,7 @@ test('each way to prove who calls is set up in both formats, and read back as it
     { method: 'token', tokenHeader: false, tokenQuery: true, tokenQueryName: 'key' },
     { method: 'oauth', flows: ['client_credentials'], refresh: true, scopes: 'read Read orders', accessLife: 60 },
     { method: 'oauth', flows: ['client_credentials'], resources: ['https://a.example/b', 'reports'] },
+    { method: 'oauth', flows: ['authorization_code'], openRegistration: true, registrationPolicies: ['p'] },
     { method: 'basic', basicUncached: true },
     { method: 'basic', basicCache: 5, basicHeaderName: 'X-Login' },
     { method: 'hmac', hmacAlgorithms: ['hmac-sha512'], hmacSkew: 1000 },

@@ -3,7 +3,7 @@ import { describe, test } from 'node:test'
 import { toDocumentId } from '../../../src/model/documents/ids.ts'
 import type { OAuthClient } from '../../../src/model/oauth-clients/oauth-client.ts'
 import { defined } from '../../worlds/base/definitions.ts'
-import { hashOf, oauthApi, policyOf, startPlain, startWorld } from '../../worlds/gateway/oauth-fixtures.ts'
+import { challengesOf, hashOf, oauthApi, policyOf, startPlain, startWorld } from '../../worlds/gateway/oauth-fixtures.ts'
 
 const CHALLENGE = 'Bearer realm="oauth"'
 const refusal = (error: string, text: string) => `${CHALLENGE}, error="${error}", error_description="${text}"`
@@ -32,7 +32,7 @@ describe('a token at its API', () => {
       assert.equal(answer.status, status, String(authorization))
       if (status === 200) continue
       assert.deepEqual(answer.json, { error }, String(authorization))
-      assert.equal(answer.headers['www-authenticate'], challenge, String(authorization))
+      assert.equal(challengesOf(answer), challenge, String(authorization))
     }
   })
 
@@ -116,7 +116,7 @@ describe('a token at its API', () => {
     })
     assert.equal(revoked.status, 200, revoked.text)
     assert.equal(
-      (await world.get('/a/x', first)).headers['www-authenticate'],
+      challengesOf(await world.get('/a/x', first)),
       refusal('invalid_token', 'Key not authorised'),
     )
     assert.equal((await world.get('/a/x', second)).status, 200)
@@ -124,14 +124,14 @@ describe('a token at its API', () => {
     gateway.clock.advance(3_600_000)
     const lapsed = await world.get('/a/x', second)
     assert.equal(lapsed.status, 401)
-    assert.equal(lapsed.headers['www-authenticate'], refusal('invalid_token', 'Key has expired, please renew'))
+    assert.equal(challengesOf(lapsed), refusal('invalid_token', 'Key has expired, please renew'))
 
     const fourth = await world.token('/a/', 'app')
     assert.equal((await world.get('/a/x', fourth)).status, 200)
     assert.equal((await gateway.svc('DELETE', '/svc/oauth/clients/a/app')).status, 200)
     const after = await world.get('/a/x', fourth)
     assert.equal(after.status, 401)
-    assert.ok([gone, refusal('invalid_token', 'Key not authorised')].includes(after.headers['www-authenticate']!))
+    assert.ok([gone, refusal('invalid_token', 'Key not authorised')].includes(challengesOf(after)))
   })
 
   test('is void for the very next request when the document of its client changes', async (t) => {
@@ -145,28 +145,28 @@ describe('a token at its API', () => {
     const gone = refusal('invalid_token', 'Key not authorised. OAuth client access was revoked')
 
     await put({ ...stored.body, epoch: 'another' })
-    assert.equal((await world.get('/a/x', token)).headers['www-authenticate'], gone)
+    assert.equal(challengesOf(await world.get('/a/x', token)), gone)
     await put(stored.body)
     assert.equal((await world.get('/a/x', token)).status, 200)
     await put({ ...stored.body, api_ids: ['elsewhere'] })
-    assert.equal((await world.get('/a/x', token)).headers['www-authenticate'], gone)
+    assert.equal(challengesOf(await world.get('/a/x', token)), gone)
     await put({ ...stored.body, api_ids: [], registered_by_policy: 'p' })
     assert.equal((await world.get('/a/x', token)).status, 200)
     await documents.commit([{ op: 'delete', kind: 'oauth_client', id: stored.id }], undefined)
-    assert.equal((await world.get('/a/x', token)).headers['www-authenticate'], gone)
+    assert.equal(challengesOf(await world.get('/a/x', token)), gone)
   })
 
   test('a key is no token, and a token of an API where its client is not registered is none here', async (t) => {
     const world = await startPlain(t)
     const gone = refusal('invalid_token', 'Key not authorised. OAuth client access was revoked')
     const key = await keyOn(world.gateway, 'a')
-    assert.equal((await world.get('/a/x', key)).headers['www-authenticate'], gone)
+    assert.equal(challengesOf(await world.get('/a/x', key)), gone)
     await world.publish(oauthApi(world.origin.url, { id: 'b' }))
     await world.policy('both', ['a', 'b'])
     await world.client('other', { api_id: 'b', policies: ['both'] })
     const token = await world.token('/b/', 'other')
     assert.equal((await world.get('/b/x', token)).status, 200)
-    assert.equal((await world.get('/a/x', token)).headers['www-authenticate'], gone)
+    assert.equal(challengesOf(await world.get('/a/x', token)), gone)
     await world.client('wide', { policies: ['both'], policy_id: 'both' })
     const wide = await world.token('/b/', 'wide')
     assert.equal((await world.get('/a/x', wide)).status, 200)
@@ -284,7 +284,7 @@ describe('scopes', () => {
       const needed = method === 'POST' ? 'read write' : 'read'
       const text = 'The token lacks a scope that this operation needs'
       assert.equal(
-        answer.headers['www-authenticate'],
+        challengesOf(answer),
         `${refusal('insufficient_scope', text)}, scope="${needed}"`,
         `${name} ${method} ${path}`,
       )

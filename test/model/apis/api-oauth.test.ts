@@ -24,6 +24,8 @@ const RULES: OAuthRules = {
   codeS: 0,
   refreshReuseGraceS: 0,
   allowedResources: [],
+  openRegistration: false,
+  registrationPolicies: [],
   requirePkce: false,
   requirePushedRequests: false,
   dpop: 'off',
@@ -71,6 +73,8 @@ const OWN: readonly [classic: string, oas: string, value: Json, read: Partial<OA
     ['https://a.example/b', 'c'],
     { allowedResources: ['https://a.example/b', 'c'] },
   ],
+  ['open_registration', 'openRegistration', true, { openRegistration: true }],
+  ['registration_policies', 'registrationPolicies', ['p', 'q'], { registrationPolicies: ['p', 'q'] }],
   ['require_pkce', 'requirePkce', true, { requirePkce: true }],
   [
     'require_pushed_authorization_requests',

@@ -87,6 +87,8 @@ export function apiWith(rules: Partial<OAuthRules> = {}, apiId = 'orders'): OAut
       notifySecret: '',
       scopes: new Set(['read', 'write']),
       allowedResources: [],
+      openRegistration: false,
+      registrationPolicies: [],
       accessTokenFormat: 'opaque',
       signingAlgorithm: 'ES256',
       accessTokenS: 0,

@@ -43,6 +43,8 @@ const RULES: OAuthRules = {
   codeS: 0,
   refreshReuseGraceS: 0,
   allowedResources: [],
+  openRegistration: false,
+  registrationPolicies: [],
   requirePkce: false,
   requirePushedRequests: false,
   dpop: 'allowed',

@@ -17,6 +17,8 @@ export function readOAuth(classic: JsonObject): OAuthRules {
     notifySecret: textOf(notifications, 'shared_secret'),
     scopes: new Set(Object.keys(objectOf(meta, 'scopes'))),
     allowedResources: textsOf(meta, 'allowed_resources'),
+    openRegistration: flagOf(meta, 'open_registration'),
+    registrationPolicies: textsOf(meta, 'registration_policies'),
     accessTokenFormat: textOf(meta, 'access_token_format') === 'jwt' ? 'jwt' : 'opaque',
     signingAlgorithm: textOf(meta, 'access_token_signing_algorithm') === 'RS256' ? 'RS256' : 'ES256',
     accessTokenS: numberOf(meta, 'access_token_lifetime'),

@@ -37,6 +37,8 @@ const OAUTH_ROWS: readonly Row[] = [
   ['loginRedirect', 'authLoginRedirect', 'oauth_meta.auth_login_redirect', ''],
   ['authorizeTypes', 'allowedAuthorizeTypes', 'oauth_meta.allowed_authorize_types', []],
   ['resources', 'allowedResources', 'oauth_meta.allowed_resources', []],
+  ['openRegistration', 'openRegistration', 'oauth_meta.open_registration', false],
+  ['registrationPolicies', 'registrationPolicies', 'oauth_meta.registration_policies', []],
   ['tokenFormat', 'accessTokenFormat', 'oauth_meta.access_token_format', 'opaque'],
   ['signing', 'accessTokenSigningAlgorithm', 'oauth_meta.access_token_signing_algorithm', 'ES256'],
   ['accessLife', 'accessTokenLifetime', 'oauth_meta.access_token_lifetime', ''],
