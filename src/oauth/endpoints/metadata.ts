@@ -55,7 +55,9 @@ export function metadataOf(parts: MetadataParts, api: OAuthApi, issuer: string, 
     ...(rules.accessTokenFormat === 'jwt' && { jwks_uri: at('jwks') }),
     ...(rules.scopes.size > 0 && { scopes_supported: [...rules.scopes].sort() }),
     ...(rules.grants.has(DEVICE_GRANT) && { device_authorization_endpoint: at('device_authorization') }),
-    ...((rules.openRegistration || parts.config.gateway.oauth_registration_token !== '') && { registration_endpoint: at('register') }),
+    ...((rules.openRegistration || parts.config.gateway.oauth_registration_token !== '') && {
+      registration_endpoint: at('register'),
+    }),
     ...(rules.dpop !== 'off' && { dpop_signing_alg_values_supported: [...JWT_ALGORITHMS] }),
     ...(rules.mutualTls !== 'off' && { tls_client_certificate_bound_access_tokens: true }),
   }

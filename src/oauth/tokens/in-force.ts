@@ -26,9 +26,11 @@ export function isInForce(parts: OAuthParts, orgId: string, session: Session): b
  */
 export function checkAccess(parts: OAuthParts, api: OAuthApi, client: OAuthClient): void {
   const { policies, registration } = client
-  const mayGetRules = policies.length === 0 && (registration === undefined || api.oauth.registrationPolicies.length === 0)
+  const mayGetRules =
+    policies.length === 0 && (registration === undefined || api.oauth.registrationPolicies.length === 0)
   if (mayGetRules) return
-  if (policies.length === 0 || !isInForce(parts, api.orgId, { apply_policies: [...policies] })) throw fault('oauth_no_policy')
+  if (policies.length === 0 || !isInForce(parts, api.orgId, { apply_policies: [...policies] }))
+    throw fault('oauth_no_policy')
 }
 
 /** True where policies alone decide whether a session is in force, so that all tokens with the same ones share a merge. */

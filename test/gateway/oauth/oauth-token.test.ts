@@ -3,7 +3,14 @@ import { describe, test } from 'node:test'
 import { toDocumentId } from '../../../src/model/documents/ids.ts'
 import type { OAuthClient } from '../../../src/model/oauth-clients/oauth-client.ts'
 import { defined } from '../../worlds/base/definitions.ts'
-import { challengesOf, hashOf, oauthApi, policyOf, startPlain, startWorld } from '../../worlds/gateway/oauth-fixtures.ts'
+import {
+  challengesOf,
+  hashOf,
+  oauthApi,
+  policyOf,
+  startPlain,
+  startWorld,
+} from '../../worlds/gateway/oauth-fixtures.ts'
 
 const CHALLENGE = 'Bearer realm="oauth"'
 const refusal = (error: string, text: string) => `${CHALLENGE}, error="${error}", error_description="${text}"`
@@ -115,10 +122,7 @@ describe('a token at its API', () => {
       body: `token=${first}`,
     })
     assert.equal(revoked.status, 200, revoked.text)
-    assert.equal(
-      challengesOf(await world.get('/a/x', first)),
-      refusal('invalid_token', 'Key not authorised'),
-    )
+    assert.equal(challengesOf(await world.get('/a/x', first)), refusal('invalid_token', 'Key not authorised'))
     assert.equal((await world.get('/a/x', second)).status, 200)
 
     gateway.clock.advance(3_600_000)

@@ -93,7 +93,10 @@ test('a client that nobody vouches for gets no grant without a person, at once o
       body: JSON.stringify({ ...PUBLIC, ...machine, client_id: made.client_id, grant_types: grants }),
       headers: { 'content-type': 'application/json', authorization: `Bearer ${made.registration_access_token}` },
     })
-  assert.deepEqual(errorOf(await manage(['authorization_code', 'client_credentials'])), [400, 'invalid_client_metadata'])
+  assert.deepEqual(errorOf(await manage(['authorization_code', 'client_credentials'])), [
+    400,
+    'invalid_client_metadata',
+  ])
   assert.equal((await manage(['authorization_code', 'refresh_token'])).status, 200)
   const basic = Buffer.from(`${made.client_id}:${made.client_secret}`).toString('base64')
   const asked = await world.gateway.call('/a/oauth/token', {
