@@ -216,7 +216,7 @@ function parsed(text: string, yaml: boolean): { value?: Json; malformed?: string
 }
 
 function parsedYaml(text: string): { value?: Json; malformed?: string; line?: number } {
-  const document = parseDocument(text, { version: '1.2', schema: 'core', logLevel: 'silent' })
+  const document = parseDocument(text, { version: '1.2', schema: 'core', logLevel: 'error' })
   const [first] = document.errors
   if (first !== undefined)
     return { malformed: `is not YAML from here on (${first.code})`, line: lineAt(text, first.pos[0]) }

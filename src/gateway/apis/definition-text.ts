@@ -1,4 +1,3 @@
-import { parseDocument } from 'yaml'
 import { fault, toFault } from '../../errors/fault.ts'
 import type { ApiDocument } from '../../model/apis/definition/api.ts'
 import { EXTENSION } from '../../model/apis/definition/extension.ts'
@@ -6,9 +5,7 @@ import { activeByDefault, fillIds } from '../../model/apis/definition/fill-ids.t
 import { toOwnWords, withMatchingOf } from '../../model/apis/definition/vendor-words.ts'
 import { withKnownSpelling } from '../../model/apis/schema/member-spelling.ts'
 import { isObject, type JsonObject } from '../../model/json/json.ts'
-
-/** Many aliases of large values make a small text an endless document. */
-const MAX_ALIASES = 100
+import { readYamlDocument, YamlFault } from '../../model/text/yaml-document.ts'
 
 /**
  * Reads one definition, JSON or YAML, classic or OpenAPI, in our words or those of an alias. Without an ID it gets its file name.
@@ -44,14 +41,11 @@ function readJson(text: string): unknown {
 }
 
 function readYaml(text: string): unknown {
-  // `uniqueKeys` compares every key with every other: minutes for a map of 60,000.
-  const document = parseDocument(text, { version: '1.2', schema: 'core', uniqueKeys: false, logLevel: 'silent' })
-  const [first] = document.errors
-  if (first !== undefined) {
-    const [reason = ''] = first.message.split('\n')
-    throw new Error(`line ${first.linePos?.[0].line ?? 1}: ${reason}`)
+  try {
+    return readYamlDocument(text)
+  } catch (error) {
+    throw error instanceof YamlFault ? new Error(`line ${error.line}: ${error.message}`) : error
   }
-  return document.toJS({ maxAliasCount: MAX_ALIASES })
 }
 
 function lineOf(text: string, at: number): number {

@@ -1,8 +1,7 @@
-import { parseDocument, stringify } from 'yaml'
+import { stringify } from 'yaml'
+import { readYamlDocument } from '../../model/text/yaml-document.ts'
 import { serveTasks } from '../../model/threads/serve-tasks.ts'
 
-/** Many aliases of large values make a small text an endless document. */
-const MAX_ALIASES = 100
 const MAX_LENGTH = 16 << 20
 
 /** The request to the thread: a text, and whether it is to become JSON or YAML. */
@@ -18,10 +17,5 @@ serveTasks<YamlTask>(({ to, text }) => {
 })
 
 function readYaml(text: string): string {
-  // `uniqueKeys` compares every key with every other: minutes for a map of 60,000.
-  const document = parseDocument(text, { version: '1.2', schema: 'core', uniqueKeys: false, logLevel: 'silent' })
-  const [first] = document.errors
-  // Its further lines quote the document.
-  if (first !== undefined) throw new Error(first.message.split('\n')[0])
-  return JSON.stringify(document.toJS({ maxAliasCount: MAX_ALIASES })) ?? 'null'
+  return JSON.stringify(readYamlDocument(text)) ?? 'null'
 }

@@ -104,6 +104,7 @@ test('hostile documents are refused, and nothing is stored', async (t) => {
     [403, true],
   )
   assert.equal((await post('just a text')).status, 403)
+  assert.match(String(bodyOf(await post('openapi: 3.0.3\nopenapi: 3.1.0\n')).Message), /"openapi" is given twice/)
   assert.equal((await post('__proto__: {a: 1}')).status, 403)
   assert.equal((await post(`a: ${'b'.repeat(5 << 20)}`)).status, 413)
   assert.equal((await post(`{"a":"${'b'.repeat(5 << 20)}"}`, 'application/json')).status, 413)

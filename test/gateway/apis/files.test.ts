@@ -110,6 +110,8 @@ test('a broken edit keeps the last good definition, and log and node name file a
 
   f.write('y.yaml', 'openapi: 3.0.3\ninfo:\n  title: [unclosed\n')
   assert.match(await f.logged(/y\.yaml/), /line [34]/)
+  f.write('y.yaml', 'openapi: 3.0.3\ninfo: {title: y, version: "1"}\ninfo: {title: z, version: "1"}\n')
+  assert.match(await f.logged(/y\.yaml.*twice/), /line 3/)
 
   f.write('a.json', defined({ id: 'a', url: DEAD, server: { listenPath: { value: '/moved/', strip: true } } }))
   await f.becomes('/moved/x', 502)

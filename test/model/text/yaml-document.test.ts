@@ -1,0 +1,47 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { stringify } from 'yaml'
+import { readYamlDocument } from '../../../src/model/text/yaml-document.ts'
+
+/** Two spellings of one name, as members of a map. */
+const TWICE: Readonly<Record<string, string>> = {
+  plain: 'a: 1\na: 2\n',
+  quoted: 'a: 1\n"a": 2\n',
+  'single quotes': "a: 1\n'a': 2\n",
+  escaped: 'a: 1\n"\\x61": 2\n',
+  explicit: 'a: 1\n? a\n: 2\n',
+  anchored: 'a: 1\n&x a: 2\n',
+  alias: '&x a: 1\n*x : 2\n',
+  number: '200: 1\n"200": 2\n',
+  'other spelling of a number': '0x10: 1\n16: 2\n',
+  boolean: 'true: 1\n"true": 2\n',
+  empty: '"": 1\n? \n: 2\n',
+  'not next to each other': 'a: 1\nb: 1\nc: {}\na: 1\n',
+}
+const indented = (text: string) => text.replaceAll(/^/gm, '  ').trimEnd()
+const PLACES: Readonly<Record<string, (map: string) => string>> = {
+  'at the top': (map) => map,
+  'in a member': (map) => `m:\n${indented(map)}\n`,
+  'in a list': (map) => `m:\n- k: 1\n-\n${indented(map)}\n`,
+  'behind an alias': (map) => `m: &m\n${indented(map)}\nn: *m\n`,
+}
+
+for (const [place, at] of Object.entries(PLACES))
+  test(`YAML: a member that is given twice ${place} is a fault, in every spelling`, () => {
+    for (const [spelling, map] of Object.entries(TWICE))
+      assert.throws(() => readYamlDocument(at(map)), /is given twice/, `${spelling}: ${at(map)}`)
+  })
+
+test('YAML: members of one name in different maps are none, and the value is that of JSON', () => {
+  const values = [{ a: { a: [{ a: 1 }, { a: 2 }] }, b: { a: 1 }, A: 1 }, [], 'x', null, { 200: { x: 1 }, true: '' }]
+  for (const value of values) {
+    assert.deepEqual(readYamlDocument(stringify(value)), value)
+    assert.deepEqual(readYamlDocument(JSON.stringify(value)), value)
+  }
+})
+
+test('YAML: further documents and names that are no texts are faults', () => {
+  for (const text of ['a: 1\n---\nb: 2\n', '? [a]\n: 1\n', '? {a: 1}\n: 1\n'])
+    assert.throws(() => readYamlDocument(text), Error, text)
+  assert.deepEqual(readYamlDocument('---\na: 1\n...\n'), { a: 1 })
+})
