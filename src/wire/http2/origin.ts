@@ -367,7 +367,7 @@ function flawOf(fields: readonly Field[], tooLarge: boolean): Fault {
 /** The status of an answer's fields; '' when they are malformed. */
 function statusOf(fields: readonly Field[]): string {
   const first = fields[0]
-  if (first?.kind !== KIND.status || !/^[1-5][0-9]{2}$/.test(first.value)) return ''
+  if (first?.kind !== KIND.status || !/^[1-9][0-9]{2}$/.test(first.value)) return ''
   for (let i = 1; i < fields.length; i++) {
     const { kind } = fields[i]!
     if (kind === KIND.malformed || isPseudo(kind)) return ''

@@ -1,11 +1,8 @@
 import type { Trailing } from '../connect/origin-port.ts'
-import { CODE } from './codes.ts'
 import type { FramedStream } from './stream.ts'
 
 /** Offset of the status in a status line. */
 const STATUS_FROM = 'HTTP/1.1 '.length
-/** Statuses above it have no place in HTTP (RFC 9110 section 15). */
-const LAST_CLASS = '5'
 
 /** The writing side of a stream: takes answers as HTTP/1.1 words them, and sends them as HTTP/2 does. */
 export class StreamOutlet {
@@ -36,10 +33,6 @@ export class StreamOutlet {
   }
 
   private head(stream: FramedStream, text: string, bare: boolean): void {
-    if (text.charAt(STATUS_FROM) > LAST_CLASS) {
-      stream.reset(CODE.internal)
-      return
-    }
     const { encoder } = stream.session
     encoder.begin(text)
     encoder.pseudo(':status', text.slice(STATUS_FROM, STATUS_FROM + 3))

@@ -11,6 +11,7 @@ import {
   getFields,
   literals,
   number,
+  request,
   setting,
   TYPE,
 } from '../../worlds/wire/frames.ts'
@@ -65,7 +66,7 @@ test('an answer that is malformed is 502, its stream reset, and its connection g
       ]),
     ],
     ':status of two digits': (stream) => [head(stream, [[':status', '20']])],
-    ':status of 700': (stream) => [head(stream, [[':status', '700']])],
+    ':status of 099': (stream) => [head(stream, [[':status', '099']])],
     'a pseudo-header field of requests': (stream) => [
       head(stream, [
         [':status', '200'],
@@ -123,6 +124,20 @@ test('an answer that is malformed is 502, its stream reset, and its connection g
   assert.equal(peer.accepted(), 1)
   // A reset of DATA without a head is that of a stream that closed.
   assert.deepEqual(new Set(gate.failures), new Set(['upstream_malformed', 'upstream_unreachable']))
+  client.destroy()
+})
+
+test('a status without a class passes, as from HTTP/1.1 (RFC 9110 section 15)', async (t) => {
+  const { gate, client } = await world(
+    t,
+    each((stream) => [head(stream, [[':status', '999']]), data(stream, 'ok')]),
+  )
+  assert.equal(statusOf(await client.ask(get('/'))), 999)
+  const framed = await FrameClient.connect(gate.port)
+  framed.send(request(1, getFields()))
+  const answer = await framed.find(({ type }) => type === TYPE.headers || type === TYPE.rst)
+  assert.match(answer!.payload.toString('latin1'), /999/)
+  framed.destroy()
   client.destroy()
 })
 
