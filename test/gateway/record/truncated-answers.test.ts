@@ -82,7 +82,7 @@ function overHttp2(port: number, path: string): Promise<Got> {
   }).finally(() => session.destroy())
 }
 
-test('whatever part of an answer an upstream sends, the caller gets an end and the log says which', async (t) => {
+test('of any part of an answer by an upstream the caller gets an end, and the log says which', async (t) => {
   let part = ''
   const script: OriginScript = async (connection) => {
     if ((await connection.request())?.complete !== true) return

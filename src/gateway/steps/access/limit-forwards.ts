@@ -22,7 +22,7 @@ export function limitForwards(x: Exchange): Fault | Reply | undefined {
   if (x.method === 'TRACE' && !x.chain!.api.allowTrace) return refuseTrace(x)
   const value = x.request.single('max-forwards')
   if (value === undefined || !/^\d+$/.test(value)) return undefined
-  // The greatest that is counted takes the place of greater ones, as the section says.
+  // Greater ones become the greatest that is counted, as the section says.
   const left = Math.min(Number(value), Number.MAX_SAFE_INTEGER)
   if (left === 0) return x.method === 'TRACE' ? traceAnswer(x) : OPTIONS_ANSWER
   x.request.drop('max-forwards')
