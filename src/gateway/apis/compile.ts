@@ -172,7 +172,8 @@ function compileChain(
   const expiry = checkExpiry(earliest(api.expiresAt, rules.expiresAt), version ?? api.name)
   const identity = authenticationSteps(api, rules, parts)
   const admitted = admitFields(api)
-  const arrival = [admitted, recordDetail(records, parts.records), cors(api)]
+  const ownCors = cors(api)
+  const arrival = [admitted, recordDetail(records, parts.records), ownCors]
   const doors = [filterAddress(api.ip), checkCertificate(api, parts.authorities), expiry]
   const operation = [
     runModules(parts.own, 'pre', api, parts.maxBodyBytes),
@@ -229,6 +230,7 @@ function compileChain(
     version: version ?? 'Non Versioned',
     inlineVersion: version !== undefined,
     rules,
+    cors: ownCors,
     steps: listed([...arrival, ...doors, rateLimits, batch, ...operation, ...admission, ...delivery]),
     redirectedSteps: listed([admitted, ...doors, ...operation, ...admission, ...delivery]),
     inner: listed([expiry, ...operation, dropUnverifiedInside(api), ...delivery]),

@@ -88,7 +88,8 @@ export async function explain(parts: ExplainParts, request: ExplainRequest): Pro
   const steps: Json[] = []
   const refused = checkEncodedSlashes(x, parts.endpoints)
   if (refused !== undefined) steps.push(noteOf('route', refused, x))
-  let end = refused ?? (await walk(x, entry, steps))
+  const walked = await walk(x, refused === undefined ? entry : main.cors === undefined ? [] : [main.cors], steps)
+  let end = walked ?? refused
   // The version step stops after its choice: the chosen chain is walked here.
   if (end === undefined) end = await walk(x, x.chain!.steps, steps)
   while (end instanceof InternalRedirect) end = await walk(x, end.steps, steps)

@@ -135,18 +135,17 @@ export interface Chain {
   /** True when the version is one of several within one definition (old style), so that rights name it. */
   readonly inlineVersion: boolean
   readonly rules: Rules
+  readonly cors: Step | undefined // one of `steps`, for refusals that come before them
   readonly steps: readonly Step[]
   /** Steps of requests that another API leads here; `inner` where nothing is asked of the caller again (see redirect-internally.ts). */
   readonly redirectedSteps: readonly Step[]
   readonly inner: readonly Step[]
   readonly targets: Targets
   readonly apiRate: Limit | undefined // of the whole API
-  /** The limits of requests without a session. */
-  readonly openLimits: readonly Limit[]
+  readonly openLimits: readonly Limit[] // of requests without a session
   readonly responseHeaders: CompiledTransform | undefined
   readonly modules: ModuleSet | undefined
-  /** undefined when no answers are stored. */
-  readonly cache: ChainCache | undefined
+  readonly cache: ChainCache | undefined // undefined when no answers are stored
   /** undefined when the API is not recorded. */
   readonly hits: HitPlan | undefined
   /** How single requests are recorded; undefined when they are not. */

@@ -173,7 +173,11 @@ function lead(parts: ServerParts, x: Exchange, match: RouteMatch): Reply | Fault
   // An authorization server asks for the secret of the administration; its own step hides it from what comes behind.
   if (match.served.api.oauth === undefined) parts.endpoints.hideSecrets(x.request)
   const answered = mayBeLimited(x) ? limitForwards(x) : undefined
-  return answered ?? checkEncodedSlashes(x, parts.endpoints) ?? run(match.served.entry, x)
+  if (answered !== undefined) return answered
+  const refused = checkEncodedSlashes(x, parts.endpoints)
+  if (refused === undefined) return run(match.served.entry, x)
+  const { cors } = match.served.main
+  return cors === undefined ? refused : run([cors, () => refused], x)
 }
 
 /** Endpoints of authorization servers outside listen paths. */

@@ -284,6 +284,7 @@ test('refusals carry the fields, whichever step refuses', async (t) => {
       ['/header/x', 401, [['X-V', 'two']]],
       ['/url/three/x', 404],
       ['/url-param/x?X-V=three', 404],
+      ...['/key/a%2fb', '/key/a%5Cb', '/url/two%2fx'].map((path) => [path, 400] as const),
     ]
     for (const [path, status, more = []] of refusals) {
       const answer = await sendExactly(gate.port, version, { path, fields: [...fields, ...more] })

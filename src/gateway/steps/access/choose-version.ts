@@ -7,7 +7,7 @@ import { behindSegments, holdsEncodedSlash } from '../../../wire/http1/path.ts'
 import { ENCODED_SLASH } from '../../routing/encoded-slashes.ts'
 import type { Chain, Exchange, Step, StepOutcome } from '../../server/exchange.ts'
 import { run } from '../../server/run.ts'
-import { cors, isPreflight } from '../answers/cors.ts'
+import { isPreflight } from '../answers/cors.ts'
 import { singleParameter, withoutQuery } from '../authentication/read-credential.ts'
 import { refuseTrace } from './limit-forwards.ts'
 
@@ -28,7 +28,7 @@ const expressionOf = (text: string) => new BoundedExpression(normalisedExpressio
  * in that version's chain: another API (new style), or rules within this definition (old style).
  */
 export function chooseVersion(versioning: Versioning, main: Chain, inline: ReadonlyMap<string, Chain>): Step {
-  const ownCors = cors(main.api)
+  const ownCors = main.cors
   const urlPattern = versioning.urlPattern === '' ? undefined : expressionOf(versioning.urlPattern)
   const header = versioning.key.toLowerCase()
 
