@@ -15,6 +15,7 @@ import type { Accepted } from './read-buffer.ts'
 import { REFUSAL } from './refusals.ts'
 import { Relay, type RelaySide } from './relay.ts'
 import type { RepeatedAnswer } from './repeated-answer.ts'
+import { asksForHead } from './request-line.ts'
 import { REFUSED, verdict } from './scan.ts'
 
 const READING = 0 // waiting for a head, or within one
@@ -321,7 +322,7 @@ export class HttpConnection<X extends WireExchange> implements Timed, ExchangeLi
   private refuse(fault: Fault): false {
     const { fields, body } = this.owner.handler.refuse(fault)
     const head = statusLine(fault.entry.status) + fields + dateLine()
-    this.outlet.answer(head, 'Connection: close\r\n\r\n', body, false)
+    this.outlet.answer(head, 'Connection: close\r\n\r\n', body, asksForHead(this.intake.pending))
     this.close()
     return false
   }

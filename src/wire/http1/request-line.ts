@@ -29,6 +29,13 @@ export function scanRequestLine(x: WireExchange, bytes: Uint8Array, text: string
   return scanVersion(x, text, targetEnd + 1)
 }
 
+const HEAD_METHOD = /^(?:\r\n)?HEAD /
+
+/** True for the bytes of a request, or of the beginning of one, whose answer has no content (RFC 9110 section 9.3.2), also where its line is refused. */
+export function asksForHead(bytes: Buffer | undefined): boolean {
+  return bytes !== undefined && HEAD_METHOD.test(bytes.toString('latin1', 0, 7))
+}
+
 /** The path as its client wrote it, for signatures: as `sentPath`, but with the bytes that are forwarded as escapes. */
 export function writtenPath(x: WireExchange): string {
   const { text } = x.request

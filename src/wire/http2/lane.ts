@@ -1,7 +1,7 @@
 import { performance } from 'node:perf_hooks'
 import { type Fault, toFault } from '../../errors/fault.ts'
 import type { Upstream } from '../connect/upstream.ts'
-import type { Field } from '../hpack/field.ts'
+import { type Field, KIND } from '../hpack/field.ts'
 import { dateLine, isBodiless, sentStatus, statusLine } from '../http1/answer.ts'
 import type { CutBy, ExchangeLink, WireExchange, WireHandler } from '../http1/exchange.ts'
 import { Collector, Discard } from '../http1/intake.ts'
@@ -96,7 +96,11 @@ export class Lane<X extends WireExchange> implements Timed, ExchangeLink, RelayS
     this.intake.start(stream, ended || this.connects)
     if (refused === undefined) this.begin(stream)
     else if (isMalformed(refused)) stream.session.streamError(stream.id, CODE.protocol)
-    else this.refuse(refused)
+    else {
+      // Its line may have been refused before its method was read.
+      x.method = fields.find(({ kind }) => kind === KIND.method)?.value ?? ''
+      this.refuse(refused)
+    }
   }
 
   private begin(stream: FramedStream): void {
