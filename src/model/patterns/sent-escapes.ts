@@ -41,6 +41,14 @@ export function markEscapes(path: string, sent: string): string {
   return path.slice(0, at) + marked
 }
 
+/** Characters that end a value in a query, or are a blank there; in a path they are like others. */
+const SEPARATOR = /[&;+]/g
+
+/** A part of a marked path as it goes into the value of a parameter: with a mark in place of each character that a query reads otherwise. */
+export function markSeparators(part: string): string {
+  return part.replace(SEPARATOR, (character) => String.fromCharCode(MARK + character.charCodeAt(0)))
+}
+
 /** Marked text as rules see it. */
 export function withoutMarks(text: string): string {
   return text.replace(MARKED, (mark) => String.fromCharCode(mark.charCodeAt(0) - MARK))

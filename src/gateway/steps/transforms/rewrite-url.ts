@@ -2,7 +2,7 @@ import { fault, prebuilt } from '../../../errors/fault.ts'
 import type { RewriteRule } from '../../../model/apis/definition/operation.ts'
 import { encodedPath, otherReadings, readablePath, textOfReadable } from '../../../model/patterns/readable-path.ts'
 import type { RewritePiece } from '../../../model/patterns/rewrite-target.ts'
-import { markEscapes, withEscapes, withoutMarks } from '../../../model/patterns/sent-escapes.ts'
+import { markEscapes, markSeparators, withEscapes, withoutMarks } from '../../../model/patterns/sent-escapes.ts'
 import { escapedBytes, holdsEncodedSlash, readPath } from '../../../wire/http1/path.ts'
 import { readDecoded } from '../../compression/decode.ts'
 import { ENCODED_SLASH } from '../../routing/encoded-slashes.ts'
@@ -169,7 +169,7 @@ function textOf(x: Exchange, { pieces }: CompiledTarget, match: RegExpExecArray,
   let text = ''
   for (const piece of pieces) {
     const inQuery = text.includes('?')
-    const own = expanded(x, piece, match, taken, inQuery ? '+' : '%20')
+    const own = expanded(x, piece, match, taken, text)
     const inPath = inQuery ? '' : own.split('?', 1)[0]!
     if (typeof piece !== 'string' && /%(?:2F|5C)|\\/i.test(inPath) && !x.chain!.api.allowEncodedSlashes)
       return undefined
@@ -195,20 +195,41 @@ function apply(x: Exchange, target: CompiledTarget, marked: string | undefined) 
   return undefined
 }
 
-/** Groups of the pattern are parts of a path or query as they are; everything else is escaped, but for the slashes of the path. */
+/** True for a path and query to which a value of a parameter is added. */
+function endsInValue(text: string): boolean {
+  const mark = text.indexOf('?')
+  return mark !== -1 && text.includes('=', Math.max(mark, text.lastIndexOf('&')))
+}
+
+/**
+ * A group of the pattern: a part of the path or query as it was sent. What is of the path stays one value where it goes into the value of
+ * a parameter (`before`), because `&` separates nothing in a path.
+ */
+function groupOf(match: RegExpExecArray, group: number, before: string): string {
+  const text = match[group] ?? ''
+  if (!endsInValue(before)) return text
+  const [path] = match[0].split('?', 1)
+  const [own] = text.split('?', 1)
+  // A match that begins behind the `?` is of the query alone.
+  const isOfPath = !match.input.slice(0, match.index).includes('?') && path!.includes(own!)
+  return isOfPath ? markSeparators(own!) + text.slice(own!.length) : text
+}
+
+/** The text that a piece adds to `before`. Variables and finds of triggers are escaped, but for the slashes of the path. */
 function expanded(
   x: Exchange,
   piece: RewritePiece,
   match: RegExpExecArray,
   { index, finds }: Taken,
-  blank: string,
+  before: string,
 ): string {
+  const blank = before.includes('?') ? '+' : '%20'
   const escaped = (own: string) => encodeURIComponent(own.toWellFormed()).replaceAll('%20', blank)
   if (typeof piece === 'string') return piece
   if ('context' in piece && piece.context === 'path')
     return variableText(x, piece).split('/').map(escaped).join('/').replace(/^\//, '')
   if ('meta' in piece || 'context' in piece) return escaped(variableText(x, piece))
-  if (!('trigger' in piece)) return match[piece.group] ?? ''
+  if (!('trigger' in piece)) return groupOf(match, piece.group, before)
   if (piece.trigger !== index) return ''
   return escaped(finds.get(piece.found)?.[piece.group] ?? '')
 }
