@@ -105,6 +105,13 @@ export function behindSemicolon(pair: string, folded: string, from = 0): number 
  * unit to ASP and ASP.NET; its `%` may have been escaped, as bytes are that a query has bare.
  */
 function decodedName(sent: string): string {
+  const name = decoded(sent)
+  // PHP's names end at a NUL.
+  const end = name.indexOf('\0')
+  return end === -1 ? name : name.slice(0, end)
+}
+
+function decoded(sent: string): string {
   // Bytes that were sent bare.
   const text = /^[\0-\xff]*[\x80-\xff]/.test(sent) ? Buffer.from(sent, 'latin1').toString('utf8') : sent
   if (!text.includes('%') && !text.includes('+')) return text

@@ -10,7 +10,8 @@ export interface ForwardedClient {
 }
 
 /** An optional port behind an address (RFC 7239 section 6 lets proxies tell it). */
-const WITH_PORT = /^(?:\[([^\]]*)\]|([^:]*))(?::\d{1,5})?$/
+const WITH_PORT = /^(?:\[([^\]]*)\]|([^:]*))(?::(\d{1,5}))?$/
+const MAX_PORT = 65_535
 const MAPPED = /^::ffff:(?=\d+\.)/i
 
 /**
@@ -59,7 +60,8 @@ export function forwardedAddress(entry: string): string | undefined {
   const family = isIP(entry)
   if (family === 4) return entry
   if (family === 6) return canonical(entry)
-  const [, bracketed, plain] = WITH_PORT.exec(entry) ?? []
+  const [, bracketed, plain, port = '0'] = WITH_PORT.exec(entry) ?? []
+  if (Number(port) > MAX_PORT) return undefined
   if (bracketed !== undefined) return isIP(bracketed) === 6 ? canonical(bracketed) : undefined
   return plain !== undefined && isIP(plain) === 4 ? plain : undefined
 }

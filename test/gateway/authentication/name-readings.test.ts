@@ -59,13 +59,13 @@ const letters = (name: string, others: readonly string[]) =>
     .map((all) => all.join(''))
 const spelled = letters(NAME, ['.', '%2e', '%20', '+', '[', '%5B', '-', '%u005F', '%u002e'])
 const before = oneOf('', '', '%', '%u0020', '[', '[[', '%5B', ']', '+', '%20', 'a=1;', '[]', 'x')
-const behind = oneOf('', '', ']', '[]', '[0]', '[a][b]', '%5D', '%5b%5d', '[', '[%ff]', ']]', '.x', 's')
+const behind = oneOf('', '', ']', '[]', '[0]', '[a][b]', '%5D', '%5b%5d', '[', '[%ff]', ']]', '.x', 's', '%00', '%00x')
 const parameter = fc.tuple(before, spelled, behind).map((all) => all.join(''))
 const cookie = fc
   .tuple(
     oneOf('', '', 'a=b ', 'a ', 'a="q" ', 'a=b\t', 'a=b,', 'a=b , ', '[', '%20', 'a=b=c  ', 'x'),
     letters(NAME, ['.', '[', ' ', '%20', '-']),
-    oneOf('', '', ' ', '\t', '[]', '[x]', '[', '.x', 's', '%20'),
+    oneOf('', '', ' ', '\t', '[]', '[x]', '[', '.x', 's', '%20', '%00', '%00x'),
   )
   .map((all) => all.join(''))
 const header = fc

@@ -24,6 +24,8 @@ test('an entry is an address with or without a port, in any of its forms', () =>
     '::FFFF:c000:201': '192.0.2.1',
     '[0:0:0:0:0:ffff:192.0.2.1]:80': '192.0.2.1',
     '192.0.2.1:': undefined,
+    '192.0.2.1:65536': undefined,
+    '[2001:db8::1]:99999': undefined,
     '192.0.2.1:x': undefined,
     '192.0.2.1:80:80': undefined,
     '192.0.2.1 192.0.2.2': undefined,
@@ -99,7 +101,7 @@ const hop: fc.Arbitrary<Hop> = fc.oneof(
     return { address, trusted, text: `::ffff:${address}` }
   }),
   fc
-    .constantFrom('unknown', '_x', '1.2.3', '[::1', 'a.example')
+    .constantFrom('unknown', '_x', '1.2.3', '[::1', 'a.example', '192.0.2.1:65536', '[fd00::1]:70000')
     .map((text) => ({ address: undefined, trusted: false, text })),
 )
 

@@ -23,9 +23,10 @@ function pairsOf(text: string, separator: RegExp, read: (text: string) => string
   })
 }
 
-/** main/php_variables.c, `php_register_variable_ex`. */
+/** main/php_variables.c, `php_register_variable_ex`: the name is a string of C, which a NUL ends. */
 function phpName(name: string): string {
-  const bare = name.replace(/^[ \t]+/, '')
+  const [text] = name.split('\0', 1)
+  const bare = text!.replace(/^[ \t]+/, '')
   const bracket = bare.indexOf('[')
   if (bracket === -1 || bare.indexOf(']', bracket) === -1) return bare.replaceAll(/[ .[]/g, '_')
   return bare.slice(0, bracket).replaceAll(/[ .]/g, '_')
