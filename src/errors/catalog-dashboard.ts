@@ -65,6 +65,7 @@ export const DASHBOARD_ERRORS = {
   // people: users, groups, organisations
   // clients compare the text: the detail is for the log
   user_invalid: { status: 400, log: 'debug', text: 'User object validation failed.', expose: true },
+  email_in_use: { status: 403, log: 'silent', text: 'This email address is already in use.' },
   email_taken: { status: 403, log: 'silent', text: 'User email already exists for this org.' },
   permission_not_given: {
     status: 403,

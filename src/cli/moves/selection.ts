@@ -1,6 +1,7 @@
 import { fault } from '../../errors/fault.ts'
 import { EXTENSION } from '../../model/apis/definition/extension.ts'
 import { isObject, type Json, type JsonObject } from '../../model/json/json.ts'
+import { labelKey } from '../../model/labels/label.ts'
 import { policyApisOf } from '../../model/policies/policy-index.ts'
 import { CHOICES, type Choice, type MoveKind, textsAt } from './kind.ts'
 import { namedByKey } from './kind-keys.ts'
@@ -85,8 +86,10 @@ function isMeant({ tags, labels }: MoveSelection, api: JsonObject): boolean {
   if (tags.length > 0 && !tagsOf(api).some((tag) => tags.includes(tag))) return false
   const carried = isObject(api.labels) ? api.labels : {}
   return labels.every((wanted) => {
-    const [key = '', value] = wanted.split(/:(.*)/s)
-    return Object.hasOwn(carried, key) && (value === undefined || carried[key] === value)
+    const [named = '', value] = wanted.split(/:(.*)/s)
+    // A display name gives the key, unless its definition says another.
+    const key = [named, labelKey(named)].find((each) => Object.hasOwn(carried, each))
+    return key !== undefined && (value === undefined || carried[key] === value)
   })
 }
 

@@ -1,7 +1,9 @@
 import { Type } from 'typebox'
+import { labelNamed } from '../../publish/labels/labels.ts'
 import type { ListQuery, Where } from '../../store/ports/ports.ts'
 import { labelConditions } from '../labels/label-filter.ts'
 import type { Call } from '../routes/call.ts'
+import type { DashboardParts } from '../server/parts.ts'
 
 const SORTS = ['name', '-name', 'created_at', '-created_at', 'updated_at', '-updated_at'] as const
 const ORDER: Readonly<Record<string, string>> = {
@@ -26,14 +28,18 @@ export const API_QUERY = {
   api_type: Type.String({ maxLength: 256, description: 'rest, internal; several separated by commas.' }),
   active: Type.Enum(['true', 'false']),
   base_apis: Type.Unknown({ description: 'Anything: only APIs that are no version of another.' }),
-  labels: Type.String({ maxLength: 512, description: 'key:value, repeated: one of each key.' }),
+  labels: Type.String({ maxLength: 512, description: 'key:value or name:value, repeated: one of each key.' }),
   compressed: Type.Unknown({ description: '1: ids, name and paths alone.' }),
   facts: Type.Enum(['1'], { description: '1: none of the definitions, but labels and where each is served.' }),
   extension: Type.String({ maxLength: 64, description: 'The word that the extension is named by.' }),
 } as const
 
 /** The query of the store for what a call asks of the list of APIs. @throws Fault `query_invalid` (400) for a malformed label */
-export function apiQuery(call: Call): Omit<ListQuery, 'offset' | 'limit'> {
+export async function apiQuery(
+  parts: Pick<DashboardParts, 'documents'>,
+  call: Call,
+): Promise<Omit<ListQuery, 'offset' | 'limit'>> {
+  const keyOf = async (named: string) => (await labelNamed(parts, call.actor?.orgId ?? '', named))?.key
   const sort = call.query('sort') || '-created_at'
   const and: Where[] = [
     ...anyOf('category', call.query('category')),
@@ -41,7 +47,7 @@ export function apiQuery(call: Call): Omit<ListQuery, 'offset' | 'limit'> {
     ...anyOf('api_type', call.query('api_type')),
     ...anyOf('active', call.query('active')),
     ...(call.query('base_apis') === '' ? [] : [{ standing: 'base' }]),
-    ...labelConditions(call.queryAll('labels')),
+    ...(await labelConditions(call.queryAll('labels'), keyOf)),
   ]
   const part = call.query('q')
   return {

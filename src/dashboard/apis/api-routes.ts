@@ -65,7 +65,7 @@ function listRoutes(parts: DashboardParts): Route[] {
     answers: { 200: List },
     async run(call) {
       const shape = await shapeOf(parts, call)
-      return listed(parts.documents, 'api', apiQuery(call), pageOf(call), { name: 'apis', shape })
+      return listed(parts.documents, 'api', await apiQuery(parts, call), pageOf(call), { name: 'apis', shape })
     },
   })
   return [list('/api/apis', 'List APIs'), list('/api/apis/search', 'Search APIs')]

@@ -1,6 +1,5 @@
 import { Type } from 'typebox'
 import { fault } from '../../errors/fault.ts'
-import { findOrganisation } from '../../publish/organisations/organisations.ts'
 import { rewriteUser } from '../../publish/sign-in/rewrite-user.ts'
 import { checkOwnersReach } from '../people/check-rights.ts'
 import { userToReset } from '../people/user-to-reset.ts'
@@ -53,6 +52,7 @@ export function ssoRoutes(parts: DashboardParts): Route[] {
       answers: { 200: Created },
       run: async (call) => {
         const wanted = await readNonceRequest(parts, call.object(), {})
+        if (wanted.person.opener?.enabled !== true) throw fault('sso_disabled')
         return ok('SSO Nonce created', await createNonce(parts, wanted, 'admin'))
       },
     },
@@ -138,8 +138,7 @@ async function nonceOfUser(parts: DashboardParts, call: Call) {
   const voucher = guarantorFor(call.actor!)
   const caller = { orgId, ...(voucher !== undefined && { voucher }) }
   const wanted = await readNonceRequest(parts, call.object(), caller)
-  const organisation = await findOrganisation(parts, orgId)
-  if (organisation?.body.sso_enabled !== true) throw fault('sso_disabled')
+  if (wanted.person.opener?.enabled !== true) throw fault('sso_disabled')
   if (wanted.section === 'dashboard' && !wanted.notAllowed) {
     await checkOwnersReach(parts, call.actor!, wanted.person)
     if (!admin) await checkGiven(parts, wanted.person)

@@ -17,23 +17,17 @@ const ROW = 3
  * same). @throws Fault `setting_invalid` for anything else in it
  */
 export function passwordRules(schema: JsonObject = DEFAULT_PASSWORD_SCHEMA): PasswordRules {
-  const ajv = new Ajv({ allErrors: true, strict: true })
-  ajv.addKeyword({ keyword: 'multiCase', type: 'string', schemaType: 'boolean', error: worded, validate: multiCase })
-  ajv.addKeyword({ keyword: 'minNumeric', type: 'string', schemaType: 'number', error: worded, validate: minNumeric })
-  ajv.addKeyword({ keyword: 'minSpecial', type: 'string', schemaType: 'number', error: worded, validate: minSpecial })
-  ajv.addKeyword({
-    keyword: 'disableSequential',
-    type: 'string',
-    schemaType: 'boolean',
-    error: worded,
-    validate: noSequence,
-  })
+  const ajv = new Ajv({ allErrors: true, strict: true, verbose: true })
+  ajv.addKeyword({ keyword: 'multiCase', type: 'string', schemaType: 'boolean', validate: multiCase })
+  ajv.addKeyword({ keyword: 'minNumeric', type: 'string', schemaType: 'number', validate: minNumeric })
+  ajv.addKeyword({ keyword: 'minSpecial', type: 'string', schemaType: 'number', validate: minSpecial })
+  ajv.addKeyword({ keyword: 'disableSequential', type: 'string', schemaType: 'boolean', validate: noSequence })
   const validate = compiled(ajv, schema)
   return (password) => {
     if (password.length > PASSWORD_MOST) return [`must not be longer than ${PASSWORD_MOST} characters`]
     if (password === '') return ['must not be empty']
     if (validate(password)) return []
-    return (validate.errors ?? []).map(({ message }) => message ?? 'is not good enough')
+    return (validate.errors ?? []).map(({ keyword, schema, message = '' }) => WORDS[keyword]?.(schema) ?? message)
   }
 }
 
@@ -51,14 +45,15 @@ function compiled(ajv: Ajv, schema: JsonObject) {
   }
 }
 
-/** The functions below word their errors themselves. */
-const worded = { message: ({ keyword }: { keyword: string }) => WORDS[keyword] ?? '' }
-const WORDS: Readonly<Record<string, string>> = {
-  multiCase: 'must have upper and lower case letters',
-  minNumeric: 'must have more digits',
-  minSpecial: 'must have more special characters',
-  disableSequential: `must not have ${ROW} characters in a row that count up, count down or are the same`,
+/** The messages for a broken rule, by its keyword. The validator has its own for the other keywords. */
+const WORDS: Readonly<Record<string, (wanted: unknown) => string>> = {
+  multiCase: () => 'must have upper and lower case letters',
+  minNumeric: (least) => `must have at least ${counted(least, 'digit')}`,
+  minSpecial: (least) => `must have at least ${counted(least, 'special character')}`,
+  disableSequential: () => `must not have ${ROW} characters in a row that count up, count down or are the same`,
 }
+
+const counted = (number: unknown, noun: string) => `${String(number)} ${noun}${number === 1 ? '' : 's'}`
 
 const multiCase: SchemaValidateFunction = (wanted: boolean, password: string) =>
   !wanted || (/\p{Lu}/u.test(password) && /\p{Ll}/u.test(password))

@@ -8,7 +8,7 @@ import type { Audit, AuditChange, AuditEntryState, Revision } from '../../store/
 import { auditOf, type SecretParts } from '../documents/parts.ts'
 import { removeLabel, updateLabel } from '../labels/labels.ts'
 import { deleteGroup, findGroup, updateGroup } from '../people/groups.ts'
-import { deleteUser, findByEmail, type UserEdit, updateUser } from '../people/users.ts'
+import { checkEmailFree, deleteUser, type UserEdit, updateUser } from '../people/users.ts'
 import { changedSince, checkUnchangedSince } from './undo-conflict.ts'
 
 export interface UndoParts extends SecretParts {
@@ -71,14 +71,13 @@ async function checkOwnAlone({ audit }: UndoParts, first: AuditEntryState): Prom
   }
 }
 
-/** @throws Fault `undo_refused` (409) when the group is gone, `email_taken` (403), `already_exists` (409) */
+/** @throws Fault `undo_refused` (409) when the group is gone, `email_taken`, `email_in_use` (403), `already_exists` (409) */
 async function bringUserBack(parts: UndoParts, id: DocumentId, body: JsonObject, actor: string): Promise<Revision> {
   const user = body as unknown as User
   const group = user.group_id === '' ? undefined : await findGroup(parts, user.group_id)
   if (user.group_id !== '' && group?.org_id !== user.org_id)
     throw fault('undo_refused', 'the group of the user is gone')
-  const accounts = await findByEmail(parts, user.email_address)
-  if (accounts.some((other) => !parts.sharedEmail || other.org_id === user.org_id)) throw fault('email_taken')
+  await checkEmailFree(parts, user, undefined, parts.sharedEmail)
   const audit = auditOf(parts, actor, 'undo', user.org_id, { id })
   return parts.documents.commit([{ op: 'put', kind: 'user', id, body, ifRevision: 0 }], audit)
 }

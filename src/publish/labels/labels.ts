@@ -97,7 +97,7 @@ export function applyLabels(
   return relabel(parts, apiDocument, actor, async (carried, orgId) => {
     const byKey = new Map(carried.map(({ key, value }) => [key, value]))
     for (const { named, value } of wanted) {
-      const label = await findLabel(parts, orgId, named)
+      const label = await labelNamed(parts, orgId, named)
       if (label === undefined) throw fault('label_invalid', `there is no label ${named}`)
       checkValue(label, value)
       byKey.set(label.key, value)
@@ -116,7 +116,7 @@ export function detachLabel(
   actor: string,
 ): Promise<AppliedLabel[]> {
   return relabel(parts, apiDocument, actor, async (carried, orgId) => {
-    const key = (await findLabel(parts, orgId, named))?.key ?? named
+    const key = (await labelNamed(parts, orgId, named))?.key ?? named
     const rest = carried.filter((label) => label.key !== key)
     if (rest.length === carried.length) throw fault('not_found', 'the API does not carry this label')
     return rest
@@ -148,7 +148,12 @@ async function relabel(
   })
 }
 
-async function findLabel({ documents }: PublishParts, orgId: string, named: string): Promise<Label | undefined> {
+/** A label by its key or, in any letter case, its display name; undefined when there is none. */
+export async function labelNamed(
+  { documents }: Pick<PublishParts, 'documents'>,
+  orgId: string,
+  named: string,
+): Promise<Label | undefined> {
   const found =
     (await documents.find(LABEL, 'org_key', `${orgId}/${named}`)) ??
     (await documents.find(LABEL, 'org_name', `${orgId}/${foldCase(named)}`))

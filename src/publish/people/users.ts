@@ -61,7 +61,7 @@ export interface EditRules {
 
 /**
  * Stores a new user with an API credential. The first one of an installation closes the set-up link.
- * @throws Fault `email_taken` (403), `user_invalid` (400, no such organisation or group), `password_invalid` (400), `passwords_busy`
+ * @throws Fault `email_taken`, `email_in_use` (403), `user_invalid` (400, no such organisation or group), `password_invalid` (400), `passwords_busy`
  */
 export async function newUser(
   parts: SecretParts,
@@ -71,10 +71,11 @@ export async function newUser(
   const prepared = await prepareUser(parts, draft)
   return withLock(parts, async () => {
     await checkPlace(parts, draft.orgId, draft.groupId)
-    await checkEmail(parts, prepared.body, undefined, draft.sharedEmail)
+    await checkEmailFree(parts, prepared.body, undefined, draft.sharedEmail)
     const audit = auditOf(parts, actor, 'user.create', draft.orgId, { id: prepared.id })
     const changes = [prepared.change, ...(await closeSetup(parts))]
-    const revision = await commit(parts, changes, audit)
+    const who = { id: prepared.id, email: prepared.body.email_address, orgId: draft.orgId }
+    const revision = await commit(parts, who, changes, audit)
     return { user: { ...prepared.body, id: prepared.id, revision }, revision, accessKey: prepared.accessKey }
   })
 }
@@ -132,14 +133,14 @@ const MOST_SAME = 4
 /**
  * Changes a user. One that becomes inactive, by itself or by its group, or gets another password, is signed out everywhere in the
  * same transaction.
- * @throws Fault `email_taken` (403), `user_invalid` (400, no such group), `last_admin` (400), `revision_conflict` (409)
+ * @throws Fault `email_taken`, `email_in_use` (403), `user_invalid` (400, no such group), `last_admin` (400), `revision_conflict` (409)
  */
 export function updateUser(parts: SecretParts, user: StoredUser, edit: UserEdit, rules: EditRules): Promise<SavedUser> {
   return withLock(parts, async () => {
     const { id, revision: before, ...body } = user
     const after: User = { ...body, ...edit }
     if (after.group_id !== body.group_id) await checkPlace(parts, after.org_id, after.group_id)
-    if (after.email_address !== body.email_address) await checkEmail(parts, after, id, rules.sharedEmail)
+    if (after.email_address !== body.email_address) await checkEmailFree(parts, after, id, rules.sharedEmail)
     if (!rules.mayLeaveNoAdmin) await checkLastAdmin(parts, user, after)
     const isSwitchedOff = (await effective(parts, body)).active && !(await effective(parts, after)).active
     const isSignedOut = after.password_hash !== body.password_hash
@@ -150,7 +151,8 @@ export function updateUser(parts: SecretParts, user: StoredUser, edit: UserEdit,
       ...(rules.also ?? []),
     ]
     const audit = auditOf(parts, rules.actor, rules.action, after.org_id, { id, fields: Object.keys(edit) })
-    const revision = await commit(parts, changes, audit)
+    const who = { id, email: after.email_address, orgId: after.org_id }
+    const revision = await commit(parts, who, changes, audit)
     return { user: { ...after, id, revision }, revision }
   })
 }
@@ -228,17 +230,20 @@ export async function findByEmail(parts: Pick<SecretParts, 'documents'>, email: 
   return rows.map(userOf)
 }
 
+/** Writes changes of a user. @throws Fault `email_taken` (403) where another process has stored the address first */
 async function commit(
   parts: SecretParts,
+  { id, email, orgId }: { readonly id: DocumentId; readonly email: string; readonly orgId: string },
   changes: readonly Change[],
   audit: ReturnType<typeof auditOf>,
 ): Promise<Revision> {
   try {
     return await parts.documents.commit(changes, audit)
   } catch (error) {
-    // Another process was first.
-    if (toFault(error).code === 'already_exists') throw fault('email_taken', undefined, error)
-    throw error
+    const isTaken =
+      toFault(error).code === 'already_exists' &&
+      (await findByEmail(parts, email)).some((other) => other.id !== id && other.org_id === orgId)
+    throw isTaken ? fault('email_taken', undefined, error) : error
   }
 }
 
@@ -254,15 +259,16 @@ async function checkPlace({ documents }: SecretParts, orgId: string, groupId: st
     throw fault('user_invalid', 'group_id: group not found in the organisation')
 }
 
-/** @throws Fault `email_taken` (403) */
-async function checkEmail(
+/** Refuses an address that has an account in the organisation, or in another one. @throws Fault `email_taken`, `email_in_use` (403) */
+export async function checkEmailFree(
   parts: SecretParts,
   { org_id: orgId, email_address: email }: User,
   self: DocumentId | undefined,
   shared: boolean,
 ): Promise<void> {
   const others = (await findByEmail(parts, email)).filter(({ id }) => id !== self)
-  if (others.some((other) => !shared || other.org_id === orgId)) throw fault('email_taken')
+  if (others.some((other) => other.org_id === orgId)) throw fault('email_taken')
+  if (others.length > 0 && !shared) throw fault('email_in_use')
 }
 
 /** @throws Fault `last_admin` (400) when the organisation would have no active administrator afterwards */

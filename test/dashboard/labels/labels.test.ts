@@ -271,7 +271,42 @@ test('APIs are filtered by labels in the store: no row is read that is not answe
   assert.equal((await call('GET', '/api/apis?labels=domain', { as: admin })).status, 400)
 })
 
-test('labels of one key are alternatives, of several keys conditions', () => {
-  assert.deepEqual(labelConditions(['a:1', 'b:x:y', 'a:2', '']), [{ label: ['a=1', 'a=2'] }, { label: ['b=x:y'] }])
-  for (const wrong of ['a', 'a:', ':1']) assert.throws(() => labelConditions([wrong]), { code: 'query_invalid' })
+test('labels of one key are alternatives, of several keys conditions', async () => {
+  const keys = new Map([
+    ['Tier', 'tier'],
+    ['tier', 'tier'],
+    ['cost: center', 'cost'],
+  ])
+  const conditions = (given: string[]) => labelConditions(given, async (named) => keys.get(named))
+  assert.deepEqual(await conditions(['a:1', 'b:x:y', 'a:2', '']), [{ label: ['a=1', 'a=2'] }, { label: ['b=x:y'] }])
+  assert.deepEqual(await conditions(['Tier:1', 'tier:2:3', 'cost: center:4:5', 'cost: 6']), [
+    { label: ['tier=1', 'tier=2:3'] },
+    { label: ['cost=4:5', 'cost=6'] },
+  ])
+  for (const wrong of ['a', 'a:', ':1']) await assert.rejects(conditions([wrong]), { code: 'query_invalid' })
+})
+
+test('lists of APIs are filtered by the display name of a label as by its key, in any letter case', async (t) => {
+  const { call, admin, label, api } = await world(t)
+  await label({ name: 'Business Domain' })
+  await label({ name: 'Cost: Center', key: 'cost' })
+  for (const id of ['one', 'two']) await api(id)
+  for (const [id, domain, cost] of [
+    ['one', 'HR', '7:1'],
+    ['two', 'Sales', '7:2'],
+  ])
+    await call('POST', `/api/${id}/labels`, { as: admin, body: { labels: { business_domain: domain, cost } } })
+  for (const filter of [
+    ...['business_domain:HR', 'Business Domain:HR', 'BUSINESS domain : HR', 'Cost: Center:7:1', 'cost:7:1'],
+  ]) {
+    for (const path of ['/api/apis', '/api/apis/search']) {
+      const { json } = await call('GET', `${path}?labels=${encodeURIComponent(filter)}`, { as: admin })
+      const { apis } = json as { apis: { api_definition: { api_id: string } }[] }
+      assert.deepEqual(
+        apis.map((row) => row.api_definition.api_id),
+        ['one'],
+        `${path} ${filter}`,
+      )
+    }
+  }
 })

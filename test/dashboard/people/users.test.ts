@@ -130,7 +130,7 @@ test('an address has one account in an organisation, in others only with enable_
     bodyOf(await dashboard.call('POST', '/api/users', { as: admin, body: ADA }))
     const answer = await dashboard.call('POST', '/api/users', { as: other, body: ADA })
     if (several) bodyOf(answer)
-    else assertRefused(answer, 403, 'User email already exists for this org.')
+    else assertRefused(answer, 403, 'This email address is already in use.')
     const bob = { ...ADA, email_address: 'bob@example.test' }
     const id = bodyOf(await dashboard.call('POST', '/api/users', { as: admin, body: bob })).Meta
     const taken = await dashboard.call('PUT', `/api/users/${id}`, {

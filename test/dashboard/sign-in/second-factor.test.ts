@@ -25,6 +25,7 @@ import {
   signInWorld,
   stored,
 } from '../../worlds/dashboard/sign-in-world.ts'
+import { allowSso } from '../../worlds/dashboard/sso-world.ts'
 
 const RUNS = process.env.GATEHOUSE_DEEP === '1' ? 5000 : 200
 
@@ -365,6 +366,7 @@ test('sealed secrets and recovery codes belong to their owner', () => {
 
 test('whoever has a second factor shows it after single sign-on too', async (t) => {
   const world = await signInWorld(t, { env: { SVC_DB_SSOENABLEUSERLOOKUP: 'true' } })
+  await allowSso(world)
   const { ada, secret } = await enrolled(world)
   const other = await person(world)
   const enter = async ({ email }: Person, browser: Browser) => {
@@ -399,6 +401,7 @@ test('whoever has a second factor shows it after single sign-on too', async (t) 
 
 test('a required second factor is not asked for after single sign-on', async (t) => {
   const world = await signInWorld(t, { env: { SVC_DB_SSOENABLEUSERLOOKUP: 'true' } })
+  await allowSso(world)
   const ada = await person(world)
   const boss = await signedIn(world, await person(world))
   assert.equal((await boss.send('PUT', '/api/org/second-factor', { required: true })).status, 200)

@@ -317,6 +317,10 @@ test('POST /api/sso needs enabled single sign-on and the right to write users', 
   const refused = await ask(await admin(disabled), {})
   assert.equal(refused.status, 403)
   assert.equal((refused.json as { Message: string }).Message, 'SSO not enabled for org.')
+  for (const ForSection of ['dashboard', 'portal']) {
+    const asked = await call('POST', '/admin/sso', { as: 'installation', body: { ForSection, OrgID: disabled } })
+    assert.equal(asked.text, refused.text)
+  }
   assert.equal((await ask(await user({ users: 'read' }), {})).status, 403)
   assert.equal((await ask(await user({ IsAdmin: 'admin' }, { orgId: '' }), {})).status, 403)
   assert.equal((await call('POST', '/api/sso', { body: {} })).status, 401)

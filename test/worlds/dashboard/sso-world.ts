@@ -19,10 +19,8 @@ export async function ssoWorld(t: TestContext, env: Readonly<Record<string, stri
     clock: new FakeClock(Date.now()),
   })
   t.after(dashboard.close)
-  const { store, orgId, call } = dashboard
-  const organisation = (await store.documents.get('organisation', orgId as never))!
-  const body = { ...organisation.body, sso_enabled: true }
-  await store.documents.commit([{ op: 'put', kind: 'organisation', id: organisation.id, body }], undefined)
+  const { call } = dashboard
+  await allowSso(dashboard)
   const boss = await dashboard.admin()
   return {
     ...dashboard,
@@ -33,6 +31,13 @@ export async function ssoWorld(t: TestContext, env: Readonly<Record<string, stri
       assert.equal(answer.status, 200, answer.text)
     },
   }
+}
+
+/** Lets an organisation have single sign-on. */
+export async function allowSso({ store, orgId }: Pick<TestDashboard, 'store' | 'orgId'>): Promise<void> {
+  const organisation = (await store.documents.get('organisation', orgId as never))!
+  const body = { ...organisation.body, sso_enabled: true }
+  await store.documents.commit([{ op: 'put', kind: 'organisation', id: organisation.id, body }], undefined)
 }
 
 export interface Visit {

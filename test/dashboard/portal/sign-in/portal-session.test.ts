@@ -6,6 +6,7 @@ import { createPolicy } from '../../../../src/publish/policies/policies.ts'
 import { gatewayWorld } from '../../../worlds/dashboard/gateway-world.ts'
 import { assertDone, assertRefused, bodyOf } from '../../../worlds/dashboard/people.ts'
 import { Browser, cheapHash, person } from '../../../worlds/dashboard/sign-in-world.ts'
+import { allowSso } from '../../../worlds/dashboard/sso-world.ts'
 import {
   atPortal,
   DEVELOPERS,
@@ -184,6 +185,7 @@ test('the quota of the organisation holds for strangers too', async (t) => {
 
 test('a nonce of a trusted program opens the session of the developer who carries it, once', async (t) => {
   const world = await portalPeople(t)
+  await allowSso(world)
   const id = await world.developer({ email: 'sso@example.test', sso_key: 'sso@idp' })
   const nonceFor = async (ForSection: string) => {
     const body = { ForSection, OrgID: world.orgId, EmailAddress: 'sso@example.test' }
@@ -231,6 +233,7 @@ test('a nonce of a trusted program opens the session of the developer who carrie
 
 test('of many browsers with one nonce one gets in', async (t) => {
   const world = await portalPeople(t)
+  await allowSso(world)
   const body = { ForSection: 'portal', OrgID: world.orgId }
   const nonce = String(bodyOf(await world.call('POST', '/admin/sso', { as: 'installation', body })).Meta)
   await world.developer({ email: 'sso@example.test', nonce })
