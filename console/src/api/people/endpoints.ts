@@ -4,7 +4,9 @@ import { call } from '../calls/call.ts'
 export interface SignInOptions {
   readonly signed_in: boolean
   readonly set_up_open: boolean
+  /** A forgotten password can be set by a link in a mail. */
   readonly sends_mail: boolean
+  readonly mail_configured: boolean
   readonly identity_providers: readonly IdpOption[]
 }
 

@@ -83,7 +83,7 @@ function useConsequence(enabled: boolean): TextName | undefined {
   })
   const { data: options } = useQuery({ queryKey: SIGN_IN_OPTIONS_KEY, queryFn: readSignInOptions, enabled })
   if (settings === undefined || options === undefined) return undefined
-  if (settings.secure_key_approval) return options.sends_mail ? 'portal.approveCollect' : 'portal.approveNoMail'
-  const isMailed = options.sends_mail && settings.mail_options.email_copy.key_email.enabled
+  if (settings.secure_key_approval) return options.mail_configured ? 'portal.approveCollect' : 'portal.approveNoMail'
+  const isMailed = options.mail_configured && settings.mail_options.email_copy.key_email.enabled
   return isMailed ? 'portal.approveMail' : 'portal.approveTell'
 }

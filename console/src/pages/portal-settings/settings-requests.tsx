@@ -91,7 +91,7 @@ const FIELDS: readonly Field[] = [
 /** Said where a mail would be needed and none can be sent. */
 export function NoMail() {
   const { data } = useQuery({ queryKey: SIGN_IN_OPTIONS_KEY, queryFn: readSignInOptions })
-  if (data === undefined || data.sends_mail) return null
+  if (data === undefined || data.mail_configured) return null
   return (
     <Alert color="yellow" icon={<MailWarningIcon aria-hidden />}>
       <Text size="sm" fw={600}>

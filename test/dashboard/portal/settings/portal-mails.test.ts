@@ -70,6 +70,23 @@ test('a key that was made is mailed in our words, or in those of the organisatio
   assert.equal(post.mails.length, 2)
 })
 
+test('the data for pages says that mail is configured exactly where a key is mailed', async (t) => {
+  // Without an address of the dashboard no link to it can be sent: keys are mailed all the same.
+  for (const [env, configured, links] of [
+    [{}, true, true],
+    [{ SVC_DB_PUBLICURL: '' }, true, false],
+    [{ SVC_DB_EMAILBACKEND_ENABLEEMAILNOTIFICATIONS: 'false' }, false, false],
+  ] as const) {
+    const { call, mailed, request, dev } = await mailWorld(t, env)
+    for (const path of ['/api/login/options', '/api/login/doors']) {
+      const { mail_configured, sends_mail } = (await call('GET', path)).json as JsonObject
+      assert.deepEqual([mail_configured, sends_mail], [configured, links], JSON.stringify(env))
+    }
+    const asking = () => request({ by_user: dev, for_plan: 'gold' })
+    if (configured) assert.deepEqual((await mailed(asking)).to, ['dev@example.test'])
+  }
+})
+
 test('mails can hide keys and secrets, and mails that are off are not sent', async (t) => {
   const { mailed, request, dev, copy, developer, post } = await mailWorld(t)
   await copy({ key_email: { body: 'Key: {{key}}.', hide_token_data: true } })
