@@ -8,6 +8,17 @@ const HOURS_PER_DAY = 24
 /** Two days, as six segments of a path: day, month and year of the first, then of the last. */
 export const RANGE = '{fromDay}/{fromMonth}/{fromYear}/{toDay}/{toMonth}/{toYear}'
 
+const DATE = String.raw`\d{1,2}(?:\/|%2F)\d{1,2}(?:\/|%2F)\d{4}`
+const LAST_DATES = new RegExp(String.raw`\/${DATE}\/${DATE}\/?$`, 'i')
+
+/** The address of a call with plain slashes in the two dates at its end: clients encode each date as one segment. */
+export function withPlainDates(url: string): string {
+  const end = url.indexOf('?')
+  const path = end === -1 ? url : url.slice(0, end)
+  if (!/%2F/i.test(path)) return url
+  return path.replace(LAST_DATES, (dates) => dates.replaceAll(/%2F/gi, '/')) + (end === -1 ? '' : url.slice(end))
+}
+
 /**
  * The days that the path names, and with `from_hour` or `to_hour` in the query also the first and last hour; all counted since the Unix
  * epoch. @throws Fault `range_invalid` (400) naming what is wrong

@@ -8,6 +8,7 @@ import { AdminSecretThrottle } from '../../runtime/admin-secret-throttle.ts'
 import type { RouteDeps } from '../access/admit.ts'
 import { identitiesOf } from '../access/identities.ts'
 import { refuseTwoCredentials } from '../access/two-credentials.ts'
+import { withPlainDates } from '../analytics/range.ts'
 import { scheduleHitRetention } from '../analytics/retention.ts'
 import { ApiOwners } from '../apis/api-owners.ts'
 import { scheduleAuditRetention } from '../audit/purge.ts'
@@ -87,6 +88,7 @@ export async function startDashboard(
     // Who has sent something on a kept connection before he could know is answered.
     return503OnClosing: false,
     http: { maxHeaderSize: LONGEST_HEAD_BYTES },
+    rewriteUrl: ({ url = '' }) => withPlainDates(url),
     genReqId: (raw) => requestIdOf(raw, trusted),
     frameworkErrors: (_error, request, reply) =>
       void sendFault(parts, request as FastifyRequest, reply as FastifyReply, fault('request_malformed')),

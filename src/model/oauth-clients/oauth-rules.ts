@@ -22,6 +22,8 @@ export interface OAuthRules {
   /** Policies of clients that register themselves. */
   readonly registrationPolicies: readonly string[]
   readonly accessTokenFormat: 'opaque' | 'jwt'
+  /** The `typ` of JWT access tokens: RFC 9068 says `at+jwt`, and some resource servers take `JWT` alone. */
+  readonly accessTokenType: 'at+jwt' | 'JWT'
   readonly signingAlgorithm: 'ES256' | 'RS256'
   /** Lifetimes in seconds; 0 = the gateway's. */
   readonly accessTokenS: number

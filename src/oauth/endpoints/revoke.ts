@@ -78,7 +78,7 @@ async function signedByUs(
   { api, issuer }: OAuthCall,
   token: string,
 ): Promise<{ readonly clientId: unknown; readonly endsAt: number } | undefined> {
-  const jwt = readJwt(token, ['at+jwt'])
+  const jwt = readJwt(token, ['at+jwt', 'jwt'])
   if (typeof jwt === 'string') return undefined
   const { algorithm } = jwt
   if (algorithm === 'PS256') return undefined

@@ -42,7 +42,7 @@ export class OwnKeys {
   /** True for an access token that names a retired key. Its signature is not checked. */
   isRetired(token: string): boolean {
     if (this.#retired.size === 0) return false
-    const jwt = readJwt(token, ['at+jwt'])
+    const jwt = readJwt(token, ['at+jwt', 'jwt'])
     return typeof jwt !== 'string' && this.#retired.has(String(jwt.header.kid))
   }
 

@@ -44,7 +44,7 @@ export async function accessTokenText(parts: KeyParts, call: OAuthCall, facts: A
   if (facts.scope !== '') claims.scope = facts.scope
   const cnf = confirmationOf(facts.binding)
   if (cnf !== undefined) claims.cnf = cnf
-  return signJwt({ typ: 'at+jwt', alg, kid }, claims, key)
+  return signJwt({ typ: oauth.accessTokenType, alg, kid }, claims, key)
 }
 
 /** The `aud` of a token: one name as a text, several as a list (RFC 7519 section 4.1.3); undefined for none. */

@@ -5,6 +5,7 @@ import { purgeOldHits } from '../../../src/dashboard/analytics/retention.ts'
 import type { JsonObject } from '../../../src/model/json/json.ts'
 import { DAY_MS } from '../../../src/model/time/calendar.ts'
 import { openMemoryStore } from '../../../src/store/memory/open.ts'
+import { call } from '../../worlds/base/client.ts'
 import { type AnalyticsWorld, analyticsWorld } from '../../worlds/dashboard/analytics-world.ts'
 import type { TestUser } from '../../worlds/dashboard/harness.ts'
 import { refusal } from '../../worlds/dashboard/key-world.ts'
@@ -375,4 +376,33 @@ test('a row stays where it was counted when its API is gone', async (t) => {
   await world.asked(200, 'DELETE', '/api/apis/open', world.root)
   const [row] = await rowsOf(world, `/api/usage/apis/open/${DAYS}`)
   assert.deepEqual([idOf(row).api_id, idOf(row).api_name, row?.hits], ['open', '', 1])
+})
+
+test('each date of a path may be one segment with encoded slashes, in every call that takes two', async (t) => {
+  const world = await open(t)
+  await traffic(world, [0, 200], [3, 200])
+  const [from, to] = ['28/2/2024', '1/3/2024']
+  const encoded = (date: string) => date.replaceAll('/', '%2F')
+  const named: Record<string, string> = { apiId: 'k', key: world.hashes.plain, keys: `${world.hashes.plain},` }
+  const routes = world.dashboard.routes.filter(({ path }) => path.includes('{fromDay}'))
+  assert.ok(routes.length > 15)
+  for (const { method, path } of routes) {
+    const start = path
+      .slice(0, path.indexOf('{fromDay}'))
+      .replaceAll(/\{(\w+)\}/g, (_, name) => named[name] ?? world.clientId)
+    const answer = async (dates: string) => {
+      const { status, text } = await call(world.port, `${start}${dates}`, {
+        method,
+        headers: { authorization: world.root.key },
+      })
+      return [status, text]
+    }
+    const plain = await answer(`${from}/${to}?p=-1`)
+    for (const dates of [
+      `${encoded(from)}/${encoded(to)}?p=-1`,
+      `${encoded(from).toLowerCase()}/${to}/?p=-1`,
+      `${from}/${encoded(to)}?p=-1`,
+    ])
+      assert.deepEqual(await answer(dates), plain, `${start}${dates}`)
+  }
 })

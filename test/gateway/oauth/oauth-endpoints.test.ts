@@ -244,16 +244,20 @@ describe('the whole code flow', () => {
   }
 })
 
-test('a JWT access token is found, and refused once it is revoked', async (t) => {
-  const world = await startPlain(t, { settings: { accessTokenFormat: 'jwt' } })
-  const token = await world.token('/a/', 'app')
-  assert.equal(token.split('.').length, 3)
-  assert.equal((await world.get('/a/x', token)).status, 200)
-  const ended = await world.gateway.call('/a/oauth/revoke', {
-    method: 'POST',
-    headers: { ...FORM, authorization: `Basic ${Buffer.from('app:secret-of-app').toString('base64')}` },
-    body: new URLSearchParams({ token }).toString(),
-  })
-  assert.equal(ended.status, 200)
-  assert.equal((await world.get('/a/x', token)).status, 401)
+test('a JWT access token has the type of its API, is found, and refused once it is revoked', async (t) => {
+  for (const type of ['', 'at+jwt', 'JWT']) {
+    const world = await startPlain(t, { settings: { accessTokenFormat: 'jwt', accessTokenType: type } })
+    const token = await world.token('/a/', 'app')
+    const [head = '', ...others] = token.split('.')
+    assert.equal(others.length, 2)
+    assert.equal((JSON.parse(Buffer.from(head, 'base64url').toString()) as { typ: string }).typ, type || 'at+jwt')
+    assert.equal((await world.get('/a/x', token)).status, 200)
+    const ended = await world.gateway.call('/a/oauth/revoke', {
+      method: 'POST',
+      headers: { ...FORM, authorization: `Basic ${Buffer.from('app:secret-of-app').toString('base64')}` },
+      body: new URLSearchParams({ token }).toString(),
+    })
+    assert.equal(ended.status, 200)
+    assert.equal((await world.get('/a/x', token)).status, 401, type)
+  }
 })

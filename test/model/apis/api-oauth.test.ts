@@ -18,6 +18,7 @@ const RULES: OAuthRules = {
   notifySecret: 's3',
   scopes: new Set(),
   accessTokenFormat: 'opaque',
+  accessTokenType: 'at+jwt',
   signingAlgorithm: 'ES256',
   accessTokenS: 0,
   refreshTokenS: 0,
@@ -62,6 +63,7 @@ const SCOPED = { ...RULES, scopes: new Set(['read', 'write']) }
 /** Our own settings: classic name, name in the extension, value, and what it is read as. */
 const OWN: readonly [classic: string, oas: string, value: Json, read: Partial<OAuthRules>][] = [
   ['access_token_format', 'accessTokenFormat', 'jwt', { accessTokenFormat: 'jwt' }],
+  ['access_token_type', 'accessTokenType', 'JWT', { accessTokenType: 'JWT' }],
   ['access_token_signing_algorithm', 'accessTokenSigningAlgorithm', 'RS256', { signingAlgorithm: 'RS256' }],
   ['access_token_lifetime', 'accessTokenLifetime', 300, { accessTokenS: 300 }],
   ['refresh_token_lifetime', 'refreshTokenLifetime', 86_400, { refreshTokenS: 86_400 }],

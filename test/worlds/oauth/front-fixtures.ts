@@ -90,6 +90,7 @@ export function apiWith(rules: Partial<OAuthRules> = {}, apiId = 'orders'): OAut
       openRegistration: false,
       registrationPolicies: [],
       accessTokenFormat: 'opaque',
+      accessTokenType: 'at+jwt',
       signingAlgorithm: 'ES256',
       accessTokenS: 0,
       refreshTokenS: 0,

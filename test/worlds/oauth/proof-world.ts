@@ -37,6 +37,7 @@ const RULES: OAuthRules = {
   notifySecret: '',
   scopes: new Set(),
   accessTokenFormat: 'jwt',
+  accessTokenType: 'at+jwt',
   signingAlgorithm: 'ES256',
   accessTokenS: 0,
   refreshTokenS: 0,

@@ -158,7 +158,7 @@ export function authenticateSigned(
     const confirmation = readConfirmation(jwt.claims.cnf)
     const own = bindings.ownKeys.has(signer.key)
     // Our first key may have been created on another node a moment ago.
-    const couldBeOurs = !own && jwt.header.typ === 'at+jwt'
+    const couldBeOurs = !own && (jwt.header.typ === 'at+jwt' || typeof jwt.claims.client_id === 'string')
     const againMs = readsClients(rules) ? CLIENT_AGAIN_MS : couldBeOurs ? OWN_AGAIN_MS : keys.freshMs
     const freshMs = Math.min(keys.freshMs, againMs)
     const verified: Verified = {

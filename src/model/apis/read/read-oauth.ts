@@ -20,6 +20,7 @@ export function readOAuth(classic: JsonObject): OAuthRules {
     openRegistration: flagOf(meta, 'open_registration'),
     registrationPolicies: textsOf(meta, 'registration_policies'),
     accessTokenFormat: textOf(meta, 'access_token_format') === 'jwt' ? 'jwt' : 'opaque',
+    accessTokenType: textOf(meta, 'access_token_type') === 'JWT' ? 'JWT' : 'at+jwt',
     signingAlgorithm: textOf(meta, 'access_token_signing_algorithm') === 'RS256' ? 'RS256' : 'ES256',
     accessTokenS: numberOf(meta, 'access_token_lifetime'),
     refreshTokenS: numberOf(meta, 'refresh_token_lifetime'),
