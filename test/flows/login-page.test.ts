@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { type Example, PEOPLE, startExample } from '../../examples/login-page/start-example.ts'
+import { Browser, type Seen } from '../worlds/flows/form-browser.ts'
 
 const [ADA] = PEOPLE
 let example: Example
@@ -9,64 +10,6 @@ before(async () => {
   example = await startExample({ gatewayPort: 0, loginPort: 0, appPort: 0 })
 })
 after(() => example.stop())
-
-interface Seen {
-  readonly status: number
-  readonly url: string
-  readonly text: string
-  readonly headers: Headers
-}
-
-/** As much of a browser as the pages need: cookies by port, redirects, forms. It notes every address it was sent to. */
-class Browser {
-  readonly visited: string[] = []
-  readonly #cookies = new Map<string, Map<string, string>>()
-
-  async open(
-    url: string,
-    form?: Readonly<Record<string, string>>,
-    headers: Record<string, string> = {},
-  ): Promise<Seen> {
-    let next = url
-    let body = form === undefined ? undefined : new URLSearchParams(form)
-    for (let hops = 0; hops < 10; hops++) {
-      this.visited.push(next)
-      const { origin } = new URL(next)
-      const jar = this.#cookies.get(origin) ?? new Map<string, string>()
-      this.#cookies.set(origin, jar)
-      const cookie = [...jar].map((pair) => pair.join('=')).join('; ')
-      const answer = await fetch(next, {
-        method: body === undefined ? 'GET' : 'POST',
-        redirect: 'manual',
-        headers: { ...(cookie !== '' && { cookie }), ...(body !== undefined && { origin }), ...headers },
-        ...(body !== undefined && { body }),
-      })
-      for (const line of answer.headers.getSetCookie()) {
-        const [, name = '', value = ''] = /^([^=]+)=([^;]*)/.exec(line) ?? []
-        jar.set(name, value)
-      }
-      const location = answer.headers.get('location')
-      if (location === null)
-        return { status: answer.status, url: next, text: await answer.text(), headers: answer.headers }
-      if (answer.status === 303) body = undefined
-      next = new URL(location, next).href
-    }
-    throw new Error('too many redirects')
-  }
-
-  cookies(url: string): ReadonlyMap<string, string> {
-    return this.#cookies.get(new URL(url).origin) ?? new Map()
-  }
-
-  /** Fills in the first form of a page that has the field or button, and sends it. */
-  submit(page: Seen, fields: Readonly<Record<string, string>>): Promise<Seen> {
-    const forms = [...page.text.matchAll(/<form[^>]* action="([^"]+)"[^>]*>([\s\S]*?)<\/form>/g)]
-    const [, action = '', inner = ''] = forms[0] ?? []
-    const hidden = [...inner.matchAll(/<input type="hidden" name="([^"]+)" value="([^"]*)">/g)]
-    const values = Object.fromEntries(hidden.map(([, name, value]) => [name, value]))
-    return this.open(new URL(action, page.url).href, { ...values, ...fields })
-  }
-}
 
 /** Opens the app, goes to the gateway and signs in; answers the consent page. */
 async function toConsent(browser: Browser, start = 'start'): Promise<Seen> {

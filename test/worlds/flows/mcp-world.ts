@@ -45,7 +45,7 @@ export async function startMcpServer(t: TestContext): Promise<{ readonly url: st
 
 /** An app of the SDK that knows nothing but the address of an MCP server, and keeps in memory what it learns. */
 export class McpApp implements OAuthClientProvider {
-  readonly redirectUrl = CALLBACK
+  readonly redirectUrl: string
   readonly clientMetadata: OAuthClientMetadata
   registered: OAuthClientInformationFull | undefined
   held: OAuthTokens | undefined
@@ -53,9 +53,10 @@ export class McpApp implements OAuthClientProvider {
   readonly sentTo: URL[] = []
   #verifier = ''
 
-  constructor(method: ClientMethod, grants: readonly string[] = ['authorization_code', 'refresh_token']) {
+  constructor(method: ClientMethod, grants: readonly string[] = ['authorization_code', 'refresh_token'], callback = CALLBACK) {
+    this.redirectUrl = callback
     this.clientMetadata = {
-      redirect_uris: [CALLBACK],
+      redirect_uris: [callback],
       client_name: 'Notes for agents',
       grant_types: [...grants],
       response_types: ['code'],

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
-import type { JsonObject } from '../../src/model/json/json.ts'
-import { startTestGateway, TEST_SECRET } from '../worlds/base/harness.ts'
-import { McpApp, startMcpServer } from '../worlds/flows/mcp-world.ts'
-import { oauthApi, policyOf } from '../worlds/gateway/oauth-fixtures.ts'
+import type { JsonObject } from '../../../src/model/json/json.ts'
+import { startTestGateway, TEST_SECRET } from '../../worlds/base/harness.ts'
+import { McpApp, startMcpServer } from '../../worlds/flows/mcp-world.ts'
+import { oauthApi, policyOf } from '../../worlds/gateway/oauth-fixtures.ts'
 
 // The MCP SDK at an MCP server behind the gateway: the app is given its address and nothing else.
 
