@@ -53,7 +53,11 @@ export class McpApp implements OAuthClientProvider {
   readonly sentTo: URL[] = []
   #verifier = ''
 
-  constructor(method: ClientMethod, grants: readonly string[] = ['authorization_code', 'refresh_token'], callback = CALLBACK) {
+  constructor(
+    method: ClientMethod,
+    grants: readonly string[] = ['authorization_code', 'refresh_token'],
+    callback = CALLBACK,
+  ) {
     this.redirectUrl = callback
     this.clientMetadata = {
       redirect_uris: [callback],
