@@ -1,4 +1,3 @@
-import type { FaultCode } from '../../errors/catalog.ts'
 import { fault } from '../../errors/fault.ts'
 import type { Api } from '../../model/apis/definition/api.ts'
 import { placeKeys, placeOf } from '../../model/apis/definition/stored-api.ts'
@@ -17,16 +16,15 @@ import { ownWords } from '../../model/apis/definition/vendor-words.ts'
 import type { DocumentId } from '../../model/documents/ids.ts'
 import type { Json } from '../../model/json/json.ts'
 import { readablePath } from '../../model/patterns/readable-path.ts'
-import { hashKey } from '../../model/secrets/secret.ts'
 import { foldLetters } from '../../model/text/fold-letters.ts'
-import { newTicket } from '../../store/ports/new-ticket.ts'
 import type { Change, StoredDocument, Where } from '../../store/ports/ports.ts'
-import { clockOf, type PublishParts, type PublishSettings, type SecretParts } from '../documents/parts.ts'
+import type { PublishParts, PublishSettings } from '../documents/parts.ts'
+import { type TurnParts, turnOf } from '../documents/turn.ts'
 import { readable } from './api-plan.ts'
 import { issuerHolder } from './issuer-place.ts'
 
 /** Without `tokens` other threads and processes may claim the place at the same time. */
-type PlaceParts = PublishParts & Partial<Pick<SecretParts, 'tokens'>>
+type PlaceParts = PublishParts & TurnParts
 
 /** Who asks for a listen path, and what the refusal may tell them. */
 export interface PlaceRules {
@@ -38,17 +36,13 @@ export interface PlaceRules {
   readonly placeBefore?: Json | undefined
 }
 
-/** How long a turn is remembered: far longer than any save takes. */
-const TURN_MS = 600_000
-/** The faults of a commit whose turn was taken: there was none before, or another one. */
-export const PLACE_CONFLICT: ReadonlySet<FaultCode> = new Set(['already_exists', 'ticket_unusable'])
 const MOST_PLACES = 1000
 
 /**
  * The paths of the product itself are refused when a definition is read, but for those that depend on settings.
  * `except`: documents that are no obstacle, because they are replaced or deleted at the same time.
  * Answers what belongs into the commit of the API: with it, of two saves that were checked at the same time on different threads
- * or processes the later one fails and must be checked again (`PLACE_CONFLICT`).
+ * or processes the later one fails and must be checked again (`TURN_CONFLICT`).
  * @throws Fault `listen_path_taken` (409) naming what is in its place; of other organisations' APIs it names nothing
  */
 export async function checkPlace(
@@ -252,16 +246,9 @@ const segmentsOf = (path: string) => path.split('/').filter((segment) => segment
 const whereabouts = ({ listenPath, domain }: Api) => (domain === '' ? listenPath : `${listenPath} at ${domain}`)
 
 /**
- * The change that takes the turn at an API's domain, if no other writer takes it before the commit. On shared hosts there is one turn
- * for all listen paths: whether one is below another cannot be derived from either alone.
+ * The turn at an API's domain. On shared hosts there is one turn for all listen paths: whether one is below another cannot be derived from
+ * either alone.
  */
-async function turnAt({ tokens, clock, config }: PlaceParts, { domain }: Api): Promise<Change[]> {
-  if (tokens === undefined) return []
-  const hash = hashKey(`place:${isShared(domain, sharedHosts(ownUrls(config))) ? '' : domain}`)
-  const now = clockOf({ ...(clock && { clock }) }).wall()
-  const before = await tokens.getTicket(hash)
-  const condition = before === undefined || before.expiresAt <= now ? { ifAbsent: true } : { ifVersion: before.version }
-  const expiresAt = now + TURN_MS
-  const row = newTicket('lease', expiresAt)
-  return [{ op: 'putTicket', hash, row, ...condition }]
+function turnAt(parts: PlaceParts, { domain }: Api): Promise<Change[]> {
+  return turnOf(parts, `place:${isShared(domain, sharedHosts(ownUrls(parts.config))) ? '' : domain}`)
 }

@@ -14,10 +14,11 @@ import { retryOnConflict } from '../../runtime/retry-on-conflict.ts'
 import type { AuditEntry, Change, Revision, StoredDocument } from '../../store/ports/ports.ts'
 import { checkIdsFree } from '../documents/own-ids.ts'
 import { auditOf, clockOf, orgOf, type PublishParts, type SecretParts, withLock } from '../documents/parts.ts'
+import { TURN_CONFLICT } from '../documents/turn.ts'
 import { isEventQueue } from '../events/events.ts'
 import { type Cascade, clientsWithoutApi } from '../oauth-clients/oauth-cascade.ts'
 import { idsOf, withIds } from './api-ids.ts'
-import { checkPlace, PLACE_CONFLICT, type PlaceRules } from './api-place.ts'
+import { checkPlace, type PlaceRules } from './api-place.ts'
 import { ApiPlan } from './api-plan.ts'
 import { addVersion, dropVersion, rebasedDefinitions, type VersionOf } from './api-versions.ts'
 import { certificateFlaws } from './certificate-flaws.ts'
@@ -81,7 +82,7 @@ type ApiParts = PublishParts & Partial<Pick<SecretParts, 'tokens'>>
  * `version_query_invalid` (422)
  */
 export function publishApi(parts: ApiParts, draft: ApiDraft): Promise<PublishedApi> {
-  return withLock(parts, () => retryOnConflict(async () => commit(parts, await prepare(parts, draft)), PLACE_CONFLICT))
+  return withLock(parts, () => retryOnConflict(async () => commit(parts, await prepare(parts, draft)), TURN_CONFLICT))
 }
 
 /** The result of `publishApi`, with the same refusals, without storing it. */

@@ -13,9 +13,12 @@ import type { AuditChange, Change } from '../../store/ports/ports.ts'
 import { checkPlace, type PlaceRules } from '../apis/api-place.ts'
 import { checkIdsStillFree } from '../documents/own-ids.ts'
 import { clockOf, type SecretParts } from '../documents/parts.ts'
+import { turnOf } from '../documents/turn.ts'
 import { newEpoch, withMarkedRedirects } from '../oauth-clients/oauth-client-draft.ts'
 import { bodyOf, clientOf } from '../oauth-clients/oauth-client-parts.ts'
+import { nameTurn } from '../policies/policies.ts'
 import { endPortalSessionsChange, isDeactivation } from '../portal/developers/developers-write.ts'
+import { portalHostTurn } from '../portal/settings/look.ts'
 import { revokeKeysChange, revokeSignInsChanges, withNewEpoch } from '../single-sign-on/idp-profiles.ts'
 
 /** The context of undoing an entry. */
@@ -83,14 +86,20 @@ function isSameTurn(one: Change, other: Change): boolean {
   return one.op === 'putTicket' && other.op === 'putTicket' && Buffer.compare(one.hash, other.hash) === 0
 }
 
-/** @throws Fault `id_taken` (409), `undo_refused` (409) for a new policy that OAuth clients name already */
+/**
+ * @throws Fault `id_taken` (409), `policy_name_taken` (400) for a name that another policy has by now, `undo_refused` (409) for a new
+ * policy that OAuth clients name already
+ */
 async function restorePolicy(
-  parts: SecretParts,
+  parts: RestoreParts,
   { id, before, after }: AuditChange,
   all: readonly AuditChange[],
 ): Promise<JsonObject | null> {
   if (before !== null) {
     if (after === null) await checkIdsStillFree(parts, 'policy', id, before)
+    const { name, org_id: orgId } = before
+    if (typeof name === 'string' && name !== after?.name)
+      parts.also.push(...(await nameTurn(parts, String(orgId ?? ''), name, id)))
     return before
   }
   const where = { policies: String(after?.id ?? ''), org_id: String(after?.org_id ?? '') }
@@ -122,6 +131,7 @@ async function restoreOrganisation(
   { id, before, after }: AuditChange,
 ): Promise<JsonObject | null> {
   const cname = typeof before?.cname === 'string' ? before.cname : ''
+  if (cname !== '' && cname !== after?.cname) parts.also.push(...(await turnOf(parts, portalHostTurn(cname))))
   const taken =
     cname !== '' &&
     cname !== after?.cname &&

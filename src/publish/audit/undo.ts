@@ -13,8 +13,9 @@ import type {
   Documents,
   Revision,
 } from '../../store/ports/ports.ts'
-import { PLACE_CONFLICT, type PlaceRules } from '../apis/api-place.ts'
+import type { PlaceRules } from '../apis/api-place.ts'
 import { auditOf, type SecretParts, withLock } from '../documents/parts.ts'
+import { TURN_CONFLICT } from '../documents/turn.ts'
 import { checkUnchangedSince } from './undo-conflict.ts'
 import { PEOPLE, type UndoParts } from './undo-people.ts'
 import { RESTORE } from './undo-restore.ts'
@@ -46,7 +47,7 @@ const FINAL: ReadonlySet<string> = new Set(['key.rotate', 'oauth_client.rotate',
  */
 export function undoEntry(parts: SecretParts, undoing: Undoing): Promise<Revision> {
   // In turn with other writers of this process: what was checked is still so when it is written.
-  return withLock(parts, () => retryOnConflict(() => undo(parts, undoing), PLACE_CONFLICT))
+  return withLock(parts, () => retryOnConflict(() => undo(parts, undoing), TURN_CONFLICT))
 }
 
 async function undo(

@@ -5,8 +5,10 @@ import { verifyPassword } from '../../model/passwords/passwords.ts'
 import type { Permissions } from '../../model/people/permission.ts'
 import { administers, NEVER, type StoredUser, type User, userOf } from '../../model/people/user.ts'
 import { activeFamily, loginFamily } from '../../model/people/user-security.ts'
+import { retryOnConflict } from '../../runtime/retry-on-conflict.ts'
 import type { Change, Revision } from '../../store/ports/ports.ts'
 import { auditOf, clockOf, type SecretParts, withLock } from '../documents/parts.ts'
+import { TURN_CONFLICT, turnOf } from '../documents/turn.ts'
 import { closeSetup } from '../organisations/installation.ts'
 import { newUserPassword } from '../sign-in/passwords.ts'
 import { accessHmac, NO_CREDENTIAL, newAccessKey, storeCredential } from './credential.ts'
@@ -136,12 +138,12 @@ const MOST_SAME = 4
  * @throws Fault `email_taken`, `email_in_use` (403), `user_invalid` (400, no such group), `last_admin` (400), `revision_conflict` (409)
  */
 export function updateUser(parts: SecretParts, user: StoredUser, edit: UserEdit, rules: EditRules): Promise<SavedUser> {
-  return withLock(parts, async () => {
+  const save = async () => {
     const { id, revision: before, ...body } = user
     const after: User = { ...body, ...edit }
     if (after.group_id !== body.group_id) await checkPlace(parts, after.org_id, after.group_id)
     if (after.email_address !== body.email_address) await checkEmailFree(parts, after, id, rules.sharedEmail)
-    if (!rules.mayLeaveNoAdmin) await checkLastAdmin(parts, user, after)
+    const turn = rules.mayLeaveNoAdmin ? [] : await checkLastAdmin(parts, user, after)
     const isSwitchedOff = (await effective(parts, body)).active && !(await effective(parts, after)).active
     const isSignedOut = after.password_hash !== body.password_hash
     const changes: Change[] = [
@@ -149,12 +151,16 @@ export function updateUser(parts: SecretParts, user: StoredUser, edit: UserEdit,
       ...(isSwitchedOff ? endOfUser(id) : []),
       ...(isSignedOut ? [{ op: 'endFamily', family: loginFamily(id) } as const] : []),
       ...(rules.also ?? []),
+      ...turn,
     ]
     const audit = auditOf(parts, rules.actor, rules.action, after.org_id, { id, fields: Object.keys(edit) })
     const who = { id, email: after.email_address, orgId: after.org_id }
-    const revision = await commit(parts, who, changes, audit)
+    const revision = await (turn.length > 0
+      ? parts.documents.commit(changes, audit)
+      : commit(parts, who, changes, audit))
     return { user: { ...after, id, revision }, revision }
-  })
+  }
+  return withLock(parts, () => retryOnConflict(save, TURN_CONFLICT))
 }
 
 /**
@@ -186,14 +192,15 @@ const PLAIN = { mayLeaveNoAdmin: true, sharedEmail: true } as const
  * @throws Fault `last_admin` (400), `revision_conflict` (409)
  */
 export async function deleteUser(parts: SecretParts, user: StoredUser, actor: string): Promise<Deleted> {
-  const revision = await withLock(parts, async () => {
-    await checkLastAdmin(parts, user, undefined)
+  const remove = async () => {
     const changes: Change[] = [
+      ...(await checkLastAdmin(parts, user, undefined)),
       { op: 'delete', kind: 'user', id: user.id, ifRevision: user.revision },
       ...endOfUser(user.id),
     ]
     return parts.documents.commit(changes, auditOf(parts, actor, 'user.delete', user.org_id, { id: user.id }))
-  })
+  }
+  const revision = await withLock(parts, () => retryOnConflict(remove, TURN_CONFLICT))
   return { revision, ownerless: await endOwnership(parts, { kind: 'user', id: user.id }, actor) }
 }
 
@@ -271,9 +278,14 @@ export async function checkEmailFree(
   if (others.length > 0 && !shared) throw fault('email_in_use')
 }
 
-/** @throws Fault `last_admin` (400) when the organisation would have no active administrator afterwards */
-async function checkLastAdmin({ documents }: SecretParts, before: StoredUser, after: User | undefined): Promise<void> {
-  if (!administers(before) || (after !== undefined && administers(after))) return
-  const { rows } = await documents.list('user', { where: { admin_of: before.org_id }, limit: 2 })
+/**
+ * The turn of those who end administrators of an organisation, for the commit.
+ * @throws Fault `last_admin` (400) when the organisation would have no active administrator afterwards
+ */
+async function checkLastAdmin(parts: SecretParts, before: StoredUser, after: User | undefined): Promise<Change[]> {
+  if (!administers(before) || (after !== undefined && administers(after))) return []
+  const turn = await turnOf(parts, `administrators:${before.org_id}`)
+  const { rows } = await parts.documents.list('user', { where: { admin_of: before.org_id }, limit: 2 })
   if (rows.every(({ id }) => id === before.id)) throw fault('last_admin')
+  return turn
 }

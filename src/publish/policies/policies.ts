@@ -8,9 +8,10 @@ import { policyApisOf } from '../../model/policies/policy-index.ts'
 import type { Policy } from '../../model/sessions/session.ts'
 import { wholePolicy } from '../../model/sessions/session-zeros.ts'
 import { retryOnConflict } from '../../runtime/retry-on-conflict.ts'
-import type { Revision, StoredDocument } from '../../store/ports/ports.ts'
+import type { Change, Revision, StoredDocument } from '../../store/ports/ports.ts'
 import { checkIdsFree, findByEitherId } from '../documents/own-ids.ts'
 import { auditOf, clockOf, orgOf, type PublishParts, type SecretParts, withLock } from '../documents/parts.ts'
+import { TURN_CONFLICT, type TurnParts, turnOf } from '../documents/turn.ts'
 import { clientsWithoutPolicy } from '../oauth-clients/oauth-cascade.ts'
 import { checkSameOrganisation, inItsOrganisation } from '../organisations/organisation-of.ts'
 import { endSubscriptions, subscriptionsWithout } from '../portal/developers/policy-removed.ts'
@@ -40,17 +41,17 @@ export interface PolicyRules {
  * @throws Fault `policy_invalid` (400, also without any id), `policy_name_taken` (400), `id_taken` (409)
  */
 export function createPolicy(
-  parts: PublishParts,
+  parts: PublishParts & TurnParts,
   body: JsonObject,
   actor: string,
   rules: PolicyRules = {},
 ): Promise<SavedPolicy> {
   // In turn, so that of two policies of one name only one gets through.
-  return withLock(parts, () => create(parts, body, actor, rules))
+  return withLock(parts, () => retryOnConflict(() => create(parts, body, actor, rules), TURN_CONFLICT))
 }
 
 async function create(
-  parts: PublishParts,
+  parts: PublishParts & TurnParts,
   body: JsonObject,
   actor: string,
   { explicitIds = parts.config.gateway.allow_explicit_policy_id, ...rules }: PolicyRules,
@@ -63,7 +64,7 @@ async function create(
   if (reserved !== undefined) throw fault('policy_invalid', `id: ${reserved}`)
   const orgId = orgOf(parts, (await inItsOrganisation(parts, checked as JsonObject)).org_id)
   await checkSameOrganisation(parts, orgId, policyApisOf(checked as JsonObject), 'policy_invalid')
-  if (rules.uniqueNames) await checkName(parts, orgId, checked.name, undefined)
+  const turn = rules.uniqueNames ? await nameTurn(parts, orgId, checked.name, undefined) : []
   if ((await parts.documents.get('policy', documentId)) !== undefined) {
     throw fault('id_taken', `policy ${documentId}`)
   }
@@ -72,7 +73,7 @@ async function create(
   const policy = completed(parts, checked, { _id: documentId, id: wanted, org_id: orgId, date_created })
   const audit = auditOf(parts, actor, 'policy.create', orgId, { id: wanted, _id: documentId })
   const put = { op: 'put', kind: 'policy', id: documentId, body: policy, ifRevision: 0 } as const
-  return { id: wanted, policy, revision: await parts.documents.commit([put], audit) }
+  return { id: wanted, policy, revision: await parts.documents.commit([put, ...turn], audit) }
 }
 
 /**
@@ -82,17 +83,17 @@ async function create(
  *   `revision_conflict` (409)
  */
 export function updatePolicy(
-  parts: PublishParts,
+  parts: PublishParts & TurnParts,
   wanted: { readonly id: string; readonly orgId?: string },
   body: JsonObject,
   actor: string,
   rules: PolicyRules = {},
 ): Promise<SavedPolicy> {
-  return withLock(parts, () => update(parts, wanted, body, actor, rules))
+  return withLock(parts, () => retryOnConflict(() => update(parts, wanted, body, actor, rules), TURN_CONFLICT))
 }
 
 async function update(
-  parts: PublishParts,
+  parts: PublishParts & TurnParts,
   wanted: { readonly id: string; readonly orgId?: string },
   body: JsonObject,
   actor: string,
@@ -113,7 +114,8 @@ async function update(
   const apiIds = policyApisOf(checked as JsonObject)
   if (apiIds.join('\n') !== policyApisOf(before as JsonObject).join('\n'))
     await checkSameOrganisation(parts, orgId, apiIds, 'policy_invalid')
-  if (rules.uniqueNames && checked.name !== before.name) await checkName(parts, orgId, checked.name, stored.id)
+  const isRenamed = rules.uniqueNames && checked.name !== before.name
+  const turn = isRenamed ? await nameTurn(parts, orgId, checked.name, stored.id) : []
   const id = before.id ?? stored.id
   const made = stored.body.date_created
   const dated = checked.date_created || made === undefined ? {} : { date_created: made }
@@ -123,7 +125,7 @@ async function update(
     last_updated !== undefined && isSamePolicy(written, stored.body) ? { ...written, last_updated } : written
   const audit = auditOf(parts, actor, 'policy.update', orgId, { id, _id: stored.id })
   const put = { op: 'put', kind: 'policy', id: stored.id, body: policy, ifRevision: stored.revision } as const
-  return { id, policy, revision: await parts.documents.commit([put], audit) }
+  return { id, policy, revision: await parts.documents.commit([put, ...turn], audit) }
 }
 
 /**
@@ -190,11 +192,18 @@ export async function readPolicies(
   return found.map((stored) => stored?.body)
 }
 
-/** @throws Fault `policy_name_taken` when a policy other than `own` has the name */
-async function checkName(parts: PublishParts, orgId: string, name: string | undefined, own: string | undefined) {
-  if (name === undefined || name === '') return
+/** The turn of a name that is free. @throws Fault `policy_name_taken` when a policy other than `own` has the name */
+export async function nameTurn(
+  parts: PublishParts & TurnParts,
+  orgId: string,
+  name: string | undefined,
+  own: string | undefined,
+): Promise<Change[]> {
+  if (name === undefined || name === '') return []
+  const turn = await turnOf(parts, `policy-name:${orgId}/${name}`)
   const { rows } = await parts.documents.list('policy', { where: { org_id: orgId, name }, limit: 2 })
   if (rows.some(({ id }) => id !== own)) throw fault('policy_name_taken')
+  return turn
 }
 
 function findInOrg(parts: PublishParts, orgId: string, id: string) {

@@ -76,6 +76,24 @@ test('settings of the organisation are restored, except a host that is taken by 
   assert.match(taken.text, /Another organisation has this host/)
 })
 
+test('a policy gets no name back that another one has by now', async (t) => {
+  const w = await openUndoWorld(t)
+  await w.api('orders')
+  const policy = (id: string, name: string) => ({
+    ...{ id, name, rate: 1, per: 1, access_rights: { orders: { api_id: 'orders', versions: ['Default'] } } },
+  })
+  await w.sent('POST', '/api/portal/policies', policy('one', 'Gold'))
+  await w.sent('PATCH', '/api/portal/policies/one', { name: 'Silver' })
+  const renamed = (await w.last()).id
+  await w.sent('POST', '/api/portal/policies', policy('two', 'Gold'))
+  const taken = await w.undo(w.admin, renamed)
+  assert.deepEqual([taken.status, /already been used/.test(taken.text)], [400, true], taken.text)
+  await w.sent('DELETE', '/api/portal/policies/one')
+  const deleted = (await w.last()).id
+  await w.sent('POST', '/api/portal/policies', policy('three', 'Silver'))
+  assert.equal((await w.undo(w.admin, deleted)).status, 400)
+})
+
 test('documentation of what others own is nobody else’s to bring back; its text comes with it', async (t) => {
   const w = await openUndoWorld(t, { env: { SVC_DB_ENABLEOWNERSHIP: 'true' } })
   const owner = await w.user({ audit_logs: 'read', portal: 'write' })

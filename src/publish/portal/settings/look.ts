@@ -5,7 +5,9 @@ import { refuseMember } from '../../../model/portal/settings/portal-fields.ts'
 import { NO_LOOK, readCss, readJs } from '../../../model/portal/settings/portal-look.ts'
 import { readMenus } from '../../../model/portal/settings/portal-menu.ts'
 import { foldCase } from '../../../model/text/fold.ts'
+import { retryOnConflict } from '../../../runtime/retry-on-conflict.ts'
 import { auditOf, type PublishParts, withLock } from '../../documents/parts.ts'
+import { TURN_CONFLICT, type TurnParts, turnOf } from '../../documents/turn.ts'
 import { saveSingleton } from './single-document.ts'
 
 /** Who writes what of the look of a portal. */
@@ -38,10 +40,13 @@ export function saveMenus(parts: PublishParts, { orgId, sent, actor }: LookChang
  * Names the host that the portal of an organisation is reached at; '' takes the name away. It is in force at once.
  * @throws Fault `portal_invalid` (400), `portal_taken` (409) for the host of another organisation, `not_found` (404)
  */
-export function saveCname(parts: PublishParts, { orgId, cname, actor }: Omit<LookChange, 'sent'> & { cname: string }) {
+export function saveCname(
+  parts: PublishParts & TurnParts,
+  { orgId, cname, actor }: Omit<LookChange, 'sent'> & { cname: string },
+) {
   checkHost(cname)
-  // In turn, so that of two organisations that want one host only one gets it.
-  return withLock(parts, async () => {
+  const save = async () => {
+    const turn = await turnOf(parts, portalHostTurn(cname))
     const stored = isDocumentId(orgId) ? await parts.documents.get('organisation', orgId) : undefined
     if (stored === undefined) throw fault('not_found', 'Could not retrieve org detail')
     const where = { cname: foldCase(cname) }
@@ -49,9 +54,14 @@ export function saveCname(parts: PublishParts, { orgId, cname, actor }: Omit<Loo
     if (rows.some(({ id }) => id !== stored.id)) throw fault('portal_taken', 'Another organisation has this host')
     const body = { ...stored.body, cname, cname_enabled: cname !== '' }
     const put = { op: 'put', kind: 'organisation', id: stored.id, body, ifRevision: stored.revision } as const
-    await parts.documents.commit([put], auditOf(parts, actor, 'organisation.cname', orgId, { id: orgId }))
-  })
+    await parts.documents.commit([put, ...turn], auditOf(parts, actor, 'organisation.cname', orgId, { id: orgId }))
+  }
+  // In turn, so that of two organisations that want one host only one gets it.
+  return withLock(parts, () => retryOnConflict(save, TURN_CONFLICT))
 }
+
+/** The name of the turn of those who want a host for their portal. */
+export const portalHostTurn = (cname: string) => `portal-host:${foldCase(cname)}`
 
 function checkHost(cname: string): void {
   if (cname === '') return
