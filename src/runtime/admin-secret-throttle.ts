@@ -7,7 +7,7 @@ const MOST_ADDRESSES = 10_000
 const MOST_KNOWN = 1000
 
 /**
- * Slows down guesses at a secret of the installation: after 100 wrong ones from an address (`visitorOf`) each further try waits,
+ * Slows down guesses at a secret of the installation, or of a client: after 100 wrong ones from an address (`visitorOf`) each further try waits,
  * longer each time, up to a minute, and a right one waits with them, or guessing would not be slowed. An address that has sent the right
  * one before never waits. In memory, bounded.
  */

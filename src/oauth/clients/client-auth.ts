@@ -1,5 +1,6 @@
 import { randomBytes, timingSafeEqual } from 'node:crypto'
-import { fault } from '../../errors/fault.ts'
+import { fault, waitFault } from '../../errors/fault.ts'
+import { visitorOf } from '../../model/network/visitor.ts'
 import type { ClientAuthMethod, OAuthClient } from '../../model/oauth-clients/oauth-client.ts'
 import { equalSecrets, hashKey, newSecret, type SealKey, seal } from '../../model/secrets/secret.ts'
 import type { Endpoint, OAuthCall, OAuthParts } from '../endpoints/parts.ts'
@@ -27,7 +28,7 @@ const COMPARED = 3
  * section 2.3.1, percent-decoded, else verbatim), secret in the body, `private_key_jwt` (RFC 7523), certificate
  * (RFC 8705 section 2), or nothing for public clients. Parameters repeated in the body must equal those in Basic. An unknown client, one
  * of another API and a wrong secret get the same response after the same time.
- * @throws Fault `oauth_invalid_client`, `oauth_unknown_caller`, `oauth_no_policy` (rights lost since), `oauth_invalid_request` (two methods at once, malformed
+ * @throws Fault `oauth_invalid_client`, `oauth_too_many_tries` (429) after many wrong secrets (RFC 6749 section 2.3.1), `oauth_unknown_caller`, `oauth_no_policy` (rights lost since), `oauth_invalid_request` (two methods at once, malformed
  * header), `store_away`, `seal_broken`
  */
 export async function authenticateClient(parts: OAuthParts, call: OAuthCall, form: Form): Promise<OAuthClient> {
@@ -45,9 +46,16 @@ async function provenClient(parts: OAuthParts, call: OAuthCall, form: Form): Pro
   if (proof.method === 'private_key_jwt') return byAssertion(parts, call, client, proof.assertion)
   if (proof.method === 'none') return withoutSecret(call, client)
   const fits = secretFits(parts, client ?? decoyOf(parts), proof.secrets)
+  slowGuesses(parts, call, proof, client !== undefined && fits)
   if (client === undefined) throw fault('oauth_unknown_caller')
   if (!fits || !mayUse(client.auth_method, proof.method)) throw fault('oauth_invalid_client')
   return client
+}
+
+/** Unknown clients count too, so that the refusal tells nothing of which exist. @throws Fault `oauth_too_many_tries` (429) */
+function slowGuesses({ clientSecretBrake }: OAuthParts, call: OAuthCall, { clientIds }: Proof, isRight: boolean): void {
+  const waitMs = clientSecretBrake.waitMs(`${visitorOf(call.clientAddress)}\n${clientIds[0] ?? ''}`, isRight)
+  if (waitMs > 0) throw waitFault('oauth_too_many_tries', waitMs)
 }
 
 function readProof(parts: OAuthParts, call: OAuthCall, form: Form): Proof {

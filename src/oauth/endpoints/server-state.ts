@@ -16,6 +16,8 @@ export interface ServerState {
   readonly registrationBrake: AdminSecretThrottle
   /** Registrations without the initial access token, by address of the visitor. */
   readonly openRegistrations: AttemptLimiter
+  /** Wrong secrets of clients, by client and address. */
+  readonly clientSecretBrake: AdminSecretThrottle
   /** Failed password checks, shared with basic authentication where the process serves both. */
   readonly basicAuthThrottle: LoginThrottle
   /** The signing keys as this process has read them. */
@@ -30,6 +32,7 @@ export function newServerState(clock: Clock, basicAuthThrottle = newBasicAuthThr
     deviceAttempts: deviceAttempts(clock),
     registrationBrake: new AdminSecretThrottle(clock),
     openRegistrations: new AttemptLimiter(clock, { limit: 20, windowMs: 3_600_000, names: 10_000 }),
+    clientSecretBrake: new AdminSecretThrottle(clock),
     basicAuthThrottle,
     ringCache: new RingCache(),
     passwordGrantWarnings: new OncePerInterval(WARNED_EVERY_MS),
