@@ -79,8 +79,9 @@ export function newReferences(kind: string, body: JsonObject, before: JsonObject
 }
 
 /** Members of definitions, of both formats, whose texts are ids of policies, however deep they lie in them. */
-const POLICIES: ReadonlySet<string> = new Set([
+export const POLICY_MEMBERS: ReadonlySet<string> = new Set([
   ...['jwt_default_policies', 'jwt_scope_to_policy_mapping', 'scope_to_policy', 'defaultPolicies', 'policyId'],
+  ...['registration_policies', 'registrationPolicies'],
 ])
 /** An address of another API; what the gateway takes for its id ends at the first of these. */
 const INNER = /^\s*svc:\/\/([^/?#]*)([^/?]*)/i
@@ -100,7 +101,7 @@ function ofApi(body: JsonObject): Reference[] {
       for (const id of innerApis(value)) found.push({ kind: 'api', id, at, text: value })
     } else if (Array.isArray(value)) for (const item of value) walk(item, at, isPolicy)
     else if (isObject(value))
-      for (const [name, item] of Object.entries(value)) walk(item, join(at, name), isPolicy || POLICIES.has(name))
+      for (const [name, item] of Object.entries(value)) walk(item, join(at, name), isPolicy || POLICY_MEMBERS.has(name))
   }
   walk(document.definition, '', false)
   return found

@@ -206,6 +206,12 @@ const PLACES: Readonly<Record<ReferenceKind, Places>> = {
   },
   policy: {
     'default of tokens': (id) => api({ ...JWT, jwt_default_policies: [id] }),
+    'policy of clients that register themselves': (id) =>
+      api({
+        use_keyless: false,
+        use_oauth2: true,
+        oauth_meta: { registration_policies: [id], open_registration: true },
+      }),
     'scope of tokens': (id) =>
       api({ ...JWT, scopes: { jwt: { scope_claim_name: 'scope', scope_to_policy: { a: id } } } }),
     ...keys((id) => ({ apply_policies: [id] })),
