@@ -131,7 +131,8 @@ function readVersioning(
   const toApis = flagOf(definition, 'enabled')
   if (!inline && !toApis) return undefined
   const name = textOf(definition, 'name')
-  const chosen = (inline && textOf(data, 'default_version')) || textOf(definition, 'default')
+  // `default` is that of versions that are APIs of their own.
+  const chosen = (inline && textOf(data, 'default_version')) || (toApis ? textOf(definition, 'default') : '')
   return {
     name,
     location: LOCATIONS[textOf(definition, 'location')] ?? 'header',
