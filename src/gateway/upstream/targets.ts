@@ -115,7 +115,7 @@ export class UpstreamPool {
     // Bytes that an upstream sends beyond an answer can be taken for the next one: of the same organisation at worst.
     const place = socket === undefined ? `${url.protocol}//${host} ${port}` : `unix:${socket.path}`
     const key = `${orgId} ${place} ${insecure} ${options.headTimeoutMs}${shown} ${proof.pins ?? ''}`
-    const basePath = url.pathname.endsWith('/') ? url.pathname.slice(0, -1) : url.pathname
+    const basePath = withoutLastSlashes(url.pathname)
     const target: Target = {
       upstream: this.#acquire(key, options),
       authority: url.host,
@@ -151,4 +151,11 @@ export class UpstreamPool {
     this.#shared.delete(key)
     known.upstream.close()
   }
+}
+
+/** A path without the slashes at its end, however many there are. */
+function withoutLastSlashes(path: string): string {
+  let end = path.length
+  while (path.endsWith('/', end)) end--
+  return path.slice(0, end)
 }

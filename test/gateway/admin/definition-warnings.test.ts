@@ -43,6 +43,15 @@ const CASES: readonly (readonly [name: string, version: object, warned: readonly
     [[`${AT}.size_limits[0]`, /no method/]],
   ],
   [
+    'lists that hold for every method',
+    on({ black_list: [{ path: '/a' }], white_list: [{ path: '/b', method_actions: null }], ignored: [{ path: '/c' }] }),
+    [
+      [`${AT}.black_list[0]`, /every method/],
+      [`${AT}.white_list[0]`, /every method/],
+      [`${AT}.ignored[0]`, /no method.*nothing there/],
+    ],
+  ],
+  [
     'no actions',
     on({ black_list: [{ path: '/a', method: 'GET', method_actions: {} }] }),
     [[`${AT}.black_list[0]`, /no method/]],
@@ -82,5 +91,27 @@ test('what a classic definition asks for and does not get is told by the answer 
     const told = JSON.stringify(apis)
     assert.equal(told.includes(AT), warned.length > 0, `${name}: ${told}`)
     assert.equal((await gateway.svc('DELETE', '/svc/apis/w')).status, 200)
+  }
+})
+
+test('versions that no request can name are told by the answer', async (t) => {
+  const gateway = await startTestGateway()
+  t.after(() => gateway.close())
+  const versions = { v1: { name: 'v1' }, v2: { name: 'v2' } }
+  for (const [location, told] of [
+    ['header', false],
+    ['url', false],
+    ['', true],
+    [undefined, true],
+  ] as const) {
+    const versioned = { not_versioned: false, default_version: 'v1', versions }
+    const body = { ...definition({}), definition: { location, key: 'x-v' }, version_data: versioned }
+    const { json } = await gateway.svc('POST', '/svc/apis', body)
+    const { warnings = [] } = json as { warnings?: { path: string }[] }
+    assert.deepEqual(
+      warnings.map(({ path }) => path),
+      told ? ['definition.location'] : [],
+    )
+    await gateway.svc('DELETE', '/svc/apis/w')
   }
 })

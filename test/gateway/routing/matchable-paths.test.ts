@@ -96,7 +96,9 @@ test('whatever path of an operation is taken, the request that it spells meets i
         assert.equal(saved.status, 400, saved.text)
         return
       }
-      const answer = await gateway.call(`/a${instanceOf(path)}`)
+      // In an expression `x?` is an x that need not be there.
+      const spelled = matching === 'contains' ? path.replaceAll('?', '') : path
+      const answer = await gateway.call(`/a${instanceOf(spelled)}`)
       const removed = await gateway.svc('DELETE', '/svc/apis/a')
       assert.equal(removed.status, 200, removed.text)
       assert.equal(answer.status, BLOCKED, JSON.stringify({ path, matching, slashes, text: answer.text }))

@@ -177,7 +177,7 @@ const CLASSIC: readonly [name: string, members: JsonObject, expected: Partial<Ap
             track: true,
           },
           { ...OPERATION, method: 'POST', path: '/b/{id}', allow: true },
-          { ...OPERATION, method: '(none)', path: '/c', ignoreCase: true, block: true },
+          { ...OPERATION, method: '', path: '/c', ignoreCase: true, block: true },
           { ...OPERATION, method: 'GET', path: '/d', doNotTrack: true },
         ],
       },

@@ -185,6 +185,21 @@ export const DIFFERENCES: readonly Difference[] = [
     met: (replayed) => replayed.here.status === 401 && !reachedThere(replayed) && statusThere(replayed) === 200,
   },
   {
+    name: 'Paths that are both blocked and mocked',
+    there: 'answer with the mock in classic definitions',
+    here: 'are refused (403)',
+    why: 'what a definition closes stays closed',
+    met: (replayed) => /"black_list".*"mock_response"/.test(listsOf(replayed)) && replayed.here.status === 403,
+  },
+  {
+    name: 'Entries of `ignored` without a method',
+    there: 'open the path to everybody, whatever the method',
+    here: 'hold for no method; the answer to the save warns of it',
+    why: 'nobody opens a path by leaving something out',
+    met: (replayed) =>
+      replayed.here.status === 401 && reachedThere(replayed) && /"ignored":\[\{(?:"path":"[^"]*"|,|"method":"")*\}/.test(listsOf(replayed)),
+  },
+  {
     name: 'A reply with status 0',
     there: 'closes the connection without an answer',
     here: 'is a reply with 200',

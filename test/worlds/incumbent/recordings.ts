@@ -77,7 +77,8 @@ const NOT_FOR_NODE = /^FOO |^\S+ [^ ]*\?[^ ]*[^\0-\x7f]/
 
 /** The recordings at classic definitions, a gateway each. */
 export function classicSetUps(): SetUp[] {
-  return (read('./classic.json') as ClassicTopic[]).flatMap(({ topic, setups, cases }) =>
+  const topics = ['./classic.json', './siblings.json'].flatMap((name) => read(name) as ClassicTopic[])
+  return topics.flatMap(({ topic, setups, cases }) =>
     setups.map(({ defs, policies, keys, calls }, at) => ({
       definitions: defs.map((document) => ({ id: String(document.api_id), document })),
       policies,

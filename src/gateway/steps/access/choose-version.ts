@@ -87,7 +87,9 @@ export function chooseVersion(versioning: Versioning, main: Chain, inline: Reado
       return lead(x, chain)
     }
     if (!versioning.fallbackToDefault || versioning.default === '') return refuse(x, UNKNOWN)
-    if (versioning.strip) drop(x, versioning, header)
+    if (versioning.location === 'url' && versioning.strip && fits(name) && x.rest.includes('/', 1))
+      take(x, versioning, header)
+    else if (versioning.strip) drop(x, versioning, header)
     const fallback = chainOf(x, versioning.default)
     return fallback === undefined ? refuse(x, UNKNOWN) : lead(x, fallback)
   }

@@ -105,22 +105,23 @@ interface Searched {
 function holds(x: Exchange, { all, rules }: CompiledTrigger, searched: Searched, finds: Finds): boolean {
   finds.clear()
   for (const rule of rules) {
-    const found = isFound(x, rule, searched, finds)
-    const met = found !== undefined && found !== rule.negate
+    const met = isMet(x, rule, searched, finds)
     if (!met && all) return false
     if (met && !all) return true
   }
   return all
 }
 
-/** undefined where the request has no such value: then the rule does not hold, negated or not. */
-function isFound(x: Exchange, rule: CompiledTriggerRule, searched: Searched, finds: Finds): boolean | undefined {
-  const values = valuesOf(x, rule, searched)
-  if (values.length === 0) return undefined
+/** True where a value of the request matches, or one does not, as the rule asks; without a value no rule holds. */
+function isMet(x: Exchange, rule: CompiledTriggerRule, searched: Searched, finds: Finds): boolean {
   let found = 0
-  values.forEach((value, index) => {
+  let others = 0
+  valuesOf(x, rule, searched).forEach((value, index) => {
     const matches = rule.matcher.execAll(value, x, rule.most)
-    if (matches.length === 0) return
+    if (matches.length === 0) {
+      others++
+      return
+    }
     // Parts of a path are counted by those that match.
     const first = rule.in === 'path' ? found : index
     for (const name of namesOf(rule))
@@ -128,7 +129,7 @@ function isFound(x: Exchange, rule: CompiledTriggerRule, searched: Searched, fin
     if (['body', 'session', 'context'].includes(rule.in)) keepSingle(finds, rule, matches[0]!)
     found++
   })
-  return found > 0
+  return rule.negate ? others > 0 : found > 0
 }
 
 /** Fields may be named as the rule does, or as they usually are spelled. */
@@ -152,11 +153,10 @@ function valuesOf(x: Exchange, { in: place, name }: CompiledTriggerRule, { path,
   return text === '' ? [] : [text]
 }
 
+/** The first part is the empty one before the first slash, which only rules that negate can meet: so the incumbent counts. */
 function pathParts(rest: string): string[] {
-  return readablePath(rest)
-    .split('/')
-    .filter((part) => part !== '')
-    .map(textOfReadable)
+  const parts = readablePath(rest).split('/')
+  return ['', ...parts.filter((part) => part !== '').map(textOfReadable)]
 }
 
 interface Taken {
@@ -215,7 +215,7 @@ function groupOf(match: RegExpExecArray, group: number, before: string): string 
   return isOfPath ? markSeparators(own!) + text.slice(own!.length) : text
 }
 
-/** The text that a piece adds to `before`. Variables and finds of triggers are escaped, but for the slashes of the path. */
+/** The text that a piece adds to `before`. Variables and finds of triggers are escaped, but for the slashes of a path in a path. */
 function expanded(
   x: Exchange,
   piece: RewritePiece,
@@ -226,7 +226,7 @@ function expanded(
   const blank = before.includes('?') ? '+' : '%20'
   const escaped = (own: string) => encodeURIComponent(own.toWellFormed()).replaceAll('%20', blank)
   if (typeof piece === 'string') return piece
-  if ('context' in piece && piece.context === 'path')
+  if ('context' in piece && piece.context === 'path' && blank !== '+')
     return variableText(x, piece).split('/').map(escaped).join('/').replace(/^\//, '')
   if ('meta' in piece || 'context' in piece) return escaped(variableText(x, piece))
   if (!('trigger' in piece)) return groupOf(match, piece.group, before)

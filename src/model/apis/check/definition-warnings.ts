@@ -6,7 +6,8 @@ import type { Flaw } from '../definition/flaw.ts'
 import { flagOf, isEmpty, objectOf, objectsOf } from '../definition/members.ts'
 import { member, toWords } from '../definition/tree.ts'
 import { inWord } from '../definition/vendor-words.ts'
-import { entryMethods, usesExtendedPaths } from '../read/read-rules.ts'
+import { hasInlineVersions } from '../read/read-classic.ts'
+import { ANY_METHOD, entryMethods, usesExtendedPaths } from '../read/read-rules.ts'
 import { cacheWarnings } from './cache-warnings.ts'
 import { classicAuthWarnings, oasAuthWarnings } from './check-auth.ts'
 import { classicOAuthWarnings, oasOAuthWarnings } from './check-oauth.ts'
@@ -30,7 +31,7 @@ export function definitionWarnings({ format, definition }: Pick<ApiDocument, 'fo
     ...contradictionWarnings({ format, definition }),
   ]
   return format === 'classic'
-    ? [...both, ...idleLists(definition), ...classicAuthWarnings(definition), ...classicOAuthWarnings(definition)]
+    ? [...both, ...idleLists(definition), ...idleVersions(definition), ...classicAuthWarnings(definition), ...classicOAuthWarnings(definition)]
     : [
         ...both,
         ...idleCarriedLists(definition),
@@ -39,6 +40,14 @@ export function definitionWarnings({ format, definition }: Pick<ApiDocument, 'fo
         ...documentWarnings(definition),
         ...oasOAuthWarnings(definition),
       ]
+}
+
+/** Versions of the definition itself that no request can name. */
+function idleVersions(classic: JsonObject): Flaw[] {
+  const definition = objectOf(classic, 'definition')
+  if (!hasInlineVersions(classic) || flagOf(definition, 'enabled') || !isEmpty(definition.location)) return []
+  if (Object.keys(objectOf(objectOf(classic, 'version_data'), 'versions')).length < 2) return []
+  return [{ at: ['definition', 'location'], reason: 'is missing: no request names a version, all get the default one' }]
 }
 
 /** Those of a classic definition that was converted: what has no twin is still read from what the document carries. */
@@ -91,11 +100,14 @@ function idleLists(classic: JsonObject): Flaw[] {
     return filled.flatMap((list) =>
       objectsOf(lists, list).flatMap((entry, index): Flaw[] => {
         if (flagOf(entry, 'disabled')) return []
-        const idle = entryMethods(list, entry).filter((method) => !SPELLED.test(method) || method.startsWith('('))
+        const methods = entryMethods(list, entry)
+        const entryAt = [...at, list, String(index)]
+        if (methods.includes(ANY_METHOD)) return [{ at: entryAt, reason: 'names no method: it holds for every method' }]
+        const idle = methods.filter((method) => !SPELLED.test(method) || method.startsWith('('))
         if (idle.length === 0) return []
         const named = idle.map((method) => (method.startsWith('(') ? 'no method' : `the method ${method}`)).join(', ')
         return [
-          { at: [...at, list, String(index)], reason: `names ${named}, which no request has: it does nothing there` },
+          { at: entryAt, reason: `names ${named}, which no request has: it does nothing there` },
         ]
       }),
     )

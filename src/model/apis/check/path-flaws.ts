@@ -12,9 +12,17 @@ import { isEmptyRule } from '../read/read-rules.ts'
 
 /** The expression of a path that is found at the beginning of a path, or anywhere in it. */
 export function pathExpression(path: string, matching: PathMatching): string {
+  if (matching === 'contains') return templated(path)
   if (matching !== 'prefix') return path
   // A group is needed for alternatives alone, and hides what is literal.
   return path.includes('|') ? `^(?:${path})` : `^${path}`
+}
+
+/** In balanced braces is a placeholder, whatever they hold, and between slashes a star is one: so the incumbent reads both. */
+function templated(path: string): string {
+  const [opened, closed] = [path.split('{').length, path.split('}').length]
+  const braced = opened > 1 && opened === closed ? path.replace(/(?<!\\[pPx])\{[^}]+\}/g, '{_}') : path
+  return braced.replaceAll('/*/', '/{_}/')
 }
 
 /**

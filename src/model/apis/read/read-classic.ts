@@ -131,15 +131,17 @@ function readVersioning(
   const toApis = flagOf(definition, 'enabled')
   if (!inline && !toApis) return undefined
   const name = textOf(definition, 'name')
+  const location = LOCATIONS[textOf(definition, 'location')] ?? 'header'
   // `default` is that of versions that are APIs of their own.
   const chosen = (inline && textOf(data, 'default_version')) || (toApis ? textOf(definition, 'default') : '')
   return {
     name,
-    location: LOCATIONS[textOf(definition, 'location')] ?? 'header',
-    key: textOf(definition, 'key'),
+    location,
+    // Without a location no request names a version of the definition itself.
+    key: inline && !toApis && textOf(definition, 'location') === '' ? '' : textOf(definition, 'key'),
     default: chosen === 'self' && name !== '' ? name : chosen,
     fallbackToDefault: flagOf(definition, 'fallback_to_default'),
-    strip: flagOf(definition, 'strip_versioning_data') || flagOf(definition, 'strip_path'),
+    strip: flagOf(definition, 'strip_versioning_data') || (location === 'url' && flagOf(definition, 'strip_path')),
     urlPattern: textOf(definition, 'url_versioning_pattern'),
     apis: table(toApis ? objectOf(definition, 'versions') : {}, (id) => (typeof id === 'string' ? id : '')),
     inline: table(inline ? objectOf(data, 'versions') : {}, (rules) =>

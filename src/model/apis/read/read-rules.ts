@@ -207,22 +207,28 @@ function keyOf(method: string, path: string, ignoreCase: boolean): string {
 const BY_ACTION: ReadonlySet<string> = new Set<string>(OLD_LISTS)
 /** In place of a method, where an entry names none: no request has it. */
 const NO_METHOD = '(none)'
+/** In place of a method: all of them. */
+export const ANY_METHOD = ''
+/** Lists whose entries hold for every method where they name none. In `ignored` such an entry would open the path to everybody. */
+const FOR_ANY_METHOD: ReadonlySet<string> = new Set(['white_list', 'black_list'])
 
 /**
- * The methods that an entry of a list speaks of, in its own letter case, which must be that of the request. An entry that never holds
- * counts all the same: where any path is allowed, every other is refused.
+ * The methods that an entry of a list speaks of, in its own letter case, which must be that of the request; `ANY_METHOD` alone = all. An
+ * entry that never holds counts all the same: where any path is allowed, every other is refused.
  */
 export function entryMethods(list: string, entry: JsonObject): string[] {
   const actions = BY_ACTION.has(list) ? member(entry, 'method_actions') : undefined
-  const named = isObject(actions ?? null) ? Object.keys(actions as JsonObject) : [textOf(entry, 'method')]
+  const byAction = isObject(actions ?? null)
+  const named = byAction ? Object.keys(actions as JsonObject) : [textOf(entry, 'method')]
   const methods = named.filter((name) => name !== '')
-  return methods.length > 0 ? methods : [NO_METHOD]
+  if (methods.length > 0) return methods
+  return [!byAction && FOR_ANY_METHOD.has(list) ? ANY_METHOD : NO_METHOD]
 }
 
-/** The path from its first slash. An expression may name the beginning itself: `^/users`. */
+/** The path from its first slash. Where it is looked for anywhere in a path it is an expression as it stands: `admin`, `^/users`. */
 function rooted(path: string, matching: PathMatching): string {
-  const isAnchored = matching === 'contains' && /^(?:\^|\(\?[imsU-]+\))/.test(path)
-  return isAnchored || path.startsWith('/') ? path : `/${path}`
+  const isExpression = matching === 'contains' && path !== ''
+  return isExpression || path.startsWith('/') ? path : `/${path}`
 }
 
 function emptyRule(method: string, path: string, ignoreCase: boolean): Draft {
@@ -259,7 +265,11 @@ export function isEmptyRule(rule: OperationRule): boolean {
 }
 
 function readHeaders(holder: JsonObject, add: string, remove: string): HeaderTransform | undefined {
-  const added = Object.entries(objectOf(holder, add)).map(([name, value]) => [name, value ?? ''] as [string, string])
+  // A field is set once: of spellings of one name the last one counts.
+  const byName = Object.entries(objectOf(holder, add)).map(
+    ([name, value]) => [name.toLowerCase(), [name, value ?? ''] as [string, string]] as const,
+  )
+  const added = [...new Map(byName).values()]
   const removed = textsOf(holder, remove)
   return added.length === 0 && removed.length === 0 ? undefined : { remove: removed, add: added }
 }
