@@ -52,6 +52,11 @@ const CASES: readonly (readonly [name: string, version: object, warned: readonly
     ],
   ],
   [
+    'a method without its action',
+    on({ ignored: [{ path: '/a', method_actions: { GET: { code: 200 } } }] }),
+    [[`${AT}.ignored[0]`, /no action for GET.*refused/]],
+  ],
+  [
     'no actions',
     on({ black_list: [{ path: '/a', method: 'GET', method_actions: {} }] }),
     [[`${AT}.black_list[0]`, /no method/]],

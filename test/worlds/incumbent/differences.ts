@@ -254,8 +254,8 @@ export const DIFFERENCES: readonly Difference[] = [
   },
   {
     name: 'Versions that expire `never`',
-    there: 'are expired, as with any date that cannot be read',
-    here: 'do not expire; other dates that cannot be read are refused at save',
+    there: 'are expired, as with any date that is not written `YYYY-MM-DD HH:MM`',
+    here: 'do not expire; dates of RFC 3339 are read, others that cannot be read are refused at save',
     why: 'the word says so',
     serves: true,
     met: (replayed) => listsOf(replayed).includes('"expires":"never"') && statusThere(replayed) === 403,

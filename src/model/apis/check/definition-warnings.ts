@@ -7,7 +7,7 @@ import { flagOf, isEmpty, objectOf, objectsOf } from '../definition/members.ts'
 import { member, toWords } from '../definition/tree.ts'
 import { inWord } from '../definition/vendor-words.ts'
 import { hasInlineVersions } from '../read/read-classic.ts'
-import { ANY_METHOD, entryMethods, usesExtendedPaths } from '../read/read-rules.ts'
+import { ANY_METHOD, entryMethods, lacksAction, usesExtendedPaths } from '../read/read-rules.ts'
 import { cacheWarnings } from './cache-warnings.ts'
 import { classicAuthWarnings, oasAuthWarnings } from './check-auth.ts'
 import { classicOAuthWarnings, oasOAuthWarnings } from './check-oauth.ts'
@@ -103,6 +103,9 @@ function idleLists(classic: JsonObject): Flaw[] {
         const methods = entryMethods(list, entry)
         const entryAt = [...at, list, String(index)]
         if (methods.includes(ANY_METHOD)) return [{ at: entryAt, reason: 'names no method: it holds for every method' }]
+        const refused = methods.filter((method) => lacksAction(list, entry, method))
+        if (refused.length > 0)
+          return [{ at: entryAt, reason: `names no action for ${refused.join(', ')}: such requests are refused` }]
         const idle = methods.filter((method) => !SPELLED.test(method) || method.startsWith('('))
         if (idle.length === 0) return []
         const named = idle.map((method) => (method.startsWith('(') ? 'no method' : `the method ${method}`)).join(', ')

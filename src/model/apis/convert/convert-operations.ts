@@ -2,7 +2,7 @@ import { isObject, type Json, type JsonObject } from '../../json/json.ts'
 import { flagOf, objectOf, objectsOf, textOf } from '../definition/members.ts'
 import { getAt, member, pathOf, putAt, setMember } from '../definition/tree.ts'
 import { unmatchablePath } from '../definition/defined-path.ts'
-import { entryMethods } from '../read/read-rules.ts'
+import { entryMethods, lacksAction } from '../read/read-rules.ts'
 import { type Codec, copyPairs, DURATION, type Pair } from './convert-pairs.ts'
 import { TRIGGERS } from './convert-rewrite.ts'
 import { HEADERS } from './convert-table.ts'
@@ -156,7 +156,7 @@ export function operationsToOas(version: JsonObject, document: JsonObject, exten
       const path = textOf(entry, 'path')
       // An expression may hold what no path of a document does: `/items\\z`.
       if (!path.startsWith('/') || unmatchablePath(path, true) !== undefined) continue
-      const named = entryMethods(list, entry)
+      const named = entryMethods(list, entry).filter((method) => !lacksAction(list, entry, method))
       for (const method of PATH_METHODS.filter((each) => named.includes(each.toUpperCase()))) {
         const id = ids.get(`${method} ${path}`) ?? addOperation(document, ids, path, method)
         const at = ['middleware', 'operations', id, section]

@@ -180,8 +180,16 @@ function readOperations(
       if (flagOf(entry, 'disabled')) continue
       const fold = foldAll || flagOf(entry, 'ignore_case')
       const from = { described, schemas, matching, at: ['extended_paths', list, String(index)] }
-      for (const method of entryMethods(list, entry))
-        apply(draftOf(method, rooted(textOf(entry, 'path'), matching), fold), entry, from)
+      for (const method of entryMethods(list, entry)) {
+        const draft = draftOf(method, rooted(textOf(entry, 'path'), matching), fold)
+        if (!lacksAction(list, entry, method)) {
+          apply(draft, entry, from)
+          continue
+        }
+        draft.block = true
+        // Where any path is allowed, every other is refused.
+        draft.allow ||= list === 'white_list'
+      }
     }
   }
   for (const path of plainCachePaths(lists)) draftOf('', rooted(path, matching), foldAll).cache ??= PLAIN_CACHE_RULE
@@ -223,6 +231,12 @@ export function entryMethods(list: string, entry: JsonObject): string[] {
   const methods = named.filter((name) => name !== '')
   if (methods.length > 0) return methods
   return [!byAction && FOR_ANY_METHOD.has(list) ? ANY_METHOD : NO_METHOD]
+}
+
+/** True where `method_actions` names a method and no action for it: such requests are refused, whatever the list. */
+export function lacksAction(list: string, entry: JsonObject, method: string): boolean {
+  const action = BY_ACTION.has(list) ? member(objectOf(entry, 'method_actions'), method) : undefined
+  return isObject(action ?? null) && textOf(action as JsonObject, 'action') === ''
 }
 
 /** The path from its first slash. Where it is looked for anywhere in a path it is an expression as it stands: `admin`, `^/users`. */
