@@ -13,7 +13,7 @@ import {
   territoryOf,
 } from '../../model/apis/definition/territory.ts'
 import { toWords } from '../../model/apis/definition/tree.ts'
-import { readApi, readNewApi } from '../../model/apis/read/read.ts'
+import { carriesClassic, readApi, readNewApi } from '../../model/apis/read/read.ts'
 import type { JsonObject } from '../../model/json/json.ts'
 import { loadsHere, type NodeShard } from '../../model/nodes/node.ts'
 import { ownersOf } from '../../model/people/ownership.ts'
@@ -462,7 +462,7 @@ function stateOf({ apiId, name, state, reason, revision }: Entry): ApiState {
 function idleRules(api: Api, document: ApiDocument): string {
   const { format, definition } = document
   const flaws = [
-    pathFlaws(api),
+    pathFlaws(api, carriesClassic(document)),
     writtenFieldFlaws(format, definition),
     definitionWarnings(document),
     api.unchecked ?? [],

@@ -28,10 +28,12 @@ function templated(path: string): string {
 /**
  * Where a definition names a path that no request can have, leads to one, or means fewer requests than it would match: its rules would never be met,
  * or open more than they say. Operations that nothing is said
- * of are not looked at: documents of others may hold paths with a query.
+ * of are not looked at: documents of others may hold paths with a query. `carries`: it is a document that carries lists of its classic days,
+ * whose paths are expressions.
  */
-export function pathFlaws(api: Api): Flaw[] {
-  const { format, rules, versioning, domain } = api
+export function pathFlaws(read: Api, carries = false): Flaw[] {
+  const { format, rules, versioning, domain } = read
+  const api: Api = carries && read.pathMatching === 'contains' ? { ...read, format: 'classic' } : read
   const versions = ['version_data', 'versions']
   const flaws: Flaw[] = []
   const unreached = domainFault(domain)

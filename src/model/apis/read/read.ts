@@ -56,7 +56,7 @@ export function readNewApi(document: ApiDocument): Api {
     ...writtenFieldFlaws(format, definition),
     ...carriedFlaws(document),
     ...expressionFlaws(api),
-    ...pathFlaws(api),
+    ...pathFlaws(api, carriesClassic(document)),
   ])
   return api
 }
@@ -79,8 +79,13 @@ function refuseUnserved({ format, definition }: ApiDocument): void {
 function carriedFlaws({ format, definition }: ApiDocument): Flaw[] {
   if (format === 'classic')
     return savedFlaws('oas', objectOf(objectOf(definition, 'oas'), 'document'), ['oas', 'document'])
-  if (isEmpty(objectOf(objectOf(extensionOf(definition)!, 'classic'), 'kept'))) return []
+  if (!carriesClassic({ format, definition })) return []
   return savedFlaws('classic', servedClassic(definition), [EXTENSION, 'classic'])
+}
+
+/** True for a document that carries what has no twin there of the classic definition that it was. */
+export function carriesClassic({ format, definition }: Pick<ApiDocument, 'format' | 'definition'>): boolean {
+  return format === 'oas' && !isEmpty(objectOf(objectOf(extensionOf(definition), 'classic'), 'kept'))
 }
 
 function savedFlaws(format: ApiDocument['format'], definition: JsonObject, root: readonly string[]): Flaw[] {
