@@ -197,7 +197,9 @@ export const DIFFERENCES: readonly Difference[] = [
     here: 'hold for no method; the answer to the save warns of it',
     why: 'nobody opens a path by leaving something out',
     met: (replayed) =>
-      replayed.here.status === 401 && reachedThere(replayed) && /"ignored":\[\{(?:"path":"[^"]*"|,|"method":"")*\}/.test(listsOf(replayed)),
+      replayed.here.status === 401 &&
+      reachedThere(replayed) &&
+      /"ignored":\[\{(?:"path":"[^"]*"|,|"method":"")*\}/.test(listsOf(replayed)),
   },
   {
     name: 'A reply with status 0',

@@ -31,7 +31,13 @@ export function definitionWarnings({ format, definition }: Pick<ApiDocument, 'fo
     ...contradictionWarnings({ format, definition }),
   ]
   return format === 'classic'
-    ? [...both, ...idleLists(definition), ...idleVersions(definition), ...classicAuthWarnings(definition), ...classicOAuthWarnings(definition)]
+    ? [
+        ...both,
+        ...idleLists(definition),
+        ...idleVersions(definition),
+        ...classicAuthWarnings(definition),
+        ...classicOAuthWarnings(definition),
+      ]
     : [
         ...both,
         ...idleCarriedLists(definition),
@@ -109,9 +115,7 @@ function idleLists(classic: JsonObject): Flaw[] {
         const idle = methods.filter((method) => !SPELLED.test(method) || method.startsWith('('))
         if (idle.length === 0) return []
         const named = idle.map((method) => (method.startsWith('(') ? 'no method' : `the method ${method}`)).join(', ')
-        return [
-          { at: entryAt, reason: `names ${named}, which no request has: it does nothing there` },
-        ]
+        return [{ at: entryAt, reason: `names ${named}, which no request has: it does nothing there` }]
       }),
     )
   })

@@ -1,7 +1,7 @@
 import { isObject, type Json, type JsonObject } from '../../json/json.ts'
+import { unmatchablePath } from '../definition/defined-path.ts'
 import { flagOf, objectOf, objectsOf, textOf } from '../definition/members.ts'
 import { getAt, member, pathOf, putAt, setMember } from '../definition/tree.ts'
-import { unmatchablePath } from '../definition/defined-path.ts'
 import { entryMethods, lacksAction } from '../read/read-rules.ts'
 import { type Codec, copyPairs, DURATION, type Pair } from './convert-pairs.ts'
 import { TRIGGERS } from './convert-rewrite.ts'

@@ -239,7 +239,7 @@ export function lacksAction(list: string, entry: JsonObject, method: string): bo
   return isObject(action ?? null) && textOf(action as JsonObject, 'action') === ''
 }
 
-/** The path from its first slash. Where it is looked for anywhere in a path it is an expression as it stands: `admin`, `^/users`. */
+/** The path from its first slash. Where it is looked for anywhere in a path it is an expression: `admin`, `^/users`. */
 function rooted(path: string, matching: PathMatching): string {
   const isExpression = matching === 'contains' && path !== ''
   return isExpression || path.startsWith('/') ? path : `/${path}`
