@@ -221,7 +221,7 @@ describe('the extension under a vendor name', () => {
   })
 
   test('is left alone when nobody asked for it', () => {
-    assert.deepEqual(toOwnWords('oas', theirs, []), { definition: theirs, alias: undefined, told: [] })
+    assert.deepEqual(toOwnWords('oas', theirs, []), { definition: theirs, alias: undefined, warnings: [] })
     assert.equal(toVendorWords('oas', theirs, undefined), theirs)
   })
 
