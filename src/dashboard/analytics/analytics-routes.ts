@@ -18,7 +18,10 @@ const READ = { permission: 'analytics', intent: 'read' } as const
 /** Views that cannot be limited by API: closed to users who may see only the analytics of their own APIs. */
 const READ_ALL = { ...READ, beyondApis: true } as const
 const answers = {
-  200: Type.Union([Type.Object({ data: Type.Array(UsageRowShape), pages: Type.Integer() }), Type.String()]),
+  200: Type.Union([
+    Type.Object({ data: Type.Array(UsageRowShape), pages: Type.Integer() }, { title: 'UsagePage' }),
+    Type.String(),
+  ]),
 }
 
 const SERIES: UsageView = { per: 'day', by: [] }
@@ -30,7 +33,16 @@ const ENDPOINTS: UsageView = { per: 'all', by: ['apiId', 'endpoint'], only: { ha
 /** Analytics: request counts over the days in the path, grouped in many ways. */
 export function analyticsRoutes(parts: DashboardParts): Route[] {
   const route = (path: string, summary: string, run: Route['run'], more: Partial<Route> = {}): Route => ({
-    ...{ method: 'GET', path: `${path}/${RANGE}`, access: READ, summary, query: PARAMETERS, answers, run },
+    ...{
+      method: 'GET',
+      path: `${path}/${RANGE}`,
+      access: READ,
+      summary,
+      query: PARAMETERS,
+      answers,
+      textType: 'text/csv',
+      run,
+    },
     keysIn: ['key', 'keys'],
     ...more,
   })

@@ -9,47 +9,53 @@ const int = Type.Integer()
 const text = Type.String()
 
 /** The subject of a row. Other parts are 0 or '', never missing. */
-export const RowId = Type.Object({
-  day: int,
-  month: int,
-  year: int,
-  hour: int,
-  code: int,
-  path: text,
-  key: text,
-  alias: text,
-  url: text,
-  iso_country: text,
-  api_id: text,
-  api_name: text,
-  /** Ours: the method of a tracked endpoint, a tag, a developer, a version, an OAuth client. */
-  method: text,
-  tag: text,
-  developer_id: text,
-  developer_email: text,
-  api_version: text,
-  oauth_id: text,
-  ...Object.fromEntries(SHOWN_MEMBERS.map((member) => [member, text])),
-})
+export const RowId = Type.Object(
+  {
+    day: int,
+    month: int,
+    year: int,
+    hour: int,
+    code: int,
+    path: text,
+    key: text,
+    alias: text,
+    url: text,
+    iso_country: text,
+    api_id: text,
+    api_name: text,
+    /** Ours: the method of a tracked endpoint, a tag, a developer, a version, an OAuth client. */
+    method: text,
+    tag: text,
+    developer_id: text,
+    developer_email: text,
+    api_version: text,
+    oauth_id: text,
+    ...Object.fromEntries(SHOWN_MEMBERS.map((member) => [member, text])),
+  },
+  { title: 'UsageRowId' },
+)
 
 /** One row of analytics. Latencies in ms: averages, extremes, and percentiles from a histogram (exact to its bucket). */
-export const UsageRowShape = Type.Object({
-  id: RowId,
-  hits: int,
-  success: int,
-  error: int,
-  last_hit: text,
-  request_time: int,
-  latency: int,
-  upstream_latency: int,
-  max_latency: int,
-  min_latency: int,
-  max_upstream_latency: int,
-  min_upstream_latency: int,
-  p50: Type.Number(),
-  p95: Type.Number(),
-  p99: Type.Number(),
-})
+export const UsageRowShape = Type.Object(
+  {
+    id: RowId,
+    hits: int,
+    success: int,
+    error: int,
+    last_hit: text,
+    request_time: int,
+    latency: int,
+    upstream_latency: int,
+    max_latency: int,
+    min_latency: int,
+    max_upstream_latency: int,
+    min_upstream_latency: int,
+    p50: Type.Number(),
+    p95: Type.Number(),
+    p99: Type.Number(),
+  },
+  { title: 'UsageRow' },
+)
 
 const NO_ID: JsonObject = Object.fromEntries(
   Object.entries(RowId.properties).map(([name, shape]) => [name, shape === int ? 0 : '']),

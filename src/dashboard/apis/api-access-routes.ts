@@ -14,13 +14,13 @@ import { actorName } from './store-api.ts'
 const PATH = '/api/apis/{apiID}/access'
 const OWNED = { noun: 'api', by: 'apiID' } as const
 const Ids = Type.Array(Type.String({ maxLength: 64 }), { maxItems: 1000 })
-const Owners = Type.Object({ userIds: Ids, userGroupIds: Ids })
+const Owners = Type.Object({ userIds: Ids, userGroupIds: Ids }, { title: 'ApiOwners' })
 const Body = Type.Object(
   {
     userIds: Type.Optional(Type.Union([Ids, Type.Null()])),
     userGroupIds: Type.Optional(Type.Union([Ids, Type.Null()])),
   },
-  { description: 'Both lists are replaced; one that is left out is empty then.' },
+  { title: 'ApiOwnersInput', description: 'Both lists are replaced; one that is left out is empty then.' },
 )
 
 /** `/api/apis/{apiID}/access`: who owns an API, by user and by group. */

@@ -12,22 +12,25 @@ import type { StoredDocument } from '../../store/ports/ports.ts'
 const Texts = Type.Array(Type.String())
 
 /** One API in a few words, for a page that shows many: none of its definition, but where it is served. */
-export const ApiFacts = Type.Object({
-  id: Type.String(),
-  api_id: Type.String(),
-  name: Type.String(),
-  is_oas: Type.Boolean(),
-  active: Type.Boolean(),
-  internal: Type.Boolean(),
-  listen_path: Type.String(),
-  domain: Type.String(),
-  auth_types: Texts,
-  categories: Texts,
-  tags: Texts,
-  labels: Type.Array(Type.Object({ key: Type.String(), value: Type.String() })),
-  updated_at: Type.String(),
-  nodes: Type.Record(Type.String(), Type.Integer(), { description: 'Number of nodes by state.' }),
-})
+export const ApiFacts = Type.Object(
+  {
+    id: Type.String(),
+    api_id: Type.String(),
+    name: Type.String(),
+    is_oas: Type.Boolean(),
+    active: Type.Boolean(),
+    internal: Type.Boolean(),
+    listen_path: Type.String(),
+    domain: Type.String(),
+    auth_types: Texts,
+    categories: Texts,
+    tags: Texts,
+    labels: Type.Array(Type.Object({ key: Type.String(), value: Type.String() }, { title: 'AppliedLabel' })),
+    updated_at: Type.String(),
+    nodes: Type.Record(Type.String(), Type.Integer(), { description: 'Number of nodes by state.' }),
+  },
+  { title: 'ApiFacts' },
+)
 
 /** The facts of a stored API; `now` in ms since the epoch decides which nodes are heard of. */
 export function factsOf(stored: StoredDocument, nodes: readonly NodeStatus[], now: number): JsonObject {

@@ -4,6 +4,7 @@ import type { JsonObject } from '../../model/json/json.ts'
 import type { StoredDocument } from '../../store/ports/ports.ts'
 import { type Answer, bare } from '../routes/answer.ts'
 import type { Call } from '../routes/call.ts'
+import { Warning } from '../routes/envelope.ts'
 import type { Route } from '../routes/route.ts'
 import type { DashboardParts } from '../server/parts.ts'
 import { apiDocumentOf, apiNamed } from './api-document.ts'
@@ -13,31 +14,37 @@ import { draftOf } from './store-api.ts'
 /** APIs of one call; more go into further calls. */
 const MOST = 1000
 
-const Body = Type.Object({
-  mode: Type.Enum([...MODES]),
-  apiIDs: Type.Optional(
-    Type.Array(Type.String({ maxLength: 256 }), { maxItems: MOST, description: 'Left out: all classic APIs.' }),
-  ),
-  abortOnFailure: Type.Optional(Type.Boolean()),
-  overrideStaged: Type.Optional(Type.Boolean()),
-})
-const Result = Type.Object({
-  apis: Type.Array(
-    Type.Object({
-      id: Type.String(),
-      name: Type.String(),
-      status: Type.Enum(['success', 'failed', 'skipped']),
-      reason: Type.String(),
-      carried: Type.Array(Type.String(), {
-        description: 'Pointers to what has no OpenAPI twin and is served from what the document carries.',
+const Body = Type.Object(
+  {
+    mode: Type.Enum([...MODES]),
+    apiIDs: Type.Optional(
+      Type.Array(Type.String({ maxLength: 256 }), { maxItems: MOST, description: 'Left out: all classic APIs.' }),
+    ),
+    abortOnFailure: Type.Optional(Type.Boolean()),
+    overrideStaged: Type.Optional(Type.Boolean()),
+  },
+  { title: 'ApiMigration' },
+)
+const Result = Type.Object(
+  {
+    apis: Type.Array(
+      Type.Object({
+        id: Type.String(),
+        name: Type.String(),
+        status: Type.Enum(['success', 'failed', 'skipped']),
+        reason: Type.String(),
+        carried: Type.Array(Type.String(), {
+          description: 'Pointers to what has no OpenAPI twin and is served from what the document carries.',
+        }),
+        warnings: Type.Optional(Type.Array(Warning)),
+        stagedId: Type.Optional(Type.String()),
+        oas: Type.Optional(Type.Object({})),
       }),
-      warnings: Type.Optional(Type.Array(Type.Object({ path: Type.String(), message: Type.String() }))),
-      stagedId: Type.Optional(Type.String()),
-      oas: Type.Optional(Type.Object({})),
-    }),
-  ),
-  status: Type.Object({ success: Type.Integer(), failed: Type.Integer(), skipped: Type.Integer() }),
-})
+    ),
+    status: Type.Object({ success: Type.Integer(), failed: Type.Integer(), skipped: Type.Integer() }),
+  },
+  { title: 'ApiMigrationResult' },
+)
 
 /** `/api/apis/migrate`: classic APIs become OpenAPI ones. */
 export function apiMigrationRoutes(parts: DashboardParts): Route[] {

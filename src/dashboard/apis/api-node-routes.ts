@@ -7,17 +7,20 @@ import type { DashboardParts } from '../server/parts.ts'
 import { storedApiStateOf } from './api-facts.ts'
 import { apiOf, notReadable } from './store-api.ts'
 
-const Nodes = Type.Object({
-  revision: Type.Integer({ description: 'Of the definition as it is stored.' }),
-  nodes: Type.Array(
-    Type.Object({
-      node: Type.String(),
-      state: Type.Enum(['loaded', 'inactive', 'elsewhere', 'stale', 'failed', 'taken', 'pending', 'unknown']),
-      reason: Type.String(),
-      revision: Type.Integer({ description: 'Of the definition that is served there; 0 = none, or not known.' }),
-    }),
-  ),
-})
+const Nodes = Type.Object(
+  {
+    revision: Type.Integer({ description: 'Of the definition as it is stored.' }),
+    nodes: Type.Array(
+      Type.Object({
+        node: Type.String(),
+        state: Type.Enum(['loaded', 'inactive', 'elsewhere', 'stale', 'failed', 'taken', 'pending', 'unknown']),
+        reason: Type.String(),
+        revision: Type.Integer({ description: 'Of the definition that is served there; 0 = none, or not known.' }),
+      }),
+    ),
+  },
+  { title: 'ApiNodeList' },
+)
 
 /** `/api/apis/{id}/nodes`: whether each gateway node serves an API, at which revision, or why not. */
 export function apiNodeRoutes(parts: DashboardParts): Route[] {

@@ -10,6 +10,7 @@ import { shortWrapperOf, wrapperOf } from '../../publish/apis/api-wrapper.ts'
 import { listNodes } from '../../publish/nodes/node-status.ts'
 import type { StoredDocument } from '../../store/ports/ports.ts'
 import { maskSecretsFor } from '../access/secrets-view.ts'
+import { describedMembers } from '../openapi/component-schemas.ts'
 import { type Answer, bare, refused } from '../routes/answer.ts'
 import type { Call } from '../routes/call.ts'
 import { DoneEnvelope } from '../routes/envelope.ts'
@@ -22,6 +23,7 @@ import { ApiFacts, factsOf } from './api-facts.ts'
 import { sentApiMetadata } from './api-metadata.ts'
 import { API_QUERY, apiQuery } from './api-query.ts'
 import { apiUrl, apiUrls, UrlList, UrlParts } from './api-url.ts'
+import { CLASSIC_SHAPE } from './definition-shapes.ts'
 import {
   apiOf,
   Created,
@@ -39,13 +41,20 @@ const READ = { permission: 'apis', intent: 'read' } as const
 const WRITE = { permission: 'apis', intent: 'write' } as const
 const OWNED = { noun: 'api', by: 'id' } as const
 
-const List = Type.Object({ apis: Type.Array(Type.Union([Wrapper, ShortWrapper, ApiFacts])), pages: Type.Integer() })
+const List = Type.Object(
+  { apis: Type.Array(Type.Union([Wrapper, ShortWrapper, ApiFacts])), pages: Type.Integer() },
+  { title: 'ApiPage' },
+)
+/** A bare definition is accepted, too. */
 const Body = Type.Object(
   {},
-  {
-    description:
-      '`api_definition` in the classic format, and optionally `hook_references`, `user_owners`, `user_group_owners`. A bare definition is accepted too.',
-  },
+  describedMembers('ApiInput', {
+    api_definition: CLASSIC_SHAPE,
+    hook_references: Type.Array(Type.Object({})),
+    user_owners: Type.Array(Type.String()),
+    user_group_owners: Type.Array(Type.String()),
+    categories: Type.Array(Type.String()),
+  }),
 )
 /** Members of a wrapper that are none of a definition. */
 const METADATA_MEMBERS = ['user_owners', 'user_group_owners', 'hook_references', 'categories'] as const

@@ -11,14 +11,17 @@ import type { DashboardParts } from '../server/parts.ts'
 
 const Warnings = Type.Optional(Type.Array(Type.String(), { description: 'Why an address is a guess.' }))
 
-export const UrlParts = Type.Object({
-  ApiURL: Type.String(),
-  BasePath: Type.String(),
-  Host: Type.String(),
-  warnings: Warnings,
-})
+export const UrlParts = Type.Object(
+  {
+    ApiURL: Type.String(),
+    BasePath: Type.String(),
+    Host: Type.String(),
+    warnings: Warnings,
+  },
+  { title: 'ApiUrl' },
+)
 
-export const UrlList = Type.Object({ urls: Type.Array(Type.String()), warnings: Warnings })
+export const UrlList = Type.Object({ urls: Type.Array(Type.String()), warnings: Warnings }, { title: 'ApiUrlList' })
 
 /** A gateway of `dashboard.edge_endpoints`. */
 export interface Edge {

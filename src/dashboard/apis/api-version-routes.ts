@@ -14,19 +14,22 @@ import { actorName, apiOf, notChangeable, notReadable } from './store-api.ts'
 const READ = { permission: 'apis', intent: 'read' } as const
 const WRITE = { permission: 'apis', intent: 'write' } as const
 
-const Versions = Type.Object({
-  status: Type.Literal('success'),
-  apis: Type.Array(
-    Type.Object({
-      id: Type.String(),
-      name: Type.String(),
-      versionName: Type.String(),
-      internal: Type.Boolean(),
-      expirationDate: Type.String(),
-      isDefaultVersion: Type.Boolean(),
-    }),
-  ),
-})
+const Versions = Type.Object(
+  {
+    status: Type.Literal('success'),
+    apis: Type.Array(
+      Type.Object({
+        id: Type.String(),
+        name: Type.String(),
+        versionName: Type.String(),
+        internal: Type.Boolean(),
+        expirationDate: Type.String(),
+        isDefaultVersion: Type.Boolean(),
+      }),
+    ),
+  },
+  { title: 'ApiVersionList' },
+)
 
 /** The versions of an API: who they are, and which of them is the base of the others. */
 export function apiVersionRoutes(parts: DashboardParts): Route[] {

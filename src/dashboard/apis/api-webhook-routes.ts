@@ -16,16 +16,22 @@ import { actorName } from './store-api.ts'
 const PATH = '/api/apis/{apiID}/webhooks'
 const OWNED = { noun: 'api', by: 'apiID' } as const
 const text = Type.String({ maxLength: 256 })
-const Reference = Type.Object({
-  event_name: Type.String({ minLength: 1, maxLength: 128 }),
-  event_timeout: Type.Optional(Type.Number({ minimum: 0 })),
-  hook: Type.Object({ id: Type.Optional(text), name: Type.Optional(text) }),
-})
+const Reference = Type.Object(
+  {
+    event_name: Type.String({ minLength: 1, maxLength: 128 }),
+    event_timeout: Type.Optional(Type.Number({ minimum: 0 })),
+    hook: Type.Object({ id: Type.Optional(text), name: Type.Optional(text) }),
+  },
+  { title: 'WebhookReferenceInput' },
+)
 const Body = Type.Object(
   { hook_references: Type.Array(Reference, { maxItems: 100 }) },
-  { description: 'The list is replaced. Each names a webhook of the organisation, by id or by name.' },
+  {
+    title: 'WebhookReferencesInput',
+    description: 'The list is replaced. Each names a webhook of the organisation, by id or by name.',
+  },
 )
-const ReferencesShape = Type.Object({ hook_references: Type.Array(Type.Object({})) })
+const ReferencesShape = Type.Object({ hook_references: Type.Array(Type.Object({})) }, { title: 'WebhookReferences' })
 
 /** `/api/apis/{apiID}/webhooks`: the webhooks that are notified of events of an API, of either format, and of its keys. */
 export function apiWebhookRoutes(parts: DashboardParts): Route[] {

@@ -17,8 +17,11 @@ const WRITE = { permission: 'apis', intent: 'write' } as const
 const OWNED = { noun: 'api', by: 'id' } as const
 const ONE = '/api/apis/oas/{id}/categories'
 
-const Categories = Type.Object({ categories: Type.Array(Type.String()) })
-const Body = Type.Object({ categories: Type.Array(Type.String({ maxLength: 256 }), { maxItems: 100 }) })
+const Categories = Type.Object({ categories: Type.Array(Type.String()) }, { title: 'ApiCategories' })
+const Body = Type.Object(
+  { categories: Type.Array(Type.String({ maxLength: 256 }), { maxItems: 100 }) },
+  { title: 'ApiCategoriesInput' },
+)
 
 /** Categories: of each API, and all that are in use. Names of classic APIs contain theirs, as `#word`. */
 export function categoryRoutes(parts: DashboardParts): Route[] {

@@ -17,6 +17,7 @@ import { isYaml, jsonToYaml } from '../../publish/apis/yaml.ts'
 import { findAsset } from '../../publish/assets/assets.ts'
 import type { StoredDocument } from '../../store/ports/ports.ts'
 import { maskSecretsFor, restoreMaskedSecrets } from '../access/secrets-view.ts'
+import { describedAs } from '../openapi/component-schemas.ts'
 import { type Answer, bare, refused } from '../routes/answer.ts'
 import type { Call } from '../routes/call.ts'
 import { DoneEnvelope } from '../routes/envelope.ts'
@@ -24,6 +25,7 @@ import type { Route } from '../routes/route.ts'
 import type { DashboardParts } from '../server/parts.ts'
 import { apiDocumentOf } from './api-document.ts'
 import { apiUrls, UrlList } from './api-url.ts'
+import { OAS_SHAPE } from './definition-shapes.ts'
 import { type SentDocument, sentDocument, sentOrNamedDocument, withExtension } from './sent-document.ts'
 import {
   apiOf,
@@ -56,10 +58,11 @@ const TUNING = {
   authentication: Flag,
 } as const
 const EXTENSION_WORD = { extension: Type.String({ maxLength: 64 }) } as const
-const Document = Type.Object({ openapi: Type.String() })
-const Body = Type.Object({ openapi: Type.String() }, { description: 'An OpenAPI document, JSON or YAML.' })
+const Document = Type.Object({ openapi: Type.String() }, describedAs(OAS_SHAPE))
+const Body = Type.Object({ openapi: Type.String() }, describedAs(OAS_SHAPE))
+const JSON_OR_FILE = ['application/json', 'multipart/form-data']
 const Report = Type.Enum(['true', 'false'], { description: 'true: the preview comes with its warnings.' })
-const Reported = Type.Object({ document: Document, warnings: Warnings })
+const Reported = Type.Object({ document: Document, warnings: Warnings }, { title: 'PreviewReport' })
 const Purge = Type.Enum(['true', 'false'], { description: 'true: the versions of the API go with it.' })
 
 /** `/api/apis/oas`: APIs as OpenAPI documents with the extension. */
@@ -86,6 +89,7 @@ function newRoutes(parts: DashboardParts): Route[] {
       ...shared,
       path: `${PATH}/import`,
       bodyIs: 'upload',
+      bodyTypes: JSON_OR_FILE,
       summary: 'Create an API from a plain OpenAPI document, or from the address of one',
       query: { ...VERSION_QUERY, ...TUNING },
       answers: { 200: Created },
@@ -98,6 +102,7 @@ function newRoutes(parts: DashboardParts): Route[] {
       ...shared,
       path: `${PATH}/dry-run`,
       bodyIs: 'upload',
+      bodyTypes: JSON_OR_FILE,
       summary: 'Show the document that would be stored',
       query: { ...TUNING, report: Report },
       answers: { 200: Type.Union([Document, Reported]) },
@@ -116,6 +121,7 @@ function oneRoutes(parts: DashboardParts): Route[] {
       summary: 'Read an API as an OpenAPI document in JSON or YAML (`Accept`)',
       query: EXTENSION_WORD,
       answers: { 200: Type.Union([Document, Type.String()]) },
+      textType: 'application/yaml',
       entityVersion: (call) => apiDocumentOf(parts, call, call.param('id')),
       run: (call) => read(parts, call),
     },
@@ -142,6 +148,7 @@ function oneRoutes(parts: DashboardParts): Route[] {
       access: WRITE,
       owned: OWNED,
       bodyIs: 'upload',
+      bodyTypes: JSON_OR_FILE,
       summary: 'Replace the OpenAPI document of an API; its extension is kept',
       query: { ...TUNING, dry_run: Flag, report: Report },
       body: Body,

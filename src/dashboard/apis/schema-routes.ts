@@ -13,7 +13,7 @@ const WITH_EXTENSION: JsonObject = {
 }
 const CLASSIC: JsonObject = { ...DRAFT, ...CLASSIC_SCHEMA }
 
-const Schema = Type.Object({ $schema: Type.String() })
+const Schema = Type.Object({ $schema: Type.String() }, { title: 'JsonSchema' })
 
 /** The JSON schemas that definitions are checked by. */
 export function schemaRoutes(): Route[] {

@@ -22,12 +22,15 @@ import { newApiMetadata } from './api-metadata.ts'
 import { sentWord } from './vendor-alias.ts'
 
 /** The response of creating an API: `Meta` is the storage id, `ID` the `api_id`. Clients cut the text by its order. */
-export const Created = Type.Object({
-  Status: Type.Literal('OK'),
-  Message: Type.String(),
-  Meta: Type.String({ pattern: '^[0-9a-f]{24}$' }),
-  ID: Type.String(),
-})
+export const Created = Type.Object(
+  {
+    Status: Type.Literal('OK'),
+    Message: Type.String(),
+    Meta: Type.String({ pattern: '^[0-9a-f]{24}$' }),
+    ID: Type.String(),
+  },
+  { title: 'ApiCreated' },
+)
 
 /** Which version of which API a new one is to be. */
 export const VERSION_QUERY = {

@@ -10,33 +10,39 @@ import type { Route } from '../routes/route.ts'
 import type { DashboardParts } from '../server/parts.ts'
 import { apiOf, notReadable } from './store-api.ts'
 
-const Field = Type.Object({ name: Type.String(), value: Type.String() })
+const Field = Type.Object({ name: Type.String(), value: Type.String() }, { title: 'HeaderField' })
 
-const Body = Type.Object({
-  method: Type.String(),
-  path: Type.String({ description: 'Path and query as a caller sends them, the listen path included.' }),
-  headers: Type.Optional(Type.Array(Field)),
-  body: Type.Optional(Type.String()),
-})
+const Body = Type.Object(
+  {
+    method: Type.String(),
+    path: Type.String({ description: 'Path and query as a caller sends them, the listen path included.' }),
+    headers: Type.Optional(Type.Array(Field)),
+    body: Type.Optional(Type.String()),
+  },
+  { title: 'ApiTrial' },
+)
 
-const Tried = Type.Object({
-  steps: Type.Array(Type.Object({ step: Type.String(), outcome: Type.String() }), {
-    description: 'What the gateway did with it, as its explain call tells.',
-  }),
-  explained: Type.Object({}, { description: 'All that the explain call tells; it shows no credential.' }),
-  answer: Type.Union([
-    Type.Null(),
-    Type.Object({
-      status: Type.Integer(),
-      headers: Type.Array(Field),
-      body: Type.String(),
-      body_encoding: Type.Enum(['utf-8', 'base64']),
-      body_cut: Type.Boolean({ description: 'True when there was more of it.' }),
+const Tried = Type.Object(
+  {
+    steps: Type.Array(Type.Object({ step: Type.String(), outcome: Type.String() }), {
+      description: 'What the gateway did with it, as its explain call tells.',
     }),
-  ]),
-  trouble: Type.String({ description: 'Why there is no answer.' }),
-  duration_ms: Type.Number(),
-})
+    explained: Type.Object({}, { description: 'All that the explain call tells; it shows no credential.' }),
+    answer: Type.Union([
+      Type.Null(),
+      Type.Object({
+        status: Type.Integer(),
+        headers: Type.Array(Field),
+        body: Type.String(),
+        body_encoding: Type.Enum(['utf-8', 'base64']),
+        body_cut: Type.Boolean({ description: 'True when there was more of it.' }),
+      }),
+    ]),
+    trouble: Type.String({ description: 'Why there is no answer.' }),
+    duration_ms: Type.Number(),
+  },
+  { title: 'ApiTrialResult' },
+)
 
 /** `/api/apis/{id}/try`: sends a request to an API through the gateway of this process, and to nothing else. */
 export function tryRoutes(parts: DashboardParts): Route[] {

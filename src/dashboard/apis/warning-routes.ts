@@ -5,12 +5,13 @@ import { toWords } from '../../model/apis/definition/tree.ts'
 import { readApi } from '../../model/apis/read/read.ts'
 import { certificateFlaws } from '../../publish/apis/certificate-flaws.ts'
 import { bare } from '../routes/answer.ts'
+import { Warning } from '../routes/envelope.ts'
 import type { Route } from '../routes/route.ts'
 import type { DashboardParts } from '../server/parts.ts'
 import { apiOf, notReadable } from './store-api.ts'
 
 /** Warnings about a definition, by the place in it. */
-export const Warnings = Type.Array(Type.Object({ path: Type.String(), message: Type.String() }))
+export const Warnings = Type.Array(Warning)
 
 /** Definitions whose warnings are kept. */
 const MOST_KNOWN = 100

@@ -8,6 +8,7 @@ import { createAsset, findAsset, removeAsset, type SavedAsset, updateAsset } fro
 import type { StoredDocument } from '../../store/ports/ports.ts'
 import { maskSecretsFor, restoreMaskedSecrets } from '../access/secrets-view.ts'
 import { aliasOf } from '../apis/vendor-alias.ts'
+import { describedMembers } from '../openapi/component-schemas.ts'
 import { type Answer, bare } from '../routes/answer.ts'
 import type { Call } from '../routes/call.ts'
 import { listPieces } from '../routes/listed.ts'
@@ -15,17 +16,22 @@ import type { Route } from '../routes/route.ts'
 import type { DashboardParts } from '../server/parts.ts'
 
 const text = Type.String()
-const AssetShape = Type.Object({
+const members = {
   _id: Type.String({ pattern: '^[0-9a-f]{24}$' }),
   id: text,
   kind: text,
   name: text,
   description: text,
-  data: Type.Object({}),
+  data: Type.Object({}, { additionalProperties: true, description: 'Parts of an OpenAPI document.' }),
   last_updated: text,
   org_id: text,
-})
-const Saved = Type.Object({ Status: Type.Literal('success'), Message: text, Meta: text, ID: text })
+}
+const AssetShape = Type.Object(members, { title: 'Asset' })
+const Body = Type.Unknown(describedMembers('AssetInput', members))
+const Saved = Type.Object(
+  { Status: Type.Literal('success'), Message: text, Meta: text, ID: text },
+  { title: 'AssetSaved' },
+)
 const READ = { permission: 'api_assets', intent: 'read' } as const
 const WRITE = { permission: 'api_assets', intent: 'write' } as const
 const ONE = '/api/assets/{asset_id}'
@@ -52,6 +58,7 @@ export function assetRoutes(parts: DashboardParts): Route[] {
       path: '/api/assets',
       access: WRITE,
       summary: 'Create an asset',
+      body: Body,
       answers: { 201: Saved },
       run: async (call) => {
         const sent = call.object()
@@ -73,6 +80,7 @@ export function assetRoutes(parts: DashboardParts): Route[] {
       path: ONE,
       access: WRITE,
       summary: 'Replace an asset, which keeps its id',
+      body: Body,
       answers: { 200: Saved },
       run: async (call) => {
         const stored = await assetOf(parts, call)

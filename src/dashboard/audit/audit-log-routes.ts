@@ -30,12 +30,15 @@ const QUERY = {
   download: Type.Boolean(),
   type: Type.Enum(['csv', 'json']),
 }
-const Page = Type.Object({ audit_logs: Type.Array(RecordShape), pages: Type.Integer() })
-const Undone = Type.Object({
-  Status: Type.Literal('OK'),
-  Message: text,
-  Meta: Type.Array(Type.Object({ kind: text, id: text })),
-})
+const Page = Type.Object({ audit_logs: Type.Array(RecordShape), pages: Type.Integer() }, { title: 'AuditLogPage' })
+const Undone = Type.Object(
+  {
+    Status: Type.Literal('OK'),
+    Message: text,
+    Meta: Type.Array(Type.Object({ kind: text, id: text })),
+  },
+  { title: 'ChangeUndone' },
+)
 
 const READ = { permission: 'audit_logs', intent: 'read' } as const
 const LIST = { name: 'audit_logs', shape: recordOf }

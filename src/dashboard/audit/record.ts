@@ -8,33 +8,36 @@ import { diffOf } from './diff.ts'
 const text = Type.String()
 
 /** One record of the audit log as callers see it. */
-export const RecordShape = Type.Object({
-  _id: Type.String({ pattern: '^[0-9a-f]{24}$' }),
-  req_id: text,
-  org_id: text,
-  date: Type.String({ description: 'RFC 1123' }),
-  timestamp: Type.Integer({ description: 'Seconds since 1970' }),
-  ip: text,
-  user: text,
-  action: text,
-  method: text,
-  url: text,
-  status: Type.Integer({ description: '0 where no call of the dashboard brought it about' }),
-  diff: Type.Optional(Type.String({ description: 'Of changes: what differs' })),
-  request_dump: Type.Optional(text),
-  response_dump: Type.Optional(text),
-  detail: Type.Optional(Type.Object({})),
-  changes: Type.Optional(
-    Type.Array(
-      Type.Object({
-        kind: text,
-        id: text,
-        before: Type.Unknown(),
-        after: Type.Unknown(),
-      }),
+export const RecordShape = Type.Object(
+  {
+    _id: Type.String({ pattern: '^[0-9a-f]{24}$' }),
+    req_id: text,
+    org_id: text,
+    date: Type.String({ description: 'RFC 1123' }),
+    timestamp: Type.Integer({ description: 'Seconds since 1970' }),
+    ip: text,
+    user: text,
+    action: text,
+    method: text,
+    url: text,
+    status: Type.Integer({ description: '0 where no call of the dashboard brought it about' }),
+    diff: Type.Optional(Type.String({ description: 'Of changes: what differs' })),
+    request_dump: Type.Optional(text),
+    response_dump: Type.Optional(text),
+    detail: Type.Optional(Type.Object({})),
+    changes: Type.Optional(
+      Type.Array(
+        Type.Object({
+          kind: text,
+          id: text,
+          before: Type.Unknown(),
+          after: Type.Unknown(),
+        }),
+      ),
     ),
-  ),
-})
+  },
+  { title: 'AuditRecord' },
+)
 
 /** Replaces the difference where others own the changed object. */
 const OTHERS = 'not shown: others own what was changed'

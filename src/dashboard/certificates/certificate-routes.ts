@@ -25,39 +25,51 @@ const WRITE = { permission: 'certs', intent: 'write' } as const
 const MOST_BYTES = 256 * 1024
 
 const text = Type.String()
-const Details = Type.Object({
-  id: text,
-  fingerprint: text,
-  has_private: Type.Boolean(),
-  issuer: text,
-  subject: text,
-  not_before: text,
-  not_after: text,
-  dns_names: Type.Array(text),
-  is_ca: Type.Boolean(),
-})
-const Basics = Type.Object({
-  id: text,
-  issuer_cn: text,
-  subject_cn: text,
-  dns_names: Type.Array(text),
-  has_private: Type.Boolean(),
-  not_before: text,
-  not_after: text,
-  is_ca: Type.Boolean(),
-})
-const Added = Type.Object({
-  id: text,
-  message: Type.Literal('Certificate added'),
-  status: Type.Literal('ok'),
-  warning: Type.Optional(Type.String({ description: 'Present when the certificate is not valid now.' })),
-})
-const DoneShape = Type.Object({ message: text, status: Type.Literal('ok') })
-const Uses = Type.Object({
-  cert_id: text,
-  pages: Type.Integer(),
-  apis: Type.Array(Type.Object({ api_id: text, name: text, usage_types: Type.Array(text) })),
-})
+const Details = Type.Object(
+  {
+    id: text,
+    fingerprint: text,
+    has_private: Type.Boolean(),
+    issuer: text,
+    subject: text,
+    not_before: text,
+    not_after: text,
+    dns_names: Type.Array(text),
+    is_ca: Type.Boolean(),
+  },
+  { title: 'CertificateDetails' },
+)
+const Basics = Type.Object(
+  {
+    id: text,
+    issuer_cn: text,
+    subject_cn: text,
+    dns_names: Type.Array(text),
+    has_private: Type.Boolean(),
+    not_before: text,
+    not_after: text,
+    is_ca: Type.Boolean(),
+  },
+  { title: 'CertificateBasics' },
+)
+const Added = Type.Object(
+  {
+    id: text,
+    message: Type.Literal('Certificate added'),
+    status: Type.Literal('ok'),
+    warning: Type.Optional(Type.String({ description: 'Present when the certificate is not valid now.' })),
+  },
+  { title: 'CertificateAdded' },
+)
+const DoneShape = Type.Object({ message: text, status: Type.Literal('ok') }, { title: 'CertificateDone' })
+const Uses = Type.Object(
+  {
+    cert_id: text,
+    pages: Type.Integer(),
+    apis: Type.Array(Type.Object({ api_id: text, name: text, usage_types: Type.Array(text) })),
+  },
+  { title: 'CertificateUses' },
+)
 
 /** Certificates for custom domains, for clients and for upstreams. Private keys go in and never come out. */
 export function certificateRoutes(parts: DashboardParts): Route[] {

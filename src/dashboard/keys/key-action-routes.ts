@@ -11,12 +11,15 @@ import type { Route } from '../routes/route.ts'
 import type { DashboardParts } from '../server/parts.ts'
 import { keyInPath } from './key-view.ts'
 
-const Rotated = Type.Object({
-  key_id: Type.String({ description: 'The new key. It is shown now, and never again.' }),
-  key_hash: Type.String(),
-  rotated_from: Type.String({ description: 'Hash of the old key.' }),
-  valid_until: Type.String({ description: 'Until when the old key is good as well; empty = no longer.' }),
-})
+const Rotated = Type.Object(
+  {
+    key_id: Type.String({ description: 'The new key. It is shown now, and never again.' }),
+    key_hash: Type.String(),
+    rotated_from: Type.String({ description: 'Hash of the old key.' }),
+    valid_until: Type.String({ description: 'Until when the old key is good as well; empty = no longer.' }),
+  },
+  { title: 'RotatedKey' },
+)
 
 const NAMING = {
   hashed: Type.String({ description: 'Anything: the path holds the hash of the key.' }),
@@ -38,6 +41,7 @@ export function keyActRoutes(parts: DashboardParts): Route[] {
       query: NAMING,
       body: RotationBody,
       bodyIs: 'any',
+      bodyOptional: true,
       answers: { 200: Rotated },
       run: (call) => rotate(parts, call),
     },

@@ -21,11 +21,17 @@ import { KeyData, keyData, listedName, maskKeyFor } from './key-shape.ts'
 
 const READ = { permission: 'keys', intent: 'read' } as const
 const Q = Type.String({ maxLength: 1024, description: 'Part of the alias, or the whole key or hash.' })
-const Names = Type.Object({ data: Type.Object({ keys: Type.Array(Type.String()) }), pages: Type.Integer() })
-const Detailed = Type.Object({
-  keys: Type.Array(Type.Object({ ...KeyData.properties, facts: Type.Optional(KeyFacts) })),
-  pages: Type.Integer(),
-})
+const Names = Type.Object(
+  { data: Type.Object({ keys: Type.Array(Type.String()) }, { title: 'KeyNames' }), pages: Type.Integer() },
+  { title: 'KeyNamePage' },
+)
+const Detailed = Type.Object(
+  {
+    keys: Type.Array(Type.Object({ ...KeyData.properties, facts: Type.Optional(KeyFacts) }, { title: 'KeyWithFacts' })),
+    pages: Type.Integer(),
+  },
+  { title: 'KeyPage' },
+)
 
 /** Lists of keys: names of those of an API or of all, or whole keys. */
 export function keyListRoutes(parts: DashboardParts): Route[] {

@@ -3,10 +3,11 @@ import { Type } from 'typebox'
 import { Fault, fault } from '../../errors/fault.ts'
 import type { JsonObject } from '../../model/json/json.ts'
 import { withoutHidden } from '../../model/keys/key.ts'
-import { checkSession } from '../../model/sessions/session.ts'
+import { checkSession, SESSION_SCHEMA } from '../../model/sessions/session.ts'
 import { preview } from '../../publish/sessions/sessions.ts'
 import { soleOwnership } from '../access/co-owned.ts'
 import { maskSecretsFor } from '../access/secrets-view.ts'
+import { describedAs } from '../openapi/component-schemas.ts'
 import { KeyFacts, keyFacts } from '../portal/developers/key-entry.ts'
 import { bare } from '../routes/answer.ts'
 import type { Call } from '../routes/call.ts'
@@ -15,7 +16,7 @@ import { DoneEnvelope } from '../routes/envelope.ts'
 import type { Route } from '../routes/route.ts'
 import type { DashboardParts } from '../server/parts.ts'
 import { keyListRoutes } from './key-list-routes.ts'
-import { KeyData, keyData, maskKeyFor, toSessionView } from './key-shape.ts'
+import { KeyData, keyData, maskKeyFor, SessionBody, toSessionView } from './key-shape.ts'
 import { keyInPath, withinVisibility } from './key-view.ts'
 import { changeKey, createChosenKey, createNamedUser, createRandomKey, isForUser, removeKey } from './key-writes.ts'
 
@@ -29,16 +30,24 @@ const NAMING = {
   username: Type.String({ description: 'true: the path holds the name of a basic user.' }),
 }
 const FACTS = Type.String({ description: '1: with `facts`: state, last use, rotation.' })
-const KeyDetailsShape = Type.Object({
-  ...KeyData.properties,
-  facts: Type.Optional(KeyFacts),
-  own: Type.Optional(
-    Type.Object({}, { description: 'The session as it is stored, no policy applied: what to change.' }),
-  ),
-})
+const KeyDetailsShape = Type.Object(
+  {
+    ...KeyData.properties,
+    facts: Type.Optional(KeyFacts),
+    own: Type.Optional(
+      Type.Object(
+        {},
+        {
+          description: 'The session as it is stored, no policy applied: what to change.',
+          ...describedAs(SESSION_SCHEMA),
+        },
+      ),
+    ),
+  },
+  { title: 'KeyDetails' },
+)
 const SAVING = { suppress_reset: Type.String({ description: '1: the counts of quotas stay as they are.' }) }
 const BASIC = { basic_auth: Type.String({ description: 'true: the session is that of a basic user.' }) }
-const Session = Type.Object({}, { description: 'A session.' })
 
 /** Keys of callers: by themselves, by their hashes, or by the names of basic users. */
 export function keyRoutes(parts: DashboardParts): Route[] {
@@ -59,7 +68,7 @@ function createRoutes(parts: DashboardParts): Route[] {
       access: WRITE,
       summary: 'Create a key',
       query: { ...BASIC, ...SAVING },
-      body: Session,
+      body: SessionBody,
       answers: { 200: KeyData },
       // A user without a name gets one, as a key gets a key.
       run: (call) => (isForUser(call) ? createNamedUser(parts, call, newUserName()) : createRandomKey(parts, call)),
@@ -69,7 +78,7 @@ function createRoutes(parts: DashboardParts): Route[] {
       path: '/api/keys/preview',
       access: READ,
       summary: 'Preview a session with its policies applied',
-      body: Session,
+      body: SessionBody,
       answers: { 200: KeyData },
       run: (call) => previewed(parts, call),
     },
@@ -80,7 +89,7 @@ function createRoutes(parts: DashboardParts): Route[] {
       owned: OWNED,
       summary: 'Create a key of your choice, or a basic user',
       query: { ...BASIC, ...SAVING, username: NAMING.username },
-      body: Session,
+      body: SessionBody,
       answers: { 200: KeyData },
       run: (call) => (isForUser(call) ? createNamedUser : createChosenKey)(parts, call, call.param('keyId')),
     },
@@ -90,7 +99,7 @@ function createRoutes(parts: DashboardParts): Route[] {
       access: WRITE,
       summary: 'Create or replace a basic user',
       query: SAVING,
-      body: Session,
+      body: SessionBody,
       answers: { 200: KeyData },
       run: (call) => createNamedUser(parts, call, call.param('username')),
     },
@@ -127,7 +136,7 @@ function oneRoutes(parts: DashboardParts, path: string): Route[] {
       owned: { ...OWNED, keepsOthers: true },
       summary: 'Change a key',
       query: { ...NAMING, ...SAVING },
-      body: Session,
+      body: SessionBody,
       answers: { 200: KeyData },
       entityVersion: entityTag,
       run: (call) => changeKey(parts, call),

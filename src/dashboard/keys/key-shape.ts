@@ -1,6 +1,7 @@
 import { Type } from 'typebox'
 import { isObject, type Json, type JsonObject } from '../../model/json/json.ts'
 import { counterIdOf } from '../../model/keys/key.ts'
+import { SESSION_SCHEMA } from '../../model/sessions/session.ts'
 import { hexOf } from '../../model/text/hex.ts'
 import { rawKeyOf } from '../../publish/keys/keys.ts'
 import { sessionView } from '../../publish/sessions/quotas.ts'
@@ -8,22 +9,34 @@ import type { Withheld } from '../../publish/sessions/session-in-force.ts'
 import type { SessionRow } from '../../store/ports/ports.ts'
 import { maskSecretsFor } from '../access/secrets-view.ts'
 import type { Visibility } from '../access/visibility.ts'
+import { describedAs } from '../openapi/component-schemas.ts'
 import type { Call } from '../routes/call.ts'
+import { Warning } from '../routes/envelope.ts'
 import type { DashboardParts } from '../server/parts.ts'
 
+/** A session, as what is sent. */
+export const SessionBody = Type.Object({}, { description: 'A session.', ...describedAs(SESSION_SCHEMA) })
+
 /** A key with its session. */
-export const KeyData = Type.Object({
-  api_model: Type.Object({}),
-  key_id: Type.String(),
-  key_hash: Type.String(),
-  data: Type.Object({
-    org_id: Type.String(),
-    apply_policies: Type.Array(Type.String()),
-    access_rights: Type.Record(Type.String(), Type.Object({})),
-    tags: Type.Array(Type.String()),
-    meta_data: Type.Record(Type.String(), Type.Unknown()),
-  }),
-})
+export const KeyData = Type.Object(
+  {
+    api_model: Type.Object({}),
+    key_id: Type.String(),
+    key_hash: Type.String(),
+    data: Type.Object(
+      {
+        org_id: Type.String(),
+        apply_policies: Type.Array(Type.String()),
+        access_rights: Type.Record(Type.String(), Type.Object({})),
+        tags: Type.Array(Type.String()),
+        meta_data: Type.Record(Type.String(), Type.Unknown()),
+      },
+      describedAs(SESSION_SCHEMA),
+    ),
+    warnings: Type.Optional(Type.Array(Warning)),
+  },
+  { title: 'Key' },
+)
 
 /** Members that readers take for granted. */
 const BLANK: JsonObject = { org_id: '', apply_policies: [], access_rights: {}, tags: [], meta_data: {} }

@@ -1,6 +1,7 @@
 import { Fault, fault } from '../../errors/fault.ts'
 import { isObject, type JsonObject } from '../../model/json/json.ts'
 import { withoutHidden } from '../../model/keys/key.ts'
+import { liftedLimits } from '../../model/limits/lifted-limits.ts'
 import { checkSession, type Session } from '../../model/sessions/session.ts'
 import { bringsPassword, createBasicUser, isBasicUser, updateBasicUser } from '../../publish/keys/basic-auth-users.ts'
 import { areKeyless } from '../../publish/keys/keyless.ts'
@@ -52,7 +53,10 @@ export async function changeKey(parts: DashboardParts, call: Call): Promise<Answ
   const isShared = await checkForeignRightsUnchanged(parts, call, row, session)
   const change = { row, session, keepQuota: isShared || keepsQuota(call), actor: call.actor!.email }
   const save = isBasicUser(row) ? updateBasicUser : updateKey
-  return shown(parts, call, await save(parts, change).catch(gone), key, by !== 'hash')
+  const saved = await save(parts, change).catch(gone)
+  const answer = await shown(parts, call, saved, key, by !== 'hash')
+  const warnings = liftedLimits(row.body, saved.session)
+  return warnings.length === 0 ? answer : { ...answer, body: { ...(answer.body as JsonObject), warnings } }
 }
 
 /** Deletes a key or a basic user. */

@@ -5,6 +5,7 @@ import { labelShape, readWanted } from '../../model/labels/label.ts'
 import { applyLabels, createLabel, detachLabel, removeLabel, updateLabel } from '../../publish/labels/labels.ts'
 import type { StoredDocument } from '../../store/ports/ports.ts'
 import { apiDocumentOf } from '../apis/api-document.ts'
+import { describedAs, describedMembers } from '../openapi/component-schemas.ts'
 import { bare, ok } from '../routes/answer.ts'
 import type { Call } from '../routes/call.ts'
 import { DoneEnvelope } from '../routes/envelope.ts'
@@ -13,22 +14,36 @@ import { pageOf } from '../routes/page.ts'
 import type { Route } from '../routes/route.ts'
 import type { DashboardParts } from '../server/parts.ts'
 
-const LabelShape = Type.Object({
+const members = {
   id: Type.String(),
   name: Type.String(),
   values: Type.Array(Type.String()),
   key: Type.String(),
   value_type: Type.Enum(['free_text', 'predefined']),
-})
-const Applied = Type.Array(Type.Object({ key: Type.String(), value: Type.String() }))
-const InUse = Type.Object({
-  labels: Type.Array(
-    Type.Object({
-      key: Type.String(),
-      values: Type.Array(Type.Object({ value: Type.String(), count: Type.Integer() })),
-    }),
-  ),
-})
+}
+const LabelShape = Type.Object(members, { title: 'Label' })
+const Body = Type.Unknown(describedMembers('LabelInput', members))
+const Applied = Type.Array(Type.Object({ key: Type.String(), value: Type.String() }, { title: 'AppliedLabel' }))
+const Wanted = Type.Unknown(
+  describedAs({
+    type: 'array',
+    items: {
+      ...{ title: 'WantedLabel', type: 'object', required: ['value'] },
+      properties: { key: Type.String(), name: Type.String(), value: Type.String() },
+    },
+  }),
+)
+const InUse = Type.Object(
+  {
+    labels: Type.Array(
+      Type.Object({
+        key: Type.String(),
+        values: Type.Array(Type.Object({ value: Type.String(), count: Type.Integer() })),
+      }),
+    ),
+  },
+  { title: 'LabelsInUse' },
+)
 
 const READ = { permission: 'apis', intent: 'read' } as const
 const WRITE = { permission: 'apis', intent: 'write' } as const
@@ -63,6 +78,7 @@ function definitionRoutes(parts: DashboardParts): Route[] {
       path: '/api/labels',
       access: 'admin',
       summary: 'Create a label',
+      body: Body,
       answers: { 200: LabelShape },
       run: async (call) => {
         const { id, label } = await createLabel(parts, call.actor!.orgId, call.object(), call.actor!.email)
@@ -85,6 +101,7 @@ function definitionRoutes(parts: DashboardParts): Route[] {
       path: '/api/labels/{id}',
       access: 'admin',
       summary: 'Change a label',
+      body: Body,
       answers: { 200: LabelShape },
       run: async (call) => {
         const { id, label } = await updateLabel(
@@ -150,6 +167,7 @@ function appliedAt(parts: DashboardParts, start: string): Route[] {
     {
       ...{ method: 'POST', path, access: WRITE, owned },
       summary: 'Apply labels to an API',
+      body: Wanted,
       answers: { 200: Applied },
       run: async (call) => {
         const { id } = await apiDocumentOf(parts, call, call.param('api_id'))

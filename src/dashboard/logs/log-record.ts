@@ -9,46 +9,49 @@ const text = Type.String()
 const whole = Type.Integer()
 
 /** One request as callers see it. The names are those that clients read. */
-export const LogRecord = Type.Object({
-  Method: text,
-  Host: text,
-  Path: Type.String({ description: 'Without the query' }),
-  RawPath: Type.String({ description: 'Path and query as they were sent, without secrets' }),
-  ContentLength: Type.Integer({ description: '-1 for an unknown length' }),
-  UserAgent: text,
-  Day: whole,
-  Month: whole,
-  Year: whole,
-  Hour: whole,
-  ResponseCode: whole,
-  APIKey: Type.String({ description: 'Hash of the key or token' }),
-  TimeStamp: text,
-  APIVersion: text,
-  APIName: text,
-  APIID: text,
-  OrgID: text,
-  OauthID: Type.String({ description: 'OAuth client' }),
-  RequestTime: Type.Integer({ description: 'Milliseconds' }),
-  Latency: Type.Object({ Total: whole, Upstream: whole }),
-  RawRequest: Type.String({ description: 'Base64, where the request was recorded whole' }),
-  RawResponse: Type.String({ description: 'Base64, where the request was recorded whole' }),
-  IPAddress: text,
-  Geo: Type.Object({
-    Country: Type.Object({ ISOCode: text }),
-    City: Type.Object({ GeoNameID: whole, Names: Type.Object({}) }),
-    Location: Type.Object({ Latitude: Type.Number(), Longitude: Type.Number(), TimeZone: text }),
-  }),
-  Network: Type.Object({ BytesIn: whole, BytesOut: whole }),
-  Tags: Type.Array(text),
-  Alias: text,
-  TrackPath: Type.Boolean(),
-  ExpireAt: text,
-  RequestID: Type.String({ description: 'Of the answer, where the gateway gave one' }),
-  ErrorCode: Type.String({
-    description:
-      'Why the gateway refused, what failed, or who ended the request before its answer was complete (`cut_by_client`, `cut_by_upstream`, `cut_by_stop`, `cut_by_timeout`, `cut_by_revoked`, `cut_by_goaway`)',
-  }),
-})
+export const LogRecord = Type.Object(
+  {
+    Method: text,
+    Host: text,
+    Path: Type.String({ description: 'Without the query' }),
+    RawPath: Type.String({ description: 'Path and query as they were sent, without secrets' }),
+    ContentLength: Type.Integer({ description: '-1 for an unknown length' }),
+    UserAgent: text,
+    Day: whole,
+    Month: whole,
+    Year: whole,
+    Hour: whole,
+    ResponseCode: whole,
+    APIKey: Type.String({ description: 'Hash of the key or token' }),
+    TimeStamp: text,
+    APIVersion: text,
+    APIName: text,
+    APIID: text,
+    OrgID: text,
+    OauthID: Type.String({ description: 'OAuth client' }),
+    RequestTime: Type.Integer({ description: 'Milliseconds' }),
+    Latency: Type.Object({ Total: whole, Upstream: whole }),
+    RawRequest: Type.String({ description: 'Base64, where the request was recorded whole' }),
+    RawResponse: Type.String({ description: 'Base64, where the request was recorded whole' }),
+    IPAddress: text,
+    Geo: Type.Object({
+      Country: Type.Object({ ISOCode: text }),
+      City: Type.Object({ GeoNameID: whole, Names: Type.Object({}) }),
+      Location: Type.Object({ Latitude: Type.Number(), Longitude: Type.Number(), TimeZone: text }),
+    }),
+    Network: Type.Object({ BytesIn: whole, BytesOut: whole }),
+    Tags: Type.Array(text),
+    Alias: text,
+    TrackPath: Type.Boolean(),
+    ExpireAt: text,
+    RequestID: Type.String({ description: 'Of the answer, where the gateway gave one' }),
+    ErrorCode: Type.String({
+      description:
+        'Why the gateway refused, what failed, or who ended the request before its answer was complete (`cut_by_client`, `cut_by_upstream`, `cut_by_stop`, `cut_by_timeout`, `cut_by_revoked`, `cut_by_goaway`)',
+    }),
+  },
+  { title: 'LogRecord' },
+)
 
 /** A record as callers see it; `keptDays` = how long records are kept. */
 export function logRecordOf(row: RecordRow, keptDays: number): JsonObject {

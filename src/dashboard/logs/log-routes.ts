@@ -15,7 +15,7 @@ import { LogRecord, logCsv, logRecordOf } from './log-record.ts'
 import { tailEvents } from './tail.ts'
 
 const READ = { permission: 'log', intent: 'read' } as const
-const Page = Type.Object({ data: Type.Array(LogRecord), pages: Type.Integer() })
+const Page = Type.Object({ data: Type.Array(LogRecord), pages: Type.Integer() }, { title: 'LogPage' })
 const PAGE_SIZE = Type.Integer({ minimum: 1, maximum: 1000, description: 'Rows of a page, where not the setting' })
 const MOST_TAILS = 20
 const HOUR_S = 3600
@@ -32,6 +32,7 @@ export function logRoutes(parts: DashboardParts): Route[] {
       keysIn: ['key'],
       query: { ...LOG_QUERY, p: Type.Integer(), page_size: PAGE_SIZE, type: Type.Enum(['csv', 'json']) },
       answers: { 200: Type.Union([Page, Type.String()]) },
+      textType: 'text/csv',
       run: (call) => list(parts, call),
     },
     {

@@ -11,11 +11,14 @@ import { ok } from '../routes/answer.ts'
 import type { Route } from '../routes/route.ts'
 import type { DashboardParts } from '../server/parts.ts'
 
-const Outcome = Type.Object({
-  Status: Type.Literal('OK'),
-  Message: Type.String(),
-  Meta: Type.Record(Type.String(), Type.Boolean(), { description: 'By id, whether it was taken over' }),
-})
+const Outcome = Type.Object(
+  {
+    Status: Type.Literal('OK'),
+    Message: Type.String(),
+    Meta: Type.Record(Type.String(), Type.Boolean(), { description: 'By id, whether it was taken over' }),
+  },
+  { title: 'ImportOutcome' },
+)
 
 /** Faults that every other object would get too. */
 const UNSTORED = new Set<string>([

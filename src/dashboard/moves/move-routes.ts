@@ -4,6 +4,7 @@ import { metadataOfApi } from '../../model/apis/definition/api-metadata.ts'
 import { documentOf } from '../../model/apis/definition/stored-api.ts'
 import type { JsonObject } from '../../model/json/json.ts'
 import type { OAuthClient } from '../../model/oauth-clients/oauth-client.ts'
+import { SESSION_SCHEMA } from '../../model/sessions/session.ts'
 import { releaseMoveLock, takeMoveLock } from '../../publish/moves/move-lock.ts'
 import { deleteClient } from '../../publish/oauth-clients/oauth-clients.ts'
 import type { SessionRow, StoredDocument } from '../../store/ports/ports.ts'
@@ -11,6 +12,7 @@ import { soleOwnership } from '../access/co-owned.ts'
 import { maskSecretsFor } from '../access/secrets-view.ts'
 import { apiNamed } from '../apis/api-document.ts'
 import { clientsInPathOfAnyApi } from '../oauth-clients/find-client.ts'
+import { describedAs, describedMembers } from '../openapi/component-schemas.ts'
 import { bare, ok } from '../routes/answer.ts'
 import type { Call } from '../routes/call.ts'
 import { DoneEnvelope } from '../routes/envelope.ts'
@@ -32,28 +34,52 @@ const Pages = { pages: Type.Literal(0) }
 const IDS = {
   ids: Type.String({ maxLength: 65_536, description: 'Only these, separated by commas, each percent-encoded.' }),
 }
-const MovedApi = Type.Object({
-  id: text,
-  api_id: text,
-  format: Type.Enum(['classic', 'oas']),
-  definition: Type.Object({}),
-})
-const MovedClient = Type.Object({ client_id: text, secret: text, api_ids: Texts, registered_by_policy: text })
-const MovedKey = Type.Object({
-  key_hash: text,
-  user_name: Type.Optional(text),
-  session: Type.Object({}),
-  password_hash: Type.Optional(text),
-  key: Type.Optional(text),
-  legacy_key: Type.Optional(text),
-})
-const Obstacle = Type.Object({ kind: text, id: text, why: text })
-const Obstacles = Type.Object({
-  obstacles: Type.Array(Obstacle),
-  settings: Type.Object({ allow_explicit_policy_id: Type.Boolean(), enable_duplicate_slugs: Type.Boolean() }),
-})
+const MovedApi = Type.Object(
+  {
+    id: text,
+    api_id: text,
+    format: Type.Enum(['classic', 'oas']),
+    definition: Type.Object({}),
+  },
+  { title: 'MovedApi' },
+)
+const MovedClient = Type.Object(
+  { client_id: text, secret: text, api_ids: Texts, registered_by_policy: text },
+  { title: 'MovedClient' },
+)
+const MovedKey = Type.Object(
+  {
+    key_hash: text,
+    user_name: Type.Optional(text),
+    session: Type.Object({}, describedAs(SESSION_SCHEMA)),
+    password_hash: Type.Optional(text),
+    key: Type.Optional(text),
+    legacy_key: Type.Optional(text),
+  },
+  { title: 'MovedKey' },
+)
+const QuotaUsed = Type.Record(
+  text,
+  Type.Object({ used: Type.Integer(), ends_in_ms: Type.Integer() }, { title: 'QuotaUsed' }),
+  { description: 'By what it counts for: an API, a policy; empty = everything together.' },
+)
+const CHECKED = {
+  apis: Type.Array(Type.Partial(MovedApi, { title: 'MovedApiInput' })),
+  client_ids: Texts,
+  key_hashes: Texts,
+  api_ids: Type.Array(text, { description: 'Of other APIs in the same move, which APIs may refer to.' }),
+  policy_ids: Texts,
+}
+const Obstacle = Type.Object({ kind: text, id: text, why: text }, { title: 'MoveObstacle' })
+const Obstacles = Type.Object(
+  {
+    obstacles: Type.Array(Obstacle),
+    settings: Type.Object({ allow_explicit_policy_id: Type.Boolean(), enable_duplicate_slugs: Type.Boolean() }),
+  },
+  { title: 'MoveObstacles' },
+)
 const Run = Type.String({ minLength: 8, maxLength: 64 })
-const Lock = Type.Object({ run: text, until: Type.String({ description: 'RFC 3339.' }) })
+const Lock = Type.Object({ run: text, until: Type.String({ description: 'RFC 3339.' }) }, { title: 'MoveLock' })
 
 /** The calls of moves in addition to the ordinary ones: everything as it is stored, and keys by hash. */
 export function moveRoutes(parts: DashboardParts): Route[] {
@@ -104,7 +130,7 @@ function clientRoutes(parts: DashboardParts): Route[] {
     summary,
     query: IDS,
     undumped: true,
-    answers: { 200: Type.Object({ clients: Type.Array(MovedClient), ...Pages }) },
+    answers: { 200: Type.Object({ clients: Type.Array(MovedClient), ...Pages }, { title: 'MovedClientList' }) },
     run: async (call) => {
       const sole = await soleOwnership(parts, call)
       const shape = (client: OAuthClient) =>
@@ -158,7 +184,7 @@ function keyRoutes(parts: DashboardParts): Route[] {
     query: IDS,
     keysIn: ['ids'],
     undumped: true,
-    answers: { 200: Type.Object({ keys: Type.Array(MovedKey), ...Pages }) },
+    answers: { 200: Type.Object({ keys: Type.Array(MovedKey), ...Pages }, { title: 'MovedKeyList' }) },
     run: async (call) => {
       checkKeysListed(parts)
       const sole = await soleOwnership(parts, call)
@@ -177,13 +203,7 @@ function keyRoutes(parts: DashboardParts): Route[] {
       path: `${PATH}/keys`,
       access: { permission: 'keys' },
       summary: 'Create or replace a key by its hash',
-      body: Type.Object(
-        {},
-        {
-          description:
-            '`key_hash` or `user_name`, `session`, perhaps `password_hash`, `key`, `legacy_key`, `quota_used` by scope.',
-        },
-      ),
+      body: Type.Object({}, describedMembers('MovedKeyInput', { ...MovedKey.properties, quota_used: QuotaUsed })),
       undumped: true,
       answers: { 200: Type.Object({ key_hash: text, created: Type.Boolean() }) },
       run: async (call) => {
@@ -201,13 +221,7 @@ function runRoutes(parts: DashboardParts): Route[] {
       path: `${PATH}/check`,
       access: { permission: 'apis' },
       summary: 'Check what would prevent APIs, OAuth clients and keys from being stored; stores nothing',
-      body: Type.Object(
-        {},
-        {
-          description:
-            '`apis` with format and definition, `client_ids`, `key_hashes`; `api_ids` and `policy_ids` of other objects in the same move, which APIs may refer to.',
-        },
-      ),
+      body: Type.Object({}, describedMembers('MoveCheck', CHECKED)),
       undumped: true,
       answers: { 200: Obstacles },
       run: async (call) => {
@@ -231,7 +245,10 @@ function lockRoutes(parts: DashboardParts, path: string): Route[] {
       path,
       access: { permission: 'apis' },
       summary: 'Take or renew the lock to change the organisation, which one run holds at a time',
-      body: Type.Object({ run: Run, seconds: Type.Integer({ minimum: 1, maximum: LONGEST_LOCK_S }) }),
+      body: Type.Object(
+        { run: Run, seconds: Type.Integer({ minimum: 1, maximum: LONGEST_LOCK_S }) },
+        { title: 'MoveLockInput' },
+      ),
       answers: { 200: Lock },
       run: async (call) => {
         const { run, seconds } = call.object()

@@ -8,11 +8,17 @@ import type { Route } from '../routes/route.ts'
 import type { DashboardParts } from '../server/parts.ts'
 
 const DESCRIPTION = 'Gatehouse dashboard'
-const Ready = Type.Object({ status: Type.String(), version: Type.String(), description: Type.String() })
-const Health = Type.Object({
-  ...Ready.properties,
-  details: Type.Record(Type.String(), Type.Object({ status: Type.String() })),
-})
+const Ready = Type.Object(
+  { status: Type.String(), version: Type.String(), description: Type.String() },
+  { title: 'Readiness' },
+)
+const Health = Type.Object(
+  {
+    ...Ready.properties,
+    details: Type.Record(Type.String(), Type.Object({ status: Type.String() }, { title: 'HealthDetail' })),
+  },
+  { title: 'Health' },
+)
 
 /** The health of the dashboard and of what it depends on: `/hello`, and `/health` for those who look there; whether it takes new work: `/ready`. */
 export function healthRoutes(parts: DashboardParts): Route[] {

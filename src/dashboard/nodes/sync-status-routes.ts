@@ -12,21 +12,27 @@ import { pageOf } from '../routes/page.ts'
 import type { Route } from '../routes/route.ts'
 import type { DashboardParts } from '../server/parts.ts'
 
-const SyncStatusShape = Type.Object({
-  node: Type.String(),
-  state: Type.Enum(['loaded', 'inactive', 'elsewhere', 'stale', 'failed', 'taken', 'pending', 'unknown']),
-  reason: Type.String(),
-  revision: Type.Integer(),
-})
-const Row = Type.Object({
-  api_id: Type.String(),
-  name: Type.String(),
-  active: Type.Boolean(),
-  tags: Type.Array(Type.String()),
-  revision: Type.Integer({ description: 'Of the definition as it is stored.' }),
-  nowhere: Type.Boolean({ description: 'Switched on, and served by no node that takes traffic.' }),
-  nodes: Type.Array(SyncStatusShape),
-})
+const SyncStatusShape = Type.Object(
+  {
+    node: Type.String(),
+    state: Type.Enum(['loaded', 'inactive', 'elsewhere', 'stale', 'failed', 'taken', 'pending', 'unknown']),
+    reason: Type.String(),
+    revision: Type.Integer(),
+  },
+  { title: 'NodeSyncStatus' },
+)
+const Row = Type.Object(
+  {
+    api_id: Type.String(),
+    name: Type.String(),
+    active: Type.Boolean(),
+    tags: Type.Array(Type.String()),
+    revision: Type.Integer({ description: 'Of the definition as it is stored.' }),
+    nowhere: Type.Boolean({ description: 'Switched on, and served by no node that takes traffic.' }),
+    nodes: Type.Array(SyncStatusShape),
+  },
+  { title: 'ApiSyncStatus' },
+)
 const PATH = '/api/system/sync-status'
 /** Rows of a page of APIs out of sync. */
 const PAGE = 200
@@ -40,7 +46,7 @@ export function syncStatusRoutes(parts: DashboardParts): Route[] {
     access: { permission: 'apis', intent: 'read' },
     summary: `List the sync status of APIs on each gateway node; with ${outOfSync}=true only those that are out of sync, ${PAGE} a page`,
     query: { p: Type.Integer(), q: Type.String({ maxLength: 256 }), [outOfSync]: Type.Boolean() },
-    answers: { 200: Type.Object({ apis: Type.Array(Row), pages: Type.Integer() }) },
+    answers: { 200: Type.Object({ apis: Type.Array(Row), pages: Type.Integer() }, { title: 'SyncStatusPage' }) },
     run: (call) => listSyncStatus(parts, call, call.query(outOfSync) === 'true'),
   })
   return [

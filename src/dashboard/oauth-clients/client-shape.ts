@@ -8,25 +8,31 @@ import type { Call } from '../routes/call.ts'
 import type { DashboardParts } from '../server/parts.ts'
 
 /** A client as the dashboard shows it. */
-export const ClientShape = Type.Object({
-  client_id: Type.String(),
-  client_name: Type.String(),
-  secret: Type.String({ description: 'Blank in lists, and for callers who may not write APIs.' }),
-  redirect_uri: Type.String({
-    description: 'All redirect URIs, parted by `oauth_redirect_uri_separator` where it is set.',
-  }),
-  policy_id: Type.String({ description: 'The first of `policies`.' }),
-  meta_data: Type.Record(Type.String(), Type.Unknown()),
-  description: Type.String(),
-  dcr_registration: Type.Object({
-    access_token: Type.String(),
-    client_uri: Type.String(),
-    provider: Type.String(),
-  }),
-  redirect_uris: Type.Array(Type.String()),
-  policies: Type.Array(Type.String()),
-  metadata: Type.Record(Type.String(), Type.Unknown()),
-})
+export const ClientShape = Type.Object(
+  {
+    client_id: Type.String(),
+    client_name: Type.String(),
+    secret: Type.String({ description: 'Blank in lists, and for callers who may not write APIs.' }),
+    redirect_uri: Type.String({
+      description: 'All redirect URIs, parted by `oauth_redirect_uri_separator` where it is set.',
+    }),
+    policy_id: Type.String({ description: 'The first of `policies`.' }),
+    meta_data: Type.Record(Type.String(), Type.Unknown()),
+    description: Type.String(),
+    dcr_registration: Type.Object(
+      {
+        access_token: Type.String(),
+        client_uri: Type.String(),
+        provider: Type.String(),
+      },
+      { title: 'DcrRegistration' },
+    ),
+    redirect_uris: Type.Array(Type.String()),
+    policies: Type.Array(Type.String()),
+    metadata: Type.Record(Type.String(), Type.Unknown()),
+  },
+  { title: 'OauthClient' },
+)
 
 /** Who sees the secret: its creator in the response, users who may write APIs, or nobody. */
 export type SecretView = 'maker' | 'writers' | 'nobody'

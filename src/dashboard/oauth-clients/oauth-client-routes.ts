@@ -5,6 +5,7 @@ import { withRedirects } from '../../publish/oauth-clients/joined-redirects.ts'
 import { listClients } from '../../publish/oauth-clients/oauth-client-lists.ts'
 import { createClient, deleteClient, rotateClient, updateClient } from '../../publish/oauth-clients/oauth-clients.ts'
 import { soleOwnership } from '../access/co-owned.ts'
+import { describedMembers } from '../openapi/component-schemas.ts'
 import { overlapSent, RotationBody } from '../portal/developers/access-body.ts'
 import { bare, ok } from '../routes/answer.ts'
 import type { Call } from '../routes/call.ts'
@@ -32,20 +33,52 @@ const WRITE = { permission: 'oauth', intent: 'write' } as const
 const OWNED = { noun: 'api', by: 'apiId' } as const
 const BATCH = 500
 
-const List = Type.Object({ apps: Type.Array(ClientShape), pages: Type.Integer() })
+const List = Type.Object({ apps: Type.Array(ClientShape), pages: Type.Integer() }, { title: 'OauthClientPage' })
 const Body = Type.Object(
   {},
-  { description: 'A client: redirect_uri, policy_id, meta_data; client_id and secret of your choice.' },
+  describedMembers('OauthClientInput', {
+    ...ClientShape.properties,
+    client_secret: Type.String({ description: 'As `secret`.' }),
+    jwks: Type.Object({}, { additionalProperties: true, description: 'Keys for `private_key_jwt`.' }),
+    certificate: Type.String(),
+    auth_method: Type.String(),
+    grant_types: Type.Array(Type.String()),
+    scope: Type.String(),
+    token_lifetime: Type.Integer({ description: 'Seconds.' }),
+  }),
 )
-const Rotated = Type.Object({
+const AUTHORIZATION = {
+  response_type: Type.Enum(['code', 'token']),
   client_id: Type.String(),
-  secret: Type.String(),
-  valid_until: Type.String({ description: 'Until when the old secret is good as well; empty = no longer.' }),
-})
-const Refusal = Type.Object({ Status: Type.Literal('Error'), Message: Type.String(), Meta: Type.Null() })
+  redirect_uri: Type.String(),
+  state: Type.String(),
+  scope: Type.String(),
+  key_rules: Type.String({ description: 'JSON: the session that tokens get.' }),
+  code_challenge: Type.String(),
+  code_challenge_method: Type.String(),
+  user_code: Type.String(),
+  request_uri: Type.String(),
+}
+const Rotated = Type.Object(
+  {
+    client_id: Type.String(),
+    secret: Type.String(),
+    valid_until: Type.String({ description: 'Until when the old secret is good as well; empty = no longer.' }),
+  },
+  { title: 'RotatedSecret' },
+)
+const Refusal = Type.Object(
+  { Status: Type.Literal('Error'), Message: Type.String(), Meta: Type.Null() },
+  { title: 'AuthorizationRefusal' },
+)
 const Concluded = Type.Object(
-  {},
-  { description: '`code`, `redirect_to` and `state`, or the result of a refusal or a device.' },
+  {
+    code: Type.Optional(Type.String()),
+    redirect_to: Type.Optional(Type.String()),
+    state: Type.Optional(Type.String()),
+    warnings: Type.Optional(Type.Array(Type.String())),
+  },
+  { title: 'Authorization', additionalProperties: true },
 )
 
 /** OAuth clients: apps that get tokens for an API. */
@@ -124,6 +157,7 @@ function oneRoutes(parts: DashboardParts): Route[] {
       summary: 'Rotate the secret of an OAuth client; the old one may stay valid for a while',
       body: RotationBody,
       bodyIs: 'any',
+      bodyOptional: true,
       answers: { 200: Rotated },
       run: (call) => rotate(parts, call),
     },
@@ -160,10 +194,7 @@ function authorizeRoutes(parts: DashboardParts): Route[] {
     access: WRITE,
     owned: OWNED,
     summary: 'Complete an authorization after the decision of the user',
-    body: Type.Object(
-      {},
-      { description: 'response_type, client_id, redirect_uri, state, scope, key_rules and so on, as a form.' },
-    ),
+    body: Type.Object({}, describedMembers('AuthorizationForm', AUTHORIZATION)),
     bodyIs: 'form',
     answers: { 200: Concluded, 400: Refusal, 401: Refusal, 403: Refusal, 429: Refusal },
     run: async (call) => clients.answer(call, await apiInPath(parts, call)),

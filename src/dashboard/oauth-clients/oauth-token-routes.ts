@@ -6,12 +6,13 @@ import { listTokens, provenClients, revokeToken } from '../../publish/oauth-clie
 import { soleOwnership } from '../access/co-owned.ts'
 import { mayWrite } from '../access/secrets-view.ts'
 import { listedName } from '../keys/key-shape.ts'
+import { describedMembers } from '../openapi/component-schemas.ts'
 import { type Answer, ok } from '../routes/answer.ts'
 import type { Call } from '../routes/call.ts'
 import { DoneEnvelope } from '../routes/envelope.ts'
 import { pageOf } from '../routes/page.ts'
 import type { Route } from '../routes/route.ts'
-import { fieldsOf } from '../server/form-or-json.ts'
+import { fieldsOf, JSON_OR_FORM, SECRET, TOKEN } from '../server/form-or-json.ts'
 import type { DashboardParts } from '../server/parts.ts'
 import { clientInPath, clientsInPathOfAnyApi, clientToChange } from './find-client.ts'
 
@@ -22,7 +23,7 @@ const OF_CLIENT = { noun: 'oauth_client', by: 'clientId' } as const
 /** Longest list that is put together at once; more is asked for page by page. */
 const MOST = 100_000
 
-const Tokens = Type.Array(Type.Object({ code: Type.String(), expires: Type.Number() }))
+const Tokens = Type.Array(Type.Object({ code: Type.String(), expires: Type.Number() }, { title: 'OauthToken' }))
 
 /** The tokens of OAuth clients: what is live, and how to end it. */
 export function oauthTokenRoutes(parts: DashboardParts): Route[] {
@@ -70,8 +71,9 @@ export function oauthTokenRoutes(parts: DashboardParts): Route[] {
       access: WRITE,
       owned: OF_CLIENT,
       summary: 'Revoke a token, given by its value or its hash',
-      body: Type.Object({}, { description: 'token, token_type_hint, client_id, client_secret: a form or JSON.' }),
+      body: Type.Object({}, describedMembers('TokenRevocation', { ...TOKEN, client_id: Type.String(), ...SECRET })),
       bodyIs: 'any',
+      bodyTypes: JSON_OR_FORM,
       answers: { 200: DoneEnvelope },
       run: (call) => revoke(parts, call),
     },
@@ -81,8 +83,9 @@ export function oauthTokenRoutes(parts: DashboardParts): Route[] {
       access: WRITE,
       owned: OF_CLIENT,
       summary: 'Revoke all tokens of an OAuth client',
-      body: Type.Object({}, { description: 'client_secret: a form or JSON.' }),
+      body: Type.Object({}, describedMembers('ClientSecret', SECRET)),
       bodyIs: 'any',
+      bodyTypes: JSON_OR_FORM,
       answers: { 200: DoneEnvelope },
       run: async (call) => {
         const clients = await clientsInPathOfAnyApi(parts, call)

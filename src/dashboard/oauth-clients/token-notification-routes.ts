@@ -24,7 +24,7 @@ export function tokenNotificationRoutes(parts: DashboardParts): Route[] {
       owned: OWNED,
       summary: 'List pending or failed token notifications of an API, at most 100 after `after`',
       query: { after: Type.Integer({ minimum: 0 }), dead: Type.Boolean() },
-      answers: { 200: Type.Object({ deliveries: Type.Array(Delivery) }) },
+      answers: { 200: Type.Object({ deliveries: Type.Array(Delivery) }, { title: 'DeliveryList' }) },
       run: async (call) => {
         const { body } = await apiInPath(parts, call)
         const dead = call.query('dead') === 'true'

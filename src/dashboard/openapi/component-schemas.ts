@@ -12,6 +12,11 @@ export function describedAs(shape: object): { readonly [DESCRIBED]: object } {
   return { [DESCRIBED]: shape }
 }
 
+/** The same for a body whose members are those of an answer, none of them required. */
+export function describedMembers(title: string, properties: object): { readonly [DESCRIBED]: object } {
+  return describedAs({ title, type: 'object', properties })
+}
+
 const MOST_NAMES = 50
 
 /** Keywords of JSON Schema that OpenAPI 3.0 does not have, and our own. */
@@ -129,7 +134,7 @@ const referenceTo = (name: string): JsonObject => ({ $ref: `#/components/schemas
 const isNull = (schema: JsonObject) => schema.type === 'null' || schema.const === null
 
 function withTextOf({ description }: JsonObject, described: JsonObject): JsonObject {
-  return description === undefined ? described : { ...described, description }
+  return description === undefined || described.title !== undefined ? described : { ...described, description }
 }
 
 function optionsOf({ anyOf, oneOf }: JsonObject): JsonObject[] | undefined {

@@ -195,8 +195,7 @@ function bodyOf(route: Route, schemas: ComponentSchemas, name: string): JsonObje
   const types = bodyTypes ?? [BODY_TYPES[bodyIs ?? 'json']]
   const content = types.map((type): [string, JsonObject] => {
     if (type === 'multipart/form-data') return [type, { schema: schemas.refer(UPLOAD, 'Upload') }]
-    if (type === 'application/yaml') return [type, { schema: { type: 'string' } }]
-    return [type, { schema: schemas.refer(body === undefined ? { type: 'object' } : plain(body), `${name}Request`) }]
+    return [type, { schema: schemas.refer(body === undefined ? { type: 'object' } : plain(body), `${name}Body`) }]
   })
   return { required: route.bodyOptional !== true, content: Object.fromEntries(content) }
 }
@@ -236,7 +235,7 @@ function responsesOf(route: Route, schemas: ComponentSchemas, refusal: JsonObjec
     const headers = status === 200 &&
       route.method === 'GET' &&
       isTagged(route) && { headers: { ETag: referTo('headers', 'ETag') } }
-    const place = `${name}${status < 300 ? 'Response' : `Response${status}`}`
+    const place = `${name}${status < 300 ? 'Result' : `Refusal${status}`}`
     const content = contentOf(route, plain(declared), (schema) => {
       const shown = schemas.refer(schema, place)
       // Refusals of the server itself have the envelope, also where the route has refusals of another form.

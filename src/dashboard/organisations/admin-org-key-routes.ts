@@ -1,9 +1,11 @@
 import { Type } from 'typebox'
 import { toFault } from '../../errors/fault.ts'
 import type { JsonObject } from '../../model/json/json.ts'
+import { SESSION_SCHEMA } from '../../model/sessions/session.ts'
 import { findOrgSession, removeOrgSession, saveOrgSession } from '../../publish/sessions/org-sessions.ts'
 import type { StoredDocument } from '../../store/ports/ports.ts'
 import { INSTALLATION } from '../access/installation-actor.ts'
+import { describedAs } from '../openapi/component-schemas.ts'
 import { DoneShape } from '../people/shapes.ts'
 import { type Answer, bare, ok, refused } from '../routes/answer.ts'
 import type { Call } from '../routes/call.ts'
@@ -13,13 +15,19 @@ import type { DashboardParts } from '../server/parts.ts'
 
 const PATH = '/admin/org/keys'
 const UNKNOWN = "Org key doesn't exist"
-const Key = Type.Object({
-  api_model: Type.Object({}),
-  key_id: Type.String(),
-  key_hash: Type.String(),
-  data: Type.Object({ org_id: Type.String() }),
-})
-const Keys = Type.Object({ data: Type.Object({ keys: Type.Array(Type.String()) }), pages: Type.Integer() })
+const Key = Type.Object(
+  {
+    api_model: Type.Object({}),
+    key_id: Type.String(),
+    key_hash: Type.String(),
+    data: Type.Object({ org_id: Type.String() }, describedAs(SESSION_SCHEMA)),
+  },
+  { title: 'OrganisationLimits' },
+)
+const Keys = Type.Object(
+  { data: Type.Object({ keys: Type.Array(Type.String()) }, { title: 'KeyNames' }), pages: Type.Integer() },
+  { title: 'KeyNamePage' },
+)
 
 /** Limits of whole organisations: `/admin/org/keys`. The id of such a key is that of the organisation. */
 export function adminOrgKeyRoutes(parts: DashboardParts): Route[] {
@@ -81,7 +89,7 @@ export function adminOrgKeyRoutes(parts: DashboardParts): Route[] {
       access: 'installation',
       summary: 'Replace the limits of an organisation',
       query: { suppress_reset: Type.String() },
-      body: Type.Object({}),
+      body: Type.Object({}, describedAs(SESSION_SCHEMA)),
       answers: { 200: Key },
       run: ofOne((call) => {
         const session = call.object()

@@ -9,6 +9,7 @@ import {
   updateOrganisation,
 } from '../../publish/organisations/organisations.ts'
 import { INSTALLATION } from '../access/installation-actor.ts'
+import { describedMembers } from '../openapi/component-schemas.ts'
 import { CreatedShape, DoneShape, OrganisationShape, pageShape } from '../people/shapes.ts'
 import { bare, ok, refused } from '../routes/answer.ts'
 import { listed } from '../routes/listed.ts'
@@ -18,7 +19,7 @@ import type { DashboardParts } from '../server/parts.ts'
 
 const UNKNOWN = 'Could not retrieve org detail'
 /** Known members are checked one by one: clients send null for what they have not got. */
-const Body = Type.Object({})
+const Body = Type.Object({}, describedMembers('OrganisationInput', OrganisationShape.properties))
 
 /** Organisations, for operators: `/admin/organisations`. */
 export function adminOrganisationRoutes(parts: DashboardParts): Route[] {
@@ -29,7 +30,7 @@ export function adminOrganisationRoutes(parts: DashboardParts): Route[] {
       access: 'installation',
       summary: 'List all organisations',
       query: { p: Type.Integer() },
-      answers: { 200: pageShape('organisations', OrganisationShape) },
+      answers: { 200: pageShape('organisations', OrganisationShape, 'OrganisationPage') },
       run: (call) =>
         listed(parts.documents, 'organisation', {}, pageOf(call), { name: 'organisations', shape: organisationShape }),
     },
@@ -64,6 +65,7 @@ export function adminOrganisationRoutes(parts: DashboardParts): Route[] {
       path: '/admin/organisations/{id}/generate-portals',
       access: 'installation',
       summary: 'Set the host of the portal of an organisation: `domain` of a form',
+      body: Type.Object({}, describedMembers('PortalHost', { domain: Type.String() })),
       bodyIs: 'form',
       answers: { 200: DoneShape },
       async run(call) {

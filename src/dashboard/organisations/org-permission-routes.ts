@@ -6,7 +6,7 @@ import { bare, ok, refused } from '../routes/answer.ts'
 import type { Route } from '../routes/route.ts'
 import type { DashboardParts } from '../server/parts.ts'
 
-const Shape = Type.Object({ additional_permissions: PermissionsShape })
+const Shape = Type.Object({ additional_permissions: PermissionsShape }, { title: 'CustomPermissions' })
 const EMPTY = 'Failed to read response body, body empty'
 
 /** Custom permissions of the organisation: `/api/org/permissions`. */

@@ -14,10 +14,13 @@ import { pageOf } from '../routes/page.ts'
 import type { Route } from '../routes/route.ts'
 import type { DashboardParts } from '../server/parts.ts'
 
-const OrgShape = Type.Object({ id: Type.String(), owner_name: Type.String() })
-const OpenPolicy = Type.Object({
-  open_policy: Type.Object({ enabled: Type.Boolean(), rules: Type.String({ maxLength: 1_048_576 }) }),
-})
+const OrgShape = Type.Object({ id: Type.String(), owner_name: Type.String() }, { title: 'OwnOrganisation' })
+const OpenPolicy = Type.Object(
+  {
+    open_policy: Type.Object({ enabled: Type.Boolean(), rules: Type.String({ maxLength: 1_048_576 }) }),
+  },
+  { title: 'OpenPolicy' },
+)
 const GONE = 'Could not retrieve org detail'
 /** Members about the installation's set-up rather than the organisation. */
 const INNER: readonly string[] = ['event_options', 'org_options_meta', 'open_policy']

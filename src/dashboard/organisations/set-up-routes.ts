@@ -8,14 +8,17 @@ import type { Route } from '../routes/route.ts'
 import type { DashboardParts } from '../server/parts.ts'
 
 const text = Type.String({ maxLength: 1024 })
-const Body = Type.Object({
-  token: text,
-  organisation: text,
-  email: text,
-  password: text,
-  first_name: Type.Optional(text),
-  last_name: Type.Optional(text),
-})
+const Body = Type.Object(
+  {
+    token: text,
+    organisation: text,
+    email: text,
+    password: text,
+    first_name: Type.Optional(text),
+    last_name: Type.Optional(text),
+  },
+  { title: 'SetUp' },
+)
 
 /** The first start: who holds the set-up link makes the first organisation and its first administrator. */
 export function setUpRoutes(parts: DashboardParts): Route[] {

@@ -12,7 +12,7 @@ import { additionalPermissions } from './view.ts'
 const PATH = '/admin/organisations/{id}/permissions'
 const NO_ORGANISATION = 'Could not retrieve org detail'
 const UNKNOWN = 'Could not retrieve permission'
-const One = Type.Object({ key: Type.String(), label: Type.String() })
+const One = Type.Object({ key: Type.String(), label: Type.String() }, { title: 'CustomPermission' })
 
 /** Custom permissions of an organisation, one by one: `/admin/organisations/{id}/permissions`. */
 export function adminPermissionRoutes(parts: DashboardParts): Route[] {
@@ -36,7 +36,7 @@ export function adminPermissionRoutes(parts: DashboardParts): Route[] {
       path: PATH,
       access: 'installation',
       summary: 'List the custom permissions of an organisation',
-      answers: { 200: Type.Object({ additional_permissions: PermissionsShape }) },
+      answers: { 200: Type.Object({ additional_permissions: PermissionsShape }, { title: 'CustomPermissions' }) },
       run: withNames(async (_call, _organisation, names) => bare({ additional_permissions: { ...names } })),
     },
     {

@@ -32,7 +32,7 @@ export function userGroupRoutes(parts: DashboardParts): Route[] {
       access: { permission: 'user_groups' },
       summary: 'List the groups of the organisation',
       query: { p: Type.Integer() },
-      answers: { 200: pageShape('groups', GroupShape) },
+      answers: { 200: pageShape('groups', GroupShape, 'UserGroupPage') },
       run(call) {
         const view = new PeopleView(parts, call.actor)
         const query = { where: call.visibility.whereOrg() }

@@ -39,8 +39,11 @@ import { customPermissions, PeopleView } from './view.ts'
 const UNKNOWN = refused(404, 'Could not retrieve user detail.')
 const NOT_CHANGEABLE = refused(400, 'user does not exist.')
 const INVALID = 'User object validation failed.'
-const Page = pageShape('users', UserShape)
-const SearchBody = Type.Object({ filters: Type.Object({ query: Type.String({ maxLength: 256 }) }) })
+const Page = pageShape('users', UserShape, 'UserPage')
+const SearchBody = Type.Object(
+  { filters: Type.Object({ query: Type.String({ maxLength: 256 }) }) },
+  { title: 'UserSearch' },
+)
 
 /** Dashboard users: `/api/users`. Passwords are a matter of signing in. */
 export function userRoutes(parts: DashboardParts): Route[] {
@@ -150,6 +153,7 @@ export function userRoutes(parts: DashboardParts): Route[] {
       summary: 'Regenerate the API credential of a user; the old one may stay valid for a while',
       body: RotationBody,
       bodyIs: 'any',
+      bodyOptional: true,
       answers: { 200: DoneShape },
       run: onUser(UNKNOWN, async (call, user) => {
         const another = user.id !== call.actor!.userId

@@ -1,16 +1,18 @@
 import { Type } from 'typebox'
 import type { JsonObject } from '../../model/json/json.ts'
 import { mergePatch } from '../../model/json/merge-patch.ts'
-import { withRightsMap } from '../../model/policies/policy.ts'
+import { liftedLimits } from '../../model/limits/lifted-limits.ts'
+import { POLICY_SCHEMA, withRightsMap } from '../../model/policies/policy.ts'
 import { policyApisOf } from '../../model/policies/policy-index.ts'
-import { missingApisMember } from '../../publish/policies/missing-apis.ts'
+import { missingApis } from '../../publish/policies/missing-apis.ts'
 import { createPolicy, type PolicyRules, removePolicy, updatePolicy } from '../../publish/policies/policies.ts'
 import type { StoredDocument } from '../../store/ports/ports.ts'
 import { checkSoleOwner, soleOwnership } from '../access/co-owned.ts'
 import { maskSecretsFor, restoreMaskedSecrets } from '../access/secrets-view.ts'
+import { describedAs } from '../openapi/component-schemas.ts'
 import { bare, ok } from '../routes/answer.ts'
 import type { Call } from '../routes/call.ts'
-import { DoneEnvelope } from '../routes/envelope.ts'
+import { DoneEnvelope, WarnedEnvelope, Warning } from '../routes/envelope.ts'
 import { listed } from '../routes/listed.ts'
 import { pageOf } from '../routes/page.ts'
 import type { Route } from '../routes/route.ts'
@@ -24,13 +26,17 @@ const ONE = `${PATH}/{id}`
 const READ = { permission: 'policies', intent: 'read' } as const
 const WRITE = { permission: 'policies', intent: 'write' } as const
 
-const List = Type.Object({ Data: Type.Array(PolicyShape), Pages: Type.Integer() })
-const Created = Type.Object({
-  Status: Type.Literal('OK'),
-  Message: Type.String({ pattern: '^[0-9a-f]{24}$' }),
-  Meta: Type.Null(),
-})
-const Body = Type.Object({}, { description: 'A policy. `access_rights_array` may replace `access_rights`.' })
+const List = Type.Object({ Data: Type.Array(PolicyShape), Pages: Type.Integer() }, { title: 'PolicyPage' })
+const Created = Type.Object(
+  {
+    Status: Type.Literal('OK'),
+    Message: Type.String({ pattern: '^[0-9a-f]{24}$' }),
+    Meta: Type.Null(),
+    Warnings: Type.Optional(Type.Array(Warning)),
+  },
+  { title: 'PolicyCreated' },
+)
+const Body = Type.Object({}, describedAs(POLICY_SCHEMA))
 
 /** `/api/portal/policies`: what keys may do, by name. Both ids of a policy are taken wherever one is named. */
 export function policyRoutes(parts: DashboardParts): Route[] {
@@ -86,7 +92,8 @@ function listRoutes(parts: DashboardParts): Route[] {
         const body = withOneState(sent, undefined)
         checkRightsVisible(call, {}, body)
         const { policy } = await createPolicy(parts, body, call.actor!.email, rulesOf(parts))
-        return ok(String(policy._id), null, await missingApisMember(parts.documents, body, 'Warnings'))
+        const warnings = await missingApis(parts.documents, body)
+        return ok(String(policy._id), null, warnings.length === 0 ? {} : { Warnings: warnings })
       },
     },
   ]
@@ -117,11 +124,11 @@ function oneRoutes(parts: DashboardParts): Route[] {
       owned: { ...owned, keepsOthers: true },
       summary: 'Replace a policy',
       body: Body,
-      answers: { 200: DoneEnvelope },
+      answers: { 200: WarnedEnvelope },
       entityVersion: (call) => policyInPath(parts, call),
       run: async (call) => {
         const stored = await policyInPath(parts, call)
-        return save(parts, call, stored, call.object())
+        return save(parts, call, stored, call.object(), (written) => liftedLimits(stored.body, written))
       },
     },
     {
@@ -130,8 +137,8 @@ function oneRoutes(parts: DashboardParts): Route[] {
       access: WRITE,
       owned: { ...owned, keepsOthers: true },
       summary: 'Change parts of a policy (RFC 7396)',
-      body: Type.Object({}),
-      answers: { 200: DoneEnvelope },
+      body: Body,
+      answers: { 200: WarnedEnvelope },
       entityVersion: (call) => policyInPath(parts, call),
       run: async (call) => {
         const stored = await policyInPath(parts, call)
@@ -158,7 +165,13 @@ function oneRoutes(parts: DashboardParts): Route[] {
  * The organisation never changes; nor do the access rights to APIs that the caller does not see, and all fields that apply to
  * them. @throws Fault `not_owner` (401), `shared_with_others` (403), and as `updatePolicy`
  */
-async function save(parts: DashboardParts, call: Call, stored: StoredDocument, sent: JsonObject) {
+async function save(
+  parts: DashboardParts,
+  call: Call,
+  stored: StoredDocument,
+  sent: JsonObject,
+  warningsOf: (written: JsonObject) => readonly JsonObject[] = () => [],
+) {
   const kept = restoreMaskedSecrets(sent, stored.body, 'policy_invalid')
   const body = withOneState(withRightsMap({ ...kept, org_id: stored.body.org_id ?? '' }), stored.body)
   checkRightsVisible(call, stored.body, body)
@@ -166,7 +179,8 @@ async function save(parts: DashboardParts, call: Call, stored: StoredDocument, s
     checkSoleOwner(call.visibility, 'The policy', policyApisOf(stored.body))
   const wanted = named(stored, call)
   await updatePolicy(parts, wanted, body, call.actor!.email, rulesOf(parts))
-  return ok('Data updated', null, await missingApisMember(parts.documents, body, 'Warnings'))
+  const warnings = [...warningsOf(body), ...(await missingApis(parts.documents, body))]
+  return ok('Data updated', null, warnings.length === 0 ? {} : { Warnings: warnings })
 }
 
 /** By its `id`: the storage id of one policy may be the `id` of another. */

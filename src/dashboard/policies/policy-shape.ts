@@ -2,8 +2,10 @@ import { isDeepStrictEqual } from 'node:util'
 import { type Static, Type } from 'typebox'
 import { isObject, type Json, type JsonObject } from '../../model/json/json.ts'
 import { blankScalars } from '../../model/json/scalar-fields.ts'
+import { POLICY_SCHEMA } from '../../model/policies/policy.ts'
 import { POLICY_FIELDS } from '../../model/policies/policy-fields.ts'
 import { stateOf } from '../../model/policies/policy-index.ts'
+import { describedAs } from '../openapi/component-schemas.ts'
 import { answeredScalars } from '../routes/scalar-shapes.ts'
 
 const STATES = ['active', 'draft', 'deny'] as const
@@ -13,31 +15,34 @@ const PolicyState = Type.Enum([...STATES])
 type State = Static<typeof PolicyState>
 
 /** A policy as the dashboard shows it. */
-export const PolicyShape = Type.Object({
-  _id: Type.String({ pattern: '^[0-9a-f]{24}$' }),
-  id: Type.String(),
-  org_id: Type.String(),
-  name: Type.String(),
-  active: Type.Boolean(),
-  is_inactive: Type.Boolean(),
-  state: PolicyState,
-  ...answeredScalars(POLICY_FIELDS),
-  tags: Type.Array(Type.String()),
-  meta_data: Type.Record(Type.String(), Type.Unknown()),
-  partitions: Type.Object({
-    quota: Type.Boolean(),
-    rate_limit: Type.Boolean(),
-    acl: Type.Boolean(),
-    complexity: Type.Boolean(),
-    per_api: Type.Boolean(),
-  }),
-  access_rights: Type.Record(
-    Type.String(),
-    Type.Object({ api_id: Type.String(), api_name: Type.String(), versions: Type.Array(Type.String()) }),
-  ),
-  date_created: Type.String(),
-  last_updated: Type.String(),
-})
+export const PolicyShape = Type.Object(
+  {
+    _id: Type.String({ pattern: '^[0-9a-f]{24}$' }),
+    id: Type.String(),
+    org_id: Type.String(),
+    name: Type.String(),
+    active: Type.Boolean(),
+    is_inactive: Type.Boolean(),
+    state: PolicyState,
+    ...answeredScalars(POLICY_FIELDS),
+    tags: Type.Array(Type.String()),
+    meta_data: Type.Record(Type.String(), Type.Unknown()),
+    partitions: Type.Object({
+      quota: Type.Boolean(),
+      rate_limit: Type.Boolean(),
+      acl: Type.Boolean(),
+      complexity: Type.Boolean(),
+      per_api: Type.Boolean(),
+    }),
+    access_rights: Type.Record(
+      Type.String(),
+      Type.Object({ api_id: Type.String(), api_name: Type.String(), versions: Type.Array(Type.String()) }),
+    ),
+    date_created: Type.String(),
+    last_updated: Type.String(),
+  },
+  describedAs(POLICY_SCHEMA),
+)
 
 /** The defaults of a policy, in the order of the response. A zero counts as absent. */
 const BLANK: JsonObject = {

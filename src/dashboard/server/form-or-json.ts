@@ -1,3 +1,4 @@
+import { Type } from 'typebox'
 import { fault } from '../../errors/fault.ts'
 import { isObject, startsObject } from '../../model/json/json.ts'
 import { readJson } from '../../model/json/json-body.ts'
@@ -6,6 +7,15 @@ import type { Call } from '../routes/call.ts'
 import { checkOnePlace } from './open-call.ts'
 
 const MOST_BYTES = 65_536
+
+/** Media types of a body that is read by `fieldsOf`. */
+export const JSON_OR_FORM = ['application/json', 'application/x-www-form-urlencoded'] as const
+
+/** The members of a revocation (RFC 7009 section 2.1). */
+export const TOKEN = { token: Type.String(), token_type_hint: Type.String() }
+
+/** The proof of a client. */
+export const SECRET = { client_secret: Type.String() }
 
 /**
  * The fields of a form, or of a JSON object of texts: decided by the first non-blank byte, with any Content-Type. A value that is empty

@@ -20,18 +20,21 @@ import { renewSession } from './sessions.ts'
 const MOST_PASSKEYS = 20
 const NAME = Type.String({ minLength: 1, maxLength: 100, pattern: '^[^\\x00-\\x1f\\x7f]*$' })
 
-const LIST = Type.Object({
-  passkeys: Type.Array(
-    Type.Object({
-      id: Type.String(),
-      name: Type.String(),
-      created_at: Type.String(),
-      last_used: Type.String(),
-      backed_up: Type.Boolean(),
-      transports: Type.Array(Type.String()),
-    }),
-  ),
-})
+const LIST = Type.Object(
+  {
+    passkeys: Type.Array(
+      Type.Object({
+        id: Type.String(),
+        name: Type.String(),
+        created_at: Type.String(),
+        last_used: Type.String(),
+        backed_up: Type.Boolean(),
+        transports: Type.Array(Type.String()),
+      }),
+    ),
+  },
+  { title: 'PasskeyList' },
+)
 
 /** The passkeys of the caller. */
 export function passkeyRoutes(parts: DashboardParts): Route[] {
@@ -49,7 +52,7 @@ export function passkeyRoutes(parts: DashboardParts): Route[] {
       path: '/api/passkeys/options',
       access: 'signed-in',
       summary: 'Start the registration of a passkey',
-      answers: { 200: okWith(PASSKEY_OPTIONS) },
+      answers: { 200: okWith(PASSKEY_OPTIONS, 'PasskeyOptionsAnswer') },
       run: (call) => begin(parts, call),
     },
     {

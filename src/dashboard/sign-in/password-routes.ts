@@ -56,10 +56,13 @@ export function passwordRoutes(parts: DashboardParts): Route[] {
       path: '/api/password/reset',
       access: 'public',
       summary: 'Reset a password with the link of the mail',
-      body: Type.Object({
-        token: Type.String({ description: 'The fragment of the link, after `#`.' }),
-        new_password: Type.String(),
-      }),
+      body: Type.Object(
+        {
+          token: Type.String({ description: 'The fragment of the link, after `#`.' }),
+          new_password: Type.String(),
+        },
+        { title: 'PasswordReset' },
+      ),
       answers: { 200: OK },
       run: async (call) => {
         checkOrigin(parts, call)

@@ -33,12 +33,15 @@ const CODES = {
   recovery_code: Type.Optional(Type.String()),
 }
 
-const STATE = Type.Object({
-  totp: Type.Object({ enabled: Type.Boolean(), confirmed_at: Type.String() }),
-  passkeys: Type.Integer(),
-  recovery_codes_left: Type.Integer(),
-  required: Type.Boolean({ description: 'By the organisation.' }),
-})
+const STATE = Type.Object(
+  {
+    totp: Type.Object({ enabled: Type.Boolean(), confirmed_at: Type.String() }),
+    passkeys: Type.Integer(),
+    recovery_codes_left: Type.Integer(),
+    required: Type.Boolean({ description: 'By the organisation.' }),
+  },
+  { title: 'SecondFactorState' },
+)
 
 /** The second factor of the caller: TOTP codes, recovery codes; verification of the identity again. */
 export function secondFactorRoutes(parts: DashboardParts): Route[] {
@@ -61,7 +64,7 @@ export function secondFactorRoutes(parts: DashboardParts): Route[] {
       path: '/api/session/verify/options',
       access: 'signed-in',
       summary: 'Get the passkey options to reauthenticate',
-      answers: { 200: okWith(PASSKEY_OPTIONS) },
+      answers: { 200: okWith(PASSKEY_OPTIONS, 'PasskeyOptionsAnswer') },
       run: (call) => verifyOptions(parts, call),
     },
     {
@@ -77,7 +80,12 @@ export function secondFactorRoutes(parts: DashboardParts): Route[] {
       path: '/api/second-factor/totp',
       access: 'signed-in',
       summary: 'Start the set-up of one-time passwords (TOTP)',
-      answers: { 200: okWith(Type.Object({ otpauth_uri: Type.String(), secret: Type.String() })) },
+      answers: {
+        200: okWith(
+          Type.Object({ otpauth_uri: Type.String(), secret: Type.String() }, { title: 'TotpSecret' }),
+          'TotpSecretAnswer',
+        ),
+      },
       run: (call) => beginTotp(parts, call),
     },
     {

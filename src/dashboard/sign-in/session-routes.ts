@@ -13,20 +13,23 @@ import { cameByTls } from './origin.ts'
 import { OK } from './schemas.ts'
 import { chooseOrganisation, endSessionOf, type ListedSession, listSessions } from './sessions.ts'
 
-const Sessions = Type.Object({
-  sessions: Type.Array(
-    Type.Object({
-      id: Type.String({ pattern: '^[0-9a-f]{64}$' }),
-      current: Type.Boolean({ description: 'The one that asks.' }),
-      via: Type.String({ description: '`password`, `passkey` or `sso`' }),
-      address: Type.String({ description: 'Where it was opened.' }),
-      agent: Type.String({ description: 'What the browser called itself.' }),
-      created_at: Type.String(),
-      last_seen_at: Type.String({ description: 'To about a minute.' }),
-      expires_at: Type.String({ description: 'When it ends if it is not used again.' }),
-    }),
-  ),
-})
+const Sessions = Type.Object(
+  {
+    sessions: Type.Array(
+      Type.Object({
+        id: Type.String({ pattern: '^[0-9a-f]{64}$' }),
+        current: Type.Boolean({ description: 'The one that asks.' }),
+        via: Type.String({ description: '`password`, `passkey` or `sso`' }),
+        address: Type.String({ description: 'Where it was opened.' }),
+        agent: Type.String({ description: 'What the browser called itself.' }),
+        created_at: Type.String(),
+        last_seen_at: Type.String({ description: 'To about a minute.' }),
+        expires_at: Type.String({ description: 'When it ends if it is not used again.' }),
+      }),
+    ),
+  },
+  { title: 'SessionList' },
+)
 
 /** Where the caller is signed in, and ending one of these sessions. */
 export function sessionRoutes(parts: DashboardParts): Route[] {

@@ -15,11 +15,14 @@ const PATH = '/api/login/options'
 const MOST_PROVIDERS = 50
 
 const PROVIDERS = Type.Array(
-  Type.Object({
-    name: Type.String(),
-    url: Type.String({ description: 'Where to go, or to send the form of name and password.' }),
-    kind: Type.Enum(['redirect', 'form']),
-  }),
+  Type.Object(
+    {
+      name: Type.String(),
+      url: Type.String({ description: 'Where to go, or to send the form of name and password.' }),
+      kind: Type.Enum(['redirect', 'form']),
+    },
+    { title: 'IdentityProvider' },
+  ),
 )
 
 /** The data of the page before the console, for visitors who are not signed in. */

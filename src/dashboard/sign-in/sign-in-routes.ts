@@ -8,6 +8,7 @@ import { isUnbounded } from '../access/actor.ts'
 import { type Answer, bare, ok } from '../routes/answer.ts'
 import type { Call } from '../routes/call.ts'
 import type { Route } from '../routes/route.ts'
+import { JSON_OR_FORM } from '../server/form-or-json.ts'
 import type { DashboardParts } from '../server/parts.ts'
 import { logoutElsewhere } from '../single-sign-on/saml-logout.ts'
 import { uncached, withCookie } from './browser.ts'
@@ -44,6 +45,7 @@ export function signInRoutes(parts: DashboardParts): Route[] {
       }),
       // JSON, or the form of a page.
       bodyIs: 'any',
+      bodyTypes: JSON_OR_FORM,
       answers: { 200: SIGN_IN_ANSWER },
       run: (call) => login(parts, call),
     },

@@ -7,24 +7,27 @@ import type { Route } from '../routes/route.ts'
 import type { DashboardParts } from '../server/parts.ts'
 
 const Algorithm = Type.Enum([...SIGNING_ALGORITHMS])
-const Keys = Type.Object({
-  keys: Type.Array(
-    Type.Object({
-      org_id: Type.String(),
-      kid: Type.String({ description: 'As in the key set, and in the header of the tokens that it signed.' }),
-      alg: Algorithm,
-      state: Type.Enum(['next', 'current', 'previous', 'retired'], {
-        description:
-          '`next`: published, signs later; `previous`: signs no more, published until its last token has expired; ' +
-          '`retired`: at once, its tokens are refused.',
+const Keys = Type.Object(
+  {
+    keys: Type.Array(
+      Type.Object({
+        org_id: Type.String(),
+        kid: Type.String({ description: 'As in the key set, and in the header of the tokens that it signed.' }),
+        alg: Algorithm,
+        state: Type.Enum(['next', 'current', 'previous', 'retired'], {
+          description:
+            '`next`: published, signs later; `previous`: signs no more, published until its last token has expired; ' +
+            '`retired`: at once, its tokens are refused.',
+        }),
+        date_created: Type.String(),
+        signs_from: Type.Optional(Type.String()),
+        published_until: Type.Optional(Type.String({ description: 'Of a key that is `previous`.' })),
+        retired_at: Type.Optional(Type.String()),
       }),
-      date_created: Type.String(),
-      signs_from: Type.Optional(Type.String()),
-      published_until: Type.Optional(Type.String({ description: 'Of a key that is `previous`.' })),
-      retired_at: Type.Optional(Type.String()),
-    }),
-  ),
-})
+    ),
+  },
+  { title: 'SigningKeys' },
+)
 const PATH = '/api/oauth/signing-keys'
 
 /**

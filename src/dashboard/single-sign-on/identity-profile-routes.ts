@@ -19,18 +19,28 @@ import { checkProfileReach, guarantorFor } from './check-reach.ts'
 import { guarantorBody } from './person.ts'
 import { checkDestinations } from './places.ts'
 
-const Profile = Type.Object({ ID: Type.String(), OrgID: Type.String() }, { additionalProperties: true })
+const Profile = Type.Object(
+  { ID: Type.String(), OrgID: Type.String() },
+  { title: 'IdentityProfile', additionalProperties: true },
+)
 const answerOf = (data: TSchema) => Type.Object({ Status: Type.Literal('ok'), ID: Type.String(), Data: data })
-const Written = Type.Object({
-  ...{ Status: Type.Literal('ok'), ID: Type.String(), Data: Profile },
-  Warning: Type.Optional(Type.String({ description: 'What is dangerous about the profile.' })),
-})
+const Written = Type.Object(
+  {
+    ...{ Status: Type.Literal('ok'), ID: Type.String(), Data: Profile },
+    Warning: Type.Optional(Type.String({ description: 'What is dangerous about the profile.' })),
+  },
+  { title: 'IdentityProfileWritten' },
+)
 const TRUSTS =
   'TrustUnverifiedEmail: anyone who enters the email address of a user at the identity provider is signed in as that user, verified or not'
-const Refusal = Type.Object({ Status: Type.Literal('error'), Error: Type.String() })
+const Refusal = Type.Object({ Status: Type.Literal('error'), Error: Type.String() }, { title: 'IdentityRefusal' })
 const One = Type.Object(
   { Status: Type.Literal('ok'), ID: Type.String(), Data: Profile },
-  { additionalProperties: true, description: 'The profile, and the same under `Data`, where the broker has it.' },
+  {
+    title: 'IdentityProfileRead',
+    additionalProperties: true,
+    description: 'The profile, and the same under `Data`, where the broker has it.',
+  },
 )
 
 const PATH = '/api/tib/profiles'

@@ -15,27 +15,38 @@ import { enterBySso } from './enter.ts'
 import { createNonce, findNonce, nonceFault, readNonceRequest } from './nonce.ts'
 import { admitsAdmins, entryOf } from './rights.ts'
 
-const Created = Type.Object({ Status: Type.Literal('OK'), Message: Type.String(), Meta: Type.String() })
-const Settings = Type.Object({
-  sso_enable_user_lookup: Type.Boolean(),
-  sso_default_group_id: Type.String(),
-  sso_permission_defaults: Type.Record(Type.String(), Type.String()),
-  deny_without_mapping: Type.Boolean(),
-  warning: Type.String({ description: 'What should be changed of these; empty where all is well.' }),
-  trust_unverified_email: Type.Array(Type.String(), {
-    description: 'Identity profiles that accept unverified email addresses.',
-  }),
-})
-const Body = Type.Object({
-  ForSection: Type.Optional(Type.String({ description: '`dashboard` or `portal`' })),
-  OrgID: Type.Optional(Type.String()),
-  EmailAddress: Type.Optional(Type.String()),
-  DisplayName: Type.Optional(Type.String()),
-  GroupID: Type.Optional(Type.String()),
-  GroupsIDs: Type.Optional(Type.Unknown({ description: 'Several groups: of each permission the higher one counts.' })),
-  SSOOnlyForRegisteredUsers: Type.Optional(Type.Unknown()),
-  UserNotAllowed: Type.Optional(Type.Unknown()),
-})
+const Created = Type.Object(
+  { Status: Type.Literal('OK'), Message: Type.String(), Meta: Type.String() },
+  { title: 'NonceCreated' },
+)
+const Settings = Type.Object(
+  {
+    sso_enable_user_lookup: Type.Boolean(),
+    sso_default_group_id: Type.String(),
+    sso_permission_defaults: Type.Record(Type.String(), Type.String()),
+    deny_without_mapping: Type.Boolean(),
+    warning: Type.String({ description: 'What should be changed of these; empty where all is well.' }),
+    trust_unverified_email: Type.Array(Type.String(), {
+      description: 'Identity profiles that accept unverified email addresses.',
+    }),
+  },
+  { title: 'SingleSignOnSettings' },
+)
+const Body = Type.Object(
+  {
+    ForSection: Type.Optional(Type.String({ description: '`dashboard` or `portal`' })),
+    OrgID: Type.Optional(Type.String()),
+    EmailAddress: Type.Optional(Type.String()),
+    DisplayName: Type.Optional(Type.String()),
+    GroupID: Type.Optional(Type.String()),
+    GroupsIDs: Type.Optional(
+      Type.Unknown({ description: 'Several groups: of each permission the higher one counts.' }),
+    ),
+    SSOOnlyForRegisteredUsers: Type.Optional(Type.Unknown()),
+    UserNotAllowed: Type.Optional(Type.Unknown()),
+  },
+  { title: 'NonceInput' },
+)
 const WARNING =
   'People who come by single sign-on and are in no group become administrators: choose a default group (dashboard.sso_default_group_id) or default rights (dashboard.sso_permission_defaults), or refuse them (sso.deny_without_mapping)'
 

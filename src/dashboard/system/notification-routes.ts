@@ -14,17 +14,20 @@ const CRITICAL_MS = 7 * DAY_MS
 const TOPIC = 'certificate.expiry'
 
 const text = Type.String()
-const Notification = Type.Object({
-  id: Type.String({ pattern: '^[0-9a-f]{24}$' }),
-  created_at: text,
-  org_id: text,
-  hash: text,
-  kind: Type.Enum(['critical', 'warning']),
-  topic: text,
-  title: text,
-  message: text,
-  data: Type.Object({}),
-})
+const Notification = Type.Object(
+  {
+    id: Type.String({ pattern: '^[0-9a-f]{24}$' }),
+    created_at: text,
+    org_id: text,
+    hash: text,
+    kind: Type.Enum(['critical', 'warning']),
+    topic: text,
+    title: text,
+    message: text,
+    data: Type.Object({}),
+  },
+  { title: 'Notification' },
+)
 
 /** Notifications for administrators: `/api/org/notifications`. They are computed from the store, so there is nothing to refresh. */
 export function notificationRoutes({ documents, clock }: DashboardParts): Route[] {

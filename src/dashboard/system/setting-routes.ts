@@ -7,23 +7,29 @@ import type { DashboardParts } from '../server/parts.ts'
 import { uncached } from '../sign-in/browser.ts'
 
 const text = Type.String()
-const Setting = Type.Object({
-  path: text,
-  env: Type.String({ description: 'The name that sets it in the environment.' }),
-  value: Type.String({ description: 'JSON; a secret that is set is masked.' }),
-  from: Type.Enum(['default', 'file', 'env']),
-  source: Type.String({ description: 'The file or the name in the environment; empty for a default.' }),
-  description: text,
-  allowed: text,
-  secret: Type.Boolean(),
-})
+const Setting = Type.Object(
+  {
+    path: text,
+    env: Type.String({ description: 'The name that sets it in the environment.' }),
+    value: Type.String({ description: 'JSON; a secret that is set is masked.' }),
+    from: Type.Enum(['default', 'file', 'env']),
+    source: Type.String({ description: 'The file or the name in the environment; empty for a default.' }),
+    description: text,
+    allowed: text,
+    secret: Type.Boolean(),
+  },
+  { title: 'Setting' },
+)
 
 const Address = Type.String({ description: 'Without a slash at its end.' })
-const Edge = Type.Object({
-  name: text,
-  endpoint: Address,
-  tags: Type.Array(text, { description: 'Of these an API has one that it loads; empty: it loads every API.' }),
-})
+const Edge = Type.Object(
+  {
+    name: text,
+    endpoint: Address,
+    tags: Type.Array(text, { description: 'Of these an API has one that it loads; empty: it loads every API.' }),
+  },
+  { title: 'GatewayEdge' },
+)
 
 /** The settings of this process, read-only: they are changed at their source, and by a restart. */
 export function settingRoutes(parts: DashboardParts): Route[] {

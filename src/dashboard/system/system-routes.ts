@@ -13,11 +13,14 @@ import type { DashboardParts } from '../server/parts.ts'
 
 const text = Type.String()
 const Counts = Type.Array(Type.Object({ date: text, count: Type.Integer() }))
-const Stats = Type.Object({
-  status: Type.Literal('Success'),
-  message: text,
-  stats: Type.Object({ apis: Counts, dataplanes: Counts, dataplanes_gateways: Counts }),
-})
+const Stats = Type.Object(
+  {
+    status: Type.Literal('Success'),
+    message: text,
+    stats: Type.Object({ apis: Counts, dataplanes: Counts, dataplanes_gateways: Counts }),
+  },
+  { title: 'SystemStats' },
+)
 const Load = Type.Object(
   {
     requests_per_second: Type.Number({ description: 'Averaged over the last ten to thirty seconds' }),
@@ -25,31 +28,40 @@ const Load = Type.Object(
     busy: Type.Number({ description: 'Share of that time in which its event loop was at work: 0 to 1' }),
     memory_bytes: Type.Integer({ description: 'Resident, of the whole process' }),
   },
-  { description: 'As of `last_seen`; absent while the node is not heard of.' },
+  { title: 'NodeLoad', description: 'As of `last_seen`; absent while the node is not heard of.' },
 )
-const Nodes = Type.Object({
-  data: Type.Object({
-    nodes: Type.Array(
-      Type.Object({ id: text, hostname: text, version: text, tags: Type.Array(text), load: Type.Optional(Load) }),
-    ),
-    active_node_count: Type.Integer(),
-    nodes_available: Type.Integer({ description: '-1 = without bound' }),
-    nodes_remaining: Type.Integer({ description: '-1 = without bound' }),
-    valid_until: Type.Integer({ description: 'Seconds since 1970' }),
-  }),
-})
-const Placement = Type.Object({
-  nodes: Type.Array(
-    Type.Object({
-      node: text,
-      loads: Type.Boolean(),
-      reason: text,
+const Nodes = Type.Object(
+  {
+    data: Type.Object({
+      nodes: Type.Array(
+        Type.Object({ id: text, hostname: text, version: text, tags: Type.Array(text), load: Type.Optional(Load) }),
+      ),
+      active_node_count: Type.Integer(),
+      nodes_available: Type.Integer({ description: '-1 = without bound' }),
+      nodes_remaining: Type.Integer({ description: '-1 = without bound' }),
+      valid_until: Type.Integer({ description: 'Seconds since 1970' }),
     }),
-  ),
-  warnings: Type.Array(text, { description: 'Where nodes contradict each other.' }),
-})
-const Node = Type.Object({ data: Type.Object({ db_app_conf_options: Type.Object({}) }) })
-const Licence = Type.Object({ Status: Type.Literal('OK'), Message: text, Meta: Type.Object({}) })
+  },
+  { title: 'NodePage' },
+)
+const Placement = Type.Object(
+  {
+    nodes: Type.Array(
+      Type.Object({
+        node: text,
+        loads: Type.Boolean(),
+        reason: text,
+      }),
+    ),
+    warnings: Type.Array(text, { description: 'Where nodes contradict each other.' }),
+  },
+  { title: 'Placement' },
+)
+const Node = Type.Object(
+  { data: Type.Object({ db_app_conf_options: Type.Object({}) }) },
+  { title: 'NodeConfiguration' },
+)
+const Licence = Type.Object({ Status: Type.Literal('OK'), Message: text, Meta: Type.Object({}) }, { title: 'Licence' })
 
 const READ = { permission: 'system', intent: 'read' } as const
 const ENTITIES = ['apis', 'dataplanes', 'dataplanes.gateways'] as const
@@ -108,6 +120,7 @@ export function systemRoutes(parts: DashboardParts): Route[] {
       path: '/license',
       access: 'public',
       bodyIs: 'any',
+      bodyOptional: true,
       summary: 'Accept a licence; none is needed',
       answers: { 200: DoneEnvelope },
       run: () => ok('No licence is needed'),

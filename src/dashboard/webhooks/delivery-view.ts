@@ -2,14 +2,17 @@ import { Type } from 'typebox'
 import type { JsonObject } from '../../model/json/json.ts'
 import type { DeliveryRow } from '../../store/ports/ports.ts'
 
-export const Delivery = Type.Object({
-  id: Type.Integer(),
-  created_at: Type.String(),
-  attempts: Type.Integer(),
-  dead: Type.Boolean({ description: 'Failed: it is not retried automatically.' }),
-  error: Type.String({ description: 'Of the last try.' }),
-  next_at: Type.Optional(Type.String({ description: 'When it is tried next, unless it was given up.' })),
-})
+export const Delivery = Type.Object(
+  {
+    id: Type.Integer(),
+    created_at: Type.String(),
+    attempts: Type.Integer(),
+    dead: Type.Boolean({ description: 'Failed: it is not retried automatically.' }),
+    error: Type.String({ description: 'Of the last try.' }),
+    next_at: Type.Optional(Type.String({ description: 'When it is tried next, unless it was given up.' })),
+  },
+  { title: 'Delivery' },
+)
 
 /** A message of the outbox as callers see it, without its content. */
 export function toDeliveryView({ id, createdAt, attempts, nextAt, dead, error }: DeliveryRow): JsonObject {

@@ -8,6 +8,7 @@ import { createHook, hookSecretsOf, removeHook, updateHook } from '../../publish
 import type { StoredDocument } from '../../store/ports/ports.ts'
 import { maskSecretsFor, restoreMaskedSecrets } from '../access/secrets-view.ts'
 import { checkHookUnused, hooksOfOthers } from '../access/used-by-others.ts'
+import { describedMembers } from '../openapi/component-schemas.ts'
 import { type Answer, bare, ok, refused } from '../routes/answer.ts'
 import type { Call } from '../routes/call.ts'
 import { DoneEnvelope } from '../routes/envelope.ts'
@@ -17,7 +18,7 @@ import type { Route } from '../routes/route.ts'
 import type { DashboardParts } from '../server/parts.ts'
 
 const text = Type.String()
-const HookShape = Type.Object({
+const members = {
   api_model: Type.Object({}),
   id: Type.String({ pattern: '^[0-9a-f]{24}$' }),
   org_id: text,
@@ -26,8 +27,15 @@ const HookShape = Type.Object({
   target_path: text,
   template_path: text,
   header_map: Type.Record(text, text),
-  event_timeout: Type.Number(),
-})
+  event_timeout: Type.Number({ description: 'Seconds.' }),
+}
+const HookShape = Type.Object(members, { title: 'Webhook', additionalProperties: true })
+const Body = Type.Unknown(
+  describedMembers('WebhookInput', {
+    ...members,
+    shared_secret: Type.String({ description: 'Signs messages; it is never shown.' }),
+  }),
+)
 const READ = { permission: 'hooks', intent: 'read' } as const
 const WRITE = { permission: 'hooks', intent: 'write' } as const
 const CONNECT_MS = 5000
@@ -66,6 +74,7 @@ export function hookRoutes(parts: DashboardParts): Route[] {
       path: '/api/hooks',
       access: WRITE,
       summary: 'Create a webhook',
+      body: Body,
       answers: { 200: DoneEnvelope },
       run: async (call) => {
         const sent = call.object()
@@ -97,6 +106,7 @@ export function hookRoutes(parts: DashboardParts): Route[] {
       path: '/api/hooks/{id}',
       access: WRITE,
       summary: 'Change a webhook',
+      body: Body,
       answers: { 200: DoneEnvelope },
       entityVersion: (call) => knownHook(parts, call),
       run: async (call) => {

@@ -2,6 +2,7 @@ import { fault, toFault } from '../../errors/fault.ts'
 import type { JsonObject } from '../../model/json/json.ts'
 import { presentMembers } from '../../model/json/present-members.ts'
 import { counterIdOf, isKeyHash, USER_NAME } from '../../model/keys/key.ts'
+import { liftedLimits } from '../../model/limits/lifted-limits.ts'
 import { hashKey } from '../../model/secrets/secret.ts'
 import { checkSession } from '../../model/sessions/session.ts'
 import { wholeSession } from '../../model/sessions/session-zeros.ts'
@@ -111,7 +112,11 @@ async function update(parts: AdminParts, request: AdminRequest): Promise<AdminAn
   const save = isBasicUser(row) ? updateBasicUser : updateKey
   const saved = await save(publishParts(parts), change)
   await waitUntilServed(parts, saved.revision)
-  return saidOf(saved, request.param('key'), 'modified')
+  const warnings = liftedLimits(row.body, saved.session)
+  return changed(request.param('key'), 'modified', {
+    key_hash: saved.keyHash,
+    ...(warnings.length > 0 && { warnings }),
+  })
 }
 
 /** `api_id=-1` is the older way to say "from all APIs"; its answer has no body but `null`. */

@@ -1,9 +1,10 @@
 import { fault } from '../../errors/fault.ts'
 import type { JsonObject } from '../../model/json/json.ts'
+import { liftedLimits } from '../../model/limits/lifted-limits.ts'
 import { wholePolicy } from '../../model/sessions/session-zeros.ts'
 import type { SecretParts } from '../../publish/documents/parts.ts'
 import { inItsOrganisation } from '../../publish/organisations/organisation-of.ts'
-import { missingApisMember } from '../../publish/policies/missing-apis.ts'
+import { missingApis } from '../../publish/policies/missing-apis.ts'
 import { createPolicy, findPolicy, removePolicy, updatePolicy } from '../../publish/policies/policies.ts'
 import { absent, changed, json } from './answer.ts'
 import { listDocuments } from './lists.ts'
@@ -18,9 +19,10 @@ export function policyRoutes(parts: AdminParts): AdminRoute[] {
     const orgId = request.text('org_id')
     return { id: request.param('id'), ...(orgId !== '' && { orgId }) }
   }
-  const missing = (body: JsonObject) => {
+  const warned = async (body: JsonObject, before: JsonObject = {}) => {
     const served = new Set(parts.fileDocuments().map(({ api_id }) => api_id))
-    return missingApisMember(parts.documents, body, 'warnings', served)
+    const warnings = [...liftedLimits(before, body), ...(await missingApis(parts.documents, body, served))]
+    return warnings.length === 0 ? {} : { warnings }
   }
   return [
     {
@@ -39,7 +41,7 @@ export function policyRoutes(parts: AdminParts): AdminRoute[] {
             ? await createPolicy(publish, body, request.actor)
             : await updatePolicy(publish, there, body, request.actor)
         await waitUntilServed(parts, revision)
-        return changed(id, 'added', await missing(body))
+        return changed(id, 'added', await warned(body))
       },
     },
     {
@@ -56,12 +58,13 @@ export function policyRoutes(parts: AdminParts): AdminRoute[] {
       run: async (request) => {
         const body = await request.object()
         const named = wanted(request)
-        const isNew = request.isAlias && (await findPolicy(publish, named.id, named.orgId).catch(absent)) === undefined
+        const before = await findPolicy(publish, named.id, named.orgId).catch(absent)
+        const isNew = request.isAlias && before === undefined
         const { id, revision } = isNew
           ? await createPolicy(publish, { ...body, id: withId(body, named.id) }, request.actor)
           : await updatePolicy(publish, named, body, request.actor)
         await waitUntilServed(parts, revision)
-        return changed(id, 'modified', await missing(body))
+        return changed(id, 'modified', await warned(body, before?.body))
       },
     },
     {

@@ -2,6 +2,7 @@ import { fault } from '../../errors/fault.ts'
 import { isObject, type Json, type JsonObject } from '../json/json.ts'
 import type { Policy } from '../sessions/session.ts'
 import {
+  accessRightSchema,
   type Check,
   COMMON,
   checkFields,
@@ -13,9 +14,11 @@ import {
   object,
   oneOf,
   scalarChecks,
+  schemaOf,
   shape,
   text,
   withApiIds,
+  withSchema,
 } from '../sessions/session-fields.ts'
 import { POLICY_FIELDS } from './policy-fields.ts'
 
@@ -46,18 +49,21 @@ export function policyKind({ partitions }: Policy): PolicyKind {
 
 const ID = /^[A-Za-z0-9._~-]*$/
 
-const partitions: Check = (value, path, findings) => {
+const PARTITIONS = shape('Partitions', { acl: flag, quota: flag, rate_limit: flag, complexity: flag, per_api: flag })
+const partitions: Check = withSchema(PARTITIONS.schema!, (value, path, findings) => {
   PARTITIONS(value, path, findings)
   if (!isObject(value) || value.per_api !== true) return
   const others = ['acl', 'quota', 'rate_limit', 'complexity'].filter((name) => value[name] === true)
   if (others.length > 0) findings.add(path, `per_api cannot be set together with ${others.join(', ')}`)
-}
-const PARTITIONS = shape({ acl: flag, quota: flag, rate_limit: flag, complexity: flag, per_api: flag })
+})
 
 const ARRAY = 'access_rights_array'
-const notAList: Check = (_value, path, findings) => findings.add(path, 'must be a list of rights, each with its api_id')
+const notAList: Check = withSchema(
+  { type: 'array', items: accessRightSchema, writeOnly: true, description: 'In the place of `access_rights`.' },
+  (_value, path, findings) => findings.add(path, 'must be a list of rights, each with its api_id'),
+)
 
-const CHECKS = checksOf({
+const FIELDS = {
   ...COMMON,
   ...scalarChecks(POLICY_FIELDS),
   [ARRAY]: notAList,
@@ -69,7 +75,11 @@ const CHECKS = checksOf({
   date_created: date,
   partitions,
   graphql_access_rights: object,
-})
+} satisfies Readonly<Record<string, Check>>
+const CHECKS = checksOf(FIELDS)
+
+/** The JSON Schema of a policy, for the API document: members that are not described are kept. */
+export const POLICY_SCHEMA: JsonObject = schemaOf('Policy', FIELDS)
 
 /**
  * Checks a policy as it came over the wire and answers it typed, without members that are null; unknown fields are kept, an access right without `api_id` takes

@@ -46,12 +46,25 @@ export interface Check {
   (value: Json, path: string, findings: Findings): void
   /** True where null is the empty list, as programs in Go write it. */
   readonly isList?: true
+  /** The JSON Schema of the values that pass, for the API document. */
+  readonly schema?: JsonObject
 }
 export type Checks = ReadonlyMap<string, Check>
 
 /** Checks that look only at the fields they name; all others are kept as they are. */
 export function checksOf(fields: Readonly<Record<string, Check>>): Checks {
   return new Map(Object.entries(fields))
+}
+
+/** A check whose values have this schema. */
+export function withSchema(schema: JsonObject, check: Check): Check {
+  return Object.assign(check, { schema })
+}
+
+/** The schema of an object with these fields: others are kept. */
+export function schemaOf(title: string, fields: Readonly<Record<string, Check>>): JsonObject {
+  const properties = Object.fromEntries(Object.entries(fields).map(([name, check]) => [name, check.schema ?? {}]))
+  return { title, type: 'object', properties, additionalProperties: true }
 }
 
 /** Runs the check of every field that is there. A field that is null counts as absent: programs in Go write zero values so. */
@@ -70,62 +83,71 @@ export function join(path: string, name: string): string {
 }
 
 /** Any number that a double holds exactly, or has a fraction. */
-export const number: Check = (value, path, findings) => {
+export const number: Check = withSchema({ type: 'number' }, (value, path, findings) => {
   const flaw = numberFlaw(value)
   if (flaw !== undefined) findings.add(path, flaw)
-}
+})
 
 /** A whole number that a double holds exactly. */
-export const integer: Check = (value, path, findings) => {
+export const integer: Check = withSchema({ type: 'integer', format: 'int64' }, (value, path, findings) => {
   if (!Number.isSafeInteger(value)) findings.add(path, 'must be a whole number')
-}
+})
 
 /** A string, empty ones too. */
-export const text: Check = (value, path, findings) => {
+export const text: Check = withSchema({ type: 'string' }, (value, path, findings) => {
   if (typeof value !== 'string') findings.add(path, 'must be a string')
-}
+})
 
 /** true or false. */
-export const flag: Check = (value, path, findings) => {
+export const flag: Check = withSchema({ type: 'boolean' }, (value, path, findings) => {
   if (typeof value !== 'boolean') findings.add(path, 'must be true or false')
-}
+})
+
+const SCALAR_SCHEMAS = {
+  flag: { type: 'boolean' },
+  number: { type: 'number' },
+  integer: { type: 'integer', format: 'int64' },
+  text: { type: 'string' },
+} as const
 
 /** Checks of fields that are one value each. */
 export function scalarChecks(fields: ScalarFields): Record<string, Check> {
-  const checkOf =
-    (field: ScalarField): Check =>
-    (value, path, findings) => {
+  const checkOf = (field: ScalarField): Check =>
+    withSchema(SCALAR_SCHEMAS[field.kind], (value, path, findings) => {
       const flaw = scalarFlaw(field, value)
       if (flaw !== undefined) findings.add(path, flaw)
-    }
+    })
   return Object.fromEntries(Object.entries(fields).map(([name, field]) => [name, checkOf(field)]))
 }
 
 /** A JSON object. */
-export const object: Check = (value, path, findings) => {
+export const object: Check = withSchema({ type: 'object', additionalProperties: true }, (value, path, findings) => {
   if (!isObject(value)) findings.add(path, 'must be an object')
-}
+})
 
 const DATE = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/
 
 /** RFC 3339, or empty. */
-export const date: Check = (value, path, findings) => {
-  if (typeof value !== 'string') return findings.add(path, 'must be a string')
-  if (value !== '' && !(DATE.test(value) && !Number.isNaN(Date.parse(value))))
-    findings.add(path, 'must be a date of RFC 3339')
-}
+export const date: Check = withSchema(
+  { type: 'string', description: 'RFC 3339, or empty.' },
+  (value, path, findings) => {
+    if (typeof value !== 'string') return findings.add(path, 'must be a string')
+    if (value !== '' && !(DATE.test(value) && !Number.isNaN(Date.parse(value))))
+      findings.add(path, 'must be a date of RFC 3339')
+  },
+)
 
 /** A moment that each save writes over, in any form. */
-const writtenOver: Check = (value, path, findings) => {
+const writtenOver: Check = withSchema({ type: 'string' }, (value, path, findings) => {
   if (typeof value !== 'string' && typeof value !== 'number') findings.add(path, 'must be a string or a number')
-}
+})
 
 /** One of some words. */
 export function oneOf(...words: readonly string[]): Check {
-  return (value, path, findings) => {
+  return withSchema({ type: 'string', enum: [...words] }, (value, path, findings) => {
     if (typeof value !== 'string' || !words.includes(value))
       findings.add(path, `must be one of ${words.filter((word) => word !== '').join(', ')}`)
-  }
+  })
 }
 
 /** A list of at most so many. */
@@ -135,13 +157,16 @@ export function listOf(item: Check, most: number = Number.POSITIVE_INFINITY): Ch
     if (value.length > most) return findings.add(path, `must have at most ${most} entries, not ${value.length}`)
     for (const [index, element] of value.entries()) item(element, `${path}[${index}]`, findings)
   }
-  return Object.assign(check, { isList: true as const })
+  const bounds = Number.isFinite(most) ? { maxItems: most } : {}
+  const schema: JsonObject = { type: 'array', ...bounds, items: item.schema ?? {} }
+  return Object.assign(check, { isList: true as const, schema })
 }
 
-/** An object with these fields, some of which must be there: of those, a list that is null is empty. */
-export function shape(fields: Readonly<Record<string, Check>>, required: readonly string[] = []): Check {
+/** An object with these fields, some of which must be there: of those, a list that is null is empty. `title` names it in the API document. */
+export function shape(title: string, fields: Readonly<Record<string, Check>>, required: readonly string[] = []): Check {
   const checks = checksOf(fields)
-  return (value, path, findings) => {
+  const schema = { ...schemaOf(title, fields), ...(required.length > 0 && { required: [...required] }) }
+  return withSchema(schema, (value, path, findings) => {
     if (!isObject(value)) return findings.add(path, 'must be an object')
     checkFields(value, checks, path, findings)
     for (const name of required) {
@@ -149,11 +174,11 @@ export function shape(fields: Readonly<Record<string, Check>>, required: readonl
       if (there === null && checks.get(name)?.isList) findings.addNull(value, name, [])
       else if (there === undefined || there === null) findings.add(join(path, name), 'is missing')
     }
-  }
+  })
 }
 
 /** A path pattern that compiles within the safe subset of `compilePattern`, and that some path matches. */
-const pattern: Check = (value, path, findings) => {
+const pattern: Check = withSchema({ type: 'string', description: 'A regular expression.' }, (value, path, findings) => {
   if (typeof value !== 'string') return findings.add(path, 'must be a string')
   try {
     const reason = unmatchablePattern(value)
@@ -162,14 +187,17 @@ const pattern: Check = (value, path, findings) => {
     if (!(error instanceof Fault)) throw error
     findings.add(path, error.message)
   }
-}
+})
 
 /** The name of a method; another text, and one in another letter case, would hold for no request. */
-const method: Check = (value, path, findings) => {
-  if (typeof value !== 'string') return findings.add(path, 'must be a string')
-  if (!isMethod(value)) return findings.add(path, 'must be an HTTP method, each in an entry of its own')
-  if (methodName(value) !== value) findings.add(path, `must be in upper case (${methodName(value)})`)
-}
+const method: Check = withSchema(
+  { type: 'string', description: 'An HTTP method in upper case.' },
+  (value, path, findings) => {
+    if (typeof value !== 'string') return findings.add(path, 'must be a string')
+    if (!isMethod(value)) return findings.add(path, 'must be an HTTP method, each in an entry of its own')
+    if (methodName(value) !== value) findings.add(path, `must be in upper case (${methodName(value)})`)
+  },
+)
 
 const LIMIT: Readonly<Record<string, Check>> = {
   rate: number,
@@ -184,24 +212,27 @@ const LIMIT: Readonly<Record<string, Check>> = {
   smoothing: object,
 }
 
-const METHOD_LIMIT = shape({ name: method, limit: shape({ rate: number, per: number }, ['rate', 'per']) }, [
-  'name',
-  'limit',
-])
-const TYPE_FIELDS = shape({ name: text, fields: listOf(text) }, ['name'])
+/** Answers have null where there is none; sent, null counts as absent. */
+function nullable(check: Check): Check {
+  return withSchema({ anyOf: [check.schema!, { type: 'null' }] }, check)
+}
 
-const RIGHT = shape({
+const RATE = shape('Rate', { rate: number, per: number }, ['rate', 'per'])
+const METHOD_LIMIT = shape('MethodLimit', { name: method, limit: RATE }, ['name', 'limit'])
+const TYPE_FIELDS = shape('TypeFields', { name: text, fields: listOf(text) }, ['name'])
+
+const RIGHT = shape('AccessRight', {
   api_id: text,
   api_name: text,
   versions: listOf(text, MOST.versions),
   allowed_urls: listOf(
-    shape({ url: pattern, methods: listOf(method, MOST.methods) }, ['url', 'methods']),
+    shape('AllowedUrl', { url: pattern, methods: listOf(method, MOST.methods) }, ['url', 'methods']),
     MOST.allowed_urls,
   ),
-  limit: shape(LIMIT),
+  limit: nullable(shape('Limit', LIMIT)),
   allowance_scope: text,
   endpoints: listOf(
-    shape({ path: pattern, methods: listOf(METHOD_LIMIT, MOST.methods) }, ['path', 'methods']),
+    shape('EndpointLimit', { path: pattern, methods: listOf(METHOD_LIMIT, MOST.methods) }, ['path', 'methods']),
     MOST.endpoints,
   ),
   restricted_types: listOf(TYPE_FIELDS, MOST.types),
@@ -210,8 +241,17 @@ const RIGHT = shape({
   disable_introspection: flag,
 })
 
+/** The JSON Schema of one access right. */
+export const accessRightSchema: JsonObject = RIGHT.schema!
+
 /** `access_rights`: each entry under the id of its API. An entry without `api_id` takes that of its key. */
-const accessRights: Check = (value, path, findings) => {
+const ACCESS_RIGHTS: JsonObject = {
+  type: 'object',
+  description: 'By the id of the API.',
+  additionalProperties: accessRightSchema,
+}
+
+const accessRights: Check = withSchema(ACCESS_RIGHTS, (value, path, findings) => {
   if (!isObject(value)) return findings.add(path, 'must be an object')
   const rights = Object.values(value)
   if (rights.length > MOST.rights)
@@ -232,7 +272,7 @@ const accessRights: Check = (value, path, findings) => {
     if (!isObject(right) || typeof right.api_id !== 'string' || right.api_id === '') continue
     if (right.api_id !== apiId) findings.add(join(at, 'api_id'), `must be ${apiId}, as its key`)
   }
-}
+})
 
 function patternsIn(right: Json): (Json | undefined)[] {
   if (!isObject(right)) return []
@@ -256,11 +296,11 @@ export function checkLength({ access_rights, ...body }: JsonObject, findings: Fi
 }
 
 /** An object whose names are free. */
-export const members: Check = (value, path, findings) => {
+export const members: Check = withSchema({ type: 'object', additionalProperties: true }, (value, path, findings) => {
   if (!isObject(value)) return findings.add(path, 'must be an object')
   const count = Object.keys(value).length
   if (count > MOST.members) findings.add(path, `must have at most ${MOST.members} members, not ${count}`)
-}
+})
 
 /** Fields that sessions and policies have in common (facts of the wire). */
 export const COMMON: Readonly<Record<string, Check>> = {

@@ -3,6 +3,7 @@ import type { JsonObject } from '../json/json.ts'
 import type { ScalarValues } from '../json/scalar-fields.ts'
 import type { POLICY_FIELDS } from '../policies/policy-fields.ts'
 import {
+  type Check,
   COMMON,
   checkFields,
   checkLength,
@@ -15,6 +16,7 @@ import {
   number,
   object,
   oneOf,
+  schemaOf,
   shape,
   text,
   withApiIds,
@@ -111,7 +113,7 @@ export type Policy = LimitFields &
     enable_http_signature_validation?: boolean
   }
 
-const CHECKS = checksOf({
+const FIELDS = {
   ...COMMON,
   allowance: number,
   last_check: number,
@@ -121,23 +123,27 @@ const CHECKS = checksOf({
   apply_policy_id: text,
   oauth_client_id: text,
   oauth_keys: object,
-  basic_auth_data: shape({
+  basic_auth_data: shape('BasicAuthData', {
     password: text,
     hash_type: oneOf('', 'argon2id', 'bcrypt', 'sha256', 'murmur32', 'murmur64', 'murmur128'),
   }),
-  jwt_data: shape({ secret: text }),
+  jwt_data: shape('JwtData', { secret: text }),
   hmac_string: text,
   rsa_certificate_id: text,
   certificate: text,
   mtls_static_certificate_bindings: listOf(text),
   data_expires: integer,
-  monitor: shape({ trigger_limits: listOf(number) }),
+  monitor: shape('Monitor', { trigger_limits: listOf(number) }),
   enable_detailed_recording: flag,
   enable_detail_recording: flag,
   alias: text,
   id_extractor_deadline: integer,
   session_lifetime: integer,
-})
+} satisfies Readonly<Record<string, Check>>
+const CHECKS = checksOf(FIELDS)
+
+/** The JSON Schema of a session, for the API document: members that are not described are kept. */
+export const SESSION_SCHEMA: JsonObject = schemaOf('Session', FIELDS)
 
 /**
  * Checks a session as it came over the wire and answers it typed, without members that are null; unknown fields are kept, an access right without `api_id`

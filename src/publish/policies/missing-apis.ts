@@ -1,21 +1,20 @@
 import { toWords } from '../../model/apis/definition/tree.ts'
-import type { Json, JsonObject } from '../../model/json/json.ts'
+import type { JsonObject } from '../../model/json/json.ts'
 import { policyApisOf } from '../../model/policies/policy-index.ts'
 import type { Documents } from '../../store/ports/ports.ts'
 
 const MISSING = 'no API of the organisation has this id: the right opens nothing yet'
 
 /**
- * The member of an answer, under this name, that holds a warning for each API that a policy gives rights to and nobody has; none where
- * there are none. `served`: ids of APIs that are not stored. @throws Fault `store_away`
+ * A warning for each API that a policy gives rights to and nobody has. `served`: ids of APIs that are not stored.
+ * @throws Fault `store_away`
  */
-export async function missingApisMember(
+export async function missingApis(
   documents: Documents,
   policy: JsonObject,
-  name: string,
   served: ReadonlySet<string> = new Set(),
-): Promise<{ [name: string]: Json }> {
-  const warnings: Json[] = []
+): Promise<JsonObject[]> {
+  const warnings: JsonObject[] = []
   for (const id of policyApisOf(policy)) {
     if (served.has(id)) continue
     const stored = await documents.find('api', 'api_id', id)
@@ -23,5 +22,5 @@ export async function missingApisMember(
     if (stored !== undefined && (stored.body.org_id ?? '') === (policy.org_id ?? '')) continue
     warnings.push({ path: toWords(['access_rights', id]), message: MISSING })
   }
-  return warnings.length === 0 ? {} : { [name]: warnings }
+  return warnings
 }

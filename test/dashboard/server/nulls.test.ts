@@ -92,7 +92,7 @@ const SESSIONS: ReadonlySet<string> = new Set([
 
 /** Refusals whose text the wire prescribes, or that name what the absent member leaves wanting. */
 const OTHERWISE =
-  /must name the header or parameter that holds the version|User\/Key object validation|at least one Access Rights|User object validation|Invalid OPA rules|extract search filter|at least one permission|give it again, the address has changed|every value must be a text/
+  /must name the header or parameter that holds the version|User\/Key object validation|at least one Access Rights|User object validation|Invalid OPA rules|extract search filter|at least one permission|give it again, the address has changed|every value must be a text|kind: must be one of/
 
 /** Of calls that succeed: lists that may be null although they must be there, and members that may be left out. */
 const TAKEN: readonly (readonly [call: string, member: string])[] = [

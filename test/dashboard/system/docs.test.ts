@@ -87,6 +87,38 @@ test('objects are components, which are used and named by what they are', async 
   )
 })
 
+test('a component that several calls use has a name of its own, and no two have one', async (t) => {
+  const { call, close } = await startTestDashboard()
+  t.after(close)
+  const { json } = await call('GET', '/api/openapi.json')
+  const { components } = json as { components: { schemas: JsonObject } }
+  const users = new Map<string, Set<string>>()
+  const note = (value: unknown, id: string): void => {
+    for (const [, name = ''] of JSON.stringify(value).matchAll(/"#\/components\/schemas\/(\w+)"/g)) {
+      const known = users.get(name) ?? new Set()
+      if (known.has(id)) continue
+      users.set(name, known.add(id))
+      note(components.schemas[name], id)
+    }
+  }
+  const ids = (await operationsOf(call)).map(({ operation }) => {
+    note(operation, String(operation.operationId))
+    return String(operation.operationId)
+  })
+  const ofPlace = new RegExp(`^(?:${ids.join('|')})(?:Body|Result|Refusal|Query)`, 'i')
+  const shared = [...users].filter(([name, some]) => some.size > 1 && ofPlace.test(name))
+  assert.deepEqual(
+    shared.map(([name]) => name),
+    [],
+    'give the shape a title',
+  )
+  assert.deepEqual(
+    [...users.keys()].filter((name) => /\d$/.test(name)),
+    [],
+    'two shapes have one title',
+  )
+})
+
 test('no keyword of the OpenAPI document is one that 3.0 does not have', async (t) => {
   const { call, close } = await startTestDashboard()
   t.after(close)

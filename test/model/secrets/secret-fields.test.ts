@@ -26,17 +26,20 @@ const EXCEPT: Readonly<Record<string, string>> = {
   publicKeys: 'public',
   // Of calls.
   auth_types: 'words',
-  oauth_info: 'an object of addresses',
   oauth_clients: 'ids; secrets of apps are blank in lists',
   key_request_fields: 'names of fields',
   otpauth_uri: 'shown once, to the user whose second factor it is; sealed in the store',
   OauthID: 'the id of a client',
   oauth_id: 'the id of a client',
   auth_type: 'a word',
+  auth_method: 'a word',
+  token_type_hint: 'a word',
+  oauth_client_id: 'the id of a client',
+  key_hashes: 'hashes that open nothing',
+  key_rules: 'the limits of a session, as JSON',
   key_hash: 'a hash that opens nothing',
   legacy_key: 'a hash that opens nothing',
   password_updated: 'a time',
-  password_max_days: 'a number',
 }
 
 interface Field {
@@ -49,7 +52,7 @@ interface Field {
 function textsOf(schema: Json | undefined, where: string, path: string[] = []): Field[] {
   if (schema === undefined || !isObject(schema)) return []
   const { properties, items, additionalProperties } = schema
-  const types = [schema.type ?? 'string'].flat()
+  const types = [schema.type ?? (schema.anyOf === undefined ? 'string' : 'anyOf')].flat()
   const own = path.length > 0 && types.includes('string') && schema.enum === undefined
   const inner = isObject(properties ?? null) ? Object.entries(properties as JsonObject) : []
   return [

@@ -29,3 +29,28 @@ function named(document: JsonObject, reference: string): Json {
 function mapped(value: JsonObject, to: (value: Json) => Json): JsonObject {
   return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, to(each)]))
 }
+
+/** The value as a generated client holds it that keeps only members which the (resolved) schema describes. */
+export function described(schema: Json | undefined, value: Json): Json {
+  if (!isObject(schema)) return value
+  if (Array.isArray(schema.anyOf)) {
+    const fitting = schema.anyOf.find((option) => isObject(option) && isOfType(option.type, value))
+    return described(fitting, value)
+  }
+  if (Array.isArray(value)) return value.map((entry) => described(schema.items, entry))
+  if (!isObject(value)) return value
+  const { properties, additionalProperties } = schema
+  if (isObject(properties))
+    return Object.fromEntries(
+      Object.entries(value).flatMap(([name, each]) =>
+        Object.hasOwn(properties, name) ? [[name, described(properties[name], each)]] : [],
+      ),
+    )
+  return mapped(value, (each) => described(additionalProperties, each))
+}
+
+function isOfType(type: Json | undefined, value: Json): boolean {
+  if (value === null) return type === 'null'
+  if (Array.isArray(value)) return type === 'array'
+  return type === undefined || (type === 'integer' ? 'number' : type) === typeof value
+}

@@ -12,6 +12,7 @@ import {
 import { soleOwnership } from '../../access/co-owned.ts'
 import { checkReferences } from '../../access/references.ts'
 import { maskSecretsFor, restoreMaskedSecrets } from '../../access/secrets-view.ts'
+import { describedMembers } from '../../openapi/component-schemas.ts'
 import { bare, ok } from '../../routes/answer.ts'
 import type { Call } from '../../routes/call.ts'
 import { DoneEnvelope } from '../../routes/envelope.ts'
@@ -24,27 +25,40 @@ const READ = { permission: 'portal', intent: 'read' } as const
 const WRITE = { permission: 'portal', intent: 'write' } as const
 
 const text = Type.String()
-const Entry = Type.Object({
-  name: text,
-  short_description: text,
-  long_description: text,
-  show: Type.Boolean(),
-  api_id: text,
-  policy_id: text,
-  documentation: text,
-  version: text,
-  is_keyless: Type.Boolean(),
-  config: Type.Object({}),
-  fields: Type.Record(text, text),
-  auth_type: text,
-})
-const Shape = Type.Object({ id: text, org_id: text, email: text, apis: Type.Array(Entry) })
-const Created = Type.Object({
-  Status: Type.Literal('OK'),
-  Message: Type.String({ pattern: '^[0-9a-f]{24}$' }),
-  Meta: Type.Null(),
-})
-const Body = Type.Object({}, { description: 'A catalogue: `apis` are its entries, in order.' })
+const Entry = Type.Object(
+  {
+    name: text,
+    short_description: text,
+    long_description: text,
+    show: Type.Boolean(),
+    api_id: text,
+    policy_id: text,
+    documentation: text,
+    version: text,
+    is_keyless: Type.Boolean(),
+    config: Type.Object({}),
+    fields: Type.Record(text, text),
+    auth_type: text,
+  },
+  { title: 'CatalogueEntry', additionalProperties: true },
+)
+const members = { id: text, org_id: text, email: text, apis: Type.Array(Entry) }
+const Shape = Type.Object(members, { title: 'Catalogue', additionalProperties: true })
+const Created = Type.Object(
+  {
+    Status: Type.Literal('OK'),
+    Message: Type.String({ pattern: '^[0-9a-f]{24}$' }),
+    Meta: Type.Null(),
+  },
+  { title: 'Created' },
+)
+const Body = Type.Object(
+  {},
+  describedMembers('CatalogueInput', {
+    ...members,
+    apis: Type.Array(Type.Partial(Entry, { title: 'CatalogueEntryInput' })),
+  }),
+)
 
 /** The catalogue of the portal: `/api/portal/catalogue`. Callers see and write the entries of policies and APIs that they may see. */
 export function catalogueRoutes(parts: DashboardParts): Route[] {

@@ -9,6 +9,7 @@ import {
 } from '../../../publish/portal/catalogue/documentation.ts'
 import type { StoredDocument, Where } from '../../../store/ports/ports.ts'
 import { checkReferences } from '../../access/references.ts'
+import { describedMembers } from '../../openapi/component-schemas.ts'
 import { visiblePolicies } from '../../policies/policy-apis.ts'
 import { bare, ok } from '../../routes/answer.ts'
 import type { Call } from '../../routes/call.ts'
@@ -29,14 +30,21 @@ const OWNED = { noun: 'documentation', by: 'id' } as const
 
 const text = Type.String()
 const Head = { id: Type.String({ pattern: '^[0-9a-f]{24}$' }), org_id: text, api_id: text, doc_type: text }
-const Created = Type.Object({
-  Status: Type.Literal('OK'),
-  Message: Type.String({ pattern: '^[0-9a-f]{24}$' }),
-  Meta: Type.Null(),
-})
+const Created = Type.Object(
+  {
+    Status: Type.Literal('OK'),
+    Message: Type.String({ pattern: '^[0-9a-f]{24}$' }),
+    Meta: Type.Null(),
+  },
+  { title: 'Created' },
+)
 const Body = Type.Object(
   {},
-  { description: 'api_id (of an API or a policy), doc_type, documentation (base64 of a text in UTF-8).' },
+  describedMembers('DocumentationInput', {
+    api_id: Type.String({ description: 'Of an API or a policy.' }),
+    doc_type: text,
+    documentation: Type.String({ description: 'Base64 of a text in UTF-8.' }),
+  }),
 )
 
 /** Documentation of APIs, for the portal to render: `/api/portal/documentation`. */

@@ -25,26 +25,32 @@ const policies = {
 }
 
 /** Access that a developer is to get. */
-export const AccessBody = Type.Object({
-  ...policies,
-  fields: orNothing(Type.Record(Type.String(), Type.String())),
-  oauth_info: orNothing(Type.Object({ redirect_uri: orNothing(Line) })),
-  client_name: orNothing(Line),
-  app_description: orNothing(Line),
-  use_case: orNothing(Line),
-  expires: orNothing(Type.Integer({ minimum: 0, description: 'Unix seconds; 0 = as the policies say.' })),
-  expires_in: orNothing(Type.Integer({ minimum: 1, maximum: 100 * YEAR_S, description: 'Seconds from now.' })),
-})
+export const AccessBody = Type.Object(
+  {
+    ...policies,
+    fields: orNothing(Type.Record(Type.String(), Type.String())),
+    oauth_info: orNothing(Type.Object({ redirect_uri: orNothing(Line) })),
+    client_name: orNothing(Line),
+    app_description: orNothing(Line),
+    use_case: orNothing(Line),
+    expires: orNothing(Type.Integer({ minimum: 0, description: 'Unix seconds; 0 = as the policies say.' })),
+    expires_in: orNothing(Type.Integer({ minimum: 1, maximum: 100 * YEAR_S, description: 'Seconds from now.' })),
+  },
+  { title: 'AccessInput' },
+)
 
 /** Other policies for a key. */
-export const PoliciesBody = Type.Object(policies)
+export const PoliciesBody = Type.Object(policies, { title: 'PoliciesInput' })
 
 /** How a key or a secret is rotated. */
-export const RotationBody = Type.Object({
-  overlap_seconds: Type.Optional(
-    Type.Integer({ minimum: 0, maximum: YEAR_S, description: 'For how long the old one is good as well.' }),
-  ),
-})
+export const RotationBody = Type.Object(
+  {
+    overlap_seconds: Type.Optional(
+      Type.Integer({ minimum: 0, maximum: YEAR_S, description: 'For how long the old one is good as well.' }),
+    ),
+  },
+  { title: 'RotationInput' },
+)
 
 /** The policies that a body names: the list, by the name that reads give it too, else the one of old. */
 export function policiesSent({ apply_policies: list, policies: shown, policy_id: single }: JsonObject): string[] {

@@ -5,6 +5,7 @@ import { withRedirects } from '../../../publish/oauth-clients/joined-redirects.t
 import { deleteClient, rotateClient, updateClient } from '../../../publish/oauth-clients/oauth-clients.ts'
 import { appOf, appPolicyOf } from '../../../publish/portal/developers/apps-of-developer.ts'
 import { withRest } from '../../oauth-clients/client-shape.ts'
+import { describedMembers } from '../../openapi/component-schemas.ts'
 import { type Answer, bare, ok } from '../../routes/answer.ts'
 import type { Call } from '../../routes/call.ts'
 import { DoneEnvelope } from '../../routes/envelope.ts'
@@ -20,24 +21,37 @@ const READ = { permission: 'portal', intent: 'read' } as const
 const WRITE = { permission: 'portal', intent: 'write' } as const
 const OWNED = { noun: 'developer_app', by: 'appId' } as const
 
-const App = Type.Object({
-  client_id: Type.String(),
-  client_name: Type.Optional(Type.String()),
-  secret: Type.Literal('', { description: 'Shown when it is made, and never again.' }),
-  policy_id: Type.String(),
+const App = Type.Object(
+  {
+    client_id: Type.String(),
+    client_name: Type.Optional(Type.String()),
+    secret: Type.Literal('', { description: 'Shown when it is made, and never again.' }),
+    policy_id: Type.String(),
+    redirect_uri: Type.String(),
+    redirect_uris: Type.Array(Type.String()),
+    app_description: Type.String(),
+    use_case: Type.String(),
+    date_created: Type.String(),
+    developer_id: Type.String(),
+  },
+  { title: 'DeveloperApp' },
+)
+const RotatedApp = Type.Object(
+  {
+    ...NewApp.properties,
+    valid_until: Type.String({ description: 'Until when the old secret is good as well; empty = no longer.' }),
+  },
+  { title: 'RotatedDeveloperApp' },
+)
+/** The fields of a developer's app that can be changed. */
+const CHANGEABLE = {
   redirect_uri: Type.String(),
   redirect_uris: Type.Array(Type.String()),
+  client_name: Type.String(),
   app_description: Type.String(),
   use_case: Type.String(),
-  date_created: Type.String(),
-  developer_id: Type.String(),
-})
-const RotatedApp = Type.Object({
-  ...NewApp.properties,
-  valid_until: Type.String({ description: 'Until when the old secret is good as well; empty = no longer.' }),
-})
-/** The fields of a developer's app that can be changed. */
-const MEMBERS = ['redirect_uri', 'redirect_uris', 'client_name', 'app_description', 'use_case', 'description'] as const
+  description: Type.String(),
+}
 
 /** OAuth apps of developers, by client id. They are made as keys are, by an OAuth policy. */
 export function developerAppRoutes(parts: DashboardParts): Route[] {
@@ -57,7 +71,7 @@ export function developerAppRoutes(parts: DashboardParts): Route[] {
       access: WRITE,
       owned: OWNED,
       summary: 'Update redirect URI, name or description of an OAuth app; omitted fields are kept',
-      body: Type.Object({}, { description: MEMBERS.join(', ') }),
+      body: Type.Object({}, describedMembers('DeveloperAppInput', CHANGEABLE)),
       answers: { 200: DoneEnvelope },
       run: (call) => change(parts, call),
     },
@@ -78,6 +92,7 @@ export function developerAppRoutes(parts: DashboardParts): Route[] {
       summary: 'Rotate the secret of an OAuth app',
       body: RotationBody,
       bodyIs: 'any',
+      bodyOptional: true,
       answers: { 200: RotatedApp },
       run: (call) => rotate(parts, call),
     },
@@ -93,7 +108,9 @@ export async function removeApp(parts: DashboardParts, call: Call, client: OAuth
 async function change(parts: DashboardParts, call: Call): Promise<Answer> {
   const client = await appInPath(parts, call)
   const body = call.object()
-  const said = MEMBERS.filter((name) => Object.hasOwn(body, name)).map((name) => [name, body[name]!] as const)
+  const said = Object.keys(CHANGEABLE)
+    .filter((name) => Object.hasOwn(body, name))
+    .map((name) => [name, body[name]!] as const)
   const sent: JsonObject = withRest(client, withRedirects(parts, Object.fromEntries(said)))
   await updateClient(parts, client, { body: sent, actor: call.actor!.email })
   return ok('Data updated')

@@ -32,29 +32,38 @@ const READ = { permission: 'portal', intent: 'read' } as const
 const WRITE = { permission: 'portal', intent: 'write' } as const
 const OWNED = { noun: 'key', by: 'keyId' } as const
 
-const List = Type.Object({ Data: Type.Array(KeyEntry), Pages: Type.Integer() })
+const List = Type.Object({ Data: Type.Array(KeyEntry), Pages: Type.Integer() }, { title: 'DeveloperKeyPage' })
 /** A key that is shown this once. */
-export const NewKey = Type.Object({
-  RawKey: Type.String({ minLength: 1 }),
-  Password: Type.Literal(''),
-  warnings: Type.Optional(
-    Type.Array(Type.String(), { description: 'The OAuth APIs of its policies, which it does not open.' }),
-  ),
-})
+export const NewKey = Type.Object(
+  {
+    RawKey: Type.String({ minLength: 1 }),
+    Password: Type.Literal(''),
+    warnings: Type.Optional(
+      Type.Array(Type.String(), { description: 'The OAuth APIs of its policies, which it does not open.' }),
+    ),
+  },
+  { title: 'NewDeveloperKey' },
+)
 /** An OAuth app with its secret, which is shown this once. */
-export const NewApp = Type.Object({
-  client_id: Type.String(),
-  secret: Type.String(),
-  policy_id: Type.String(),
-  redirect_uri: Type.String(),
-})
-const RotatedKey = Type.Object({
-  RawKey: Type.String({ minLength: 1 }),
-  Password: Type.Literal(''),
-  key_id: Type.String(),
-  rotated_from: Type.String(),
-  valid_until: Type.String({ description: 'Until when the old key is good as well; empty = no longer.' }),
-})
+export const NewApp = Type.Object(
+  {
+    client_id: Type.String(),
+    secret: Type.String(),
+    policy_id: Type.String(),
+    redirect_uri: Type.String(),
+  },
+  { title: 'NewDeveloperApp' },
+)
+const RotatedKey = Type.Object(
+  {
+    RawKey: Type.String({ minLength: 1 }),
+    Password: Type.Literal(''),
+    key_id: Type.String(),
+    rotated_from: Type.String(),
+    valid_until: Type.String({ description: 'Until when the old key is good as well; empty = no longer.' }),
+  },
+  { title: 'RotatedDeveloperKey' },
+)
 
 /** Keys of developers. `{keyId}` is the hash; where keys are kept, the key itself is taken too. */
 export function developerKeyRoutes(parts: DashboardParts): Route[] {
@@ -135,6 +144,7 @@ function changeRoutes(parts: DashboardParts): Route[] {
       summary: 'Rotate a key; access rights, fields, expiry and counters carry over',
       body: RotationBody,
       bodyIs: 'any',
+      bodyOptional: true,
       answers: { 200: RotatedKey },
       run: (call) => rotate(parts, call),
     },

@@ -16,35 +16,41 @@ import type { Call } from '../../routes/call.ts'
 import type { DashboardParts } from '../../server/parts.ts'
 
 /** A key of a developer, without the key. */
-export const KeyEntry = Type.Object({
-  key_id: Type.String({ description: 'Its hash: what `keys` and `subscriptions` of the developer hold.' }),
-  policies: Type.Array(Type.String()),
-  alias: Type.String(),
-  fields: Type.Record(Type.String(), Type.Unknown()),
-  status: Type.Enum(['active', 'inactive', 'expired', 'rotated'], {
-    description: '`rotated`: another key took its place; it is good until `valid_until`.',
-  }),
-  date_created: Type.String(),
-  expires: Type.Integer({ description: 'Unix seconds; 0 = never.' }),
-  last_used: Type.String({ description: '`0001-01-01T00:00:00Z` = never.' }),
-  quota_max: Type.Number({ description: '-1 = none, or one for each of its APIs.' }),
-  quota_remaining: Type.Number(),
-  quota_renews: Type.Number({ description: 'Unix seconds at which it renews; 0 = with the next call.' }),
-  access_rights: Type.Record(Type.String(), Type.Object({})),
-  rotated_from: Type.String({ description: 'The key that it replaced; empty = none.' }),
-  rotated_to: Type.String({ description: 'The key that took its place; empty = none.' }),
-  valid_until: Type.String({ description: 'Of one that was rotated; empty for others.' }),
-})
+export const KeyEntry = Type.Object(
+  {
+    key_id: Type.String({ description: 'Its hash: what `keys` and `subscriptions` of the developer hold.' }),
+    policies: Type.Array(Type.String()),
+    alias: Type.String(),
+    fields: Type.Record(Type.String(), Type.Unknown()),
+    status: Type.Enum(['active', 'inactive', 'expired', 'rotated'], {
+      description: '`rotated`: another key took its place; it is good until `valid_until`.',
+    }),
+    date_created: Type.String(),
+    expires: Type.Integer({ description: 'Unix seconds; 0 = never.' }),
+    last_used: Type.String({ description: '`0001-01-01T00:00:00Z` = never.' }),
+    quota_max: Type.Number({ description: '-1 = none, or one for each of its APIs.' }),
+    quota_remaining: Type.Number(),
+    quota_renews: Type.Number({ description: 'Unix seconds at which it renews; 0 = with the next call.' }),
+    access_rights: Type.Record(Type.String(), Type.Object({})),
+    rotated_from: Type.String({ description: 'The key that it replaced; empty = none.' }),
+    rotated_to: Type.String({ description: 'The key that took its place; empty = none.' }),
+    valid_until: Type.String({ description: 'Of one that was rotated; empty for others.' }),
+  },
+  { title: 'DeveloperKey' },
+)
 
 const SHARED = KeyEntry.properties
 
 /** The facts of a key besides its session. */
-export const KeyFacts = Type.Object({
-  ...{ status: SHARED.status, policies: SHARED.policies, date_created: SHARED.date_created },
-  last_used: SHARED.last_used,
-  developer_id: Type.String({ description: 'Storage id of the developer who owns the key; empty = none.' }),
-  ...{ rotated_from: SHARED.rotated_from, rotated_to: SHARED.rotated_to, valid_until: SHARED.valid_until },
-})
+export const KeyFacts = Type.Object(
+  {
+    ...{ status: SHARED.status, policies: SHARED.policies, date_created: SHARED.date_created },
+    last_used: SHARED.last_used,
+    developer_id: Type.String({ description: 'Storage id of the developer who owns the key; empty = none.' }),
+    ...{ rotated_from: SHARED.rotated_from, rotated_to: SHARED.rotated_to, valid_until: SHARED.valid_until },
+  },
+  { title: 'KeyFacts' },
+)
 
 /** The present state of a developer's key. @throws Fault `store_away` */
 export async function keyEntry(

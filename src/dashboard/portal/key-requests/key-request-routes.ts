@@ -16,6 +16,7 @@ import type { StoredDocument, Where } from '../../../store/ports/ports.ts'
 import { checkSoleOwner, soleOwnership } from '../../access/co-owned.ts'
 import { checkReferences } from '../../access/references.ts'
 import { maskSecretsFor, restoreMaskedSecrets } from '../../access/secrets-view.ts'
+import { describedMembers } from '../../openapi/component-schemas.ts'
 import { visiblePolicies } from '../../policies/policy-apis.ts'
 import { type Answer, bare, ok } from '../../routes/answer.ts'
 import type { Call } from '../../routes/call.ts'
@@ -37,7 +38,7 @@ const WRITE = { permission: 'portal', intent: 'write' } as const
 const OWNED = { noun: 'key_request', by: 'id' } as const
 
 const text = Type.String()
-const RequestShape = Type.Object({
+const members = {
   id: Type.String({ pattern: '^[0-9a-f]{24}$' }),
   org_id: text,
   for_api: text,
@@ -54,27 +55,31 @@ const RequestShape = Type.Object({
   portal_developer: Type.Object({}),
   catalogue_entry: Type.Object({}),
   catalogues: Type.Array(Type.Object({})),
-})
-const List = Type.Object({ Data: Type.Array(RequestShape), Pages: Type.Integer() })
-const Created = Type.Object({
-  Status: Type.Literal('OK'),
-  Message: Type.String({ pattern: '^[0-9a-f]{24}$' }),
-  Meta: Type.Union([
-    Type.Null(),
-    Type.Object(
-      {},
-      {
-        description:
-          '`RawKey` (with `warnings`) or OAuth client when it is approved at once, `redirect_to` when so configured.',
-      },
-    ),
-  ]),
-})
+}
+const RequestShape = Type.Object(members, { title: 'KeyRequest', additionalProperties: true })
+const List = Type.Object({ Data: Type.Array(RequestShape), Pages: Type.Integer() }, { title: 'KeyRequestPage' })
+const Created = Type.Object(
+  {
+    Status: Type.Literal('OK'),
+    Message: Type.String({ pattern: '^[0-9a-f]{24}$' }),
+    Meta: Type.Union([
+      Type.Null(),
+      Type.Object(
+        {},
+        {
+          description:
+            '`RawKey` (with `warnings`) or OAuth client when it is approved at once, `redirect_to` when so configured.',
+        },
+      ),
+    ]),
+  },
+  { title: 'KeyRequestCreated' },
+)
 const Approved = Type.Union(
   [NewKey, Type.Object({ client_id: text, secret: text, policy_id: text, redirect_uri: text }), DoneEnvelope],
   { description: 'The key or OAuth client; the envelope when the developer collects it by the link of a mail.' },
 )
-const Body = Type.Object({}, { description: 'A key request: by_user, apply_policies or for_plan, fields, oauth_info.' })
+const Body = Type.Object({}, describedMembers('KeyRequestInput', members))
 
 /** Key requests of developers: `/api/portal/requests`. */
 export function keyRequestRoutes(parts: DashboardParts): Route[] {

@@ -4,6 +4,7 @@ import { readConfiguration } from '../../../model/portal/settings/portal-configu
 import { createConfiguration, saveConfiguration } from '../../../publish/portal/settings/configuration.ts'
 import { findSingleton } from '../../../publish/portal/settings/single-document.ts'
 import { maskSecretsFor, restoreMaskedSecrets } from '../../access/secrets-view.ts'
+import { describedMembers } from '../../openapi/component-schemas.ts'
 import { bare, ok } from '../../routes/answer.ts'
 import type { Call } from '../../routes/call.ts'
 import { DoneEnvelope } from '../../routes/envelope.ts'
@@ -17,8 +18,11 @@ const WRITE = { permission: 'portal', intent: 'write' } as const
 
 const text = Type.String()
 const flag = Type.Boolean()
-const Copy = Type.Object({ enabled: flag, subject: text, body: text, sign_off: text, hide_token_data: flag })
-const Shape = Type.Object({
+const Copy = Type.Object(
+  { enabled: flag, subject: text, body: text, sign_off: text, hide_token_data: flag },
+  { title: 'PortalMail' },
+)
+const members = {
   id: text,
   org_id: text,
   signup_fields: Type.Array(Type.Unknown()),
@@ -44,12 +48,17 @@ const Shape = Type.Object({
   dcr_options: Type.Object({ grant_types: Type.Array(Type.Unknown()), response_types: Type.Array(Type.Unknown()) }),
   override: flag,
   HashKeys: flag,
-})
-const Created = Type.Object({
-  Status: Type.Literal('OK'),
-  Message: Type.String({ pattern: '^[0-9a-f]{24}$' }),
-  Meta: Type.Null(),
-})
+}
+const Shape = Type.Object(members, { title: 'PortalConfiguration', additionalProperties: true })
+const Body = Type.Object({}, describedMembers('PortalConfigurationInput', members))
+const Created = Type.Object(
+  {
+    Status: Type.Literal('OK'),
+    Message: Type.String({ pattern: '^[0-9a-f]{24}$' }),
+    Meta: Type.Null(),
+  },
+  { title: 'Created' },
+)
 
 /** How the portal behaves: `/api/portal/configuration`. */
 export function portalConfigurationRoutes(parts: DashboardParts): Route[] {
@@ -74,7 +83,9 @@ export function portalConfigurationRoutes(parts: DashboardParts): Route[] {
       path: PATH,
       access: WRITE,
       summary: 'Update the portal configuration; omitted fields are kept. The body may be empty',
+      body: Body,
       bodyIs: 'any',
+      bodyOptional: true,
       answers: { 200: DoneEnvelope },
       entityVersion: (call) => findSingleton(parts, 'portal_configuration', call.actor!.orgId),
       run: async (call) => {
@@ -90,7 +101,9 @@ export function portalConfigurationRoutes(parts: DashboardParts): Route[] {
       path: PATH,
       access: WRITE,
       summary: 'Create the portal configuration',
+      body: Body,
       bodyIs: 'any',
+      bodyOptional: true,
       answers: { 200: Created },
       run: async (call) => {
         const { orgId, email: actor } = call.actor!

@@ -2,6 +2,7 @@ import { Type } from 'typebox'
 import { refuseMember } from '../../../model/portal/settings/portal-fields.ts'
 import { saveCname, saveCss, saveJs } from '../../../publish/portal/settings/look.ts'
 import { findSingleton } from '../../../publish/portal/settings/single-document.ts'
+import { describedMembers } from '../../openapi/component-schemas.ts'
 import { bare, ok } from '../../routes/answer.ts'
 import type { Call } from '../../routes/call.ts'
 import { DoneEnvelope } from '../../routes/envelope.ts'
@@ -13,11 +14,14 @@ const READ = { permission: 'portal', intent: 'read' } as const
 const WRITE = { permission: 'portal', intent: 'write' } as const
 
 const text = Type.String()
-const Created = Type.Object({
-  Status: Type.Literal('OK'),
-  Message: Type.String({ pattern: '^[0-9a-f]{24}$' }),
-  Meta: Type.Null(),
-})
+const Created = Type.Object(
+  {
+    Status: Type.Literal('OK'),
+    Message: Type.String({ pattern: '^[0-9a-f]{24}$' }),
+    Meta: Type.Null(),
+  },
+  { title: 'Created' },
+)
 
 /** How the portal looks, and where it is reached: `/api/portal/css`, `/api/portal/js`, `/api/portal/cname`. */
 export function portalLookRoutes(parts: DashboardParts): Route[] {
@@ -27,8 +31,15 @@ export function portalLookRoutes(parts: DashboardParts): Route[] {
       names: ['page_css', 'email_css'],
       save: saveCss,
       what: 'style sheets',
+      title: 'PortalStyleSheets',
     }),
-    ...textRoutes(parts, { path: '/api/portal/js', names: ['page_js'], save: saveJs, what: 'script' }),
+    ...textRoutes(parts, {
+      path: '/api/portal/js',
+      names: ['page_js'],
+      save: saveJs,
+      what: 'script',
+      title: 'PortalScript',
+    }),
     cnameRoute(parts),
   ])
 }
@@ -38,10 +49,13 @@ interface TextRoutes {
   readonly names: readonly string[]
   readonly save: typeof saveCss
   readonly what: string
+  readonly title: string
 }
 
-function textRoutes(parts: DashboardParts, { path, names, save, what }: TextRoutes): Route[] {
-  const shape = Type.Object({ id: text, org_id: text, ...Object.fromEntries(names.map((name) => [name, text])) })
+function textRoutes(parts: DashboardParts, { path, names, save, what, title }: TextRoutes): Route[] {
+  const texts = Object.fromEntries(names.map((name) => [name, text]))
+  const shape = Type.Object({ id: text, org_id: text, ...texts }, { title })
+  const body = Type.Object({}, describedMembers(`${title}Input`, texts))
   const saved = (call: Call) => save(parts, { orgId: call.actor!.orgId, sent: call.object(), actor: call.actor!.email })
   return [
     {
@@ -62,7 +76,7 @@ function textRoutes(parts: DashboardParts, { path, names, save, what }: TextRout
       path,
       access: WRITE,
       summary: `Write the ${what} of the portal`,
-      body: Type.Object({}),
+      body,
       answers: { 200: Created },
       run: async (call) => ok(await saved(call)),
     },
@@ -71,7 +85,7 @@ function textRoutes(parts: DashboardParts, { path, names, save, what }: TextRout
       path,
       access: WRITE,
       summary: `Write the ${what} of the portal; omitted fields are kept`,
-      body: Type.Object({}),
+      body,
       answers: { 200: DoneEnvelope },
       run: async (call) => {
         await saved(call)
@@ -87,7 +101,10 @@ function cnameRoute(parts: DashboardParts): Route {
     path: '/api/portal/cname',
     access: WRITE,
     summary: 'Set the host (and port) of the portal; takes effect at once',
-    body: Type.Object({}, { description: '`cname`, also spelled `CNAME`.' }),
+    body: Type.Object(
+      {},
+      describedMembers('PortalHostInput', { cname: Type.String({ description: 'Also spelled `CNAME`.' }) }),
+    ),
     answers: { 200: DoneEnvelope },
     run: async (call) => {
       const { cname, CNAME } = call.object()

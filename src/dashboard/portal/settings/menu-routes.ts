@@ -2,6 +2,7 @@ import { Type } from 'typebox'
 import { NO_MENUS } from '../../../model/portal/settings/portal-menu.ts'
 import { saveMenus } from '../../../publish/portal/settings/look.ts'
 import { findSingleton } from '../../../publish/portal/settings/single-document.ts'
+import { describedMembers } from '../../openapi/component-schemas.ts'
 import { bare, ok } from '../../routes/answer.ts'
 import type { Call } from '../../routes/call.ts'
 import { DoneEnvelope } from '../../routes/envelope.ts'
@@ -14,13 +15,18 @@ const READ = { permission: 'portal', intent: 'read' } as const
 const WRITE = { permission: 'portal', intent: 'write' } as const
 
 const text = Type.String()
-const Menus = Type.Record(text, Type.Array(Type.Object({ title: text, url: text })))
-const Shape = Type.Object({ id: text, org_id: text, is_active: Type.Boolean(), menus: Menus })
-const Created = Type.Object({
-  Status: Type.Literal('OK'),
-  Message: Type.String({ pattern: '^[0-9a-f]{24}$' }),
-  Meta: Type.Null(),
-})
+const Entry = Type.Object({ title: text, url: text }, { title: 'MenuEntry', additionalProperties: true })
+const members = { id: text, org_id: text, is_active: Type.Boolean(), menus: Type.Record(text, Type.Array(Entry)) }
+const Shape = Type.Object(members, { title: 'Menus', additionalProperties: true })
+const Body = Type.Object({}, describedMembers('MenusInput', members))
+const Created = Type.Object(
+  {
+    Status: Type.Literal('OK'),
+    Message: Type.String({ pattern: '^[0-9a-f]{24}$' }),
+    Meta: Type.Null(),
+  },
+  { title: 'Created' },
+)
 
 /** Menus of the portal: `/api/portal/menus`. */
 export function portalMenuRoutes(parts: DashboardParts): Route[] {
@@ -44,7 +50,7 @@ export function portalMenuRoutes(parts: DashboardParts): Route[] {
       path: PATH,
       access: WRITE,
       summary: 'Create or replace the menus of the portal',
-      body: Type.Object({}),
+      body: Body,
       answers: { 200: Created },
       run: async (call) => ok(await save(call)),
     },
@@ -53,7 +59,7 @@ export function portalMenuRoutes(parts: DashboardParts): Route[] {
       path: PATH,
       access: WRITE,
       summary: 'Replace the menus of the portal',
-      body: Type.Object({}),
+      body: Body,
       answers: { 200: DoneEnvelope },
       run: async (call) => {
         await save(call)

@@ -4,6 +4,7 @@ import { isDocumentId } from '../../../model/documents/ids.ts'
 import { portalPageShape } from '../../../model/portal/settings/portal-page.ts'
 import { createPage, removePage, updatePage } from '../../../publish/portal/settings/pages.ts'
 import type { StoredDocument } from '../../../store/ports/ports.ts'
+import { describedMembers } from '../../openapi/component-schemas.ts'
 import { bare, ok } from '../../routes/answer.ts'
 import type { Call } from '../../routes/call.ts'
 import { DoneEnvelope } from '../../routes/envelope.ts'
@@ -19,21 +20,25 @@ const READ = { permission: 'portal', intent: 'read' } as const
 const WRITE = { permission: 'portal', intent: 'write' } as const
 
 const text = Type.String()
-const PageShape = Type.Object({
+const members = {
   id: Type.String({ pattern: '^[0-9a-f]{24}$' }),
   org_id: text,
   is_homepage: Type.Boolean(),
   slug: text,
   title: text,
   template_name: text,
-  fields: Type.Object({}),
-})
-const Created = Type.Object({
-  Status: Type.Literal('OK'),
-  Message: Type.String({ pattern: '^[0-9a-f]{24}$' }),
-  Meta: Type.Null(),
-})
-const Body = Type.Object({}, { description: 'A page: slug, title, is_homepage, template_name, fields.' })
+  fields: Type.Object({}, { additionalProperties: true }),
+}
+const PageShape = Type.Object(members, { title: 'PortalPage', additionalProperties: true })
+const Created = Type.Object(
+  {
+    Status: Type.Literal('OK'),
+    Message: Type.String({ pattern: '^[0-9a-f]{24}$' }),
+    Meta: Type.Null(),
+  },
+  { title: 'Created' },
+)
+const Body = Type.Object({}, describedMembers('PortalPageInput', members))
 
 /** Pages of the portal: `/api/portal/pages`. */
 export function portalPageRoutes(parts: DashboardParts): Route[] {

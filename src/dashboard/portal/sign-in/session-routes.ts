@@ -7,11 +7,12 @@ import { storedApp } from '../../../publish/oauth-clients/oauth-client-parts.ts'
 import { endAllTokens } from '../../../publish/oauth-clients/oauth-clients.ts'
 import { provenClients, revokeToken } from '../../../publish/oauth-clients/oauth-tokens.ts'
 import { portalConfiguration } from '../../../publish/portal/settings/configuration.ts'
+import { describedMembers } from '../../openapi/component-schemas.ts'
 import { type Answer, bare, ok } from '../../routes/answer.ts'
 import type { Call } from '../../routes/call.ts'
 import { DoneEnvelope } from '../../routes/envelope.ts'
 import type { Route } from '../../routes/route.ts'
-import { fieldsOf } from '../../server/form-or-json.ts'
+import { fieldsOf, JSON_OR_FORM, SECRET, TOKEN } from '../../server/form-or-json.ts'
 import type { DashboardParts } from '../../server/parts.ts'
 import { uncached, withCookie } from '../../sign-in/browser.ts'
 import { endedCookie, PORTAL_COOKIE } from '../../sign-in/cookie.ts'
@@ -29,14 +30,20 @@ import { enterPortalByNonce } from './session-sso.ts'
 const ORG = Type.Optional(
   Type.String({ description: 'Organisation of the portal; else the one whose `cname` was called, else the first.' }),
 )
-const CSRF = Type.Object({
-  csrf_token: Type.String({ description: 'For `Authorization` of the calls of this session that write.' }),
-})
-const SignedUpShape = Type.Object({
-  Status: Type.Literal('OK'),
-  Message: Type.String({ pattern: '^[0-9a-f]{24}$' }),
-  Meta: Type.Union([Type.Null(), CSRF]),
-})
+const CSRF = Type.Object(
+  {
+    csrf_token: Type.String({ description: 'For `Authorization` of the calls of this session that write.' }),
+  },
+  { title: 'PortalSession' },
+)
+const SignedUpShape = Type.Object(
+  {
+    Status: Type.Literal('OK'),
+    Message: Type.String({ pattern: '^[0-9a-f]{24}$' }),
+    Meta: Type.Union([Type.Null(), CSRF]),
+  },
+  { title: 'DeveloperRegistered' },
+)
 
 /** The session of a developer at the portal: signing up, in and out, forgotten passwords, and what it opens. */
 export function portalSessionRoutes(parts: DashboardParts): Route[] {
@@ -53,6 +60,7 @@ function signInRoutes(parts: DashboardParts): Route[] {
       body: Type.Object({ email: Type.String(), password: Type.String(), org_id: ORG }),
       // JSON, or the form of a page.
       bodyIs: 'any',
+      bodyTypes: JSON_OR_FORM,
       answers: { 200: CSRF },
       run: (call) => login(parts, call),
     },
@@ -133,10 +141,13 @@ function passwordRoutes(parts: DashboardParts): Route[] {
       path: '/portal/password/reset',
       access: 'public',
       summary: 'Reset a password with the link of the mail; ends the portal sessions of the developer',
-      body: Type.Object({
-        token: Type.String({ description: 'The fragment of the link, after `#`.' }),
-        new_password: Type.String(),
-      }),
+      body: Type.Object(
+        {
+          token: Type.String({ description: 'The fragment of the link, after `#`.' }),
+          new_password: Type.String(),
+        },
+        { title: 'PasswordReset' },
+      ),
       answers: { 200: DoneEnvelope },
       run: async (call) => {
         checkOrigin(parts, call)
@@ -155,8 +166,9 @@ function clientRoutes(parts: DashboardParts): Route[] {
       path: '/oauth-clients/{clientId}/revoke',
       access: 'public',
       summary: 'Revoke a token of an OAuth app of the signed-in developer (CSRF token in `Authorization`)',
-      body: Type.Object({}, { description: '`token`, `token_type_hint`: a form or JSON.' }),
+      body: Type.Object({}, describedMembers('OwnTokenRevocation', TOKEN)),
       bodyIs: 'any',
+      bodyTypes: JSON_OR_FORM,
       answers: { 200: DoneEnvelope },
       run: async (call) => {
         const { clientId, of, actor } = await ownApp(parts, call)
@@ -172,8 +184,9 @@ function clientRoutes(parts: DashboardParts): Route[] {
       path: '/oauth-clients/{clientId}/revoke_all',
       access: 'public',
       summary: 'Revoke all tokens of an OAuth app of the signed-in developer (CSRF token in `Authorization`)',
-      body: Type.Object({}, { description: '`client_secret`: a form or JSON.' }),
+      body: Type.Object({}, describedMembers('ClientSecret', SECRET)),
       bodyIs: 'any',
+      bodyTypes: JSON_OR_FORM,
       answers: { 200: DoneEnvelope },
       run: async (call) => {
         const { of, actor } = await ownApp(parts, call)
