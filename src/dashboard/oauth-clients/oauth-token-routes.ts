@@ -12,7 +12,7 @@ import type { Call } from '../routes/call.ts'
 import { DoneEnvelope } from '../routes/envelope.ts'
 import { pageOf } from '../routes/page.ts'
 import type { Route } from '../routes/route.ts'
-import { fieldsOf, JSON_OR_FORM, SECRET, TOKEN } from '../server/form-or-json.ts'
+import { fieldsOf, JSON_OR_FORM, SECRET_MEMBERS, TOKEN_MEMBERS } from '../server/form-or-json.ts'
 import type { DashboardParts } from '../server/parts.ts'
 import { clientInPath, clientsInPathOfAnyApi, clientToChange } from './find-client.ts'
 
@@ -71,7 +71,10 @@ export function oauthTokenRoutes(parts: DashboardParts): Route[] {
       access: WRITE,
       owned: OF_CLIENT,
       summary: 'Revoke a token, given by its value or its hash',
-      body: Type.Object({}, describedMembers('TokenRevocation', { ...TOKEN, client_id: Type.String(), ...SECRET })),
+      body: Type.Object(
+        {},
+        describedMembers('TokenRevocation', { ...TOKEN_MEMBERS, client_id: Type.String(), ...SECRET_MEMBERS }),
+      ),
       bodyIs: 'any',
       bodyTypes: JSON_OR_FORM,
       answers: { 200: DoneEnvelope },
@@ -83,7 +86,7 @@ export function oauthTokenRoutes(parts: DashboardParts): Route[] {
       access: WRITE,
       owned: OF_CLIENT,
       summary: 'Revoke all tokens of an OAuth client',
-      body: Type.Object({}, describedMembers('ClientSecret', SECRET)),
+      body: Type.Object({}, describedMembers('ClientSecret', SECRET_MEMBERS)),
       bodyIs: 'any',
       bodyTypes: JSON_OR_FORM,
       answers: { 200: DoneEnvelope },

@@ -12,10 +12,10 @@ const MOST_BYTES = 65_536
 export const JSON_OR_FORM = ['application/json', 'application/x-www-form-urlencoded'] as const
 
 /** The members of a revocation (RFC 7009 section 2.1). */
-export const TOKEN = { token: Type.String(), token_type_hint: Type.String() }
+export const TOKEN_MEMBERS = { token: Type.String(), token_type_hint: Type.String() }
 
 /** The proof of a client. */
-export const SECRET = { client_secret: Type.String() }
+export const SECRET_MEMBERS = { client_secret: Type.String() }
 
 /**
  * The fields of a form, or of a JSON object of texts: decided by the first non-blank byte, with any Content-Type. A value that is empty

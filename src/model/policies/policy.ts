@@ -59,7 +59,7 @@ const partitions: Check = withSchema(PARTITIONS.schema!, (value, path, findings)
 
 const ARRAY = 'access_rights_array'
 const notAList: Check = withSchema(
-  { type: 'array', items: accessRightSchema, writeOnly: true, description: 'In the place of `access_rights`.' },
+  { type: 'array', items: accessRightSchema, writeOnly: true, description: 'Replaces `access_rights`.' },
   (_value, path, findings) => findings.add(path, 'must be a list of rights, each with its api_id'),
 )
 

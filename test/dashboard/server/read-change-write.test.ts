@@ -27,7 +27,7 @@ interface Operation {
   readonly requestBody?: { content: Record<string, { schema: Json }> }
 }
 
-/** What a client whose types are generated from the document reads and writes at a path. */
+/** A client whose types are generated from the document: it reads and writes only members that are described. */
 async function generatedClient(world: KeyWorld) {
   const { json } = await world.call('GET', '/api/openapi.json')
   const { paths } = resolvedDocument(json as JsonObject) as unknown as {

@@ -12,7 +12,7 @@ import { type Answer, bare, ok } from '../../routes/answer.ts'
 import type { Call } from '../../routes/call.ts'
 import { DoneEnvelope } from '../../routes/envelope.ts'
 import type { Route } from '../../routes/route.ts'
-import { fieldsOf, JSON_OR_FORM, SECRET, TOKEN } from '../../server/form-or-json.ts'
+import { fieldsOf, JSON_OR_FORM, SECRET_MEMBERS, TOKEN_MEMBERS } from '../../server/form-or-json.ts'
 import type { DashboardParts } from '../../server/parts.ts'
 import { uncached, withCookie } from '../../sign-in/browser.ts'
 import { endedCookie, PORTAL_COOKIE } from '../../sign-in/cookie.ts'
@@ -166,7 +166,7 @@ function clientRoutes(parts: DashboardParts): Route[] {
       path: '/oauth-clients/{clientId}/revoke',
       access: 'public',
       summary: 'Revoke a token of an OAuth app of the signed-in developer (CSRF token in `Authorization`)',
-      body: Type.Object({}, describedMembers('OwnTokenRevocation', TOKEN)),
+      body: Type.Object({}, describedMembers('OwnTokenRevocation', TOKEN_MEMBERS)),
       bodyIs: 'any',
       bodyTypes: JSON_OR_FORM,
       answers: { 200: DoneEnvelope },
@@ -184,7 +184,7 @@ function clientRoutes(parts: DashboardParts): Route[] {
       path: '/oauth-clients/{clientId}/revoke_all',
       access: 'public',
       summary: 'Revoke all tokens of an OAuth app of the signed-in developer (CSRF token in `Authorization`)',
-      body: Type.Object({}, describedMembers('ClientSecret', SECRET)),
+      body: Type.Object({}, describedMembers('ClientSecret', SECRET_MEMBERS)),
       bodyIs: 'any',
       bodyTypes: JSON_OR_FORM,
       answers: { 200: DoneEnvelope },
