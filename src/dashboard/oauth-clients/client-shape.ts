@@ -30,8 +30,17 @@ export const ClientShape = Type.Object(
     redirect_uris: Type.Array(Type.String()),
     policies: Type.Array(Type.String()),
     metadata: Type.Record(Type.String(), Type.Unknown()),
+    org_id: Type.String(),
+    api_ids: Type.Array(Type.String(), { description: 'APIs that it is registered at one by one.' }),
+    auth_method: Type.String(),
+    jwks: Type.Optional(Type.Object({}, { additionalProperties: true, description: 'Keys for `private_key_jwt`.' })),
+    certificate: Type.Optional(Type.String()),
+    grant_types: Type.Optional(Type.Array(Type.String())),
+    scope: Type.Optional(Type.String()),
+    token_lifetime: Type.Integer({ description: 'Seconds; 0 = as policies, API and gateway say.' }),
+    date_created: Type.String(),
   },
-  { title: 'OauthClient' },
+  { title: 'OauthClient', additionalProperties: true },
 )
 
 /** Who sees the secret: its creator in the response, users who may write APIs, or nobody. */

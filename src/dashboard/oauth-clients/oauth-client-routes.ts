@@ -39,12 +39,6 @@ const Body = Type.Object(
   describedMembers('OauthClientInput', {
     ...ClientShape.properties,
     client_secret: Type.String({ description: 'As `secret`.' }),
-    jwks: Type.Object({}, { additionalProperties: true, description: 'Keys for `private_key_jwt`.' }),
-    certificate: Type.String(),
-    auth_method: Type.String(),
-    grant_types: Type.Array(Type.String()),
-    scope: Type.String(),
-    token_lifetime: Type.Integer({ description: 'Seconds.' }),
   }),
 )
 const AUTHORIZATION = {

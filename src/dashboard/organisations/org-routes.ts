@@ -7,6 +7,7 @@ import { redact } from '../../model/secrets/redact.ts'
 import { findOrganisation, setOpenPolicy } from '../../publish/organisations/organisations.ts'
 import type { StoredDocument } from '../../store/ports/ports.ts'
 import { isUnbounded } from '../access/actor.ts'
+import { OrganisationShape } from '../people/shapes.ts'
 import { bare, ok, refused } from '../routes/answer.ts'
 import { DoneEnvelope } from '../routes/envelope.ts'
 import { listed } from '../routes/listed.ts'
@@ -14,7 +15,6 @@ import { pageOf } from '../routes/page.ts'
 import type { Route } from '../routes/route.ts'
 import type { DashboardParts } from '../server/parts.ts'
 
-const OrgShape = Type.Object({ id: Type.String(), owner_name: Type.String() }, { title: 'OwnOrganisation' })
 const OpenPolicy = Type.Object(
   {
     open_policy: Type.Object({ enabled: Type.Boolean(), rules: Type.String({ maxLength: 1_048_576 }) }),
@@ -24,6 +24,8 @@ const OpenPolicy = Type.Object(
 const GONE = 'Could not retrieve org detail'
 /** Members about the installation's set-up rather than the organisation. */
 const INNER: readonly string[] = ['event_options', 'org_options_meta', 'open_policy']
+
+const OrgShape = Type.Omit(OrganisationShape, ['event_options', 'org_options_meta'], { title: 'OwnOrganisation' })
 
 /** The caller's own organisation, and the rules that it keeps for the rule engine of others: `/api/org`, `/api/organisations`. */
 export function orgRoutes(parts: DashboardParts): Route[] {

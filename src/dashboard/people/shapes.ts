@@ -30,7 +30,7 @@ export const UserShape = Type.Object(
 )
 
 /** Who calls; a guest of single sign-on has no storage id. */
-export const SelfShape = Type.Object({ ...UserShape.properties, id: text }, { title: 'Self' })
+export const SelfShape = Type.Object({ ...UserShape.properties, id: text }, { title: 'CurrentUser' })
 
 /** A group of users as callers see it. */
 export const GroupShape = Type.Object(

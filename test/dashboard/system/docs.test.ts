@@ -117,6 +117,11 @@ test('a component that several calls use has a name of its own, and no two have 
     [],
     'two shapes have one title',
   )
+  // Generators of Go make a function of this name for a component without it.
+  assert.deepEqual(
+    [...users.keys()].filter((name) => /^New[A-Z]/.test(name)),
+    [],
+  )
 })
 
 test('no keyword of the OpenAPI document is one that 3.0 does not have', async (t) => {

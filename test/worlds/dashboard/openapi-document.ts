@@ -54,3 +54,13 @@ function isOfType(type: Json | undefined, value: Json): boolean {
   if (Array.isArray(value)) return type === 'array'
   return type === undefined || (type === 'integer' ? 'number' : type) === typeof value
 }
+
+/** The (resolved) schema closed: objects whose members are described hold no others, unless the schema says that they may. */
+export function closed(schema: Json): Json {
+  if (Array.isArray(schema)) return schema.map(closed)
+  if (!isObject(schema)) return schema
+  const made = mapped(schema, closed)
+  return isObject(schema.properties) && schema.additionalProperties === undefined && schema.type === 'object'
+    ? { ...made, additionalProperties: false }
+    : made
+}

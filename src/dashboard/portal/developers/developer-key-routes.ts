@@ -42,7 +42,7 @@ export const NewKey = Type.Object(
       Type.Array(Type.String(), { description: 'The OAuth APIs of its policies, which it does not open.' }),
     ),
   },
-  { title: 'NewDeveloperKey' },
+  { title: 'IssuedKey' },
 )
 /** An OAuth app with its secret, which is shown this once. */
 export const NewApp = Type.Object(
@@ -52,7 +52,7 @@ export const NewApp = Type.Object(
     policy_id: Type.String(),
     redirect_uri: Type.String(),
   },
-  { title: 'NewDeveloperApp' },
+  { title: 'IssuedApp' },
 )
 const RotatedKey = Type.Object(
   {

@@ -45,7 +45,18 @@ const members = {
     email_copy: Type.Object({ welcome_email: Copy, key_email: Copy, reset_password_email: Copy }),
   }),
   enable_dcr: flag,
-  dcr_options: Type.Object({ grant_types: Type.Array(Type.Unknown()), response_types: Type.Array(Type.Unknown()) }),
+  dcr_options: Type.Object(
+    {
+      idp_host: text,
+      registration_endpoint: text,
+      access_token: text,
+      provider: text,
+      grant_types: Type.Array(Type.Unknown()),
+      response_types: Type.Array(Type.Unknown()),
+      token_endpoint_auth_method: text,
+    },
+    { title: 'DcrOptions', additionalProperties: true },
+  ),
   override: flag,
   HashKeys: flag,
 }
