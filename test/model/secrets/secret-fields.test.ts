@@ -34,6 +34,7 @@ const EXCEPT: Readonly<Record<string, string>> = {
   auth_type: 'a word',
   auth_method: 'a word',
   token_type_hint: 'a word',
+  token_endpoint_auth_method: 'a word',
   oauth_client_id: 'the id of a client',
   key_hashes: 'hashes that open nothing',
   key_rules: 'the limits of a session, as JSON',
