@@ -1,6 +1,7 @@
 import { hostname } from 'node:os'
 import { join, resolve } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
+import { isEmbedded } from './config/embedded-store.ts'
 import { explainSettings } from './config/explain.ts'
 import type { LoadedConfig } from './config/load.ts'
 import type { Config } from './config/schema.ts'
@@ -106,7 +107,7 @@ export async function start(loaded: LoadedConfig, roles: Roles, worker = 1): Pro
     for (const close of closers.splice(0).reverse()) await close()
   }
   try {
-    if (config.storage.postgres_url === '') checkDatabaseFile(path)
+    if (isEmbedded(config.storage)) checkDatabaseFile(path)
     const plain = await openStoreOf({ config, path, log, copyName: roles.gateway ? copyName(worker) : undefined })
     closers.push(() => plain.store.close())
     const beginning = await openInstallationState(path, plain.store.documents)
@@ -168,7 +169,7 @@ export async function start(loaded: LoadedConfig, roles: Roles, worker = 1): Pro
  */
 export function drainDelayMs({ config, origins }: LoadedConfig): number {
   const isSet = origins.get('gateway.drain_delay_ms')?.from !== 'default'
-  return config.storage.postgres_url !== '' || isSet ? config.gateway.drain_delay_ms : 0
+  return !isEmbedded(config.storage) || isSet ? config.gateway.drain_delay_ms : 0
 }
 
 async function drain({ gateway, dashboard }: Serving, delayMs: number, log: Log): Promise<void> {
@@ -184,7 +185,7 @@ function roleName({ gateway, dashboard }: Roles): string {
 
 /** The process of a dashboard makes them; with an embedded store there is only one. */
 function makesBackups({ backup, storage }: Config, { dashboard }: Roles, worker: number): boolean {
-  return backup.folder !== '' && (dashboard || (storage.postgres_url === '' && worker === 1))
+  return backup.folder !== '' && (dashboard || (isEmbedded(storage) && worker === 1))
 }
 
 /** Well-known secrets are accepted only where the sample is requested by name. @throws Fault `setting_invalid` */

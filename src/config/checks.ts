@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs'
 import { BlockList, isIP } from 'node:net'
 import { resolve } from 'node:path'
+import { isEmbedded } from './embedded-store.ts'
 import type { Config } from './schema.ts'
 
 /** A value that its schema accepts and that is wrong all the same. */
@@ -67,7 +68,7 @@ const LAST_PORT = 65_535
 function checkWorkers({ gateway: { workers, control_port: control }, storage }: Config): Problem[] {
   if (workers === 1) return []
   const path = 'gateway.workers'
-  if (storage.postgres_url === '')
+  if (isEmbedded(storage))
     return [
       { path, text: 'must be 1, because the embedded store belongs to one process; several need storage.postgres_url' },
     ]

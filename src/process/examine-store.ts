@@ -1,5 +1,6 @@
 import { statfsSync } from 'node:fs'
 import { join, resolve } from 'node:path'
+import { isEmbedded } from '../config/embedded-store.ts'
 import type { Config } from '../config/schema.ts'
 import { fault, toFault } from '../errors/fault.ts'
 import { REMEDIES } from '../errors/remedies.ts'
@@ -39,7 +40,7 @@ export async function examineStore(
   full: boolean,
   onRows: (rows: number) => void = () => {},
 ): Promise<StoreExamined> {
-  const clustered = config.storage.postgres_url !== ''
+  const clustered = !isEmbedded(config.storage)
   const findings: Finding[] = []
   let opened = NOT_OPENED
   const examined = (documents?: Documents) => ({ findings, running: opened.running, documents, close: opened.close })

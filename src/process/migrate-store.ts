@@ -1,4 +1,5 @@
 import { join, resolve } from 'node:path'
+import { isEmbedded } from '../config/embedded-store.ts'
 import type { Config } from '../config/schema.ts'
 import { fault, toFault } from '../errors/fault.ts'
 import { type MovedStore, type MoveOptions, moveStore } from '../store/prepare/move-store.ts'
@@ -76,7 +77,7 @@ export async function giveUpMove(from: Config['storage']): Promise<boolean> {
 function lockMove(from: Config['storage']) {
   const folder = resolve(from.path)
   // Before the lock: a mistyped folder must not be made.
-  if (from.postgres_url === '') refuseMissing(folder)
+  if (isEmbedded(from)) refuseMissing(folder)
   prepareFolder(folder)
   const paths = folderPaths(folder)
   return lockFolder({ ...paths, lock: join(folder, 'move-lock'), pid: join(folder, 'move-pid') })

@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
+import { isEmbedded } from '../config/embedded-store.ts'
 import type { Config } from '../config/schema.ts'
 import { fault } from '../errors/fault.ts'
 import { silentLog } from '../model/logs/log.ts'
@@ -45,6 +46,6 @@ export async function requireOldSealKeyUnused(config: Config): Promise<void> {
 
 /** undefined where there is no store yet. */
 async function openReadable(config: Config, path: string): Promise<Readable | undefined> {
-  if (config.storage.postgres_url === '') return existsSync(folderPaths(path).database) ? openReader(path) : undefined
+  if (isEmbedded(config.storage)) return existsSync(folderPaths(path).database) ? openReader(path) : undefined
   return (await openStoreOf({ config, path, log: silentLog, copyName: undefined })).store
 }

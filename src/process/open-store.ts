@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import type { MessagePort } from 'node:worker_threads'
+import { isEmbedded } from '../config/embedded-store.ts'
 import type { Config } from '../config/schema.ts'
 import { type Fault, toFault } from '../errors/fault.ts'
 import { type Log, silentLog } from '../model/logs/log.ts'
@@ -47,7 +48,7 @@ export interface OpenStoreOptions {
  */
 export async function openStoreOf({ config, path, log, copyName }: OpenStoreOptions): Promise<OpenedStore> {
   const cluster = config.storage
-  if (cluster.postgres_url !== '') {
+  if (!isEmbedded(cluster)) {
     prepareFolder(path)
     const copy = copyName === undefined ? undefined : openPrivateCopy(join(path, copyName), config, log)
     const store = withDisk(await openCluster(cluster, { log, outages: log, copy }), path)

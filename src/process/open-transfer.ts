@@ -1,4 +1,5 @@
 import { resolve } from 'node:path'
+import { isEmbedded } from '../config/embedded-store.ts'
 import type { Config } from '../config/schema.ts'
 import { fault } from '../errors/fault.ts'
 import type { MovedSource, MovedTarget } from '../store/ports/transfer.ts'
@@ -11,7 +12,7 @@ export type StoreSettings = Pick<Config['storage'], 'path' | 'postgres_url' | 'r
 
 /** The store of an installation, to read from whether it serves or not. @throws Fault `store_away`, `store_damaged`, `store_refused`, `data_folder_unreadable` */
 export async function openTransferSource(settings: StoreSettings): Promise<MovedSource> {
-  if (settings.postgres_url !== '') {
+  if (!isEmbedded(settings)) {
     const { postgres, close } = await openServers(settings)
     const { openPostgresSource } = await import('../store/postgres/transfer/open.ts')
     return closing(openPostgresSource(postgres), close)
@@ -29,7 +30,7 @@ export function refuseMissing(folder: string): void {
 
 /** An empty store, to write into. @throws Fault `store_not_empty`, `data_folder_locked`, `data_folder_unwritable`, `store_refused` */
 export async function openTransferTarget(settings: StoreSettings): Promise<MovedTarget> {
-  if (settings.postgres_url === '') return openSqliteTarget(resolve(settings.path))
+  if (isEmbedded(settings)) return openSqliteTarget(resolve(settings.path))
   const { postgres, close } = await openServers(settings)
   const { openPostgresTarget } = await import('../store/postgres/transfer/open.ts')
   return closing(openPostgresTarget(postgres), close)

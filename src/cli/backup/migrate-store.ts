@@ -1,3 +1,4 @@
+import { isEmbedded } from '../../config/embedded-store.ts'
 import { loadConfig } from '../../config/load.ts'
 import { fault } from '../../errors/fault.ts'
 import { giveUpMove, migrateStore, moveTargetOf } from '../../process/migrate-store.ts'
@@ -27,7 +28,7 @@ export async function migrate(context: CommandContext): Promise<number> {
   ).finally(() => progress.end())
   const { counts, revision, frozenMs } = moved
   if (json) print(JSON.stringify({ counts, revision, frozen_ms: Math.round(frozenMs) }))
-  else for (const line of nextSteps(target.postgres_url !== '', moved)) print(line)
+  else for (const line of nextSteps(!isEmbedded(target), moved)) print(line)
   return 0
 }
 

@@ -1,4 +1,5 @@
 import { type TSchema, Type } from 'typebox'
+import { isEmbedded } from '../../config/embedded-store.ts'
 import { fault } from '../../errors/fault.ts'
 import { asJson } from '../../model/json/json.ts'
 import { healthDetails, overallStatus } from '../../model/nodes/health.ts'
@@ -25,7 +26,7 @@ export function healthRoutes(parts: DashboardParts): Route[] {
   const { clock, config, store, version } = parts
   const look = async () => {
     const all = await healthOf(store)
-    const refused = refusalOf(all, { clustered: config.storage.postgres_url !== '', role: 'dashboard' })
+    const refused = refusalOf(all, { clustered: !isEmbedded(config.storage), role: 'dashboard' })
     const status = overallStatus(all, refused !== undefined)
     return { all, refused, status: status === 'pass' ? 'ok' : status }
   }
