@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { BlockList, isIP } from 'node:net'
 import { resolve } from 'node:path'
-import { isEmbedded } from './embedded-store.ts'
+import { isEmbedded } from '../model/nodes/embedded-store.ts'
 import type { Config } from './schema.ts'
 
 /** A value that its schema accepts and that is wrong all the same. */

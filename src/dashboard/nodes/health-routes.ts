@@ -1,7 +1,7 @@
 import { type TSchema, Type } from 'typebox'
-import { isEmbedded } from '../../config/embedded-store.ts'
 import { fault } from '../../errors/fault.ts'
 import { asJson } from '../../model/json/json.ts'
+import { isEmbedded } from '../../model/nodes/embedded-store.ts'
 import { healthDetails, overallStatus } from '../../model/nodes/health.ts'
 import { healthOf, refusalOf } from '../../publish/nodes/health.ts'
 import { bare } from '../routes/answer.ts'
