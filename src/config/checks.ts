@@ -1,7 +1,6 @@
 import { existsSync } from 'node:fs'
 import { BlockList, isIP } from 'node:net'
 import { resolve } from 'node:path'
-import { isEmbedded } from '../model/nodes/embedded-store.ts'
 import type { Config } from './schema.ts'
 
 /** A value that its schema accepts and that is wrong all the same. */
@@ -68,7 +67,7 @@ const LAST_PORT = 65_535
 function checkWorkers({ gateway: { workers, control_port: control }, storage }: Config): Problem[] {
   if (workers === 1) return []
   const path = 'gateway.workers'
-  if (isEmbedded(storage))
+  if (storage.postgres_url === '')
     return [
       { path, text: 'must be 1, because the embedded store belongs to one process; several need storage.postgres_url' },
     ]
