@@ -4,43 +4,53 @@ import type { OAuthClient } from '../../model/oauth-clients/oauth-client.ts'
 import { redirectTextOf } from '../../publish/oauth-clients/joined-redirects.ts'
 import { clientViewFor } from '../../publish/oauth-clients/oauth-client-lists.ts'
 import { maskSecretsFor, mayWrite } from '../access/secrets-view.ts'
+import { describedAs } from '../openapi/component-schemas.ts'
 import type { Call } from '../routes/call.ts'
 import type { DashboardParts } from '../server/parts.ts'
 
+const members = {
+  client_id: Type.String(),
+  client_name: Type.String(),
+  secret: Type.String({ description: 'Blank in lists, and for callers who may not write APIs.' }),
+  redirect_uri: Type.String({
+    description: 'All redirect URIs, parted by `oauth_redirect_uri_separator` where it is set.',
+  }),
+  policy_id: Type.String({ description: 'The first of `policies`.' }),
+  meta_data: Type.Record(Type.String(), Type.Unknown()),
+  description: Type.String(),
+  dcr_registration: Type.Object(
+    {
+      access_token: Type.String(),
+      client_uri: Type.String(),
+      provider: Type.String(),
+    },
+    { title: 'DcrRegistration' },
+  ),
+  redirect_uris: Type.Array(Type.String()),
+  policies: Type.Array(Type.String()),
+  metadata: Type.Record(Type.String(), Type.Unknown()),
+  org_id: Type.String(),
+  api_ids: Type.Array(Type.String(), { description: 'APIs that it is registered at one by one.' }),
+  auth_method: Type.String(),
+  token_lifetime: Type.Integer({ description: 'Seconds; 0 = as policies, API and gateway say.' }),
+  date_created: Type.String(),
+}
+
+/** Members that some clients have. */
+export const OPTIONAL_MEMBERS = {
+  jwks: Type.Object({}, { additionalProperties: true, description: 'Keys for `private_key_jwt`.' }),
+  certificate: Type.String(),
+  grant_types: Type.Array(Type.String()),
+  scope: Type.String(),
+}
+
 /** A client as the dashboard shows it. */
 export const ClientShape = Type.Object(
-  {
-    client_id: Type.String(),
-    client_name: Type.String(),
-    secret: Type.String({ description: 'Blank in lists, and for callers who may not write APIs.' }),
-    redirect_uri: Type.String({
-      description: 'All redirect URIs, parted by `oauth_redirect_uri_separator` where it is set.',
-    }),
-    policy_id: Type.String({ description: 'The first of `policies`.' }),
-    meta_data: Type.Record(Type.String(), Type.Unknown()),
-    description: Type.String(),
-    dcr_registration: Type.Object(
-      {
-        access_token: Type.String(),
-        client_uri: Type.String(),
-        provider: Type.String(),
-      },
-      { title: 'DcrRegistration' },
-    ),
-    redirect_uris: Type.Array(Type.String()),
-    policies: Type.Array(Type.String()),
-    metadata: Type.Record(Type.String(), Type.Unknown()),
-    org_id: Type.String(),
-    api_ids: Type.Array(Type.String(), { description: 'APIs that it is registered at one by one.' }),
-    auth_method: Type.String(),
-    jwks: Type.Optional(Type.Object({}, { additionalProperties: true, description: 'Keys for `private_key_jwt`.' })),
-    certificate: Type.Optional(Type.String()),
-    grant_types: Type.Optional(Type.Array(Type.String())),
-    scope: Type.Optional(Type.String()),
-    token_lifetime: Type.Integer({ description: 'Seconds; 0 = as policies, API and gateway say.' }),
-    date_created: Type.String(),
-  },
-  { title: 'OauthClient', additionalProperties: true },
+  members,
+  describedAs({
+    ...{ title: 'OauthClient', type: 'object', required: Object.keys(members), additionalProperties: true },
+    properties: { ...members, ...OPTIONAL_MEMBERS },
+  }),
 )
 
 /** Who sees the secret: its creator in the response, users who may write APIs, or nobody. */

@@ -15,7 +15,7 @@ import { pageOf } from '../routes/page.ts'
 import type { Route } from '../routes/route.ts'
 import type { DashboardParts } from '../server/parts.ts'
 import { AuthorizeClients } from './authorize-client.ts'
-import { ClientShape, clientView, withRest } from './client-shape.ts'
+import { ClientShape, clientView, OPTIONAL_MEMBERS, withRest } from './client-shape.ts'
 import {
   apiInPath,
   checkPoliciesGiven,
@@ -38,6 +38,7 @@ const Body = Type.Object(
   {},
   describedMembers('OauthClientInput', {
     ...ClientShape.properties,
+    ...OPTIONAL_MEMBERS,
     client_secret: Type.String({ description: 'As `secret`.' }),
   }),
 )
