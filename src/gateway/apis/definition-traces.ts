@@ -1,10 +1,11 @@
 import { type Fault, fault, toFault } from '../../errors/fault.ts'
-import type { ApiDocument } from '../../model/apis/definition/api.ts'
+import type { Api, ApiDocument } from '../../model/apis/definition/api.ts'
 import { checkTrial, TRIAL_ANSWER_BYTES, TRIAL_WITHIN_MS } from '../../model/apis/definition/trial.ts'
 import { readNewApi } from '../../model/apis/read/read.ts'
 import { isObject, type JsonObject } from '../../model/json/json.ts'
 import { type Limit, makeLimit } from '../../model/limits/limit.ts'
 import type { Log } from '../../model/logs/log.ts'
+import { trimTrailing } from '../../model/text/trim-trailing.ts'
 import type { Counters } from '../../store/ports/ports.ts'
 import type { WireLimits } from '../../wire/listen/limits.ts'
 import { ResponseCache } from '../cache/response-cache.ts'
@@ -67,11 +68,19 @@ export class DefinitionTraces {
     const api = readNewApi(document)
     const below = sent.target.replace(/^\/+/, '')
     // A placeholder of the listen path takes its own name.
-    const base = api.listenPath.replace(/\/+$/, '').replace(/[{}]/g, '')
+    const base = trimTrailing(api.listenPath, '/').replace(/[{}]/g, '')
     const request = { ...sent, target: `${base}/${below}` }
     checkTrial(request)
     if (this.#underWay >= MOST_AT_ONCE) throw fault('try_busy')
     this.#underWay++
+    try {
+      return await this.#serve(api, request)
+    } finally {
+      this.#underWay--
+    }
+  }
+
+  async #serve(api: Api, request: InnerRequest): Promise<Trace> {
     const innerCalls = new InnerCalls()
     const compiled = compileApi(api, this.#compileParts(innerCalls))
     try {
@@ -91,7 +100,6 @@ export class DefinitionTraces {
       )
     } finally {
       compiled.close()
-      this.#underWay--
     }
   }
 
