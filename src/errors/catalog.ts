@@ -36,6 +36,11 @@ export const CATALOG = {
   store_refused: { status: 503, log: 'error', text: 'The store refuses this server' },
   store_away: { status: 503, log: 'error', text: 'Try again later' },
   store_lost: { status: 500, log: 'error', text: 'The store is empty, but the data folder belongs to an installation' },
+  store_emptied: {
+    status: 503,
+    log: 'error',
+    text: 'The tables of the store are gone: stop all nodes, restore the last backup, then start them',
+  },
   store_frozen: { status: 503, log: 'silent', text: 'The store is being moved and takes no changes, try again later' },
   store_full: { status: 503, log: 'error', text: 'The store is full' },
   store_read_only: { status: 503, log: 'error', text: 'The store takes no changes' },

@@ -3,6 +3,7 @@ import type { FaultCode } from './catalog.ts'
 /** Actions of an operator for a store that cannot be used. */
 export const REMEDIES: Partial<Readonly<Record<FaultCode, string>>> = {
   store_damaged: 'stop the server, keep a copy of the data folder, and restore the last backup',
+  store_emptied: 'stop all nodes, restore the last backup, then start them',
   store_newer: 'start the newer program again, or restore the backup from before its upgrade',
   store_away: 'start the server of the store, or correct its address',
   store_refused: 'correct user and password of the address, and the rights of the user',

@@ -42,7 +42,7 @@ function withRedis({ config }: AdminParts, details: Record<string, JsonObject>):
   return { ...details, redis: store }
 }
 
-/** @throws Fault `draining`, `not_ready`, `clock_wrong`, `store_damaged`, `store_away`, `store_full`, `store_read_only` (503), which name the cause */
+/** @throws Fault `draining`, `not_ready`, `clock_wrong`, `store_damaged`, `store_emptied`, `store_away`, `store_full`, `store_read_only` (503), which name the cause */
 async function ready(parts: AdminParts): Promise<AdminAnswer> {
   if (parts.draining()) throw fault('draining')
   if (!parts.ready()) throw fault('not_ready')

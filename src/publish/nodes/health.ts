@@ -36,7 +36,8 @@ const READABLE: ReadonlySet<FaultCode> = new Set(['store_full', 'store_read_only
 
 /**
  * Why a process cannot do its work; undefined where it can. With the embedded store it needs all of it. In a cluster a gateway serves what it has
- * while the store is away: taking it out of service would help nobody; a dashboard needs a store that can be read.
+ * while the store is away: taking it out of service would help nobody; a dashboard needs a store that can be read. Of a store that was emptied
+ * nothing comes back by itself.
  */
 export function refusalOf(
   parts: readonly PartHealth[],
@@ -44,7 +45,7 @@ export function refusalOf(
 ): FaultCode | undefined {
   const refuses = ({ part, status, fault }: PartHealth) => {
     if (status !== 'fail' || fault === undefined) return false
-    if (part === 'clock' || fault === 'store_damaged') return true
+    if (part === 'clock' || fault === 'store_damaged' || fault === 'store_emptied') return true
     if (part !== 'store') return false
     return !clustered || (role === 'dashboard' && !READABLE.has(fault))
   }

@@ -2,10 +2,13 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 import { type TestContext, test } from 'node:test'
+import { catalogEntry } from '../../../src/errors/catalog.ts'
+import { toFault } from '../../../src/errors/fault.ts'
 import { hashKey } from '../../../src/model/secrets/secret.ts'
+import { healthOf, refusalOf } from '../../../src/publish/nodes/health.ts'
 import { openPostgresStore, type PostgresStore } from '../../../src/store/postgres/connection/open.ts'
 import { eventually } from '../../worlds/base/eventually.ts'
-import { freshDatabase } from '../../worlds/servers/postgres.ts'
+import { freshDatabase, runSql } from '../../worlds/servers/postgres.ts'
 
 const row = { body: {}, orgId: 'o', apiIds: [], policyIds: [], clientId: '', evictAt: 0 }
 const hash = hashKey('one')
@@ -88,6 +91,44 @@ test('a server that answers the pool is not lost with the connection of the watc
     assert.ok(await store.tokens.getSession(hash), name)
     await store.documents.commit([{ op: 'putSession', hash, row }], undefined)
     proxy.mend()
+  }
+  await eventually('health passes again', () => statusOf(store) === 'pass')
+})
+
+/** Ways in which a database loses the store under a running node, and the end of each. */
+const EMPTIED: Readonly<Record<string, readonly [string, string]>> = {
+  'the tables are dropped': [
+    'CREATE SCHEMA kept; ALTER TABLE store_state SET SCHEMA kept',
+    'ALTER TABLE kept.store_state SET SCHEMA public',
+  ],
+  'the schema is dropped': [
+    'ALTER SCHEMA public RENAME TO gone; CREATE SCHEMA public',
+    'DROP SCHEMA public; ALTER SCHEMA gone RENAME TO public',
+  ],
+  'all rows are deleted': [
+    'CREATE TABLE kept_state AS TABLE store_state; TRUNCATE store_state',
+    'INSERT INTO store_state TABLE kept_state',
+  ],
+}
+
+test('a server whose tables are gone fails health, /ready and calls, and says what to do', async (t) => {
+  const url = await freshDatabase()
+  const store = await openPostgresStore({ url, ...BOUNDS })
+  t.after(() => store.close())
+  for (const [name, [begin, end]] of Object.entries(EMPTIED)) {
+    await eventually(`${name}: health passes`, () => statusOf(store) === 'pass')
+    await runSql(url, begin)
+    await eventually(`${name}: health fails`, () => statusOf(store) === 'fail')
+    const parts = await healthOf(store)
+    assert.match(parts.find(({ part }) => part === 'store')!.output!, /restore the last backup/, name)
+    for (const role of ['gateway', 'dashboard'] as const)
+      assert.equal(refusalOf(parts, { clustered: true, role }), 'store_emptied', `${name}: /ready of a ${role}`)
+    await assert.rejects(
+      store.documents.commit([{ op: 'putSession', hash, row }], undefined),
+      (error) => catalogEntry(toFault(error).code).status === 503,
+      name,
+    )
+    await runSql(url, end)
   }
   await eventually('health passes again', () => statusOf(store) === 'pass')
 })

@@ -1,6 +1,8 @@
 import { Fault, fault } from '../../../errors/fault.ts'
 
 // SQLSTATE codes, https://www.postgresql.org/docs/current/errcodes-appendix.html
+/** A table, or the schema that it is looked for in, is not there. */
+const GONE = new Set(['42P01', '3F000'])
 const DISK_FULL = '53100'
 const TOO_MANY_CONNECTIONS = '53300'
 /** The server is a standby, or takes no writes for another reason. */
@@ -54,7 +56,12 @@ export function hasNoRoom(error: unknown): boolean {
   return sqlState(original) === TOO_MANY_CONNECTIONS || NO_ROOM_TEXT.test((original as Error).message)
 }
 
-/** Turns what the client threw into a fault: `store_away`, `store_refused`, `store_full`, otherwise `internal`. */
+/** True when the server answered that the tables of the store are not there, or that the row is gone that every store has. */
+export function isEmptied(error: unknown): boolean {
+  return (error instanceof Fault && error.code === 'store_emptied') || GONE.has(sqlState(error) ?? '')
+}
+
+/** Turns what the client threw into a fault: `store_away`, `store_refused`, `store_full`, `store_emptied`, otherwise `internal`. */
 export function postgresFault(error: unknown): Fault {
   if (error instanceof Fault) return error
   const detail = `PostgreSQL: ${textOf(error)}`
@@ -64,6 +71,7 @@ export function postgresFault(error: unknown): Fault {
   const state = sqlState(error) ?? ''
   if (SLOW.has(state)) return fault('store_away', detail, error)
   if (REFUSED.has(state) || isUntrusted(error)) return fault('store_refused', detail, error)
+  if (GONE.has(state)) return fault('store_emptied', detail, error)
   if (state === DISK_FULL) return fault('store_full', detail, error)
   return fault('internal', detail, error)
 }

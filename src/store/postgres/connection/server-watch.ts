@@ -10,7 +10,7 @@ import type { Revision } from '../../ports/ports.ts'
 import { FROZEN } from '../migrations/migrate.ts'
 import { OLDEST_WAITING } from '../tokens/read-outbox.ts'
 import { type Address, breakOff, makeClient } from './connect.ts'
-import { hasNoRoom, postgresFault, READ_ONLY, sqlState } from './faults.ts'
+import { hasNoRoom, isEmptied, postgresFault, READ_ONLY, sqlState } from './faults.ts'
 import type { PoolDb } from './pool-db.ts'
 import type { Reachability } from './reachability.ts'
 
@@ -22,6 +22,9 @@ const LAG_MS = 5_000
 
 /** A pool whose connections are all in use, or that does not answer either, tells nothing else by then. */
 const PROBE_MS = 1_000
+
+const EMPTIED =
+  'PostgreSQL was emptied while this node ran: the tables of the store are gone. Stop all nodes, restore the last backup, then start them'
 
 const ASK = `SELECT s.revision, current_setting('transaction_read_only') = 'on' AS read_only, s.needs >= ${FROZEN} AS frozen,
   o.waiting_ms
@@ -58,6 +61,8 @@ export class ServerWatch {
   #trouble: Fault | undefined
   /** Why it has no connection of its own to a server that answers. */
   #unwatched: Fault | undefined
+  /** The server answers, and has no store any more. */
+  #emptied = false
   #readOnly = false
   #frozen = false
   #waitingMs = 0
@@ -86,6 +91,7 @@ export class ServerWatch {
 
   #store(): PartHealth {
     const part = 'store'
+    if (this.#emptied) return { part, status: 'fail', output: EMPTIED, fault: 'store_emptied' }
     if (this.#trouble !== undefined)
       return { part, status: 'fail', output: 'PostgreSQL does not answer', fault: this.#trouble.code }
     if (this.#readOnly) return { part, status: 'fail', output: 'PostgreSQL takes no changes', fault: 'store_read_only' }
@@ -111,7 +117,8 @@ export class ServerWatch {
     } catch (error) {
       this.#drop()
       const trouble = postgresFault(error)
-      if (await this.#othersMayReachIt(error)) this.#unknown(trouble)
+      if (isEmptied(error)) this.#lost(trouble)
+      else if (await this.#othersMayReachIt(error)) this.#unknown(trouble)
       else this.#failed(trouble, error instanceof NoAnswer)
     }
   }
@@ -142,7 +149,7 @@ export class ServerWatch {
 
   async #query(client: Client): Promise<Seen> {
     const { rows } = await client.query<Seen>(ASK)
-    if (rows[0] === undefined) throw fault('store_damaged', 'the row of the last revision is gone')
+    if (rows[0] === undefined) throw fault('store_emptied', 'the row of the last revision is gone')
     return rows[0]
   }
 
@@ -159,7 +166,8 @@ export class ServerWatch {
     if (revision <= reported) this.#missing = undefined
     else if (this.#missing === undefined || this.#missing.revision <= reported)
       this.#missing = { revision, sinceMs: performance.now() }
-    const wasAway = this.#trouble !== undefined || this.#unwatched !== undefined
+    const wasAway = this.#trouble !== undefined || this.#unwatched !== undefined || this.#emptied
+    this.#emptied = false
     this.#trouble = undefined
     this.#unwatched = undefined
     const { log } = this.#parts
@@ -179,8 +187,21 @@ export class ServerWatch {
       this.#sinceMs = performance.now()
       this.#parts.log.warn({ cause: trouble }, 'PostgreSQL answers, and has no connection for the check of its state')
     }
+    this.#emptied = false
     this.#trouble = undefined
     this.#unwatched = trouble
+  }
+
+  /** Each call of others finds out by itself: what it is refused with tells nothing of the server. */
+  #lost(trouble: Fault): void {
+    this.#parts.reach.reached()
+    if (!this.#emptied) {
+      this.#sinceMs = performance.now()
+      this.#parts.log.error({ cause: trouble }, EMPTIED)
+    }
+    this.#emptied = true
+    this.#trouble = undefined
+    this.#unwatched = undefined
   }
 
   #failed(trouble: Fault, hangs: boolean): void {
@@ -192,6 +213,7 @@ export class ServerWatch {
         'PostgreSQL is unavailable: gateways serve what they have, and what must be written is refused with 503',
       )
     }
+    this.#emptied = false
     this.#trouble = trouble
     this.#unwatched = undefined
   }
