@@ -7,6 +7,7 @@ export const REFUSAL = {
   method: malformed('malformed method'),
   methodTooLong: prebuilt('method_not_implemented', 'method too long'),
   methodCase: malformed('methods are in upper case'),
+  pri: malformed('PRI belongs to the preface of HTTP/2'),
   connect: prebuilt('method_not_implemented', 'CONNECT'),
   target: malformed('malformed request target'),
   targetEscape: malformed('malformed escape in the request target'),

@@ -67,14 +67,15 @@ const REGISTERED = new Set(
 )
 
 /**
- * Answers `end`, unless it is CONNECT, or a registered method in another letter case: methods are case-sensitive (RFC 9110 section 9.1),
- * and an upstream that is not would take `get` past every rule for GET.
+ * Answers `end`, unless it is CONNECT, PRI, which no request may use (RFC 9113 section 11.6), or a registered method in another letter case:
+ * methods are case-sensitive (RFC 9110 section 9.1), and an upstream that is not would take `get` past every rule for GET.
  */
 function checkMethod(text: string, start: number, end: number): number {
   if (text.startsWith('GET ', start) || text.startsWith('POST ', start)) return end
   const method = text.slice(start, end)
   const upper = method.toUpperCase()
   if (upper === 'CONNECT') return noteRefused(REFUSAL.connect)
+  if (upper === 'PRI') return noteRefused(REFUSAL.pri)
   return upper !== method && REGISTERED.has(upper) ? noteRefused(REFUSAL.methodCase) : end
 }
 

@@ -144,5 +144,6 @@ export const HEADS: readonly FrameCase[] = [
     'status 501',
     'status coded',
   ),
+  bad('11.6: PRI', getFields({ ':method': 'PRI' }), BAD),
   bad('asterisk of another method', getFields({ ':path': '*' }), 'reset 1', BAD),
 ]
