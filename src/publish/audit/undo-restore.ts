@@ -7,18 +7,16 @@ import { PLAIN_KINDS } from '../../model/documents/kinds.ts'
 import { isObject, type JsonObject } from '../../model/json/json.ts'
 import { newGeneration, USER_GENERATION, USER_NAME } from '../../model/keys/key.ts'
 import { policyApisOf } from '../../model/policies/policy-index.ts'
-import { foldCase } from '../../model/text/fold.ts'
 import { isExpired } from '../../model/time/expiry.ts'
 import type { AuditChange, Change } from '../../store/ports/ports.ts'
 import { checkPlace, type PlaceRules } from '../apis/api-place.ts'
 import { checkIdsStillFree } from '../documents/own-ids.ts'
 import { clockOf, type SecretParts } from '../documents/parts.ts'
-import { turnOf } from '../documents/turn.ts'
 import { newEpoch, withMarkedRedirects } from '../oauth-clients/oauth-client-draft.ts'
 import { bodyOf, clientOf } from '../oauth-clients/oauth-client-parts.ts'
+import { claimPortalHost } from '../organisations/portal-host.ts'
 import { nameTurn } from '../policies/policies.ts'
 import { endPortalSessionsChange, isDeactivation } from '../portal/developers/developers-write.ts'
-import { portalHostTurn } from '../portal/settings/look.ts'
 import { revokeKeysChange, revokeSignInsChanges, withNewEpoch } from '../single-sign-on/idp-profiles.ts'
 
 /** The context of undoing an entry. */
@@ -131,12 +129,7 @@ async function restoreOrganisation(
   { id, before, after }: AuditChange,
 ): Promise<JsonObject | null> {
   const cname = typeof before?.cname === 'string' ? before.cname : ''
-  if (cname !== '' && cname !== after?.cname) parts.also.push(...(await turnOf(parts, portalHostTurn(cname))))
-  const taken =
-    cname !== '' &&
-    cname !== after?.cname &&
-    (await others(parts, 'organisation', { cname: foldCase(cname) }, [id])) > 0
-  if (taken) throw fault('portal_taken', 'Another organisation has this host')
+  if (cname !== after?.cname) parts.also.push(...(await claimPortalHost(parts, cname, id)))
   if (before === null) return null
   const isSwitchedOff = after?.sso_enabled === true && before.sso_enabled !== true
   if (isSwitchedOff) parts.also.push(...(await revokeSignInsChanges(parts, id)))

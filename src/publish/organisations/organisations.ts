@@ -7,13 +7,17 @@ import {
   readOrganisation,
   type StoredOrganisation,
 } from '../../model/organisations/organisation.ts'
+import { foldCase } from '../../model/text/fold.ts'
+import { retryOnConflict } from '../../runtime/retry-on-conflict.ts'
 import type { Change, Revision } from '../../store/ports/ports.ts'
 import { auditOf, clockOf, type SecretParts, withLock } from '../documents/parts.ts'
+import { TURN_CONFLICT } from '../documents/turn.ts'
 import { defaultLabels } from '../labels/labels.ts'
 import { revokeSignInsChanges } from '../single-sign-on/idp-profiles.ts'
 import { putInstallation, readInstallation } from './installation.ts'
 import { moveObjects, movesWithin } from './move-objects.ts'
 import { belongingsOf } from './organisation-belongings.ts'
+import { claimPortalHost } from './portal-host.ts'
 
 /** An organisation as it was stored. */
 export interface SavedOrganisation {
@@ -28,20 +32,22 @@ const MOST_MOVED = 1000
  * Stores a new organisation. The first one becomes the default organisation, to which all belongs that was made before.
  * `id` keeps the id of an organisation that is moved here; else it is made.
  * @throws Fault `organisation_invalid` (400), `organisation_taken` (403) for an id in use, `organisation_in_use` (400) when `id` is
- * another than that of the default organisation to come, and too much belongs to that one already
+ * another than that of the default organisation to come, and too much belongs to that one already, `portal_taken` (409) for the portal host
+ * (`cname`) of another organisation
  */
 export function newOrganisation(
   parts: SecretParts,
   sent: JsonObject,
   { id: wanted, actor }: { readonly id?: DocumentId; readonly actor: string },
 ): Promise<SavedOrganisation> {
-  return withLock(parts, async () => {
+  const save = async () => {
     const { id, body, changes, from } = await prepareOrganisation(parts, sent, wanted)
     const revision = await parts.documents.commit(changes, auditOf(parts, actor, 'organisation.create', id, { id }))
     // Objects that another thread created between the read and the commit.
     if (from !== undefined) await moveObjects(parts, from, id)
     return { organisation: { id, revision, body }, revision }
-  })
+  }
+  return withLock(parts, () => retryOnConflict(save, TURN_CONFLICT))
 }
 
 /** A new organisation that is not stored yet, and all that must be stored with it. */
@@ -67,7 +73,8 @@ export async function prepareOrganisation(
   const id = wanted ?? (first ? reserved : undefined) ?? newDocumentId(clockOf(parts).wall())
   if ((await documents.get('organisation', id)) !== undefined) throw fault('organisation_taken', `id ${id} is in use`)
   const labels = defaultLabels(id, clockOf(parts).wall())
-  const changes: Change[] = [{ op: 'put', kind: 'organisation', id, body, ifRevision: 0 }, ...labels]
+  const host = await claimPortalHost(parts, String(body.cname), id)
+  const changes: Change[] = [{ op: 'put', kind: 'organisation', id, body, ifRevision: 0 }, ...labels, ...host]
   const from = first && id !== reserved ? (reserved ?? '') : undefined
   if (from !== undefined) {
     const moved = await movesWithin(parts, [from, id], MOST_MOVED)
@@ -91,7 +98,8 @@ export async function prepareOrganisation(
 
 /**
  * Replaces an organisation; its custom permissions stay unless they are sent, and the number of its developers does in any case. Single sign-on
- * that is switched off ends what was opened by it. @throws Fault `organisation_invalid`, `revision_conflict`
+ * that is switched off ends what was opened by it.
+ * @throws Fault `organisation_invalid`, `revision_conflict`, `portal_taken` (409) for another portal host that another organisation has
  */
 export async function updateOrganisation(
   parts: SecretParts,
@@ -106,7 +114,12 @@ export async function updateOrganisation(
   const ends = isSwitchedOff ? await revokeSignInsChanges(parts, id) : []
   if (isSwitchedOff) body.sso_epoch = randomUUID()
   else if (old.sso_epoch !== undefined) body.sso_epoch = old.sso_epoch
-  return save(parts, { id, revision: before, body }, 'organisation.update', actor, ends)
+  const isMoved = foldCase(String(old.cname ?? '')) !== foldCase(String(body.cname))
+  const update = async () => {
+    const host = isMoved ? await claimPortalHost(parts, String(body.cname), id) : []
+    return save(parts, { id, revision: before, body }, 'organisation.update', actor, [...ends, ...host])
+  }
+  return withLock(parts, () => retryOnConflict(update, TURN_CONFLICT))
 }
 
 /**

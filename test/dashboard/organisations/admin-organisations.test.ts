@@ -102,10 +102,11 @@ test('an organisation is refused in the words of each reason', async (t) => {
 test('a deleted organisation takes everything of its own with it, and nothing of others', async (t) => {
   const dashboard = await dashboardFor(t)
   const { call, store } = dashboard
-  const make = () => call('POST', PATH, { as: 'installation', body: ORG }).then((answer) => String(bodyOf(answer).Meta))
+  const make = async (cname: string) =>
+    String(bodyOf(await call('POST', PATH, { as: 'installation', body: { ...ORG, cname } })).Meta)
   // The first of them is the default organisation.
-  await make()
-  const [doomed, other] = [await make(), await make()]
+  await make('first.test')
+  const [doomed, other] = [await make('doomed.test'), await make('other.test')]
   const user = await dashboard.admin(doomed)
   const [witness, neighbour] = [doomed, other].map((orgId, which) => fill(orgId, which))
   for (const changes of [witness!, neighbour!]) await store.documents.commit(changes, undefined)
@@ -218,4 +219,20 @@ test('generate-portals gives the portal its host, by a form', async (t) => {
     ['portal.acme.test', true, 'First organisation'],
   )
   assertRefused(await generate(UNKNOWN_ID, 'domain=portal.acme.test'), 404, 'Could not generate APIs')
+})
+
+test('no call gives an organisation the portal host of another one; its own it may keep', async (t) => {
+  const { call, orgId } = await dashboardFor(t)
+  const as = 'installation'
+  const taken = 'Another organisation has this host'
+  const first = bodyOf(await call('POST', PATH, { as, body: { ...ORG, cname: 'portal.one.test' } })).Meta as string
+  const body = { ...ORG, cname: 'Portal.One.test' }
+  const form = { as, body: 'domain=PORTAL.one.test', headers: { 'content-type': 'application/x-www-form-urlencoded' } } as const
+  assertRefused(await call('POST', PATH, { as, body }), 409, taken)
+  assertRefused(await call('POST', `${PATH}/import`, { as, body: { ...body, id: UNKNOWN_ID } }), 409, taken)
+  assertRefused(await call('PUT', `${PATH}/${orgId}`, { as, body }), 409, taken)
+  assertRefused(await call('POST', `${PATH}/${orgId}/generate-portals`, form), 409, taken)
+  assertDone(await call('PUT', `${PATH}/${first}`, { as, body }), 'Org updated')
+  assertDone(await call('PUT', `${PATH}/${first}`, { as, body: { ...body, cname: '' } }), 'Org updated')
+  assertDone(await call('POST', `${PATH}/${orgId}/generate-portals`, form), 'Org updated')
 })

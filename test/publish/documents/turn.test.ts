@@ -5,6 +5,7 @@ import { newDocumentId } from '../../../src/model/documents/ids.ts'
 import type { JsonObject } from '../../../src/model/json/json.ts'
 import { FakeClock } from '../../../src/model/time/clock.ts'
 import type { SecretParts } from '../../../src/publish/documents/parts.ts'
+import { findOrganisation, newOrganisation, updateOrganisation } from '../../../src/publish/organisations/organisations.ts'
 import { deleteUser, findUserById, updateUser } from '../../../src/publish/people/users.ts'
 import { createPolicy, updatePolicy } from '../../../src/publish/policies/policies.ts'
 import { saveCname } from '../../../src/publish/portal/settings/look.ts'
@@ -61,7 +62,14 @@ const RACES: Readonly<Record<string, { readonly race: Race; readonly code: strin
   'one host for portals': {
     race: async (parts, round) => {
       const orgs = await Promise.all(Array.from({ length: NODES }, () => put(parts, 'organisation', {})))
-      return (node, index) => saveCname(node, { orgId: orgs[index]!, cname: `P${round}.test`, actor: 'Ann' })
+      const cname = `P${round}.test`
+      const found = (await findOrganisation(parts, orgs[1]!))!
+      const ways: readonly ((node: SecretParts) => Promise<unknown>)[] = [
+        (node) => saveCname(node, { orgId: orgs[0]!, cname, actor: 'Ann' }),
+        (node) => updateOrganisation(node, found, { cname: cname.toLowerCase() }, 'Ann'),
+        (node) => newOrganisation(node, { owner_name: `host${round}`, cname }, { actor: 'Ann' }),
+      ]
+      return (node, index) => ways[index]!(node)
     },
     ...{ code: 'portal_taken', stored: 1 },
   },

@@ -4,10 +4,10 @@ import type { JsonObject } from '../../../model/json/json.ts'
 import { refuseMember } from '../../../model/portal/settings/portal-fields.ts'
 import { NO_LOOK, readCss, readJs } from '../../../model/portal/settings/portal-look.ts'
 import { readMenus } from '../../../model/portal/settings/portal-menu.ts'
-import { foldCase } from '../../../model/text/fold.ts'
 import { retryOnConflict } from '../../../runtime/retry-on-conflict.ts'
 import { auditOf, type PublishParts, withLock } from '../../documents/parts.ts'
-import { TURN_CONFLICT, type TurnParts, turnOf } from '../../documents/turn.ts'
+import { TURN_CONFLICT, type TurnParts } from '../../documents/turn.ts'
+import { claimPortalHost } from '../../organisations/portal-host.ts'
 import { saveSingleton } from './single-document.ts'
 
 /** Who writes what of the look of a portal. */
@@ -46,12 +46,9 @@ export function saveCname(
 ) {
   checkHost(cname)
   const save = async () => {
-    const turn = await turnOf(parts, portalHostTurn(cname))
     const stored = isDocumentId(orgId) ? await parts.documents.get('organisation', orgId) : undefined
     if (stored === undefined) throw fault('not_found', 'Could not retrieve org detail')
-    const where = { cname: foldCase(cname) }
-    const { rows } = cname === '' ? { rows: [] } : await parts.documents.list('organisation', { where, limit: 2 })
-    if (rows.some(({ id }) => id !== stored.id)) throw fault('portal_taken', 'Another organisation has this host')
+    const turn = await claimPortalHost(parts, cname, stored.id)
     const body = { ...stored.body, cname, cname_enabled: cname !== '' }
     const put = { op: 'put', kind: 'organisation', id: stored.id, body, ifRevision: stored.revision } as const
     await parts.documents.commit([put, ...turn], auditOf(parts, actor, 'organisation.cname', orgId, { id: orgId }))
@@ -59,9 +56,6 @@ export function saveCname(
   // In turn, so that of two organisations that want one host only one gets it.
   return withLock(parts, () => retryOnConflict(save, TURN_CONFLICT))
 }
-
-/** The name of the turn of those who want a host for their portal. */
-export const portalHostTurn = (cname: string) => `portal-host:${foldCase(cname)}`
 
 function checkHost(cname: string): void {
   if (cname === '') return
