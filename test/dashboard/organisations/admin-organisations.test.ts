@@ -227,7 +227,11 @@ test('no call gives an organisation the portal host of another one; its own it m
   const taken = 'Another organisation has this host'
   const first = bodyOf(await call('POST', PATH, { as, body: { ...ORG, cname: 'portal.one.test' } })).Meta as string
   const body = { ...ORG, cname: 'Portal.One.test' }
-  const form = { as, body: 'domain=PORTAL.one.test', headers: { 'content-type': 'application/x-www-form-urlencoded' } } as const
+  const form = {
+    as,
+    body: 'domain=PORTAL.one.test',
+    headers: { 'content-type': 'application/x-www-form-urlencoded' },
+  } as const
   assertRefused(await call('POST', PATH, { as, body }), 409, taken)
   assertRefused(await call('POST', `${PATH}/import`, { as, body: { ...body, id: UNKNOWN_ID } }), 409, taken)
   assertRefused(await call('PUT', `${PATH}/${orgId}`, { as, body }), 409, taken)

@@ -5,7 +5,11 @@ import { newDocumentId } from '../../../src/model/documents/ids.ts'
 import type { JsonObject } from '../../../src/model/json/json.ts'
 import { FakeClock } from '../../../src/model/time/clock.ts'
 import type { SecretParts } from '../../../src/publish/documents/parts.ts'
-import { findOrganisation, newOrganisation, updateOrganisation } from '../../../src/publish/organisations/organisations.ts'
+import {
+  findOrganisation,
+  newOrganisation,
+  updateOrganisation,
+} from '../../../src/publish/organisations/organisations.ts'
 import { deleteUser, findUserById, updateUser } from '../../../src/publish/people/users.ts'
 import { createPolicy, updatePolicy } from '../../../src/publish/policies/policies.ts'
 import { saveCname } from '../../../src/publish/portal/settings/look.ts'
