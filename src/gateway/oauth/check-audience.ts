@@ -1,10 +1,11 @@
 import { type Fault, prebuilt } from '../../errors/fault.ts'
 import type { Api } from '../../model/apis/definition/api.ts'
-import { issuerAt } from '../../model/apis/definition/issuer.ts'
+import { addressAt, issuerAt } from '../../model/apis/definition/issuer.ts'
 import { type Addresses, addressesOf } from '../../model/nodes/addresses.ts'
-import { normalResource } from '../../model/oauth-clients/resource.ts'
+import { listedResource, normalResource } from '../../model/oauth-clients/resource.ts'
 import type { Exchange } from '../server/exchange.ts'
 import { publicAddressOf } from './issuer.ts'
+import type { LiveToken } from './live-token.ts'
 
 const OTHER_AUDIENCE = prebuilt('token_audience_differs')
 
@@ -16,14 +17,24 @@ export function flawOfAudience(
   addresses: Addresses,
   x: Exchange,
   api: Api,
-  audience: readonly string[] | undefined,
+  token: LiveToken | undefined,
 ): Fault | undefined {
-  if (audience === undefined) return undefined
+  if (token?.audience === undefined) return undefined
   const prefix = x.path.slice(0, x.restAt)
   const known = addressesOf(api, addresses)
   const reached = known.length === 0 ? [publicAddressOf(x, api, addresses)] : known
-  const own = reached.flatMap((address) =>
-    [api, { listenPath: prefix }].map((each) => normalResource(issuerAt(address, each, prefix))),
-  )
+  const own = reached.flatMap((address) => [issuerAt(address, api, prefix), addressAt(address, prefix)].map(normalResource))
+  const isChosen = known.length === 0 && api.domain === ''
+  const audience = isChosen ? ownAudience(x, token) : token.audience
   return audience.some((each) => own.includes(normalResource(each))) ? undefined : OTHER_AUDIENCE
+}
+
+/**
+ * What of the audience of a token can be an API by the Host of a request, which the caller chooses: not what the API that issued it names as
+ * other resources. One of those could use the token here, by a request that names its own address.
+ */
+function ownAudience({ snapshot }: Exchange, { audience = [], issuer }: LiveToken): readonly string[] {
+  const { oauth } = snapshot?.apis.get(issuer.apiId)?.api ?? {}
+  if (oauth === undefined) return []
+  return audience.filter((each) => listedResource(oauth.allowedResources, each) === undefined)
 }

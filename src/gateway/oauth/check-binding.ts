@@ -12,6 +12,7 @@ import type { Exchange, StepOutcome } from '../server/exchange.ts'
 import { challenged, type SchemeWord } from './challenge.ts'
 import { flawOfAudience } from './check-audience.ts'
 import { publicAddressOf } from './issuer.ts'
+import type { LiveToken } from './live-token.ts'
 
 const UNPROVED = prebuilt('token_proof_missing')
 
@@ -26,8 +27,8 @@ export interface BoundToken {
   readonly confirmation: Confirmation
   readonly text: string
   readonly word: SchemeWord
-  /** Of a token of ours: resources that it is restricted to. */
-  readonly audience?: readonly string[] | undefined
+  /** A token of ours as it is stored. */
+  readonly own?: LiveToken | undefined
 }
 
 /**
@@ -86,7 +87,7 @@ export function admitBound(
   const { confirmation, word } = token
   const settle = (refusal: Fault | undefined): StepOutcome =>
     refusal === undefined ? admit() : challenged(x, refusal, confirmation.jkt === '' ? word : 'dpop', dpop)
-  const elsewhere = flawOfAudience(parts.addresses.current, x, api, token.audience)
+  const elsewhere = flawOfAudience(parts.addresses.current, x, api, token.own)
   const checked = elsewhere ?? checkBinding(parts, x, api, token)
   return checked instanceof Promise ? checked.then(settle) : settle(checked)
 }

@@ -1,5 +1,5 @@
 import type { Api } from '../../model/apis/definition/api.ts'
-import { issuerAt } from '../../model/apis/definition/issuer.ts'
+import { addressAt } from '../../model/apis/definition/issuer.ts'
 import { EXTERNAL_SCHEME } from '../../model/authentication/external-scheme.ts'
 import { JWT_SCHEME } from '../../model/authentication/jwt-scheme.ts'
 import { settingsOf } from '../../model/authentication/scheme.ts'
@@ -53,8 +53,9 @@ export function resourceMetadata(api: Api, resource: string, issuer: string): Js
 export function metadataAddress(x: Exchange, api: Api, addresses: Addresses): string {
   const prefix = x.path.slice(0, x.restAt)
   const address = publicAddressOf(x, api, addresses)
-  const resource = issuerAt(address, { listenPath: prefix }, prefix)
-  const isAtRoot = new URL(address).pathname === '/'
+  const resource = addressAt(address, prefix)
+  // A Host may be none that `URL` reads.
+  const isAtRoot = !address.includes('/', address.indexOf('://') + 3)
   return isAtRoot ? address + RESOURCE_METADATA + resource.slice(address.length) : resource + RESOURCE_METADATA
 }
 

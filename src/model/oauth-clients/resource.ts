@@ -29,3 +29,16 @@ export function isWithinResource(uri: string, resource: string): boolean {
   const next = uri[resource.length]
   return next === undefined || next === '/' || next === '?'
 }
+
+/** Module state: a cache of immutable values: lists of resources by the spelling of `normalResource`. */
+const listed = new WeakMap<readonly string[], ReadonlyMap<string, string>>()
+
+/** The first of a list that means a resource, as the list spells it; undefined when none does. A list is read once, however long it is. */
+export function listedResource(list: readonly string[], uri: string): string | undefined {
+  let known = listed.get(list)
+  if (known === undefined) {
+    known = new Map(list.map((each): [string, string] => [normalResource(each), each]).reverse())
+    listed.set(list, known)
+  }
+  return known.get(normalResource(uri))
+}

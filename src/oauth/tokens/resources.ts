@@ -1,5 +1,11 @@
 import { fault } from '../../errors/fault.ts'
-import { audienceFlaw, isWithinResource, normalResource, resourceFlaw } from '../../model/oauth-clients/resource.ts'
+import {
+  audienceFlaw,
+  isWithinResource,
+  listedResource,
+  normalResource,
+  resourceFlaw,
+} from '../../model/oauth-clients/resource.ts'
 import type { OAuthCall } from '../endpoints/parts.ts'
 
 /** Most that one request may name. */
@@ -50,7 +56,7 @@ function resourcesAt({ api, issuer, ownResources }: ResourceCall, named: readonl
   const found = named.map((each) => {
     const normal = normalResource(each)
     if (own.some((resource) => isWithinResource(normal, resource))) return issuer
-    const allowed = api.oauth.allowedResources.find((resource) => normalResource(resource) === normal)
+    const allowed = listedResource(api.oauth.allowedResources, each)
     if (allowed !== undefined) return allowed
     if (own.length === 0) return each
     throw fault('oauth_invalid_target', 'a resource is neither this API nor one that it gives tokens for')

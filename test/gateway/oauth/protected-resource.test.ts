@@ -120,3 +120,25 @@ for (const [address, base] of Object.entries(ADDRESSES))
       }
     }
   })
+
+/** Words of a request's path where a placeholder is, and hosts: what a listen path or a URL cannot hold among them. */
+const WORDS = ['acme', 'a%20b', 'a%22b', '%7B', '%7Bx%7D', 'a;b=1', 'a'.repeat(1100)]
+const HOSTS = ['gw.example', '999.1.1.1', 'a..b', '[::1]:8080']
+
+test('a refusal names the metadata whatever path and host a request has', async (t) => {
+  const { gateway, origin } = await startWorld(t)
+  const apis = { '/': 'root', '/t/{tenant}/': 'tenants' }
+  for (const [path, id] of Object.entries(apis)) {
+    const answer = await gateway.svc('POST', '/svc/apis/oas', oauthApi(origin.url, { id, path }))
+    assert.equal(answer.status, 200, answer.text)
+  }
+  const places = [...WORDS.map((word) => `/t/${word}`), '']
+  for (const place of places)
+    for (const host of HOSTS) {
+      const { status, headers, text } = await gateway.call(`${place}/x`, { headers: { host } })
+      const named = namedBy(headers)
+      assert.deepEqual([status, named], [401, `http://${host}${WELL_KNOWN}${place}`], `${place} ${host}: ${text}`)
+      const told = await gateway.call(`${WELL_KNOWN}${place}`, { headers: { host } })
+      assert.equal((told.json as JsonObject).resource, `http://${host}${place}`, told.text)
+    }
+})

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import type { JsonObject } from '../../../src/model/json/json.ts'
+import { listedResource } from '../../../src/model/oauth-clients/resource.ts'
 import type { Answer } from '../../worlds/base/client.ts'
 import { type OAuthWorld, oauthApi, startWorld } from '../../worlds/gateway/oauth-fixtures.ts'
 
@@ -297,4 +298,45 @@ test('without an address in the settings the API is where the request reaches it
   const token = await world.token('/t/acme/', 'app', { resource: own })
   assert.equal((await world.get('/t/acme/x', token)).status, 200)
   assert.equal((await world.get('/t/other/x', token)).status, 401)
+})
+
+test('a restricted token opens its API at any path and host, and no API by the address of another resource', async (t) => {
+  const world = await startWorld(t)
+  const elsewhere = ['http://reports.example/t/acme', 'http://reports.example/b']
+  await world.publish(oauthApi(world.origin.url, { id: 'r', path: '/' }))
+  await world.publish(
+    oauthApi(world.origin.url, { id: 'a', path: '/t/{tenant}/', settings: { allowedResources: elsewhere } }),
+  )
+  await world.publish(oauthApi(world.origin.url, { id: 'b' }))
+  await world.policy('p', ['r', 'a', 'b'])
+  await world.client('app', { policy_id: 'p' })
+  for (const place of ['', '/t/acme', '/t/a%20b', '/t/%7Bx%7D']) {
+    const token = await world.token(`${place}/`, 'app', { resource: `http://127.0.0.1:${world.gateway.port}${place}` })
+    assert.equal((await world.get(`${place}/x`, token)).status, 200, place)
+  }
+  // Whoever runs such a resource has the token, and chooses the Host of its requests.
+  for (const resource of elsewhere) {
+    const authorization = `Bearer ${await world.token('/t/acme/', 'app', { resource })}`
+    for (const path of ['/t/acme/x', '/b/x']) {
+      const { status } = await world.gateway.call(path, { headers: { host: 'reports.example', authorization } })
+      assert.equal(status, 401, `${resource} at ${path}`)
+    }
+  }
+})
+
+test('a list of allowed resources is read once, not with each request', () => {
+  let reads = 0
+  const list = new Proxy(['https://b.example/', 'HTTPS://B.example', 'reports'], {
+    get: (all, name) => {
+      reads++
+      return Reflect.get(all, name)
+    },
+  })
+  assert.equal(listedResource(list, 'https://b.example'), 'https://b.example/')
+  reads = 0
+  assert.deepEqual(
+    ['reports', 'https://b.example:443/', 'https://c.example', 'REPORTS'].map((each) => listedResource(list, each)),
+    ['reports', 'https://b.example/', undefined, undefined],
+  )
+  assert.equal(reads, 0)
 })

@@ -127,13 +127,7 @@ export function authenticateSigned(
       x.ownToken = stored?.keyHash ?? ''
       return enter(x, verified)
     }
-    return admitBound(
-      bindings,
-      x,
-      api,
-      { audience: stored?.token?.audience, confirmation, ...presented },
-      { dpop: 'off', admit },
-    )
+    return admitBound(bindings, x, api, { own: stored?.token, confirmation, ...presented }, { dpop: 'off', admit })
   }
 
   const accept = (x: Exchange, verified: Verified, presented: Presented): StepOutcome | Promise<StepOutcome> => {

@@ -35,9 +35,10 @@ export function authenticateToken(auth: SchemeRules, api: OAuthApi, { sessions, 
     const refusal = flawOf(x, session, api)
     if (refusal === NO_RIGHTS) return refusal
     if (refusal !== undefined) return refuse(x, refusal, presented.word)
-    const { audience, confirmation } = session!.token!
+    const own = session!.token!
+    const { audience, confirmation } = own
     if (audience !== undefined || bindsAll || isBound(confirmation) || presented.word === 'dpop')
-      return prove(x, session!, { audience, confirmation, ...presented })
+      return prove(x, session!, { own, confirmation, ...presented })
     x.session = session
     return undefined
   }

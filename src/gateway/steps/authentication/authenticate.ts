@@ -35,9 +35,8 @@ function authenticateKey(auth: SchemeRules, api: Api, { sessions, bindings }: Au
     const { token } = session
     const word = schemeOf(sent)
     const confirmation = token?.confirmation ?? UNBOUND
-    const audience = token?.audience
-    if (audience !== undefined || word === 'dpop' || isBound(confirmation) || (token !== undefined && bindsAll))
-      return prove(x, session, { audience, confirmation, text: credentialOf(sent), word })
+    if (token?.audience !== undefined || word === 'dpop' || isBound(confirmation) || (token !== undefined && bindsAll))
+      return prove(x, session, { own: token, confirmation, text: credentialOf(sent), word })
     x.session = session
     return undefined
   }

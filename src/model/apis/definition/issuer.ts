@@ -40,9 +40,23 @@ export function issuerAt(address: string, { listenPath }: Pick<Api, 'listenPath'
   const matched = prefix.split('/').slice(1)
   const pieces = parsePathTemplate(listenPath).map((segment, at) => {
     const word = typeof segment === 'string' ? segment : (matched[at] ?? `{${segment.name}}`)
-    return `/${encodedPath(readablePath(word))}`
+    return urlSegment(word)
   })
   return address + pieces.join('')
+}
+
+/**
+ * The address of what is at a path of a request, without its last slash, as URLs spell it. Unlike a listen path, that may be empty, and hold
+ * anything where a placeholder is.
+ */
+export function addressAt(address: string, path: string): string {
+  const words = path.split('/').slice(1)
+  if (words.at(-1) === '') words.pop()
+  return address + words.map(urlSegment).join('')
+}
+
+function urlSegment(word: string): string {
+  return `/${encodedPath(readablePath(word))}`
 }
 
 /** Every address of an API that settings tell, as resource indicators name it (RFC 8707): of each edge endpoint that serves it. */
