@@ -23,7 +23,9 @@ export function flawOfAudience(
   const prefix = x.path.slice(0, x.restAt)
   const known = addressesOf(api, addresses)
   const reached = known.length === 0 ? [publicAddressOf(x, api, addresses)] : known
-  const own = reached.flatMap((address) => [issuerAt(address, api, prefix), addressAt(address, prefix)].map(normalResource))
+  const own = reached.flatMap((address) =>
+    [issuerAt(address, api, prefix), addressAt(address, prefix)].map(normalResource),
+  )
   const isChosen = known.length === 0 && api.domain === ''
   const audience = isChosen ? ownAudience(x, token) : token.audience
   return audience.some((each) => own.includes(normalResource(each))) ? undefined : OTHER_AUDIENCE
