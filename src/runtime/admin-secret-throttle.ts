@@ -27,7 +27,10 @@ export class AdminSecretThrottle {
 
   /** Notes what a comparison in constant time came to. Answers how many milliseconds to wait; 0 = the comparison counts. */
   waitMs(address: string, right: boolean): number {
-    if (right && this.#known.has(address)) return 0
+    if (right && this.#known.has(address)) {
+      this.#remember(address)
+      return 0
+    }
     const waitMs = this.#wrong.waitMs(address)
     if (waitMs > 0) return waitMs
     if (right) this.#remember(address)
@@ -36,6 +39,7 @@ export class AdminSecretThrottle {
   }
 
   #remember(address: string): void {
+    this.#known.delete(address)
     this.#known.add(address)
     if (this.#known.size > MOST_KNOWN) this.#known.delete(this.#known.values().next().value!)
   }

@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto'
 import type { Clock, MonoMillis } from '../model/time/clock.ts'
 
 /** Within a window, which begins with the first failure, no more than `limit` failures; 0 = no bound. */
@@ -15,7 +16,7 @@ export interface DelayRules {
   readonly forgetMs: number
 }
 
-/** `names` in memory at most: those that were not tried for longest go first; absent = 100,000, some 15 MB. */
+/** `names` in memory at most, however long they are: those that were not tried for longest go first; absent = 100,000, some 15 MB. */
 export type AttemptRules = (WindowRules | DelayRules) & { readonly names?: number }
 
 interface Entry {
@@ -27,6 +28,8 @@ interface Entry {
 }
 
 const MOST_NAMES = 100_000
+/** Longer ones are kept as their hash, which is longer than this itself: nobody can choose a name that is the hash of another. */
+const LONGEST_NAME = 64
 const DAY_MS = 86_400_000
 
 /**
@@ -78,8 +81,9 @@ export class AttemptLimiter {
     entry.failures++
     const waitMs = 'limit' in rules ? entry.until - now : delayOf(rules, entry.failures)
     if (entry.failures >= boundOf(rules)) entry.nextAt = now + waitMs
-    this.#entries.delete(name)
-    this.#entries.set(name, entry)
+    const key = keyOf(name)
+    this.#entries.delete(key)
+    this.#entries.set(key, entry)
     if (this.#entries.size > (rules.names ?? MOST_NAMES)) this.#entries.delete(this.#entries.keys().next().value!)
   }
 
@@ -95,21 +99,26 @@ export class AttemptLimiter {
     const entry = this.#find(name, this.#clock.mono())
     if (entry === undefined) return
     entry.failures--
-    if (entry.failures <= 0) this.#entries.delete(name)
+    if (entry.failures <= 0) this.#entries.delete(keyOf(name))
     else if (entry.failures < boundOf(this.#rules)) entry.nextAt = 0
   }
 
   /** Forgets all failures under a name. */
   succeed(name: string): void {
-    this.#entries.delete(name)
+    this.#entries.delete(keyOf(name))
   }
 
   #find(name: string, now: MonoMillis): Entry | undefined {
-    const entry = this.#entries.get(name)
+    const key = keyOf(name)
+    const entry = this.#entries.get(key)
     if (entry === undefined || now < entry.until) return entry
-    this.#entries.delete(name)
+    this.#entries.delete(key)
     return undefined
   }
+}
+
+function keyOf(name: string): string {
+  return name.length <= LONGEST_NAME ? name : hash('sha512', name, 'base64')
 }
 
 /** Failures from which on an attempt waits. */

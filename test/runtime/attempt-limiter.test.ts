@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict'
+import { hash } from 'node:crypto'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { FakeClock } from '../../src/model/time/clock.ts'
 import { AttemptLimiter, type DelayRules } from '../../src/runtime/attempt-limiter.ts'
+import { collectGarbage } from '../worlds/base/garbage.ts'
 
 const RUNS = process.env.GATEHOUSE_DEEP === '1' ? 20_000 : 500
 
@@ -10,7 +12,8 @@ type Step =
   | { readonly does: 'try' | 'begin' | 'succeed' | 'giveBack'; readonly name: string }
   | { readonly does: 'wait'; readonly ms: number }
 
-const names = fc.constantFrom('ada', 'eve', '__proto__')
+const LONG = 'x'.repeat(100)
+const names = fc.constantFrom('ada', 'eve', '__proto__', `${LONG}a`, `${LONG}b`, hash('sha512', `${LONG}a`, 'base64'))
 const steps = fc.array(
   fc.oneof(
     { weight: 6, arbitrary: fc.record({ does: fc.constantFrom('try' as const, 'begin' as const), name: names }) },
@@ -139,4 +142,15 @@ test('memory is bounded, and a flood forgets the oldest', () => {
     [20, 0, 10, 10],
     'the one that was not tried for longest',
   )
+})
+
+test('names that callers choose take no more memory for being long', () => {
+  collectGarbage()
+  const before = process.memoryUsage().heapUsed
+  const limiter = new AttemptLimiter(new FakeClock(), { limit: 5, windowMs: 60_000 })
+  for (let i = 0; i < 500; i++) limiter.begin(`127.0.0.1\n${i}${'x'.repeat(60_000)}`)
+  collectGarbage()
+  const grownBytes = process.memoryUsage().heapUsed - before
+  assert.equal(limiter.size, 500)
+  assert.ok(grownBytes < 5_000_000, `${grownBytes} bytes for 500 names`)
 })

@@ -32,8 +32,8 @@ export function flawOfAudience(
 }
 
 /**
- * What of the audience of a token can be an API by the Host of a request, which the caller chooses: not what the API that issued it names as
- * other resources. One of those could use the token here, by a request that names its own address.
+ * The audience of a token without the other resources that its issuing API allows. Where the Host of a request says which API it is for,
+ * such a resource could use the token here, by a request that names its own address.
  */
 function ownAudience({ snapshot }: Exchange, { audience = [], issuer }: LiveToken): readonly string[] {
   const { oauth } = snapshot?.apis.get(issuer.apiId)?.api ?? {}

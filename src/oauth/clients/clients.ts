@@ -1,3 +1,4 @@
+import { isObject } from '../../model/json/json.ts'
 import type { OAuthClient } from '../../model/oauth-clients/oauth-client.ts'
 import { epochAt, registeredAt, type ServerApi } from '../../model/oauth-clients/oauth-registration.ts'
 import { unseal } from '../../model/secrets/secret.ts'
@@ -34,6 +35,11 @@ export function unsealSecret(parts: OAuthParts, clientId: string, sealed: string
 /** True when it is a public client: it cannot keep a secret, and so proves nothing about itself (RFC 6749 section 2.1). */
 export function isPublic(client: OAuthClient): boolean {
   return client.auth_method === 'none'
+}
+
+/** True when it registered itself where the API lets everybody: nobody vouches for it. */
+export function isOpenlyRegistered({ registration }: OAuthClient): boolean {
+  return isObject(registration) && registration.open === true
 }
 
 /** True when the client's registration lets it use this grant. */

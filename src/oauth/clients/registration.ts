@@ -18,6 +18,7 @@ import { emptyAnswer, jsonAnswer } from '../messages/answer.ts'
 import { endpointUrl } from '../messages/endpoint-url.ts'
 import { readStrictObject } from '../messages/strict-json.ts'
 import { metadataOfClient, readMetadata } from './client-metadata.ts'
+import { isOpenlyRegistered } from './clients.ts'
 
 const LIMIT_BYTES = 65_536
 const BEARER = /^bearer +([\x21-\x7e][\x20-\x7e]*)$/i
@@ -35,7 +36,7 @@ const NOBODYS = hashKey(newSecret()).toString('hex')
  * Dynamic registration of clients at one API (RFC 7591): POST with the initial access token `gateway.oauth_registration_token`
  * answers 201 with the client, its secret, and a token that reads (GET), replaces (PUT) and deletes (DELETE) it at
  * `registration_client_uri` (RFC 7592). That token is kept as its hash. An API with `openRegistration` takes clients without that initial
- * token too, for grants that a person allows, 20 an hour from one address. While the setting is empty, all of it answers 404 at other APIs.
+ * token too, for grants that a person allows: 20 an hour from one address, updates of such clients among them. While the setting is empty, all of it answers 404 at other APIs.
  * Clients get the `registrationPolicies` of the API; without any an administrator gives them some, or the login page gives `key_rules`.
  * @throws Fault `not_found`, `method_not_allowed`, `oauth_too_many_tries` (429), `oauth_invalid_metadata`, `oauth_invalid_redirect`, `oauth_invalid_request`
  */
@@ -66,10 +67,7 @@ async function create(parts: OAuthParts, call: OAuthCall, initial: string): Prom
   }
   if (call.method !== 'POST') throw fault('method_not_allowed')
   const body = readBy(isOpen, await readJson(call), rules)
-  if (isOpen) {
-    const waitMs = parts.openRegistrations.tryBegin(visitorOf(call.clientAddress))
-    if (waitMs > 0) throw waitFault('oauth_too_many_tries', waitMs)
-  }
+  if (isOpen) takeOpenRegistration(parts, call)
   const token = newSecret()
   const clientId = newSecret()
   const registration = {
@@ -101,6 +99,12 @@ function readBy(isOpen: boolean, sent: JsonObject, rules: OAuthRules): JsonObjec
   return { ...readMetadata(sent, { ...rules, grants }), scope: null }
 }
 
+/** Strangers write to the store: each registration or update counts for their address. @throws Fault `oauth_too_many_tries` (429) */
+function takeOpenRegistration({ openRegistrations }: OAuthParts, { clientAddress }: OAuthCall): void {
+  const waitMs = openRegistrations.tryBegin(visitorOf(clientAddress))
+  if (waitMs > 0) throw waitFault('oauth_too_many_tries', waitMs)
+}
+
 /** Replaces all metadata: what is not sent is gone (RFC 7592 section 2.2). Policies and what else administrators gave stays. */
 async function replace(parts: OAuthParts, call: OAuthCall, client: OAuthClient, token: string): Promise<OAuthAnswer> {
   const sent = await readJson(call)
@@ -110,8 +114,9 @@ async function replace(parts: OAuthParts, call: OAuthCall, client: OAuthClient, 
   if (sent.client_secret !== undefined && !isCurrentSecret(parts, client, sent.client_secret))
     throw fault('oauth_invalid_request', 'client_secret is not the current one')
   const { policies, metadata } = client
-  const isOpen = registrationOf(client).open === true
+  const isOpen = isOpenlyRegistered(client)
   const body = { ...readBy(isOpen, sent, call.api.oauth), policies: [...policies], metadata }
+  if (isOpen) takeOpenRegistration(parts, call)
   const change = { body, redirectOptional: true, actor: actorOf(client.client_id) }
   const saved = await publishing(updateClient(parts, client, change))
   return answer(parts, call, saved.client, token)

@@ -7,7 +7,7 @@ import { hashKey } from '../../model/secrets/secret.ts'
 import { sessionAtUse, withUserOfToday } from '../../model/sessions/token-session.ts'
 import type { SessionRow } from '../../store/ports/ports.ts'
 import { authenticateClient } from '../clients/client-auth.ts'
-import { findClient, isPublic, isRegistered } from '../clients/clients.ts'
+import { findClient, isOpenlyRegistered, isPublic, isRegistered } from '../clients/clients.ts'
 import { jsonAnswer } from '../messages/answer.ts'
 import { readForm } from '../messages/form.ts'
 import { isInForce } from '../tokens/in-force.ts'
@@ -20,7 +20,7 @@ const INACTIVE: JsonObject = { active: false }
 
 /**
  * The state of a token (RFC 7662). The calling client authenticates; it sees access tokens of every API that it
- * is registered at, and of its own refresh tokens. Unknown, expired and revoked ones are all `{"active":false}`.
+ * is registered at, and of its own refresh tokens; one that registered itself without a token sees its own alone. Unknown, expired and revoked ones are all `{"active":false}`.
  * @throws Fault `oauth_invalid_client`, `oauth_unauthorized_client` (public clients prove nothing), `oauth_invalid_request`
  */
 export async function introspect(parts: OAuthParts, call: OAuthCall): Promise<OAuthAnswer> {
@@ -47,6 +47,7 @@ async function accessClaims(
   if (facts === undefined || expires * 1000 <= parts.clock.wall() || body.is_inactive === true) return undefined
   const api = parts.findApi(facts.api_id)
   if (api === undefined || !isRegistered(parts, caller, api)) return undefined
+  if (isOpenlyRegistered(caller) && clientId !== caller.client_id) return undefined
   const owner = await findClient(parts, clientId, api)
   if (owner === undefined || epochAt(owner, api.apiId) !== facts.epoch) return undefined
   const user = facts.user && (await findTokenUser(parts, api, facts.user))

@@ -14,7 +14,7 @@ export interface ServerState {
   readonly deviceAttempts: DeviceAttempts
   /** Wrong initial access tokens of dynamic registration, a secret of the installation. */
   readonly registrationBrake: AdminSecretThrottle
-  /** Registrations without the initial access token, by address of the visitor. */
+  /** Registrations without the initial access token, and updates of such clients, by address of the visitor. */
   readonly openRegistrations: AttemptLimiter
   /** Wrong secrets of clients, by client and address. */
   readonly clientSecretBrake: AdminSecretThrottle

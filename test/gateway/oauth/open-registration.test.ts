@@ -132,3 +132,33 @@ test('a client without access is told before the person signs in', async (t) => 
     assert.equal(await world.signIn(id, way), '', way)
   }
 })
+
+test('a client that nobody vouches for sees its own tokens alone, and updates are counted', async (t) => {
+  const world = await start(t, { openRegistration: true, registrationPolicies: ['p'] })
+  await world.client('app', { policy_id: 'p' })
+  const token = await world.token('/a/', 'app')
+  const { json } = await world.register({ redirect_uris: [CALLBACK] })
+  const made = json as JsonObject
+  const asked = async (id: string, secret: string) => {
+    const answer = await world.gateway.call('/a/oauth/introspect', {
+      method: 'POST',
+      body: new URLSearchParams({ token }).toString(),
+      headers: {
+        'content-type': 'application/x-www-form-urlencoded',
+        authorization: `Basic ${Buffer.from(`${id}:${secret}`).toString('base64')}`,
+      },
+    })
+    return [answer.status, (answer.json as JsonObject).active]
+  }
+  assert.deepEqual(await asked('app', 'secret-of-app'), [200, true])
+  assert.deepEqual(await asked(String(made.client_id), String(made.client_secret)), [200, false])
+  const { pathname } = new URL(String(made.registration_client_uri))
+  const update = () =>
+    world.gateway.call(pathname, {
+      method: 'PUT',
+      body: JSON.stringify({ redirect_uris: [CALLBACK], client_id: made.client_id }),
+      headers: { 'content-type': 'application/json', authorization: `Bearer ${made.registration_access_token}` },
+    })
+  for (let i = 1; i < 20; i++) assert.equal((await update()).status, 200)
+  assert.equal((await update()).status, 429)
+})

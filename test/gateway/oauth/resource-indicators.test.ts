@@ -314,7 +314,7 @@ test('a restricted token opens no API by the address of another resource', async
     const token = await world.token(`${place}/`, 'app', { resource: `http://127.0.0.1:${world.gateway.port}${place}` })
     assert.equal((await world.get(`${place}/x`, token)).status, 200, place)
   }
-  // Whoever runs such a resource has the token, and chooses the Host of its requests.
+  // Such a resource gets the token, and chooses the Host of its own requests.
   for (const resource of elsewhere) {
     const authorization = `Bearer ${await world.token('/t/acme/', 'app', { resource })}`
     for (const path of ['/t/acme/x', '/b/x']) {
