@@ -16,6 +16,7 @@ import { guardedFetch } from './guarded-fetch.ts'
 import type { AddressStatus } from './person.ts'
 import { baseOf } from './places.ts'
 import type { UsedProfile } from './profiles.ts'
+import { refuseRepeatedClaims } from './repeated-claims.ts'
 
 const WELL_KNOWN = /\/\.well-known\/openid-configuration$/
 const USUAL_SCOPES = ['openid', 'email', 'profile']
@@ -137,8 +138,8 @@ async function discover({ config }: DashboardParts, provider: JsonObject): Promi
         // Without it the library takes an ID token on trust, because it came by TLS.
         execute: [client.enableNonRepudiationChecks, ...(allowPrivate ? [client.allowInsecureRequests] : [])],
         timeout: timeoutMs / 1000,
-        [client.customFetch]: (url, { method, headers, body }) =>
-          guardedFetch(url, { method, headers, body }, { allowPrivate, timeoutMs }),
+        [client.customFetch]: async (url, { method, headers, body }) =>
+          refuseRepeatedClaims(await guardedFetch(url, { method, headers, body }, { allowPrivate, timeoutMs })),
       },
     )
     return found
