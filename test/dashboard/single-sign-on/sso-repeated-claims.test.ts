@@ -30,7 +30,9 @@ const TWICE: Readonly<Record<string, Documents>> = {
   'a member of the token answer': { answer: '"id_token":"a.b.c",' },
 }
 
-test('of a claim that a provider gives twice none counts: the sign-in is refused', { concurrency: false }, async (t) => {
+test('of a claim that a provider gives twice none counts: the sign-in is refused', {
+  concurrency: false,
+}, async (t) => {
   const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
   let documents: Documents = {}
   let nonce = ''
@@ -48,7 +50,11 @@ test('of a claim that a provider gives twice none counts: the sign-in is refused
       '/.well-known/openid-configuration': () =>
         JSON.stringify({
           issuer,
-          ...{ authorization_endpoint: `${issuer}/auth`, token_endpoint: `${issuer}/token`, jwks_uri: `${issuer}/jwks` },
+          ...{
+            authorization_endpoint: `${issuer}/auth`,
+            token_endpoint: `${issuer}/token`,
+            jwks_uri: `${issuer}/jwks`,
+          },
           userinfo_endpoint: `${issuer}/me`,
         }),
       '/jwks': () => JSON.stringify({ keys: [{ ...publicKey.export({ format: 'jwk' }), use: 'sig', alg: 'RS256' }] }),
