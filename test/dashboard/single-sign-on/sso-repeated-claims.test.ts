@@ -9,7 +9,7 @@ import { Browser, locationOf, sessionIn, ssoWorld, whyRefused } from '../../worl
 const PLAIN = '"email":"ada@example.test","email_verified":true'
 const ALG = '"alg":"RS256"'
 
-/** What the provider writes, as text: members of the token's header and claims, of user info and of the token answer. */
+/** Members that the provider writes, as text: those of the token's header and claims, of user info and of the token answer. */
 interface Documents {
   readonly header?: string
   readonly claims?: string
