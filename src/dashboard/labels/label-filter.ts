@@ -4,18 +4,22 @@ import { normaliseText } from '../../model/text/normalise-text.ts'
 import type { Where } from '../../store/ports/ports.ts'
 
 const MOST_COLONS = 8
+/** Each is looked up in the store. */
+const MOST_LABELS = 50
 
 /**
  * The conditions of `labels=name:value` in a list of APIs: one for each label, with all values that were given for it. `keyOf` finds the
  * key of a label by its key or display name, which may have colons itself.
- * For `and` of a list query. @throws Fault `query_invalid` (400) for one without name or value
+ * For `and` of a list query. @throws Fault `query_invalid` (400) for one without name or value, and for more than 50
  */
 export async function labelConditions(
   given: readonly string[],
   keyOf: (named: string) => Promise<string | undefined>,
 ): Promise<Where[]> {
   const byKey = new Map<string, string[]>()
-  for (const text of given.filter((entry) => entry !== '')) {
+  const texts = given.filter((entry) => entry !== '')
+  if (texts.length > MOST_LABELS) throw fault('query_invalid', `at most ${MOST_LABELS} labels can be given`)
+  for (const text of texts) {
     const [first, ...others] = splitsOf(text)
     if (first === undefined) throw fault('query_invalid', 'labels must be given as key:value')
     let [key, value] = [(await keyOf(first.named)) ?? '', first.value]

@@ -286,6 +286,26 @@ test('labels of one key are alternatives, of several keys conditions', async () 
   for (const wrong of ['a', 'a:', ':1']) await assert.rejects(conditions([wrong]), { code: 'query_invalid' })
 })
 
+test('a query looks up a bounded number of labels', async (t) => {
+  const store = openMemoryStore()
+  t.after(() => store.close())
+  let finds = 0
+  const documents: Documents = {
+    ...store.documents,
+    find(kind, ...more) {
+      if (kind === 'label') finds++
+      return store.documents.find(kind, ...more)
+    },
+  }
+  const { call, admin } = await world(t, { store: { ...store, documents } })
+  const ask = async (count: number) => {
+    const query = new URLSearchParams(Array.from({ length: count }, (_, i) => ['labels', `${i}:b:c:d:e:f:g:h:i:j`]))
+    return (await call('GET', `/api/apis?${query}`, { as: admin })).status
+  }
+  assert.deepEqual([await ask(50), await ask(51), await ask(2000)], [200, 400, 400])
+  assert.ok(finds > 0 && finds <= 1000, `${finds} labels were looked up`)
+})
+
 test('lists of APIs are filtered by the display name of a label as by its key', async (t) => {
   const { call, admin, label, api } = await world(t)
   await label({ name: 'Business Domain' })
