@@ -6,6 +6,7 @@ import { policyIdsOf } from '../../model/policies/merge-policies.ts'
 import type { Session } from '../../model/sessions/session.ts'
 import { hexOf } from '../../model/text/hex.ts'
 import { type FoundKey, findKey, type KeyNaming } from '../../publish/keys/find-key.ts'
+import { withPolicyIds } from '../../publish/policies/policy-ids.ts'
 import { sessionView } from '../../publish/sessions/quotas.ts'
 import type { SessionRow } from '../../store/ports/ports.ts'
 import { checkReferences } from '../access/references.ts'
@@ -58,7 +59,8 @@ export async function withinVisibility(
   sent: JsonObject,
   stored: SessionRow | undefined,
 ): Promise<JsonObject> {
-  const session: JsonObject = { ...sent, org_id: stored?.orgId ?? call.actor!.orgId }
+  const orgId = stored?.orgId ?? call.actor!.orgId
+  const session: JsonObject = { ...(await withPolicyIds(parts, orgId, 'session', sent)), org_id: orgId }
   if (call.visibility.everything) return session
   // Assigning a policy gives all its rights.
   const { access_rights: rights, ...others } = session

@@ -4,6 +4,7 @@ import type { OAuthClient } from '../../model/oauth-clients/oauth-client.ts'
 import { apisOfRegistration, clientViewFor } from '../../publish/oauth-clients/oauth-client-lists.ts'
 import { CLIENT_KIND, registrationsOf, storedClient } from '../../publish/oauth-clients/oauth-client-parts.ts'
 import { createClient, type SavedClient, updateClient } from '../../publish/oauth-clients/oauth-clients.ts'
+import { withPolicyIds } from '../../publish/policies/policy-ids.ts'
 import type { StoredDocument } from '../../store/ports/ports.ts'
 import { checkSoleClientOwner } from '../access/co-owned.ts'
 import { checkReferences } from '../access/references.ts'
@@ -57,8 +58,8 @@ export function movedClient(
  * @throws Fault `oauth_client_invalid`, `query_invalid` (400), `id_taken` (409) for one of another organisation, `not_owner` (401)
  */
 export async function takeClient(parts: DashboardParts, call: Call): Promise<SavedClient> {
-  const sent = call.object()
   const { orgId, email: actor } = call.actor!
+  const sent = await withPolicyIds(parts, orgId, 'client', call.object())
   const { client_id: clientId } = sent
   if (typeof clientId !== 'string' || clientId === '') throw fault('oauth_client_invalid', 'client_id: is missing')
   const apiIds = Array.isArray(sent.api_ids) ? sent.api_ids.filter((id) => typeof id === 'string') : []

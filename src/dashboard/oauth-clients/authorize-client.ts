@@ -65,8 +65,8 @@ export class AuthorizeClients {
     if (!hasRules(api)) throw fault('query_invalid', 'API is not OAuth2')
     // A client without policies has the rights that these rules name.
     for (const rules of keyRulesIn(call)) {
-      await withinVisibility(this.#parts, call, rules, undefined)
-      await checkPoliciesKnown(this.#parts, { ...rules, org_id: api.orgId } as Session)
+      const given = await withinVisibility(this.#parts, call, rules, undefined)
+      await checkPoliciesKnown(this.#parts, { ...given, org_id: api.orgId } as Session)
     }
     await this.#readPolicies(call, api)
     const addresses = await addressesFor(this.#parts, api)

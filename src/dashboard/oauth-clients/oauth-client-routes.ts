@@ -4,6 +4,7 @@ import type { OAuthClient } from '../../model/oauth-clients/oauth-client.ts'
 import { withRedirects } from '../../publish/oauth-clients/joined-redirects.ts'
 import { listClients } from '../../publish/oauth-clients/oauth-client-lists.ts'
 import { createClient, deleteClient, rotateClient, updateClient } from '../../publish/oauth-clients/oauth-clients.ts'
+import { withPolicyIds } from '../../publish/policies/policy-ids.ts'
 import { soleOwnership } from '../access/co-owned.ts'
 import { describedMembers } from '../openapi/component-schemas.ts'
 import { overlapSent, RotationBody } from '../portal/developers/access-body.ts'
@@ -103,7 +104,7 @@ function collectionRoutes(parts: DashboardParts): Route[] {
       answers: { 200: ClientShape },
       run: async (call) => {
         const { apiId, orgId } = await clientPlaceInPath(parts, call, fault('query_invalid', 'API Reference not found'))
-        const body = withRedirects(parts, call.object())
+        const body = await withPolicyIds(parts, orgId, 'client', withRedirects(parts, call.object()))
         await checkPoliciesGiven(parts, call, body, undefined)
         const { client } = await createClient(parts, { body, apiId, orgId, actor: call.actor!.email })
         return bare(clientView(parts, call, client, 'maker'))
@@ -138,7 +139,8 @@ function oneRoutes(parts: DashboardParts): Route[] {
       entityVersion: (call) => storedClientInPath(parts, call),
       run: async (call) => {
         const { client: before } = await clientToChange(parts, call)
-        const body = withRest(before, withRedirects(parts, call.object()))
+        const sent = await withPolicyIds(parts, before.org_id, 'client', withRedirects(parts, call.object()))
+        const body = withRest(before, sent)
         await checkPoliciesGiven(parts, call, body, before)
         const { client } = await updateClient(parts, before, { body, actor: call.actor!.email })
         return bare(clientView(parts, call, client, 'writers'))

@@ -2,6 +2,7 @@ import { type TSchema, Type } from 'typebox'
 import { toFault } from '../../errors/fault.ts'
 import { publicText } from '../../errors/render.ts'
 import type { JsonObject } from '../../model/json/json.ts'
+import { withPolicyIds } from '../../publish/policies/policy-ids.ts'
 import {
   createProfile,
   deleteProfile,
@@ -67,7 +68,7 @@ export function identityProfileRoutes(parts: DashboardParts): Route[] {
       answers: { 200: Written, ...REFUSALS },
       run: (call) =>
         worded(async () => {
-          const sent = call.object()
+          const sent = await withPolicyIds(parts, call.actor!.orgId, 'profile', call.object())
           checkDestinations(parts, sent)
           await checkProfileReach(parts, call, sent)
           return said(await createProfile(parts, sent, authorOf(call)))
@@ -100,7 +101,8 @@ export function identityProfileRoutes(parts: DashboardParts): Route[] {
           const stored = await profileOf(parts, call)
           if (stored === undefined) return unknown()
           const { Status: _status, Data: _copy, ...own } = call.object()
-          const sent = restoreMaskedSecrets(own, profileShape(stored.body), 'profile_invalid')
+          const kept = restoreMaskedSecrets(own, profileShape(stored.body), 'profile_invalid')
+          const sent = await withPolicyIds(parts, call.actor!.orgId, 'profile', kept)
           checkDestinations(parts, sent)
           // Its open sessions may end with the change.
           await checkProfileReach(parts, call, stored.body)

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { fault } from '../../errors/fault.ts'
 import { mayDo } from '../../model/people/permission.ts'
+import { findByEitherId } from '../../publish/documents/own-ids.ts'
 import { createKey, deleteKey } from '../../publish/keys/keys.ts'
 import { newTicket } from '../../store/ports/new-ticket.ts'
 import type { Change } from '../../store/ports/ports.ts'
@@ -26,7 +27,7 @@ export async function makeSsoKey(
     if (![now.permissions, now.today ?? now.permissions].every((held) => mayDo(held, 'keys', 'write')))
       throw fault('rights_exceeded', 'A sign-in cannot make keys where the user who set it up may not')
   }
-  if ((await parts.documents.find('policy', 'org_policy', `${profile.orgId}/${profile.policyId}`)) === undefined)
+  if ((await findByEitherId(parts, 'policy', profile.orgId, profile.policyId)) === undefined)
     throw fault('sso_refused', 'MatchedPolicyID names no policy of the organisation')
   if (changes.length > 0) await parts.documents.commit(changes, undefined)
   const now = parts.clock.wall()

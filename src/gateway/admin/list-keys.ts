@@ -1,9 +1,11 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { fault } from '../../errors/fault.ts'
+import { isDocumentId } from '../../model/documents/ids.ts'
 import { isKeyHash } from '../../model/keys/key.ts'
 import { hexOf } from '../../model/text/hex.ts'
 import { rawKeyOf } from '../../publish/keys/keys.ts'
-import { type AdminAnswer, json } from './answer.ts'
+import { findPolicy } from '../../publish/policies/policies.ts'
+import { type AdminAnswer, absent, json } from './answer.ts'
 import { type AdminParts, publishParts } from './parts.ts'
 import { type AdminRequest, pageOf } from './request.ts'
 
@@ -19,7 +21,7 @@ const MOST = 100_000
  */
 export async function answerKeyList(parts: AdminParts, request: AdminRequest): Promise<AdminAnswer> {
   const page = pageOf(request)
-  const where = whereOf(request)
+  const where = await whereOf(parts, request)
   const taken = await take(
     parts,
     request,
@@ -35,7 +37,7 @@ export async function answerKeyList(parts: AdminParts, request: AdminRequest): P
 async function take(
   parts: AdminParts,
   request: AdminRequest,
-  where: ReturnType<typeof whereOf>,
+  where: Awaited<ReturnType<typeof whereOf>>,
   bounds: { skip: number; most: number },
 ) {
   const publish = publishParts(parts)
@@ -57,8 +59,13 @@ async function take(
   }
 }
 
-function whereOf(request: AdminRequest) {
-  const [apiId, orgId, policyId] = [request.text('api_id'), request.text('org_id'), request.text('policy_id')]
+async function whereOf(parts: AdminParts, request: AdminRequest) {
+  const [apiId, orgId, named] = [request.text('api_id'), request.text('org_id'), request.text('policy_id')]
+  // Keys name their policies by `id`.
+  const stored = isDocumentId(named)
+    ? await findPolicy(publishParts(parts), named, orgId || undefined).catch(absent)
+    : undefined
+  const policyId = stored?.body.id || named
   return { ...(apiId !== '' && { apiId }), ...(orgId !== '' && { orgId }), ...(policyId !== '' && { policyId }) }
 }
 

@@ -58,7 +58,7 @@ export async function authorizeClient(parts: OAuthParts, call: OAuthCall): Promi
 async function giveCode(parts: OAuthParts, call: OAuthCall, form: Form, open: OpenRequest): Promise<OAuthAnswer> {
   await call.checkClient?.(open.client)
   const { scope, challenge, jkt, resources } = await checkOpen(parts, open, call)
-  const keyRules = readSentKeyRules(form)
+  const keyRules = await readSentKeyRules(parts, call.api, form)
   const body = {
     epoch: epochAt(open.client, call.api.apiId),
     redirect_uri: open.params.get('redirect_uri') ?? '',

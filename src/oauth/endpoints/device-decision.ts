@@ -86,16 +86,21 @@ async function decide(
 ): Promise<{ waiting: Waiting; body: DeviceBody }> {
   return retryOnConflict(async (attempt) => {
     const waiting = attempt === 1 ? first : await findWaiting(parts, call, first.userCode)
-    const body = decided(form, waiting)
+    const body = await decided(parts, call, form, waiting)
     await parts.documents.commit(changesOf(parts, call, waiting, body), undefined)
     return { waiting, body }
   }, TICKET_CONFLICT)
 }
 
-function decided(form: Form, { device, client }: Waiting): DeviceBody {
+async function decided(
+  parts: OAuthParts,
+  { api }: OAuthCall,
+  form: Form,
+  { device, client }: Waiting,
+): Promise<DeviceBody> {
   const pending = device.body as unknown as DeviceBody
   if (form.get('decision') === 'deny') return { ...pending, state: 'denied' }
-  const keyRules = readSentKeyRules(form)
+  const keyRules = await readSentKeyRules(parts, api, form)
   return {
     ...pending,
     state: 'approved',

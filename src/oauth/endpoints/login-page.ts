@@ -4,23 +4,29 @@ import { repeatsMember } from '../../model/json/repeated-member.ts'
 import type { OAuthClient } from '../../model/oauth-clients/oauth-client.ts'
 import { rightsAndLimitsOf } from '../../model/sessions/scope-session.ts'
 import { checkSession } from '../../model/sessions/session.ts'
+import { withPolicyIds } from '../../publish/policies/policy-ids.ts'
 import type { StandaloneRules } from '../tokens/tickets.ts'
 import type { Params } from './authorization-request.ts'
+import type { OAuthParts } from './parts.ts'
 
 const MAX_USERNAME = 256
 
 /**
  * Reads `key_rules`: the session, as JSON, that the identity server gives to the user who has signed in; undefined = none was
  * sent. Passwords, lifetimes and what is ours to say (who counts, whose token it is) are taken out. The issue of the token narrows
- * it to the client's policies. @throws Fault `oauth_invalid_request` naming the path of each fault
+ * it to the client's policies, and `_id`s of policies become their `id`s. @throws Fault `oauth_invalid_request` naming the path of each fault
  */
-export function readSentKeyRules(form: Params): JsonObject | undefined {
+export async function readSentKeyRules(
+  parts: Pick<OAuthParts, 'documents'>,
+  { orgId }: { readonly orgId: string },
+  form: Params,
+): Promise<JsonObject | undefined> {
   const text = form.get('key_rules')
   if (text === undefined || text === '') return undefined
   const value = parse(text)
   if (!isObject(value)) throw fault('oauth_invalid_request', 'key_rules must be a JSON object, no member named twice')
   try {
-    return checkSession(rightsAndLimitsOf(value), 'limits')
+    return await withPolicyIds(parts, orgId, 'session', checkSession(rightsAndLimitsOf(value), 'limits'))
   } catch (error) {
     if (error instanceof Fault && error.code === 'key_invalid')
       throw fault('oauth_invalid_request', `key_rules: ${error.message}`, error)

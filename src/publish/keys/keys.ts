@@ -22,6 +22,7 @@ import { expiryOfNew, isExpired } from '../../model/time/expiry.ts'
 import type { Change, Revision, SessionRow, StoredDocument } from '../../store/ports/ports.ts'
 import { auditOf, clockOf, orgOf, type SecretParts } from '../documents/parts.ts'
 import { checkSameOrganisation, inItsOrganisation } from '../organisations/organisation-of.ts'
+import { withPolicyIds } from '../policies/policy-ids.ts'
 import { withHolder } from '../portal/developers/developer-change.ts'
 import {
   changesWithDeletion,
@@ -96,7 +97,8 @@ export interface DeveloperKeyDraft {
  *   `key_not_owned` (400), `already_exists` (409) when another caller with `within` makes the same key at this moment
  */
 export async function createKey(parts: SecretParts, sent: KeyDraft): Promise<SavedKey> {
-  const draft = { ...sent, session: await inItsOrganisation(parts, sent.session) }
+  const here = await inItsOrganisation(parts, sent.session)
+  const draft = { ...sent, session: await withPolicyIds(parts, orgOf(parts, here.org_id), 'session', here) }
   const place = placeOf(parts, draft)
   const chosen = draft.key !== undefined || place.key === undefined
   const known = chosen ? await parts.tokens.getSession(place.hash) : undefined

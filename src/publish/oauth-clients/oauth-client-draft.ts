@@ -1,11 +1,13 @@
 import { randomBytes } from 'node:crypto'
-import { fault } from '../../errors/fault.ts'
+import { Fault, fault } from '../../errors/fault.ts'
 import { isForClient } from '../../model/oauth-clients/grants.ts'
 import type { OAuthClient } from '../../model/oauth-clients/oauth-client.ts'
 import type { ClientFields } from '../../model/oauth-clients/oauth-client-fields.ts'
 import { hasRightsOn } from '../../model/oauth-clients/oauth-registration.ts'
 import type { Policy } from '../../model/sessions/session.ts'
 import type { Millis } from '../../model/time/clock.ts'
+import { findPolicy } from '../policies/policies.ts'
+import { policyIdsIn } from '../policies/policy-ids.ts'
 import { type ApiPlace, apiPlaceOf, type ClientParts, policyIn } from './oauth-client-parts.ts'
 
 /** Where a client is registered, and what its tokens may do. */
@@ -36,13 +38,13 @@ export async function checkRegistration(
     readonly policies: readonly string[]
   },
 ): Promise<Registration> {
-  const { apiIds, policies } = wanted
-  if (apiIds.length === 0 && policies.length === 0)
-    throw fault('oauth_client_invalid', 'api_id or policy_id is missing')
+  const { apiIds, policies: named } = wanted
+  if (apiIds.length === 0 && named.length === 0) throw fault('oauth_client_invalid', 'api_id or policy_id is missing')
   const places = await Promise.all(apiIds.map((apiId) => oauthApi(parts, apiId, wanted.orgId)))
-  const orgId = wanted.orgId ?? places[0]?.orgId ?? (await orgOfPolicy(parts, policies[0]!))
+  const orgId = wanted.orgId ?? places[0]?.orgId ?? (await orgOfPolicy(parts, named[0]!))
   if (places.some((place) => place.orgId !== orgId))
     throw fault('oauth_client_invalid', 'the APIs belong to different organisations')
+  const policies = await policyIdsIn(parts, orgId, named)
   const known = await Promise.all(policies.map((id) => policyIn(parts, orgId, id)))
   if (known.some((policy) => policy === undefined)) throw fault('query_invalid', "Policy doesn't exist")
   if (apiIds.length > 0) {
@@ -133,9 +135,8 @@ function checkRights(apiIds: readonly string[], policies: readonly (Policy | und
 }
 
 async function orgOfPolicy(parts: ClientParts, id: string): Promise<string> {
-  const { rows } = await parts.documents.list('policy', { where: { id }, limit: 2 })
-  if (rows.length === 0) throw fault('query_invalid', "Policy doesn't exist")
-  if (rows.length > 1) throw fault('query_invalid', `several organisations have a policy ${id}: name one with org_id`)
-  const { org_id: orgId } = rows[0]!.body
-  return typeof orgId === 'string' ? orgId : ''
+  const { body } = await findPolicy(parts, id).catch((error) => {
+    throw error instanceof Fault && error.code === 'not_found' ? fault('query_invalid', "Policy doesn't exist") : error
+  })
+  return body.org_id ?? ''
 }

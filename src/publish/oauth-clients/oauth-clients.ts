@@ -11,6 +11,7 @@ import { equalSecrets, newSecret } from '../../model/secrets/secret.ts'
 import { retryOnConflict } from '../../runtime/retry-on-conflict.ts'
 import type { Change, Revision, StoredDocument } from '../../store/ports/ports.ts'
 import { auditOf, clockOf, withLock } from '../documents/parts.ts'
+import { policyIdsIn } from '../policies/policy-ids.ts'
 import { changesWithClient } from '../portal/developers/apps-of-developer.ts'
 import {
   checkRegistration,
@@ -140,9 +141,9 @@ async function update(
   { body, redirectOptional, registration, moved, actor }: Omit<ClientDraft, 'apiId' | 'orgId'>,
 ): Promise<SavedClient> {
   const fields = readClientFields(body)
-  const policies = fields.policies ?? []
   const saved = await rewrite(parts, ref, actor, 'oauth_client.update', async (before) => {
     if (moved === undefined) checkUnchanged(parts, before, body)
+    const policies = await policyIdsIn(parts, before.org_id, fields.policies ?? [])
     const byPolicy = before.registered_by_policy !== ''
     const apiIds = moved?.apiIds ?? (byPolicy ? [] : before.api_ids)
     // A client that is registered by a policy stays so while the list has that policy, at any place: its tokens belong to the policy's APIs.

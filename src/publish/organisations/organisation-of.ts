@@ -1,4 +1,5 @@
 import { fault } from '../../errors/fault.ts'
+import { isDocumentId } from '../../model/documents/ids.ts'
 import { isObject, type JsonObject } from '../../model/json/json.ts'
 import { policyIdsOf } from '../../model/policies/merge-policies.ts'
 import type { Session } from '../../model/sessions/session.ts'
@@ -65,7 +66,9 @@ async function organisationsOfPolicies(parts: PublishParts, body: JsonObject): P
   const found = new Set<string>()
   for (const id of policiesNamed(body)) {
     const { rows } = await parts.documents.list('policy', { where: { id }, limit: MOST })
-    for (const { body: policy } of rows) found.add(orgOf({ ...parts, defaultOrg: () => '' }, policy.org_id))
+    const stored = isDocumentId(id) ? await parts.documents.get('policy', id) : undefined
+    for (const { body: policy } of stored === undefined ? rows : [...rows, stored])
+      found.add(orgOf({ ...parts, defaultOrg: () => '' }, policy.org_id))
   }
   return found
 }

@@ -167,7 +167,11 @@ async function remove(
  * Finds a policy by its `id`, else by its `_id`: in this organisation, or in any when none is named.
  * @throws Fault `not_found` (404), `query_invalid` (400) when several organisations use the id
  */
-export async function findPolicy(parts: PublishParts, id: string, orgId?: string): Promise<StoredDocument<'policy'>> {
+export async function findPolicy(
+  parts: Pick<PublishParts, 'documents'>,
+  id: string,
+  orgId?: string,
+): Promise<StoredDocument<'policy'>> {
   if (orgId !== undefined) {
     const stored = await findByEitherId(parts, 'policy', orgId, id)
     if (stored === undefined) throw fault('not_found', 'Policy not found')

@@ -8,6 +8,7 @@ import { checkSession } from '../../model/sessions/session.ts'
 import { sessionToStore } from '../../model/sessions/written-session.ts'
 import type { SessionRow } from '../../store/ports/ports.ts'
 import { clockOf, type SessionParts } from '../documents/parts.ts'
+import { withPolicyIds } from '../policies/policy-ids.ts'
 import { effectiveView, sessionInForce, type Withheld } from './session-in-force.ts'
 import { keyRulesOf } from './sessions.ts'
 
@@ -106,7 +107,7 @@ export async function sessionUpdateOf(
   row: SessionRow,
   withheld?: Withheld,
 ): Promise<JsonObject> {
-  const checked = checkSession(sent, 'limits')
+  const checked = await withPolicyIds(parts, row.orgId, 'session', checkSession(sent, 'limits'))
   const stored = row.body
   return sessionToStore(checked, {
     stored,

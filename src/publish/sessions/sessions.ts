@@ -9,6 +9,7 @@ import { apiOfOrg } from '../apis/api-ids.ts'
 import { clockOf, orgOf, type PublishParts } from '../documents/parts.ts'
 import { type KeyRules, readKeyRules } from '../keys/key-rules.ts'
 import { readPolicies } from '../policies/policies.ts'
+import { withPolicyIds } from '../policies/policy-ids.ts'
 
 /** A checked session with its policies, which go together. */
 export interface Prepared {
@@ -54,7 +55,8 @@ export async function applyPolicies(parts: PublishParts, session: Session): Prom
 }
 
 /** The session of a new key as it would look with its policies applied, without a password. @throws Fault `key_invalid` (400) */
-export async function preview(parts: PublishParts, session: Session): Promise<JsonObject> {
+export async function preview(parts: PublishParts, sent: Session): Promise<JsonObject> {
+  const session = (await withPolicyIds(parts, sessionOrg(parts, sent), 'session', sent as JsonObject)) as Session
   const { policies } = await applyPolicies(parts, session)
   const now = clockOf(parts).wall()
   const expires = expiryOfNew(session.expires, policies, now)

@@ -404,6 +404,35 @@ test('names of others, of other organisations and of nobody are refused alike', 
   assert.match(unknown.text, /no such policy: not-there/)
 })
 
+/** Places in definitions, which gateways take as they were sent: of files too, where no store knows of a policy's `_id`. */
+const AS_SENT: ReadonlySet<string> = new Set([
+  ...['default of tokens', 'policy of clients that register themselves', 'scope of tokens'],
+])
+
+test('every call that takes the id of a policy takes its _id, and stores the id', async (t) => {
+  const { world } = await start(t)
+  const { open, store } = world
+  const [stored] = (await store.documents.list('policy', { where: { id: open.policy }, limit: 1 })).rows
+  assert.notEqual(stored!.id, open.policy)
+  const admin = (await world.actor('admin', { who: 'apis', names: [] })) as TestUser
+  const writer = (await world.actor('non-owner', { who: 'apis', names: [] })) as TestUser
+  const occurrences = async () => (await world.fingerprint()).split(stored!.id).length
+  const before = await occurrences()
+  for (const as of [writer, admin])
+    for (const [name, write] of Object.entries(PLACES.policy)) {
+      if (AS_SENT.has(name)) continue
+      const [method, path, body, without] = write(stored!.id, world)
+      if (without !== undefined) {
+        const [gone] = (await store.documents.list(without, { where: { org_id: world.orgId }, limit: 1 })).rows
+        await store.documents.commit([{ op: 'delete', kind: without, id: gone!.id }], undefined)
+      }
+      const { status, text } = await world.call(method, path, { as, body })
+      assert.ok(status < 300, `${name}: ${status} ${text}`)
+      assert.equal(await occurrences(), before, `${name}: the _id is stored`)
+      await world.restore()
+    }
+})
+
 test('a reference that stood there may stay, in its place and words alone', async (t) => {
   const { world } = await start(t)
   const { open, owned, store, parts } = world

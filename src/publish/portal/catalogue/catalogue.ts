@@ -9,6 +9,7 @@ import type { Documents, StoredDocument } from '../../../store/ports/ports.ts'
 import { apiOfOrg } from '../../apis/api-ids.ts'
 import type { PublishParts } from '../../documents/parts.ts'
 import { areKeyless } from '../../keys/keyless.ts'
+import { withPolicyIds } from '../../policies/policy-ids.ts'
 import { policyNamed } from '../developers/policy-named.ts'
 import { createSingleton, findSingleton, saveSingleton } from '../settings/single-document.ts'
 
@@ -73,7 +74,7 @@ export function saveCatalogue(
       const before = entriesOf(body)
       const visible = new Set(await visibleEntries(parts, orgId, before, visibility))
       const seen = before.filter((entry) => visible.has(entry))
-      const entries = readEntries(sent)
+      const entries = await entriesIn(parts, orgId, sent)
       await checkNamed({ apis: entries }, { apis: seen })
       const own = await checked(parts, orgId, entries, before)
       await checkSharedKept(parts, orgId, { before: seen, after: own, visibility })
@@ -99,13 +100,18 @@ export function createCatalogue(
     name: 'catalogue',
     saysNothing: (sent.apis ?? null) === null || (Array.isArray(sent.apis) && sent.apis.length === 0),
     edit: async () => {
-      const entries = readEntries(sent)
+      const entries = await entriesIn(parts, orgId, sent)
       await checkNamed({ apis: entries }, {})
       const apis = await checked(parts, orgId, entries, [])
       await checkSharedKept(parts, orgId, { before: [], after: apis, visibility })
       return { ...rest(sent), ...head(sent, undefined), apis }
     },
   })
+}
+
+/** The entries in a body, with the `id`s of their policies. @throws Fault `portal_invalid` (400) naming the place */
+function entriesIn(parts: PublishParts, orgId: string, sent: JsonObject): Promise<JsonObject[]> {
+  return Promise.all(readEntries(sent).map((entry) => withPolicyIds(parts, orgId, 'entry', entry)))
 }
 
 /** Entries of policies with APIs that others own stay as they are, and none is made. @throws Fault `shared_with_others` (403) */
@@ -123,7 +129,8 @@ async function checkSharedKept(
     const found: JsonObject[] = []
     for (const entry of entries) {
       const policy = await policyNamed(parts, orgId, String(entry.policy_id ?? ''))
-      if (policy !== undefined && visibility.hidden(policyApisOf(policy.body)) > 0) found.push(entry)
+      if (policy !== undefined && visibility.hidden(policyApisOf(policy.body)) > 0)
+        found.push({ ...entry, policy_id: policy.body.id ?? '' })
     }
     return found
   }

@@ -1,6 +1,6 @@
 import { fault, toFault } from '../../../errors/fault.ts'
 import { newDocumentId } from '../../../model/documents/ids.ts'
-import type { JsonObject } from '../../../model/json/json.ts'
+import { isObject, type JsonObject } from '../../../model/json/json.ts'
 import { isKeyHash } from '../../../model/keys/key.ts'
 import { NEVER } from '../../../model/people/user.ts'
 import { policyIdsOf } from '../../../model/policies/merge-policies.ts'
@@ -21,12 +21,12 @@ import {
 import { retryOnConflict } from '../../../runtime/retry-on-conflict.ts'
 import type { Change, Revision, StoredDocument } from '../../../store/ports/ports.ts'
 import { auditOf, clockOf, type SecretParts, withLock } from '../../documents/parts.ts'
+import { policyIdsIn } from '../../policies/policy-ids.ts'
 import { deleteRequestsChanges } from '../key-requests/requests.ts'
 import { developerCountChange } from './developer-count.ts'
 import { deleteDeveloperChanges } from './developer-keys.ts'
 import { developerByEmail, developerIn, putDeveloper } from './developers.ts'
 import { type StoredPassword, storeDeveloperPassword } from './passwords.ts'
-import { policyNamed } from './policy-named.ts'
 
 /** Who writes, and how. */
 export interface DeveloperRules {
@@ -94,16 +94,17 @@ export async function replaceDeveloper(
   rules: DeveloperRules,
 ): Promise<readonly string[]> {
   const first = await found(parts, rules.orgId, id)
-  const sent = recordOf(first.body)
+  const readOf = async (body: JsonObject) => withLabelIds(parts, rules.orgId, recordOf(body))
+  const sent = await readOf(first.body)
   readDeveloper(sent)
   await checkUnheld(parts, rules.orgId, first.body, sent)
-  await checkLabels(parts, rules.orgId, first.body, sent)
+  await checkLabels(parts, first.body, sent)
   const kept = await newPassword(parts, first.body, sent, rules)
   let unlisted: readonly string[] = []
   await withLock(parts, () =>
     tried(async () => {
       const stored = await found(parts, rules.orgId, id)
-      const record = stored.revision === first.revision ? sent : recordOf(stored.body)
+      const record = stored.revision === first.revision ? sent : await readOf(stored.body)
       const edited = { ...membersApart(stored.body), ...readDeveloper(record), ...checkedPassword(first, stored, kept) }
       const listed = withAppsListed(relabelled(edited, record.keys), record.oauth_clients)
       unlisted = listed.unlisted
@@ -236,16 +237,24 @@ async function checkUnheld(parts: SecretParts, orgId: string, body: JsonObject, 
   }
 }
 
+/** The record with the `id`s of policies as the labels of its keys. */
+async function withLabelIds(parts: SecretParts, orgId: string, sent: JsonObject): Promise<JsonObject> {
+  if (!isObject(sent.keys)) return sent
+  const labels = Object.entries(sent.keys).map(async ([hash, label]) => {
+    const isList = Array.isArray(label) && label.every((id) => typeof id === 'string')
+    return [hash, isList ? await policyIdsIn(parts, orgId, label as string[]) : label] as const
+  })
+  return { ...sent, keys: Object.fromEntries(await Promise.all(labels)) }
+}
+
 /** A key is listed under policies that it has: the record is read to see what a developer may call. */
-async function checkLabels(parts: SecretParts, orgId: string, body: JsonObject, sent: JsonObject): Promise<void> {
+async function checkLabels(parts: SecretParts, body: JsonObject, sent: JsonObject): Promise<void> {
   for (const [hash, label] of newLabels(body, sent.keys)) {
     const row = await parts.tokens.getSession(Buffer.from(hash, 'hex'))
     if (row === undefined) continue
     const has = new Set(policyIdsOf(row.body))
     for (const id of label) {
       if (has.has(id)) continue
-      const policy = await policyNamed(parts, orgId, id)
-      if (policy !== undefined && (has.has(policy.id) || has.has(String(policy.body.id)))) continue
       throw invalid(
         `keys: ${JSON.stringify(id)} is not a policy of the key; change the policies of a key by its own call`,
       )
