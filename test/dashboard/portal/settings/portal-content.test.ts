@@ -114,7 +114,7 @@ test('a catalogue is made, replaced in order, and read; entries name policies by
   const [first, second, third] = (await read(CATALOGUE)).apis as JsonObject[]
   assert.deepEqual(first, {
     ...entry,
-    ...{ policy_id: documentId, api_id: '', version: 'v2', config: {}, fields: {} },
+    ...{ policy_id: 'gold', api_id: '', version: 'v2', config: {}, fields: {} },
     ...{ is_keyless: false, auth_type: 'authToken' },
   })
   assert.deepEqual([second!.is_keyless, second!.auth_type, second!.own], [true, 'keyless', [1]])
