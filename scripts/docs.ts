@@ -20,6 +20,7 @@ import { openMemoryStore } from '../src/store/memory/open.ts'
 import { clientTables } from '../test/clients/runner/page.ts'
 import { DIFFERENCES } from '../test/worlds/incumbent/differences.ts'
 import { renderChart } from './chart.ts'
+import { definitionMemberTables } from './definition-members.ts'
 
 const SEAL_KEY = "$(openssl rand -base64 32 | tr '+/' '-_' | tr -d '=')"
 const WRITTEN_BY = '<!-- Written by `npm run docs`. Do not edit. -->'
@@ -29,6 +30,7 @@ export function generatedPages(): Map<string, string> {
   return new Map([
     ['docs/generated/clients.md', clientsPage()],
     ['docs/generated/config.md', configPage()],
+    ['docs/generated/definition-members.md', definitionMembersPage()],
     ['docs/generated/errors.md', errorsPage()],
     ['docs/generated/differences.md', differencesPage()],
     ['docs/generated/events.md', eventsPage()],
@@ -152,6 +154,16 @@ function errorsPage(): string {
     'Every refusal, from `src/errors/catalog.ts`. "Legacy" is the status under `compat.legacy_statuses` where it differs. ' +
       '"Log" is the level of the log line that a refusal writes, if any.',
     table(['code', 'status', 'legacy', 'text', 'log'], rows),
+  ])
+}
+
+function definitionMembersPage(): string {
+  const tables = definitionMemberTables().map(({ title, head, rows }) => `## ${title}\n\n${table(head, rows)}`)
+  return page('Members of definitions without effect', [
+    'Members that this gateway knows and does not serve, from the schemas and tables of `src/model/apis`. A save refuses the first kind where it asks for ' +
+      'something (switched off it asks for nothing); the second kind is kept and named in `warnings` of the answer, the node status and the log, as are members ' +
+      'that nothing knows. `*` stands for every name or entry.',
+    ...tables,
   ])
 }
 

@@ -25,7 +25,7 @@ const isRetention = (value: Json, holder: Json) => numberOf({ value }, 'value') 
  * Members that are refused when a definition is saved, and were kept in silence by earlier versions of this program: what is stored with
  * them is served, with a warning. Each could be meant as a protection.
  */
-const REFUSED: readonly Row[] = [
+export const REFUSED: readonly Row[] = [
   {
     feature: 'plugins for analytics',
     instead: 'leave them out: records hold what `tag_headers` and detailed recording say',
