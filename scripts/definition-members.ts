@@ -1,4 +1,4 @@
-import { REFUSED } from '../src/model/apis/check/refused-members.ts'
+import { REFUSED_MEMBERS } from '../src/model/apis/check/refused-members.ts'
 import { UNSUPPORTED } from '../src/model/apis/check/unsupported.ts'
 import type { ApiDocument } from '../src/model/apis/definition/api.ts'
 import type { Schema } from '../src/model/apis/schema/schema.ts'
@@ -14,7 +14,7 @@ type Format = ApiDocument['format']
 export interface UnservedMember {
   readonly path: readonly string[]
   readonly schema: Schema
-  /** What its author is told; undefined: that it has no effect. */
+  /** The warning; undefined: that it has no effect. */
   readonly reason: string | undefined
 }
 
@@ -48,7 +48,7 @@ export function unservedMembers(format: Format, { leaves = false } = {}): Unserv
 export function definitionMemberTables(): { title: string; head: string[]; rows: string[][] }[] {
   return (['oas', 'classic'] as const).flatMap((format) => {
     const name = format === 'oas' ? '`x-svc-api-gateway`' : 'Classic definitions'
-    const refused = [...UNSUPPORTED, ...REFUSED].flatMap((row) =>
+    const refused = [...UNSUPPORTED, ...REFUSED_MEMBERS].flatMap((row) =>
       row[format].map(({ path }) => [`\`${path.join('.')}\``, row.feature, row.instead ?? '']),
     )
     const kept = unservedMembers(format).map(({ path, reason }) => [

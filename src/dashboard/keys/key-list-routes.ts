@@ -4,7 +4,7 @@ import { policyIdsOf } from '../../model/policies/merge-policies.ts'
 import type { Session } from '../../model/sessions/session.ts'
 import { findKey } from '../../publish/keys/find-key.ts'
 import { rawKeyOf } from '../../publish/keys/keys.ts'
-import { policyIdOf } from '../../publish/policies/policy-ids.ts'
+import { resolvePolicyId } from '../../publish/policies/policy-ids.ts'
 import type { SessionRow } from '../../store/ports/ports.ts'
 import { soleOwnership } from '../access/co-owned.ts'
 import { mayWrite } from '../access/secrets-view.ts'
@@ -132,7 +132,7 @@ async function reachOf(parts: DashboardParts, call: Call, apiId: string | undefi
 async function reachOfPolicy(parts: DashboardParts, call: Call, named: string): Promise<KeyQuery['reach']> {
   const orgId = call.actor?.orgId ?? ''
   const policies = await parts.policyApis.fresh()
-  const policyId = await policyIdOf(parts, orgId, named)
+  const policyId = await resolvePolicyId(parts, orgId, named)
   const isSeen = call.visibility.everything || call.visibility.anyApi(policies.of(orgId, policyId))
   return { apiIds: [], policyIds: isSeen ? [policyId] : [] }
 }

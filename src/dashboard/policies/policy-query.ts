@@ -1,5 +1,5 @@
 import { Fault, fault } from '../../errors/fault.ts'
-import { findPolicy } from '../../publish/policies/policies.ts'
+import { findPolicy } from '../../publish/policies/policy-ids.ts'
 import type { ListQuery, Where } from '../../store/ports/ports.ts'
 import type { Call } from '../routes/call.ts'
 import type { DashboardParts } from '../server/parts.ts'

@@ -6,8 +6,7 @@ import type { ClientFields } from '../../model/oauth-clients/oauth-client-fields
 import { hasRightsOn } from '../../model/oauth-clients/oauth-registration.ts'
 import type { Policy } from '../../model/sessions/session.ts'
 import type { Millis } from '../../model/time/clock.ts'
-import { findPolicy } from '../policies/policies.ts'
-import { policyIdsIn } from '../policies/policy-ids.ts'
+import { findPolicy, policyIdsIn } from '../policies/policy-ids.ts'
 import { type ApiPlace, apiPlaceOf, type ClientParts, policyIn } from './oauth-client-parts.ts'
 
 /** Where a client is registered, and what its tokens may do. */

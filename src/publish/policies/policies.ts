@@ -8,13 +8,14 @@ import { policyApisOf } from '../../model/policies/policy-index.ts'
 import type { Policy } from '../../model/sessions/session.ts'
 import { wholePolicy } from '../../model/sessions/session-zeros.ts'
 import { retryOnConflict } from '../../runtime/retry-on-conflict.ts'
-import type { Change, Revision, StoredDocument } from '../../store/ports/ports.ts'
-import { checkIdsFree, findByEitherId } from '../documents/own-ids.ts'
+import type { Change, Revision } from '../../store/ports/ports.ts'
+import { checkIdsFree } from '../documents/own-ids.ts'
 import { auditOf, clockOf, orgOf, type PublishParts, type SecretParts, withLock } from '../documents/parts.ts'
 import { TURN_CONFLICT, type TurnParts, turnOf } from '../documents/turn.ts'
 import { clientsWithoutPolicy } from '../oauth-clients/oauth-cascade.ts'
 import { checkSameOrganisation, inItsOrganisation } from '../organisations/organisation-of.ts'
 import { endSubscriptions, subscriptionsWithout } from '../portal/developers/policy-removed.ts'
+import { findPolicy } from './policy-ids.ts'
 
 /** A policy as it was stored. `id` is what keys name it by. */
 export interface SavedPolicy {
@@ -161,29 +162,6 @@ async function remove(
   // Another process may have created a subscription while it still saw the policy.
   await endSubscriptions(parts, { id: removed.id, orgId: orgText(removed.policy) }, actor)
   return removed
-}
-
-/**
- * Finds a policy by its `id`, else by its `_id`: in this organisation, or in any when none is named.
- * @throws Fault `not_found` (404), `query_invalid` (400) when several organisations use the id
- */
-export async function findPolicy(
-  parts: Pick<PublishParts, 'documents'>,
-  id: string,
-  orgId?: string,
-): Promise<StoredDocument<'policy'>> {
-  if (orgId !== undefined) {
-    const stored = await findByEitherId(parts, 'policy', orgId, id)
-    if (stored === undefined) throw fault('not_found', 'Policy not found')
-    return stored
-  }
-  const { rows } = await parts.documents.list('policy', { where: { id }, limit: 2 })
-  const kept = isDocumentId(id) ? await parts.documents.get('policy', id) : undefined
-  const [stored, ...others] = kept === undefined ? rows : [...rows, kept]
-  if (stored === undefined) throw fault('not_found', 'Policy not found')
-  if (others.some(({ body }) => orgText(body) !== orgText(stored.body)))
-    throw fault('query_invalid', `several organisations have a policy ${id}: name one with org_id`)
-  return stored
 }
 
 /** The policies with these ids in an organisation, in order; undefined where there is none. */

@@ -1,6 +1,7 @@
+import { fault } from '../../errors/fault.ts'
 import { isDocumentId } from '../../model/documents/ids.ts'
 import type { JsonObject } from '../../model/json/json.ts'
-import type { Documents } from '../../store/ports/ports.ts'
+import type { Documents, StoredDocument } from '../../store/ports/ports.ts'
 import { findByEitherId } from '../documents/own-ids.ts'
 
 type Parts = { readonly documents: Documents }
@@ -14,18 +15,37 @@ const MEMBERS = {
 } as const
 
 /**
+ * Finds a policy by its `id`, else by its `_id`: in this organisation, or in any when none is named.
+ * @throws Fault `not_found` (404), `query_invalid` (400) when several organisations use the id
+ */
+export async function findPolicy(parts: Parts, id: string, orgId?: string): Promise<StoredDocument<'policy'>> {
+  if (orgId !== undefined) {
+    const stored = await findByEitherId(parts, 'policy', orgId, id)
+    if (stored === undefined) throw fault('not_found', 'Policy not found')
+    return stored
+  }
+  const { rows } = await parts.documents.list('policy', { where: { id }, limit: 2 })
+  const kept = isDocumentId(id) ? await parts.documents.get('policy', id) : undefined
+  const [stored, ...others] = kept === undefined ? rows : [...rows, kept]
+  if (stored === undefined) throw fault('not_found', 'Policy not found')
+  if (others.some(({ body }) => orgOf(body) !== orgOf(stored.body)))
+    throw fault('query_invalid', `several organisations have a policy ${id}: name one with org_id`)
+  return stored
+}
+
+/**
  * The `id` of the policy of an organisation that has this `id` or `_id`: objects store the `id`. An id that names no policy stays as it
  * is. @throws Fault `store_away`
  */
-export async function policyIdOf(parts: Parts, orgId: string, id: string): Promise<string> {
+export async function resolvePolicyId(parts: Parts, orgId: string, id: string): Promise<string> {
   if (!isDocumentId(id)) return id
   const stored = await findByEitherId(parts, 'policy', orgId, id)
   return typeof stored?.body.id === 'string' && stored.body.id !== '' ? stored.body.id : id
 }
 
-/** `policyIdOf` for a list, each policy once. @throws Fault `store_away` */
+/** `resolvePolicyId` for a list, each policy once. @throws Fault `store_away` */
 export async function policyIdsIn(parts: Parts, orgId: string, ids: readonly string[]): Promise<string[]> {
-  return [...new Set(await Promise.all(ids.map((id) => policyIdOf(parts, orgId, id))))]
+  return [...new Set(await Promise.all(ids.map((id) => resolvePolicyId(parts, orgId, id))))]
 }
 
 /**
@@ -41,7 +61,7 @@ export async function withPolicyIds(
   const resolved: JsonObject = {}
   for (const name of MEMBERS[noun]) {
     const value = Object.hasOwn(body, name) ? body[name] : undefined
-    if (typeof value === 'string') resolved[name] = await policyIdOf(parts, orgId, value)
+    if (typeof value === 'string') resolved[name] = await resolvePolicyId(parts, orgId, value)
     else if (isListOfTexts(value) && value.some(isDocumentId)) resolved[name] = await policyIdsIn(parts, orgId, value)
   }
   return { ...body, ...resolved }
@@ -49,4 +69,8 @@ export async function withPolicyIds(
 
 function isListOfTexts(value: unknown): value is string[] {
   return Array.isArray(value) && value.every((each) => typeof each === 'string')
+}
+
+function orgOf({ org_id: orgId }: JsonObject): string {
+  return typeof orgId === 'string' ? orgId : ''
 }

@@ -25,7 +25,7 @@ const isRetention = (value: Json, holder: Json) => numberOf({ value }, 'value') 
  * Members that are refused when a definition is saved, and were kept in silence by earlier versions of this program: what is stored with
  * them is served, with a warning. Each could be meant as a protection.
  */
-export const REFUSED: readonly Row[] = [
+export const REFUSED_MEMBERS: readonly Row[] = [
   {
     feature: 'plugins for analytics',
     instead: 'leave them out: records hold what `tag_headers` and detailed recording say',
@@ -72,8 +72,8 @@ export function refusedMembersOf(
   format: 'classic' | 'oas',
   root: TreePath = [],
 ): UnsupportedFeature[] {
-  if (format === 'classic') return askedOf(REFUSED, definition, 'classic', root)
-  return askedOf(REFUSED, definition, 'oas', root)
+  if (format === 'classic') return askedOf(REFUSED_MEMBERS, definition, 'classic', root)
+  return askedOf(REFUSED_MEMBERS, definition, 'oas', root)
 }
 
 /** Extensions beside ours in an OpenAPI document that make another kind of API of it. */

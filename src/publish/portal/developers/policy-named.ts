@@ -1,7 +1,7 @@
 import { Fault } from '../../../errors/fault.ts'
 import type { StoredDocument } from '../../../store/ports/ports.ts'
 import type { PublishParts } from '../../documents/parts.ts'
-import { findPolicy } from '../../policies/policies.ts'
+import { findPolicy } from '../../policies/policy-ids.ts'
 
 /** A policy of an organisation by either of its ids; undefined when there is none. @throws Fault `store_away` */
 export async function policyNamed(parts: PublishParts, orgId: string, id: string): Promise<StoredDocument | undefined> {
