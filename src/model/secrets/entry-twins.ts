@@ -18,10 +18,11 @@ export function twinsOf(
   originals: readonly Json[],
   isLeftOut: IsLeftOut,
 ): (number | undefined)[] {
-  const isOpen = (entry: Json) => leavesOut(entry, isLeftOut)
+  const open = list.map((entry) => leavesOut(entry, isLeftOut))
   const [own, theirs] = [new AlikeEntries(list), new AlikeEntries(originals)]
+  const paired = new Map<readonly number[], Pairs>()
   return list.map((entry, index) => {
-    if (!isOpen(entry)) return undefined
+    if (!open[index]) return undefined
     const known = isObject(entry) ? namesOf(entry, isLeftOut) : []
     if (!isObject(entry) || known.length === 0) return index < originals.length ? index : undefined
     const ways = [known, ...ENOUGH.filter((name) => known.length > 1 && known.includes(name)).map((name) => [name])]
@@ -29,12 +30,21 @@ export function twinsOf(
       const there = theirs.like(entry, names)
       if (there.length === 0) continue
       const here = own.like(entry, names)
-      if (here.length === there.length) return there[here.indexOf(index)]
-      const open = here.filter((at) => isOpen(list[at]!))
-      return open.length === there.length ? there[open.indexOf(index)] : -1
+      if (!paired.has(here)) paired.set(here, pairsOf(here, there, open))
+      const pairs = paired.get(here)
+      return pairs === undefined ? -1 : pairs.get(index)
     }
     return undefined
   })
+}
+
+/** Indexes of originals by those of entries; undefined = which belong together is not clear. */
+type Pairs = ReadonlyMap<number, number> | undefined
+
+/** Pairs alike entries with alike originals in their order, all of them or those that leave out secrets. Made once for all that are alike. */
+function pairsOf(here: readonly number[], there: readonly number[], open: readonly boolean[]): Pairs {
+  const those = here.length === there.length ? here : here.filter((at) => open[at])
+  return those.length === there.length ? new Map(those.map((at, place) => [at, there[place]!])) : undefined
 }
 
 /** True where a secret is left out in a value, or in a part of it. */

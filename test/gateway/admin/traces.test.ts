@@ -210,6 +210,16 @@ suite('traces of definitions that are not stored', () => {
     assert.equal(open.status, 403, 'without the secret')
   })
 
+  test('definitions that this node cannot serve leave room for others', async () => {
+    const modules = { driver: 'typescript', pre: [{ name: 'x', path: 'x.ts' }] }
+    const unserved = { spec: spec({ custom_middleware: modules }), request: { path: '/' } }
+    for (let time = 0; time < 5; time++) {
+      const { status, text } = await gateway.svc('POST', '/inc/debug', unserved)
+      assert.deepEqual([status, /modules/.test(text)], [400, true], text)
+    }
+    assert.equal((await trace({ spec: spec(), request: { path: '/' } })).status, 200)
+  })
+
   test('four traces run at once, and an answer that never comes is told', async () => {
     const held: (() => void)[] = []
     let all = () => {}

@@ -6,6 +6,7 @@ import { pathExpression } from '../../../src/model/apis/check/path-flaws.ts'
 import { pathMatcher } from '../../../src/model/patterns/matcher.ts'
 import { newPatternWork } from '../../../src/model/patterns/pattern-work.ts'
 import { foldLetters } from '../../../src/model/text/fold-letters.ts'
+import { assertLinear } from '../../worlds/base/growth.ts'
 
 /** Few characters, so that paths and templates often meet. */
 const word = fc.string({ unit: fc.constantFrom('a', 'a', 'b', 'A', '-', 'é', '𝄞'), minLength: 1, maxLength: 4 })
@@ -56,4 +57,31 @@ test('the index finds what each expression finds by itself', () => {
     ),
     { numRuns: process.env.GATEHOUSE_DEEP === '1' ? 100_000 : 2_000 },
   )
+})
+
+test('placeholders of a path are found in time that grows with its length, whatever they hold', async () => {
+  const spelled = (path: string) =>
+    (path.split('{').length === path.split('}').length
+      ? path.replace(/(?<!\\[pPx])\{[^}]+\}/g, '{_}')
+      : path
+    ).replaceAll('/*/', '/{_}/')
+  fc.assert(
+    fc.property(fc.string({ unit: fc.constantFrom('{', '}', 'a', '\\', 'p', 'x', '/', '*', ','), maxLength: 24 }), (path) =>
+      assert.equal(pathExpression(path, 'contains'), spelled(path)),
+    ),
+    { numRuns: process.env.GATEHOUSE_DEEP === '1' ? 100_000 : 2_000 },
+  )
+  for (const [front, unit, back] of [
+    ['}', '{', ''],
+    ['', '{}', ''],
+    ['', '\\p{a}', ''],
+    ['', '{a', '}'],
+    ['', '{a}', ''],
+  ] as const)
+    await assertLinear(
+      front + unit + back,
+      (path) => pathExpression(path, 'contains'),
+      (length) => (front === '' ? '' : front.repeat(length)) + unit.repeat(length) + (back === '' ? '' : back.repeat(length)),
+      65_536,
+    )
 })

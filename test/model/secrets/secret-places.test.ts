@@ -191,6 +191,11 @@ test('masking many secrets takes time linear in the definition', async () => {
     if (!isObject(value)) return value
     return Object.fromEntries(Object.entries(value).map(([name, item]) => [name, reversed(item)]))
   }
+  const doubled = (value: Json): Json => {
+    if (Array.isArray(value)) return [...value, ...value].map(doubled)
+    if (!isObject(value)) return value
+    return Object.fromEntries(Object.entries(value).map(([name, item]) => [name, doubled(item)]))
+  }
   for (const [name, make] of Object.entries(shapes)) {
     const text = (count: number) => JSON.stringify(make(count))
     await assertLinear(name, (sent) => withoutSecrets(JSON.parse(sent) as JsonObject), text, 4096)
@@ -199,5 +204,10 @@ test('masking many secrets takes time linear in the definition', async () => {
       return mergeSecrets(reversed(withoutSecrets(stored)) as JsonObject, stored)
     }
     await assertLinear(`${name}, sent back`, put, text, 4096)
+    const more = (sent: string) => {
+      const stored = JSON.parse(sent) as JsonObject
+      return mergeSecrets(doubled(withoutSecrets(stored)) as JsonObject, stored)
+    }
+    await assertLinear(`${name}, with more entries than are stored`, more, text, 4096)
   }
 })

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { stringify } from 'yaml'
 import { readYamlDocument } from '../../../src/model/text/yaml-document.ts'
+import { assertLinear } from '../../worlds/base/growth.ts'
 
 /** Two spellings of one name, as members of a map. */
 const TWICE: Readonly<Record<string, string>> = {
@@ -44,4 +45,30 @@ test('YAML: further documents and names that are no texts are faults', () => {
   for (const text of ['a: 1\n---\nb: 2\n', '? [a]\n: 1\n', '? {a: 1}\n: 1\n'])
     assert.throws(() => readYamlDocument(text), Error, text)
   assert.deepEqual(readYamlDocument('---\na: 1\n...\n'), { a: 1 })
+})
+
+test('YAML: an alias means the anchor before it, also as a name', () => {
+  assert.deepEqual(readYamlDocument('- &a x\n- {*a : 1}\n- &a y\n- {*a : *a}\n- {&a z: &b w, *b : *a}\n'), [
+    'x',
+    { x: 1 },
+    'y',
+    { y: 'y' },
+    { z: 'w', w: 'z' },
+  ])
+})
+
+test('YAML: the time to read aliases grows with the length and no faster', async () => {
+  const shapes: Readonly<Record<string, (number: number) => string>> = {
+    'aliases as names': (number) => (number === 0 ? '- &a x\n' : '- {*a : 1}\n'),
+    'an alias of each anchor': (number) => `- &a${number} x\n- *a${number}\n`,
+    'an alias of each anchor as a name': (number) => `- &a${number} x\n- {*a${number} : 1}\n`,
+    'anchors alone': (number) => `- &a${number} x\n`,
+  }
+  for (const [name, line] of Object.entries(shapes)) {
+    const make = (length: number) => Array.from({ length: length / 16 }, (_, number) => line(number)).join('')
+    await assertLinear(name, readYamlDocument, make, 32_768)
+  }
+  const aliases = Array.from({ length: 1001 }, (_, number) => `- &a${number} x\n- *a${number}\n`)
+  assert.equal((readYamlDocument(aliases.slice(1).join('')) as unknown[]).length, 2000)
+  assert.throws(() => readYamlDocument(aliases.join('')), /more than 1000 aliases/)
 })

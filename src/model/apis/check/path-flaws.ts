@@ -21,8 +21,23 @@ export function pathExpression(path: string, matching: PathMatching): string {
 /** In balanced braces is a placeholder, whatever they hold, and between slashes a star is one: so the incumbent reads both. */
 function templated(path: string): string {
   const [opened, closed] = [path.split('{').length, path.split('}').length]
-  const braced = opened > 1 && opened === closed ? path.replace(/(?<!\\[pPx])\{[^}]+\}/g, '{_}') : path
+  const braced = opened > 1 && opened === closed ? withoutNames(path) : path
   return braced.replaceAll('/*/', '/{_}/')
+}
+
+/** As `/(?<!\\[pPx])\{[^}]+\}/g` replaced by `{_}`, in time that grows with the length: the expression looks for the end once for each brace. */
+function withoutNames(path: string): string {
+  const pieces: string[] = []
+  let done = 0
+  for (let at = path.indexOf('{'); at !== -1; at = path.indexOf('{', Math.max(at + 1, done))) {
+    if (/\\[pPx]/.test(path.slice(Math.max(0, at - 2), at))) continue
+    const end = path.indexOf('}', at)
+    if (end === -1) break
+    if (end === at + 1) continue
+    pieces.push(path.slice(done, at), '{_}')
+    done = end + 1
+  }
+  return pieces.join('') + path.slice(done)
 }
 
 /**
