@@ -284,15 +284,33 @@ function patternsIn(right: Json): (Json | undefined)[] {
 /** Bounds the length of a document, members that nothing here knows included. The path lists of rights have bounds of their own. */
 export function checkLength({ access_rights, ...body }: JsonObject, findings: Findings): void {
   const rights = isObject(access_rights ?? null) ? Object.entries(access_rights as JsonObject) : []
-  const members = [...Object.entries(body), ...rights].map(([name, value]) => {
-    const { allowed_urls, endpoints, ...rest } = isObject(value) ? value : { value }
-    return { name, length: JSON.stringify([name, rest]).length }
-  })
+  const members = [
+    ...Object.entries(body).map(([name, value]) => ({ name, length: lengthOf([name, value]) })),
+    ...rights.map(([name, value]) => {
+      const { allowed_urls = null, endpoints = null, ...rest } = isObject(value) ? value : { value }
+      return { name, length: lengthOf([name, rest]) + unknownIn(allowed_urls) + unknownIn(endpoints) }
+    }),
+  ]
   const length = members.reduce((sum, each) => sum + each.length, 0)
   const most = MOST.characters + MOST.characters_of_right * rights.length
   if (length <= most) return
   const longest = members.reduce((before, each) => (each.length > before.length ? each : before))
   findings.add(longest.name.slice(0, 100), `the object must have at most ${most} characters, not ${length}`)
+}
+
+const lengthOf = (value: Json) => JSON.stringify(value).length
+
+/** Members of the path lists of rights. */
+const LISTED: ReadonlySet<string> = new Set(['url', 'path', 'methods', 'name', 'limit', 'rate', 'per'])
+
+/** The length of the members of a path list that nothing here knows. */
+function unknownIn(value: Json): number {
+  if (Array.isArray(value)) return value.reduce<number>((sum, item) => sum + unknownIn(item), 0)
+  if (!isObject(value)) return 0
+  return Object.entries(value).reduce(
+    (sum, [name, item]) => sum + (LISTED.has(name) ? unknownIn(item) : lengthOf([name, item])),
+    0,
+  )
 }
 
 /** An object whose names are free. */

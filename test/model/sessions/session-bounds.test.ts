@@ -44,10 +44,10 @@ const BOUNDS: Readonly<Record<keyof typeof MOST, (count: number) => JsonObject>>
     }
   },
   members: (count) => ({ meta_data: named(count, 'x') }),
-  characters: (count) => ({ alias: 'x'.repeat(count - '["alias",{"value":""}]'.length) }),
+  characters: (count) => ({ alias: 'x'.repeat(count - '["alias",""]'.length) }),
   characters_of_right: (count) => ({
     ...right({ unknown: 'x'.repeat(count - '["a",{"api_id":"a","versions":["Default"],"unknown":""}]'.length) }),
-    alias: 'x'.repeat(MOST.characters - '["alias",{"value":""}]'.length),
+    alias: 'x'.repeat(MOST.characters - '["alias",""]'.length),
   }),
 }
 
@@ -85,3 +85,20 @@ for (const [noun, check] of Object.entries(CHECKS))
       assert.throws(() => check({ meta_data: held }), /at most/)
     assert.throws(() => check({ tags: [text], policies: [text] }), /at most/)
   })
+
+test('no place of a key escapes the bound of its length', () => {
+  const long = 'x'.repeat(MOST.characters + MOST.characters_of_right)
+  const bodies: Readonly<Record<string, JsonObject>> = {
+    'a member of another name': { own: { endpoints: long } },
+    metadata: { meta_data: { allowed_urls: long } },
+    'a list of metadata': { meta_data: { endpoints: [{ path: long }] } },
+    'an entry of a right': right({ allowed_urls: [{ url: '/', methods: [], own: long }] }),
+    'a limit of a right': right({ endpoints: [{ path: '/', methods: [{ name: 'GET', limit: { rate: 1, per: 1, own: [long] } }] }] }),
+    'an entry of another kind': right({ endpoints: [[{ own: long }]] }),
+  }
+  for (const [place, body] of Object.entries(bodies)) {
+    const findings = new Findings()
+    checkLength(body, findings)
+    assert.match(JSON.stringify(findings), /must have at most \d+ characters/, place)
+  }
+})
