@@ -66,8 +66,9 @@ test('placeholders of a path are found in time that grows with its length, whate
       : path
     ).replaceAll('/*/', '/{_}/')
   fc.assert(
-    fc.property(fc.string({ unit: fc.constantFrom('{', '}', 'a', '\\', 'p', 'x', '/', '*', ','), maxLength: 24 }), (path) =>
-      assert.equal(pathExpression(path, 'contains'), spelled(path)),
+    fc.property(
+      fc.string({ unit: fc.constantFrom('{', '}', 'a', '\\', 'p', 'x', '/', '*', ','), maxLength: 24 }),
+      (path) => assert.equal(pathExpression(path, 'contains'), spelled(path)),
     ),
     { numRuns: process.env.GATEHOUSE_DEEP === '1' ? 100_000 : 2_000 },
   )
@@ -81,7 +82,8 @@ test('placeholders of a path are found in time that grows with its length, whate
     await assertLinear(
       front + unit + back,
       (path) => pathExpression(path, 'contains'),
-      (length) => (front === '' ? '' : front.repeat(length)) + unit.repeat(length) + (back === '' ? '' : back.repeat(length)),
+      (length) =>
+        (front === '' ? '' : front.repeat(length)) + unit.repeat(length) + (back === '' ? '' : back.repeat(length)),
       65_536,
     )
 })

@@ -93,7 +93,9 @@ test('no place of a key escapes the bound of its length', () => {
     metadata: { meta_data: { allowed_urls: long } },
     'a list of metadata': { meta_data: { endpoints: [{ path: long }] } },
     'an entry of a right': right({ allowed_urls: [{ url: '/', methods: [], own: long }] }),
-    'a limit of a right': right({ endpoints: [{ path: '/', methods: [{ name: 'GET', limit: { rate: 1, per: 1, own: [long] } }] }] }),
+    'a limit of a right': right({
+      endpoints: [{ path: '/', methods: [{ name: 'GET', limit: { rate: 1, per: 1, own: [long] } }] }],
+    }),
     'an entry of another kind': right({ endpoints: [[{ own: long }]] }),
   }
   for (const [place, body] of Object.entries(bodies)) {
