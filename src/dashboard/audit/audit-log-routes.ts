@@ -3,6 +3,7 @@ import { fault } from '../../errors/fault.ts'
 import { undoEntry } from '../../publish/audit/undo.ts'
 import type { AuditRow } from '../../store/ports/ports.ts'
 import { usableBy } from '../apis/store-api.ts'
+import { describedAs } from '../openapi/component-schemas.ts'
 import { type Answer, bare, ok } from '../routes/answer.ts'
 import type { Call } from '../routes/call.ts'
 import { pageAnswer, streamed } from '../routes/listed.ts'
@@ -54,7 +55,9 @@ export function auditLogRoutes(parts: DashboardParts): Route[] {
       summary: 'List audit log entries; with download=true all of them as a file',
       query: QUERY,
       keysIn: ['url'],
-      answers: { 200: Type.Union([Page, Type.Array(RecordShape), text]) },
+      // Many generators have no type for "a page or a list": the list is a file to be saved.
+      answers: { 200: Type.Union([Page, Type.Array(RecordShape), text], describedAs(Page)) },
+      textType: 'text/csv',
       run: (call) => (call.query('download') === 'true' ? download(parts, call) : page(parts, call)),
     },
     {

@@ -103,7 +103,7 @@ export class ComponentSchemas {
 
   #union(schema: JsonObject, options: readonly JsonObject[], name: string): JsonObject {
     const own = String(schema.title ?? name)
-    const real = options.filter((option) => !isNull(option))
+    const real = withoutEmptyText(options.filter((option) => !isNull(option)))
     const text = schema.description === undefined ? {} : { description: schema.description }
     const values = real.map(valuesOf)
     if (real.length > 1 && values.every((each) => each !== undefined)) {
@@ -135,6 +135,14 @@ const isNull = (schema: JsonObject) => schema.type === 'null' || schema.const ==
 
 function withTextOf({ description }: JsonObject, described: JsonObject): JsonObject {
   return description === undefined || described.title !== undefined ? described : { ...described, description }
+}
+
+/** An empty text that stands for an empty list or object is taken, and many generators have no type for such a choice. */
+function withoutEmptyText(options: readonly JsonObject[]): readonly JsonObject[] {
+  const isEmpty = (option: JsonObject): boolean =>
+    optionsOf(option)?.every((each) => isNull(each) || isEmpty(each)) ?? isDeepStrictEqual(valuesOf(option), [''])
+  const isHolder = (option: JsonObject) => typesOf(option).some((type) => type === 'array' || type === 'object')
+  return options.some(isHolder) ? options.filter((option) => !isEmpty(option)) : options
 }
 
 function optionsOf({ anyOf, oneOf }: JsonObject): JsonObject[] | undefined {

@@ -79,8 +79,18 @@ const lifetime: Check = (value, path, findings) => {
   if (typeof value === 'number' && (value < 0 || value > YEAR_S)) findings.add(path, `must be from 0 to ${YEAR_S}`)
 }
 const jwks: Check = (value, path, findings) => {
-  const flaw = flawOfJwks(value)
+  const flaw = isNoKeySet(value) ? undefined : flawOfJwks(value)
   if (flaw !== undefined) findings.add(path, flaw)
+}
+
+/** Programs that write a value for every member they know send an empty list for no choice of grants: those of the API. */
+function grantTypesIn({ grant_types: sent }: JsonObject): string[] | null | undefined {
+  return Array.isArray(sent) && sent.length === 0 ? null : (sent as string[] | null | undefined)
+}
+
+/** The same with an empty object for no key set. */
+function isNoKeySet(value: unknown): boolean {
+  return isObject(value) && Object.keys(value).length === 0
 }
 
 const CHECKS = checksOf({
@@ -151,9 +161,9 @@ export function readClientFields(body: JsonObject): ClientFields {
     description: (body.description ?? undefined) as string | undefined,
     auth_method: (body.auth_method ?? body.token_endpoint_auth_method ?? undefined) as ClientAuthMethod | undefined,
     token_lifetime: body.token_lifetime === null ? 0 : (body.token_lifetime as number | undefined),
-    grant_types: body.grant_types as string[] | null | undefined,
+    grant_types: grantTypesIn(body),
     scope: body.scope as string | null | undefined,
-    jwks: body.jwks as JsonObject | null | undefined,
+    jwks: isNoKeySet(body.jwks) ? null : (body.jwks as JsonObject | null | undefined),
     certificate: typeof certificate === 'string' ? thumbprintOf(certificate) : certificate,
     extra: extraOf(body),
   }
