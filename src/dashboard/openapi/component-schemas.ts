@@ -137,7 +137,7 @@ function withTextOf({ description }: JsonObject, described: JsonObject): JsonObj
   return description === undefined || described.title !== undefined ? described : { ...described, description }
 }
 
-/** An empty text that stands for an empty list or object is taken, and many generators have no type for such a choice. */
+/** An empty text is taken for an empty list or object, and many generators have no type for such a choice. */
 function withoutEmptyText(options: readonly JsonObject[]): readonly JsonObject[] {
   const isEmpty = (option: JsonObject): boolean =>
     optionsOf(option)?.every((each) => isNull(each) || isEmpty(each)) ?? isDeepStrictEqual(valuesOf(option), [''])
