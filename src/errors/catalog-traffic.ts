@@ -25,6 +25,9 @@ export const TRAFFIC_ERRORS = {
     text: 'Matching this request against the rules exceeds the work limit',
   },
   endpoint_forbidden: { status: 403, log: 'silent', text: 'Requested endpoint is forbidden' },
+  // tools of MCP servers; the answer is a JSON-RPC error
+  tool_forbidden: { status: 403, log: 'silent', text: 'Access to this tool has been disallowed' },
+  rpc_unreadable: { status: 400, log: 'silent', text: 'The body cannot be read as JSON-RPC messages' },
   ip_forbidden: { status: 403, log: 'silent', text: 'access from this IP has been disallowed' },
   // name and password (RFC 7617), signed requests
   basic_malformed: { status: 401, legacy: 400, log: 'silent', text: 'The Basic credentials are malformed' },

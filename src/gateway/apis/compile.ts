@@ -22,6 +22,7 @@ import type { InnerCalls } from '../server/inner-calls.ts'
 import { requestIdFields } from '../server/request-id-fields.ts'
 import { keepFields } from '../server/variables.ts'
 import { checkExpiry } from '../steps/access/check-expiry.ts'
+import { checkTools } from '../steps/access/check-tools.ts'
 import { chooseVersion } from '../steps/access/choose-version.ts'
 import { filterAddress } from '../steps/access/filter-address.ts'
 import { answerBatch } from '../steps/answers/answer-batch.ts'
@@ -202,6 +203,7 @@ function compileChain(
     keepFields(readsFields(api, rules)),
     validateRequest(rules.operations.map(({ checks }) => checks)),
     transformBody(rules.operations.map(({ requestBody }) => requestBody)),
+    checkTools(api.mcpTools),
     transformRequest(compileTransform(rules.requestHeaders), perOperation),
     rewriteUrl(rules.operations.map(({ rewrite }) => rewrite)),
     changeMethod(rules.operations),

@@ -99,6 +99,7 @@ const TWINS: readonly [classic: string, value: Json, oas: string, value?: Json][
   ['client_certificates', ['c'], 'server.clientCertificates.allowlist'],
   ['ip_access_control_disabled', true, 'server.ipAccessControl.enabled', false],
   ['grpc_web', true, 'server.grpcWeb'],
+  ['mcp_tools', { 'a.b': { block: { enabled: true } } }, 'middleware.mcpTools'],
   ['allowed_ips', ['::1'], 'server.ipAccessControl.allow'],
   ['blacklisted_ips', ['::1'], 'server.ipAccessControl.block'],
   ['enable_detailed_recording', true, 'server.detailedActivityLogs.enabled'],

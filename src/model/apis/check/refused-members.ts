@@ -3,6 +3,7 @@ import { extensionOf } from '../definition/extension.ts'
 import { flagOf, isEmpty, numberOf, objectOf, objectsOf, textOf } from '../definition/members.ts'
 import { member, type TreePath } from '../definition/tree.ts'
 import { durationMs } from '../definition/values.ts'
+import { asks } from './unknown-members.ts'
 import { askedOf, at, isFilled, on, type Row, someEnabled, type UnsupportedFeature } from './unsupported.ts'
 
 const GLOBAL = 'middleware.global'
@@ -20,6 +21,19 @@ const ofEnabled = (value: Json, holder: Json) => isFilled(value) && flagOf(holde
 const isPeriod = (value: Json, holder: Json) =>
   flagOf(holder, 'enabled') && (typeof value === 'string' ? durationMs(value) !== 0 && value !== '' : isFilled(value))
 const isRetention = (value: Json, holder: Json) => numberOf({ value }, 'value') > 0 && !flagOf(holder, 'do_not_track')
+
+/** Rules of an MCP tool other than by its exact name: each could limit what the tool may be called for. `name` is a note. */
+function otherToolRules(tool: Json): string[] {
+  if (!isObject(tool)) return []
+  return Object.entries(tool).flatMap(([rule, value]) => {
+    if (rule !== 'allow' && rule !== 'block') return asks(value) ? [rule] : []
+    if (!isObject(value) || !flagOf(value, 'enabled')) return []
+    return Object.entries(value).flatMap(([name, held]) =>
+      ['enabled', 'name'].includes(name) || !asks(held) ? [] : [`${rule}.${name}`],
+    )
+  })
+}
+const hasOtherRules = (tool: Json) => otherToolRules(tool).length > 0
 
 /**
  * Members that are refused when a definition is saved, and were kept in silence by earlier versions of this program: what is stored with
@@ -47,9 +61,15 @@ export const REFUSED_MEMBERS: readonly Row[] = [
     ],
   },
   {
-    feature: 'MCP and JSON-RPC',
+    feature: 'resources and prompts of MCP, and JSON-RPC',
     classic: [at('application_protocol'), at('json_rpc_version')],
-    oas: [at('middleware.mcpTools'), at('middleware.mcpResources'), at('middleware.mcpPrompts')],
+    oas: [at('middleware.mcpResources'), at('middleware.mcpPrompts')],
+  },
+  {
+    feature: 'rules of an MCP tool other than allow and block by its exact name',
+    kind: (tool) => otherToolRules(tool).join(', '),
+    classic: [at('mcp_tools.*', hasOtherRules)],
+    oas: [at('middleware.mcpTools.*', hasOtherRules)],
   },
   { feature: 'scope checks by claims', classic: [], oas: [on('middleware.operations.*.scopeCheck.enabled')] },
   { feature: 'token exchange', classic: [], oas: [on('middleware.operations.*.exchange.enabled')] },
@@ -72,8 +92,7 @@ export function refusedMembersOf(
   format: 'classic' | 'oas',
   root: TreePath = [],
 ): UnsupportedFeature[] {
-  if (format === 'classic') return askedOf(REFUSED_MEMBERS, definition, 'classic', root)
-  return askedOf(REFUSED_MEMBERS, definition, 'oas', root)
+  return askedOf(REFUSED_MEMBERS, definition, format, root)
 }
 
 /** Extensions beside ours in an OpenAPI document that make another kind of API of it. */

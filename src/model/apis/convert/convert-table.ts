@@ -128,6 +128,7 @@ const PAIRS: readonly Pair[] = [
   pair('allow_encoded_slashes', 'server.allowEncodedSlashes'),
   pair('allow_trace', 'server.allowTrace'),
   pair('grpc_web', 'server.grpcWeb'),
+  pair('mcp_tools', 'middleware.mcpTools'),
   pair('protocol', 'server.protocol'),
   pair('listen_port', 'server.port'),
   ...section(

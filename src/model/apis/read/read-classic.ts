@@ -8,6 +8,7 @@ import { methodsOf, readAuth } from './read-auth.ts'
 import { readCache } from './read-cache.ts'
 import { readCompression } from './read-compression.ts'
 import { readErrorOverrides } from './read-error-overrides.ts'
+import { readMcpTools } from './read-mcp-tools.ts'
 import { readModules } from './read-modules.ts'
 import { readOAuth } from './read-oauth.ts'
 import { readExpiry, readRate, readRules } from './read-rules.ts'
@@ -40,6 +41,7 @@ export function readClassic(classic: JsonObject, format: Api['format'], describe
   const schemas = new RequestSchemas()
   const errorOverrides = readErrorOverrides(classic)
   const compression = readCompression(classic)
+  const mcpTools = readMcpTools(classic)
   const api: Api = {
     apiId: textOf(classic, 'api_id'),
     orgId: textOf(classic, 'org_id'),
@@ -68,6 +70,7 @@ export function readClassic(classic: JsonObject, format: Api['format'], describe
     cors: readCors(objectOf(classic, 'CORS')),
     cache: readCache(classic),
     ...(compression && { compression }),
+    ...(mcpTools && { mcpTools }),
     ip: readAddresses(classic),
     rateLimit: readRate(objectOf(classic, 'global_rate_limit')),
     modules: readModules(classic),

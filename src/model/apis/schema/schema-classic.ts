@@ -304,6 +304,7 @@ export const CLASSIC_SCHEMA: Schema = object(
     allow_encoded_slashes: bool(),
     allow_trace: bool(),
     grpc_web: bool(),
+    mcp_tools: map(object({ allow: object({ enabled: bool() }), block: object({ enabled: bool() }) })),
     path_matching: oneOf('', ...PATH_MATCHINGS),
     enable_proxy_protocol: bool(),
     protocol: text(),

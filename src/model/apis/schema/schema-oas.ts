@@ -222,6 +222,7 @@ const middleware = () =>
       responsePlugins: modules(),
     }),
     operations: map(operation()),
+    mcpTools: map(object({ allow: switched(), block: switched() })),
   })
 
 const errorOverride = () =>

@@ -152,7 +152,6 @@ export const EXTENSION_UNSERVED: Schema = object({
       ...Object.fromEntries(lists.map((each) => [each, object({ plugins: plugins() })])),
       ...Object.fromEntries(lists.map((each) => [`${each}s`, plugins()])),
     }),
-    mcpTools: map(anything()),
     mcpResources: map(anything()),
     mcpPrompts: map(anything()),
     operations: map(operation()),
