@@ -14,7 +14,18 @@ import { actorName } from './store-api.ts'
 const PATH = '/api/apis/{apiID}/access'
 const OWNED = { noun: 'api', by: 'apiID' } as const
 const Ids = Type.Array(Type.String({ maxLength: 64 }), { maxItems: 1000 })
-const Owners = Type.Object({ userIds: Ids, userGroupIds: Ids }, { title: 'ApiOwners' })
+const Owners = Type.Object(
+  {
+    userIds: Ids,
+    userGroupIds: Ids,
+    ownerless: Type.Optional(
+      Type.Boolean({
+        description: 'true: its last owner was deleted; administrators alone see it until it has another.',
+      }),
+    ),
+  },
+  { title: 'ApiOwners' },
+)
 const Body = Type.Object(
   {
     userIds: Type.Optional(Type.Union([Ids, Type.Null()])),
@@ -35,8 +46,10 @@ export function apiAccessRoutes(parts: DashboardParts): Route[] {
       answers: { 200: Owners },
       entityVersion: (call) => apiDocumentOf(parts, call, call.param('apiID')),
       async run(call) {
-        const { users, groups } = readOwners((await apiDocumentOf(parts, call, call.param('apiID'))).body)
-        return bare({ userIds: [...users], userGroupIds: [...groups] })
+        const { body } = await apiDocumentOf(parts, call, call.param('apiID'))
+        const { users, groups } = readOwners(body)
+        const owners = { userIds: [...users], userGroupIds: [...groups] }
+        return bare(body.ownerless === true ? { ...owners, ownerless: true } : owners)
       },
     },
     {

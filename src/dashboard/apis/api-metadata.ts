@@ -6,8 +6,9 @@ import type { Call } from '../routes/call.ts'
 import type { DashboardParts } from '../server/parts.ts'
 
 const MOST = 1000
+const LONGEST = 256
 
-/** The metadata of a wrapper, outside the definition; null and values that are not lists are ignored. */
+/** The metadata of a wrapper, outside the definition; null is as if left out. @throws Fault `body_invalid` (400) naming what is of a wrong type */
 export function sentApiMetadata(wrapper: JsonObject): ApiMetadata {
   const users = textsIn(wrapper, 'user_owners')
   const groups = textsIn(wrapper, 'user_group_owners')
@@ -16,7 +17,9 @@ export function sentApiMetadata(wrapper: JsonObject): ApiMetadata {
   return {
     ...(users && { user_owners: users }),
     ...(groups && { user_group_owners: groups }),
-    ...(hooks && { hook_references: hooks.filter(isObject) }),
+    ...(hooks && {
+      hook_references: hooks.map((hook, at) => (isObject(hook) ? hook : refuse(`hook_references.${at}`, 'an object'))),
+    }),
     ...(categories && { categories: cleanCategories(categories) }),
   }
 }
@@ -35,18 +38,25 @@ export function cleanCategories(given: readonly string[]): string[] {
 }
 
 function textsIn(wrapper: JsonObject, name: string): string[] | undefined {
-  const texts = listIn(wrapper, name)?.filter(
-    (entry): entry is string => typeof entry === 'string' && entry !== '' && entry.length <= 256,
+  const texts = listIn(wrapper, name)?.map((entry, at) =>
+    typeof entry === 'string' && entry.length <= LONGEST
+      ? entry
+      : refuse(`${name}.${at}`, `a text of at most ${LONGEST} characters`),
   )
-  return texts && [...new Set(texts)]
+  return texts && [...new Set(texts)].filter((entry) => entry !== '')
 }
 
-/** @throws Fault `query_invalid` (400) for a list of more owners than an API may have */
+/** @throws Fault `body_invalid` (400) for what is no list, `query_invalid` (400) for one of more owners than an API may have */
 function listIn(wrapper: JsonObject, name: string): readonly Json[] | undefined {
   const list = member(wrapper, name)
-  if (!Array.isArray(list)) return undefined
+  if (list === undefined || list === null) return undefined
+  if (!Array.isArray(list)) return refuse(name, 'a list')
   refuseMore(name, list.length)
   return list
+}
+
+function refuse(place: string, kind: string): never {
+  throw fault('body_invalid', `${place}: must be ${kind}`)
 }
 
 function refuseMore(name: string, count: number): void {

@@ -81,6 +81,45 @@ test('schemas mean what their authors mean by them', async (t) => {
   }
 })
 
+test('dates that do not exist are refused wherever a request carries them', async (t) => {
+  const gate = await startTestGateway()
+  t.after(() => gate.close())
+  const schema = { type: 'string', format: 'date' }
+  const places = ['query', 'header', 'path', 'cookie'] as const
+  const parameters = places.map((place) => ({ in: place, name: `d-${place}`, required: true, schema }))
+  const content = { type: 'object', properties: { at: schema } }
+  const base = oasApi('D', '/d/', { id: 'd' })
+  const saved = await gate.svc('POST', '/svc/apis/oas', {
+    ...base,
+    paths: {
+      '/{d-path}': {
+        post: {
+          operationId: 'at',
+          parameters,
+          requestBody: { content: { 'application/json': { schema: content } } },
+          responses: {},
+        },
+      },
+    },
+    'x-svc-api-gateway': {
+      ...(base['x-svc-api-gateway'] as JsonObject),
+      middleware: { operations: { at: { validateRequest: { enabled: true } } } },
+    },
+  })
+  assert.equal(saved.status, 200, saved.text)
+  const send = (wrong: string, date: string) => {
+    const at = (place: string) => (place === wrong ? date : '2024-02-29')
+    const headers = { 'content-type': 'application/json', 'd-header': at('header'), cookie: `d-cookie=${at('cookie')}` }
+    const body = JSON.stringify({ at: at('body') })
+    return gate.call(`/d/${at('path')}?d-query=${at('query')}`, { method: 'POST', headers, body })
+  }
+  // Nothing answers at the upstream: 502 is a request that was handed on.
+  assert.equal((await send('', '')).status, 502)
+  for (const place of [...places, 'body'])
+    for (const date of ['2026-02-30', '2025-02-29', '2026-04-31', '2026-13-01', '2026-00-10', '2026-1-1'])
+      assert.equal((await send(place, date)).status, 422, `${place} ${date}`)
+})
+
 test('a multiple is one of the decimals that spell two numbers', () => {
   const places = fc.integer({ min: 0, max: 6 })
   fc.assert(
