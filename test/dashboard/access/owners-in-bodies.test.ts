@@ -50,7 +50,7 @@ test('owners in the body of a classic API are checked as the call about owners c
     for (const [users, groups] of values) {
       const shown = JSON.stringify([users, groups])
       const owners = { user_owners: [owner.id] }
-      // What the call about owners says is the oracle.
+      // The call about owners is the oracle.
       const one = (await made(owners)).id
       const called = await call('PUT', `/api/apis/${one}/access`, {
         as,

@@ -39,7 +39,7 @@ function placed(definition: JsonObject, path: readonly string[], value: Json): v
 const LISTS =
   /(?:Plugins|eventHandlers|response_processors|security_requirement_scopes|\.(?:pre|post|post_key_auth|response)|check_list|tests|extended_paths\.\w+)$/
 
-test('each member that is listed as without effect is refused at save, or kept and named in the warnings', async (t) => {
+test('each member that is listed as without effect is refused at save, or warned of', async (t) => {
   const world = await startTestDashboard()
   t.after(world.close)
   const as = await world.admin()
