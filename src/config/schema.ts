@@ -146,6 +146,11 @@ const gateway = group({
     [100, 100_000_000],
     'Sessions (keys and tokens) kept in memory. The least used are dropped first.',
   ),
+  session_cache_bytes: whole(
+    536_870_912,
+    [100_000, Number.MAX_SAFE_INTEGER],
+    'Memory for what those sessions hold of their own, estimated: three bytes for each character of their text, and 600 for each path and endpoint that they do not share with others. The least used are dropped first.',
+  ),
   hash_keys: flag(
     true,
     'Keep only the hash of a key. False also keeps the key itself, encrypted, so that it can be shown again.',

@@ -296,12 +296,13 @@ function buildCore(parts: GatewayParts, metrics: Metrics, { shares, refusals }: 
     secretGate,
     findApi: (apiId) => catalogue.findApi(apiId),
     findPolicy: (orgId, id) => live.snapshot.policies.get(policyKey(orgId, id)),
-    mergeOf: (session, orgId) => merges.merge(session, orgId, live.snapshot),
+    mergeOf: (session, orgId) => merges.merge(session, orgId, live.snapshot).merged,
   })
   const rules = legacyRules(settings)
   const secretParts = { ...parts, documents: store.documents, counters: store.counters, tokens: store.tokens, locks }
   const legacy = rules && new LegacyKeys(secretParts, rules)
-  const sessions = new Sessions(store.tokens, settings.session_cache_entries, {
+  const bounds = { entries: settings.session_cache_entries, bytes: settings.session_cache_bytes }
+  const sessions = new Sessions(store.tokens, bounds, {
     merges,
     clients: authorization.clients,
     legacy,

@@ -68,6 +68,8 @@ export class LiveSession implements Caller {
   readonly alias: string
   readonly certificates: ReadonlySet<string> | undefined
   readonly policyIds: readonly string[]
+  /** Memory that it takes, without what it shares with others; estimated. */
+  readonly ownBytes: number
   readonly #session: Session
   readonly #counterId: string
   #registered: { readonly api: object; readonly is: boolean } | undefined
@@ -89,7 +91,8 @@ export class LiveSession implements Caller {
     const session = client === undefined ? (today as Session) : sessionAtUse(today, client)
     this.#session = session
     this.policyGeneration = snapshot.policyGeneration
-    const merged = merges.merge(session, orgId, snapshot)
+    const { merged, ownBytes } = merges.merge(session, orgId, snapshot)
+    this.ownBytes = ownBytes
     this.merged = merged instanceof Fault ? undefined : merged
     this.unusable = this.merged === undefined || (this.token !== undefined && client === undefined)
     this.alias = session.alias ?? ''
@@ -193,6 +196,12 @@ function placeOf(keyHash: string): number {
   return place
 }
 
+/** What stays in memory at most; of `bytes` (`LiveSession.ownBytes`) two sessions more. */
+interface SessionBounds {
+  readonly entries: number
+  readonly bytes: number
+}
+
 /** The context of making sessions. */
 interface SessionParts {
   readonly merges: SharedMerges
@@ -209,24 +218,28 @@ interface SessionParts {
 export class Sessions {
   readonly #tokens: Tokens
   readonly #clients: Clients
-  readonly #half: number
+  /** Of one generation: half of what may be in memory. */
+  readonly #mostEntries: number
+  readonly #mostBytes: number
   /** Absent = no key came from an earlier product. */
   readonly #legacy: LegacyKeys | undefined
   readonly #merges: SharedMerges
   #young = new Map<number, LiveSession>()
   #old = new Map<number, LiveSession>()
+  /** Of the young ones. */
+  #bytes = 0
   /** Hashes being read; one that is dropped meanwhile is not kept. */
   readonly #reading = new Map<string, Promise<LiveSession | undefined>>()
   hits = 0
   misses = 0
 
-  /** `entries` bounds how many sessions stay in memory. */
-  constructor(tokens: Tokens, entries: number, { merges, clients, legacy }: SessionParts) {
+  constructor(tokens: Tokens, { entries, bytes }: SessionBounds, { merges, clients, legacy }: SessionParts) {
     this.#tokens = tokens
     this.#merges = merges
     this.#clients = clients
     this.#legacy = legacy
-    this.#half = Math.max(1, Math.floor(entries / 2))
+    this.#mostEntries = Math.max(1, Math.floor(entries / 2))
+    this.#mostBytes = Math.floor(bytes / 2)
   }
 
   get size(): number {
@@ -321,6 +334,7 @@ export class Sessions {
   /** Forgets a session that was changed or deleted; its next use reads the store. */
   drop(keyHash: string): void {
     const place = placeOf(keyHash)
+    this.#bytes -= this.#young.get(place)?.ownBytes ?? 0
     this.#young.delete(place)
     this.#old.delete(place)
     this.#reading.delete(keyHash)
@@ -328,6 +342,7 @@ export class Sessions {
 
   clear(): void {
     this.#young.clear()
+    this.#bytes = 0
     this.#old.clear()
     this.#reading.clear()
   }
@@ -430,11 +445,13 @@ export class Sessions {
   }
 
   #keep(keyHash: string, live: LiveSession): LiveSession {
-    if (this.#young.size >= this.#half) {
+    if (this.#young.size >= this.#mostEntries || this.#bytes >= this.#mostBytes) {
       this.#old = this.#young
       this.#young = new Map()
+      this.#bytes = 0
     }
     const place = placeOf(keyHash)
+    this.#bytes += live.ownBytes - (this.#young.get(place)?.ownBytes ?? 0)
     this.#young.set(place, live)
     this.#old.delete(place)
     return live

@@ -130,6 +130,38 @@ for (const { name, openStore } of [
   })
 }
 
+/** Kinds of sessions that are large by themselves, each estimated at some 30,000 bytes. */
+const LARGE: Readonly<Record<string, (number: number) => JsonObject>> = {
+  'a long text': (number) => ({ access_rights: rights('a'), meta_data: { note: `${number} `.padEnd(10_000, 'x') } }),
+  'many paths': (number) => {
+    const urls = Array.from({ length: 45 }, (_, i) => ({ url: `^/a/${number}/${i}$`, methods: ['GET'] }))
+    return { access_rights: { a: { api_id: 'a', allowed_urls: [{ url: '^/a/x$', methods: ['GET'] }, ...urls] } } }
+  },
+}
+
+test('sessions that are large stay in memory up to a sum, those that share their paths are small', async (t) => {
+  const bound = 300_000
+  const gateway = await open(t, openMemoryStore(), { SVC_GW_SESSIONCACHEBYTES: String(bound) })
+  const urls = Array.from({ length: 100 }, (_, i) => ({ url: `^/a/(x|${i})$`, methods: ['GET'] }))
+  const access_rights = { a: { api_id: 'a', versions: ['Default'], allowed_urls: urls } }
+  assert.equal((await gateway.svc('POST', '/svc/policies', { id: 'p', access_rights })).status, 200)
+  const shared = await Promise.all(Array.from({ length: 60 }, () => makeKey(gateway, { apply_policies: ['p'] })))
+  for (const key of shared) assert.equal((await use(gateway, key)).status, 200)
+  assert.equal(await gauge(gateway, 'svc_sessions_cached'), shared.length)
+  for (const [name, session] of Object.entries(LARGE)) {
+    const keys = await Promise.all(Array.from({ length: 60 }, (_, i) => makeKey(gateway, session(i))))
+    for (const key of keys) assert.equal((await use(gateway, key)).status, 200, name)
+    const cached = await gauge(gateway, 'svc_sessions_cached')
+    assert.ok(cached >= 4 && cached <= 14, `${name}: ${cached} in memory`)
+    for (const key of keys) assert.equal((await use(gateway, key)).status, 200, name)
+    // One that is replaced again and again counts once.
+    const [busy, other] = keys.slice(-2) as [string, string]
+    const before = await gauge(gateway, 'svc_session_cache_misses_total')
+    for (let i = 0; i < 30; i++) await use(gateway, i % 2 ? busy : other)
+    assert.ok((await gauge(gateway, 'svc_session_cache_misses_total')) - before <= 2, name)
+  }
+})
+
 test('a key that is deleted while it is looked up is refused from then on', async (t) => {
   const store = new SlowStore(openMemoryStore(), 0)
   const gateway = await open(t, store)

@@ -38,7 +38,7 @@ test('a merge lasts until one of its policies or APIs changes', () => {
   const snapshot = { apis, policies, policyGeneration: 0 } as unknown as Snapshot
   let generation = 0
   const merged = (more: Partial<Record<'apis' | 'policies', Map<string, unknown>>>, of = session) =>
-    merges.merge(of, 'o', { ...snapshot, ...more, policyGeneration: generation++ } as Snapshot)
+    merges.merge(of, 'o', { ...snapshot, ...more, policyGeneration: generation++ } as Snapshot).merged
   const first = merged({})
   assert.ok(!(first instanceof Fault))
   const other = new Map([...policies, [policyKey('o', 'r'), right('c')]])

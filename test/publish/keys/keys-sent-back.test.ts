@@ -169,7 +169,7 @@ function merged({ client, policies }: Scene, body: JsonObject): Merged | Fault {
   const session = body.oauth_token === undefined ? (body as unknown as Session) : sessionAtUse(body, client)
   const all = new Map([...policies].map(([id, policy]) => [policyKey('o', id), policy]))
   const snapshot = { apis: new Map(), policies: all, policyGeneration: 1 } as unknown as Snapshot
-  return new SharedMerges().merge(session, 'o', snapshot)
+  return new SharedMerges().merge(session, 'o', snapshot).merged
 }
 
 const stored = async ({ parts }: Scene) => (await parts.tokens.getSession(HASH))!
