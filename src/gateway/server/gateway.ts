@@ -301,8 +301,7 @@ function buildCore(parts: GatewayParts, metrics: Metrics, { shares, refusals }: 
   const rules = legacyRules(settings)
   const secretParts = { ...parts, documents: store.documents, counters: store.counters, tokens: store.tokens, locks }
   const legacy = rules && new LegacyKeys(secretParts, rules)
-  const bounds = { entries: settings.session_cache_entries, bytes: settings.session_cache_bytes }
-  const sessions = new Sessions(store.tokens, bounds, {
+  const sessions = new Sessions(store.tokens, settings, {
     merges,
     clients: authorization.clients,
     legacy,

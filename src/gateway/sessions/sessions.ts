@@ -196,10 +196,10 @@ function placeOf(keyHash: string): number {
   return place
 }
 
-/** What stays in memory at most; of `bytes` (`LiveSession.ownBytes`) two sessions more. */
+/** Bounds of the memory of sessions; the sum of `LiveSession.ownBytes` may be exceeded by that of two sessions. */
 interface SessionBounds {
-  readonly entries: number
-  readonly bytes: number
+  readonly session_cache_entries: number
+  readonly session_cache_bytes: number
 }
 
 /** The context of making sessions. */
@@ -233,13 +233,13 @@ export class Sessions {
   hits = 0
   misses = 0
 
-  constructor(tokens: Tokens, { entries, bytes }: SessionBounds, { merges, clients, legacy }: SessionParts) {
+  constructor(tokens: Tokens, bounds: SessionBounds, { merges, clients, legacy }: SessionParts) {
     this.#tokens = tokens
     this.#merges = merges
     this.#clients = clients
     this.#legacy = legacy
-    this.#mostEntries = Math.max(1, Math.floor(entries / 2))
-    this.#mostBytes = Math.floor(bytes / 2)
+    this.#mostEntries = Math.max(1, Math.floor(bounds.session_cache_entries / 2))
+    this.#mostBytes = Math.floor(bounds.session_cache_bytes / 2)
   }
 
   get size(): number {
