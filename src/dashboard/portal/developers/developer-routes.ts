@@ -135,7 +135,7 @@ function writeRoutes(parts: DashboardParts): Route[] {
       path: ONE,
       access: WRITE,
       summary:
-        'Replace a developer: members that are left out are removed or as in a new one. Password, keys and OAuth apps are kept; the response names omitted apps. Delete keys and apps by their own calls',
+        'Replace a developer: members that are left out are removed or as in a new one. Password, keys and OAuth apps are kept; the response names omitted ones. Delete keys and apps by their own calls',
       body: DeveloperBody,
       bodyIs: 'any',
       answers: { 200: Updated },
@@ -251,10 +251,14 @@ async function replace(
     (body) => keep(fieldsKept(recordOf(body), body)),
     rules,
   )
-  const { oauth_clients: apps } = await seen(parts, call, await developerInPath(parts, call))
-  const visible = new Set(appIdsOf({ oauth_clients: apps ?? null }))
-  const kept = unlisted.filter((clientId) => visible.has(clientId))
-  return ok('Data updated', kept.length === 0 ? null : { kept: { oauth_clients: kept } })
+  const { oauth_clients: apps = null, keys = null } = await seen(parts, call, await developerInPath(parts, call))
+  const visible = new Set(appIdsOf({ oauth_clients: apps }))
+  const kept = {
+    oauth_clients: unlisted.apps.filter((clientId) => visible.has(clientId)),
+    keys: unlisted.keys.filter((hash) => isObject(keys) && Object.hasOwn(keys, hash)),
+  }
+  const named = Object.entries(kept).filter(([, ids]) => ids.length > 0)
+  return ok('Data updated', named.length === 0 ? null : { kept: Object.fromEntries(named) })
 }
 
 /** Fields that were sent as readers see them stay as they are. @throws Fault `developer_invalid` (400) */

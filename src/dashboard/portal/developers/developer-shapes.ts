@@ -41,7 +41,12 @@ export const Updated = Type.Object(
     Message: Type.String(),
     Meta: Type.Union([
       Type.Null(),
-      Type.Object({ kept: Type.Object({ oauth_clients: Type.Array(Type.String(), { description: 'Client ids.' }) }) }),
+      Type.Object({
+        kept: Type.Object({
+          oauth_clients: Type.Optional(Type.Array(Type.String(), { description: 'Client ids.' })),
+          keys: Type.Optional(Type.Array(Type.String(), { description: 'Hashes.' })),
+        }),
+      }),
     ]),
   },
   { title: 'DeveloperUpdated' },

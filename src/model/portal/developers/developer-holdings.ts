@@ -37,6 +37,13 @@ export function relabelled(body: JsonObject, sent: Json | undefined): JsonObject
     .reduce((labelled, [hash, label]) => withKey(labelled, hash, readLabel(label)), body)
 }
 
+/** The keys of a developer that `sent` leaves out, by hash: they stay. None where it says nothing of keys. */
+export function unlistedKeys(body: JsonObject, sent: Json | undefined): string[] {
+  if (!isObject(sent ?? null)) return []
+  const listed = new Map(Object.entries(sent as JsonObject).filter(([, label]) => label !== null))
+  return [...keysOf(body).keys()].filter((hash) => !listed.has(hash))
+}
+
 /** A developer, and the OAuth apps that a list leaves out. */
 export interface AppsListed {
   readonly body: JsonObject

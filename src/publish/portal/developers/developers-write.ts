@@ -16,6 +16,7 @@ import {
   keysWithoutHolder,
   newLabels,
   relabelled,
+  unlistedKeys,
   withAppsListed,
 } from '../../../model/portal/developers/developer-holdings.ts'
 import { retryOnConflict } from '../../../runtime/retry-on-conflict.ts'
@@ -80,10 +81,16 @@ export async function createDeveloper(
   })
 }
 
+/** The keys (hashes) and OAuth apps (client ids) of a developer that a record left out. */
+export interface Unlisted {
+  readonly keys: readonly string[]
+  readonly apps: readonly string[]
+}
+
 /**
  * Replaces a developer by a whole record. Kept although not sent: password, keys, subscriptions, OAuth apps, and dates. A
  * key can be listed under other policies that it has. A new password ends the
- * portal sessions, and so does `inactive`. Returns the client ids of the OAuth apps that a sent list leaves out: they are not deleted.
+ * portal sessions, and so does `inactive`. Returns the keys and OAuth apps that a sent list leaves out: they are not deleted.
  * @throws Fault `developer_invalid`, `developer_password_invalid` (400), `developer_email_taken` (403), `not_found` (404),
  * `passwords_busy` (503), `revision_conflict` (409)
  */
@@ -92,7 +99,7 @@ export async function replaceDeveloper(
   id: string,
   recordOf: (body: JsonObject) => JsonObject,
   rules: DeveloperRules,
-): Promise<readonly string[]> {
+): Promise<Unlisted> {
   const first = await found(parts, rules.orgId, id)
   const readOf = async (body: JsonObject) => withLabelIds(parts, rules.orgId, recordOf(body))
   const sent = await readOf(first.body)
@@ -100,14 +107,14 @@ export async function replaceDeveloper(
   await checkUnheld(parts, rules.orgId, first.body, sent)
   await checkLabels(parts, first.body, sent)
   const kept = await newPassword(parts, first.body, sent, rules)
-  let unlisted: readonly string[] = []
+  let unlisted: Unlisted = { keys: [], apps: [] }
   await withLock(parts, () =>
     tried(async () => {
       const stored = await found(parts, rules.orgId, id)
       const record = stored.revision === first.revision ? sent : await readOf(stored.body)
       const edited = { ...membersApart(stored.body), ...readDeveloper(record), ...checkedPassword(first, stored, kept) }
       const listed = withAppsListed(relabelled(edited, record.keys), record.oauth_clients)
-      unlisted = listed.unlisted
+      unlisted = { keys: unlistedKeys(stored.body, record.keys), apps: listed.unlisted }
       const ends = kept !== undefined || isDeactivation(stored.body, listed.body)
       const changes: Change[] = [putDeveloper(stored, listed.body), ...(ends ? [endPortalSessionsChange(id)] : [])]
       return parts.documents.commit(changes, auditOf(parts, rules.actor, 'developer.update', rules.orgId, { id }))
