@@ -167,13 +167,12 @@ test('guesses at a secret of the installation are throttled, except from known a
   assert.equal(brake.waitMs('bad', true), 2000)
   clock.advance(2000)
   assert.equal(brake.waitMs('bad', true), 0)
+  brake.waitMs('good', false)
   for (let i = 0; i < 2000; i++) {
     brake.waitMs(`address ${i}`, true)
-    brake.waitMs('good', true)
+    assert.equal(brake.waitMs('good', true), 0, 'an address in use stays known')
   }
   assert.equal(brake.size, 1000)
-  for (let i = 0; i < 101; i++) brake.waitMs('good', false)
-  assert.equal(brake.waitMs('good', true), 0, 'an address in use stays known')
 })
 
 test('guesses at the admin secret are slowed by address, of IPv6 by network', async (t) => {
