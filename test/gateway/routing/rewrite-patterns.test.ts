@@ -127,3 +127,24 @@ test('groups of the query, and those in the place of whole parameters, stay as s
     assert.equal(origin.seen.at(-1)!.target, expected, id)
   }
 })
+
+test('a target that names a part of the request thousands of times makes no endless address', async (t) => {
+  const origin = await startOrigin()
+  t.after(() => origin.close())
+  const gateway = await startTestGateway()
+  t.after(() => gateway.close())
+  const paths = { '/*': { get: { operationId: 'a', responses: { 200: { description: 'ok' } } } } }
+  for (const [id, front, piece] of [
+    ['path', '/', '$1'],
+    ['name', '/hit?', '$1'],
+    ['value', '/hit?q=', '$1'],
+  ] as const) {
+    const operations = { a: { urlRewrite: { enabled: true, pattern: '^/(.*)$', rewriteTo: front + piece.repeat(2000) } } }
+    const saved = await gateway.svc('POST', '/svc/apis/oas', defined({ id, url: origin.url, paths, operations }))
+    assert.equal(saved.status, 200, saved.text)
+    assert.equal((await gateway.call(`/${id}/bb`)).status, 200)
+    assert.equal(origin.seen.at(-1)!.target, front + 'b'.repeat(4000))
+    const refused = await gateway.call(`/${id}/${'b'.repeat(6000)}`)
+    assert.deepEqual([refused.status, /too long/.test(refused.text)], [400, true], id)
+  }
+})

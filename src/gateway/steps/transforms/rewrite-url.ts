@@ -1,4 +1,4 @@
-import { fault, prebuilt } from '../../../errors/fault.ts'
+import { Fault, fault, prebuilt } from '../../../errors/fault.ts'
 import type { RewriteRule } from '../../../model/apis/definition/operation.ts'
 import { encodedPath, otherReadings, readablePath, textOfReadable } from '../../../model/patterns/readable-path.ts'
 import type { RewritePiece } from '../../../model/patterns/rewrite-target.ts'
@@ -22,6 +22,10 @@ import { redirectInternally } from './redirect-internally.ts'
 
 const UNCLEAR = prebuilt('request_malformed', 'with its encoded slashes decoded the path is rewritten in another way')
 const CLIMBS = prebuilt('request_malformed', 'the path climbs')
+const TOO_LONG = prebuilt('request_malformed', 'the path is rewritten to one that is too long')
+
+/** A target may name a part of the request many times. Longer than most servers take a head. */
+const MAX_REWRITTEN = 65_536
 
 /** Largest body that triggers look at; a larger one is refused (413). */
 const MAX_SEARCHED_BYTES = 1_048_576
@@ -90,11 +94,12 @@ function choose(x: Exchange, rewrite: CompiledRewrite, matches: readonly Match[]
   return first!.target === undefined ? undefined : apply(x, first!.target, first!.text)
 }
 
-const withSlashes = (text: string | undefined) =>
-  text &&
-  withoutMarks(text)
-    .replace(/%(?:2F|5C)/gi, '/')
-    .replace(/\/{2,}/g, '/')
+const withSlashes = (text: string | Fault) =>
+  text instanceof Fault
+    ? text
+    : withoutMarks(text)
+        .replace(/%(?:2F|5C)/gi, '/')
+        .replace(/\/{2,}/g, '/')
 
 /** Where triggers look, besides the request itself. */
 interface Searched {
@@ -164,22 +169,24 @@ interface Taken {
   readonly finds: Finds
 }
 
-/** The path and query that a target makes; undefined when a part of the request brings an encoded slash that the API does not take. */
-function textOf(x: Exchange, { pieces }: CompiledTarget, match: RegExpExecArray, taken: Taken): string | undefined {
+/** The path and query that a target makes, or why there is none: a part of the request brings an encoded slash that the API does not take. */
+function textOf(x: Exchange, { pieces }: CompiledTarget, match: RegExpExecArray, taken: Taken): string | Fault {
   let text = ''
+  let place: Place = 'path'
   for (const piece of pieces) {
-    const inQuery = text.includes('?')
-    const own = expanded(x, piece, match, taken, text)
-    const inPath = inQuery ? '' : own.split('?', 1)[0]!
+    const own = expanded(x, piece, match, taken, place)
+    const inPath = place === 'path' ? own.split('?', 1)[0]! : ''
     if (typeof piece !== 'string' && /%(?:2F|5C)|\\/i.test(inPath) && !x.chain!.api.allowEncodedSlashes)
-      return undefined
+      return ENCODED_SLASH
     text += own
+    if (text.length > MAX_REWRITTEN) return TOO_LONG
+    place = placeBehind(place, own)
   }
   return text
 }
 
-function apply(x: Exchange, target: CompiledTarget, marked: string | undefined) {
-  if (marked === undefined) return ENCODED_SLASH
+function apply(x: Exchange, target: CompiledTarget, marked: string | Fault) {
+  if (marked instanceof Fault) return marked
   const text = withEscapes(marked)
   const mark = text.indexOf('?')
   // Bytes that a query holds bare are escapes in a path.
@@ -195,19 +202,25 @@ function apply(x: Exchange, target: CompiledTarget, marked: string | undefined) 
   return undefined
 }
 
-/** True for a path and query to which a value of a parameter is added. */
-function endsInValue(text: string): boolean {
-  const mark = text.indexOf('?')
-  return mark !== -1 && text.includes('=', Math.max(mark, text.lastIndexOf('&')))
+/** Where a piece is added: to the path, the name of a parameter or its value. */
+type Place = 'path' | 'name' | 'value'
+
+/** The place behind a text that was added at a place. Only the text is looked at: a target may have thousands of pieces. */
+function placeBehind(place: Place, own: string): Place {
+  const mark = place === 'path' ? own.indexOf('?') : -1
+  if (place === 'path' && mark === -1) return place
+  const separator = own.lastIndexOf('&')
+  if (own.includes('=', Math.max(mark, separator))) return 'value'
+  return separator > mark || place === 'path' ? 'name' : place
 }
 
 /**
  * A group of the pattern: a part of the path or query as it was sent. What is of the path stays one value where it goes into the value of
- * a parameter (`before`), because `&` separates nothing in a path.
+ * a parameter, because `&` separates nothing in a path.
  */
-function groupOf(match: RegExpExecArray, group: number, before: string): string {
+function groupOf(match: RegExpExecArray, group: number, place: Place): string {
   const text = match[group] ?? ''
-  if (!endsInValue(before)) return text
+  if (text === '' || place !== 'value') return text
   const [path] = match[0].split('?', 1)
   const [own] = text.split('?', 1)
   // A match that begins behind the `?` is of the query alone.
@@ -215,21 +228,21 @@ function groupOf(match: RegExpExecArray, group: number, before: string): string 
   return isOfPath ? markSeparators(own!) + text.slice(own!.length) : text
 }
 
-/** The text that a piece adds to `before`. Variables and finds of triggers are escaped, but for the slashes of a path in a path. */
+/** The text that a piece adds at a place. Variables and finds of triggers are escaped, but for the slashes of a path in a path. */
 function expanded(
   x: Exchange,
   piece: RewritePiece,
   match: RegExpExecArray,
   { index, finds }: Taken,
-  before: string,
+  place: Place,
 ): string {
-  const blank = before.includes('?') ? '+' : '%20'
+  const blank = place === 'path' ? '%20' : '+'
   const escaped = (own: string) => encodeURIComponent(own.toWellFormed()).replaceAll('%20', blank)
   if (typeof piece === 'string') return piece
-  if ('context' in piece && piece.context === 'path' && blank !== '+')
+  if ('context' in piece && piece.context === 'path' && place === 'path')
     return variableText(x, piece).split('/').map(escaped).join('/').replace(/^\//, '')
   if ('meta' in piece || 'context' in piece) return escaped(variableText(x, piece))
-  if (!('trigger' in piece)) return groupOf(match, piece.group, before)
+  if (!('trigger' in piece)) return groupOf(match, piece.group, place)
   if (piece.trigger !== index) return ''
   return escaped(finds.get(piece.found)?.[piece.group] ?? '')
 }
