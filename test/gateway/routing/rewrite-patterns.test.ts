@@ -139,7 +139,9 @@ test('a target that names a part of the request thousands of times makes no endl
     ['name', '/hit?', '$1'],
     ['value', '/hit?q=', '$1'],
   ] as const) {
-    const operations = { a: { urlRewrite: { enabled: true, pattern: '^/(.*)$', rewriteTo: front + piece.repeat(2000) } } }
+    const operations = {
+      a: { urlRewrite: { enabled: true, pattern: '^/(.*)$', rewriteTo: front + piece.repeat(2000) } },
+    }
     const saved = await gateway.svc('POST', '/svc/apis/oas', defined({ id, url: origin.url, paths, operations }))
     assert.equal(saved.status, 200, saved.text)
     assert.equal((await gateway.call(`/${id}/bb`)).status, 200)

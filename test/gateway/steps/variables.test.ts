@@ -331,6 +331,11 @@ describe('variables', () => {
 
 test('the name of a variable is looked up in time that grows with its length', async () => {
   const x = { session: { metaData: { a: 'value' } } } as unknown as Exchange
-  await assertLinear('dots', (meta) => variableText(x, { meta }), (length) => 'a.'.repeat(length), 65_536)
+  await assertLinear(
+    'dots',
+    (meta) => variableText(x, { meta }),
+    (length) => 'a.'.repeat(length),
+    65_536,
+  )
   assert.equal(variableText(x, { meta: 'a.b.c' }), 'value.b.c')
 })
