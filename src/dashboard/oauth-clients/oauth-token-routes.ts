@@ -2,7 +2,7 @@ import { Type } from 'typebox'
 import { fault } from '../../errors/fault.ts'
 import type { OAuthClient } from '../../model/oauth-clients/oauth-client.ts'
 import { endAllTokens } from '../../publish/oauth-clients/oauth-clients.ts'
-import { listTokens, provenClients, revokeToken } from '../../publish/oauth-clients/oauth-tokens.ts'
+import { listTokens, revokeToken } from '../../publish/oauth-clients/oauth-tokens.ts'
 import { soleOwnership } from '../access/co-owned.ts'
 import { mayWrite } from '../access/secrets-view.ts'
 import { listedName } from '../keys/key-shape.ts'
@@ -14,6 +14,7 @@ import { pageOf } from '../routes/page.ts'
 import type { Route } from '../routes/route.ts'
 import { fieldsOf, JSON_OR_FORM, SECRET_MEMBERS, TOKEN_MEMBERS } from '../server/form-or-json.ts'
 import type { DashboardParts } from '../server/parts.ts'
+import { clientsOfSecret } from './client-secret.ts'
 import { clientInPath, clientsInPathOfAnyApi, clientToChange } from './find-client.ts'
 
 const ONE = '/api/apis/oauth/{clientId}'
@@ -94,7 +95,8 @@ export function oauthTokenRoutes(parts: DashboardParts): Route[] {
         const clients = await clientsInPathOfAnyApi(parts, call)
         const secret = fieldsOf(call).get('client_secret')
         if (secret === undefined) throw fault('client_secret_wrong', 'client_secret is required')
-        for (const client of provenClients(parts, clients, secret)) await endAllTokens(parts, client, call.actor!.email)
+        const proven = await clientsOfSecret(parts, call, clients, secret)
+        for (const client of proven) await endAllTokens(parts, client, call.actor!.email)
         return ok('tokens revoked successfully')
       },
     },
@@ -126,7 +128,7 @@ async function revoke(parts: DashboardParts, call: Call): Promise<Answer> {
   if ((fields.get('client_id') ?? clientId) !== clientId)
     throw fault('query_invalid', 'client_id is not the one in the path')
   const secret = fields.get('client_secret')
-  const of = secret === undefined ? clients : provenClients(parts, clients, secret)
+  const of = secret === undefined ? clients : await clientsOfSecret(parts, call, clients, secret)
   const hint = fields.get('token_type_hint') ?? ''
   const mayEndAt = (apiId: string) => call.visibility.everything || call.visibility.anyApi([apiId])
   await revokeToken(parts, { token, hint, clientId, of, mayEndAt, actor: call.actor!.email })

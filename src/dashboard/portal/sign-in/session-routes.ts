@@ -5,8 +5,9 @@ import type { OAuthClient } from '../../../model/oauth-clients/oauth-client.ts'
 import { appIdsOf } from '../../../model/portal/developers/holdings.ts'
 import { storedApp } from '../../../publish/oauth-clients/oauth-client-parts.ts'
 import { endAllTokens } from '../../../publish/oauth-clients/oauth-clients.ts'
-import { provenClients, revokeToken } from '../../../publish/oauth-clients/oauth-tokens.ts'
+import { revokeToken } from '../../../publish/oauth-clients/oauth-tokens.ts'
 import { portalConfiguration } from '../../../publish/portal/settings/configuration.ts'
+import { clientsOfSecret } from '../../oauth-clients/client-secret.ts'
 import { describedMembers } from '../../openapi/component-schemas.ts'
 import { type Answer, bare, ok } from '../../routes/answer.ts'
 import type { Call } from '../../routes/call.ts'
@@ -192,7 +193,7 @@ function clientRoutes(parts: DashboardParts): Route[] {
         const { of, actor } = await ownApp(parts, call)
         const secret = fieldsOf(call).get('client_secret')
         if (secret === undefined) throw fault('client_secret_wrong', 'client_secret is required')
-        for (const client of provenClients(parts, of, secret)) await endAllTokens(parts, client, actor)
+        for (const client of await clientsOfSecret(parts, call, of, secret)) await endAllTokens(parts, client, actor)
         return ok('tokens revoked successfully')
       },
     },
