@@ -130,7 +130,8 @@ test('every call that takes a secret is known here, and those that compare one a
   for (const [path, calls] of Object.entries(OPENAPI.paths))
     for (const [method, { requestBody }] of Object.entries(calls)) {
       const members = Object.values(requestBody?.content ?? {}).flatMap(({ schema }) => membersOf(schema))
-      if (members.some((name) => SEES.test(name) && !NO_SECRET.test(name))) taken.push(`${method.toUpperCase()} ${path}`)
+      if (members.some((name) => SEES.test(name) && !NO_SECRET.test(name)))
+        taken.push(`${method.toUpperCase()} ${path}`)
     }
   assert.deepEqual(
     taken.filter((name) => !(name in UNGUESSED) && !(name in GUESSED)),
@@ -141,7 +142,10 @@ test('every call that takes a secret is known here, and those that compare one a
 
 test('guesses are slowed down at every call that compares what can be guessed', async (t) => {
   // Those through a portal without the address of its visitor are counted by name alone: ten times as many.
-  const world = await developerWorld(t, { SVC_DB_SECURITY_LOGINFAILUREUSERNAMELIMIT: '2', SVC_DB_SECURITY_LOGINFAILUREIPLIMIT: '0' })
+  const world = await developerWorld(t, {
+    SVC_DB_SECURITY_LOGINFAILUREUSERNAMELIMIT: '2',
+    SVC_DB_SECURITY_LOGINFAILUREIPLIMIT: '0',
+  })
   await world.oauth({ id: 'shop' })
   await world.policy('oa', ['shop'])
   for (const [name, prepare] of Object.entries(GUESSED)) {
@@ -164,11 +168,16 @@ type Schema = JsonObject & {
 }
 
 interface OpenApi {
-  readonly paths: Record<string, Record<string, { readonly requestBody?: { readonly content: Record<string, { readonly schema: Schema }> } }>>
+  readonly paths: Record<
+    string,
+    Record<string, { readonly requestBody?: { readonly content: Record<string, { readonly schema: Schema }> } }>
+  >
   readonly components: { readonly schemas: Record<string, Schema> }
 }
 
-const OPENAPI = JSON.parse(readFileSync(new URL('../../../docs/generated/openapi.json', import.meta.url), 'utf8')) as OpenApi
+const OPENAPI = JSON.parse(
+  readFileSync(new URL('../../../docs/generated/openapi.json', import.meta.url), 'utf8'),
+) as OpenApi
 
 function membersOf(schema: Schema): string[] {
   if (schema.$ref !== undefined) return membersOf(OPENAPI.components.schemas[schema.$ref.split('/').pop()!]!)
