@@ -101,6 +101,7 @@ const CHECKS = checksOf({
   meta_data: members,
   metadata: members,
   description: shortText,
+  client_name: shortText,
   app_description: shortText,
   use_case: shortText,
   date_created: date,
@@ -133,7 +134,7 @@ const OWN = new Set([
   ],
   DEVELOPER_ID,
 ])
-const KEPT_TEXTS = ['app_description', 'use_case']
+const KEPT_TEXTS = ['client_name', 'app_description', 'use_case']
 
 /**
  * Reads the client in a body. `redirect_uri` is a text or a list, with or instead of `redirect_uris`;

@@ -85,6 +85,29 @@ test('what is no client, or stands nowhere, is refused', async (t) => {
   assert.deepEqual(await clients(), before)
 })
 
+test('a member of a client of a wrong type is refused by its name', async (t) => {
+  const { call, root, oauth, asked, store } = await gatewayWorld(t)
+  await oauth({ id: 'shop' })
+  const made = await asked(200, 'POST', CLIENTS, root, { client_id: 'c1', redirect_uri: REDIRECT, client_name: 'App' })
+  const revision = await store.documents.revision()
+  const taken: string[] = []
+  for (const [member, value] of Object.entries(made)) {
+    if (member === 'dcr_registration') continue
+    const wrong = typeof value === 'string' ? 7 : Array.isArray(value) ? { a: 1 } : 'seven'
+    const body = { ...made, client_id: 'c2', [member]: wrong }
+    for (const [method, path] of [
+      ['POST', CLIENTS],
+      ['PUT', `${CLIENTS}/c1`],
+    ] as const) {
+      const sent = method === 'PUT' && member !== 'client_id' ? { ...body, client_id: 'c1' } : body
+      const { status, text } = await call(method, path, { as: root, body: sent })
+      if (status !== 400 || !text.includes(member)) taken.push(`${method} ${member}: ${status} ${text.slice(0, 120)}`)
+    }
+  }
+  assert.deepEqual(taken, [])
+  assert.equal(await store.documents.revision(), revision)
+})
+
 test('several redirect URIs go in one text where the setting says what parts them', async (t) => {
   const { root, oauth, asked } = await gatewayWorld(t, { SVC_DB_OAUTHREDIRECTURISEPARATOR: ';' })
   await oauth({ id: 'shop' })
