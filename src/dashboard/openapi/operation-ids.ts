@@ -280,7 +280,8 @@ function verbOf(method: Route['method'], last: string): string {
 }
 
 function camel(text: string): string {
-  return text.replace(/[^A-Za-z0-9]+(.)/g, (_, letter: string) => letter.toUpperCase())
+  const [first = '', ...rest] = text.split(/[^A-Za-z0-9]+/)
+  return first + rest.map(capital).join('')
 }
 
 function singular(word: string): string {
