@@ -15,7 +15,7 @@ export function compileTransform(rules: HeaderTransform | undefined): CompiledTr
   return {
     remove,
     lines,
-    ...(written && { linesFor: (x) => fieldLines(written.map(({ name, valueFor }) => [name, valueFor(x)] as const)) }),
+    ...(written && { linesFor: (x) => writtenLines(written, x) }),
     text: `${JSON.stringify([...remove])}\n${lines}\n`,
     linesWithoutCors: withoutCorsLines(lines),
   }
@@ -35,10 +35,33 @@ export function readsFields({ contextVariables }: Api, rules: Rules): boolean {
   )
 }
 
+/** Characters of all values that an edit makes for a request: a value may name a part of it thousands of times. Servers take fewer. */
+const MOST_WRITTEN = 65_536
+
 /** A field whose value is made for each request. */
-function writtenField([name, value]: readonly [string, string]) {
-  const pieces = readVariables(value)
-  return { name, valueFor: (x: Exchange) => pieces.map((piece) => textOf(x, piece)).join('') }
+interface WrittenField {
+  readonly name: string
+  readonly pieces: readonly VariablePiece[]
+}
+
+const writtenField = ([name, value]: readonly [string, string]): WrittenField => ({ name, pieces: readVariables(value) })
+
+/** undefined where the values would be too long. */
+function writtenLines(written: readonly WrittenField[], x: Exchange): string | undefined {
+  let room = MOST_WRITTEN
+  const fields: [string, string][] = []
+  for (const { name, pieces } of written) {
+    let value = ''
+    for (const piece of pieces) {
+      const text = textOf(x, piece)
+      value += text
+      // What the definition says itself is bounded by its length.
+      if (typeof piece !== 'string') room -= text.length
+      if (room < 0) return undefined
+    }
+    fields.push([name, value])
+  }
+  return fieldLines(fields)
 }
 
 /** Text of callers as a field can carry it: bytes of UTF-8, no controls, which could end the field. */

@@ -51,7 +51,7 @@ export interface CompiledTransform {
   /** As they are written, or with their variables as they are spelled where `linesFor` is present. */
   readonly lines: string
   /** Present where values hold variables: the lines for a request. */
-  readonly linesFor?: (x: Exchange) => string
+  readonly linesFor?: (x: Exchange) => string | undefined // undefined = too long for a message
   /** Both as one text, the names as a line of JSON: edits with the same text do the same. */
   readonly text: string
   /** For answers of APIs with CORS on, whose rules alone say who may read one. */

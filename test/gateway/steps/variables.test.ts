@@ -136,6 +136,22 @@ describe('variables', () => {
     })
   }
 
+  test('values that name a part of the request thousands of times are refused, and left out of an answer', async () => {
+    const many = (times: number) => ({ 'X-Many': '$acme_context.path'.repeat(times) })
+    for (const [version, name] of [
+      [{ global_headers: many(1000) }, 'request'],
+      [{ extended_paths: { transform_headers: edits(many(1000)) } }, 'request'],
+      [{ global_response_headers: many(1000) }, 'answer'],
+    ] as const) {
+      await put(version)
+      const { answer, seen } = await call('/v/a/b')
+      assert.equal((name === 'answer' ? answer : seen).headers['x-many'], '/v/a/b'.repeat(1000))
+      await put(JSON.parse(JSON.stringify(version).replaceAll('$acme_context.path', '$acme_context.path'.repeat(11))))
+      const long = await call('/v/a/b?x')
+      assert.deepEqual([long.answer.status, long.answer.headers['x-many']], [name === 'answer' ? 200 : 400, undefined])
+    }
+  })
+
   test('all of them have their values in a target, escaped', async () => {
     const target = VARIABLES.map(([variable], at) => `${at}=${variable}`).join('&')
     await put({
