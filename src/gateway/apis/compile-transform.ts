@@ -44,7 +44,10 @@ interface WrittenField {
   readonly pieces: readonly VariablePiece[]
 }
 
-const writtenField = ([name, value]: readonly [string, string]): WrittenField => ({ name, pieces: readVariables(value) })
+const writtenField = ([name, value]: readonly [string, string]): WrittenField => ({
+  name,
+  pieces: readVariables(value),
+})
 
 /** undefined where the values would be too long. */
 function writtenLines(written: readonly WrittenField[], x: Exchange): string | undefined {
