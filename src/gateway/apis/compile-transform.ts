@@ -58,7 +58,7 @@ function writtenLines(written: readonly WrittenField[], x: Exchange): string | u
     for (const piece of pieces) {
       const text = textOf(x, piece)
       value += text
-      // What the definition says itself is bounded by its length.
+      // Texts of the definition itself are bounded by its length.
       if (typeof piece !== 'string') room -= text.length
       if (room < 0) return undefined
     }

@@ -21,13 +21,10 @@ export function metaText(x: Exchange, name: string): string {
   return meta !== undefined && Object.hasOwn(meta, name) ? scalarText(meta[name]) : ''
 }
 
-/** Longest name of metadata that variables find: each dot of a longer one would be looked at with all before it, by each request. */
-const MAX_NAME = 1000
-
 /** The member of the longest name before a dot that the metadata have, a list with commas, and the rest of the text. */
 function metaWithRest(x: Exchange, name: string): string {
   const meta = x.session?.metaData
-  let end = name.length <= MAX_NAME ? name.length : name.lastIndexOf('.', MAX_NAME)
+  let end = name.length
   while (meta !== undefined && end > 0 && !Object.hasOwn(meta, name.slice(0, end))) end = name.lastIndexOf('.', end - 1)
   if (meta === undefined || end <= 0) return name.includes('.') ? name.slice(name.indexOf('.')) : ''
   const value = meta[name.slice(0, end)]
