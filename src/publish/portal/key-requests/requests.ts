@@ -70,8 +70,10 @@ async function submit(parts: SecretParts, asking: RequestCaller, sent: JsonObjec
   const body: JsonObject = { ...bodyOf(draft, wanted), org_id: orgId, approved: false, date_created }
   const stored: StoredDocument = { kind: KIND, id, revision: 0, body }
   const at: RequestContext = { parts, actor, stored, developer }
-  const redirect = redirectOfRequest(wanted, id, developer.id)
-  if (wanted.waits) return { ...(await storePending(at)), ...redirect }
+  if (wanted.waits) {
+    const pending = await storePending(at)
+    return { ...pending, ...redirectOfRequest(wanted, pending.id, developer.id) }
+  }
   // One that waits from before approval was automatic is approved: beside another it could never be.
   const pending = await pendingLike(at)
   const last = pending === undefined ? at : { ...at, stored: withBody(pending, body) }

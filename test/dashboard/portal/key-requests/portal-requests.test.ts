@@ -281,6 +281,7 @@ test('an entry of the catalogue can ask for approval, or send developers elsewhe
     ...{ shop: '1', key_request_id: String(paid.Message), user_id: dev, policy_id: 'paid' },
   })
   assert.equal((await read(String(paid.Message))).approved, false)
+  assert.deepEqual(await request({ by_user: dev, for_plan: 'paid' }), paid, 'the one that waits, with its own id')
   // the third party, once it is paid
   assert.ok((await asked(200, 'PUT', `${APPROVE}/${paid.Message}`, root)).RawKey)
   const other = await developer('other@example.test')
