@@ -16,7 +16,7 @@ const LASTS_MS = 15_000
 const RENEWED_AFTER_MS = 5_000
 
 /**
- * Work that one process of an installation does for all, such as delivering the outbox. With clocks that differ by
+ * The right to do some work for all processes of an installation, such as delivering the outbox. With clocks that differ by
  * more than its length two may hold it at once: the work must be idempotent.
  */
 export class Lease {
@@ -56,11 +56,11 @@ export class Lease {
     return true
   }
 
-  /** Releases it for the next holder. */
+  /** Releases it for the next holder. One that has expired may be another's by now. @throws Fault `store_away`, `store_full` */
   async release(): Promise<void> {
-    if (this.#until === 0) return
+    const isHeld = this.#until > this.#clock.wall()
     this.#until = 0
-    await this.#parts.documents.commit([{ op: 'deleteTicket', hash: this.#hash }], undefined)
+    if (isHeld) await this.#parts.documents.commit([{ op: 'deleteTicket', hash: this.#hash }], undefined)
   }
 }
 
