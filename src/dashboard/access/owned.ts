@@ -113,7 +113,7 @@ async function documentNamed({ parts }: LookUp, kind: string, id: string): Promi
   return isDocumentId(id) ? parts.documents.get(kind, id) : undefined
 }
 
-/** True when the caller may see the API or policy that documentation is about; that of nothing that exists is hidden. */
+/** True when the caller may see the API or policy that documentation is about. Documentation of something deleted is hidden. */
 export async function seesDocumented(
   { documents }: Pick<DashboardParts, 'documents'>,
   visibility: Visibility,
@@ -139,7 +139,7 @@ export async function findPolicyDocument(
   return isDocumentId(id) ? documents.get('policy', id) : undefined
 }
 
-/** True when the caller may see a key or token: one of its APIs, or of the APIs of its policies, or none of them exists any more. */
+/** True when the caller may see a key or token: when they see one of its APIs or of the APIs of its policies, or when all of these are deleted. */
 export async function seesSession(
   { parts, visibility, orgId }: LookUp,
   row: Pick<SessionRow, 'apiIds' | 'policyIds'>,

@@ -22,7 +22,7 @@ const OpenPolicy = Type.Object(
   { title: 'OpenPolicy' },
 )
 const GONE = 'Could not retrieve org detail'
-/** Members about the installation's set-up rather than the organisation. */
+/** Members that have calls of their own, or are set by the installation. */
 const INNER: readonly string[] = ['event_options', 'org_options_meta', 'open_policy']
 
 const OrgShape = Type.Omit(OrganisationShape, ['event_options', 'org_options_meta'], { title: 'OwnOrganisation' })

@@ -92,7 +92,7 @@ export function userRoutes(parts: DashboardParts): Route[] {
       method: 'GET',
       path: '/api/users/search',
       access: { permission: 'users' },
-      summary: 'Search users by a part of their email address, which does not belong into a URL',
+      summary: 'Search users by a part of their email address, which does not belong in a URL',
       deprecated: 'POST /api/users/search',
       query: { ...paged, q: Type.String({ maxLength: 256 }) },
       answers: { 200: Page },

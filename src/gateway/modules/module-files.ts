@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { fault } from '../../errors/fault.ts'
 
 /**
- * The absolute path of a module's file. Neither its name nor a symbolic link leads out of the folder.
+ * The absolute path of a module's file. No symbolic link leads out of the folder; names that do are refused when a definition is saved (`moduleFileFault`).
  * @throws Fault `definition_invalid` where the file does not exist, or a link is on its path
  */
 export function findModule(folder: string, file: string): string {

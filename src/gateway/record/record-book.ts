@@ -63,7 +63,7 @@ export class RecordBook {
   #sincePurge = Number.POSITIVE_INFINITY
   #purgedAt = 0
 
-  /** Requests that are in the store. */
+  /** Requests that the store has taken since the start. */
   stored = 0
   /** Requests that are not: too many came, or the store did not take them. */
   dropped = 0

@@ -20,8 +20,8 @@ export function isInForce(parts: OAuthParts, orgId: string, session: Session): b
 }
 
 /**
- * Refuses a client before a person signs in for nothing: one whose policies give no access, and one that registered itself at an API
- * that gives such clients policies, and lost them. Others without policies may get their rights from the login page.
+ * Refuses a client before a person signs in for nothing: one whose policies give no access, and one that got its policies by
+ * registering itself and has none of them any more. Others without policies may get their rights from the login page.
  * @throws Fault `oauth_no_policy`
  */
 export function checkAccess(parts: OAuthParts, api: OAuthApi, client: OAuthClient): void {

@@ -23,7 +23,7 @@ export interface ResealParts {
 /** The work that was done, and left. */
 export interface Resealed {
   readonly documents: number
-  /** Sessions with a secret that is sealed under a key from before: they are sealed again when they are written next. */
+  /** Sessions with a secret that is sealed under a previous key: they are sealed again when they are written next. 0 where the work was stopped. */
   readonly sessionsLeft: number
 }
 
@@ -45,7 +45,7 @@ export async function resealStore(parts: ResealParts): Promise<Resealed> {
   return { documents: done, sessionsLeft: await sessionsLeft(parts) }
 }
 
-/** Counts the documents, and the sessions, that hold something sealed under a key from before. Writes nothing. @throws Fault `store_away` */
+/** Counts the documents, and the sessions, that hold something sealed under a previous key. Writes nothing. @throws Fault `store_away` */
 export async function countSealedBefore(
   parts: Pick<ResealParts, 'documents' | 'tokens' | 'keys'>,
 ): Promise<{ readonly documents: number; readonly sessions: number }> {

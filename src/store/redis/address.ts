@@ -12,7 +12,7 @@ export interface Host {
   readonly port: number
 }
 
-/** Whom to be towards a server. */
+/** The account to sign in with. */
 export interface Account {
   readonly username: string | undefined
   /** Those to try, the first that is accepted counts; undefined = none is needed. Reads a file of them again each time. */

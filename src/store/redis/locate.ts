@@ -5,7 +5,7 @@ import { redisFault } from './faults.ts'
 
 // Finds the server that takes writes, and connects to it.
 
-/** Of each host: another may know. */
+/** For each host: after it the next one is asked. */
 const CONNECT_MS = 2_000
 
 export type RedisClient = ReturnType<typeof makeClient>
@@ -35,8 +35,8 @@ export class RedisLocator {
   }
 
   /**
-   * A client that is ready; what sentinels and nodes say may be older than the last failover, so it may take no writes.  `onError` hears
-   * of its end; it does not connect again by itself. @throws what the client threw, Fault `store_away`
+   * A client that is ready; what sentinels and nodes say may be older than the last failover, so it may take no writes. `onError` hears
+   * of the client's end; the client does not connect again by itself. @throws what the client threw, Fault `store_away`
    */
   async open(onError: (client: RedisClient, error: unknown) => void): Promise<RedisClient> {
     const { address } = this

@@ -65,7 +65,7 @@ const RotatedKey = Type.Object(
   { title: 'RotatedDeveloperKey' },
 )
 
-/** Keys of developers. `{keyId}` is the hash; where keys are kept, the key itself is taken too. */
+/** Keys of developers. `{keyId}` is the hash; where keys are stored in the clear, the key itself is taken too. */
 export function developerKeyRoutes(parts: DashboardParts): Route[] {
   const add = ['keys', 'subscriptions'].map(
     (noun): Route => ({

@@ -10,7 +10,7 @@ import { appOf, appPolicyOf } from './apps-of-developer.ts'
 import { developerChange } from './developer-change.ts'
 
 /**
- * Registers an OAuth client for a developer at the OAuth APIs of a policy, and lists it in the record. A single try.
+ * Registers an OAuth client for a developer at the OAuth APIs of a policy, and lists it in the record. Tries once: the caller repeats it after a conflict.
  * @throws Fault `subscription_refused` (400) without a redirect URI, for several policies, and beyond what the portal allows;
  * `oauth_client_invalid`, `query_invalid` (400); `revision_conflict` (409)
  */

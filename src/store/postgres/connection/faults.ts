@@ -12,9 +12,9 @@ export const WRONG_PASSWORD = '28P01'
 export const UNCONNECTED = '08001'
 /** Sign-in, privileges, no such database. */
 const REFUSED = new Set(['28000', WRONG_PASSWORD, '3D000', '42501'])
-/** The server goes, comes up, has no room for another connection, or was promoted elsewhere. */
+/** The server goes, comes up, has no room for another connection, was promoted elsewhere, or ended a transaction that was idle for too long. */
 const AWAY = new Set(['57P01', '57P02', '57P03', '57P05', TOO_MANY_CONNECTIONS, '25P03', READ_ONLY])
-/** Another transaction took too long. */
+/** Other transactions are in the way: a statement was cancelled, waited too long for a lock, or met a deadlock. */
 const SLOW = new Set(['57014', '55P03', '40001', '40P01'])
 const SYSTEM = new Set([
   ...['ECONNREFUSED', 'ECONNRESET', 'ECONNABORTED', 'EPIPE', 'ENOENT', 'ENOTFOUND', 'EAI_AGAIN', 'ETIMEDOUT'],

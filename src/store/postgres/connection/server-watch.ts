@@ -20,7 +20,7 @@ const ANSWER_MS = 2_500
 /** Changes of others are known within a second where all is well. */
 const LAG_MS = 5_000
 
-/** A pool whose connections are all in use, or that does not answer either, tells nothing else by then. */
+/** The longest wait for an answer through the pool: its connections may all be in use, or hang as well. */
 const PROBE_MS = 1_000
 
 const EMPTIED =

@@ -27,8 +27,8 @@ interface Entry {
 }
 
 /**
- * Requests that are durable as they came and not in the tables of hits yet. Of 10,000 keys that come once a second, rows would
- * be 10,000 a second in two tables; of a minute they are as many.
+ * Requests that are durable as they came and not in the tables of hits yet. 10,000 keys that come once a second would write 10,000 rows a second
+ * in two tables; folded once a minute they write as many in a minute.
  */
 export class HitJournal {
   private readonly db: Db
@@ -133,7 +133,7 @@ function littleEndian(words: Buffer): Buffer {
   return endianness() === 'LE' ? words : words.swap32()
 }
 
-/** All samples of an hour as bytes. */
+/** The samples of each hour as bytes, by hour. */
 function bytesByHour(samples: readonly HitSamples[]): Map<number, Buffer> {
   const parts = new Map<number, Buffer[]>()
   for (const { hour, words } of samples) {

@@ -54,8 +54,8 @@ export interface StartCheck {
 }
 
 /**
- * Checks a database before anything is written to it. Answers after about two seconds at most; a check that takes longer continues in a
- * thread and calls `onDamage` if it finds something.
+ * Checks a database at the start. Answers after about two seconds at most: a check that takes longer continues in a thread beside the first
+ * writes, and calls `onDamage` if it finds something.
  */
 export async function checkAtStart(file: string, onDamage: (damage: string) => void): Promise<StartCheck> {
   if (!existsSync(file) || statSync(file).size === 0) return { damage: undefined, close: async () => {} }
