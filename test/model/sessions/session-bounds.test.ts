@@ -77,7 +77,7 @@ const CHECKS = {
 for (const [noun, check] of Object.entries(CHECKS))
   test(`a ${noun} has at most ${MOST.characters} characters, whichever member holds them`, () => {
     const text = 'x'.repeat(MOST.characters)
-    for (const member of ['alias', 'unknown', 'name', 'client_name', 'hmac_string', 'org_id']) {
+    for (const member of ['alias', 'unknown', 'name', 'client_uri', 'hmac_string', 'org_id']) {
       assert.throws(() => check({ [member]: text }), /at most 100000 characters/, member)
       check({ [member]: text.slice(100) })
     }
