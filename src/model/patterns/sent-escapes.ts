@@ -41,8 +41,8 @@ export function markEscapes(path: string, sent: string): string {
   return path.slice(0, at) + marked
 }
 
-/** Characters that end a value in a query, or are a blank there; in a path they are like others. */
-const SEPARATOR = /[&;+]/g
+/** Characters that end a value in a query; in a path they are like others. */
+const SEPARATOR = /[&;]/g
 
 /** A part of a marked path as it goes into the value of a parameter: with a mark in place of each character that a query reads otherwise. */
 export function markSeparators(part: string): string {
