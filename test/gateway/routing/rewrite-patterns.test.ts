@@ -83,7 +83,7 @@ test('a value of the path that a rewrite takes stays one value of the query', as
     fc.constantFrom('o', 'c', 'k'),
     values,
     fc.boolean(),
-    // Characters that a path may hold bare: `&` separates nothing there. A bare `+` goes on, and readers of forms take it for a blank.
+    // Characters that a path may hold bare: `&` separates nothing there. A bare `+` stays, and readers of forms take it for a blank.
     fc.subarray([..."!$&'()*,;=:@"]),
     async (id, value, doubled, bare) => {
       const escaped = encodeURIComponent(value).replace(/[!'()*]/g, (mark) => `%${mark.charCodeAt(0).toString(16)}`)

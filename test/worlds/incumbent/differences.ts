@@ -364,6 +364,19 @@ export const DIFFERENCES: readonly Difference[] = [
     ...unrecorded('test/gateway/authentication/jwt-choices.test.ts'),
   },
   {
+    name: '`&` and `;` of a path in a value of the query',
+    there:
+      'a group of a rewrite brings them into the query as they are: `/r/1&admin=1` with the target `/n?v=$1` adds a parameter',
+    here: 'they are escaped where a group of the path goes into the value of a parameter; other characters, and groups of the query, stay as sent',
+    why: 'a caller must not add parameters that the definition does not name',
+    met: (replayed) =>
+      reached(replayed) &&
+      reachedThere(replayed) &&
+      /[&;]/.test(pathOf(replayed)) &&
+      replayed.here.received[0]!.url.replaceAll('%26', '&').replaceAll('%3B', ';') ===
+        replayed.recording.there[0]!.received[0]!.url,
+  },
+  {
     name: 'Short secrets of JSON Web Tokens',
     there: 'any length',
     here: 'less than 32 bytes are refused at save, unless the API sets `allowShortSecrets` (`jwt_allow_short_secrets`)',
