@@ -24,6 +24,7 @@ interface World {
 
 /** Refused by Gatehouse, while RFC 9113 leaves it to the recipient. */
 const OWN = new Set([
+  '11.6: PRI',
   'Authorization twice',
   'CONNECT',
   '8.3.1: :path above the root',
