@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs'
 import type { ServerResponse } from 'node:http'
 import { join } from 'node:path'
 import { type Answer, call } from '../worlds/base/client.ts'
+import { datedFields } from '../worlds/gateway/cache-case-dates.ts'
 import { type Origin, type SeenRequest, startOrigin } from '../worlds/servers/origin.ts'
 import { type StartedProxy, startProxy } from './proxies.ts'
 import { patiently, type SuiteCase, suiteOf } from './suite.ts'
@@ -106,22 +107,7 @@ class Play {
 
   /** Seconds from now, or from the beginning of the case. */
   #dated(headers: Headers): Headers {
-    const date = (name: string, value: string) => {
-      const from = /^(?:date|expires)$/i.test(name)
-        ? Date.now()
-        : /modified/i.test(name + value)
-          ? this.#base
-          : undefined
-      const [, seconds, form = ''] = /^([+-]\d+)(?: (\w+))?$/.exec(value) ?? []
-      if (from === undefined || seconds === undefined) return value
-      const text = new Date(from + Number(seconds) * 1000).toUTCString()
-      return form === 'upper' ? text.toUpperCase() : form === 'lower' ? text.toLowerCase() : text
-    }
-    const entries = Object.entries(headers).map(([name, value]) => [
-      name,
-      Array.isArray(value) ? value.map((each) => date(name, each)) : date(name, value),
-    ])
-    return Object.fromEntries(entries) as Headers
+    return datedFields(headers, Date.now(), this.#base)
   }
 
   #compare(step: Step, answer: Answer, seen: readonly SeenRequest[], body: string, where: string): void {

@@ -6,6 +6,7 @@ import { after, before, describe, test } from 'node:test'
 import type { JsonObject } from '../../../src/model/json/json.ts'
 import type { Answer } from '../../worlds/base/client.ts'
 import { eventually } from '../../worlds/base/eventually.ts'
+import { datedFields } from '../../worlds/gateway/cache-case-dates.ts'
 import { type CacheScene, openCacheScene } from '../../worlds/gateway/cache-scene.ts'
 import type { SeenRequest } from '../../worlds/servers/origin.ts'
 
@@ -181,19 +182,7 @@ class Play {
   }
 
   #dated(headers: Headers): Headers {
-    const now = scene.gateway.clock.wall()
-    const date = (name: string, value: string) => {
-      const from = /^(?:date|expires)$/i.test(name) ? now : /modified/i.test(name + value) ? this.#base : undefined
-      const [, seconds, form = ''] = /^([+-]\d+)(?: (\w+))?$/.exec(value) ?? []
-      if (from === undefined || seconds === undefined) return value
-      const text = new Date(from + Number(seconds) * 1000).toUTCString()
-      return form === 'upper' ? text.toUpperCase() : form === 'lower' ? text.toLowerCase() : text
-    }
-    const entries = Object.entries(headers).map(([name, value]) => [
-      name,
-      Array.isArray(value) ? value.map((each) => date(name, each)) : date(name, value),
-    ])
-    return Object.fromEntries(entries) as Headers
+    return datedFields(headers, scene.gateway.clock.wall(), this.#base)
   }
 
   #compare(step: Step, answer: Answer, seen: readonly SeenRequest[], body: string, where: string): void {
