@@ -15,7 +15,7 @@ export interface CatalogEntry {
   readonly oauth?: string
   /** The same under `compat.legacy_statuses`, where the incumbent's differs. */
   readonly legacyOauth?: string
-  /** True when the dashboard sends the code in `X-Error-Code`: callers act on it, and statuses and texts do not tell it apart. */
+  /** True when answers carry the code in `X-Error-Code`: callers act on it, and statuses and texts do not tell it apart. */
   readonly coded?: true
   /** Status and text of the dashboard, where they differ; its text is used without the detail. */
   readonly dashboard?: { readonly status?: number; readonly text?: string }

@@ -41,9 +41,14 @@ export const CATALOG = {
     log: 'error',
     text: 'The tables of the store are gone: stop all nodes, restore the last backup, then start them',
   },
-  store_frozen: { status: 503, log: 'silent', text: 'The store is being moved and takes no changes, try again later' },
-  store_full: { status: 503, log: 'error', text: 'The store is full' },
-  store_read_only: { status: 503, log: 'error', text: 'The store takes no changes' },
+  store_frozen: {
+    status: 503,
+    log: 'silent',
+    text: 'The store is being moved and takes no changes, try again later',
+    coded: true,
+  },
+  store_full: { status: 503, log: 'error', text: 'The store is full', coded: true },
+  store_read_only: { status: 503, log: 'error', text: 'The store takes no changes', coded: true },
   legacy_keys_busy: { status: 503, log: 'debug', text: 'Try again later' },
   busy: { status: 503, log: 'warn', text: 'Too many calls of this kind are waiting, try again later' },
   no_descriptors: {

@@ -22,9 +22,10 @@ export function publicText(fault: Fault): string {
   return `${text.replace(/\.$/, '')}: ${fault.message}`
 }
 
-/** The `Retry-After` line (RFC 9110 section 10.2.3) of a refusal that says how long to wait; else ''. */
-export function retryField({ waitS }: Fault): string {
-  return waitS === 0 ? '' : `Retry-After: ${waitS}\r\n`
+/** Lines of a refusal: `Retry-After` (RFC 9110 section 10.2.3) where it says how long to wait, `X-Error-Code` where callers act on its code; else ''. */
+export function refusalFields({ waitS, entry, code }: Fault): string {
+  const wait = waitS === 0 ? '' : `Retry-After: ${waitS}\r\n`
+  return entry.coded ? `${wait}X-Error-Code: ${code}\r\n` : wait
 }
 
 /**

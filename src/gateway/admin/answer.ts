@@ -1,6 +1,6 @@
 import type { Fault } from '../../errors/fault.ts'
 import { fault, toFault } from '../../errors/fault.ts'
-import { renderFault, retryField, statusOf } from '../../errors/render.ts'
+import { refusalFields, renderFault, statusOf } from '../../errors/render.ts'
 import { inWord, OWN_WORD } from '../../model/apis/definition/vendor-words.ts'
 import type { Json } from '../../model/json/json.ts'
 import type { Exchange } from '../server/exchange.ts'
@@ -52,7 +52,7 @@ export function sendAdminFault(x: Exchange, refusal: Fault, style: AnswerStyle, 
   x.fault = refusal
   x.reply(
     statusOf(refusal, style.legacyStatuses),
-    JSON_TYPE + fields + retryField(refusal) + usual(x),
+    JSON_TYPE + fields + refusalFields(refusal) + usual(x),
     inWord(renderFault(refusal, 'management'), word),
   )
 }

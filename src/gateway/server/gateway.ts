@@ -111,7 +111,7 @@ export interface Gateway {
   readonly tlsPort: number | undefined
   readonly live: LiveConfig
   /** The routes below `/svc/`. */
-  readonly calls: readonly Pick<AdminRoute, 'method' | 'path'>[]
+  readonly calls: readonly Pick<AdminRoute, 'method' | 'path' | 'acts'>[]
   /** True when everything stored is loaded and nothing stops. */
   ready(): boolean
   /** Sends a request to itself, and tells what came of it. @throws Fault `try_elsewhere`, `body_invalid` (400), `try_busy` (503) */

@@ -1,5 +1,5 @@
 import { Fault } from '../../errors/fault.ts'
-import { renderFault, retryField, statusOf } from '../../errors/render.ts'
+import { refusalFields, renderFault, statusOf } from '../../errors/render.ts'
 import { FIELD, type Fields } from '../../wire/http1/fields.ts'
 import { CORS_FIELDS, ORIGIN_FIELDS, withoutCorsLines } from './cors-fields.ts'
 import { overridden, overrideOfFault } from './error-override.ts'
@@ -33,17 +33,17 @@ export function conclude(x: Exchange, end: Reply | Fault, style: AnswerStyle): v
 export function answerRefusal(x: Exchange, fault: Fault, style: AnswerStyle): void {
   x.fault = fault
   if (x.http2 && isGrpc(x)) {
-    const extra = retryField(fault) + addedFields(x)
+    const extra = refusalFields(fault) + addedFields(x)
     x.reply(statusOf(fault, style.legacyStatuses), grpcRefusal(fault) + extra, undefined)
     return
   }
   const web = grpcWebCall(x)
   if (web !== undefined) {
-    const fields = `Content-Type: ${web.webType}\r\n${retryField(fault)}${addedFields(x)}`
+    const fields = `Content-Type: ${web.webType}\r\n${refusalFields(fault)}${addedFields(x)}`
     x.reply(statusOf(fault, style.legacyStatuses), fields, trailerFrame(grpcStatus(fault), web))
     return
   }
-  const fields = JSON_TYPE + retryField(fault) + addedFields(x)
+  const fields = JSON_TYPE + refusalFields(fault) + addedFields(x)
   const override = overrideOfFault(x, fault, style.legacyStatuses)
   if (override !== undefined) {
     const status = statusOf(fault, style.legacyStatuses)

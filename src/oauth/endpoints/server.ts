@@ -1,5 +1,5 @@
 import { type Fault, fault, toFault } from '../../errors/fault.ts'
-import { renderFault, retryField, statusOf } from '../../errors/render.ts'
+import { refusalFields, renderFault, statusOf } from '../../errors/render.ts'
 import { register } from '../clients/registration.ts'
 import { textAnswer } from '../messages/answer.ts'
 import { authorize } from './authorize.ts'
@@ -70,7 +70,7 @@ export class AuthorizationServer {
     return textAnswer(
       status,
       renderFault(refusal, legacy ? 'legacy-oauth' : 'oauth'),
-      challenge + fields + retryField(refusal),
+      challenge + fields + refusalFields(refusal),
     )
   }
 }
