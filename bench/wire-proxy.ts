@@ -1,7 +1,7 @@
 import { Upstream } from '../src/wire/connect/upstream.ts'
 import { WireExchange, type WireHandler } from '../src/wire/http1/exchange.ts'
 import { FIELD } from '../src/wire/http1/fields.ts'
-import { Admission } from '../src/wire/listen/admission.ts'
+import { ConnectionLimit } from '../src/wire/listen/connection-limit.ts'
 import { listen } from '../src/wire/listen/listen.ts'
 
 /** A bare proxy over the wire engine: `node bench/wire-proxy.ts <port> <upstream port>`. No gateway feature. */
@@ -49,6 +49,6 @@ await listen({
     http2Streams: 0,
     maxHandshakes: 100,
   },
-  admission: new Admission({ most: 0, reason: 'max_connections', refused: () => {} }),
+  admission: new ConnectionLimit({ most: 0, reason: 'max_connections', refused: () => {} }),
 })
 process.on('SIGTERM', () => process.exit(0))

@@ -84,7 +84,10 @@ export const emailBackend = group({
       default: 'starttls',
       description: 'How the connection is encrypted. `none` is for a mail server on the same machine.',
     }),
-    smtp_ca_file: text('', 'PEM file with the certificates that vouch for the mail server. Empty: the usual ones.'),
+    smtp_ca_file: text(
+      '',
+      'PEM file with the CA certificates that the mail server is verified by. Empty: the usual ones.',
+    ),
     smtp_username: text('', 'User at the mail server. Empty: it asks for none.'),
     smtp_password: text('', 'Password at the mail server.', { secret: true }),
     timeout_ms: whole(

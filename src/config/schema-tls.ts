@@ -57,7 +57,7 @@ export const gatewayTls = group({
   ...negotiated,
   client_crl_file: text(
     '',
-    'PEM file with the revocation lists (CRL) of the CAs that vouch for client certificates. Read again when it changes. Empty: none.',
+    'PEM file with the revocation lists (CRL) of the CAs that issue client certificates. Read again when it changes. Empty: none.',
   ),
   handshake_timeout_ms: whole(5000, TIMEOUT_MS, 'Longest TLS handshake.'),
   max_handshakes: whole(1000, [1, 1_000_000], 'Unfinished TLS handshakes at once. More are refused.'),

@@ -6,14 +6,14 @@ import { backupToFile } from './backup.ts'
 import type { StoreSettings } from './open-transfer.ts'
 
 /** The input of the thread that makes one backup. */
-export interface BackupSeed {
+export interface BackupThreadData {
   readonly file: string
   readonly storage: StoreSettings
   readonly without: readonly string[]
 }
 
 /** The one message of the thread. */
-export type BackupNews =
+export type BackupMessage =
   | { readonly news: 'made'; readonly bytes: number; readonly checksum: string; readonly revision: number }
   | { readonly news: 'failed'; readonly code: string; readonly message: string }
 
@@ -24,18 +24,18 @@ if (port === null) throw new Error('the backup thread is started by the server, 
 const PRIORITY = 10
 
 if (process.platform === 'linux') setPriority(0, PRIORITY)
-await makeBackup(port, workerData as BackupSeed)
+await makeBackup(port, workerData as BackupThreadData)
 
-async function makeBackup(owner: MessagePort, { file, storage, without }: BackupSeed): Promise<void> {
+async function makeBackup(owner: MessagePort, { file, storage, without }: BackupThreadData): Promise<void> {
   const stop = new AbortController()
   owner.on('message', () => stop.abort(fault('command_stopped', 'the server stops')))
   try {
     const parts = without as readonly TransferPart[]
     const { bytes, checksum, head } = await backupToFile(file, { storage, without: parts, stop: stop.signal })
-    owner.postMessage({ news: 'made', bytes, checksum, revision: head.revision } satisfies BackupNews)
+    owner.postMessage({ news: 'made', bytes, checksum, revision: head.revision } satisfies BackupMessage)
   } catch (error) {
     const { code, message } = toFault(error)
-    owner.postMessage({ news: 'failed', code, message } satisfies BackupNews)
+    owner.postMessage({ news: 'failed', code, message } satisfies BackupMessage)
   } finally {
     owner.close()
   }

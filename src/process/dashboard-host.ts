@@ -5,14 +5,14 @@ import type { Trial, TrialRequest } from '../model/apis/definition/trial.ts'
 import type { Log } from '../model/logs/log.ts'
 import type { SealKey } from '../model/secrets/secret.ts'
 import { serveThread } from '../model/threads/thread-rpc.ts'
-import { type SupervisedThread, superviseThread } from './keep-thread.ts'
 import type { SecretSources } from './live-secrets.ts'
-import type { OpenedStore, StoreSeed } from './open-store.ts'
+import type { OpenedStore, StoreThreadData } from './open-store.ts'
+import { type SupervisedThread, superviseThread } from './supervise-thread.ts'
 
 /** The data that the dashboard's thread is started with. */
-export interface DashboardSeed {
+export interface DashboardThreadData {
   readonly config: Config
-  readonly store: StoreSeed
+  readonly store: StoreThreadData
   /** Asks the gateway's thread for a revision to be served. */
   readonly settled: MessagePort
   /** Asks the gateway's thread to try a request. */
@@ -30,7 +30,7 @@ export interface DashboardSeed {
   readonly dropCells: Int32Array<SharedArrayBuffer>
 }
 
-export interface DashboardHostOptions extends Omit<DashboardSeed, 'store' | 'settled' | 'trials'> {
+export interface DashboardHostOptions extends Omit<DashboardThreadData, 'store' | 'settled' | 'trials'> {
   readonly store: Pick<OpenedStore, 'seed'>
   readonly settled: (revision: number) => Promise<void>
   readonly tryRequest: (trial: TrialRequest) => Promise<Trial>
@@ -59,7 +59,7 @@ export function superviseDashboard({
       settling.port1.unref()
       trying.port1.unref()
       const [settledPort, trials] = [settling.port2, trying.port2]
-      const workerData: DashboardSeed = { ...seed, store: shared, settled: settledPort, trials }
+      const workerData: DashboardThreadData = { ...seed, store: shared, settled: settledPort, trials }
       return { workerData, transferList: [...ports, settledPort, trials] }
     },
   })

@@ -12,11 +12,11 @@ import { type AnswerBound, ThreadClient } from '../model/threads/thread-rpc.ts'
 import { systemClock } from '../model/time/clock.ts'
 import { DEVELOPER_PASSWORD_SCHEMA } from '../publish/portal/developers/passwords.ts'
 import { readPasswordRules } from '../publish/sign-in/password-rules-file.ts'
-import { SETTLE_WITHIN_MS } from '../runtime/bounded-wait.ts'
+import { SERVED_WITHIN_MS } from '../runtime/bounded-wait.ts'
 import { KeyedMutex } from '../runtime/keyed-mutex.ts'
 import { measuredStore } from '../store/measured/measured-store.ts'
 import { sealedStore } from '../store/sealed/sealed-store.ts'
-import type { DashboardSeed } from './dashboard-host.ts'
+import type { DashboardThreadData } from './dashboard-host.ts'
 import { followDefaultOrg } from './default-org.ts'
 import { withDisk } from './disk-watch.ts'
 import { LiveSecrets } from './live-secrets.ts'
@@ -24,7 +24,7 @@ import { openLog } from './log.ts'
 import { joinStoreOf } from './open-store.ts'
 
 /** The messages of the dashboard's thread to the thread that started it. */
-export type DashboardNews =
+export type DashboardMessage =
   | { readonly news: 'listening'; readonly port: number }
   | { readonly news: 'failed'; readonly code: string; readonly message: string }
 
@@ -38,11 +38,11 @@ const PRIORITY = 10
 const BEYOND_MS = 10_000
 const BEHIND: AnswerBound = { withinMs: BEYOND_MS, late: () => fault('gateway_behind') }
 
-const tell = (news: DashboardNews) => port.postMessage(news)
+const tell = (news: DashboardMessage) => port.postMessage(news)
 try {
   // Where cores are few, a heavy page waits rather than the traffic. On Linux this is the thread's own, elsewhere the process's.
   if (process.platform === 'linux') setPriority(0, PRIORITY)
-  const dashboard = await run(workerData as DashboardSeed)
+  const dashboard = await run(workerData as DashboardThreadData)
   tell({ news: 'listening', port: dashboard.port })
   port.on('message', (word) => {
     if (word === 'drain') dashboard.drain()
@@ -54,10 +54,10 @@ try {
   port.close()
 }
 
-async function run(seed: DashboardSeed): Promise<Pick<Dashboard, 'port' | 'drain' | 'close'>> {
+async function run(seed: DashboardThreadData): Promise<Pick<Dashboard, 'port' | 'drain' | 'close'>> {
   const { config, sealKey, version, settings } = seed
   const log = openLog(config, 'dashboard')
-  const joined = await joinStoreOf(seed.store, log, { answerWithinMs: SETTLE_WITHIN_MS })
+  const joined = await joinStoreOf(seed.store, log, { answerWithinMs: SERVED_WITHIN_MS })
   const { backupCells } = seed
   const backups = backupCells && new BackupStatus(config.backup.interval_minutes, backupCells)
   const store = measuredStore(sealedStore(withDisk(joined, seed.path), sealKey), backups)

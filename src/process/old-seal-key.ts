@@ -5,7 +5,7 @@ import { fault } from '../errors/fault.ts'
 import { silentLog } from '../model/logs/log.ts'
 import { isEmbedded } from '../model/nodes/embedded-store.ts'
 import { readInstallation, readSealKeys } from '../publish/organisations/installation.ts'
-import { countSealedBefore } from '../publish/organisations/reseal.ts'
+import { countUnderPreviousKeys } from '../publish/organisations/reseal.ts'
 import type { Store } from '../store/ports/ports.ts'
 import { existingSecrets } from '../store/secrets/secret-file.ts'
 import { folderPaths } from '../store/sqlite/connection/folder.ts'
@@ -33,7 +33,7 @@ export async function requireOldSealKeyUnused(config: Config): Promise<void> {
         'no server has started with the new seal_key yet: restart it, and then end the rotation',
       )
     const keys = await sealKeysOf(store as Store, secrets, readSealKeys)
-    const { documents, sessions } = await countSealedBefore({ ...store, keys })
+    const { documents, sessions } = await countUnderPreviousKeys({ ...store, keys })
     if (documents + sessions > 0)
       throw fault(
         'setting_invalid',

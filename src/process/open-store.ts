@@ -19,7 +19,7 @@ import { withDisk } from './disk-watch.ts'
 type ClusterSettings = Omit<Config['storage'], 'path'>
 
 /** The data with which another thread of this process opens the same store. Hand it over with its `ports` in the transfer list. */
-export interface StoreSeed {
+export interface StoreThreadData {
   /** The embedded store of the thread that opened it; undefined in a cluster, where each thread connects by itself. */
   readonly shared: SharedStore | undefined
   readonly cluster: ClusterSettings
@@ -30,7 +30,7 @@ export interface OpenedStore {
   readonly store: Store
   /** True when other processes may use it at the same time. */
   readonly clustered: boolean
-  seed(): { readonly seed: StoreSeed; readonly ports: MessagePort[] }
+  seed(): { readonly seed: StoreThreadData; readonly ports: MessagePort[] }
 }
 
 export interface OpenStoreOptions {
@@ -69,7 +69,11 @@ function openPrivateCopy(file: string, { gateway }: Config, log: Log): CopyFile 
 }
 
 /** Opens the store of a seed on another thread. @throws Fault as `openStoreOf` */
-export async function joinStoreOf({ shared, cluster }: StoreSeed, log: Log, options?: JoinOptions): Promise<Store> {
+export async function joinStoreOf(
+  { shared, cluster }: StoreThreadData,
+  log: Log,
+  options?: JoinOptions,
+): Promise<Store> {
   // Outages are reported by the thread that opened the store first.
   return shared === undefined
     ? openCluster(cluster, { log, outages: silentLog })

@@ -7,7 +7,7 @@ import type { Log } from '../model/logs/log.ts'
 import type { BackupStatus } from '../model/nodes/backup-status.ts'
 import { type Clock, systemClock } from '../model/time/clock.ts'
 import { PeriodicJob } from '../runtime/periodic-job.ts'
-import type { BackupNews, BackupSeed } from './backup-thread.ts'
+import type { BackupMessage, BackupThreadData } from './backup-thread.ts'
 
 /** How often it is looked whether one is due. */
 const LOOK_EVERY_MS = 30_000
@@ -101,7 +101,7 @@ function nameAt(at: number): string {
   return `gatehouse-${stamp}-${randomBytes(2).toString('hex')}.backup`
 }
 
-function onThread(seed: BackupSeed, stop: AbortSignal): Promise<Extract<BackupNews, { news: 'made' }>> {
+function onThread(seed: BackupThreadData, stop: AbortSignal): Promise<Extract<BackupMessage, { news: 'made' }>> {
   const worker = new Worker(new URL('./backup-thread.ts', import.meta.url), {
     workerData: seed,
     name: 'backup',
@@ -109,8 +109,8 @@ function onThread(seed: BackupSeed, stop: AbortSignal): Promise<Extract<BackupNe
   })
   const onStop = () => worker.postMessage('stop')
   stop.addEventListener('abort', onStop, { once: true })
-  return new Promise<Extract<BackupNews, { news: 'made' }>>((resolve, reject) => {
-    worker.on('message', (news: BackupNews) => {
+  return new Promise<Extract<BackupMessage, { news: 'made' }>>((resolve, reject) => {
+    worker.on('message', (news: BackupMessage) => {
       if (news.news === 'made') resolve(news)
       else reject(new Error(`${news.message} (${news.code})`))
     })

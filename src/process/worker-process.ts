@@ -1,6 +1,6 @@
 import { drainDelayMs, type RunningProcess, start } from '../compose.ts'
 import { toFault } from '../errors/fault.ts'
-import type { StopCommand, WorkerCommand, WorkerNews } from './keep-worker.ts'
+import type { StopCommand, WorkerCommand, WorkerMessage } from './supervise-worker.ts'
 
 if (process.send === undefined) throw new Error('a gateway worker is started by the server, not by hand')
 
@@ -47,7 +47,7 @@ function stop(acceptMs: number): void {
   )
 }
 
-function tell(news: WorkerNews, onSent: () => void = () => {}): void {
+function tell(news: WorkerMessage, onSent: () => void = () => {}): void {
   if (process.connected) process.send?.(news, onSent)
   else onSent()
 }

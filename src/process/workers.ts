@@ -4,9 +4,9 @@ import type { Roles, RunningProcess } from '../compose.ts'
 import type { LoadedConfig } from '../config/load.ts'
 import type { Config } from '../config/schema.ts'
 import { type Fault, fault } from '../errors/fault.ts'
-import { type SupervisedWorker, superviseWorker, type WorkerCommand } from './keep-worker.ts'
-import { LineMerger } from './line-funnel.ts'
+import { LineMerger } from './line-merger.ts'
 import { openLog } from './log.ts'
+import { type SupervisedWorker, superviseWorker, type WorkerCommand } from './supervise-worker.ts'
 
 /** Beyond the time for requests in flight: what a worker has counted is still to be written. */
 const STOP_BEYOND_MS = 10_000

@@ -1,5 +1,5 @@
 /** Longest that a call waits until a gateway serves what the call has stored. */
-export const SETTLE_WITHIN_MS = 5000
+export const SERVED_WITHIN_MS = 5000
 
 /**
  * Waits for `work`, and no longer than `withinMs`. Answers whether it has ended; it continues where it has not. @throws what `work` rejects with

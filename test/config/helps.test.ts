@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { BACKUP_COMMANDS } from '../../src/cli/backup/rows.ts'
+import { BACKUP_COMMANDS } from '../../src/cli/backup/backup-commands.ts'
 import { BOOTSTRAP_COMMAND } from '../../src/cli/commands/bootstrap.ts'
 import type { Command } from '../../src/cli/commands/commands.ts'
 import { DOCTOR_COMMAND } from '../../src/cli/commands/doctor.ts'
 import { ROTATE_SECRET_COMMAND } from '../../src/cli/commands/rotate-secret.ts'
-import { importCommand } from '../../src/cli/import/row.ts'
-import { MOVE_COMMANDS } from '../../src/cli/moves/rows.ts'
+import { importCommand } from '../../src/cli/import/import-command.ts'
+import { MOVE_COMMANDS } from '../../src/cli/moves/move-commands.ts'
 import { runLine } from '../worlds/flows/moves-world.ts'
 
 const NOTHING_READ = importCommand(() => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { hash } from 'node:crypto'
 import { type TestContext, test } from 'node:test'
-import { importCommand } from '../../src/cli/import/row.ts'
+import { importCommand } from '../../src/cli/import/import-command.ts'
 import type { JsonObject } from '../../src/model/json/json.ts'
 import { readIncumbent } from '../../src/process/import-source.ts'
 import { definitionFolder, HASHED, type OldKey, ORG, RAW, startIncumbent } from '../worlds/flows/import-incumbent.ts'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { SECRET_PLACEHOLDER } from '../../src/cli/moves/checksums.ts'
+import { SECRET_PLACEHOLDER } from '../../src/cli/moves/placeholders.ts'
 import type { JsonObject } from '../../src/model/json/json.ts'
 import { fill, WEBHOOK_SECRET } from '../worlds/flows/moves-filled.ts'
 import { editFile, filesIn, folderFor, startEnvironment } from '../worlds/flows/moves-world.ts'

@@ -5,12 +5,12 @@ import { useCallback } from 'react'
 export type AddressParams = Readonly<Record<string, string>>
 
 /** Reads a query into words; what is given twice counts once. */
-export function readWords(query: string): AddressParams {
+export function readAddressParams(query: string): AddressParams {
   return Object.fromEntries(new URLSearchParams(query))
 }
 
 /** Writes words as a query; empty ones are left out. */
-export function writeWords(words: Record<string, unknown>): string {
+export function writeAddressParams(words: Record<string, unknown>): string {
   const query = new URLSearchParams()
   for (const [name, value] of Object.entries(words))
     if (value !== undefined && value !== null && value !== '') query.set(name, String(value))

@@ -1,18 +1,18 @@
 import { createRootRoute, createRoute, createRouter, lazyRouteComponent, Outlet } from '@tanstack/react-router'
 import { loadTexts } from '../texts/say.ts'
-import { readWords, writeWords } from './address.ts'
-import { Gate } from './gate.tsx'
+import { readAddressParams, writeAddressParams } from './address.ts'
 import { NotFound } from './not-found.tsx'
-import { Trouble } from './trouble.tsx'
+import { PageError } from './page-error.tsx'
+import { RequireSession } from './require-session.tsx'
 
-const root = createRootRoute({ component: Outlet, notFoundComponent: NotFound, errorComponent: Trouble })
+const root = createRootRoute({ component: Outlet, notFoundComponent: NotFound, errorComponent: PageError })
 
 /** A page that needs nobody to be signed in. */
 const open = (path: string, load: () => Promise<{ default: React.ComponentType }>) =>
   createRoute({ getParentRoute: () => root, path, component: lazyRouteComponent(load) })
 
 /** Everything else is inside the gate. */
-const gate = createRoute({ getParentRoute: () => root, id: 'gate', component: Gate })
+const gate = createRoute({ getParentRoute: () => root, id: 'gate', component: RequireSession })
 
 /** Pages say their texts as soon as their module is read, so the texts come first. */
 const page = (path: string, load: () => Promise<{ default: React.ComponentType }>) =>
@@ -75,8 +75,8 @@ const tree = root.addChildren([
 /** Addresses and their pages. A page is loaded when it is first opened. */
 export const router = createRouter({
   routeTree: tree,
-  parseSearch: readWords,
-  stringifySearch: writeWords,
+  parseSearch: readAddressParams,
+  stringifySearch: writeAddressParams,
   defaultPreload: 'intent',
   scrollRestoration: true,
 })

@@ -1,11 +1,11 @@
-/** Names and explanations of an API's cache, care of its upstream, events and modules. */
+/** Names and explanations of an API's cache, resilience, events and modules. */
 export const API_RESILIENCE = {
-  'apis.section.care': 'Health and retries',
+  'apis.section.resilience': 'Health and retries',
   'apis.section.certificates': 'Upstream TLS',
   'apis.section.cache': 'Response cache',
   'apis.section.events': 'Events',
   'apis.section.modules': 'Plugins',
-  'apis.sectionHint.care': 'What happens when upstream targets fail',
+  'apis.sectionHint.resilience': 'What happens when upstream targets fail',
   'apis.sectionHint.certificates': 'Client certificates and public key pinning',
   'apis.sectionHint.cache': 'Store responses and serve them again',
   'apis.sectionHint.events': 'Notifications about refused calls and failing targets',

@@ -13,6 +13,7 @@ import { PORTAL_SETTINGS } from './portal-settings.ts'
 import { PROFILE } from './profile.ts'
 import { SETTINGS } from './settings.ts'
 import { IDENTITY } from './single-sign-on.ts'
+import { WEBHOOKS } from './webhooks.ts'
 
 /** The texts of everything behind the sign-in, by their names. They are in a separate file, loaded while the first page is drawn. */
 export const AREAS = {
@@ -31,4 +32,5 @@ export const AREAS = {
   ...POLICIES,
   ...PROFILE,
   ...SETTINGS,
+  ...WEBHOOKS,
 } as const

@@ -16,11 +16,11 @@ import { ordered } from '../moves/order.ts'
 import type { MoveStep } from '../moves/plan.ts'
 import { runWithProgress } from '../moves/run-with-progress.ts'
 import type { ImportCandidate } from './candidate.ts'
-import { clientsIn } from './clients-in.ts'
 import { type ImportState, initialImportState, selectImportable } from './compare.ts'
-import { type KeysRead, type KnownIds, keysIn, knownRights } from './keys-in.ts'
+import { readClients } from './read-clients.ts'
 import { type Policies, readDefinitions, readPolicyFiles } from './read-definitions.ts'
 import { type KeySpace, type ReadEntries, readKeySpace } from './read-entries.ts'
+import { type KeysRead, type KnownIds, knownRights, readKeys } from './read-keys.ts'
 import { type ImportReport, nameOf, reportJson, reportLines } from './report.ts'
 
 /** The exit status of a report that lists changes. */
@@ -95,8 +95,8 @@ async function reported({ options, cwd }: CommandContext, { place, space, settle
     policies: namesOf(settled, 'policies'),
     renamed: policies?.renamed ?? new Map(),
   }
-  await take(clientsIn(space, known, textOption(options, 'redirect-separator')))
-  const keys = keysIn(space, known, { raw: options['raw-keys'] === true })
+  await take(readClients(space, known, textOption(options, 'redirect-separator')))
+  const keys = readKeys(space, known, { raw: options['raw-keys'] === true })
   await takeKeys(place, settled, keys)
   const { steps, changed, refused, kept } = settled
   const { algorithms, orgs, organisations } = keys

@@ -9,7 +9,7 @@ import {
   type KeyObject,
 } from 'node:crypto'
 import { fault } from '../../errors/fault.ts'
-import { SEALED_PREFIX } from './checksums.ts'
+import { SEALED_PREFIX } from './placeholders.ts'
 
 // Sealed values, format v1: `$sealed:v1:<recipient>:<key>:<box>`, the last two in base64url. `recipient` is the first 16 hex digits
 // of the SHA-256 of the recipient's raw X25519 public key (RFC 7748), `key` the raw public key that was made for this value.

@@ -1,9 +1,9 @@
 import { isObject, type Json, type JsonObject } from '../../model/json/json.ts'
 import { twinsOf } from '../../model/secrets/entry-twins.ts'
 import { secretsOf } from '../../model/secrets/secret-places.ts'
-import { isSecretSentinel } from './checksums.ts'
 import type { MoveFlaw, MoveKind } from './kind.ts'
 import { type Path, pathText, withValueAt } from './paths.ts'
+import { isSecretSentinel } from './placeholders.ts'
 
 /**
  * Where a document holds secrets that a file is not to hold. Values of header fields count by their names alone: what is sent on is

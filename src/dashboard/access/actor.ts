@@ -18,7 +18,7 @@ export interface Actor {
    * The user without administrator rights on whose word alone it is this actor: who answers for whom the actor lets in, too. No credential
    * that outlasts the session is shown or given.
    */
-  readonly vouched?: Pick<Actor, 'userId' | 'groupId'>
+  readonly guarantor?: Pick<Actor, 'userId' | 'groupId'>
   /** Session id of a browser; undefined for an API credential. */
   readonly sessionId: string | undefined
 }

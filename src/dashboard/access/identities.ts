@@ -72,6 +72,6 @@ function identityOf(
   access: SsoAccess | undefined,
 ): CallerIdentity | 'ended' {
   if (access === undefined) return 'ended'
-  const { vouched, ...rest } = access
-  return { ...known, ...rest, ...(vouched && { vouched }) }
+  const { guarantor, ...rest } = access
+  return { ...known, ...rest, ...(guarantor && { guarantor }) }
 }

@@ -117,7 +117,7 @@ async function undo(parts: DashboardParts, call: Call): Promise<Answer> {
     actor: call.actor!.email,
     sharedEmail,
     mayUse: usableBy(call),
-    voucher: guarantorBody(guarantorFor(call.actor!)),
+    guarantor: guarantorBody(guarantorFor(call.actor!)),
   })
   return ok(
     'Change undone',

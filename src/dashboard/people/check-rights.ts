@@ -43,11 +43,11 @@ export async function checkReach(parts: DashboardParts, actor: Actor, user: Stor
  * password are sent there. @throws Fault `rights_exceeded` (403)
  */
 export function checkAddress(
-  { admin, userId, vouched }: Actor,
+  { admin, userId, guarantor }: Actor,
   { id, email_address: before }: Pick<StoredUser, 'id' | 'email_address'>,
   after: unknown,
 ): void {
-  if (after !== before && !admin && (userId !== id || vouched !== undefined))
+  if (after !== before && !admin && (userId !== id || guarantor !== undefined))
     throw fault('rights_exceeded', 'Only an administrator can change the email address of another user')
 }
 

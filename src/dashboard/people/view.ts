@@ -65,7 +65,7 @@ export class PeopleView {
   #sees(user: StoredUser, group: StoredGroup | undefined): boolean {
     const viewer = this.#viewer
     if (viewer === undefined) return true
-    if (viewer.vouched) return false
+    if (viewer.guarantor) return false
     if (viewer.userId === user.id) return true
     if (this.#parts.config.dashboard.security.forbid_admin_view_access_token) return false
     if (!viewer.admin || isUnbounded(viewer) || viewer.orgId !== user.org_id) return false

@@ -1,5 +1,5 @@
 import { isObject } from '../../model/json/json.ts'
-import { endsWithin, SETTLE_WITHIN_MS } from '../../runtime/bounded-wait.ts'
+import { endsWithin, SERVED_WITHIN_MS } from '../../runtime/bounded-wait.ts'
 import type { Answer } from '../routes/answer.ts'
 import type { DashboardParts } from './parts.ts'
 
@@ -12,7 +12,7 @@ const PENDING = 'Stored, but not yet active: the gateway has not taken it in tim
  */
 export async function isServed(parts: DashboardParts, requestId: string, sinceMs: number): Promise<boolean> {
   const revision = await parts.documents.revision()
-  const leftMs = (parts.settleWithinMs ?? SETTLE_WITHIN_MS) - (performance.now() - sinceMs)
+  const leftMs = (parts.settleWithinMs ?? SERVED_WITHIN_MS) - (performance.now() - sinceMs)
   if (await endsWithin(parts.settled(revision), Math.max(leftMs, 1))) return true
   parts.log.warn({ request_id: requestId, revision }, 'the gateway has not applied a change in time')
   return false

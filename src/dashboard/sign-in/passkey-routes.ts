@@ -10,12 +10,12 @@ import type { Route } from '../routes/route.ts'
 import type { DashboardParts } from '../server/parts.ts'
 import { browserOf, freshBrowserOf, renewed, uncached } from './browser.ts'
 import { storeChallenge, takeChallenge } from './challenges.ts'
-import { requiresSecondFactor } from './needs.ts'
 import { cameByTls, relyingParty } from './origin.ts'
 import { readRegistration, registrationOptions } from './passkeys.ts'
 import { CREDENTIAL, OK, okWith, PASSKEY_OPTIONS, RENEWED } from './schemas.ts'
 import { freshRecovery, passkeysJson } from './second-factor.ts'
 import { renewSession } from './sessions.ts'
+import { requiresSecondFactor } from './sign-in-progress.ts'
 
 const MOST_PASSKEYS = 20
 const NAME = Type.String({ minLength: 1, maxLength: 100, pattern: '^[^\\x00-\\x1f\\x7f]*$' })

@@ -102,7 +102,7 @@ async function mayReplace(
   password: string,
 ): Promise<boolean> {
   const { password_hash: stored } = securityOf(body)
-  if (stored === undefined && call.actor?.vouched) throw fault('verification_needed')
+  if (stored === undefined && call.actor?.guarantor) throw fault('verification_needed')
   if (stored === undefined) return true
   return withAttemptLimit(parts, `own:${id}`, call, async () => {
     if (!(await verifyPassword(stored, current ?? password))) throw fault('current_password_wrong')

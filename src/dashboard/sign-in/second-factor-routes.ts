@@ -13,7 +13,6 @@ import type { Route } from '../routes/route.ts'
 import type { DashboardParts } from '../server/parts.ts'
 import { type Browser, browserOf, freshBrowserOf, renewed, uncached } from './browser.ts'
 import { openChallenge, storeChallenge, takeChallenge } from './challenges.ts'
-import { requiresSecondFactor } from './needs.ts'
 import { cameByTls, relyingParty } from './origin.ts'
 import { assertionOptions } from './passkeys.ts'
 import { CREDENTIAL, OK, okWith, PASSKEY_OPTIONS, RENEWED } from './schemas.ts'
@@ -26,6 +25,7 @@ import {
   withAttemptLimit,
 } from './second-factor.ts'
 import { endSessionsChange, renewSession } from './sessions.ts'
+import { requiresSecondFactor } from './sign-in-progress.ts'
 import { newTotpSecret, otpauthUri, sealTotp } from './totp.ts'
 
 const CODES = {

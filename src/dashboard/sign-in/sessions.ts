@@ -12,8 +12,8 @@ import type { Change, TicketInput, TicketRow } from '../../store/ports/ports.ts'
 import type { DashboardParts } from '../server/parts.ts'
 import { sessionCookie } from './cookie.ts'
 import { type IdpSubject, idpSubjectOf, noteSubject, subjectFamily } from './idp-subject.ts'
-import { readSsoSource, type SsoSource, ssoSourceBody, ssoSourceOf } from './opener.ts'
 import { usesTls } from './origin.ts'
+import { readSsoSource, type SsoSource, ssoSourceBody, ssoSourceOf } from './sso-source.ts'
 
 /** Of what a browser calls itself this much is kept. */
 const LONGEST_AGENT = 200
@@ -42,8 +42,8 @@ export interface OpenSessionOptions {
   readonly subject?: IdpSubject | undefined
   /** The source of single sign-on that admitted the user: the session ends with it. */
   readonly opener?: SsoSource | undefined
-  /** Who vouches for a person that single sign-on let in: the session has no more than that user has. */
-  readonly vouched?: JsonObject | undefined
+  /** The guarantor of a person that single sign-on let in: the session has no more than that user has. */
+  readonly guarantor?: JsonObject | undefined
   /** True where the person has proved it here too, by a second factor. */
   readonly proven?: boolean
   /** The conditions and changes of the same commit: a ticket that is used up, a user that is written. */
@@ -73,7 +73,7 @@ export interface BrowserSession {
   /** Undefined for a session that did not come by SAML. */
   readonly subject: IdpSubject | undefined
   readonly opener: SsoSource | undefined
-  readonly vouched: JsonObject | undefined
+  readonly guarantor: JsonObject | undefined
   /** Organisation that an unbounded user looks at; '' = all. */
   readonly viewed: string
 }
@@ -89,7 +89,7 @@ export async function openSession(
   options: OpenSessionOptions = {},
 ): Promise<OpenedSession> {
   const { secure = usesTls(parts), clientAddress = '', agent = '', subject, opener, changes = [] } = options
-  const { vouched, proven = vouched === undefined } = options
+  const { guarantor, proven = guarantor === undefined } = options
   const value = newSecret()
   const now = parts.clock.wall()
   const times = { created: now, seen: now, verified: proven ? now : 0 }
@@ -97,7 +97,7 @@ export async function openSession(
   if (who.guest !== undefined) body.guest = who.guest
   if (subject !== undefined) body.subject = { ...subject }
   if (opener !== undefined) body.opener = ssoSourceBody(opener)
-  if (vouched !== undefined) body.vouched = vouched
+  if (guarantor !== undefined) body.vouched = guarantor
   const lastsUntil = now + parts.config.dashboard.dashboard_session_lifetime * 1000
   const alone = parts.config.dashboard.disable_parallel_sessions
   await parts.documents.commit(
@@ -143,7 +143,7 @@ export async function sessionOf(
     via: String(body.via),
     subject: idpSubjectOf(body.subject),
     opener,
-    vouched: isObject(body.vouched) ? body.vouched : undefined,
+    guarantor: isObject(body.vouched) ? body.vouched : undefined,
     viewed: String(body.viewed ?? ''),
   }
 }

@@ -42,8 +42,8 @@ export interface SignInState {
   readonly identity?: string
   /** `ssoSourceBody` of what single sign-on let the person in by. */
   readonly opener?: JsonObject
-  /** Who vouches for it, as the session is to keep it. */
-  readonly vouched?: JsonObject
+  /** The guarantor, as the session stores it. */
+  readonly guarantor?: JsonObject
 }
 
 /** A sign-in as its ticket has it. */
@@ -59,7 +59,7 @@ export interface SignIn {
 export function newSignIn(
   candidates: readonly SignInCandidate[],
   via: SignInState['via'],
-  elsewhere: Pick<SignInState, 'subject' | 'identity' | 'opener' | 'vouched'> = {},
+  elsewhere: Pick<SignInState, 'subject' | 'identity' | 'opener' | 'guarantor'> = {},
 ): SignIn {
   const user = candidates.length === 1 ? candidates[0]!.id : ''
   const second = via === 'passkey'

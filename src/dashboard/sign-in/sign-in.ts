@@ -13,13 +13,13 @@ import type { StoredDocument } from '../../store/ports/ports.ts'
 import type { Call } from '../routes/call.ts'
 import type { DashboardParts } from '../server/parts.ts'
 import { beginAttempt, throttled } from './attempts.ts'
-import { type SignInProgress, signInProgressOf } from './needs.ts'
-import { ssoSourceOf } from './opener.ts'
 import { cameByTls, relyingParty } from './origin.ts'
 import { assertionOptions } from './passkeys.ts'
 import { confirmTotp, secondFactorName, usePasskey, useSecondFactor, withAttemptLimit } from './second-factor.ts'
 import { type OpenedSession, openSession } from './sessions.ts'
+import { type SignInProgress, signInProgressOf } from './sign-in-progress.ts'
 import { consumeSignIn, countAttempt, newSignIn, readSignIn, type SignIn, storeSignIn } from './sign-in-state.ts'
+import { ssoSourceOf } from './sso-source.ts'
 import { newTotpSecret, otpauthUri, sealTotp, unsealTotp } from './totp.ts'
 import { usersWithPassword } from './users-with-password.ts'
 
@@ -194,8 +194,8 @@ async function enter(parts: DashboardParts, call: Call, signIn: SignIn, user: St
     agent: call.header('user-agent'),
     subject: signIn.state.subject,
     opener: ssoSourceOf(signIn.state.opener),
-    vouched: signIn.state.vouched,
-    proven: signIn.state.second || signIn.state.vouched === undefined,
+    guarantor: signIn.state.guarantor,
+    proven: signIn.state.second || signIn.state.guarantor === undefined,
     changes: [...consumeSignIn(parts, signIn), putUser(user, body)],
   })
 }

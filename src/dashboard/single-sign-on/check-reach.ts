@@ -9,8 +9,8 @@ import type { SsoGuarantor } from './person.ts'
 
 /** The guarantor of a user's changes to single sign-on; undefined for an administrator. */
 export function guarantorFor(actor: Actor): SsoGuarantor | undefined {
-  const { admin, permissions, vouched = actor } = actor
-  return admin ? undefined : { permissions, userId: vouched.userId, groupId: vouched.groupId }
+  const { admin, permissions, guarantor = actor } = actor
+  return admin ? undefined : { permissions, userId: guarantor.userId, groupId: guarantor.groupId }
 }
 
 /**

@@ -23,8 +23,8 @@ export interface ProvenPerson {
   readonly email: string
   /** The provider's verification of this address. */
   readonly address: AddressStatus
-  /** True where the operator of the directory vouches for every attribute: users cannot set their own address. */
-  readonly vouched: boolean
+  /** True where the operator of the directory answers for every attribute: users cannot set their own address. */
+  readonly attributesTrusted: boolean
   readonly displayName: string
   /** The name ID for a SAML log-out. */
   readonly samlSubject?: IdpSubject | undefined
@@ -50,7 +50,7 @@ const MOST_STEPS = 10
  * Maps what an identity provider says to a person here. @throws Fault `sso_refused` (403), with the reason for the log, when the
  * constraints of the profile keep the person out, `sso_disabled`
  */
-export function personFrom({ profile, voucher, opener }: UsedProfile, proven: ProvenPerson): MappedPerson {
+export function personFrom({ profile, guarantor, opener }: UsedProfile, proven: ProvenPerson): MappedPerson {
   const { email, address, trusted } = addressFrom(profile, proven)
   const groups = groupsFrom(profile, proven.claims)
   checkConstraints(profile, email, address, groups)
@@ -67,7 +67,7 @@ export function personFrom({ profile, voucher, opener }: UsedProfile, proven: Pr
       opener,
       ...groupsMapped(profile, groups),
       onlyRegistered: profile.onlyRegistered,
-      voucher,
+      guarantor,
     },
   }
 }
@@ -101,7 +101,7 @@ function addressFrom(
   const email = toEmail(given)
   if (email === undefined) throw fault('sso_refused', 'the identity provider gives an email address that is none')
   // `email_verified` speaks of the claim `email` alone: of another one nothing is said.
-  const said = proven.vouched ? 'verified' : given === proven.email ? proven.address : 'unsaid'
+  const said = proven.attributesTrusted ? 'verified' : given === proven.email ? proven.address : 'unsaid'
   const address = addressStatusOf(given, said)
   const isTaken = profile.trustUnverifiedEmail && isSpelledAsStored(given)
   if (address === 'verified' || !isTaken) return { email, address, trusted: false }
@@ -112,7 +112,7 @@ function userIdFrom(profile: IdpProfile, proven: ProvenPerson, address: AddressS
   const userId = profile.userIdField === '' ? proven.userId : firstText(claimAt(proven.claims, profile.userIdField))
   if (userId === '') throw fault('sso_refused', 'the claim of CustomUserIDField is missing')
   // Of one id there is one key at a time: by an address of another's, the other's key would end.
-  const isAddress = profile.userIdField !== '' && !proven.vouched && toEmail(userId) === toEmail(proven.email)
+  const isAddress = profile.userIdField !== '' && !proven.attributesTrusted && toEmail(userId) === toEmail(proven.email)
   const makesKey = profile.action === 'GenerateTemporaryAuthToken'
   if (makesKey && (address === 'denied' || (isAddress && toEmail(userId) !== undefined && address !== 'verified')))
     throw fault('sso_refused', UNVERIFIED)

@@ -9,10 +9,10 @@ import type { Answer } from '../routes/answer.ts'
 import type { Call } from '../routes/call.ts'
 import type { DashboardParts } from '../server/parts.ts'
 import type { IdpSubject } from '../sign-in/idp-subject.ts'
-import { ssoSourceBody } from '../sign-in/opener.ts'
 import { cameByTls } from '../sign-in/origin.ts'
 import { openSession } from '../sign-in/sessions.ts'
 import { newSignIn, storeSignIn } from '../sign-in/sign-in-state.ts'
+import { ssoSourceBody } from '../sign-in/sso-source.ts'
 import { goTo } from './answers.ts'
 import type { SsoPerson } from './person.ts'
 import { admitsAdmins, entryOf, signedInAs } from './rights.ts'
@@ -56,7 +56,7 @@ async function enterNow(
       'single sign-on admitted a user as an administrator: set dashboard.sso_default_group_id or dashboard.sso_permission_defaults, or refuse them with sso.deny_without_mapping',
     )
   const { opener } = person
-  const { vouched, changes: noted } = noteGuarantor(parts, person.voucher)
+  const { stored, changes: noted } = noteGuarantor(parts, person.guarantor)
   const identity = entry.is === 'user' ? entry.identity : ''
   const user = entry.is === 'user' ? await parts.documents.get('user', entry.user.id) : undefined
   if (user !== undefined && hasSecondFactor(securityOf(user.body))) {
@@ -64,7 +64,7 @@ async function enterNow(
       ...(subject !== undefined && { subject }),
       ...(identity !== '' && { identity }),
       ...(opener !== undefined && { opener: ssoSourceBody(opener) }),
-      ...(vouched !== undefined && { vouched }),
+      ...(stored !== undefined && { guarantor: stored }),
     })
     const { text } = await storeSignIn(parts, signIn, [...changes, ...noted])
     return goTo(`/#${new URLSearchParams({ sign_in: text, to: path })}`)
@@ -76,7 +76,7 @@ async function enterNow(
     agent: call.header('user-agent'),
     subject,
     opener,
-    vouched,
+    guarantor: stored,
     changes: [...changes, ...noted, ...(binds ? [putUser(user, bindTo(user.body, identity))] : [])],
   })
   return goTo(path, cookie)

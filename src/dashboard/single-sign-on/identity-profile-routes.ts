@@ -17,8 +17,8 @@ import type { Call } from '../routes/call.ts'
 import type { Route } from '../routes/route.ts'
 import type { DashboardParts } from '../server/parts.ts'
 import { checkProfileReach, guarantorFor } from './check-reach.ts'
+import { checkDestinations } from './destinations.ts'
 import { guarantorBody } from './person.ts'
-import { checkDestinations } from './places.ts'
 
 const Profile = Type.Object(
   { ID: Type.String(), OrgID: Type.String() },
@@ -137,7 +137,7 @@ async function profileOf({ documents }: DashboardParts, call: Call): Promise<Sto
 
 function authorOf(call: Call): ProfileAuthor {
   const { email, orgId } = call.actor!
-  return { actor: email, orgId, voucher: guarantorBody(guarantorFor(call.actor!)) }
+  return { actor: email, orgId, guarantor: guarantorBody(guarantorFor(call.actor!)) }
 }
 
 async function* pieces({ documents }: DashboardParts, call: Call): AsyncGenerator<string> {

@@ -133,7 +133,7 @@ function provenBy(config: JsonObject, username: string, entry: Entry): ProvenPer
     issuer: 'ldap',
     subject: subjectOf(entry),
     userId: username.toLowerCase(),
-    vouched: true,
+    attributesTrusted: true,
     address: 'verified',
     email: one(profileText(config, 'LDAPEmailAttribute') || 'mail') || (toEmail(made) === undefined ? '' : made),
     displayName: names.filter((name) => name !== '').join(' ') || username,

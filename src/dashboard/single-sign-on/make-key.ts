@@ -6,8 +6,8 @@ import { createKey, deleteKey } from '../../publish/keys/keys.ts'
 import { newTicket } from '../../store/ports/new-ticket.ts'
 import type { Change } from '../../store/ports/ports.ts'
 import type { DashboardParts } from '../server/parts.ts'
-import { readSsoSource } from '../sign-in/opener.ts'
 import { ticketHash } from '../sign-in/sessions.ts'
+import { readSsoSource } from '../sign-in/sso-source.ts'
 import { currentGuarantor, type UsedProfile } from './profiles.ts'
 
 /**
@@ -17,12 +17,12 @@ import { currentGuarantor, type UsedProfile } from './profiles.ts'
  */
 export async function makeSsoKey(
   parts: DashboardParts,
-  { profile, voucher, family, opener }: UsedProfile,
+  { profile, guarantor, family, opener }: UsedProfile,
   { userId, email }: { readonly userId: string; readonly email: string },
   changes: readonly Change[],
 ): Promise<{ readonly key: string; readonly keyHash: string }> {
-  if (voucher !== undefined) {
-    const now = await currentGuarantor(parts, voucher)
+  if (guarantor !== undefined) {
+    const now = await currentGuarantor(parts, guarantor)
     if (now === undefined) throw fault('sso_refused', 'the user who set up the profile is gone or inactive')
     if (![now.permissions, now.today ?? now.permissions].every((held) => mayDo(held, 'keys', 'write')))
       throw fault('rights_exceeded', 'A sign-in cannot make keys where the user who set it up may not')

@@ -38,7 +38,7 @@ export interface NonceRequest {
 export async function readNonceRequest(
   parts: DashboardParts,
   body: JsonObject,
-  caller: { readonly orgId?: string; readonly voucher?: SsoGuarantor },
+  caller: { readonly orgId?: string; readonly guarantor?: SsoGuarantor },
 ): Promise<NonceRequest> {
   const { ForSection: section = 'dashboard', UserNotAllowed: notAllowed = false } = body
   if (section !== 'dashboard' && section !== 'portal') throw invalid('ForSection must be dashboard or portal')
@@ -68,7 +68,7 @@ export async function readNonceRequest(
     // Groups that are there and name none are an answer too: nobody is an administrator by them.
     mapped: groups !== undefined,
     onlyRegistered: body.SSOOnlyForRegisteredUsers === true,
-    voucher: caller.voucher,
+    guarantor: caller.guarantor,
   }
   return { section, person, notAllowed: notAllowed === true }
 }
@@ -83,7 +83,7 @@ export async function createNonce(
   const expiresAt = parts.clock.wall() + NONCE_MS
   const accounts = await accountsOf(parts, section, person)
   const body: JsonObject = { use: 'nonce', section, person: personBody(person), not_allowed: notAllowed, accounts }
-  const family = person.voucher === undefined ? '' : activeFamily(person.voucher.userId)
+  const family = person.guarantor === undefined ? '' : activeFamily(person.guarantor.userId)
   const row = newTicket('sso', expiresAt, { family, body })
   const audit = auditOf(parts, actor, 'sso.nonce', person.orgId, { section, email: person.email })
   await parts.documents.commit([{ op: 'putTicket', hash: hashOf(nonce), row, ifAbsent: true }], audit)

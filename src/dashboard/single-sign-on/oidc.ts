@@ -11,10 +11,10 @@ import type { DashboardParts } from '../server/parts.ts'
 import { ticketHash } from '../sign-in/sessions.ts'
 import { goTo } from './answers.ts'
 import { firstText, type ProvenPerson } from './claims.ts'
+import { baseOf } from './destinations.ts'
 import { FLOW_MS, flowCookie, flowOf } from './flow-cookie.ts'
 import { guardedFetch } from './guarded-fetch.ts'
 import type { AddressStatus } from './person.ts'
-import { baseOf } from './places.ts'
 import type { UsedProfile } from './profiles.ts'
 import { refuseRepeatedClaims } from './repeated-claims.ts'
 
@@ -91,7 +91,7 @@ function provenBy(idToken: Said & { readonly iss: string; readonly sub: string }
     userId: idToken.sub,
     email: firstText(found.get('email')),
     address: addressBy([idToken, more], found.get('email')),
-    vouched: false,
+    attributesTrusted: false,
     displayName: firstText(found.get('name')) || names.join(' '),
   }
 }

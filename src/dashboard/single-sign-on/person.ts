@@ -1,6 +1,6 @@
 import { isObject, type JsonObject } from '../../model/json/json.ts'
 import { type Permissions, readPermissions } from '../../model/people/permission.ts'
-import { type SsoSource, ssoSourceBody, ssoSourceOf } from '../sign-in/opener.ts'
+import { type SsoSource, ssoSourceBody, ssoSourceOf } from '../sign-in/sso-source.ts'
 
 /** The state of an address: only a verified one identifies an account. `denied`: the provider calls it unverified. */
 export type AddressStatus = 'verified' | 'unsaid' | 'denied'
@@ -11,7 +11,7 @@ export interface SsoPerson {
   /** As `toEmail` gives it; '' = nobody said. */
   readonly email: string
   readonly address: AddressStatus
-  /** Of whom an identity provider vouches for: `identityOf`; '' for whom a trusted program names by the address alone. */
+  /** Of a person whom an identity provider names: `identityOf`; '' for whom a trusted program names by the address alone. */
   readonly identity: string
   readonly displayName: string
   /** Groups that were named for the user, known or not. */
@@ -24,13 +24,13 @@ export interface SsoPerson {
   readonly mapped: boolean
   /** True: let in as a user who exists, or not at all; counts where users are looked up. */
   readonly onlyRegistered: boolean
-  /** The user who vouches, beyond whose reach nobody is let in; undefined = an administrator or the installation. */
-  readonly voucher: SsoGuarantor | undefined
+  /** The user beyond whose reach nobody is let in; undefined = an administrator or the installation. */
+  readonly guarantor: SsoGuarantor | undefined
 }
 
 /** A user who decides who comes in by single sign-on, and is no administrator. */
 export interface SsoGuarantor {
-  /** The permissions of the user when it vouched. */
+  /** The permissions of the user when it set up the way to sign in. */
   readonly permissions: Permissions
   readonly userId: string
   readonly groupId: string
@@ -38,14 +38,14 @@ export interface SsoGuarantor {
   readonly today?: Permissions
 }
 
-/** A voucher as it is stored: two members, the first of which earlier versions wrote alone. */
-export function guarantorBody(voucher: SsoGuarantor | undefined): JsonObject {
-  if (voucher === undefined) return {}
-  const { permissions, userId, groupId } = voucher
+/** A guarantor as it is stored: two members, the first of which earlier versions wrote alone. */
+export function guarantorBody(guarantor: SsoGuarantor | undefined): JsonObject {
+  if (guarantor === undefined) return {}
+  const { permissions, userId, groupId } = guarantor
   return { ceiling: { ...permissions }, voucher: { user_id: userId, group_id: groupId } }
 }
 
-/** The voucher that `guarantorBody` wrote. */
+/** The guarantor that `guarantorBody` wrote. */
 export function guarantorOf({ ceiling, voucher }: JsonObject): SsoGuarantor | undefined {
   if (!isObject(ceiling)) return undefined
   const { user_id: userId, group_id: groupId } = isObject(voucher) ? voucher : {}
@@ -58,7 +58,7 @@ export const UNNAMED = 'ssoSession@ssoSession.com'
 
 /** The person as it is kept in a ticket or a session. */
 export function personBody(person: SsoPerson): JsonObject {
-  const { orgId, email, address, identity, displayName, groupIds, mapped, onlyRegistered, voucher } = person
+  const { orgId, email, address, identity, displayName, groupIds, mapped, onlyRegistered, guarantor } = person
   const { groupNames, opener } = person
   return {
     org_id: orgId,
@@ -72,7 +72,7 @@ export function personBody(person: SsoPerson): JsonObject {
     ...(opener !== undefined && { opener: ssoSourceBody(opener) }),
     mapped,
     only_registered: onlyRegistered,
-    ...guarantorBody(voucher),
+    ...guarantorBody(guarantor),
   }
 }
 
@@ -91,7 +91,7 @@ export function personOf(body: JsonObject): SsoPerson {
     opener: ssoSourceOf(body.opener),
     mapped: body.mapped === true,
     onlyRegistered: body.only_registered === true,
-    voucher: guarantorOf(body),
+    guarantor: guarantorOf(body),
   }
 }
 

@@ -12,7 +12,7 @@ import { findOrganisation } from '../../publish/organisations/organisations.ts'
 import { effective } from '../../publish/people/effective.ts'
 import { openProfile } from '../../publish/single-sign-on/idp-profiles.ts'
 import type { DashboardParts } from '../server/parts.ts'
-import { readSsoSource, type SsoSource } from '../sign-in/opener.ts'
+import { readSsoSource, type SsoSource } from '../sign-in/sso-source.ts'
 import { guarantorOf, type SsoGuarantor, type SsoPerson } from './person.ts'
 
 /** A profile for sign-in, secrets in clear. */
@@ -21,7 +21,7 @@ export interface UsedProfile {
   /** Changes whenever the profile does. */
   readonly version: string
   /** Who wrote it: its sign-ins give no more than that user has; undefined = an administrator. */
-  readonly voucher: SsoGuarantor | undefined
+  readonly guarantor: SsoGuarantor | undefined
   /** `profileFamily` of it. */
   readonly family: string
   readonly opener: SsoSource
@@ -41,7 +41,7 @@ export async function usedProfile(parts: DashboardParts, id: string, provider: I
   return {
     profile,
     version: `${stored.id}.${stored.revision}`,
-    voucher: guarantorOf(stored.body),
+    guarantor: guarantorOf(stored.body),
     family: profileFamily(stored.id),
     opener: { orgId: profile.orgId, profile: profile.id, epoch: epochOf(stored.body), enabled: true },
   }
@@ -53,23 +53,23 @@ export async function usedProfile(parts: DashboardParts, id: string, provider: I
  */
 export async function currentPerson(parts: DashboardParts, person: SsoPerson): Promise<SsoPerson | undefined> {
   const now = await openedNow(parts, person)
-  if (now?.voucher === undefined) return now
-  const voucher = await currentGuarantor(parts, now.voucher)
-  return voucher && { ...now, voucher }
+  if (now?.guarantor === undefined) return now
+  const guarantor = await currentGuarantor(parts, now.guarantor)
+  return guarantor && { ...now, guarantor }
 }
 
-/** Who vouches, with group and rights of now; undefined when the user is gone or inactive. */
+/** The guarantor, with group and rights of now; undefined when the user is gone or inactive. */
 export async function currentGuarantor(
   parts: DashboardParts,
-  voucher: SsoGuarantor,
+  guarantor: SsoGuarantor,
 ): Promise<SsoGuarantor | undefined> {
   // Earlier versions did not store who it was.
-  if (voucher.userId === '') return voucher
-  const stored = isDocumentId(voucher.userId) ? await parts.documents.get('user', voucher.userId) : undefined
+  if (guarantor.userId === '') return guarantor
+  const stored = isDocumentId(guarantor.userId) ? await parts.documents.get('user', guarantor.userId) : undefined
   if (stored === undefined) return undefined
   const user = userOf(stored)
   const { permissions: today, active } = await effective(parts, user)
-  return active ? { ...voucher, groupId: user.group_id, today } : undefined
+  return active ? { ...guarantor, groupId: user.group_id, today } : undefined
 }
 
 async function openedNow(parts: DashboardParts, person: SsoPerson): Promise<SsoPerson | undefined> {
@@ -79,7 +79,7 @@ async function openedNow(parts: DashboardParts, person: SsoPerson): Promise<SsoP
   if (stored === undefined) return person
   const profile = idpProfileOf(stored.body)
   const { onlyRegistered } = profile
-  return { ...person, ...groupsMapped(profile, person.groupNames), onlyRegistered, voucher: guarantorOf(stored.body) }
+  return { ...person, ...groupsMapped(profile, person.groupNames), onlyRegistered, guarantor: guarantorOf(stored.body) }
 }
 
 /** Our groups for the groups of a user by the identity provider's names. */

@@ -40,7 +40,7 @@ export type SsoEntry =
  * 3. and with those of `sso_permission_defaults` besides;
  * 4. nothing of it configured: an administrator, unless `sso.deny_without_mapping`.
  * A guest without any rights is refused.
- * Nobody is let in beyond the reach of the user who vouches: that user's rights, and with ownership on what user and group own.
+ * Nobody is let in beyond the reach of the guarantor: that user's rights, and with ownership on what user and group own.
  * @throws Fault `sso_refused` (403) with the reason for the log, `rights_exceeded` (403) where the guarantor has less
  */
 export async function entryOf(parts: DashboardParts, given: SsoPerson): Promise<SsoEntry> {
@@ -66,7 +66,7 @@ export async function entryOf(parts: DashboardParts, given: SsoPerson): Promise<
       'the groups of the user give no rights here, nor do a default group or default permissions',
     )
   checkCeiling(person, permissions)
-  await checkVouched(parts, person, { groupIds: groupsOf(parts, person) })
+  await checkWithinGuarantor(parts, person, { groupIds: groupsOf(parts, person) })
   return { is: 'guest', person, permissions }
 }
 
@@ -77,35 +77,35 @@ export interface SsoAccess {
   /** False: the session opens nothing. */
   readonly active: boolean
   /** The user, no administrator, on whose word alone it is this person. */
-  readonly vouched: SsoGuarantor | undefined
+  readonly guarantor: SsoGuarantor | undefined
 }
 
 /** A session as `BrowserSession` has it. */
-type SsoSession = Pick<BrowserSession, 'opener' | 'vouched' | 'verifiedAt'>
+type SsoSession = Pick<BrowserSession, 'opener' | 'guarantor' | 'verifiedAt'>
 
 /**
  * The present permissions of a session's guest; undefined where the session has ended for good, because its guest has come to have more than
- * the user who vouches, or that user is gone or was switched off.
+ * the guarantor, or that user is gone or was switched off.
  */
 export async function guestAccessOf(
   parts: DashboardParts,
   session: SsoSession,
   guest: JsonObject,
 ): Promise<SsoAccess | undefined> {
-  // Earlier versions kept who vouches with the guest alone.
-  const voucher = await guarantorOfSession(parts, session.opener, session.vouched ?? guest)
-  if (voucher === 'ended') return undefined
+  // Earlier versions stored the guarantor with the guest alone.
+  const guarantor = await guarantorOfSession(parts, session.opener, session.guarantor ?? guest)
+  if (guarantor === 'ended') return undefined
   const person = await currentPerson(parts, personOf(guest))
-  const vouched = session.verifiedAt === 0 ? voucher : undefined
-  const none = { permissions: NOTHING, groupId: '', active: false, vouched }
+  const unverifiedGuarantor = session.verifiedAt === 0 ? guarantor : undefined
+  const none = { permissions: NOTHING, groupId: '', active: false, guarantor: unverifiedGuarantor }
   // Without an organisation a guest would be an unbounded user.
   if (person === undefined || (await findOrganisation(parts, person.orgId)) === undefined) return none
   if (parts.config.dashboard.sso_enable_user_lookup && person.onlyRegistered) return none
   const permissions = await guestPermissions(parts, person)
   if (permissions === undefined) return none
   const groupIds = groupsOf(parts, person)
-  if (voucher !== undefined && !(await isWithinReach(parts, voucher, permissions, { groupIds }))) return undefined
-  return { permissions, groupId: groupIds[0] ?? '', active: true, vouched }
+  if (guarantor !== undefined && !(await isWithinReach(parts, guarantor, permissions, { groupIds }))) return undefined
+  return { permissions, groupId: groupIds[0] ?? '', active: true, guarantor: unverifiedGuarantor }
 }
 
 /** The same for the session of a user of the organisation. */
@@ -116,12 +116,12 @@ export async function userAccessOf(
 ): Promise<SsoAccess | undefined> {
   const { permissions, active } = await effective(parts, user)
   const { id: userId, group_id: groupId } = user
-  const voucher = await guarantorOfSession(parts, session.opener, session.vouched)
-  if (voucher === 'ended') return undefined
+  const guarantor = await guarantorOfSession(parts, session.opener, session.guarantor)
+  if (guarantor === 'ended') return undefined
   const isBeyond =
-    voucher !== undefined && !(await isWithinReach(parts, voucher, permissions, { userId, groupIds: [groupId] }))
-  const vouched = session.verifiedAt === 0 ? voucher : undefined
-  return isBeyond ? undefined : { permissions, groupId, active, vouched }
+    guarantor !== undefined && !(await isWithinReach(parts, guarantor, permissions, { userId, groupIds: [groupId] }))
+  const unverifiedGuarantor = session.verifiedAt === 0 ? guarantor : undefined
+  return isBeyond ? undefined : { permissions, groupId, active, guarantor: unverifiedGuarantor }
 }
 
 /** True when single sign-on makes people in no group administrators, because nothing is configured otherwise. */
@@ -167,7 +167,7 @@ async function ofUser(parts: DashboardParts, user: StoredUser, person: SsoPerson
   const { permissions, active } = await effective(parts, user)
   if (!active) throw fault('sso_refused', 'the user or its group is not active')
   checkCeiling(person, permissions)
-  await checkVouched(parts, person, { userId: user.id, groupIds: [user.group_id] })
+  await checkWithinGuarantor(parts, person, { userId: user.id, groupIds: [user.group_id] })
   return permissions
 }
 
@@ -192,31 +192,31 @@ function groupsOf({ config }: DashboardParts, { groupIds }: SsoPerson): readonly
   return usual === '' ? [] : [usual]
 }
 
-function isCovered(voucher: SsoGuarantor | undefined, permissions: Permissions): boolean {
-  if (voucher === undefined) return true
-  return covers(voucher.permissions, permissions) && covers(voucher.today ?? voucher.permissions, permissions)
+function isCovered(guarantor: SsoGuarantor | undefined, permissions: Permissions): boolean {
+  if (guarantor === undefined) return true
+  return covers(guarantor.permissions, permissions) && covers(guarantor.today ?? guarantor.permissions, permissions)
 }
 
 /** Whether a user may admit another user with these permissions, given their own: the rule of `entryOf` for an open session. */
 async function isWithinReach(
   parts: DashboardParts,
-  voucher: SsoGuarantor,
+  guarantor: SsoGuarantor,
   permissions: Permissions,
   owning: Parameters<typeof checkOwnersReach>[2],
 ): Promise<boolean> {
-  if (!isCovered(voucher, permissions)) return false
-  return (await ownerBeyond(parts, { ...voucher, admin: false }, owning)) === undefined
+  if (!isCovered(guarantor, permissions)) return false
+  return (await ownerBeyond(parts, { ...guarantor, admin: false }, owning)) === undefined
 }
 
-async function checkVouched(
+async function checkWithinGuarantor(
   parts: DashboardParts,
-  { voucher }: SsoPerson,
+  { guarantor }: SsoPerson,
   owning: Parameters<typeof checkOwnersReach>[2],
 ): Promise<void> {
-  if (voucher !== undefined) await checkOwnersReach(parts, { ...voucher, admin: false }, owning)
+  if (guarantor !== undefined) await checkOwnersReach(parts, { ...guarantor, admin: false }, owning)
 }
 
 function checkCeiling(person: SsoPerson, permissions: Permissions): void {
-  if (!isCovered(person.voucher, permissions))
+  if (!isCovered(person.guarantor, permissions))
     throw fault('rights_exceeded', 'A sign-in cannot grant permissions that the person who configured it does not have')
 }

@@ -60,7 +60,7 @@ export function provenBy(profile: Profile, { id, config }: Pick<IdpProfile, 'id'
     // Another at each sign-in: nothing that an account can be bound to (SAML 2.0 Core section 8.3.8).
     subject: profile.nameIDFormat === TRANSIENT ? '' : subject,
     userId: subject,
-    vouched: true,
+    attributesTrusted: true,
     address: 'verified',
     email: email === '' && profileText(config, 'SAMLEmailClaim') === '' ? named : email,
     displayName: [forename, surname].filter((text) => text !== '').join(' '),

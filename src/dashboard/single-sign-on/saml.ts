@@ -14,9 +14,9 @@ import { idpSubjectOf } from '../sign-in/idp-subject.ts'
 import { ticketHash } from '../sign-in/sessions.ts'
 import { goTo } from './answers.ts'
 import type { ProvenPerson } from './claims.ts'
+import { baseOf } from './destinations.ts'
 import { FLOW_MS, flowCookie, flowOf } from './flow-cookie.ts'
 import { guardedFetch } from './guarded-fetch.ts'
-import { baseOf } from './places.ts'
 import type { UsedProfile } from './profiles.ts'
 import { type PlainSamlOptions, samlLibrary } from './saml-library.ts'
 import { checkXml, type IdpMetadata } from './saml-metadata.ts'
@@ -250,7 +250,7 @@ function provenFrom({ claims, issuer, subject, userId, email, displayName, samlS
     issuer: String(issuer),
     subject: String(subject),
     userId: String(userId),
-    vouched: true,
+    attributesTrusted: true,
     address: 'verified',
     email: String(email),
     displayName: String(displayName),

@@ -146,8 +146,8 @@ async function trusting({ documents }: DashboardParts, call: Call): Promise<stri
 /** The issuer of a nonce cannot grant more than they have: neither now nor when it is used. */
 async function nonceOfUser(parts: DashboardParts, call: Call) {
   const { orgId, admin, email } = call.actor!
-  const voucher = guarantorFor(call.actor!)
-  const caller = { orgId, ...(voucher !== undefined && { voucher }) }
+  const guarantor = guarantorFor(call.actor!)
+  const caller = { orgId, ...(guarantor !== undefined && { guarantor }) }
   const wanted = await readNonceRequest(parts, call.object(), caller)
   if (wanted.person.opener?.enabled !== true) throw fault('sso_disabled')
   if (wanted.section === 'dashboard' && !wanted.notAllowed) {

@@ -6,7 +6,7 @@ import type { Log } from '../../model/logs/log.ts'
 import type { Addresses } from '../../model/nodes/addresses.ts'
 import type { NodeShard } from '../../model/nodes/node.ts'
 import type { SecretParts } from '../../publish/documents/parts.ts'
-import { endsWithin, SETTLE_WITHIN_MS } from '../../runtime/bounded-wait.ts'
+import { endsWithin, SERVED_WITHIN_MS } from '../../runtime/bounded-wait.ts'
 import type { Documents, Revision, Store } from '../../store/ports/ports.ts'
 import type { ApiCatalogue } from '../apis/catalogue.ts'
 import type { DefinitionTraces } from '../apis/definition-traces.ts'
@@ -76,5 +76,5 @@ export async function waitUntilServed(parts: AdminParts, revision: Revision): Pr
 
 /** Waits for what this node has begun. @throws Fault `change_pending` (503) with `late` as its reason when it takes longer than five seconds */
 export async function withinFiveSeconds(parts: AdminParts, begun: Promise<void>, late: string): Promise<void> {
-  if (!(await endsWithin(begun, parts.settleWithinMs ?? SETTLE_WITHIN_MS))) throw fault('change_pending', late)
+  if (!(await endsWithin(begun, parts.settleWithinMs ?? SERVED_WITHIN_MS))) throw fault('change_pending', late)
 }

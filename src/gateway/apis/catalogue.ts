@@ -3,7 +3,7 @@ import { definitionWarnings } from '../../model/apis/check/definition-warnings.t
 import { pathFlaws } from '../../model/apis/check/path-flaws.ts'
 import { writtenFieldFlaws } from '../../model/apis/check/written-fields.ts'
 import type { Api, ApiDocument } from '../../model/apis/definition/api.ts'
-import { askedTerritory } from '../../model/apis/definition/requested-territory.ts'
+import { requestedTerritory } from '../../model/apis/definition/requested-territory.ts'
 import {
   isSelective,
   isShared,
@@ -241,7 +241,7 @@ export class ApiCatalogue implements Territories {
       else if (!loadsHere(api, this.#shard)) entry.state = 'elsewhere'
     } catch (error) {
       fail(entry, error)
-      entry.territory = askedTerritory(document) ?? NOWHERE
+      entry.territory = requestedTerritory(document) ?? NOWHERE
     }
     return entry
   }

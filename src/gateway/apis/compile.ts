@@ -38,9 +38,9 @@ import { answerRateLimits } from '../steps/limits/rate-limit-status.ts'
 import { takePermits } from '../steps/limits/take-permits.ts'
 import { matchOperation } from '../steps/operations/match-operation.ts'
 import { validateRequest } from '../steps/operations/validate-request.ts'
-import { admitFields } from '../steps/transforms/admit-fields.ts'
 import { changeMethod } from '../steps/transforms/change-method.ts'
 import { forwardToApi } from '../steps/transforms/redirect-internally.ts'
+import { revealFields } from '../steps/transforms/reveal-fields.ts'
 import { rewriteUrl } from '../steps/transforms/rewrite-url.ts'
 import { runModules } from '../steps/transforms/run-modules.ts'
 import { transformBody } from '../steps/transforms/transform-body.ts'
@@ -141,7 +141,7 @@ function compileVersions(api: Api, parts: ApiParts, opened: ApiUpstream): Served
   for (const [name, rules] of Object.entries(versioning.inline)) {
     inline.set(name, compileChain(api, rules, name, parts, opened))
   }
-  const before = used([admitFields(api)])
+  const before = used([revealFields(api)])
   return {
     ...common,
     entry: [...before, ...door, chooseVersion(versioning, main, inline)],
@@ -172,7 +172,7 @@ function compileChain(
   const records = recordPlan(api, parts)
   const expiry = checkExpiry(earliest(api.expiresAt, rules.expiresAt), version ?? api.name)
   const identity = authenticationSteps(api, rules, parts)
-  const admitted = admitFields(api)
+  const admitted = revealFields(api)
   const ownCors = cors(api)
   const arrival = [admitted, recordDetail(records, parts.records), ownCors]
   const doors = [filterAddress(api.ip), checkCertificate(api, parts.authorities), expiry]

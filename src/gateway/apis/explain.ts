@@ -150,7 +150,7 @@ function withDetail(note: JsonObject, detail: string | undefined): JsonObject {
   return detail === undefined ? note : { ...note, detail }
 }
 
-/** Who would be asked, and how often, where an API takes care of its upstream. */
+/** Who would be asked, and how often, where an API has resilience rules. */
 function careOf(x: Exchange): string | undefined {
   const { retries } = x.chain!.api.upstream
   const targets = targetsOf(x)

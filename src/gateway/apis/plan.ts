@@ -10,7 +10,7 @@ import type { CallerPlan, Chain, Exchange } from '../server/exchange.ts'
 const CELLS_PER_PLAN = 256
 
 /** Who a plan is for; nobody at keyless APIs. */
-export interface PlanHolder {
+export interface PlanOwner {
   readonly keyHash: string
   readonly session: Session
   readonly clientId: string
@@ -20,7 +20,7 @@ export interface PlanHolder {
 export function makeCallerPlan(
   chain: Chain,
   grant: SessionGrant | undefined,
-  holder: PlanHolder | undefined,
+  holder: PlanOwner | undefined,
 ): CallerPlan {
   const { api, hits } = chain
   const tags = hits?.tags.forSession(holder?.session)

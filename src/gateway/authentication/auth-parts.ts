@@ -16,6 +16,6 @@ export interface AuthParts {
   readonly introspection: IntrospectionParts
   readonly users: Users
   readonly certificateKeys: CertificateKeys
-  /** The CAs that vouch for client certificates. */
+  /** The CAs that issue client certificates. */
   readonly authorities: AuthorityStore
 }

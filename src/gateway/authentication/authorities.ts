@@ -17,7 +17,7 @@ const FILE_CHECK_MS = 1000
 
 type FindPaths = (chain: readonly Buffer[], authorities: readonly Authority[]) => ValidPath[]
 
-/** The stored CAs of an organisation, and what they vouch for. */
+/** The stored CAs of an organisation, and the certificates that they issued. */
 class Authorities {
   readonly #authorities: readonly Authority[]
   readonly #validPaths: FindPaths

@@ -1,6 +1,6 @@
 import type { Snapshot } from '../server/exchange.ts'
 import type { LiveSession, SessionSource, Sessions } from '../sessions/sessions.ts'
-import { RecentCache } from './recent.ts'
+import { RecentCache } from './recent-cache.ts'
 
 /** The subject of a proof: the source of a session that is not stored, and the name of that session. */
 export interface DerivedCaller {

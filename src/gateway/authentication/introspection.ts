@@ -4,7 +4,7 @@ import type { JsonObject } from '../../model/json/json.ts'
 import type { Log } from '../../model/logs/log.ts'
 import type { Clock } from '../../model/time/clock.ts'
 import { readStrictObject } from '../../oauth/messages/strict-json.ts'
-import { RecentCache } from './recent.ts'
+import { RecentCache } from './recent-cache.ts'
 
 export interface IntrospectionParts {
   readonly clock: Clock

@@ -4,7 +4,7 @@ import { linesWithout } from '../server/field-lines.ts'
 import { sendToTarget } from '../steps/forward/forward.ts'
 import { type AnswerDraft, beginDraft, refreshedAnswer, type UpstreamRequest } from './answer-draft.ts'
 import type { ApiResponses, Flight } from './api-responses.ts'
-import { serveStored } from './give.ts'
+import { serveStored } from './serve-stored.ts'
 import type { StoredAnswer } from './stored-answer.ts'
 
 const STANDS_IN = prebuilt('stored_answer_stands_in')

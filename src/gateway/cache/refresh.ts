@@ -9,12 +9,12 @@ import { type AnswerDraft, beginDraft, refreshedAnswer, type UpstreamRequest } f
 import type { StoredAnswer } from './stored-answer.ts'
 
 /** The revalidation of a stored response. */
-export type AskedAgain = UpstreamRequest & { readonly known: StoredAnswer }
+export type RevalidationRequest = UpstreamRequest & { readonly known: StoredAnswer }
 
 /** Refetches an answer that has been given stale (RFC 5861 section 3). Nobody waits for it; one that fails is tried with the next request. */
 export class Refresh implements OriginUser {
   readonly answer = new Fields()
-  readonly #asked: AskedAgain
+  readonly #asked: RevalidationRequest
   readonly #request: Fields
   readonly #head: string
   readonly #upstream: Upstream
@@ -22,7 +22,7 @@ export class Refresh implements OriginUser {
   #draft: AnswerDraft | undefined
 
   /** `head` is request line, Host and fields; `request` the fields that select the answer. */
-  constructor(asked: AskedAgain, request: Fields, head: string, upstream: Upstream) {
+  constructor(asked: RevalidationRequest, request: Fields, head: string, upstream: Upstream) {
     this.#asked = asked
     this.#request = copyOf(request)
     this.#head = flattenString(head)

@@ -5,10 +5,10 @@ import type { Log } from '../../model/logs/log.ts'
 import type { Clock } from '../../model/time/clock.ts'
 import type { DroppedRecords, RecordInput, Records } from '../../store/ports/records.ts'
 import type { Exchange } from '../server/exchange.ts'
-import { RecordSampler } from './admission.ts'
 import { formatRecord } from './format-record.ts'
 import { type PendingRecord, pendingRecord } from './pending-record.ts'
 import type { RecordPlan } from './record-plan.ts'
+import { RecordSampler } from './record-sampler.ts'
 import type { Sample } from './sample.ts'
 
 export interface RecordSettings {
@@ -46,7 +46,7 @@ const MINUTE_MS = 60_000
  */
 export class RecordBook {
   readonly #parts: RecordBookParts
-  readonly #admission: RecordSampler
+  readonly #sampler: RecordSampler
   readonly #flushMs: number
   #pending: PendingRecord[] = []
   #pendingBytes = 0
@@ -70,7 +70,7 @@ export class RecordBook {
 
   constructor(parts: RecordBookParts) {
     this.#parts = parts
-    this.#admission = new RecordSampler(parts.settings.records_per_second)
+    this.#sampler = new RecordSampler(parts.settings.records_per_second)
     this.#flushMs = parts.flushMs ?? FLUSH_MS
     this.#arm()
   }
@@ -87,12 +87,12 @@ export class RecordBook {
 
   /** Whether a request may be recorded; `now` in milliseconds of performance.now(). To be asked once for each. */
   admit(now: number): boolean {
-    return this.#admission.admit(now)
+    return this.#sampler.admit(now)
   }
 
   /** Takes note of a finished request, counted by `sample`. Copies what it keeps. */
   take(x: Exchange, plan: RecordPlan, sample: Sample, now: number): void {
-    const admitted = x.recording === '' ? this.#admission.admit(now) : x.recording === 'admitted'
+    const admitted = x.recording === '' ? this.#sampler.admit(now) : x.recording === 'admitted'
     if (!admitted || this.#pending.length >= MOST_WAITING || this.#pendingBytes >= MOST_WAITING_BYTES) {
       if (plan.dropped++ === 0) this.#short.push(plan)
       return

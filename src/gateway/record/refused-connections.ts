@@ -3,7 +3,7 @@ import type { MetricRegistry } from '../../model/metrics/metric-registry.ts'
 import type { DroppedConnections } from '../../model/nodes/dropped-connections.ts'
 import type { Clock } from '../../model/time/clock.ts'
 import { OncePerInterval } from '../../model/time/once-per-interval.ts'
-import type { RefusalReason } from '../../wire/listen/admission.ts'
+import type { RefusalReason } from '../../wire/listen/connection-limit.ts'
 
 /** Between two lines of the log about the same reason. */
 const INTERVAL_MS = 60_000

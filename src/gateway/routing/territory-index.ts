@@ -7,7 +7,7 @@ import {
 import { foldPath } from '../../model/text/fold-letters.ts'
 
 /** The owner of a territory: an API of an organisation. */
-export interface Holder {
+export interface TerritoryOwner {
   readonly orgId: string
   readonly territory: Territory
 }
@@ -26,7 +26,7 @@ interface Node<T> {
  * Finds the holders of other organisations whose territory overlaps a given one, without a look at those elsewhere: what is at or below
  * a listen path, and above it, is on or under one way through a tree of segments.
  */
-export class TerritoryIndex<T extends Holder> {
+export class TerritoryIndex<T extends TerritoryOwner> {
   readonly #domains = new Map<string, Node<T>>()
   /** Those of the domains that no organisation owns, but for ''. */
   readonly #shared = new Set<string>()
@@ -83,7 +83,7 @@ export class TerritoryIndex<T extends Holder> {
   }
 
   /** Holders of other organisations that a request could reach as well as this one. */
-  foreignTo(wanted: Holder): T[] {
+  foreignTo(wanted: TerritoryOwner): T[] {
     const found: T[] = []
     const { domain } = wanted.territory
     const take = (holder: T) => {
@@ -142,7 +142,12 @@ function isOwn({ orgs }: Node<unknown>, orgId: string): boolean {
   return orgs.size === 0 || (orgs.size === 1 && orgs.has(orgId))
 }
 
-function search<T extends Holder>(node: Node<T>, wanted: Holder, at: number, take: (holder: T) => void): void {
+function search<T extends TerritoryOwner>(
+  node: Node<T>,
+  wanted: TerritoryOwner,
+  at: number,
+  take: (holder: T) => void,
+): void {
   if (isOwn(node, wanted.orgId)) return
   const { segments } = wanted.territory
   if (at === segments.length) {
@@ -156,7 +161,7 @@ function search<T extends Holder>(node: Node<T>, wanted: Holder, at: number, tak
   for (const child of children) if (child !== undefined) search(child, wanted, at + 1, take)
 }
 
-function eachForeign<T extends Holder>(node: Node<T>, orgId: string, take: (holder: T) => void): void {
+function eachForeign<T extends TerritoryOwner>(node: Node<T>, orgId: string, take: (holder: T) => void): void {
   if (isOwn(node, orgId)) return
   for (const holder of node.holders) take(holder)
   if (node.placeholder !== undefined) eachForeign(node.placeholder, orgId, take)

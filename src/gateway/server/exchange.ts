@@ -382,7 +382,7 @@ export class Exchange extends WireExchange implements Instant {
   patternWork = 0 // so far (`model/patterns/pattern-work.ts`)
   hops = 0 // APIs that it was led on to from the one where it arrived
   attempts = 0 // targets that it was handed to
-  /** Watches what becomes of it, where the upstream is taken care of. */
+  /** Watches what becomes of it, where the upstream has resilience rules. */
   attemptHooks: AttemptHooks | undefined
   /** Waits for the outcome, under `breakerTurn`. */
   breaker: Breaker | undefined

@@ -4,7 +4,7 @@ import { addressList } from '../../model/network/address.ts'
 import { readSocketUrl } from '../../model/network/socket-url.ts'
 import type { DescriptorShares } from '../../model/nodes/descriptors.ts'
 import type { WireHandler } from '../../wire/http1/exchange.ts'
-import { Admission } from '../../wire/listen/admission.ts'
+import { ConnectionLimit } from '../../wire/listen/connection-limit.ts'
 import { listen, type PortListener, type TlsChoice, type WireLimits } from '../../wire/listen/listen.ts'
 import type { RefusedConnections } from '../record/refused-connections.ts'
 import type { Exchange } from './exchange.ts'
@@ -43,13 +43,13 @@ export async function openPorts(
 ): Promise<OpenPorts> {
   const limits = wireLimitsOf(settings)
   const refused = refusals.refused.bind(refusals)
-  const admission = new Admission({
+  const admission = new ConnectionLimit({
     most: shares.clients,
     reason: shares.clients === settings.max_connections ? 'max_connections' : 'descriptors',
     refused,
   })
   // Traffic that takes all of its share leaves the control port open.
-  const controlAdmission = new Admission({ most: shares.control, reason: 'descriptors', refused })
+  const controlAdmission = new ConnectionLimit({ most: shares.control, reason: 'descriptors', refused })
   const { listen_host: host, control_host: controlHost, tls } = settings
   const shared = settings.workers > 1
   const senders = settings.proxy_protocol_networks

@@ -7,7 +7,7 @@ import { type TlsRules, tlsOptions } from '../../runtime/tls-options.ts'
 import type { Store } from '../../store/ports/ports.ts'
 import type { TlsChoice } from '../../wire/listen/listen.ts'
 import type { LiveConfig } from '../apis/live.ts'
-import { type AskedDomains, askedDomains } from './asks-certificate.ts'
+import { type AskedDomains, askedDomains } from './certificate-domains.ts'
 import type { Snapshot } from './exchange.ts'
 
 export interface TlsParts {

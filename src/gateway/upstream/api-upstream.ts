@@ -35,7 +35,7 @@ export interface ApiUpstreamParts {
 /** A target of a definition, or one that DNS names. */
 type TieredTarget = UpstreamRules['targets'][number] & Partial<Pick<WeightedTarget, 'tier'>>
 
-/** Everything that one API has open towards its upstreams, and the care that it takes of them. Closed with the API. */
+/** Everything that one API has open towards its upstreams, with its resilience rules. Closed with the API. */
 export class ApiUpstream {
   readonly #parts: ApiUpstreamParts
   readonly #api: Api
@@ -49,7 +49,7 @@ export class ApiUpstream {
   #records: readonly SrvRecord[] = []
   /** The target states of the previous definition, until ours are there. */
   #before: TargetsHealth | undefined
-  #care: UpstreamResilience | undefined
+  #resilience: UpstreamResilience | undefined
 
   /** `before` serves the definition that this one replaces. */
   constructor(api: Api, parts: ApiUpstreamParts, before?: ApiUpstream) {
@@ -70,7 +70,7 @@ export class ApiUpstream {
   }
 
   /**
-   * Opens targets: those of the API with care, others (of a rewrite, of a version) without.
+   * Opens targets: those of the API with its resilience rules, others (of a rewrite, of a version) without.
    * @throws Fault `definition_invalid` when a URL is not an absolute http or https URL
    */
   open(rules: UpstreamRules): Targets {
@@ -90,7 +90,7 @@ export class ApiUpstream {
   /** The breaker of an operation. */
   openBreaker(operation: string, rule: BreakerRule): Breaker {
     const { tell } = this.#parts
-    if (this.#care === undefined) this.#begin()
+    if (this.#resilience === undefined) this.#begin()
     const breaker = new Breaker(operation, rule, (state) => {
       const kind = BREAKER_EVENTS.get(state)
       if (kind !== undefined) tell(kind, this.#api.apiId, { operation, cool_down_ms: rule.coolDownMs })
@@ -102,8 +102,8 @@ export class ApiUpstream {
   /** The last steps of a chain, which hand requests to these targets. Asked for once all operations are compiled. */
   forward(targets: Targets): Step[] {
     const { preserveHost } = this.#api.upstream
-    if (this.#care === undefined) return [forward(targets, preserveHost)]
-    const last = forwardWithRetries(this.#care, targets, preserveHost)
+    if (this.#resilience === undefined) return [forward(targets, preserveHost)]
+    const last = forwardWithRetries(this.#resilience, targets, preserveHost)
     return this.#breakers.length === 0 ? [last] : [checkBreaker(this.#parts.clock), last]
   }
 
@@ -135,14 +135,14 @@ export class ApiUpstream {
     for (const targets of this.#plain.splice(0)) targets.close()
   }
 
-  /** Most APIs ask for no care, and hold nothing for it. */
+  /** Most APIs have no resilience rules, and hold nothing for them. */
   #begin(): void {
     const { clock, tell, counts, began } = this.#parts
     const { apiId } = this.#api
     const { health: checks, ejection, retries } = this.#api.upstream
     const health = new TargetsHealth({ clock, checks, ejection, tell: (kind, detail) => tell(kind, apiId, detail) })
     this.#health = health
-    this.#care = new UpstreamResilience({ health, retries, clock, counts })
+    this.#resilience = new UpstreamResilience({ health, retries, clock, counts })
     if (checks !== undefined) {
       this.#checks = new HealthChecks(checks, (target, reason) => {
         if (target.health !== undefined) health.checked(target.health, reason)

@@ -22,7 +22,7 @@ export interface Targets {
   readonly list: readonly Target[]
   /** Resolves when targets that have to be looked up are known; absent where they are. */
   readonly opening?: Promise<void> | undefined
-  /** undefined when all of them are down, which only targets that are taken care of can be. */
+  /** undefined when all of them are down, which only targets with health checks or ejection can be. */
   next(): Target | undefined
   /** The one to try when this one, and so many in this request, could not be reached: as many steps as there are targets meet each once. */
   after(target: Target, unreached?: number): Target | undefined

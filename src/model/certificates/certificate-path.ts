@@ -29,7 +29,7 @@ const MOST_VERIFIED = 24
 /** Intermediate certificates of a path. */
 const MOST_INTERMEDIATES = 8
 
-/** Reads a CA that a list names. Answers why it can vouch for nobody. */
+/** Reads a CA that a list names. Answers why it can issue no certificate. */
 export function readAuthority(x509: X509Certificate): Authority | string {
   try {
     const certificate = readPathCertificate(x509)

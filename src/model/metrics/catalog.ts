@@ -31,7 +31,7 @@ export const METRICS = {
   },
   svc_http_request_outcomes_total: {
     kind: 'counter',
-    help: 'Requests by API and outcome: complete, cut_by_caller, cut_by_upstream, or cut_by_gateway (a stop, a caller that does not read, a revoked key, GOAWAY).',
+    help: 'Requests by API and outcome: complete, cut_by_client, cut_by_upstream, or cut_by_gateway (a stop, a client that does not read, a revoked key, GOAWAY).',
     labels: ['api', 'outcome'],
     part: gateway,
   },

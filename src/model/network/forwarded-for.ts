@@ -37,7 +37,7 @@ export function forwardedClient(
     if (address === undefined) return { address: client, proven: false, chain: chain.reverse() }
     chain.push(address)
     client = address
-    // Nobody vouches for the entries left of it.
+    // The entries left of it come from an untrusted sender.
     if (!isListed(trusted, address)) break
   }
   return { address: client, proven: true, chain: chain.reverse() }

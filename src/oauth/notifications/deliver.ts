@@ -131,7 +131,7 @@ export class Deliveries {
   /** Takes up what is due and finds room. Answers how long to wait for the next look. */
   async #takeDue(): Promise<number> {
     const { outbox, clock, turn } = this.#parts
-    if (turn !== undefined && !(await turn.held())) return POLL_MS
+    if (turn !== undefined && !(await turn.acquire())) return POLL_MS
     const now = clock.wall()
     // A queue that is busy now may be free when the answer is there, which then names the message that was just sent.
     const busyBefore = new Set(this.#busy.keys())

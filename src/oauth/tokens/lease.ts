@@ -34,7 +34,7 @@ export class Lease {
   }
 
   /** Takes it where nobody holds it; answers whether it is ours. @throws Fault `store_away`, `store_full` */
-  async held(): Promise<boolean> {
+  async acquire(): Promise<boolean> {
     const now = this.#clock.wall()
     if (this.#until - now > LASTS_MS - RENEWED_AFTER_MS) return true
     // An expired lease counts as absent.

@@ -12,17 +12,17 @@ import { reservedIdFlaw } from '../../model/documents/reserved-ids.ts'
 import type { JsonObject } from '../../model/json/json.ts'
 import { retryOnConflict } from '../../runtime/retry-on-conflict.ts'
 import type { AuditEntry, Change, Revision, StoredDocument } from '../../store/ports/ports.ts'
+import { OPTIMISTIC_LOCK_CONFLICT } from '../documents/optimistic-lock.ts'
 import { checkIdsFree } from '../documents/own-ids.ts'
 import { auditOf, clockOf, orgOf, type PublishParts, type SecretParts, withLock } from '../documents/parts.ts'
-import { TURN_CONFLICT } from '../documents/turn.ts'
 import { isEventQueue } from '../events/events.ts'
 import { type Cascade, clientsWithoutApi } from '../oauth-clients/oauth-cascade.ts'
 import { idsOf, withIds } from './api-ids.ts'
-import { checkPlace, type PlaceRules } from './api-place.ts'
 import { ApiPlan } from './api-plan.ts'
 import { addVersion, dropVersion, rebasedDefinitions, type VersionOf } from './api-versions.ts'
 import { certificateFlaws } from './certificate-flaws.ts'
 import { refuseForbiddenTargets } from './forbidden-targets.ts'
+import { checkListenPathFree, type ListenPathRules } from './listen-path.ts'
 import { refuseUnlistedSocket } from './upstream-sockets.ts'
 
 /** A definition to publish. */
@@ -82,7 +82,9 @@ type ApiParts = PublishParts & Partial<Pick<SecretParts, 'tokens'>>
  * `version_query_invalid` (422)
  */
 export function publishApi(parts: ApiParts, draft: ApiDraft): Promise<PublishedApi> {
-  return withLock(parts, () => retryOnConflict(async () => commit(parts, await prepare(parts, draft)), TURN_CONFLICT))
+  return withLock(parts, () =>
+    retryOnConflict(async () => commit(parts, await prepare(parts, draft)), OPTIMISTIC_LOCK_CONFLICT),
+  )
 }
 
 /** The result of `publishApi`, with the same refusals, without storing it. */
@@ -219,7 +221,7 @@ async function create(parts: ApiParts, draft: ApiDraft): Promise<Prepared> {
   const api = readNewApi(document)
   refuseForbiddenTargets(document, parts.config.webhooks?.allow_private ?? true)
   refuseUnlistedSocket(document, parts.config.gateway.upstream_sockets ?? [])
-  const turn = await checkPlace(parts, api, [id], placeRules(parts, draft))
+  const turn = await checkListenPathFree(parts, api, [id], placeRules(parts, draft))
   const plan = new ApiPlan(parts.documents)
   const { metadata, stagedOf } = draft
   plan.add(id, document, api, { metadata, stagedOf, changedAt: clockOf(parts).wall() })
@@ -250,7 +252,7 @@ async function replace(parts: ApiParts, draft: ApiDraft, stored: StoredDocument)
   refuseUnlistedSocket(document, parts.config.gateway.upstream_sockets ?? [])
   const instead = await Promise.all((draft.instead ?? []).map((id) => findApi(parts, id)))
   const replaced = [stored.id, ...instead.map(({ id }) => id)]
-  const turn = await checkPlace(parts, api, replaced, placeRules(parts, draft, stored))
+  const turn = await checkListenPathFree(parts, api, replaced, placeRules(parts, draft, stored))
   const changedAt = clockOf(parts).wall()
   const plan = new ApiPlan(parts.documents)
   for (const gone of instead) plan.remove(gone)
@@ -284,7 +286,7 @@ export function otherFormat(format: ApiDocument['format']): Error {
   return fault('query_invalid', hint)
 }
 
-function placeRules(parts: PublishParts, { mayCollide, mayUse }: ApiDraft, before?: StoredDocument): PlaceRules {
+function placeRules(parts: PublishParts, { mayCollide, mayUse }: ApiDraft, before?: StoredDocument): ListenPathRules {
   return {
     mayCollide: parts.config.gateway.enable_duplicate_slugs || mayCollide === true,
     mayUse,

@@ -15,7 +15,7 @@ const PLACES: Readonly<Record<Exclude<CertificateUse, 'pinned'>, readonly [class
 }
 
 /**
- * The certificates that a definition names and nobody has stored, and the CAs that it lets clients in by and that can vouch for nobody, each
+ * The certificates that a definition names and nobody has stored, and the CAs that it accepts clients of and that cannot issue certificates, each
  * by its place. @throws Fault `store_away`
  */
 export async function certificateFlaws(documents: Documents, document: ApiDocument): Promise<Flaw[]> {

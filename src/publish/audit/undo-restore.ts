@@ -9,13 +9,13 @@ import { newGeneration, USER_GENERATION, USER_NAME } from '../../model/keys/key.
 import { policyApisOf } from '../../model/policies/policy-index.ts'
 import { isExpired } from '../../model/time/expiry.ts'
 import type { AuditChange, Change } from '../../store/ports/ports.ts'
-import { checkPlace, type PlaceRules } from '../apis/api-place.ts'
+import { checkListenPathFree, type ListenPathRules } from '../apis/listen-path.ts'
 import { checkIdsStillFree } from '../documents/own-ids.ts'
 import { clockOf, type SecretParts } from '../documents/parts.ts'
 import { newEpoch, withMarkedRedirects } from '../oauth-clients/oauth-client-draft.ts'
 import { bodyOf, clientOf } from '../oauth-clients/oauth-client-parts.ts'
 import { claimPortalHost } from '../organisations/portal-host.ts'
-import { nameTurn } from '../policies/policies.ts'
+import { policyNameLock } from '../policies/policies.ts'
 import { endPortalSessionsChange, isDeactivation } from '../portal/developers/developers-write.ts'
 import { revokeKeysChange, revokeSignInsChanges, withNewEpoch } from '../single-sign-on/idp-profiles.ts'
 
@@ -24,9 +24,9 @@ interface RestoreParts extends SecretParts {
   /** Gathers what must be in the same commit besides. */
   readonly also: Change[]
   /** As in `PlaceRules`. */
-  readonly mayUse?: PlaceRules['mayUse']
+  readonly mayUse?: ListenPathRules['mayUse']
   /** As in `ProfileAuthor`; undefined = an identity profile answers to whom it did. */
-  readonly voucher?: JsonObject
+  readonly guarantor?: JsonObject
 }
 
 /**
@@ -74,7 +74,7 @@ async function restoreApi(
   const api = readNewApi(documentOf(before))
   const mayCollide = parts.config.gateway.enable_duplicate_slugs
   const rules = { mayCollide, mayUse: parts.mayUse, placeBefore: after?.place }
-  const turn = await checkPlace(parts, api, all.map((change) => change.id) as DocumentId[], rules)
+  const turn = await checkListenPathFree(parts, api, all.map((change) => change.id) as DocumentId[], rules)
   parts.also.push(...turn.filter((change) => !parts.also.some((taken) => isSameTurn(taken, change))))
   return before
 }
@@ -97,7 +97,7 @@ async function restorePolicy(
     if (after === null) await checkIdsStillFree(parts, 'policy', id, before)
     const { name, org_id: orgId } = before
     if (typeof name === 'string' && name !== after?.name)
-      parts.also.push(...(await nameTurn(parts, String(orgId ?? ''), name, id)))
+      parts.also.push(...(await policyNameLock(parts, String(orgId ?? ''), name, id)))
     return before
   }
   const where = { policies: String(after?.id ?? ''), org_id: String(after?.org_id ?? '') }
@@ -118,9 +118,9 @@ async function restoreAsset(parts: SecretParts, { id, before, after }: AuditChan
 }
 
 /** Sessions and keys that ended with a profile, or with what it was, stay so. The user who undoes answers for its sign-ins. */
-function restoreProfile({ also, voucher = {} }: RestoreParts, { id, before }: AuditChange): JsonObject | null {
+function restoreProfile({ also, guarantor = {} }: RestoreParts, { id, before }: AuditChange): JsonObject | null {
   also.push(revokeKeysChange(id))
-  return before === null ? null : withNewEpoch({ ...before, ...voucher })
+  return before === null ? null : withNewEpoch({ ...before, ...guarantor })
 }
 
 /** @throws Fault `portal_taken` (409) for a host that another organisation has by now */

@@ -13,9 +13,9 @@ import type {
   Documents,
   Revision,
 } from '../../store/ports/ports.ts'
-import type { PlaceRules } from '../apis/api-place.ts'
+import type { ListenPathRules } from '../apis/listen-path.ts'
+import { OPTIMISTIC_LOCK_CONFLICT } from '../documents/optimistic-lock.ts'
 import { auditOf, type SecretParts, withLock } from '../documents/parts.ts'
-import { TURN_CONFLICT } from '../documents/turn.ts'
 import { checkUnchangedSince } from './undo-conflict.ts'
 import { PEOPLE, type UndoParts } from './undo-people.ts'
 import { RESTORE } from './undo-restore.ts'
@@ -30,9 +30,9 @@ export interface Undoing {
   /** True when an email address may have an account in other organisations too. */
   readonly sharedEmail: boolean
   /** As in `PlaceRules`: with ownership, the APIs that the caller owns. */
-  readonly mayUse?: PlaceRules['mayUse']
+  readonly mayUse?: ListenPathRules['mayUse']
   /** As in `ProfileAuthor`. */
-  readonly voucher?: JsonObject
+  readonly guarantor?: JsonObject
 }
 
 /** Entries about credentials that were given up on purpose. */
@@ -47,12 +47,12 @@ const FINAL: ReadonlySet<string> = new Set(['key.rotate', 'oauth_client.rotate',
  */
 export function undoEntry(parts: SecretParts, undoing: Undoing): Promise<Revision> {
   // In turn with other writers of this process: what was checked is still so when it is written.
-  return withLock(parts, () => retryOnConflict(() => undo(parts, undoing), TURN_CONFLICT))
+  return withLock(parts, () => retryOnConflict(() => undo(parts, undoing), OPTIMISTIC_LOCK_CONFLICT))
 }
 
 async function undo(
   given: SecretParts,
-  { row, entryState, audit, actor, sharedEmail, mayUse, voucher }: Undoing,
+  { row, entryState, audit, actor, sharedEmail, mayUse, guarantor }: Undoing,
 ): Promise<Revision> {
   const { changes } = row
   if (changes.length === 0) throw fault('undo_refused', 'the entry changed nothing')
@@ -70,7 +70,7 @@ async function undo(
   for (const [index, change] of changes.entries()) {
     const restore = RESTORE[change.kind]
     if (restore === undefined) throw fault('undo_refused', `a change of ${change.kind} cannot be undone`)
-    const repaired = await restore({ ...parts, also: back, mayUse, ...(voucher && { voucher }) }, change, changes)
+    const repaired = await restore({ ...parts, also: back, mayUse, ...(guarantor && { guarantor }) }, change, changes)
     back.push(changeBack(change, repaired, entryState[index]!))
   }
   return parts.documents.commit(back, auditOf(parts, actor, 'undo', row.orgId, {}))

@@ -10,8 +10,8 @@ import {
 import { foldCase } from '../../model/text/fold.ts'
 import { retryOnConflict } from '../../runtime/retry-on-conflict.ts'
 import type { Change, Revision } from '../../store/ports/ports.ts'
+import { OPTIMISTIC_LOCK_CONFLICT } from '../documents/optimistic-lock.ts'
 import { auditOf, clockOf, type SecretParts, withLock } from '../documents/parts.ts'
-import { TURN_CONFLICT } from '../documents/turn.ts'
 import { defaultLabels } from '../labels/labels.ts'
 import { revokeSignInsChanges } from '../single-sign-on/idp-profiles.ts'
 import { putInstallation, readInstallation } from './installation.ts'
@@ -47,7 +47,7 @@ export function newOrganisation(
     if (from !== undefined) await moveObjects(parts, from, id)
     return { organisation: { id, revision, body }, revision }
   }
-  return withLock(parts, () => retryOnConflict(save, TURN_CONFLICT))
+  return withLock(parts, () => retryOnConflict(save, OPTIMISTIC_LOCK_CONFLICT))
 }
 
 /** A new organisation that is not stored yet, and all that must be stored with it. */
@@ -119,7 +119,7 @@ export async function updateOrganisation(
     const host = isMoved ? await claimPortalHost(parts, String(body.cname), id) : []
     return save(parts, { id, revision: before, body }, 'organisation.update', actor, [...ends, ...host])
   }
-  return withLock(parts, () => retryOnConflict(update, TURN_CONFLICT))
+  return withLock(parts, () => retryOnConflict(update, OPTIMISTIC_LOCK_CONFLICT))
 }
 
 /**

@@ -46,7 +46,7 @@ export async function resealStore(parts: ResealParts): Promise<Resealed> {
 }
 
 /** Counts the documents, and the sessions, that hold something sealed under a previous key. Writes nothing. @throws Fault `store_away` */
-export async function countSealedBefore(
+export async function countUnderPreviousKeys(
   parts: Pick<ResealParts, 'documents' | 'tokens' | 'keys'>,
 ): Promise<{ readonly documents: number; readonly sessions: number }> {
   let documents = 0

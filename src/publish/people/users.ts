@@ -7,8 +7,8 @@ import { administers, NEVER, type StoredUser, type User, userOf } from '../../mo
 import { activeFamily, loginFamily } from '../../model/people/user-security.ts'
 import { retryOnConflict } from '../../runtime/retry-on-conflict.ts'
 import type { Change, Revision } from '../../store/ports/ports.ts'
+import { OPTIMISTIC_LOCK_CONFLICT, optimisticLock } from '../documents/optimistic-lock.ts'
 import { auditOf, clockOf, type SecretParts, withLock } from '../documents/parts.ts'
-import { TURN_CONFLICT, turnOf } from '../documents/turn.ts'
 import { closeSetup } from '../organisations/installation.ts'
 import { newUserPassword } from '../sign-in/passwords.ts'
 import { accessHmac, NO_CREDENTIAL, newAccessKey, storeCredential } from './credential.ts'
@@ -160,7 +160,7 @@ export function updateUser(parts: SecretParts, user: StoredUser, edit: UserEdit,
       : commit(parts, who, changes, audit))
     return { user: { ...after, id, revision }, revision }
   }
-  return withLock(parts, () => retryOnConflict(save, TURN_CONFLICT))
+  return withLock(parts, () => retryOnConflict(save, OPTIMISTIC_LOCK_CONFLICT))
 }
 
 /**
@@ -200,7 +200,7 @@ export async function deleteUser(parts: SecretParts, user: StoredUser, actor: st
     ]
     return parts.documents.commit(changes, auditOf(parts, actor, 'user.delete', user.org_id, { id: user.id }))
   }
-  const revision = await withLock(parts, () => retryOnConflict(remove, TURN_CONFLICT))
+  const revision = await withLock(parts, () => retryOnConflict(remove, OPTIMISTIC_LOCK_CONFLICT))
   return { revision, ownerless: await endOwnership(parts, { kind: 'user', id: user.id }, actor) }
 }
 
@@ -284,7 +284,7 @@ export async function checkEmailFree(
  */
 async function checkLastAdmin(parts: SecretParts, before: StoredUser, after: User | undefined): Promise<Change[]> {
   if (!administers(before) || (after !== undefined && administers(after))) return []
-  const turn = await turnOf(parts, `administrators:${before.org_id}`)
+  const turn = await optimisticLock(parts, `administrators:${before.org_id}`)
   const { rows } = await parts.documents.list('user', { where: { admin_of: before.org_id }, limit: 2 })
   if (rows.every(({ id }) => id === before.id)) throw fault('last_admin')
   return turn

@@ -9,9 +9,9 @@ import type { Policy } from '../../model/sessions/session.ts'
 import { wholePolicy } from '../../model/sessions/session-zeros.ts'
 import { retryOnConflict } from '../../runtime/retry-on-conflict.ts'
 import type { Change, Revision } from '../../store/ports/ports.ts'
+import { OPTIMISTIC_LOCK_CONFLICT, type OptimisticLockParts, optimisticLock } from '../documents/optimistic-lock.ts'
 import { checkIdsFree } from '../documents/own-ids.ts'
 import { auditOf, clockOf, orgOf, type PublishParts, type SecretParts, withLock } from '../documents/parts.ts'
-import { TURN_CONFLICT, type TurnParts, turnOf } from '../documents/turn.ts'
 import { clientsWithoutPolicy } from '../oauth-clients/oauth-cascade.ts'
 import { checkSameOrganisation, inItsOrganisation } from '../organisations/organisation-of.ts'
 import { endSubscriptions, subscriptionsWithout } from '../portal/developers/policy-removed.ts'
@@ -42,17 +42,17 @@ export interface PolicyRules {
  * @throws Fault `policy_invalid` (400, also without any id), `policy_name_taken` (400), `id_taken` (409)
  */
 export function createPolicy(
-  parts: PublishParts & TurnParts,
+  parts: PublishParts & OptimisticLockParts,
   body: JsonObject,
   actor: string,
   rules: PolicyRules = {},
 ): Promise<SavedPolicy> {
   // In turn, so that of two policies of one name only one gets through.
-  return withLock(parts, () => retryOnConflict(() => create(parts, body, actor, rules), TURN_CONFLICT))
+  return withLock(parts, () => retryOnConflict(() => create(parts, body, actor, rules), OPTIMISTIC_LOCK_CONFLICT))
 }
 
 async function create(
-  parts: PublishParts & TurnParts,
+  parts: PublishParts & OptimisticLockParts,
   body: JsonObject,
   actor: string,
   { explicitIds = parts.config.gateway.allow_explicit_policy_id, ...rules }: PolicyRules,
@@ -65,7 +65,7 @@ async function create(
   if (reserved !== undefined) throw fault('policy_invalid', `id: ${reserved}`)
   const orgId = orgOf(parts, (await inItsOrganisation(parts, checked as JsonObject)).org_id)
   await checkSameOrganisation(parts, orgId, policyApisOf(checked as JsonObject), 'policy_invalid')
-  const turn = rules.uniqueNames ? await nameTurn(parts, orgId, checked.name, undefined) : []
+  const turn = rules.uniqueNames ? await policyNameLock(parts, orgId, checked.name, undefined) : []
   if ((await parts.documents.get('policy', documentId)) !== undefined) {
     throw fault('id_taken', `policy ${documentId}`)
   }
@@ -84,17 +84,19 @@ async function create(
  *   `revision_conflict` (409)
  */
 export function updatePolicy(
-  parts: PublishParts & TurnParts,
+  parts: PublishParts & OptimisticLockParts,
   wanted: { readonly id: string; readonly orgId?: string },
   body: JsonObject,
   actor: string,
   rules: PolicyRules = {},
 ): Promise<SavedPolicy> {
-  return withLock(parts, () => retryOnConflict(() => update(parts, wanted, body, actor, rules), TURN_CONFLICT))
+  return withLock(parts, () =>
+    retryOnConflict(() => update(parts, wanted, body, actor, rules), OPTIMISTIC_LOCK_CONFLICT),
+  )
 }
 
 async function update(
-  parts: PublishParts & TurnParts,
+  parts: PublishParts & OptimisticLockParts,
   wanted: { readonly id: string; readonly orgId?: string },
   body: JsonObject,
   actor: string,
@@ -116,7 +118,7 @@ async function update(
   if (apiIds.join('\n') !== policyApisOf(before as JsonObject).join('\n'))
     await checkSameOrganisation(parts, orgId, apiIds, 'policy_invalid')
   const isRenamed = rules.uniqueNames && checked.name !== before.name
-  const turn = isRenamed ? await nameTurn(parts, orgId, checked.name, stored.id) : []
+  const turn = isRenamed ? await policyNameLock(parts, orgId, checked.name, stored.id) : []
   const id = before.id ?? stored.id
   const made = stored.body.date_created
   const dated = checked.date_created || made === undefined ? {} : { date_created: made }
@@ -175,14 +177,14 @@ export async function readPolicies(
 }
 
 /** The turn of a name that is free. @throws Fault `policy_name_taken` when a policy other than `own` has the name */
-export async function nameTurn(
-  parts: PublishParts & TurnParts,
+export async function policyNameLock(
+  parts: PublishParts & OptimisticLockParts,
   orgId: string,
   name: string | undefined,
   own: string | undefined,
 ): Promise<Change[]> {
   if (name === undefined || name === '') return []
-  const turn = await turnOf(parts, `policy-name:${orgId}/${name}`)
+  const turn = await optimisticLock(parts, `policy-name:${orgId}/${name}`)
   const { rows } = await parts.documents.list('policy', { where: { org_id: orgId, name }, limit: 2 })
   if (rows.some(({ id }) => id !== own)) throw fault('policy_name_taken')
   return turn

@@ -9,7 +9,7 @@ import { sessionToStore } from '../../model/sessions/written-session.ts'
 import type { SessionRow } from '../../store/ports/ports.ts'
 import { clockOf, type SessionParts } from '../documents/parts.ts'
 import { withPolicyIds } from '../policies/policy-ids.ts'
-import { effectiveView, sessionInForce, type Withheld } from './session-in-force.ts'
+import { effectiveSession, effectiveView, type Withheld } from './effective-session.ts'
 import { keyRulesOf } from './sessions.ts'
 
 /**
@@ -23,7 +23,7 @@ export async function resetQuotas(
   counterId: string,
   { always }: { readonly always: boolean },
 ): Promise<void> {
-  const { merged } = await sessionInForce(parts, body, orgId)
+  const { merged } = await effectiveSession(parts, body, orgId)
   if (merged instanceof Fault) return
   const quotas = quotasOf(merged, counterId)
   const ids = new Set([...quotas.values()].flat().map(({ id }) => id))
@@ -51,7 +51,7 @@ export async function importQuotas(
   row: { readonly body: JsonObject; readonly orgId: string; readonly counterId: string },
   sent: JsonObject,
 ): Promise<void> {
-  const { merged } = await sessionInForce(parts, row.body, row.orgId)
+  const { merged } = await effectiveSession(parts, row.body, row.orgId)
   if (merged instanceof Fault) return
   const counts = new Map(Object.entries(sent).map(([scope, said]) => [scope, usedElsewhere(said)]))
   const together = counts.get('') ?? NOTHING_USED
@@ -90,7 +90,7 @@ export async function sessionView(
   counterId: string,
   withheld?: Withheld,
 ): Promise<JsonObject> {
-  const inUse = await sessionInForce(parts, body, orgId, withheld)
+  const inUse = await effectiveSession(parts, body, orgId, withheld)
   const { merged } = inUse
   // Its policies are gone or do not go together: the key is refused, and what is stored is all there is to show.
   if (merged instanceof Fault) return withoutHidden(body)
@@ -111,7 +111,7 @@ export async function sessionUpdateOf(
   const stored = row.body
   return sessionToStore(checked, {
     stored,
-    shown: effectiveView(stored, await sessionInForce(parts, stored, row.orgId, withheld)),
+    shown: effectiveView(stored, await effectiveSession(parts, stored, row.orgId, withheld)),
   })
 }
 

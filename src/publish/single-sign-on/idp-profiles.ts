@@ -21,7 +21,7 @@ export interface ProfileAuthor {
   readonly actor: string
   readonly orgId: string
   /** The hidden members `voucher` and `ceiling`, which name the guarantor of its sign-ins; empty for an administrator. */
-  readonly voucher: JsonObject
+  readonly guarantor: JsonObject
 }
 
 /**
@@ -114,26 +114,27 @@ function prepare(
   const epoch = before !== undefined && provesAlike(blank, before) ? epochOf(before) : randomUUID()
   const written: JsonObject = { ...blank, epoch, sealed_secrets: sealed }
   // An author who sends back what is stored does not become its guarantor.
-  const answers = before !== undefined && isDeepStrictEqual(written, unvouched(before)) ? before : author.voucher
-  const isTakenOver = author.voucher === answers && isAnother(answers.voucher, before?.voucher)
-  return { ...written, ...vouchedBy(answers), ...(isTakenOver && { epoch: randomUUID() }) }
+  const answers =
+    before !== undefined && isDeepStrictEqual(written, withoutGuarantor(before)) ? before : author.guarantor
+  const isTakenOver = author.guarantor === answers && isOtherGuarantor(answers.voucher, before?.voucher)
+  return { ...written, ...guarantorMembers(answers), ...(isTakenOver && { epoch: randomUUID() }) }
 }
 
 /** True when another guarantor takes over a profile: the present sessions, which the new one did not admit, must end. */
-function isAnother(voucher: Json | undefined, before: Json | undefined): boolean {
+function isOtherGuarantor(voucher: Json | undefined, before: Json | undefined): boolean {
   return isObject(voucher) && voucher.user_id !== (isObject(before) ? before.user_id : undefined)
 }
 
-const VOUCHED = ['voucher', 'ceiling'] as const
+const GUARANTOR_MEMBERS = ['voucher', 'ceiling'] as const
 
 /** The members of a profile that name its guarantor. */
-function vouchedBy(body: JsonObject): JsonObject {
-  return Object.fromEntries(VOUCHED.flatMap((name) => (body[name] === undefined ? [] : [[name, body[name]]])))
+function guarantorMembers(body: JsonObject): JsonObject {
+  return Object.fromEntries(GUARANTOR_MEMBERS.flatMap((name) => (body[name] === undefined ? [] : [[name, body[name]]])))
 }
 
-function unvouched(body: JsonObject): JsonObject {
+function withoutGuarantor(body: JsonObject): JsonObject {
   const rest = { ...body }
-  for (const name of VOUCHED) delete rest[name]
+  for (const name of GUARANTOR_MEMBERS) delete rest[name]
   return rest
 }
 

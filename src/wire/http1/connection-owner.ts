@@ -11,7 +11,7 @@ export interface ConnectionOwner<X extends WireExchange> {
   /** The connection is no more. */
   closed(connection: OpenConnection): void
   /** Takes over a plain connection whose client has said, in `bytes`, that it speaks HTTP/2; undefined where that is not spoken. */
-  readonly speakHttp2?: ((connection: GivenUp, bytes: Buffer) => void) | undefined
+  readonly speakHttp2?: ((connection: UpgradedAway, bytes: Buffer) => void) | undefined
 }
 
 /** A connection as its listener sees it, whichever version of HTTP it speaks. */
@@ -23,6 +23,6 @@ export interface OpenConnection {
 }
 
 /** A connection of HTTP/1.1 that turned out to be none. */
-export interface GivenUp extends OpenConnection {
+export interface UpgradedAway extends OpenConnection {
   readonly accepted: Accepted
 }

@@ -8,7 +8,7 @@ import { sweep, type Timed } from '../listen/sweep.ts'
 import { type Dialled, dial } from './dial.ts'
 import type { Link } from './link.ts'
 import { Http2Origin, type Http2OriginPool } from './origin.ts'
-import { Undecided } from './undecided.ts'
+import { UnnegotiatedOrigin } from './unnegotiated-origin.ts'
 
 /** Sessions at once: requests beyond their streams wait. */
 const MAX_SESSIONS = 32
@@ -26,7 +26,7 @@ export class Http2Upstream extends Upstream implements Timed {
   private readonly requests: Http2OriginPool
   private readonly links: Link[] = []
   private readonly queue: Http2Origin[] = []
-  private readonly undecided: Undecided[] = []
+  private readonly undecided: UnnegotiatedOrigin[] = []
   private dialling = false
   private ended = false
   private speaks: 'http/1.1' | 'h2' | undefined
@@ -63,7 +63,7 @@ export class Http2Upstream extends Upstream implements Timed {
   }
 
   private decideLater(user: OriginUser): Origin {
-    const origin = new Undecided(user)
+    const origin = new UnnegotiatedOrigin(user)
     this.undecided.push(origin)
     this.dial()
     return origin

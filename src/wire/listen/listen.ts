@@ -3,11 +3,11 @@ import { type BlockList, connect, createServer, type Server, type Socket } from 
 import { setImmediate } from 'node:timers/promises'
 import { fault } from '../../errors/fault.ts'
 import { HttpConnection } from '../http1/connection.ts'
-import type { ConnectionOwner, GivenUp, OpenConnection } from '../http1/connection-owner.ts'
+import type { ConnectionOwner, OpenConnection, UpgradedAway } from '../http1/connection-owner.ts'
 import type { WireExchange, WireHandler } from '../http1/exchange.ts'
 import { type Accepted, acceptReading, byEvents, releaseReading } from '../http1/read-buffer.ts'
 import { Http2Connection } from '../http2/connection.ts'
-import type { Admission } from './admission.ts'
+import type { ConnectionLimit } from './connection-limit.ts'
 import { type ChooseTls, Handshake, type Secured } from './handshake.ts'
 import type { WireLimits } from './limits.ts'
 import { isProxied, Preamble, type Preceded } from './preamble.ts'
@@ -26,7 +26,7 @@ export interface ListenOptions<X extends WireExchange> {
   readonly handler: WireHandler<X>
   readonly limits: WireLimits
   /** Shared with the listeners whose connections count with those of this one. */
-  readonly admission: Admission
+  readonly admission: ConnectionLimit
   /** Present = TLS. Asked for every handshake, so a new certificate needs no restart. `serverName` '' without SNI. */
   readonly tls?: ChooseTls
   /** Those whose connections begin with the PROXY protocol; undefined = nobody's do. */
@@ -113,7 +113,7 @@ class Gate<X extends WireExchange> implements ConnectionOwner<X> {
   private readonly local: boolean
   /** True once it takes no more connections. */
   private closing = false
-  private readonly admission: Admission
+  private readonly admission: ConnectionLimit
   private readonly tls: ChooseTls | undefined
   private readonly proxies: BlockList | undefined
   private readonly open = new Set<OpenConnection>()
@@ -191,7 +191,7 @@ class Gate<X extends WireExchange> implements ConnectionOwner<X> {
       : new HttpConnection(accepted, this, secured)
   }
 
-  private takeOver(given: GivenUp, bytes: Buffer): void {
+  private takeOver(given: UpgradedAway, bytes: Buffer): void {
     this.open.delete(given)
     const connection = new Http2Connection(given.accepted, this, undefined)
     this.open.add(connection)

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { documentOf } from '../../../src/model/apis/definition/stored-api.ts'
 import { readApi } from '../../../src/model/apis/read/read.ts'
 import type { JsonObject } from '../../../src/model/json/json.ts'
-import { issuerHolder } from '../../../src/publish/apis/issuer-place.ts'
+import { apiWithSameIssuer } from '../../../src/publish/apis/issuer-conflict.ts'
 import { startTestGateway } from '../../worlds/base/harness.ts'
 import { keyWorld } from '../../worlds/dashboard/key-world.ts'
 import { oauthApi } from '../../worlds/gateway/oauth-fixtures.ts'
@@ -106,6 +106,9 @@ test('the store is asked for addresses once, however many authorization servers 
     },
   })
   const stored = await documents.find('api', 'api_id', 'near0')
-  assert.equal(await issuerHolder({ ...parts, documents }, readApi(documentOf(stored!.body)), [stored!.id]), undefined)
+  assert.equal(
+    await apiWithSameIssuer({ ...parts, documents }, readApi(documentOf(stored!.body)), [stored!.id]),
+    undefined,
+  )
   assert.equal(reads, 1)
 })

@@ -9,7 +9,7 @@ import { startAll } from '../../../src/compose.ts'
 import { loadConfig } from '../../../src/config/load.ts'
 import type { JsonObject } from '../../../src/model/json/json.ts'
 import { silentLog } from '../../../src/model/logs/log.ts'
-import { superviseThread } from '../../../src/process/keep-thread.ts'
+import { superviseThread } from '../../../src/process/supervise-thread.ts'
 import { call } from '../../worlds/base/client.ts'
 import { defined } from '../../worlds/base/definitions.ts'
 import { eventually } from '../../worlds/base/eventually.ts'
@@ -223,7 +223,7 @@ test('an ended thread is started again with fresh seeds, whatever its starts fai
 test('a thread that ends while no descriptors are left is started again once there are some', {
   skip: process.platform !== 'linux',
 }, () => {
-  const keeper = new URL('../../../src/process/keep-thread.ts', import.meta.url).href
+  const keeper = new URL('../../../src/process/supervise-thread.ts', import.meta.url).href
   const script = `
     const { superviseThread } = await import(${JSON.stringify(keeper)})
     const { closeSync, openSync } = await import('node:fs')

@@ -99,7 +99,7 @@ async function open(t: TestContext, env: Record<string, string> = {}): Promise<S
 }
 
 const OUTCOMES = {
-  client: 'cut_by_caller',
+  client: 'cut_by_client',
   upstream: 'cut_by_upstream',
   stop: 'cut_by_gateway',
   timeout: 'cut_by_gateway',

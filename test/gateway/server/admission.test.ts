@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { RecordSampler } from '../../../src/gateway/record/admission.ts'
+import { RecordSampler } from '../../../src/gateway/record/record-sampler.ts'
 
 const RUNS = { numRuns: process.env.GATEHOUSE_DEEP === '1' ? 5000 : 200 }
 

@@ -16,19 +16,19 @@ function world() {
 test('one holder has a lease until it releases it, or is paused for too long', async () => {
   const { clock, lease } = world()
   const [one, other] = [lease(), lease()]
-  assert.deepEqual([await one.held(), await other.held(), await one.held()], [true, false, true])
+  assert.deepEqual([await one.acquire(), await other.acquire(), await one.acquire()], [true, false, true])
   await one.release()
-  assert.deepEqual([await other.held(), await one.held()], [true, false])
+  assert.deepEqual([await other.acquire(), await one.acquire()], [true, false])
   clock.advance(PAUSE_MS)
-  assert.deepEqual([await one.held(), await other.held()], [true, false])
+  assert.deepEqual([await one.acquire(), await other.acquire()], [true, false])
 })
 
 test('who was paused for too long releases nothing that another holds', async () => {
   const { clock, lease } = world()
   const [paused, next, third] = [lease(), lease(), lease()]
-  assert.equal(await paused.held(), true)
+  assert.equal(await paused.acquire(), true)
   clock.advance(PAUSE_MS)
-  assert.equal(await next.held(), true)
+  assert.equal(await next.acquire(), true)
   await paused.release()
-  assert.deepEqual([await third.held(), await next.held()], [false, true])
+  assert.deepEqual([await third.acquire(), await next.acquire()], [false, true])
 })

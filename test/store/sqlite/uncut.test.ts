@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { ThreadEndGuard } from '../../../src/store/sqlite/hits/uncut.ts'
+import { ThreadEndGuard } from '../../../src/store/sqlite/hits/thread-end-guard.ts'
 import { startChild } from '../../worlds/store/child.ts'
 
 const KILLS = process.env.GATEHOUSE_DEEP === '1' ? 400 : 60

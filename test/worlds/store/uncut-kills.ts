@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import { setTimeout as wait } from 'node:timers/promises'
 import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads'
 import { zstdCompressSync } from 'node:zlib'
-import { ThreadEndGuard } from '../../../src/store/sqlite/hits/uncut.ts'
+import { ThreadEndGuard } from '../../../src/store/sqlite/hits/thread-end-guard.ts'
 
 const MOST_WAIT_MS = 3
 

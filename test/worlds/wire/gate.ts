@@ -4,7 +4,7 @@ import { Upstream, type UpstreamOptions } from '../../../src/wire/connect/upstre
 import { WireExchange, type WireHandler } from '../../../src/wire/http1/exchange.ts'
 import { FIELD } from '../../../src/wire/http1/fields.ts'
 import { Http2Upstream } from '../../../src/wire/http2/upstream.ts'
-import { Admission } from '../../../src/wire/listen/admission.ts'
+import { ConnectionLimit } from '../../../src/wire/listen/connection-limit.ts'
 import { type ListenOptions, listen, type PortListener, type WireLimits } from '../../../src/wire/listen/listen.ts'
 
 /** Generous bounds: a suite that sees one of them act has failed. */
@@ -21,7 +21,7 @@ export const LIMITS: WireLimits = {
 }
 
 /** Of listeners that take as many connections as come. */
-export const UNBOUNDED = new Admission({ most: 0, reason: 'max_connections', refused: () => {} })
+export const UNBOUNDED = new ConnectionLimit({ most: 0, reason: 'max_connections', refused: () => {} })
 
 const UPSTREAM: Omit<UpstreamOptions, 'port'> = {
   host: '127.0.0.1',
@@ -123,7 +123,7 @@ export async function openGate(t: TestContext, options: GateOptions): Promise<Ga
     port: 0,
     handler,
     limits: { ...LIMITS, ...options.limits },
-    admission: new Admission({ most: options.most ?? 0, reason: 'max_connections', refused: () => {} }),
+    admission: new ConnectionLimit({ most: options.most ?? 0, reason: 'max_connections', refused: () => {} }),
     ...(options.tls === undefined ? {} : { tls: options.tls }),
     proxies: options.proxies,
   })

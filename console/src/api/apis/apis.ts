@@ -154,7 +154,7 @@ export async function readUrls(id: string, signal: AbortSignal): Promise<readonl
 export type Source = { readonly text: string } | { readonly url: string }
 
 /** The options for the API that an import creates. */
-export interface Tuning {
+export interface ImportTuning {
   readonly listenPath?: string
   readonly upstreamURL?: string
   readonly authentication?: string
@@ -170,34 +170,39 @@ export interface DefinitionWarning {
 }
 
 /** The document that an import would store, and the warnings about it. */
-export interface Tried {
+export interface ImportPreview {
   readonly document: Definition
   readonly warnings: readonly DefinitionWarning[]
 }
 
 /** The preview of an import. @throws CallError */
-export function tryImport(source: Source, tuning: Tuning, signal?: AbortSignal): Promise<Tried> {
+export function previewImport(source: Source, tuning: ImportTuning, signal?: AbortSignal): Promise<ImportPreview> {
   return importTo('POST', '/api/apis/oas/dry-run', source, { ...tuning, report: 'true' }, signal)
 }
 
 /** The warnings about a stored definition. @throws CallError */
 export async function readWarnings(id: string, signal?: AbortSignal): Promise<readonly DefinitionWarning[]> {
   const sent = { ...(signal && { signal }) }
-  return (await call<Pick<Tried, 'warnings'>>('GET', `${at(id)}/warnings`, sent)).warnings
+  return (await call<Pick<ImportPreview, 'warnings'>>('GET', `${at(id)}/warnings`, sent)).warnings
 }
 
 /** Makes an API of a plain document. Answers its id. @throws CallError */
-export async function importApi(source: Source, tuning: Tuning): Promise<string> {
+export async function importApi(source: Source, tuning: ImportTuning): Promise<string> {
   return (await importTo<Made>('POST', '/api/apis/oas/import', source, { ...tuning })).ID
 }
 
 /** The preview of an import over an API. @throws CallError */
-export function tryReimport(id: string, source: Source, tuning: Tuning, signal?: AbortSignal): Promise<Tried> {
+export function tryReimport(
+  id: string,
+  source: Source,
+  tuning: ImportTuning,
+  signal?: AbortSignal,
+): Promise<ImportPreview> {
   return importTo('PATCH', oasAt(id), source, { ...tuning, dry_run: 'true', report: 'true' }, signal)
 }
 
 /** Puts a plain document over an API, which keeps its settings. @throws CallError */
-export function reimport(id: string, source: Source, tuning: Tuning): Promise<unknown> {
+export function reimport(id: string, source: Source, tuning: ImportTuning): Promise<unknown> {
   return importTo('PATCH', oasAt(id), source, { ...tuning })
 }
 

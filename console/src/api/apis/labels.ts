@@ -13,7 +13,7 @@ export interface LabelView {
 }
 
 /** A label that an API carries. */
-export interface Carried {
+export interface ApiLabel {
   readonly key: string
   readonly value: string
 }
@@ -43,16 +43,16 @@ export async function labelsInUse(signal?: AbortSignal): Promise<readonly LabelU
 const of = (apiId: string) => `/api/apis/${encodeURIComponent(apiId)}/labels`
 
 /** The labels of an API. @throws CallError */
-export function labelsOf(apiId: string, signal?: AbortSignal): Promise<readonly Carried[]> {
+export function labelsOf(apiId: string, signal?: AbortSignal): Promise<readonly ApiLabel[]> {
   return call('GET', of(apiId), { ...(signal && { signal }) })
 }
 
 /** Applies a label to an API; one that it carries gets the new value. @throws CallError */
-export function applyLabel(apiId: string, label: Carried): Promise<readonly Carried[]> {
+export function applyLabel(apiId: string, label: ApiLabel): Promise<readonly ApiLabel[]> {
   return call('POST', of(apiId), { body: label })
 }
 
 /** Takes a label off an API. @throws CallError */
-export function takeLabelOff(apiId: string, key: string): Promise<unknown> {
+export function detachLabel(apiId: string, key: string): Promise<unknown> {
   return call('DELETE', `${of(apiId)}/${encodeURIComponent(key)}`)
 }

@@ -32,7 +32,7 @@ export interface TryAnswer {
   readonly body_cut: boolean
 }
 
-export interface Tried {
+export interface TryResult {
   readonly steps: readonly TryStep[]
   readonly explained: {
     readonly key?: { readonly key_hash: string; readonly alias: string } | null
@@ -46,6 +46,6 @@ export interface Tried {
 }
 
 /** Sends a request through the gateway. @throws CallError 400 where the path is not this API's, 503 without a gateway */
-export function tryRequest(apiId: string, body: TrySent): Promise<Tried> {
+export function tryRequest(apiId: string, body: TrySent): Promise<TryResult> {
   return call('POST', `/api/apis/${encodeURIComponent(apiId)}/try`, { body })
 }

@@ -1,5 +1,5 @@
 import { CallError, call, type Envelope, keepCsrf } from '../calls/call.ts'
-import type { Needs } from './sign-in.ts'
+import type { SignInNeeds } from './sign-in.ts'
 
 /** The own record, as `GET /api/users/me` tells. */
 export interface Me {
@@ -75,7 +75,7 @@ export function renewCredential(id: string) {
 }
 
 /** Begins to set up codes by time. @throws CallError `needsProof` */
-export async function beginTotp(): Promise<Required<Pick<Needs, 'otpauth_uri' | 'secret'>>> {
+export async function beginTotp(): Promise<Required<Pick<SignInNeeds, 'otpauth_uri' | 'secret'>>> {
   type Begun = Envelope<{ readonly otpauth_uri: string; readonly secret: string }>
   return (await call<Begun>('POST', '/api/second-factor/totp')).Meta
 }

@@ -2,7 +2,7 @@ import { say } from '../../texts/say.ts'
 import { CallError, call, type Envelope } from '../calls/call.ts'
 
 /** The needs of an unfinished sign-in. */
-export interface Needs {
+export interface SignInNeeds {
   readonly needs: 'organisation' | 'second_factor' | 'new_password' | 'enrolment'
   readonly ticket: string
   readonly organisations?: readonly { readonly id: string; readonly name: string }[]
@@ -19,7 +19,7 @@ export interface Done {
   readonly recovery_codes?: readonly string[]
 }
 
-export type SignInStep = Needs | Done
+export type SignInStep = SignInNeeds | Done
 
 /** Begins a sign-in. @throws CallError 401 for a wrong pair, 429 after too many tries */
 export async function signIn(email: string, password: string): Promise<SignInStep> {

@@ -1,14 +1,14 @@
-import { CLIENTS } from '../../texts/oauth-clients.ts'
+import { WEBHOOKS } from '../../texts/webhooks.ts'
 
 const PREFIX = 'apiHooks.event.'
 
 type NameIn<Text> = Text extends `${typeof PREFIX}${infer Name}` ? Name : never
 
 /** Something that an API tells its webhooks. Each has a text: `apiHooks.event.<name>`. */
-export type EventName = NameIn<keyof typeof CLIENTS>
+export type EventName = NameIn<keyof typeof WEBHOOKS>
 
 /** All of them, in the order of their texts. */
-export const EVENT_NAMES: readonly EventName[] = Object.keys(CLIENTS)
+export const EVENT_NAMES: readonly EventName[] = Object.keys(WEBHOOKS)
   .filter((name) => name.startsWith(PREFIX))
   .map((name) => name.slice(PREFIX.length) as EventName)
 

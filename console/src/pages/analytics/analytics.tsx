@@ -2,17 +2,17 @@ import { Alert, Button, Group, Text } from '@mantine/core'
 import { DownloadIcon, InfoIcon } from 'lucide-react'
 import { useMay, useSession } from '../../api/people/session.ts'
 import { downloadSeries } from '../../api/traffic/analytics.ts'
-import { keepFile } from '../../parts/charts/chart-file.ts'
+import { saveFile } from '../../parts/charts/save-file.ts'
 import { readerZone, TimeRange } from '../../parts/charts/time-range.tsx'
 import { notifyFault } from '../../parts/display/notify.ts'
 import { PageHead } from '../../parts/display/page-head.tsx'
 import { Guarded } from '../../parts/forms/guarded.tsx'
 import { say } from '../../texts/say.ts'
+import { type AnalyticsState, seesOwnAlone, useAnalyticsState } from './analytics-state.ts'
 import { Breakdown } from './breakdown.tsx'
 import { Charts } from './charts.tsx'
 import { Figures } from './figures.tsx'
 import { Filters } from './filters.tsx'
-import { type Scene, seesOwnAlone, useScene } from './scene.ts'
 
 /** Counts of all requests: over time, grouped, compared with the previous period. */
 export default function Analytics() {
@@ -26,12 +26,12 @@ export default function Analytics() {
 }
 
 function Numbers() {
-  const scene = useScene()
+  const scene = useAnalyticsState()
   const isOwnAlone = seesOwnAlone(useSession())
   const { words, set, span, res, filters } = scene
   const save = async () => {
     try {
-      keepFile(await downloadSeries(span, res, filters), 'analytics.csv')
+      saveFile(await downloadSeries(span, res, filters), 'analytics.csv')
     } catch (error) {
       notifyFault(error)
     }
@@ -62,7 +62,7 @@ function Numbers() {
 const MOMENTS = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' })
 
 /** Which time the numbers are really of: full hours, days or months. */
-function CountedBy({ scene: { span, res } }: { readonly scene: Scene }) {
+function CountedBy({ scene: { span, res } }: { readonly scene: AnalyticsState }) {
   const time = MOMENTS.formatRange(span.fromMs, span.toMs)
   const text = { hour: 'analytics.byHour', day: 'analytics.byDay', month: 'analytics.byMonth' } as const
   return (

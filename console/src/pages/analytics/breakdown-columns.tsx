@@ -8,13 +8,17 @@ import { count, duration } from '../../parts/display/when.tsx'
 import type { Column } from '../../parts/tables/data-table.tsx'
 import { say } from '../../texts/say.ts'
 import classes from './analytics.module.css'
+import { type AnalyticsState, requestWords } from './analytics-state.ts'
 import { Delta, percent } from './delta.tsx'
 import { errorRate } from './figures.tsx'
 import { nextDimension, rowFilter, rowHint, rowKey, rowName } from './rows.ts'
-import { requestWords, type Scene } from './scene.ts'
 
 /** The columns of the breakdown: names filter, numbers come with their share and their change. */
-export function useColumns(scene: Scene, rows: readonly UsageRow[], total: number): readonly Column<UsageRow>[] {
+export function useColumns(
+  scene: AnalyticsState,
+  rows: readonly UsageRow[],
+  total: number,
+): readonly Column<UsageRow>[] {
   const maySeeSingle = useMay('log')
   const past = useHitsBefore(scene, rows)
   const { dimension } = scene
@@ -72,7 +76,7 @@ export function useColumns(scene: Scene, rows: readonly UsageRow[], total: numbe
   ]
 }
 
-function Name({ scene, row }: { readonly scene: Scene; readonly row: UsageRow }) {
+function Name({ scene, row }: { readonly scene: AnalyticsState; readonly row: UsageRow }) {
   const { dimension, dimensions, filters, go } = scene
   const name = rowName(dimension, row)
   const hint = rowHint(dimension, row)
@@ -120,7 +124,7 @@ function Share({ hits, total }: { readonly hits: number; readonly total: number 
   )
 }
 
-function single(scene: Scene, row: UsageRow) {
+function single(scene: AnalyticsState, row: UsageRow) {
   const filter = rowFilter(scene.dimension, row)
   if (filter === undefined) return null
   const label = say('analytics.singleOf', { name: rowName(scene.dimension, row) })
@@ -140,7 +144,7 @@ function single(scene: Scene, row: UsageRow) {
 }
 
 /** How many requests the rows had in the period before, by row; those that are not known yet are missing. */
-function useHitsBefore(scene: Scene, rows: readonly UsageRow[]): ReadonlyMap<string, number> {
+function useHitsBefore(scene: AnalyticsState, rows: readonly UsageRow[]): ReadonlyMap<string, number> {
   const { before, filters, dimension } = scene
   const asked = before === undefined ? [] : rows.filter((row) => rowFilter(dimension, row) !== undefined)
   const answers = useQueries({

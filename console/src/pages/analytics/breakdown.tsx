@@ -3,21 +3,21 @@ import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { ChartNoAxesColumnIcon, DownloadIcon } from 'lucide-react'
 import { downloadBreakdown, readBreakdown, USAGE_KEY } from '../../api/traffic/analytics.ts'
 import { type Dimension, dimensionRow } from '../../api/traffic/dimensions.ts'
-import { keepFile } from '../../parts/charts/chart-file.ts'
+import { saveFile } from '../../parts/charts/save-file.ts'
 import { Empty } from '../../parts/display/empty.tsx'
 import { notifyFault } from '../../parts/display/notify.ts'
 import { DataTable } from '../../parts/tables/data-table.tsx'
 import { Pager } from '../../parts/tables/pager.tsx'
 import { say } from '../../texts/say.ts'
 import classes from './analytics.module.css'
+import type { AnalyticsState } from './analytics-state.ts'
 import { useColumns } from './breakdown-columns.tsx'
 import { REFRESH_MS, useTotal } from './figures.tsx'
 import { rowKey } from './rows.ts'
-import type { Scene } from './scene.ts'
 import { TopChart } from './top-chart.tsx'
 
 /** The breakdown of requests by one dimension, as a table with a chart of its first rows. */
-export function Breakdown({ scene }: { readonly scene: Scene }) {
+export function Breakdown({ scene }: { readonly scene: AnalyticsState }) {
   const { dimension, dimensions, words, set } = scene
   const sorted = { by: words.sort, descending: words.order === 'down', page: Math.max(1, Number(words.page) || 1) }
   const { span, filters, isMoving } = scene
@@ -32,7 +32,7 @@ export function Breakdown({ scene }: { readonly scene: Scene }) {
   const columns = useColumns(scene, data ?? [], total.data?.hits ?? 0)
   const save = async () => {
     try {
-      keepFile(await downloadBreakdown(dimension, span, filters, sorted), `analytics-${dimension}.csv`)
+      saveFile(await downloadBreakdown(dimension, span, filters, sorted), `analytics-${dimension}.csv`)
     } catch (error) {
       notifyFault(error)
     }

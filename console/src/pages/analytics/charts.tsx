@@ -6,11 +6,11 @@ import type { ChartLine, ChartPoint } from '../../parts/charts/chart-data.ts'
 import { bucketStarts } from '../../parts/charts/time-range.tsx'
 import { duration, shortCount } from '../../parts/display/when.tsx'
 import { say, type TextName } from '../../texts/say.ts'
+import type { AnalyticsState } from './analytics-state.ts'
 import { REFRESH_MS } from './figures.tsx'
-import type { Scene } from './scene.ts'
 
 /** Requests, errors and latency over time, with the period before as dashed lines. */
-export function Charts({ scene }: { readonly scene: Scene }) {
+export function Charts({ scene }: { readonly scene: AnalyticsState }) {
   const now = useSeries(scene, scene.span)
   const before = useSeries(scene, scene.before)
   const points = now.data && pointsOf(scene, now.data.data, before.data?.data)
@@ -35,7 +35,7 @@ export function Charts({ scene }: { readonly scene: Scene }) {
 }
 
 /** The buckets of a time. Nothing is read without one. */
-function useSeries({ res, filters, isMoving }: Scene, span: Span | undefined) {
+function useSeries({ res, filters, isMoving }: AnalyticsState, span: Span | undefined) {
   return useQuery({
     queryKey: [...USAGE_KEY, 'series', span, res, filters],
     queryFn: ({ signal }) => readSeries(span!, res, filters, signal),
@@ -47,7 +47,7 @@ function useSeries({ res, filters, isMoving }: Scene, span: Span | undefined) {
 
 /** A point for every bucket: those without a request have a count of zero and no latency. */
 function pointsOf(
-  { span, before, res }: Scene,
+  { span, before, res }: AnalyticsState,
   rows: readonly UsageRow[],
   rowsBefore: readonly UsageRow[] | undefined,
 ): readonly ChartPoint[] {

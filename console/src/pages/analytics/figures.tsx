@@ -4,8 +4,8 @@ import { readTotal, type Span, USAGE_KEY, type UsageRow } from '../../api/traffi
 import { FaultBox } from '../../parts/display/fault-box.tsx'
 import { count, duration, shortCount } from '../../parts/display/when.tsx'
 import { say, type TextName } from '../../texts/say.ts'
+import type { AnalyticsState } from './analytics-state.ts'
 import { Delta, percent } from './delta.tsx'
-import type { Scene } from './scene.ts'
 
 interface Figure {
   readonly title: TextName
@@ -29,7 +29,7 @@ const FIGURES: readonly Figure[] = [
 ]
 
 /** All requests of the time in four numbers, each with how it has changed. */
-export function Figures({ scene }: { readonly scene: Scene }) {
+export function Figures({ scene }: { readonly scene: AnalyticsState }) {
   const now = useTotal(scene, scene.span)
   const before = useTotal(scene, scene.before)
   if (now.error) return <FaultBox error={now.error} retry={() => void now.refetch()} />
@@ -59,7 +59,7 @@ export function Figures({ scene }: { readonly scene: Scene }) {
 }
 
 /** All requests of a time as one row; null when there were none. Nothing is read without a time. */
-export function useTotal({ filters, isMoving }: Scene, span: Span | undefined) {
+export function useTotal({ filters, isMoving }: AnalyticsState, span: Span | undefined) {
   return useQuery({
     queryKey: [...USAGE_KEY, 'total', span, filters],
     queryFn: ({ signal }) => readTotal(span!, filters, signal),

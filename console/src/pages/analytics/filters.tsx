@@ -12,11 +12,11 @@ import {
   type UsageFilters,
 } from '../../api/traffic/dimensions.ts'
 import { say } from '../../texts/say.ts'
+import { type AnalyticsState, requestWords } from './analytics-state.ts'
 import { rowName } from './rows.ts'
-import { requestWords, type Scene } from './scene.ts'
 
 /** The active filters, each removable. */
-export function Filters({ scene }: { readonly scene: Scene }) {
+export function Filters({ scene }: { readonly scene: AnalyticsState }) {
   const { filters, go, set } = scene
   const maySeeSingle = useMay('log')
   const names = DIMENSION_NAMES.filter((name) => filters[name] !== '')
@@ -57,7 +57,7 @@ export function Filters({ scene }: { readonly scene: Scene }) {
   )
 }
 
-function FilterPill({ scene, name }: { readonly scene: Scene; readonly name: Dimension }) {
+function FilterPill({ scene, name }: { readonly scene: AnalyticsState; readonly name: Dimension }) {
   const value = useFilterName(scene, name)
   const label = `${say(`analytics.by.${name}`)}: ${value}`
   // A version or an endpoint means nothing without its API.
@@ -76,7 +76,7 @@ function FilterPill({ scene, name }: { readonly scene: Scene; readonly name: Dim
 }
 
 /** How people call what a filter is about: the address has its id alone. */
-function useFilterName({ filters, span }: Scene, name: Dimension): string {
+function useFilterName({ filters, span }: AnalyticsState, name: Dimension): string {
   const value = filters[name]
   const own: UsageFilters = { ...NO_FILTERS, [name]: value }
   const { data } = useQuery({

@@ -5,13 +5,13 @@ import type { ChartPoint } from '../../parts/charts/chart-data.ts'
 import { bucketStarts } from '../../parts/charts/time-range.tsx'
 import { shortCount } from '../../parts/display/when.tsx'
 import { say } from '../../texts/say.ts'
+import type { AnalyticsState } from './analytics-state.ts'
 import { rowFilter, rowHint, rowName } from './rows.ts'
-import type { Scene } from './scene.ts'
 
 const MOST_LABEL = 28
 
 /** The first rows of a table over time. */
-export function TopChart({ scene, rows }: { readonly scene: Scene; readonly rows: readonly UsageRow[] }) {
+export function TopChart({ scene, rows }: { readonly scene: AnalyticsState; readonly rows: readonly UsageRow[] }) {
   const { dimension, filters, span, res } = scene
   const top = rows.filter((row) => rowFilter(dimension, row) !== undefined).slice(0, CHART_COLORS.list.length)
   const series = useQueries({

@@ -15,20 +15,20 @@ import { notifyDone } from '../../parts/display/notify.ts'
 import { PageHead } from '../../parts/display/page-head.tsx'
 import { fullTime, When } from '../../parts/display/when.tsx'
 import { JsonDifference } from '../../parts/editors/json-difference.tsx'
-import { Ask } from '../../parts/forms/ask.tsx'
+import { ConfirmAction } from '../../parts/forms/confirm-action.tsx'
 import { GuardedButton } from '../../parts/forms/guarded.tsx'
-import { Unread } from '../../parts/tables/unread.tsx'
+import { NotReadable } from '../../parts/tables/not-readable.tsx'
 import { say } from '../../texts/say.ts'
 import { Fact } from '../users/side-cards.tsx'
 import { StatusBadge } from './status-badge.tsx'
-import { useLacked } from './undo-rights.ts'
+import { useUndoRefusal } from './undo-rights.ts'
 
 /** One entry of the audit log: who did what, with what it changed, and taking it back. */
 export default function Entry() {
   const { id = '' } = useParams({ strict: false })
   const entry = useQuery({ queryKey: [...AUDIT_KEY, id], queryFn: ({ signal }) => readAuditEntry(id, signal) })
   if (entry.data === undefined && entry.error !== null)
-    return <Unread error={entry.error} retry={entry.refetch} title={say('audit.gone')} to="/audit" />
+    return <NotReadable error={entry.error} retry={entry.refetch} title={say('audit.gone')} to="/audit" />
   if (entry.data === undefined) return <Skeleton h={400} />
   return <Page entry={entry.data} />
 }
@@ -139,7 +139,7 @@ function detailOf({ detail }: AuditEntry): string {
 function Undo({ entry, changes }: { readonly entry: AuditEntry; readonly changes: readonly AuditChange[] }) {
   const [asked, setAsked] = useState(false)
   const client = useQueryClient()
-  const lacks = useLacked(changes)
+  const lacks = useUndoRefusal(changes)
   return (
     <>
       <GuardedButton
@@ -152,7 +152,7 @@ function Undo({ entry, changes }: { readonly entry: AuditEntry; readonly changes
       >
         {say('audit.undo')}
       </GuardedButton>
-      <Ask
+      <ConfirmAction
         opened={asked}
         title={say('audit.undoTitle')}
         verb={say('audit.undo')}
@@ -166,7 +166,7 @@ function Undo({ entry, changes }: { readonly entry: AuditEntry; readonly changes
         }}
       >
         {say('audit.undoText')}
-      </Ask>
+      </ConfirmAction>
     </>
   )
 }

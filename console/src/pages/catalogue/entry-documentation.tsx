@@ -12,7 +12,7 @@ import {
 import { Empty } from '../../parts/display/empty.tsx'
 import { FaultBox } from '../../parts/display/fault-box.tsx'
 import { notifyDone } from '../../parts/display/notify.ts'
-import { Ask } from '../../parts/forms/ask.tsx'
+import { ConfirmAction } from '../../parts/forms/confirm-action.tsx'
 import { GuardedButton } from '../../parts/forms/guarded.tsx'
 import { say } from '../../texts/say.ts'
 import { useCatalogueChange } from './catalogue-change.ts'
@@ -78,7 +78,7 @@ function Remove(props: Props & { readonly opened: boolean; readonly onClose: () 
   const { id, entry } = props
   const change = useCatalogueChange()
   return (
-    <Ask
+    <ConfirmAction
       opened={props.opened}
       title={say('portal.removeDoc')}
       verb={say('portal.remove')}
@@ -94,6 +94,6 @@ function Remove(props: Props & { readonly opened: boolean; readonly onClose: () 
       onClose={props.onClose}
     >
       <Text size="sm">{say('portal.removeDocHint')}</Text>
-    </Ask>
+    </ConfirmAction>
   )
 }

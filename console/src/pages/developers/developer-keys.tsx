@@ -6,7 +6,7 @@ import { Copy } from '../../parts/display/copy.tsx'
 import { Empty } from '../../parts/display/empty.tsx'
 import { count, When } from '../../parts/display/when.tsx'
 import { PolicyBadges, usePolicyNames } from '../../parts/portal/policy-names.tsx'
-import { Dot } from '../../parts/portal/state.tsx'
+import { StateDot } from '../../parts/portal/state.tsx'
 import { type Column, DataTable } from '../../parts/tables/data-table.tsx'
 import { say } from '../../texts/say.ts'
 import { KeyActions } from './key-actions.tsx'
@@ -81,7 +81,7 @@ function Name({ developer, entry }: { readonly developer: Developer; readonly en
         <Copy value={entry.key_id} label={say('portal.copyHash')} />
       </Group>
       <Group gap={6}>
-        <Dot colour={COLOURS[entry.status]} text={say(`portal.status.${entry.status}`)} />
+        <StateDot colour={COLOURS[entry.status]} text={say(`portal.status.${entry.status}`)} />
         {entry.status === 'rotated' && (
           <Text size="xs" c="dimmed">
             {say('portal.endsAt')} <When at={entry.valid_until} />

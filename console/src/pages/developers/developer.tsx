@@ -11,7 +11,7 @@ import { PageHead } from '../../parts/display/page-head.tsx'
 import { count, When } from '../../parts/display/when.tsx'
 import { Guarded } from '../../parts/forms/guarded.tsx'
 import { State } from '../../parts/portal/state.tsx'
-import { Unread } from '../../parts/tables/unread.tsx'
+import { NotReadable } from '../../parts/tables/not-readable.tsx'
 import { say } from '../../texts/say.ts'
 import { DeleteDeveloper } from './delete-developer.tsx'
 import { DeveloperApps } from './developer-apps.tsx'
@@ -39,7 +39,7 @@ function Loaded({ id }: { readonly id: string }) {
     queryFn: ({ signal }) => readDeveloper(id, signal),
   })
   if (error !== null)
-    return <Unread error={error} retry={refetch} title={say('portal.developerGone')} to="/developers" />
+    return <NotReadable error={error} retry={refetch} title={say('portal.developerGone')} to="/developers" />
   if (data === undefined) return <Skeleton h={320} />
   return <Shown developer={data} />
 }

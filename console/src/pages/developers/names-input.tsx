@@ -3,7 +3,7 @@ import { ArrowDownIcon, ArrowUpIcon, PlusIcon, XIcon } from 'lucide-react'
 import { useRef } from 'react'
 import type { PortalField } from '../../api/portal/portal-settings.ts'
 import type { Field, FormValue } from '../../parts/forms/record-form.tsx'
-import { Tool } from '../../parts/portal/tool.tsx'
+import { IconButton } from '../../parts/portal/icon-button.tsx'
 import { say } from '../../texts/say.ts'
 
 const LONGEST = 128
@@ -75,19 +75,23 @@ function NamesInput({ label, value, onChange, readOnly }: Props) {
           />
           {!readOnly && (
             <>
-              <Tool label={say('portal.moveUp', { name: name || at + 1 })} disabled={at === 0} run={() => swap(at - 1)}>
+              <IconButton
+                label={say('portal.moveUp', { name: name || at + 1 })}
+                disabled={at === 0}
+                run={() => swap(at - 1)}
+              >
                 <ArrowUpIcon size={16} aria-hidden />
-              </Tool>
-              <Tool
+              </IconButton>
+              <IconButton
                 label={say('portal.moveDown', { name: name || at + 1 })}
                 disabled={at === value.length - 1}
                 run={() => swap(at)}
               >
                 <ArrowDownIcon size={16} aria-hidden />
-              </Tool>
-              <Tool label={say('portal.removeName', { name: name || at + 1 })} run={() => change(at, [])}>
+              </IconButton>
+              <IconButton label={say('portal.removeName', { name: name || at + 1 })} run={() => change(at, [])}>
                 <XIcon size={16} aria-hidden />
-              </Tool>
+              </IconButton>
             </>
           )}
         </Group>

@@ -20,8 +20,8 @@ import { ConfirmDelete } from '../../parts/forms/confirm-delete.tsx'
 import { Guarded } from '../../parts/forms/guarded.tsx'
 import { GuardedForm } from '../../parts/forms/guarded-form.tsx'
 import { DataTable } from '../../parts/tables/data-table.tsx'
+import { NotReadable } from '../../parts/tables/not-readable.tsx'
 import { Pager } from '../../parts/tables/pager.tsx'
-import { Unread } from '../../parts/tables/unread.tsx'
 import { say } from '../../texts/say.ts'
 import { USER_COLUMNS } from '../users/list.tsx'
 import { groupFields, groupIn, groupValues } from './group-fields.tsx'
@@ -43,7 +43,7 @@ function Loaded({ id }: { readonly id: string }) {
     queryKey: [...GROUPS_KEY, 'one', id],
     queryFn: ({ signal }) => readGroup(id, signal),
   })
-  if (error !== null) return <Unread error={error} retry={refetch} title={say('groups.gone')} to="/groups" />
+  if (error !== null) return <NotReadable error={error} retry={refetch} title={say('groups.gone')} to="/groups" />
   if (data === undefined) return <Skeleton h={400} />
   return (
     <>

@@ -7,7 +7,7 @@ import { KEY_REQUESTS_KEY, type KeyRequest, removeKeyRequest } from '../../api/p
 import { ConfirmDelete } from '../../parts/forms/confirm-delete.tsx'
 import { GuardedButton } from '../../parts/forms/guarded.tsx'
 import { RowMenu } from '../../parts/portal/row-menu.tsx'
-import { Dot } from '../../parts/portal/state.tsx'
+import { StateDot } from '../../parts/portal/state.tsx'
 import { say } from '../../texts/say.ts'
 import { ApproveDialog } from './approve-dialog.tsx'
 import { DeclineDialog } from './decline-dialog.tsx'
@@ -30,7 +30,7 @@ export function RequestDecision({ request, nameOf }: Props) {
   if (request.approved)
     return (
       <Group gap="xs" wrap="nowrap" justify="space-between">
-        <Dot colour="green" text={say('portal.approved')} />
+        <StateDot colour="green" text={say('portal.approved')} />
         <RowMenu name={who}>
           <Menu.Item leftSection={<Trash2Icon size={16} aria-hidden />} onClick={() => setAsked('forget')}>
             {say('portal.forget')}

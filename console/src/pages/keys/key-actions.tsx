@@ -6,7 +6,7 @@ import { useState } from 'react'
 import { deleteKey, KEYS_KEY, type KeyDetails, type KeySession, readKey, saveKey } from '../../api/access/keys.ts'
 import { useMay } from '../../api/people/session.ts'
 import { notifyDone } from '../../parts/display/notify.ts'
-import { Ask } from '../../parts/forms/ask.tsx'
+import { ConfirmAction } from '../../parts/forms/confirm-action.tsx'
 import { ConfirmDelete } from '../../parts/forms/confirm-delete.tsx'
 import { GuardedButton } from '../../parts/forms/guarded.tsx'
 import { say } from '../../texts/say.ts'
@@ -68,7 +68,7 @@ export function KeyActions({ details, onEdit }: { readonly details: KeyDetails; 
         {say('keys.delete')}
       </Button>
       <RotateKey details={details} opened={asked === 'rotate'} onClose={close} />
-      <Ask
+      <ConfirmAction
         opened={asked === 'switch'}
         title={say(isOff ? 'keys.switchOn' : 'keys.switchOffTitle')}
         verb={say(isOff ? 'keys.switchOn' : 'keys.switchOff')}
@@ -83,7 +83,7 @@ export function KeyActions({ details, onEdit }: { readonly details: KeyDetails; 
         onClose={close}
       >
         {isOff ? nameOfKey(details) : say('keys.switchOffHint')}
-      </Ask>
+      </ConfirmAction>
       <ConfirmDelete
         name={asked === 'delete' ? nameOfKey(details) : undefined}
         depends={say('keys.deleteHint')}

@@ -12,8 +12,8 @@ import { QuotaGauge } from '../../parts/display/quota-gauge.tsx'
 import { SecretOnce } from '../../parts/display/secret-once.tsx'
 import { Guarded, GuardedButton } from '../../parts/forms/guarded.tsx'
 import { GuardedForm } from '../../parts/forms/guarded-form.tsx'
+import { NotReadable } from '../../parts/tables/not-readable.tsx'
 import { RightsTable, rateText } from '../../parts/tables/rights-table.tsx'
-import { Unread } from '../../parts/tables/unread.tsx'
 import { say } from '../../texts/say.ts'
 import { KeyActions } from './key-actions.tsx'
 import { KeyFactsCard } from './key-facts.tsx'
@@ -49,7 +49,7 @@ function Loaded({ hash }: { readonly hash: string }) {
     return error === null ? (
       <PageHead title={say('keys.name')} />
     ) : (
-      <Unread error={error} retry={refetch} title={say('keys.gone')} to="/keys" />
+      <NotReadable error={error} retry={refetch} title={say('keys.gone')} to="/keys" />
     )
   const name = nameOfKey(data)
   const close = () => set({ edit: '' })

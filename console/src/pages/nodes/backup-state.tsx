@@ -4,14 +4,14 @@ import { DatabaseBackupIcon } from 'lucide-react'
 import { HEALTH_KEY, readHealth } from '../../api/platform/nodes.ts'
 import { When } from '../../parts/display/when.tsx'
 import { say } from '../../texts/say.ts'
-import { LOOK_AGAIN_MS } from './refresh-interval.ts'
+import { NODES_REFRESH_MS } from './refresh-interval.ts'
 
 /** When the last backup was made, where the process of the dashboard makes them by itself. */
 export function BackupState() {
   const health = useQuery({
     queryKey: HEALTH_KEY,
     queryFn: ({ signal }) => readHealth(signal),
-    refetchInterval: LOOK_AGAIN_MS,
+    refetchInterval: NODES_REFRESH_MS,
   })
   const backup = health.data?.details.backup
   if (backup === undefined) return null

@@ -8,8 +8,8 @@ import { Guarded } from '../../parts/forms/guarded.tsx'
 import { say } from '../../texts/say.ts'
 import { BackupState } from './backup-state.tsx'
 import { NodeTable } from './node-table.tsx'
-import { NowhereAlert } from './nowhere-alert.tsx'
-import { LOOK_AGAIN_MS } from './refresh-interval.ts'
+import { NotServedAlert } from './not-served-alert.tsx'
+import { NODES_REFRESH_MS } from './refresh-interval.ts'
 import { SyncStatusTable } from './sync-status-table.tsx'
 
 /** Gateway nodes, and the state of each API on them. */
@@ -20,7 +20,7 @@ export default function Nodes() {
       <PageHead title={say('nodes.title')} hint={say('nodes.hint')} />
       <Guarded permission="system">
         <Stack gap="lg">
-          {mayApis && <NowhereAlert />}
+          {mayApis && <NotServedAlert />}
           <Table />
           <BackupState />
           {mayApis && <SyncStatusTable />}
@@ -34,7 +34,7 @@ function Table() {
   const nodes = useQuery({
     queryKey: NODES_KEY,
     queryFn: ({ signal }) => listNodes(signal),
-    refetchInterval: LOOK_AGAIN_MS,
+    refetchInterval: NODES_REFRESH_MS,
   })
   const isDown = nodes.data !== undefined && nodes.data.length > 0 && nodes.data.every(({ active }) => !active)
   return (

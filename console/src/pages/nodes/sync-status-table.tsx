@@ -15,8 +15,8 @@ import { type Column, DataTable } from '../../parts/tables/data-table.tsx'
 import { Pager } from '../../parts/tables/pager.tsx'
 import { SearchBox } from '../../parts/tables/search-box.tsx'
 import { say } from '../../texts/say.ts'
-import { useOutOfSync } from './nowhere-alert.tsx'
-import { LOOK_AGAIN_MS } from './refresh-interval.ts'
+import { useOutOfSync } from './not-served-alert.tsx'
+import { NODES_REFRESH_MS } from './refresh-interval.ts'
 
 const ABSENT = { q: '', p: '1', out_of_sync: '' } as const
 
@@ -40,7 +40,7 @@ export function SyncStatusTable() {
     queryKey: [...SYNC_STATUS_KEY, q, page],
     queryFn: ({ signal }) => listSyncStatus({ q, p: page, outOfSync: false }, signal),
     placeholderData: keepPreviousData,
-    refetchInterval: LOOK_AGAIN_MS,
+    refetchInterval: NODES_REFRESH_MS,
     enabled: !onlyOutOfSync,
   })
   const found = useOutOfSync(onlyOutOfSync)

@@ -10,7 +10,7 @@ import { count, When } from '../../parts/display/when.tsx'
 import { ApiPicker } from '../../parts/forms/api-picker.tsx'
 import { Guarded, GuardedButton } from '../../parts/forms/guarded.tsx'
 import { timeText } from '../../parts/forms/limit-inputs.tsx'
-import { Dot } from '../../parts/portal/state.tsx'
+import { StateDot } from '../../parts/portal/state.tsx'
 import type { Column } from '../../parts/tables/data-table.tsx'
 import { PagedTable } from '../../parts/tables/paged-table.tsx'
 import { rateText } from '../../parts/tables/rights-table.tsx'
@@ -105,7 +105,7 @@ const COLUMNS: readonly Column<Policy>[] = [
     title: say('policies.state'),
     sortBy: 'state',
     width: 130,
-    cell: ({ state }) => <Dot colour={COLOURS[state]} text={say(`policies.state.${state}`)} />,
+    cell: ({ state }) => <StateDot colour={COLOURS[state]} text={say(`policies.state.${state}`)} />,
   },
   {
     name: 'apis',

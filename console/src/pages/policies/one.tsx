@@ -9,12 +9,12 @@ import { PageHead } from '../../parts/display/page-head.tsx'
 import { ConfirmDelete } from '../../parts/forms/confirm-delete.tsx'
 import { Guarded } from '../../parts/forms/guarded.tsx'
 import { GuardedForm } from '../../parts/forms/guarded-form.tsx'
-import { Unread } from '../../parts/tables/unread.tsx'
+import { NotReadable } from '../../parts/tables/not-readable.tsx'
 import { say } from '../../texts/say.ts'
+import { CombinedPolicies } from './combined-policies.tsx'
 import { PolicyDependents } from './policy-dependents.tsx'
 import { policyFields } from './policy-fields.tsx'
 import { policyOf, valuesOf } from './policy-values.ts'
-import { Together } from './together.tsx'
 
 /** One policy: what it gives, and what it comes to with others. */
 export default function OnePolicy() {
@@ -36,7 +36,7 @@ function Loaded({ id }: { readonly id: string }) {
     return error === null ? (
       <Skeleton h={400} />
     ) : (
-      <Unread error={error} retry={refetch} title={say('policies.gone')} to="/policies" />
+      <NotReadable error={error} retry={refetch} title={say('policies.gone')} to="/policies" />
     )
   return (
     <>
@@ -46,7 +46,7 @@ function Loaded({ id }: { readonly id: string }) {
       <Paper withBorder p="lg" maw={820}>
         <Form policy={data} />
       </Paper>
-      <Together policy={data} />
+      <CombinedPolicies policy={data} />
     </>
   )
 }

@@ -2,7 +2,7 @@ import { Button, Group, Input, Paper, Stack, TextInput } from '@mantine/core'
 import { ArrowDownIcon, ArrowUpIcon, PlusIcon, XIcon } from 'lucide-react'
 import type { MenuItem, PortalMenus } from '../../api/portal/portal-pages.ts'
 import type { Field, FormValue } from '../../parts/forms/record-form.tsx'
-import { Tool } from '../../parts/portal/tool.tsx'
+import { IconButton } from '../../parts/portal/icon-button.tsx'
 import { say } from '../../texts/say.ts'
 
 /** A form holds the menus as one text: JSON of these, in order, also while two have the same name. */
@@ -115,9 +115,9 @@ function OneMenu(props: {
             onChange={({ currentTarget }) => props.onChange({ ...menu, name: currentTarget.value })}
           />
           {!readOnly && (
-            <Tool label={say('portal.removeMenu', { name })} run={props.onRemove}>
+            <IconButton label={say('portal.removeMenu', { name })} run={props.onRemove}>
               <XIcon size={16} aria-hidden />
-            </Tool>
+            </IconButton>
           )}
         </Group>
         {items.map((item, at) => (
@@ -176,15 +176,23 @@ function Item(props: {
       />
       {!readOnly && (
         <>
-          <Tool label={say('portal.moveUp', { name: place })} disabled={props.isFirst} run={() => props.onMove(-1)}>
+          <IconButton
+            label={say('portal.moveUp', { name: place })}
+            disabled={props.isFirst}
+            run={() => props.onMove(-1)}
+          >
             <ArrowUpIcon size={16} aria-hidden />
-          </Tool>
-          <Tool label={say('portal.moveDown', { name: place })} disabled={props.isLast} run={() => props.onMove(1)}>
+          </IconButton>
+          <IconButton
+            label={say('portal.moveDown', { name: place })}
+            disabled={props.isLast}
+            run={() => props.onMove(1)}
+          >
             <ArrowDownIcon size={16} aria-hidden />
-          </Tool>
-          <Tool label={say('portal.removeName', { name: place })} run={props.onRemove}>
+          </IconButton>
+          <IconButton label={say('portal.removeName', { name: place })} run={props.onRemove}>
             <XIcon size={16} aria-hidden />
-          </Tool>
+          </IconButton>
         </>
       )}
     </Group>

@@ -2,7 +2,7 @@ import { ActionIcon, Button, Group, SegmentedControl, Tooltip } from '@mantine/c
 import { DownloadIcon, RefreshCwIcon } from 'lucide-react'
 import { useMay } from '../../api/people/session.ts'
 import { downloadRequests, type RequestFilters } from '../../api/traffic/requests.ts'
-import { keepFile } from '../../parts/charts/chart-file.ts'
+import { saveFile } from '../../parts/charts/save-file.ts'
 import { readerZone, TimeRange } from '../../parts/charts/time-range.tsx'
 import { notifyFault } from '../../parts/display/notify.ts'
 import { PageHead } from '../../parts/display/page-head.tsx'
@@ -56,7 +56,7 @@ function Past(props: {
   const found = useHistory(words, filters)
   const save = async () => {
     try {
-      keepFile(await downloadRequests(found.span, filters), 'requests.csv')
+      saveFile(await downloadRequests(found.span, filters), 'requests.csv')
     } catch (error) {
       notifyFault(error)
     }

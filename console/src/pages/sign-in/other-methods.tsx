@@ -20,7 +20,7 @@ interface Props {
 const WRAPS = { label: { whiteSpace: 'normal', overflowWrap: 'anywhere' } } as const
 
 /** Signing in without the password of the dashboard: by passkey, single sign-on, a directory. */
-export function OtherWays({ providers, stays, onStep, onSignedIn }: Props) {
+export function OtherMethods({ providers, stays, onStep, onSignedIn }: Props) {
   const passkey = useMutation({ mutationFn: signInWithPasskey, onSuccess: onStep })
   const [isElsewhere, setElsewhere] = useState(false)
   useReturn(isElsewhere, onSignedIn)

@@ -3,12 +3,12 @@ import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { readSignInOptions, SIGN_IN_OPTIONS_KEY } from '../../api/people/endpoints.ts'
-import { continueSignIn, type Needs, type SignInStep, signIn } from '../../api/people/sign-in.ts'
+import { continueSignIn, type SignInNeeds, type SignInStep, signIn } from '../../api/people/sign-in.ts'
 import { FaultBox } from '../../parts/display/fault-box.tsx'
 import { SecretOnce } from '../../parts/display/secret-once.tsx'
 import { RecordForm } from '../../parts/forms/record-form.tsx'
 import { say } from '../../texts/say.ts'
-import { OtherWays } from './other-methods.tsx'
+import { OtherMethods } from './other-methods.tsx'
 import { SignInNeed } from './sign-in-steps.tsx'
 
 interface Props {
@@ -22,7 +22,7 @@ interface Props {
 
 /** Signing in, by any of the ways that the installation has, until it is done. */
 export function SignInForm({ email = '', ticket = '', stays = false, onDone }: Props) {
-  const [step, setStep] = useState<Needs>()
+  const [step, setStep] = useState<SignInNeeds>()
   const [codes, setCodes] = useState<readonly string[]>()
   const [lapse, setLapse] = useState<unknown>()
   const { data: options } = useQuery({ queryKey: SIGN_IN_OPTIONS_KEY, queryFn: readSignInOptions })
@@ -82,7 +82,7 @@ export function SignInForm({ email = '', ticket = '', stays = false, onDone }: P
           {say('start.forgotten')}
         </Anchor>
       )}
-      <OtherWays providers={options?.identity_providers ?? []} stays={stays} onStep={take} onSignedIn={onDone} />
+      <OtherMethods providers={options?.identity_providers ?? []} stays={stays} onStep={take} onSignedIn={onDone} />
     </Stack>
   )
 }

@@ -14,7 +14,7 @@ import { Empty } from '../../parts/display/empty.tsx'
 import { notifyDone } from '../../parts/display/notify.ts'
 import { PageHead } from '../../parts/display/page-head.tsx'
 import { When } from '../../parts/display/when.tsx'
-import { Ask } from '../../parts/forms/ask.tsx'
+import { ConfirmAction } from '../../parts/forms/confirm-action.tsx'
 import { Guarded } from '../../parts/forms/guarded.tsx'
 import { type Column, DataTable } from '../../parts/tables/data-table.tsx'
 import { say } from '../../texts/say.ts'
@@ -55,7 +55,7 @@ function SigningKeysPage() {
         retry={() => void keys.refetch()}
         empty={<Empty icon={FileKeyIcon} title={say('signingKeys.empty')} hint={say('signingKeys.emptyHint')} />}
       />
-      <Ask
+      <ConfirmAction
         opened={isRotating}
         title={say('signingKeys.rotateTitle')}
         verb={say('signingKeys.rotate')}
@@ -64,8 +64,8 @@ function SigningKeysPage() {
         onClose={() => setRotating(false)}
       >
         {say('signingKeys.rotateText')}
-      </Ask>
-      <Ask
+      </ConfirmAction>
+      <ConfirmAction
         isGrave
         opened={retiring !== undefined}
         title={say('signingKeys.retireTitle')}
@@ -78,7 +78,7 @@ function SigningKeysPage() {
         <Text size="sm" mt="xs">
           {say('signingKeys.retireText')}
         </Text>
-      </Ask>
+      </ConfirmAction>
     </>
   )
 }

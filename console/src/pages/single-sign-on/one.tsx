@@ -17,7 +17,7 @@ import { PageHead } from '../../parts/display/page-head.tsx'
 import { ConfirmDelete } from '../../parts/forms/confirm-delete.tsx'
 import { useGuardedSave } from '../../parts/forms/conflict.tsx'
 import { Guarded } from '../../parts/forms/guarded.tsx'
-import { Unread } from '../../parts/tables/unread.tsx'
+import { NotReadable } from '../../parts/tables/not-readable.tsx'
 import { say } from '../../texts/say.ts'
 import { AddressCard } from './address-card.tsx'
 import { JsonForm } from './json-form.tsx'
@@ -43,7 +43,7 @@ function Loaded({ id }: { readonly id: string }) {
     queryKey: [...PROFILES_KEY, 'one', id],
     queryFn: ({ signal }) => readProfile(id, signal),
   })
-  if (error !== null) return <Unread error={error} retry={refetch} title={say('identity.gone')} to="/identity" />
+  if (error !== null) return <NotReadable error={error} retry={refetch} title={say('identity.gone')} to="/identity" />
   if (data === undefined) return <Skeleton h={400} />
   return <Page profile={data} />
 }

@@ -11,7 +11,7 @@ import { ConfirmDelete } from '../../parts/forms/confirm-delete.tsx'
 import { Guarded } from '../../parts/forms/guarded.tsx'
 import { GuardedForm } from '../../parts/forms/guarded-form.tsx'
 import { isSame } from '../../parts/forms/same.ts'
-import { Unread } from '../../parts/tables/unread.tsx'
+import { NotReadable } from '../../parts/tables/not-readable.tsx'
 import { say } from '../../texts/say.ts'
 import { nameOf } from './list.tsx'
 import { CredentialCard, FactsCard, PasswordCard } from './side-cards.tsx'
@@ -25,7 +25,7 @@ export default function OneUser() {
     queryFn: ({ signal }) => readUser(id, signal),
   })
   if (error instanceof CallError && error.status === 403) return <NotForYou />
-  if (error !== null) return <Unread error={error} retry={refetch} title={say('users.gone')} to="/users" />
+  if (error !== null) return <NotReadable error={error} retry={refetch} title={say('users.gone')} to="/users" />
   if (data === undefined) return <Skeleton h={400} />
   return <Page key={data.id} user={data} />
 }

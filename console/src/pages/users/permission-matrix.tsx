@@ -7,8 +7,8 @@ import { say } from '../../texts/say.ts'
 import {
   type Choice,
   choiceOf,
+  grantedPermissions,
   isAdministrator,
-  openings,
   type PermissionRow,
   permissionRows,
   withAdministrator,
@@ -65,7 +65,7 @@ export function PermissionMatrix({ rights, onChange, readOnly, isGroup = false }
       <Text size="xs" c="dimmed">
         {say('permit.denyHint')}
       </Text>
-      {!isAdmin && openings(rights) === 0 && <Alert color="yellow">{say('permit.nothing')}</Alert>}
+      {!isAdmin && grantedPermissions(rights) === 0 && <Alert color="yellow">{say('permit.nothing')}</Alert>}
       {!isAdmin && (
         <Switch
           label={say('permit.ownAnalytics')}

@@ -83,7 +83,7 @@ export function withOwnAnalytics(rights: Rights, isOwned: boolean): Rights {
 }
 
 /** Permissions that open something. */
-export function openings(rights: Rights): number {
+export function grantedPermissions(rights: Rights): number {
   return Object.entries(rights).filter(([key, value]) => !MARKS.has(key) && (value === 'read' || value === 'write'))
     .length
 }
@@ -91,7 +91,7 @@ export function openings(rights: Rights): number {
 /** Rights in a few words. */
 export function rightsText(rights: Rights): string {
   if (isAdministrator(rights)) return say('users.administrator')
-  const number = openings(rights)
+  const number = grantedPermissions(rights)
   if (number === 0) return say('users.noRights')
   return number === 1 ? say('users.oneRight') : say('users.someRights', { count: number })
 }

@@ -6,7 +6,7 @@ import { renewCredential, setPassword, USERS_KEY, type User } from '../../api/pe
 import { CopyText } from '../../parts/display/copy.tsx'
 import { notifyDone } from '../../parts/display/notify.ts'
 import { When } from '../../parts/display/when.tsx'
-import { Ask } from '../../parts/forms/ask.tsx'
+import { ConfirmAction } from '../../parts/forms/confirm-action.tsx'
 import { RecordForm } from '../../parts/forms/record-form.tsx'
 import { say } from '../../texts/say.ts'
 import { nameOf } from './list.tsx'
@@ -53,7 +53,7 @@ export function CredentialCard({ user }: { readonly user: User }) {
           )}
         </Group>
       </Stack>
-      <Ask
+      <ConfirmAction
         opened={asked}
         title={say('users.resetTitle', { name: nameOf(user) })}
         verb={say('users.reset')}
@@ -67,7 +67,7 @@ export function CredentialCard({ user }: { readonly user: User }) {
         }}
       >
         {say('users.resetText')}
-      </Ask>
+      </ConfirmAction>
     </SideCard>
   )
 }

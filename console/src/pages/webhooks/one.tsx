@@ -18,7 +18,7 @@ import { FaultBox } from '../../parts/display/fault-box.tsx'
 import { PageHead } from '../../parts/display/page-head.tsx'
 import { ConfirmDelete } from '../../parts/forms/confirm-delete.tsx'
 import { GuardedForm } from '../../parts/forms/guarded-form.tsx'
-import { Unread } from '../../parts/tables/unread.tsx'
+import { NotReadable } from '../../parts/tables/not-readable.tsx'
 import { Deliveries } from '../../parts/webhooks/deliveries.tsx'
 import { say } from '../../texts/say.ts'
 import { webhookFields, webhookIn, webhookValues } from './webhook-fields.ts'
@@ -31,7 +31,7 @@ export default function OneWebhook() {
     return webhook.error === null ? (
       <Skeleton h={400} />
     ) : (
-      <Unread error={webhook.error} retry={webhook.refetch} title={say('webhooks.gone')} to="/webhooks" />
+      <NotReadable error={webhook.error} retry={webhook.refetch} title={say('webhooks.gone')} to="/webhooks" />
     )
   return <Page key={webhook.data.id} webhook={webhook.data} />
 }

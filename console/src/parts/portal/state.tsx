@@ -2,7 +2,7 @@ import { Badge } from '@mantine/core'
 import { say } from '../../texts/say.ts'
 
 /** A state by its colour and its word; the word is on the page's background, for contrast. */
-export function Dot({ colour, text }: { readonly colour: string; readonly text: string }) {
+export function StateDot({ colour, text }: { readonly colour: string; readonly text: string }) {
   return (
     <Badge variant="dot" color={colour} size="sm" tt="none" fw={500} miw="max-content">
       {text}
@@ -12,5 +12,5 @@ export function Dot({ colour, text }: { readonly colour: string; readonly text: 
 
 /** Whether a developer is marked inactive. */
 export function State({ isActive }: { readonly isActive: boolean }) {
-  return <Dot colour={isActive ? 'green' : 'gray'} text={say(isActive ? 'portal.active' : 'portal.inactive')} />
+  return <StateDot colour={isActive ? 'green' : 'gray'} text={say(isActive ? 'portal.active' : 'portal.inactive')} />
 }

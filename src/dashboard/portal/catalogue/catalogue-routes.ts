@@ -18,7 +18,7 @@ import type { Call } from '../../routes/call.ts'
 import { DoneEnvelope } from '../../routes/envelope.ts'
 import type { Route } from '../../routes/route.ts'
 import type { DashboardParts } from '../../server/parts.ts'
-import { withPortalAlias } from '../settings/spellings.ts'
+import { withPortalAlias } from '../settings/portal-alias.ts'
 
 const PATH = '/api/portal/catalogue'
 const READ = { permission: 'portal', intent: 'read' } as const

@@ -18,7 +18,7 @@ import { listed } from '../../routes/listed.ts'
 import { pageOf } from '../../routes/page.ts'
 import type { Route } from '../../routes/route.ts'
 import type { DashboardParts } from '../../server/parts.ts'
-import { withPortalAlias } from '../settings/spellings.ts'
+import { withPortalAlias } from '../settings/portal-alias.ts'
 
 const PATH = '/api/portal/documentation'
 const ONE = `${PATH}/{id}`

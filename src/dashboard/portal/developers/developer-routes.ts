@@ -25,7 +25,7 @@ import { listed } from '../../routes/listed.ts'
 import { pageOf } from '../../routes/page.ts'
 import type { Route } from '../../routes/route.ts'
 import type { DashboardParts } from '../../server/parts.ts'
-import { withPortalAlias } from '../settings/spellings.ts'
+import { withPortalAlias } from '../settings/portal-alias.ts'
 import { provenDeveloper } from '../sign-in/session-credentials.ts'
 import {
   CreatedDeveloperShape,

@@ -16,7 +16,7 @@ import {
   revokeDeveloperKey,
 } from '../developers/developer-key-routes.ts'
 import { appInPath, developerInPath, developerKeyAt } from '../developers/holding-view.ts'
-import { withPortalAlias } from './spellings.ts'
+import { withPortalAlias } from './portal-alias.ts'
 
 const DEVELOPERS = '/api/portal/developers'
 const KEY = `${DEVELOPERS}/key/{apiOrPolicyId}/{keyId}/{id}`

@@ -12,7 +12,7 @@ import { listed } from '../../routes/listed.ts'
 import { pageOf } from '../../routes/page.ts'
 import type { Route } from '../../routes/route.ts'
 import type { DashboardParts } from '../../server/parts.ts'
-import { withPortalAlias } from './spellings.ts'
+import { withPortalAlias } from './portal-alias.ts'
 
 const PATH = '/api/portal/pages'
 const ONE = `${PATH}/{id}`

@@ -4,7 +4,7 @@ import { portalConfiguration } from '../../../publish/portal/settings/configurat
 import type { StoredDocument } from '../../../store/ports/ports.ts'
 import type { Call } from '../../routes/call.ts'
 import type { DashboardParts } from '../../server/parts.ts'
-import { readSsoSource } from '../../sign-in/opener.ts'
+import { readSsoSource } from '../../sign-in/sso-source.ts'
 import { findNonce } from '../../single-sign-on/nonce.ts'
 import { currentGuarantor } from '../../single-sign-on/profiles.ts'
 import { newPortalSession, type OpenedPortalSession } from './session.ts'
@@ -20,9 +20,9 @@ export async function enterPortalByNonce(
   nonce: string,
 ): Promise<OpenedPortalSession & { readonly orgId: string }> {
   const { person, claim } = await findNonce(parts, nonce, 'portal')
-  const { orgId, opener, voucher } = person
+  const { orgId, opener, guarantor } = person
   if (opener !== undefined && !(await readSsoSource(parts, opener)).holds) throw fault('sso_nonce_void')
-  if (voucher !== undefined && (await currentGuarantor(parts, voucher)) === undefined) throw fault('sso_nonce_void')
+  if (guarantor !== undefined && (await currentGuarantor(parts, guarantor)) === undefined) throw fault('sso_nonce_void')
   if ((await portalConfiguration(parts, orgId)).disable_login) throw fault('portal_login_off')
   const { rows } = await parts.documents.list('developer', { where: { nonce }, limit: 2 })
   const [developer] = rows
@@ -30,7 +30,7 @@ export async function enterPortalByNonce(
   if (developer === undefined || rows.length > 1 || developer.body.org_id !== orgId)
     throw fault('sso_refused', 'no developer, or more than one, carries the nonce')
   if (developer.body.inactive === true) throw fault('sso_refused', 'the developer is inactive')
-  const by = { developerId: developer.id, orgId, via: 'sso', opener, voucher }
+  const by = { developerId: developer.id, orgId, via: 'sso', opener, guarantor }
   const { changes, opened } = newPortalSession(parts, call, by)
   const edit = ({ body }: StoredDocument) => {
     if (body.nonce !== nonce || body.inactive === true) throw fault('sso_nonce_void')

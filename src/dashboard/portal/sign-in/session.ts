@@ -10,9 +10,9 @@ import { conflictingIdentities } from '../../access/two-credentials.ts'
 import type { Call } from '../../routes/call.ts'
 import type { DashboardParts } from '../../server/parts.ts'
 import { PORTAL_COOKIE, readSessionCookie, sessionCookie } from '../../sign-in/cookie.ts'
-import { readSsoSource, type SsoSource, ssoSourceBody, ssoSourceOf } from '../../sign-in/opener.ts'
 import { cameByTls } from '../../sign-in/origin.ts'
 import { ticketHash } from '../../sign-in/sessions.ts'
+import { readSsoSource, type SsoSource, ssoSourceBody, ssoSourceOf } from '../../sign-in/sso-source.ts'
 import type { SsoGuarantor } from '../../single-sign-on/person.ts'
 import { guarantorOfSession, noteGuarantor } from '../../single-sign-on/session-guarantor.ts'
 
@@ -45,15 +45,15 @@ interface OpenedBy {
   readonly via: string
   /** The source of single sign-on that admitted the developer: the session ends with it. */
   readonly opener?: SsoSource | undefined
-  /** The user who vouches for the developer, and is no administrator: the session ends with that user. */
-  readonly voucher?: SsoGuarantor | undefined
+  /** The guarantor of the developer, no administrator: the session ends with that user. */
+  readonly guarantor?: SsoGuarantor | undefined
 }
 
 /** Prepares a session of a developer under a new id, in any state of the browser. It ends with its lifetime, never later. */
 export function newPortalSession(
   parts: DashboardParts,
   call: Pick<Call, 'header' | 'clientAddress'>,
-  { developerId, orgId, via, opener, voucher }: OpenedBy,
+  { developerId, orgId, via, opener, guarantor }: OpenedBy,
 ): PreparedPortalSession {
   const value = newSecret()
   const now = parts.clock.wall()
@@ -61,8 +61,8 @@ export function newPortalSession(
   const expiresAt = now + lifeS * 1000
   const body: JsonObject = { developer: developerId, org: orgId, via, created: now, address: call.clientAddress }
   if (opener !== undefined) body.opener = ssoSourceBody(opener)
-  const { vouched, changes: noted } = noteGuarantor(parts, voucher)
-  if (vouched !== undefined) body.vouched = vouched
+  const { stored, changes: noted } = noteGuarantor(parts, guarantor)
+  if (stored !== undefined) body.vouched = stored
   const family = portalFamily(developerId)
   const row = newTicket('portal_login', expiresAt, { family, body })
   return {
@@ -86,9 +86,9 @@ export async function portalSessionOf(parts: DashboardParts, call: Calling): Pro
   const open = row?.sort === 'portal_login' && row.claimedAt === 0 && row.expiresAt > parts.clock.wall()
   if (row === undefined || !open) throw fault('portal_session_needed')
   const opener = ssoSourceOf(row.body.opener)
-  const vouched = isObject(row.body.vouched) ? row.body.vouched : undefined
+  const guarantor = isObject(row.body.vouched) ? row.body.vouched : undefined
   const holds = opener === undefined || (await readSsoSource(parts, opener)).holds
-  if (!holds || (await guarantorOfSession(parts, opener, vouched)) === 'ended') {
+  if (!holds || (await guarantorOfSession(parts, opener, guarantor)) === 'ended') {
     await parts.documents.commit([{ op: 'deleteTicket', hash }], undefined)
     throw fault('portal_session_needed')
   }

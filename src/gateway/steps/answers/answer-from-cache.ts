@@ -5,10 +5,17 @@ import type { UpstreamRequest } from '../../cache/answer-draft.ts'
 import type { Flight } from '../../cache/api-responses.ts'
 import { CacheVisit, Invalidation } from '../../cache/cache-visit.ts'
 import type { ChainCache } from '../../cache/chain-cache.ts'
-import { serveStored } from '../../cache/give.ts'
 import { asksForOneRange } from '../../cache/ranges.ts'
 import { Refresh } from '../../cache/refresh.ts'
-import { ASKS, asksOf, readWants, satisfies, WANTS_NOTHING, type Wants } from '../../cache/request-asks.ts'
+import {
+  CACHE_FIELDS,
+  cacheFieldsOf,
+  NO_CACHE_CONTROL,
+  type RequestCacheControl,
+  readRequestCacheControl,
+  satisfies,
+} from '../../cache/request-cache-fields.ts'
+import { serveStored } from '../../cache/serve-stored.ts'
 import type { RequestProfile, StoredAnswer } from '../../cache/stored-answer.ts'
 import { CORS_FIELDS } from '../../server/cors-fields.ts'
 import { type Exchange, SENT, type Step, type StepOutcome } from '../../server/exchange.ts'
@@ -51,7 +58,7 @@ export function answerFromCache(
   }
 
   const consider = (x: Exchange, lookup: Lookup, found: StoredAnswer | undefined, waited: boolean) => {
-    const wants = (lookup.asks & ASKS.directives) === 0 ? WANTS_NOTHING : readWants(x.request)
+    const wants = (lookup.asks & CACHE_FIELDS.directives) === 0 ? NO_CACHE_CONTROL : readRequestCacheControl(x.request)
     if (wants.noStore) return wants.onlyIfCached ? NOTHING_STORED : undefined
     const now = waited ? clock.mono() : x.mono
     if (found !== undefined && satisfies(found, wants, now)) return answer(x, found, lookup.asks, now)
@@ -61,7 +68,7 @@ export function answerFromCache(
       return answer(x, found, lookup.asks, now)
     }
     // A part is neither stored nor waited for.
-    if (x.dry || (lookup.asks & ASKS.range) !== 0) return undefined
+    if (x.dry || (lookup.asks & CACHE_FIELDS.range) !== 0) return undefined
     const flight = waited ? undefined : responses.flightOf(lookup.uri, lookup.caller)
     if (flight !== undefined && mayWait(x, lookup)) return wait(x, lookup, flight)
     fetch(x, lookup, found, waited)
@@ -81,7 +88,7 @@ export function answerFromCache(
   const fetch = (x: Exchange, lookup: Lookup, found: StoredAnswer | undefined, waited: boolean): void => {
     pool.misses++
     const known = found !== undefined && prepare(x, found) ? found : undefined
-    const alone = waited || !mayWait(x, lookup) || (known === undefined && (lookup.asks & ASKS.condition) !== 0)
+    const alone = waited || !mayWait(x, lookup) || (known === undefined && (lookup.asks & CACHE_FIELDS.condition) !== 0)
     const flight = alone ? undefined : responses.takeOff(lookup.uri, lookup.caller)
     x.bodyConsumer = new CacheVisit(asked(x, lookup, known), lookup.asks, preserveHost, flight)
   }
@@ -123,18 +130,18 @@ export function answerFromCache(
       return undefined
     const asMethod = operation?.toMethod || method
     if (x.bodyLength !== 0 || x.upgrade !== '' || asMethod !== method) return undefined
-    const asks = asksOf(x.request)
-    if ((asks & ASKS.upstream) !== 0) return undefined
-    if ((asks & ASKS.range) !== 0 && !asksForOneRange(x.request)) return undefined
+    const asks = cacheFieldsOf(x.request)
+    if ((asks & CACHE_FIELDS.upstream) !== 0) return undefined
+    if ((asks & CACHE_FIELDS.range) !== 0 && !asksForOneRange(x.request)) return undefined
     const lookup: Lookup = {
       uri: uriOf(x),
       caller: rules.shared ? '' : callerOf(x, cache),
       way: wayOf(x),
-      guarded: (asks & ASKS.authorization) !== 0 && !isOwn(x, cache),
+      guarded: (asks & CACHE_FIELDS.authorization) !== 0 && !isOwn(x, cache),
       asks,
     }
     const found = find(x, lookup)
-    if (found !== undefined && (asks & ASKS.directives) === 0 && x.mono < found.freshUntil)
+    if (found !== undefined && (asks & CACHE_FIELDS.directives) === 0 && x.mono < found.freshUntil)
       return answer(x, found, asks, x.mono)
     return consider(x, lookup, found, false)
   }
@@ -194,7 +201,7 @@ function mayWait(x: Exchange, { guarded }: Lookup): boolean {
 }
 
 /** Whether a stale answer may be given while another is fetched, to a client that asks for nothing better. */
-function mayGiveMeanwhile(found: StoredAnswer, wants: Wants, now: number): boolean {
+function mayGiveMeanwhile(found: StoredAnswer, wants: RequestCacheControl, now: number): boolean {
   if (wants.noCache || wants.maxAgeS !== undefined || wants.minFreshS !== undefined) return false
   return now >= found.freshUntil && found.isWithin(now, found.parts.life.staleWhileRevalidateS)
 }

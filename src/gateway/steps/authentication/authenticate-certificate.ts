@@ -15,7 +15,7 @@ const UNKNOWN = prebuilt('key_unknown')
 
 /**
  * Identifies a caller without a key by the client certificate that TLS verified possession of: the key made with its id in
- * `certificate`, else the one made with the id of a CA that vouches for it, while both are valid. A request with a key is judged by the key, in `byKey`.
+ * `certificate`, else the one made with the id of a CA that issued it, while both are valid. A request with a key is judged by the key, in `byKey`.
  */
 export function authenticateCertificate(
   scheme: SchemeRules,

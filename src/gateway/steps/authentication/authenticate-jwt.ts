@@ -21,7 +21,7 @@ import {
 } from '../../authentication/claims.ts'
 import { type DerivedCaller, DerivedCallers } from '../../authentication/derived-callers.ts'
 import { allOf, type KeySets, type KeySource, oneKey } from '../../authentication/key-sets.ts'
-import { RecentCache } from '../../authentication/recent.ts'
+import { RecentCache } from '../../authentication/recent-cache.ts'
 import { challenged, type SchemeWord } from '../../oauth/challenge.ts'
 import { admitBound } from '../../oauth/check-binding.ts'
 import { isLiveToken } from '../../oauth/own-token.ts'

@@ -8,7 +8,7 @@ const MISDIRECTED = prebuilt('connection_misdirected')
 
 /**
  * Lets in only connections that proved possession of a listed client certificate (SHA-256, with or without the organisation in front), or
- * of one that a listed CA vouches for, which is valid at the time of the request.
+ * of one that a listed CA issued, which is valid at the time of the request.
  */
 export function checkCertificate(
   { clientCertificates: rules, orgId }: Pick<Api, 'clientCertificates' | 'orgId'>,
@@ -31,7 +31,7 @@ export function unasked({ secure, askedCertificate }: Exchange): Fault | undefin
   return secure && !askedCertificate ? MISDIRECTED : undefined
 }
 
-/** Why the connection has not proved possession of one of these certificates, or of one that a CA among them vouches for, valid now. */
+/** Why the connection has not proved possession of one of these certificates, or of one that a CA among them issued, valid now. */
 export function flawOfCertificate(
   { peerCertificate, wall }: Exchange,
   allowed: ReadonlySet<string>,

@@ -7,7 +7,7 @@ import { requestFields, sendToTarget } from './forward.ts'
 const ALL_DOWN = prebuilt('upstream_all_down')
 const NONE_FOUND = prebuilt('upstream_unresolved', 'DNS names no target')
 
-/** `forward` of an API whose upstream is taken care of: to the next target that is not down, with an eye on what becomes of it. */
+/** `forward` of an API with resilience rules: to the next target that is not down, with an eye on what becomes of it. */
 export function forwardWithRetries(resilience: UpstreamResilience, targets: Targets, preserveHost: boolean): Step {
   const hand = (x: Exchange, chosen: Targets): StepOutcome => {
     // An explained request takes no turn.

@@ -18,7 +18,7 @@ const METER = {
 }
 
 /** Runs a check of a value at the expense of an account. @throws Fault `patterns_over_budget` */
-export function charged<T>(account: PatternWork, check: () => T): T {
+export function checkWithinBudget<T>(account: PatternWork, check: () => T): T {
   METER.account = account
   METER.run++
   return check()

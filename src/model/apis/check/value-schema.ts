@@ -7,7 +7,14 @@ import type { Flaw } from '../definition/flaw.ts'
 import type { RequestFlaw, ValueCheck } from '../definition/operation.ts'
 import { getAt, type TreePath } from '../definition/tree.ts'
 import { type PreparedSchema, PreparedSchemas } from './prepared-schemas.ts'
-import { type CompileWork, charged, MOST_COMPILED, meter, PATTERNS, TOO_MANY_KEYWORDS } from './schema-work.ts'
+import {
+  type CompileWork,
+  checkWithinBudget,
+  MOST_COMPILED,
+  meter,
+  PATTERNS,
+  TOO_MANY_KEYWORDS,
+} from './schema-work.ts'
 
 /** Errors of one request that are reported. */
 export const MAX_REPORTED = 20
@@ -105,10 +112,10 @@ export class ValueSchemas {
         }
         return engine.compile({ $ref: root.name })
       }
-      const first = charged({ patternWork: Number.NEGATIVE_INFINITY }, () => compile('first'))
+      const first = checkWithinBudget({ patternWork: Number.NEGATIVE_INFINITY }, () => compile('first'))
       return {
         check: checkOf(first, () => compile('all')),
-        fits: (value, account) => charged(account, () => fitsWithin(first, value)),
+        fits: (value, account) => checkWithinBudget(account, () => fitsWithin(first, value)),
         unchecked: unchecked.map((flaw) => this.#rooted(flaw)),
       }
     } catch (error) {
@@ -125,7 +132,7 @@ export class ValueSchemas {
 function checkOf(first: ValidateFunction, compileAll: () => ValidateFunction): ValueCheck {
   let all: ValidateFunction | undefined
   return (value, account) =>
-    charged(account, () => {
+    checkWithinBudget(account, () => {
       if (fitsWithin(first, value)) return []
       const firstFlaws = (first.errors ?? []).slice(-1).map(toRequestFlaw)
       first.errors = null

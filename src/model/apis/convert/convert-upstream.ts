@@ -103,7 +103,7 @@ const SWITCHES = [
   opposite('certificate_pinning_disabled', 'upstream.certificatePinning.enabled'),
 ]
 
-/** Writes what a classic definition says of the care for its upstream into the extension. */
+/** Writes the resilience rules of a classic definition into the extension. */
 export function upstreamToOas(classic: JsonObject, extension: JsonObject): void {
   copyPairs(PAIRS, classic, extension, 'toOas')
   switchesToOas(SWITCHES, classic, extension)

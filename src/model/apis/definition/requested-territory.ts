@@ -7,7 +7,7 @@ import { type Territory, territoryOf } from './territory.ts'
  * The territory that a definition asks for which cannot be served, in any letter case; undefined for an internal API, and where not even
  * that can be read.
  */
-export function askedTerritory({ format, definition }: ApiDocument): Territory | undefined {
+export function requestedTerritory({ format, definition }: ApiDocument): Territory | undefined {
   try {
     const classic = format === 'oas' ? servedClassic(definition) : definition
     if (flagOf(classic, 'internal')) return undefined

@@ -15,7 +15,7 @@ import type {
 const NS_PER_MS = 1_000_000
 const GATEWAY_ERRORS: readonly number[] = [502, 503, 504]
 
-/** Where requests of a classic definition go, and the care that is taken of it. */
+/** The upstream of a classic definition, with its resilience rules. */
 export function readUpstream(classic: JsonObject): UpstreamRules {
   const proxy = objectOf(classic, 'proxy')
   const health = readHealth(classic, proxy)

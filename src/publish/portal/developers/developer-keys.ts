@@ -18,7 +18,7 @@ import { CLIENT_KIND, storedApp } from '../../oauth-clients/oauth-client-parts.t
 import { readPolicies } from '../../policies/policies.ts'
 import { portalConfiguration } from '../settings/configuration.ts'
 import type { AccessDraft, IssuedAccess } from './access.ts'
-import { accessTypeOf, policyIdOf, wantedPolicies } from './access-sort.ts'
+import { accessTypeOf, policyIdOf, wantedPolicies } from './access-type.ts'
 import { makeApp } from './developer-apps.ts'
 import { withHolder } from './developer-change.ts'
 import { changesWithDeletion, formerKeysOf, isFormerKey } from './keys-of-developer.ts'

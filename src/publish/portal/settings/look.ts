@@ -5,8 +5,8 @@ import { refuseMember } from '../../../model/portal/settings/portal-fields.ts'
 import { NO_LOOK, readCss, readJs } from '../../../model/portal/settings/portal-look.ts'
 import { readMenus } from '../../../model/portal/settings/portal-menu.ts'
 import { retryOnConflict } from '../../../runtime/retry-on-conflict.ts'
+import { OPTIMISTIC_LOCK_CONFLICT, type OptimisticLockParts } from '../../documents/optimistic-lock.ts'
 import { auditOf, type PublishParts, withLock } from '../../documents/parts.ts'
-import { TURN_CONFLICT, type TurnParts } from '../../documents/turn.ts'
 import { claimPortalHost } from '../../organisations/portal-host.ts'
 import { saveSingleton } from './single-document.ts'
 
@@ -41,7 +41,7 @@ export function saveMenus(parts: PublishParts, { orgId, sent, actor }: LookChang
  * @throws Fault `portal_invalid` (400), `portal_taken` (409) for the host of another organisation, `not_found` (404)
  */
 export function saveCname(
-  parts: PublishParts & TurnParts,
+  parts: PublishParts & OptimisticLockParts,
   { orgId, cname, actor }: Omit<LookChange, 'sent'> & { cname: string },
 ) {
   checkHost(cname)
@@ -54,7 +54,7 @@ export function saveCname(
     await parts.documents.commit([put, ...turn], auditOf(parts, actor, 'organisation.cname', orgId, { id: orgId }))
   }
   // In turn, so that of two organisations that want one host only one gets it.
-  return withLock(parts, () => retryOnConflict(save, TURN_CONFLICT))
+  return withLock(parts, () => retryOnConflict(save, OPTIMISTIC_LOCK_CONFLICT))
 }
 
 function checkHost(cname: string): void {

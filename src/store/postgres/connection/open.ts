@@ -6,7 +6,7 @@ import { ThreadFeed } from '../../prepare/feed.ts'
 import { prepareCommit } from '../../prepare/prepare.ts'
 import { prepareAudit } from '../../prepare/prepare-audit.ts'
 import { auditReader } from '../audit/read-audit.ts'
-import { declare } from '../documents/declaration.ts'
+import { declareIndexes } from '../documents/declare-indexes.ts'
 import { documentReader } from '../documents/read-documents.ts'
 import { openFeedLine } from '../feed/feed-line.ts'
 import { Follow } from '../feed/follow.ts'
@@ -17,7 +17,7 @@ import { migrate, SCHEMA_STEPS, type SchemaStep } from '../migrations/migrate.ts
 import { openRecords } from '../records/records.ts'
 import { outboxReader } from '../tokens/read-outbox.ts'
 import { tokenReader } from '../tokens/read-tokens.ts'
-import { Keeper } from '../writer/maintenance.ts'
+import { StoreMaintenance } from '../writer/maintenance.ts'
 import { Writer } from '../writer/writer.ts'
 import { type Address, addressText, makePool, readAddress } from './connect.ts'
 import { ClockWatch } from './database-clock.ts'
@@ -100,7 +100,7 @@ export async function openPostgresStore(options: PostgresOptions): Promise<Postg
     const follow = new Follow({ db, line, log, address: listenAddress, busy: () => writer.busy })
     const hitWriter = new HitWriter(db)
     const journal = new HitJournal(db, hitWriter)
-    const keeper = new Keeper({ db, writer, clock, log, refiling, journal, foldAfterMs })
+    const keeper = new StoreMaintenance({ db, writer, clock, log, refiling, journal, foldAfterMs })
     await follow.start()
     const watch = new ServerWatch({ address, db, reach, log: options.outages ?? log, reported: () => line.reported })
     watch.start()
@@ -156,7 +156,7 @@ export async function openPostgresStore(options: PostgresOptions): Promise<Postg
 async function prepare(db: Db, address: Address, steps: readonly SchemaStep[]) {
   try {
     await migrate(db, steps)
-    return await declare(db)
+    return await declareIndexes(db)
   } catch (error) {
     const cause = postgresFault(error)
     throw fault(cause.code, `${addressText(address)}: ${cause.message}`, cause)

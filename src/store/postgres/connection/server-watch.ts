@@ -113,13 +113,13 @@ export class ServerWatch {
     try {
       const seen = await this.#ask()
       this.#parts.reach.reached()
-      this.#heard(seen)
+      this.#markAnswered(seen)
     } catch (error) {
       this.#drop()
       const trouble = postgresFault(error)
-      if (isEmptied(error)) this.#lost(trouble)
-      else if (await this.#othersMayReachIt(error)) this.#unknown(trouble)
-      else this.#failed(trouble, error instanceof NoAnswer)
+      if (isEmptied(error)) this.#markEmptied(trouble)
+      else if (await this.#othersMayReachIt(error)) this.#markUnwatched(trouble)
+      else this.#markUnreachable(trouble, error instanceof NoAnswer)
     }
   }
 
@@ -159,7 +159,7 @@ export class ServerWatch {
     if (client !== undefined) breakOff(client)
   }
 
-  #heard({ revision, read_only, frozen, waiting_ms }: Seen): void {
+  #markAnswered({ revision, read_only, frozen, waiting_ms }: Seen): void {
     this.#frozen = frozen
     this.#waitingMs = waiting_ms ?? 0
     const reported = this.#parts.reported()
@@ -181,7 +181,7 @@ export class ServerWatch {
     if (read_only) this.#drop()
   }
 
-  #unknown(trouble: Fault): void {
+  #markUnwatched(trouble: Fault): void {
     this.#parts.reach.unknown()
     if (this.#unwatched === undefined) {
       this.#sinceMs = performance.now()
@@ -193,7 +193,7 @@ export class ServerWatch {
   }
 
   /** Each call of others finds out by itself: what it is refused with tells nothing of the server. */
-  #lost(trouble: Fault): void {
+  #markEmptied(trouble: Fault): void {
     this.#parts.reach.reached()
     if (!this.#emptied) {
       this.#sinceMs = performance.now()
@@ -204,7 +204,7 @@ export class ServerWatch {
     this.#unwatched = undefined
   }
 
-  #failed(trouble: Fault, hangs: boolean): void {
+  #markUnreachable(trouble: Fault, hangs: boolean): void {
     this.#parts.reach.lost(trouble, hangs)
     if (this.#trouble === undefined) {
       this.#sinceMs = performance.now()

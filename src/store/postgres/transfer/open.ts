@@ -16,7 +16,7 @@ import { makePool, readAddress } from '../connection/connect.ts'
 import type { Db, Tx } from '../connection/db.ts'
 import { PoolDb } from '../connection/pool-db.ts'
 import { Reachability } from '../connection/reachability.ts'
-import { declare } from '../documents/declaration.ts'
+import { declareIndexes } from '../documents/declare-indexes.ts'
 import { checkNeeds, FROZEN, migrate } from '../migrations/migrate.ts'
 import { type TransferQuotas, tableWriter } from './load.ts'
 import { cursorSql, deleteRowsSql, rowOf } from './tables.ts'
@@ -68,7 +68,7 @@ export function openPostgresTarget({ url, quotas, log = silentLog }: TransferOpt
     async load(fill) {
       await refuseServers(db)
       await migrate(db)
-      const { number: declaration } = await declare(db)
+      const { number: declaration } = await declareIndexes(db)
       await db.transact(async (tx) => {
         await tx.run(UNBOUNDED)
         // Two loads, and the first commit of a server that is started meanwhile, wait for each other here.

@@ -5,7 +5,7 @@ import { PeriodicJob } from '../../../runtime/periodic-job.ts'
 import { DEAD_RETENTION_MS } from '../../ports/ports.ts'
 import type { Db } from '../connection/db.ts'
 import { isLost, postgresFault } from '../connection/faults.ts'
-import type { Refiling } from '../documents/declaration.ts'
+import type { Reindexing } from '../documents/declare-indexes.ts'
 import type { HitJournal } from '../hits/hit-journal.ts'
 import { TRANSACTION_BOUNDS } from '../migrations/schema.ts'
 import { removeRefs } from '../tokens/write-sessions.ts'
@@ -46,7 +46,7 @@ interface KeeperParts {
   readonly writer: Writer
   readonly clock: Clock
   readonly log: Log
-  readonly refiling: Refiling
+  readonly refiling: Reindexing
   readonly journal: HitJournal
   /** Hits that nobody has read are worked in when they have waited for so long. */
   readonly foldAfterMs: Millis
@@ -56,12 +56,12 @@ interface KeeperParts {
  * Deletes due rows, in rounds that leave room for others: sessions, tickets, messages, and old feed entries; and
  * rolls up hits that nobody has read.
  */
-export class Keeper {
+export class StoreMaintenance {
   private readonly db: Db
   private readonly writer: Writer
   private readonly clock: Clock
   private readonly log: Log
-  private readonly refiling: Refiling
+  private readonly refiling: Reindexing
   private readonly journal: HitJournal
   private readonly foldAfterMs: Millis
   private readonly jobs: readonly PeriodicJob[]

@@ -6,7 +6,7 @@ import { packBodies } from '../../prepare/audit-bodies.ts'
 import { AuditCollector, type AuditedChange, type StoredState } from '../../prepare/audited.ts'
 import { hashBytes, latin1 } from '../../prepare/cells.ts'
 import type { PreparedAudit } from '../../prepare/prepare-audit.ts'
-import type { ThreadEndGuard } from '../hits/uncut.ts'
+import type { ThreadEndGuard } from '../hits/thread-end-guard.ts'
 import { OF_HASH } from '../migrations/schema-sessions.ts'
 
 /** How long a round of purging may delete; what it changed must be committed as well. */

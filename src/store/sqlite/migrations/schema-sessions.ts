@@ -1,7 +1,7 @@
 /**
  * Sessions are found by the first six bytes of their hash: with a million of them the unique index on all 32 had three times the
  * pages, and each new token rewrites one of them. The unique index is part of its table, so the table is recreated; its numbers
- * stay. That a hash is there once is the writer's care, who alone writes and looks before.
+ * stay. That a hash is there once is ensured by the writer, which alone writes and looks before.
  */
 export const SESSIONS_BY_HASH_HEAD = `
   ALTER TABLE session RENAME TO session_before;

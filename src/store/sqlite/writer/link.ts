@@ -4,7 +4,7 @@ import type { WatchedThread } from '../../../model/metrics/metric-registry.ts'
 import { faultOf } from '../../../model/threads/thread-rpc.ts'
 import type { FeedEvent, Revision } from '../../ports/ports.ts'
 import { eventOf, type PreparedCommit } from '../../prepare/prepare.ts'
-import { ThreadEndGuard } from '../hits/uncut.ts'
+import { ThreadEndGuard } from '../hits/thread-end-guard.ts'
 import {
   type FromWriter,
   type NumberedWrite,

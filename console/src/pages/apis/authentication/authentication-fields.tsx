@@ -3,7 +3,7 @@ import { GRANT_CHOICES } from '../../../texts/grants.ts'
 import { say, type TextName } from '../../../texts/say.ts'
 import { jwtFields, letInFields } from './authentication-method-fields.tsx'
 import { proofsIn } from './authentication-methods.ts'
-import { setWord, strangerIn, unnamedIn } from './authentication-several.ts'
+import { setWord, unknownWordIn, unnamedIn } from './authentication-several.ts'
 import type { Setting } from './scheme-setting.ts'
 import { PROOFS, type Proof, schemeForm } from './schemes.ts'
 
@@ -67,7 +67,7 @@ function severalFields(): readonly Entry[] {
 
 function setsFault(sets: readonly string[], proofs: readonly Proof[]): string | undefined {
   for (const set of sets) {
-    const word = strangerIn(set, proofs)
+    const word = unknownWordIn(set, proofs)
     if (word !== undefined) return say('apiAuth.setsStranger', { word, words: proofs.map(setWord).join(', ') })
   }
   const unnamed = unnamedIn(sets, proofs)

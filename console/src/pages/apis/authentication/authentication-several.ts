@@ -19,7 +19,7 @@ const JOIN = ' + '
 export const setWord = (proof: Proof): string => schemeForm(proof).word
 
 /** The flaw of a set: a word that names none of the chosen schemes; undefined = none. */
-export function strangerIn(set: string, proofs: readonly Proof[]): string | undefined {
+export function unknownWordIn(set: string, proofs: readonly Proof[]): string | undefined {
   const words = proofs.map(setWord)
   return wordsIn(set).find((word) => !words.includes(word))
 }

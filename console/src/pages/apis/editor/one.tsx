@@ -9,7 +9,7 @@ import { useAddress } from '../../../app/address.ts'
 import { CopyText } from '../../../parts/display/copy.tsx'
 import { PageHead } from '../../../parts/display/page-head.tsx'
 import { Guarded } from '../../../parts/forms/guarded.tsx'
-import { Unread } from '../../../parts/tables/unread.tsx'
+import { NotReadable } from '../../../parts/tables/not-readable.tsx'
 import { say, type TextName } from '../../../texts/say.ts'
 import { methodOf, proofsOf } from '../authentication/authentication-methods.ts'
 import { StateBadge } from '../list/badges.tsx'
@@ -46,7 +46,7 @@ export default function OneApi() {
 function Loaded({ id }: { readonly id: string }) {
   const { data, error, refetch } = useQuery({ queryKey: apiKey(id), queryFn: ({ signal }) => readApi(id, signal) })
   if (data !== undefined) return <Page api={data} />
-  if (error !== null) return <Unread error={error} retry={refetch} title={say('apis.gone')} to="/apis" />
+  if (error !== null) return <NotReadable error={error} retry={refetch} title={say('apis.gone')} to="/apis" />
   return <Loader role="status" aria-label={say('part.loading')} />
 }
 

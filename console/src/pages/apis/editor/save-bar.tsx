@@ -5,7 +5,7 @@ import type { DefinitionEditor } from './use-definition-editor.tsx'
 
 /** Stays in view while something is not saved. */
 export function SaveBar({ editor }: { readonly editor: DefinitionEditor }) {
-  const { isDirty, isSaving, error, marks, way } = editor
+  const { isDirty, isSaving, error, marks, binding } = editor
   if (!isDirty && (error === null || error === undefined)) return null
   return (
     <Paper withBorder shadow="md" p="sm" pos="sticky" bottom={12} style={{ zIndex: 5 }}>
@@ -21,7 +21,7 @@ export function SaveBar({ editor }: { readonly editor: DefinitionEditor }) {
             <Button variant="default" onClick={editor.discard} disabled={isSaving}>
               {say('apis.discard')}
             </Button>
-            <Button onClick={editor.save} loading={isSaving} disabled={way.fault !== undefined}>
+            <Button onClick={editor.save} loading={isSaving} disabled={binding.fault !== undefined}>
               {say('part.save')}
             </Button>
           </Group>

@@ -11,11 +11,11 @@ import { isSame } from '../../../parts/forms/same.ts'
 import { say } from '../../../texts/say.ts'
 import { textOf } from '../settings/codec.ts'
 import { EXTENSION } from './tree.ts'
-import { type TwoWay, useTwoWay } from './two-way.ts'
+import { type TwoWayBinding, useTwoWayBinding } from './two-way-binding.ts'
 
 /** Everything that an editor of a definition needs: both its sides, what is wrong, saving and leaving. */
 export interface DefinitionEditor {
-  readonly way: TwoWay
+  readonly binding: TwoWayBinding
   readonly marks: readonly Mark[]
   /** The dashboard's errors of the current draft, by paths of the definition. */
   readonly flaws: readonly Flaw[]
@@ -33,14 +33,14 @@ export function useDefinitionEditor(api: ApiView): DefinitionEditor {
   const client = useQueryClient()
   const [loaded, setLoaded] = useState(api.definition)
   const loadedText = useMemo(() => textOf(loaded), [loaded])
-  const way = useTwoWay(loaded)
+  const binding = useTwoWayBinding(loaded)
   const { save, dialog } = useGuardedSave()
   const [refused, setRefused] = useState<{ readonly definition: Definition; readonly error: CallError }>()
-  const isDirty = way.text !== loadedText
+  const isDirty = binding.text !== loadedText
 
   const show = (definition: ApiView['definition']) => {
     setLoaded(definition)
-    way.reset(definition)
+    binding.reset(definition)
   }
   // Changes of others are applied as long as nothing was typed here.
   // biome-ignore lint/correctness/useExhaustiveDependencies: only a definition that was read again is news
@@ -50,7 +50,7 @@ export function useDefinitionEditor(api: ApiView): DefinitionEditor {
 
   const saving = useMutation({
     mutationFn: async () => {
-      const mine = way.settle()
+      const mine = binding.parsePending()
       if (mine === undefined) throw new Error(say('apis.textBroken'))
       const read = async () => (await readApi(api.id)).definition
       const done = await save({ loaded, mine, read, write: (definition) => saveDefinition(api, definition) })
@@ -64,7 +64,7 @@ export function useDefinitionEditor(api: ApiView): DefinitionEditor {
       void client.invalidateQueries({ queryKey: APIS_KEY })
     },
     onError: (error) => {
-      const definition = way.settle()
+      const definition = binding.parsePending()
       if (error instanceof CallError && definition !== undefined) setRefused({ definition, error })
     },
   })
@@ -73,11 +73,11 @@ export function useDefinitionEditor(api: ApiView): DefinitionEditor {
     enableBeforeUnload: isDirty,
     withResolver: true,
   })
-  const refusal = refused !== undefined && refused.definition === way.definition ? refused.error : undefined
+  const refusal = refused !== undefined && refused.definition === binding.definition ? refused.error : undefined
   const marks = useMemo(() => {
-    if (way.fault !== undefined) return [way.fault]
-    return refusal === undefined ? [] : refusalMarks(way.text, refusal)
-  }, [way.fault, way.text, refusal])
+    if (binding.fault !== undefined) return [binding.fault]
+    return refusal === undefined ? [] : refusalMarks(binding.text, refusal)
+  }, [binding.fault, binding.text, refusal])
   const flaws = useMemo(
     () => (refusal === undefined ? NO_FLAWS : refusalFlaws(api.isOas, refusal)),
     [api.isOas, refusal],
@@ -85,7 +85,7 @@ export function useDefinitionEditor(api: ApiView): DefinitionEditor {
   // A refusal of a text that has been changed since is ignored.
   const isPast = saving.error instanceof StillEditing || (saving.error instanceof CallError && refusal === undefined)
   return {
-    ...{ way, marks, flaws, isDirty, dialog, leaving },
+    ...{ binding, marks, flaws, isDirty, dialog, leaving },
     isSaving: saving.isPending,
     error: isPast ? null : saving.error,
     save: () => saving.mutate(),

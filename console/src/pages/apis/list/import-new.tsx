@@ -7,11 +7,11 @@ import {
   APIS_KEY,
   createApi,
   type Definition,
+  type ImportPreview,
+  type ImportTuning,
   importApi,
+  previewImport,
   type Source,
-  type Tried,
-  type Tuning,
-  tryImport,
 } from '../../../api/apis/apis.ts'
 import { FaultBox } from '../../../parts/display/fault-box.tsx'
 import { notifyDone } from '../../../parts/display/notify.ts'
@@ -30,7 +30,7 @@ const FLAGS = ['authentication', 'allowList', 'validateRequest', 'mockResponse']
 export function ImportNew() {
   const [source, setSource] = useState<Source>()
   // A document that asks for a credential is open only where that is said.
-  const [typed, setTyped] = useState<Tuning>({ authentication: 'false' })
+  const [typed, setTyped] = useState<ImportTuning>({ authentication: 'false' })
   const [tuning] = useDebouncedValue(typed, PAUSE_MS)
   const trial = useTrial(source, [JSON.stringify(tuning)], (from, signal) => tried(from, tuning, signal))
   return (
@@ -60,10 +60,10 @@ export function ImportNew() {
 }
 
 /** A document without a path gets one made of its title, so that two imports do not collide at `/`. */
-async function tried(source: Source, tuning: Tuning, signal: AbortSignal): Promise<Tried> {
-  if (tuning.listenPath !== undefined || hasExtension(source)) return tryImport(source, tuning, signal)
+async function tried(source: Source, tuning: ImportTuning, signal: AbortSignal): Promise<ImportPreview> {
+  if (tuning.listenPath !== undefined || hasExtension(source)) return previewImport(source, tuning, signal)
   const title = jsonTitle(source) ?? (await titleOf(source, tuning, signal))
-  return tryImport(source, { ...tuning, listenPath: pathOf(title) }, signal)
+  return previewImport(source, { ...tuning, listenPath: pathOf(title) }, signal)
 }
 
 const hasExtension = (source: Source) => 'text' in source && source.text.includes(EXTENSION)
@@ -74,13 +74,19 @@ function jsonTitle(source: Source): string | undefined {
   return textAt(JSON.parse(source.text), ['info', 'title'])
 }
 
-async function titleOf(source: Source, tuning: Tuning, signal: AbortSignal): Promise<string> {
-  const found = await tryImport(source, { ...tuning, listenPath: `/trial-${Date.now()}/` }, signal)
+async function titleOf(source: Source, tuning: ImportTuning, signal: AbortSignal): Promise<string> {
+  const found = await previewImport(source, { ...tuning, listenPath: `/trial-${Date.now()}/` }, signal)
   return textAt(found.document, ['info', 'title'])
 }
 
-function TuningFields({ typed, onChange }: { readonly typed: Tuning; readonly onChange: (tuning: Tuning) => void }) {
-  const set = (name: keyof Tuning, value: string) => {
+function TuningFields({
+  typed,
+  onChange,
+}: {
+  readonly typed: ImportTuning
+  readonly onChange: (tuning: ImportTuning) => void
+}) {
+  const set = (name: keyof ImportTuning, value: string) => {
     const { [name]: _old, ...others } = typed
     onChange(value === '' ? others : { ...others, [name]: value })
   }
@@ -114,7 +120,7 @@ function TuningFields({ typed, onChange }: { readonly typed: Tuning; readonly on
   )
 }
 
-function Make(props: { readonly source: Source; readonly document: Definition; readonly tuning: Tuning }) {
+function Make(props: { readonly source: Source; readonly document: Definition; readonly tuning: ImportTuning }) {
   const client = useQueryClient()
   const navigate = useNavigate()
   const making = useMutation({
@@ -138,7 +144,7 @@ function Make(props: { readonly source: Source; readonly document: Definition; r
 }
 
 /** The preview is created; a document with the extension is stored unchanged. */
-function makeOf(source: Source, document: Definition, tuning: Tuning): Promise<string> {
+function makeOf(source: Source, document: Definition, tuning: ImportTuning): Promise<string> {
   if (hasExtension(source)) return createApi(document)
   const shown = document[EXTENSION]
   const listenPath = isObject(shown) ? textAt(shown, ['server', 'listenPath', 'value']) : ''

@@ -6,10 +6,10 @@ import {
   APIS_KEY,
   type ApiView,
   apiKey,
+  type ImportTuning,
   readApi,
   reimport,
   type Source,
-  type Tuning,
   tryReimport,
 } from '../../../api/apis/apis.ts'
 import { FaultBox } from '../../../parts/display/fault-box.tsx'
@@ -17,7 +17,7 @@ import { notifyDone } from '../../../parts/display/notify.ts'
 import { PageHead } from '../../../parts/display/page-head.tsx'
 import { useGuardedSave } from '../../../parts/forms/conflict.tsx'
 import { Guarded } from '../../../parts/forms/guarded.tsx'
-import { Unread } from '../../../parts/tables/unread.tsx'
+import { NotReadable } from '../../../parts/tables/not-readable.tsx'
 import { say } from '../../../texts/say.ts'
 import { DefinitionWarnings } from '../editor/definition-warnings.tsx'
 import { at } from '../editor/tree.ts'
@@ -43,7 +43,7 @@ function Loaded({ id }: { readonly id: string }) {
     return api.error === null ? (
       <Loader role="status" aria-label={say('part.loading')} />
     ) : (
-      <Unread error={api.error} retry={api.refetch} title={say('apis.gone')} to="/apis" />
+      <NotReadable error={api.error} retry={api.refetch} title={say('apis.gone')} to="/apis" />
     )
   const to = `/apis/${encodeURIComponent(id)}` as '/'
   return (
@@ -69,7 +69,7 @@ function Over({ api, to }: { readonly api: ApiView; readonly to: '/' }) {
   const { save, dialog } = useGuardedSave()
   const listed = useMemo(() => allowedOf(api), [api])
   const [isOpened, setOpened] = useState(listed === 'all')
-  const tuning: Tuning = isOpened ? { allowList: 'true' } : {}
+  const tuning: ImportTuning = isOpened ? { allowList: 'true' } : {}
   const trial = useTrial(source, [api.id, api.updatedAt, isOpened], (from, signal) =>
     tryReimport(api.id, from, tuning, signal),
   )

@@ -79,7 +79,7 @@ function templateRule(section: string, name: 'opBody' | 'opReply'): Rule {
 }
 
 /** Answers that are kept, breakers, and templates of bodies. */
-export const CARE_RULES: readonly Rule[] = [
+export const RESILIENCE_RULES: readonly Rule[] = [
   CACHE_RULE,
   BREAKER_RULE,
   templateRule('transformRequestBody', 'opBody'),

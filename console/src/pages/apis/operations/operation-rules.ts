@@ -3,7 +3,7 @@ import type { PlainField } from '../../../parts/forms/fields.ts'
 import type { FormValue, FormValues } from '../../../parts/forms/form-values.ts'
 import { say, type TextName } from '../../../texts/say.ts'
 import { at, isObject, objectAt, textAt } from '../editor/tree.ts'
-import { CARE_RULES, type Rule } from './operation-resilience.ts'
+import { RESILIENCE_RULES, type Rule } from './operation-resilience.ts'
 
 const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD', 'OPTIONS']
 const number = (value: Json | undefined): FormValue => (typeof value === 'number' && value > 0 ? value : '')
@@ -49,7 +49,7 @@ const RULES: readonly Rule[] = [
     isOn: ({ opMock }) => opMock !== 'none',
     write: writeMock,
   },
-  ...CARE_RULES,
+  ...RESILIENCE_RULES,
 ]
 
 function readMock(held: Definition, isOn: boolean): FormValues {

@@ -7,20 +7,20 @@ import { LiveFields } from '../../../parts/forms/live-fields.tsx'
 import type { FormValues } from '../../../parts/forms/record-form.tsx'
 import { type Column, DataTable } from '../../../parts/tables/data-table.tsx'
 import { say } from '../../../texts/say.ts'
-import type { TwoWay } from '../editor/two-way.ts'
+import type { TwoWayBinding } from '../editor/two-way-binding.ts'
 import { type Operation, operationsOf } from '../openapi/openapi-operations.ts'
 import { operationAt, operationFields, operationPlaces, operationValues, withOperation } from './operation-settings.ts'
 
 interface Props {
-  readonly way: TwoWay
+  readonly binding: TwoWayBinding
   readonly readOnly: boolean
   /** The dashboard's errors, by paths of the document. */
   readonly flaws: readonly Flaw[]
 }
 
 /** The gateway settings of each operation of the document. */
-export function Operations({ way, readOnly, flaws }: Props) {
-  const operations = useMemo(() => operationsOf(way.definition), [way.definition])
+export function Operations({ binding, readOnly, flaws }: Props) {
+  const operations = useMemo(() => operationsOf(binding.definition), [binding.definition])
   const [part, setPart] = useState('')
   const [chosen, setChosen] = useState<string>()
   const shown = operations.filter(({ method, path, id }) => `${method} ${path} ${id}`.toLowerCase().includes(part))
@@ -63,7 +63,7 @@ export function Operations({ way, readOnly, flaws }: Props) {
           title={operation === undefined ? '' : `${operation.method} ${operation.path}`}
           size="lg"
         >
-          {operation !== undefined && <OperationForm {...{ way, readOnly, flaws, operation }} />}
+          {operation !== undefined && <OperationForm {...{ binding, readOnly, flaws, operation }} />}
         </Modal>
       </Accordion.Panel>
     </Accordion.Item>
@@ -130,11 +130,11 @@ function Faults({ flaws }: Pick<Props, 'flaws'>) {
   ))
 }
 
-function OperationForm({ way, readOnly, flaws, operation }: Props & { readonly operation: Operation }) {
+function OperationForm({ binding, readOnly, flaws, operation }: Props & { readonly operation: Operation }) {
   const values = operationValues(operation.settings)
   const fields = operationFields(operation)
   const faults = useMemo(() => faultsAt(flaws, operationPlaces(operation)), [flaws, operation])
-  const change = (next: FormValues) => way.edit((definition) => withOperation(definition, operation, next))
+  const change = (next: FormValues) => binding.edit((definition) => withOperation(definition, operation, next))
   return (
     <Stack>
       {operation.summary !== '' && (

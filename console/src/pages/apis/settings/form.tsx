@@ -26,8 +26,8 @@ const OPERATIONS = 'operations'
 
 /** Settings of an API by sections that fold; one in which something is refused opens. */
 export function SettingsForm({ api, editor, mayWrite }: Props) {
-  const { way, flaws } = editor
-  const readOnly = !mayWrite || way.fault !== undefined
+  const { binding, flaws } = editor
+  const readOnly = !mayWrite || binding.fault !== undefined
   const [open, setOpen] = useState<string[]>(['general', 'upstream'])
   useEffect(() => {
     const refused = SECTIONS.filter((section) => isRefused(section, api.isOas, flaws)).map(({ name }) => name as string)
@@ -41,9 +41,9 @@ export function SettingsForm({ api, editor, mayWrite }: Props) {
           {say('apiSet.lookOnly')}
         </Text>
       )}
-      {way.fault !== undefined && (
+      {binding.fault !== undefined && (
         <Alert color="yellow" icon={<TriangleAlertIcon aria-hidden />} title={say('apis.textBroken')}>
-          {say('apis.atLine', { line: way.fault.line, message: way.fault.message })}
+          {say('apis.atLine', { line: binding.fault.line, message: binding.fault.message })}
         </Alert>
       )}
       <Accordion multiple variant="separated" value={open} onChange={setOpen} order={2}>
@@ -60,7 +60,7 @@ export function SettingsForm({ api, editor, mayWrite }: Props) {
             </Accordion.Panel>
           </Accordion.Item>
         ))}
-        {api.isOas && <Operations way={way} flaws={flaws} readOnly={readOnly} />}
+        {api.isOas && <Operations binding={binding} flaws={flaws} readOnly={readOnly} />}
       </Accordion>
     </Stack>
   )
@@ -78,9 +78,9 @@ function isRefused(section: Section, isOas: boolean, flaws: readonly Flaw[]): bo
 
 function SectionFields(props: Omit<Props, 'mayWrite'> & { readonly readOnly: boolean; readonly section: Section }) {
   const { api, editor, readOnly, section } = props
-  const { way, flaws } = editor
+  const { binding, flaws } = editor
   const { isOas } = api
-  const values = useMemo(() => valuesOf(way.definition, isOas), [way.definition, isOas])
+  const values = useMemo(() => valuesOf(binding.definition, isOas), [binding.definition, isOas])
   const faults = useMemo(() => faultsAt(flaws, placesOf(section, isOas)), [flaws, section, isOas])
   const edges = useQuery({ queryKey: EDGES_KEY, queryFn: readEdges })
   const settings = settingsIn(section.entries, isOas)
@@ -97,7 +97,7 @@ function SectionFields(props: Omit<Props, 'mayWrite'> & { readonly readOnly: boo
       fields={fields}
       values={values}
       faults={faults}
-      onChange={(next) => way.edit((definition) => withValues(definition, isOas, next))}
+      onChange={(next) => binding.edit((definition) => withValues(definition, isOas, next))}
       readOnly={readOnly}
     />
   )

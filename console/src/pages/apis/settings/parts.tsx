@@ -43,12 +43,12 @@ interface Drawn extends Props {
 function Entries({
   part,
   api,
-  editor: { way, flaws },
+  editor: { binding, flaws },
   aboutOf = ABOUT[part],
   ...rest
 }: Drawn &
   Partial<Pick<Parameters<typeof EntryList>[0], 'drawn' | 'aboutOf'>> & { readonly part: keyof typeof ABOUT }) {
-  const { definition, edit } = way
+  const { definition, edit } = binding
   return <EntryList kind={ENTRY_KINDS[part]} {...{ definition, edit, flaws, aboutOf, ...rest }} isOas={api.isOas} />
 }
 

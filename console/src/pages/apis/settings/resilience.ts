@@ -79,7 +79,7 @@ const ejected = below('upstream.outlierEjection', 'proxy.outlier_ejection', 'eje
 const retried = below('upstream.retries', 'proxy.retries', 'retried')
 
 /** The settings for failing upstream targets. */
-export const CARE: readonly SettingEntry[] = [
+export const UPSTREAM_RESILIENCE: readonly SettingEntry[] = [
   { above: 'checking' },
   {
     ...{ name: 'checked', kind: 'switch', oas: 'upstream.uptimeTests.enabled' },

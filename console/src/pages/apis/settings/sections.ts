@@ -2,7 +2,7 @@ import type { Definition } from '../../../api/apis/apis.ts'
 import type { FormValues } from '../../../parts/forms/form-values.ts'
 import { EXTENSION } from '../editor/tree.ts'
 import { DURATION, OPPOSITE, OPTIONAL, POSITIVE, REPEATED, WEIGHTED } from './codec.ts'
-import { CACHE, CARE, CERTIFICATES, EVENT_SETTINGS, MODULE_SETTINGS } from './resilience.ts'
+import { CACHE, CERTIFICATES, EVENT_SETTINGS, MODULE_SETTINGS, UPSTREAM_RESILIENCE } from './resilience.ts'
 import { placesIn, type Setting, type SettingEntry, settingsIn, valuesIn, withSettings } from './setting.ts'
 
 /** A part of the form that folds. */
@@ -10,7 +10,7 @@ export interface Section {
   readonly name:
     | 'general'
     | 'upstream'
-    | 'care'
+    | 'resilience'
     | 'certificates'
     | 'limits'
     | 'cache'
@@ -87,7 +87,7 @@ export const SECTIONS: readonly Section[] = [
       },
     ],
   },
-  { name: 'care', entries: CARE },
+  { name: 'resilience', entries: UPSTREAM_RESILIENCE },
   { name: 'certificates', entries: CERTIFICATES },
   {
     name: 'limits',

@@ -16,7 +16,7 @@ import { CopyText } from '../../../parts/display/copy.tsx'
 import { Empty } from '../../../parts/display/empty.tsx'
 import { notifyDone } from '../../../parts/display/notify.ts'
 import { When } from '../../../parts/display/when.tsx'
-import { Ask } from '../../../parts/forms/ask.tsx'
+import { ConfirmAction } from '../../../parts/forms/confirm-action.tsx'
 import { type Column, DataTable } from '../../../parts/tables/data-table.tsx'
 import { say } from '../../../texts/say.ts'
 
@@ -59,7 +59,7 @@ export function ClientTokens({ api, client }: { readonly api: ApiView; readonly 
         retry={() => void refetch()}
         empty={<Empty icon={TicketIcon} title={say('clients.noTokens')} hint={say('clients.noTokensHint')} />}
       />
-      <Ask
+      <ConfirmAction
         opened={asked !== undefined}
         title={
           isAll ? say('clients.revokeAllTitle', { name: client.client_name || clientId }) : say('clients.revokeTitle')
@@ -78,7 +78,7 @@ export function ClientTokens({ api, client }: { readonly api: ApiView; readonly 
         onClose={close}
       >
         {say(isAll ? 'clients.revokeAllHint' : 'clients.revokeHint')}
-      </Ask>
+      </ConfirmAction>
     </Card>
   )
 }

@@ -4,13 +4,13 @@ import { Link } from '@tanstack/react-router'
 import { TagsIcon, XIcon } from 'lucide-react'
 import { APIS_KEY, type ApiView, apiKey, saveCategories } from '../../../api/apis/apis.ts'
 import {
+  type ApiLabel,
   applyLabel,
-  type Carried,
+  detachLabel,
   LABELS_KEY,
   type LabelView,
   labelsOf,
   listLabels,
-  takeLabelOff,
 } from '../../../api/apis/labels.ts'
 import { useMay } from '../../../api/people/session.ts'
 import { Empty } from '../../../parts/display/empty.tsx'
@@ -62,7 +62,7 @@ function columnsOf(
   names: ReadonlyMap<string, string>,
   mayWrite: boolean,
   onDone: () => void,
-): readonly Column<Carried>[] {
+): readonly Column<ApiLabel>[] {
   return [
     { name: 'label', title: say('apis.label'), cell: ({ key }) => names.get(key) ?? key },
     { name: 'value', title: say('apis.value'), cell: ({ value }) => value },
@@ -70,7 +70,7 @@ function columnsOf(
       ? [
           {
             ...{ name: 'actions', title: say('part.actions'), width: 90 },
-            cell: (label: Carried) => <TakeOff api={api} label={label} onDone={onDone} />,
+            cell: (label: ApiLabel) => <TakeOff api={api} label={label} onDone={onDone} />,
           },
         ]
       : []),
@@ -83,11 +83,11 @@ function TakeOff({
   onDone,
 }: {
   readonly api: ApiView
-  readonly label: Carried
+  readonly label: ApiLabel
   readonly onDone: () => void
 }) {
   const off = useMutation({
-    mutationFn: () => takeLabelOff(api.id, label.key),
+    mutationFn: () => detachLabel(api.id, label.key),
     onSuccess: () => {
       notifyDone(say('apis.labelOff'))
       onDone()

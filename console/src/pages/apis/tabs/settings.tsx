@@ -47,10 +47,10 @@ export default function SettingsTab({ api }: { readonly api: ApiView }) {
               <CodeEditor
                 label={say(api.isOas ? 'apis.editorOas' : 'apis.editorClassic')}
                 language="json"
-                value={editor.way.text}
+                value={editor.binding.text}
                 marks={editor.marks}
                 height="calc(100vh - 15rem)"
-                {...(mayWrite && { onChange: editor.way.editText })}
+                {...(mayWrite && { onChange: editor.binding.editText })}
               />
             </Box>
           </Grid.Col>

@@ -6,9 +6,9 @@ import { useMay } from '../../../api/people/session.ts'
 import { nextBucket } from '../../../parts/charts/time-range.tsx'
 import { Guarded } from '../../../parts/forms/guarded.tsx'
 import { say } from '../../../texts/say.ts'
+import { type AnalyticsState, requestWords, useAnalyticsState } from '../../analytics/analytics-state.ts'
 import { Charts } from '../../analytics/charts.tsx'
 import { Figures } from '../../analytics/figures.tsx'
-import { requestWords, type Scene, useScene } from '../../analytics/scene.ts'
 
 /** The numbers of an API today and in the last week. */
 export default function TrafficTab({ api }: { readonly api: ApiView }) {
@@ -68,8 +68,8 @@ function Traffic({ api }: { readonly api: ApiView }) {
 }
 
 /** The scene of the analytics page, of one API alone. */
-function useApiScene(apiId: string): Scene {
-  const scene = useScene()
+function useApiScene(apiId: string): AnalyticsState {
+  const scene = useAnalyticsState()
   const navigate = useNavigate()
   const filters = { ...scene.filters, api: apiId }
   return {

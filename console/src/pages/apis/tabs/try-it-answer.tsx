@@ -1,6 +1,6 @@
 import { Accordion, Alert, Badge, Card, Code, Group, Stack, Table, Text, Title } from '@mantine/core'
 import { SendIcon, TriangleAlertIcon } from 'lucide-react'
-import type { TryAnswer as Answer, Tried } from '../../../api/apis/try-it.ts'
+import type { TryAnswer as Answer, TryResult } from '../../../api/apis/try-it.ts'
 import { Copy, CopyBlock } from '../../../parts/display/copy.tsx'
 import { Empty } from '../../../parts/display/empty.tsx'
 import { duration } from '../../../parts/display/when.tsx'
@@ -16,7 +16,7 @@ export function TryNothing() {
 }
 
 /** The answer to a request: status, time, body, headers, and the command that sends the same. */
-export function TryAnswer({ tried, curl }: { readonly tried: Tried; readonly curl: string }) {
+export function TryAnswer({ tried, curl }: { readonly tried: TryResult; readonly curl: string }) {
   const { answer } = tried
   return (
     <Card withBorder padding="lg" component="section">

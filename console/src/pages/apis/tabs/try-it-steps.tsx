@@ -1,6 +1,6 @@
 import { Badge, Card, Group, Stack, Text, ThemeIcon, Title } from '@mantine/core'
 import { ArrowRightIcon, BanIcon, CheckIcon, type LucideIcon, ReplyIcon } from 'lucide-react'
-import type { Tried, TryStep } from '../../../api/apis/try-it.ts'
+import type { TryResult, TryStep } from '../../../api/apis/try-it.ts'
 import { count } from '../../../parts/display/when.tsx'
 import { say } from '../../../texts/say.ts'
 
@@ -12,7 +12,7 @@ const SIGNS: Readonly<Record<TryStep['outcome'], { readonly icon: LucideIcon; re
 }
 
 /** Which steps of the gateway a request passed, which one ended it and why, and what is left of its limits. */
-export function TrySteps({ tried: { steps, explained } }: { readonly tried: Tried }) {
+export function TrySteps({ tried: { steps, explained } }: { readonly tried: TryResult }) {
   const target = explained.result?.targets?.[0]
   return (
     <Card withBorder padding="lg" component="section">

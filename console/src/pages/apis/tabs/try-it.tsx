@@ -3,7 +3,7 @@ import { useQuery } from '@tanstack/react-query'
 import { InfoIcon } from 'lucide-react'
 import { useState } from 'react'
 import { type ApiView, apiKey, readUrl } from '../../../api/apis/apis.ts'
-import { type Tried, type TrySent, tryRequest } from '../../../api/apis/try-it.ts'
+import { type TryResult, type TrySent, tryRequest } from '../../../api/apis/try-it.ts'
 import { useAddress } from '../../../app/address.ts'
 import { Guarded } from '../../../parts/forms/guarded.tsx'
 import { RecordForm } from '../../../parts/forms/record-form.tsx'
@@ -20,7 +20,7 @@ const ABSENT = { view: '' } as const
 interface Outcome {
   readonly sent: TrySent
   readonly secret: string
-  readonly tried: Tried
+  readonly tried: TryResult
 }
 
 /** Sends a request to an API through the gateway, and shows what became of it. */

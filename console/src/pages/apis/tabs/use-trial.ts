@@ -1,7 +1,7 @@
 import { useDebouncedValue } from '@mantine/hooks'
 import { useQuery } from '@tanstack/react-query'
 import { useMemo } from 'react'
-import type { Definition, DefinitionWarning, Source, Tried } from '../../../api/apis/apis.ts'
+import type { Definition, DefinitionWarning, ImportPreview, Source } from '../../../api/apis/apis.ts'
 import type { Mark } from '../../../parts/editors/editor-props.ts'
 import { lineNamed, marksOf } from '../../../parts/editors/openapi-place.ts'
 import { isJson, sourceFault } from '../openapi/openapi-source.tsx'
@@ -30,7 +30,7 @@ function numberOf(source: Source): number {
 export function useTrial(
   source: Source | undefined,
   about: readonly unknown[],
-  run: (source: Source, signal: AbortSignal) => Promise<Tried>,
+  run: (source: Source, signal: AbortSignal) => Promise<ImportPreview>,
 ): Trial {
   const [settled] = useDebouncedValue(source, PAUSE_MS)
   const fault = useMemo(() => sourceFault(settled), [settled])

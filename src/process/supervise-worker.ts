@@ -5,7 +5,7 @@ import type { FaultCode } from '../errors/catalog.ts'
 import { Fault, fault, toFault } from '../errors/fault.ts'
 import type { Log } from '../model/logs/log.ts'
 import { type End, type Started, Supervisor } from '../runtime/supervisor.ts'
-import type { LineMerger } from './line-funnel.ts'
+import type { LineMerger } from './line-merger.ts'
 
 /** The parts that a worker process runs. */
 export interface WorkerCommand {
@@ -16,7 +16,7 @@ export interface WorkerCommand {
 }
 
 /** The messages of a worker to the process that started it. */
-export type WorkerNews =
+export type WorkerMessage =
   | { readonly news: 'serving'; readonly greeting: readonly string[] }
   | { readonly news: 'failed'; readonly code: FaultCode; readonly message: string }
 
@@ -103,7 +103,7 @@ function startProcess(order: WorkerCommand, output: LineMerger, helpers: number)
   if (child.stdout) void output.pass(child.stdout).catch(() => {})
   if (child.connected) child.send(order, () => {})
   const ready = new Promise<readonly string[]>((resolve, reject) => {
-    child.on('message', (said: WorkerNews) => {
+    child.on('message', (said: WorkerMessage) => {
       if (said.news === 'serving') resolve(said.greeting)
       else reject(new Fault(said.code, said.message))
     })

@@ -4,7 +4,7 @@ import type { OriginUser } from '../connect/origin.ts'
 import type { Origin, OriginOutlet } from '../connect/origin-port.ts'
 
 /** A request to an upstream of which it is not known yet which version of HTTP it speaks: waits, then is what it was decided to be. */
-export class Undecided implements Origin {
+export class UnnegotiatedOrigin implements Origin {
   private readonly user: OriginUser
   private origin: Origin | undefined
   private dropped = false

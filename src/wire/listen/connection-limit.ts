@@ -1,7 +1,7 @@
 /** Why a connection was refused or not opened. */
 export type RefusalReason = 'max_connections' | 'descriptors' | 'handshakes' | 'upstream'
 
-export interface AdmissionOptions {
+export interface ConnectionLimitOptions {
   /** Open connections of all its listeners together; 0 = no bound. */
   readonly most: number
   /** The reason for refusing a connection beyond that. */
@@ -10,11 +10,11 @@ export interface AdmissionOptions {
 }
 
 /** Bounds the connections of several listeners together, and reports those that were refused. */
-export class Admission {
-  readonly #options: AdmissionOptions
+export class ConnectionLimit {
+  readonly #options: ConnectionLimitOptions
   readonly #listeners: { readonly size: number }[] = []
 
-  constructor(options: AdmissionOptions) {
+  constructor(options: ConnectionLimitOptions) {
     this.#options = options
   }
 

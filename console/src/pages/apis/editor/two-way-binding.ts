@@ -14,7 +14,7 @@ const LATER_MS = 700
 type Pending = { readonly text: string } | { readonly definition: Definition }
 
 /** One definition as an object, which forms change, and as text, which an editor does; each follows the other. */
-export interface TwoWay {
+export interface TwoWayBinding {
   readonly definition: Definition
   readonly text: string
   /** Why the text is no definition at the moment; the object is then the last that was one. */
@@ -23,11 +23,11 @@ export interface TwoWay {
   readonly edit: (change: (definition: Definition) => Definition) => void
   readonly reset: (definition: Definition) => void
   /** The definition with everything that was typed; undefined while the text is none. */
-  readonly settle: () => Definition | undefined
+  readonly parsePending: () => Definition | undefined
 }
 
 /** Keeps a definition and its text in step. */
-export function useTwoWay(initial: Definition): TwoWay {
+export function useTwoWayBinding(initial: Definition): TwoWayBinding {
   const [definition, setDefinition] = useState(initial)
   const [text, setText] = useState(() => textOf(initial))
   const [fault, setFault] = useState<Mark>()
@@ -36,7 +36,7 @@ export function useTwoWay(initial: Definition): TwoWay {
   const now = useRef({ definition, text })
   now.current = { ...now.current, text }
 
-  const settle = useCallback((): Definition | undefined => {
+  const parsePending = useCallback((): Definition | undefined => {
     clearTimeout(timer.current)
     const work = pending.current
     pending.current = undefined
@@ -61,9 +61,9 @@ export function useTwoWay(initial: Definition): TwoWay {
     (work: Pending, size: number) => {
       pending.current = work
       clearTimeout(timer.current)
-      timer.current = setTimeout(settle, size > LARGE ? LATER_MS : SOON_MS)
+      timer.current = setTimeout(parsePending, size > LARGE ? LATER_MS : SOON_MS)
     },
-    [settle],
+    [parsePending],
   )
   useEffect(() => () => clearTimeout(timer.current), [])
 
@@ -78,14 +78,14 @@ export function useTwoWay(initial: Definition): TwoWay {
   )
   const edit = useCallback(
     (change: (definition: Definition) => Definition) => {
-      const base = pending.current === undefined ? now.current.definition : (settle() ?? now.current.definition)
+      const base = pending.current === undefined ? now.current.definition : (parsePending() ?? now.current.definition)
       const next = change(base)
       if (next === now.current.definition) return
       now.current.definition = next
       setDefinition(next)
       later({ definition: next }, now.current.text.length)
     },
-    [later, settle],
+    [later, parsePending],
   )
   const reset = useCallback((next: Definition) => {
     clearTimeout(timer.current)
@@ -95,7 +95,7 @@ export function useTwoWay(initial: Definition): TwoWay {
     setText(textOf(next))
     setFault(undefined)
   }, [])
-  return { definition, text, fault, editText, edit, reset, settle }
+  return { definition, text, fault, editText, edit, reset, parsePending }
 }
 
 function readText(text: string): { readonly definition: Definition } | Mark {

@@ -1,7 +1,10 @@
 import type { Api } from '../../model/apis/definition/api.ts'
 
 /** The parts of an API that decide whether its clients are asked for a certificate. */
-export type AskingApi = Pick<Api, 'orgId' | 'domain' | 'internal' | 'auth' | 'oauth' | 'clientCertificates' | 'cors'>
+export type CertificateAskingApi = Pick<
+  Api,
+  'orgId' | 'domain' | 'internal' | 'auth' | 'oauth' | 'clientCertificates' | 'cors'
+>
 
 const TAKES_TOKENS: ReadonlySet<string> = new Set(['token', 'oauth'])
 /** Tokens of other issuers. */
@@ -23,7 +26,7 @@ export interface AskedDomains {
  * these are called by browsers, which may ask people for a certificate, and whose tokens are not bound to one. An API without a custom
  * domain, and an internal one, asks at all domains of its organisation too: it answers there.
  */
-export function askedDomains(apis: Iterable<AskingApi>): AskedDomains {
+export function askedDomains(apis: Iterable<CertificateAskingApi>): AskedDomains {
   const all = [...apis]
   const issuing = new Set(all.filter(bindsTokens).map(({ orgId }) => orgId))
   const asking = all.filter((api) => asks(api, issuing))
@@ -38,15 +41,15 @@ export function askedDomains(apis: Iterable<AskingApi>): AskedDomains {
   }
 }
 
-function orgsOf(apis: readonly AskingApi[]): ReadonlySet<string> {
+function orgsOf(apis: readonly CertificateAskingApi[]): ReadonlySet<string> {
   return new Set(apis.map(({ orgId }) => orgId))
 }
 
-function bindsTokens({ oauth }: AskingApi): boolean {
+function bindsTokens({ oauth }: CertificateAskingApi): boolean {
   return (oauth?.mutualTls ?? 'off') !== 'off'
 }
 
-function asks(api: AskingApi, issuing: ReadonlySet<string>): boolean {
+function asks(api: CertificateAskingApi, issuing: ReadonlySet<string>): boolean {
   const { auth, clientCertificates, orgId } = api
   if (clientCertificates !== undefined || bindsTokens(api)) return true
   const schemes = auth === undefined ? [] : (auth.alternatives?.flat() ?? [auth])

@@ -5,7 +5,7 @@ import { say } from '../../texts/say.ts'
 import { FaultBox } from '../display/fault-box.tsx'
 
 /** Asks before something is done that is no deletion, and shows the refusal if there is one. */
-export function Ask<Answer>(props: {
+export function ConfirmAction<Answer>(props: {
   readonly opened: boolean
   readonly title: string
   readonly children: ReactNode

@@ -13,7 +13,7 @@ const STEP_ROWS = 200
  * Keeps the index table by the indexes that this program declares. During a rolling upgrade programs of two versions write:
  * those of the newer one re-index what the older ones have filed, and never the other way round.
  */
-export interface Refiling {
+export interface Reindexing {
   /** By which declaration this program files. */
   readonly number: number
   /** Re-indexes what was filed by older declarations; answers how many documents. */
@@ -24,7 +24,7 @@ export interface Refiling {
  * Finds the number of this program's declaration, and files by it what was filed by older ones.
  * @throws Fault `already_exists` when two documents have one value under an index that is now unique
  */
-export async function declare(db: Db, hash = declarationHash()): Promise<Refiling> {
+export async function declareIndexes(db: Db, hash = declarationHash()): Promise<Reindexing> {
   const number = await numberOf(db, hash)
   const refile = async () => {
     let refiled = 0

@@ -5,7 +5,7 @@ import type { Step } from '../../server/exchange.ts'
  * Shows the fields from which an API reads its credential or version, where their names have other characters than letters, digits and `-`:
  * all others of the kind stay hidden. undefined where no such name is read.
  */
-export function admitFields({ auth, versioning }: Api): Step | undefined {
+export function revealFields({ auth, versioning }: Api): Step | undefined {
   const version = versioning?.location === 'header' ? [versioning.key.toLowerCase()] : []
   const names = [...new Set([...credentialHeaders(auth), ...version])].filter((name) => /[^a-z0-9-]/.test(name))
   if (names.length === 0) return undefined

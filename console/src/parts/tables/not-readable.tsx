@@ -10,7 +10,7 @@ import { PageHead } from '../display/page-head.tsx'
 const NOT_THERE = [400, 401, 404]
 
 /** Replaces a page about one object that could not be read. */
-export function Unread(props: {
+export function NotReadable(props: {
   readonly error: unknown
   readonly retry: () => unknown
   /** The message for a missing object. */

@@ -2,7 +2,7 @@ import { ActionIcon } from '@mantine/core'
 import type { ReactNode } from 'react'
 
 /** A small button beside a line of a form: its icon, and what it does for those who do not see it. */
-export function Tool(props: {
+export function IconButton(props: {
   readonly label: string
   readonly disabled?: boolean
   readonly run: () => void

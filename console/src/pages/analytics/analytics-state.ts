@@ -18,11 +18,11 @@ const ABSENT = {
   ...NO_FILTERS,
 }
 
-export type SceneWords = Readonly<Record<keyof typeof ABSENT, string>>
+export type AnalyticsParams = Readonly<Record<keyof typeof ABSENT, string>>
 
 /** The state of the page, from its address. */
-export interface Scene {
-  readonly words: SceneWords
+export interface AnalyticsState {
+  readonly words: AnalyticsParams
   readonly filters: UsageFilters
   readonly span: Span
   readonly res: Resolution
@@ -34,9 +34,9 @@ export interface Scene {
   /** Refreshed periodically. */
   readonly isMoving: boolean
   /** Changes the address in its place. */
-  set(change: Partial<SceneWords>): void
+  set(change: Partial<AnalyticsParams>): void
   /** The same as a step that the back button takes back. */
-  go(change: Partial<SceneWords>): void
+  go(change: Partial<AnalyticsParams>): void
   /** Looks closer at a bucket: by smaller buckets, or where there are none, at its single requests, for those who may see them. */
   readonly closer: ((at: number) => void) | undefined
 }
@@ -44,7 +44,7 @@ export interface Scene {
 const MINUTE_MS = 60_000
 
 /** Reads the address of the page and what follows from it. */
-export function useScene(): Scene {
+export function useAnalyticsState(): AnalyticsState {
   const [words, set] = useAddress(ABSENT)
   const navigate = useNavigate()
   const nowMs = useNow()
@@ -55,7 +55,7 @@ export function useScene(): Scene {
   const dimensions = seenDimensions(session)
   const filters = filtersOf(words, dimensions)
   const go = useCallback(
-    (change: Partial<SceneWords>) => {
+    (change: Partial<AnalyticsParams>) => {
       const next = (old: Readonly<Record<string, string>>) => kept({ ...old, ...change })
       void navigate({ to: '.', search: next as never })
     },
@@ -91,7 +91,7 @@ function seenDimensions(session: Session): readonly Dimension[] {
 }
 
 /** Filters that the user may not use are dropped, as the address may come from another user. */
-function filtersOf(words: SceneWords, dimensions: readonly Dimension[]): UsageFilters {
+function filtersOf(words: AnalyticsParams, dimensions: readonly Dimension[]): UsageFilters {
   const names = Object.keys(NO_FILTERS) as (keyof UsageFilters)[]
   const may = (name: keyof UsageFilters) => name === 'errors' || dimensions.includes(name)
   return Object.fromEntries(names.map((name) => [name, may(name) ? words[name] : ''])) as unknown as UsageFilters

@@ -6,7 +6,7 @@ import { readHttpDate } from './http-date.ts'
 import type { StoredAnswer } from './stored-answer.ts'
 
 /** The cache-related fields of a request, as bits. */
-export const ASKS = {
+export const CACHE_FIELDS = {
   /** Cache-Control. */
   directives: 1,
   /** If-None-Match or If-Modified-Since. */
@@ -26,21 +26,21 @@ function byLength() {
   const put = (name: string, asks: number) => {
     table[name.length] = [...(table[name.length] ?? []), [name, asks]]
   }
-  put('cache-control', ASKS.directives)
-  for (const name of ['if-none-match', 'if-modified-since']) put(name, ASKS.condition)
-  for (const name of ['if-match', 'if-unmodified-since']) put(name, ASKS.upstream)
-  put('range', ASKS.range)
+  put('cache-control', CACHE_FIELDS.directives)
+  for (const name of ['if-none-match', 'if-modified-since']) put(name, CACHE_FIELDS.condition)
+  for (const name of ['if-match', 'if-unmodified-since']) put(name, CACHE_FIELDS.upstream)
+  put('range', CACHE_FIELDS.range)
   return Array.from(table)
 }
 
 /** The cache directives of a request, in forwarded fields. */
-export function asksOf(request: Fields): number {
+export function cacheFieldsOf(request: Fields): number {
   const { spans, text } = request
   let asks = 0
   for (let at = 0, end = request.count * 5; at < end; at += 5) {
     const number = spans[at + 4]!
     if (number !== FIELD.other) {
-      if (number === FIELD.authorization) asks |= ASKS.authorization
+      if (number === FIELD.authorization) asks |= CACHE_FIELDS.authorization
       continue
     }
     const list = BY_LENGTH[spans[at + 1]! - spans[at]!]
@@ -51,7 +51,7 @@ export function asksOf(request: Fields): number {
 }
 
 /** The limits of a client (RFC 9111 section 5.2.1). Seconds; undefined = none. */
-export interface Wants {
+export interface RequestCacheControl {
   readonly noStore: boolean
   readonly noCache: boolean
   readonly onlyIfCached: boolean
@@ -62,7 +62,7 @@ export interface Wants {
 }
 
 /** Of a client that says nothing. */
-export const WANTS_NOTHING: Wants = {
+export const NO_CACHE_CONTROL: RequestCacheControl = {
   noStore: false,
   noCache: false,
   onlyIfCached: false,
@@ -72,7 +72,7 @@ export const WANTS_NOTHING: Wants = {
 }
 
 /** Reads the Cache-Control of a request. */
-export function readWants(request: Fields): Wants {
+export function readRequestCacheControl(request: Fields): RequestCacheControl {
   const directives = readDirectives(request.all('cache-control'))
   return {
     noStore: directives.has('no-store'),
@@ -86,7 +86,7 @@ export function readWants(request: Fields): Wants {
 }
 
 /** True when an answer may be given without asking the upstream (RFC 9111 section 4). */
-export function satisfies(answer: StoredAnswer, wants: Wants, now: number): boolean {
+export function satisfies(answer: StoredAnswer, wants: RequestCacheControl, now: number): boolean {
   const { bornAt, life } = answer.parts
   if (wants.noCache || life.revalidates) return false
   if (wants.maxAgeS !== undefined && now - bornAt > wants.maxAgeS * 1000) return false

@@ -12,7 +12,7 @@ import { registrationAt } from '../oauth-clients/oauth-client-parts.ts'
 import { readPolicies } from '../policies/policies.ts'
 
 /** A stored session as the gateway applies it. */
-export interface InForce {
+export interface EffectiveSession {
   /** The stored body; of a token of the password grant, with the present rights of its user. */
   readonly body: JsonObject
   /** The session itself; that of a token as its client makes it now. */
@@ -27,12 +27,12 @@ export interface InForce {
 export type Withheld = (policy: Policy) => boolean
 
 /** Applies policies, client and what narrows a session, as the gateway does when it is used. @throws Fault `store_away` */
-export async function sessionInForce(
+export async function effectiveSession(
   parts: SessionParts,
   body: JsonObject,
   orgId: string,
   withheld: Withheld = () => false,
-): Promise<InForce> {
+): Promise<EffectiveSession> {
   const today = await ofUserToday(parts, body)
   const session = await atUse(parts, today, orgId)
   const ids = [...new Set(chainOf(session).flatMap(policyIdsOf))]
@@ -45,7 +45,10 @@ export async function sessionInForce(
 }
 
 /** A stored session for a read: its effective values instead of the stored ones, without live counters. */
-export function effectiveView(body: JsonObject, { body: today, session, policies, merged }: InForce): JsonObject {
+export function effectiveView(
+  body: JsonObject,
+  { body: today, session, policies, merged }: EffectiveSession,
+): JsonObject {
   if (merged instanceof Fault) return body
   const shown = previewMerged(session, policies, merged)
   if (!Object.hasOwn(body, TOKEN_FACTS)) return shown

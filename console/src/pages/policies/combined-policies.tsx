@@ -10,7 +10,7 @@ import { RightsTable } from '../../parts/tables/rights-table.tsx'
 import { say } from '../../texts/say.ts'
 
 /** The access of a key with this policy and others, as the dashboard merges them. */
-export function Together({ policy }: { readonly policy: Policy }) {
+export function CombinedPolicies({ policy }: { readonly policy: Policy }) {
   const may = useMay('keys')
   const [others, setOthers] = useState<readonly string[]>([])
   const session = { apply_policies: [policy.id, ...others.filter((id) => id !== policy.id)] }

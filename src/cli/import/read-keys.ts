@@ -32,7 +32,7 @@ export interface KeysRead extends Read {
 const SHOWN_DIGITS = 12
 
 /** The keys and basic users of a key space, as our own calls take them. `raw`: the names are the keys themselves. */
-export function keysIn(space: KeySpace, known: KnownIds, { raw }: { readonly raw: boolean }): KeysRead {
+export function readKeys(space: KeySpace, known: KnownIds, { raw }: { readonly raw: boolean }): KeysRead {
   const read: Read = { candidates: [], refused: [] }
   const algorithms = new Set<LegacyAlgorithm>()
   const orgs = new Set<string>()

@@ -18,16 +18,16 @@ import type { Json } from '../../model/json/json.ts'
 import { readablePath } from '../../model/patterns/readable-path.ts'
 import { foldLetters } from '../../model/text/fold-letters.ts'
 import type { Change, StoredDocument, Where } from '../../store/ports/ports.ts'
+import { type OptimisticLockParts, optimisticLock } from '../documents/optimistic-lock.ts'
 import type { PublishParts, PublishSettings } from '../documents/parts.ts'
-import { type TurnParts, turnOf } from '../documents/turn.ts'
 import { readable } from './api-plan.ts'
-import { issuerHolder } from './issuer-place.ts'
+import { apiWithSameIssuer } from './issuer-conflict.ts'
 
 /** Without `tokens` other threads and processes may claim the place at the same time. */
-type PlaceParts = PublishParts & TurnParts
+type ListenPathParts = PublishParts & OptimisticLockParts
 
 /** Who asks for a listen path, and what the refusal may tell them. */
-export interface PlaceRules {
+export interface ListenPathRules {
   /** True = an API at the wanted place is no conflict: the later one is not served. */
   readonly mayCollide: boolean
   /** With ownership: false for an API of the same organisation that the caller does not own. Absent: the caller may use all of them. */
@@ -45,11 +45,11 @@ const MOST_PLACES = 1000
  * or processes the later one fails and must be checked again (`TURN_CONFLICT`).
  * @throws Fault `listen_path_taken` (409) naming what is in its place; of other organisations' APIs it names nothing
  */
-export async function checkPlace(
-  parts: PlaceParts,
+export async function checkListenPathFree(
+  parts: ListenPathParts,
   api: Api,
   except: readonly DocumentId[],
-  rules: PlaceRules,
+  rules: ListenPathRules,
 ): Promise<Change[]> {
   const [first = ''] = segmentsOf(readablePath(api.listenPath))
   const words = segmentsOf(foldLetters(readablePath(api.listenPath)))
@@ -58,7 +58,7 @@ export async function checkPlace(
   if (own) throw fault('listen_path_taken', `/${first.toLowerCase()} is answered by the gateway itself`)
   const place = placeOf(api)
   if (place === undefined) return []
-  const holder = await issuerHolder(parts, api, except)
+  const holder = await apiWithSameIssuer(parts, api, except)
   if (holder !== undefined) {
     const held = holderName(api, holder.api, holder.row, rules)
     throw fault('listen_path_taken', `${whereabouts(api)} has the issuer of the authorization server of ${held}`)
@@ -87,7 +87,7 @@ export async function foreignConflict(
   parts: Pick<PublishParts, 'documents' | 'config'>,
   api: Api,
   except: readonly DocumentId[],
-  rules: PlaceRules,
+  rules: ListenPathRules,
 ): Promise<string | undefined> {
   return (await foreignNeighbour(parts, api, except, rules)) ?? foreignEndpoints(parts, api, except, rules)
 }
@@ -100,7 +100,7 @@ async function foreignNeighbour(
   parts: Pick<PublishParts, 'documents' | 'config'>,
   api: Api,
   except: readonly DocumentId[],
-  { mayUse, placeBefore, mayCollide }: PlaceRules,
+  { mayUse, placeBefore, mayCollide }: ListenPathRules,
 ): Promise<string | undefined> {
   const hosts = sharedHosts(ownUrls(parts.config))
   const isMine = mayUse === undefined || placeBefore === placeOf(api)
@@ -141,7 +141,7 @@ function meetsAnywhere(a: Territory, b: Territory): boolean {
   return (a.domain === b.domain || a.domain === '' || b.domain === '') && pathsOverlap(a, b)
 }
 
-function holderName(api: Api, other: Api, row: StoredDocument, { mayUse }: PlaceRules): string {
+function holderName(api: Api, other: Api, row: StoredDocument, { mayUse }: ListenPathRules): string {
   if (other.orgId !== api.orgId) return 'an API of another organisation'
   return mayUse === undefined || mayUse(row) ? `API ${other.apiId} (${other.name})` : 'an API that you do not own'
 }
@@ -154,7 +154,7 @@ async function foreignEndpoints(
   { documents, config }: Pick<PublishParts, 'documents' | 'config'>,
   api: Api,
   except: readonly DocumentId[],
-  { mayUse, placeBefore }: PlaceRules,
+  { mayUse, placeBefore }: ListenPathRules,
 ): Promise<string | undefined> {
   const place = placeOf(api)
   if (place === undefined) return undefined
@@ -249,6 +249,6 @@ const whereabouts = ({ listenPath, domain }: Api) => (domain === '' ? listenPath
  * The turn at an API's domain. On shared hosts there is one turn for all listen paths: whether one is below another cannot be derived from
  * either alone.
  */
-function turnAt(parts: PlaceParts, { domain }: Api): Promise<Change[]> {
-  return turnOf(parts, `place:${isShared(domain, sharedHosts(ownUrls(parts.config))) ? '' : domain}`)
+function turnAt(parts: ListenPathParts, { domain }: Api): Promise<Change[]> {
+  return optimisticLock(parts, `place:${isShared(domain, sharedHosts(ownUrls(parts.config))) ? '' : domain}`)
 }

@@ -13,7 +13,7 @@ const SignInAgain = lazy(() => import('../pages/sign-in/sign-in-again.tsx'))
  * Lets through who is signed in and asks the others to. When a session ends later, the page stays as it is below a dialog: what was
  * typed is not lost.
  */
-export function Gate() {
+export function RequireSession() {
   const client = useQueryClient()
   const [isOver, setOver] = useState(false)
   const session = useQuery({ queryKey: SESSION_KEY, queryFn: readSession, staleTime: 60_000, retry: false })

@@ -2,14 +2,14 @@ import { isObject, type JsonObject } from '../../model/json/json.ts'
 import { identityOf, textAt } from '../moves/kind.ts'
 import { CLIENTS } from '../moves/kind-clients.ts'
 import type { Read } from './candidate.ts'
-import type { KnownIds } from './keys-in.ts'
 import type { KeySpace } from './read-entries.ts'
+import type { KnownIds } from './read-keys.ts'
 
 /**
  * The OAuth clients of a key space, a registration for each API. One that is the same at several APIs is one registration. `separator`
  * parts addresses; '' = there is one.
  */
-export function clientsIn({ clients }: KeySpace, known: KnownIds, separator: string): Read {
+export function readClients({ clients }: KeySpace, known: KnownIds, separator: string): Read {
   const read: Read = { candidates: [], refused: [] }
   const registrations = new Map<string, Map<string, { apiIds: string[]; body: JsonObject }>>()
   for (const { apiId, clientId, body } of clients) {

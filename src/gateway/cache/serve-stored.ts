@@ -6,7 +6,7 @@ import type { Exchange } from '../server/exchange.ts'
 import { linesWithout } from '../server/field-lines.ts'
 import { passedFields } from '../server/respond.ts'
 import { storedRangeOf } from './ranges.ts'
-import { ASKS, isKnownToClient } from './request-asks.ts'
+import { CACHE_FIELDS, isKnownToClient } from './request-cache-fields.ts'
 import type { ResponseCache } from './response-cache.ts'
 import type { StoredAnswer } from './stored-answer.ts'
 
@@ -21,13 +21,14 @@ export function serveStored(
   pool.hits++
   pool.used(answer)
   x.fromCache = true
-  const known = (asks & ASKS.condition) !== 0 && isKnownToClient(x.request, answer, x.wall)
+  const known = (asks & CACHE_FIELDS.condition) !== 0 && isKnownToClient(x.request, answer, x.wall)
   let extra = (x.chain?.cache?.aliasMark ?? '') + passedFields(x)
   if (known) {
     x.repeat(answer.notModified(now, matchesWeakTag(x, answer.parts.fields.etag)), extra)
     return
   }
-  const range = (asks & ASKS.range) === 0 || x.method !== 'GET' ? 'whole' : storedRangeOf(x.request, answer, x.wall)
+  const range =
+    (asks & CACHE_FIELDS.range) === 0 || x.method !== 'GET' ? 'whole' : storedRangeOf(x.request, answer, x.wall)
   if (range === undefined) x.repeat(answer.unsatisfiable(now), extra)
   else if (range !== 'whole') x.repeat(answer.part(range, now), extra)
   else {

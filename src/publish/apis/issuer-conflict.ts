@@ -19,7 +19,7 @@ const MOST_PLACES = 1000
  * The API whose authorization server would have the same issuer (RFC 8414 section 2): clients could not tell them apart. undefined =
  * none, as far as the addresses of both are known. It may be kept apart by tags, by the host of its domain, or by the path of an address.
  */
-export async function issuerHolder(
+export async function apiWithSameIssuer(
   parts: IssuerParts,
   api: Api,
   except: readonly DocumentId[],

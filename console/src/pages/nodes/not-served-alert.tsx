@@ -5,12 +5,12 @@ import { TriangleAlertIcon } from 'lucide-react'
 import { listSyncStatus, SYNC_STATUS_KEY } from '../../api/platform/nodes.ts'
 import { count } from '../../parts/display/when.tsx'
 import { say } from '../../texts/say.ts'
-import { LOOK_THROUGH_MS } from './refresh-interval.ts'
+import { SYNC_STATUS_REFRESH_MS } from './refresh-interval.ts'
 
 const MOST_NAMES = 8
 
 /** Warns of APIs that are switched on and that no node serves. */
-export function NowhereAlert() {
+export function NotServedAlert() {
   const outOfSync = useOutOfSync()
   const lost = outOfSync.data?.apis.filter(({ nowhere }) => nowhere) ?? []
   if (lost.length === 0) return null
@@ -48,7 +48,7 @@ export function useOutOfSync(isWanted = true) {
   return useQuery({
     queryKey: [...SYNC_STATUS_KEY, 'out-of-sync'],
     queryFn: ({ signal }) => listSyncStatus({ q: '', p: 1, outOfSync: true }, signal),
-    refetchInterval: LOOK_THROUGH_MS,
+    refetchInterval: SYNC_STATUS_REFRESH_MS,
     enabled: isWanted,
   })
 }
