@@ -71,6 +71,11 @@ test('the page about MCP servers works as it is printed, to the call of a tool',
     return new URL(back.url).searchParams.get('code')!
   })
   t.after(() => client.close())
+  assert.deepEqual(
+    (await client.listTools()).tools.map(({ name }) => name),
+    ['list_notes'],
+  )
   await client.callTool({ name: 'list_notes' })
+  await assert.rejects(client.callTool({ name: 'delete_note' }), /Access to this tool has been disallowed/)
   assert.deepEqual(upstream.seen, ['list_notes'])
 })

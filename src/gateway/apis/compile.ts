@@ -35,7 +35,7 @@ import { checkCertificate } from '../steps/authentication/check-certificate.ts'
 import { dropUnverified, dropUnverifiedInside } from '../steps/authentication/drop-unverified.ts'
 import { limitSize } from '../steps/limits/limit-size.ts'
 import { answerRateLimits } from '../steps/limits/rate-limit-status.ts'
-import { takePermits } from '../steps/limits/take-permits.ts'
+import { takeLater, takePermits } from '../steps/limits/take-permits.ts'
 import { matchOperation } from '../steps/operations/match-operation.ts'
 import { validateRequest } from '../steps/operations/validate-request.ts'
 import { changeMethod } from '../steps/transforms/change-method.ts'
@@ -188,13 +188,13 @@ function compileChain(
     }),
     limitSize(parts.maxBodyBytes, rules.sizeLimitBytes, perOperation),
   ]
+  const taking = { sendRetryAfter: !parts.legacyStatuses, alone: api.onStoreFailure === 'allow' }
   const admission = [
     ...identity,
     api.auth === undefined ? dropUnverified(api) : undefined,
     runModules(parts.own, 'postAuthentication', api, parts.maxBodyBytes),
     takePermits(parts.counters, parts.clock, {
-      sendRetryAfter: !parts.legacyStatuses,
-      alone: api.onStoreFailure === 'allow',
+      ...taking,
       watch: api.events === undefined ? undefined : parts.watchQuotas,
     }),
   ]
@@ -203,7 +203,7 @@ function compileChain(
     keepFields(readsFields(api, rules)),
     validateRequest(rules.operations.map(({ checks }) => checks)),
     transformBody(rules.operations.map(({ requestBody }) => requestBody)),
-    checkTools(api.mcpTools),
+    checkTools(api, takeLater(parts.counters, parts.clock, taking)),
     transformRequest(compileTransform(rules.requestHeaders), perOperation),
     rewriteUrl(rules.operations.map(({ rewrite }) => rewrite)),
     changeMethod(rules.operations),

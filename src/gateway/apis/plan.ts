@@ -51,7 +51,7 @@ export function cellOf(plan: CallerPlan, x: Exchange): HitCell | undefined {
   const { cell } = plan
   const operation = x.operation
   if (cell === undefined || operation?.doNotTrack) return undefined
-  const endpoint = operation?.track ? operation.name : ''
+  const endpoint = x.trackedTool || (operation?.track ? operation.name : '')
   const found = endpoint === '' && plan.tags === undefined ? cell : variantOf(plan, cell, endpoint, x)
   const own = ownCell(found, x)
   return x.fromCache ? own.fromCache() : own

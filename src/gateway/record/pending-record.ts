@@ -63,7 +63,7 @@ export function pendingRecord(x: Exchange, plan: RecordPlan, sample: Sample): Pe
     bytesOut: x.bytesOut,
     requestId: x.requestId,
     errorCode: x.fault?.code ?? (x.aborted ? `cut_by_${x.cutBy}` : ''),
-    tracked: x.operation?.track === true,
+    tracked: x.operation?.track === true || x.trackedTool !== '',
     detail: x.bodyObserver,
   }
 }

@@ -1,6 +1,7 @@
 import { type Fault, fault, toFault } from '../../errors/fault.ts'
 import { isBodiless } from '../../wire/http1/answer.ts'
 import { codingOf, decode, TOO_LARGE } from '../compression/decode.ts'
+import { filterWhole } from '../mcp/tool-list-filter.ts'
 import type { AnswerView, FieldEdit, FieldPairs } from '../modules/messages.ts'
 import type { ModuleSet } from '../modules/module-set.ts'
 import { credentialNames, openFields, ownBytes, requestView, splitQuery } from '../modules/views.ts'
@@ -35,7 +36,7 @@ const OF_THE_BYTES = [
 export async function answerBuffered(x: Exchange, body: Buffer): Promise<Reply | Fault> {
   try {
     const bodiless = x.method === 'HEAD' || isBodiless(x.status)
-    const bytes = bodiless ? body : await unpacked(x, body)
+    const bytes = bodiless ? body : filterWhole(x, await unpacked(x, body))
     const override = overrideOfAnswer(x, bytes)
     const rule = bodiless || override !== undefined ? undefined : x.operation?.answerBody
     // An answer that nobody takes for JSON (or XML, where that is asked for), such as an error page, is handed on as it is.

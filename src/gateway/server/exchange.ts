@@ -334,8 +334,7 @@ export class Exchange extends WireExchange implements Instant {
   apiPath = ''
   /** The forwarded part of `path`: `rest` or `path`, as the API strips its listen path or not. */
   forwardPath = ''
-  /** Query as it will be handed on. */
-  forwardQuery = ''
+  forwardQuery = '' // as it will be handed on
   operation: CompiledOperation | undefined
   /** Address of the client as trusted proxies tell it; else of the peer. */
   clientAddress = ''
@@ -396,11 +395,11 @@ export class Exchange extends WireExchange implements Instant {
   fault: Fault | undefined
   private ownRequestId = ''
   showsRequestId = false // on answers of upstreams, too
-  /** True when the answer was a stored one. */
-  fromCache = false
+  fromCache = false // true when the answer was a stored one
   declare bodyConsumer: AnswerInterceptor | undefined
 
   // --- for records
+  trackedTool = '' // tracked endpoint of the MCP tool that is called; '' = none
   /** Whether this request will be recorded, where that is settled before its end. */
   recording: '' | 'admitted' | 'left out' = ''
   /** Keeps head and bodies, of a request that is recorded whole. */
@@ -495,5 +494,6 @@ export function begin(x: Exchange, wall: number, mono: number): void {
   x.requestId = ''
   x.showsRequestId = false
   x.fromCache = false
+  x.trackedTool = ''
   x.recording = ''
 }

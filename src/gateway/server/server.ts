@@ -7,6 +7,7 @@ import { FIELD } from '../../wire/http1/fields.ts'
 import { behindSegments } from '../../wire/http1/path.ts'
 import type { GoawayReason } from '../../wire/http2/goaway.ts'
 import { compressReply, compressStream } from '../compression/compress-answer.ts'
+import { beginLists } from '../mcp/tool-list-filter.ts'
 import type { ElsewhereFound, OAuthEndpoints } from '../oauth/endpoints.ts'
 import { nextRequestId } from '../record/request-id.ts'
 import { checkEncodedSlashes } from '../routing/encoded-slashes.ts'
@@ -94,6 +95,7 @@ export function trafficHandler(parts: ServerParts): WireHandler<Exchange> {
     respond(x) {
       x.attemptHooks?.answered(x)
       if (x.status === 101) parts.tunnels.opened(x)
+      if (x.bodyFilter !== undefined) beginLists(x)
       const extra = editAnswer(x)
       return x.grpcWeb === undefined ? compressStream(x, extra) : translateAnswer(x, x.grpcWeb, extra)
     },

@@ -2,10 +2,10 @@ import { intern } from '../text/intern.ts'
 import type { Millis, MonoMillis } from '../time/clock.ts'
 
 /**
- * Whose a limit is, which is also its name in `RateLimit-Policy`: `endpoint` is the rate of a key at one endpoint, `client` what the
- * client of a token narrows its user's limits to.
+ * Whose a limit is, which is also its name in `RateLimit-Policy`: `tool` is the rate of an MCP tool, `endpoint` that of a key at one
+ * endpoint, `client` what the client of a token narrows its user's limits to.
  */
-export type LimitOwner = 'organisation' | 'api' | 'operation' | 'key' | 'endpoint' | 'client'
+export type LimitOwner = 'organisation' | 'api' | 'operation' | 'tool' | 'key' | 'endpoint' | 'client'
 
 /**
  * One limit as a request meets it: so many permits in so long a time, counted under `id`.

@@ -66,6 +66,14 @@ export interface BodyEncoder {
   close(): void
 }
 
+/** Changes the body of an answer before anything else sees it; what it lets out is what is kept, recorded and encoded. */
+export interface BodyFilter {
+  /** True while it is to say whether there will be an answer at all: nothing is sent before it lets something out. */
+  readonly holdsHead: boolean
+  /** Answers what goes out now. The buffer is the caller's. @throws Fault where there is no going on */
+  filter(chunk: Buffer, from: number, to: number, last: boolean): Buffer
+}
+
 /**
  * One request and its answer on one connection. Fixed shape, reused: nothing of it may be kept after `done`
  * without copying. The gateway's exchange extends it with its own fields.
@@ -136,6 +144,8 @@ export class WireExchange implements Trailing {
   bodyConsumer: BodyConsumer | undefined
   /** Changes the body of the answer on its way to the client; closed at the end of the exchange. */
   bodyEncoder: BodyEncoder | undefined
+  /** Changes the body of the answer, and its length; forgotten at the end of the exchange. */
+  bodyFilter: BodyFilter | undefined
   /** Called once when the client leaves while the handler has the exchange; forgotten at its end. */
   onClientGone: (() => void) | undefined
 
@@ -204,6 +214,7 @@ export class WireExchange implements Trailing {
     this.body = undefined
     this.bodyObserver = undefined
     this.bodyConsumer = undefined
+    this.bodyFilter = undefined
     this.dropEncoder()
     this.onClientGone = undefined
     this.request.clear('')

@@ -6,7 +6,7 @@ import type { InterimOutlet, Origin, OriginOutlet } from '../connect/origin-port
 import type { Upstream } from '../connect/upstream.ts'
 import { connectionLine, dateLine, isBodiless, lengthLine, statusLine } from './answer.ts'
 import { BufferedBody } from './buffered-body.ts'
-import type { CutBy, WireExchange } from './exchange.ts'
+import type { BodyFilter, CutBy, WireExchange } from './exchange.ts'
 import { FIELD, type Fields } from './fields.ts'
 import type { BodySink } from './intake.ts'
 import { LAST_CHUNK, SMALL_BYTES } from './outlet.ts'
@@ -265,7 +265,7 @@ export class Relay implements OriginUser, BodySink {
     this.dropBody = bodiless || x.method === 'HEAD'
     this.chunked = false
     this.keep = this.side.keeps()
-    const length = x.bodyEncoder === undefined ? head.length : -1
+    const length = x.bodyEncoder === undefined && x.bodyFilter === undefined ? head.length : -1
     let out = statusLine(x.status) + x.response.kept() + extra
     if (!x.response.has(FIELD.date)) out += dateLine()
     if (this.dropBody) {
@@ -286,8 +286,31 @@ export class Relay implements OriginUser, BodySink {
       else if (finished) this.handBack(held.bytes())
       return
     }
+    if (side.x.bodyFilter !== undefined && !this.dropBody) this.filterPart(side.x.bodyFilter, chunk, from, to, finished)
+    else this.sendPart(chunk, from, this.dropBody ? from : to, finished)
+  }
+
+  private filterPart(filter: BodyFilter, chunk: Buffer, from: number, to: number, finished: boolean): void {
+    let part: Buffer
+    try {
+      part = filter.filter(chunk, from, to, finished)
+    } catch (error) {
+      if (this.unsentAnswer !== '') {
+        this.unsentAnswer = ''
+        this.answering = false
+        this.answerFailed(toFault(error), false)
+        return
+      }
+      this.dropOrigin()
+      this.side.relayCut('upstream')
+      return
+    }
+    if (part.length > 0 || finished || !filter.holdsHead) this.sendPart(part, 0, part.length, finished)
+  }
+
+  private sendPart(chunk: Buffer, from: number, end: number, finished: boolean): void {
+    const { side } = this
     const { x } = side
-    const end = this.dropBody ? from : to
     const before = this.unsentAnswer
     this.unsentAnswer = ''
     x.bodyObserver?.answerPart(chunk, from, end)

@@ -1,12 +1,16 @@
-import { prebuilt } from '../../../errors/fault.ts'
-import type { McpToolRules } from '../../../model/apis/definition/api.ts'
+import { Fault, prebuilt } from '../../../errors/fault.ts'
+import type { Api } from '../../../model/apis/definition/api.ts'
 import { isObject, type Json, type JsonObject } from '../../../model/json/json.ts'
 import { readJson } from '../../../model/json/json-body.ts'
+import { type Limit, makeLimit } from '../../../model/limits/limit.ts'
 import { readDecoded } from '../../compression/decode.ts'
+import { filterLists } from '../../mcp/tool-list-filter.ts'
 import type { Exchange, Reply, Step, StepOutcome } from '../../server/exchange.ts'
+import { limitsOf, organisationOf, type TakeLater } from '../limits/take-permits.ts'
 
-/** A fault and its code in JSON-RPC 2.0 (section 5.1): one of those that servers choose, and an invalid request. */
+/** A fault and its code in JSON-RPC 2.0 (section 5.1): two of those that servers choose, and an invalid request. */
 const FORBIDDEN = { fault: prebuilt('tool_forbidden'), code: -32_003 }
+const LIMITED = { fault: prebuilt('api_rate_exceeded'), code: -32_029 }
 const UNREADABLE = { fault: prebuilt('rpc_unreadable'), code: -32_600 }
 
 /** Largest body that is read; larger ones are refused (413). Servers of the MCP SDK take as much. */
@@ -21,17 +25,26 @@ const GUARDED: readonly string[] = [CALL, ...OTHER_PRIMITIVES]
 type Asked = { readonly tool: string } | 'other primitive' | 'nothing' | 'unreadable'
 
 /**
- * Refuses calls of MCP tools that the rules block, with an error of JSON-RPC 2.0. Readers differ in repeated members, letter case of
- * members and character sets: a body that another could read as another call is refused, and so are tunnels, whose messages nobody reads.
+ * Refuses calls of MCP tools that the rules block or that come too often, with an error of JSON-RPC 2.0, and has lists leave out what is
+ * blocked. Readers differ in repeated members, letter case of members and character sets: a body that another could read as another call is
+ * refused, and so are tunnels, whose messages nobody reads.
  */
-export function checkTools(rules: McpToolRules | undefined): Step | undefined {
+export function checkTools({ apiId, mcpTools: rules }: Api, take: TakeLater): Step | undefined {
   if (rules === undefined) return undefined
   const allow = rules.allow && new Set(rules.allow)
   const block = new Set(rules.block)
-  const isBlocked = (asked: Asked) => {
-    if (typeof asked === 'string') return asked === 'other primitive' && allow !== undefined
-    return block.has(asked.tool) || (allow !== undefined && !allow.has(asked.tool))
-  }
+  const isHiddenTool = (tool: string) => block.has(tool) || (allow !== undefined && !allow.has(tool))
+  const isBlocked = (asked: Asked) =>
+    typeof asked === 'string' ? asked === 'other primitive' && allow !== undefined : isHiddenTool(asked.tool)
+  const hides = block.size > 0 || allow !== undefined
+  const hidden = { isHiddenTool, otherPrimitives: allow !== undefined }
+  const limits = new Map(
+    rules.rates.map(({ tool, rate, perMs }) => [
+      tool,
+      makeLimit('rate', `api|${apiId}|tool ${tool}`, rate, perMs, 'tool'),
+    ]),
+  )
+  const tracked = new Set(rules.tracked)
 
   const judge = async (x: Exchange): Promise<StepOutcome> => {
     if (namesOtherCharset(x)) return refusal(x, UNREADABLE)
@@ -42,13 +55,40 @@ export function checkTools(rules: McpToolRules | undefined): Step | undefined {
     if (read === undefined) return refusal(x, UNREADABLE)
     const asked = read.messages.map(askedBy)
     if (asked.includes('unreadable')) return refusal(x, UNREADABLE)
-    return asked.some(isBlocked) ? refusal(x, FORBIDDEN, read) : undefined
+    const tools = asked.flatMap((each) => (typeof each === 'string' ? [] : [each.tool]))
+    // Refused calls are counted, too.
+    const counted = tools.find((tool) => tracked.has(tool))
+    if (counted !== undefined) x.trackedTool = `${CALL} ${counted}`
+    if (asked.some(isBlocked)) return refusal(x, FORBIDDEN, read)
+    return takeAll(x, tools, read)
+  }
+
+  /** A permit for each call. A tool that a batch calls twice takes the second one after all first ones. */
+  const takeAll = async (x: Exchange, tools: readonly string[], read: Messages): Promise<StepOutcome> => {
+    const counts = new Map<Limit, number>()
+    for (const tool of tools) {
+      const limit = limits.get(tool)
+      if (limit !== undefined) counts.set(limit, (counts.get(limit) ?? 0) + 1)
+    }
+    const before = counts.size === 0 ? [] : limitsOf(x, x.plan?.grant, organisationOf(x))
+    for (
+      let turn = 0, due = [...counts.keys()];
+      due.length > 0;
+      due = due.filter((limit) => counts.get(limit)! > turn)
+    ) {
+      const refused = await take(x, due, before)
+      if (refused instanceof Fault && refused.code === LIMITED.fault.code) return refusal(x, LIMITED, read)
+      if (refused !== undefined) return refused
+      turn++
+    }
+    return undefined
   }
 
   return function checkTools(x) {
     // An explained request has no body.
     if (x.dry) return undefined
     if (x.upgrade !== '') return refusal(x, FORBIDDEN)
+    if (hides) filterLists(x, hidden)
     return x.body === undefined && x.bodyLength === 0 ? undefined : judge(x)
   }
 }

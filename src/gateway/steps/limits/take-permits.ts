@@ -1,5 +1,5 @@
 import { Fault, prebuilt } from '../../../errors/fault.ts'
-import type { Limit } from '../../../model/limits/limit.ts'
+import type { Instant, Limit } from '../../../model/limits/limit.ts'
 import { otherReadings, readablePath } from '../../../model/patterns/readable-path.ts'
 import type { SessionGrant } from '../../../model/sessions/grant.ts'
 import type { Clock } from '../../../model/time/clock.ts'
@@ -36,34 +36,30 @@ export interface TakeOptions {
   readonly watch?: WatchLimits | undefined
 }
 
+/** Takes permits of these limits, or none; answers the refusal. `before` are limits of the request that were taken earlier: fields of the answer name them too. */
+export type TakeLater = (
+  x: Exchange,
+  limits: readonly Limit[],
+  before: readonly Limit[],
+) => StepOutcome | Promise<StepOutcome>
+
+/** For limits that show only later than those of `takePermits`. Nobody waits for a permit. */
+export function takeLater(counters: Counters, clock: Clock, options: TakeOptions): TakeLater {
+  const { attempt, refuse } = taking(counters, options)
+  return (x, limits, before) => {
+    const fault = attempt(x, limits, before, { wall: clock.wall(), mono: clock.mono() })
+    return fault instanceof Promise ? fault.then((late) => refuse(x, late)) : refuse(x, fault)
+  }
+}
+
 /**
  * Takes one permit of every limit that the request meets, or none of any: the organisation's, the operation's, the API's,
  * the key's, and last the quota. Checked in this order, in one step, so that a refused call costs nothing anywhere.
  * A key with `throttle_interval` and `throttle_retry_limit` waits and tries again before it is refused for its rate.
  */
-export function takePermits(counters: Counters, clock: Clock, { sendRetryAfter, alone, watch }: TakeOptions): Step {
-  const attempt = (x: Exchange, limits: readonly Limit[]) => {
-    const refused = x.dry ? counters.peek(limits, x) : counters.take(limits, x)
-    if (typeof refused === 'number') return conclude(x, limits, refused)
-    return refused.then(
-      (late) => conclude(x, limits, late),
-      (error: unknown) => withoutCounts(x, limits, error),
-    )
-  }
-
-  const withoutCounts = (x: Exchange, limits: readonly Limit[], error: unknown): Fault | undefined => {
-    if (!(error instanceof Fault && COUNTS_AWAY.has(error.code))) throw error
-    if (!x.answerExtra.includes(AWAY_FIELD)) x.answerExtra += AWAY_FIELD
-    if (!alone || x.dry || counters.takeAlone === undefined) return error
-    return conclude(x, limits, counters.takeAlone(limits, x))
-  }
-
-  const refuse = (x: Exchange, fault: Fault | undefined): StepOutcome => {
-    if (fault !== undefined && sendRetryAfter) {
-      x.answerExtra += `Retry-After: ${wholeSeconds(x.retryAfterMs)}\r\n`
-    }
-    return fault
-  }
+export function takePermits(counters: Counters, clock: Clock, options: TakeOptions): Step {
+  const { watch } = options
+  const { attempt, refuse } = taking(counters, options)
 
   const throttle = async (x: Exchange, limits: readonly Limit[], grant: SessionGrant): Promise<StepOutcome> => {
     throttled++
@@ -104,6 +100,39 @@ export function takePermits(counters: Counters, clock: Clock, { sendRetryAfter, 
   }
 }
 
+/** How permits are taken and a refusal is worded, whether a caller may wait or not. */
+function taking(counters: Counters, { sendRetryAfter, alone }: TakeOptions) {
+  const attempt = (x: Exchange, limits: readonly Limit[], before = NO_LIMITS, at: Instant = x) => {
+    const refused = x.dry ? counters.peek(limits, at) : counters.take(limits, at)
+    if (typeof refused === 'number') return conclude(x, limits, before, refused)
+    return refused.then(
+      (late) => conclude(x, limits, before, late),
+      (error: unknown) => withoutCounts(x, limits, before, at, error),
+    )
+  }
+
+  const withoutCounts = (
+    x: Exchange,
+    limits: readonly Limit[],
+    before: readonly Limit[],
+    at: Instant,
+    error: unknown,
+  ): Fault | undefined => {
+    if (!(error instanceof Fault && COUNTS_AWAY.has(error.code))) throw error
+    if (!x.answerExtra.includes(AWAY_FIELD)) x.answerExtra += AWAY_FIELD
+    if (!alone || x.dry || counters.takeAlone === undefined) return error
+    return conclude(x, limits, before, counters.takeAlone(limits, at))
+  }
+
+  const refuse = (x: Exchange, fault: Fault | undefined): StepOutcome => {
+    if (fault !== undefined && sendRetryAfter) {
+      x.answerExtra += `Retry-After: ${wholeSeconds(x.retryAfterMs)}\r\n`
+    }
+    return fault
+  }
+  return { attempt, refuse }
+}
+
 /** The limits of the organisation of the request's API, if any. */
 export function organisationOf(x: Exchange): OrgLimits | undefined {
   const { orgs } = x.snapshot!
@@ -129,8 +158,9 @@ function limitsOfGrant(x: Exchange, grant: SessionGrant): readonly Limit[] {
 }
 
 /** Notes the limits for the client; returns the fault of the limit that refused. */
-function conclude(x: Exchange, limits: readonly Limit[], refused: number): Fault | undefined {
-  x.limitFields = limitFields(limits, x.wall, refused)
+function conclude(x: Exchange, limits: readonly Limit[], before: readonly Limit[], refused: number): Fault | undefined {
+  const shown = before.length === 0 ? limits : [...before, ...limits]
+  x.limitFields = limitFields(shown, x.wall, refused === -1 ? -1 : before.length + refused)
   if (refused === -1) return undefined
   x.retryAfterMs = limits[refused]!.resetMs
   return faultOf(limits[refused]!)
@@ -139,5 +169,5 @@ function conclude(x: Exchange, limits: readonly Limit[], refused: number): Fault
 function faultOf({ kind, owner }: Limit): Fault {
   if (owner === 'organisation') return kind === 'quota' ? ORG_QUOTA : ORG_RATE
   if (kind === 'quota') return QUOTA
-  return owner === 'api' || owner === 'operation' ? API_RATE : RATE
+  return owner === 'api' || owner === 'operation' || owner === 'tool' ? API_RATE : RATE
 }

@@ -22,14 +22,23 @@ const isPeriod = (value: Json, holder: Json) =>
   flagOf(holder, 'enabled') && (typeof value === 'string' ? durationMs(value) !== 0 && value !== '' : isFilled(value))
 const isRetention = (value: Json, holder: Json) => numberOf({ value }, 'value') > 0 && !flagOf(holder, 'do_not_track')
 
-/** Rules of an MCP tool other than by its exact name: each could limit what the tool may be called for. `name` is a note. */
+/** Rules of an MCP tool that are served, by its exact name, with their members. `name` is a note. */
+const TOOL_RULES: ReadonlyMap<string, readonly string[]> = new Map([
+  ['allow', ['enabled', 'name']],
+  ['block', ['enabled', 'name']],
+  ['rateLimit', ['enabled', 'rate', 'per']],
+  ['trackEndpoint', ['enabled']],
+])
+
+/** Other rules of an MCP tool: each could limit what the tool may be called for. */
 function otherToolRules(tool: Json): string[] {
   if (!isObject(tool)) return []
   return Object.entries(tool).flatMap(([rule, value]) => {
-    if (rule !== 'allow' && rule !== 'block') return asks(value) ? [rule] : []
+    const served = TOOL_RULES.get(rule)
+    if (served === undefined) return asks(value) ? [rule] : []
     if (!isObject(value) || !flagOf(value, 'enabled')) return []
     return Object.entries(value).flatMap(([name, held]) =>
-      ['enabled', 'name'].includes(name) || !asks(held) ? [] : [`${rule}.${name}`],
+      served.includes(name) || !asks(held) ? [] : [`${rule}.${name}`],
     )
   })
 }
@@ -66,7 +75,7 @@ export const REFUSED_MEMBERS: readonly Row[] = [
     oas: [at('middleware.mcpResources'), at('middleware.mcpPrompts')],
   },
   {
-    feature: 'rules of an MCP tool other than allow and block by its exact name',
+    feature: 'rules of an MCP tool other than allow, block, rateLimit and trackEndpoint by its exact name',
     kind: (tool) => otherToolRules(tool).join(', '),
     classic: [at('mcp_tools.*', hasOtherRules)],
     oas: [at('middleware.mcpTools.*', hasOtherRules)],

@@ -97,17 +97,21 @@ export interface Api {
   readonly errorOverrides?: ErrorOverrides
   /** Present when traces show each step. */
   readonly detailedTracing?: true
-  /** Present when tools of an MCP server are allowed or blocked by name. */
+  /** Present when tools of an MCP server have rules by name. */
   readonly mcpTools?: McpToolRules
   /** Present when requests are to be compared with descriptions, parts of which cannot be checked. */
   readonly unchecked?: readonly Flaw[]
 }
 
-/** Which tools of an MCP server may be called, by exact name. A blocked one stays blocked where it is allowed too. */
+/** Rules of tools of an MCP server, by exact name. A blocked one stays blocked where it is allowed too. */
 export interface McpToolRules {
   /** Present where some are allowed: all others are blocked. */
   readonly allow?: readonly string[]
   readonly block: readonly string[]
+  /** How often a tool may be called, by all callers together. */
+  readonly rates: readonly { readonly tool: string; readonly rate: number; readonly perMs: number }[]
+  /** Those that analytics count one by one. */
+  readonly tracked: readonly string[]
 }
 
 export interface UpstreamRules {

@@ -304,7 +304,13 @@ export const CLASSIC_SCHEMA: Schema = object(
     allow_encoded_slashes: bool(),
     allow_trace: bool(),
     grpc_web: bool(),
-    mcp_tools: map(object({ allow: object({ enabled: bool() }), block: object({ enabled: bool() }) })),
+    mcp_tools: map(
+      object({
+        ...{ allow: object({ enabled: bool() }), block: object({ enabled: bool() }) },
+        rateLimit: object({ enabled: bool(), rate: number(), per: text('duration') }),
+        trackEndpoint: object({ enabled: bool() }),
+      }),
+    ),
     path_matching: oneOf('', ...PATH_MATCHINGS),
     enable_proxy_protocol: bool(),
     protocol: text(),

@@ -222,7 +222,7 @@ const middleware = () =>
       responsePlugins: modules(),
     }),
     operations: map(operation()),
-    mcpTools: map(object({ allow: switched(), block: switched() })),
+    mcpTools: map(object({ allow: switched(), block: switched(), rateLimit: rate(), trackEndpoint: switched() })),
   })
 
 const errorOverride = () =>
