@@ -46,6 +46,7 @@ func main() {
 	webSocketCases()
 	grpcCases()
 	oauthCases()
+	mcpCases()
 }
 
 func readWorld() {

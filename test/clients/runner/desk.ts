@@ -11,6 +11,8 @@ const APIS: Readonly<Record<string, Record<string, unknown>>> = {
   graceful: { refreshReuseGraceSeconds: 30 },
   jwt: { accessTokenFormat: 'jwt', dpop: 'allowed' },
 }
+/** An MCP server for apps that know its address and nothing else. */
+const MCP = { openRegistration: true, registrationPolicies: ['all'] }
 
 /** Login page, user and administrator of the authorization servers: one HTTP service for the programs. */
 export interface Desk {
@@ -24,7 +26,7 @@ export interface Desk {
  * `GET /login/{api}`: a login page whose user always agrees; `GET /callback`; `POST /device/{api}?user_code=`: the user agrees;
  * `POST /clients/{api}`: registers a client, members as the administration API takes them; `POST /rotate`: the current signing key is retired.
  */
-export async function startDesk(gatehouse: Gatehouse, upstream: string): Promise<Desk> {
+export async function startDesk(gatehouse: Gatehouse, upstream: string, mcpServer: string): Promise<Desk> {
   const server = createServer((request, response) => {
     serve(gatehouse, request, response).catch((error) => response.writeHead(500).end(String(error)))
   })
@@ -35,7 +37,12 @@ export async function startDesk(gatehouse: Gatehouse, upstream: string): Promise
     const authLoginRedirect = `${url}/login/${api}`
     await gatehouse.svc('POST', '/svc/apis/oas', oauthDefinition(upstream, { ...options, authLoginRedirect }, api))
   }
-  const rights = Object.keys(APIS).map((id) => [id, { api_id: id, api_name: id, versions: ['Default'] }])
+  const mcp = oauthDefinition(mcpServer, { ...MCP, authLoginRedirect: `${url}/login/mcp` }, 'mcp')
+  Object.assign(mcp['x-svc-api-gateway'] as object, {
+    middleware: { mcpTools: { delete_note: { block: { enabled: true } } } },
+  })
+  await gatehouse.svc('POST', '/svc/apis/oas', mcp)
+  const rights = [...Object.keys(APIS), 'mcp'].map((id) => [id, { api_id: id, api_name: id, versions: ['Default'] }])
   const policy = { id: 'all', name: 'all', active: true, rate: 100_000, per: 1, quota_max: -1 }
   await gatehouse.svc('POST', '/svc/policies', { ...policy, access_rights: Object.fromEntries(rights) })
   return { url, redirect: `${url}/callback` }

@@ -136,6 +136,16 @@ export const LANGUAGES: readonly Language[] = [
     pins: ['versions.lock'],
   },
   {
+    name: 'Ruby',
+    runtime: 'Ruby 3.1 or later',
+    probes: [],
+    debian: { ruby: '/usr/bin/ruby', 'ruby-oauth2': '/usr/lib/ruby/vendor_ruby/oauth2.rb' },
+    folder: join(CLIENTS, 'ruby'),
+    prepare: [],
+    run: ['/usr/bin/ruby', 'main.rb'],
+    pins: ['versions.lock'],
+  },
+  {
     name: 'curl',
     runtime: 'curl 7.76 or later',
     probes: [['curl', '--fail-with-body', '--version']],

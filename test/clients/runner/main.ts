@@ -4,6 +4,7 @@
 import { existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fromDebian } from '../../../scripts/debian.mjs'
+import { serveMcp } from '../../worlds/flows/mcp-world.ts'
 import { freePort } from '../../worlds/servers/free-port.ts'
 import { startDesk } from './desk.ts'
 import { type Gatehouse, REGISTRATION_TOKEN, startGatehouse } from './gatehouse.ts'
@@ -106,7 +107,8 @@ async function openWorld(gatehouse: Gatehouse): Promise<Readonly<Record<string, 
   const upstream = await startUpstream()
   await gatehouse.open('files', `http://127.0.0.1:${upstream.http1}`)
   await gatehouse.open('files2', `h2c://127.0.0.1:${upstream.http2}`)
-  const desk = await startDesk(gatehouse, `http://127.0.0.1:${upstream.http1}`)
+  const mcp = await serveMcp()
+  const desk = await startDesk(gatehouse, `http://127.0.0.1:${upstream.http1}`, mcp.url)
   const { http, https, ca } = gatehouse
   return {
     http,

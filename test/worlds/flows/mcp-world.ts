@@ -20,8 +20,23 @@ export type ClientMethod = 'none' | 'client_secret_basic' | 'client_secret_post'
 
 const CALLBACK = 'http://127.0.0.1:7654/callback'
 
-/** An MCP server by the SDK, over streamed HTTP without sessions, with two tools. Answers its address. `seen` are the tools that were called. */
-export async function startMcpServer(t: TestContext): Promise<{ readonly url: string; readonly seen: string[] }> {
+/** An MCP server by the SDK, over streamed HTTP without sessions, with two tools. */
+interface RunningMcpServer {
+  readonly url: string
+  /** The tools that were called. */
+  readonly seen: string[]
+  close(): Promise<void>
+}
+
+/** Starts one that ends with the test. */
+export async function startMcpServer(t: TestContext): Promise<RunningMcpServer> {
+  const server = await serveMcp()
+  t.after(() => server.close())
+  return server
+}
+
+/** Starts one that is to be closed. */
+export async function serveMcp(): Promise<RunningMcpServer> {
   const seen: string[] = []
   const made = () => {
     const mcp = new McpServer({ name: 'notes', version: '1.0.0' })
@@ -39,8 +54,15 @@ export async function startMcpServer(t: TestContext): Promise<{ readonly url: st
     await transport.handleRequest(request, response)
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  t.after(() => new Promise((resolve) => server.close(resolve).closeAllConnections()))
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, seen }
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    seen,
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve())
+        server.closeAllConnections()
+      }),
+  }
 }
 
 /** An app of the SDK that knows nothing but the address of an MCP server, and keeps in memory what it learns. */
