@@ -1,11 +1,17 @@
-import { BACKUP_ERRORS } from './catalog-backup.ts'
 import { DASHBOARD_ERRORS } from './catalog-dashboard.ts'
 import type { CatalogEntry } from './catalog-entry.ts'
-import { MANAGEMENT_ERRORS } from './catalog-management.ts'
-import { MOVE_ERRORS } from './catalog-moves.ts'
+import { MANAGEMENT_ERRORS, MOVE_ERRORS } from './catalog-management.ts'
 import { OAUTH_ERRORS } from './catalog-oauth.ts'
 import { PORTAL_ERRORS } from './catalog-portal.ts'
 import { TRAFFIC_ERRORS } from './catalog-traffic.ts'
+
+/** Refusals of the commands that take a store as a whole: what they print is the detail. */
+const BACKUP_ERRORS = {
+  store_not_empty: { status: 409, log: 'silent', text: 'The store holds data already', expose: true },
+  archive_invalid: { status: 400, log: 'silent', text: 'The archive cannot be restored', expose: true },
+  archive_newer: { status: 400, log: 'silent', text: 'The archive was written by a newer version', expose: true },
+  command_stopped: { status: 409, log: 'silent', text: 'The command was stopped before its end', expose: true },
+} as const satisfies Record<string, CatalogEntry>
 
 /**
  * Every refusal of the product, once: status, log level and public text.

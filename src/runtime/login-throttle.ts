@@ -1,4 +1,4 @@
-import { KnownAddresses } from '../model/network/known-addresses.ts'
+import { KnownAddresses } from '../model/network/visitor.ts'
 import type { Clock } from '../model/time/clock.ts'
 import { AttemptLimiter, type AttemptRules, perNameRules } from './attempt-limiter.ts'
 

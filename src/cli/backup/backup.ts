@@ -10,8 +10,7 @@ import type { CommandContext } from '../commands/commands.ts'
 import { openProgress, stoppable } from '../commands/progress.ts'
 import { recipientOf } from '../moves/options.ts'
 import { sealFor } from '../moves/seal.ts'
-import { archiveJson, archiveLines } from './report.ts'
-import { fileOf } from './words.ts'
+import { archiveJson, archiveLines, fileOf } from './report.ts'
 
 const STDOUT = 1
 /** Where the secrets of a backup are sealed: they open nowhere else. */

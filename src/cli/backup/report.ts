@@ -1,3 +1,6 @@
+import { fault } from '../../errors/fault.ts'
+import type { CommandContext } from '../commands/commands.ts'
+
 /** The result of a backup or a restore. */
 interface ArchiveReport {
   readonly file: string
@@ -26,4 +29,12 @@ export function archiveLines(title: string, { counts, kinds, revision, checksum,
 
 function omit(counts: Readonly<Record<string, number>>, name: string): Record<string, number> {
   return Object.fromEntries(Object.entries(counts).filter(([table]) => table !== name))
+}
+
+/** The file that a command names, by an option or alone. @throws Fault `option_invalid` */
+export function fileOf({ options, words }: CommandContext, option: 'input' | 'output'): string {
+  const named = options[option]
+  const [file = '', ...more] = [...(typeof named === 'string' ? [named] : []), ...words]
+  if (file === '' || more.length > 0) throw fault('option_invalid', 'name one file')
+  return file
 }

@@ -7,8 +7,7 @@ import { openProgress, stoppable } from '../commands/progress.ts'
 import { sealIdentityOf } from '../moves/options.ts'
 import { openSealed } from '../moves/seal.ts'
 import { SECRETS_PLACE } from './backup.ts'
-import { archiveJson, archiveLines } from './report.ts'
-import { fileOf } from './words.ts'
+import { archiveJson, archiveLines, fileOf } from './report.ts'
 
 /** `gatehouse restore`: loads an archive into an empty store. */
 export async function restore(context: CommandContext): Promise<number> {

@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
+import { percentile } from '../../model/analytics/histogram.ts'
 import { type Hit, HOUR_MS, type Latency } from '../../model/analytics/hit.ts'
-import { percentile } from '../../model/analytics/percentile.ts'
 import type { JsonObject } from '../../model/json/json.ts'
 import type { UsagePer } from '../../store/ports/ports.ts'
 import { SHOWN_MEMBERS } from './dimensions.ts'

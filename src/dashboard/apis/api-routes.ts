@@ -23,7 +23,7 @@ import { ApiFacts, factsOf } from './api-facts.ts'
 import { sentApiMetadata } from './api-metadata.ts'
 import { API_QUERY, apiQuery } from './api-query.ts'
 import { apiUrl, apiUrls, UrlList, UrlParts } from './api-url.ts'
-import { CLASSIC_SHAPE } from './definition-shapes.ts'
+import { CLASSIC_SHAPE, ShortWrapper, Wrapper } from './definition-shapes.ts'
 import {
   apiOf,
   Created,
@@ -35,7 +35,6 @@ import {
   VERSION_QUERY,
 } from './store-api.ts'
 import { aliasOf } from './vendor-alias.ts'
-import { ShortWrapper, Wrapper } from './wrapper.ts'
 
 const READ = { permission: 'apis', intent: 'read' } as const
 const WRITE = { permission: 'apis', intent: 'write' } as const

@@ -1,7 +1,9 @@
+import { Type } from 'typebox'
 import { EXTENSION } from '../../model/apis/definition/extension.ts'
 import { CLASSIC_SCHEMA } from '../../model/apis/schema/schema-classic.ts'
 import { EXTENSION_SCHEMA } from '../../model/apis/schema/schema-oas.ts'
 import { isObject, type Json, type JsonObject } from '../../model/json/json.ts'
+import { describedAs } from '../openapi/component-schemas.ts'
 
 /** A classic definition, for the API document: members that are not described are kept. */
 export const CLASSIC_SHAPE: JsonObject = { ...open(CLASSIC_SCHEMA), title: 'ClassicDefinition' }
@@ -23,6 +25,57 @@ export const OAS_SHAPE: JsonObject = {
   },
   additionalProperties: true,
 }
+
+/** The form of an API in lists and single reads of the classic calls; no member is ever null. */
+export const Wrapper = Type.Object(
+  {
+    api_model: Type.Object({}),
+    api_definition: Type.Object(
+      {
+        id: Type.String({ pattern: '^[0-9a-f]{24}$' }),
+        api_id: Type.String(),
+        org_id: Type.String(),
+        name: Type.String(),
+        slug: Type.String(),
+        is_oas: Type.Boolean(),
+        active: Type.Boolean(),
+        tags: Type.Array(Type.String()),
+        proxy: Type.Optional(Type.Object({})),
+      },
+      describedAs(CLASSIC_SHAPE),
+    ),
+    hook_references: Type.Array(Type.Object({})),
+    is_site: Type.Literal(false),
+    sort_by: Type.Literal(0),
+    user_owners: Type.Array(Type.String()),
+    user_group_owners: Type.Array(Type.String()),
+    created_at: Type.String(),
+    updated_at: Type.String(),
+    categories: Type.Optional(Type.Array(Type.String())),
+    oas: Type.Optional(Type.Object({ openapi: Type.String() }, describedAs(OAS_SHAPE))),
+  },
+  { title: 'Api' },
+)
+
+/** The same with ids, name and paths alone. */
+export const ShortWrapper = Type.Object(
+  {
+    api_definition: Type.Object(
+      {
+        id: Type.String(),
+        api_id: Type.String(),
+        name: Type.String(),
+        slug: Type.String(),
+        is_oas: Type.Boolean(),
+        active: Type.Boolean(),
+        domain: Type.String(),
+        proxy: Type.Object({ listen_path: Type.String() }),
+      },
+      { title: 'DefinitionSummary' },
+    ),
+  },
+  { title: 'ApiSummary' },
+)
 
 /** The schema with a word that its objects, and those in them, keep further members. It stays as it is otherwise. */
 function open(schema: JsonObject): JsonObject {

@@ -6,6 +6,7 @@ import type { JsonObject } from '../../model/json/json.ts'
 import {
   addCertificate,
   describeCertificate,
+  findCertificate,
   removeCertificate,
   unlinkCertificate,
 } from '../../publish/certificates/certificates.ts'
@@ -17,7 +18,8 @@ import { listed } from '../routes/listed.ts'
 import { pageOf, pagesOf } from '../routes/page.ts'
 import type { Route } from '../routes/route.ts'
 import type { DashboardParts } from '../server/parts.ts'
-import { readableCertificate } from './certificate-view.ts'
+
+const FINGERPRINT = /^[0-9a-f]{64}$/
 
 const PATH = '/api/certs'
 const READ = { permission: 'certs', intent: 'read' } as const
@@ -242,4 +244,22 @@ function commonName(name: unknown): string {
 function usesIn({ body }: StoredDocument, names: readonly string[]): string[] {
   const uses = certificateRefs(body).filter(({ name }) => names.includes(name))
   return [...new Set(uses.map(({ use }) => use))]
+}
+
+/**
+ * The certificate that the path names by its id, or by its fingerprint alone.
+ * @throws Fault `not_found` (404) with `missing`, `certificate_not_owned` (400) for an id of another organisation, taken or not
+ */
+async function readableCertificate(
+  parts: DashboardParts,
+  call: Call,
+  missing = 'Certificate with given SHA256 fingerprint not found',
+): Promise<StoredDocument> {
+  const id = call.param('id')
+  const orgId = call.actor?.orgId ?? ''
+  const found = await findCertificate(parts, FINGERPRINT.test(id) ? orgId + id : id)
+  if (found !== undefined && call.visibility.org(found)) return found
+  const own = id.startsWith(orgId) && FINGERPRINT.test(id.slice(orgId.length))
+  if (found === undefined && (own || FINGERPRINT.test(id) || orgId === '')) throw fault('not_found', missing)
+  throw fault('certificate_not_owned')
 }

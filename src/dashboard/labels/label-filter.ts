@@ -1,6 +1,6 @@
 import { fault } from '../../errors/fault.ts'
 import { labelIndexEntry } from '../../model/apis/definition/api-metadata.ts'
-import { normaliseText } from '../../model/text/normalise-text.ts'
+import { normaliseText } from '../../model/text/fold.ts'
 import type { Where } from '../../store/ports/ports.ts'
 
 const MOST_COLONS = 8

@@ -4,7 +4,6 @@ import type { Access, Route } from '../routes/route.ts'
 import { SESSION_COOKIE } from '../sign-in/cookie.ts'
 import { ComponentSchemas } from './component-schemas.ts'
 import { capital, operationIdOf } from './operation-ids.ts'
-import { declaredStatuses } from './refusal-statuses.ts'
 import { tagObjects, tagOf } from './tags.ts'
 
 const STATUS_TEXT: Readonly<Record<number, string>> = {
@@ -266,4 +265,16 @@ const textOf = (status: number): string => STATUS_TEXT[status] ?? String(status)
 function plain(schema: object): JsonObject {
   const copy = JSON.parse(JSON.stringify(schema)) as Json
   return isObject(copy) ? copy : {}
+}
+
+/** Refusals that a call may answer, by what it declares: the API document names them, besides those of another form. */
+function declaredStatuses({ method, path, access, entityVersions = [] }: Route): number[] {
+  const writes = method !== 'GET'
+  return [
+    400,
+    ...(access === 'public' ? [] : [401, 403]),
+    ...(path.includes('{') ? [404] : []),
+    ...(writes && access !== 'public' ? [409] : []),
+    ...(writes && entityVersions.length > 0 ? [412] : []),
+  ]
 }

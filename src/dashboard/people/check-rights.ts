@@ -1,6 +1,5 @@
 import { fault } from '../../errors/fault.ts'
-import type { Permissions } from '../../model/people/permission.ts'
-import { covers } from '../../model/people/permission-cover.ts'
+import { covers, type Permissions } from '../../model/people/permission.ts'
 import type { StoredUser, User } from '../../model/people/user.ts'
 import { groupPermissions, type StoredGroup } from '../../model/people/user-group.ts'
 import { effective } from '../../publish/people/effective.ts'

@@ -1,6 +1,7 @@
 import { isDocumentId } from '../../model/documents/ids.ts'
+import type { Deleted } from '../../publish/people/deleted-owner.ts'
 import type { Awaitable, StoredDocument } from '../../store/ports/ports.ts'
-import type { Answer } from '../routes/answer.ts'
+import { type Answer, ok } from '../routes/answer.ts'
 import type { Call } from '../routes/call.ts'
 import type { Route } from '../routes/route.ts'
 import type { DashboardParts } from '../server/parts.ts'
@@ -28,4 +29,11 @@ export async function personIn(
   const id = call.param('id')
   const found = isDocumentId(id) ? await documents.get(kind, id) : undefined
   return found !== undefined && call.visibility.org(found) ? found : undefined
+}
+
+/** Answers the deletion of a user or group, and tells administrators, here and in the log, of APIs that have lost their last owner. */
+export function deletedOwner({ log }: DashboardParts, call: Call, message: string, { ownerless }: Deleted): Answer {
+  if (ownerless.length === 0) return ok(message)
+  log.warn({ api_ids: [...ownerless] }, 'the last owner of these APIs was deleted: administrators alone see them')
+  return ok(message, call.visibility.everything ? { ownerless: [...ownerless] } : null)
 }

@@ -1,7 +1,6 @@
 import { isDocumentId } from '../../model/documents/ids.ts'
 import type { JsonObject } from '../../model/json/json.ts'
-import { KNOWN_PERMISSIONS, type Permissions } from '../../model/people/permission.ts'
-import { covers } from '../../model/people/permission-cover.ts'
+import { covers, KNOWN_PERMISSIONS, type Permissions } from '../../model/people/permission.ts'
 import { type StoredUser, userShape } from '../../model/people/user.ts'
 import { groupOf, groupShape, NOTHING, type StoredGroup } from '../../model/people/user-group.ts'
 import { findOrganisation } from '../../publish/organisations/organisations.ts'

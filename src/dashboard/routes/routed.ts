@@ -19,8 +19,7 @@ import { noteDone, noteRefusal, requestFacts } from '../server/request-notes.ts'
 import type { Answer } from './answer.ts'
 import { checks } from './checks.ts'
 import { conditionally } from './preconditions.ts'
-import type { Route } from './route.ts'
-import { routerPath } from './router-path.ts'
+import { type Route, routerPath } from './route.ts'
 
 /** Where the server keeps the Content-Type that was sent: its framework must not act on it. */
 export const SENT_TYPE = 'x-gatehouse-sent-type'

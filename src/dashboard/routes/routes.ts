@@ -17,14 +17,20 @@ import { keyActRoutes } from '../keys/key-action-routes.ts'
 import { keyRoutes } from '../keys/key-routes.ts'
 import { labelRoutes } from '../labels/label-routes.ts'
 import { logRoutes } from '../logs/log-routes.ts'
+import { adminImportRoutes } from '../moves/admin-import-routes.ts'
 import { moveRoutes } from '../moves/move-routes.ts'
 import { cacheRoutes } from '../nodes/cache-routes.ts'
 import { healthRoutes } from '../nodes/health-routes.ts'
 import { syncStatusRoutes } from '../nodes/sync-status-routes.ts'
 import { oauthClientRoutes } from '../oauth-clients/oauth-client-routes.ts'
 import { tokenNotificationRoutes } from '../oauth-clients/token-notification-routes.ts'
+import { adminOrgKeyRoutes } from '../organisations/admin-org-key-routes.ts'
+import { adminOrganisationRoutes } from '../organisations/admin-organisation-routes.ts'
 import { orgPermissionRoutes } from '../organisations/org-permission-routes.ts'
 import { orgRoutes } from '../organisations/org-routes.ts'
+import { setUpRoutes } from '../organisations/set-up-routes.ts'
+import { adminPermissionRoutes } from '../people/admin-permission-routes.ts'
+import { adminUserRoutes } from '../people/admin-user-routes.ts'
 import { userGroupRoutes } from '../people/user-group-routes.ts'
 import { userRoutes } from '../people/user-routes.ts'
 import { policyRoutes } from '../policies/policy-routes.ts'
@@ -52,6 +58,7 @@ import { signingKeyRoutes } from '../signing-keys/signing-key-routes.ts'
 import { identityBrokerRoutes } from '../single-sign-on/identity-broker-routes.ts'
 import { identityProfileRoutes } from '../single-sign-on/identity-profile-routes.ts'
 import { ssoRoutes } from '../single-sign-on/sso-routes.ts'
+import { adminSystemRoutes } from '../system/admin-system-routes.ts'
 import { docsRoutes } from '../system/docs-routes.ts'
 import { metricRoutes } from '../system/metric-routes.ts'
 import { notificationRoutes } from '../system/notification-routes.ts'
@@ -59,7 +66,6 @@ import { settingRoutes } from '../system/setting-routes.ts'
 import { systemRoutes } from '../system/system-routes.ts'
 import { hookDeliveryRoutes } from '../webhooks/hook-delivery-routes.ts'
 import { hookRoutes } from '../webhooks/hook-routes.ts'
-import { adminRoutes } from './admin-routes.ts'
 import { withEntityVersions } from './entity-versions.ts'
 import type { Route } from './route.ts'
 
@@ -129,4 +135,17 @@ export function allRoutes(parts: DashboardParts): Route[] {
     ...userRoutes(parts),
   ])
   return routes
+}
+
+/** The operators' API, with the admin secret in `admin-auth`, and the first start. */
+function adminRoutes(parts: DashboardParts): Route[] {
+  return [
+    ...adminImportRoutes(parts),
+    ...adminOrgKeyRoutes(parts),
+    ...adminOrganisationRoutes(parts),
+    ...adminPermissionRoutes(parts),
+    ...adminSystemRoutes(parts),
+    ...adminUserRoutes(parts),
+    ...setUpRoutes(parts),
+  ]
 }

@@ -1,6 +1,8 @@
-import type { IncomingMessage, Server } from 'node:http'
+import { type IncomingMessage, type Server, STATUS_CODES } from 'node:http'
+import type { Socket } from 'node:net'
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
-import { fault } from '../../errors/fault.ts'
+import { type Fault, fault } from '../../errors/fault.ts'
+import { dashboardStatusOf, renderFault } from '../../errors/render.ts'
 import { addressList } from '../../model/network/address.ts'
 import { withEvents } from '../../publish/events/domain-events.ts'
 import { publishAddresses } from '../../publish/nodes/addresses.ts'
@@ -14,18 +16,16 @@ import { ApiOwners } from '../apis/api-owners.ts'
 import { scheduleAuditRetention } from '../audit/purge.ts'
 import { eventMailer } from '../events/event-mails.ts'
 import { scheduleKeyExpiry } from '../portal/developers/forget-keys.ts'
-import type { Route } from '../routes/route.ts'
+import { type Route, routerPath } from '../routes/route.ts'
 import { routed, SENT_TYPE } from '../routes/routed.ts'
-import { routerPath } from '../routes/router-path.ts'
 import { allRoutes } from '../routes/routes.ts'
 import { takeTurns } from './connection-turns.ts'
 import { sendConsole, serveConsole, wantsPage } from './console.ts'
 import { RequestQuota } from './intake.ts'
-import { refuseMalformedRequest } from './malformed-request.ts'
 import type { DashboardParts } from './parts.ts'
 import { recordedStore } from './recorded.ts'
 import { requestPath, safetyHeaders, sendFault } from './refuse.ts'
-import { requestIdOf } from './request-id.ts'
+import { newRequestId, requestIdOf } from './request-id.ts'
 import { TlsServer } from './tls-server.ts'
 
 export interface DashboardOptions {
@@ -230,4 +230,25 @@ function portFault(error: unknown, port: number): unknown {
     `port ${port} ${why}; choose another with dashboard.listen_port (SVC_DB_LISTENPORT)`,
     error,
   )
+}
+
+/** Answers a request that could not be read as HTTP, so that it never became one, like any other refusal, and ends the connection. */
+function refuseMalformedRequest(
+  config: DashboardParts['config'],
+  error: Error & { readonly code?: string },
+  socket: Socket,
+): void {
+  if (error.code === 'ECONNRESET' || socket.destroyed || !socket.writable) return void socket.destroy()
+  const found = faultOf(error.code)
+  const status = dashboardStatusOf(found)
+  const body = renderFault(found, 'envelope')
+  const fields = { ...safetyHeaders(config), 'content-type': 'application/json', 'x-request-id': newRequestId() }
+  const head = Object.entries(fields).map(([name, value]) => `${name}: ${value}\r\n`)
+  const length = `content-length: ${Buffer.byteLength(body)}\r\nconnection: close\r\n\r\n`
+  socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${head.join('')}${length}${body}`)
+}
+
+function faultOf(code: string | undefined): Fault {
+  if (code === 'HPE_HEADER_OVERFLOW') return fault('head_too_large')
+  return fault(code === 'ERR_HTTP_REQUEST_TIMEOUT' ? 'request_timeout' : 'request_malformed')
 }

@@ -9,7 +9,6 @@ import { refusePrivate } from '../../model/webhooks/webhook-target.ts'
 import { pinnedLookup } from '../../publish/documents/pinned-lookup.ts'
 import type { DashboardParts } from '../server/parts.ts'
 import { firstText, type ProvenPerson } from './claims.ts'
-import { escapeFilterValue, escapeNameValue } from './ldap-escape.ts'
 import type { UsedProfile } from './profiles.ts'
 
 const PLACE = '*USERNAME*'
@@ -181,3 +180,15 @@ const hostOf = (config: JsonObject) => profileText(config, 'LDAPServer').replace
 
 /** The host name of the certificate. */
 const checkedName = (host: string) => ({ host, ...(isIP(host) === 0 && { servername: host }) })
+
+/** A text escaped as a value within a filter (RFC 4515 section 3). */
+export function escapeFilterValue(text: string): string {
+  return text.replace(/[\x00()*\\]/g, hex)
+}
+
+/** A text escaped as a value within a distinguished name (RFC 4514 section 2.4). */
+export function escapeNameValue(text: string): string {
+  return text.replace(/[\x00"+,;<=>\\]/g, hex).replace(/^[ #]|[ ]$/g, hex)
+}
+
+const hex = (char: string) => `\\${char.charCodeAt(0).toString(16).padStart(2, '0')}`

@@ -7,8 +7,7 @@ import { endSessionsOfSubject, ticketHash } from '../sign-in/sessions.ts'
 import { goTo } from './answers.ts'
 import { type UsedProfile, usedProfile } from './profiles.ts'
 import { commitOnce, logoutPlaceOf, samlMetadataOf, samlOf, singleUseTicket } from './saml.ts'
-import { checkQuerySignature, readLogoutRequest, redirectQuery } from './saml-redirect.ts'
-import { newSamlRequestId } from './saml-request-id.ts'
+import { checkQuerySignature, newSamlRequestId, readLogoutRequest, redirectQuery } from './saml-redirect.ts'
 
 /** A log-out that was asked for longer ago is not taken; clocks may differ by a minute of it. */
 const OLDEST_MS = 660_000

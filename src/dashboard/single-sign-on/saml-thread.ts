@@ -1,7 +1,7 @@
 import type { Profile, SAML } from '@node-saml/node-saml'
 import { toFault } from '../../errors/fault.ts'
 import type { IdpProfile } from '../../model/single-sign-on/idp-profile.ts'
-import { serveTasks } from '../../model/threads/serve-tasks.ts'
+import { serveTasks } from '../../model/threads/task-thread.ts'
 import type { Millis } from '../../model/time/clock.ts'
 import type { ProvenPerson } from './claims.ts'
 import { checkBearer, provenBy } from './saml-assertion.ts'

@@ -20,7 +20,7 @@ import { guardedFetch } from './guarded-fetch.ts'
 import type { UsedProfile } from './profiles.ts'
 import { type PlainSamlOptions, samlLibrary } from './saml-library.ts'
 import { checkXml, type IdpMetadata } from './saml-metadata.ts'
-import { newSamlRequestId, requestMadeAt } from './saml-request-id.ts'
+import { newSamlRequestId, requestMadeAt } from './saml-redirect.ts'
 import type { JudgedResponse, SamlResult, SamlTask } from './saml-thread.ts'
 
 /** Clocks may differ by this much. */

@@ -17,12 +17,11 @@ import { carriesClassic, readApi, readNewApi } from '../../model/apis/read/read.
 import type { JsonObject } from '../../model/json/json.ts'
 import { loadsHere, type NodeShard } from '../../model/nodes/node.ts'
 import { ownersOf } from '../../model/people/ownership.ts'
-import { routeSegments } from '../routing/route-segments.ts'
+import { placeKey, routeSegments } from '../routing/route-segments.ts'
 import { type PathSegment, Router } from '../routing/router.ts'
 import { TerritoryIndex } from '../routing/territory-index.ts'
 import type { Territories } from '../server/exchange.ts'
 import { type Compiled, type CompileParts, compileApi } from './compile.ts'
-import { placeKey } from './placement.ts'
 import type { ApiState } from './snapshot.ts'
 
 /** One stored or filed API, as far as this node got with it. */

@@ -1,4 +1,4 @@
-import type { OperationCacheRule } from '../../model/apis/definition/cache-rules.ts'
+import type { OperationCacheRule } from '../../model/apis/definition/api.ts'
 import type { MonoMillis } from '../../model/time/clock.ts'
 import { FIELD, type Fields } from '../../wire/http1/fields.ts'
 import { flattenString } from '../record/flatten-string.ts'

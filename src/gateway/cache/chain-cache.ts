@@ -1,5 +1,4 @@
-import type { Api } from '../../model/apis/definition/api.ts'
-import type { CacheRules } from '../../model/apis/definition/cache-rules.ts'
+import type { Api, CacheRules } from '../../model/apis/definition/api.ts'
 import { schemeOfRules } from '../../model/authentication/schemes.ts'
 import type { Clock } from '../../model/time/clock.ts'
 import type { ApiResponses } from './api-responses.ts'

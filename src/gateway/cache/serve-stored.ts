@@ -1,4 +1,4 @@
-import type { Coding } from '../../model/apis/definition/compression-rules.ts'
+import type { Coding } from '../../model/apis/definition/api.ts'
 import type { MonoMillis } from '../../model/time/clock.ts'
 import { type Compression, compressionOf, matchesWeakTag } from '../compression/compress-answer.ts'
 import { ZlibEncoder } from '../compression/zlib-encoder.ts'

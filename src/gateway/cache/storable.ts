@@ -1,4 +1,4 @@
-import type { CacheRules, OperationCacheRule } from '../../model/apis/definition/cache-rules.ts'
+import type { CacheRules, OperationCacheRule } from '../../model/apis/definition/api.ts'
 import type { Millis } from '../../model/time/clock.ts'
 import { type Directives, deltaSeconds, directiveSeconds, readDirectives } from './directives.ts'
 import { readHttpDate } from './http-date.ts'

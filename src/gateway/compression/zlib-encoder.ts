@@ -1,5 +1,5 @@
 import zlib, { constants } from 'node:zlib'
-import type { Coding } from '../../model/apis/definition/compression-rules.ts'
+import type { Coding } from '../../model/apis/definition/api.ts'
 import type { BodyEncoder } from '../../wire/http1/exchange.ts'
 
 /** The part of Node's zlib objects that works at once. */

@@ -2,6 +2,15 @@ import type { Config } from '../../config/schema.ts'
 import type { Api } from '../../model/apis/definition/api.ts'
 import { ownWords } from '../../model/apis/definition/vendor-words.ts'
 import type { Log } from '../../model/logs/log.ts'
+import {
+  ADDRESSES_ID,
+  ADDRESSES_KIND,
+  type Addresses,
+  type AddressSettings,
+  addressesIn,
+  joinedAddresses,
+  readAddresses,
+} from '../../model/nodes/addresses.ts'
 import type { SealKey } from '../../model/secrets/secret.ts'
 import type { Policy } from '../../model/sessions/session.ts'
 import type { Clock } from '../../model/time/clock.ts'
@@ -13,12 +22,17 @@ import { OwnKeys } from '../../oauth/signing-keys/own-keys.ts'
 import { Lease } from '../../oauth/tokens/lease.ts'
 import type { KeyedMutex } from '../../runtime/keyed-mutex.ts'
 import type { LoginThrottle } from '../../runtime/login-throttle.ts'
-import type { Store } from '../../store/ports/ports.ts'
+import type { Documents, Feed, Store } from '../../store/ports/ports.ts'
 import type { SecretGate } from '../admin/admin-secret.ts'
 import type { BindingParts } from './check-binding.ts'
 import { OAuthEndpoints } from './endpoints.ts'
-import { LiveAddresses } from './live-addresses.ts'
 import { LiveClients } from './live-clients.ts'
+
+interface LiveAddressParts {
+  readonly documents: Documents
+  readonly config: AddressSettings
+  readonly feed: Feed
+}
 
 /** The dependencies of a node's authorization servers. */
 export interface AuthorizationParts {
@@ -93,5 +107,38 @@ export function openAuthorization(parts: AuthorizationParts): Authorization {
       await deliveries.close()
       clients.close()
     },
+  }
+}
+
+/** The addresses that a gateway gives its APIs: those of its own settings, else those that a dashboard has stored. */
+class LiveAddresses {
+  readonly #own: Addresses
+  readonly #documents: Documents
+  readonly #unsubscribe: () => void
+  #current: Addresses
+
+  constructor({ documents, config, feed }: LiveAddressParts) {
+    this.#own = addressesIn(config)
+    this.#documents = documents
+    this.#current = this.#own
+    this.#unsubscribe = feed.subscribe(({ changes, missed }) => {
+      // A store that is away is read again with its next change.
+      if (missed || changes.some(({ kind }) => kind === ADDRESSES_KIND)) this.start().catch(() => {})
+    })
+  }
+
+  get current(): Addresses {
+    return this.#current
+  }
+
+  /** Reads what is stored. @throws Fault `store_away` */
+  async start(): Promise<void> {
+    const stored = await this.#documents.get(ADDRESSES_KIND, ADDRESSES_ID)
+    this.#current = joinedAddresses(this.#own, readAddresses(stored?.body))
+  }
+
+  /** Follows the store no longer. */
+  close(): void {
+    this.#unsubscribe()
   }
 }

@@ -1,5 +1,6 @@
 import { parsePathTemplate, placeholderExpression } from '../../model/apis/definition/template.ts'
 import { encodedPath } from '../../model/patterns/readable-path.ts'
+import { foldPath } from '../../model/text/fold-letters.ts'
 import type { PathSegment } from './router.ts'
 
 /** A listen path as the router stores it: placeholders with their pattern anchored, words in the normal form of requests. */
@@ -9,4 +10,14 @@ export function routeSegments(listenPath: string, ignoreCase: boolean): PathSegm
     const source = segment.pattern ?? ''
     return { source, pattern: source === '' ? undefined : placeholderExpression(source, ignoreCase) }
   })
+}
+
+/** The place that an API answers at, as one text: two APIs with equal places collide. */
+export function placeKey(domain: string, segments: readonly PathSegment[], ignoreCase: boolean): string {
+  const path = segments
+    .map((segment) =>
+      typeof segment === 'string' ? (ignoreCase ? foldPath(segment) : segment) : `{${segment.source}}`,
+    )
+    .join('/')
+  return `${domain} ${path}${ignoreCase ? ' i' : ''}`
 }

@@ -1,7 +1,6 @@
 import type { Fault } from '../../errors/fault.ts'
 import type { HitDimensions } from '../../model/analytics/dimensions.ts'
-import type { Api, Rules } from '../../model/apis/definition/api.ts'
-import type { OperationCacheRule } from '../../model/apis/definition/cache-rules.ts'
+import type { Api, OperationCacheRule, Rules } from '../../model/apis/definition/api.ts'
 import type { BodyRule, MockRule, RequestCheck, TriggerSource } from '../../model/apis/definition/operation.ts'
 import type { CredentialPlace } from '../../model/authentication/scheme-rules.ts'
 import type { JsonObject } from '../../model/json/json.ts'

@@ -1,12 +1,32 @@
 import { Fault } from '../../errors/fault.ts'
-import { refusalFields, renderFault, statusOf } from '../../errors/render.ts'
+import { publicText, refusalFields, renderFault, statusOf } from '../../errors/render.ts'
 import { FIELD, type Fields } from '../../wire/http1/fields.ts'
 import { CORS_FIELDS, ORIGIN_FIELDS, withoutCorsLines } from './cors-fields.ts'
 import { overridden, overrideOfFault } from './error-override.ts'
 import { type CompiledTransform, type Exchange, type Reply, SENT } from './exchange.ts'
 import { linesWithout } from './field-lines.ts'
-import { grpcRefusal, grpcStatus, isGrpc } from './grpc-refusal.ts'
 import { grpcWebCall, trailerFrame } from './grpc-web.ts'
+
+/** `application/grpc` and its variants by message format; `application/grpc-web` is a different protocol. */
+const GRPC_TYPE = /^application\/grpc(?:[+;]|$)/i
+
+/** Statuses of gRPC (its `statuscodes.md`) for statuses of HTTP. */
+const CODES: Readonly<Record<number, number>> = {
+  400: 13,
+  401: 16,
+  403: 7,
+  404: 12,
+  408: 4,
+  413: 8,
+  429: 8,
+  431: 8,
+  499: 1,
+  502: 14,
+  503: 14,
+  504: 4,
+}
+
+const UNKNOWN = 2
 
 /** How this installation words its own answers. */
 export interface AnswerStyle {
@@ -108,4 +128,31 @@ function edit(x: Exchange, transform: CompiledTransform): string {
   // Too long ones are left out: the answer is there already.
   const lines = transform.linesFor(x) ?? ''
   return isPlain ? lines : withoutCorsLines(lines)
+}
+
+/** True when the caller speaks gRPC, and so reads statuses in trailers only. */
+function isGrpc(x: Exchange): boolean {
+  const type = x.request.known(FIELD.contentType)
+  return type !== undefined && GRPC_TYPE.test(type)
+}
+
+/** The fields of a refusal to a caller of gRPC: an answer that is trailers alone. */
+function grpcRefusal(fault: Fault): string {
+  return `Content-Type: application/grpc\r\n${grpcStatus(fault)}`
+}
+
+/** The lines that say to a caller of gRPC why it was refused. */
+function grpcStatus(fault: Fault): string {
+  const code = CODES[fault.entry.status] ?? UNKNOWN
+  return `grpc-status: ${code}\r\ngrpc-message: ${percentEncoded(publicText(fault))}\r\n`
+}
+
+/** As gRPC over HTTP/2 spells messages: printable ASCII without `%` as it is, every other byte of UTF-8 escaped. */
+function percentEncoded(text: string): string {
+  let encoded = ''
+  for (const byte of Buffer.from(text)) {
+    const plain = byte >= 32 && byte <= 126 && byte !== 37
+    encoded += plain ? String.fromCharCode(byte) : `%${byte.toString(16).toUpperCase().padStart(2, '0')}`
+  }
+  return encoded
 }

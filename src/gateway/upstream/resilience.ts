@@ -1,11 +1,13 @@
 import { type Fault, prebuilt } from '../../errors/fault.ts'
 import type { RetryRules } from '../../model/apis/definition/upstream-resilience.ts'
-import type { Clock } from '../../model/time/clock.ts'
+import type { Clock, MonoMillis } from '../../model/time/clock.ts'
 import { IDEMPOTENT } from '../../wire/http1/relay.ts'
 import type { AttemptHooks, Exchange } from '../server/exchange.ts'
-import { RetryBudget } from './retry-budget.ts'
 import type { Target } from './target.ts'
 import type { TargetsHealth } from './target-health.ts'
+
+/** Retries that requests may save up: a long quiet time must not pay for a storm. */
+const MOST_EARNED = 100
 
 /** Thrown for a response that is not passed on because the request is retried. */
 const ASK_AGAIN = prebuilt('upstream_unreachable', 'an answer is thrown away for another')
@@ -123,5 +125,39 @@ export class UpstreamResilience implements AttemptHooks {
     if (granted) this.#counts.made++
     else this.#counts.refused++
     return granted
+  }
+}
+
+/**
+ * Bounds retries, so that an upstream in trouble is not asked several times as often: each request earns a share of one, and some
+ * are there each second without any earned. In any time there are at most
+ * `budgetShare` × requests + `minPerSecond` × (seconds + 1) + what was saved.
+ */
+export class RetryBudget {
+  readonly #rules: Pick<RetryRules, 'budgetShare' | 'minPerSecond'>
+  #earned = 0
+  #free: number
+  #refilledAt: MonoMillis
+
+  constructor(rules: Pick<RetryRules, 'budgetShare' | 'minPerSecond'>, mono: MonoMillis) {
+    this.#rules = rules
+    this.#free = rules.minPerSecond
+    this.#refilledAt = mono
+  }
+
+  /** Counts a request. */
+  earn(): void {
+    this.#earned = Math.min(MOST_EARNED, this.#earned + this.#rules.budgetShare)
+  }
+
+  /** Takes one retry; false when none is left. */
+  take(mono: MonoMillis): boolean {
+    const { minPerSecond } = this.#rules
+    this.#free = Math.min(minPerSecond, this.#free + ((mono - this.#refilledAt) / 1000) * minPerSecond)
+    this.#refilledAt = mono
+    if (this.#free >= 1) this.#free--
+    else if (this.#earned >= 1) this.#earned--
+    else return false
+    return true
   }
 }

@@ -1,14 +1,23 @@
 import { fault } from '../../errors/fault.ts'
 import type { UpstreamRules } from '../../model/apis/definition/api.ts'
+import type { UpstreamTls } from '../../model/apis/definition/upstream-resilience.ts'
 import { readSocketUrl } from '../../model/network/socket-url.ts'
 import { Upstream, type UpstreamOptions } from '../../wire/connect/upstream.ts'
 import { Http2Upstream } from '../../wire/http2/upstream.ts'
-import type { WeightedTarget } from './balance.ts'
+import { type WeightedTarget, weightedRoundRobin } from './balance.ts'
 import type { ClientIdentities } from './client-identities.ts'
-import { NO_PROOF, proofFor } from './proof.ts'
-import { weightedRoundRobin } from './spread.ts'
 import type { Target, Targets } from './target.ts'
 import type { TargetHealth } from './target-health.ts'
+
+/** The client certificate for an origin, and the pins that it must match. */
+interface Proof {
+  /** Id of the certificate that the gateway shows; '' = none. */
+  readonly certificate: string
+  /** SHA-256 of keys or certificates, lower-case hex, one of which it must have; undefined = any trusted certificate. */
+  readonly pins: readonly string[] | undefined
+}
+
+const NO_PROOF: Proof = { certificate: '', pins: undefined }
 
 /** The installation's part of an upstream's settings. */
 export type UpstreamDefaults = Pick<
@@ -158,4 +167,23 @@ function withoutLastSlashes(path: string): string {
   let end = path.length
   while (path.endsWith('/', end)) end--
   return path.slice(0, end)
+}
+
+/** The settings for an origin: `host:port` goes before `host`, that before the nearest `*.domain`, and `*` is for all others. */
+export function proofFor(host: string, port: number, tls: UpstreamTls | undefined): Proof {
+  if (tls === undefined) return NO_PROOF
+  const names = [`${host}:${port}`, host, ...parents(host), '*']
+  return { certificate: find(tls.certificates, names) ?? '', pins: find(tls.pins, names) }
+}
+
+function find<T>(entries: readonly (readonly [host: string, value: T])[], names: readonly string[]): T | undefined {
+  const table = new Map(entries)
+  const name = names.find((each) => table.has(each))
+  return name === undefined ? undefined : table.get(name)
+}
+
+/** `*.b.c` and `*.c` for `a.b.c`. */
+function parents(host: string): string[] {
+  const labels = host.split('.')
+  return labels.slice(1).map((_, index) => `*.${labels.slice(index + 1).join('.')}`)
 }

@@ -1,6 +1,20 @@
 import { randomBytes } from 'node:crypto'
 import { fault } from '../../errors/fault.ts'
 
+/** Objects whose ids callers choose, and that a path of the dashboard or of `/svc/` names by them. */
+export type ChosenIdKind = 'api' | 'policy' | 'oauth_client' | 'key'
+
+/** Words of paths where an id of the kind may come too: a call about an object with such an id would be taken for another call. */
+export const RESERVED_IDS: Readonly<Record<ChosenIdKind, ReadonlySet<string>>> = {
+  api: new Set([
+    ...['apis', 'categories', 'create', 'dry-run', 'export', 'groups', 'hosts', 'import', 'jwks', 'keys', 'labels'],
+    ...['migrate', 'oas', 'oauth', 'search'],
+  ]),
+  policy: new Set(['search']),
+  oauth_client: new Set(['authorize-client', 'endpoint', 'revoke', 'revoke_all', 'rotate', 'secrets', 'tokens']),
+  key: new Set(['aggregate', 'create', 'detailed', 'endpoint', 'keys', 'policy', 'preview', 'search', 'subscriptions']),
+}
+
 declare const noun: unique symbol
 type Id<Noun extends string> = string & { readonly [noun]: Noun }
 
@@ -29,4 +43,9 @@ export function newDocumentId(nowMs = Date.now()): DocumentId {
 /** Makes an `api_id`: 32 hex digits. */
 export function newApiId(): string {
   return randomBytes(16).toString('hex')
+}
+
+/** Why an id cannot be chosen for a new object, in words that follow its name; undefined where it can. */
+export function reservedIdFlaw(kind: ChosenIdKind, id: string): string | undefined {
+  return RESERVED_IDS[kind].has(id) ? `${id} is a word of the paths of this API; choose another id` : undefined
 }

@@ -1,5 +1,5 @@
 import { fault } from '../../errors/fault.ts'
-import { reservedIdFlaw } from '../documents/reserved-ids.ts'
+import { reservedIdFlaw } from '../documents/ids.ts'
 import { isObject, type JsonObject } from '../json/json.ts'
 import { TOKEN_FACTS } from '../oauth-clients/oauth-token.ts'
 import { DEVELOPER_ID } from '../portal/developers/developer.ts'

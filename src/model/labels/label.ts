@@ -1,7 +1,6 @@
 import { fault } from '../../errors/fault.ts'
 import { isObject, type Json, type JsonObject } from '../json/json.ts'
-import { foldCase } from '../text/fold.ts'
-import { normaliseText } from '../text/normalise-text.ts'
+import { foldCase, normaliseText } from '../text/fold.ts'
 
 /** The stored form of a label's definition. */
 export interface Label {

@@ -1,5 +1,5 @@
 import { compareSync } from 'bcryptjs'
-import { serveTasks } from '../threads/serve-tasks.ts'
+import { serveTasks } from '../threads/task-thread.ts'
 
 /** A password, and the hash that it is compared with. */
 export interface BcryptTask {

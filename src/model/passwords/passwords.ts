@@ -1,6 +1,6 @@
 import { argon2, randomBytes, timingSafeEqual } from 'node:crypto'
 import { fault } from '../../errors/fault.ts'
-import { normaliseText } from '../text/normalise-text.ts'
+import { normaliseText } from '../text/fold.ts'
 import { type PasswordGate, passwordGate } from './password-gate.ts'
 import { isBcryptHash, verifyBcrypt } from './passwords-bcrypt.ts'
 

@@ -1,5 +1,5 @@
 import { compilePattern } from './pattern.ts'
-import { compileRewritePattern } from './rewrite-pattern.ts'
+import { compileRewritePattern } from './rewrite-target.ts'
 
 // The roles of characters in a path, as bits: which of them a part of an expression takes.
 const SLASH = 1

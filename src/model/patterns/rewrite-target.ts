@@ -1,3 +1,4 @@
+import { compileNormalised, normalisedRewrite } from './pattern.ts'
 import { asksForSecret, readVariables, type VariablePiece } from './variables.ts'
 
 /** A part of a rewritten path: a text as it is, a variable, a group of the pattern, or a find of a trigger. */
@@ -71,4 +72,13 @@ function piecesOf(text: string): RewritePiece[] | string {
 function pieceOf([, group, trigger, found = '', inner]: RegExpExecArray): RewritePiece {
   if (group !== undefined) return { group: Number(group) }
   return { trigger: Number(trigger), found, group: inner === undefined ? 0 : Number(inner) + 1 }
+}
+
+/**
+ * The pattern of a rewrite, for paths in normal form, whose groups are forwarded unchanged: an escape means its character
+ * where paths contain it bare, escapes are in upper case, and characters that are never bare in paths are escapes.
+ * @throws Fault `pattern_invalid` (400) which says what is wrong
+ */
+export function compileRewritePattern(pattern: string): RegExp {
+  return compileNormalised(normalisedRewrite(pattern))
 }

@@ -1,6 +1,6 @@
 import type { DocumentId } from '../documents/ids.ts'
 import type { JsonObject } from '../json/json.ts'
-import { normaliseText } from '../text/normalise-text.ts'
+import { normaliseText } from '../text/fold.ts'
 import { isAdmin, type Permissions } from './permission.ts'
 
 /**

@@ -12,7 +12,7 @@ import {
 import { compileWeight } from '../patterns/compile-weight.ts'
 import { unitePaths } from '../sessions/rights.ts'
 import type { AllowedUrl, EndpointLimit, Policy, Session } from '../sessions/session.ts'
-import { MOST } from '../sessions/session-bounds.ts'
+import { MOST } from '../sessions/session-fields.ts'
 import {
   apiScope,
   type Gathered,

@@ -1,6 +1,5 @@
 import { isEmpty } from '../apis/definition/members.ts'
 import { isObject, type JsonObject } from '../json/json.ts'
-import { withZeros } from '../json/with-zeros.ts'
 
 const NO_DATE = '0001-01-01T00:00:00Z'
 
@@ -70,4 +69,18 @@ function withWholeRights(body: JsonObject): JsonObject {
     isObject(right) ? withZeros(RIGHT, right) : right,
   ])
   return { ...body, access_rights: Object.fromEntries(rights) as JsonObject }
+}
+
+/**
+ * An object with the zero values that it lacks, or holds as null: for readers who take every member for granted. Objects among the zero
+ * values are filled in too.
+ */
+function withZeros(zeros: JsonObject, value: JsonObject): JsonObject {
+  const filled: JsonObject = { ...value }
+  for (const [name, zero] of Object.entries(zeros)) {
+    const held = Object.hasOwn(value, name) ? value[name]! : null
+    if (held === null) filled[name] = zero
+    else if (isObject(zero) && isObject(held)) filled[name] = withZeros(zero, held)
+  }
+  return filled
 }

@@ -1,6 +1,6 @@
 import { stringify } from 'yaml'
 import { readYamlDocument } from '../../model/text/yaml-document.ts'
-import { serveTasks } from '../../model/threads/serve-tasks.ts'
+import { serveTasks } from '../../model/threads/task-thread.ts'
 
 const MAX_LENGTH = 16 << 20
 

@@ -7,7 +7,7 @@ import { checkPassword, type PasswordRules, passwordRules } from '../../model/pa
 import { hashPassword, isPasswordHash, verifyPassword } from '../../model/passwords/passwords.ts'
 import { isBcryptHash, looksLikeBcrypt } from '../../model/passwords/passwords-bcrypt.ts'
 import { lookupKey, type SealKey } from '../../model/secrets/secret.ts'
-import { normaliseText } from '../../model/text/normalise-text.ts'
+import { normaliseText } from '../../model/text/fold.ts'
 import { isThrottled, type LoginThrottle } from '../../runtime/login-throttle.ts'
 import type { SessionRow, Tokens } from '../../store/ports/ports.ts'
 import { orgOf, type SecretParts } from '../documents/parts.ts'

@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { fault } from '../../errors/fault.ts'
-import { newDocumentId } from '../../model/documents/ids.ts'
-import { reservedIdFlaw } from '../../model/documents/reserved-ids.ts'
+import { newDocumentId, reservedIdFlaw } from '../../model/documents/ids.ts'
 import type { JsonObject } from '../../model/json/json.ts'
 import type { OAuthClient } from '../../model/oauth-clients/oauth-client.ts'
 import { checkClientText, readClientFields } from '../../model/oauth-clients/oauth-client-fields.ts'

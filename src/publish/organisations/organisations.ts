@@ -1,6 +1,8 @@
 import { randomUUID } from 'node:crypto'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { fault } from '../../errors/fault.ts'
 import { type DocumentId, isDocumentId, newDocumentId } from '../../model/documents/ids.ts'
+import { DOCUMENT_KINDS } from '../../model/documents/kinds.ts'
 import type { JsonObject } from '../../model/json/json.ts'
 import {
   checkPermissionNames,
@@ -9,15 +11,31 @@ import {
 } from '../../model/organisations/organisation.ts'
 import { foldCase } from '../../model/text/fold.ts'
 import { retryOnConflict } from '../../runtime/retry-on-conflict.ts'
-import type { Change, Revision } from '../../store/ports/ports.ts'
+import type { Change, Kind, Revision, StoredDocument } from '../../store/ports/ports.ts'
 import { OPTIMISTIC_LOCK_CONFLICT } from '../documents/optimistic-lock.ts'
 import { auditOf, clockOf, type SecretParts, withLock } from '../documents/parts.ts'
 import { defaultLabels } from '../labels/labels.ts'
+import { endOfUser } from '../people/users.ts'
+import { deleteDeveloperChanges } from '../portal/developers/developer-keys.ts'
 import { revokeSignInsChanges } from '../single-sign-on/idp-profiles.ts'
 import { putInstallation, readInstallation } from './installation.ts'
-import { moveObjects, movesWithin } from './move-objects.ts'
-import { belongingsOf } from './organisation-belongings.ts'
+import { moveObjects, movesWithin, OBJECT_KINDS } from './move-objects.ts'
 import { claimPortalHost } from './portal-host.ts'
+
+/** Rows a commit: other writers get their turn in between. */
+const BATCH = 200
+
+/** Who can still change something goes first, so that nothing new comes up behind. */
+const FIRST: readonly Kind[] = ['user', 'idp_profile', 'user_group', 'developer', 'hook']
+
+type Parts = Pick<SecretParts, 'documents' | 'tokens'>
+
+/** Documents without an organisation of their own, which are deleted with another document. */
+const FOLLOWERS: Readonly<Record<Kind, (parts: Parts, document: StoredDocument) => Promise<Change[]> | Change[]>> = {
+  user: (_parts, { id }) => endOfUser(id),
+  developer: async (parts, developer) => [...(await deleteDeveloperChanges(parts, developer))],
+  portal_documentation: (_parts, { id }) => [{ op: 'delete', kind: 'portal_documentation_text', id }],
+}
 
 /** An organisation as it was stored. */
 export interface SavedOrganisation {
@@ -188,3 +206,48 @@ async function save(
   const revision = await parts.documents.commit([put, ...ends], auditOf(parts, actor, action, id, { id }))
   return { organisation: { id, revision, body }, revision }
 }
+
+/**
+ * The changes that take away what belongs to an organisation, some hundred at a time, each kind of document that has an index
+ * `org_id`, then keys and tokens. `keepObjects`: what the gateway serves stays.
+ */
+async function* belongingsOf(
+  parts: Parts,
+  orgId: DocumentId,
+  { keepObjects }: { readonly keepObjects: boolean },
+): AsyncGenerator<Change[]> {
+  const stays: readonly Kind[] = keepObjects ? OBJECT_KINDS : []
+  const rest = Object.keys(DOCUMENT_KINDS).filter((kind) => !FIRST.includes(kind))
+  for (const kind of [...FIRST, ...rest]) if (!stays.includes(kind)) yield* documentsOf(parts, kind, orgId)
+  if (keepObjects) return
+  for (;;) {
+    const { rows } = await parts.tokens.listSessions({ orgId, limit: BATCH })
+    if (rows.length === 0) return
+    yield rows.map(({ hash }) => ({ op: 'deleteSession', hash }))
+    await nextTurn()
+  }
+}
+
+async function* documentsOf(parts: Parts, kind: Kind, orgId: DocumentId): AsyncGenerator<Change[]> {
+  const { unique, lookup } = DOCUMENT_KINDS[kind]!
+  if ('org_id' in unique) {
+    const found = await parts.documents.find(kind, 'org_id', orgId)
+    if (found !== undefined) yield [...(await followersOf(parts, found)), gone(found)]
+    return
+  }
+  if (!('org_id' in lookup)) return
+  for (;;) {
+    const { rows } = await parts.documents.list(kind, { where: { org_id: orgId }, limit: BATCH })
+    if (rows.length === 0) return
+    const changes: Change[] = []
+    for (const row of rows) changes.push(...(await followersOf(parts, row)), gone(row))
+    yield changes
+    await nextTurn()
+  }
+}
+
+async function followersOf(parts: Parts, document: StoredDocument): Promise<Change[]> {
+  return Object.hasOwn(FOLLOWERS, document.kind) ? FOLLOWERS[document.kind]!(parts, document) : []
+}
+
+const gone = ({ kind, id }: StoredDocument): Change => ({ op: 'delete', kind, id })

@@ -1,7 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import { fault } from '../../errors/fault.ts'
-import { isDocumentId, newDocumentId } from '../../model/documents/ids.ts'
-import { reservedIdFlaw } from '../../model/documents/reserved-ids.ts'
+import { isDocumentId, newDocumentId, reservedIdFlaw } from '../../model/documents/ids.ts'
 import type { JsonObject } from '../../model/json/json.ts'
 import { checkPolicy } from '../../model/policies/policy.ts'
 import { policyApisOf } from '../../model/policies/policy-index.ts'

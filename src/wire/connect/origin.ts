@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto'
 import { connect as connectTcp, type Socket } from 'node:net'
 import { performance } from 'node:perf_hooks'
 import { type ConnectionOptions, connect as connectTls, type TLSSocket } from 'node:tls'
@@ -11,7 +12,6 @@ import { AnswerHead, MAX_ANSWER_HEAD_BYTES } from '../http1/response-head.ts'
 import { INCOMPLETE } from '../http1/scan.ts'
 import { sweep, type Timed } from '../listen/sweep.ts'
 import type { Origin, Trailing } from './origin-port.ts'
-import { isPinned } from './pins.ts'
 
 /** Who asked an upstream and waits for its answer. */
 export interface OriginUser {
@@ -450,3 +450,14 @@ const CUT_SHORT = detailed('upstream_malformed', 'connection ended before the an
 const CLOSED = detailed('upstream_unreachable', 'connection closed without an answer')
 const WRONG_PIN = detailed('upstream_pin_mismatch', 'the public key of the upstream is none of the pinned ones')
 const TIMEOUT_DETAIL = ['connecting', '', 'waiting for the answer', 'silence within the answer', 'tunnel idle']
+
+/**
+ * True when the certificate that the peer has proved to own is one of these, or holds one of these public keys (RFC 7469 section 2.4).
+ * Certificates behind it in the chain do not count: anyone with any certificate of that authority could present the chain.
+ */
+export function isPinned(socket: TLSSocket, pins: ReadonlySet<string>): boolean {
+  const certificate = socket.getPeerX509Certificate()
+  if (certificate === undefined) return false
+  const key = certificate.publicKey.export({ type: 'spki', format: 'der' })
+  return pins.has(hash('sha256', key, 'hex')) || pins.has(hash('sha256', certificate.raw, 'hex'))
+}

@@ -1,4 +1,4 @@
-import { Allowance } from './allowance.ts'
+import { performance } from 'node:perf_hooks'
 import type { FramedStream } from './stream.ts'
 
 /** Frames that do nothing, at once and a second; what streams, DATA and content of the client add. */
@@ -89,5 +89,36 @@ export class FloodGuard {
   /** A client makes us reset a stream. False when it is one too many. */
   fault(): boolean {
     return this.resets.take()
+  }
+}
+
+/** How many things of a kind a peer may do: some at once, then so many a second. */
+class Allowance {
+  private readonly burst: number
+  private readonly perMs: number
+  private left: number
+  private filledAt = performance.now()
+
+  constructor(burst: number, perSecond: number) {
+    this.burst = burst
+    this.perMs = perSecond / 1000
+    this.left = burst
+  }
+
+  /** Counts one. False when it is one too many. */
+  take(): boolean {
+    if (this.left < 1) this.refill()
+    return --this.left >= 0
+  }
+
+  /** Useful work of a peer allows it more of the rest. */
+  earn(count: number): void {
+    this.left = Math.min(this.burst, this.left + count)
+  }
+
+  private refill(): void {
+    const now = performance.now()
+    this.left = Math.min(this.burst, Math.max(0, this.left) + (now - this.filledAt) * this.perMs)
+    this.filledAt = now
   }
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
-import { type ChosenIdKind, RESERVED_IDS } from '../../../src/model/documents/reserved-ids.ts'
+import { type ChosenIdKind, RESERVED_IDS } from '../../../src/model/documents/ids.ts'
 import { startTestGateway } from '../../worlds/base/harness.ts'
 import { startTestDashboard } from '../../worlds/dashboard/harness.ts'
 import { oasApi, rightsOn } from '../../worlds/gateway/admin-fixtures.ts'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { KnownAddresses } from '../../../src/model/network/known-addresses.ts'
+import { KnownAddresses } from '../../../src/model/network/visitor.ts'
 import { FakeClock } from '../../../src/model/time/clock.ts'
 import { AdminSecretThrottle } from '../../../src/runtime/admin-secret-throttle.ts'
 import { isThrottled, LoginThrottle, signInRules } from '../../../src/runtime/login-throttle.ts'

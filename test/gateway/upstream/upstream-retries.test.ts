@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { RetryBudget } from '../../../src/gateway/upstream/retry-budget.ts'
+import { RetryBudget } from '../../../src/gateway/upstream/resilience.ts'
 import { openMemoryStore } from '../../../src/store/memory/open.ts'
 import { defined } from '../../worlds/base/definitions.ts'
 import { startTestGateway } from '../../worlds/base/harness.ts'

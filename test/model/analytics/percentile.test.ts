@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { bucketOf } from '../../../src/model/analytics/histogram.ts'
+import { bucketOf, percentile } from '../../../src/model/analytics/histogram.ts'
 import { LATENCY_BOUNDS_MS, type Latency, NO_MIN_MS } from '../../../src/model/analytics/hit.ts'
-import { percentile } from '../../../src/model/analytics/percentile.ts'
 
 function latencyOf(values: readonly number[]): Latency {
   const buckets = new Array<number>(LATENCY_BOUNDS_MS.length + 1).fill(0)

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { compileRewritePattern } from '../../../src/model/patterns/rewrite-pattern.ts'
+import { compileRewritePattern } from '../../../src/model/patterns/rewrite-target.ts'
 
 /** Near the ends of what one, two, three and four bytes hold, of letters, and of surrogates. */
 const EDGES = [

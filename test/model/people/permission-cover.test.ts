@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import type { Permissions } from '../../../src/model/people/permission.ts'
-import { covers } from '../../../src/model/people/permission-cover.ts'
+import { covers, type Permissions } from '../../../src/model/people/permission.ts'
 
 const CASES: readonly [string, Permissions, Permissions, boolean][] = [
   ['an administrator may give everything', { IsAdmin: 'admin' }, { IsAdmin: 'admin' }, true],

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { Fault } from '../../../src/errors/fault.ts'
 import { type Merged, mergePolicies, policyIdsOf } from '../../../src/model/policies/merge-policies.ts'
 import type { AccessDefinition, Policy, Session } from '../../../src/model/sessions/session.ts'
-import { MOST } from '../../../src/model/sessions/session-bounds.ts'
+import { MOST } from '../../../src/model/sessions/session-fields.ts'
 import { previewSession } from '../../../src/model/sessions/session-preview.ts'
 import { keyOf, merge, rights } from '../../worlds/model/merging.ts'
 

@@ -4,8 +4,14 @@ import type { Json, JsonObject } from '../../../src/model/json/json.ts'
 import { readClientFields } from '../../../src/model/oauth-clients/oauth-client-fields.ts'
 import { checkPolicy } from '../../../src/model/policies/policy.ts'
 import { checkSession } from '../../../src/model/sessions/session.ts'
-import { MOST } from '../../../src/model/sessions/session-bounds.ts'
-import { COMMON, checkFields, checkLength, checksOf, Findings } from '../../../src/model/sessions/session-fields.ts'
+import {
+  COMMON,
+  checkFields,
+  checkLength,
+  checksOf,
+  Findings,
+  MOST,
+} from '../../../src/model/sessions/session-fields.ts'
 
 const many = (count: number, item: (number: number) => Json) => Array.from({ length: count }, (_, i) => item(i))
 const named = (count: number, item: Json): JsonObject =>

@@ -14,7 +14,7 @@ import { deliveryRows } from '../../../src/store/sqlite/tokens/apply-delivery.ts
 import { sessionRows } from '../../../src/store/sqlite/tokens/apply-session.ts'
 import { ticketRows } from '../../../src/store/sqlite/tokens/apply-ticket.ts'
 import { commitApplier } from '../../../src/store/sqlite/writer/apply-commit.ts'
-import { purger } from '../../../src/store/sqlite/writer/purger.ts'
+import { purger } from '../../../src/store/sqlite/writer/maintenance-schedule.ts'
 import { temporaryFolder } from '../../contract/adapters.ts'
 import { eventually } from '../../worlds/base/eventually.ts'
 

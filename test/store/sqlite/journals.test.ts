@@ -11,7 +11,7 @@ import { openReadable, openWritable } from '../../../src/store/sqlite/connection
 import { openStore, type SqliteStore } from '../../../src/store/sqlite/connection/open.ts'
 import type { Journal } from '../../../src/store/sqlite/hits/folding.ts'
 import { type FoldLimits, hitJournal } from '../../../src/store/sqlite/hits/hit-journal.ts'
-import { hitReader } from '../../../src/store/sqlite/hits/read-hits.ts'
+import { hitReader } from '../../../src/store/sqlite/hits/hits.ts'
 import { usageReader } from '../../../src/store/sqlite/hits/read-usage.ts'
 import { inTransaction } from '../../../src/store/sqlite/migrations/schema.ts'
 import { quotaJournal, savedQuotas } from '../../../src/store/sqlite/quotas/quota-journal.ts'

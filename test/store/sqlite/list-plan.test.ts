@@ -6,7 +6,7 @@ import type { ListQuery, SessionFilter } from '../../../src/store/ports/ports.ts
 import { prepareList } from '../../../src/store/prepare/list-query.ts'
 import { prepareAuditQuery } from '../../../src/store/prepare/prepare-audit.ts'
 import { prepareSessionFilter } from '../../../src/store/prepare/session-filter.ts'
-import { auditCountSql, auditPageSql, auditPlan } from '../../../src/store/sqlite/audit/audit-plan.ts'
+import { auditCountSql, auditPageSql, auditPlan } from '../../../src/store/sqlite/audit/read-audit.ts'
 import { openWritable } from '../../../src/store/sqlite/connection/database.ts'
 import {
   chooseDrive,
@@ -18,7 +18,7 @@ import {
   valuesBySql,
   valuesSql,
 } from '../../../src/store/sqlite/documents/list-plan.ts'
-import { dueSql, plainCountSql, walkSql } from '../../../src/store/sqlite/tokens/session-plan.ts'
+import { dueSql, plainCountSql, walkSql } from '../../../src/store/sqlite/tokens/read-tokens.ts'
 import { dueNumbersSql, sourcesOf } from '../../../src/store/sqlite/tokens/session-sets.ts'
 import { temporaryFolder } from '../../contract/adapters.ts'
 

@@ -1,4 +1,4 @@
-import { serveTasks } from '../../../src/model/threads/serve-tasks.ts'
+import { serveTasks } from '../../../src/model/threads/task-thread.ts'
 
 const held: unknown[] = []
 

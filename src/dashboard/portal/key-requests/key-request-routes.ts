@@ -3,6 +3,9 @@ import { fault } from '../../../errors/fault.ts'
 import { isDocumentId } from '../../../model/documents/ids.ts'
 import type { Json, JsonObject } from '../../../model/json/json.ts'
 import { policyApisOf } from '../../../model/policies/policy-index.ts'
+import { entriesOf } from '../../../model/portal/catalogue/catalogue.ts'
+import { catalogueOf, visibleEntries } from '../../../publish/portal/catalogue/catalogue.ts'
+import { toRequestView } from '../../../publish/portal/key-requests/request-view.ts'
 import {
   approveRequest,
   NOT_FOUND,
@@ -16,6 +19,7 @@ import type { StoredDocument, Where } from '../../../store/ports/ports.ts'
 import { checkSoleOwner, soleOwnership } from '../../access/co-owned.ts'
 import { checkReferences } from '../../access/references.ts'
 import { maskSecretsFor, restoreMaskedSecrets } from '../../access/secrets-view.ts'
+import type { Visibility } from '../../access/visibility.ts'
 import { describedMembers } from '../../openapi/component-schemas.ts'
 import { visiblePolicies } from '../../policies/policy-apis.ts'
 import { type Answer, bare, ok } from '../../routes/answer.ts'
@@ -26,10 +30,10 @@ import { pageOf } from '../../routes/page.ts'
 import type { Route } from '../../routes/route.ts'
 import type { DashboardParts } from '../../server/parts.ts'
 import { NewKey } from '../developers/developer-key-routes.ts'
+import { toVisibleDeveloper } from '../developers/holdings.ts'
 import { withPortalAlias } from '../settings/portal-alias.ts'
 import { checkCollectable } from '../settings/portal-mails.ts'
 import { notifyDeveloper } from './request-mails.ts'
-import { requestViews } from './request-view.ts'
 
 const PATH = '/api/portal/requests'
 const ONE = `${PATH}/{id}`
@@ -231,4 +235,24 @@ async function known(parts: DashboardParts, call: Call, missing = NOT_FOUND): Pr
   const stored = isDocumentId(id) ? await requestIn(parts, call.actor!.orgId, id) : undefined
   if (stored === undefined) throw fault('not_found', missing)
   return stored
+}
+
+/**
+ * How requests are shown to a caller: with the developer, and with what of the catalogue the caller may see. The catalogue is read once
+ * for all requests of one answer.
+ */
+function requestViews(parts: DashboardParts, visibility: Visibility): (request: StoredDocument) => Promise<JsonObject> {
+  const catalogues = new Map<string, Promise<JsonObject[]>>()
+  const entriesIn = (orgId: string) => {
+    const known = catalogues.get(orgId) ?? readEntries(parts, visibility, orgId)
+    catalogues.set(orgId, known)
+    return known
+  }
+  const show = (developer: StoredDocument) =>
+    toVisibleDeveloper(parts, { visibility }, developer, { withSecrets: false })
+  return async (request) => toRequestView(parts, request, await entriesIn(String(request.body.org_id)), show)
+}
+
+async function readEntries(parts: DashboardParts, visibility: Visibility, orgId: string): Promise<JsonObject[]> {
+  return visibleEntries(parts, orgId, entriesOf((await catalogueOf(parts, orgId))?.body), visibility)
 }

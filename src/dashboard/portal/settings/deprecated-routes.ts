@@ -1,7 +1,7 @@
 import { fault } from '../../../errors/fault.ts'
 import { policyApisOf } from '../../../model/policies/policy-index.ts'
 import { apisOfClient } from '../../../publish/oauth-clients/oauth-client-lists.ts'
-import { policyNamed } from '../../../publish/portal/developers/policy-named.ts'
+import { policyNamed } from '../../../publish/portal/developers/access-type.ts'
 import { apiNamed } from '../../apis/api-document.ts'
 import { type Answer, refused } from '../../routes/answer.ts'
 import type { Call } from '../../routes/call.ts'

@@ -1,5 +1,6 @@
 import { Type } from 'typebox'
 import { fault, toFault } from '../../../errors/fault.ts'
+import { isDocumentId } from '../../../model/documents/ids.ts'
 import { type JsonObject, startsObject } from '../../../model/json/json.ts'
 import type { OAuthClient } from '../../../model/oauth-clients/oauth-client.ts'
 import { appIdsOf } from '../../../model/portal/developers/holdings.ts'
@@ -24,7 +25,6 @@ import { portalAddress } from '../settings/portal-mails.ts'
 import { newPortalSession, type OpenedPortalSession, portalSessionOf, writingPortalSession } from './session.ts'
 import { provenDeveloper } from './session-credentials.ts'
 import { requestPortalLink, resetByPortalLink } from './session-forgotten.ts'
-import { portalOrganisation } from './session-organisation.ts'
 import { signUp } from './session-register.ts'
 import { enterPortalByNonce } from './session-sso.ts'
 
@@ -249,4 +249,22 @@ async function startOf(parts: DashboardParts, orgId: string): Promise<string> {
     if (toFault(error).code !== 'mail_off') throw error
     return '/portal/'
   }
+}
+
+/**
+ * The organisation whose portal a public call is meant for: the one that the body names, else the one whose `cname` is the host that
+ * was called (the oldest, where several say so), else the default organisation. '' for one that is not there.
+ */
+async function portalOrganisation(
+  { documents, defaultOrg }: DashboardParts,
+  call: Pick<Call, 'header'>,
+  named: unknown,
+): Promise<string> {
+  if (typeof named === 'string' && named !== '')
+    return isDocumentId(named) && (await documents.get('organisation', named)) !== undefined ? named : ''
+  const host = call.header('host')?.toLowerCase() ?? ''
+  const hosts = [...new Set([host, host.replace(/:\d+$/, '')])].filter((one) => one !== '' && one.length <= 255)
+  if (hosts.length === 0) return defaultOrg()
+  const { rows } = await documents.list('organisation', { where: { cname: hosts }, limit: 1 })
+  return rows[0]?.id ?? defaultOrg()
 }

@@ -1,8 +1,7 @@
 import type { BodyTypeCheck, ValueShape } from '../../../model/apis/definition/operation.ts'
 import { isFormType } from '../../../model/network/media-types.ts'
 import { searchParams } from '../../../model/network/search-params.ts'
-import { jsonValue } from './json-value.ts'
-import { bracketed, type Spelled, valuesOf } from './text-values.ts'
+import { bracketed, jsonValue, type Spelled, valuesOf } from './text-values.ts'
 
 /** The values that a body can mean, one of which its schema must take, or why there is none; `unread` for media types that are not checked. */
 export type BodyValues =

@@ -3,8 +3,7 @@ import { textOfReadable } from '../../../model/patterns/readable-path.ts'
 import { FIELD } from '../../../wire/http1/fields.ts'
 import type { Exchange } from '../../server/exchange.ts'
 import { cookieValue, queryPairs, queryValues } from '../authentication/read-credential.ts'
-import { jsonValue } from './json-value.ts'
-import { bracketed, type Spelled, valuesOf } from './text-values.ts'
+import { bracketed, jsonValue, type Spelled, valuesOf } from './text-values.ts'
 
 /** The values that a parameter can mean, or why it means none. */
 export type ParameterValues = { readonly values: readonly unknown[] } | { readonly reason: string }

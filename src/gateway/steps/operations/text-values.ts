@@ -1,5 +1,9 @@
 import type { ScalarKind, ValueShape } from '../../../model/apis/definition/operation.ts'
-import { jsonValue } from './json-value.ts'
+import { readTrafficJson } from '../../server/json-flaw.ts'
+
+const DECODER = new TextDecoder('utf-8', { fatal: true })
+
+const NO_JSON = 'must be JSON in UTF-8'
 
 /** A value as texts: whose kinds its schema tells. */
 export type Spelled = string | readonly Spelled[] | ReadonlyMap<string, Spelled>
@@ -100,4 +104,14 @@ function spelledOf({ texts, inner }: Named, shape: ValueShape | undefined): Spel
     return [...texts, ...items]
   }
   return new Map(keys.map((key) => [key, spelledOf(inner.get(key)!, shape?.members?.get(key))]))
+}
+
+/** Reads bytes as JSON without members that are named twice. */
+export function jsonValue(bytes: Uint8Array): { readonly value: unknown } | { readonly reason: string } {
+  try {
+    const read = readTrafficJson(DECODER.decode(bytes))
+    return 'value' in read ? { value: read.value } : { reason: read.reason ?? NO_JSON }
+  } catch {
+    return { reason: NO_JSON }
+  }
 }

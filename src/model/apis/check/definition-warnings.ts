@@ -1,10 +1,13 @@
-import type { Json, JsonObject } from '../../json/json.ts'
+import { isObject, type Json, type JsonObject } from '../../json/json.ts'
 import { servedClassic } from '../convert/convert.ts'
+import { isSchemeOn } from '../convert/convert-auth.ts'
+import { operationsOf } from '../convert/convert-operations.ts'
+import { namesOfGroups } from '../convert/convert-schemes.ts'
 import type { ApiDocument } from '../definition/api.ts'
 import { EXTENSION, extensionOf } from '../definition/extension.ts'
 import type { Flaw } from '../definition/flaw.ts'
 import { flagOf, isEmpty, objectOf, objectsOf } from '../definition/members.ts'
-import { member, toWords } from '../definition/tree.ts'
+import { getAt, member, toWords } from '../definition/tree.ts'
 import { inWord } from '../definition/vendor-words.ts'
 import { hasInlineVersions } from '../read/read-classic.ts'
 import { ANY_METHOD, entryMethods, lacksAction, usesExtendedPaths } from '../read/read-rules.ts'
@@ -12,11 +15,14 @@ import { cacheWarnings } from './cache-warnings.ts'
 import { classicAuthWarnings, oasAuthWarnings } from './check-auth.ts'
 import { classicOAuthWarnings, oasOAuthWarnings } from './check-oauth.ts'
 import { contradictionWarnings } from './contradictions.ts'
-import { documentWarnings } from './document-warnings.ts'
 import { memberWarnings } from './member-warnings.ts'
 import { opennessWarnings } from './openness.ts'
+import { unruledPath } from './path-flaws.ts'
 import { variableWarnings } from './variable-warnings.ts'
 import { hostFieldFlaws } from './written-fields.ts'
+
+/** Operations of OpenAPI 3.2 that the extension cannot name. */
+const UNMATCHED = ['query', 'additionalOperations'] as const
 
 /**
  * Members of a definition that are taken and do nothing, each with the reason: the author may have meant a protection; and choices of
@@ -118,5 +124,49 @@ function idleLists(classic: JsonObject): Flaw[] {
         return [{ at: entryAt, reason: `names ${named}, which no request has: it does nothing there` }]
       }),
     )
+  })
+}
+
+/** Parts of an OpenAPI document that a gateway is expected to follow, and that have no effect. */
+function documentWarnings(document: JsonObject): Flaw[] {
+  return [...unmatchedPaths(document), ...unmatchedOperations(document), ...unfollowedSecurity(document)]
+}
+
+function unmatchedPaths(document: JsonObject): Flaw[] {
+  return Object.keys(objectOf(document, 'paths')).flatMap((path) => {
+    const reason = path.startsWith('/') ? unruledPath(path) : undefined
+    return reason === undefined ? [] : [{ at: ['paths', path], reason: `${reason}: nothing applies to its operations` }]
+  })
+}
+
+function unmatchedOperations(document: JsonObject): Flaw[] {
+  const paths = objectOf(document, 'paths')
+  return Object.keys(paths).flatMap((path) =>
+    UNMATCHED.filter((name) => isObject(member(paths[path], name))).map((name) => ({
+      at: ['paths', path, name],
+      reason: 'is kept without effect: no rule, check or mock applies to it',
+    })),
+  )
+}
+
+/** `security` of operations that asks for less than the gateway does, or for schemes that are not enabled. */
+function unfollowedSecurity(document: JsonObject): Flaw[] {
+  const extension = extensionOf(document) ?? {}
+  const authentication = objectOf(objectOf(extension, 'server'), 'authentication')
+  if (!flagOf(authentication, 'enabled')) return []
+  const rules = getAt(extension, ['middleware', 'operations'])
+  return operationsOf(document).flatMap(({ path, method, id, object }): Flaw[] => {
+    const security = member(object, 'security')
+    if (!Array.isArray(security)) return []
+    const at = ['paths', path, method.toLowerCase(), 'security']
+    const groups = namesOfGroups(security)
+    if (groups.every((group) => group.length > 0) && groups.length > 0) {
+      if (groups.some((group) => group.every((name) => isSchemeOn(extension, name)))) return []
+      return [{ at, reason: 'names no scheme that is enabled: the enabled ones are asked for in its place' }]
+    }
+    if (flagOf(getAt(rules, [id, 'ignoreAuthentication']), 'enabled')) return []
+    return [
+      { at, reason: 'lets everybody in, but a credential is asked for: "ignoreAuthentication" opens an operation' },
+    ]
   })
 }

@@ -1,11 +1,17 @@
 import { isObject, type Json, type JsonObject } from '../../json/json.ts'
 import { unmatchablePath } from '../definition/defined-path.ts'
-import { flagOf, objectOf, objectsOf, textOf } from '../definition/members.ts'
+import { flagOf, isEmpty, objectOf, objectsOf, textOf } from '../definition/members.ts'
 import { getAt, member, pathOf, putAt, setMember } from '../definition/tree.ts'
+import { TRIGGER_SOURCES } from '../read/read-rewrite.ts'
 import { entryMethods, lacksAction } from '../read/read-rules.ts'
 import { type Codec, copyPairs, DURATION, type Pair } from './convert-pairs.ts'
-import { TRIGGERS } from './convert-rewrite.ts'
 import { HEADERS } from './convert-table.ts'
+
+/** `triggers` of `url_rewrites`, grouped by where they look, and of `urlRewrite`, in a list. */
+const TRIGGERS: Codec = {
+  toOas: (value) => (Array.isArray(value) ? value.map(triggerToOas) : undefined),
+  toClassic: (value) => (Array.isArray(value) ? value.map(triggerToClassic) : undefined),
+}
 
 /** Methods that a path of an OpenAPI document can have, as its keys spell them. */
 export const PATH_METHODS = ['get', 'put', 'post', 'delete', 'options', 'head', 'patch', 'trace'] as const
@@ -223,4 +229,43 @@ function withParameters(path: string): JsonObject {
   if (names.length === 0) return {}
   const parameters: Json[] = names.map((name) => ({ name, in: 'path', required: true, schema: { type: 'string' } }))
   return { parameters }
+}
+
+function triggerToOas(trigger: Json): Json {
+  const options = objectOf(trigger, 'options')
+  const rules: Json[] = []
+  for (const { oas, classic } of TRIGGER_SOURCES) {
+    const held = objectOf(options, classic)
+    if (oas === 'requestBody') {
+      if (!isEmpty(held)) rules.push({ in: oas, ...matchToOas(held) })
+    } else for (const name of Object.keys(held)) rules.push({ in: oas, name, ...matchToOas(objectOf(held, name)) })
+  }
+  return {
+    condition: textOf(trigger, 'on') || 'any',
+    rules,
+    rewriteTo: textOf(trigger, 'rewrite_to'),
+  }
+}
+
+function matchToOas(match: JsonObject): JsonObject {
+  return { pattern: textOf(match, 'match_rx'), ...(match.reverse === true && { negate: true }) }
+}
+
+function triggerToClassic(trigger: Json): Json {
+  const options: JsonObject = {}
+  for (const rule of objectsOf(trigger, 'rules')) {
+    const source = TRIGGER_SOURCES.find(({ oas }) => oas === textOf(rule, 'in'))
+    if (source === undefined) continue
+    const match: JsonObject = {
+      match_rx: textOf(rule, 'pattern'),
+      ...(member(rule, 'negate') === true && { reverse: true }),
+    }
+    if (source.in === 'body') options[source.classic] = match
+    else {
+      const held = objectOf(options, source.classic)
+      setMember(held, textOf(rule, 'name'), match)
+      options[source.classic] = held
+    }
+  }
+  return { on: textOf(trigger, 'condition') || 'any', options, rewrite_to: textOf(trigger, 'rewriteTo') }
 }

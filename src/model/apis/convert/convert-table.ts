@@ -1,9 +1,27 @@
-import { isObject, type JsonObject } from '../../json/json.ts'
-import { getAt, member, pathOf, putAt, setMember, type TreePath } from '../definition/tree.ts'
+import { isObject, type Json, type JsonObject } from '../../json/json.ts'
+import { copyTree, getAt, member, pathOf, putAt, setMember, type TreePath } from '../definition/tree.ts'
 import { durationText } from '../definition/values.ts'
 import { mainVersion } from '../read/read-classic.ts'
-import { MODULES } from './convert-modules.ts'
 import { type Codec, copyPairs, DURATION, type Pair, pair } from './convert-pairs.ts'
+
+const NAMES = [
+  ['name', 'functionName'],
+  ['path', 'path'],
+  ['require_session', 'requireSession'],
+  ['raw_body_only', 'rawBodyOnly'],
+  ['body_limit_bytes', 'bodyLimitBytes'],
+] as const
+
+/** Entries of `custom_middleware` and of lists such as `prePlugins`. */
+const MODULES = {
+  toOas: (value: Json) =>
+    eachEntry(value, (entry) => ({ enabled: entry.disabled !== true, ...renamed(entry, ([from, to]) => [from, to]) })),
+  toClassic: (value: Json) =>
+    eachEntry(value, (entry) => ({
+      ...(entry.enabled === true ? {} : { disabled: true }),
+      ...renamed(entry, ([to, from]) => [from, to]),
+    })),
+}
 
 /** `{name: value}` and `[{name, value}]`. */
 export const HEADERS: Codec = pairs('value')
@@ -246,4 +264,18 @@ export function switchesToClassic(switches: readonly Switch[], extension: JsonOb
 function isPresent(tree: JsonObject, path: TreePath): boolean {
   const value = getAt(tree, path)
   return value !== undefined && value !== null
+}
+
+function eachEntry(value: Json, write: (entry: JsonObject) => JsonObject): Json | undefined {
+  return Array.isArray(value) ? value.map((entry) => (isObject(entry) ? write(entry) : entry)) : undefined
+}
+
+function renamed(entry: JsonObject, way: (names: (typeof NAMES)[number]) => readonly [string, string]): JsonObject {
+  const written: JsonObject = {}
+  for (const names of NAMES) {
+    const [from, to] = way(names)
+    const value = member(entry, from)
+    if (value !== undefined) written[to] = copyTree(value)
+  }
+  return written
 }

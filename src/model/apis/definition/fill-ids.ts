@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { newApiId, newDocumentId } from '../../documents/ids.ts'
 import { isObject, type JsonObject } from '../../json/json.ts'
-import { normaliseText } from '../../text/normalise-text.ts'
+import { normaliseText } from '../../text/fold.ts'
 import type { ApiDocument } from './api.ts'
 import { EXTENSION, extensionOf } from './extension.ts'
 import { flagOf, objectOf, textOf, textsOf } from './members.ts'

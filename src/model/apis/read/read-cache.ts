@@ -1,5 +1,5 @@
 import type { Json, JsonObject } from '../../json/json.ts'
-import type { CacheRules, OperationCacheRule } from '../definition/cache-rules.ts'
+import type { CacheRules, OperationCacheRule } from '../definition/api.ts'
 import { flagOf, numberOf, objectOf, textOf, textsOf } from '../definition/members.ts'
 import { member } from '../definition/tree.ts'
 

@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../json/json.ts'
-import { CODINGS, type CompressionRules } from '../definition/compression-rules.ts'
+import { CODINGS, type CompressionRules } from '../definition/api.ts'
 import { flagOf, numberOf, objectOf, textsOf } from '../definition/members.ts'
 
 /** A small answer fits into one packet as it is, and compressing it costs more than it saves. */

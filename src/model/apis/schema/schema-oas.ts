@@ -1,5 +1,4 @@
-import { PATH_MATCHINGS } from '../definition/api.ts'
-import { CODINGS } from '../definition/compression-rules.ts'
+import { CODINGS, PATH_MATCHINGS } from '../definition/api.ts'
 import { FLAG_NAMES } from '../definition/error-overrides.ts'
 import { anything, bool, list, map, number, object, oneOf, type Schema, text, whole } from './schema.ts'
 import { IDENTITY_SOURCES, OAS_SCHEME_AUTH, oasSections } from './schema-auth.ts'

@@ -2,7 +2,7 @@ import { type Fault, fault } from '../../../errors/fault.ts'
 import { isObject, type Json, type JsonObject } from '../../json/json.ts'
 import { blankScalars, type ScalarField, type ScalarFields, scalarFlaw } from '../../json/scalar-fields.ts'
 import { toEmail } from '../../people/user.ts'
-import { normaliseText } from '../../text/normalise-text.ts'
+import { normaliseText } from '../../text/fold.ts'
 
 /** Longest name and value of a custom field, and most of them. */
 const LONGEST_NAME = 128

@@ -10,7 +10,7 @@ import { apiOfOrg } from '../../apis/api-ids.ts'
 import type { PublishParts } from '../../documents/parts.ts'
 import { areKeyless } from '../../keys/keyless.ts'
 import { withPolicyIds } from '../../policies/policy-ids.ts'
-import { policyNamed } from '../developers/policy-named.ts'
+import { policyNamed } from '../developers/access-type.ts'
 import { createSingleton, findSingleton, saveSingleton } from '../settings/single-document.ts'
 
 const KIND = 'catalogue'

@@ -1,10 +1,10 @@
-import { fault } from '../../../errors/fault.ts'
+import { Fault, fault } from '../../../errors/fault.ts'
 import { SCHEMES } from '../../../model/authentication/schemes.ts'
 import { policyApisOf, policyAuthTypesOf, stateOf } from '../../../model/policies/policy-index.ts'
 import type { Documents, StoredDocument } from '../../../store/ports/ports.ts'
 import { apiOfOrg } from '../../apis/api-ids.ts'
 import type { PublishParts } from '../../documents/parts.ts'
-import { policyNamed } from './policy-named.ts'
+import { findPolicy } from '../../policies/policy-ids.ts'
 
 /** The access that a policy gives a developer: a key, or an OAuth client. */
 export type AccessType = 'key' | 'oauth'
@@ -100,4 +100,12 @@ async function typesOfApi(
 ): Promise<string[]> {
   const listed = (await apiOfOrg(documents, orgId, apiId))?.body.auth_types
   return Array.isArray(listed) ? listed.map(String) : []
+}
+
+/** A policy of an organisation by either of its ids; undefined when there is none. @throws Fault `store_away` */
+export async function policyNamed(parts: PublishParts, orgId: string, id: string): Promise<StoredDocument | undefined> {
+  return findPolicy(parts, id, orgId).catch((error) => {
+    if (error instanceof Fault && error.code === 'not_found') return undefined
+    throw error
+  })
 }

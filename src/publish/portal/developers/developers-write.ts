@@ -22,9 +22,9 @@ import {
 import { retryOnConflict } from '../../../runtime/retry-on-conflict.ts'
 import type { Change, Revision, StoredDocument } from '../../../store/ports/ports.ts'
 import { auditOf, clockOf, type SecretParts, withLock } from '../../documents/parts.ts'
+import { findOrganisation } from '../../organisations/organisations.ts'
 import { policyIdsIn } from '../../policies/policy-ids.ts'
 import { deleteRequestsChanges } from '../key-requests/requests.ts'
-import { developerCountChange } from './developer-count.ts'
 import { deleteDeveloperChanges } from './developer-keys.ts'
 import { developerByEmail, developerIn, putDeveloper } from './developers.ts'
 import { type StoredPassword, storeDeveloperPassword } from './passwords.ts'
@@ -278,4 +278,19 @@ async function tried<T>(work: () => Promise<T>): Promise<T> {
     const taken = code === 'already_exists' && message.includes('org_email')
     throw taken ? fault('developer_email_taken', undefined, error) : error
   }
+}
+
+/**
+ * The change that keeps the number of developers of an organisation right when one comes (1) or goes (-1). It is recounted each
+ * time, so that nothing that went wrong before stays wrong. None where there is no organisation document.
+ * @throws Fault `developer_quota_reached` (403) when one comes and there are as many as may be already
+ */
+async function developerCountChange(parts: SecretParts, orgId: string, by: 1 | -1): Promise<Change[]> {
+  const organisation = await findOrganisation(parts, orgId)
+  if (organisation === undefined) return []
+  const { total } = await parts.documents.list('developer', { where: { org_id: orgId }, limit: 1 })
+  const { id, revision, body } = organisation
+  const quota = typeof body.developer_quota === 'number' ? body.developer_quota : 0
+  if (by > 0 && quota > 0 && total >= quota) throw fault('developer_quota_reached')
+  return [{ op: 'put', kind: 'organisation', id, body: { ...body, developer_count: total + by }, ifRevision: revision }]
 }

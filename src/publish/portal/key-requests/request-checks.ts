@@ -7,9 +7,8 @@ import { configurationFor, type PortalConfiguration } from '../../../model/porta
 import type { StoredDocument } from '../../../store/ports/ports.ts'
 import type { PublishParts, SecretParts } from '../../documents/parts.ts'
 import { catalogueOf } from '../catalogue/catalogue.ts'
-import { accessTypeOf, policyIdOf, wantedPolicies } from '../developers/access-type.ts'
+import { accessTypeOf, policyIdOf, policyNamed, wantedPolicies } from '../developers/access-type.ts'
 import { checkSubscribable } from '../developers/developer-keys.ts'
-import { policyNamed } from '../developers/policy-named.ts'
 import { portalConfiguration } from '../settings/configuration.ts'
 
 /** The access that a request asks for, looked up. */

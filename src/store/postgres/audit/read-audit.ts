@@ -6,8 +6,7 @@ import {
   type AuditEntryState,
   type AuditRow,
 } from '../../ports/ports.ts'
-import { unpackBodies } from '../../prepare/audit-bodies.ts'
-import { toAuditChange } from '../../prepare/audited.ts'
+import { toAuditChange, unpackBodies } from '../../prepare/audited.ts'
 import { wholeNumber } from '../../prepare/cells.ts'
 import { pageSize, wholeOffset } from '../../prepare/list-query.ts'
 import { auditId, auditNumber, type PreparedAuditQuery, prepareAuditQuery } from '../../prepare/prepare-audit.ts'

@@ -1,4 +1,5 @@
 import { packHits, ROW_NUMBERS } from '../../hits/hit-pack.ts'
+import { HIT_TABLES, type HitTable, timeColumn } from '../../hits/hit-times.ts'
 import { checkSamples } from '../../hits/sample-sums.ts'
 import { checkUsage, USAGE_BATCH } from '../../hits/usage-rows.ts'
 import type { Hits } from '../../ports/ports.ts'
@@ -7,9 +8,18 @@ import type { Db } from '../connection/db.ts'
 import { toHit } from './hit-columns.ts'
 import { dimensionNumbersOf, storedTexts } from './hit-dimensions.ts'
 import type { HitJournal } from './hit-journal.ts'
-import { purgeHits } from './hit-purge.ts'
 import { sumSql, usageCountSql, usageSql } from './hit-usage.ts'
 import { type HitWriter, toHitRow } from './hit-writer.ts'
+
+const STEP_ROWS = 5_000
+
+const HOURS_PER_DAY = 24
+
+/**
+ * Sets of dimensions stay for so long after their hits: a number that was given out holds for a day after a row was added, and
+ * may wait in a gateway a while longer.
+ */
+const SET_DAYS = 2
 
 type Row = Record<string, unknown>
 
@@ -74,4 +84,49 @@ export function openHits(db: Db, writer: HitWriter, journal: HitJournal): Hits {
       return purgeHits(db, writer, day)
     },
   }
+}
+
+/** `Hits.purgeHits`: whole months first, the rest in steps, each in a separate transaction. */
+async function purgeHits(db: Db, writer: HitWriter, beforeDay: number): Promise<number> {
+  let rows = await writer.dropMonths(beforeDay)
+  for (const table of HIT_TABLES) {
+    const before = timeColumn(table) === 'day' ? beforeDay : beforeDay * HOURS_PER_DAY
+    rows += await inSteps(() => deleteSome(db, table, before))
+  }
+  const sets = await inSteps(() => deleteSets(db, beforeDay - SET_DAYS))
+  if (sets > 0) writer.forget()
+  return rows
+}
+
+async function inSteps(step: () => Promise<number>): Promise<number> {
+  let all = 0
+  for (;;) {
+    const some = await step()
+    all += some
+    if (some === 0) return all
+  }
+}
+
+function deleteSome(db: Db, table: HitTable, before: number): Promise<number> {
+  const time = timeColumn(table)
+  const key = `dimension, ${time}, status`
+  return db.run(
+    `DELETE FROM ${table} WHERE ${time} < $1::bigint
+      AND (${key}) IN (SELECT ${key} FROM ${table} WHERE ${time} < $1::bigint LIMIT ${STEP_ROWS})`,
+    [before],
+  )
+}
+
+/** One that was used again meanwhile stays. */
+function deleteSets(db: Db, beforeDay: number): Promise<number> {
+  return db.transact(async (tx) => {
+    const gone = await tx.query<{ dimension: number }>(
+      `DELETE FROM hit_dimension_use WHERE last_day < $1::bigint AND dimension IN (
+        SELECT dimension FROM hit_dimension_use WHERE last_day < $1::bigint ORDER BY dimension LIMIT ${STEP_ROWS}
+        FOR UPDATE SKIP LOCKED) RETURNING dimension`,
+      [beforeDay],
+    )
+    await tx.run('DELETE FROM hit_dimension WHERE number = ANY($1::bigint[])', [gone.map(({ dimension }) => dimension)])
+    return gone.length
+  })
 }

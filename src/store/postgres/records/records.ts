@@ -6,6 +6,7 @@ import {
   minutesOf,
   type PreparedDrop,
   type PreparedRecord,
+  type PreparedRecordQuery,
   prepareDrop,
   prepareRecord,
   prepareRecordQuery,
@@ -13,8 +14,10 @@ import {
 } from '../../prepare/prepare-records.ts'
 import type { Db, Tx } from '../connection/db.ts'
 import { Months, RECORD_MONTHS } from '../hits/months.ts'
-import { type Conditions, recordConditions, recordsOf } from './record-plan.ts'
-import { purgeRecords } from './record-purge.ts'
+
+const STEP_ROWS = 2_000
+
+const MINUTE_MS = 60_000
 
 /** Small: each may bring its details. */
 const SCAN_BATCH = 50
@@ -134,4 +137,79 @@ function toRow(found: Row): RecordRow {
     ...{ clientId: client_id!, tags: tags!, path: path!, fields: fields! },
     ...{ request: request ?? undefined, response: response ?? undefined },
   })
+}
+
+/** Conditions that must all hold, and what is bound to them. */
+class Conditions {
+  readonly text: string
+  readonly values: readonly unknown[]
+
+  constructor(text = 'true', values: readonly unknown[] = []) {
+    this.text = text
+    this.values = values
+  }
+
+  /** These and one more, in which each `?` is one of the values. */
+  and(condition: string, ...values: readonly unknown[]): Conditions {
+    let next = this.values.length
+    const own = condition.replace(/\?/g, () => `$${++next}`)
+    return new Conditions(`${this.text} AND ${own}`, [...this.values, ...values])
+  }
+}
+
+/** The conditions of a search. */
+function recordConditions(query: PreparedRecordQuery): Conditions {
+  let found = recordsOf(query).and('at_ms >= ?::bigint AND at_ms < ?::bigint', query.from, query.to)
+  const where = (condition: string, value: unknown) => {
+    if (value !== undefined) found = found.and(condition, value)
+  }
+  where('status = ?::bigint', query.status)
+  if (query.errors) found = found.and('status >= 400')
+  where('method = ?', query.method)
+  where('key_hash = ?', query.keyHash)
+  where('client_id = ?', query.clientId)
+  where('strpos(tags, ?) > 0', query.tag)
+  where('strpos(path, ?) > 0', query.path)
+  return found
+}
+
+/** The conditions on organisation and API alone. */
+function recordsOf({ orgId, apiIds }: PreparedRecordQuery): Conditions {
+  let found = new Conditions()
+  if (orgId !== undefined) found = found.and('org_id = ?', orgId)
+  if (apiIds !== undefined) found = found.and('api_id = ANY(?::text[])', apiIds)
+  return found
+}
+
+/** `Records.purgeRecords`: whole months first, the rest in steps, each in a separate transaction. */
+async function purgeRecords(
+  db: Db,
+  months: Months,
+  { before, keep }: { readonly before: number; readonly keep: number },
+): Promise<number> {
+  let rows = await months.drop(Math.floor(before / DAY_MS))
+  rows += await inSteps(db, 'at_ms < $1::bigint', before)
+  const [beyond] = await db.read<{ number: number }>(
+    `SELECT number FROM record ORDER BY number DESC LIMIT 1 OFFSET ${keep}`,
+  )
+  if (beyond !== undefined) rows += await inSteps(db, 'number <= $1::bigint', beyond.number)
+  // Records that were left out before the oldest stored one say nothing about the stored ones.
+  await db.run(
+    `DELETE FROM record_dropped WHERE minute < coalesce((SELECT min(at_ms) FROM record), $1::bigint) / ${MINUTE_MS}`,
+    [before],
+  )
+  return rows
+}
+
+async function inSteps(db: Db, condition: string, value: number): Promise<number> {
+  let all = 0
+  for (;;) {
+    const some = await db.run(
+      `DELETE FROM record WHERE ${condition}
+        AND (at_ms, number) IN (SELECT at_ms, number FROM record WHERE ${condition} LIMIT ${STEP_ROWS})`,
+      [value],
+    )
+    all += some
+    if (some === 0) return all
+  }
 }

@@ -1,4 +1,4 @@
-import { packBodies } from '../../prepare/audit-bodies.ts'
+import { packBodies } from '../../prepare/audited.ts'
 import type { Sql } from '../connection/db.ts'
 import { indexedValue, toCell } from '../documents/texts.ts'
 import { packEvents } from '../feed/events.ts'

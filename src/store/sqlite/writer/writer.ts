@@ -16,6 +16,7 @@ import { deliveryRows } from '../tokens/apply-delivery.ts'
 import { sessionRows } from '../tokens/apply-session.ts'
 import { ticketRows } from '../tokens/apply-ticket.ts'
 import { type ApplyCommit, commitApplier } from './apply-commit.ts'
+import { type Purge, purger } from './maintenance-schedule.ts'
 import {
   type CommittedWrite,
   type FromWriter,
@@ -25,7 +26,6 @@ import {
   type WriteResult,
   type WriterStart,
 } from './messages.ts'
-import { type Purge, purger } from './purger.ts'
 
 /** One transaction holds at most this many changes, or this much text, so that nobody waits long for a group of others. */
 const GROUP_CHANGES = 1_000
