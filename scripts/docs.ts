@@ -8,6 +8,9 @@ import { allRoutes } from '../src/dashboard/routes/routes.ts'
 import { dashboardServices } from '../src/dashboard/server/compose-services.ts'
 import type { DashboardInputs } from '../src/dashboard/server/parts.ts'
 import { CATALOG, catalogEntry, type FaultCode } from '../src/errors/catalog.ts'
+import type { AdminParts } from '../src/gateway/admin/parts.ts'
+import { adminCalls } from '../src/gateway/admin/routes.ts'
+import { adminOpenapiOf } from '../src/gateway/admin-openapi/admin-openapi.ts'
 import type { ScalarFields } from '../src/model/json/scalar-fields.ts'
 import { silentLog } from '../src/model/logs/log.ts'
 import { METRICS, type MetricName, metricEntry } from '../src/model/metrics/catalog.ts'
@@ -36,6 +39,7 @@ export function generatedPages(): Map<string, string> {
     ['docs/generated/events.md', eventsPage()],
     ['docs/generated/metrics.md', metricsPage()],
     ['docs/generated/openapi.json', openapiFile()],
+    ['docs/generated/svc-openapi.json', adminOpenapiFile()],
     ['console/src/api/calls/record-fields.ts', fieldsModule()],
     ['deploy/kubernetes.yaml', manifests()],
   ])
@@ -117,6 +121,17 @@ function openapiFile(): string {
   }
   const parts = { ...inputs, ...dashboardServices(inputs) }
   const text = JSON.stringify(openapiOf(allRoutes(parts), parts.version), null, 1)
+  void store.close()
+  return `${text}\n`
+}
+
+/** As above: nothing but the table of calls is read. */
+function adminOpenapiFile(): string {
+  const { config } = loadConfig({ env: {}, cwd: import.meta.dirname })
+  const store = openMemoryStore()
+  const { documents } = store
+  const parts = { config, store, documents, sealKey: new Uint8Array(32), clock: systemClock, defaultOrg: () => '' }
+  const text = JSON.stringify(adminOpenapiOf(adminCalls(parts as unknown as AdminParts), productVersion()), null, 1)
   void store.close()
   return `${text}\n`
 }

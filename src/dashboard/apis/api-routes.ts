@@ -5,12 +5,13 @@ import { isEmpty, objectOf } from '../../model/apis/definition/members.ts'
 import { documentOf } from '../../model/apis/definition/stored-api.ts'
 import { member } from '../../model/apis/definition/tree.ts'
 import { toOwnWords, vendorMatchingNote, withMatchingOf } from '../../model/apis/definition/vendor-words.ts'
+import { CLASSIC_SHAPE } from '../../model/apis/schema/definition-shapes.ts'
 import { isObject, type JsonObject } from '../../model/json/json.ts'
+import { describedMembers } from '../../model/openapi/component-schemas.ts'
 import { shortWrapperOf, wrapperOf } from '../../publish/apis/api-wrapper.ts'
 import { listNodes } from '../../publish/nodes/node-status.ts'
 import type { StoredDocument } from '../../store/ports/ports.ts'
 import { maskSecretsFor } from '../access/secrets-view.ts'
-import { describedMembers } from '../openapi/component-schemas.ts'
 import { type Answer, bare, refused } from '../routes/answer.ts'
 import type { Call } from '../routes/call.ts'
 import { DoneEnvelope } from '../routes/envelope.ts'
@@ -23,7 +24,6 @@ import { ApiFacts, factsOf } from './api-facts.ts'
 import { sentApiMetadata } from './api-metadata.ts'
 import { API_QUERY, apiQuery } from './api-query.ts'
 import { apiUrl, apiUrls, UrlList, UrlParts } from './api-url.ts'
-import { CLASSIC_SHAPE, ShortWrapper, Wrapper } from './definition-shapes.ts'
 import {
   apiOf,
   Created,
@@ -35,6 +35,7 @@ import {
   VERSION_QUERY,
 } from './store-api.ts'
 import { aliasOf } from './vendor-alias.ts'
+import { ShortWrapper, Wrapper } from './wrapper.ts'
 
 const READ = { permission: 'apis', intent: 'read' } as const
 const WRITE = { permission: 'apis', intent: 'write' } as const

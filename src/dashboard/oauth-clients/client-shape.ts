@@ -1,10 +1,10 @@
 import { Type } from 'typebox'
 import { isObject, type JsonObject } from '../../model/json/json.ts'
 import type { OAuthClient } from '../../model/oauth-clients/oauth-client.ts'
+import { describedAs } from '../../model/openapi/component-schemas.ts'
 import { redirectTextOf } from '../../publish/oauth-clients/joined-redirects.ts'
 import { clientViewFor } from '../../publish/oauth-clients/oauth-client-lists.ts'
 import { maskSecretsFor, mayWrite } from '../access/secrets-view.ts'
-import { describedAs } from '../openapi/component-schemas.ts'
 import type { Call } from '../routes/call.ts'
 import type { DashboardParts } from '../server/parts.ts'
 

@@ -1,9 +1,10 @@
 import { isObject, type Json, type JsonObject } from '../../model/json/json.ts'
+import { ComponentSchemas } from '../../model/openapi/component-schemas.ts'
+import { capital } from '../../model/text/capital.ts'
 import { intentOf } from '../access/permit.ts'
 import type { Access, Route } from '../routes/route.ts'
 import { SESSION_COOKIE } from '../sign-in/cookie.ts'
-import { ComponentSchemas } from './component-schemas.ts'
-import { capital, operationIdOf } from './operation-ids.ts'
+import { operationIdOf } from './operation-ids.ts'
 import { tagObjects, tagOf } from './tags.ts'
 
 const STATUS_TEXT: Readonly<Record<number, string>> = {
@@ -188,12 +189,20 @@ const UPLOAD: JsonObject = {
   properties: { file: { type: 'string', format: 'binary' } },
 }
 
+/** The same beside another media type, for which a client sends the body: a map, as generators refer to a type of it that they do not write. */
+const PARTS: JsonObject = {
+  type: 'object',
+  description: 'The document as the part `file`.',
+  additionalProperties: { type: 'string', format: 'binary' },
+}
+
 function bodyOf(route: Route, schemas: ComponentSchemas, name: string): JsonObject | undefined {
   const { body, bodyIs, bodyTypes } = route
   if (body === undefined && bodyIs === undefined) return undefined
   const types = bodyTypes ?? [BODY_TYPES[bodyIs ?? 'json']]
   const content = types.map((type): [string, JsonObject] => {
-    if (type === 'multipart/form-data') return [type, { schema: schemas.refer(UPLOAD, 'Upload') }]
+    if (type === 'multipart/form-data')
+      return [type, { schema: types.length > 1 ? PARTS : schemas.refer(UPLOAD, 'Upload') }]
     return [type, { schema: schemas.refer(body === undefined ? { type: 'object' } : plain(body), `${name}Body`) }]
   })
   return { required: route.bodyOptional !== true, content: Object.fromEntries(content) }

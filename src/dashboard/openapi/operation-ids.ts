@@ -1,3 +1,4 @@
+import { capital } from '../../model/text/capital.ts'
 import type { Route } from '../routes/route.ts'
 
 type Named = Pick<Route, 'method' | 'path'>
@@ -287,9 +288,4 @@ function camel(text: string): string {
 function singular(word: string): string {
   if (word.endsWith('ies')) return `${word.slice(0, -3)}y`
   return word.endsWith('s') && !word.endsWith('ss') ? word.slice(0, -1) : word
-}
-
-/** The text with a capital letter in front. */
-export function capital(word: string): string {
-  return word.slice(0, 1).toUpperCase() + word.slice(1)
 }

@@ -1,6 +1,7 @@
 import { Type } from 'typebox'
 import { fault } from '../../errors/fault.ts'
 import { isDocumentId } from '../../model/documents/ids.ts'
+import { describedMembers } from '../../model/openapi/component-schemas.ts'
 import { organisationShape } from '../../model/organisations/organisation.ts'
 import {
   deleteOrganisation,
@@ -9,7 +10,6 @@ import {
   updateOrganisation,
 } from '../../publish/organisations/organisations.ts'
 import { INSTALLATION } from '../access/installation-actor.ts'
-import { describedMembers } from '../openapi/component-schemas.ts'
 import { CreatedShape, DoneShape, OrganisationShape, pageShape } from '../people/shapes.ts'
 import { bare, ok, refused } from '../routes/answer.ts'
 import { listed } from '../routes/listed.ts'

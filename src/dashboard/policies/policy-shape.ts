@@ -2,10 +2,10 @@ import { isDeepStrictEqual } from 'node:util'
 import { type Static, Type } from 'typebox'
 import { isObject, type Json, type JsonObject } from '../../model/json/json.ts'
 import { blankScalars } from '../../model/json/scalar-fields.ts'
+import { describedAs } from '../../model/openapi/component-schemas.ts'
 import { POLICY_SCHEMA } from '../../model/policies/policy.ts'
 import { POLICY_FIELDS } from '../../model/policies/policy-fields.ts'
 import { stateOf } from '../../model/policies/policy-index.ts'
-import { describedAs } from '../openapi/component-schemas.ts'
 import { answeredScalars } from '../routes/scalar-shapes.ts'
 
 const STATES = ['active', 'draft', 'deny'] as const

@@ -1,6 +1,6 @@
 import { type TSchema, Type } from 'typebox'
 import type { ScalarField, ScalarFields } from '../../model/json/scalar-fields.ts'
-import { describedAs } from '../openapi/component-schemas.ts'
+import { describedAs } from '../../model/openapi/component-schemas.ts'
 
 /** The shapes of fields in an answer. */
 export function answeredScalars(fields: ScalarFields): Record<string, TSchema> {

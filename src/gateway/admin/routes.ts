@@ -13,6 +13,7 @@ import { oasRoutes } from './oas.ts'
 import { oauthClientRoutes } from './oauth-clients.ts'
 import { oauthDeliveryRoutes } from './oauth-deliveries.ts'
 import { oauthTokenRoutes } from './oauth-tokens.ts'
+import { openapiRoute } from './openapi-route.ts'
 import { orgKeyRoutes } from './org-keys.ts'
 import type { AdminParts } from './parts.ts'
 import { policyRoutes } from './policies.ts'
@@ -44,7 +45,7 @@ export function adminRoutes(given: Omit<AdminParts, 'documents'>): AdminRoutes {
   const open = new RouteTree(healthRoutes(parts))
   const metrics = new RouteTree([metricsRoute(parts)])
   const apart = parts.config.gateway.control_port !== 0
-  const calls = allRoutes(parts)
+  const calls = adminCalls(parts)
   const guarded = guard(parts, calls)
   const openToAll = parts.config.metrics.secret === ''
   const alone: OwnPaths = (x) =>
@@ -127,8 +128,9 @@ function guard(parts: AdminParts, calls: readonly AdminRoute[]) {
   return { own, metrics, isOwn: (path: string) => wordOf(path) !== undefined }
 }
 
-function allRoutes(parts: AdminParts): AdminRoute[] {
-  return [
+/** The calls below `/svc/`: one table, from which the description is made, too. */
+export function adminCalls(parts: AdminParts): AdminRoute[] {
+  const all: AdminRoute[] = [
     ...keyRoutes(parts),
     ...policyRoutes(parts),
     ...oasRoutes(parts),
@@ -141,7 +143,9 @@ function allRoutes(parts: AdminParts): AdminRoute[] {
     ...oauthDeliveryRoutes(parts),
     ...nodeRoutes(parts),
     ...traceRoutes(parts),
+    openapiRoute(parts.version, () => all),
   ]
+  return all
 }
 
 function answerIn(parts: AdminParts, tree: RouteTree, x: Exchange, word: string): boolean {

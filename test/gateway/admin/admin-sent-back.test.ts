@@ -114,7 +114,8 @@ async function filled(t: TestContext): Promise<TestGateway> {
 /** Paths of the administration API as its tables declare them. */
 function declaredPaths(): string[] {
   const folder = `${import.meta.dirname}/../../../src/gateway/admin`
-  const sources = readdirSync(folder).map((name) => readFileSync(`${folder}/${name}`, 'utf8'))
+  const files = readdirSync(folder).filter((name) => name.endsWith('.ts'))
+  const sources = files.map((name) => readFileSync(`${folder}/${name}`, 'utf8'))
   const found = sources.flatMap((text) => [...text.matchAll(/method: '[A-Z]+',\s+path: '([^']+)'/g)])
   return [...new Set(found.map((match) => match[1]!))].sort()
 }

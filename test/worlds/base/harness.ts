@@ -7,6 +7,10 @@ import { openMemoryStore } from '../../../src/store/memory/open.ts'
 import type { Store } from '../../../src/store/ports/ports.ts'
 import { sealedStore } from '../../../src/store/sealed/sealed-store.ts'
 import { type Answer, type CallOptions, call } from './client.ts'
+import { ContractCheck } from './contract-check.ts'
+
+/** Module state: the published description of the calls, read once. */
+const CONTRACT = new ContractCheck('svc-openapi.json')
 
 export const TEST_SECRET = 'secret-of-the-test-gateway'
 
@@ -36,7 +40,7 @@ export interface TestGateway {
   readonly accessLines: string[]
   /** A request to the traffic port. */
   call(path: string, options?: CallOptions): Promise<Answer>
-  /** A call of the administration API, with the right secret unless `headers` bring another. */
+  /** A call of the administration API, with the right secret unless `headers` bring another; it must be as the OpenAPI document says. */
   svc(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Answer>
   close(): Promise<void>
 }
@@ -89,12 +93,16 @@ export async function startTestGateway({
     log,
     accessLines,
     call: (path, options) => call(gateway.port, path, options),
-    svc: (method, path, body, headers = {}) =>
-      call(adminPort, path, {
+    async svc(method, path, body, headers = {}) {
+      const sent = body === undefined || typeof body === 'string' ? body : JSON.stringify(body)
+      const answer = await call(adminPort, path, {
         method,
         headers: { 'x-svc-authorization': TEST_SECRET, ...headers },
-        ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
-      }),
+        ...(sent !== undefined && { body: sent }),
+      })
+      if (/^\/svc\//.test(path)) CONTRACT.check({ method, path, body: sent }, answer)
+      return answer
+    },
     async close() {
       await gateway.stop()
       if (store === undefined) await ownStore.close()

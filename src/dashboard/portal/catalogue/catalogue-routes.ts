@@ -1,6 +1,7 @@
 import { Type } from 'typebox'
 import { fault } from '../../../errors/fault.ts'
 import type { JsonObject } from '../../../model/json/json.ts'
+import { describedMembers } from '../../../model/openapi/component-schemas.ts'
 import { entriesOf } from '../../../model/portal/catalogue/catalogue.ts'
 import {
   type CatalogueChange,
@@ -12,7 +13,6 @@ import {
 import { soleOwnership } from '../../access/co-owned.ts'
 import { checkReferences } from '../../access/references.ts'
 import { maskSecretsFor, restoreMaskedSecrets } from '../../access/secrets-view.ts'
-import { describedMembers } from '../../openapi/component-schemas.ts'
 import { bare, ok } from '../../routes/answer.ts'
 import type { Call } from '../../routes/call.ts'
 import { DoneEnvelope } from '../../routes/envelope.ts'

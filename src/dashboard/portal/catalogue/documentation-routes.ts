@@ -1,6 +1,7 @@
 import { Type } from 'typebox'
 import { fault } from '../../../errors/fault.ts'
 import { isDocumentId } from '../../../model/documents/ids.ts'
+import { describedMembers } from '../../../model/openapi/component-schemas.ts'
 import { readDocumentation } from '../../../model/portal/catalogue/portal-documentation.ts'
 import {
   createDocumentation,
@@ -9,7 +10,6 @@ import {
 } from '../../../publish/portal/catalogue/documentation.ts'
 import type { StoredDocument, Where } from '../../../store/ports/ports.ts'
 import { checkReferences } from '../../access/references.ts'
-import { describedMembers } from '../../openapi/component-schemas.ts'
 import { visiblePolicies } from '../../policies/policy-apis.ts'
 import { bare, ok } from '../../routes/answer.ts'
 import type { Call } from '../../routes/call.ts'

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
-import { isObject, type Json, type JsonObject } from '../../model/json/json.ts'
-import { capital } from './operation-ids.ts'
+import { isObject, type Json, type JsonObject } from '../json/json.ts'
+import { capital } from '../text/capital.ts'
 
 /** The member of a schema that holds its description, where the check itself is done where the value is read. */
 const DESCRIBED = 'described'
@@ -16,6 +16,9 @@ export function describedAs(shape: object): { readonly [DESCRIBED]: object } {
 export function describedMembers(title: string, properties: object): { readonly [DESCRIBED]: object } {
   return describedAs({ title, type: 'object', properties })
 }
+
+/** The member of a schema that names the forms of a value of which some are lists. */
+const MIXED = 'x-svc-any-of'
 
 const MOST_NAMES = 50
 
@@ -75,14 +78,16 @@ export class ComponentSchemas {
     const made: JsonObject = {
       ...(type !== undefined && { type }),
       ...Object.fromEntries(Object.entries(schema).filter(([key]) => !DROPPED.has(key))),
-      ...(values !== undefined && { enum: values }),
+      ...(values !== undefined && enumOf(values)),
       ...(schema.contentEncoding === 'base64' && { format: 'byte' }),
     }
     if (Array.isArray(schema.allOf))
       made.allOf = schema.allOf.map((part, at) => this.refer(part, `${own}Part${at + 1}`))
     if (type === 'array') made.items = isObject(schema.items) ? this.refer(schema.items, singularOf(own)) : {}
-    if (isObject(schema.additionalProperties))
-      made.additionalProperties = this.refer(schema.additionalProperties, `${own}Value`)
+    if (isObject(schema.additionalProperties)) {
+      const value = this.refer(schema.additionalProperties, `${own}Value`)
+      made.additionalProperties = Object.keys(value).length === 0 ? true : value
+    }
     const [pattern] = isObject(schema.patternProperties) ? Object.values(schema.patternProperties) : []
     if (pattern !== undefined) made.additionalProperties = this.refer(pattern, `${own}Value`)
     exclusive(made, 'minimum', 'exclusiveMinimum')
@@ -113,14 +118,18 @@ export class ComponentSchemas {
     const parts = real.map((option, at) =>
       this.refer(option, real.length === 1 ? own : `${own}${'ABCDEFGH'[at] ?? at}`),
     )
-    const made = parts.length === 1 ? parts[0]! : { ...text, anyOf: parts }
+    // A list beside something else has no type in Go and Java: it is any value to generators, and its forms are named for readers.
+    const isMixed = parts.length > 1 && parts.some((part) => part.type === 'array')
+    const made = parts.length === 1 ? parts[0]! : { ...text, [isMixed ? MIXED : 'anyOf']: parts }
     return real.length < options.length ? nullable(made) : made
   }
 
   #component(schema: JsonObject, wanted: string): JsonObject {
     for (const [name, known] of this.#schemas) if (isDeepStrictEqual(known, schema)) return referenceTo(name)
+    // Go takes a file of this name for a test.
+    const own = wanted.endsWith('Test') ? `${wanted}Entry` : wanted
     for (let number = 1; number < MOST_NAMES; number++) {
-      const name = number === 1 ? wanted : `${wanted}${number}`
+      const name = number === 1 ? own : `${own}${number}`
       if (this.#schemas.has(name)) continue
       this.#schemas.set(name, schema)
       return referenceTo(name)
@@ -162,6 +171,13 @@ function typesOf({ type, const: only, enum: values, properties, patternPropertie
 function valuesOf({ const: only, enum: values }: JsonObject): Json[] | undefined {
   if (only !== undefined) return [only]
   return Array.isArray(values) ? values.filter((value) => value !== null) : undefined
+}
+
+/** A list of values; of one number its bounds: generators of Java write constants of numbers that do not compile. */
+function enumOf(values: readonly Json[]): JsonObject {
+  const [only, ...others] = values
+  if (typeof only !== 'number' || others.length > 0) return { enum: [...values] }
+  return { ...(Number.isInteger(only) && { type: 'integer' }), minimum: only, maximum: only }
 }
 
 /** A reference takes no member beside it, and `nullable` counts only beside a type. */

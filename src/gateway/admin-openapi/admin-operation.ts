@@ -1,0 +1,88 @@
+import type { JsonObject } from '../../model/json/json.ts'
+
+/** The description of one call of the administration API. */
+export interface AdminOperation {
+  /** Verb and noun; never changes. */
+  readonly id: string
+  readonly summary: string
+  readonly description?: string
+  /** Query parameters by name, each with its schema. */
+  readonly query?: Readonly<Record<string, JsonObject>>
+  readonly requires?: readonly string[]
+  /** Schemas of the body by media type. */
+  readonly body?: Readonly<Record<string, JsonObject>>
+  readonly isBodyOptional?: true
+  /** Schema of the answer 200, and of others by status. */
+  readonly answer: JsonObject
+  readonly answers?: Readonly<Record<number, JsonObject>>
+  /** Media type of the answer; absent = JSON. */
+  readonly answerType?: string
+  /** Response fields of the answer 200, by name. */
+  readonly fields?: Readonly<Record<string, string>>
+  /** Refusals beyond those that follow from method and path. */
+  readonly refusals?: readonly number[]
+}
+
+/** Descriptions by method and path; `alias-only` for a call that is not found below `/svc/`. */
+export type AdminOperations = Readonly<Record<string, AdminOperation | 'alias-only'>>
+
+export const text: JsonObject = { type: 'string' }
+export const whole: JsonObject = { type: 'integer' }
+export const amount: JsonObject = { type: 'number' }
+export const flag: JsonObject = { type: 'boolean' }
+export const time: JsonObject = { type: 'string', format: 'date-time' }
+
+/** A list of these. */
+export const arrayOf = (items: JsonObject): JsonObject => ({ type: 'array', items })
+/** A text that is one of these. */
+export const oneOf = (...values: string[]): JsonObject => ({ type: 'string', enum: values })
+
+/** A schema with a description. */
+export const said = (schema: JsonObject, description: string): JsonObject => ({ ...schema, description })
+
+/** An object of these members, all of them required but those of `optional`. */
+export function closedObjectOf(
+  title: string,
+  members: Readonly<Record<string, JsonObject>>,
+  optional: Readonly<Record<string, JsonObject>> = {},
+): JsonObject {
+  return { title, type: 'object', required: Object.keys(members), properties: { ...members, ...optional } }
+}
+
+/** The same for an object that keeps members which are not described. */
+export function openObjectOf(
+  title: string,
+  members: Readonly<Record<string, JsonObject>>,
+  optional: Readonly<Record<string, JsonObject>> = {},
+): JsonObject {
+  return { ...closedObjectOf(title, members, optional), additionalProperties: true }
+}
+
+export const WARNING_LIST = arrayOf(closedObjectOf('Warning', { path: text, message: text }))
+
+/** The answer of a call that changed the object `key`. */
+export function changedObject(
+  title: string,
+  actions: readonly string[],
+  optional: Readonly<Record<string, JsonObject>> = {},
+): JsonObject {
+  return closedObjectOf(title, { key: text, status: oneOf('ok'), action: oneOf(...actions) }, optional)
+}
+
+/** The answer of a call that only succeeds. */
+export const Done = closedObjectOf('Done', { status: oneOf('ok'), message: text })
+
+/** The refusal of every call. */
+export const Refusal = closedObjectOf('Refusal', { status: oneOf('error'), message: text })
+
+/** A body in JSON. */
+export const inJson = (schema: JsonObject) => ({ 'application/json': schema })
+/** A body of form fields, or in JSON. */
+export const inFormOrJson = (schema: JsonObject) => ({
+  'application/x-www-form-urlencoded': schema,
+  'application/json': schema,
+})
+
+export const PAGE = { p: said({ type: 'integer', minimum: 1 }, 'Page, from 1 on; absent: everything.') }
+export const OF_ORGANISATION = { org_id: said(text, 'Organisation.') }
+export const PAGE_COUNT = { 'X-Pages': 'Number of pages, where pages were asked for.' }

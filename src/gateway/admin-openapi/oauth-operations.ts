@@ -1,0 +1,206 @@
+import { SIGNING_ALGORITHMS } from '../../oauth/signing-keys/key-ring.ts'
+import {
+  type AdminOperations,
+  arrayOf,
+  changedObject,
+  closedObjectOf,
+  Done,
+  flag,
+  inFormOrJson,
+  inJson,
+  OF_ORGANISATION,
+  oneOf,
+  openObjectOf,
+  PAGE,
+  PAGE_COUNT,
+  said,
+  text,
+  time,
+  whole,
+} from './admin-operation.ts'
+
+const open = { type: 'object', additionalProperties: true }
+const CLIENT_MEMBERS = {
+  client_id: text,
+  secret: text,
+  redirect_uri: said(text, 'The first of `redirect_uris`, or all where a separator is set.'),
+  redirect_uris: arrayOf(text),
+  policies: arrayOf(text),
+  meta_data: open,
+  metadata: open,
+  description: text,
+  auth_method: oneOf(
+    ...['any', 'client_secret_basic', 'client_secret_post', 'private_key_jwt', 'tls_client_auth', 'none'],
+  ),
+  token_lifetime: said(whole, 'Seconds; 0 = of its policies, its API, the gateway.'),
+}
+const CLIENT_OPTIONS = {
+  policy_id: said(text, 'The first of `policies`.'),
+  jwks: open,
+  certificate: text,
+  grant_types: arrayOf(text),
+  scope: text,
+  org_id: text,
+}
+const OauthClient = openObjectOf(
+  'OauthClient',
+  { ...CLIENT_MEMBERS, api_ids: arrayOf(text), date_created: time },
+  { ...CLIENT_OPTIONS, registered_by_policy: said(text, 'Registered at every API of this policy.') },
+)
+const OauthClientInput = openObjectOf(
+  'OauthClientInput',
+  {},
+  {
+    ...CLIENT_MEMBERS,
+    ...CLIENT_OPTIONS,
+    redirect_uri: said(text, 'One redirect URI; a list of them goes into `redirect_uris`.'),
+    api_id: said(text, 'API that it is registered at.'),
+    client_secret: said(text, 'As `secret`.'),
+  },
+)
+const Tokens = arrayOf(
+  closedObjectOf('OauthToken', { code: said(text, 'Hash of the token, or itself.'), expires: whole }),
+)
+const TokenPage = closedObjectOf('OauthTokenPage', {
+  Pagination: closedObjectOf('Pagination', { page_num: whole, page_total: whole, page_size: whole }),
+  Tokens,
+})
+const SigningKeys = closedObjectOf('SigningKeys', {
+  keys: arrayOf(
+    closedObjectOf(
+      'SigningKey',
+      {
+        org_id: text,
+        kid: text,
+        alg: oneOf(...SIGNING_ALGORITHMS),
+        state: oneOf('next', 'current', 'previous', 'retired'),
+        date_created: time,
+      },
+      { signs_from: time, published_until: time, retired_at: time },
+    ),
+  ),
+})
+
+/** OAuth clients, their tokens, signing keys and notices. */
+export const OAUTH_OPERATIONS: AdminOperations = {
+  'POST /oauth/clients/create': {
+    id: 'createOauthClient',
+    summary: 'Register an OAuth client at an API, or at all OAuth APIs of a policy',
+    query: OF_ORGANISATION,
+    body: inJson(OauthClientInput),
+    answer: OauthClient,
+    refusals: [404],
+  },
+  'GET /oauth/clients/apis/{cid}': {
+    id: 'listApisOfOauthClient',
+    summary: 'List the ids of the APIs that a client is registered at',
+    query: { ...OF_ORGANISATION, orgID: said(text, 'As `org_id`.') },
+    answer: arrayOf(text),
+  },
+  'GET /oauth/clients/{api}': {
+    id: 'listOauthClients',
+    summary: 'List the OAuth clients of an API',
+    query: PAGE,
+    answer: arrayOf(OauthClient),
+    answers: { 404: { type: 'null' } },
+    fields: PAGE_COUNT,
+  },
+  'GET /oauth/clients/{api}/{cid}': {
+    id: 'getOauthClient',
+    summary: 'Get an OAuth client, with its secret',
+    answer: OauthClient,
+  },
+  'PUT /oauth/clients/{api}/{cid}': {
+    id: 'updateOauthClient',
+    summary: 'Replace an OAuth client; its secret stays',
+    body: inJson(OauthClientInput),
+    answer: OauthClient,
+  },
+  'DELETE /oauth/clients/{api}/{cid}': {
+    id: 'deleteOauthClient',
+    summary: 'Delete an OAuth client and end its tokens',
+    answer: changedObject('OauthClientDeleted', ['deleted']),
+  },
+  'PUT /oauth/clients/{api}/{cid}/rotate': {
+    id: 'rotateOauthClientSecret',
+    summary: 'Replace the secret of an OAuth client',
+    query: { overlap: said(whole, 'Seconds for which the old secret stays valid.') },
+    body: inJson(closedObjectOf('SecretRotation', {}, { overlap: whole, secret: text })),
+    isBodyOptional: true,
+    answer: OauthClient,
+  },
+  'GET /oauth/clients/{api}/{cid}/tokens': {
+    id: 'listOauthTokens',
+    summary: 'List the live tokens of an OAuth client',
+    query: { ...PAGE, page: said(whole, 'As `p`.') },
+    answer: { anyOf: [Tokens, TokenPage] },
+    fields: PAGE_COUNT,
+  },
+  'POST /oauth/revoke': {
+    id: 'revokeOauthToken',
+    summary: 'Revoke a token',
+    body: inFormOrJson(
+      closedObjectOf('TokenRevocation', { token: text, client_id: text }, { token_type_hint: text, org_id: text }),
+    ),
+    answer: Done,
+  },
+  'POST /oauth/revoke_all': {
+    id: 'revokeOauthTokens',
+    summary: 'Revoke all tokens of a client',
+    body: inFormOrJson(closedObjectOf('ClientCredentials', { client_id: text, client_secret: text }, { org_id: text })),
+    answer: Done,
+    refusals: [401, 404],
+  },
+  'DELETE /oauth/tokens': {
+    id: 'deleteExpiredOauthTokens',
+    summary: 'Delete what is stored of expired tokens',
+    query: { scope: oneOf('lapsed') },
+    requires: ['scope'],
+    answer: Done,
+    refusals: [422],
+  },
+  'DELETE /oauth/refresh/{token}': {
+    id: 'deleteOauthRefreshToken',
+    summary: 'Delete a refresh token',
+    query: { api_id: said(text, 'API that it was issued by.') },
+    requires: ['api_id'],
+    answer: changedObject('OauthTokenDeleted', ['deleted']),
+  },
+  'GET /oauth/signing-keys': {
+    id: 'listSigningKeys',
+    summary: 'List the keys that sign JWT access tokens',
+    query: OF_ORGANISATION,
+    answer: SigningKeys,
+  },
+  'POST /oauth/signing-keys/rotate': {
+    id: 'rotateSigningKeys',
+    summary: 'Sign with new keys',
+    query: { ...OF_ORGANISATION, alg: said(oneOf(...SIGNING_ALGORITHMS), 'Only of this algorithm.') },
+    answer: SigningKeys,
+    refusals: [404],
+  },
+  'DELETE /oauth/signing-keys/{kid}': {
+    id: 'retireSigningKey',
+    summary: 'Retire a signing key; tokens that it signed are refused',
+    query: OF_ORGANISATION,
+    answer: SigningKeys,
+  },
+  'GET /oauth/notifications/{apiID}': {
+    id: 'listTokenNotifications',
+    summary: 'List notices of tokens that did not arrive',
+    query: { dead: said(flag, 'Those that are not tried again.'), after: said(whole, '`X-Next` of the list before.') },
+    answer: arrayOf(
+      closedObjectOf(
+        'TokenNotification',
+        { id: whole, api_id: text, created_at: time, attempts: whole, dead: flag, error: text },
+        { next_at: said(time, 'Absent: not tried again.') },
+      ),
+    ),
+    fields: { 'X-Next': 'Sent where there may be more.' },
+  },
+  'POST /oauth/notifications/{apiID}/{id}/resend': {
+    id: 'resendTokenNotification',
+    summary: 'Send a notice again',
+    answer: Done,
+  },
+}

@@ -1,0 +1,20 @@
+import { type AdminAnswer, jsonText } from './answer.ts'
+import type { AdminRoute } from './route.ts'
+
+/** `/openapi.json`: the description of these calls, itself included. Its tables are loaded when the first caller asks. */
+export function openapiRoute(version: string, calls: () => readonly AdminRoute[]): AdminRoute {
+  let document: Promise<AdminAnswer> | undefined
+  return {
+    method: 'GET',
+    path: '/openapi.json',
+    run: () => {
+      document ??= written(version, calls())
+      return document
+    },
+  }
+}
+
+async function written(version: string, calls: readonly AdminRoute[]): Promise<AdminAnswer> {
+  const { adminOpenapiOf } = await import('../admin-openapi/admin-openapi.ts')
+  return jsonText(JSON.stringify(adminOpenapiOf(calls, version)))
+}
