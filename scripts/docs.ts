@@ -21,6 +21,7 @@ import { API_EVENT_NAMES, apiEventRow } from '../src/model/webhooks/api-events.t
 import { KeyedMutex } from '../src/runtime/keyed-mutex.ts'
 import { openMemoryStore } from '../src/store/memory/open.ts'
 import { clientTables } from '../test/clients/runner/page.ts'
+import { CONFORMANCE } from '../test/oauth/conformance/table.ts'
 import { DIFFERENCES } from '../test/worlds/incumbent/differences.ts'
 import { renderChart } from './chart.ts'
 import { definitionMemberTables } from './definition-members.ts'
@@ -38,6 +39,7 @@ export function generatedPages(): Map<string, string> {
     ['docs/generated/differences.md', differencesPage()],
     ['docs/generated/events.md', eventsPage()],
     ['docs/generated/metrics.md', metricsPage()],
+    ['docs/generated/oauth-conformance.md', conformancePage()],
     ['docs/generated/openapi.json', openapiFile()],
     ['docs/generated/svc-openapi.json', adminOpenapiFile()],
     ['console/src/api/calls/record-fields.ts', fieldsModule()],
@@ -85,6 +87,22 @@ function clientsPage(): string {
   return page('Foreign clients that are tested', [
     'What `npm run test:clients` runs against the product: libraries that nobody of this project wrote, at the versions that are pinned in `test/clients`. What some of them need to be told: [clients](../clients.md).',
     clientTables().trimEnd(),
+  ])
+}
+
+/** Statements of RFCs, each of which is a test (`test/oauth/conformance`). */
+function conformancePage(): string {
+  const rows = CONFORMANCE.flatMap(({ rows: own }) => own)
+  const decided = rows.filter((row) => row.decided !== undefined).length
+  const sections = CONFORMANCE.map(({ rfc, title, rows: own }) => {
+    const lines = own.map(({ section, level, says, decided = '' }) => [section, level, says, decided])
+    return `## RFC ${rfc}: ${title}\n\n${table(['section', 'level', 'statement', 'decided otherwise'], lines)}`
+  })
+  return page('OAuth, statement by statement', [
+    `${rows.length} statements of ${CONFORMANCE.length} RFCs that concern an authorization server, a resource server or their metadata. Each is a test in ` +
+      '`test/oauth/conformance` that asks the running product over HTTP. "states" are sentences without a word of RFC 2119. Where the last column ' +
+      `says something (${decided} times), the statement is not followed or not ours to follow, and the test shows what happens instead.`,
+    ...sections,
   ])
 }
 

@@ -155,13 +155,8 @@ export const TRAFFIC_ERRORS = {
   version_not_supported: { status: 505, log: 'silent', text: 'HTTP Version Not Supported' },
   // a token at an API with the OAuth method (RFC 6750 section 3.1)
   token_missing: { status: 401, legacy: 400, log: 'silent', text: 'Authorization field missing' },
-  token_malformed: {
-    status: 401,
-    legacy: 400,
-    log: 'silent',
-    text: 'Bearer token malformed',
-    oauth: 'invalid_request',
-  },
+  // under a scheme that is not ours: no error to name either
+  token_malformed: { status: 401, legacy: 400, log: 'silent', text: 'Bearer token malformed' },
   token_unknown: { status: 401, legacy: 403, log: 'silent', text: 'Key not authorised', oauth: 'invalid_token' },
   token_client_gone: {
     status: 401,

@@ -1,4 +1,5 @@
 import { isObject, type JsonObject } from '../../model/json/json.ts'
+import { CLIENT_REQUIREMENTS } from '../../model/oauth-clients/oauth-client.ts'
 import { checkClientText, readClientFields } from '../../model/oauth-clients/oauth-client-fields.ts'
 import { clientKey, clientRefOf } from '../../model/oauth-clients/oauth-registration.ts'
 import { idsQuery, segment } from './dashboard.ts'
@@ -128,6 +129,7 @@ function whole(body: JsonObject): JsonObject {
     scope: null,
     jwks: null,
     certificate: null,
+    ...Object.fromEntries(CLIENT_REQUIREMENTS.map((name) => [name, null])),
     ...omitMembers(body, 'registered_by_policy'),
   }
 }

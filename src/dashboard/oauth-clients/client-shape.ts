@@ -42,6 +42,9 @@ export const OPTIONAL_MEMBERS = {
   certificate: Type.String(),
   grant_types: Type.Array(Type.String()),
   scope: Type.String(),
+  dpop_bound_access_tokens: Type.Boolean({ description: 'No token without a DPoP proof.' }),
+  tls_client_certificate_bound_access_tokens: Type.Boolean({ description: 'No token without a client certificate.' }),
+  require_pushed_authorization_requests: Type.Boolean({ description: 'No authorization request but a pushed one.' }),
 }
 
 /** A client as the dashboard shows it. */

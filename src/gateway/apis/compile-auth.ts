@@ -14,6 +14,7 @@ import { authenticateJwt } from '../steps/authentication/authenticate-jwt.ts'
 import { authenticateSeveral } from '../steps/authentication/authenticate-several.ts'
 import { authenticateToken } from '../steps/authentication/authenticate-token.ts'
 import { dropUnverified } from '../steps/authentication/drop-unverified.ts'
+import { markPrivate } from '../steps/authentication/mark-private.ts'
 
 /** The steps of an authentication scheme. */
 interface SchemeSteps {
@@ -43,7 +44,7 @@ function stepsOf({ method }: SchemeRules): SchemeSteps {
 export function authenticationSteps(api: Api, rules: Rules, parts: AuthParts): (Step | undefined)[] {
   const { auth } = api
   if (auth === undefined) return []
-  const after = [dropUnverified(api), checkState(api, parts), checkRights()]
+  const after = [markPrivate(auth), dropUnverified(api), checkState(api, parts), checkRights()]
   if (auth.alternatives === undefined) {
     const scheme = stepsOf(auth)
     return [scheme.authenticate(auth, api, parts), ...after, scheme.authorize?.(api, rules)]

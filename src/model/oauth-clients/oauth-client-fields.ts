@@ -8,6 +8,7 @@ import {
   checksOf,
   date,
   Findings,
+  flag,
   integer,
   listOf,
   members,
@@ -16,7 +17,7 @@ import {
 } from '../sessions/session-fields.ts'
 import { flawOfJwks } from './client-keys.ts'
 import { GRANTS } from './grants.ts'
-import type { ClientAuthMethod } from './oauth-client.ts'
+import { CLIENT_REQUIREMENTS, type ClientAuthMethod, type ClientRequirement } from './oauth-client.ts'
 import { holdsSeveral, redirectFlaw } from './redirect-uri.ts'
 
 /** The client in a body; undefined = absent, null = remove. */
@@ -31,6 +32,7 @@ export interface ClientFields {
   readonly scope: string | null | undefined
   readonly jwks: JsonObject | null | undefined
   readonly certificate: string | null | undefined
+  readonly requirements: Readonly<Partial<Record<ClientRequirement, boolean | null>>>
   /** Fields that are kept as they came. */
   readonly extra: JsonObject
 }
@@ -112,6 +114,7 @@ const CHECKS = checksOf({
   scope,
   jwks,
   certificate: shortText,
+  ...Object.fromEntries(CLIENT_REQUIREMENTS.map((name) => [name, flag])),
   api_id: text,
   api_ids: listOf(text),
   org_id: text,
@@ -166,6 +169,9 @@ export function readClientFields(body: JsonObject): ClientFields {
     scope: body.scope as string | null | undefined,
     jwks: isNoKeySet(body.jwks) ? null : (body.jwks as JsonObject | null | undefined),
     certificate: typeof certificate === 'string' ? thumbprintOf(certificate) : certificate,
+    requirements: Object.fromEntries(
+      CLIENT_REQUIREMENTS.filter((name) => body[name] !== undefined).map((name) => [name, body[name] || null]),
+    ) as ClientFields['requirements'],
     extra: extraOf(body),
   }
 }

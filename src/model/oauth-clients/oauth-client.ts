@@ -9,6 +9,14 @@ export type ClientAuthMethod =
   | 'tls_client_auth'
   | 'none'
 
+/** Members by which a client asks for more than its API requires of every client; absent = no. */
+export const CLIENT_REQUIREMENTS = [
+  'dpop_bound_access_tokens',
+  'tls_client_certificate_bound_access_tokens',
+  'require_pushed_authorization_requests',
+] as const
+export type ClientRequirement = (typeof CLIENT_REQUIREMENTS)[number]
+
 /**
  * A registration of a client app as stored: the body of documents of kind `oauth_client`. Two APIs may each have a registration of one
  * client id: these share nothing but the id.
@@ -46,6 +54,12 @@ export interface OAuthClient {
   readonly grant_types?: readonly string[]
   /** Scopes that it may ask for; absent = all of the API. */
   readonly scope?: string
+  /** True = it gets no token without a DPoP proof (RFC 9449 section 5.2). */
+  readonly dpop_bound_access_tokens?: boolean
+  /** True = it gets no token without a client certificate (RFC 8705 section 3.4). */
+  readonly tls_client_certificate_bound_access_tokens?: boolean
+  /** True = it begins an authorization by a pushed request only (RFC 9126 section 6). */
+  readonly require_pushed_authorization_requests?: boolean
   /** Access token lifetime in seconds; 0 = of its policies, its API, the gateway. */
   readonly token_lifetime: number
   /** Tokens, codes and refresh tokens that carry another epoch are void: grows with "revoke all"; never used twice, not even by a client of the same id made later. */

@@ -2,7 +2,11 @@ import { type Fault, fault } from '../../errors/fault.ts'
 import { isObject, type Json, type JsonObject } from '../../model/json/json.ts'
 import { flawOfJwks } from '../../model/oauth-clients/client-keys.ts'
 import { type GrantType, grantOf, isForClient } from '../../model/oauth-clients/grants.ts'
-import type { OAuthClient } from '../../model/oauth-clients/oauth-client.ts'
+import {
+  CLIENT_REQUIREMENTS,
+  type ClientRequirement,
+  type OAuthClient,
+} from '../../model/oauth-clients/oauth-client.ts'
 import type { OAuthRules } from '../../model/oauth-clients/oauth-rules.ts'
 import { redirectFlaw } from '../../model/oauth-clients/redirect-uri.ts'
 import { readScope } from '../tokens/scopes.ts'
@@ -34,6 +38,7 @@ export function readMetadata(sent: JsonObject, rules: OAuthRules): JsonObject {
     throw bad('grant_types', `${confidential} needs a client that authenticates`)
   return {
     ...readPresented(sent),
+    ...readRequirements(sent, rules),
     redirect_uris: readRedirects(sent.redirect_uris ?? [], grants),
     auth_method: method,
     grant_types: grants,
@@ -46,7 +51,9 @@ export function readMetadata(sent: JsonObject, rules: OAuthRules): JsonObject {
 /** The metadata of a client as a registration answers them (RFC 7591 section 3.2.1). */
 export function metadataOfClient(client: OAuthClient, rules: OAuthRules): JsonObject {
   const grants = client.grant_types ?? [...rules.grants]
-  const kept = KEPT.map((name): [string, unknown] => [name, client[name]]).filter(([, value]) => value != null)
+  const kept = [...KEPT, ...CLIENT_REQUIREMENTS]
+    .map((name): [string, unknown] => [name, client[name]])
+    .filter(([, value]) => value != null)
   return {
     redirect_uris: [...client.redirect_uris],
     token_endpoint_auth_method: client.auth_method === 'any' ? 'client_secret_basic' : client.auth_method,
@@ -104,6 +111,23 @@ function readKeys({ jwks = null, jwks_uri = null }: JsonObject, method: string):
   const flaw = isObject(jwks) ? flawOfJwks(jwks) : 'must be an object'
   if (flaw !== undefined) throw bad('jwks', flaw)
   return jwks
+}
+
+/** Requirements of the client beyond the rules of the API, each of which the API must serve. */
+function readRequirements(sent: JsonObject, rules: OAuthRules): JsonObject {
+  const served: Readonly<Record<ClientRequirement, boolean>> = {
+    dpop_bound_access_tokens: rules.dpop !== 'off',
+    tls_client_certificate_bound_access_tokens: rules.mutualTls !== 'off',
+    require_pushed_authorization_requests: rules.responseTypes.has('code'),
+  }
+  return Object.fromEntries(
+    CLIENT_REQUIREMENTS.map((name) => {
+      const value = sent[name] ?? null
+      if (value !== null && typeof value !== 'boolean') throw bad(name, 'must be true or false')
+      if (value === true && !served[name]) throw bad(name, 'is not served by the API')
+      return [name, value]
+    }),
+  )
 }
 
 /** The fields that consent pages show: text of a reasonable length, and links that no page can be made to run. */

@@ -129,9 +129,10 @@ export function checkRequest({ client, params }: OpenRequest, call: ResourceCall
   }
 }
 
-/** Refuses a request that was not pushed, where the API wants all to be (RFC 9126 section 5). @throws Fault `oauth_invalid_request` */
-function checkPushed({ ticket }: OpenRequest, rules: OAuthRules): void {
-  if (ticket === undefined && rules.requirePushedRequests)
+/** Refuses a request that was not pushed, where the API wants all to be, or the client its own (RFC 9126 sections 5 and 6). @throws Fault `oauth_invalid_request` */
+function checkPushed({ client, ticket }: OpenRequest, rules: OAuthRules): void {
+  const isRequired = rules.requirePushedRequests || client.require_pushed_authorization_requests === true
+  if (ticket === undefined && isRequired)
     throw fault('oauth_invalid_request', 'authorization requests must be pushed to oauth/par')
 }
 

@@ -1,6 +1,7 @@
 import { fault } from '../../errors/fault.ts'
 import { type GrantType, isForClient } from '../../model/oauth-clients/grants.ts'
 import type { OAuthClient } from '../../model/oauth-clients/oauth-client.ts'
+import type { OAuthRules } from '../../model/oauth-clients/oauth-rules.ts'
 import { authenticateClient } from '../clients/client-auth.ts'
 import { isPublic, mayUseGrant } from '../clients/clients.ts'
 import { GRANT_HANDLERS, type GrantHandler } from '../grants/grants.ts'
@@ -17,8 +18,16 @@ export async function token(parts: OAuthParts, call: OAuthCall): Promise<OAuthAn
   const form = await readForm(call)
   const client = await authenticateClient(parts, call, form)
   const serve = grantFor(call.api, client, form.get('grant_type'))
-  const binding = await readBinding(parts, call, call.api.oauth)
+  const binding = await readBinding(parts, call, bindingRules(call.api, client))
   return serve(parts, call, client, form, binding)
+}
+
+/** The bindings that the API requires of every token, or the client of its own. */
+function bindingRules({ oauth }: OAuthApi, client: OAuthClient): Pick<OAuthRules, 'dpop' | 'mutualTls'> {
+  return {
+    dpop: client.dpop_bound_access_tokens === true ? 'required' : oauth.dpop,
+    mutualTls: client.tls_client_certificate_bound_access_tokens === true ? 'required' : oauth.mutualTls,
+  }
 }
 
 function grantFor(api: OAuthApi, client: OAuthClient, grantType: string | undefined): GrantHandler {

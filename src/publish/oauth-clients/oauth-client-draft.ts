@@ -1,7 +1,11 @@
 import { randomBytes } from 'node:crypto'
 import { Fault, fault } from '../../errors/fault.ts'
 import { isForClient } from '../../model/oauth-clients/grants.ts'
-import type { OAuthClient } from '../../model/oauth-clients/oauth-client.ts'
+import {
+  CLIENT_REQUIREMENTS,
+  type ClientRequirement,
+  type OAuthClient,
+} from '../../model/oauth-clients/oauth-client.ts'
 import type { ClientFields } from '../../model/oauth-clients/oauth-client-fields.ts'
 import { hasRightsOn } from '../../model/oauth-clients/oauth-registration.ts'
 import type { Policy } from '../../model/sessions/session.ts'
@@ -77,7 +81,16 @@ async function oauthApi(parts: ClientParts, apiId: string, orgId: string | undef
 export function withFields(before: OAuthClient, fields: ClientFields, redirectOptional: boolean): OAuthClient {
   const redirects = fields.redirect_uris ?? []
   if (redirects.length === 0 && !redirectOptional) throw fault('oauth_client_invalid', 'redirect_uri: is missing')
-  const { jwks, certificate, grant_types, scope, ...rest } = before
+  const {
+    jwks,
+    certificate,
+    grant_types,
+    scope,
+    dpop_bound_access_tokens: _dpop,
+    tls_client_certificate_bound_access_tokens: _certificates,
+    require_pushed_authorization_requests: _pushed,
+    ...rest
+  } = before
   const client: OAuthClient = {
     ...rest,
     ...fields.extra,
@@ -90,9 +103,14 @@ export function withFields(before: OAuthClient, fields: ClientFields, redirectOp
     ...kept('certificate', fields.certificate || (fields.certificate === undefined ? undefined : null), certificate),
     ...kept('grant_types', fields.grant_types, grant_types),
     ...kept('scope', fields.scope || (fields.scope === undefined ? undefined : null), scope),
+    ...requirementsOf(before, fields),
   }
   checkMethod(client)
   return client
+}
+
+function requirementsOf(before: OAuthClient, { requirements }: ClientFields): Pick<OAuthClient, ClientRequirement> {
+  return Object.assign({}, ...CLIENT_REQUIREMENTS.map((name) => kept(name, requirements[name], before[name])))
 }
 
 /** The client with a mark at each redirect URI that `before` has not: see `redirect_since`. */

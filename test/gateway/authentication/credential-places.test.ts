@@ -203,4 +203,16 @@ describe('a credential', () => {
       assert.equal(await status('other[]=1', { authorization: header }), 200, path)
     }
   })
+
+  test('in the query keeps the answer out of shared caches, by every method; elsewhere it does not', async (t) => {
+    const { gate, good } = await start(t)
+    for (const [path, { header, bare }] of Object.entries(good)) {
+      const inQuery = await gate.call(`/${path}/x?cred=${encodeURIComponent(bare)}`)
+      const inField = await gate.call(`/${path}/x?a=1`, { headers: { authorization: header } })
+      const inCookie = await gate.call(`/${path}/x?a=1`, { headers: { cookie: `cred=${bare}` } })
+      assert.deepEqual([inQuery.status, inQuery.headers['cache-control']], [200, 'private'], path)
+      for (const { status, headers } of [inField, inCookie])
+        assert.deepEqual([status, headers['cache-control']], [200, undefined], path)
+    }
+  })
 })
