@@ -11,6 +11,15 @@ export const OAUTH_ERRORS = {
     expose: 'alone',
     oauth: 'invalid_request',
   },
+  // RFC 9126 section 2.3, and HTTP for the other endpoints
+  oauth_too_large: {
+    status: 413,
+    legacy: 403,
+    log: 'silent',
+    text: 'The request is too large',
+    expose: 'alone',
+    oauth: 'invalid_request',
+  },
   oauth_invalid_client: {
     status: 401,
     legacy: 403,

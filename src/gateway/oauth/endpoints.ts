@@ -219,7 +219,9 @@ export class OAuthEndpoints {
     }
     const { current } = this.#parts.addresses
     const issuer = fixedIssuer(api, current) ?? issuerOf(x, api, current, prefix)
-    return publicAnswer(resourceMetadata(api, issuer, issuer), METADATA_FRESH_S)
+    // Clients compare it with the address that they made this one from (RFC 9728 section 3.3), a last slash too.
+    const resource = prefix.length > 1 && prefix.endsWith('/') ? `${issuer}/` : issuer
+    return publicAnswer(resourceMetadata(api, resource, issuer), METADATA_FRESH_S)
   }
 
   #callOf(x: Exchange, api: OAuthApi, endpoint: Endpoint, below: string, prefix: string): OAuthCall {

@@ -1,4 +1,4 @@
-import { toFault } from '../../errors/fault.ts'
+import { fault, toFault } from '../../errors/fault.ts'
 import { publicText } from '../../errors/render.ts'
 import { redirectAnswer } from '../messages/answer.ts'
 import { type Form, readAuthorizationRequest } from '../messages/form.ts'
@@ -56,6 +56,8 @@ async function refusalOf(
   try {
     // Also beside a pushed request, where nothing of it is read (RFC 6749 section 3.1).
     form.single()
+    if (form.has('request') && form.has('request_uri'))
+      throw fault('oauth_invalid_request', 'request and request_uri cannot come together')
     await checkOpen(parts, open, call)
     checkAccess(parts, call.api, open.client)
     return undefined

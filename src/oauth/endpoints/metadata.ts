@@ -28,6 +28,9 @@ export async function openidConfiguration(parts: MetadataParts, call: OAuthCall)
     jwks_uri: endpointUrl(call.issuer, 'jwks'),
     subject_types_supported: ['public'],
     id_token_signing_alg_values_supported: [...SIGNING_ALGORITHMS],
+    // Left out they would mean true: request objects by address.
+    request_parameter_supported: false,
+    request_uri_parameter_supported: false,
   }
   return publicAnswer(document, METADATA_FRESH_S)
 }

@@ -65,7 +65,7 @@ export class Form {
 /**
  * Reads the parameters of a call: a form of at most 64 kB (RFC 6749 appendix B), or a JSON object of strings; one that may be repeated
  * is a list of strings there. An empty body is an empty form with any type. No other parameter may be repeated (section 3.2), used or not, and none may be both here and in the query.
- * @throws Fault `oauth_invalid_request` for such, another type, broken escapes, bytes that are not UTF-8, or more than that
+ * @throws Fault `oauth_invalid_request` for such, another type, broken escapes, or bytes that are not UTF-8; `oauth_too_large` (413) for more
  */
 export async function readForm(call: OAuthCall): Promise<Form> {
   const form = await readBody(call)
@@ -155,7 +155,7 @@ async function bodyOf(call: OAuthCall): Promise<Uint8Array> {
     return await call.body(LIMIT_BYTES)
   } catch (error) {
     if (error instanceof Fault && error.code === 'body_too_large')
-      throw fault('oauth_invalid_request', `the body is larger than ${LIMIT_BYTES} bytes`)
+      throw fault('oauth_too_large', `the body is larger than ${LIMIT_BYTES} bytes`)
     throw error
   }
 }

@@ -103,7 +103,8 @@ for (const [address, base] of Object.entries(ADDRESSES))
         const place = `${name} ${at}: ${text}`
         assert.equal(status, 200, place)
         const answer = new Response(text, { headers: { 'content-type': String(headers['content-type']) } })
-        const read = await oauth.processResourceDiscoveryResponse(resource, answer)
+        const asked = at.endsWith('/') ? new URL(`${resource}/`) : resource
+        const read = await oauth.processResourceDiscoveryResponse(asked, answer)
         const expected = servers.map((each) => (each === 'self' ? resource.href : each))
         assert.deepEqual(read.authorization_servers ?? [], expected, place)
         assert.deepEqual(read.bearer_methods_supported, ['header'], place)

@@ -181,8 +181,8 @@ export const PKCE_ROWS: readonly ConformanceRow[] = [
     },
   },
   {
-    section: '7.2',
-    level: 'MUST NOT',
+    section: '4.4',
+    level: 'states',
     says: 'The challenge cannot be taken out on the way to the code',
     async check({ main }) {
       const page = await main.page({
@@ -196,7 +196,7 @@ export const PKCE_ROWS: readonly ConformanceRow[] = [
     },
   },
   {
-    section: '7.3',
+    section: '4.2',
     level: 'states',
     says: 'The challenge has exactly the form of a SHA-256 in base64url',
     async check({ main }) {

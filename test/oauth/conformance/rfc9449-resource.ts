@@ -180,8 +180,8 @@ export const DPOP_RESOURCE_ROWS: readonly ConformanceRow[] = [
     },
   },
   {
-    section: '11.4',
-    level: 'states',
+    section: '4.3',
+    level: 'MUST',
     says: 'A proof for one token is no proof for another (ath)',
     async check(world) {
       const { main } = world

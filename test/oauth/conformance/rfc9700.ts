@@ -312,8 +312,8 @@ export const PRACTICE_ROWS: readonly ConformanceRow[] = [
     },
   },
   {
-    section: '4.9.1',
-    level: 'SHOULD',
+    section: '4.14.2',
+    level: 'states',
     says: 'A refreshed token ends the one before',
     async check({ main }) {
       const client = await main.client()

@@ -84,6 +84,8 @@ export interface ConformanceWorld {
   readonly main: Served
   /** JWT access tokens. */
   readonly jwt: Served
+  /** JWT access tokens with RS256. */
+  readonly rsa: Served
   /** DPoP required. */
   readonly proved: Served
   /** Pushed requests and PKCE required, no password grant. */
@@ -204,6 +206,7 @@ export async function startConformanceWorld(): Promise<ConformanceWorld> {
     origin,
     main: await serve('orders', every),
     jwt: await serve('ledger', { ...every, accessTokenFormat: 'jwt' }),
+    rsa: await serve('rsa', { accessTokenFormat: 'jwt', accessTokenSigningAlgorithm: 'RS256' }),
     proved: await serve('vault', { dpop: 'required' }),
     strict: await serve('strict', { requirePushedAuthorizationRequests: true, requirePkce: true }, withoutPasswords),
     audience: await serve('wide', { allowedResources: [OTHER_RESOURCE], accessTokenFormat: 'jwt' }),
@@ -328,6 +331,7 @@ export type Level =
   | 'SHOULD'
   | 'SHOULD NOT'
   | 'RECOMMENDED'
+  | 'NOT RECOMMENDED'
   | 'MAY'
   | 'OPTIONAL'
   | 'states'
