@@ -193,7 +193,7 @@ function authorizeRoutes(parts: DashboardParts): Route[] {
     summary: 'Complete an authorization after the decision of the user',
     body: Type.Object({}, describedMembers('AuthorizationForm', AUTHORIZATION)),
     bodyIs: 'form',
-    answers: { 200: Concluded, 400: Refusal, 401: Refusal, 403: Refusal, 429: Refusal },
+    answers: { 200: Concluded, 400: Refusal, 401: Refusal, 403: Refusal, 413: Refusal, 429: Refusal },
     run: async (call) => clients.answer(call, await apiInPath(parts, call)),
   }))
 }

@@ -127,7 +127,7 @@ test('a refusal is the envelope and the words of the standard in one', async (t)
   const told = await refused({ ...asking, response_type: 'token' }, 400, 'unsupported_response_type')
   assert.match(String(told.redirect_to), /^https:\/\/app\.test\/cb\?error=unsupported_response_type/)
   await refused({}, 400, 'invalid_request')
-  await refused({ ...asking, junk: 'x'.repeat(70_000) }, 400, 'invalid_request')
+  await refused({ ...asking, junk: 'x'.repeat(70_000) }, 413, 'invalid_request')
   const path = '/api/apis/shop/authorize-client'
   assert.equal((await call('POST', path, { as: root, body: 'client_id=%zz' })).status, 400)
   assert.equal((await call('POST', path, { as: root, body: '{"client_id":5}' })).status, 400)
