@@ -121,7 +121,13 @@ export const TOKEN_CASES: readonly Case[] = [
     peer: '400 invalid_scope',
     why: ENCODED,
   },
-  { what: 'a form of 100 kB', ours: '400 invalid_request', run: credentials({ filler: 'x'.repeat(100_000) }) },
+  {
+    what: 'a form of 100 kB',
+    ours: '413 invalid_request',
+    run: credentials({ filler: 'x'.repeat(100_000) }),
+    peer: '400 invalid_request',
+    why: 'RFC 9126 section 2.3 and RFC 9110 section 15.5.14: what is too large is 413',
+  },
   {
     what: '10,000 parameters',
     ours: '400 invalid_request',
