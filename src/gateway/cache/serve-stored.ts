@@ -1,6 +1,6 @@
 import type { Coding } from '../../model/apis/definition/api.ts'
 import type { MonoMillis } from '../../model/time/clock.ts'
-import { type Compression, compressionOf, matchesWeakTag } from '../compression/compress-answer.ts'
+import { type Compression, compressionOf, namesWeakTag } from '../compression/compress-answer.ts'
 import { ZlibEncoder } from '../compression/zlib-encoder.ts'
 import type { Exchange } from '../server/exchange.ts'
 import { linesWithout } from '../server/field-lines.ts'
@@ -22,20 +22,20 @@ export function serveStored(
   pool.used(answer)
   x.fromCache = true
   const known = (asks & CACHE_FIELDS.condition) !== 0 && isKnownToClient(x.request, answer, x.wall)
-  let extra = (x.chain?.cache?.aliasMark ?? '') + passedFields(x)
+  const extra = (x.chain?.cache?.aliasMark ?? '') + passedFields(x)
+  const made = compressionOf(x, answer.status, answer.parts.lines, answer.length)
+  // What stands for the answer, or is a part of it, varies as it does (RFC 9110 sections 15.3.7 and 15.4.5).
+  const varied = extra + (made?.varies ?? '')
   if (known) {
-    x.repeat(answer.notModified(now, matchesWeakTag(x, answer.parts.fields.etag)), extra)
+    x.repeat(answer.notModified(now, namesWeakTag(x, answer.parts.fields.etag, made?.coding)), varied)
     return
   }
   const range =
     (asks & CACHE_FIELDS.range) === 0 || x.method !== 'GET' ? 'whole' : storedRangeOf(x.request, answer, x.wall)
   if (range === undefined) x.repeat(answer.unsatisfiable(now), extra)
-  else if (range !== 'whole') x.repeat(answer.part(range, now), extra)
-  else {
-    const made = compressionOf(x, answer.status, answer.parts.lines, answer.length)
-    if (made?.coding === undefined) extra += made?.lines ?? ''
-    x.repeat((made?.coding === undefined ? answer : compressed(answer, made.coding, made, pool)).at(now), extra)
-  }
+  else if (range !== 'whole') x.repeat(answer.part(range, now), varied)
+  else if (made?.coding === undefined) x.repeat(answer.at(now), varied)
+  else x.repeat(compressed(answer, made.coding, made, pool).at(now), extra)
 }
 
 function compressed(answer: StoredAnswer, coding: Coding, made: Compression, pool: ResponseCache): StoredAnswer {

@@ -1,4 +1,4 @@
-import type { Coding } from '../../model/apis/definition/api.ts'
+import type { Coding, CompressionRules } from '../../model/apis/definition/api.ts'
 import { isBodiless } from '../../wire/http1/answer.ts'
 import { FIELD } from '../../wire/http1/fields.ts'
 import { readDirectives } from '../cache/directives.ts'
@@ -18,6 +18,8 @@ export interface Compression {
   /** Fields (lower case) that `lines` replaces, or that no longer hold. */
   readonly dropped: ReadonlySet<string>
   readonly lines: string
+  /** The `Vary` among `lines`; '' where the answer has it already. */
+  readonly varies: string
 }
 
 const COMPRESSIBLE =
@@ -33,30 +35,40 @@ const VARIES = 'Vary: Accept-Encoding\r\n'
 /**
  * Decides about the compression of an answer with these field lines; undefined where it would be the same to everybody. `length` of its
  * body, -1 = not known yet. An answer for which browsers may have sent credentials at the wish of another site is not compressed:
- * its length would tell that site of secrets in it (BREACH).
+ * its length would tell that site of secrets in it (BREACH). A part (206) stays as it is, and varies as the whole would.
  */
 export function compressionOf(x: Exchange, status: number, lines: string, length: number): Compression | undefined {
   const rules = x.chain?.api.compression
-  if (rules === undefined || status < 200 || status === 206 || isBodiless(status)) return undefined
-  if (length >= 0 && length < rules.minimumBytes) return undefined
+  if (rules === undefined || status < 200 || isBodiless(status)) return undefined
+  const isPart = status === 206
+  if (!isPart && length >= 0 && length < rules.minimumBytes) return undefined
   const fields = new Map<string, string>()
   for (const [name, value] of pairsOf(lines)) {
     const lower = name.toLowerCase()
     const before = fields.get(lower)
     fields.set(lower, before === undefined ? value : `${before}, ${value}`)
   }
-  if (fields.has('content-encoding') || fields.has('content-range')) return undefined
+  if (fields.has('content-encoding') || (fields.has('content-range') && !isPart)) return undefined
   if (!COMPRESSIBLE.test(fields.get('content-type') ?? '')) return undefined
   if (forbidsTransforms(fields.get('cache-control') ?? '') || forbidsTransforms(...x.request.all('cache-control')))
     return undefined
-  const varies = /(?:^|,)\s*(?:\*|accept-encoding)\s*(?:,|$)/i.test(fields.get('vary') ?? '') ? '' : VARIES
-  const coding = isGuessable(x) ? undefined : preferredCoding(x.request.all('accept-encoding'), rules.encodings)
-  if (coding === undefined) return varies === '' ? undefined : { coding, dropped: NONE, lines: varies }
+  const varies = variesOf(fields.get('vary') ?? '')
+  const coding = isPart ? undefined : codingFor(x, rules)
+  if (coding === undefined) return varies === '' ? undefined : { coding, dropped: NONE, lines: varies, varies }
   const tag = fields.get('etag') ?? ''
   const coded = `${varies}Content-Encoding: ${coding}\r\n`
   // Bytes of two codings are two representations, which mean the same (RFC 9110 section 8.8.1).
-  if (!tag.startsWith('"')) return { coding, dropped: CODED, lines: coded }
-  return { coding, dropped: CODED_WITH_TAG, lines: `${coded}ETag: W/${tag}\r\n` }
+  if (!tag.startsWith('"')) return { coding, dropped: CODED, lines: coded, varies }
+  return { coding, dropped: CODED_WITH_TAG, lines: `${coded}ETag: W/${tag}\r\n`, varies }
+}
+
+/** The `Vary` that an answer with this one lacks. */
+function variesOf(vary: string): string {
+  return /(?:^|,)\s*(?:\*|accept-encoding)\s*(?:,|$)/i.test(vary) ? '' : VARIES
+}
+
+function codingFor(x: Exchange, rules: CompressionRules): Coding | undefined {
+  return isGuessable(x) ? undefined : preferredCoding(x.request.all('accept-encoding'), rules.encodings)
 }
 
 function forbidsTransforms(...cacheControl: readonly string[]): boolean {
@@ -75,8 +87,9 @@ function isGuessable({ request, peerCertificate }: Exchange): boolean {
 
 /** Has the answer of an upstream compressed as it streams; answers its extra lines. */
 export function compressStream(x: Exchange, extra: string): string {
-  if (x.chain?.api.compression === undefined) return extra
-  if (x.status === 304) return withWeakTag(x, extra)
+  const rules = x.chain?.api.compression
+  if (rules === undefined) return extra
+  if (x.status === 304) return standsFor(x, rules, extra)
   const length = x.response.known(FIELD.contentLength)
   const made = compressionOf(x, x.status, x.response.kept() + extra, length === undefined ? -1 : Number(length))
   if (made === undefined) return extra
@@ -99,18 +112,26 @@ export function compressReply(x: Exchange, reply: Reply): Reply {
     : { ...reply, fields, body: ZlibEncoder.whole(made.coding, body) }
 }
 
-/** True when a client has the compressed form of a representation, by its `If-None-Match`. */
-export function matchesWeakTag({ request, chain }: Exchange, tag: string): boolean {
+/**
+ * True when a 304 names the tag of the compressed form: where `If-None-Match` does, or names neither, and the client would get
+ * that form. A tag of other bytes would have a cache join parts of both.
+ */
+export function namesWeakTag({ request, chain }: Exchange, tag: string, coding: Coding | undefined): boolean {
   if (chain?.api.compression === undefined || !tag.startsWith('"')) return false
-  return request.all('if-none-match').some((list) => list.includes(`W/${tag}`))
+  const named = request.all('if-none-match').join(', ')
+  return named.includes(`W/${tag}`) || (coding !== undefined && !named.includes(tag))
 }
 
-/** A 304 names the tag of what its client has (RFC 9110 section 15.4.5). */
-function withWeakTag(x: Exchange, extra: string): string {
-  const tag = x.response.get('etag') ?? ''
-  if (!matchesWeakTag(x, tag)) return extra
-  x.response.drop('etag')
-  return `${extra}ETag: W/${tag}\r\n`
+/** A 304 has the `Vary` and the tag of the answer that it stands for (RFC 9110 section 15.4.5). The upstream's does not tell the type. */
+function standsFor(x: Exchange, rules: CompressionRules, extra: string): string {
+  const { request, response } = x
+  const transforms = !forbidsTransforms(...response.all('cache-control'), ...request.all('cache-control'))
+  const added = pairsOf(extra).flatMap(([name, value]) => (/^vary$/i.test(name) ? [value] : []))
+  const varied = transforms ? extra + variesOf([...response.all('vary'), ...added].join(', ')) : extra
+  const tag = response.get('etag') ?? ''
+  if (!namesWeakTag(x, tag, transforms ? codingFor(x, rules) : undefined)) return varied
+  response.drop('etag')
+  return `${varied}ETag: W/${tag}\r\n`
 }
 
 /**

@@ -184,7 +184,7 @@ describe('compression of answers', () => {
     ['a coding of the upstream', {}, { 'Content-Encoding': 'x-own' }, 200, false],
     ['a type that is compressed already', {}, { 'Content-Type': 'image/png' }, 200, false],
     ['no type', {}, { 'Content-Type': '' }, 200, false],
-    ['a part', {}, { 'Content-Range': 'bytes 0-9/20' }, 206, false],
+    ['a part', {}, { 'Content-Range': 'bytes 0-9/20' }, 206, true],
     ['a cookie', { cookie: 'a=b' }, {}, 200, true],
     ['a cookie of another site', { cookie: 'a=b', 'sec-fetch-site': 'cross-site' }, {}, 200, true],
     ['a password', { authorization: 'Basic YTpi' }, {}, 200, true],
@@ -261,6 +261,37 @@ describe('compression of answers', () => {
         assert.deepEqual([got.status, got.headers.etag], [304, tag], way)
       }
     }
+  })
+
+  test('what stands for an answer, or is a part of it, has its Vary, and no tag of other bytes', async () => {
+    const date = 'Thu, 26 Nov 2026 00:00:00 GMT'
+    const codings = ['gzip', 'br, zstd', '*', 'identity', 'gzip;q=0', '']
+    const others: Record<string, string>[] = [{}, { cookie: 'a=b' }, { 'cache-control': 'no-transform' }]
+    const narrowed = ['*', '"a"', 'W/"a"', '"b", W/"a"'].map((tag) => ({ 'if-none-match': tag }))
+    const asks: Record<string, string>[] = [...narrowed, { 'if-modified-since': date }, { range: 'bytes=5-9' }]
+    origin.script = ({ headers }, response) => {
+      const fields = { ETag: '"a"', 'Last-Modified': date }
+      const known = headers['if-none-match'] ?? headers['if-modified-since']
+      const part = { 'Content-Range': `bytes 5-9/${BODY.length}` }
+      if (known !== undefined) response.writeHead(304, fields).end()
+      else if (headers.range === undefined) response.writeHead(200, { ...JSON_TYPE, ...fields }).end(BODY)
+      else response.writeHead(206, { ...JSON_TYPE, ...fields, ...part }).end(BODY.slice(5, 10))
+    }
+    for (const way of ['streams', 'cached'])
+      for (const coding of codings)
+        for (const other of others)
+          for (const ask of asks) {
+            const same = { 'accept-encoding': coding, ...other }
+            const whole = await overHttp1(`/${way}/stands`, same)
+            const got = await overHttp1(`/${way}/stands`, { ...same, ...ask })
+            const where = JSON.stringify([way, same, ask])
+            assert.equal(whole.status, 200, where)
+            assert.equal(got.status, ask.range === undefined ? 304 : 206, where)
+            assert.equal(got.headers.vary, whole.headers.vary, where)
+            // The tag of what the client says that it has, else of what it would get; parts are always of the plain form.
+            const named = /(?:W\/)?"a"/.exec(ask['if-none-match'] ?? '')?.[0] ?? whole.headers.etag
+            assert.equal(got.headers.etag, ask.range === undefined ? named : '"a"', where)
+          }
   })
 
   test('an event arrives before the next one is there', async () => {
