@@ -11,6 +11,7 @@ import { keep, readInto } from '../http1/read-buffer.ts'
 import { AnswerHead, MAX_ANSWER_HEAD_BYTES } from '../http1/response-head.ts'
 import { INCOMPLETE } from '../http1/scan.ts'
 import { sweep, type Timed } from '../listen/sweep.ts'
+import { readsBeforeWriteErrors } from './late-write-errors.ts'
 import type { Origin, Trailing } from './origin-port.ts'
 
 /** Who asked an upstream and waits for its answer. */
@@ -142,6 +143,7 @@ export class OriginConnection implements Origin, Timed {
     const place = path === undefined ? { host: address, port, noDelay: true, keepAlive: true } : { path }
     const basic = { ...place, allowHalfOpen: true, ...reading }
     const socket = tls === undefined ? connectTcp(basic) : connectTls({ ...tls, ...basic })
+    readsBeforeWriteErrors(socket)
     this.socket = socket
     this.outlet = new Outlet(socket)
     socket.once(tls === undefined ? 'connect' : 'secureConnect', () => {

@@ -275,3 +275,37 @@ test('an answer before the end of the request body reaches the client; the leg i
     assert.equal(origin.accepted(), 2, 'the second request has a leg of its own')
   }
 })
+
+test('an answer is read though the upstream closed with it while more of the body was sent', async (t) => {
+  for (const coding of ['Content-Length: 4000000', 'Transfer-Encoding: chunked']) {
+    const answered = Promise.withResolvers<void>()
+    let close = () => {}
+    const origin = await openOrigin(t, async ({ socket, inbox }) => {
+      await inbox.take('the beginning', ({ pending }) => (pending.length > 1000 ? pending.length : -1))
+      socket.pause()
+      close = () => {
+        socket.write('HTTP/1.1 413 Content Too Large\r\nContent-Length: 2\r\nConnection: close\r\n\r\nno')
+        // What it has not read makes a reset of this.
+        socket.destroy()
+      }
+      answered.resolve()
+      await inbox.toEnd()
+    })
+    const gate = await openGate(t, { originPort: origin.port })
+    const client = await Client.connect(gate.port)
+    const part = Buffer.alloc(60_000, 'x')
+    const framed = coding.startsWith('C') ? part : Buffer.concat([Buffer.from('ea60\r\n'), part, Buffer.from('\r\n')])
+    client.write(`POST / HTTP/1.1\r\nHost: a\r\n${coding}\r\n\r\n`)
+    for (let i = 0; i < 5; i++) client.write(framed)
+    await answered.promise
+    await until('the request is on its way', () => gate.inFlight() === 1)
+    // In one turn, so that the gate hears of the client's bytes first: it writes to a connection that was reset.
+    client.write(framed)
+    close()
+    const answer = await client.answer()
+    assert.deepEqual([statusOf(answer as Message), answer?.body.toString()], [413, 'no'], coding)
+    client.destroy()
+    await nothingLeft(gate)
+    await legsEnd(origin)
+  }
+})
