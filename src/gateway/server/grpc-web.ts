@@ -9,6 +9,8 @@ const GRPC = /^application\/grpc(?:[+;]|$)/i
 const TRAILERS = 0x80
 /** A call that ends with its head has them there. */
 const STATUS_FIELDS: ReadonlySet<string> = new Set(['grpc-status', 'grpc-message', 'grpc-status-details-bin'])
+/** Of an upstream that ended without one: browsers would take the call for one that went well. */
+const NO_STATUS = 'grpc-status: 2\r\ngrpc-message: the upstream sent no status\r\n'
 const NOTHING = Buffer.alloc(0)
 
 /** A request of gRPC-Web (`PROTOCOL-WEB.md` of gRPC). */
@@ -62,7 +64,9 @@ class GrpcWebEncoder implements BodyEncoder {
           ? inBase64(chunk.subarray(from, to))
           : Buffer.from(chunk.subarray(from, to))
     if (!last) return part
-    const frame = trailerFrame(this.#early + this.#x.answeredTrailers(), this.#call)
+    const sent = this.#early + this.#x.answeredTrailers()
+    const lines = /^grpc-status:/im.test(sent) ? sent : sent + NO_STATUS
+    const frame = trailerFrame(lines, this.#call)
     this.#x.answerTrailers = undefined
     return Buffer.concat([part, frame])
   }

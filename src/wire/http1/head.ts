@@ -128,7 +128,7 @@ function readMeaning(x: WireExchange, bytes: Uint8Array): Fault | undefined {
         if (!isChunked(text, spans[at + 2]!, spans[at + 3]!)) return REFUSAL.coding
         break
       case FIELD.connection: {
-        const said = readConnection(request, text.slice(spans[at + 2]!, spans[at + 3]!))
+        const said = readConnection(request, text.slice(spans[at + 2]!, spans[at + 3]!), false)
         if (said < 0) return REFUSAL.connection
         says |= said
         break

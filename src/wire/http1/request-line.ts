@@ -147,7 +147,7 @@ function scanOrigin(x: WireExchange, bytes: Uint8Array, text: string, start: num
   if (end <= 0) return end
   if (end - targetStart > MAX_TARGET_BYTES) return noteRefused(REFUSAL.targetTooLong)
   if (bytes[end]! !== SP) return noteRefused(badTarget(bytes[end]!))
-  if (!setQuery(x, x.hasQuery ? text.slice(pathEnd + 1, end) : '')) return noteRefused(REFUSAL.targetUtf8)
+  if (!setQuery(x, x.hasQuery ? text.slice(pathEnd + 1, end) : '')) return noteRefused(REFUSAL.queryUtf8)
   const path = bare ? escapedBytes(text.slice(start, pathEnd), BARE_IN_PATH) : text.slice(start, pathEnd)
   if (plain && !bare) {
     x.path = path
@@ -240,7 +240,7 @@ function scanPathless(
     if (queryEnd <= 0) return queryEnd
     if (queryEnd !== end) return noteRefused(REFUSAL.target)
   }
-  if (!setQuery(x, x.hasQuery ? text.slice(to + 1, end) : '')) return noteRefused(REFUSAL.targetUtf8)
+  if (!setQuery(x, x.hasQuery ? text.slice(to + 1, end) : '')) return noteRefused(REFUSAL.queryUtf8)
   x.path = '/'
   x.sentPath = '/'
   return end

@@ -143,8 +143,8 @@ export class AnswerHead {
           chunked = true
           break
         case FIELD.connection: {
-          const said = readConnection(fields, text.slice(spans[at + 2]!, spans[at + 3]!))
-          if (said < 0) return 'Connection is malformed or names an end-to-end field'
+          const said = readConnection(fields, text.slice(spans[at + 2]!, spans[at + 3]!), true)
+          if (said < 0) return 'Connection is malformed'
           says |= said
           break
         }

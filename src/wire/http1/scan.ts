@@ -155,10 +155,11 @@ const NAMEABLE: ReadonlySet<number> = new Set([
 
 /**
  * Reads one Connection value: answers its SAYS bits, drops the fields that it names. REFUSED for something other than a list
- * of tokens, or when it names a field that frames the message or speaks for the client (Host, Content-Length, Authorization ...):
- * stripping those on a stranger's word would change what the request means.
+ * of tokens, or in a request when it names a field that frames the message or speaks for the client (Host, Content-Length,
+ * Authorization ...): stripping those on a stranger's word would change what the request means. Answers may name any
+ * (RFC 9110 section 7.6.1), as Akamai does `Transfer-Encoding`: those that frame are never passed on anyway.
  */
-export function readConnection(fields: Fields, value: string): number {
+export function readConnection(fields: Fields, value: string, ofAnswer: boolean): number {
   if (value === 'keep-alive') return SAYS_KEEP_ALIVE
   if (value === 'close') return SAYS_CLOSE
   let says = 0
@@ -167,7 +168,7 @@ export function readConnection(fields: Fields, value: string): number {
   while (from <= lower.length) {
     const comma = lower.indexOf(',', from)
     const to = comma < 0 ? lower.length : comma
-    const option = readOption(fields, trimBlanks(lower, from, to))
+    const option = readOption(fields, trimBlanks(lower, from, to), ofAnswer)
     if (option < 0) return REFUSED
     says |= option
     from = to + 1
@@ -184,13 +185,13 @@ function trimBlanks(text: string, start: number, end: number): string {
   return text.slice(from, to)
 }
 
-function readOption(fields: Fields, option: string): number {
+function readOption(fields: Fields, option: string, ofAnswer: boolean): number {
   if (option === '') return 0
   for (let i = 0; i < option.length; i++) if ((CLASS[option.charCodeAt(i)]! & TOKEN) === 0) return REFUSED
   if (option === 'close') return SAYS_CLOSE
   if (option === 'keep-alive') return SAYS_KEEP_ALIVE
   if (option === 'upgrade') return SAYS_UPGRADE
-  if (!NAMEABLE.has(numberOfName(option))) return REFUSED
+  if (!ofAnswer && !NAMEABLE.has(numberOfName(option))) return REFUSED
   fields.dropSpan(option, 0, option.length)
   return 0
 }

@@ -68,7 +68,7 @@ function readBinary(bytes: Buffer): Read {
   if (family === UNSPECIFIED) return { length, address: '' }
   if (family === TCP_OVER_IPV4 && size >= 12) return { length, address: bytes.subarray(16, 20).join('.') }
   if (family === TCP_OVER_IPV6 && size >= 36) return { length, address: ipv6(bytes) }
-  return NO_PROXY_HEADER
+  return NOT_TCP.has(family) ? { length, address: '' } : NO_PROXY_HEADER
 }
 
 const LOCAL = 0x20
@@ -76,6 +76,8 @@ const PROXY = 0x21
 const UNSPECIFIED = 0x00
 const TCP_OVER_IPV4 = 0x11
 const TCP_OVER_IPV6 = 0x21
+/** Datagrams, and Unix sockets: families that we need not know, and then must take for unspecified (section 2.2). */
+const NOT_TCP: ReadonlySet<number> = new Set([0x12, 0x22, 0x31, 0x32])
 
 function ipv6(bytes: Buffer): string {
   const groups = Array.from({ length: 8 }, (_, group) => bytes.readUInt16BE(16 + group * 2).toString(16))

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { request as httpRequest, type IncomingHttpHeaders } from 'node:http'
-import { connect } from 'node:http2'
+import { connect, createServer } from 'node:http2'
+import type { AddressInfo } from 'node:net'
 import { type TestContext, test } from 'node:test'
 import { defined } from '../../worlds/base/definitions.ts'
 import { startTestGateway } from '../../worlds/base/harness.ts'
@@ -174,6 +175,30 @@ test('refusals of the gateway are trailers, which browsers may read', async (t) 
   echo.server.forceShutdown()
   const away = await overHttp1(port, '/echo.Echo/Say', { 'content-type': BINARY, ...keyed }, frame('x'))
   assert.deepEqual([away.status, readAnswer(away).trailers?.['grpc-status']], [200, '14'])
+})
+
+test('an upstream that ends without a status is told as UNKNOWN', async (t) => {
+  const upstream = createServer((request, response) => {
+    response.writeHead(200, { 'content-type': 'application/grpc' })
+    if (request.url.endsWith('Some')) response.write(frame('some'))
+    response.end()
+  }).listen(0, '127.0.0.1')
+  await once(upstream, 'listening')
+  const { gate, port } = await world(t)
+  t.after(() => upstream.close())
+  const url = `h2c://127.0.0.1:${(upstream.address() as AddressInfo).port}`
+  const made = await gate.svc('POST', '/svc/apis/oas', defined({ id: 'mute', url, server: { grpcWeb: true } }))
+  assert.equal(made.status, 200, made.text)
+  for (const call of [overHttp1, overHttp2])
+    for (const [type, form] of FORMS)
+      for (const method of ['Some', 'None']) {
+        const got = await call(port, `/mute/${method}`, { 'content-type': type }, form(frame('m')))
+        const { messages, trailers } = readAnswer(got)
+        assert.deepEqual(
+          [got.status, messages, trailers?.['grpc-status']],
+          [200, method === 'Some' ? ['some'] : [], '2'],
+        )
+      }
 })
 
 test('without the setting the upstream gets what was sent; plain gRPC passes with it', async (t) => {

@@ -34,6 +34,22 @@ const REPAIRED: Readonly<Record<string, Oddity>> = {
   },
   'padding behind chunk sizes': { bytes: `${OK}${CHUNKED}\r\n5   \r\nhello\r\n0 \t\r\n\r\n`, reused: true },
   'padding behind chunk extensions': { bytes: `${OK}${CHUNKED}\r\n5;a \r\nhello\r\n0 ; b=c \r\n\r\n`, reused: true },
+  'Connection names the coding': {
+    bytes: `${OK}Connection: keep-alive, Transfer-Encoding\r\n${CHUNKED}\r\n5\r\nhello\r\n0\r\n\r\n`,
+    reused: true,
+  },
+  'Connection names the coding behind it': {
+    bytes: `${OK}${CHUNKED}Connection: Transfer-Encoding\r\n\r\n5\r\nhello\r\n0\r\n\r\n`,
+    reused: true,
+  },
+  'Connection names the length': {
+    bytes: `${OK}Connection: content-length\r\nContent-Length: 5\r\n\r\nhello`,
+    reused: true,
+  },
+  'Connection names fields of the answer': {
+    bytes: `${OK}X: y\r\nConnection: Date, Server, Set-Cookie, X, Content-Type, Host\r\nServer: s\r\nContent-Length: 5\r\n\r\nhello`,
+    reused: true,
+  },
   'bare LF': { bytes: 'HTTP/1.1 200 OK\nX: y\nContent-Length: 5\n\nhello', reused: false, field: 'y' },
   'bare LF and no reason': { bytes: 'HTTP/1.1 404\nContent-Length: 5\n\nhello', reused: false, status: 404 },
   'one bare LF': { bytes: `${OK}X: y\nContent-Length: 5\r\n\r\nhello`, reused: false, field: 'y' },

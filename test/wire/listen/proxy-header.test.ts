@@ -31,6 +31,10 @@ const GOOD: readonly (readonly [string, Buffer, string])[] = [
   ['version 2, LOCAL', binary(0x20, 0x00, []), ''],
   ['version 2, LOCAL with addresses', binary(0x20, 0x11, V4), ''],
   ['version 2, family unspecified', binary(0x21, 0x00, [1, 2, 3]), ''],
+  ['version 2, datagrams', binary(0x21, 0x12, V4), ''],
+  ['version 2, datagrams over IPv6', binary(0x21, 0x22, V6), ''],
+  ['version 2, a Unix socket', binary(0x21, 0x31, Array(216).fill(47)), ''],
+  ['version 2, datagrams of a Unix socket', binary(0x21, 0x32, Array(216).fill(47)), ''],
 ]
 
 const BAD: readonly (readonly [string, Buffer | string])[] = [
@@ -54,8 +58,8 @@ const BAD: readonly (readonly [string, Buffer | string])[] = [
   ['a wrong signature', Buffer.from([13, 10, 13, 10, 0, 13, 10, 81, 85, 73, 84, 13, 0x21, 0x11, 0, 0])],
   ['version 1 in version 2', binary(0x11, 0x11, V4)],
   ['another command', binary(0x22, 0x11, V4)],
-  ['datagrams', binary(0x21, 0x12, V4)],
-  ['a socket of the machine', binary(0x21, 0x31, Array(216).fill(47))],
+  ['an unknown transport', binary(0x21, 0x13, V4)],
+  ['an unknown family', binary(0x21, 0x41, V4)],
   ['IPv4 too short', binary(0x21, 0x11, V4.slice(1))],
   ['IPv6 too short', binary(0x21, 0x21, V6.slice(1))],
   ['larger than any', binary(0x21, 0x11, [], 4097)],
