@@ -24,7 +24,7 @@ export function serveStored(
   const known = (asks & CACHE_FIELDS.condition) !== 0 && isKnownToClient(x.request, answer, x.wall)
   const extra = (x.chain?.cache?.aliasMark ?? '') + passedFields(x)
   const made = compressionOf(x, answer.status, answer.parts.lines, answer.length)
-  // What stands for the answer, or is a part of it, varies as it does (RFC 9110 sections 15.3.7 and 15.4.5).
+  // A 304 or a part of the answer varies as it does (RFC 9110 sections 15.3.7 and 15.4.5).
   const varied = extra + (made?.varies ?? '')
   if (known) {
     x.repeat(answer.notModified(now, namesWeakTag(x, answer.parts.fields.etag, made?.coding)), varied)

@@ -89,7 +89,7 @@ function isGuessable({ request, peerCertificate }: Exchange): boolean {
 export function compressStream(x: Exchange, extra: string): string {
   const rules = x.chain?.api.compression
   if (rules === undefined) return extra
-  if (x.status === 304) return standsFor(x, rules, extra)
+  if (x.status === 304) return fieldsOf304(x, rules, extra)
   const length = x.response.known(FIELD.contentLength)
   const made = compressionOf(x, x.status, x.response.kept() + extra, length === undefined ? -1 : Number(length))
   if (made === undefined) return extra
@@ -122,8 +122,8 @@ export function namesWeakTag({ request, chain }: Exchange, tag: string, coding: 
   return named.includes(`W/${tag}`) || (coding !== undefined && !named.includes(tag))
 }
 
-/** A 304 has the `Vary` and the tag of the answer that it stands for (RFC 9110 section 15.4.5). The upstream's does not tell the type. */
-function standsFor(x: Exchange, rules: CompressionRules, extra: string): string {
+/** A 304 has the `Vary` and the tag of the 200 that it replaces (RFC 9110 section 15.4.5). The upstream's does not tell the type. */
+function fieldsOf304(x: Exchange, rules: CompressionRules, extra: string): string {
   const { request, response } = x
   const transforms = !forbidsTransforms(...response.all('cache-control'), ...request.all('cache-control'))
   const added = pairsOf(extra).flatMap(([name, value]) => (/^vary$/i.test(name) ? [value] : []))

@@ -285,7 +285,7 @@ test('an answer is read though the upstream closed with it while more of the bod
       socket.pause()
       close = () => {
         socket.write('HTTP/1.1 413 Content Too Large\r\nContent-Length: 2\r\nConnection: close\r\n\r\nno')
-        // What it has not read makes a reset of this.
+        // With unread bytes this is a reset.
         socket.destroy()
       }
       answered.resolve()
