@@ -149,6 +149,8 @@ export const API_AUTH = {
   'apiAuth.pushedHint': 'Clients send their request to the gateway first, not through the browser.',
   'apiAuth.openRegistration': 'Open client registration',
   'apiAuth.openRegistrationHint': 'Any client can register itself, for users to sign in with.',
+  'apiAuth.clientIdMetadata': 'Client ID metadata documents',
+  'apiAuth.clientIdMetadataHint': 'A client may use the https address of its metadata as its id, without registration.',
   'apiAuth.registrationPolicies': 'Policies of registered clients',
   'apiAuth.registrationPoliciesHint': 'Ids of the policies that clients get when they register themselves.',
   'apiAuth.scopes': 'Scopes',

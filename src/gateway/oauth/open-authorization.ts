@@ -14,6 +14,7 @@ import {
 import type { SealKey } from '../../model/secrets/secret.ts'
 import type { Policy } from '../../model/sessions/session.ts'
 import type { Clock } from '../../model/time/clock.ts'
+import { type ClientDocumentParts, ClientDocuments } from '../../oauth/clients/client-documents.ts'
 import type { OAuthParts } from '../../oauth/endpoints/parts.ts'
 import { AuthorizationServer } from '../../oauth/endpoints/server.ts'
 import { newServerState } from '../../oauth/endpoints/server-state.ts'
@@ -51,6 +52,8 @@ export interface AuthorizationParts {
   readonly findPolicy: (orgId: string, policyId: string) => Policy | undefined
   /** As `OAuthParts.mergeOf`. */
   readonly mergeOf: NonNullable<OAuthParts['mergeOf']>
+  /** Reads the metadata document of a client. Rejects on failure. */
+  readonly fetchClientDocument: ClientDocumentParts['fetch']
   /** True when other gateways share the store. */
   readonly clustered: boolean
 }
@@ -90,6 +93,7 @@ export function openAuthorization(parts: AuthorizationParts): Authorization {
     ...(store.pending !== undefined && { pending: store.pending }),
     mergeOf: parts.mergeOf,
     findClient: (clientId, api) => clients.find(clientId, api),
+    clientDocuments: new ClientDocuments({ clock, log, fetch: parts.fetchClientDocument }),
     isRetired: (token) => ownKeys.isRetired(token),
     wakeDeliveries: () => deliveries.wake(),
   }

@@ -289,11 +289,10 @@ function buildCore(parts: GatewayParts, metrics: Metrics, { shares, refusals }: 
   const merges = new SharedMerges()
   const locks = new KeyedMutex()
   const basicAuthThrottle = newBasicAuthThrottle(clock)
+  const issuers = issuerCalls(config.webhooks.allow_private)
   const authorization = openAuthorization({
-    ...parts,
-    locks,
-    basicAuthThrottle,
-    secretGate,
+    ...{ ...parts, locks, basicAuthThrottle, secretGate },
+    fetchClientDocument: issuers.clientDocument,
     findApi: (apiId) => catalogue.findApi(apiId),
     findPolicy: (orgId, id) => live.snapshot.policies.get(policyKey(orgId, id)),
     mergeOf: (session, orgId) => merges.merge(session, orgId, live.snapshot).merged,
@@ -325,7 +324,6 @@ function buildCore(parts: GatewayParts, metrics: Metrics, { shares, refusals }: 
     hashOf: (orgId, name) => basicUserHash(parts, orgId, name).toString('hex'),
     check: (orgId, name, password, address) => checkBasicUser(passwordParts, orgId, name, password, address),
   }
-  const issuers = issuerCalls(config.webhooks.allow_private)
   const keySets = new KeySets({ clock, log, fetch: issuers.fetch })
   const authorities = new AuthorityStore(store, log, settings.tls.enabled ? settings.tls.client_crl_file : '')
   const compileParts = {

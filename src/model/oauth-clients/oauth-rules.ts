@@ -19,7 +19,9 @@ export interface OAuthRules {
   readonly allowedResources: readonly string[]
   /** Anybody may register clients by which people sign in, without the initial access token (RFC 7591 section 3). */
   readonly openRegistration: boolean
-  /** Policies of clients that register themselves. */
+  /** Clients may be named by the address of their metadata (draft-ietf-oauth-client-id-metadata-document). */
+  readonly clientIdMetadata: boolean
+  /** Policies of clients that register themselves, or are named so. */
   readonly registrationPolicies: readonly string[]
   readonly accessTokenFormat: 'opaque' | 'jwt'
   /** The `typ` of JWT access tokens: RFC 9068 says `at+jwt`, and some resource servers take `JWT` alone. */

@@ -48,6 +48,15 @@ export function readMetadata(sent: JsonObject, rules: OAuthRules): JsonObject {
   }
 }
 
+/**
+ * The same for a client that nobody vouches for: it gets only grants that a person allows, and for those `scope` is no bound
+ * (RFC 7591 section 3.2.1): MCP apps register with the scopes of the first place that they see, and later ask for others.
+ */
+export function readOpenMetadata(sent: JsonObject, rules: OAuthRules): JsonObject {
+  const grants = new Set([...rules.grants].filter((grant) => !isForClient(grant)))
+  return { ...readMetadata(sent, { ...rules, grants }), scope: null }
+}
+
 /** The metadata of a client as a registration answers them (RFC 7591 section 3.2.1). */
 export function metadataOfClient(client: OAuthClient, rules: OAuthRules): JsonObject {
   const grants = client.grant_types ?? [...rules.grants]

@@ -1,7 +1,6 @@
 import { Fault, fault, waitFault } from '../../errors/fault.ts'
 import type { JsonObject } from '../../model/json/json.ts'
 import { visitorOf } from '../../model/network/visitor.ts'
-import { isForClient } from '../../model/oauth-clients/grants.ts'
 import type { OAuthClient } from '../../model/oauth-clients/oauth-client.ts'
 import type { OAuthRules } from '../../model/oauth-clients/oauth-rules.ts'
 import { equalSecrets, hashKey, newSecret } from '../../model/secrets/secret.ts'
@@ -17,7 +16,7 @@ import type { OAuthAnswer, OAuthCall, OAuthParts } from '../endpoints/parts.ts'
 import { emptyAnswer, jsonAnswer } from '../messages/answer.ts'
 import { endpointUrl } from '../messages/endpoint-url.ts'
 import { readStrictObject } from '../messages/strict-json.ts'
-import { metadataOfClient, readMetadata } from './client-metadata.ts'
+import { metadataOfClient, readMetadata, readOpenMetadata } from './client-metadata.ts'
 import { isOpenlyRegistered } from './clients.ts'
 
 const LIMIT_BYTES = 65_536
@@ -89,14 +88,8 @@ async function create(parts: OAuthParts, call: OAuthCall, initial: string): Prom
   return answer(parts, call, client, token, 201)
 }
 
-/**
- * Client metadata. A client that nobody vouches for (`isOpen`) gets only grants that a person allows, and for those `scope` is no bound
- * (RFC 7591 section 3.2.1): MCP apps register with the scopes of the first place that they see, and later ask for others.
- */
 function readBy(isOpen: boolean, sent: JsonObject, rules: OAuthRules): JsonObject {
-  if (!isOpen) return readMetadata(sent, rules)
-  const grants = new Set([...rules.grants].filter((grant) => !isForClient(grant)))
-  return { ...readMetadata(sent, { ...rules, grants }), scope: null }
+  return isOpen ? readOpenMetadata(sent, rules) : readMetadata(sent, rules)
 }
 
 /** Strangers write to the store: each registration or update counts for their address. @throws Fault `oauth_too_many_tries` (429) */

@@ -75,7 +75,8 @@ export async function openRequest(
 ): Promise<OpenRequest> {
   const clientId = form.get('client_id') ?? ''
   if (clientId === '') throw fault('oauth_invalid_request', 'client_id is missing')
-  const client = await findClient(parts, clientId, call.api)
+  const documents = stage === 'pushed' ? parts.clientDocuments : undefined
+  const client = await (documents?.find(parts, call, clientId) ?? findClient(parts, clientId, call.api))
   if (client === undefined) throw fault('oauth_unknown_client')
   const requestUri = form.get('request_uri') ?? ''
   if (!requestUri.startsWith(REQUEST_URN)) return openWith(client, form, undefined)

@@ -39,6 +39,7 @@ const DRAWS = 8
  */
 export async function authorizeDevice(parts: OAuthParts, call: OAuthCall): Promise<OAuthAnswer> {
   const form = await readForm(call)
+  await parts.clientDocuments?.find(parts, call, form.get('client_id') ?? '')
   const client = await authenticateClient(parts, call, form)
   const rules = call.api.oauth
   if (!rules.grants.has(DEVICE_GRANT) || rules.loginRedirect === '') throw fault('oauth_unsupported_grant')

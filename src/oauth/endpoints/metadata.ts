@@ -61,6 +61,7 @@ export function metadataOf(parts: MetadataParts, api: OAuthApi, issuer: string, 
     ...((rules.openRegistration || parts.config.gateway.oauth_registration_token !== '') && {
       registration_endpoint: at('register'),
     }),
+    ...(rules.clientIdMetadata && { client_id_metadata_document_supported: true }),
     ...(rules.dpop !== 'off' && { dpop_signing_alg_values_supported: [...JWT_ALGORITHMS] }),
     ...(rules.mutualTls !== 'off' && { tls_client_certificate_bound_access_tokens: true }),
   }

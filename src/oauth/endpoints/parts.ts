@@ -106,6 +106,10 @@ export interface OAuthParts extends ServerState {
    * known (`ClientCache`). @throws Fault `store_away`
    */
   readonly findClient: (clientId: string, api: ServerApi) => Awaitable<OAuthClient | undefined>
+  /** Clients whose id is the address of their metadata; absent = there are none. */
+  readonly clientDocuments?: {
+    find(parts: OAuthParts, call: OAuthCall, clientId: string): Promise<OAuthClient | undefined>
+  }
   /** True for an access token that was signed with a key that was retired at once; absent = none was. */
   readonly isRetired?: (token: string) => boolean
   /** Tokens that may be issued while the store is away; absent = none. */

@@ -34,6 +34,7 @@ const LOGIN_S = 600
  */
 export async function pushRequest(parts: OAuthParts, call: OAuthCall): Promise<OAuthAnswer> {
   const form = await readForm(call)
+  await parts.clientDocuments?.find(parts, call, form.get('client_id') ?? '')
   const client = await authenticateClient(parts, call, form)
   if (form.get('request_uri') !== undefined)
     throw fault('oauth_invalid_request', 'request_uri cannot be part of a pushed request')

@@ -1,15 +1,18 @@
-import { fetchDocument } from './fetch-document.ts'
+import { type FetchedDocument, fetchDocument } from './fetch-document.ts'
 
-/** Calls to issuers of tokens. They reject on failure. */
+/** Calls to issuers of tokens, and to sites of clients. They reject on failure. */
 export interface IssuerCalls {
   /** Reads a key set. */
   readonly fetch: (url: string) => Promise<Uint8Array>
   /** Sends a form, and answers the body of a 200. */
   readonly post: (url: string, form: string) => Promise<Uint8Array>
+  /** Reads the metadata of a client. */
+  readonly clientDocument: (url: string) => Promise<FetchedDocument>
 }
 
 /** Chains of certificates make some key sets large. */
 const KEY_SET_BOUNDS = { limitBytes: 262_144, totalMs: 5_000 }
+const CLIENT_DOCUMENT_BOUNDS = { limitBytes: 16_384, totalMs: 5_000 }
 const INTROSPECTION_BOUNDS = { limitBytes: 65_536, totalMs: 5_000 }
 
 /** Calls to issuers within this process's bounds: to public addresses only unless `allowPrivate`. */
@@ -17,5 +20,6 @@ export function issuerCalls(allowPrivate: boolean): IssuerCalls {
   return {
     fetch: async (url) => (await fetchDocument(url, { allowPrivate, ...KEY_SET_BOUNDS })).bytes,
     post: async (url, form) => (await fetchDocument(url, { allowPrivate, ...INTROSPECTION_BOUNDS, form })).bytes,
+    clientDocument: (url) => fetchDocument(url, { allowPrivate, ...CLIENT_DOCUMENT_BOUNDS }),
   }
 }

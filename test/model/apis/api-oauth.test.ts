@@ -26,6 +26,7 @@ const RULES: OAuthRules = {
   refreshReuseGraceS: 0,
   allowedResources: [],
   openRegistration: false,
+  clientIdMetadata: false,
   registrationPolicies: [],
   requirePkce: false,
   requirePushedRequests: false,
@@ -76,6 +77,7 @@ const OWN: readonly [classic: string, oas: string, value: Json, read: Partial<OA
     { allowedResources: ['https://a.example/b', 'c'] },
   ],
   ['open_registration', 'openRegistration', true, { openRegistration: true }],
+  ['client_id_metadata', 'clientIdMetadata', true, { clientIdMetadata: true }],
   ['registration_policies', 'registrationPolicies', ['p', 'q'], { registrationPolicies: ['p', 'q'] }],
   ['require_pkce', 'requirePkce', true, { requirePkce: true }],
   [

@@ -88,6 +88,7 @@ export function apiWith(rules: Partial<OAuthRules> = {}, apiId = 'orders'): OAut
       scopes: new Set(['read', 'write']),
       allowedResources: [],
       openRegistration: false,
+      clientIdMetadata: false,
       registrationPolicies: [],
       accessTokenFormat: 'opaque',
       accessTokenType: 'at+jwt',

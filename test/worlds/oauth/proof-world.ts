@@ -45,6 +45,7 @@ const RULES: OAuthRules = {
   refreshReuseGraceS: 0,
   allowedResources: [],
   openRegistration: false,
+  clientIdMetadata: false,
   registrationPolicies: [],
   requirePkce: false,
   requirePushedRequests: false,

@@ -18,6 +18,7 @@ export function readOAuth(classic: JsonObject): OAuthRules {
     scopes: new Set(Object.keys(objectOf(meta, 'scopes'))),
     allowedResources: textsOf(meta, 'allowed_resources'),
     openRegistration: flagOf(meta, 'open_registration'),
+    clientIdMetadata: flagOf(meta, 'client_id_metadata'),
     registrationPolicies: textsOf(meta, 'registration_policies'),
     accessTokenFormat: textOf(meta, 'access_token_format') === 'jwt' ? 'jwt' : 'opaque',
     accessTokenType: textOf(meta, 'access_token_type') === 'JWT' ? 'JWT' : 'at+jwt',

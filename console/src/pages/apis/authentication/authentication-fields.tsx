@@ -130,6 +130,7 @@ function oauthFields(): readonly Entry[] {
     { ...words('pkce'), kind: 'switch', when: hasCode },
     { ...words('pushed'), kind: 'switch', when: hasCode },
     { ...words('openRegistration'), kind: 'switch', when: hasCode },
+    { ...words('clientIdMetadata'), kind: 'switch', when: hasCode },
     { ...words('registrationPolicies'), kind: 'list', when: isOauth },
     { ...words('scopes'), kind: 'area', rows: 3, placeholder: say('apiAuth.scopesExample'), when: isOauth },
   ]

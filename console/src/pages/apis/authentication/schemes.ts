@@ -38,6 +38,7 @@ const OAUTH_ROWS: readonly Row[] = [
   ['authorizeTypes', 'allowedAuthorizeTypes', 'oauth_meta.allowed_authorize_types', []],
   ['resources', 'allowedResources', 'oauth_meta.allowed_resources', []],
   ['openRegistration', 'openRegistration', 'oauth_meta.open_registration', false],
+  ['clientIdMetadata', 'clientIdMetadata', 'oauth_meta.client_id_metadata', false],
   ['registrationPolicies', 'registrationPolicies', 'oauth_meta.registration_policies', []],
   ['tokenFormat', 'accessTokenFormat', 'oauth_meta.access_token_format', 'opaque'],
   ['signing', 'accessTokenSigningAlgorithm', 'oauth_meta.access_token_signing_algorithm', 'ES256'],
