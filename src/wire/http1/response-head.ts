@@ -13,6 +13,7 @@ import {
   SAYS_CLOSE,
   SAYS_KEEP_ALIVE,
   scanFields,
+  trimBlanks,
   verdict,
 } from './scan.ts'
 
@@ -139,7 +140,8 @@ export class AnswerHead {
         case FIELD.transferEncoding:
           if (chunked) return 'Transfer-Encoding given twice'
           if (!http11) return 'Transfer-Encoding in HTTP/1.0'
-          if (!isChunked(text, spans[at + 2]!, spans[at + 3]!)) return 'Transfer-Encoding other than chunked'
+          if (!isChunked(text, spans[at + 2]!, spans[at + 3]!) && !isChunkedAlone(text, spans[at + 2]!))
+            return 'Transfer-Encoding other than chunked'
           chunked = true
           break
         case FIELD.connection: {
@@ -168,6 +170,13 @@ function isVersion(text: string): boolean {
   return text.length < 9 && ('HTTP/1.1 '.startsWith(text) || 'HTTP/1.0 '.startsWith(text))
 }
 
+/** True for a list of this one coding; blanks and empty members say nothing (RFC 9110 sections 5.6.1.2 and 5.6.3). */
+function isChunkedAlone(text: string, start: number): boolean {
+  const members = text.slice(start, text.indexOf('\r', start)).split(',')
+  const codings = members.map((member) => trimBlanks(member, 0, member.length).toLowerCase()).filter(Boolean)
+  return codings.length === 1 && codings[0] === 'chunked'
+}
+
 /** Value of a Content-Length, perhaps a list that repeats it; -1 otherwise. */
 function lengthOf(bytes: Uint8Array, text: string, start: number, end: number): number {
   const length = readLength(bytes, start, end)
@@ -175,7 +184,7 @@ function lengthOf(bytes: Uint8Array, text: string, start: number, end: number): 
   const [first = '', ...others] = text
     .slice(start, end)
     .split(',')
-    .map((each) => each.replace(/^[ \t]+/, ''))
+    .map((each) => trimBlanks(each, 0, each.length))
   if (others.length === 0 || others.some((other) => other !== first)) return -1
   return readLength(Buffer.from(first, 'latin1'), 0, first.length)
 }

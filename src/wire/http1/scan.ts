@@ -176,8 +176,8 @@ export function readConnection(fields: Fields, value: string, ofAnswer: boolean)
   return says
 }
 
-/** Without spaces and tabs around it; `trim` would also take the no-break space that latin1 has. */
-function trimBlanks(text: string, start: number, end: number): string {
+/** The text from `start` to `end` without spaces and tabs around it; `trim` would also take the no-break space that latin1 has. */
+export function trimBlanks(text: string, start: number, end: number): string {
   let from = start
   let to = end
   while (from < to && isBlank(text.charCodeAt(from))) from++

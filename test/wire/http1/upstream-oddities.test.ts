@@ -34,6 +34,11 @@ const REPAIRED: Readonly<Record<string, Oddity>> = {
   },
   'padding behind chunk sizes': { bytes: `${OK}${CHUNKED}\r\n5   \r\nhello\r\n0 \t\r\n\r\n`, reused: true },
   'padding behind chunk extensions': { bytes: `${OK}${CHUNKED}\r\n5;a \r\nhello\r\n0 ; b=c \r\n\r\n`, reused: true },
+  'a coding with blanks and commas around it': {
+    bytes: `${OK}Transfer-Encoding:\t, Chunked ,\t\r\n\r\n5\r\nhello\r\n0\r\n\r\n`,
+    reused: true,
+  },
+  'the same length in a list with blanks': { bytes: `${OK}Content-Length: 5 ,5\t,\t5\t\r\n\r\nhello`, reused: true },
   'Connection names the coding': {
     bytes: `${OK}Connection: keep-alive, Transfer-Encoding\r\n${CHUNKED}\r\n5\r\nhello\r\n0\r\n\r\n`,
     reused: true,
