@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { createServer } from 'node:net'
 import { test } from 'node:test'
+import { makeCertificate } from '../../worlds/wire/certificates.ts'
 import { type Gate, openGate } from '../../worlds/wire/gate.ts'
 import { type OriginScript, openOrigin } from '../../worlds/wire/origin.ts'
 import { Client, fieldOf, get, type Message, statusOf, turn, until } from '../../worlds/wire/raw.ts'
@@ -277,21 +278,32 @@ test('an answer before the end of the request body reaches the client; the leg i
 })
 
 test('an answer is read though the upstream closed with it while more of the body was sent', async (t) => {
-  for (const coding of ['Content-Length: 4000000', 'Transfer-Encoding: chunked']) {
+  const certificate = makeCertificate('up.example')
+  const secured = { tls: certificate, upstream: { secure: true, ca: certificate.cert, serverName: 'up.example' } }
+  for (const { coding, tls, upstream } of [
+    { coding: 'Content-Length: 4000000', tls: undefined, upstream: {} },
+    { coding: 'Transfer-Encoding: chunked', tls: undefined, upstream: {} },
+    { coding: 'Content-Length: 4000000', ...secured },
+    { coding: 'Transfer-Encoding: chunked', ...secured },
+  ]) {
     const answered = Promise.withResolvers<void>()
     let close = () => {}
-    const origin = await openOrigin(t, async ({ socket, inbox }) => {
-      await inbox.take('the beginning', ({ pending }) => (pending.length > 1000 ? pending.length : -1))
-      socket.pause()
-      close = () => {
-        socket.write('HTTP/1.1 413 Content Too Large\r\nContent-Length: 2\r\nConnection: close\r\n\r\nno')
-        // With unread bytes this is a reset.
-        socket.destroy()
-      }
-      answered.resolve()
-      await inbox.toEnd()
-    })
-    const gate = await openGate(t, { originPort: origin.port })
+    const origin = await openOrigin(
+      t,
+      async ({ socket, inbox }) => {
+        await inbox.take('the beginning', ({ pending }) => (pending.length > 1000 ? pending.length : -1))
+        socket.pause()
+        close = () => {
+          socket.write('HTTP/1.1 413 Content Too Large\r\nContent-Length: 2\r\nConnection: close\r\n\r\nno')
+          // With unread bytes this is a reset.
+          socket.destroy()
+        }
+        answered.resolve()
+        await inbox.toEnd()
+      },
+      tls,
+    )
+    const gate = await openGate(t, { originPort: origin.port, upstream })
     const client = await Client.connect(gate.port)
     const part = Buffer.alloc(60_000, 'x')
     const framed = coding.startsWith('C') ? part : Buffer.concat([Buffer.from('ea60\r\n'), part, Buffer.from('\r\n')])
