@@ -157,6 +157,8 @@ export const TRAFFIC_ERRORS = {
   token_missing: { status: 401, legacy: 400, log: 'silent', text: 'Authorization field missing' },
   // under a scheme that is not ours: no error to name either
   token_malformed: { status: 401, legacy: 400, log: 'silent', text: 'Bearer token malformed' },
+  // the same where another scheme was tried: no error to name (RFC 6750 section 3.1)
+  token_of_other_scheme: { status: 401, legacy: 403, log: 'silent', text: 'Key not authorised' },
   token_unknown: { status: 401, legacy: 403, log: 'silent', text: 'Key not authorised', oauth: 'invalid_token' },
   token_client_gone: {
     status: 401,

@@ -33,6 +33,7 @@ const API_EVENTS = {
       'token_missing',
       'token_malformed',
       'token_unknown',
+      'token_of_other_scheme',
       'token_client_gone',
       'token_audience_differs',
       'token_proof_missing',

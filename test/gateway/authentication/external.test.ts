@@ -90,6 +90,8 @@ for (const format of FORMATS) {
       const missing = await call()
       assert.equal(missing.status, 401)
       assert.equal(challengesOf(missing), 'Bearer realm="oauth"')
+      const other = await call('Basic YW5uOmNvcnJlY3QgaG9yc2U=')
+      assert.deepEqual([other.status, challengesOf(other)], [401, 'Bearer realm="oauth"'], 'no error to name')
     })
 
     test('keys may be PEM, or a key set at an address, in base64 too', async (t) => {
@@ -199,6 +201,17 @@ for (const format of FORMATS) {
       assert.ok(!JSON.stringify(gate.log).includes('s3cr'))
       await from.close()
       assert.equal((await call('Bearer good')).status, 503)
+    })
+
+    test('an issuer gets no credential of another scheme', async (t) => {
+      const { publish } = await world(t)
+      const from = await issuer(t)
+      const { call } = await publish(format, asking(from))
+      for (const credential of ['Basic YW5uOmNvcnJlY3QgaG9yc2U=', 'Digest username="ann"', 'Negotiate abc']) {
+        const answer = await call(credential)
+        assert.deepEqual([answer.status, challengesOf(answer)], [401, 'Bearer realm="oauth"'], credential)
+      }
+      assert.equal(from.seen.length, 0)
     })
 
     test('answers are kept for their time, and not beyond the life of the token', async (t) => {

@@ -7,9 +7,11 @@ import {
   good,
   membersOf,
   NOBODY,
+  newHolderKey,
   PKCE,
   refused,
   type Served,
+  signedJwt,
 } from '../../worlds/oauth/conformance-world.ts'
 
 const REQUEST = { response_type: 'code', ...PKCE }
@@ -55,9 +57,18 @@ export const PUSHED_ROWS: readonly ConformanceRow[] = [
     section: '2',
     level: 'MUST',
     says: 'The address of this endpoint is taken as an audience of client assertions',
-    async check({ main }) {
-      const methods = (await main.metadata()).token_endpoint_auth_methods_supported
-      assert.ok(methods.includes('private_key_jwt'), 'RFC 7523 section 3 below has the assertions')
+    async check({ main, clock }) {
+      const key = newHolderKey()
+      const keys = { jwks: { keys: [key.jwk] }, secret: undefined }
+      const client = await main.client({ auth_method: 'private_key_jwt', ...keys })
+      const exp = Math.floor(clock.wall() / 1000) + 60
+      for (const aud of [main.url('par'), main.url('token'), main.issuer]) {
+        const claims = { iss: client, sub: client, aud, exp, jti: aud }
+        const client_assertion = signedJwt({ alg: 'ES256' }, claims, key.privateKey)
+        const client_assertion_type = 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer'
+        const answer = await main.post('par', { ...REQUEST, client_assertion, client_assertion_type })
+        assert.equal(answer.status, 201, answer.text)
+      }
     },
   },
   {

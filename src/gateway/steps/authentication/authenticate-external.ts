@@ -15,10 +15,11 @@ import { admitBound } from '../../oauth/check-binding.ts'
 import type { Exchange, Step, StepOutcome } from '../../server/exchange.ts'
 import { authenticateSigned, signerOf, TOKEN_LIMIT } from './authenticate-jwt.ts'
 import { readCredential } from './read-credential.ts'
-import { credentialOf, schemeOf } from './read-token.ts'
+import { credentialOf, isOfOtherScheme, schemeOf } from './read-token.ts'
 
 const MISSING = prebuilt('token_missing')
 const REPEATED = prebuilt('credential_repeated')
+const OTHER_SCHEME = prebuilt('token_of_other_scheme')
 const EXPIRED = prebuilt('token_expired')
 const AWAY = prebuilt('introspection_away')
 const TOO_LONG = prebuilt('token_unknown', 'the token is too long')
@@ -75,6 +76,8 @@ function authenticateIntrospected(
     if (sent === undefined) return challenged(x, REPEATED, '', 'off')
     const text = credentialOf(sent)
     if (text === '') return challenged(x, MISSING, '', 'off')
+    // No issuer is sent a password that was meant for another one.
+    if (isOfOtherScheme(scheme, sent)) return challenged(x, OTHER_SCHEME, '', 'off')
     if (text.length > TOKEN_LIMIT) return challenged(x, TOO_LONG, schemeOf(sent), 'off')
     const said = introspection.ask(text)
     return said instanceof Promise ? said.then((late) => accept(x, text, sent, late)) : accept(x, text, sent, said)

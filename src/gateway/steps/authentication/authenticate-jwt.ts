@@ -28,10 +28,11 @@ import { isLiveToken } from '../../oauth/own-token.ts'
 import type { Exchange, Step, StepOutcome } from '../../server/exchange.ts'
 import type { LiveSession } from '../../sessions/sessions.ts'
 import { readCredential } from './read-credential.ts'
-import { credentialOf, schemeOf } from './read-token.ts'
+import { credentialOf, isOfOtherScheme, schemeOf } from './read-token.ts'
 
 const MISSING = prebuilt('token_missing')
 const REPEATED = prebuilt('credential_repeated')
+const OTHER_SCHEME = prebuilt('token_of_other_scheme')
 const EXPIRED = prebuilt('token_expired')
 const UNKNOWN = prebuilt('key_unknown')
 const NO_POLICY = prebuilt('token_without_rights', 'its claims lead to no policy')
@@ -183,6 +184,7 @@ export function authenticateSigned(
       if (known.plain && word !== 'dpop' && known.endsAt > x.wall) return enter(x, known)
       return accept(x, known, { text, word })
     }
+    if (isOfOtherScheme(scheme, sent)) return challenged(x, OTHER_SCHEME, '', 'off')
     const presented = { text, word }
     const jwt = readCompact(text, TOKEN_LIMIT, TYPES)
     if (typeof jwt === 'string') return refused(x, jwt)

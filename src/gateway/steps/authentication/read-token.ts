@@ -49,6 +49,11 @@ export function schemeOf(sent: string): SchemeWord {
   return sent.charCodeAt(6) === SPACE ? wordOf(sent, 6) : ''
 }
 
+/** True for a credential of a scheme that is not ours: a bare token has no blank in it (RFC 6750 section 2.1). */
+export function isOfOtherScheme({ header }: SchemeRules, sent: string): boolean {
+  return header === 'authorization' && sent.includes(' ') && schemeOf(sent) === ''
+}
+
 /** The token after an optional `Bearer` or `DPoP` in any letter case. */
 export function credentialOf(sent: string): string {
   return sent.charCodeAt(4) === SPACE && wordOf(sent, 4) === 'dpop' ? behindSpaces(sent, 5) : withoutBearer(sent)

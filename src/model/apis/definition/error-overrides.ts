@@ -27,7 +27,7 @@ const ERROR_FLAGS: Readonly<Record<string, readonly FaultCode[]>> = {
   AMF: ['credential_missing', 'token_missing', 'basic_malformed', 'token_malformed'],
   AKI: ['key_unknown', 'key_inactive', 'user_unknown'],
   TKE: ['key_expired', 'token_expired', 'client_certificate_expired', 'client_certificate_revoked'],
-  TKI: ['token_unknown', 'token_client_gone', 'signature_invalid'],
+  TKI: ['token_unknown', 'token_of_other_scheme', 'token_client_gone', 'signature_invalid'],
   TCV: ['token_without_rights'],
   BTL: ['body_too_large', 'body_too_large_api'],
   CLM: ['length_required'],
