@@ -198,6 +198,16 @@ const BAD: Record<string, { files: Record<string, string>; found: string[] }[]> 
       ],
     },
   ],
+  'files that comments name exist': [
+    {
+      files: {
+        'src/model/a.ts': '/** Body: `B` of model/old/b.ts. */',
+        'src/model/c.ts': '// As `d.ts` does, see model/a.ts.\nconst e = 1 // of `gone.ts`',
+        'src/model/d.ts': "const path = 'model/none.ts'",
+      },
+      found: ['a.ts:1 names model/old/b.ts', 'c.ts:2 names gone.ts'],
+    },
+  ],
   'comments begin with the thing that they are about': [
     {
       files: {
@@ -382,7 +392,7 @@ test('a file belongs to the part of its folder', () => {
   assert.equal(partOf('src/compose.ts'), 'compose')
   assert.equal(partOf('src/store/ports/ports.ts'), 'ports')
   assert.equal(partOf('src/store/prepare/feed.ts'), 'store')
-  assert.equal(partOf('src/store/hits/hit-sums.ts'), 'store')
+  assert.equal(partOf('src/store/hits/sample-sums.ts'), 'store')
   assert.equal(partOf('src/store/sqlite/deep/x.ts'), 'store/sqlite')
   assert.equal(partOf('src/model/apis/read/read.ts'), 'model')
 })

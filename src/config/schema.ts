@@ -3,8 +3,15 @@ import { flag, group, list, objects, PORT, text, whole } from './leaves.ts'
 import { keySettings } from './schema-keys.ts'
 import { analyticsSettings, metricsSettings, monitorSettings, openTelemetrySettings } from './schema-observability.ts'
 import { portalSettings } from './schema-portal.ts'
-import { bootstrapSettings, emailBackend, peopleSecurity, signInSecurity, signInSettings } from './schema-sign-in.ts'
-import { ssoDashboard, ssoSettings } from './schema-sso.ts'
+import {
+  bootstrapSettings,
+  emailBackend,
+  peopleSecurity,
+  signInSecurity,
+  signInSettings,
+  ssoDashboard,
+  ssoSettings,
+} from './schema-sign-in.ts'
 import { backupSettings, storageSettings } from './schema-storage.ts'
 import { dashboardTls, gatewayTls } from './schema-tls.ts'
 

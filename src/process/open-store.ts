@@ -12,7 +12,7 @@ import type { Store } from '../store/ports/ports.ts'
 import { createPrivateFile, prepareFolder } from '../store/sqlite/connection/folder.ts'
 import { type JoinOptions, joinStore } from '../store/sqlite/connection/join.ts'
 import { openStore } from '../store/sqlite/connection/open.ts'
-import type { SharedStore } from '../store/sqlite/quotas/share.ts'
+import type { SharedStore } from '../store/sqlite/connection/share-store.ts'
 import { withDisk } from './disk-watch.ts'
 
 /** Where a cluster keeps what it shares. */

@@ -53,6 +53,26 @@ export function checkFirstWords({ path, lines }: SourceFile): string[] {
   })
 }
 
+/** A code file that a comment names, by its path or in backticks by its name. */
+const NAMED_FILE = /(?<![\w./-])((?:[\w-]+\/)+[\w-]+\.tsx?|(?<=`)[\w-]+\.tsx?(?=`))/g
+const COMMENT = /^\s*(?:\/\*\*?|\*|\/\/)|(?<=\s)\/\/ /
+
+/** Files that comments of the product name and that do not exist: a reader looks for them in vain. */
+export function checkNamedFiles(files: readonly SourceFile[]): string[] {
+  const paths = files.map(({ path }) => `/${path}`)
+  const exists = (name: string) => paths.some((path) => path.endsWith(`/${name}`))
+  return files
+    .filter(({ path }) => /^(?:src|console\/src)\//.test(path))
+    .flatMap(({ path, lines }) =>
+      lines.flatMap((line, i) => {
+        const names = COMMENT.test(line) ? [...line.matchAll(NAMED_FILE)].map(([, name]) => name!) : []
+        return names
+          .filter((name) => !exists(name))
+          .map((name) => `${path}:${i + 1} names ${name}, which does not exist`)
+      }),
+    )
+}
+
 const TITLE = /(?<![\w.])(?:t\.)?(?:test|it|suite|describe)(?:\.\w+)?\(\s*(['"`])((?:\\.|(?!\1).)*)\1/gs
 /** Fits a line of a report, and one clause. What a template puts in counts as five characters. */
 const LONGEST_TITLE = 90

@@ -3,7 +3,7 @@ import { checkExports } from './exports.ts'
 import { checkFlatFiles, checkFolderSizes } from './folders.ts'
 import { checkDependencies, checkLayers } from './layers.ts'
 import { checkModuleState } from './module-state.ts'
-import { checkFirstWords, checkProse, checkTitles } from './prose.ts'
+import { checkFirstWords, checkNamedFiles, checkProse, checkTitles } from './prose.ts'
 import type { SourceFile } from './tree.ts'
 import { checkDeclaredOnce, checkWords } from './words.ts'
 
@@ -94,6 +94,7 @@ export const RULES: readonly Rule[] = [
   each('names use the words of the field', checkWords),
   each('comments and texts are plain English', checkProse),
   each('comments begin with the thing that they are about', checkFirstWords),
+  { name: 'files that comments name exist', check: checkNamedFiles },
   each('titles of tests are one clause', checkTitles),
   { name: 'an exported name of src has one declaration', check: checkDeclaredOnce },
   each('modules of src hold no state, or say why', checkModuleState),

@@ -10,8 +10,8 @@ interface GrantChoice {
 }
 
 /**
- * The grants of an API's authorization server in the form: those of `src/model/oauth-clients/grants.ts` that are a flow of OpenAPI. The
- * others are switches of the scheme.
+ * The grants that the form of an API lists, of those in `src/model/oauth-clients/grants.ts`: flows of OpenAPI (`flow`), and others that are
+ * a switch in the extension (`oas`). A grant with a switch of its own in the form has its row in `authentication/schemes.ts` instead.
  */
 export const GRANT_CHOICES: readonly GrantChoice[] = [
   { type: 'authorization_code', flow: 'authorizationCode', label: 'Authorization code: a user signs in' },

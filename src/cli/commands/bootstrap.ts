@@ -8,8 +8,7 @@ import { loadConfig } from '../../config/load.ts'
 import type { Config } from '../../config/schema.ts'
 import { fault } from '../../errors/fault.ts'
 import { isObject } from '../../model/json/json.ts'
-import { setUpLink } from '../../process/first-start.ts'
-import { setUpTokenOf } from '../../process/set-up-token.ts'
+import { setUpLink, setUpTokenOf } from '../../process/first-start.ts'
 import type { Command, CommandContext } from './commands.ts'
 
 const TIMEOUT_MS = 30_000

@@ -48,7 +48,7 @@ export const APIS: MoveKind = {
   warnings,
   references,
   claims,
-  apart(one, other) {
+  canCoexist(one, other) {
     try {
       return !collides(readApi(documentIn(one)), readApi(documentIn(other)))
     } catch {
@@ -213,7 +213,7 @@ function references(body: JsonObject): ObjectReference[] {
   ]
 }
 
-/** Cheap, and wider than what collides: `apart` decides. */
+/** Cheap, and wider than what collides: `canCoexist` decides. */
 function claims(body: JsonObject): Claim[] {
   const { active, domain, listenPath } = summaryOf(documentIn(body))
   if (!active) return []

@@ -1,6 +1,6 @@
 import { isObject, type Json, type JsonObject } from '../../model/json/json.ts'
 import { checkPolicy, withRightsMap } from '../../model/policies/policy.ts'
-import { policyApisOf, stateOf } from '../../model/policies/policy-index.ts'
+import { policyApisOf, stateOf } from '../../model/policies/policy-body.ts'
 import { segment } from './dashboard.ts'
 import { flawsThrown, type MoveKind, type RemoteObject, textAt } from './kind.ts'
 import { omitMembers, pruned } from './rendered.ts'

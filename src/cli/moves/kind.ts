@@ -114,8 +114,8 @@ export interface MoveKind {
   readonly warnings?: (body: JsonObject) => readonly MoveWarning[]
   references(body: JsonObject): readonly ObjectReference[]
   claims(body: JsonObject): readonly Claim[]
-  /** Of two with one claim: whether they cannot both have it. True unless said otherwise. */
-  readonly apart?: (one: JsonObject, other: JsonObject) => boolean
+  /** True when two objects with the same claim can exist at once. Absent = they cannot. */
+  readonly canCoexist?: (one: JsonObject, other: JsonObject) => boolean
   list(place: TargetDashboard): Promise<RemoteObject[]>
   /** True where `find` needs the identity alone, so that it notices an object that was created since the plan. */
   readonly findsNew: boolean

@@ -103,7 +103,7 @@ function keeps(kind: MoveKind, holder: MoveStep, claim: Claim, wanting: MoveStep
 }
 
 function clash(kind: MoveKind, step: MoveStep, other: MoveStep['body'] & object): boolean {
-  return kind.apart?.(step.body!, other) !== true
+  return kind.canCoexist?.(step.body!, other) !== true
 }
 
 function taken(dir: string, step: MoveStep, { flaw, path }: Claim, why: string): FileFlaw[] {

@@ -2,7 +2,7 @@ import { fault } from '../../errors/fault.ts'
 import { EXTENSION } from '../../model/apis/definition/extension.ts'
 import { isObject, type Json, type JsonObject } from '../../model/json/json.ts'
 import { labelKey } from '../../model/labels/label.ts'
-import { policyApisOf } from '../../model/policies/policy-index.ts'
+import { policyApisOf } from '../../model/policies/policy-body.ts'
 import { CHOICES, type Choice, type MoveKind, textsAt } from './kind.ts'
 import { namedByKey } from './kind-keys.ts'
 

@@ -1,5 +1,8 @@
 import type { Permissions } from '../../model/people/permission.ts'
 
+/** Who is written into the audit for calls with the admin secret. */
+export const INSTALLATION = 'admin'
+
 /** Who calls: a dashboard user, by session or by API credential. */
 export interface Actor {
   /** Storage id; of a guest of single sign-on, who has no user document, a name that is no storage id. */

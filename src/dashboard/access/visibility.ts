@@ -1,5 +1,5 @@
 import { isAdmin } from '../../model/people/permission.ts'
-import { policyApisOf } from '../../model/policies/policy-index.ts'
+import { policyApisOf } from '../../model/policies/policy-body.ts'
 import type { StoredDocument, Where } from '../../store/ports/ports.ts'
 import type { ApiOwners } from '../apis/api-owners.ts'
 import type { Actor } from './actor.ts'

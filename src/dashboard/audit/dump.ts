@@ -1,5 +1,5 @@
 import type { Json, JsonObject } from '../../model/json/json.ts'
-import { searchParams } from '../../model/network/search-params.ts'
+import { searchParams } from '../../model/network/form-urlencoded.ts'
 import { isSecretName, MASK, redactAnswer } from '../../model/secrets/redact.ts'
 import { redactDocument, withoutSecrets } from '../../model/secrets/secret-places.ts'
 import type { Answer } from '../routes/answer.ts'

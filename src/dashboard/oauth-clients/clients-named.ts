@@ -1,8 +1,13 @@
+import type { OAuthClient } from '../../model/oauth-clients/oauth-client.ts'
 import { DEVELOPER_ID } from '../../model/portal/developers/developer.ts'
 import { apisOfRegistration } from '../../publish/oauth-clients/oauth-client-lists.ts'
 import { type ClientParts, registrationsOf } from '../../publish/oauth-clients/oauth-client-parts.ts'
+import { provenClients } from '../../publish/oauth-clients/oauth-tokens.ts'
 import type { StoredDocument } from '../../store/ports/ports.ts'
 import type { Visibility } from '../access/visibility.ts'
+import type { Call } from '../routes/call.ts'
+import type { DashboardParts } from '../server/parts.ts'
+import { withAttemptLimit } from '../sign-in/second-factor.ts'
 
 /** The registrations of a client id in the caller's organisation, and those of them that the caller sees. @throws Fault `store_away` */
 export async function clientsNamed(
@@ -31,4 +36,18 @@ export async function developerAppNamed(
 ): Promise<StoredDocument<'oauth_client'> | undefined> {
   const all = await registrationsOf(parts, clientId)
   return all.find((stored) => stored.body[DEVELOPER_ID] !== undefined && visibility.org(stored))
+}
+
+/**
+ * Those of the registrations of a client whose secret the caller knows, with a limit of attempts: secrets may be short ones that people choose.
+ * @throws Fault as `provenClients`, `sign_in_throttled` (429)
+ */
+export function clientsOfSecret(
+  parts: DashboardParts,
+  call: Call,
+  clients: readonly OAuthClient[],
+  secret: string,
+): Promise<readonly OAuthClient[]> {
+  const name = `client:${clients[0]?.org_id}/${clients[0]?.client_id}`
+  return withAttemptLimit(parts, name, call, async () => provenClients(parts, clients, secret))
 }

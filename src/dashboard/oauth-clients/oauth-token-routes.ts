@@ -14,7 +14,7 @@ import { pageOf } from '../routes/page.ts'
 import type { Route } from '../routes/route.ts'
 import { fieldsOf, JSON_OR_FORM, SECRET_MEMBERS, TOKEN_MEMBERS } from '../server/form-or-json.ts'
 import type { DashboardParts } from '../server/parts.ts'
-import { clientsOfSecret } from './client-secret.ts'
+import { clientsOfSecret } from './clients-named.ts'
 import { clientInPath, clientsInPathOfAnyApi, clientToChange } from './find-client.ts'
 
 const ONE = '/api/apis/oauth/{clientId}'

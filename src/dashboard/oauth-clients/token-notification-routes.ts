@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
 import { fault } from '../../errors/fault.ts'
-import { deliveriesOf, resend } from '../../oauth/notifications/undelivered.ts'
+import { deliveriesOf, resend } from '../../oauth/webhooks/undelivered.ts'
 import { bare, ok } from '../routes/answer.ts'
 import { DoneEnvelope } from '../routes/envelope.ts'
 import type { Route } from '../routes/route.ts'

@@ -9,7 +9,7 @@ import {
   newOrganisation,
   updateOrganisation,
 } from '../../publish/organisations/organisations.ts'
-import { INSTALLATION } from '../access/installation-actor.ts'
+import { INSTALLATION } from '../access/actor.ts'
 import { CreatedShape, DoneShape, OrganisationShape, pageShape } from '../people/shapes.ts'
 import { bare, ok, refused } from '../routes/answer.ts'
 import { listed } from '../routes/listed.ts'

@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 import type { StoredOrganisation } from '../../model/organisations/organisation.ts'
 import { findOrganisation, setAdditionalPermissions } from '../../publish/organisations/organisations.ts'
-import { INSTALLATION } from '../access/installation-actor.ts'
+import { INSTALLATION } from '../access/actor.ts'
 import { type Answer, bare, ok, refused } from '../routes/answer.ts'
 import type { Call } from '../routes/call.ts'
 import type { Route } from '../routes/route.ts'

@@ -21,7 +21,7 @@ import { pageOf } from '../routes/page.ts'
 import type { Route } from '../routes/route.ts'
 import type { DashboardParts } from '../server/parts.ts'
 import { checkAddress, checkGrantable, checkReach } from './check-rights.ts'
-import { deletedOwner, personIn, whereFound } from './found.ts'
+import { deletedOwner, personIn, whereFound } from './find-people.ts'
 import { type GivenUser, givenUser, withoutReset } from './sent-user.ts'
 import {
   CreatedShape,

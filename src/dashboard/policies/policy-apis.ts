@@ -1,4 +1,4 @@
-import { policyApisOf } from '../../model/policies/policy-index.ts'
+import { policyApisOf } from '../../model/policies/policy-body.ts'
 import type { Documents, Feed } from '../../store/ports/ports.ts'
 import type { Visibility } from '../access/visibility.ts'
 

@@ -4,8 +4,8 @@ import { isObject, type Json, type JsonObject } from '../../model/json/json.ts'
 import { blankScalars } from '../../model/json/scalar-fields.ts'
 import { describedAs } from '../../model/openapi/component-schemas.ts'
 import { POLICY_SCHEMA } from '../../model/policies/policy.ts'
+import { stateOf } from '../../model/policies/policy-body.ts'
 import { POLICY_FIELDS } from '../../model/policies/policy-fields.ts'
-import { stateOf } from '../../model/policies/policy-index.ts'
 import { answeredScalars } from '../routes/scalar-shapes.ts'
 
 const STATES = ['active', 'draft', 'deny'] as const

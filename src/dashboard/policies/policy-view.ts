@@ -1,6 +1,6 @@
 import { Fault, fault } from '../../errors/fault.ts'
 import type { JsonObject } from '../../model/json/json.ts'
-import { policyApisOf } from '../../model/policies/policy-index.ts'
+import { policyApisOf } from '../../model/policies/policy-body.ts'
 import { findPolicy } from '../../publish/policies/policy-ids.ts'
 import type { StoredDocument } from '../../store/ports/ports.ts'
 import type { Call } from '../routes/call.ts'

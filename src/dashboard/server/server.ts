@@ -1,15 +1,18 @@
+import { randomBytes } from 'node:crypto'
 import { type IncomingMessage, type Server, STATUS_CODES } from 'node:http'
-import type { Socket } from 'node:net'
+import type { BlockList, Socket } from 'node:net'
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
 import { type Fault, fault } from '../../errors/fault.ts'
 import { dashboardStatusOf, renderFault } from '../../errors/render.ts'
 import { addressList } from '../../model/network/address.ts'
+import { isListed, peerAddress } from '../../model/network/forwarded-for.ts'
+import { isRequestId } from '../../model/network/request-id.ts'
 import { withEvents } from '../../publish/events/domain-events.ts'
 import { publishAddresses } from '../../publish/nodes/addresses.ts'
 import { AdminSecretThrottle } from '../../runtime/admin-secret-throttle.ts'
 import type { RouteDeps } from '../access/admit.ts'
+import { refuseTwoCredentials } from '../access/identify.ts'
 import { identitiesOf } from '../access/identities.ts'
-import { refuseTwoCredentials } from '../access/two-credentials.ts'
 import { withPlainDates } from '../analytics/range.ts'
 import { scheduleHitRetention } from '../analytics/retention.ts'
 import { ApiOwners } from '../apis/api-owners.ts'
@@ -25,7 +28,6 @@ import { RequestQuota } from './intake.ts'
 import type { DashboardParts } from './parts.ts'
 import { recordedStore } from './recorded.ts'
 import { requestPath, safetyHeaders, sendFault } from './refuse.ts'
-import { newRequestId, requestIdOf } from './request-id.ts'
 import { TlsServer } from './tls-server.ts'
 
 export interface DashboardOptions {
@@ -251,4 +253,16 @@ function refuseMalformedRequest(
 function faultOf(code: string | undefined): Fault {
   if (code === 'HPE_HEADER_OVERFLOW') return fault('head_too_large')
   return fault(code === 'ERR_HTTP_REQUEST_TIMEOUT' ? 'request_timeout' : 'request_malformed')
+}
+
+/** Makes the id of a request: 20 characters, safe in a header, a URL and a file name. */
+function newRequestId(): string {
+  return randomBytes(15).toString('base64url')
+}
+
+/** The id of a request: that which a trusted proxy gives it, else a new one. Fields that were sent twice come joined, and are none. */
+function requestIdOf({ socket, headers }: Pick<IncomingMessage, 'socket' | 'headers'>, trusted: BlockList): string {
+  const sent = headers['x-request-id']
+  const isTaken = typeof sent === 'string' && isRequestId(sent) && isListed(trusted, peerAddress(socket.remoteAddress))
+  return isTaken ? sent : newRequestId()
 }

@@ -4,6 +4,7 @@ import { isDocumentId } from '../../model/documents/ids.ts'
 import type { JsonObject } from '../../model/json/json.ts'
 import { isUp, loadsHere, type NodeStatus, nodeWarnings } from '../../model/nodes/node.ts'
 import { findNode, listNodes, nodeDocumentId } from '../../publish/nodes/node-status.ts'
+import { metricsPage } from '../../runtime/render-metrics.ts'
 import { type Answer, bare, ok } from '../routes/answer.ts'
 import type { Call } from '../routes/call.ts'
 import { DoneEnvelope } from '../routes/envelope.ts'
@@ -230,4 +231,24 @@ function settingsOf(node: NodeStatus): JsonObject {
     hostname: node.hostname,
     version: node.version,
   }
+}
+
+/** The metrics of the dashboard, for Prometheus: `/metrics`. */
+export function metricRoutes({ metrics }: DashboardParts): Route[] {
+  return [
+    {
+      method: 'GET',
+      path: '/metrics',
+      access: 'installation',
+      scraped: true,
+      summary:
+        'Read the metrics of this dashboard as Prometheus reads them; the bearer token `metrics.secret` opens it too',
+      answers: { 200: Type.String() },
+      answerType: 'text/plain',
+      run: async (call) => {
+        const { contentType, body } = await metricsPage(metrics.registry, call.header('accept'))
+        return { status: 200, body, type: contentType }
+      },
+    },
+  ]
 }

@@ -17,8 +17,8 @@ import { idsOf } from '../../publish/apis/api-ids.ts'
 import { basesOf } from '../../publish/apis/api-plan.ts'
 import type { VersionOf } from '../../publish/apis/api-versions.ts'
 import { findApi, publishApi, removeApi } from '../../publish/apis/apis.ts'
+import { versionLines } from '../../publish/apis/version-lines.ts'
 import { type AdminAnswer, changed, fieldText, json } from './answer.ts'
-import { listVersions } from './list-versions.ts'
 import { listDocuments } from './lists.ts'
 import { type AdminParts, publishParts, waitUntilServed } from './parts.ts'
 import { type AdminRequest, DEFINITION_BYTES } from './request.ts'
@@ -181,4 +181,11 @@ function versionOf(request: AdminRequest): VersionOf | undefined {
   if (baseApiId === '') return undefined
   const [baseName, name] = [request.text('base_api_version_name'), request.text('new_version_name')]
   return { baseApiId, baseName, name, setDefault: request.flag('set_default') }
+}
+
+/** Answers an API and the APIs that are versions of it. @throws Fault `not_found` (404) */
+export async function listVersions(parts: AdminParts, request: AdminRequest): Promise<AdminAnswer> {
+  const base = documentOf((await findApi(publishParts(parts), request.param('api'))).body)
+  const lines = await versionLines(parts.store, base)
+  return json({ status: 'success', apis: lines.map((line) => ({ ...line })) })
 }

@@ -16,11 +16,11 @@ import {
   createFromRequest,
   documentThere,
   fileDefinitions,
+  listVersions,
   removeFromRequest,
   replaceFromRequest,
   servedApi,
 } from './apis.ts'
-import { listVersions } from './list-versions.ts'
 import { listDocuments } from './lists.ts'
 import type { AdminParts } from './parts.ts'
 import type { AdminRequest } from './request.ts'

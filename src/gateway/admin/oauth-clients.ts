@@ -1,15 +1,19 @@
 import { fault } from '../../errors/fault.ts'
-import type { Json, JsonObject } from '../../model/json/json.ts'
-import { presentMembers } from '../../model/json/present-members.ts'
+import { type Json, type JsonObject, presentMembers } from '../../model/json/json.ts'
 import type { OAuthClient } from '../../model/oauth-clients/oauth-client.ts'
-import { redirectTextOf, withRedirects } from '../../publish/oauth-clients/joined-redirects.ts'
 import {
   apisOfClient,
   clientViewFor,
   findClientAt,
   listClients,
 } from '../../publish/oauth-clients/oauth-client-lists.ts'
-import { type ApiPlace, apiPlaceOf, type ClientParts } from '../../publish/oauth-clients/oauth-client-parts.ts'
+import {
+  type ApiPlace,
+  apiPlaceOf,
+  type ClientParts,
+  redirectTextOf,
+  withRedirects,
+} from '../../publish/oauth-clients/oauth-client-parts.ts'
 import { createClient, deleteClient, rotateClient, updateClient } from '../../publish/oauth-clients/oauth-clients.ts'
 import { type AdminAnswer, absent, changed, json, jsonText } from './answer.ts'
 import { type AdminParts, publishParts, waitUntilServed } from './parts.ts'

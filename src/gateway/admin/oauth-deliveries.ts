@@ -1,7 +1,7 @@
 import { fault } from '../../errors/fault.ts'
 import type { JsonObject } from '../../model/json/json.ts'
 import { systemClock } from '../../model/time/clock.ts'
-import { DELIVERIES_PAGE, deliveriesOf, resend } from '../../oauth/notifications/undelivered.ts'
+import { DELIVERIES_PAGE, deliveriesOf, resend } from '../../oauth/webhooks/undelivered.ts'
 import type { DeliveryRow } from '../../store/ports/ports.ts'
 import { done, json } from './answer.ts'
 import type { AdminParts } from './parts.ts'

@@ -1,4 +1,6 @@
 import { fault, toFault } from '../../errors/fault.ts'
+import { startsObject } from '../../model/json/json.ts'
+import { searchParams } from '../../model/network/form-urlencoded.ts'
 import type { OAuthClient } from '../../model/oauth-clients/oauth-client.ts'
 import { hashKey } from '../../model/secrets/secret.ts'
 import { hexOf } from '../../model/text/hex.ts'
@@ -15,10 +17,11 @@ import {
 } from '../../publish/oauth-clients/oauth-tokens.ts'
 import { type AdminAnswer, changed, done, json } from './answer.ts'
 import { clientParts, oauthApiIn } from './oauth-clients.ts'
-import { formOf } from './oauth-form.ts'
 import { type AdminParts, publishParts, waitUntilServed } from './parts.ts'
-import type { AdminRequest } from './request.ts'
+import { type AdminRequest, parseObject } from './request.ts'
 import type { AdminRoute } from './route.ts'
+
+const FORM_BYTES = 64 * 1024
 
 const PAGE = 100
 /** Longest list that is put together in memory; more is asked for page by page. */
@@ -128,4 +131,39 @@ function needed(form: ReadonlyMap<string, string>, name: string): string {
   const value = form.get(name) ?? ''
   if (value === '') throw fault('query_invalid', `${name} is required`)
   return value
+}
+
+/**
+ * The fields of a form, or of a JSON object of strings: decided by the first non-blank byte, with any Content-Type.
+ * @throws Fault `body_malformed` (400) for a field that is given twice, also once in the query, or anything that is neither
+ */
+async function formOf(request: AdminRequest): Promise<ReadonlyMap<string, string>> {
+  const bytes = await request.bytes(FORM_BYTES)
+  const entries = startsObject(bytes) ? textsIn(parseObject(bytes)) : [...searchParams(decoded(bytes))]
+  const fields = new Map<string, string>()
+  for (const [name, value] of entries) {
+    if (fields.has(name)) throw fault('body_malformed', `${name}: is repeated`)
+    if (request.query.has(name)) throw fault('body_malformed', `${name}: is given in the query and in the body`)
+    fields.set(name, value)
+  }
+  return fields
+}
+
+function textsIn(object: object): [string, string][] {
+  return Object.entries(object).map(([name, value]) => {
+    if (typeof value !== 'string') throw fault('body_malformed', `${name}: must be a string`)
+    return [name, value]
+  })
+}
+
+function decoded(bytes: Uint8Array): string {
+  const text = Buffer.from(bytes).toString('latin1')
+  try {
+    // URLSearchParams mends what is broken in silence.
+    decodeURIComponent(text.replaceAll('+', ' '))
+  } catch (cause) {
+    throw fault('body_malformed', 'the form is not percent-encoded UTF-8', cause)
+  }
+  if (/[^\x20-\x7e]/.test(text)) throw fault('body_malformed', 'the form holds bytes that must be percent-encoded')
+  return text
 }

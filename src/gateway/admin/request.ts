@@ -1,10 +1,10 @@
 import { fault, toFault } from '../../errors/fault.ts'
 import { isVendorWord } from '../../model/apis/definition/vendor-words.ts'
-import type { JsonObject } from '../../model/json/json.ts'
-import { searchParams } from '../../model/network/search-params.ts'
-import { isYaml } from '../../publish/apis/yaml.ts'
+import { isObject, type Json, type JsonObject } from '../../model/json/json.ts'
+import { decodeBody, readJson, readJsonText } from '../../model/json/json-body.ts'
+import { searchParams } from '../../model/network/form-urlencoded.ts'
+import { isYaml, yamlToJson } from '../../publish/apis/yaml.ts'
 import type { Exchange } from '../server/exchange.ts'
-import { parseObject, parseYamlObject } from './body.ts'
 
 const BODY_BYTES = 1 << 20
 /** API definitions and OpenAPI documents. */
@@ -118,4 +118,19 @@ function decoded(segment: string): string {
   } catch (cause) {
     throw fault('query_invalid', 'the path is not percent-encoded UTF-8', cause)
   }
+}
+
+/** Reads a JSON object. @throws Fault `body_malformed` (400) as `readJson`, and when it is anything else */
+export function parseObject(bytes: Uint8Array): JsonObject {
+  return objectIn(readJson(bytes), 'JSON')
+}
+
+/** Reads a YAML document that holds an object. @throws Fault `body_malformed` (400), `body_too_large` (413) */
+async function parseYamlObject(bytes: Uint8Array): Promise<JsonObject> {
+  return objectIn(readJsonText(await yamlToJson(decodeBody(bytes))), 'YAML')
+}
+
+function objectIn(value: Json, language: string): JsonObject {
+  if (!isObject(value)) throw fault('body_malformed', `the body is not a ${language} object`)
+  return value
 }

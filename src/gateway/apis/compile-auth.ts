@@ -1,5 +1,5 @@
 import type { Api, Rules } from '../../model/apis/definition/api.ts'
-import type { SchemeRules } from '../../model/authentication/scheme-rules.ts'
+import type { SchemeRules } from '../../model/authentication/scheme.ts'
 import type { AuthMethod } from '../../model/authentication/schemes.ts'
 import type { AuthParts } from '../authentication/auth-parts.ts'
 import { hasAuthorizationServer } from '../oauth/endpoints.ts'

@@ -255,8 +255,8 @@ function resultOf(x: Exchange, end: StepOutcome, legacyStatuses: boolean): JsonO
 
 /** The current limits that the request would use, in the order in which they are checked. */
 async function limitsMet(x: Exchange, counters: Counters): Promise<Json[]> {
-  const grant = (x.plan ?? x.session?.planFor(x.chain!))?.grant
-  const limits: readonly Limit[] = limitsOf(x, grant, organisationOf(x))
+  const access = (x.plan ?? x.session?.planFor(x.chain!))?.access
+  const limits: readonly Limit[] = limitsOf(x, access, organisationOf(x))
   if (limits.length > 0) await counters.peek(limits, x)
   return limits.map(({ kind, id, max, windowMs, remaining, resetMs }) => ({
     kind,

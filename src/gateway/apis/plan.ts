@@ -1,7 +1,7 @@
 import { type HitDimensions, NO_DIMENSIONS } from '../../model/analytics/dimensions.ts'
 import { triggersOf } from '../../model/limits/triggers.ts'
-import type { SessionGrant } from '../../model/sessions/grant.ts'
 import type { Session } from '../../model/sessions/session.ts'
+import type { SessionAccess } from '../../model/sessions/session-access.ts'
 import type { HitCell } from '../record/aggregate.ts'
 import { REQUEST_DIMENSIONS } from '../record/request-dimensions.ts'
 import type { CallerPlan, Chain, Exchange } from '../server/exchange.ts'
@@ -19,7 +19,7 @@ export interface PlanOwner {
 /** Derives the plan of a session (undefined: of requests without one) at a chain. */
 export function makeCallerPlan(
   chain: Chain,
-  grant: SessionGrant | undefined,
+  access: SessionAccess | undefined,
   holder: PlanOwner | undefined,
 ): CallerPlan {
   const { api, hits } = chain
@@ -37,7 +37,7 @@ export function makeCallerPlan(
   }
   return {
     chain,
-    grant,
+    access,
     dimensions,
     tags: varies ? tags : undefined,
     cell: hits?.book.cell(dimensions),

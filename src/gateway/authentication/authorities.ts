@@ -7,7 +7,10 @@ import type { Log } from '../../model/logs/log.ts'
 import type { Millis } from '../../model/time/clock.ts'
 import type { Documents, Store } from '../../store/ports/ports.ts'
 import type { PeerCertificate } from '../../wire/listen/peer-certificate.ts'
-import { flawOfDates } from './certificate-dates.ts'
+
+const EARLY = prebuilt('client_certificate_early')
+
+const EXPIRED = prebuilt('client_certificate_expired')
 
 const UNKNOWN = prebuilt('key_unknown')
 const REVOKED = prebuilt('client_certificate_revoked')
@@ -160,4 +163,14 @@ export function flawOfPath(path: ValidPath, wall: Millis): Fault | undefined {
   if (path.revoked) return REVOKED
   // Who was revoked since is not known.
   return flawOfDates(path, wall) ?? (path.listsDueAt < wall ? LISTS_DUE : undefined)
+}
+
+/** Why a client certificate is not valid at a time; undefined when it is. A connection may outlive the certificate that it began with. */
+export function flawOfDates(
+  { validFrom, validUntil }: Pick<PeerCertificate, 'validFrom' | 'validUntil'>,
+  wall: Millis,
+): Fault | undefined {
+  // Dates that cannot be read are no dates.
+  if (!(validFrom <= wall)) return EARLY
+  return wall <= validUntil ? undefined : EXPIRED
 }

@@ -1,5 +1,5 @@
 import type { Api, AuthRules } from '../../model/apis/definition/api.ts'
-import type { CredentialPlace, SchemeRules } from '../../model/authentication/scheme-rules.ts'
+import type { CredentialPlace, SchemeRules } from '../../model/authentication/scheme.ts'
 import { schemeOfRules } from '../../model/authentication/schemes.ts'
 import type { Exchange } from '../server/exchange.ts'
 import { headerValue, readBare, singleParameter } from '../steps/authentication/read-credential.ts'

@@ -1,8 +1,7 @@
 import type { CacheRules, OperationCacheRule } from '../../model/apis/definition/api.ts'
 import type { Millis } from '../../model/time/clock.ts'
-import { type Directives, deltaSeconds, directiveSeconds, readDirectives } from './directives.ts'
+import { type Directives, deltaSeconds, directiveSeconds, readDirectives, readTargeted } from './directives.ts'
 import { readHttpDate } from './http-date.ts'
-import { readTargeted } from './targeted.ts'
 
 /** The freshness fields of an upstream response, as received. */
 export interface LifeFields {

@@ -1,7 +1,6 @@
 import type { MonoMillis } from '../../model/time/clock.ts'
 import { statusLine } from '../../wire/http1/answer.ts'
-import { SMALL_BYTES } from '../../wire/http1/outlet.ts'
-import type { RepeatedAnswer } from '../../wire/http1/repeated-answer.ts'
+import { type RepeatedAnswer, SMALL_BYTES } from '../../wire/http1/outlet.ts'
 import { linesOnly, linesWithout } from '../server/field-lines.ts'
 import type { FreshnessLife, LifeFields } from './storable.ts'
 

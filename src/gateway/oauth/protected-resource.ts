@@ -2,8 +2,8 @@ import type { Api } from '../../model/apis/definition/api.ts'
 import { addressAt } from '../../model/apis/definition/issuer.ts'
 import { EXTERNAL_SCHEME } from '../../model/authentication/external-scheme.ts'
 import { JWT_SCHEME } from '../../model/authentication/jwt-scheme.ts'
-import { settingsOf } from '../../model/authentication/scheme.ts'
-import type { SchemeRules } from '../../model/authentication/scheme-rules.ts'
+import { type SchemeRules, settingsOf } from '../../model/authentication/scheme.ts'
+import { schemeOfRules } from '../../model/authentication/schemes.ts'
 import type { JsonObject } from '../../model/json/json.ts'
 import type { Addresses } from '../../model/nodes/addresses.ts'
 import { JWT_ALGORITHMS } from '../../oauth/signing-keys/jwt.ts'
@@ -13,8 +13,6 @@ import { publicAddressOf } from './issuer.ts'
 
 /** The path of the metadata of an API as a protected resource, below its address or before the path of that (RFC 9728 section 3). */
 export const RESOURCE_METADATA = '/.well-known/oauth-protected-resource'
-
-const TOKEN_METHODS: ReadonlySet<string> = new Set(['oauth', 'jwt', 'external'])
 
 /** True for an API that takes access tokens (RFC 6750), of its own authorization server or of another one. */
 export function takesTokens(api: Api): boolean {
@@ -63,7 +61,7 @@ function tokenSchemes({ auth }: Api): readonly SchemeRules[] {
   if (auth === undefined) return []
   return alternativesOf(auth)
     .flat()
-    .filter(({ method }) => TOKEN_METHODS.has(method))
+    .filter((rules) => schemeOfRules(rules).accessTokens !== undefined)
 }
 
 /** Other authorization servers whose tokens a scheme takes, as far as the definition names them by their address (RFC 8414 section 2). */

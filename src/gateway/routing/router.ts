@@ -1,4 +1,5 @@
-import { readablePath } from '../../model/patterns/readable-path.ts'
+import { parsePathTemplate, placeholderExpression } from '../../model/apis/definition/template.ts'
+import { encodedPath, readablePath } from '../../model/patterns/readable-path.ts'
 import { foldPath } from '../../model/text/fold-letters.ts'
 import type { RouteMatch, Routes, ServedApi } from '../server/exchange.ts'
 import { SegmentMap } from './segment-map.ts'
@@ -238,4 +239,23 @@ function explore(node: Node, path: string, at: number, match: RouteMatch): void 
   for (const child of node.placeholders) {
     if (child.pattern === undefined || child.pattern.test(readablePath(segment))) explore(child.node, path, next, match)
   }
+}
+
+/** A listen path as the router stores it: placeholders with their pattern anchored, words in the normal form of requests. */
+export function routeSegments(listenPath: string, ignoreCase: boolean): PathSegment[] {
+  return parsePathTemplate(listenPath).map((segment) => {
+    if (typeof segment === 'string') return encodedPath(segment)
+    const source = segment.pattern ?? ''
+    return { source, pattern: source === '' ? undefined : placeholderExpression(source, ignoreCase) }
+  })
+}
+
+/** The place that an API answers at, as one text: two APIs with equal places collide. */
+export function placeKey(domain: string, segments: readonly PathSegment[], ignoreCase: boolean): string {
+  const path = segments
+    .map((segment) =>
+      typeof segment === 'string' ? (ignoreCase ? foldPath(segment) : segment) : `{${segment.source}}`,
+    )
+    .join('/')
+  return `${domain} ${path}${ignoreCase ? ' i' : ''}`
 }

@@ -2,15 +2,15 @@ import type { Fault } from '../../errors/fault.ts'
 import type { HitDimensions } from '../../model/analytics/dimensions.ts'
 import type { Api, OperationCacheRule, Rules } from '../../model/apis/definition/api.ts'
 import type { BodyRule, MockRule, RequestCheck, TriggerSource } from '../../model/apis/definition/operation.ts'
-import type { CredentialPlace } from '../../model/authentication/scheme-rules.ts'
+import type { CredentialPlace } from '../../model/authentication/scheme.ts'
 import type { JsonObject } from '../../model/json/json.ts'
 import type { Instant, Limit } from '../../model/limits/limit.ts'
 import type { Matcher } from '../../model/patterns/matcher.ts'
 import type { RewritePiece } from '../../model/patterns/rewrite-target.ts'
-import type { SessionGrant } from '../../model/sessions/grant.ts'
 import type { Policy } from '../../model/sessions/session.ts'
+import type { SessionAccess } from '../../model/sessions/session-access.ts'
 import { type BodyConsumer, WireExchange } from '../../wire/http1/exchange.ts'
-import type { RepeatedAnswer } from '../../wire/http1/repeated-answer.ts'
+import type { RepeatedAnswer } from '../../wire/http1/outlet.ts'
 import type { ChainCache } from '../cache/chain-cache.ts'
 import type { FieldPairs } from '../modules/messages.ts'
 import type { ModuleSet } from '../modules/module-set.ts'
@@ -189,7 +189,7 @@ export interface HitPlan {
 export interface CallerPlan {
   readonly chain: Chain
   /** undefined = no right on the API, or no session at all. */
-  readonly grant: SessionGrant | undefined
+  readonly access: SessionAccess | undefined
   readonly dimensions: HitDimensions
   /** undefined where no request header becomes a tag: those of the dimensions are all there are. */
   readonly tags: SessionTags | undefined

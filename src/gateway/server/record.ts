@@ -7,7 +7,7 @@ import { flattenString } from '../record/flatten-string.ts'
 import type { Geography } from '../record/geography.ts'
 import type { Metrics } from '../record/metrics.ts'
 import type { RecordBook } from '../record/record-book.ts'
-import type { Recorder } from '../record/recorder.ts'
+import type { Recorder } from '../record/record-plan.ts'
 import { traceIdOf } from '../telemetry/traced-exchange.ts'
 import type { CallerPlan, Exchange } from './exchange.ts'
 

@@ -18,7 +18,7 @@ import { adoptRequestId, findClientAddress } from './client-address.ts'
 import { begin, Exchange, type Reply, type RouteMatch, type Snapshot } from './exchange.ts'
 import { translateAnswer } from './grpc-web.ts'
 import { giveRequestId } from './request-id-fields.ts'
-import { type AnswerStyle, answerRefusal, conclude, editAnswer, requestIdField } from './respond.ts'
+import { type AnswerStyle, answerRefusal, conclude, editAnswer, gatewayFields } from './respond.ts'
 import { run } from './run.ts'
 import { trailerRules } from './trailers.ts'
 import type { Tunnels } from './tunnels.ts'
@@ -149,7 +149,7 @@ export function trafficHandler(parts: ServerParts): WireHandler<Exchange> {
     refuse(fault) {
       parts.onMalformed(fault)
       return {
-        fields: `Content-Type: application/json\r\nCache-Control: no-store\r\n${requestIdField(nextRequestId())}`,
+        fields: `Content-Type: application/json\r\nCache-Control: no-store\r\n${gatewayFields(nextRequestId())}`,
         body: renderFault(fault, 'gateway'),
       }
     },

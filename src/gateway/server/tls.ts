@@ -2,6 +2,7 @@ import { X509Certificate } from 'node:crypto'
 import { createSecureContext, type SecureContext } from 'node:tls'
 import { toFault } from '../../errors/fault.ts'
 import type { Api } from '../../model/apis/definition/api.ts'
+import { schemeOfRules } from '../../model/authentication/schemes.ts'
 import type { Log } from '../../model/logs/log.ts'
 import { type KeyPair, KeyPairFiles } from '../../runtime/key-pair-files.ts'
 import { type TlsRules, tlsOptions } from '../../runtime/tls-options.ts'
@@ -15,11 +16,6 @@ type CertificateAskingApi = Pick<
   Api,
   'orgId' | 'domain' | 'internal' | 'auth' | 'oauth' | 'clientCertificates' | 'cors'
 >
-
-const TAKES_TOKENS: ReadonlySet<string> = new Set(['token', 'oauth'])
-
-/** Tokens of other issuers. */
-const OF_OTHERS: ReadonlySet<string> = new Set(['jwt', 'external'])
 
 /** Where handshakes ask for a client certificate. It is never required there: steps of the APIs decide. */
 interface AskedDomains {
@@ -249,5 +245,8 @@ function asks(api: CertificateAskingApi, issuing: ReadonlySet<string>): boolean 
   const schemes = auth === undefined ? [] : (auth.alternatives?.flat() ?? [auth])
   if (schemes.some(({ certificate }) => certificate === true)) return true
   if (api.cors !== undefined) return false
-  return schemes.some(({ method }) => OF_OTHERS.has(method) || (TAKES_TOKENS.has(method) && issuing.has(orgId)))
+  return schemes.some((rules) => {
+    const { method, accessTokens } = schemeOfRules(rules)
+    return accessTokens === 'foreign' || ((method === 'token' || accessTokens === 'own') && issuing.has(orgId))
+  })
 }

@@ -93,6 +93,6 @@ export class Tunnels {
     const { evictAt, expiresAt, token } = session
     if ((evictAt !== 0 && evictAt <= wall) || (expiresAt !== 0 && expiresAt <= wall)) return false
     if (token !== undefined && token.client === undefined) return false
-    return session.planFor(x.chain!).grant !== undefined
+    return session.planFor(x.chain!).access !== undefined
   }
 }

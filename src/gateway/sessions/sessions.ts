@@ -7,8 +7,8 @@ import { registeredAt } from '../../model/oauth-clients/oauth-registration.ts'
 import { type TokenUser, tokenFactsOf } from '../../model/oauth-clients/oauth-token.ts'
 import type { Merged } from '../../model/policies/merge-policies.ts'
 import { allowedCertificates } from '../../model/sessions/certificate-binding.ts'
-import { compileGrant } from '../../model/sessions/grant.ts'
 import type { Session } from '../../model/sessions/session.ts'
+import { compileAccess } from '../../model/sessions/session-access.ts'
 import { sessionAtUse, withUserOfToday } from '../../model/sessions/token-session.ts'
 import { hexOf } from '../../model/text/hex.ts'
 import { intern } from '../../model/text/intern.ts'
@@ -141,8 +141,8 @@ export class LiveSession implements Caller {
     const { apiId, skipRateLimit: skipRate, skipQuota, ignoreCase } = chain.api
     const before = chain.apiRate === undefined ? [] : [chain.apiRate]
     const options = { before, skipRate, skipQuota, ignoreCase }
-    const grant = merged === undefined ? undefined : compileGrant(merged, apiId, this.#counterId, options)
-    return makeCallerPlan(chain, grant, { keyHash, session: this.#tagged(), clientId })
+    const access = merged === undefined ? undefined : compileAccess(merged, apiId, this.#counterId, options)
+    return makeCallerPlan(chain, access, { keyHash, session: this.#tagged(), clientId })
   }
 
   get metaData(): JsonObject {

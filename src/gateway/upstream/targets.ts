@@ -9,15 +9,15 @@ import type { ClientIdentities } from './client-identities.ts'
 import type { Target, Targets } from './target.ts'
 import type { TargetHealth } from './target-health.ts'
 
-/** The client certificate for an origin, and the pins that it must match. */
-interface Proof {
+/** TLS settings of one origin: the client certificate of the gateway, and the pins that the origin must match. */
+interface OriginTls {
   /** Id of the certificate that the gateway shows; '' = none. */
   readonly certificate: string
   /** SHA-256 of keys or certificates, lower-case hex, one of which it must have; undefined = any trusted certificate. */
   readonly pins: readonly string[] | undefined
 }
 
-const NO_PROOF: Proof = { certificate: '', pins: undefined }
+const NO_ORIGIN_TLS: OriginTls = { certificate: '', pins: undefined }
 
 /** The installation's part of an upstream's settings. */
 export type UpstreamDefaults = Pick<
@@ -112,7 +112,7 @@ export class UpstreamPool {
     const host = url.hostname.startsWith('[') ? url.hostname.slice(1, -1) : url.hostname
     const port = url.port === '' ? (secure ? 443 : 80) : Number(url.port)
     const http2 = url.protocol === 'h2c:' || (secure && this.#defaults.http2 === true)
-    const proof = secure ? proofFor(url.hostname, port, tls) : NO_PROOF
+    const proof = secure ? originTlsFor(url.hostname, port, tls) : NO_ORIGIN_TLS
     const options: UpstreamOptions = {
       ...{ ...this.#defaults, host, port, secure, insecure, http2 },
       ...(socket && { path: socket.path }),
@@ -170,8 +170,8 @@ function withoutLastSlashes(path: string): string {
 }
 
 /** The settings for an origin: `host:port` goes before `host`, that before the nearest `*.domain`, and `*` is for all others. */
-export function proofFor(host: string, port: number, tls: UpstreamTls | undefined): Proof {
-  if (tls === undefined) return NO_PROOF
+export function originTlsFor(host: string, port: number, tls: UpstreamTls | undefined): OriginTls {
+  if (tls === undefined) return NO_ORIGIN_TLS
   const names = [`${host}:${port}`, host, ...parents(host), '*']
   return { certificate: find(tls.certificates, names) ?? '', pins: find(tls.pins, names) }
 }

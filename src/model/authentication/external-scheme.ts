@@ -115,6 +115,7 @@ function providers(at: 0 | 1) {
 /** An access token of another authorization server: a JSON Web Token, or one that its issuer is asked about (RFC 7662). */
 export const EXTERNAL_SCHEME: Scheme<'external', ExternalRules> = {
   method: 'external',
+  accessTokens: 'foreign',
   type: 'externalOAuth',
   on: 'external_oauth.enabled',
   config: 'externalOAuth',

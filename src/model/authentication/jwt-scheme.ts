@@ -79,6 +79,7 @@ const skew = () => whole(MAX_SKEW_S)
 /** A JSON Web Token that another issuer signed (RFC 7519, RFC 8725). */
 export const JWT_SCHEME: Scheme<'jwt', JwtRules> = {
   method: 'jwt',
+  accessTokens: 'foreign',
   type: 'jwt',
   on: 'enable_jwt',
   config: 'jwt',

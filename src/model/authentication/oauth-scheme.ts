@@ -26,6 +26,7 @@ const SWITCHED = GRANTS.flatMap(({ classic, oas }) =>
 /** An access token of the API's own authorization server (RFC 6749, RFC 6750). */
 export const OAUTH_SCHEME: Scheme<'oauth'> = {
   method: 'oauth',
+  accessTokens: 'own',
   type: 'oauth',
   on: 'use_oauth2',
   config: 'oauth',

@@ -4,7 +4,29 @@ import { textOf } from '../apis/definition/members.ts'
 import { getAt, pathOf } from '../apis/definition/tree.ts'
 import type { Schema } from '../apis/schema/schema.ts'
 import { isObject, type Json, type JsonObject } from '../json/json.ts'
-import type { SchemeRules } from './scheme-rules.ts'
+
+/** A part of a request that holds a credential, or belongs to one. */
+export interface CredentialPlace {
+  /** `headers`, `cookies`: all whose names begin so. */
+  readonly in: 'header' | 'headers' | 'query' | 'cookie' | 'cookies'
+  readonly name: string
+  /** Equal where upstreams may take one for the other. */
+  readonly key: string
+}
+
+/** One way to prove who calls: where the proof is read (in one of these places only), and what it is checked by. */
+export interface SchemeRules {
+  /** Of `SCHEMES` (`schemes.ts`). */
+  readonly method: string
+  /** Lower case name, undefined = not read there. */
+  readonly header: string | undefined
+  readonly query: string | undefined
+  readonly cookie: string | undefined
+  /** True = of a caller without a key, the certificate of the connection is the key (method `token`). */
+  readonly certificate?: boolean
+  /** Further settings that the scheme reads; see `settingsOf`. */
+  readonly settings?: unknown
+}
 
 /** The proof of a bound token (RFC 9449). */
 export const PROOF_FIELD = 'dpop'
@@ -67,6 +89,8 @@ export interface Scheme<Method extends string = string, Settings = unknown> {
   readonly extraFields: readonly string[]
   /** Fields that are a credential by themselves, where it is in none of the configured places. */
   readonly ownFields?: readonly string[]
+  /** The credential is an access token (RFC 6750): of the API's authorization server, or of another issuer. undefined = it is none. */
+  readonly accessTokens?: 'own' | 'foreign'
   /** True when the credential identifies one caller and nothing else, so that responses can be stored by it. */
   readonly identifies: boolean
   /** The settings of the scheme in a definition, besides the places. */

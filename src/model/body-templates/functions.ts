@@ -1,8 +1,8 @@
 import { hash } from 'node:crypto'
 import { isObject, type Json, type JsonObject } from '../json/json.ts'
 import { BoundedExpression } from '../patterns/bounded-expression.ts'
-import { compileWeight } from '../patterns/compile-weight.ts'
 import { normalisedExpression } from '../patterns/pattern.ts'
+import { compileWeight } from '../patterns/pattern-work.ts'
 import { dateText, formatted } from './go-format.ts'
 import {
   CHARACTERS_PER_STEP,

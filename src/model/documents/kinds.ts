@@ -7,7 +7,7 @@ import { clientKey, registrationKeys } from '../oauth-clients/oauth-registration
 import { ownersOf } from '../people/ownership.ts'
 import { administers, type User } from '../people/user.ts'
 import { boundIdentity } from '../people/user-security.ts'
-import { policyApisOf, policyAuthTypesOf, stateOf } from '../policies/policy-index.ts'
+import { policyApisOf, policyAuthTypesOf, stateOf } from '../policies/policy-body.ts'
 import { keyHashesOf, policyIdsOfDeveloper } from '../portal/developers/developer.ts'
 import { foldCase } from '../text/fold.ts'
 
@@ -81,7 +81,7 @@ const placed = (body: JsonObject) => (typeof body.place === 'string' ? placeKeys
 
 /** Every kind of document and its indexes; all adapters maintain them. */
 export const DOCUMENT_KINDS: Readonly<Record<string, KindIndexes>> = {
-  /** Body: `StoredApi` of model/api/place.ts. */
+  /** Body: `StoredApi` of model/apis/definition/stored-api.ts. */
   api: {
     unique: { api_id: text('api_id') },
     lookup: {
@@ -133,14 +133,14 @@ export const DOCUMENT_KINDS: Readonly<Record<string, KindIndexes>> = {
   },
   /** Body: `Session` used as the limits of a whole organisation. */
   org_session: { unique: { org_id: text('org_id') }, lookup: {} },
-  /** Body: `StoredCertificate` of publish/certificates.ts. */
+  /** Body: `StoredCertificate` of publish/certificates/certificates.ts. */
   certificate: {
     undoneBy: 'certs',
     unique: { cert_id: text('cert_id') },
     lookup: { org_id: text('org_id'), subject_folded: folded('subject') },
     sorted: { not_after: date('not_after'), date_created: date('date_created') },
   },
-  /** Body: `OAuthClient` of model/oauth-client.ts. */
+  /** Body: `OAuthClient` of model/oauth-clients/oauth-client.ts. */
   oauth_client: {
     unique: {
       /** Programs before registrations were distinguished find the first one of an id. */
@@ -163,7 +163,7 @@ export const DOCUMENT_KINDS: Readonly<Record<string, KindIndexes>> = {
     lookup: { org_id: text('org_id') },
     sorted: { name: text('name'), name_folded: folded('name') },
   },
-  /** Body: `Asset` of model/asset.ts. `id` is unique in an organisation. */
+  /** Body: `Asset` of model/assets/asset.ts. `id` is unique in an organisation. */
   asset: {
     unique: { org_asset: (body) => `${body.org_id ?? ''}/${body.id ?? ''}` },
     lookup: { org_id: text('org_id'), id: text('id'), kind: text('kind') },
@@ -186,7 +186,7 @@ export const DOCUMENT_KINDS: Readonly<Record<string, KindIndexes>> = {
   },
   /** Body: `StoredRing` of oauth/signing-keys/key-ring.ts: the signing keys of an organisation for one algorithm, private parts sealed. */
   oauth_key: { unique: {}, lookup: { org_id: text('org_id') } },
-  /** Body: `User` of model/user.ts. One of an email address in each organisation. */
+  /** Body: `User` of model/people/user.ts. One of an email address in each organisation. */
   user: {
     unique: {
       org_email: (body) => `${body.org_id ?? ''}/${body.email_address ?? ''}`,
@@ -204,7 +204,7 @@ export const DOCUMENT_KINDS: Readonly<Record<string, KindIndexes>> = {
         isObject(body.user_permissions) && administers(body as unknown as User) ? text('org_id')(body) : undefined,
     },
   },
-  /** Body: `UserGroup` of model/user-group.ts. */
+  /** Body: `UserGroup` of model/people/user-group.ts. */
   user_group: { unique: {}, lookup: { org_id: text('org_id'), name: text('name') } },
   /** Body: `InstallationBody` of publish/organisations/installation.ts; one document. */
   installation: { unique: {}, lookup: {} },
@@ -222,7 +222,7 @@ export const DOCUMENT_KINDS: Readonly<Record<string, KindIndexes>> = {
       cname: (body) => (body.cname === '' ? undefined : folded('cname')(body)),
     },
   },
-  /** Body: `Developer` of model/developer.ts. An email address is unique in an organisation, in any letter case. */
+  /** Body: `Developer` of model/portal/developers/developer.ts. An email address is unique in an organisation, in any letter case. */
   developer: {
     unique: { org_email: (body) => `${body.org_id ?? ''}/${foldCase(String(body.email ?? ''))}` },
     lookup: {
@@ -240,7 +240,7 @@ export const DOCUMENT_KINDS: Readonly<Record<string, KindIndexes>> = {
   },
   /** When a developer's key is to be forgotten; filed under the first 24 digits of its hash. */
   key_end: { unique: {}, lookup: { developer_id: text('developer_id') }, sorted: { at: date('at') } },
-  /** Body: `KeyRequest` of model/key-request.ts. A developer has at most one waiting for the same policies. */
+  /** Body: `KeyRequest` of model/portal/key-requests/key-request.ts. A developer has at most one waiting for the same policies. */
   key_request: {
     unique: {
       waiting: (body) =>

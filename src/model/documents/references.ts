@@ -7,7 +7,7 @@ import { documentOf } from '../apis/definition/stored-api.ts'
 import { readApi } from '../apis/read/read.ts'
 import { isObject, type Json, type JsonObject } from '../json/json.ts'
 import { readOwners } from '../people/ownership.ts'
-import { policyApisOf } from '../policies/policy-index.ts'
+import { policyApisOf } from '../policies/policy-body.ts'
 import { entriesOf } from '../portal/catalogue/catalogue.ts'
 import { requestedPolicies } from '../portal/key-requests/key-request.ts'
 

@@ -1,4 +1,7 @@
 import { isObject, type JsonObject } from '../json/json.ts'
+import { hashKey } from '../secrets/secret.ts'
+import { hexOf } from '../text/hex.ts'
+import type { Millis } from '../time/clock.ts'
 
 /** The fields of a session of an access token besides those of every session, under `oauth_token`. */
 export interface TokenFacts {
@@ -42,4 +45,16 @@ export const TOKEN_FACTS = 'oauth_token'
 export function tokenFactsOf(body: JsonObject): TokenFacts | undefined {
   const facts = body[TOKEN_FACTS]
   return isObject(facts) && typeof facts.epoch === 'string' ? (facts as unknown as TokenFacts) : undefined
+}
+
+/**
+ * The ticket of a token that was issued while the store was away. Both storing and revoking the token first put this
+ * one, and only one of them can: a token that was revoked where nobody knew it yet is not stored afterwards. `endsAt`: when the
+ * token is forgotten.
+ */
+export function pendingTicket(tokenHash: Uint8Array, apiId: string, endsAt: Millis) {
+  return {
+    hash: hashKey(`owed:${hexOf(tokenHash)}`),
+    row: { sort: 'proof', apiId, clientId: '', family: '', expiresAt: endsAt, keepUntil: endsAt, body: {} },
+  } as const
 }

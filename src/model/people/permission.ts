@@ -1,7 +1,9 @@
+const RANK: Readonly<Record<string, number>> = { read: 1, write: 2 }
+
 const INTENTS: readonly Intent[] = ['read', 'write']
 
 /** Members that are no separate permissions. */
-const MARKS: ReadonlySet<string> = new Set(['IsAdmin', 'ResetPassword', 'owned_analytics'])
+const NO_READ_WRITE: ReadonlySet<string> = new Set(['IsAdmin', 'ResetPassword', 'owned_analytics'])
 
 /** The permissions of users, by name; `read` or `write`. Others may be added by configuration and organisation. */
 export const PERMISSION_KEYS = [
@@ -101,7 +103,7 @@ export function covers(held: Permissions, wanted: Permissions): boolean {
   if (seesOwnedOnly(held) && mayDo(wanted, 'analytics', 'read') && !seesOwnedOnly(wanted)) return false
   const keys = new Set([...PERMISSION_KEYS, ...Object.keys(held), ...Object.keys(wanted)])
   for (const key of keys) {
-    if (MARKS.has(key)) continue
+    if (NO_READ_WRITE.has(key)) continue
     if (INTENTS.some((intent) => mayDo(wanted, key, intent) && !mayDo(held, key, intent))) return false
   }
   return true
@@ -116,3 +118,23 @@ function isMarked(permissions: Permissions): boolean {
 function seesOwnedOnly(permissions: Permissions): boolean {
   return !isAdmin(permissions) && permissions.analytics === 'read' && permissions.owned_analytics === 'owned'
 }
+
+/**
+ * The union of these permissions: of each permission the higher one. A `deny` takes nothing away from what another set
+ * gives. No sets, or sets that give nothing, make rights that are none; an empty set counts as none, never as an administrator's.
+ */
+export function unitePermissions(sets: readonly Permissions[]): Permissions {
+  const given = sets.filter((set) => Object.keys(set).length > 0)
+  if (given.some((set) => isAdmin(set))) return { IsAdmin: 'admin' }
+  const found: Record<string, string> = Object.create(null)
+  for (const set of given) {
+    for (const [name, value] of Object.entries(set)) {
+      if (!NO_READ_WRITE.has(name) && rankOf(value) > rankOf(found[name])) found[name] = value
+    }
+  }
+  const analysts = given.filter((set) => rankOf(set.analytics) > 0)
+  if (analysts.length > 0 && analysts.every((set) => set.owned_analytics === 'owned')) found.owned_analytics = 'owned'
+  return Object.keys(found).length === 0 ? { IsAdmin: 'false' } : { ...found }
+}
+
+const rankOf = (value: string | undefined) => (value === undefined ? 0 : (RANK[value] ?? 0))

@@ -9,7 +9,7 @@ import {
   throttleOf,
   uniteEndpoints,
 } from '../limits/limit-parts.ts'
-import { compileWeight } from '../patterns/compile-weight.ts'
+import { compileWeight } from '../patterns/pattern-work.ts'
 import { unitePaths } from '../sessions/rights.ts'
 import type { AllowedUrl, EndpointLimit, Policy, Session } from '../sessions/session.ts'
 import { MOST } from '../sessions/session-fields.ts'
@@ -92,7 +92,7 @@ export function policyIdsOf(session: Session): string[] {
  * Access rights of the session itself apply only when all its policies are known and none brings rights.
  *
  * Answers a Fault `policies_unusable` with the reason when they cannot be applied together, also when they bring more patterns than
- * requests are compared with (`session-bounds.ts`). Takes time that grows with the number of entries. Never throws.
+ * requests are compared with (`session-fields.ts`). Takes time that grows with the number of entries. Never throws.
  */
 export function mergePolicies(
   session: Session,

@@ -1,8 +1,8 @@
 import { Fault } from '../../errors/fault.ts'
 import { isObject, type Json, type JsonObject } from '../json/json.ts'
 import { numberFlaw, type ScalarField, type ScalarFields, scalarFlaw } from '../json/scalar-fields.ts'
-import { compileWeight } from '../patterns/compile-weight.ts'
 import { unmatchablePattern } from '../patterns/pattern-reach.ts'
+import { compileWeight } from '../patterns/pattern-work.ts'
 import { isMethod, methodName } from '../text/method-name.ts'
 
 /**

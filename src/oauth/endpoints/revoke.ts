@@ -1,10 +1,10 @@
 import { fault, toFault } from '../../errors/fault.ts'
 import type { OAuthClient } from '../../model/oauth-clients/oauth-client.ts'
-import { tokenFactsOf } from '../../model/oauth-clients/oauth-token.ts'
-import { pendingTicket } from '../../model/oauth-clients/pending-token.ts'
+import { pendingTicket, tokenFactsOf } from '../../model/oauth-clients/oauth-token.ts'
 import { hashKey } from '../../model/secrets/secret.ts'
+import { endAllTokens } from '../../publish/oauth-clients/oauth-clients.ts'
 import { authenticateClient } from '../clients/client-auth.ts'
-import { isOfOtherRegistration } from '../clients/clients.ts'
+import { isOfOtherRegistration, isPublic } from '../clients/clients.ts'
 import { jsonAnswer } from '../messages/answer.ts'
 import { readForm } from '../messages/form.ts'
 import { readPublicJwk } from '../signing-keys/jwk.ts'
@@ -106,4 +106,17 @@ async function revokeRefresh(parts: OAuthParts, client: OAuthClient, hash: Buffe
   await checkOwn(parts, client, { clientId: row.clientId, apiId: row.apiId, epoch: row.body.epoch })
   await endFamily(parts, row.family)
   return true
+}
+
+/**
+ * Revokes all tokens of the calling client, codes and refresh tokens too, at all its APIs, in one write. The
+ * client authenticates by id and secret in the body, or by its other methods; public clients cannot, and are refused.
+ * @throws Fault `oauth_invalid_client`, `oauth_unauthorized_client`, `store_away`, `store_full`
+ */
+export async function revokeAll(parts: OAuthParts, call: OAuthCall): Promise<OAuthAnswer> {
+  const form = await readForm(call)
+  const client = await authenticateClient(parts, call, form)
+  if (isPublic(client)) throw fault('oauth_unauthorized_client')
+  await endAllTokens(parts, client, `client:${client.client_id}`)
+  return jsonAnswer(200, { status: 'ok', message: 'tokens revoked successfully' })
 }

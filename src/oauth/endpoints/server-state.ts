@@ -1,11 +1,20 @@
 import type { Clock } from '../../model/time/clock.ts'
 import { OncePerInterval } from '../../model/time/once-per-interval.ts'
-import { newBasicAuthThrottle } from '../../publish/keys/basic-auth-throttle.ts'
+import { newBasicAuthThrottle } from '../../publish/keys/basic-auth-users.ts'
 import { AdminSecretThrottle } from '../../runtime/admin-secret-throttle.ts'
 import { AttemptLimiter } from '../../runtime/attempt-limiter.ts'
 import type { LoginThrottle } from '../../runtime/login-throttle.ts'
 import { RingCache } from '../signing-keys/ring-cache.ts'
-import { type DeviceAttempts, deviceAttempts } from './device-attempts.ts'
+
+const WINDOW_MS = 600_000
+
+const NAMES = 10_000
+
+/** Wrong user codes from one user's address, and from the login page where it tells no user's address. */
+interface DeviceAttempts {
+  readonly user: AttemptLimiter
+  readonly page: AttemptLimiter
+}
 
 const WARNED_EVERY_MS = 3_600_000
 
@@ -36,5 +45,14 @@ export function newServerState(clock: Clock, basicAuthThrottle = newBasicAuthThr
     basicAuthThrottle,
     ringCache: new RingCache(),
     passwordGrantWarnings: new OncePerInterval(WARNED_EVERY_MS),
+  }
+}
+
+/** At most 10 and 100 wrong user codes in ten minutes. */
+function deviceAttempts(clock: Clock): DeviceAttempts {
+  const rules = { windowMs: WINDOW_MS, names: NAMES }
+  return {
+    user: new AttemptLimiter(clock, { ...rules, limit: 10 }),
+    page: new AttemptLimiter(clock, { ...rules, limit: 100 }),
   }
 }

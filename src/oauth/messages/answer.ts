@@ -1,4 +1,5 @@
 import { fault } from '../../errors/fault.ts'
+import type { JsonObject } from '../../model/json/json.ts'
 import type { OAuthAnswer } from '../endpoints/parts.ts'
 
 /** On every response of every endpoint: it must not be stored, framed, sniffed, or leaked to the next site. */
@@ -41,4 +42,13 @@ export function emptyAnswer(status: number, fields = ''): OAuthAnswer {
 export function redirectAnswer(status: 303 | 307, location: string): OAuthAnswer {
   if (!VISIBLE.test(location)) throw fault('internal', 'a redirect to an address that is not escaped')
   return { status, fields: `Location: ${location}\r\n${GUARDS}`, body: '' }
+}
+
+/** Answers what anybody may know and keep for some seconds: key sets and metadata. */
+export function publicAnswer(value: JsonObject, freshS: number): OAuthAnswer {
+  const fields =
+    'Content-Type: application/json\r\n' +
+    `Cache-Control: public, max-age=${freshS}\r\n` +
+    'X-Content-Type-Options: nosniff\r\n'
+  return { status: 200, fields, body: JSON.stringify(value) }
 }

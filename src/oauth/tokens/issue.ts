@@ -11,11 +11,10 @@ import type { Change, PendingSession, SessionInput } from '../../store/ports/por
 import { isPublic } from '../clients/clients.ts'
 import type { OAuthAnswer, OAuthApi, OAuthCall, OAuthParts } from '../endpoints/parts.ts'
 import { jsonAnswer } from '../messages/answer.ts'
-import { deliveryOf } from '../notifications/notify.ts'
 import type { Binding } from '../proofs/dpop.ts'
+import { deliveryOf } from '../webhooks/webhook-messages.ts'
 import { isInForce } from './in-force.ts'
 import { accessTokenText, confirmationOf } from './jwt-access-token.ts'
-import { accessTokenLifeS, refreshTokenLifeS } from './lifetimes.ts'
 import type { RefreshBody } from './tickets.ts'
 import { sessionBody } from './token-session.ts'
 
@@ -259,4 +258,25 @@ function announcementOf(parts: OAuthParts, api: OAuthApi, grant: TokenGrant, iss
     old_refresh_token: notify.oldRefreshToken,
     notification_type: notify.type,
   })
+}
+
+/**
+ * Life of an access token in seconds: of the client, else of the last of its policies with a `key_expires_in` above 0, else of
+ * the API, else of the gateway.
+ */
+function accessTokenLifeS(
+  parts: OAuthParts,
+  api: OAuthApi,
+  client: OAuthClient,
+  policies: readonly (Policy | undefined)[],
+): number {
+  if (client.token_lifetime > 0) return client.token_lifetime
+  const policy = policies.findLast((each) => (each?.key_expires_in ?? 0) > 0)
+  if (policy !== undefined) return policy.key_expires_in!
+  return api.oauth.accessTokenS > 0 ? api.oauth.accessTokenS : parts.config.gateway.oauth_token_expire
+}
+
+/** Life of a refresh token in seconds, from each issue: of the API, else of the gateway. */
+function refreshTokenLifeS(parts: OAuthParts, api: OAuthApi): number {
+  return api.oauth.refreshTokenS > 0 ? api.oauth.refreshTokenS : parts.config.gateway.oauth_refresh_token_expire
 }

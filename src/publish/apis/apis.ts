@@ -20,9 +20,8 @@ import { idsOf, withIds } from './api-ids.ts'
 import { ApiPlan } from './api-plan.ts'
 import { addVersion, dropVersion, rebasedDefinitions, type VersionOf } from './api-versions.ts'
 import { certificateFlaws } from './certificate-flaws.ts'
-import { refuseForbiddenTargets } from './forbidden-targets.ts'
+import { refuseForbiddenTargets, refuseUnlistedSocket } from './forbidden-targets.ts'
 import { checkListenPathFree, type ListenPathRules } from './listen-path.ts'
-import { refuseUnlistedSocket } from './upstream-sockets.ts'
 
 /** A definition to publish. */
 export interface ApiDraft {

@@ -7,7 +7,10 @@ import { flagOf, objectOf, objectsOf, textOf } from '../../model/apis/definition
 import type { TreePath } from '../../model/apis/definition/tree.ts'
 import { readKeyAddress } from '../../model/authentication/jwt-key.ts'
 import type { JsonObject } from '../../model/json/json.ts'
+import { readSocketUrl } from '../../model/network/socket-url.ts'
 import { isPublicAddress } from '../../model/webhooks/webhook-target.ts'
+
+const UNLISTED = 'is a Unix socket that gateway.upstream_sockets does not list'
 
 const REASON =
   'is on a loopback, link-local or private network, which gateways do not ask: set webhooks.allow_private to let them'
@@ -124,4 +127,18 @@ function flawsOfSets(source: string, at: TreePath, sets: readonly JsonObject[], 
 function isPrivate(url: string): boolean {
   const host = URL.canParse(url) ? new URL(url).hostname.replace(/^\[(.*)\]$|\.$/, '$1') : ''
   return host === 'localhost' || host.endsWith('.localhost') || (isIP(host) !== 0 && !isPublicAddress(host))
+}
+
+/**
+ * Refuses an upstream at a Unix socket that the settings do not list: sockets of the machine belong to its other programs. Gateways judge
+ * the same, by their own settings. @throws Fault `definition_invalid`
+ */
+export function refuseUnlistedSocket({ format, definition }: ApiDocument, listed: readonly string[]): void {
+  const oas = format === 'oas'
+  const url = oas
+    ? textOf(objectOf(extensionOf(definition), 'upstream'), 'url')
+    : textOf(objectOf(definition, 'proxy'), 'target_url')
+  const socket = readSocketUrl(url)
+  if (socket === undefined || listed.includes(socket.path)) return
+  throw definitionFault([{ at: oas ? [EXTENSION, 'upstream', 'url'] : ['proxy', 'target_url'], reason: UNLISTED }])
 }

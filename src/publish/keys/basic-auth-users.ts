@@ -8,11 +8,17 @@ import { hashPassword, isPasswordHash, verifyPassword } from '../../model/passwo
 import { isBcryptHash, looksLikeBcrypt } from '../../model/passwords/passwords-bcrypt.ts'
 import { lookupKey, type SealKey } from '../../model/secrets/secret.ts'
 import { normaliseText } from '../../model/text/fold.ts'
-import { isThrottled, type LoginThrottle } from '../../runtime/login-throttle.ts'
+import type { Clock } from '../../model/time/clock.ts'
+import { perNameRules } from '../../runtime/attempt-limiter.ts'
+import { isThrottled, LoginThrottle } from '../../runtime/login-throttle.ts'
 import type { SessionRow, Tokens } from '../../store/ports/ports.ts'
 import { orgOf, type SecretParts } from '../documents/parts.ts'
 import { inItsOrganisation } from '../organisations/organisation-of.ts'
 import { createKey, type SavedKey, updateKey } from './keys.ts'
+
+const FORGET_MS = 900_000
+
+const MOST_NAMES = 10_000
 
 /** A user: a session that is found by a name and used with a password, never by itself as a key. */
 export interface BasicUserDraft {
@@ -167,4 +173,17 @@ async function keptPassword(parts: SecretParts, data: JsonObject): Promise<JsonO
   const rules: PasswordRules = parts.passwordRules ?? fallbackRules
   checkPassword(rules, password)
   return kept(await hashPassword(password))
+}
+
+/** Makes the throttle for failed password checks of users of APIs, one for all APIs of a process. */
+export function newBasicAuthThrottle(clock: Clock): LoginThrottle {
+  const rules = { firstWaitMs: 1000, forgetMs: FORGET_MS, names: MOST_NAMES }
+  return new LoginThrottle(clock, {
+    pair: { ...rules, free: 5, longestWaitMs: 60_000 },
+    // Anyone who knows a name can make its owner wait where the owner did not sign in before.
+    name: perNameRules(50),
+    // Many users may come from one address: that of an app's own server.
+    address: { ...rules, free: 60, longestWaitMs: FORGET_MS },
+    sharedAddresses: true,
+  })
 }

@@ -12,6 +12,10 @@ import type { Clock } from '../../model/time/clock.ts'
 import type { KeyedMutex } from '../../runtime/keyed-mutex.ts'
 import type { Documents, StoredDocument, Tokens } from '../../store/ports/ports.ts'
 
+interface Parts {
+  readonly config: { readonly dashboard: { readonly oauth_redirect_uri_separator: string } }
+}
+
 export const CLIENT_KIND = 'oauth_client'
 
 /** The dependencies of publishing clients: those of publishing keys, and those of authorization servers. */
@@ -124,4 +128,19 @@ export function currentSecret(parts: ClientParts, client: OAuthClient): string {
   const sealed = client.secrets[0]?.sealed
   if (sealed === undefined) return ''
   return unseal(parts.sealKey, Buffer.from(sealed, 'base64'), `oauth_client:${client.client_id}`).toString('utf8')
+}
+
+/** A body whose `redirect_uri` may hold several addresses in one text, where `oauth_redirect_uri_separator` is set. */
+export function withRedirects({ config }: Parts, body: JsonObject): JsonObject {
+  const separator = config.dashboard.oauth_redirect_uri_separator
+  const { redirect_uri: joined, ...more } = body
+  if (separator === '' || typeof joined !== 'string' || !joined.includes(separator)) return body
+  const uris = joined.split(separator).map((uri) => uri.trim())
+  return { ...more, redirect_uri: uris.filter((uri) => uri !== '') }
+}
+
+/** The addresses of a client as `redirect_uri` shows them: the first one, or all in one text. */
+export function redirectTextOf({ config }: Parts, { redirect_uris: uris }: OAuthClient): string {
+  const separator = config.dashboard.oauth_redirect_uri_separator
+  return separator === '' ? (uris[0] ?? '') : uris.join(separator)
 }

@@ -1,6 +1,6 @@
 import { toWords } from '../../model/apis/definition/tree.ts'
 import type { JsonObject } from '../../model/json/json.ts'
-import { policyApisOf } from '../../model/policies/policy-index.ts'
+import { policyApisOf } from '../../model/policies/policy-body.ts'
 import type { Documents } from '../../store/ports/ports.ts'
 
 const MISSING = 'no API of the organisation has this id: the right opens nothing yet'

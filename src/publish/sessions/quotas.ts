@@ -3,8 +3,8 @@ import { isObject, type Json, type JsonObject } from '../../model/json/json.ts'
 import { withoutHidden } from '../../model/keys/key.ts'
 import type { Limit } from '../../model/limits/limit.ts'
 import type { Merged } from '../../model/policies/merge-policies.ts'
-import { compileGrant } from '../../model/sessions/grant.ts'
 import { checkSession } from '../../model/sessions/session.ts'
+import { compileAccess } from '../../model/sessions/session-access.ts'
 import { sessionToStore } from '../../model/sessions/written-session.ts'
 import type { SessionRow } from '../../store/ports/ports.ts'
 import { clockOf, type SessionParts } from '../documents/parts.ts'
@@ -147,7 +147,7 @@ async function withCounts(
 function quotasOf(merged: Merged, counterId: string): Map<string, readonly Limit[]> {
   const quotas = new Map<string, readonly Limit[]>()
   for (const apiId of merged.rights.keys()) {
-    const list = compileGrant(merged, apiId, counterId)?.quotas ?? []
+    const list = compileAccess(merged, apiId, counterId)?.quotas ?? []
     if (list.length > 0) quotas.set(apiId, list)
   }
   return quotas

@@ -1,9 +1,13 @@
 import { fault } from '../../errors/fault.ts'
-import type { HitDimensions } from '../../model/analytics/dimensions.ts'
+import { DIMENSIONS, type HitDimensions, NO_DIMENSIONS } from '../../model/analytics/dimensions.ts'
 import { BUCKETS, bucketOf } from '../../model/analytics/histogram.ts'
 import { type Hit, HOUR_MS, type Latency, NO_MIN_MS } from '../../model/analytics/hit.ts'
 import { type HitSamples, SAMPLE_WORDS, TIME_BITS } from '../../model/analytics/hit-samples.ts'
+import type { HitDimension } from '../ports/ports.ts'
 import { LATENCY_NUMBERS } from './hit-pack.ts'
+
+/** All dimensions by which hits are summed within an hour. */
+export const ALL_DIMENSIONS: readonly HitDimension[] = [...DIMENSIONS, 'status']
 
 const TIME_MASK = (1 << TIME_BITS) - 1
 /** Largest duration that is believed: a float of 32 bits can be infinite. A year. */
@@ -200,4 +204,31 @@ function grown<Numbers extends Uint32Array | Float64Array>(from: Numbers, to: Nu
 function hashOf(dimension: number, kind: number): number {
   const mixed = Math.imul(dimension, 0x9e3779b1) ^ Math.imul(kind, 0x85ebca6b)
   return mixed ^ (mixed >>> 15)
+}
+
+/** The dimensions of a row as it was read; those that were not read are ''. `names`: what each is called in it, in the order of `DIMENSIONS`. */
+export function readDimensions(row: Readonly<Record<string, unknown>>, names: readonly string[]): HitDimensions {
+  const read: Record<string, string> = { ...NO_DIMENSIONS }
+  for (let i = 0; i < DIMENSIONS.length; i++) {
+    const value = row[names[i]!]
+    if (typeof value === 'string') read[DIMENSIONS[i]!] = value
+  }
+  return read as HitDimensions
+}
+
+/** Adds the counts of one row to another. */
+export function addHit(sum: Hit, row: Hit): void {
+  sum.count += row.count
+  sum.success += row.success
+  sum.error += row.error
+  sum.lastAt = Math.max(sum.lastAt, row.lastAt)
+  addLatency(sum.total, row.total)
+  addLatency(sum.upstream, row.upstream)
+}
+
+function addLatency(sum: Latency, row: Latency): void {
+  sum.sumMs += row.sumMs
+  sum.minMs = Math.min(sum.minMs, row.minMs)
+  sum.maxMs = Math.max(sum.maxMs, row.maxMs)
+  for (let i = 0; i < sum.buckets.length; i++) sum.buckets[i]! += row.buckets[i]!
 }

@@ -2,7 +2,7 @@ import { fault } from '../../errors/fault.ts'
 import type { HitDimensions } from '../../model/analytics/dimensions.ts'
 import type { Hit } from '../../model/analytics/hit.ts'
 import type { UsageQuery } from '../ports/ports.ts'
-import { ALL_DIMENSIONS } from './hit-sums.ts'
+import { ALL_DIMENSIONS } from './sample-sums.ts'
 
 const HOURS_PER_DAY = 24
 const MONTH_DAYS = 31

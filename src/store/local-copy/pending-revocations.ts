@@ -1,7 +1,7 @@
 import type { FaultCode } from '../../errors/catalog.ts'
 import { fault, toFault } from '../../errors/fault.ts'
 import type { Log } from '../../model/logs/log.ts'
-import { pendingTicket } from '../../model/oauth-clients/pending-token.ts'
+import { pendingTicket } from '../../model/oauth-clients/oauth-token.ts'
 import type { Documents, PendingSession, PendingSessions, SessionRow } from '../ports/ports.ts'
 import type { CopyFile } from './file.ts'
 

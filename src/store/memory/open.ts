@@ -13,10 +13,9 @@ import {
   type Store,
   type StoredDocument,
 } from '../ports/ports.ts'
-import { type Appliers, applyChange } from '../prepare/apply.ts'
 import { AuditCollector, type StoredState } from '../prepare/audited.ts'
 import { ThreadFeed } from '../prepare/feed.ts'
-import { eventOf, prepareCommit } from '../prepare/prepare.ts'
+import { type Appliers, applyChange, eventOf, prepareCommit } from '../prepare/prepare.ts'
 import { prepareAudit } from '../prepare/prepare-audit.ts'
 import { MemoryAudit } from './audit.ts'
 import { MemoryCounters } from './counters.ts'

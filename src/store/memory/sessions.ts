@@ -6,9 +6,9 @@ import { hashBytes, hashText } from '../prepare/cells.ts'
 import { pageSize, wholeOffset } from '../prepare/list-query.ts'
 import type { PreparedRow, PreparedSession } from '../prepare/prepare.ts'
 import { keyIndexEntries, prepareSessionFilter, type SessionRefType } from '../prepare/session-filter.ts'
-import { Families } from './families.ts'
 import type { Undo } from './order.ts'
 import { Sweep } from './sweep.ts'
+import { Families } from './tickets.ts'
 
 interface Held {
   /** Grows with every session made: the order of lists. */

@@ -9,6 +9,11 @@ import { type PreparedAudit, prepareAudit } from './prepare-audit.ts'
 import { type PreparedTicketChange, prepareTicketChange } from './prepare-tickets.ts'
 import { foldedAlias } from './session-filter.ts'
 
+/** The handlers of an adapter for each type of change; `place` is its context. */
+export type Appliers<Place> = {
+  readonly [Op in PreparedChange['op']]: (change: Extract<PreparedChange, { op: Op }>, place: Place) => void
+}
+
 export { wellFormed }
 
 /** One entry of the index table: in a unique index, a value has only one document. */
@@ -213,4 +218,10 @@ function checkName(kind: Kind, id: string): void {
 
 function condition(revision: Revision | undefined): Revision {
   return revision === undefined ? ANY_REVISION : wholeNumber(revision)
+}
+
+/** Does what the table says for a change. @throws Fault of the change */
+export function applyChange<Place>(appliers: Appliers<Place>, change: PreparedChange, place: Place): void {
+  const apply = appliers[change.op] as (change: PreparedChange, place: Place) => void
+  apply(change, place)
 }

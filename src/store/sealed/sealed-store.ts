@@ -1,7 +1,7 @@
 import { toFault } from '../../errors/fault.ts'
-import type { TreePath } from '../../model/apis/definition/tree.ts'
+import { copyTree, fromPointer, getAt, putAt, type TreePath, toPointer } from '../../model/apis/definition/tree.ts'
 import { asJson, isObject, type JsonObject } from '../../model/json/json.ts'
-import type { SealKey } from '../../model/secrets/secret.ts'
+import { type SealKey, seal, unseal } from '../../model/secrets/secret.ts'
 import { hexOf } from '../../model/text/hex.ts'
 import { forwardDocuments } from '../ports/forward-documents.ts'
 import {
@@ -20,7 +20,9 @@ import {
 } from '../ports/ports.ts'
 import { StoreCapacity } from './capacity.ts'
 import { definitionPlaces, documentPlaces, placesBelow, sessionPlaces, ticketPlaces } from './places.ts'
-import { sealMembers, unsealMembers, withoutSealed } from './seal-members.ts'
+
+/** Member of a stored body that holds, sealed, the texts that were taken out of it. Nobody writes it from outside. */
+const SEALED = 'sealed_members'
 
 const TICKET = 'ticket'
 /** Where bodies of each kind have secrets that must be known in clear. Other kinds seal their own, or have none. */
@@ -200,4 +202,43 @@ function later<Found, Made>(found: Awaitable<Found>, make: (found: Found) => Mad
 
 async function* batches<Row>(rows: AsyncIterable<Row[]>, open: (row: Row) => Row): AsyncIterable<Row[]> {
   for await (const batch of rows) yield batch.map(open)
+}
+
+/** The stored form of a body: the texts at `places` are removed, and sealed separately. `context` is its row. */
+export function sealMembers(
+  body: JsonObject,
+  places: (body: JsonObject) => readonly TreePath[],
+  { sealKey, context }: { readonly sealKey: SealKey; readonly context: string },
+): JsonObject {
+  const found = places(body)
+  if (found.length === 0 && !Object.hasOwn(body, SEALED)) return body
+  const { [SEALED]: _theirs, ...stored } = copyTree(body)
+  if (found.length === 0) return stored
+  const texts: Record<string, string> = {}
+  for (const path of found) {
+    texts[toPointer(path)] = getAt(stored, path) as string
+    putAt(stored, path, '')
+  }
+  stored[SEALED] = seal(sealKey, JSON.stringify(texts), `members:${context}`).toString('base64')
+  return stored
+}
+
+/** The stored body without its secrets. */
+function withoutSealed(stored: JsonObject): JsonObject {
+  const { [SEALED]: _sealed, ...body } = stored
+  return body
+}
+
+/** The body that was stored so; the same object where nothing of it is sealed. @throws Fault `seal_broken` */
+export function unsealMembers(
+  stored: JsonObject,
+  { sealKey, context }: { readonly sealKey: SealKey; readonly context: string },
+): JsonObject {
+  const sealed = stored[SEALED]
+  if (typeof sealed !== 'string') return stored
+  const { [SEALED]: _sealed, ...body } = copyTree(stored)
+  const text = unseal(sealKey, Buffer.from(sealed, 'base64'), `members:${context}`).toString('utf8')
+  for (const [pointer, secret] of Object.entries(JSON.parse(text) as Record<string, string>))
+    putAt(body, fromPointer(pointer)!, secret)
+  return body
 }

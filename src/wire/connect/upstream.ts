@@ -3,7 +3,7 @@ import { isIP } from 'node:net'
 import { performance } from 'node:perf_hooks'
 import { type ConnectionOptions, createSecureContext, getCACertificates, type SecureContext } from 'node:tls'
 import { prebuilt, toFault } from '../../errors/fault.ts'
-import { NO_DESCRIPTORS, type SocketBudget } from '../listen/socket-budget.ts'
+import { NO_DESCRIPTORS, type SocketBudget } from '../listen/connection-limit.ts'
 import { OriginConnection, type OriginPool, type OriginUser } from './origin.ts'
 import type { Origin } from './origin-port.ts'
 

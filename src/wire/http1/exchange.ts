@@ -4,7 +4,7 @@ import type { Upstream } from '../connect/upstream.ts'
 import type { GoawayReason } from '../http2/goaway.ts'
 import type { PeerCertificate } from '../listen/peer-certificate.ts'
 import { Fields } from './fields.ts'
-import type { RepeatedAnswer } from './repeated-answer.ts'
+import type { RepeatedAnswer } from './outlet.ts'
 
 /**
  * Who ended an exchange before its answer was complete: `stop` = this process, at the end of its drain; `timeout` = it, tired of a client that does not read;

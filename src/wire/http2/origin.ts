@@ -8,8 +8,8 @@ import { keep } from '../http1/read-buffer.ts'
 import { AnswerHead } from '../http1/response-head.ts'
 import { sweep, type Timed } from '../listen/sweep.ts'
 import { CODE } from './codes.ts'
-import { trailerLines } from './header-list.ts'
 import type { Link } from './link.ts'
+import { trailerLines } from './request-text.ts'
 import { type FramedStream, type StreamUser, UNKNOWN_LENGTH } from './stream.ts'
 
 /** The pool as a request sees it. */

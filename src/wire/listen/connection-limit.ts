@@ -1,3 +1,7 @@
+import { prebuilt } from '../../errors/fault.ts'
+
+export const NO_DESCRIPTORS = prebuilt('no_descriptors')
+
 /** Why a connection was refused or not opened. */
 export type RefusalReason = 'max_connections' | 'descriptors' | 'handshakes' | 'upstream'
 
@@ -33,5 +37,37 @@ export class ConnectionLimit {
 
   refuse(reason: RefusalReason): void {
     this.#options.refused(reason)
+  }
+}
+
+/** Bounds the connections to all upstreams together: what they take of the file descriptors, others cannot have. */
+export class SocketBudget {
+  readonly #most: number
+  readonly #refused: () => void
+  #open = 0
+
+  constructor(most: number, refused: () => void) {
+    this.#most = most
+    this.#refused = refused
+  }
+
+  get open(): number {
+    return this.#open
+  }
+
+  /** True while so many are open that unused ones are better closed. */
+  get crowded(): boolean {
+    return this.#open > this.#most / 2
+  }
+
+  /** Counts a connection until `giveBack`. False, and reported, when it is one too many: it must not be opened. */
+  take(): boolean {
+    if (++this.#open <= this.#most) return true
+    this.#refused()
+    return false
+  }
+
+  giveBack(): void {
+    this.#open--
   }
 }

@@ -4,6 +4,17 @@ import { type Accepted, keep } from '../http1/read-buffer.ts'
 import { MORE_BYTES, NO_PROXY_HEADER, readProxyHeader } from './proxy-header.ts'
 import { sweep, type Timed } from './sweep.ts'
 
+/** The preface of an HTTP/2 client (RFC 9113 section 3.4). */
+export const PREFACE = 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'
+
+/** Length of the preface. */
+export const PREFACE_BYTES = PREFACE.length
+
+/** SETTINGS (empty), then GOAWAY with HTTP_1_1_REQUIRED (RFC 9113 sections 6.5, 6.8, 7): what an HTTP/2 client understands. */
+export const REJECTION: Buffer = Buffer.from([
+  0, 0, 0, 4, 0, 0, 0, 0, 0, 0, 0, 8, 7, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 13,
+])
+
 /** A connection behind its PROXY header. */
 export interface Preceded {
   /** Whose connection it is. */
@@ -89,4 +100,10 @@ function behind(accepted: Accepted, rest: Buffer): Accepted {
       if (rest.length > 0) queueMicrotask(() => take(rest))
     },
   }
+}
+
+/** True when the first bytes of a connection are the HTTP/2 preface (RFC 9113 section 3.4), or may still become it. */
+export function isPreface(text: string): boolean {
+  if (text.charCodeAt(0) !== 80 || text.charCodeAt(1) !== 82 || text.charCodeAt(2) !== 73) return false
+  return text.length < PREFACE.length ? PREFACE.startsWith(text) : text.startsWith(PREFACE)
 }

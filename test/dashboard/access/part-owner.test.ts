@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { JsonObject } from '../../../src/model/json/json.ts'
-import { policyApisOf } from '../../../src/model/policies/policy-index.ts'
+import { policyApisOf } from '../../../src/model/policies/policy-body.ts'
 import { hashKey } from '../../../src/model/secrets/secret.ts'
 import { createKey } from '../../../src/publish/keys/keys.ts'
 import { EXPECTED, type Thing } from '../../worlds/access-matrix/expectations.ts'

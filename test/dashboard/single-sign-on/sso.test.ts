@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
-import { unitePermissions } from '../../../src/model/people/permission-union.ts'
+import { unitePermissions } from '../../../src/model/people/permission.ts'
 import { type Answer, call as plainCall } from '../../worlds/base/client.ts'
 import { startTestDashboard } from '../../worlds/dashboard/harness.ts'
 

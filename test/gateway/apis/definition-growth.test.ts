@@ -8,7 +8,7 @@ import type { JsonObject } from '../../../src/model/json/json.ts'
 import { newPatternWork } from '../../../src/model/patterns/pattern-work.ts'
 import { mergeSecrets, redactDocument, withoutSecrets } from '../../../src/model/secrets/secret-places.ts'
 import { definitionPlaces } from '../../../src/store/sealed/places.ts'
-import { sealMembers, unsealMembers } from '../../../src/store/sealed/seal-members.ts'
+import { sealMembers, unsealMembers } from '../../../src/store/sealed/sealed-store.ts'
 import { classic, defined } from '../../worlds/base/definitions.ts'
 
 const COUNT = 2000

@@ -7,7 +7,7 @@ import { CERTIFICATE_FIELDS } from '../../../src/gateway/authentication/credenti
 import { SCHEMES } from '../../../src/model/authentication/schemes.ts'
 import { kindOfName, makeField } from '../../../src/wire/hpack/field.ts'
 import { FIELD_NAMES, READ_FIELDS } from '../../../src/wire/http1/fields.ts'
-import { requestTrailerLines } from '../../../src/wire/http2/header-list.ts'
+import { requestTrailerLines } from '../../../src/wire/http2/request-text.ts'
 import { defined } from '../../worlds/base/definitions.ts'
 import { startTestGateway, TEST_SECRET } from '../../worlds/base/harness.ts'
 import { rightsOn } from '../../worlds/gateway/admin-fixtures.ts'

@@ -5,7 +5,7 @@ import { createServer } from 'node:https'
 import type { AddressInfo, Socket } from 'node:net'
 import { type TestContext, test } from 'node:test'
 import type { TLSSocket } from 'node:tls'
-import { proofFor } from '../../../src/gateway/upstream/targets.ts'
+import { originTlsFor } from '../../../src/gateway/upstream/targets.ts'
 import type { JsonObject } from '../../../src/model/json/json.ts'
 import { defined } from '../../worlds/base/definitions.ts'
 import { eventually } from '../../worlds/base/eventually.ts'
@@ -154,14 +154,14 @@ for (const protocol of ['HTTP/1.1', 'HTTP/2'] as const) {
 test('the nearest name of a host decides', () => {
   const names = ['a.b.example:8443', 'a.b.example', '*.b.example', '*.example', '*']
   const tls = { certificates: names.map((name) => [name, name] as const), pins: [['*', ['x']]] as const }
-  const chosen = (host: string, port: number) => proofFor(host, port, tls).certificate
+  const chosen = (host: string, port: number) => originTlsFor(host, port, tls).certificate
   assert.equal(chosen('a.b.example', 8443), 'a.b.example:8443')
   assert.equal(chosen('a.b.example', 443), 'a.b.example')
   assert.equal(chosen('c.b.example', 443), '*.b.example')
   assert.equal(chosen('b.example', 443), '*.example')
   assert.equal(chosen('example', 443), '*')
-  assert.deepEqual(proofFor('any', 1, tls).pins, ['x'])
-  assert.deepEqual(proofFor('any', 1, { certificates: [['other', 'x']], pins: [] }), {
+  assert.deepEqual(originTlsFor('any', 1, tls).pins, ['x'])
+  assert.deepEqual(originTlsFor('any', 1, { certificates: [['other', 'x']], pins: [] }), {
     certificate: '',
     pins: undefined,
   })

@@ -6,8 +6,8 @@ import { pathMatcher } from '../../../src/model/patterns/matcher.ts'
 import { compilePattern } from '../../../src/model/patterns/pattern.ts'
 import { MOST_PATTERN_WORK, newPatternWork, WORK_OF_EXPRESSION } from '../../../src/model/patterns/pattern-work.ts'
 import { mergePolicies } from '../../../src/model/policies/merge-policies.ts'
-import { compileGrant } from '../../../src/model/sessions/grant.ts'
 import type { Policy, Session } from '../../../src/model/sessions/session.ts'
+import { compileAccess } from '../../../src/model/sessions/session-access.ts'
 
 const PIECES = [
   'a',
@@ -91,7 +91,7 @@ function grantOf(urls: readonly string[], endpoints: readonly string[] = []) {
   const session = { apply_policies: policies.map(({ id }) => id), org_id: 'o' } as unknown as Session
   const merged = mergePolicies(session, policies)
   assert.ok(!(merged instanceof Error), String(merged))
-  return compileGrant(merged, 'pay', 'c')!
+  return compileAccess(merged, 'pay', 'c')!
 }
 
 const OVER = { code: 'patterns_over_budget' }

@@ -2,16 +2,20 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { makeLimit, quotaLimit, rateLimit } from '../../../src/model/limits/limit.ts'
 import { newPatternWork } from '../../../src/model/patterns/pattern-work.ts'
-import { compileGrant, type GrantOptions, type SessionGrant } from '../../../src/model/sessions/grant.ts'
 import type { AccessDefinition, Session } from '../../../src/model/sessions/session.ts'
+import {
+  compileAccess,
+  type SessionAccess,
+  type SessionAccessOptions,
+} from '../../../src/model/sessions/session-access.ts'
 import { FakeClock } from '../../../src/model/time/clock.ts'
 import { MemoryCounters } from '../../../src/store/memory/counters.ts'
 import { merge } from '../../worlds/model/merging.ts'
 
 /** The grant at `A` of a session with this right there (and at `B`, without a limit). */
-function grant(right: Partial<AccessDefinition>, top: Session = {}, options: GrantOptions = {}): SessionGrant {
+function grant(right: Partial<AccessDefinition>, top: Session = {}, options: SessionAccessOptions = {}): SessionAccess {
   const merged = merge([], { ...top, access_rights: { A: { api_id: 'A', ...right }, B: { api_id: 'B' } } })
-  return compileGrant(merged, 'A', 'key', options)!
+  return compileAccess(merged, 'A', 'key', options)!
 }
 
 test('limits are made of numbers that limit, with the count of their scope', () => {
@@ -132,9 +136,9 @@ test('paths: exact method and pattern over the whole path; no list allows all', 
 
 test('no right at an API is no grant', () => {
   const merged = merge([], { access_rights: { A: { api_id: 'A', versions: ['v1'] } } })
-  assert.equal(compileGrant(merged, 'B', 'key'), undefined)
-  assert.equal(compileGrant(merged, '__proto__', 'key'), undefined)
-  assert.deepEqual([...compileGrant(merged, 'A', 'key')!.versions], ['v1'])
+  assert.equal(compileAccess(merged, 'B', 'key'), undefined)
+  assert.equal(compileAccess(merged, '__proto__', 'key'), undefined)
+  assert.deepEqual([...compileAccess(merged, 'A', 'key')!.versions], ['v1'])
 })
 
 test('no id of an API or policy can name a count of another', () => {
@@ -143,7 +147,7 @@ test('no id of an API or policy can name a count of another', () => {
   ]
   const ids = ['A', 'A|', 'A%7C', 'A|GET /x', 'A%'].flatMap((id) => {
     const merged = merge([], { access_rights: { [id]: { api_id: id, limit: { quota_max: 5 }, endpoints } } })
-    const granted = compileGrant(merged, id, 'key')!
+    const granted = compileAccess(merged, id, 'key')!
     return [
       granted.quota?.id,
       granted.rateFor('GET', '/x', newPatternWork())?.id,

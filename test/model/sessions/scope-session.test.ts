@@ -4,7 +4,6 @@ import fc from 'fast-check'
 import { Fault } from '../../../src/errors/fault.ts'
 import { newPatternWork } from '../../../src/model/patterns/pattern-work.ts'
 import { type Merged, mergePolicies, policyIdsOf } from '../../../src/model/policies/merge-policies.ts'
-import { compileGrant, type SessionGrant } from '../../../src/model/sessions/grant.ts'
 import {
   hasRights,
   intersectRights,
@@ -13,6 +12,7 @@ import {
   rightsAndLimitsOf,
 } from '../../../src/model/sessions/scope-session.ts'
 import type { Policy, Session } from '../../../src/model/sessions/session.ts'
+import { compileAccess, type SessionAccess } from '../../../src/model/sessions/session-access.ts'
 import { FakeClock } from '../../../src/model/time/clock.ts'
 import { MemoryCounters } from '../../../src/store/memory/counters.ts'
 import { rights } from '../../worlds/model/merging.ts'
@@ -90,7 +90,7 @@ function merged(first: Session, second: Session, shelf: readonly Policy[]): Pair
 }
 
 const grantsOf = ({ first, second, both }: Pair, apiId: string) =>
-  [first, second, both].map((each) => compileGrant(each, apiId, 'who'))
+  [first, second, both].map((each) => compileAccess(each, apiId, 'who'))
 
 test('what is allowed is exactly what both allow: APIs, versions, methods and paths', () => {
   fc.assert(
@@ -138,7 +138,7 @@ test('an intersection allows a call exactly when both do, and counts with both',
       clock.advance(waitMs)
       const [first, second, both] = grants.get(apiId)!
       if (first === undefined || second === undefined || both === undefined) continue
-      const ask = (grant: SessionGrant, counters: MemoryCounters, way: 'take' | 'peek') =>
+      const ask = (grant: SessionAccess, counters: MemoryCounters, way: 'take' | 'peek') =>
         counters[way](grant.limitsFor(method, path, newPatternWork()), { wall: clock.wallMs, mono: clock.monoMs }) ===
         -1
       const allowed = ask(first, one, 'peek') && ask(second, other, 'peek')
@@ -179,10 +179,10 @@ test('narrowed twice is what all three allow', () => {
         for (const apiId of APIS)
           for (const path of PATHS) {
             const expected: boolean = [a, b, c].every(
-              (each) => compileGrant(each, apiId, 'who')?.allows('GET', path, newPatternWork()) === true,
+              (each) => compileAccess(each, apiId, 'who')?.allows('GET', path, newPatternWork()) === true,
             )
             for (const each of [left, right])
-              assert.equal(compileGrant(each, apiId, 'who')?.allows('GET', path, newPatternWork()) === true, expected)
+              assert.equal(compileAccess(each, apiId, 'who')?.allows('GET', path, newPatternWork()) === true, expected)
           }
       },
     ),
@@ -208,7 +208,7 @@ test('a second session without rights narrows the limits alone, at every API', (
   )
   assert.deepEqual([...made.rights.keys()], ['A', 'B'])
   assert.deepEqual(made.rights.get('B')?.versions, ['v1'])
-  const grant = compileGrant(made, 'A', 'who')!
+  const grant = compileAccess(made, 'A', 'who')!
   assert.deepEqual(
     grant.limitsFor('GET', '/', newPatternWork()).map(({ kind, owner, max }) => [kind, owner, max]),
     [
@@ -220,7 +220,7 @@ test('a second session without rights narrows the limits alone, at every API', (
   assert.equal(new Set(grant.limitsFor('GET', '/', newPatternWork()).map(({ kind, id }) => kind + id)).size, 3)
   const [once, again] = [grant.limitsFor('GET', '/', newPatternWork()), grant.limitsFor('GET', '/', newPatternWork())]
   assert.ok(once === again, 'the list is made once')
-  const other = compileGrant(made, 'B', 'who')!
+  const other = compileAccess(made, 'B', 'who')!
   assert.ok(other.allows('GET', '/b', newPatternWork()) && !other.allows('POST', '/b', newPatternWork()))
 })
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { isObject } from '../../../src/model/json/json.ts'
 import { hashKey } from '../../../src/model/secrets/secret.ts'
-import { openDelivery } from '../../../src/oauth/notifications/notify.ts'
+import { openDelivery } from '../../../src/oauth/webhooks/webhook-messages.ts'
 import { openWorld, STORES } from '../../worlds/oauth/core-world.ts'
 import { basic, CALLBACK, VERIFIER } from '../../worlds/oauth/front-fixtures.ts'
 

@@ -3,11 +3,11 @@ import { type TestContext, test } from 'node:test'
 import { hashSync } from 'bcryptjs'
 import { Fault } from '../../../src/errors/fault.ts'
 import type { JsonObject } from '../../../src/model/json/json.ts'
-import { newBasicAuthThrottle } from '../../../src/publish/keys/basic-auth-throttle.ts'
 import {
   checkBasicUser,
   createBasicUser,
   findBasicUser,
+  newBasicAuthThrottle,
   type PasswordCheckParts,
   updateBasicUser,
 } from '../../../src/publish/keys/basic-auth-users.ts'

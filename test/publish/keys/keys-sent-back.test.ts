@@ -11,8 +11,8 @@ import { counterIdOf } from '../../../src/model/keys/key.ts'
 import type { OAuthClient } from '../../../src/model/oauth-clients/oauth-client.ts'
 import { newPatternWork } from '../../../src/model/patterns/pattern-work.ts'
 import type { Merged } from '../../../src/model/policies/merge-policies.ts'
-import { compileGrant, type SessionGrant } from '../../../src/model/sessions/grant.ts'
 import type { Policy, Session } from '../../../src/model/sessions/session.ts'
+import { compileAccess, type SessionAccess } from '../../../src/model/sessions/session-access.ts'
 import { sessionAtUse } from '../../../src/model/sessions/token-session.ts'
 import { FakeClock } from '../../../src/model/time/clock.ts'
 import { sessionBody } from '../../../src/oauth/tokens/token-session.ts'
@@ -238,8 +238,8 @@ test('a read shows upper bounds of the access in force, exact where possible', a
       assert.deepEqual(alone.metaData, inForce.metaData)
       assert.deepEqual([...alone.tags].sort(), [...inForce.tags].sort())
       for (const { apiId, method, path } of PROBES) {
-        const here: SessionGrant | undefined = compileGrant(alone, apiId, 'who')
-        const there: SessionGrant | undefined = compileGrant(inForce, apiId, 'who')
+        const here: SessionAccess | undefined = compileAccess(alone, apiId, 'who')
+        const there: SessionAccess | undefined = compileAccess(inForce, apiId, 'who')
         if (here === undefined || there === undefined) continue
         assert.deepEqual(here.versions, there.versions)
         const right = inForce.rights.get(apiId)!
@@ -262,7 +262,7 @@ test('a read shows upper bounds of the access in force, exact where possible', a
 const MOST_CALLS = 12
 
 /** How many calls are let through before the first is refused. */
-function callsAtOnce(grant: SessionGrant, method: string, path: string): number {
+function callsAtOnce(grant: SessionAccess, method: string, path: string): number {
   const clock = new FakeClock()
   const counters = new MemoryCounters(clock)
   const now = { wall: clock.wallMs, mono: clock.monoMs }

@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import type { DimensionRow } from '../../../src/model/analytics/dimensions.ts'
 import { columnsUntil, withDimensionSteps } from '../../../src/store/hits/dimension-steps.ts'
 import { MIGRATIONS, migrate } from '../../../src/store/sqlite/migrations/schema.ts'
-import { addDimensionSql } from '../../../src/store/sqlite/migrations/schema-latency.ts'
+import { addDimensionSql } from '../../../src/store/sqlite/migrations/schema-rollups.ts'
 
 const later = (column: string, embedded: number): DimensionRow => ({ column, since: { embedded, postgres: embedded } })
 const joined = (columns: readonly string[]) => columns.join(' ')

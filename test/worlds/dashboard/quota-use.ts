@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../../src/model/json/json.ts'
 import { type Merged, mergePolicies, policyIdsOf } from '../../../src/model/policies/merge-policies.ts'
-import { compileGrant } from '../../../src/model/sessions/grant.ts'
 import type { Policy, Session } from '../../../src/model/sessions/session.ts'
+import { compileAccess } from '../../../src/model/sessions/session-access.ts'
 import type { FakeClock } from '../../../src/model/time/clock.ts'
 import type { Store } from '../../../src/store/ports/ports.ts'
 
@@ -20,7 +20,7 @@ export async function useQuota(
   const policies = found.map((stored) => stored?.body as unknown as Policy | undefined)
   const merged = mergePolicies(session, policies) as Merged
   for (const apiId of merged.rights.keys()) {
-    const quota = compileGrant(merged, apiId, counterId)?.quota
+    const quota = compileAccess(merged, apiId, counterId)?.quota
     if (quota !== undefined) await store.counters.take([quota], { wall: clock.wall(), mono: clock.mono() })
   }
 }

@@ -4,8 +4,8 @@
 import { silentLog } from '../../../src/model/logs/log.ts'
 import { hashKey } from '../../../src/model/secrets/secret.ts'
 import { systemClock } from '../../../src/model/time/clock.ts'
-import { Deliveries } from '../../../src/oauth/notifications/deliver.ts'
-import { deliveryOf } from '../../../src/oauth/notifications/notify.ts'
+import { Deliveries } from '../../../src/oauth/webhooks/deliver-webhooks.ts'
+import { deliveryOf } from '../../../src/oauth/webhooks/webhook-messages.ts'
 import { openStore } from '../../../src/store/sqlite/connection/open.ts'
 import { apiOf, noticeOf, SEAL_KEY } from './notifications.ts'
 

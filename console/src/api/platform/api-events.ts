@@ -12,8 +12,8 @@ export const EVENT_NAMES: readonly EventName[] = Object.keys(WEBHOOKS)
   .filter((name) => name.startsWith(PREFIX))
   .map((name) => name.slice(PREFIX.length) as EventName)
 
-/** Changes of the API itself and of keys for it, which the dashboard tells. Handlers in a definition do not take them. */
-export const isDashboardEvent = (name: EventName): boolean => /^(?:api|key)_event\b/.test(name)
+/** Events of documents, in lower case, which the dashboard raises. Handlers in a definition do not take them. */
+export const isDashboardEvent = (name: EventName): boolean => /^[a-z]+(?:_[a-z]+)*_event\b/.test(name)
 
 /** Events that `key_event` covers too. */
 export const isTokenEvent = (name: EventName): boolean => name.startsWith('Token')

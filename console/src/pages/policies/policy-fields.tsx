@@ -7,7 +7,7 @@ import { RightsTable } from '../../parts/tables/rights-table.tsx'
 import { say } from '../../texts/say.ts'
 import { limitsIn, PARTS, plainFields, rightsIn, stateIn } from './policy-values.ts'
 
-/** The fields of every policy. */
+/** The form of every policy. Its flags, numbers and texts come from `plainFields` of `policy-values.ts`. */
 export function policyFields(readOnly: boolean): readonly Field[] {
   return [
     { kind: 'text', name: 'name', label: say('policies.name'), required: true },

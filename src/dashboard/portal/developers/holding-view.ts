@@ -1,6 +1,6 @@
 import { fault } from '../../../errors/fault.ts'
 import type { OAuthClient } from '../../../model/oauth-clients/oauth-client.ts'
-import { policyApisOf } from '../../../model/policies/policy-index.ts'
+import { policyApisOf } from '../../../model/policies/policy-body.ts'
 import { policyNamed } from '../../../publish/portal/developers/access-type.ts'
 import { findDeveloperKey } from '../../../publish/portal/developers/developer-keys.ts'
 import { developerIn } from '../../../publish/portal/developers/developers.ts'

@@ -1,5 +1,5 @@
 import { fault } from '../../../errors/fault.ts'
-import { policyApisOf } from '../../../model/policies/policy-index.ts'
+import { policyApisOf } from '../../../model/policies/policy-body.ts'
 import { apisOfClient } from '../../../publish/oauth-clients/oauth-client-lists.ts'
 import { policyNamed } from '../../../publish/portal/developers/access-type.ts'
 import { apiNamed } from '../../apis/api-document.ts'

@@ -6,7 +6,7 @@ import { equalSecrets, lookupKey, newSecret } from '../../../model/secrets/secre
 import { developerIn } from '../../../publish/portal/developers/developers.ts'
 import { newTicket } from '../../../store/ports/new-ticket.ts'
 import type { Change, StoredDocument } from '../../../store/ports/ports.ts'
-import { conflictingIdentities } from '../../access/two-credentials.ts'
+import { conflictingIdentities } from '../../access/identify.ts'
 import type { Call } from '../../routes/call.ts'
 import type { DashboardParts } from '../../server/parts.ts'
 import { PORTAL_COOKIE, readSessionCookie, sessionCookie } from '../../sign-in/cookie.ts'

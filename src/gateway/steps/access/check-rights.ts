@@ -1,6 +1,6 @@
 import { prebuilt } from '../../../errors/fault.ts'
 import { otherReadings, readablePath } from '../../../model/patterns/readable-path.ts'
-import type { SessionGrant } from '../../../model/sessions/grant.ts'
+import type { SessionAccess } from '../../../model/sessions/session-access.ts'
 import type { Exchange, Step } from '../../server/exchange.ts'
 
 const NO_API = prebuilt('api_not_in_rights')
@@ -12,19 +12,19 @@ export function checkRights(): Step {
     const session = x.session
     if (session === undefined) return undefined
     const plan = session.planFor(x.chain!)
-    const grant = plan.grant
-    if (grant === undefined) return NO_API
-    if (x.chain!.inlineVersion && !grant.versions.has(x.chain!.version)) return NO_API
-    if (!allows(grant, x)) return NO_PATH
+    const access = plan.access
+    if (access === undefined) return NO_API
+    if (x.chain!.inlineVersion && !access.versions.has(x.chain!.version)) return NO_API
+    if (!allows(access, x)) return NO_PATH
     x.plan = plan
     return undefined
   }
 }
 
 /** Every path that the upstream may read must be allowed. */
-function allows(grant: SessionGrant, x: Exchange): boolean {
+function allows(access: SessionAccess, x: Exchange): boolean {
   const { method, apiPath: path } = x
   const readable = readablePath(path)
-  if (!grant.allows(method, readable, x)) return false
-  return readable === path || otherReadings(readable).every((reading) => grant.allows(method, reading, x))
+  if (!access.allows(method, readable, x)) return false
+  return readable === path || otherReadings(readable).every((reading) => access.allows(method, reading, x))
 }

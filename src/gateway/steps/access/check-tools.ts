@@ -70,7 +70,7 @@ export function checkTools({ apiId, mcpTools: rules }: Api, take: TakeLater): St
       const limit = limits.get(tool)
       if (limit !== undefined) counts.set(limit, (counts.get(limit) ?? 0) + 1)
     }
-    const before = counts.size === 0 ? [] : limitsOf(x, x.plan?.grant, organisationOf(x))
+    const before = counts.size === 0 ? [] : limitsOf(x, x.plan?.access, organisationOf(x))
     for (
       let turn = 0, due = [...counts.keys()];
       due.length > 0;

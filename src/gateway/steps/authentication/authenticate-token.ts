@@ -1,5 +1,5 @@
 import { type Fault, prebuilt } from '../../../errors/fault.ts'
-import type { SchemeRules } from '../../../model/authentication/scheme-rules.ts'
+import type { SchemeRules } from '../../../model/authentication/scheme.ts'
 import type { OAuthApi } from '../../../oauth/endpoints/parts.ts'
 import { isBound } from '../../../oauth/proofs/confirmation.ts'
 import type { AuthParts } from '../../authentication/auth-parts.ts'

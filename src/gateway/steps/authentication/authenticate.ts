@@ -1,6 +1,6 @@
 import { prebuilt } from '../../../errors/fault.ts'
 import type { Api } from '../../../model/apis/definition/api.ts'
-import type { SchemeRules } from '../../../model/authentication/scheme-rules.ts'
+import type { SchemeRules } from '../../../model/authentication/scheme.ts'
 import { isBound, UNBOUND } from '../../../oauth/proofs/confirmation.ts'
 import type { AuthParts } from '../../authentication/auth-parts.ts'
 import { admitBound, type BoundToken, requiresBinding } from '../../oauth/check-binding.ts'

@@ -1,5 +1,5 @@
 import type { Api, AuthRules } from '../../../model/apis/definition/api.ts'
-import type { CredentialPlace, SchemeRules } from '../../../model/authentication/scheme-rules.ts'
+import type { CredentialPlace, SchemeRules } from '../../../model/authentication/scheme.ts'
 import { SCHEMES, schemeOfRules } from '../../../model/authentication/schemes.ts'
 import { FIELD, numberOfName } from '../../../wire/http1/fields.ts'
 import {

@@ -1,4 +1,4 @@
-import type { SchemeRules } from '../../../model/authentication/scheme-rules.ts'
+import type { SchemeRules } from '../../../model/authentication/scheme.ts'
 import { FIELD } from '../../../wire/http1/fields.ts'
 import {
   behindSemicolon,

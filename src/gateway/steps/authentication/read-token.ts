@@ -1,4 +1,4 @@
-import type { SchemeRules } from '../../../model/authentication/scheme-rules.ts'
+import type { SchemeRules } from '../../../model/authentication/scheme.ts'
 import type { SchemeWord } from '../../oauth/challenge.ts'
 import type { Exchange } from '../../server/exchange.ts'
 import { behindSpaces, headerValue, readBare, withoutBearer } from './read-credential.ts'

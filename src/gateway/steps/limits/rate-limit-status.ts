@@ -27,7 +27,7 @@ export function answerRateLimits(
 
 function reportLimits(counters: Counters): Step {
   return function reportLimits(x) {
-    const limits = limitsOf(x, x.plan?.grant, organisationOf(x))
+    const limits = limitsOf(x, x.plan?.access, organisationOf(x))
     if (limits.length === 0) return replyOf(x, limits, -1)
     const refused = counters.peek(limits, x)
     return typeof refused === 'number'

@@ -1,7 +1,7 @@
 import { Fault, prebuilt } from '../../../errors/fault.ts'
 import type { Instant, Limit } from '../../../model/limits/limit.ts'
 import { otherReadings, readablePath } from '../../../model/patterns/readable-path.ts'
-import type { SessionGrant } from '../../../model/sessions/grant.ts'
+import type { SessionAccess } from '../../../model/sessions/session-access.ts'
 import type { Clock } from '../../../model/time/clock.ts'
 import type { Counters } from '../../../store/ports/ports.ts'
 import type { WatchLimits } from '../../events/events.ts'
@@ -61,12 +61,12 @@ export function takePermits(counters: Counters, clock: Clock, options: TakeOptio
   const { watch } = options
   const { attempt, refuse } = taking(counters, options)
 
-  const throttle = async (x: Exchange, limits: readonly Limit[], grant: SessionGrant): Promise<StepOutcome> => {
+  const throttle = async (x: Exchange, limits: readonly Limit[], access: SessionAccess): Promise<StepOutcome> => {
     throttled++
     try {
       let fault: Fault | undefined = RATE
-      for (let i = 0; i < grant.throttleRetryLimit && fault === RATE && !x.aborted; i++) {
-        await new Promise((resolve) => setTimeout(resolve, grant.throttleIntervalMs))
+      for (let i = 0; i < access.throttleRetryLimit && fault === RATE && !x.aborted; i++) {
+        await new Promise((resolve) => setTimeout(resolve, access.throttleIntervalMs))
         // A caller who has disconnected in the meantime must not be counted.
         if (x.aborted) break
         x.wall = clock.wall()
@@ -82,17 +82,17 @@ export function takePermits(counters: Counters, clock: Clock, options: TakeOptio
 
   const end = (x: Exchange, limits: readonly Limit[], fault: Fault | undefined) => {
     if (fault === undefined && !x.dry) watch?.(x, limits)
-    const grant = x.plan?.grant
-    if (fault !== RATE || grant === undefined || x.dry) return refuse(x, fault)
-    const waits = grant.throttleIntervalMs > 0 && grant.throttleRetryLimit > 0 && throttled < MAX_THROTTLED
-    return waits ? throttle(x, limits, grant) : refuse(x, fault)
+    const access = x.plan?.access
+    if (fault !== RATE || access === undefined || x.dry) return refuse(x, fault)
+    const waits = access.throttleIntervalMs > 0 && access.throttleRetryLimit > 0 && throttled < MAX_THROTTLED
+    return waits ? throttle(x, limits, access) : refuse(x, fault)
   }
 
   return function takePermits(x) {
-    const grant = x.plan?.grant
+    const access = x.plan?.access
     const org = organisationOf(x)
     if (org?.inactive) return ORG_INACTIVE
-    const limits = limitsOf(x, grant, org)
+    const limits = limitsOf(x, access, org)
     if (limits.length === 0) return undefined
     const fault = attempt(x, limits)
     if (fault === undefined) return watch === undefined ? undefined : end(x, limits, undefined)
@@ -140,21 +140,23 @@ export function organisationOf(x: Exchange): OrgLimits | undefined {
 }
 
 /** The limits of a request, in the order in which they are checked. Allocates only for organisations and operations with limits. */
-export function limitsOf(x: Exchange, grant: SessionGrant | undefined, org: OrgLimits | undefined): readonly Limit[] {
+export function limitsOf(x: Exchange, access: SessionAccess | undefined, org: OrgLimits | undefined): readonly Limit[] {
   const chain = x.chain!
-  const own = grant === undefined ? chain.openLimits : limitsOfGrant(x, grant)
+  const own = access === undefined ? chain.openLimits : limitsOfSession(x, access)
   const operation = x.operation?.rates ?? NO_LIMITS
   if (org === undefined && operation.length === 0) return own
   return [...(org?.limits ?? NO_LIMITS), ...operation, ...own]
 }
 
 /** Those of every path that this one may be for the upstream. */
-function limitsOfGrant(x: Exchange, grant: SessionGrant): readonly Limit[] {
+function limitsOfSession(x: Exchange, access: SessionAccess): readonly Limit[] {
   const { method, rest } = x
   const readable = rest === '' ? '/' : readablePath(rest)
-  const limits = grant.limitsFor(method, readable, x)
+  const limits = access.limitsFor(method, readable, x)
   if (readable === rest || rest === '') return limits
-  return [...new Set([...limits, ...otherReadings(readable).flatMap((reading) => grant.limitsFor(method, reading, x))])]
+  return [
+    ...new Set([...limits, ...otherReadings(readable).flatMap((reading) => access.limitsFor(method, reading, x))]),
+  ]
 }
 
 /** Notes the limits for the client; returns the fault of the limit that refused. */

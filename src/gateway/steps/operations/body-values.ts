@@ -1,6 +1,5 @@
 import type { BodyTypeCheck, ValueShape } from '../../../model/apis/definition/operation.ts'
-import { isFormType } from '../../../model/network/media-types.ts'
-import { searchParams } from '../../../model/network/search-params.ts'
+import { isFormType, searchParams } from '../../../model/network/form-urlencoded.ts'
 import { bracketed, jsonValue, type Spelled, valuesOf } from './text-values.ts'
 
 /** The values that a body can mean, one of which its schema must take, or why there is none; `unread` for media types that are not checked. */

@@ -1,5 +1,5 @@
 import { isObject, type Json, type JsonObject } from '../../json/json.ts'
-import { compileWeight } from '../../patterns/compile-weight.ts'
+import { compileWeight } from '../../patterns/pattern-work.ts'
 import { PATH_METHODS } from '../convert/convert-operations.ts'
 import type { Api } from '../definition/api.ts'
 import { EXTENSION } from '../definition/extension.ts'

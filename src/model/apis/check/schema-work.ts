@@ -1,8 +1,13 @@
 import { createRequire } from 'node:module'
 import type { Ajv, CodeKeywordDefinition, KeywordCxt, KeywordDefinition, SchemaValidateFunction } from 'ajv'
 import { isObject, type Json } from '../../json/json.ts'
-import { compileWeight } from '../../patterns/compile-weight.ts'
-import { newPatternWork, type PatternWork, spendPatternWork, WORK_OF_EXPRESSION } from '../../patterns/pattern-work.ts'
+import {
+  compileWeight,
+  newPatternWork,
+  type PatternWork,
+  spendPatternWork,
+  WORK_OF_EXPRESSION,
+} from '../../patterns/pattern-work.ts'
 import { SchemaPattern } from '../../patterns/schema-pattern.ts'
 
 const load = createRequire(import.meta.url)

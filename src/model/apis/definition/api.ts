@@ -1,4 +1,4 @@
-import type { SchemeRules } from '../../authentication/scheme-rules.ts'
+import type { SchemeRules } from '../../authentication/scheme.ts'
 import type { JsonObject } from '../../json/json.ts'
 import type { OAuthRules } from '../../oauth-clients/oauth-rules.ts'
 import type { Millis } from '../../time/clock.ts'

@@ -1,7 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import { schemeOfRules } from '../../authentication/schemes.ts'
-import { isObject, type JsonObject } from '../../json/json.ts'
-import { presentMembers } from '../../json/present-members.ts'
+import { isObject, type JsonObject, presentMembers } from '../../json/json.ts'
 import type { Millis } from '../../time/clock.ts'
 import type { Api, ApiDocument } from './api.ts'
 import { type ApiMetadata, mergeMetadata, metadataOfApi } from './api-metadata.ts'

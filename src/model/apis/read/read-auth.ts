@@ -1,5 +1,4 @@
-import { isMethodOn, type Scheme } from '../../authentication/scheme.ts'
-import type { SchemeRules } from '../../authentication/scheme-rules.ts'
+import { isMethodOn, type Scheme, type SchemeRules } from '../../authentication/scheme.ts'
 import { SCHEMES } from '../../authentication/schemes.ts'
 import type { JsonObject } from '../../json/json.ts'
 import type { AuthRules } from '../definition/api.ts'

@@ -1,19 +1,29 @@
 import type { JsonObject } from '../../json/json.ts'
-import { type Api, PATH_MATCHINGS, type PathMatching, type Versioning } from '../definition/api.ts'
+import {
+  type Api,
+  CODINGS,
+  type CompressionRules,
+  type McpToolRules,
+  PATH_MATCHINGS,
+  type PathMatching,
+  type Versioning,
+} from '../definition/api.ts'
 import { flagOf, isEmpty, numberOf, objectOf, textOf, textsOf } from '../definition/members.ts'
 import { member } from '../definition/tree.ts'
+import { durationMs } from '../definition/values.ts'
 import type { Described } from '../openapi/described.ts'
 import { readCors } from './cors.ts'
 import { methodsOf, readAuth } from './read-auth.ts'
 import { readCache } from './read-cache.ts'
-import { readCompression } from './read-compression.ts'
 import { readErrorOverrides } from './read-error-overrides.ts'
-import { readMcpTools } from './read-mcp-tools.ts'
 import { readModules } from './read-modules.ts'
 import { readOAuth } from './read-oauth.ts'
 import { readExpiry, readRate, readRules } from './read-rules.ts'
 import { readUpstream } from './read-upstream.ts'
 import { RequestSchemas } from './read-validation.ts'
+
+/** A small answer fits into one packet as it is, and compressing it costs more than it saves. */
+const DEFAULT_MINIMUM_BYTES = 1024
 
 /**
  * The name of the version whose rules are the API's own: of an API that is not versioned, or whose versions are other APIs.
@@ -166,4 +176,34 @@ function readAddresses(classic: JsonObject): Api['ip'] {
   const allow = all || flagOf(classic, 'enable_ip_whitelisting') ? textsOf(classic, 'allowed_ips') : []
   const block = all || flagOf(classic, 'enable_ip_blacklisting') ? textsOf(classic, 'blacklisted_ips') : []
   return allow.length === 0 && block.length === 0 ? undefined : { allow, block }
+}
+
+/** Reads `response_compression`; undefined where it is off. */
+function readCompression(classic: JsonObject): CompressionRules | undefined {
+  const options = objectOf(classic, 'response_compression')
+  if (!flagOf(options, 'enabled')) return undefined
+  const named = textsOf(options, 'encodings')
+  const encodings = named.flatMap((name) => CODINGS.filter((coding) => coding === name))
+  return {
+    encodings: encodings.length > 0 ? encodings : CODINGS,
+    minimumBytes: numberOf(options, 'minimum_bytes') || DEFAULT_MINIMUM_BYTES,
+  }
+}
+
+/** The rules of `mcp_tools`, a map by name of the tool; undefined where no tool has any. */
+function readMcpTools(classic: JsonObject): McpToolRules | undefined {
+  const tools = objectOf(classic, 'mcp_tools')
+  const namesWith = (rule: string) =>
+    Object.keys(tools).filter((name) => flagOf(objectOf(objectOf(tools, name), rule), 'enabled'))
+  const allow = namesWith('allow')
+  const block = namesWith('block')
+  const tracked = namesWith('trackEndpoint')
+  const rates = namesWith('rateLimit').flatMap((tool) => {
+    const limit = objectOf(objectOf(tools, tool), 'rateLimit')
+    const per = (durationMs(textOf(limit, 'per')) ?? 0) / 1000
+    const rate = readRate({ rate: numberOf(limit, 'rate'), per })
+    return rate === undefined ? [] : [{ tool, ...rate }]
+  })
+  if (allow.length + block.length + rates.length + tracked.length === 0) return undefined
+  return { ...(allow.length > 0 && { allow }), block, rates, tracked }
 }

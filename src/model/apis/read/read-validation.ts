@@ -1,5 +1,5 @@
 import { isObject, type JsonObject } from '../../json/json.ts'
-import { isFormType } from '../../network/media-types.ts'
+import { isFormType } from '../../network/form-urlencoded.ts'
 import { refuseFlaws } from '../check/validate.ts'
 import { SchemaEngines, ValueSchemas } from '../check/value-schema.ts'
 import type { Flaw } from '../definition/flaw.ts'

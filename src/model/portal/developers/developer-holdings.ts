@@ -15,11 +15,11 @@ export function keysWithoutHolder(body: JsonObject, sent: Json | undefined): str
 }
 
 /** The lists of policies in `sent` that differ from those that the developer's keys are listed under. @throws Fault `developer_invalid` (400) */
-export function newLabels(body: JsonObject, sent: Json | undefined): (readonly [string, readonly string[]])[] {
+export function changedKeyPolicies(body: JsonObject, sent: Json | undefined): (readonly [string, readonly string[]])[] {
   const held = keysOf(body)
   return Object.entries(objectOf(sent, 'keys'))
     .filter(([hash, label]) => held.has(hash) && label !== null)
-    .map(([hash, label]) => [hash, readLabel(label)] as const)
+    .map(([hash, label]) => [hash, readKeyPolicies(label)] as const)
     .filter(([hash, label]) => {
       const before = held.get(hash)!
       return label.length !== before.length || !before.every((id) => label.includes(id))
@@ -30,11 +30,11 @@ export function newLabels(body: JsonObject, sent: Json | undefined): (readonly [
  * A developer whose keys are listed under the policies that `sent` names for them; keys that it does not name stay as they are. None
  * is made or revoked this way. @throws Fault `developer_invalid` (400)
  */
-export function relabelled(body: JsonObject, sent: Json | undefined): JsonObject {
+export function withKeyPolicies(body: JsonObject, sent: Json | undefined): JsonObject {
   const held = keysOf(body)
   return Object.entries(objectOf(sent, 'keys'))
     .filter(([hash, label]) => held.has(hash) && label !== null)
-    .reduce((labelled, [hash, label]) => withKey(labelled, hash, readLabel(label)), body)
+    .reduce((labelled, [hash, label]) => withKey(labelled, hash, readKeyPolicies(label)), body)
 }
 
 /** The keys of a developer that `sent` leaves out, by hash: they stay. None where it says nothing of keys. */
@@ -71,7 +71,7 @@ export function withAppsListed(body: JsonObject, sent: Json | undefined): AppsLi
   return { body: edited, unlisted }
 }
 
-function readLabel(sent: Json): string[] {
+function readKeyPolicies(sent: Json): string[] {
   const good = (id: Json): id is string => typeof id === 'string' && id !== '' && id.length <= LONGEST_ID
   if (!Array.isArray(sent) || sent.length > MOST_POLICIES || !sent.every(good))
     throw invalid(`keys: each must name a list of at most ${MOST_POLICIES} policies`)

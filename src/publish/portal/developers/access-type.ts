@@ -1,6 +1,6 @@
 import { Fault, fault } from '../../../errors/fault.ts'
 import { SCHEMES } from '../../../model/authentication/schemes.ts'
-import { policyApisOf, policyAuthTypesOf, stateOf } from '../../../model/policies/policy-index.ts'
+import { policyApisOf, policyAuthTypesOf, stateOf } from '../../../model/policies/policy-body.ts'
 import type { Documents, StoredDocument } from '../../../store/ports/ports.ts'
 import { apiOfOrg } from '../../apis/api-ids.ts'
 import type { PublishParts } from '../../documents/parts.ts'

@@ -13,11 +13,11 @@ import {
   sentPassword,
 } from '../../../model/portal/developers/developer-fields.ts'
 import {
+  changedKeyPolicies,
   keysWithoutHolder,
-  newLabels,
-  relabelled,
   unlistedKeys,
   withAppsListed,
+  withKeyPolicies,
 } from '../../../model/portal/developers/developer-holdings.ts'
 import { retryOnConflict } from '../../../runtime/retry-on-conflict.ts'
 import type { Change, Revision, StoredDocument } from '../../../store/ports/ports.ts'
@@ -70,7 +70,7 @@ export async function createDeveloper(
   }
   const put: Change = { op: 'put', kind: 'developer', id, body, ifRevision: 0 }
   return withLock(parts, async () => {
-    const revision = await tried(async () => {
+    const revision = await withRetries(async () => {
       if ((await developerByEmail(parts, rules.orgId, String(body.email))) !== undefined)
         throw fault('developer_email_taken')
       const count = await developerCountChange(parts, rules.orgId, 1)
@@ -109,11 +109,11 @@ export async function replaceDeveloper(
   const kept = await newPassword(parts, first.body, sent, rules)
   let unlisted: Unlisted = { keys: [], apps: [] }
   await withLock(parts, () =>
-    tried(async () => {
+    withRetries(async () => {
       const stored = await found(parts, rules.orgId, id)
       const record = stored.revision === first.revision ? sent : await readOf(stored.body)
       const edited = { ...membersApart(stored.body), ...readDeveloper(record), ...checkedPassword(first, stored, kept) }
-      const listed = withAppsListed(relabelled(edited, record.keys), record.oauth_clients)
+      const listed = withAppsListed(withKeyPolicies(edited, record.keys), record.oauth_clients)
       unlisted = { keys: unlistedKeys(stored.body, record.keys), apps: listed.unlisted }
       const ends = kept !== undefined || isDeactivation(stored.body, listed.body)
       const changes: Change[] = [putDeveloper(stored, listed.body), ...(ends ? [endPortalSessionsChange(id)] : [])]
@@ -162,7 +162,7 @@ export function deleteDeveloper(
   { orgId, actor }: Pick<DeveloperRules, 'orgId' | 'actor'>,
 ): Promise<Revision> {
   return withLock(parts, () =>
-    tried(async () => {
+    withRetries(async () => {
       const stored = await found(parts, orgId, id)
       const changes: Change[] = [
         { op: 'delete', kind: 'developer', id: stored.id, ifRevision: stored.revision },
@@ -188,7 +188,7 @@ export function rewriteDeveloper(
   changes: readonly Change[] = [],
 ): Promise<StoredDocument> {
   return withLock(parts, () =>
-    tried(async () => {
+    withRetries(async () => {
       const stored = await found(parts, orgId, id)
       const body = edit(stored)
       const audit = action === undefined ? undefined : auditOf(parts, actor, action, orgId, { id })
@@ -256,7 +256,7 @@ async function withLabelIds(parts: SecretParts, orgId: string, sent: JsonObject)
 
 /** A key is listed under policies that it has: the record is read to see what a developer may call. */
 async function checkLabels(parts: SecretParts, body: JsonObject, sent: JsonObject): Promise<void> {
-  for (const [hash, label] of newLabels(body, sent.keys)) {
+  for (const [hash, label] of changedKeyPolicies(body, sent.keys)) {
     const row = await parts.tokens.getSession(Buffer.from(hash, 'hex'))
     if (row === undefined) continue
     const has = new Set(policyIdsOf(row.body))
@@ -270,7 +270,7 @@ async function checkLabels(parts: SecretParts, body: JsonObject, sent: JsonObjec
 }
 
 /** Retries when another writer was faster. @throws Fault `developer_email_taken` (403) where that was a developer of the address */
-async function tried<T>(work: () => Promise<T>): Promise<T> {
+async function withRetries<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await retryOnConflict(work)
   } catch (error) {

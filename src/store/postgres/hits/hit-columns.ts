@@ -2,8 +2,8 @@ import { HIT_DIMENSIONS } from '../../../model/analytics/dimensions.ts'
 import { BUCKETS } from '../../../model/analytics/histogram.ts'
 import type { Hit, Latency } from '../../../model/analytics/hit.ts'
 import { ROW_NUMBERS } from '../../hits/hit-pack.ts'
-import { readDimensions } from '../../hits/hit-sums.ts'
 import { DIMENSION_COLUMNS, type HitTable, timeColumn } from '../../hits/hit-times.ts'
+import { readDimensions } from '../../hits/sample-sums.ts'
 import type { HitDimension } from '../../ports/ports.ts'
 
 /** The column of a dimension, of `hit_dimension d`. */

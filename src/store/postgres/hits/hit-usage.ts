@@ -1,6 +1,6 @@
 import type { HitDimensions } from '../../../model/analytics/dimensions.ts'
-import { ALL_DIMENSIONS } from '../../hits/hit-sums.ts'
 import { tableFor, timeColumn, timesOf } from '../../hits/hit-times.ts'
+import { ALL_DIMENSIONS } from '../../hits/sample-sums.ts'
 import type { HitDimension, HitQuery, UsageQuery, UsageSort } from '../../ports/ports.ts'
 import { wellFormed } from '../../prepare/cells.ts'
 import type { Sql } from '../connection/db.ts'

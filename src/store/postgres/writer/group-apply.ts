@@ -1,10 +1,11 @@
 import { Fault, fault } from '../../../errors/fault.ts'
 import type { Millis } from '../../../model/time/clock.ts'
 import type { FeedEvent, Revision } from '../../ports/ports.ts'
-import { type Appliers, applyChange } from '../../prepare/apply.ts'
 import { AuditCollector, type AuditedChange, type StoredState } from '../../prepare/audited.ts'
 import {
   ANY_REVISION,
+  type Appliers,
+  applyChange,
   eventOf,
   type PreparedCommit,
   type PreparedDelete,

@@ -11,7 +11,7 @@ import {
 import { toAuditChange, unpackBodies } from '../../prepare/audited.ts'
 import { pageSize, wholeOffset } from '../../prepare/list-query.ts'
 import { auditId, auditNumber, type PreparedAuditQuery, prepareAuditQuery } from '../../prepare/prepare-audit.ts'
-import { reading } from '../connection/reading.ts'
+import { reading } from '../connection/faults.ts'
 import type { Sql } from '../documents/list-plan.ts'
 import { OF_HASH } from '../migrations/schema-sessions.ts'
 import { statementsOf } from '../writer/statements.ts'

@@ -6,11 +6,11 @@ import { UsageLink } from '../hits/usage-link.ts'
 import { checkKnown, MIGRATIONS, readVersion } from '../migrations/schema.ts'
 import { makeParts, type Parts } from '../writer/parts.ts'
 import { openReadable } from './database.ts'
+import { reading } from './faults.ts'
 import { fileExists, folderPaths } from './folder.ts'
 import { freezeReader } from './freeze.ts'
 import { checkFile } from './integrity.ts'
 import { folderHolder } from './lock.ts'
-import { reading } from './reading.ts'
 
 /** A check of every page of a larger file takes more than some seconds. */
 const CHECKED_BYTES = 256 * 1024 * 1024

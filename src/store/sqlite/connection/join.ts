@@ -7,13 +7,12 @@ import { type Clock, systemClock } from '../../../model/time/clock.ts'
 import type { Counters, FeedEvent, Store } from '../../ports/ports.ts'
 import { ThreadFeed } from '../../prepare/feed.ts'
 import { UsageLink } from '../hits/usage-link.ts'
-import type { FromOwner, LimitNumbers, OwnerRequest, SharedStore, Taken } from '../quotas/share.ts'
 import { unpackEvents } from '../writer/event-pack.ts'
 import type { Write } from '../writer/messages.ts'
 import { makeParts } from '../writer/parts.ts'
-import { StoreDamage } from './damage.ts'
+import { StoreDamage, storeHealth } from './damage.ts'
 import { openReadable } from './database.ts'
-import { storeHealth } from './health.ts'
+import type { FromOwner, LimitNumbers, OwnerRequest, SharedStore, Taken } from './share-store.ts'
 
 export interface JoinOptions {
   readonly clock?: Clock

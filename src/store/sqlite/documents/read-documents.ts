@@ -5,7 +5,7 @@ import type { Documents, Kind, StoredDocument } from '../../ports/ports.ts'
 import { wellFormed } from '../../prepare/cells.ts'
 import { type PreparedList, prepareList } from '../../prepare/list-query.ts'
 import { checkIndex } from '../../prepare/prepare.ts'
-import { reading } from '../connection/reading.ts'
+import { reading } from '../connection/faults.ts'
 import { statementsOf } from '../writer/statements.ts'
 import {
   chooseDrive,

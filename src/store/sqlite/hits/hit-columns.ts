@@ -1,6 +1,6 @@
 import { ROW_NUMBERS } from '../../hits/hit-pack.ts'
 import { type HitTable, timeColumn } from '../../hits/hit-times.ts'
-import { latencyColumns } from '../migrations/schema-latency.ts'
+import { latencyColumns } from '../migrations/schema-rollups.ts'
 
 const COUNTS = ['count', 'success', 'error']
 const LATENCIES = (['t', 'u'] as const).map(latencyColumns)

@@ -5,11 +5,10 @@ import { type HitTable, HOURS_PER_DAY, tableFor, timeColumn, timesOf } from '../
 import { narrowUsageQuery, rowName } from '../../hits/usage-rows.ts'
 import type { UsageQuery } from '../../ports/ports.ts'
 import { wellFormed } from '../../prepare/prepare.ts'
-import { reading } from '../connection/reading.ts'
+import { reading } from '../connection/faults.ts'
 import { HIT_COLUMNS } from './hit-columns.ts'
 import { monthStateReader, wholeMonths } from './hit-months.ts'
-import { NO_NUMBERS, toHit } from './hit-row.ts'
-import { unfoldedTable } from './unfolded-table.ts'
+import { NO_NUMBERS, toHit, unfoldedTable } from './read-rows.ts'
 import { isPlain, setsSql, type UsageSource, usagePlanSql } from './usage-plan.ts'
 
 /** Looking one set of dimensions up at one time costs some microseconds: beyond so many it is cheaper to read them all. */

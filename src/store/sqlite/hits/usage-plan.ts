@@ -1,11 +1,11 @@
 import type { SQLInputValue } from 'node:sqlite'
 import type { HitDimensions } from '../../../model/analytics/dimensions.ts'
 import { HIT_DIMENSIONS } from '../../../model/analytics/dimensions.ts'
-import { ALL_DIMENSIONS } from '../../hits/hit-sums.ts'
 import { type HitTable, HOURS_PER_DAY, timeColumn } from '../../hits/hit-times.ts'
+import { ALL_DIMENSIONS } from '../../hits/sample-sums.ts'
 import type { HitDimension, UsageQuery, UsageSort } from '../../ports/ports.ts'
 import { wellFormed } from '../../prepare/prepare.ts'
-import { latencyColumns } from '../migrations/schema-latency.ts'
+import { latencyColumns } from '../migrations/schema-rollups.ts'
 
 /** Text and values of a statement, put together piece by piece. */
 export interface UsageQuerySql {

@@ -3,9 +3,8 @@ import { fault } from '../../../errors/fault.ts'
 import { foldCase } from '../../../model/text/fold.ts'
 import { withDimensionSteps } from '../../hits/dimension-steps.ts'
 import { foldedAlias } from '../../prepare/session-filter.ts'
-import { addDimensionSql, latencySql } from './schema-latency.ts'
 import { COUNTRY_AND_RECORDS } from './schema-records.ts'
-import { MONTHS, ROLL_UPS } from './schema-rollups.ts'
+import { addDimensionSql, latencySql, MONTHS, ROLL_UPS } from './schema-rollups.ts'
 import { SESSIONS_BY_HASH_HEAD } from './schema-sessions.ts'
 
 /** In the header of the file ("Gath"), to recognise a database of another program. */

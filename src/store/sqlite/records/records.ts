@@ -11,7 +11,7 @@ import {
   prepareRecordQuery,
   toRecord,
 } from '../../prepare/prepare-records.ts'
-import { reading } from '../connection/reading.ts'
+import { reading } from '../connection/faults.ts'
 import type { Sql } from '../documents/list-plan.ts'
 import { runInSlices } from '../writer/maintenance-schedule.ts'
 import type { Write } from '../writer/messages.ts'

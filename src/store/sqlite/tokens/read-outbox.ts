@@ -3,7 +3,7 @@ import type { Millis } from '../../../model/time/clock.ts'
 import type { DeliveryRow, Outbox } from '../../ports/ports.ts'
 import { wellFormed } from '../../prepare/cells.ts'
 import { pageSize } from '../../prepare/list-query.ts'
-import { reading } from '../connection/reading.ts'
+import { reading } from '../connection/faults.ts'
 
 const COLUMNS = 'id, dead, queue, next_at, attempts, created_at, error, sealed'
 

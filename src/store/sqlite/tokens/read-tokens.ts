@@ -8,7 +8,7 @@ import {
   prepareSessionFilter,
   type SessionCondition,
 } from '../../prepare/session-filter.ts'
-import { reading } from '../connection/reading.ts'
+import { reading } from '../connection/faults.ts'
 import type { Sql } from '../documents/list-plan.ts'
 import { REF } from '../migrations/schema.ts'
 import { OF_HASH } from '../migrations/schema-sessions.ts'

@@ -1,9 +1,10 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { Fault, fault } from '../../../errors/fault.ts'
 import type { Revision } from '../../ports/ports.ts'
-import { type Appliers, applyChange } from '../../prepare/apply.ts'
 import {
   ANY_REVISION,
+  type Appliers,
+  applyChange,
   type PreparedChange,
   type PreparedCommit,
   type PreparedDelete,

@@ -1,8 +1,11 @@
+import type { DatabaseSync } from 'node:sqlite'
 import { DIMENSIONS } from '../../../model/analytics/dimensions.ts'
 import type { Hit, Latency } from '../../../model/analytics/hit.ts'
-import { readDimensions } from '../../hits/hit-sums.ts'
-import { latencyColumns } from '../migrations/schema-latency.ts'
-import { HIT_COLUMNS } from './hit-columns.ts'
+import { ROW_NUMBERS } from '../../hits/hit-pack.ts'
+import { readDimensions } from '../../hits/sample-sums.ts'
+import { latencyColumns } from '../migrations/schema-rollups.ts'
+import { HIT_COLUMNS, insertHitSql } from './hit-columns.ts'
+import { unfolded } from './hit-journal.ts'
 
 /** The columns of a row that was not added up. */
 export const NO_NUMBERS: Readonly<Record<string, number>> = Object.fromEntries(
@@ -26,5 +29,20 @@ function toLatency(row: Record<string, unknown>, prefix: 't' | 'u'): Latency {
     minMs: row[min] as number,
     maxMs: row[max] as number,
     buckets: buckets.map((name) => row[name] as number),
+  }
+}
+
+/** Makes the table `temp.hit_unfolded` with what is acknowledged and not in `hit`. Inside a transaction, with which it goes. */
+export function unfoldedTable(db: DatabaseSync): void {
+  db.exec('CREATE TEMP TABLE hit_unfolded AS SELECT * FROM hit WHERE 0')
+  const insert = db.prepare(insertHitSql('temp.hit_unfolded'))
+  const values: number[] = new Array(ROW_NUMBERS + 1)
+  for (const sums of unfolded(db)) {
+    for (let row = 0; row < sums.size; row++) {
+      sums.write(row, values, 1)
+      values[0] = values[1]!
+      values[1] = sums.dimension(row)
+      insert.run(...values)
+    }
   }
 }

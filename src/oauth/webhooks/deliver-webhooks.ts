@@ -4,8 +4,8 @@ import { type EventMessage, eventTarget, openEvent } from '../../publish/events/
 import type { DeliveryOutcome, DeliveryRow } from '../../store/ports/ports.ts'
 import type { OAuthParts } from '../endpoints/parts.ts'
 import type { Lease } from '../tokens/lease.ts'
-import { eventMessage, openDelivery, webhookMessage } from './notify.ts'
-import { type PostOptions, WebhookClient } from './post-webhook.ts'
+import { type PostOptions, WebhookClient } from './webhook-client.ts'
+import { eventMessage, openDelivery, webhookMessage } from './webhook-messages.ts'
 
 export type DeliveryParts = Pick<OAuthParts, 'documents' | 'outbox' | 'clock' | 'log' | 'sealKey' | 'findApi'> & {
   /** `webhooks.allow_private` */

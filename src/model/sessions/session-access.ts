@@ -6,7 +6,7 @@ import { foldLetters } from '../text/fold-letters.ts'
 import { methodName } from '../text/method-name.ts'
 import { allowsPath, compilePaths, type PathRule } from './rights.ts'
 
-export interface GrantOptions {
+export interface SessionAccessOptions {
   /** Limits that are checked before those of the key, such as the rate of the API itself. */
   readonly before?: readonly Limit[]
   readonly skipRate?: boolean
@@ -59,14 +59,14 @@ function endpointMatchers(right: EffectiveRight, ignoreCase: boolean): readonly 
  * The access of a session to one API, compiled once and used for every request without allocating: access rights, and the limits
  * that each request takes from, in order: `before`, rate, quota.
  */
-export class SessionGrant {
+export class SessionAccess {
   // Fields that each request reads come first: with thousands of keys in use each line of memory is waited for.
   private readonly paths: readonly PathRule[] | undefined
   private readonly endpoints: readonly EndpointRule[]
   private readonly limits: readonly Limit[]
   private readonly ignoreCase: boolean
   /** Must allow it too, and counts it too. */
-  private readonly narrower: SessionGrant | undefined
+  private readonly narrower: SessionAccess | undefined
   readonly apiId: string
   /** Names of versions; on an API with versions an empty set allows none, on one without it is not looked at. */
   readonly versions: ReadonlySet<string>
@@ -80,7 +80,7 @@ export class SessionGrant {
   /** Lists of both, by the one and the other: made once. */
   private joined: Map<readonly Limit[], Map<readonly Limit[], readonly Limit[]>> | undefined
 
-  constructor(right: EffectiveRight, counterId: string, options: GrantOptions, owner: LimitOwner = 'key') {
+  constructor(right: EffectiveRight, counterId: string, options: SessionAccessOptions, owner: LimitOwner = 'key') {
     const before = options.before ?? []
     this.apiId = right.apiId
     const { versions, paths } = compiledRight(right)
@@ -98,7 +98,7 @@ export class SessionGrant {
       : endpointRules(right, counterId, { before, quota: this.quota, ignoreCase })
     this.narrower =
       right.narrowedBy &&
-      new SessionGrant(right.narrowedBy, `${counterId}|n`, { skipRate, skipQuota, ignoreCase }, 'client')
+      new SessionAccess(right.narrowedBy, `${counterId}|n`, { skipRate, skipQuota, ignoreCase }, 'client')
   }
 
   /** True when the session may call this method and path (readable, listen path included). */
@@ -155,14 +155,14 @@ export class SessionGrant {
  * Compiles what a session may do at one API; undefined when it has no right there. `counterId` is who counts (key hash;
  * client or grant family of a token; a rotated key keeps that of its predecessor).
  */
-export function compileGrant(
+export function compileAccess(
   merged: Merged,
   apiId: string,
   counterId: string,
-  options: GrantOptions = {},
-): SessionGrant | undefined {
+  options: SessionAccessOptions = {},
+): SessionAccess | undefined {
   const right = merged.rights.get(apiId)
-  return right === undefined ? undefined : new SessionGrant(right, counterId, options)
+  return right === undefined ? undefined : new SessionAccess(right, counterId, options)
 }
 
 function rateOfKey({ rate }: EffectiveRight, counterId: string, owner: LimitOwner): Limit | undefined {

@@ -4,7 +4,7 @@ import type { Socket } from 'node:net'
 import { Fault } from '../../errors/fault.ts'
 import { readWebhookTarget } from '../../model/webhooks/webhook-target.ts'
 import { type PinnedOptions, pinnedLookup } from '../../publish/documents/pinned-lookup.ts'
-import type { WebhookMessage } from './notify.ts'
+import type { WebhookMessage } from './webhook-messages.ts'
 
 export interface PostOptions extends PinnedOptions {
   /** Longest wait for a connection, the name's resolution and the TLS handshake included. */
