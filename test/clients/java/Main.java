@@ -34,6 +34,7 @@ class Main {
         OAuthCases.run();
         SpringCases.run();
         OtherCases.run();
+        PacCases.run();
         // The HTTP clients keep threads.
         System.exit(0);
     }

@@ -11,6 +11,11 @@ const APIS: Readonly<Record<string, Record<string, unknown>>> = {
   graceful: { refreshReuseGraceSeconds: 30 },
   jwt: { accessTokenFormat: 'jwt', dpop: 'allowed' },
 }
+/** Rules by which pages of any origin may call an API. */
+const CORS = {
+  ...{ enabled: true, allowedOrigins: ['*'], allowedMethods: ['GET'], allowedHeaders: ['Authorization', 'DPoP'] },
+  exposedHeaders: ['WWW-Authenticate', 'DPoP-Nonce'],
+}
 /** An MCP server for apps that know its address and nothing else. */
 const MCP = { openRegistration: true, registrationPolicies: ['all'] }
 
@@ -37,12 +42,18 @@ export async function startDesk(gatehouse: Gatehouse, upstream: string, mcpServe
     const authLoginRedirect = `${url}/login/${api}`
     await gatehouse.svc('POST', '/svc/apis/oas', oauthDefinition(upstream, { ...options, authLoginRedirect }, api))
   }
+  const pages = oauthDefinition(upstream, { dpop: 'allowed', authLoginRedirect: `${url}/login/browser` }, 'browser')
+  Object.assign(pages['x-svc-api-gateway'] as object, { middleware: { global: { cors: CORS } } })
+  await gatehouse.svc('POST', '/svc/apis/oas', pages)
   const mcp = oauthDefinition(mcpServer, { ...MCP, authLoginRedirect: `${url}/login/mcp` }, 'mcp')
   Object.assign(mcp['x-svc-api-gateway'] as object, {
     middleware: { mcpTools: { delete_note: { block: { enabled: true } } } },
   })
   await gatehouse.svc('POST', '/svc/apis/oas', mcp)
-  const rights = [...Object.keys(APIS), 'mcp'].map((id) => [id, { api_id: id, api_name: id, versions: ['Default'] }])
+  const rights = [...Object.keys(APIS), 'browser', 'mcp'].map((id) => [
+    id,
+    { api_id: id, api_name: id, versions: ['Default'] },
+  ])
   const policy = { id: 'all', name: 'all', active: true, rate: 100_000, per: 1, quota_max: -1 }
   await gatehouse.svc('POST', '/svc/policies', { ...policy, access_rights: Object.fromEntries(rights) })
   return { url, redirect: `${url}/callback` }

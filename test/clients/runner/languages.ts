@@ -36,6 +36,9 @@ const python = join(OUTPUT, 'python')
 const rust = join(OUTPUT, 'rust')
 const go = join(OUTPUT, 'go-clients')
 
+const chromium = join(OUTPUT, 'chromium')
+
+const CHROMIUM = '/usr/bin/chromium'
 const NGINX = '/usr/sbin/nginx'
 const served = join(OUTPUT, 'nginx')
 
@@ -134,6 +137,19 @@ export const LANGUAGES: readonly Language[] = [
     run: [join(rust, 'debug', 'clients')],
     env: { CARGO_TARGET_DIR: rust },
     pins: ['versions.lock'],
+  },
+  {
+    name: 'Chromium',
+    runtime: 'Chromium',
+    probes: [],
+    debian: { chromium: CHROMIUM },
+    folder: join(CLIENTS, 'chromium'),
+    prepare: [
+      ['sh', '-c', `mkdir -p '${chromium}' && cp package.json package-lock.json '${chromium}'`],
+      ['npm', 'ci', '--prefix', chromium, '--ignore-scripts', '--no-audit', '--no-fund'],
+    ],
+    run: [process.execPath, 'main.ts', chromium],
+    pins: ['package.json'],
   },
   {
     name: 'Ruby',

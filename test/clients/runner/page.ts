@@ -21,10 +21,10 @@ export function clientTables(): string {
     .join('\n')
 }
 
-/** Looks in the files that pin versions: `go.mod`, `requirements.txt`, `pom.xml`, `versions.lock`. What is in none came with the runtime. */
+/** Looks in the files that pin versions: `go.mod`, `requirements.txt`, `pom.xml`, `versions.lock`, `package.json`. What is in none came with the runtime. */
 function versionOf({ folder, pins }: Language, client: string): string {
   const name = client.replace(/[.*+?^${}()|[\]\\/]/g, '\\$&')
-  const between = '(?: v|==|</artifactId>\\s*<version>|"\\nversion = ")'
+  const between = '(?: v|==|": "|</artifactId>\\s*<version>|"\\nversion = ")'
   const pattern = new RegExp(`(?:^|[\\s>"])${name}${between}(?<version>[\\w.+-]+)`, 'i')
   const found = pins.map((pin) => pattern.exec(readFileSync(join(folder, pin), 'utf8'))?.groups?.version)
   return found.find((version) => version !== undefined) ?? 'of the runtime'
