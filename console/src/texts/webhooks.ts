@@ -73,8 +73,8 @@ export const WEBHOOKS = {
   'apiHooks.none': 'No webhooks',
   'apiHooks.noneHint': 'Create a webhook first, then choose its events here.',
   'apiHooks.add': 'Add webhook',
-  'apiHooks.tell': 'Add',
-  'apiHooks.told': 'Webhook added',
-  'apiHooks.stop': 'Remove {name}',
-  'apiHooks.stopped': 'Webhook removed',
+  'apiHooks.attach': 'Add',
+  'apiHooks.attached': 'Webhook added',
+  'apiHooks.detach': 'Remove {name}',
+  'apiHooks.detached': 'Webhook removed',
 } as const

@@ -6,7 +6,7 @@ import { ordered } from '../moves/order.ts'
 import type { MoveStep, TargetState } from '../moves/plan.ts'
 import type { ImportCandidate, ImportRefusal } from './candidate.ts'
 
-/** The state of an import. */
+/** The steps, changes and refusals that an import has collected so far, and the objects that later ones may refer to. */
 export interface ImportState {
   readonly steps: MoveStep[]
   readonly changed: Map<MoveStep, readonly string[]>
@@ -24,8 +24,8 @@ export function initialImportState(current: TargetState): ImportState {
 }
 
 /**
- * Keeps of some objects those that can be made as they are, and tells why the others cannot. One refused leaves the others as they
- * are. @throws Fault `dashboard_away`, `dashboard_refused`
+ * Adds the objects that can be created as they are to the steps, and the reasons of the others to the refusals. A refused object does not
+ * stop the others. @throws Fault `dashboard_away`, `dashboard_refused`
  */
 export async function selectImportable(
   place: TargetDashboard,

@@ -23,7 +23,7 @@ const MOST_GROUPS = 100
 /** Where a nonce opens a session. */
 export type Section = 'dashboard' | 'portal'
 
-/** The request for a nonce. */
+/** The person for whom a trusted program asks for a sign-in nonce, as the call names it. */
 export interface NonceRequest {
   readonly section: Section
   readonly person: SsoPerson

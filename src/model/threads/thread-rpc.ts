@@ -26,7 +26,7 @@ export interface NumberedQuestion<Question> {
   readonly question: Question
 }
 
-/** The answer to it. */
+/** The answer, or the fault, to the question of that number. */
 export type NumberedAnswer<Answer> = { readonly number: number } & (
   | { readonly answer: Answer }
   | { readonly fault: PlainFault }

@@ -53,7 +53,7 @@ export interface CacheRules {
   readonly staleIfErrorS: number
 }
 
-/** The cache rules of an operation. */
+/** Cache rules of an operation, which go before those of its API. */
 export interface OperationCacheRule {
   /** 0 = the API's. */
   readonly timeoutS: number

@@ -32,7 +32,7 @@ export interface RequestCaller {
   readonly checkLink: () => Promise<void>
 }
 
-/** The outcome of a request. */
+/** The answer to a call that submits, approves or collects: ids, and the access where there is one. */
 export interface RequestOutcome {
   readonly id: DocumentId
   readonly developer: StoredDocument

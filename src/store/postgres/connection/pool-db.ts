@@ -11,7 +11,7 @@ const LONGEST_STATEMENT_MS = 60_000
 /** Consumers of a long list may be slow. */
 const CURSOR_BOUNDS = 'SET LOCAL idle_in_transaction_session_timeout = 120000'
 
-/** `Db` on a pool. */
+/** Statements and transactions on pooled connections; each result tells `Reachability` of the server. */
 export class PoolDb implements Db {
   private readonly pool: Pool
   private readonly reach: Reachability

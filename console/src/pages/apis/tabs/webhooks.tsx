@@ -110,7 +110,7 @@ function Stop(props: {
     mutationFn: () =>
       changeHookReferences(props.api.id, (before) => before.filter((each) => JSON.stringify(each) !== gone)),
     onSuccess: () => {
-      notifyDone(say('apiHooks.stopped'))
+      notifyDone(say('apiHooks.detached'))
       return props.onDone()
     },
     onError: notifyFault,
@@ -122,7 +122,7 @@ function Stop(props: {
       color="gray"
       loading={stopping.isPending}
       onClick={() => stopping.mutate()}
-      aria-label={say('apiHooks.stop', { name })}
+      aria-label={say('apiHooks.detach', { name })}
     >
       <XIcon size={16} aria-hidden />
     </ActionIcon>
@@ -152,8 +152,8 @@ function Tell(props: {
           },
         ]}
         initial={{ event: 'api_event', hook: '' }}
-        verb={say('apiHooks.tell')}
-        done={say('apiHooks.told')}
+        verb={say('apiHooks.attach')}
+        done={say('apiHooks.attached')}
         submit={({ event, hook: id }) => {
           const added = { event_name: String(event), event_timeout: 0, hook: { id: String(id) } }
           const isSame = (each: HookReference) => each.event_name === added.event_name && each.hook.id === added.hook.id
