@@ -1,19 +1,21 @@
 import { Type } from 'typebox'
 import { fault } from '../../errors/fault.ts'
+import type { JsonObject } from '../../model/json/json.ts'
 import { describedAs } from '../../model/openapi/component-schemas.ts'
 import { undoEntry } from '../../publish/audit/undo.ts'
+import { WorkSlice } from '../../runtime/turns.ts'
 import type { AuditRow } from '../../store/ports/ports.ts'
 import { usableBy } from '../apis/store-api.ts'
 import { type Answer, bare, ok } from '../routes/answer.ts'
 import type { Call } from '../routes/call.ts'
-import { pageAnswer, streamed } from '../routes/listed.ts'
+import { listPieces, pageAnswer, streamed } from '../routes/listed.ts'
 import { pageOf } from '../routes/page.ts'
 import type { Route } from '../routes/route.ts'
 import type { DashboardParts } from '../server/parts.ts'
 import { guarantorFor } from '../single-sign-on/check-reach.ts'
 import { guarantorBody } from '../single-sign-on/person.ts'
 import { auditQueryOf } from './query.ts'
-import { csvOf, fullRecordOf, RecordShape, recordOf, recordsJson } from './record.ts'
+import { csvOf, fullRecordOf, RecordShape, recordOf } from './record.ts'
 import { checkUndoRights } from './undo-rights.ts'
 import { withheldBatches, withheldRows } from './withhold.ts'
 
@@ -68,7 +70,7 @@ export function auditLogRoutes(parts: DashboardParts): Route[] {
       answers: { 200: RecordShape },
       run: async (call) => {
         const [row] = await withheldRows(parts, call, [await rowOf(parts, call)])
-        return bare(fullRecordOf(row!))
+        return bare(await fullRecordOf(row!))
       },
     },
     {
@@ -88,8 +90,18 @@ async function page(parts: DashboardParts, call: Call): Promise<Answer> {
   const query = auditQueryOf(call)
   const asked = pageOf(call)
   if (asked === 'all') return streamed(withheldBatches(parts, call, audit.scan(query)), LIST)
-  const { rows, total } = await audit.list({ ...query, ...asked })
-  return pageAnswer(await withheldRows(parts, call, rows), total, asked, LIST)
+  const { ids, total } = await audit.listIds({ ...query, ...asked })
+  const records: JsonObject[] = []
+  const slice = new WorkSlice()
+  // One by one: the documents of a page together may be more than fits into memory.
+  for (const id of ids) {
+    const row = await audit.get(id)
+    if (row === undefined) continue
+    const [shown] = await withheldRows(parts, call, [row])
+    records.push(await recordOf(shown!))
+    if (slice.isOver) await slice.next()
+  }
+  return pageAnswer(records, total, asked, { name: LIST.name, shape: (record) => record })
 }
 
 function download(parts: DashboardParts, call: Call): Answer {
@@ -98,7 +110,7 @@ function download(parts: DashboardParts, call: Call): Answer {
   const name = `audit_logs.${csv ? 'csv' : 'json'}`
   return {
     status: 200,
-    body: csv ? csvOf(rows) : recordsJson(rows),
+    body: csv ? csvOf(rows) : listPieces(rows, recordOf),
     type: csv ? 'text/csv; charset=utf-8' : 'application/json; charset=utf-8',
     headers: { 'content-disposition': `attachment; filename="${name}"` },
   }

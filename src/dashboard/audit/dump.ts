@@ -1,4 +1,5 @@
 import type { Json, JsonObject } from '../../model/json/json.ts'
+import { isLargeJson } from '../../model/json/json-pieces.ts'
 import { searchParams } from '../../model/network/form-urlencoded.ts'
 import { isSecretName, MASK, redactAnswer } from '../../model/secrets/redact.ts'
 import { redactDocument, withoutSecrets } from '../../model/secrets/secret-places.ts'
@@ -15,6 +16,8 @@ export interface DumpedCall {
 }
 
 const LONGEST = 65_536
+/** Larger ones would be read, searched for secrets and written for a text of which most is cut. */
+const LARGEST_BYTES = 262_144
 
 /** A request and its answer as texts without secrets, for detailed recording. */
 export function dumpsOf({ method, url, headers, body, answer }: DumpedCall): JsonObject {
@@ -31,6 +34,7 @@ export function dumpsOf({ method, url, headers, body, answer }: DumpedCall): Jso
 /** JSON with any Content-Type, as the routes accept it; otherwise a form, if its type says so. */
 function bodyText(body: Uint8Array, type: string): string {
   if (body.length === 0) return ''
+  if (body.length > LARGEST_BYTES) return `[${body.length} bytes]`
   const text = new TextDecoder().decode(body)
   try {
     return JSON.stringify(redactDocument(JSON.parse(text) as Json))
@@ -47,6 +51,7 @@ function formText(text: string): string {
 function answerText({ body, type }: Answer): string {
   if (typeof body === 'object' && body !== null && Symbol.asyncIterator in body) return '[sent as it was read]'
   if (body instanceof Uint8Array) return `[${body.length} bytes]`
+  if (type === undefined && isLargeJson(body as Json)) return '[too large to be kept]'
   return type === undefined
     ? JSON.stringify(redactAnswer(withoutSecrets(body)))
     : `[${String(body).length} characters of ${type}]`

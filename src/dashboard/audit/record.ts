@@ -1,7 +1,8 @@
 import { Type } from 'typebox'
-import type { JsonObject } from '../../model/json/json.ts'
+import type { Json, JsonObject } from '../../model/json/json.ts'
 import { redact } from '../../model/secrets/redact.ts'
 import { redactDocument } from '../../model/secrets/secret-places.ts'
+import { WorkSlice } from '../../runtime/turns.ts'
 import type { AuditRow } from '../../store/ports/ports.ts'
 import { diffOf } from './diff.ts'
 
@@ -43,7 +44,7 @@ export const RecordShape = Type.Object(
 const OTHERS = 'not shown: others own what was changed'
 
 /** A record without what makes it long. Holds no secret. */
-export function recordOf(row: AuditRow): JsonObject {
+export async function recordOf(row: AuditRow): Promise<JsonObject> {
   const { request_dump, response_dump } = row.detail
   return {
     _id: row.id,
@@ -57,7 +58,7 @@ export function recordOf(row: AuditRow): JsonObject {
     method: row.request?.method ?? '',
     url: row.request?.url ?? '',
     status: row.request?.status ?? 0,
-    ...(row.changes.length > 0 && { diff: diffOf(row.changes) }),
+    ...(row.changes.length > 0 && { diff: await diffOf(row.changes) }),
     ...(row.detail.withheld === true && { diff: OTHERS }),
     ...(typeof request_dump === 'string' && { request_dump }),
     ...(typeof response_dump === 'string' && { response_dump }),
@@ -65,14 +66,18 @@ export function recordOf(row: AuditRow): JsonObject {
 }
 
 /** All that is known of an entry: besides, what it says of itself, and the documents before and after. Holds no secret. */
-export function fullRecordOf(row: AuditRow): JsonObject {
+export async function fullRecordOf(row: AuditRow): Promise<JsonObject> {
   const { request_dump: _request, response_dump: _response, ...detail } = row.detail
-  const changes = row.changes.map(({ kind, id, before, after }) => ({
-    ...{ kind, id },
-    before: redactDocument(before),
-    after: redactDocument(after),
-  }))
-  return { ...recordOf(row), detail: redact(detail), changes }
+  const record = await recordOf(row)
+  const slice = new WorkSlice()
+  const shown = async (body: JsonObject | null) => {
+    if (slice.isOver) await slice.next()
+    return redactDocument(body)
+  }
+  const changes: Json[] = []
+  for (const { kind, id, before, after } of row.changes)
+    changes.push({ kind, id, before: await shown(before), after: await shown(after) })
+  return { ...record, detail: redact(detail), changes }
 }
 
 const COLUMNS = [
@@ -95,22 +100,11 @@ const FORMULA = /^[=+\-@\t\r]/
 export async function* csvOf(batches: AsyncIterable<AuditRow[]>): AsyncIterable<string> {
   yield `${COLUMNS.join(',')}\r\n`
   for await (const batch of batches) {
-    yield batch
-      .map(recordOf)
-      .map((record) => `${COLUMNS.map((name) => cell(record[name] ?? '')).join(',')}\r\n`)
-      .join('')
+    for (const row of batch) {
+      const record = await recordOf(row)
+      yield `${COLUMNS.map((name) => cell(record[name] ?? '')).join(',')}\r\n`
+    }
   }
-}
-
-/** The same as a JSON list. */
-export async function* recordsJson(batches: AsyncIterable<AuditRow[]>): AsyncIterable<string> {
-  let before = '['
-  for await (const batch of batches) {
-    if (batch.length === 0) continue
-    yield before + batch.map((row) => JSON.stringify(recordOf(row))).join(',')
-    before = ','
-  }
-  yield before === '[' ? '[]' : ']'
 }
 
 function cell(value: unknown): string {

@@ -12,7 +12,8 @@ export interface KeyQuery {
   readonly part: string
 }
 
-const BATCH = 200
+/** Sessions may have a megabyte each. */
+const BATCH = 32
 
 /** A page of keys in order of creation, and how many there are. Counted and cut in the store. */
 export async function pageOfKeys(

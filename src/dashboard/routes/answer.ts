@@ -24,3 +24,8 @@ export function ok(message: string, meta: Json = null, more: { readonly [name: s
 export function refused(status: number, message: string): Answer {
   return { status, body: { Status: 'Error', Message: message, Meta: null } }
 }
+
+/** True for a body that is made as it is sent. */
+export function isPieces(body: Answer['body']): body is AsyncIterable<string> {
+  return typeof body === 'object' && body !== null && Symbol.asyncIterator in body
+}

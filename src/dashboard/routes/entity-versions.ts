@@ -1,5 +1,5 @@
 import type { Json } from '../../model/json/json.ts'
-import type { Answer } from './answer.ts'
+import { type Answer, isPieces } from './answer.ts'
 import type { Call } from './call.ts'
 import { digestOf, type EntityVersion } from './entity-version.ts'
 import type { Route, VersionReader } from './route.ts'
@@ -30,9 +30,10 @@ const isRead = (route: Route) => route.method === 'GET' && route.once !== true &
 const versionOf = (route: Route): VersionReader =>
   route.entityVersion ?? (async (call: Call) => versionOfAnswer(await route.run(call)))
 
-/** The version of an entity that has no revision, by what a read of it answers; undefined for refusals and what is not JSON. */
-export function versionOfAnswer({ status, body, type }: Answer): EntityVersion | undefined {
-  return status === 200 && type === undefined ? digestOf(body as Json) : undefined
+/** The version of an entity that has no revision, by what a read of it answers; undefined for refusals, what is not JSON, and what is read as it is sent. */
+export async function versionOfAnswer({ status, body, type }: Answer): Promise<EntityVersion | undefined> {
+  if (status !== 200 || type !== undefined || isPieces(body)) return undefined
+  return digestOf(body as Json)
 }
 
 /** The read of the path itself; for an act, and where there is none, the nearest above. */

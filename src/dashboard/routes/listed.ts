@@ -1,11 +1,12 @@
-import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Json, JsonObject } from '../../model/json/json.ts'
+import { jsonPieces } from '../../model/json/json-pieces.ts'
+import { WorkSlice } from '../../runtime/turns.ts'
 import type { Documents, Kind, ListQuery, StoredDocument } from '../../store/ports/ports.ts'
 import { type Answer, bare } from './answer.ts'
 import { type Page, pagesOf } from './page.ts'
 
-/** Rows that are put into words before others get their turn. */
-const TURN = 64
+/** Rows that wait together for what they ask the store. */
+const TOGETHER = 64
 
 /** The form of a list response. */
 export interface ListShape<Row> {
@@ -36,7 +37,7 @@ export async function pageAnswer<Row>(
   page: Page,
   { name, pages = 'pages', shape }: ListShape<Row>,
 ): Promise<Answer> {
-  return bare({ [name]: await Promise.all(rows.map(shape)), [pages]: pagesOf(total, page) })
+  return bare({ [name]: await shapedInTurns(rows, shape), [pages]: pagesOf(total, page) })
 }
 
 /** Answers everything that comes, a batch at a time. */
@@ -44,21 +45,17 @@ export function streamed<Row>(
   batches: AsyncIterable<readonly Row[]>,
   { name, pages = 'pages', shape }: ListShape<Row>,
 ): Answer {
-  return { status: 200, body: pieces(name, shown(batches, shape), { [pages]: 0 }) }
+  return { status: 200, body: pieces(name, shownInTurns(batches, shape), { [pages]: 0 }) }
 }
 
 /** A bare list, which comes in batches, as pieces of JSON text. */
 export async function* listPieces<Row>(
   batches: AsyncIterable<readonly Row[]>,
-  shape: (row: Row) => Json,
+  shape: ListShape<Row>['shape'],
 ): AsyncGenerator<string> {
-  let before = '['
-  for await (const batch of batches) {
-    if (batch.length === 0) continue
-    yield before + batch.map((row) => JSON.stringify(shape(row))).join(',')
-    before = ','
-  }
-  yield before === '[' ? '[]' : ']'
+  yield '['
+  yield* rowPieces(shownInTurns(batches, shape))
+  yield ']'
 }
 
 /** An object of one list, which comes in batches, and further members behind it, as pieces of JSON text. */
@@ -67,26 +64,57 @@ export async function* pieces(
   batches: AsyncIterable<readonly Json[]>,
   more: JsonObject,
 ): AsyncGenerator<string> {
-  let comma = ''
   yield `{${JSON.stringify(name)}:[`
-  for await (const batch of batches) {
-    if (batch.length === 0) continue
-    yield comma + batch.map((row) => JSON.stringify(row)).join(',')
-    comma = ','
-  }
+  yield* rowPieces(batches)
   const rest = JSON.stringify(more).slice(1)
   yield `]${rest === '}' ? '' : ','}${rest}`
 }
 
-async function* shown<Row>(
+/** Rows with commas between them: small ones together, large ones in pieces, in turns of the event loop. */
+async function* rowPieces(batches: AsyncIterable<readonly Json[]>): AsyncGenerator<string> {
+  const slice = new WorkSlice()
+  let text = ''
+  let comma = ''
+  for await (const batch of batches) {
+    for (const row of batch) {
+      text += comma
+      comma = ','
+      for (const piece of jsonPieces(row)) {
+        text += piece
+        if (!slice.isOver) continue
+        yield text
+        text = ''
+        await slice.next()
+      }
+    }
+    if (text !== '') yield text
+    text = ''
+  }
+}
+
+/**
+ * Shapes rows in turns. Those of a group wait together for what they ask the store; a group is one row where rows are large, for all
+ * that rows do after their wait is done in one turn.
+ */
+async function shapedInTurns<Row>(rows: readonly Row[], shape: ListShape<Row>['shape']): Promise<Json[]> {
+  const slice = new WorkSlice()
+  const shapes: Json[] = []
+  let size = 1
+  while (shapes.length < rows.length) {
+    const group = rows.slice(shapes.length, shapes.length + size)
+    shapes.push(...(await Promise.all(group.map(async (row) => shape(row)))))
+    size = slice.isOver ? Math.max(1, Math.floor(size / 2)) : Math.min(TOGETHER, size * 2)
+    if (slice.isOver) await slice.next()
+  }
+  return shapes
+}
+
+async function* shownInTurns<Row>(
   batches: AsyncIterable<readonly Row[]>,
   shape: ListShape<Row>['shape'],
 ): AsyncGenerator<readonly Json[]> {
   for await (const batch of batches) {
-    for (let start = 0; start < batch.length; start += TURN) {
-      // A page of the store may take long to render.
-      if (start > 0) await nextTurn()
-      yield Promise.all(batch.slice(start, start + TURN).map(shape))
-    }
+    for (let start = 0; start < batch.length; start += TOGETHER)
+      yield await shapedInTurns(batch.slice(start, start + TOGETHER), shape)
   }
 }

@@ -34,7 +34,7 @@ async function read({ entityVersion }: Route, call: Call, run: Run): Promise<Ans
       .then(entityVersion)
       .catch(() => undefined))
   const answer = await run()
-  const current = entityVersion === undefined ? versionOfAnswer(answer) : looked
+  const current = entityVersion === undefined ? await versionOfAnswer(answer) : looked
   if (current === undefined || answer.status !== 200) return answer
   const headers = { ...answer.headers, etag: entityTag(current) }
   const known = call.header('if-none-match')

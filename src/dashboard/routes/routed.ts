@@ -2,6 +2,8 @@ import { Readable } from 'node:stream'
 import type { FastifyReply, FastifyRequest, RouteOptions } from 'fastify'
 import { toFault } from '../../errors/fault.ts'
 import { dashboardStatusOf } from '../../errors/render.ts'
+import type { Json } from '../../model/json/json.ts'
+import { isLargeJson } from '../../model/json/json-pieces.ts'
 import { searchParams } from '../../model/network/form-urlencoded.ts'
 import { peerAddress } from '../../model/network/forwarded-for.ts'
 import { type AdmittedCall, admit, type RouteDeps } from '../access/admit.ts'
@@ -16,8 +18,9 @@ import { openCall } from '../server/open-call.ts'
 import { duringRequest } from '../server/recorded.ts'
 import { JSON_TYPE, requestPath } from '../server/refuse.ts'
 import { noteDone, noteRefusal, requestFacts } from '../server/request-notes.ts'
-import type { Answer } from './answer.ts'
+import { type Answer, isPieces } from './answer.ts'
 import { checks } from './checks.ts'
+import { jsonInTurns } from './json-in-turns.ts'
 import { conditionally } from './preconditions.ts'
 import { type Route, routerPath } from './route.ts'
 
@@ -162,12 +165,11 @@ function sendAnswer(reply: FastifyReply, { status, body, type, headers }: Answer
   if (status === 304) return reply.send()
   reply.header('content-type', type ?? JSON_TYPE)
   if (isPieces(body)) return reply.send(Readable.from(body))
-  if (type === undefined) return reply.send(JSON.stringify(body))
+  if (type === undefined) {
+    const value = body as Json
+    return reply.send(isLargeJson(value) ? Readable.from(jsonInTurns(value)) : JSON.stringify(value))
+  }
   return reply.send(body instanceof Uint8Array ? Buffer.from(body) : String(body))
-}
-
-function isPieces(body: Answer['body']): body is AsyncIterable<string> {
-  return typeof body === 'object' && body !== null && Symbol.asyncIterator in body
 }
 
 function queryOf({ originalUrl }: FastifyRequest): string {

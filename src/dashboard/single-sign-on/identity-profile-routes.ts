@@ -14,6 +14,7 @@ import type { StoredDocument } from '../../store/ports/ports.ts'
 import { maskSecretsFor, restoreMaskedSecrets } from '../access/secrets-view.ts'
 import { type Answer, bare } from '../routes/answer.ts'
 import type { Call } from '../routes/call.ts'
+import { listPieces } from '../routes/listed.ts'
 import type { Route } from '../routes/route.ts'
 import type { DashboardParts } from '../server/parts.ts'
 import { checkProfileReach, guarantorFor } from './check-reach.ts'
@@ -142,14 +143,10 @@ function authorOf(call: Call): ProfileAuthor {
 
 async function* pieces({ documents }: DashboardParts, call: Call): AsyncGenerator<string> {
   const where = call.visibility.whereOrg()
-  let comma = ''
-  yield '{"Status":"ok","ID":"","Data":['
-  for await (const batch of documents.each('idp_profile', { where, order: 'name_folded' })) {
-    if (batch.length === 0) continue
-    yield comma + batch.map(({ body }) => JSON.stringify(maskSecretsFor(call, 'idm', profileShape(body)))).join(',')
-    comma = ','
-  }
-  yield ']}'
+  const profiles = documents.each('idp_profile', { where, order: 'name_folded' })
+  yield '{"Status":"ok","ID":"","Data":'
+  yield* listPieces(profiles, ({ body }) => maskSecretsFor(call, 'idm', profileShape(body)))
+  yield '}'
 }
 
 function said({ body }: StoredDocument): Answer {

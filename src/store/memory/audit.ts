@@ -46,6 +46,13 @@ export class MemoryAudit implements Audit {
     return { rows: found.slice(offset, offset + pageSize(query.limit)).map(toRow), total: found.length }
   }
 
+  listIds(query: AuditQuery & { offset?: number; limit: number }): { ids: string[]; total: number } {
+    const found = this.matching(query)
+    const offset = wholeOffset(query.offset)
+    const shown = found.slice(offset, offset + pageSize(query.limit))
+    return { ids: shown.map(({ number, entry }) => auditId(number, entry.at)), total: found.length }
+  }
+
   get(id: string): AuditRow | undefined {
     const held = this.find(id)
     return held && toRow(held)

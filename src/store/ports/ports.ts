@@ -133,6 +133,8 @@ export interface AuditEntryState {
 export interface Audit {
   /** A page and the number of all that match. About 10 ms for 100,000 rows. At most 1,000 rows. */
   list(query: AuditQuery & { offset?: number; limit: number }): Awaitable<{ rows: AuditRow[]; total: number }>
+  /** The ids of such a page alone: its rows may be large, and are then read one by one. */
+  listIds(query: AuditQuery & { offset?: number; limit: number }): Awaitable<{ ids: string[]; total: number }>
   /** One row; undefined for an id that is none. */
   get(id: string): Awaitable<AuditRow | undefined>
   /** All that match, in batches, for export; rows that come meanwhile are left out. */

@@ -3,6 +3,7 @@ import { copyTree, fromPointer, getAt, putAt, type TreePath, toPointer } from '.
 import { asJson, isObject, type JsonObject } from '../../model/json/json.ts'
 import { type SealKey, seal, unseal } from '../../model/secrets/secret.ts'
 import { hexOf } from '../../model/text/hex.ts'
+import { mapInTurns } from '../../runtime/turns.ts'
 import { forwardDocuments } from '../ports/forward-documents.ts'
 import {
   AUDITED_SESSION,
@@ -163,7 +164,9 @@ function sealedDocuments(documents: Documents, rows: SealedRows, capacity: Store
     get: (kind, id) => later(documents.get(kind, id), one),
     find: (kind, index, value) => later(documents.find(kind, index, value), one),
     list: (kind, query) =>
-      later(documents.list(kind, query), (page) => ({ ...page, rows: page.rows.map(rows.openDocument) })),
+      later(documents.list(kind, query), (page) =>
+        later(mapInTurns(page.rows, rows.openDocument), (opened) => ({ ...page, rows: opened })),
+      ),
     scan: (kind) => batches(documents.scan(kind), rows.openDocument),
     each: (kind, query) => batches(documents.each(kind, query), rows.openDocument),
     commit: async (changes, audit) => capacity.note(changes, documents.commit(changes.map(rows.seal), audit)),
@@ -174,10 +177,12 @@ function sealedTokens(tokens: Tokens, rows: SealedRows): Tokens {
   return {
     getSession: (hash) => later(tokens.getSession(hash), (row) => row && rows.openRow(AUDITED_SESSION, row)),
     listSessions: (query) =>
-      later(tokens.listSessions(query), (page) => ({
-        ...page,
-        rows: page.rows.map((row) => rows.openRow(AUDITED_SESSION, row)),
-      })),
+      later(tokens.listSessions(query), (page) =>
+        later(
+          mapInTurns(page.rows, (row) => rows.openRow(AUDITED_SESSION, row)),
+          (opened) => ({ ...page, rows: opened }),
+        ),
+      ),
     countSessions: (query) => tokens.countSessions(query),
     getTicket: (hash) => later(tokens.getTicket(hash), (row) => row && rows.openRow(TICKET, row)),
     familyTickets: (family) =>
@@ -187,7 +192,11 @@ function sealedTokens(tokens: Tokens, rows: SealedRows): Tokens {
 
 function sealedAudit(audit: Audit, rows: SealedRows): Audit {
   return {
-    list: (query) => later(audit.list(query), (page) => ({ ...page, rows: page.rows.map(rows.openEntry) })),
+    list: (query) =>
+      later(audit.list(query), (page) =>
+        later(mapInTurns(page.rows, rows.openEntry), (opened) => ({ ...page, rows: opened })),
+      ),
+    listIds: (query) => audit.listIds(query),
     get: (id) => later(audit.get(id), (row) => row && rows.openEntry(row)),
     scan: (query) => batches(audit.scan(query), rows.openEntry),
     state: (id) => audit.state(id),
@@ -196,12 +205,12 @@ function sealedAudit(audit: Audit, rows: SealedRows): Audit {
 }
 
 /** Values that are at hand stay so: the path of a request waits for no promise that it need not wait for. */
-function later<Found, Made>(found: Awaitable<Found>, make: (found: Found) => Made): Awaitable<Made> {
+function later<Found, Made>(found: Awaitable<Found>, make: (found: Found) => Awaitable<Made>): Awaitable<Made> {
   return found instanceof Promise ? found.then(make) : make(found)
 }
 
 async function* batches<Row>(rows: AsyncIterable<Row[]>, open: (row: Row) => Row): AsyncIterable<Row[]> {
-  for await (const batch of rows) yield batch.map(open)
+  for await (const batch of rows) yield await mapInTurns(batch, open)
 }
 
 /** The stored form of a body: the texts at `places` are removed, and sealed separately. `context` is its row. */

@@ -183,6 +183,7 @@ test('100,000 rows are sent as they are read, not gathered before', async (t) =>
   }
   const audit: Store['audit'] = {
     list: (query) => store.audit.list(query),
+    listIds: (query) => store.audit.listIds(query),
     get: (id) => store.audit.get(id),
     state: (id) => store.audit.state(id),
     purgeAudit: (before) => store.audit.purgeAudit(before),

@@ -74,8 +74,11 @@ test('a read with an ETag is answered 304 to who has it', async (t) => {
   for (const route of dashboard.routes.filter(({ method, once }) => method === 'GET' && once !== true)) {
     const { status, headers } = await ask(route, {})
     const changed = dashboard.routes.some(({ method, path }) => method !== 'GET' && path === route.path)
+    // A list that is sent as it is read: nobody knows its digest before its end.
+    const isPieced = headers['transfer-encoding'] === 'chunked'
     if (status !== 200 || headers.etag === undefined) {
-      if (status === 200 && changed && route.answerType === undefined) wrong.push(`${callOf(route)} has no ETag`)
+      if (status === 200 && changed && !isPieced && route.answerType === undefined)
+        wrong.push(`${callOf(route)} has no ETag`)
       continue
     }
     tagged++

@@ -1,4 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
+import { mapInTurns } from '../../../runtime/turns.ts'
 import {
   AUDITED_SESSION,
   type Audit,
@@ -29,7 +30,7 @@ export function auditReader(db: Db): Audit {
       [found.map(({ number }) => number)],
     )
     const by = Map.groupBy(changes, ({ audit }) => audit as number)
-    return found.map((row) => toRow(row, (by.get(row.number as number) ?? []).map(toChange)))
+    return mapInTurns(found, (row) => toRow(row, (by.get(row.number as number) ?? []).map(toChange)))
   }
   const find = async (id: string): Promise<AuditRow | undefined> => {
     const number = auditNumber(id)
@@ -45,6 +46,15 @@ export function auditReader(db: Db): Audit {
       const [limit, offset] = [pageSize(query.limit), wholeOffset(query.offset)]
       if (total <= offset || limit === 0) return { total, rows: [] }
       return { total, rows: await rowsOf(await read(pagedSql(plan, 'TRUE', [], limit, offset))) }
+    },
+    async listIds(query) {
+      const plan = auditPlan(prepareAuditQuery(query))
+      const [counted] = await read({ text: `SELECT count(*) AS n FROM audit WHERE ${plan.text}`, values: plan.values })
+      const total = counted!.n as number
+      const [limit, offset] = [pageSize(query.limit), wholeOffset(query.offset)]
+      if (total <= offset || limit === 0) return { total, ids: [] }
+      const found = await read(pagedSql(plan, 'TRUE', [], limit, offset))
+      return { total, ids: found.map(({ number, at_ms }) => auditId(number as number, at_ms as number)) }
     },
     get: find,
     async *scan(query) {

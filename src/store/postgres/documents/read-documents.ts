@@ -1,4 +1,5 @@
 import type { DocumentId } from '../../../model/documents/ids.ts'
+import { mapInTurns } from '../../../runtime/turns.ts'
 import type { Documents, Kind, StoredDocument } from '../../ports/ports.ts'
 import { wellFormed } from '../../prepare/cells.ts'
 import { type PreparedList, prepareList } from '../../prepare/list-query.ts'
@@ -25,7 +26,8 @@ export function documentReader(db: Db, stallMs: number): Omit<Documents, 'commit
   ): Promise<{ rows: StoredDocument<K>[]; total: number }> => {
     if (matchesNothing(list)) return { rows: [], total: 0 }
     const found = await read<DocumentRow & { total: number }>(pageSql(kind, list, true))
-    const rows = found.filter(({ id }) => id !== null).map((row) => toDocument(kind, row))
+    const matching = found.filter(({ id }) => id !== null)
+    const rows = await mapInTurns(matching, (row) => toDocument<K>(kind, row))
     return { total: found[0]?.total ?? 0, rows }
   }
   const idsOf = async (kind: Kind, list: PreparedList): Promise<string[]> => {
@@ -84,10 +86,8 @@ export function documentReader(db: Db, stallMs: number): Omit<Documents, 'commit
           [kind, batch],
         )
         const found = new Map(rows.map((row) => [row.id, row]))
-        yield batch.flatMap((id) => {
-          const row = found.get(id)
-          return row === undefined ? [] : [toDocument(kind, row)]
-        })
+        const there = batch.flatMap((id) => found.get(id) ?? [])
+        yield await mapInTurns(there, (row) => toDocument(kind, row))
       }
     },
     async *scan(kind) {
@@ -97,7 +97,7 @@ export function documentReader(db: Db, stallMs: number): Omit<Documents, 'commit
           `SELECT id, revision, body FROM document WHERE kind = $1 AND id > $2 ORDER BY id LIMIT ${SCAN_BATCH}`,
           [kind, after],
         )
-        if (rows.length > 0) yield rows.map((row) => toDocument(kind, row))
+        if (rows.length > 0) yield await mapInTurns(rows, (row) => toDocument(kind, row))
         if (rows.length < SCAN_BATCH) return
         after = rows.at(-1)!.id
       }

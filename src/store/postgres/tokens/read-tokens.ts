@@ -1,4 +1,5 @@
 import type { Clock, Millis } from '../../../model/time/clock.ts'
+import { mapInTurns } from '../../../runtime/turns.ts'
 import type { SessionRow, TicketRow, TicketType, Tokens } from '../../ports/ports.ts'
 import { wellFormed } from '../../prepare/cells.ts'
 import { pageSize, wholeOffset } from '../../prepare/list-query.ts'
@@ -56,7 +57,7 @@ export function tokenReader(db: Db, clock: Clock, stallMs: number): Tokens {
       })
       const rows = await db.read<Row>(text, values)
       const last = rows.length < limit ? undefined : rows.at(-1)
-      return { rows: rows.map(toSession), next: last && String(last.number) }
+      return { rows: await mapInTurns(rows, toSession), next: last && String(last.number) }
     },
     async countSessions(query) {
       const filter = prepareSessionFilter(query)

@@ -1,6 +1,7 @@
 import type { DatabaseSync, SQLInputValue } from 'node:sqlite'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Millis } from '../../../model/time/clock.ts'
+import { mapInTurns, WorkSlice } from '../../../runtime/turns.ts'
 import {
   AUDITED_SESSION,
   type Audit,
@@ -34,6 +35,7 @@ const LOOKED_FOR = 2_000
 export function auditReader(db: DatabaseSync): Omit<Audit, 'purgeAudit'> {
   const one = db.prepare('SELECT row, revision, at, actor, action, org_id, detail, request FROM audit WHERE row = ?')
   const changes = db.prepare('SELECT kind, id, bodies FROM audit_change WHERE audit = ? ORDER BY row')
+  const time = db.prepare('SELECT row, at FROM audit WHERE row = ?')
   const later = db.prepare(`SELECT a.row, a.at FROM audit_change c INDEXED BY audit_change_by_document
     JOIN audit a ON a.row = c.audit WHERE c.kind = ? AND c.id = ? AND c.audit > ? ORDER BY c.audit LIMIT 1`)
   const document = db.prepare('SELECT revision, body FROM document WHERE kind = ? AND id = ?')
@@ -78,9 +80,17 @@ export function auditReader(db: DatabaseSync): Omit<Audit, 'purgeAudit'> {
   return {
     list: (query) => {
       const wanted = prepareAuditQuery(query)
+      const { numbers, total } = reading(() => page(wanted, wholeOffset(query.offset), pageSize(query.limit)))
+      const found = mapInTurns(numbers, (number) => reading(() => read(number)))
+      const answer = (rows: (AuditRow | undefined)[]) => ({ total, rows: rows.filter((row) => row !== undefined) })
+      return found instanceof Promise ? found.then(answer) : answer(found)
+    },
+    listIds: (query) => {
+      const wanted = prepareAuditQuery(query)
       return reading(() => {
         const { numbers, total } = page(wanted, wholeOffset(query.offset), pageSize(query.limit))
-        return { total, rows: numbers.map((number) => read(number)).filter((row) => row !== undefined) }
+        const found = numbers.flatMap((number) => time.all(number))
+        return { total, ids: found.map(({ row, at }) => auditId(row as number, at as number)) }
       })
     },
     get: (id) => reading(() => find(id)),
@@ -93,7 +103,18 @@ export function auditReader(db: DatabaseSync): Omit<Audit, 'purgeAudit'> {
         const rows = found.map(({ row, at }) => ({ row: row as number, at: at as number }))
         // One that came meanwhile and says that it is older is left out; so is one that was purged.
         const wanted = rows.filter(({ row }) => row <= newest)
-        const batch = reading(() => wanted.map(({ row }) => read(row)).filter((row) => row !== undefined))
+        const slice = new WorkSlice()
+        let batch: AuditRow[] = []
+        for (const { row } of wanted) {
+          // Rows are in memory until they are used: large ones come in small batches.
+          if (slice.isOver) {
+            if (batch.length > 0) yield batch
+            batch = []
+            await slice.next()
+          }
+          const found = reading(() => read(row))
+          if (found !== undefined) batch.push(found)
+        }
         if (batch.length > 0) yield batch
         if (rows.length < SCAN_BATCH) return
         last = rows.at(-1)!

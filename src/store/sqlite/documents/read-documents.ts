@@ -1,6 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { DocumentId } from '../../../model/documents/ids.ts'
+import { mapInTurns } from '../../../runtime/turns.ts'
 import type { Documents, Kind, StoredDocument } from '../../ports/ports.ts'
 import { wellFormed } from '../../prepare/cells.ts'
 import { type PreparedList, prepareList } from '../../prepare/list-query.ts'
@@ -26,6 +27,8 @@ import {
 const SCAN_BATCH = 256
 /** Smaller, because the caller serialises each of them. */
 const EACH_BATCH = 64
+/** Characters of the documents of a batch, but for the last: a batch is in memory, and is decoded at once. */
+const BATCH_CHARACTERS = 262_144
 const MOST_COUNTS = 1_000
 /** They hold a value of each document. */
 const MOST_MAPS = 8
@@ -41,7 +44,7 @@ export function documentReader(
   const one = db.prepare('SELECT id, revision, body FROM document WHERE kind = ? AND id = ?')
   const held = db.prepare(`SELECT d.id, d.revision, d.body FROM document_index i
     JOIN document d ON d.kind = i.kind AND d.id = i.id WHERE i.kind = ? AND i.name = ? AND i.value = ? AND i.slot = ''`)
-  const batch = db.prepare('SELECT id, revision, body FROM document WHERE kind = ? AND id > ? ORDER BY id LIMIT ?')
+  const idsBehind = db.prepare('SELECT id FROM document WHERE kind = ? AND id > ? ORDER BY id LIMIT ?')
   const state = db.prepare('SELECT revision FROM store_state')
   const begin = db.prepare('BEGIN')
   const end = db.prepare('COMMIT')
@@ -49,6 +52,18 @@ export function documentReader(
   const get = <K extends Kind>(kind: K, id: DocumentId): StoredDocument<K> | undefined => {
     const row = one.get(kind, id)
     return row && toDocument(kind, row)
+  }
+  /** The documents of these ids, from `start` on, as many as one batch holds; and where the next one begins. */
+  const batchOf = <K extends Kind>(kind: K, ids: readonly DocumentId[], start: number, most: number) => {
+    const documents: StoredDocument<K>[] = []
+    let [next, characters] = [start, 0]
+    for (; next < ids.length && next - start < most && characters < BATCH_CHARACTERS; next++) {
+      const row = one.get(kind, ids[next]!)
+      if (row === undefined) continue
+      characters += (row.body as string).length
+      documents.push(toDocument(kind, row))
+    }
+    return { documents, next }
   }
   /** Several statements see one state of the data. */
   const together = <T>(work: () => T): T => {
@@ -110,12 +125,15 @@ export function documentReader(
     },
     list(kind, query) {
       const list = prepareList(kind, query)
-      return reading(() =>
+      const { total, found } = reading(() =>
         together(() => {
           const { total, ids } = listIds(kind, list)
-          return { total, rows: ids.map((id) => get(kind, id)!) }
+          return { total, found: ids.map((id) => one.get(kind, id)!) }
         }),
       )
+      // Texts are quick to read, and together; to decode them is what takes long.
+      const rows = mapInTurns(found, (row) => reading(() => toDocument(kind, row)))
+      return rows instanceof Promise ? rows.then((rows) => ({ total, rows })) : { total, rows }
     },
     values(kind, index, query = {}) {
       checkIndex(kind, index)
@@ -137,23 +155,28 @@ export function documentReader(
     async *each(kind, query) {
       const list = { ...prepareList(kind, { ...query, limit: 0 }), limit: -1 }
       const ids = reading(() => together(() => allIds(kind, list)))
-      for (let start = 0; start < ids.length; start += EACH_BATCH) {
+      for (let start = 0; start < ids.length; ) {
         // Finding out which ones is a separate task.
         if (start > 0 || ids.length > EACH_BATCH) await nextTurn()
-        const batch = ids.slice(start, start + EACH_BATCH)
-        yield reading(() => batch.map((id) => get(kind, id)).filter((document) => document !== undefined))
+        const { documents, next } = reading(() => batchOf(kind, ids, start, EACH_BATCH))
+        start = next
+        yield documents
       }
     },
     async *scan(kind) {
       let after = ''
       while (true) {
-        const rows = reading(() => batch.all(kind, after, SCAN_BATCH).map((row) => toDocument(kind, row)))
-        if (rows.length === 0) return
-        yield rows
-        if (rows.length < SCAN_BATCH) return
-        after = rows.at(-1)!.id
-        // Reads answer at once: without this, loading would keep everything else from running.
-        await nextTurn()
+        const ids = reading(() => idsBehind.all(kind, after, SCAN_BATCH).map(({ id }) => id as DocumentId))
+        if (ids.length === 0) return
+        for (let start = 0; start < ids.length; ) {
+          const { documents, next } = reading(() => batchOf(kind, ids, start, SCAN_BATCH))
+          start = next
+          if (documents.length > 0) yield documents
+          // Reads answer at once: without this, loading would keep everything else from running.
+          if (start < ids.length || ids.length === SCAN_BATCH) await nextTurn()
+        }
+        if (ids.length < SCAN_BATCH) return
+        after = ids.at(-1)!
       }
     },
     revision: () => reading(() => state.get()!.revision as number),

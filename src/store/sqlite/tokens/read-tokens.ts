@@ -1,5 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { Clock, Millis } from '../../../model/time/clock.ts'
+import { mapInTurns } from '../../../runtime/turns.ts'
 import type { SessionRow, TicketRow, TicketType, Tokens } from '../../ports/ports.ts'
 import { wellFormed } from '../../prepare/cells.ts'
 import { pageSize, wholeOffset } from '../../prepare/list-query.ts'
@@ -97,13 +98,15 @@ export function tokenReader(db: DatabaseSync, clock: Clock): Tokens {
     listSessions(query) {
       const filter = prepareSessionFilter(query)
       const limit = pageSize(query.limit)
-      return reading(() => {
+      const found = reading(() => {
         const after = query.after === undefined ? 0 : rowAfter(query.after)
         const page = { after, offset: wholeOffset(query.offset), limit, now: clock.wall() }
-        const rows = canWalk(filter) ? all(walkSql(filter, page)) : together(() => picked(filter, page))
-        const behind = rows.length < limit ? undefined : rows.at(-1)
-        return { rows: rows.map(toSession), next: behind && String(behind.row) }
+        return canWalk(filter) ? all(walkSql(filter, page)) : together(() => picked(filter, page))
       })
+      const behind = found.length < limit ? undefined : found.at(-1)
+      const next = behind && String(behind.row)
+      const rows = mapInTurns(found, (row) => reading(() => toSession(row)))
+      return rows instanceof Promise ? rows.then((rows) => ({ rows, next })) : { rows, next }
     },
     countSessions(query) {
       const filter = prepareSessionFilter(query)
