@@ -10,16 +10,21 @@ const SECRET = 'gateway-secret-of-the-client-tests'
 /** Initial access token of dynamic registration (RFC 7591 section 3). */
 export const REGISTRATION_TOKEN = 'registration-token-of-the-client-tests'
 
+const ADMIN_SECRET = 'admin-secret-of-the-client-tests'
+
 /** The product under test, a process of its own. */
 export interface Gatehouse {
   readonly http: string
   readonly https: string
+  readonly dashboard: string
   /** File of the authority that signed its certificate. */
   readonly ca: string
   /** A call of the administration API. @throws Error when it is refused */
   svc(method: string, path: string, body?: unknown): Promise<Answer>
   /** Creates an API that passes everything to `url`. */
   open(id: string, url: string, listenPath?: string): Promise<void>
+  /** The credential of a new administrator of the dashboard. */
+  administrator(): Promise<string>
   /** The call by which the login page of an API tells what the user decided. */
   authorize(api: string, fields: Record<string, string>): Promise<Answer>
 }
@@ -30,7 +35,7 @@ export async function startGatehouse(): Promise<Gatehouse> {
   rmSync(folder, { recursive: true, force: true })
   mkdirSync(folder, { recursive: true })
   makeCertificates(folder)
-  const [port, tlsPort] = [await freePort(), await freePort()]
+  const [port, tlsPort, dashboardPort] = [await freePort(), await freePort(), await freePort()]
   await startServer({
     name: 'gatehouse',
     command: [process.execPath, join(ROOT, 'bin/gatehouse')],
@@ -46,7 +51,9 @@ export async function startGatehouse(): Promise<Gatehouse> {
       SVC_GW_TLS_LISTENPORT: String(tlsPort),
       SVC_GW_TLS_CERTFILE: join(folder, 'server.pem'),
       SVC_GW_TLS_KEYFILE: join(folder, 'server.key'),
-      SVC_DB_LISTENPORT: '0',
+      SVC_DB_LISTENHOST: '127.0.0.1',
+      SVC_DB_LISTENPORT: String(dashboardPort),
+      SVC_DB_ADMINSECRET: ADMIN_SECRET,
       SVC_SAMPLE: 'false',
     },
     ready: /^tls +https/m,
@@ -63,11 +70,24 @@ export async function startGatehouse(): Promise<Gatehouse> {
   return {
     http: `http://localhost:${port}`,
     https: `https://localhost:${tlsPort}`,
+    dashboard: `http://127.0.0.1:${dashboardPort}`,
     ca: join(folder, 'ca.pem'),
     svc,
     async open(id, url, listenPath) {
       const server = listenPath !== undefined && { listenPath: { value: listenPath, strip: false } }
       await svc('POST', '/svc/apis/oas', defined({ id, url, ...(server && { server }) }))
+    },
+    async administrator() {
+      const headers = { 'admin-auth': ADMIN_SECRET }
+      const made = async (path: string, body: object) => {
+        const answer = await call(dashboardPort, path, { method: 'POST', headers, body: JSON.stringify(body) })
+        if (answer.status !== 200) throw new Error(`POST ${path} answered ${answer.status}: ${answer.text}`)
+        return answer.json as { Message: string; Meta: string }
+      }
+      const { Meta: org_id } = await made('/admin/organisations', { owner_name: 'Clients' })
+      const person = { email_address: 'grace@example.com', password: 'a-Long-enough-1', active: true }
+      const rights = { user_permissions: { IsAdmin: 'admin' } }
+      return (await made('/admin/users', { ...person, ...rights, org_id })).Message
     },
     authorize: (api, fields) =>
       call(port, `/${api}/svc/oauth/authorize-client`, {

@@ -37,6 +37,7 @@ const rust = join(OUTPUT, 'rust')
 const go = join(OUTPUT, 'go-clients')
 
 const chromium = join(OUTPUT, 'chromium')
+const generated = join(OUTPUT, 'generated')
 
 const CHROMIUM = '/usr/bin/chromium'
 const NGINX = '/usr/sbin/nginx'
@@ -181,5 +182,34 @@ export const LANGUAGES: readonly Language[] = [
       nginx2: { command: nginx('PORT http2'), ready: /epoll|kqueue/, scheme: 'h2c' },
     },
     pins: [],
+  },
+  {
+    name: 'OpenAPI generators',
+    runtime: 'npm, a JDK of 17 or later with Maven, Go 1.26, and Python 3.11 with venv',
+    probes: [
+      ['npm', '--version'],
+      ['javac', '--version'],
+      ['mvn', '--version'],
+      ['go', 'version'],
+      ['python3', '-c', 'import ensurepip, sys; sys.exit(sys.version_info < (3, 11))'],
+    ],
+    folder: join(CLIENTS, 'generated'),
+    prepare: [
+      [
+        'sh',
+        '-c',
+        `mkdir -p '${generated}' && if ! cmp -s package-lock.json '${generated}/package-lock.json'; then cp package.json .npmrc '${generated}' && cp package-lock.json '${generated}/wanted.json' && cd '${generated}' && cp wanted.json package-lock.json && (npm ci --silent --ignore-scripts || { rm package-lock.json; exit 1; }); fi`,
+      ],
+      ['mvn', '-q', '-B', 'dependency:copy-dependencies', `-DoutputDirectory=${generated}/jars`],
+      ['python3', '-m', 'venv', `${generated}/python`],
+      [
+        `${generated}/python/bin/pip`,
+        ...['install', '--quiet', '--no-deps', '--disable-pip-version-check', '-r', 'requirements.txt'],
+      ],
+      ['go', 'build', '-o', `${generated}/oapi-codegen`, 'github.com/oapi-codegen/oapi-codegen/v2/cmd/oapi-codegen'],
+    ],
+    run: [process.execPath, 'main.ts'],
+    env: { output: generated },
+    pins: ['package.json', 'pom.xml', 'requirements.txt', 'go.mod'],
   },
 ]

@@ -1,7 +1,7 @@
 // node scripts/run.mjs test/clients/runner/main.ts [--all] [--write] [LANGUAGE ...]: starts the product and runs the programs of foreign
 // clients against it. `--all`: a missing runtime is a failure. `--write`: keeps what passed in test/clients/results.json.
 // The last line is `N passed, N failed`.
-import { existsSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fromDebian } from '../../../scripts/debian.mjs'
 import { serveMcp } from '../../worlds/flows/mcp-world.ts'
@@ -14,7 +14,7 @@ import { type ClientCase, differences, nameOf, writeResults } from './results.ts
 import { digestOfBytes, startUpstream } from './upstream.ts'
 
 const PREPARE_MS = 420_000
-const RUN_MS = 180_000
+const RUN_MS = 300_000
 const DOWNLOAD_BYTES = 64 * 1024 * 1024
 
 const words = process.argv.slice(2)
@@ -109,11 +109,14 @@ async function openWorld(gatehouse: Gatehouse): Promise<Readonly<Record<string, 
   await gatehouse.open('files2', `h2c://127.0.0.1:${upstream.http2}`)
   const mcp = await serveMcp()
   const desk = await startDesk(gatehouse, `http://127.0.0.1:${upstream.http1}`, mcp.url)
-  const { http, https, ca } = gatehouse
+  const { http, https, dashboard, ca } = gatehouse
   return {
     http,
     https,
     ca,
+    dashboard,
+    credential: await gatehouse.administrator(),
+    certificate: readFileSync(ca, 'utf8'),
     desk: desk.url,
     redirect: desk.redirect,
     registration_token: REGISTRATION_TOKEN,

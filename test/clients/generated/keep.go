@@ -1,0 +1,4 @@
+// Package generated holds what the generators write.
+package generated
+
+import _ "github.com/oapi-codegen/runtime"
