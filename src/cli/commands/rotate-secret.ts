@@ -36,13 +36,18 @@ export const ROTATE_SECRET_COMMAND: Command = {
         `${setting} is given by ${origin?.name}: change it there, with ${setting}_previous`,
       )
     const end = context.options.end === true
-    if (end && name === 'seal_key' && context.options.force !== true) await requireOldSealKeyUnused(loaded.config)
+    const checked = end && name === 'seal_key' && context.options.force !== true
+    const left = checked ? await requireOldSealKeyUnused(loaded.config) : undefined
     const path = await rotateStoredSecret(resolve(loaded.config.storage.path), name, end)
     context.print(
       end
         ? `Only the ${name} of ${path} is accepted now.`
         : `The new ${name} is in ${path}; the old one is accepted too.`,
     )
+    if (left !== undefined && left.auditChanges + left.deadMessages > 0)
+      context.print(
+        `Without the old one, these cannot be read: changes of the audit log, which cannot be undone any more: ${left.auditChanges}; messages that were given up: ${left.deadMessages}.`,
+      )
     return 0
   },
 }

@@ -1,6 +1,6 @@
 import { toFault } from '../../errors/fault.ts'
 import { DOCUMENT_KINDS } from '../../model/documents/kinds.ts'
-import { isObject, type Json, type JsonObject } from '../../model/json/json.ts'
+import { asJson, isObject, type Json, type JsonObject } from '../../model/json/json.ts'
 import { keySealContext } from '../../model/keys/key.ts'
 import { reseal, type SealKeys } from '../../model/secrets/secret.ts'
 import { hexOf } from '../../model/text/hex.ts'
@@ -45,17 +45,6 @@ export async function resealStore(parts: ResealParts): Promise<Resealed> {
   return { documents: done, sessionsLeft: await sessionsLeft(parts) }
 }
 
-/** Counts the documents, and the sessions, that hold something sealed under a previous key. Writes nothing. @throws Fault `store_away` */
-export async function countUnderPreviousKeys(
-  parts: Pick<ResealParts, 'documents' | 'tokens' | 'keys'>,
-): Promise<{ readonly documents: number; readonly sessions: number }> {
-  let documents = 0
-  for (const kind of Object.keys(DOCUMENT_KINDS))
-    for await (const batch of parts.documents.each(kind, {}))
-      documents += batch.filter((document) => resealBody(parts.keys, document) !== undefined).length
-  return { documents, sessions: await sessionsLeft(parts) }
-}
-
 /** True when it was written; one that changes meanwhile is read again. */
 async function resealDocument(documents: Documents, keys: SealKeys, document: StoredDocument): Promise<boolean> {
   for (let current: StoredDocument | undefined = document; current !== undefined; ) {
@@ -73,8 +62,15 @@ async function resealDocument(documents: Documents, keys: SealKeys, document: St
   return false
 }
 
+type StoredBody = Pick<StoredDocument, 'kind' | 'id'> & { readonly body: object }
+
+/** True where something of a stored document is sealed under a previous key. */
+export function isDocumentBehind(keys: SealKeys, document: StoredBody): boolean {
+  return resealBody(keys, document) !== undefined
+}
+
 /** The body with everything sealed under the current key; undefined where it is already. */
-function resealBody(keys: SealKeys, { kind, id, body }: StoredDocument): JsonObject | undefined {
+function resealBody(keys: SealKeys, { kind, id, body }: StoredBody): JsonObject | undefined {
   let changed = false
   const walk = (value: Json, name: string, above: JsonObject): Json => {
     if (Array.isArray(value)) return value.map((item) => walk(item, name, above))
@@ -82,13 +78,13 @@ function resealBody(keys: SealKeys, { kind, id, body }: StoredDocument): JsonObj
       return Object.fromEntries(Object.entries(value).map(([key, child]) => [key, walk(child, key, value)]))
     if (typeof value !== 'string' || !SEALED.test(value)) return value
     const contexts =
-      name === 'sealed_members' ? [`members:${kind}:${id}`] : contextsOf(kind, id, body as JsonObject, above, name)
+      name === 'sealed_members' ? [`members:${kind}:${id}`] : contextsOf(kind, id, asJson(body), above, name)
     const next = resealText(keys, value, contexts)
     if (next === undefined) return value
     changed = true
     return next
   }
-  const made = walk(body as JsonObject, '', body as JsonObject)
+  const made = walk(asJson(body), '', asJson(body))
   return changed ? (made as JsonObject) : undefined
 }
 
@@ -98,6 +94,11 @@ function contextsOf(kind: string, id: string, body: JsonObject, above: JsonObjec
     ...[`${kind}:${id}`, `${kind}:${body.client_id}`, `${kind}:${above.kid}`, `${kind}:${id}:${name}`],
     ...[`certificate ${body.cert_id}`, `totp:${id}`],
   ]
+}
+
+/** True where a text, in base64, is sealed under a previous key for one of these places. */
+export function isTextBehind(keys: SealKeys, text: string, contexts: readonly string[]): boolean {
+  return SEALED.test(text) && resealText(keys, text, contexts) !== undefined
 }
 
 /** undefined where it is under the current key, or no sealed text after all. */
@@ -120,18 +121,24 @@ async function sessionsLeft({ tokens, keys, stopped = NEVER_STOPPED }: ResealPar
       ...(after !== '' && { after }),
       limit: SESSIONS_A_PAGE,
     })
-    left += page.rows.filter((row) => isBehind(keys, row)).length
+    left += page.rows.filter((row) => isSessionBehind(keys, row)).length
     after = page.next
   }
   return left
 }
 
-function isBehind(keys: SealKeys, { hash, body, sealedKey }: SessionRow): boolean {
+/** True where a secret of a session, or the session's key itself, is sealed under a previous key. */
+export function isSessionBehind(
+  keys: SealKeys,
+  { hash, body, sealedKey }: Pick<SessionRow, 'hash' | 'sealedKey'> & { readonly body: object },
+): boolean {
   const name = hexOf(hash)
-  const members = (body as JsonObject).sealed_members
-  if (typeof members === 'string' && resealText(keys, members, [`members:session:${name}`]) !== undefined) return true
-  return (
-    sealedKey !== undefined &&
-    resealText(keys, Buffer.from(sealedKey).toString('base64'), [keySealContext(name)]) !== undefined
-  )
+  const { sealed_members: members } = asJson(body)
+  if (typeof members === 'string' && isTextBehind(keys, members, [`members:session:${name}`])) return true
+  return sealedKey !== undefined && isTextBehind(keys, base64Of(sealedKey), [keySealContext(name)])
+}
+
+/** Sealed bytes as sealed texts are stored. */
+export function base64Of(sealed: Uint8Array): string {
+  return Buffer.from(sealed).toString('base64')
 }
