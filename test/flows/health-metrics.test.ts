@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { test } from 'node:test'
@@ -59,4 +60,55 @@ test('metrics tell of the parts what /hello tells, and a frozen store shows ever
   db.exec('PRAGMA user_version = 0')
   for (const port of ports)
     await eventually('the end of the freeze', async () => (await helloOf(port)).details.store?.status === 'pass')
+})
+
+/** Every number in a JSON value. */
+function numbersIn(value: unknown): number[] {
+  if (typeof value === 'number') return [value]
+  return typeof value === 'object' && value !== null ? Object.values(value).flatMap(numbersIn) : []
+}
+
+test('/hello shows numbers to whoever has a secret, and statuses to everybody', async (t) => {
+  const cwd = temporaryFolder(t)
+  const product = await startProduct(t, cwd, { SVC_METRICS_SECRET: SECRET })
+  const secrets = JSON.parse(readFileSync(join(cwd, 'data/secrets.json'), 'utf8')) as Record<string, string>
+  const { gateway_secret: gateway = '', admin_secret: admin = '' } = secrets
+  const bearer = (secret: string) => ({ authorization: `Bearer ${secret}` })
+  const SHOWN: readonly (readonly [
+    headers: Record<string, string>,
+    port: 'gateway' | 'dashboard' | 'both' | 'none',
+  ])[] = [
+    [{}, 'none'],
+    [bearer(SECRET), 'both'],
+    [bearer('wrong'), 'none'],
+    [bearer(gateway), 'none'],
+    [bearer(admin), 'none'],
+    [{ authorization: SECRET }, 'none'],
+    [{ 'x-svc-authorization': gateway }, 'gateway'],
+    [{ 'x-svc-authorization': admin }, 'none'],
+    [{ 'admin-auth': admin }, 'dashboard'],
+    [{ 'admin-auth': gateway }, 'none'],
+    [{ 'x-svc-authorization': SECRET, 'admin-auth': SECRET }, 'none'],
+  ]
+  const PLACES = [
+    ['gateway', product.port, '/hello'],
+    ['gateway', product.port, '/ready'],
+    ['dashboard', product.dashboardPort, '/hello'],
+    ['dashboard', product.dashboardPort, '/health'],
+    ['dashboard', product.dashboardPort, '/ready'],
+  ] as const
+  const disk = async (port: number) => 'disk' in ((await call(port, '/hello')).json as unknown as Hello).details
+  for (const port of [product.port, product.dashboardPort]) await eventually('the disk', () => disk(port))
+  for (const [side, port, path] of PLACES)
+    for (const [headers, shown] of SHOWN) {
+      const { status, json, text } = await call(port, path, { headers })
+      assert.equal(status, 200, text)
+      const expected = path !== '/ready' && (shown === side || shown === 'both')
+      assert.equal(numbersIn(json).length > 0, expected, `${side} ${path} ${Object.keys(headers)} ${shown} ${text}`)
+      if (path !== '/ready') assert.equal((json as unknown as Hello).details.disk?.status, 'pass', text)
+    }
+  // Whoever guesses is slowed down, and sees what everybody sees.
+  for (let i = 0; i < 12; i++)
+    for (const [, port, path] of PLACES)
+      assert.deepEqual(numbersIn((await call(port, path, { headers: bearer(`guess ${i}`) })).json), [])
 })

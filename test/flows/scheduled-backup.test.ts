@@ -14,7 +14,7 @@ interface Hello {
   readonly status: string
   readonly details: Readonly<Record<string, { readonly status: string; readonly observedValue: number } | undefined>>
 }
-const helloOf = async (product: Product) => (await product.call('/hello')).json as Hello
+const helloOf = async (product: Product) => (await product.svc('GET', '/hello')).json as Hello
 
 async function metricsOf(product: Product): Promise<Map<string, number>> {
   const { text } = await product.svc('GET', '/metrics')

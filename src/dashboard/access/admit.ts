@@ -31,6 +31,8 @@ export interface RouteDeps {
 /** The admitted caller and its visibility. */
 export interface AdmittedCall {
   readonly actor: Actor | undefined
+  /** True where it shows the admin secret, or that of scrapers, and the route asks for one. */
+  readonly installation: boolean
   readonly visibility: Visibility
 }
 
@@ -47,9 +49,11 @@ export async function admit(
   known: { actor?: Actor | undefined },
 ): Promise<AdmittedCall> {
   const { parts, who, owners } = deps
-  const actor = await identifiedFor(route, who, request)
+  const scrapes = route.scraped === true && holdsSecret(deps, route, request)
+  // Health and metrics wait for no store where no user is to be found.
+  const actor = scrapes ? undefined : await identifiedFor(route, who, request)
   known.actor = actor
-  const installation = route.access === 'installation' && showsSecret(deps, route, request)
+  const installation = isAsked(route, actor) && showsSecret(deps, route, request)
   const params = request.params as Record<string, string>
   const refused = permit({ route, params, path: requestPath(request), actor, installation })
   if (refused !== undefined) throw refused
@@ -58,24 +62,42 @@ export async function admit(
   const visibility = visibilityOf(actor, owners, ownershipOn)
   if (route.owned !== undefined && !visibility.everything)
     await checkOwned({ parts, visibility, orgId: actor?.orgId ?? '' }, route.owned, params, intentOf(route))
-  return { actor, visibility }
+  return { actor, installation, visibility }
 }
 
-/** Whether `admin-auth` holds the admin secret, or `Authorization` that of scrapers where the call takes it. @throws Fault `secret_throttled` (429) where too many wrong ones came from the address */
-function showsSecret({ parts, trusted, secretBrake }: RouteDeps, route: Route, request: FastifyRequest): boolean {
-  const { headers } = request
-  const scraper = route.scraped ? bearerToken(headers.authorization) : undefined
-  if ((headers['admin-auth'] ?? '') === '' && scraper === undefined) return false
-  const { secret } = parts.config.metrics
-  const scrapes = scraper !== undefined && secret !== '' && equalSecrets(scraper, secret)
-  const right = scrapes || isInstallation(headers, parts.adminSecrets())
+/** Credentials of users are no guesses at a secret. */
+function isAsked({ access, scraped }: Route, actor: Actor | undefined): boolean {
+  return access === 'installation' || (scraped === true && actor === undefined)
+}
+
+/**
+ * Whether the call holds a secret that its route takes. Wrong ones are counted. @throws Fault `secret_throttled` (429) where too many came
+ * from the address; public calls are answered without the secret then
+ */
+function showsSecret(deps: RouteDeps, route: Route, request: FastifyRequest): boolean {
+  const { parts, trusted, secretBrake } = deps
+  if ((request.headers['admin-auth'] ?? '') === '' && scraperToken(route, request) === undefined) return false
+  const right = holdsSecret(deps, route, request)
   const address = {
     clientAddress: clientAddress(request, trusted),
     peerAddress: peerAddress(request.socket.remoteAddress),
   }
   const waitMs = secretBrake.waitMs(visitorBy(parts, address), right)
-  if (waitMs > 0) throw waitFault('secret_throttled', waitMs)
-  return right
+  if (waitMs === 0) return right
+  if (route.access === 'public') return false
+  throw waitFault('secret_throttled', waitMs)
+}
+
+/** Whether `admin-auth` holds the admin secret, or `Authorization` that of scrapers where the route takes it. */
+function holdsSecret({ parts }: RouteDeps, route: Route, request: FastifyRequest): boolean {
+  const scraper = scraperToken(route, request)
+  const { secret } = parts.config.metrics
+  const scrapes = scraper !== undefined && secret !== '' && equalSecrets(scraper, secret)
+  return scrapes || isInstallation(request.headers, parts.adminSecrets())
+}
+
+function scraperToken(route: Route, { headers }: FastifyRequest): string | undefined {
+  return route.scraped ? bearerToken(headers.authorization) : undefined
 }
 
 /** Public calls work without a credential, and with one that is no good. */

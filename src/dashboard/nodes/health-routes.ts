@@ -3,8 +3,10 @@ import { fault } from '../../errors/fault.ts'
 import { asJson } from '../../model/json/json.ts'
 import { isEmbedded } from '../../model/nodes/embedded-store.ts'
 import { healthDetails, overallStatus } from '../../model/nodes/health.ts'
+import { mayDo } from '../../model/people/permission.ts'
 import { healthOf, refusalOf } from '../../publish/nodes/health.ts'
 import { bare } from '../routes/answer.ts'
+import type { Call } from '../routes/call.ts'
 import type { Route } from '../routes/route.ts'
 import type { DashboardParts } from '../server/parts.ts'
 
@@ -31,11 +33,12 @@ export function healthRoutes(parts: DashboardParts): Route[] {
     return { all, refused, status: status === 'pass' ? 'ok' : status }
   }
   const route = (path: string, answer: TSchema, summary: string, run: Route['run']): Route => ({
-    ...{ method: 'GET', path, access: 'public', summary, answers: { 200: answer }, run },
+    ...{ method: 'GET', path, access: 'public', scraped: true, summary, answers: { 200: answer }, run },
   })
-  const hello = async () => {
+  const hello = async ({ installation, actor }: Call) => {
+    const withValues = installation || (actor !== undefined && mayDo(actor.permissions, 'system', 'read'))
     const { all, status } = await look()
-    const details = healthDetails(all, new Date(clock.wall()).toISOString())
+    const details = healthDetails(all, new Date(clock.wall()).toISOString(), withValues)
     return bare(asJson({ status, version, description: DESCRIPTION, details }))
   }
   const ready = async () => {

@@ -6,6 +6,8 @@ import type { Visibility } from '../access/visibility.ts'
 export interface Call {
   /** Undefined for public routes without a credential, and for the installation's own. */
   readonly actor: Actor | undefined
+  /** True for a call with the admin secret, or with that of scrapers, where the route takes it. */
+  readonly installation: boolean
   /** The visibility of the actor. */
   readonly visibility: Visibility
   /** A placeholder of the path, percent-decoded. */

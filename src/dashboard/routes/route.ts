@@ -58,7 +58,7 @@ export interface Route {
    * (`safeUrl`). Parameters that are not declared are masked anyway.
    */
   readonly keysIn?: readonly string[]
-  /** True for a call of `installation` that the secret of scrapers (`metrics.secret`) opens as well. */
+  /** True for a call of `installation` that the secret of scrapers (`metrics.secret`) opens as well, and for a public one that answers it more. */
   readonly scraped?: true
   /** One line for the API document. */
   readonly summary: string

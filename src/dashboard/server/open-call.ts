@@ -10,6 +10,7 @@ import type { Upload } from './body.ts'
 /** A request as the server has it. */
 export interface Sent {
   readonly actor: Actor | undefined
+  readonly installation: boolean
   readonly visibility: Visibility
   readonly method: string
   readonly url: string
@@ -43,9 +44,9 @@ export function openCall(sent: Sent): Call {
     parsed ??= readJson(sent.body)
     return parsed
   }
-  const { actor, visibility, method, url, clientAddress, peerAddress, requestId, pageSize } = sent
+  const { actor, installation, visibility, method, url, clientAddress, peerAddress, requestId, pageSize } = sent
   return {
-    ...{ actor, visibility, method, url, clientAddress, peerAddress, requestId, pageSize },
+    ...{ actor, installation, visibility, method, url, clientAddress, peerAddress, requestId, pageSize },
     param: (name) => (Object.hasOwn(sent.params, name) ? sent.params[name]! : ''),
     query(name) {
       const [value = '', ...more] = sent.query.getAll(name)

@@ -7,10 +7,10 @@ import { type AdminAnswer, json } from './answer.ts'
 import type { AdminParts } from './parts.ts'
 import type { AdminRoute } from './route.ts'
 
-/** `/hello` and `/ready`, open to everybody. */
-export function healthRoutes(parts: AdminParts): AdminRoute[] {
+/** `/hello` and `/ready`, open to everybody. `withValues`: `/hello` tells what was measured, besides the state of each part. */
+export function healthRoutes(parts: AdminParts, withValues: boolean): AdminRoute[] {
   return [
-    { method: 'GET', path: '/hello', run: () => hello(parts) },
+    { method: 'GET', path: '/hello', run: () => hello(parts, withValues) },
     { method: 'GET', path: '/ready', run: () => ready(parts) },
   ]
 }
@@ -28,10 +28,10 @@ export function metricsRoute(parts: AdminParts): AdminRoute {
 }
 
 /** Always 200: `pass` when every part is healthy, `fail` when `/ready` refuses for one of them or none is, else `warn`. */
-async function hello(parts: AdminParts): Promise<AdminAnswer> {
+async function hello(parts: AdminParts, withValues: boolean): Promise<AdminAnswer> {
   const all = [...(await healthOf(parts.store)), ...dashboardHealth(parts)]
   const status = overallStatus(all, refusal(parts, all) !== undefined)
-  const details = healthDetails(all, new Date(parts.clock?.wall() ?? Date.now()).toISOString())
+  const details = healthDetails(all, new Date(parts.clock?.wall() ?? Date.now()).toISOString(), withValues)
   return json({ status, version: parts.version, description: 'Gatehouse', details: withRedis(parts, details) })
 }
 

@@ -34,7 +34,7 @@ export interface AdminRoutes {
 }
 
 /**
- * Makes what answers the product's own paths on each port. `/hello` and `/ready` are open on both. With a control port, `/svc/`
+ * Makes what answers the product's own paths on each port. `/hello` and `/ready` are open on both, and numbers in `/hello` to whoever may read `/metrics`. With a control port, `/svc/`
  * and `/metrics` are on it alone, and look like any unknown path on the traffic port; without one they are on the traffic
  * port, and `/metrics` then asks for a secret, as it does anywhere where scrapers have one. The control port answers every path: it
  * serves no API.
@@ -42,7 +42,10 @@ export interface AdminRoutes {
 export function adminRoutes(given: Omit<AdminParts, 'documents'>): AdminRoutes {
   const { sealKey, store, clock = systemClock } = given
   const parts: AdminParts = { ...given, documents: withEvents({ ...store, clock, sealKey }) }
-  const open = new RouteTree(healthRoutes(parts))
+  const [open, full] = [false, true].map((withValues) => new RouteTree(healthRoutes(parts, withValues))) as [
+    RouteTree,
+    RouteTree,
+  ]
   const metrics = new RouteTree([metricsRoute(parts)])
   const apart = parts.config.gateway.control_port !== 0
   const calls = adminCalls(parts)
@@ -58,11 +61,23 @@ export function adminRoutes(given: Omit<AdminParts, 'documents'>): AdminRoutes {
       throw fault('api_not_found')
     return false
   }
-  const health: OwnPaths = (x) => mayBeHealth(x) && answerIn(parts, open, x, OWN_WORD)
+  const health = (x: Exchange, readsAll: boolean) => {
+    if (!mayBeHealth(x) || open.find(x.path) === undefined) return false
+    return answerIn(parts, readsAll || showsSecret(parts, x) ? full : open, x, OWN_WORD)
+  }
   return {
-    traffic: apart ? (x) => health(x) || elsewhere(x) : (x) => health(x) || asked(x) || guarded.own(x),
-    control: (x) => health(x) || alone(x) || guarded.own(x) || nothingElse(parts, x),
+    traffic: apart ? (x) => health(x, false) || elsewhere(x) : (x) => health(x, false) || asked(x) || guarded.own(x),
+    control: (x) => health(x, openToAll) || alone(x) || guarded.own(x) || nothingElse(parts, x),
     calls,
+  }
+}
+
+/** As for the metrics page. Health is answered in any case: wrong secrets are counted, and show nothing. */
+function showsSecret({ secretGate }: AdminParts, x: Exchange): boolean {
+  try {
+    return secretGate.knowsScraper(x)
+  } catch {
+    return false
   }
 }
 

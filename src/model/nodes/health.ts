@@ -42,15 +42,23 @@ export function outboxHealth(waitingMs: Millis): PartHealth {
   return { ...seen, status: 'warn', output: 'A notification has waited for more than ten minutes' }
 }
 
-/** The members of `details` in `/hello`, by part. `time`: RFC 3339. */
-export function healthDetails(parts: readonly PartHealth[], time: string): Record<string, JsonObject> {
+/**
+ * The members of `details` in `/hello`, by part. `time`: RFC 3339. `withValues`: also what was measured, such as free bytes and ages,
+ * which are for operators alone.
+ */
+export function healthDetails(
+  parts: readonly PartHealth[],
+  time: string,
+  withValues: boolean,
+): Record<string, JsonObject> {
   return Object.fromEntries(
     parts.map(({ part, status, output, value, unit }) => [
       part,
       {
         ...{ status, componentType: SYSTEM.has(part) ? 'system' : 'datastore', time },
         ...(output !== undefined && { output }),
-        ...(value !== undefined && { observedValue: Math.round(value * 1000) / 1000, observedUnit: unit ?? '' }),
+        ...(withValues &&
+          value !== undefined && { observedValue: Math.round(value * 1000) / 1000, observedUnit: unit ?? '' }),
       },
     ]),
   )
