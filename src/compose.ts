@@ -261,6 +261,8 @@ async function openGateway(
     version,
     nodeName: config.gateway.node_name === '' ? hostname() : config.gateway.node_name,
     secrets: () => secrets.accepted.gateway,
+    scraperSecrets: () => secrets.accepted.scraper,
+    registrationTokens: () => secrets.accepted.registration,
     sealKey,
     passwordRules: readPasswordRules(join(config.dashboard.home_dir || path, 'schemas', 'basic_auth.json')),
     defaultOrg: defaultOrg.id,

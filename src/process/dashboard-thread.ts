@@ -81,6 +81,8 @@ async function run(seed: DashboardThreadData): Promise<Pick<Dashboard, 'port' | 
     const inputs: DashboardInputs = {
       ...{ store, documents, tokens, counters, config, log, sealKey, version, settings },
       adminSecrets: () => secrets.accepted.admin,
+      scraperSecrets: () => secrets.accepted.scraper,
+      mailPassword: () => secrets.accepted.mail,
       clock: store.clock ?? systemClock,
       locks: new KeyedMutex(),
       drops: new DroppedConnections(seed.dropCells),

@@ -32,7 +32,11 @@ type Count = (row: Row) => keyof UnderPreviousKeys | undefined
  * Counts what is sealed under a previous key, in every table that has something sealed. Writes nothing.
  * @throws Fault `store_away`, `store_damaged`
  */
-export async function countUnderPreviousKeys(snapshot: StoreSnapshot, keys: SealKeys, now: Millis): Promise<UnderPreviousKeys> {
+export async function countUnderPreviousKeys(
+  snapshot: StoreSnapshot,
+  keys: SealKeys,
+  now: Millis,
+): Promise<UnderPreviousKeys> {
   const counts = { documents: 0, keys: 0, tickets: 0, messages: 0, deadMessages: 0, auditChanges: 0 }
   for (const [table, countOf] of Object.entries(countsOf(keys, now))) {
     const names = columnsOf(table as TransferTableName).map(([name]) => name)

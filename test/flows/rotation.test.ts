@@ -8,7 +8,9 @@ import { type TestContext, test } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
 import { call } from '../worlds/base/client.ts'
 import { eventually } from '../worlds/base/eventually.ts'
+import { mailSettings, startMailServer } from '../worlds/dashboard/mail-server.ts'
 import { startProduct } from '../worlds/flows/product.ts'
+import { oauthApi } from '../worlds/gateway/oauth-fixtures.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
 const PAGE = readFileSync(join(ROOT, 'docs/operate/rotation.md'), 'utf8')
@@ -96,7 +98,7 @@ test('a secrets.json that vanishes is not made again, neither under way nor at a
   await eventually('it is logged', () => /"level":50[^\n]*there is no secrets\.json/.test(product.output()))
   assert.deepEqual([(await ask()).status, existsSync(file)], [200, false])
   writeFileSync(file, text)
-  await eventually('it is read again', () => /administration secrets read again/.test(product.output()))
+  await eventually('it is read again', () => /secrets read again/.test(product.output()))
   assert.equal((await ask()).status, 200)
   assert.equal(await product.stop(), 0)
   rmSync(file)
@@ -142,4 +144,79 @@ test('secrets of files are read again when these change, and a broken file chang
   writeFileSync(previous, second)
   await eventually('the third is accepted too', () => accepts(second, third))
   await stop()
+})
+
+test('secrets of scrapers and registrations overlap in their files, and no right call is refused', async (t) => {
+  const cwd = folderOf(t)
+  const [first, second] = ['first-secret-of-the-caller', 'second-secret-of-the-caller']
+  const files = { scraper: join(cwd, 'scraper'), registration: join(cwd, 'registration') }
+  for (const file of Object.values(files)) writeFileSync(file, `${first}\n`)
+  const product = await startProduct(t, cwd, {
+    SVC_METRICS_SECRET_FILE: files.scraper,
+    SVC_GW_OAUTHREGISTRATIONTOKEN_FILE: files.registration,
+  })
+  const api = oauthApi('http://127.0.0.1:9/', { id: 'tok' })
+  assert.equal((await product.svc('POST', '/svc/apis/oas', api)).status, 200)
+  const client = JSON.stringify({ redirect_uris: ['https://app.example.org/cb'], client_name: 'Notes' })
+  const bearer = (secret: string) => ({ authorization: `Bearer ${secret}` })
+  const metrics = (port: number) => (secret: string) => call(port, '/metrics', { headers: bearer(secret) })
+  const register = async (secret: string) => {
+    const headers = { ...bearer(secret), 'content-type': 'application/json' }
+    const { status } = await call(product.port, '/tok/oauth/register', { method: 'POST', headers, body: client })
+    return { status: status === 201 ? 200 : status }
+  }
+  const ASKS = [
+    [files.scraper, metrics(product.port)],
+    [files.scraper, metrics(product.dashboardPort)],
+    [files.registration, register],
+  ] as const
+  const used = new Map<string, string>(Object.values(files).map((file) => [file, first]))
+  const stops = ASKS.map(([file, ask]) => callers(ask, () => used.get(file)!))
+  for (const file of Object.values(files)) writeFileSync(file, `${first}\n${second}\n`)
+  for (const [, ask] of ASKS) await eventually('both are accepted', async () => (await ask(second)).status === 200)
+  for (const file of used.keys()) used.set(file, second)
+  for (const bad of ['', 'short', `${second}\nshort`]) {
+    for (const file of Object.values(files)) writeFileSync(file, bad)
+    const before = product.output().length
+    await eventually('it is logged', () => /"level":50[^\n]*shorter than 16/.test(product.output().slice(before)))
+  }
+  for (const file of Object.values(files)) writeFileSync(file, second)
+  for (const [, ask] of ASKS) await eventually('the first is refused', async () => (await ask(first)).status !== 200)
+  await Promise.all(stops.map((stop) => stop()))
+  for (const secret of [first, second]) assert.ok(!product.output().includes(secret))
+})
+
+test('the password at the mail server is read again from its file', async (t) => {
+  const cwd = folderOf(t)
+  const post = await startMailServer(t, { authOptional: false, allowInsecureAuth: true })
+  const file = join(cwd, 'mail')
+  writeFileSync(file, 'another password\n')
+  const product = await startProduct(t, cwd, {
+    ...mailSettings(post),
+    SVC_DB_EMAILBACKEND_SETTINGS_SMTPUSERNAME: 'gatehouse',
+    SVC_DB_EMAILBACKEND_SETTINGS_SMTPPASSWORD_FILE: file,
+  })
+  const { admin_secret: secret = '' } = JSON.parse(readFileSync(join(cwd, 'data/secrets.json'), 'utf8')) as {
+    admin_secret?: string
+  }
+  const admin = { 'admin-auth': secret }
+  const send = (path: string, body: unknown, headers: Record<string, string> = {}) =>
+    call(product.dashboardPort, path, { method: 'POST', headers, body: JSON.stringify(body) })
+  const made = await send('/admin/organisations', { owner_name: 'Ada' }, admin)
+  assert.equal(made.status, 200, made.text)
+  const { Meta: org_id } = made.json as { Meta: string }
+  const forget = async (email_address: string) => {
+    const user = { org_id, email_address, password: 'Correct-horse-7', active: true }
+    assert.equal((await send('/admin/users', user, admin)).status, 200)
+    const { status, text } = await send('/api/password/forgot', { email: email_address })
+    assert.equal(status, 200, text)
+  }
+  await forget('ada@example.test')
+  await eventually('the mail server refuses', () => /cannot send a password reset mail/.test(product.output()))
+  writeFileSync(file, 'mail password\n')
+  await eventually('it is read again', () => /secrets read again/.test(product.output()))
+  await forget('bob@example.test')
+  await eventually('the mail', () => post.mails.length === 1)
+  assert.deepEqual(post.mails[0]!.to, ['bob@example.test'])
+  assert.ok(!product.output().includes('mail password'))
 })

@@ -91,8 +91,8 @@ function showsSecret(deps: RouteDeps, route: Route, request: FastifyRequest): bo
 /** Whether `admin-auth` holds the admin secret, or `Authorization` that of scrapers where the route takes it. */
 function holdsSecret({ parts }: RouteDeps, route: Route, request: FastifyRequest): boolean {
   const scraper = scraperToken(route, request)
-  const { secret } = parts.config.metrics
-  const scrapes = scraper !== undefined && secret !== '' && equalSecrets(scraper, secret)
+  const accepted = parts.scraperSecrets?.() ?? [parts.config.metrics.secret]
+  const scrapes = scraper !== undefined && accepted.some((secret) => secret !== '' && equalSecrets(scraper, secret))
   return scrapes || isInstallation(request.headers, parts.adminSecrets())
 }
 

@@ -38,6 +38,7 @@ export interface ServiceInputs {
   readonly clock: Clock
   readonly log: Log
   readonly config: Config
+  readonly mailPassword?: () => string
 }
 
 /** Makes the services of one dashboard. */
@@ -51,7 +52,7 @@ export function dashboardServices(inputs: ServiceInputs): DashboardServices {
     signInThrottle: new LoginThrottle(clock, rules),
     portalSignInThrottle: new LoginThrottle(clock, rules),
     portalSignUpLimiter: new AttemptLimiter(clock, { limit: security.signup_ip_limit, windowMs }),
-    mailer: new Mailer(mail),
+    mailer: new Mailer(mail, inputs.mailPassword),
     mailLinks: new MailLinkQueue(inputs),
     portalMailLinks: new MailLinkQueue(inputs),
     providerCaches: new ProviderCaches(clock),

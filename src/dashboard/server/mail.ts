@@ -21,11 +21,14 @@ const LONGEST_SUBJECT = 200
 /** Sends mails by the mail server of the settings, over one connection for each. */
 export class Mailer {
   readonly #settings: MailSettings
-  /** Made for the first mail: where its certificate file cannot be read, that mail fails and not the start. */
-  #transport: Transporter | undefined
+  readonly #password: () => string
+  /** Made for the first mail, and again when the password changes: where its certificate file cannot be read, that mail fails and not the start. */
+  #made: { readonly transport: Transporter; readonly password: string } | undefined
 
-  constructor(settings: MailSettings) {
+  /** `password`: at the mail server, as it is now; absent = that of the settings. */
+  constructor(settings: MailSettings, password: () => string = () => settings.settings.smtp_password) {
     this.#settings = settings
+    this.#password = password
   }
 
   /** True when mails are sent at all. */
@@ -49,8 +52,7 @@ export class Mailer {
     if (toEmail(address) === undefined || /[\x00-\x1f\x7f]/.test(name))
       throw fault('mail_invalid', 'the sender is no single address')
     try {
-      this.#transport ??= transportOf(this.#settings)
-      await this.#transport.sendMail({
+      await this.#transport().sendMail({
         from: { name, address },
         to: { name: '', address: to },
         subject,
@@ -68,10 +70,16 @@ export class Mailer {
       )
     }
   }
+
+  #transport(): Transporter {
+    const password = this.#password()
+    if (this.#made?.password !== password) this.#made = { transport: transportOf(this.#settings, password), password }
+    return this.#made.transport
+  }
 }
 
 /** Opens a connection for each mail: mails are rare, and an idle connection would be closed by the time it is needed. */
-function transportOf({ settings }: MailSettings): Transporter {
+function transportOf({ settings }: MailSettings, password: string): Transporter {
   return createTransport({
     host: settings.smtp_host,
     port: settings.smtp_port,
@@ -80,7 +88,7 @@ function transportOf({ settings }: MailSettings): Transporter {
     requireTLS: settings.smtp_tls === 'starttls',
     ignoreTLS: settings.smtp_tls === 'none',
     ...(settings.smtp_ca_file !== '' && { tls: { ca: readFileSync(settings.smtp_ca_file) } }),
-    ...(settings.smtp_username !== '' && { auth: { user: settings.smtp_username, pass: settings.smtp_password } }),
+    ...(settings.smtp_username !== '' && { auth: { user: settings.smtp_username, pass: password } }),
     connectionTimeout: settings.timeout_ms,
     greetingTimeout: settings.timeout_ms,
     socketTimeout: settings.timeout_ms,

@@ -16,6 +16,10 @@ export interface DashboardInputs extends SecretParts {
   readonly config: SecretParts['config'] & Config
   /** The values of `admin-auth` that are accepted now. */
   readonly adminSecrets: () => readonly string[]
+  /** The secrets of scrapers that are accepted now; absent = that of the settings. */
+  readonly scraperSecrets?: () => readonly string[]
+  /** The password at the mail server as it is now; absent = that of the settings. */
+  readonly mailPassword?: () => string
   readonly version: string
   /** Every setting with where its value comes from, secrets masked. */
   readonly settings: readonly ExplainedSetting[]

@@ -11,8 +11,8 @@ import type { Exchange } from '../server/exchange.ts'
 export interface SecretGateParts {
   /** Those that are accepted now. */
   readonly secrets: () => readonly string[]
-  /** Opens the metrics page alone; '' = there is none. */
-  readonly metricsSecret: string
+  /** Open the metrics page alone: those that are accepted now; none = scrapers have no secret. */
+  readonly scraperSecrets: () => readonly string[]
   /** The words that mean `svc`, that first. */
   readonly words: readonly string[]
   readonly trustedProxies: BlockList | undefined
@@ -22,7 +22,7 @@ export interface SecretGateParts {
 /** Authorises calls by the gateway secret, on any port and path. One for a node, since it counts failed attempts. */
 export class SecretGate {
   readonly #secrets: () => readonly string[]
-  readonly #metricsSecret: string
+  readonly #scraperSecrets: () => readonly string[]
   readonly #headers: readonly string[]
   readonly #trustedProxies: BlockList | undefined
   readonly #brake: AdminSecretThrottle
@@ -31,9 +31,9 @@ export class SecretGate {
   readonly #holdsSecret = (name: string, value: string): boolean =>
     this.#headers.includes(name) || this.#secrets().some((secret) => isAmong(secret, value))
 
-  constructor({ secrets, metricsSecret, words, trustedProxies, clock }: SecretGateParts) {
+  constructor({ secrets, scraperSecrets, words, trustedProxies, clock }: SecretGateParts) {
     this.#secrets = secrets
-    this.#metricsSecret = metricsSecret
+    this.#scraperSecrets = scraperSecrets
     this.#headers = words.map((word) => `x-${word}-authorization`)
     this.#trustedProxies = trustedProxies
     this.#brake = new AdminSecretThrottle(clock)
@@ -61,8 +61,9 @@ export class SecretGate {
   knowsScraper(x: Exchange): boolean {
     const [field, second] = x.request.all('authorization')
     const given = second === undefined ? bearerToken(field) : undefined
-    if (given === undefined || this.#metricsSecret === '') return this.knows(x)
-    return this.#isRight(x, given, [this.#metricsSecret])
+    const accepted = this.#scraperSecrets()
+    if (given === undefined || accepted.length === 0) return this.knows(x)
+    return this.#isRight(x, given, accepted)
   }
 
   #isRight(x: Exchange, given: string, secrets: readonly string[]): boolean {

@@ -56,6 +56,8 @@ export interface AuthorizationParts {
   readonly fetchClientDocument: ClientDocumentParts['fetch']
   /** True when other gateways share the store. */
   readonly clustered: boolean
+  /** As `OAuthParts.registrationTokens`. */
+  readonly registrationTokens?: OAuthParts['registrationTokens']
 }
 
 /** The authorization servers of a node. */
@@ -91,6 +93,7 @@ export function openAuthorization(parts: AuthorizationParts): Authorization {
     ...common,
     ...state,
     ...(store.pending !== undefined && { pending: store.pending }),
+    ...(parts.registrationTokens !== undefined && { registrationTokens: parts.registrationTokens }),
     mergeOf: parts.mergeOf,
     findClient: (clientId, api) => clients.find(clientId, api),
     clientDocuments: new ClientDocuments({ clock, log, fetch: parts.fetchClientDocument }),

@@ -85,6 +85,10 @@ export interface GatewayParts {
   readonly nodeName: string
   /** The values of `X-Svc-Authorization` that are accepted now. */
   readonly secrets: () => readonly string[]
+  /** The secrets of scrapers that are accepted now; absent = that of the settings. */
+  readonly scraperSecrets?: () => readonly string[]
+  /** The initial access tokens of registrations that are accepted now; absent = that of the settings. */
+  readonly registrationTokens?: () => readonly string[]
   /** Key that private keys and shown-again secrets are sealed with. */
   readonly sealKey: SealKey
   /** The rules for passwords of users; absent = at least eight characters. */
@@ -280,7 +284,7 @@ function buildCore(parts: GatewayParts, metrics: Metrics, { shares, refusals }: 
   const words = ownWords(config.compat.vendor_aliases)
   const secretGate = new SecretGate({
     secrets: parts.secrets,
-    metricsSecret: config.metrics.secret,
+    scraperSecrets: parts.scraperSecrets ?? (() => [config.metrics.secret].filter((secret) => secret !== '')),
     words,
     trustedProxies: trustedProxiesOf(config),
     clock,

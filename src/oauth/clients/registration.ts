@@ -40,8 +40,8 @@ const NOBODYS = hashKey(newSecret()).toString('hex')
  * @throws Fault `not_found`, `method_not_allowed`, `oauth_too_many_tries` (429), `oauth_invalid_metadata`, `oauth_invalid_redirect`, `oauth_invalid_request`
  */
 export async function register(parts: OAuthParts, call: OAuthCall): Promise<OAuthAnswer> {
-  const initial = parts.config.gateway.oauth_registration_token
-  if (initial === '' && !call.api.oauth.openRegistration) throw fault('not_found')
+  const initial = parts.registrationTokens?.() ?? [parts.config.gateway.oauth_registration_token]
+  if (initial.every((token) => token === '') && !call.api.oauth.openRegistration) throw fault('not_found')
   if (call.rest === '' || call.rest === '/') return create(parts, call, initial)
   const token = bearerOf(call)
   const client = await managedClient(parts, call, token)
@@ -53,13 +53,13 @@ export async function register(parts: OAuthParts, call: OAuthCall): Promise<OAut
   return emptyAnswer(204)
 }
 
-async function create(parts: OAuthParts, call: OAuthCall, initial: string): Promise<OAuthAnswer> {
+async function create(parts: OAuthParts, call: OAuthCall, initial: readonly string[]): Promise<OAuthAnswer> {
   const rules = call.api.oauth
   const sent = bearerOf(call)
   const isOpen = rules.openRegistration && call.header('authorization') === undefined
   if (!isOpen) {
     if (sent === '') return unauthorised(call)
-    const isRight = initial !== '' && equalSecrets(sent, initial)
+    const isRight = initial.some((token) => token !== '' && equalSecrets(sent, token))
     const waitMs = parts.registrationBrake.waitMs(visitorOf(call.clientAddress), isRight)
     if (waitMs > 0) throw waitFault('oauth_too_many_tries', waitMs)
     if (!isRight) return unauthorised(call)

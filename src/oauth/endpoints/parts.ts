@@ -91,6 +91,8 @@ export interface OAuthParts extends ServerState {
   readonly clock: Clock
   readonly log: Log
   readonly config: OAuthSettings
+  /** The initial access tokens of registrations that are accepted now; absent = that of the settings. */
+  readonly registrationTokens?: () => readonly string[]
   /** 32 bytes that secrets are sealed with. */
   readonly sealKey: SealKey
   /** As in `PublishParts`. */
