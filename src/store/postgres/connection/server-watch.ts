@@ -26,17 +26,29 @@ const PROBE_MS = 1_000
 const EMPTIED =
   'PostgreSQL was emptied while this node ran: the tables of the store are gone. Stop all nodes, restore the last backup, then start them'
 
-const ASK = `SELECT s.revision, current_setting('transaction_read_only') = 'on' AS read_only, s.needs >= ${FROZEN} AS frozen,
-  o.waiting_ms
-  FROM store_state s, (${OLDEST_WAITING}) o`
+/** The outbox is looked through with every fifth look at the server, for at most this time: it may be large, or locked. */
+const OUTBOX_EVERY = 5
+const OUTBOX_MS = 1_000
+/** The server has ended the statement by then, unless it hangs. */
+const OUTBOX_ANSWER_MS = 1_500
+
+const ASK = `SELECT s.revision, current_setting('transaction_read_only') = 'on' AS read_only, s.needs >= ${FROZEN} AS frozen
+  FROM store_state s`
+
+/** SQLSTATE of a statement that took too long. */
+const CANCELED = '57014'
+
+const SLOW_OUTBOX: PartHealth = {
+  part: 'outbox',
+  status: 'warn',
+  output: 'The outbox is too large, or locked, to be looked through within a second',
+}
 
 interface Seen {
   readonly revision: Revision
   readonly read_only: boolean
   /** By `migrate-store`. */
   readonly frozen: boolean
-  /** Of the oldest message of the outbox that is to be delivered; null = none waits. */
-  readonly waiting_ms: Millis | null
 }
 
 export interface ServerWatchParts {
@@ -65,7 +77,9 @@ export class ServerWatch {
   #emptied = false
   #readOnly = false
   #frozen = false
-  #waitingMs = 0
+  #outbox = outboxHealth(0)
+  /** Looks at the server until the outbox is looked through again. */
+  #looksLeft = 0
   /** A revision that the feed of this process has not reported, since it was seen first. */
   #missing: { readonly revision: Revision; readonly sinceMs: MonoMillis } | undefined
   /** When the state that the log says last began. */
@@ -86,7 +100,7 @@ export class ServerWatch {
   }
 
   get health(): readonly PartHealth[] {
-    return [this.#store(), this.#feed(), outboxHealth(this.#waitingMs)]
+    return [this.#store(), this.#feed(), this.#outbox]
   }
 
   #store(): PartHealth {
@@ -114,6 +128,10 @@ export class ServerWatch {
       const seen = await this.#ask()
       this.#parts.reach.reached()
       this.#markAnswered(seen)
+      if (await this.#lookThroughOutbox()) return
+      // Whether the server or its outbox is late, another connection tells.
+      this.#drop()
+      this.#markAnswered(await this.#ask())
     } catch (error) {
       this.#drop()
       const trouble = postgresFault(error)
@@ -153,15 +171,27 @@ export class ServerWatch {
     return rows[0]
   }
 
+  /** False where nothing came back, not even that it takes too long. */
+  async #lookThroughOutbox(): Promise<boolean> {
+    const client = this.#client
+    if (client === undefined || this.#looksLeft-- > 0) return true
+    this.#looksLeft = OUTBOX_EVERY - 1
+    const looked = outboxOf(client).then((found) => {
+      if (found !== undefined) this.#outbox = found
+    })
+    if (await endsInTime(looked, OUTBOX_ANSWER_MS)) return true
+    this.#outbox = SLOW_OUTBOX
+    return false
+  }
+
   #drop(): void {
     const client = this.#client
     this.#client = undefined
     if (client !== undefined) breakOff(client)
   }
 
-  #markAnswered({ revision, read_only, frozen, waiting_ms }: Seen): void {
+  #markAnswered({ revision, read_only, frozen }: Seen): void {
     this.#frozen = frozen
-    this.#waitingMs = waiting_ms ?? 0
     const reported = this.#parts.reported()
     if (revision <= reported) this.#missing = undefined
     else if (this.#missing === undefined || this.#missing.revision <= reported)
@@ -219,6 +249,19 @@ export class ServerWatch {
   }
 }
 
+/** The state of the outbox; undefined where the server cannot say it now. The server itself ends a look that takes too long. */
+async function outboxOf(client: Client): Promise<PartHealth | undefined> {
+  try {
+    await client.query(`BEGIN READ ONLY; SET LOCAL statement_timeout = ${OUTBOX_MS}`)
+    const { rows } = await client.query<{ waiting_ms: Millis | null }>(OLDEST_WAITING)
+    await client.query('COMMIT')
+    return outboxHealth(rows[0]?.waiting_ms ?? 0)
+  } catch (error) {
+    await client.query('ROLLBACK').catch(() => {})
+    return sqlState(error) === CANCELED ? SLOW_OUTBOX : undefined
+  }
+}
+
 /** As that of a client, which means a lost server (`isLost`). */
 class NoAnswer extends Error {
   constructor() {
@@ -227,7 +270,7 @@ class NoAnswer extends Error {
 }
 
 /** Whether something ends in time, though this process may have been busy with something else when it did. */
-async function endsInTime(work: Promise<unknown>): Promise<boolean> {
+async function endsInTime(work: Promise<unknown>, withinMs = ANSWER_MS): Promise<boolean> {
   let ended = false
   const noted = work.then(
     () => {
@@ -239,7 +282,7 @@ async function endsInTime(work: Promise<unknown>): Promise<boolean> {
     },
   )
   noted.catch(() => {})
-  if (await endsWithin(noted, ANSWER_MS)) return true
+  if (await endsWithin(noted, withinMs)) return true
   // An answer that is there is read before the next turn.
   for (let turn = 0; turn < 2 && !ended; turn++) await nextTurn()
   return ended
