@@ -8,6 +8,7 @@ import { TRAFFIC_ERRORS } from './catalog-traffic.ts'
 /** Refusals of the commands that take a store as a whole: what they print is the detail. */
 const BACKUP_ERRORS = {
   store_not_empty: { status: 409, log: 'silent', text: 'The store holds data already', expose: true },
+  move_running: { status: 409, log: 'silent', text: 'The store is being moved already', expose: true },
   archive_invalid: { status: 400, log: 'silent', text: 'The archive cannot be restored', expose: true },
   archive_newer: { status: 400, log: 'silent', text: 'The archive was written by a newer version', expose: true },
   command_stopped: { status: 409, log: 'silent', text: 'The command was stopped before its end', expose: true },

@@ -65,7 +65,7 @@ export interface AcceptedSecrets {
   /** The lines of the file, or the setting; none = scrapers have no secret. */
   readonly scraper: readonly string[]
   readonly registration: readonly string[]
-  /** What is shown to the mail server: the first line of the file. */
+  /** The password for the mail server: the first line of the file. */
   readonly mail: string
 }
 

@@ -23,7 +23,7 @@ export function moveTargetOf(to: string, redis: string, cwd: string): StoreSetti
 
 /**
  * Moves the store of an installation, beside the processes that serve from it or with none, into an empty one of either kind. They refuse
- * writes afterwards. @throws Fault as `moveStore`, `store_not_empty`, `data_folder_locked` beside another move, `option_invalid`
+ * writes afterwards. @throws Fault as `moveStore`, `store_not_empty`, `data_folder_locked` or `move_running` beside another move, `option_invalid`
  */
 export async function migrateStore(
   from: Config['storage'],
@@ -34,6 +34,7 @@ export async function migrateStore(
   try {
     const source = await openTransferSource(from)
     try {
+      await source.claim()
       const target = await openTransferTarget(to)
       try {
         return await moveStore(source, target, options)
@@ -56,12 +57,13 @@ export async function migrateStore(
   }
 }
 
-/** Has a store whose move was cut short take writes again; false: it took them already. @throws Fault `store_away` */
+/** Has a store whose move was cut short take writes again; false: it took them already. @throws Fault `store_away`, `data_folder_locked`, `move_running` */
 export async function giveUpMove(from: Config['storage']): Promise<boolean> {
   const lock = lockMove(from)
   try {
     const source = await openTransferSource(from)
     try {
+      await source.claim()
       const isFrozen = await source.isFrozen()
       if (isFrozen) await source.freeze('none')
       return isFrozen

@@ -7,8 +7,7 @@ import type { Millis } from '../model/time/clock.ts'
 import { base64Of, isDocumentBehind, isSessionBehind, isTextBehind } from '../publish/organisations/reseal.ts'
 import { AUDITED_SESSION } from '../store/ports/ports.ts'
 import { type Cell, columnsOf, type StoreSnapshot, type TransferTableName } from '../store/ports/transfer.ts'
-import { unpackBodies } from '../store/prepare/audit-bodies.ts'
-import { toAuditChange } from '../store/prepare/audited.ts'
+import { toAuditChange, unpackBodies } from '../store/prepare/audited.ts'
 
 /** How many rows hold something that is sealed under a previous key. */
 export interface UnderPreviousKeys {

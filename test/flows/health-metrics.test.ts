@@ -68,7 +68,7 @@ function numbersIn(value: unknown): number[] {
   return typeof value === 'object' && value !== null ? Object.values(value).flatMap(numbersIn) : []
 }
 
-test('/hello shows numbers to whoever has a secret, and statuses to everybody', async (t) => {
+test('/hello shows numbers to callers with a secret, and statuses to everybody', async (t) => {
   const cwd = temporaryFolder(t)
   const product = await startProduct(t, cwd, { SVC_METRICS_SECRET: SECRET })
   const secrets = JSON.parse(readFileSync(join(cwd, 'data/secrets.json'), 'utf8')) as Record<string, string>
@@ -107,7 +107,7 @@ test('/hello shows numbers to whoever has a secret, and statuses to everybody', 
       assert.equal(numbersIn(json).length > 0, expected, `${side} ${path} ${Object.keys(headers)} ${shown} ${text}`)
       if (path !== '/ready') assert.equal((json as unknown as Hello).details.disk?.status, 'pass', text)
     }
-  // Whoever guesses is slowed down, and sees what everybody sees.
+  // A client that guesses is slowed down, and sees what everybody sees.
   for (let i = 0; i < 12; i++)
     for (const [, port, path] of PLACES)
       assert.deepEqual(numbersIn((await call(port, path, { headers: bearer(`guess ${i}`) })).json), [])

@@ -8,6 +8,16 @@ import type { Fields } from '../../wire/http1/fields.ts'
 import { findClientAddress } from '../server/client-address.ts'
 import type { Exchange } from '../server/exchange.ts'
 
+/** Secrets that may change while a gateway runs. */
+export interface ChangingSecrets {
+  /** The values of `X-Svc-Authorization` that are accepted now. */
+  readonly secrets: () => readonly string[]
+  /** The secrets of scrapers that are accepted now; absent = that of the settings. */
+  readonly scraperSecrets?: () => readonly string[]
+  /** The initial access tokens of registrations that are accepted now; absent = that of the settings. */
+  readonly registrationTokens?: () => readonly string[]
+}
+
 export interface SecretGateParts {
   /** Those that are accepted now. */
   readonly secrets: () => readonly string[]

@@ -34,7 +34,7 @@ export interface AdminRoutes {
 }
 
 /**
- * Makes what answers the product's own paths on each port. `/hello` and `/ready` are open on both, and numbers in `/hello` to whoever may read `/metrics`. With a control port, `/svc/`
+ * Makes what answers the product's own paths on each port. `/hello` and `/ready` are open on both, and numbers in `/hello` to callers who may read `/metrics`. With a control port, `/svc/`
  * and `/metrics` are on it alone, and look like any unknown path on the traffic port; without one they are on the traffic
  * port, and `/metrics` then asks for a secret, as it does anywhere where scrapers have one. The control port answers every path: it
  * serves no API.

@@ -29,7 +29,7 @@ import { offerProcessMetrics } from '../../runtime/process-metrics.ts'
 import { metricsPage } from '../../runtime/render-metrics.ts'
 import type { Store } from '../../store/ports/ports.ts'
 import { SocketBudget } from '../../wire/listen/connection-limit.ts'
-import { SecretGate } from '../admin/admin-secret.ts'
+import { type ChangingSecrets, SecretGate } from '../admin/admin-secret.ts'
 import { dashboardHealth } from '../admin/health.ts'
 import type { AdminParts } from '../admin/parts.ts'
 import type { AdminRoute } from '../admin/route.ts'
@@ -74,7 +74,7 @@ import { Tunnels } from './tunnels.ts'
 /** Between two lines of the log about one API whose rules hold too many patterns. */
 const OVER_BUDGET_LOG_MS = 60_000
 
-export interface GatewayParts {
+export interface GatewayParts extends ChangingSecrets {
   readonly config: Config
   readonly store: Store
   readonly clock: Clock
@@ -83,12 +83,6 @@ export interface GatewayParts {
   readonly accessLog: LineSink | undefined
   readonly version: string
   readonly nodeName: string
-  /** The values of `X-Svc-Authorization` that are accepted now. */
-  readonly secrets: () => readonly string[]
-  /** The secrets of scrapers that are accepted now; absent = that of the settings. */
-  readonly scraperSecrets?: () => readonly string[]
-  /** The initial access tokens of registrations that are accepted now; absent = that of the settings. */
-  readonly registrationTokens?: () => readonly string[]
   /** Key that private keys and shown-again secrets are sealed with. */
   readonly sealKey: SealKey
   /** The rules for passwords of users; absent = at least eight characters. */

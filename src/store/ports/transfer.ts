@@ -155,6 +155,8 @@ export type FreezeLevel = 'none' | 'commits' | 'all'
 
 /** A store that other processes serve from, whose writes can be stopped. */
 export interface MovedSource extends TransferSource {
+  /** Keeps other moves of the store away, on whatever machine they are started, until `close`. @throws Fault `move_running`, `store_away` */
+  claim(): Promise<void>
   /**
    * Refuses writes with `store_frozen` in every process that serves from the store, from now on and after a restart, until it is lifted.
    * @throws Fault `store_away`

@@ -10,7 +10,7 @@ import {
   TRANSFER_TABLE_NAMES,
   type TransferTableName,
 } from '../../../src/store/ports/transfer.ts'
-import { unpackBodies } from '../../../src/store/prepare/audit-bodies.ts'
+import { unpackBodies } from '../../../src/store/prepare/audited.ts'
 import { sealedStore } from '../../../src/store/sealed/sealed-store.ts'
 import { openStore } from '../../../src/store/sqlite/connection/open.ts'
 import { openSqliteSource } from '../../../src/store/sqlite/transfer/snapshot.ts'

@@ -1,10 +1,21 @@
 import assert from 'node:assert/strict'
+import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import fc from 'fast-check'
+import type { Config } from '../../../src/config/schema.ts'
 import { hashKey } from '../../../src/model/secrets/secret.ts'
+import { giveUpMove, migrateStore } from '../../../src/process/migrate-store.ts'
 import type { Store } from '../../../src/store/ports/ports.ts'
 import type { MovedSource } from '../../../src/store/ports/transfer.ts'
+import { openPostgresStore } from '../../../src/store/postgres/connection/open.ts'
+import { openPostgresSource } from '../../../src/store/postgres/transfer/open.ts'
 import { moveStore } from '../../../src/store/prepare/move-store.ts'
+import { RedisCounters } from '../../../src/store/redis/counters.ts'
+import { redisQuotas } from '../../../src/store/redis/transfer-quotas.ts'
+import { temporaryFolder } from '../../contract/adapters.ts'
+import { eventually } from '../../worlds/base/eventually.ts'
+import { emptyDatabase } from '../../worlds/servers/postgres.ts'
+import { commonRedis } from '../../worlds/servers/redis.ts'
 import { anyContents, type Contents, fillStore, viewOf } from '../../worlds/store/full-store.ts'
 import { PLACES } from '../../worlds/store/transfer-places.ts'
 
@@ -95,3 +106,29 @@ for (const [from, to] of WAYS) {
     assert.equal(await empty.documents.revision(), 0)
   })
 }
+
+test('moves of one cluster from several machines refuse each other', async (t) => {
+  const [url, redis] = [await emptyDatabase(), await commonRedis()]
+  const counters = new RedisCounters({ url: redis.url, prefix: 'two-moves:{counts}:' })
+  t.after(() => counters.close())
+  const quotas = redisQuotas(counters)
+  const store = await openPostgresStore({ url })
+  await store.documents.commit([{ op: 'deleteTicket', hash: hashKey('x') }], undefined)
+  await store.close()
+  const machine = () => ({ path: temporaryFolder(t), postgres_url: url, redis_url: redis.url }) as Config['storage']
+  const target = { path: join(temporaryFolder(t), 'moved'), postgres_url: '', redis_url: '' }
+  const first = openPostgresSource({ url, quotas })
+  await first.claim()
+  const refused = { code: 'move_running', message: /another migrate-store/ }
+  await assert.rejects(migrateStore(machine(), target, { countsMs: 0 }), refused)
+  await assert.rejects(giveUpMove(machine()), refused)
+  await first.close()
+  await eventually('the lock is free', () =>
+    giveUpMove(machine()).then(
+      () => true,
+      () => false,
+    ),
+  )
+  const { revision } = await migrateStore(machine(), target, { countsMs: 0 })
+  assert.ok(revision > 0)
+})

@@ -1,5 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises'
-import { fault } from '../../../errors/fault.ts'
+import { Fault, fault } from '../../../errors/fault.ts'
 import { type Log, silentLog } from '../../../model/logs/log.ts'
 import {
   type Cell,
@@ -12,8 +12,9 @@ import {
   type TransferRow,
   type TransferTableName,
 } from '../../ports/transfer.ts'
-import { makePool, readAddress } from '../connection/connect.ts'
+import { breakOff, makeClient, makePool, readAddress } from '../connection/connect.ts'
 import type { Db, Tx } from '../connection/db.ts'
+import { postgresFault } from '../connection/faults.ts'
 import { PoolDb } from '../connection/pool-db.ts'
 import { Reachability } from '../connection/reachability.ts'
 import { declareIndexes } from '../documents/declare-indexes.ts'
@@ -34,10 +35,38 @@ interface TransferOptions {
   readonly log?: Log
 }
 
+/** "Move" among the advisory locks of the database. */
+const MOVE_LOCK = 0x4d6f7665
+const CONNECT_MS = 5_000
+
+/**
+ * Takes the lock of moves on a connection of its own, in a transaction that stays open: a pooler keeps the connection for it, and the lock ends
+ * with the process. Answers what ends it. @throws Fault `move_running`, `store_away`, `store_refused`
+ */
+async function claimMove(url: string): Promise<() => void> {
+  const client = makeClient(readAddress(url), { connectionTimeoutMillis: CONNECT_MS })
+  client.on('error', () => {})
+  try {
+    await client.connect()
+    await client.query(`BEGIN; ${UNBOUNDED}`)
+    const { rows } = await client.query<{ mine: boolean }>('SELECT pg_try_advisory_xact_lock($1) AS mine', [MOVE_LOCK])
+    if (rows[0]?.mine !== true)
+      throw fault('move_running', 'another migrate-store moves this database: wait for its end, or stop it')
+    return () => breakOff(client)
+  } catch (error) {
+    breakOff(client)
+    throw error instanceof Fault ? error : postgresFault(error)
+  }
+}
+
 /** Reads a database, in one read-only transaction. @throws Fault `store_refused`, `store_away`, `store_newer`, `setting_invalid` */
 export function openPostgresSource({ url, quotas, log = silentLog }: TransferOptions): MovedSource {
   const { db, close } = connect(url, log)
+  let endClaim = () => {}
   return {
+    async claim() {
+      endClaim = await claimMove(url)
+    },
     snapshot: (read) =>
       db.transact(
         async (tx) => {
@@ -54,7 +83,10 @@ export function openPostgresSource({ url, quotas, log = silentLog }: TransferOpt
       const [row] = await db.query<{ needs: number }>('SELECT needs FROM store_state')
       return row !== undefined && row.needs >= FROZEN
     },
-    close,
+    async close() {
+      endClaim()
+      await close()
+    },
   }
 }
 

@@ -30,6 +30,8 @@ export function openSqliteSource(file: string): MovedSource {
         endRead(db)
       }
     },
+    // The lock of the data folder does it: others cannot read the file.
+    async claim() {},
     freeze: async (level) => freezeFile(file, level),
     isFrozen: async () => reading(() => freezeReader(db)() !== 'none'),
     async close() {
