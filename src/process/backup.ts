@@ -4,11 +4,14 @@ import { dirname, join, resolve } from 'node:path'
 import type { Config } from '../config/schema.ts'
 import { productVersion } from '../config/version.ts'
 import { type Fault, fault } from '../errors/fault.ts'
+import { REMEDIES } from '../errors/remedies.ts'
+import { isEmbedded } from '../model/nodes/embedded-store.ts'
 import { type ArchiveSink, openArchiveTarget, type WrittenArchive } from '../store/archive/write.ts'
 import { type TransferPart, tablesWithout } from '../store/ports/transfer.ts'
 import { copyStore } from '../store/prepare/copy-store.ts'
 import { existingSecrets, SECRETS_FILE, type Secrets } from '../store/secrets/secret-file.ts'
-import { fileExists } from '../store/sqlite/connection/folder.ts'
+import { fileExists, folderPaths } from '../store/sqlite/connection/folder.ts'
+import { checkOnThread } from '../store/sqlite/connection/integrity.ts'
 import { openTransferSource, type StoreSettings } from './open-transfer.ts'
 import { fitsStore, type SealKeyTexts } from './seal-keys.ts'
 
@@ -26,7 +29,7 @@ export interface BackupOptions {
 
 /**
  * Writes an archive of the store, whether a server runs on it or not. The file is complete and durable, or not there: until then it
- * has another name. @throws Fault `files_unwritable`, `seal_key_differs` where the secrets are not those of the store, those of the store, the reason of `stop`
+ * has another name. @throws Fault `files_unwritable`, `store_damaged`, `seal_key_differs` where the secrets are not those of the store, those of the store, the reason of `stop`
  */
 export async function backupToFile(path: string, options: BackupOptions): Promise<WrittenArchive> {
   const draft = `${path}.${randomBytes(4).toString('hex')}${DRAFT_END}`
@@ -48,10 +51,19 @@ export async function backupToFile(path: string, options: BackupOptions): Promis
 /** How the name of a backup ends while it is written. */
 const DRAFT_END = '.partial'
 
-/** Writes an archive of the store to `sink`. Throws as `backupToFile`. */
+/** A copy of rows that can be read may lack others: a backup of a damaged file would replace good ones. @throws Fault `store_damaged`, the reason of `stop` */
+async function refuseDamaged(file: string, stop: AbortSignal | undefined): Promise<void> {
+  if (!fileExists(file)) return
+  const damage = await checkOnThread(file, stop)
+  if (damage !== undefined)
+    throw fault('store_damaged', `${file} is damaged (${damage}); no backup was made: ${REMEDIES.store_damaged}`)
+}
+
+/** Writes an archive of the store to `sink`; an embedded one is checked whole before. Throws as `backupToFile`. */
 export async function backupTo(sink: ArchiveSink, options: BackupOptions): Promise<WrittenArchive> {
   const { storage, without, secrets, onTotal, onRows, stop } = options
   const tables = tablesWithout(without)
+  if (isEmbedded(storage)) await refuseDamaged(folderPaths(resolve(storage.path)).database, stop)
   const source = await openTransferSource(storage)
   try {
     const header = {

@@ -1,11 +1,13 @@
 import assert from 'node:assert/strict'
-import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { type TestContext, test } from 'node:test'
 import { toFault } from '../../../src/errors/fault.ts'
 import type { LogFields } from '../../../src/model/logs/log.ts'
 import { FakeClock } from '../../../src/model/time/clock.ts'
+import { backupToFile } from '../../../src/process/backup.ts'
+import { checkFile } from '../../../src/store/sqlite/connection/integrity.ts'
 import { openStore, type SqliteStore } from '../../../src/store/sqlite/connection/open.ts'
 import { temporaryFolder } from '../../contract/adapters.ts'
 import { classic, rights } from '../../worlds/base/definitions.ts'
@@ -105,6 +107,26 @@ test('a damaged store refuses nothing as unknown that is there, takes no writes 
       answers,
       Array.from({ length: SOME }, () => '200'),
     )
+  })
+
+  await t.test('a backup is made of a whole file, and refused of each that the full check finds damaged', async (t) => {
+    const backUp = (path: string) =>
+      backupToFile(join(path, 'made.backup'), { storage: { path, postgres_url: '', redis_url: '' }, without: [] })
+    assert.ok((await backUp(folderOf(t, whole))).bytes > 0)
+    let damaged = 0
+    for (let times = 0; times < 8; times++) {
+      const path = folderOf(t, spoilt(whole))
+      const failure = await backUp(path).then(() => undefined, toFault)
+      const found = checkFile(join(path, 'gatehouse.db'))
+      if (found === undefined) continue
+      damaged++
+      assert.equal(failure?.code, 'store_damaged', found)
+      assert.deepEqual(
+        readdirSync(path).filter((name) => name.includes('backup')),
+        [],
+      )
+    }
+    assert.ok(damaged > 0)
   })
 
   await t.test('bytes changed anywhere', async (t) => {

@@ -46,7 +46,7 @@ export function inspectFile(folder: string, full: boolean): FileState | undefine
   const checked = full || bytes <= CHECKED_BYTES
   return {
     ...{ file: paths.database, bytes, version, frozen, checked, known: MIGRATIONS.length, holder: folderHolder(paths) },
-    damage: checked ? checkFile(paths.database, full) : undefined,
+    damage: checked ? checkFile(paths.database, full ? ['ticket'] : []) : undefined,
   }
 }
 

@@ -1,5 +1,8 @@
 import { parentPort, workerData } from 'node:worker_threads'
-import { checkFile } from './integrity.ts'
+import { checkFile, type StoreCheckData } from './integrity.ts'
 
 // Checks one file and says what is wrong with it, '' = nothing.
-if (parentPort !== null) parentPort.postMessage(checkFile(workerData as string) ?? '')
+if (parentPort !== null) {
+  const { file, texts } = workerData as StoreCheckData
+  parentPort.postMessage(checkFile(file, texts) ?? '')
+}

@@ -1,9 +1,16 @@
 import { existsSync, statSync } from 'node:fs'
 import type { DatabaseSync } from 'node:sqlite'
 import { Worker } from 'node:worker_threads'
+import { fault } from '../../../errors/fault.ts'
 import { endsWithin } from '../../../runtime/bounded-wait.ts'
 import { openReadable } from './database.ts'
 import { storeFault } from './faults.ts'
+
+/** The input of the thread of a check. */
+export interface StoreCheckData {
+  readonly file: string
+  readonly texts: readonly JsonTable[]
+}
 
 /** A smaller file is checked where the start waits, in less time than a thread takes to start. */
 const AT_ONCE_BYTES = 4 * 1024 * 1024
@@ -77,14 +84,15 @@ export async function checkAtStart(file: string, onDamage: (damage: string) => v
   return { damage, close: async () => void (await worker.terminate()) }
 }
 
-/** Texts that have to be JSON, and that no port lists. */
-const JSON_TEXTS = [['ticket', 'SELECT 1 FROM ticket WHERE NOT json_valid(body)']] as const
+/** Tables whose bodies have to be JSON; those of tickets are listed by no port. */
+const JSON_TABLES = ['document', 'session', 'ticket'] as const
+type JsonTable = (typeof JSON_TABLES)[number]
 
 /**
- * Opens a file for reading and checks it; one that cannot be opened is for the writer to judge. `texts`: what is stored as JSON and
- * listed by no port is looked at as well.
+ * Opens a file for reading and checks it; one that cannot be opened is for the writer to judge. `texts`: tables whose
+ * bodies are looked at as well.
  */
-export function checkFile(file: string, texts = false): string | undefined {
+export function checkFile(file: string, texts: readonly JsonTable[] = []): string | undefined {
   let db: DatabaseSync
   try {
     db = openReadable(file)
@@ -92,17 +100,38 @@ export function checkFile(file: string, texts = false): string | undefined {
     return undefined
   }
   try {
-    return findDamage(db) ?? (texts ? findRow(db, JSON_TEXTS, 'a text that is no JSON') : undefined)
+    const queries = texts.map((table) => [table, `SELECT 1 FROM ${table} WHERE NOT json_valid(body)`] as const)
+    return findDamage(db) ?? findRow(db, queries, 'a text that is no JSON')
   } finally {
     db.close()
   }
 }
 
-function startThread(file: string): Worker {
+/**
+ * The same of all tables on a thread, so that this one can still be stopped. Answers what is wrong first, undefined when nothing is.
+ * @throws the reason of `stop`
+ */
+export async function checkOnThread(file: string, stop?: AbortSignal): Promise<string | undefined> {
+  stop?.throwIfAborted()
+  const worker = startThread(file, JSON_TABLES)
+  const onStop = () => void worker.terminate()
+  stop?.addEventListener('abort', onStop, { once: true })
+  try {
+    return await new Promise<string | undefined>((resolve, reject) => {
+      worker.once('message', (found: string) => resolve(found === '' ? undefined : found))
+      worker.once('error', reject)
+      worker.once('exit', () => reject(stop?.reason ?? fault('internal', 'the check of the store has ended early')))
+    })
+  } finally {
+    stop?.removeEventListener('abort', onStop)
+  }
+}
+
+function startThread(file: string, texts: readonly JsonTable[] = []): Worker {
   const cache = process.env.NODE_COMPILE_CACHE
   return new Worker(new URL(import.meta.url.replace(/integrity\.([jt]s)$/, 'integrity-thread.$1')), {
     name: 'store-check',
-    workerData: file,
+    workerData: { file, texts } satisfies StoreCheckData,
     // Secrets in the environment are none of its business.
     env: cache === undefined ? {} : { NODE_COMPILE_CACHE: cache },
     execArgv: [],
