@@ -20,7 +20,8 @@ import { ownersOf } from '../../model/people/ownership.ts'
 import { type PathSegment, placeKey, Router, routeSegments } from '../routing/router.ts'
 import { TerritoryIndex } from '../routing/territory-index.ts'
 import type { Territories } from '../server/exchange.ts'
-import { type Compiled, type CompileParts, compileApi } from './compile.ts'
+import { type Compiled, type CompileParts, compileApi, type GatewayCompileParts } from './compile.ts'
+import { SharedSteps } from './shared-steps.ts'
 import type { ApiState } from './snapshot.ts'
 
 /** One stored or filed API, as far as this node got with it. */
@@ -74,8 +75,8 @@ export class ApiCatalogue implements Territories {
   router = new Router()
   apis: ReadonlyMap<string, Compiled['served']> = new Map()
 
-  constructor(parts: CompileParts, shard: NodeShard, hosts: SharedHosts = new Set()) {
-    this.#parts = parts
+  constructor(parts: GatewayCompileParts, shard: NodeShard, hosts: SharedHosts = new Set()) {
+    this.#parts = { ...parts, shared: new SharedSteps() }
     this.#shard = shard
     this.#hosts = hosts
     this.#territories = new TerritoryIndex(hosts)

@@ -44,7 +44,7 @@ function stepsOf({ method }: SchemeRules): SchemeSteps {
 export function authenticationSteps(api: Api, rules: Rules, parts: AuthParts): (Step | undefined)[] {
   const { auth } = api
   if (auth === undefined) return []
-  const after = [markPrivate(auth), dropUnverified(api), checkState(api, parts), checkRights()]
+  const after = [markPrivate(auth), dropUnverified(api), checkState(parts), checkRights]
   if (auth.alternatives === undefined) {
     const scheme = stepsOf(auth)
     return [scheme.authenticate(auth, api, parts), ...after, scheme.authorize?.(api, rules)]
@@ -53,7 +53,7 @@ export function authenticationSteps(api: Api, rules: Rules, parts: AuthParts): (
   const alternatives = auth.alternatives.map((schemes) =>
     schemes.flatMap((each) => {
       const scheme = stepsOf(each)
-      const steps = [scheme.authenticate(each, api, parts), checkState(api, parts), scheme.authorize?.(api, rules)]
+      const steps = [scheme.authenticate(each, api, parts), checkState(parts), scheme.authorize?.(api, rules)]
       return steps.filter((step) => step !== undefined)
     }),
   )

@@ -87,6 +87,9 @@ export interface CompileParts extends AuthParts {
   readonly traces: boolean
 }
 
+/** Those that a gateway has one of: steps are shared by APIs whose requests are counted together. */
+export type GatewayCompileParts = Omit<CompileParts, 'shared'>
+
 /** A served API together with what must be let go when it is replaced. */
 export interface Compiled {
   readonly served: ServedApi
@@ -189,14 +192,14 @@ function compileChain(
     limitSize(parts.maxBodyBytes, rules.sizeLimitBytes, perOperation),
   ]
   const taking = { sendRetryAfter: !parts.legacyStatuses, alone: api.onStoreFailure === 'allow' }
+  const watch = api.events === undefined ? undefined : parts.watchQuotas
   const admission = [
     ...identity,
     api.auth === undefined ? dropUnverified(api) : undefined,
     runModules(parts.own, 'postAuthentication', api, parts.maxBodyBytes),
-    takePermits(parts.counters, parts.clock, {
-      ...taking,
-      watch: api.events === undefined ? undefined : parts.watchQuotas,
-    }),
+    parts.shared.get(`takePermits ${taking.alone} ${watch !== undefined}`, () =>
+      takePermits(parts.counters, parts.clock, { ...taking, watch }),
+    ),
   ]
   const cache = inner === undefined ? chainCache(api, rules, parts) : undefined
   const delivery = [
@@ -223,8 +226,8 @@ function compileChain(
     inner === undefined ? bufferErrors(api.errorOverrides) : undefined,
     ...(inner === undefined ? opened.forward(targets) : [forwardToApi(inner)]),
   ]
-  const batch = api.batches ? answerBatch(parts.innerCalls, parts.words) : undefined
-  const rateLimits = answerRateLimits(parts.counters, identity, parts.words)
+  const batch = api.batches ? answerBatch(parts.innerCalls, parts.endpoints.isBatch) : undefined
+  const rateLimits = answerRateLimits(parts.counters, identity, parts.endpoints.isRateLimits)
   const listed = (steps: readonly (Step | undefined)[]) =>
     parts.traces && api.detailedTracing === true ? spannedSteps(used(steps)) : used(steps)
   return {

@@ -16,8 +16,9 @@ import { type InnerAnswer, InnerCalls, type InnerRequest } from '../server/inner
 import { type ServerParts, trafficHandler } from '../server/server.ts'
 import { ResilienceRegistry } from '../upstream/api-resilience.ts'
 import type { UpstreamPool } from '../upstream/targets.ts'
-import { type CompileParts, compileApi } from './compile.ts'
+import { type CompileParts, compileApi, type GatewayCompileParts } from './compile.ts'
 import { type ExplainParts, explain } from './explain.ts'
+import { SharedSteps } from './shared-steps.ts'
 
 /** A request to a definition that is not stored: `target` is below its listen path. */
 export interface TraceRequest {
@@ -37,7 +38,7 @@ export interface Trace {
 }
 
 interface TraceParts extends ExplainParts {
-  readonly compile: CompileParts
+  readonly compile: GatewayCompileParts
   readonly server: Omit<ServerParts, 'own'>
   readonly upstreams: UpstreamPool
   readonly dnsServers: readonly string[]
@@ -129,6 +130,8 @@ export class DefinitionTraces {
     const { compile, upstreams, dnsServers, clock, log } = this.#parts
     return {
       ...compile,
+      // Steps that count take the counters below.
+      shared: new SharedSteps(),
       innerCalls,
       metrics: new Metrics(),
       book: undefined,

@@ -1,5 +1,6 @@
 import type { Fault } from '../../errors/fault.ts'
 import type { SessionRow } from '../../store/ports/ports.ts'
+import type { SharedSteps } from '../apis/shared-steps.ts'
 import type { BindingParts } from '../oauth/check-binding.ts'
 import type { Sessions } from '../sessions/sessions.ts'
 import type { AuthorityStore } from './authorities.ts'
@@ -25,6 +26,7 @@ interface CertificateKeys {
 
 /** The dependencies of authentication. */
 export interface AuthParts {
+  readonly shared: SharedSteps
   readonly sessions: Sessions
   /** The dependencies of checking proofs of possession. */
   readonly bindings: BindingParts

@@ -45,8 +45,8 @@ const NOT_ALLOWED = prebuilt('method_not_allowed')
 export class OAuthEndpoints {
   readonly #parts: EndpointParts
   readonly #paths: EndpointPaths
-  readonly #isBatch: OwnEndpoint
-  readonly #isRateLimits: OwnEndpoint
+  readonly isBatch: OwnEndpoint
+  readonly isRateLimits: OwnEndpoint
   readonly #cors = new WeakMap<Api, { readonly pages: Step | undefined; readonly calls: Step | undefined }>()
   readonly #warned = new Set<string>()
   readonly #match: RouteMatch = { served: undefined, restAt: 0 }
@@ -54,8 +54,8 @@ export class OAuthEndpoints {
   constructor(parts: EndpointParts) {
     this.#parts = parts
     this.#paths = new EndpointPaths(parts.words)
-    this.#isBatch = batchEndpoint(parts.words)
-    this.#isRateLimits = rateLimitsEndpoint(parts.words)
+    this.isBatch = batchEndpoint(parts.words)
+    this.isRateLimits = rateLimitsEndpoint(parts.words)
   }
 
   /** The first step of an API that takes tokens: answers the paths of its metadata and its authorization server, and lets every other pass. */
@@ -153,8 +153,8 @@ export class OAuthEndpoints {
   #answers(path: string, at: number): ((api: Api) => boolean) | undefined {
     const found = this.#paths.findAt(path, at)
     if (found !== undefined) return (api) => answers(api, found.endpoint)
-    if (this.#isBatch(path, at)) return ({ batches }) => batches === true
-    return this.#isRateLimits(path, at) ? ({ auth }) => auth !== undefined : undefined
+    if (this.isBatch(path, at)) return ({ batches }) => batches === true
+    return this.isRateLimits(path, at) ? ({ auth }) => auth !== undefined : undefined
   }
 
   #findMetadata(x: Exchange, snapshot: Snapshot): ElsewhereFound | undefined {

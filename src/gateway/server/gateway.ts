@@ -35,7 +35,7 @@ import type { AdminParts } from '../admin/parts.ts'
 import type { AdminRoute } from '../admin/route.ts'
 import { adminRoutes } from '../admin/routes.ts'
 import { ApiCatalogue } from '../apis/catalogue.ts'
-import type { CompileParts } from '../apis/compile.ts'
+import type { GatewayCompileParts } from '../apis/compile.ts'
 import { DefinitionTraces } from '../apis/definition-traces.ts'
 import { explainerOf, explainPartsOf, trustedProxiesOf } from '../apis/explainer.ts'
 import { FileDefinitions } from '../apis/files.ts'
@@ -251,7 +251,7 @@ function durationBounds(set: readonly string[]): readonly number[] {
 interface Core {
   readonly locks: KeyedMutex
   readonly secretGate: SecretGate
-  readonly compileParts: CompileParts
+  readonly compileParts: GatewayCompileParts
   readonly shard: NodeShard
   readonly sessions: Sessions
   readonly sockets: SocketBudget

@@ -101,6 +101,16 @@ export class SessionAccess {
       new SessionAccess(right.narrowedBy, `${counterId}|n`, { skipRate, skipQuota, ignoreCase }, 'client')
   }
 
+  /** True when no path is refused, so that nobody has to read it. */
+  get allowsAnyPath(): boolean {
+    return this.paths === undefined && this.narrower === undefined
+  }
+
+  /** The list for `Counters.take` where it is the same for every path; undefined where `limitsFor` must look. */
+  get fixedLimits(): readonly Limit[] | undefined {
+    return this.endpoints.length === 0 && this.narrower === undefined ? this.limits : undefined
+  }
+
   /** True when the session may call this method and path (readable, listen path included). */
   allows(method: string, fullPath: string, account: PatternWork): boolean {
     if (!allowsPath(this.paths, method, fullPath, account)) return false

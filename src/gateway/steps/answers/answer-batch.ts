@@ -5,7 +5,7 @@ import { isGatewayField } from '../../../model/network/wire-fields.ts'
 import type { InnerPeer } from '../../../wire/http1/inner-socket.ts'
 import { readPath } from '../../../wire/http1/path.ts'
 import { methodFault } from '../../../wire/http1/request-line.ts'
-import { batchEndpoint } from '../../routing/own-paths.ts'
+import type { OwnEndpoint } from '../../routing/own-paths.ts'
 import type { Exchange, Reply, Step, StepOutcome } from '../../server/exchange.ts'
 import type { InnerAnswer, InnerCalls, InnerRequest } from '../../server/inner-calls.ts'
 import { readTrafficJson } from '../../server/json-flaw.ts'
@@ -42,8 +42,7 @@ interface PartAnswer {
  * Answers `POST {listen path}/svc/batch/` with the answers to all requests that it holds. Each of them is a request to the same API,
  * with its own credential, and is checked, limited and counted as if it had come by itself.
  */
-export function answerBatch(calls: InnerCalls, words: readonly string[]): Step {
-  const isBatch = batchEndpoint(words)
+export function answerBatch(calls: InnerCalls, isBatch: OwnEndpoint): Step {
   return function answerBatch(x) {
     if (!isBatch(x.rest, 0)) return undefined
     if (x.method !== 'POST') return undefined

@@ -3,6 +3,7 @@ import type { Api } from '../../../model/apis/definition/api.ts'
 import type { SchemeRules } from '../../../model/authentication/scheme.ts'
 import { isBound, UNBOUND } from '../../../oauth/proofs/confirmation.ts'
 import type { AuthParts } from '../../authentication/auth-parts.ts'
+import type { AuthorityStore } from '../../authentication/authorities.ts'
 import { admitBound, type BoundToken, requiresBinding } from '../../oauth/check-binding.ts'
 import type { Exchange, Step, StepOutcome } from '../../server/exchange.ts'
 import type { LiveSession } from '../../sessions/sessions.ts'
@@ -59,7 +60,11 @@ function authenticateKey(auth: SchemeRules, api: Api, { sessions, bindings }: Au
 }
 
 /** Refuses a key that was switched off, one whose life is over, then one that is bound to another certificate than that of the connection. */
-export function checkState({ orgId }: Api, { authorities }: AuthParts): Step {
+export function checkState({ authorities, shared }: AuthParts): Step {
+  return shared.get('checkState', () => checkStateWith(authorities))
+}
+
+function checkStateWith(authorities: AuthorityStore): Step {
   return function checkState(x) {
     const session = x.session
     if (session === undefined) return undefined
@@ -67,6 +72,6 @@ export function checkState({ orgId }: Api, { authorities }: AuthParts): Step {
     if (session.expiresAt !== 0 && session.expiresAt <= x.wall) return EXPIRED
     return session.certificates === undefined
       ? undefined
-      : flawOfCertificate(x, session.certificates, orgId, authorities)
+      : flawOfCertificate(x, session.certificates, x.chain!.api.orgId, authorities)
   }
 }

@@ -1,6 +1,6 @@
 import type { Limit } from '../../../model/limits/limit.ts'
 import type { Counters } from '../../../store/ports/ports.ts'
-import { rateLimitsEndpoint } from '../../routing/own-paths.ts'
+import type { OwnEndpoint } from '../../routing/own-paths.ts'
 import type { Exchange, Reply, Step, StepOutcome } from '../../server/exchange.ts'
 import { limitFields, namedRates, reportedLimit, resetAt, wholeSeconds } from '../../server/limit-fields.ts'
 import { run } from '../../server/run.ts'
@@ -14,10 +14,9 @@ import { limitsOf, organisationOf } from './take-permits.ts'
 export function answerRateLimits(
   counters: Counters,
   identify: readonly (Step | undefined)[],
-  words: readonly string[],
+  isRateLimits: OwnEndpoint,
 ): Step | undefined {
   if (identify.length === 0) return undefined
-  const isRateLimits = rateLimitsEndpoint(words)
   const steps = [...identify.filter((step) => step !== undefined), reportLimits(counters)]
   return function tellLimits(x) {
     if (!isRateLimits(x.rest, 0) || (x.method !== 'GET' && x.method !== 'HEAD')) return undefined

@@ -150,6 +150,8 @@ export function limitsOf(x: Exchange, access: SessionAccess | undefined, org: Or
 
 /** Those of every path that this one may be for the upstream. */
 function limitsOfSession(x: Exchange, access: SessionAccess): readonly Limit[] {
+  const { fixedLimits } = access
+  if (fixedLimits !== undefined) return fixedLimits
   const { method, rest } = x
   const readable = rest === '' ? '/' : readablePath(rest)
   const limits = access.limitsFor(method, readable, x)
