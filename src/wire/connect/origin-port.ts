@@ -42,6 +42,8 @@ export interface Origin {
   readonly framing: boolean
   /** Says what is being asked, before its first byte is written; `now` in milliseconds of performance.now(). */
   ask(bodiless: boolean, mayUpgrade: boolean, now: number): void
+  /** A part of the body will be written, and not the last: the upstream may answer and close before it has all. */
+  bodyContinues?(): void
   /** The last byte of the request was written: from now on the head of the answer is due. */
   sent(now: number): void
   /** The upstream does not take what the client sends. */

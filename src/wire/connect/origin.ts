@@ -106,6 +106,7 @@ export class OriginConnection implements Origin, Timed {
   private answerBodiless = false
   private resting = false
   private mayUpgrade = false
+  private readsFirst = false
   private addresses: readonly string[] = []
   /** Next deadline of the phase it is in, and of the whole exchange; 0 = none. */
   private deadline = 0
@@ -143,7 +144,6 @@ export class OriginConnection implements Origin, Timed {
     const place = path === undefined ? { host: address, port, noDelay: true, keepAlive: true } : { path }
     const basic = { ...place, allowHalfOpen: true, ...reading }
     const socket = tls === undefined ? connectTcp(basic) : connectTls({ ...tls, ...basic })
-    readsBeforeWriteErrors(socket)
     this.socket = socket
     this.outlet = new Outlet(socket)
     socket.once(tls === undefined ? 'connect' : 'secureConnect', () => {
@@ -186,6 +186,12 @@ export class OriginConnection implements Origin, Timed {
     this.mayUpgrade = mayUpgrade
     const total = this.pool.totalTimeoutMs
     this.totalDeadline = total === 0 ? 0 : now + total
+  }
+
+  bodyContinues(): void {
+    if (this.readsFirst) return
+    this.readsFirst = true
+    readsBeforeWriteErrors(this.socket!)
   }
 
   /** The last byte of the request was written: from now on the head of the answer is due. */

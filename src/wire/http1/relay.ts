@@ -180,6 +180,7 @@ export class Relay implements OriginUser, BodySink {
       this.sendOnce(origin, first, chunk.toString('latin1', from, to), chunked)
       return
     }
+    if (!last) origin.bodyContinues?.()
     const ready = origin.outlet!.body(first, chunked, chunk, from, to, last)
     if (last) {
       this.requestDone = true
