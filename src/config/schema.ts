@@ -307,6 +307,11 @@ export const ConfigSchema = group({
       'Words accepted instead of `svc` in headers, path prefixes, extension keys and environment names.',
       { pattern: '^(?!svc$)[a-z][a-z0-9]*$', allowed: 'lower-case words of letters and digits, not "svc"' },
     ),
+    path_matching: Type.Enum(['contains', 'begins', 'ends', 'whole'], {
+      default: 'contains',
+      description:
+        'How rules match in definitions that come in a word of vendor_aliases and do not say so: anywhere in a path; at its beginning, at its end, or both, where the gateway before had path prefix or suffix matching.',
+    }),
   }),
   log: group({
     level: Type.Enum(['silent', 'error', 'warn', 'info', 'debug'], {

@@ -3,6 +3,7 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { importCommand } from '../../src/cli/import/import-command.ts'
+import { readDefinitions } from '../../src/cli/import/read-definitions.ts'
 import type { TargetDashboard } from '../../src/cli/moves/kind.ts'
 import { APIS } from '../../src/cli/moves/kind-apis.ts'
 import type { MoveStep } from '../../src/cli/moves/plan.ts'
@@ -104,6 +105,39 @@ test("a folder of the other product's tool is imported, with one line for each t
   assert.equal((await world.ask('GET', '/api/portal/policies/gold')).name, 'Gold')
   const { categories } = await world.ask('GET', '/api/apis/oas/orders/categories')
   assert.deepEqual(categories, ['team'])
+})
+
+test('an import writes down where rules hold at the gateway before', async (t) => {
+  const folder = folderFor(t)
+  const up = { url: 'http://upstream.test/' }
+  const list = { use_extended_paths: true, extended_paths: { black_list: [{ path: '/a', method: 'GET' }] } }
+  const versions = { Default: { name: 'Default', ...list } }
+  const extension = (server: JsonObject) => ({
+    ...{ openapi: '3.0.3', info: { title: 'o', version: '1' }, paths: {} },
+    'x-acme-api-gateway': {
+      ...{ info: { id: 'o', name: 'o', state: { active: true } }, upstream: up },
+      server: { listenPath: { value: '/o/' }, ...server },
+    },
+  })
+  const files: Readonly<Record<string, JsonObject>> = {
+    'c.json': classic('c', '/c/', up.url, { version_data: { not_versioned: true, versions } }),
+    'o.json': extension({}),
+    'p.json': { api_definition: {}, oas: extension({}) },
+    's.json': extension({ pathMatching: 'openapi' }),
+  }
+  for (const [name, body] of Object.entries(files)) writeFileSync(join(folder, name), JSON.stringify(body))
+  for (const matching of ['contains', 'begins', 'ends', 'whole'] as const) {
+    const { candidates } = readDefinitions(folder, matching)
+    const found = candidates.map(({ body: { api_definition: lists, oas } }) => {
+      const { server } = ((oas as JsonObject | undefined)?.['x-svc-api-gateway'] ?? {}) as { server?: JsonObject }
+      return (lists as JsonObject | undefined)?.path_matching ?? server?.pathMatching
+    })
+    assert.deepEqual(found, [matching, matching, matching, undefined])
+  }
+  const line = ['import', '-d', 'http://127.0.0.1:1/', '-s', 'x', '--definitions', folder, '--path-matching', 'most']
+  const { status, err } = await runLine(line, {}, [importCommand(readIncumbent)])
+  assert.equal(status, 1)
+  assert.match(err, /--path-matching: must be one of contains, begins, ends, whole/)
 })
 
 test('one step that the dashboard refuses stops no other step of an import', async () => {

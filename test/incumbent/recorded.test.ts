@@ -59,6 +59,11 @@ test('classic definitions converted to OpenAPI do what they did', async () => {
   }
 })
 
+test('rows have names of their own', () => {
+  const names = DIFFERENCES.map(({ name }) => name)
+  assert.deepEqual([...new Set(names)], names)
+})
+
 test('rows without a recording name the test that is their case', () => {
   for (const { name, test } of DIFFERENCES) if (test !== undefined) assert.ok(existsSync(test), `${name}: ${test}`)
 })

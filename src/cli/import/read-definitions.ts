@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { fault } from '../../errors/fault.ts'
+import type { Containing } from '../../model/apis/definition/api.ts'
 import { EXTENSION } from '../../model/apis/definition/extension.ts'
 import {
   EXTENSION_NAME,
@@ -36,27 +37,28 @@ export interface Policies extends Read {
 /**
  * The API definitions of a folder: classic ones, bare or within `api_definition`, and OpenAPI documents, in our words;
  * and the policies beside them. Index files are passed over; a file that cannot be read is refused, and stops no other.
- * @throws Fault `files_unreadable` when the folder is not found
+ * `matching`: where rules hold there. @throws Fault `files_unreadable` when the folder is not found
  */
-export function readDefinitions(folder: string): Definitions {
+export function readDefinitions(folder: string, matching: Containing = 'contains'): Definitions {
   const { found, refused } = documentsIn(folder)
   const read: Read = { candidates: [], refused }
   const words = new Set<string>()
   const files = found.filter(({ body }) => kindOf(body) === 'api')
   const names = new Set(files.map(({ file }) => file))
-  for (const { file, body } of files) readDefinition(file, body, names, words, read)
+  for (const { file, body } of files) readDefinition(file, body, { names, words, read, matching })
   for (const { file, body } of found)
     if (kindOf(body) === 'other') read.refused.push({ from: file, why: 'is neither an API nor a policy' })
   return { ...read, words, policies: policiesIn(found.filter(({ body }) => kindOf(body) === 'policy')) }
 }
 
-function readDefinition(
-  file: string,
-  body: JsonObject,
-  names: ReadonlySet<string>,
-  words: Set<string>,
-  read: Read,
-): void {
+interface Reading {
+  readonly names: ReadonlySet<string>
+  readonly words: Set<string>
+  readonly read: Read
+  readonly matching: Containing
+}
+
+function readDefinition(file: string, body: JsonObject, { names, words, read, matching }: Reading): void {
   const document = holdsDocument(body.oas) ? body.oas : body
   const definition = isObject(body.api_definition) ? body.api_definition : body
   // Its half of a pair; the other half says everything.
@@ -77,8 +79,8 @@ function readDefinition(
     const isExtension = extensions.includes(extensionName(word))
     changes.push(isExtension ? `${extensionName(word)} is now ${EXTENSION}` : `${word}:// is now ${OWN_WORD}://`)
   }
-  const normal = APIS.normal(format === 'oas' ? body : omitMembers(body, 'oas'))
-  const saved = savable(format === 'oas' ? normal : matchedAsThere(normal, changes))
+  const normal = APIS.normal(format === 'oas' ? withNamedMatching(body, document, matching) : omitMembers(body, 'oas'))
+  const saved = savable(format === 'oas' ? normal : matchedAsThere(normal, matching, changes))
   if (textAt(saved.body, 'api_id') === '') {
     read.refused.push({ from: file, why: 'is neither an API with an id nor a policy' })
     return
@@ -86,11 +88,22 @@ function readDefinition(
   read.candidates.push(candidateOf(saved.body, file, [...changes, ...saved.changes]))
 }
 
+/** The body with the matching of its document's rules written down, where it has a vendor's extension and names none. */
+function withNamedMatching(body: JsonObject, document: JsonObject, matching: Containing): JsonObject {
+  const name = Object.keys(document).find((each) => EXTENSION_NAME.test(each) && each !== EXTENSION)
+  const extension = name === undefined ? undefined : document[name]
+  if (name === undefined || !isObject(extension ?? null)) return body
+  const { server = {} } = extension as JsonObject
+  if (!isObject(server) || server.pathMatching !== undefined) return body
+  const named = { ...document, [name]: { ...(extension as JsonObject), server: { ...server, pathMatching: matching } } }
+  return document === body ? named : { ...body, oas: named }
+}
+
 /** Lists of classic definitions hold there for every path that contains theirs. */
-function matchedAsThere(body: JsonObject, changes: string[]): JsonObject {
+function matchedAsThere(body: JsonObject, matching: Containing, changes: string[]): JsonObject {
   const { api_definition: classic } = body
   if (!isObject(classic)) return body
-  const matched = withVendorMatching(classic)
+  const matched = withVendorMatching(classic, matching)
   const note = vendorMatchingNote(classic, matched)
   if (note !== undefined) changes.push(`path_matching ${note}`)
   return { ...body, api_definition: matched }

@@ -1,5 +1,6 @@
 import { resolve } from 'node:path'
 import { fault } from '../../errors/fault.ts'
+import { CONTAINING, type Containing, isContaining } from '../../model/apis/definition/api.ts'
 import { isObject } from '../../model/json/json.ts'
 import { LEGACY_KEY } from '../../model/keys/legacy-hash.ts'
 import type { CommandContext } from '../commands/commands.ts'
@@ -37,11 +38,12 @@ export async function runImport(context: CommandContext, read: ReadEntries): Pro
   const folders = [textOption(options, 'definitions'), textOption(options, 'policies')]
   if (url === '' && folders.every((folder) => folder === ''))
     throw fault('option_invalid', 'name what to import: --from-redis URL, --definitions DIR, --policies PATH')
+  const matching = matchingOf(options)
   const place = await openTarget(options, env, { withSecrets: false })
   const space = url === '' ? NO_KEYS : await readKeySpace(url, read)
   const { current } = await readTargetState(place, [APIS, POLICIES, CLIENTS, KEYS])
   const settled = initialImportState(current)
-  const report = await reported(context, { place, space, settled })
+  const report = await reported(context, { place, space, settled, matching })
   const { flaws, order } = ordered({
     ...{ dir: '', steps: settled.steps, current, mayCollide: await targetAllowsDuplicates(place, settled.steps) },
   })
@@ -69,14 +71,25 @@ export async function runImport(context: CommandContext, read: ReadEntries): Pro
   return failed.length === 0 && unserved.length === 0 ? 0 : 1
 }
 
+/** How rules match in what is imported. @throws Fault `option_invalid` */
+function matchingOf(options: CommandContext['options']): Containing {
+  const named = textOption(options, 'path-matching') || 'contains'
+  if (isContaining(named)) return named
+  throw fault('option_invalid', `--path-matching: must be one of ${CONTAINING.join(', ')}`)
+}
+
 interface Given {
   readonly place: Awaited<ReturnType<typeof openTarget>>
   readonly space: KeySpace
   readonly settled: ImportState
+  readonly matching: Containing
 }
 
 /** Sort by sort, so that what names something refused is looked at with that in mind. */
-async function reported({ options, cwd }: CommandContext, { place, space, settled }: Given): Promise<ImportReport> {
+async function reported(
+  { options, cwd }: CommandContext,
+  { place, space, settled, matching }: Given,
+): Promise<ImportReport> {
   const path = (name: string) => {
     const text = textOption(options, name)
     return text === '' ? undefined : resolve(cwd, text)
@@ -86,7 +99,7 @@ async function reported({ options, cwd }: CommandContext, { place, space, settle
     await selectImportable(place, settled, found.candidates)
   }
   const [definitions, policyFiles] = [path('definitions'), path('policies')]
-  const apis = definitions === undefined ? undefined : readDefinitions(definitions)
+  const apis = definitions === undefined ? undefined : readDefinitions(definitions, matching)
   if (apis !== undefined) await take(apis)
   const policies = policyFiles === undefined ? apis?.policies : readPolicyFiles(policyFiles)
   if (policies !== undefined) await take(withKnownRights(policies, namesOf(settled, 'apis')))

@@ -104,7 +104,8 @@ function oneRoutes(parts: DashboardParts): Route[] {
       answers: { 200: Created },
       run(call) {
         const { definition, wrapper } = sentApi(parts, call.object())
-        const matched = withMatchingOf(definition, parts.config.compat.vendor_aliases)
+        const { path_matching: matching } = parts.config.compat
+        const matched = withMatchingOf(definition, parts.config.compat.vendor_aliases, matching)
         const note = vendorMatchingNote(definition, matched)
         const warnings = note === undefined ? [] : [{ at: ['path_matching'], reason: note }]
         return createStoredApi(parts, call, 'classic', matched, sentApiMetadata(wrapper), warnings)
@@ -180,7 +181,8 @@ async function replace(parts: DashboardParts, call: Call): Promise<Answer> {
   const metadata = sentApiMetadata(wrapper)
   const document = documentOf(stored.body)
   if (document.format === 'classic') {
-    const matched = withMatchingOf(definition, parts.config.compat.vendor_aliases, document.definition)
+    const [before, { path_matching: matching }] = [document.definition, parts.config.compat]
+    const matched = withMatchingOf(definition, parts.config.compat.vendor_aliases, matching, before)
     return updateStoredApi(parts, call, stored, { format: 'classic', definition: matched, metadata }, 'API updated')
   }
   if (!parts.config.dashboard.allow_unsafe_oas)

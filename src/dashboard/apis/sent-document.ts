@@ -53,7 +53,8 @@ export function withExtension({ document }: SentDocument): JsonObject {
 }
 
 function named({ config }: DashboardParts, document: JsonObject): SentDocument {
-  const { definition, alias, warnings } = toOwnWords('oas', document, config.compat.vendor_aliases)
+  const { path_matching: matching } = config.compat
+  const { definition, alias, warnings } = toOwnWords('oas', document, config.compat.vendor_aliases, matching)
   return { document: definition, alias, warnings }
 }
 

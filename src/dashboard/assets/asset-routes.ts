@@ -113,7 +113,8 @@ async function assetOf(parts: DashboardParts, call: Call): Promise<StoredDocumen
 
 function draftOf({ config }: DashboardParts, sent: JsonObject) {
   const draft = readAsset(sent)
-  return { ...draft, data: toOwnWords('oas', draft.data, config.compat.vendor_aliases).definition }
+  const { path_matching: matching } = config.compat
+  return { ...draft, data: toOwnWords('oas', draft.data, config.compat.vendor_aliases, matching).definition }
 }
 
 function shown(parts: DashboardParts, call: Call, { id: _id, body }: StoredDocument<'asset'>): JsonObject {

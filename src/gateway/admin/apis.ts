@@ -42,7 +42,7 @@ export function apiRoutes(parts: AdminParts): AdminRoute[] {
         if ('openapi' in definition)
           throw fault('query_invalid', `an OpenAPI document: please use /${request.word}/apis/oas`)
         const own = activeByDefault(inOwnWords(parts, definition))
-        const named = withMatchingOf(own, [request.word])
+        const named = withMatchingOf(own, [request.word], parts.config.compat.path_matching)
         const note = vendorMatchingNote(own, named)
         const warnings = note === undefined ? [] : [{ at: ['path_matching'], reason: note }]
         return createFromRequest(parts, request, 'classic', named, warnings)
@@ -64,7 +64,9 @@ export function apiRoutes(parts: AdminParts): AdminRoute[] {
         const apiId = request.param('api')
         const stored = documentOf((await findApi(publish, apiId)).body)
         const own = activeByDefault(inOwnWords(parts, await request.object(DEFINITION_BYTES)))
-        const sent = stored.format === 'classic' ? withMatchingOf(own, [request.word], stored.definition) : own
+        const { path_matching: matching } = parts.config.compat
+        const before = stored.definition
+        const sent = stored.format === 'classic' ? withMatchingOf(own, [request.word], matching, before) : own
         const definition = written(request, sent, stored)
         return replaceFromRequest(parts, request, { format: 'classic', apiId, definition })
       },

@@ -167,7 +167,8 @@ async function extended(parts: AdminParts, request: AdminRequest): Promise<OwnWo
 
 /** The body as a document that must not have the extension, under any name. */
 async function plain(parts: AdminParts, request: AdminRequest): Promise<OwnWords> {
-  return toOwnWords('oas', await request.document(), parts.config.compat.vendor_aliases)
+  const { path_matching: matching } = parts.config.compat
+  return toOwnWords('oas', await request.document(), parts.config.compat.vendor_aliases, matching)
 }
 
 function asFile(answer: AdminAnswer, name: string): AdminAnswer {

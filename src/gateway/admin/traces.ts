@@ -41,8 +41,9 @@ async function documentOf(
   format: ApiDocument['format'],
   sent: JsonObject,
 ): Promise<ApiDocument> {
-  const { definition: own } = toOwnWords(format, sent, parts.config.compat.vendor_aliases)
-  const definition = format === 'classic' ? withMatchingOf(activeByDefault(own), [request.word]) : own
+  const { path_matching: matching } = parts.config.compat
+  const { definition: own } = toOwnWords(format, sent, parts.config.compat.vendor_aliases, matching)
+  const definition = format === 'classic' ? withMatchingOf(activeByDefault(own), [request.word], matching) : own
   const stored = await documentThere(parts, format, definition)
   const draft = { format, definition, actor: request.actor, mayCollide: true }
   const { document } = await tryApi(publishParts(parts), { ...draft, ...(stored && { apiId: stored.api_id }) })

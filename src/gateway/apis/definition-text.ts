@@ -1,5 +1,5 @@
 import { fault, toFault } from '../../errors/fault.ts'
-import type { ApiDocument } from '../../model/apis/definition/api.ts'
+import type { ApiDocument, Containing } from '../../model/apis/definition/api.ts'
 import { EXTENSION } from '../../model/apis/definition/extension.ts'
 import { activeByDefault, fillIds } from '../../model/apis/definition/fill-ids.ts'
 import { toOwnWords, withMatchingOf } from '../../model/apis/definition/vendor-words.ts'
@@ -14,7 +14,11 @@ import { readYamlDocument, YamlFault } from '../../model/text/yaml-document.ts'
 export function readDefinition(
   fileName: string,
   text: string,
-  { orgId, words }: { readonly orgId: string; readonly words: readonly string[] },
+  {
+    orgId,
+    words,
+    matching,
+  }: { readonly orgId: string; readonly words: readonly string[]; readonly matching: Containing },
 ): ApiDocument {
   let definition: unknown
   try {
@@ -24,8 +28,8 @@ export function readDefinition(
   }
   if (!isObject(definition)) throw fault('definition_invalid', `${fileName}: not an object`)
   const format = 'openapi' in definition ? 'oas' : 'classic'
-  const own = withKnownSpelling(format, toOwnWords(format, definition, words).definition)
-  const matched = format === 'classic' ? withMatchingOf(own, words) : own
+  const own = withKnownSpelling(format, toOwnWords(format, definition, words, matching).definition)
+  const matched = format === 'classic' ? withMatchingOf(own, words, matching) : own
   const named = withId(format, matched, fileName)
   const filled = fillIds(format, format === 'classic' ? activeByDefault(named) : named, { orgId })
   return { ...filled, format }

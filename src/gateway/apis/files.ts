@@ -1,7 +1,7 @@
 import { type FSWatcher, readdirSync, readFileSync, statSync, watch } from 'node:fs'
 import { join } from 'node:path'
 import { fault, toFault } from '../../errors/fault.ts'
-import type { ApiDocument } from '../../model/apis/definition/api.ts'
+import type { ApiDocument, Containing } from '../../model/apis/definition/api.ts'
 import type { Log } from '../../model/logs/log.ts'
 import type { ApiCatalogue } from './catalogue.ts'
 import { readDefinition } from './definition-text.ts'
@@ -15,6 +15,8 @@ export interface FileParts {
   readonly defaultOrg: () => string
   /** The words that files may have for ours, which is among them. */
   readonly words: readonly string[]
+  /** How rules match in files that have one of them and do not say so. */
+  readonly matching: Containing
   readonly log: Log
 }
 
@@ -107,6 +109,7 @@ export class FileDefinitions {
       const document = readDefinition(name, readFileSync(path, 'utf8'), {
         orgId: this.#parts.defaultOrg(),
         words: this.#parts.words,
+        matching: this.#parts.matching,
       })
       this.#documents.set(name, document)
       const { state, reason } = this.#parts.catalogue.put(`file:${name}`, document, 0)

@@ -1,6 +1,6 @@
 import { type Fault, prebuilt } from '../../errors/fault.ts'
 import { pathExpression } from '../../model/apis/check/path-flaws.ts'
-import type { OperationRule, PathMatching } from '../../model/apis/definition/api.ts'
+import { isContaining, type OperationRule, type PathMatching } from '../../model/apis/definition/api.ts'
 import { pathMatcher } from '../../model/patterns/matcher.ts'
 import { type PatternWork, spendPatternWork } from '../../model/patterns/pattern-work.ts'
 import { otherReadings, readablePath } from '../../model/patterns/readable-path.ts'
@@ -259,7 +259,9 @@ function wholePaths(rules: readonly IndexedRule[]): Each {
 
 /** Paths as expressions: found anywhere in the path, or at its beginning. One that names the beginning is looked for below the listen path too. */
 function expressions(rules: readonly IndexedRule[], matching: PathMatching): Each {
-  const anchored = matching === 'contains' ? rules.filter(({ rule }) => rule.path.includes('^')) : []
+  const begins = matching === 'begins' || matching === 'whole'
+  const namesStart = ({ rule: { path } }: IndexedRule) => path.includes('^') || (begins && path.startsWith('/'))
+  const anchored = isContaining(matching) ? rules.filter(namesStart) : []
   const whole = expressionsIn(rules, matching)
   if (anchored.length === 0) return whole
   const below = expressionsIn(anchored, matching)

@@ -435,7 +435,8 @@ function nodeReporter(
 function definitionFiles({ config, defaultOrg, log }: GatewayParts, { catalogue, live }: Core) {
   const [folder, words] = [config.gateway.app_path, ownWords(config.compat.vendor_aliases)]
   if (folder === '') return undefined
-  return new FileDefinitions({ folder, catalogue, words, changed: () => live.refresh(), defaultOrg, log })
+  const { path_matching: matching } = config.compat
+  return new FileDefinitions({ folder, catalogue, words, matching, changed: () => live.refresh(), defaultOrg, log })
 }
 
 /** The common part of the handlers of all ports, and the two ways of answering the product's own paths. */

@@ -181,6 +181,8 @@ function atom(reader: Reader, depth: number): PatternPiece {
 
 function tail(reader: Reader): PatternPiece {
   while (reader.skip('*'));
+  // Lazily the same is found: `?` makes no part optional here.
+  reader.skip('?')
   return { text: '\\/[^]*', size: 3, choices: 1 }
 }
 

@@ -117,6 +117,66 @@ test('paths of lists are expressions, in block lists and in replies', async (t) 
   assert.ok(met > 2 * EXPRESSIONS.length, `${met}`)
 })
 
+/** Settings of the gateway before, by the matching that stands for them. */
+const ANCHORS = {
+  contains: [false, false],
+  begins: [true, false],
+  ends: [false, true],
+  whole: [true, true],
+} as const
+const ANCHORED = ['/get', 'get', '/get$', '^/get', '/a/*', '/a/*?', '/i/{id}', '/i/{id}/', '/p|/q', '', '/', '/m/get']
+const BELOW = ['/get', '/get/x', '/x/get', '/getter', '/a', '/ax', '/a/', '/a/b', '/i/1', '/i/1/2', '/z/i/1', '/i/1/']
+/** As the gateway before writes its expressions: placeholders and stars first, then what its settings add. */
+function holds(path: string, [prefix, suffix]: readonly [boolean, boolean], asked: string): boolean {
+  const plain = path.replace(/\{[^}]+\}/g, '([^/]+)').replaceAll('/*', '/.*')
+  const text = (prefix && plain.startsWith('/') ? '^' : '') + plain + (suffix && !plain.endsWith('$') ? '$' : '')
+  return [asked, `/m${asked}`].some((each) => new RegExp(text).test(each))
+}
+
+test('the setting says where rules of definitions of a vendor hold', async (t) => {
+  const origin = await startOrigin()
+  t.after(() => origin.close())
+  for (const [matching, anchors] of Object.entries(ANCHORS)) {
+    const env = { SVC_COMPAT_VENDORALIASES: 'inc', SVC_COMPAT_PATHMATCHING: matching }
+    const gateway = await startTestGateway({ env })
+    t.after(() => gateway.close())
+    for (const path of ANCHORED) {
+      const saved = await gateway.svc(
+        'POST',
+        '/inc/apis',
+        listed(origin.url, { black_list: [{ path, method: 'GET' }] }),
+      )
+      assert.equal(saved.status, 200, saved.text)
+      assert.match(saved.text, new RegExp(`is now \\\\"${matching}\\\\"`))
+      const { path_matching: stored } = (await gateway.svc('GET', '/svc/apis/m')).json as JsonObject
+      assert.equal(stored, matching)
+      for (const asked of [...BELOW, '/q', '/p/q', '/']) {
+        const { status } = await gateway.call(`/m${asked}`)
+        assert.equal(status === 403, holds(path, anchors, asked), `${matching} ${path} ${asked} ${status}`)
+      }
+      // A program that does not know the member leaves it out.
+      assert.equal((await gateway.svc('PUT', '/inc/apis/m', listed(origin.url, BLOCKED))).status, 200)
+      assert.equal(((await gateway.svc('GET', '/svc/apis/m')).json as JsonObject).path_matching, matching)
+      assert.equal((await gateway.svc('DELETE', '/svc/apis/m')).status, 200)
+    }
+    const document = {
+      openapi: '3.0.3',
+      ...{ info: { title: 'm', version: '1' }, paths: { '/i/{id}': { get: { operationId: 'i', responses: {} } } } },
+      'x-inc-api-gateway': {
+        ...{ info: { id: 'm', name: 'm', state: { active: true } }, upstream: { url: origin.url } },
+        server: { listenPath: { value: '/m/', strip: true } },
+        middleware: { operations: { i: { block: { enabled: true } } } },
+      },
+    }
+    const saved = await gateway.svc('POST', '/inc/apis/oas', document)
+    assert.equal(saved.status, 200, saved.text)
+    for (const asked of BELOW) {
+      const { status } = await gateway.call(`/m${asked}`)
+      assert.equal(status === 403, holds('/i/{id}', anchors, asked), `${matching} OpenAPI ${asked} ${status}`)
+    }
+  }
+})
+
 test('a limit of an expression that matches with and without the listen path counts once', async (t) => {
   const origin = await startOrigin()
   t.after(() => origin.close())

@@ -1,5 +1,5 @@
 import { Fault, prebuilt } from '../../../errors/fault.ts'
-import type { OperationRule, PathMatching } from '../../../model/apis/definition/api.ts'
+import { isContaining, type OperationRule, type PathMatching } from '../../../model/apis/definition/api.ts'
 import type { MockRule } from '../../../model/apis/definition/operation.ts'
 import type { BreakerRule } from '../../../model/apis/definition/upstream-resilience.ts'
 import { isEmptyRule, NO_CHECKS } from '../../../model/apis/read/read-rules.ts'
@@ -35,7 +35,7 @@ export function matchOperation(rules: readonly OperationRule[], parts: Operation
   if (rules.length === 0) return undefined
   const allowOnly = rules.some((rule) => rule.allow)
   const compiled = rules.map((rule) => ({ rule, operation: compileOperation(rule, parts) }))
-  const find = parts.matching === 'contains' ? findContained(compiled) : findBelow(compiled, parts.matching)
+  const find = isContaining(parts.matching) ? findContained(compiled, parts.matching) : findBelow(compiled, parts.matching)
   // In lists an ignored path is served even if another entry blocks it.
   const ignoredGoesFirst = parts.matching !== 'openapi'
   return function matchOperation(x) {
@@ -64,14 +64,14 @@ function findBelow(rules: readonly IndexedRule[], matching: PathMatching): Find 
  * All rules whose path the whole path contains, or, where they name its beginning, the path below the listen path. Mocks and checks of
  * requests are those of the one operation that OpenAPI finds: they speak of its description. Replies of lists are the lists' own.
  */
-function findContained(rules: readonly IndexedRule[]): Find {
+function findContained(rules: readonly IndexedRule[], matching: PathMatching): Find {
   const listed = rules.filter(({ rule }) => !isEmptyRule({ ...rule, mock: replyOf(rule.mock), checks: NO_CHECKS }))
   const index = operationIndex(
     listed.map(({ rule, operation }) => ({
       rule,
       operation: { ...operation, mock: replyOf(operation.mock), checks: [] },
     })),
-    'contains',
+    matching,
   )
   const contained: Find = (x) => index(x.method, x.apiPath, x, x.apiPath.length - x.rest.length)
   if (rules.every(({ rule: { mock, checks } }) => mock === replyOf(mock) && checks.length === 0)) return contained

@@ -1,7 +1,7 @@
 import { isObject, type Json, type JsonObject } from '../../json/json.ts'
 import { compileWeight } from '../../patterns/pattern-work.ts'
 import { PATH_METHODS } from '../convert/convert-operations.ts'
-import type { Api } from '../definition/api.ts'
+import { type Api, isContaining } from '../definition/api.ts'
 import { EXTENSION } from '../definition/extension.ts'
 import type { Flaw } from '../definition/flaw.ts'
 
@@ -181,7 +181,7 @@ function count(tally: { bound: Bound; sum: number; flaws: Flaw[] }, value: Json,
 
 /** Where a definition has more paths that each request is compared with one after another. */
 export function expressionFlaws({ pathMatching, rules, versioning }: Api): Flaw[] {
-  if (pathMatching !== 'prefix' && pathMatching !== 'contains') return []
+  if (pathMatching !== 'prefix' && !isContaining(pathMatching)) return []
   const count = Math.max(
     ...[rules, ...Object.values(versioning?.inline ?? {})].map(({ operations }) => operations.length),
   )

@@ -2,7 +2,7 @@ import { Fault } from '../../../errors/fault.ts'
 import { unmatchablePattern, unmatchableRewrite } from '../../patterns/pattern-reach.ts'
 import { readablePath } from '../../patterns/readable-path.ts'
 import { readRewriteTarget } from '../../patterns/rewrite-target.ts'
-import type { Api, OperationRule, PathMatching } from '../definition/api.ts'
+import { type Api, isContaining, type OperationRule, type PathMatching } from '../definition/api.ts'
 import { definedSegments, unmatchablePath } from '../definition/defined-path.ts'
 import type { Flaw } from '../definition/flaw.ts'
 import type { RewriteRule } from '../definition/operation.ts'
@@ -10,9 +10,14 @@ import { domainFault } from '../definition/territory.ts'
 import type { TreePath } from '../definition/tree.ts'
 import { isEmptyRule } from '../read/read-rules.ts'
 
-/** The expression of a path that is found at the beginning of a path, or anywhere in it. */
+/** The expression of a path that is found at the beginning of a path, at its end, or anywhere in it. */
 export function pathExpression(path: string, matching: PathMatching): string {
-  if (matching === 'contains') return templated(path)
+  if (isContaining(matching)) {
+    const expression = templated(path)
+    // Where it has alternatives only the first and the last are anchored: so the incumbent joins texts.
+    const start = (matching === 'begins' || matching === 'whole') && path.startsWith('/') ? '^' : ''
+    return start + expression + ((matching === 'ends' || matching === 'whole') && !path.endsWith('$') ? '$' : '')
+  }
   if (matching !== 'prefix') return path
   // A group is needed for alternatives alone, and hides what is literal.
   return path.includes('|') ? `^(?:${path})` : `^${path}`
@@ -48,7 +53,7 @@ function withoutNames(path: string): string {
  */
 export function pathFlaws(read: Api, carries = false): Flaw[] {
   const { format, rules, versioning, domain } = read
-  const api: Api = carries && read.pathMatching === 'contains' ? { ...read, format: 'classic' } : read
+  const api: Api = carries && isContaining(read.pathMatching) ? { ...read, format: 'classic' } : read
   const versions = ['version_data', 'versions']
   const flaws: Flaw[] = []
   const unreached = domainFault(domain)
@@ -99,7 +104,7 @@ function pathFault(
   { format, pathMatching = 'exact', allowEncodedSlashes }: Pick<Api, 'format' | 'pathMatching' | 'allowEncodedSlashes'>,
 ): string | undefined {
   // A path of an OpenAPI document is none that its author would write as an expression.
-  const isExpression = format === 'classic' && pathMatching === 'contains'
+  const isExpression = format === 'classic' && isContaining(pathMatching)
   const reason = unmatchablePath(isExpression ? withoutOperators(path) : path, allowEncodedSlashes === true)
   if (reason !== undefined) return reason
   if (pathMatching === 'openapi' || pathMatching === 'exact')

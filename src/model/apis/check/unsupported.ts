@@ -128,11 +128,11 @@ const isNoUpstream = (value: Json) => isOtherScheme(value) && !/^svc:\/\/./i.tes
 
 /** Where lists name whole paths. */
 const EXPRESSIONS: Row = {
-  feature: 'regular expressions as paths, where path_matching is neither "contains" nor "prefix"',
+  feature: 'regular expressions as paths, where path_matching is "exact" or "openapi"',
   classic: [at('version_data.versions.*.extended_paths.*.*.path', isExpression)],
   oas: [],
 }
-const takesExpressions = (classic: JsonObject) => ['contains', 'prefix'].includes(textOf(classic, 'path_matching'))
+const takesExpressions = (classic: JsonObject) => !['', 'exact', 'openapi'].includes(textOf(classic, 'path_matching'))
 
 /**
  * Features of definitions that this gateway does not serve yet, each with its places in both formats.

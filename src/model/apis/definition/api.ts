@@ -230,11 +230,23 @@ export interface HeaderTransform {
 }
 
 /**
- * How rules find their requests. `openapi`: the one operation whose path fits best. Of lists every entry counts: whose path is that of the
- * request (`exact`), or an expression that it begins with (`prefix`) or holds (`contains`).
+ * Expressions as the incumbent takes them: a request's path holds them (`contains`), and those that begin with a slash only at its
+ * beginning (`begins`), all of them only at its end (`ends`), or both (`whole`), as settings of its gateways say.
  */
-export const PATH_MATCHINGS = ['openapi', 'exact', 'prefix', 'contains'] as const
+export const CONTAINING = ['contains', 'begins', 'ends', 'whole'] as const
+export type Containing = (typeof CONTAINING)[number]
+
+/**
+ * How rules find their requests. `openapi`: the one operation whose path fits best. Of lists every entry counts: whose path is that of the
+ * request (`exact`), or an expression that it begins with (`prefix`) or holds (`contains` and its like).
+ */
+export const PATH_MATCHINGS = ['openapi', 'exact', 'prefix', ...CONTAINING] as const
 export type PathMatching = (typeof PATH_MATCHINGS)[number]
+
+/** True where paths are expressions as the incumbent takes them. */
+export function isContaining(matching: unknown): matching is Containing {
+  return CONTAINING.some((each) => each === matching)
+}
 
 /** The settings of one method and path. */
 export interface OperationRule {

@@ -1,5 +1,6 @@
 import { fault } from '../../../errors/fault.ts'
 import { isObject, type Json, type JsonObject } from '../../json/json.ts'
+import { type Containing, isContaining } from './api.ts'
 import { EXTENSION, extensionOf } from './extension.ts'
 import type { Flaw } from './flaw.ts'
 import { isEmpty, objectOf } from './members.ts'
@@ -60,11 +61,17 @@ export interface OwnWords {
 
 /**
  * Writes our word in a definition where it has a vendor's (`compat.vendor_aliases`): the name of the extension and addresses of other APIs.
- * Writes down what the absence of a member means to that vendor: rules hold for every request whose path contains theirs.
+ * Writes down what the absence of a member means to that vendor: rules hold for every request whose path contains theirs, or as `matching`
+ * says (`compat.path_matching`).
  * `toVendorWords` writes answers the same way.
  * @throws Fault `definition_invalid` when a document has the extension under two names
  */
-export function toOwnWords(format: Format, definition: JsonObject, aliases: readonly string[]): OwnWords {
+export function toOwnWords(
+  format: Format,
+  definition: JsonObject,
+  aliases: readonly string[],
+  matching: Containing = 'contains',
+): OwnWords {
   const used = format === 'oas' ? aliases.filter((word) => word !== OWN_WORD && hasExtension(definition, word)) : []
   const [word] = used
   if (used.length > 1 || (word !== undefined && member(definition, EXTENSION) !== undefined)) {
@@ -72,7 +79,7 @@ export function toOwnWords(format: Format, definition: JsonObject, aliases: read
     throw fault('definition_invalid', `${names}: only one may be there`)
   }
   const ours = word === undefined ? definition : renamed(definition, extensionName(word), EXTENSION)
-  const named = word === undefined ? ours : withMatching(ours, 'contains')
+  const named = word === undefined ? ours : withMatching(ours, matching)
   let alias = word
   const own = withSchemes(format, named, (scheme) => {
     if (!aliases.includes(scheme)) return undefined
@@ -121,22 +128,21 @@ export const extensionName = (word: string): string => `x-${word}-api-gateway`
 const hasExtension = (document: JsonObject, word: string) => member(document, extensionName(word)) !== undefined
 
 /** The document with `server.pathMatching`, unless it says so itself. What is no object is left for the schema to refuse. */
-function withMatching(document: JsonObject, matching: 'contains' | 'openapi'): JsonObject {
+function withMatching(document: JsonObject, matching: Containing | 'openapi'): JsonObject {
   const extension = extensionOf(document)
   const server = extension === undefined ? undefined : (member(extension, 'server') ?? {})
   if (server === undefined || server === null || !isObject(server)) return document
   const { pathMatching: named, ...rest } = server
   // Absence means it to us, so that what was read in a vendor's word and sent back is what it was.
-  if (matching === 'contains' && named === 'openapi')
-    return { ...document, [EXTENSION]: { ...extension, server: rest } }
+  if (matching !== 'openapi' && named === 'openapi') return { ...document, [EXTENSION]: { ...extension, server: rest } }
   if (named !== undefined) return document
   return { ...document, [EXTENSION]: { ...extension, server: { ...server, pathMatching: matching } } }
 }
 
 /** A classic definition that came from a vendor, with the matching of its lists that it takes for granted, unless it says so itself. */
-export function withVendorMatching(classic: JsonObject): JsonObject {
+export function withVendorMatching(classic: JsonObject, matching: Containing): JsonObject {
   const said = member(classic, 'path_matching') ?? ''
-  return said === '' ? { ...classic, path_matching: 'contains' } : classic
+  return said === '' ? { ...classic, path_matching: matching } : classic
 }
 
 /**
@@ -147,34 +153,43 @@ export function withVendorMatching(classic: JsonObject): JsonObject {
 export function withMatchingOf(
   classic: JsonObject,
   words: readonly string[],
+  matching: Containing,
   stored?: JsonObject | undefined,
 ): JsonObject {
   if (!words.some(isVendorWord)) return classic
   const { path_matching: said, ...rest } = classic
   // Absence means it to us, so that what was read in a vendor's word and sent back is what it was.
   if (said === 'exact') return rest
-  const keeps = stored !== undefined && member(stored, 'path_matching') !== 'contains'
-  return keeps ? classic : withVendorMatching(classic)
+  const before = stored === undefined ? matching : member(stored, 'path_matching')
+  return isContaining(before) ? withVendorMatching(classic, before) : classic
 }
 
-const NOW_CONTAINS =
-  'is now "contains": each rule holds for every request whose path contains its path, as where the definition comes from'
+const HOLDS: Readonly<Record<Containing, string>> = {
+  contains: 'contains its path',
+  begins: 'begins with its path',
+  ends: 'ends with its path',
+  whole: 'is its path',
+}
+const nowMatches = (matching: Containing) =>
+  `is now "${matching}": each rule holds for every request whose path ${HOLDS[matching]}, as where the definition comes from`
 
 /** Says of a classic definition with lists how they match since it came from a vendor; undefined where it has none, or said so itself. */
 export function vendorMatchingNote(before: JsonObject, after: JsonObject): string | undefined {
   const versions = Object.values(objectOf(objectOf(after, 'version_data'), 'versions'))
   const lists = versions.flatMap((version) => ['extended_paths', 'paths'].map((name) => objectOf(version, name)))
-  const isWritten = before !== after && member(after, 'path_matching') === 'contains'
-  if (!isWritten || lists.every((each) => Object.values(each).every(isEmpty))) return undefined
-  return NOW_CONTAINS
+  const matching = member(after, 'path_matching')
+  if (before === after || !isContaining(matching) || lists.every((each) => Object.values(each).every(isEmpty)))
+    return undefined
+  return nowMatches(matching)
 }
 
 /** The same of the extension of a document. */
 function matchingNotes(before: JsonObject, after: JsonObject): Flaw[] {
   const matchingOf = (document: JsonObject) => member(objectOf(extensionOf(document) ?? {}, 'server'), 'pathMatching')
   const operations = objectOf(objectOf(extensionOf(after) ?? {}, 'middleware'), 'operations')
-  if (matchingOf(after) !== 'contains' || matchingOf(before) === 'contains' || isEmpty(operations)) return []
-  return [{ at: [EXTENSION, 'server', 'pathMatching'], reason: NOW_CONTAINS }]
+  const matching = matchingOf(after)
+  if (!isContaining(matching) || matchingOf(before) === matching || isEmpty(operations)) return []
+  return [{ at: [EXTENSION, 'server', 'pathMatching'], reason: nowMatches(matching) }]
 }
 
 /** Keeps the order of members. */

@@ -1,6 +1,12 @@
 import { isObject, type JsonObject } from '../../json/json.ts'
 import type { Millis } from '../../time/clock.ts'
-import type { HeaderTransform, OperationRule, PathMatching, Rules } from '../definition/api.ts'
+import {
+  type HeaderTransform,
+  isContaining,
+  type OperationRule,
+  type PathMatching,
+  type Rules,
+} from '../definition/api.ts'
 import { flagOf, numberOf, objectOf, objectsOf, textOf, textsOf } from '../definition/members.ts'
 import type { RequestCheck } from '../definition/operation.ts'
 import { member, type TreePath } from '../definition/tree.ts'
@@ -71,7 +77,7 @@ const LISTS: Readonly<Record<string, (rule: Draft, entry: JsonObject, from: Sour
   validate_request: (rule, entry, { schemas, described, matching }) => {
     if (member(entry, 'enabled') === false) return
     // Where such matching comes from, defaults are always filled in.
-    const fills = (member(entry, 'fill_defaults') ?? matching === 'contains') === true
+    const fills = (member(entry, 'fill_defaults') ?? isContaining(matching)) === true
     const operation = described.find(rule.method, rule.path)
     rule.checks = [...rule.checks, schemas.described(entry, operation, rule.path, fills)]
   },
@@ -193,7 +199,7 @@ function readOperations(
     }
   }
   for (const path of plainCachePaths(lists)) draftOf('', rooted(path, matching), foldAll).cache ??= PLAIN_CACHE_RULE
-  if ((matching === 'openapi' || matching === 'contains') && drafts.size > 0) {
+  if ((matching === 'openapi' || isContaining(matching)) && drafts.size > 0) {
     const known = new Set([...drafts.values()].map(({ method, path }) => `${method} ${path}`))
     for (const { method, path } of described.list()) if (!known.has(`${method} ${path}`)) draftOf(method, path, foldAll)
   }
@@ -241,7 +247,9 @@ export function lacksAction(list: string, entry: JsonObject, method: string): bo
 
 /** The path from its first slash. Where it is looked for anywhere in a path it is an expression: `admin`, `^/users`. */
 function rooted(path: string, matching: PathMatching): string {
-  const isExpression = matching === 'contains' && path !== ''
+  const isExpression = isContaining(matching) && path !== ''
+  // The end of an empty expression is that of every path.
+  if (path === '' && (matching === 'ends' || matching === 'whole')) return '/*'
   return isExpression || path.startsWith('/') ? path : `/${path}`
 }
 
