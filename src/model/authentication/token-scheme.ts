@@ -22,10 +22,11 @@ export const TOKEN_SCHEME: Scheme<'token'> = {
 }
 
 function declareApiKey(config: JsonObject): JsonObject {
-  const header = textOf(config, 'auth_header_name') || 'Authorization'
-  if (!flagOf(config, 'disable_header')) return { type: 'apiKey', in: 'header', name: header }
-  if (flagOf(config, 'use_param')) return { type: 'apiKey', in: 'query', name: textOf(config, 'param_name') || header }
-  if (flagOf(config, 'use_cookie'))
-    return { type: 'apiKey', in: 'cookie', name: textOf(config, 'cookie_name') || header }
-  return { type: 'apiKey', in: 'header', name: header }
+  const named = (member: string) => textOf(config, member) || 'Authorization'
+  // Where no header is read, its name is that of no other place.
+  if (flagOf(config, 'disable_header') && flagOf(config, 'use_param'))
+    return { type: 'apiKey', in: 'query', name: named('param_name') }
+  if (flagOf(config, 'disable_header') && flagOf(config, 'use_cookie'))
+    return { type: 'apiKey', in: 'cookie', name: named('cookie_name') }
+  return { type: 'apiKey', in: 'header', name: named('auth_header_name') }
 }

@@ -148,6 +148,7 @@ describe('claims that are there and mean nothing', () => {
     )
     const status = async (more: JsonObject) => (await get(`Bearer ${hsToken(claims({ user: 'ann', ...more }))}`)).status
     assert.equal(await status({}), 200)
+    assert.equal(await status({ user: 7 }), 200)
     assert.equal(await status({ azp: 'app', iss: 'https://idp.example', aud: ['a', 'b'] }), 200)
     for (const name of ['iss', 'aud', 'sub', 'azp', 'user'])
       for (const wrong of ['', null, {}, { a: 1 }, true, [1], [''], [null], [['a']], 1.5])

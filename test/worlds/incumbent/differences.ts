@@ -386,6 +386,29 @@ export const DIFFERENCES: readonly Difference[] = [
     ...unrecorded('test/gateway/authentication/jwt-choices.test.ts'),
   },
   {
+    name: 'Several credentials in one request',
+    there: 'the cookie counts before the parameter, and that before the header; the others go on',
+    here: 'refused (400) where the same credential is sent in two places',
+    why: 'the upstream could read another one than the gateway',
+    ...unrecorded('test/gateway/authentication/credential-places.test.ts'),
+  },
+  {
+    name: 'Blanks between `Bearer` and a token',
+    there: 'a second one belongs to the token, which is then unknown',
+    here: 'any number of them',
+    why: 'RFC 6750 section 2.1',
+    serves: true,
+    ...unrecorded('test/gateway/oauth/oauth-token.test.ts'),
+  },
+  {
+    name: 'Identities that are numbers',
+    there: 'refused (403): a claim that is no text names nobody',
+    here: 'whole numbers are taken as their digits',
+    why: 'issuers number their users, and the signature holds for the claim',
+    serves: true,
+    ...unrecorded('test/gateway/authentication/jwt-claims.test.ts'),
+  },
+  {
     name: 'Claims that are there and give nothing',
     there:
       'a policy claim that is empty or a list, and a scope claim that maps to nothing beside a policy, are passed over, so that default policies or the other claim count',

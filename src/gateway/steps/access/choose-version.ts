@@ -50,7 +50,7 @@ export function chooseVersion(versioning: Versioning, main: Chain, inline: Reado
     if (versioning.location === 'query') return x.hasQuery ? singleParameter(x.query, versioning.key) : ''
     return readablePath(firstSegment(x.rest))
   }
-  /** A segment that does not look like a version is none that is known. */
+  /** A segment that does not look like a version is not stripped. */
   const fits = (name: string) => urlPattern === undefined || versioning.location !== 'url' || urlPattern.test(name)
 
   const refuse = (x: Exchange, refusal: Fault): StepOutcome | Promise<StepOutcome> => ownCors?.(x) ?? refusal
@@ -81,9 +81,9 @@ export function chooseVersion(versioning: Versioning, main: Chain, inline: Reado
       const chain = chainOf(x, versioning.default)
       return chain === undefined ? refuse(x, UNKNOWN) : lead(x, chain)
     }
-    const chain = fits(name) ? chainOf(x, name) : undefined
+    const chain = chainOf(x, name)
     if (chain !== undefined) {
-      take(x, versioning, header)
+      take(x, versioning, header, fits(name))
       return lead(x, chain)
     }
     if (!versioning.fallbackToDefault || versioning.default === '') return refuse(x, UNKNOWN)
@@ -96,13 +96,13 @@ export function chooseVersion(versioning: Versioning, main: Chain, inline: Reado
 }
 
 /** Rules look at the path below a version segment; `strip` also keeps the version's traces from the upstream. */
-function take(x: Exchange, versioning: Versioning, header: string): void {
+function take(x: Exchange, versioning: Versioning, header: string, strips = true): void {
   if (versioning.location !== 'url') {
     if (versioning.strip) drop(x, versioning, header)
     return
   }
   x.rest = x.rest.slice(firstSegment(x.rest).length + 1)
-  if (!versioning.strip) return
+  if (!versioning.strip || !strips) return
   const before = x.chain!.api.stripListenPath ? 0 : x.path.slice(0, x.restAt).split('/').length - 1
   const path = x.forwardPath
   x.forwardPath = path.slice(0, behindSegments(path, before)) + path.slice(behindSegments(path, before + 1))

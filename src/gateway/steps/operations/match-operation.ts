@@ -35,7 +35,9 @@ export function matchOperation(rules: readonly OperationRule[], parts: Operation
   if (rules.length === 0) return undefined
   const allowOnly = rules.some((rule) => rule.allow)
   const compiled = rules.map((rule) => ({ rule, operation: compileOperation(rule, parts) }))
-  const find = isContaining(parts.matching) ? findContained(compiled, parts.matching) : findBelow(compiled, parts.matching)
+  const find = isContaining(parts.matching)
+    ? findContained(compiled, parts.matching)
+    : findBelow(compiled, parts.matching)
   // In lists an ignored path is served even if another entry blocks it.
   const ignoredGoesFirst = parts.matching !== 'openapi'
   return function matchOperation(x) {

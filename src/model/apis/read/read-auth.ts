@@ -84,8 +84,8 @@ function readScheme(classic: JsonObject, scheme: Scheme): SchemeRules {
   return {
     method: scheme.method,
     header: flagOf(config, 'disable_header') ? undefined : headerName(config).toLowerCase(),
-    query: flagOf(config, 'use_param') ? textOf(config, 'param_name') || headerName(config) : undefined,
-    cookie: flagOf(config, 'use_cookie') ? textOf(config, 'cookie_name') || headerName(config) : undefined,
+    query: flagOf(config, 'use_param') ? textOf(config, 'param_name') || nameElsewhere(config) : undefined,
+    cookie: flagOf(config, 'use_cookie') ? textOf(config, 'cookie_name') || nameElsewhere(config) : undefined,
     ...(scheme.takesCertificates && flagOf(config, 'use_certificate') && { certificate: true }),
     ...(scheme.read !== undefined && { settings: scheme.read(classic) }),
   }
@@ -107,6 +107,11 @@ function headerName(config: JsonObject): string {
   return textOf(config, 'auth_header_name') || DEFAULT_HEADER
 }
 
+/** The name of a parameter or cookie that has none of its own: that of the header, where one is read. */
+function nameElsewhere(config: JsonObject): string {
+  return flagOf(config, 'disable_header') ? DEFAULT_HEADER : headerName(config)
+}
+
 /** Headers go even where reading them is off; parameters and cookies go where they were named or are read. */
 function stripPlaces(configs: readonly unknown[]): Pick<AuthRules, 'stripHeaders' | 'stripQueries' | 'stripCookies'> {
   const headers = new Set<string>()
@@ -115,8 +120,8 @@ function stripPlaces(configs: readonly unknown[]): Pick<AuthRules, 'stripHeaders
   for (const each of configs) {
     const config = (each ?? {}) as JsonObject
     headers.add(headerName(config).toLowerCase())
-    const query = textOf(config, 'param_name') || (flagOf(config, 'use_param') ? headerName(config) : '')
-    const cookie = textOf(config, 'cookie_name') || (flagOf(config, 'use_cookie') ? headerName(config) : '')
+    const query = textOf(config, 'param_name') || (flagOf(config, 'use_param') ? nameElsewhere(config) : '')
+    const cookie = textOf(config, 'cookie_name') || (flagOf(config, 'use_cookie') ? nameElsewhere(config) : '')
     if (query !== '') queries.add(query)
     if (cookie !== '') cookies.add(cookie)
   }
