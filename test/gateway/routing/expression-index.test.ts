@@ -59,6 +59,29 @@ test('the index finds what each expression finds by itself', () => {
   )
 })
 
+test('expressions that begin alike are not compared one after another', () => {
+  for (const [front, back] of [
+    ['/service', '/items'],
+    ['/api/v1/service', ''],
+    ['/a/service', '/items/{id}'],
+    ['/service', '/[a-z]+$'],
+  ]) {
+    const workOf = (count: number, asked: string): number => {
+      const index = new ExpressionIndex(
+        Array.from({ length: count }, (_, entry) => ({
+          entry,
+          matcher: pathMatcher(`${front}${1000 + entry}${back}`),
+        })),
+      )
+      const account = newPatternWork()
+      index.walk(asked, () => {}, account)
+      return account.patternWork
+    }
+    for (const asked of [`${front}1003/items/4`, `${front}9999/items`, `/x${front}1003`, '/other'])
+      assert.equal(workOf(2000, asked), workOf(10, asked), `${front} ${asked}`)
+  }
+})
+
 test('placeholders of a path are found in time that grows with its length, whatever they hold', async () => {
   const spelled = (path: string) =>
     (path.split('{').length === path.split('}').length
