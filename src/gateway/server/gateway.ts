@@ -432,10 +432,9 @@ function nodeReporter(
 }
 
 /** The folder of definition files, where one is set. */
-function definitionFiles({ config, defaultOrg, log }: GatewayParts, { catalogue, live }: Core) {
-  const [folder, words] = [config.gateway.app_path, ownWords(config.compat.vendor_aliases)]
+function definitionFiles({ config: { gateway, compat }, defaultOrg, log }: GatewayParts, { catalogue, live }: Core) {
+  const [folder, words, matching] = [gateway.app_path, ownWords(compat.vendor_aliases), compat.path_matching]
   if (folder === '') return undefined
-  const { path_matching: matching } = config.compat
   return new FileDefinitions({ folder, catalogue, words, matching, changed: () => live.refresh(), defaultOrg, log })
 }
 

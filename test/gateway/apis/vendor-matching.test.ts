@@ -118,7 +118,7 @@ test('paths of lists are expressions, in block lists and in replies', async (t) 
   assert.ok(met > 2 * EXPRESSIONS.length, `${met}`)
 })
 
-/** Settings of the gateway before, by the matching that stands for them. */
+/** Settings of the gateway before, by the matching that means the same. */
 const ANCHORS = {
   contains: [false, false],
   begins: [true, false],
