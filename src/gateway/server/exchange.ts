@@ -60,6 +60,8 @@ export interface CompiledTransform {
 /** Where a rewrite leads, with what it takes to get there. */
 export interface CompiledTarget {
   readonly pieces: readonly RewritePiece[]
+  /** True = its first slash was not written; a group may bring another one. */
+  readonly relative: boolean
   /** Another origin; undefined = the upstream of the API. */
   readonly targets: Targets | undefined
   /** Id of the API that takes over, or `self`; '' = none. */

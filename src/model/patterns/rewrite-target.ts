@@ -16,6 +16,8 @@ export interface RewriteTarget {
   readonly api: string
   /** Path and query; begins with `/`. */
   readonly pieces: readonly RewritePiece[]
+  /** True = its first slash was not written. */
+  readonly relative: boolean
 }
 
 const ADDRESS = /^([a-z][a-z0-9+.-]*):\/\/([^/?#]*)(.*)$/is
@@ -40,10 +42,11 @@ export function readRewriteTarget(text: string): RewriteTarget | string {
   if (isInner && LOOP_OPTION.test(rest)) return 'must not set method, loop_limit or check_limits'
   if (scheme.startsWith('http') && URL.parse(`${scheme}://${authority}`)?.host !== authority.toLowerCase())
     return 'must name a plain host and port'
-  const pieces = piecesOf(rest.startsWith('/') ? rest : `/${rest}`)
+  const relative = !rest.startsWith('/')
+  const pieces = piecesOf(relative ? `/${rest}` : rest)
   if (typeof pieces === 'string') return pieces
-  if (isInner) return { origin: '', api: authority, pieces }
-  return { origin: scheme === '' ? '' : `${scheme}://${authority}`, api: '', pieces }
+  if (isInner) return { origin: '', api: authority, pieces, relative }
+  return { origin: scheme === '' ? '' : `${scheme}://${authority}`, api: '', pieces, relative }
 }
 
 function piecesOf(text: string): RewritePiece[] | string {

@@ -68,3 +68,48 @@ test('a parameter or cookie without a name has that of the header, where one is 
         assert.equal(status === 200, isRead(places, 'elsewhere', asked), `${where} ${place} ${status}`)
       }
 })
+
+test('in a definition of a vendor the declared name of an API key counts, and a change is told', async (t) => {
+  const origin = await startOrigin()
+  t.after(() => origin.close())
+  const gateway = await startTestGateway({ env: { SVC_COMPAT_VENDORALIASES: 'inc' } })
+  t.after(() => gateway.close())
+  const cases = (['header', 'query', 'cookie'] as const).flatMap((place) =>
+    [undefined, '', 'X-Key', 'X-Other'].flatMap((own) => ['inc', 'svc'].map((word) => ({ place, own, word }))),
+  )
+  for (const [at, { place, own, word }] of cases.entries()) {
+    const saved = await gateway.svc('POST', `/${word}/apis/oas`, {
+      ...{ openapi: '3.0.3', info: { title: 'd', version: '1' }, paths: {} },
+      components: { securitySchemes: { key: { type: 'apiKey', in: place, name: 'X-Key' } } },
+      security: [{ key: [] }],
+      [`x-${word}-api-gateway`]: {
+        info: { id: `d${at}`, name: `d${at}`, state: { active: true } },
+        upstream: { url: origin.url },
+        server: {
+          listenPath: { value: `/d${at}/`, strip: true },
+          authentication: {
+            enabled: true,
+            securitySchemes: {
+              key: { enabled: true, [place]: { enabled: true, ...(own !== undefined && { name: own }) } },
+            },
+          },
+        },
+      },
+    })
+    assert.equal(saved.status, 200, saved.text)
+    const isChanged = word === 'inc' && own === 'X-Other'
+    assert.equal(/is now \\"X-Key\\"/.test(saved.text), isChanged, saved.text)
+  }
+  const ids = cases.map((_, at) => `d${at}`)
+  const { key } = (await gateway.svc('POST', '/svc/keys/create', { access_rights: rightsOn(...ids) }))
+    .json as JsonObject
+  for (const [at, { place, own, word }] of cases.entries())
+    for (const asked of ['X-Key', 'X-Other']) {
+      const query = place === 'query' ? `?${asked}=${key}` : ''
+      const headers: Record<string, string> =
+        place === 'cookie' ? { cookie: `${asked}=${key}` } : place === 'header' ? { [asked]: String(key) } : {}
+      const { status } = await gateway.call(`/d${at}/x${query}`, { headers })
+      const isRead = asked === (word === 'svc' && own === 'X-Other' ? 'X-Other' : 'X-Key')
+      assert.equal(status, isRead ? 200 : 401, `${place} ${own} ${word} ${asked}`)
+    }
+})

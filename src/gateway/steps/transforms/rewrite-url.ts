@@ -195,11 +195,25 @@ function apply(x: Exchange, target: CompiledTarget, marked: string | Fault) {
   // Input of callers must not lead out of the place that the definition names.
   if (DOT_SEGMENT.test(path) || readPath(path) instanceof Error) return CLIMBS
   if (target.api !== '') return redirectInternally(x, target.api, path, query)
-  x.forwardPath = path
+  x.forwardPath = belowListenPath(x, target, path)
   x.hasQuery = query !== undefined
   x.forwardQuery = query ?? ''
   if (target.targets !== undefined) x.operation = { ...x.operation!, targets: target.targets }
   return undefined
+}
+
+/**
+ * The path that a rewrite made as the upstream gets it: where patterns see the listen path, what they lead to may begin with it again,
+ * and loses it as the path of the request did.
+ */
+function belowListenPath(x: Exchange, { relative }: CompiledTarget, made: string): string {
+  const { pathMatching, stripListenPath, listenPath } = x.chain!.api
+  const path = relative && made.startsWith('//') ? made.slice(1) : made
+  const isWritten = !relative || path !== made
+  if (pathMatching === 'openapi' || !stripListenPath || x.restAt === 0 || !isWritten) return path
+  const listened = x.path.slice(0, x.restAt)
+  if (path.startsWith(`${listened}/`)) return path.slice(listened.length).replace(/^\/+/, '/')
+  return path === listened && !listenPath.endsWith('/') ? '/' : path
 }
 
 /** Where a piece is added: to the path, the name of a parameter or its value. */

@@ -100,8 +100,8 @@ function placesToClassic(declared: JsonObject, held: JsonObject): JsonObject {
   if (header !== undefined && header !== null) {
     config.disable_header = !flagOf(header, 'enabled')
     const own = member(header, 'name')
-    if (own !== undefined) config.auth_header_name = own
-    else if (place === 'header') config.auth_header_name = name
+    if (place === 'header' && isNameless(header)) config.auth_header_name = name
+    else if (own !== undefined) config.auth_header_name = own
   } else {
     const elsewhere = place === '' && (!isEmpty(held.query) || !isEmpty(held.cookie))
     config.disable_header = elsewhere || place === 'query' || place === 'cookie'

@@ -79,14 +79,19 @@ export function toOwnWords(
     throw fault('definition_invalid', `${names}: only one may be there`)
   }
   const ours = word === undefined ? definition : renamed(definition, extensionName(word), EXTENSION)
-  const named = word === undefined ? ours : withMatching(ours, matching)
+  const renames: Flaw[] = []
+  const named = word === undefined ? ours : withDeclaredNames(withMatching(ours, matching), renames)
   let alias = word
   const own = withSchemes(format, named, (scheme) => {
     if (!aliases.includes(scheme)) return undefined
     alias ??= scheme
     return OWN_WORD
   })
-  return { definition: own, alias: alias === OWN_WORD ? undefined : alias, warnings: matchingNotes(ours, own) }
+  return {
+    definition: own,
+    alias: alias === OWN_WORD ? undefined : alias,
+    warnings: [...matchingNotes(ours, own), ...renames],
+  }
 }
 
 /** Writes a vendor's word in a definition where ours is, and what absence means to us; without an alias the definition stays as it is. */
@@ -126,6 +131,36 @@ export const isVendorWord = (word: string): boolean => word !== OWN_WORD
 /** The name of the extension in a vendor's word. */
 export const extensionName = (word: string): string => `x-${word}-api-gateway`
 const hasExtension = (document: JsonObject, word: string) => member(document, extensionName(word)) !== undefined
+
+/**
+ * The document whose places of API keys have the names that its `components` declare: to the incumbent those count, whatever its extension
+ * says. Each that changes is noted.
+ */
+function withDeclaredNames(document: JsonObject, notes: Flaw[]): JsonObject {
+  const path = [EXTENSION, 'server', 'authentication', 'securitySchemes']
+  const declared = objectOf(objectOf(document, 'components'), 'securitySchemes')
+  let changed: Json = document
+  for (const [scheme, { in: place, name, type }] of Object.entries(declared).filter(isPlace)) {
+    if (type !== 'apiKey') continue
+    const at = [...path, scheme, place, 'name']
+    changed = changedAt(changed, at, (own) => {
+      if (own === '' || own === name) return own
+      notes.push({
+        at,
+        reason: `is now "${name}", the name that components declare, as where the definition comes from`,
+      })
+      return name
+    })
+  }
+  return changed as JsonObject
+}
+
+/** A scheme as documents declare it. */
+type DeclaredPlace = { readonly in: string; readonly name: string; readonly type: Json }
+function isPlace(entry: [string, Json]): entry is [string, DeclaredPlace & JsonObject] {
+  const [, scheme] = entry
+  return isObject(scheme) && typeof scheme.in === 'string' && typeof scheme.name === 'string' && scheme.name !== ''
+}
 
 /** The document with `server.pathMatching`, unless it says so itself. What is no object is left for the schema to refuse. */
 function withMatching(document: JsonObject, matching: Containing | 'openapi'): JsonObject {
