@@ -82,9 +82,11 @@ export function authToClassic(document: JsonObject, extension: JsonObject, class
     if (name === undefined) continue
     const held = schemes[name] as JsonObject
     putAt(classic, pathOf(scheme.on), flagOf(held, 'enabled'))
-    const config = placesToClassic(declared[name] as JsonObject, held)
-    if (name !== scheme.config) config.name = name
+    const config: JsonObject = {}
     copyPairs(CONFIG_PAIRS, held, config, 'toClassic')
+    // Behind the pairs, which copy names that are empty.
+    Object.assign(config, placesToClassic(declared[name] as JsonObject, held))
+    if (name !== scheme.config) config.name = name
     copyPairs(scheme.pairs, held, classic, 'toClassic')
     putAt(classic, ['auth_configs', scheme.config], config)
     conversion?.toClassic(document, name, held, classic)
