@@ -58,6 +58,19 @@ const FILES: Readonly<Record<string, JsonObject | string>> = {
   'javascript.json': wrapped('javascript', plugins('otto')),
   'secrets.json': wrapped('secrets', { domain: 'secrets://host' }),
   'streams.json': documented('streams', { 'x-acme-streaming': { streams: { a: {} } } }),
+  // Such APIs have no upstream of their own.
+  'graphql-bare.json': wrapped('graphql-bare', {
+    graphql: { enabled: true, schema: 'type Query { a: Int }' },
+    proxy: { listen_path: '/graphql-bare/', target_url: '', strip_listen_path: true },
+  }),
+  'streams-bare.json': {
+    ...{ openapi: '3.0.3', info: { title: 'streams-bare', version: '1' }, paths: {} },
+    'x-acme-api-gateway': {
+      info: { id: 'streams-bare', name: 'streams-bare', state: { active: true } },
+      ...{ upstream: { url: '' }, server: { listenPath: { value: '/streams-bare/' } } },
+    },
+    'x-acme-streaming': { streams: { a: {} } },
+  },
 }
 
 const REFUSED: readonly (readonly [file: string, words: RegExp])[] = [
@@ -69,7 +82,9 @@ const REFUSED: readonly (readonly [file: string, words: RegExp])[] = [
   ['lua.json', /\(Lua\) .*: write a TypeScript module/],
   ['javascript.json', /\(JavaScript\) .*: write a TypeScript module/],
   ['secrets.json', /values kept elsewhere \(secrets:\/\/\) .*: write the value itself/],
-  ['streams.json', /streams/],
+  ['streams.json', /: streams/],
+  ['graphql-bare.json', /GraphQL \(not served by this gateway/],
+  ['streams-bare.json', /-streaming: streams/],
 ]
 
 test("a folder of the other product's tool is imported, with one line for each thing refused", async (t) => {

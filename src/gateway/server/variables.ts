@@ -81,6 +81,8 @@ function contextValue(x: Exchange, name: string): Json | undefined {
   if (name === 'request_id') return x.requestId
   if (name === 'request_data') return queryLists(splitQuery(x.query, credentialNames(x.chain!.api)).open)
   const [, place, own = ''] = /^(headers|request_data|cookies|jwt_claims)_(.+)$/.exec(name) ?? []
+  // It is no field of those that are edited and forwarded.
+  if (place === 'headers' && own.toLowerCase() === 'host') return x.authority
   if (place === 'headers') return named(sentFields(x), own, true)
   if (place === 'cookies') return named(cookiesOf(sentFields(x)), own, false)
   if (place === 'jwt_claims') return named(Object.entries(x.claims ?? {}), own, false)

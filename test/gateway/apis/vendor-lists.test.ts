@@ -73,3 +73,19 @@ test('entries of lists speak of the methods that they name, whatever the way in'
       }
   }
 })
+
+test('a mock of a list answers its own path alone, whatever the way in', async (t) => {
+  const origin = await startOrigin()
+  t.after(() => origin.close())
+  const gateway = await startTestGateway({ env: { SVC_COMPAT_VENDORALIASES: 'inc' } })
+  t.after(() => gateway.close())
+  const mock = { method: 'GET', code: 203, body: 'mocked', headers: {} }
+  for (const word of ['inc', 'svc']) {
+    const saved = await gateway.svc('POST', `/${word}/apis`, definition(`k${word}`, 'mock_response', mock, origin.url))
+    assert.equal(saved.status, 200, saved.text)
+    const statuses = await Promise.all(
+      ['/a', '/a/x', '/x/a'].map(async (path) => (await gateway.call(`/k${word}${path}`)).status),
+    )
+    assert.deepEqual(statuses, [203, 200, 200])
+  }
+})

@@ -8,7 +8,7 @@ import { startOrigin } from '../../worlds/servers/origin.ts'
 /** One request, and what every variable is for it. */
 const SENT = {
   target: '/v/a/b?q=1&q=2&x-y=z&e=%C3%A9&l=x%0d%0aX-Evil:%201',
-  fields: { 'x-OWN': 'Zürich', 'x-Old': 'old', cookie: 'b=1; my-c=two', authorization: 'Bearer secret' },
+  fields: { host: 'named.example:81', 'x-OWN': 'Zürich', 'x-Old': 'old', cookie: 'b=1; my-c=two', authorization: 'Bearer secret' },
 }
 const VALUES: Readonly<Record<string, string>> = {
   method: 'GET',
@@ -21,6 +21,8 @@ const VALUES: Readonly<Record<string, string>> = {
   headers_X_Old: 'old',
   headers_Authorization: '',
   headers_X_None: '',
+  headers_Host: 'named.example:81',
+  headers_host: 'named.example:81',
   request_data: 'q:1,2;x-y:z;e:é;l:x\r\nX-Evil: 1',
   request_data_q: '1',
   request_data_x_y: 'z',

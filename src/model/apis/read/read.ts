@@ -100,20 +100,28 @@ function describedIn({ format, definition }: ApiDocument): Described {
 
 function checkedClassic(definition: JsonObject): JsonObject {
   checkBounds(definition)
-  refuseFlaws([
-    ...(isObject(definition.proxy) ? targetFlaws('classic', definition) : []),
-    ...flawsOf('classic', definition),
-  ])
+  const targets = isObject(definition.proxy) ? targetFlaws('classic', definition) : []
+  const flaws = [...targets, ...flawsOf('classic', definition)]
+  if (isOfTargets(flaws)) refuseUnsupported(unsupportedFeaturesOf(definition, 'classic'))
+  refuseFlaws(flaws)
   refuseFlaws(classicFlaws(definition))
   refuseUnsupported(unsupportedFeaturesOf(definition, 'classic'))
   return definition
 }
 
+/** True where only addresses of upstreams are at fault: APIs of kinds that are not served have none, and are refused by their kind. */
+function isOfTargets(flaws: readonly Flaw[]): boolean {
+  return flaws.length > 0 && flaws.every(({ at }) => ['target_url', 'url'].includes(String(at.at(-1))))
+}
+
 /** The classic reading of an OpenAPI document, after all checks on the document itself. */
 function checkedOas(document: JsonObject): JsonObject {
   checkBounds(document)
-  refuseFlaws([...flawsOf('openapi', document), ...extensionFlaws(document)])
+  const flaws = [...flawsOf('openapi', document), ...extensionFlaws(document)]
   const extension = extensionOf(document)!
+  if (isOfTargets(flaws))
+    refuseUnsupported([...unsupportedFeaturesOf(extension, 'oas', [EXTENSION]), ...refusedExtensionsOf(document)])
+  refuseFlaws(flaws)
   refuseFlaws(oasFlaws(document, extension))
   refuseUnsupported([
     ...unsupportedFeaturesOf(extension, 'oas', [EXTENSION]),
