@@ -83,7 +83,7 @@ test('lists of documents read indexes alone: no body, and no index from end to e
         pageSql('api', list, drive, WIDE),
         pageSql('api', list, drive, NARROW),
         valuesSql('api', list, drive, 'label'),
-        valuesBySql('api', list, 'category', 'name'),
+        valuesBySql('api', list, drive, 'category', 'name'),
         ...list.conditions.map((condition) => entriesSql('api', condition, 500)),
       ]
       for (const sql of statements) {
@@ -93,6 +93,24 @@ test('lists of documents read indexes alone: no body, and no index from end to e
       }
     }
   }
+})
+
+test('values of few documents are read by what is asked of them, not by all entries of another index', (t) => {
+  const db = emptyStore(t)
+  const list = prepareList('api', { where: { place_head: ['orders', '*'] }, limit: 0 })
+  const drive = chooseDrive(
+    'api',
+    list,
+    () => 2,
+    () => 10_000,
+  )
+  const { text, values } = valuesBySql('api', list, drive, 'place', 'org_id')
+  const [first = ''] = plan(db, { text, values }).filter((line) => /^(?:SEARCH|SCAN) /.test(line))
+  assert.match(
+    first,
+    /^SEARCH \S+ USING .*\(kind=\? AND name=\? AND value=\?\)/,
+    `${text}\n${plan(db, { text, values }).join('\n')}`,
+  )
 })
 
 test('a page of many is read in its order, without sorting all of them', (t) => {

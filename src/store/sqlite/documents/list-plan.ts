@@ -156,8 +156,17 @@ export function valuesSql(kind: Kind, list: PreparedList, drive: Drive, index: s
 }
 
 /** Values under an index of the documents that match, as one JSON list for each value under the index `by`. */
-export function valuesBySql(kind: Kind, { conditions }: PreparedList, by: string, index: string): Sql {
-  const tests = conditionTests(conditions)
+export function valuesBySql(kind: Kind, list: PreparedList, drive: Drive, by: string, index: string): Sql {
+  if (drive !== 'all') {
+    // All entries of `by` are many where few documents match: each save asks for the neighbours of one path.
+    const from = fromDrive(kind, list, drive)
+    const text = `SELECT w.value, json_group_array(v.value) AS held FROM (SELECT DISTINCT c.kind, c.id FROM ${from.text}) c
+      CROSS JOIN document_index w INDEXED BY document_index_by_id ON w.kind = c.kind AND w.id = c.id AND w.name = ?
+      CROSS JOIN document_index v INDEXED BY document_index_by_id ON v.kind = c.kind AND v.id = c.id AND v.name = ?
+      GROUP BY w.value ORDER BY w.value`
+    return { text, values: [...from.values, by, index] }
+  }
+  const tests = conditionTests(list.conditions)
   const text = `SELECT c.value, json_group_array(v.value) AS held FROM ${WALK}
     CROSS JOIN document_index v INDEXED BY document_index_by_id ON v.kind = c.kind AND v.id = c.id AND v.name = ?
     WHERE c.kind = ? AND c.name = ?${tests.text} GROUP BY c.value ORDER BY c.value`

@@ -149,7 +149,7 @@ export function documentReader(
       checkIndex(kind, index)
       const list = prepareList(kind, { ...query, limit: 0 })
       return reading(() => {
-        return matchesNothing(list) ? new Map() : heldBy(valuesBySql(kind, list, by, index))
+        return matchesNothing(list) ? new Map() : heldBy(valuesBySql(kind, list, driveOf(kind, list), by, index))
       })
     },
     async *each(kind, query) {
