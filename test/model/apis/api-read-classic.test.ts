@@ -29,11 +29,11 @@ const CLASSIC: readonly [name: string, members: JsonObject, expected: Partial<Ap
       auth: {
         method: 'token',
         header: undefined,
-        query: 'X-Key',
+        query: 'Authorization',
         cookie: 'c',
         strip: true,
         stripHeaders: ['x-key', 'x-other'],
-        stripQueries: ['X-Key', 'p'],
+        stripQueries: ['Authorization', 'p'],
         stripCookies: ['c'],
       },
     },
