@@ -8,7 +8,13 @@ import { startOrigin } from '../../worlds/servers/origin.ts'
 /** One request, and what every variable is for it. */
 const SENT = {
   target: '/v/a/b?q=1&q=2&x-y=z&e=%C3%A9&l=x%0d%0aX-Evil:%201',
-  fields: { host: 'named.example:81', 'x-OWN': 'Zürich', 'x-Old': 'old', cookie: 'b=1; my-c=two', authorization: 'Bearer secret' },
+  fields: {
+    host: 'named.example:81',
+    'x-OWN': 'Zürich',
+    'x-Old': 'old',
+    cookie: 'b=1; my-c=two',
+    authorization: 'Bearer secret',
+  },
 }
 const VALUES: Readonly<Record<string, string>> = {
   method: 'GET',
