@@ -1,12 +1,10 @@
-import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { JsonObject } from '../../model/json/json.ts'
+import { WorkSlice } from '../../runtime/turns.ts'
 import { type AdminAnswer, jsonText } from './answer.ts'
 import type { AdminParts } from './parts.ts'
 import { type AdminRequest, pageOf } from './request.ts'
 
 const PAGE = 100
-/** Documents written out before traffic gets its turn again. */
-const TURN = 50
 
 /**
  * Answers a list of documents as an array: all of them, or page `p` of 100 with the number of pages in `X-Pages`; `org_id` narrows it.
@@ -22,9 +20,10 @@ export async function listDocuments(
   const page = pageOf(request)
   const orgId = request.text('org_id')
   const texts: string[] = []
+  const slice = new WorkSlice()
   const take = async (bodies: readonly JsonObject[]) => {
-    for (const [index, body] of bodies.entries()) {
-      if (index % TURN === TURN - 1) await nextTurn()
+    for (const body of bodies) {
+      if (slice.isOver) await slice.next()
       if (orgId !== '' && body.org_id !== orgId) continue
       const shown = show(body)
       if (shown !== undefined) texts.push(JSON.stringify(shown))

@@ -26,6 +26,22 @@ interface List {
   readonly Pages: number
 }
 
+test('of rights at APIs that nobody has the first hundred are named, and the others counted', async (t) => {
+  const { call, root } = await keyWorld(t)
+  for (const [count, listed, last] of [
+    [100, 100, 'access_rights.none99'],
+    [101, 101, 'access_rights'],
+    [3000, 101, 'access_rights'],
+  ] as const) {
+    const rights = Array.from({ length: count }, (_, index) => `none${index}`)
+    const made = await call('POST', POLICIES, { as: root, body: policyOf(`many-${count}`, rights) })
+    const { Warnings } = made.json as { Warnings: { path: string; message: string }[] }
+    assert.equal(Warnings.length, listed)
+    assert.equal(Warnings.at(-1)!.path, last)
+    if (count > 100) assert.match(Warnings.at(-1)!.message, new RegExp(`^${count - 100} more rights`))
+  }
+})
+
 test('a policy is created, read by either id, listed, replaced and deleted', async (t) => {
   const { call, root, orgId, api } = await keyWorld(t)
   await api('orders')

@@ -39,6 +39,8 @@ const CERTIFICATES = 1000
 const NAMES = 500
 /** Alternatives of a security requirement, and scopes or schemes of each. */
 const ALTERNATIVES = 100
+/** Of the security requirements of all operations. */
+const SECURITY_SCOPES = 50_000
 const PLACEHOLDERS = 50
 const MODULES = 100
 const TRIGGERS = 100
@@ -106,6 +108,8 @@ export const API_BOUNDS: Readonly<Record<'classic' | 'oas', readonly Bound[]>> =
     ...each(SCOPES, 'tags', 'components.securitySchemes.*.flows.*.scopes'),
     ...each(ALTERNATIVES, 'servers', 'components.securitySchemes', 'security', 'security.*', 'security.*.*'),
     ...each(ALTERNATIVES, 'paths.*.*.security', 'paths.*.*.security.*', 'paths.*.*.security.*.*'),
+    { at: 'paths.*.*.security', most: LISTED, together: true },
+    { at: 'paths.*.*.security.*.*', most: SECURITY_SCOPES, together: true },
     ...each(NAMES, 'paths.*.parameters', 'paths.*.*.parameters', 'paths.*.*.tags'),
     ...each(NAMES, 'paths.*.*.responses', 'paths.*.*.responses.*.content', 'paths.*.*.responses.*.headers'),
     ...each(NAMES, 'paths.*.*.requestBody.content', 'paths.*.*.responses.*.content.*.examples'),
