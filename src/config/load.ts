@@ -126,12 +126,23 @@ function shortSecrets(config: Config): string[] {
     'gateway.oauth_registration_token': config.gateway.oauth_registration_token,
     'metrics.secret': config.metrics.secret,
   }
-  return Object.entries(given)
-    .filter(([, secret]) => secret !== '' && secret.replace(/\s/gu, '').length < SHORT_SECRET)
-    .map(
-      ([path]) =>
-        `${path} is shorter than ${SHORT_SECRET} characters, blanks not counted: anyone who can reach it can guess it`,
-    )
+  return Object.entries(given).flatMap(([path, secret]) => {
+    const parts = partsOf(path, secret)
+    if (!parts.some((part) => part.replace(/\s/gu, '').length < SHORT_SECRET)) return []
+    const what = parts.length > 1 ? 'has a line that is' : 'is'
+    return [
+      `${path} ${what} shorter than ${SHORT_SECRET} characters, blanks not counted: anyone who can reach it can guess it`,
+    ]
+  })
+}
+
+/** Secrets that may have a line each while they overlap: each line is accepted. */
+const LINES: readonly string[] = ['gateway.oauth_registration_token', 'metrics.secret']
+
+function partsOf(path: string, secret: string): readonly string[] {
+  if (secret === '') return []
+  const lines = LINES.includes(path) ? secret.split(/\r?\n/).filter((line) => line !== '') : []
+  return lines.length > 0 ? lines : [secret]
 }
 
 function deepFreeze<T>(value: T): T {

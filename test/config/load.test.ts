@@ -206,6 +206,31 @@ test('a short secret is warned about without showing it', (t) => {
   }
 })
 
+test('a short line is a short secret where each line is accepted', (t) => {
+  const long = 'long-enough-to-be-a-secret'
+  const files = {
+    SVC_METRICS_SECRET_FILE: 'metrics.secret',
+    SVC_GW_OAUTHREGISTRATIONTOKEN_FILE: 'oauth_registration_token',
+  }
+  const cwd = folder(t)
+  for (const [name, setting] of Object.entries(files))
+    for (const [text, isShort] of [
+      [`${long}\nb`, true],
+      [`b\r\n${long}`, true],
+      [`${long}\n  \n`, true],
+      [`${long}\n\n${long}-too\n`, false],
+    ] as const) {
+      const file = join(cwd, 'lines')
+      writeFileSync(file, text)
+      const { shortSecrets } = load(t, { [name]: file })
+      assert.deepEqual(
+        shortSecrets.map((problem) => problem.includes(setting)),
+        isShort ? [true] : [],
+        `${name} ${JSON.stringify(text)}`,
+      )
+    }
+})
+
 test('names under an alias count, ours win, strange ones are one warning', (t) => {
   const { config, warnings } = load(t, {
     SVC_COMPAT_VENDORALIASES: 'acme',
