@@ -1,6 +1,6 @@
 import { fault, toFault } from '../../errors/fault.ts'
 import type { DocumentId } from '../../model/documents/ids.ts'
-import { asJson, type JsonObject } from '../../model/json/json.ts'
+import { asJson, isObject, type JsonObject } from '../../model/json/json.ts'
 import { activeFamily } from '../../model/people/user-security.ts'
 import { newSecret } from '../../model/secrets/secret.ts'
 import { newTicket } from '../../store/ports/new-ticket.ts'
@@ -72,7 +72,14 @@ export async function readSignIn(parts: DashboardParts, text: string): Promise<S
   const row = await parts.tokens.getTicket(hashOf(text))
   if (row === undefined || row.sort !== 'sign_in' || row.claimedAt > 0 || row.expiresAt <= parts.clock.wall())
     throw fault('sign_in_void')
-  return { text, version: row.version, state: row.body as unknown as SignInState }
+  const { vouched, ...state } = row.body
+  const guarantor = isObject(vouched) ? { guarantor: vouched } : {}
+  return { text, version: row.version, state: { ...(state as unknown as SignInState), ...guarantor } }
+}
+
+/** The stored form. Nodes of earlier versions finish what others began: the name of the guarantor in it stays. */
+function bodyOf({ guarantor, ...state }: SignInState): JsonObject {
+  return asJson({ ...state, ...(guarantor !== undefined && { vouched: guarantor }) })
 }
 
 /**
@@ -85,7 +92,7 @@ export async function storeSignIn(
   changes: readonly Change[] = [],
 ): Promise<SignIn> {
   const expiresAt = parts.clock.wall() + SIGN_IN_MS
-  const body = asJson(state)
+  const body = bodyOf(state)
   const family = state.user === '' ? '' : activeFamily(state.user)
   const row = newTicket('sign_in', expiresAt, { family, body })
   const change: Change = { op: 'putTicket', hash: hashOf(text), row }

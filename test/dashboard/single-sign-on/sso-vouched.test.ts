@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { ticketHash } from '../../../src/dashboard/sign-in/sessions.ts'
 import type { JsonObject } from '../../../src/model/json/json.ts'
 import type { TestUser } from '../../worlds/dashboard/harness.ts'
 import { type Account, journey, world } from '../../worlds/dashboard/openid-world.ts'
-import { Browser, sessionIn } from '../../worlds/dashboard/sso-world.ts'
+import { Browser, locationOf, sessionIn } from '../../worlds/dashboard/sso-world.ts'
 import { DEVELOPERS, PortalBrowser } from '../../worlds/portal/portal-people.ts'
 
 // Sessions that a user without administrator rights has let in, by a nonce or an identity profile.
@@ -242,4 +243,37 @@ test('a session vouched for by a plain user gets no credential that outlasts it'
   }
   assert.deepEqual(await enter(await user({ users: 'write', apis: 'read' })), [false, 403, 403])
   assert.deepEqual(await enter(boss), [true, 200, 200])
+})
+
+test('a sign-in that a node of an earlier version began ends with its guarantor too', async (t) => {
+  const at = await world(t, {}, {}, { SVC_DB_SSOENABLEUSERLOOKUP: 'true' })
+  const { base, call, user, boss, store } = at
+  const [author, low] = [await user({ users: 'write', apis: 'read' }), await user({ apis: 'read' })]
+  const putTotp = async (totp: JsonObject | undefined) => {
+    const { body } = (await store.documents.get('user', low.id as never))!
+    const { totp: _before, ...rest } = body
+    const next = { ...rest, ...(totp && { totp }) }
+    await store.documents.commit([{ op: 'put', kind: 'user', id: low.id as never, body: next }], undefined)
+  }
+  await putTotp({ sealed: 'AA==', confirmed_at: '2026-01-01T00:00:00Z', last_step: 0 })
+  const sent = { ForSection: 'dashboard', EmailAddress: low.email }
+  const made = await call('POST', '/api/sso', { as: author, body: sent })
+  const begun = await new Browser().visit(
+    `${base}/tap?nonce=${encodeURIComponent(String((made.json as JsonObject).Meta))}`,
+  )
+  const ticket = new URLSearchParams(locationOf(begun).slice(2)).get('sign_in')!
+  const row = (await store.tokens.getTicket(ticketHash('sign_in', ticket)))!
+  const { guarantor: _ours, ...stored } = row.body
+  // Those look for this name, and write it.
+  assert.equal(((stored.vouched as JsonObject).voucher as JsonObject).user_id, author.id)
+  const put = { op: 'putTicket', hash: ticketHash('sign_in', ticket), row: { ...row, body: stored } } as const
+  await store.documents.commit([put], undefined)
+  await putTotp(undefined)
+  const done = await call('POST', '/api/login/continue', { body: { ticket } })
+  assert.equal(done.status, 200, done.text)
+  const cookie = String(done.headers['set-cookie']).split(';')[0]!
+  const isIn = async () => (await call('GET', '/api/session', { headers: { cookie } })).status === 200
+  assert.equal(await isIn(), true)
+  assert.equal((await call('PUT', `/api/users/${author.id}`, { as: boss, body: { active: false } })).status, 200)
+  assert.equal(await isIn(), false)
 })
