@@ -53,7 +53,7 @@ export async function admit(
   // Health and metrics wait for no store where no user is to be found.
   const actor = scrapes ? undefined : await identifiedFor(route, who, request)
   known.actor = actor
-  const installation = isAsked(route, actor) && showsSecret(deps, route, request)
+  const installation = isAsked(route, actor, request) && showsSecret(deps, route, request)
   const params = request.params as Record<string, string>
   const refused = permit({ route, params, path: requestPath(request), actor, installation })
   if (refused !== undefined) throw refused
@@ -65,9 +65,13 @@ export async function admit(
   return { actor, installation, visibility }
 }
 
-/** Credentials of users are no guesses at a secret. */
-function isAsked({ access, scraped }: Route, actor: Actor | undefined): boolean {
-  return access === 'installation' || (scraped === true && actor === undefined)
+/** Credentials of users are no guesses at a secret; an admin secret beside one is. */
+function isAsked({ access, scraped }: Route, actor: Actor | undefined, request: FastifyRequest): boolean {
+  return access === 'installation' || (scraped === true && (actor === undefined || hasAdminAuth(request)))
+}
+
+function hasAdminAuth({ headers }: FastifyRequest): boolean {
+  return (headers['admin-auth'] ?? '') !== ''
 }
 
 /**
@@ -76,7 +80,7 @@ function isAsked({ access, scraped }: Route, actor: Actor | undefined): boolean 
  */
 function showsSecret(deps: RouteDeps, route: Route, request: FastifyRequest): boolean {
   const { parts, trusted, secretBrake } = deps
-  if ((request.headers['admin-auth'] ?? '') === '' && scraperToken(route, request) === undefined) return false
+  if (!hasAdminAuth(request) && scraperToken(route, request) === undefined) return false
   const right = holdsSecret(deps, route, request)
   const address = {
     clientAddress: clientAddress(request, trusted),
