@@ -1,4 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
+import { asJson } from '../../model/json/json.ts'
+import { isLargeJson } from '../../model/json/json-pieces.ts'
 import type { SessionFilter, SessionReach, SessionRow, Tokens } from '../../store/ports/ports.ts'
 import type { KeyTotals } from './key-totals.ts'
 
@@ -12,8 +14,10 @@ export interface KeyQuery {
   readonly part: string
 }
 
-/** Sessions may have a megabyte each. */
-const BATCH = 32
+/** Sessions may have a megabyte each: batches begin small, and grow while those that they hold are small. */
+const SMALLEST_BATCH = 32
+/** A store that is written to may look for all that match before each batch. */
+const LARGEST_BATCH = 200
 
 /** A page of keys in order of creation, and how many there are. Counted and cut in the store. */
 export async function pageOfKeys(
@@ -34,8 +38,11 @@ export function eachKey(tokens: Tokens, query: KeyQuery): AsyncGenerator<readonl
 
 async function* batches(tokens: Tokens, filter: SessionFilter): AsyncGenerator<SessionRow[]> {
   let after: string | undefined
+  let limit = SMALLEST_BATCH
   do {
-    const page = await tokens.listSessions({ ...filter, limit: BATCH, ...(after !== undefined && { after }) })
+    const page = await tokens.listSessions({ ...filter, limit, ...(after !== undefined && { after }) })
+    const isLarge = isLargeJson(page.rows.map(({ body }) => asJson(body)))
+    limit = isLarge ? SMALLEST_BATCH : Math.min(LARGEST_BATCH, limit * 2)
     yield page.rows
     after = page.next
     await nextTurn()
