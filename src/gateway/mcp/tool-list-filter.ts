@@ -90,8 +90,8 @@ class ToolListFilter implements BodyFilter {
   readonly hidden: Hidden
   holdsHead = false
   #rest = ''
-  /** The part of `#rest` that has no end of a line. */
-  #looked = 0
+  /** Of a stream: the carriage return behind `#rest`, whose line feed may come with the next part; else ''. */
+  #return = ''
   /** Lines of the event that is coming, from its first line of data on. */
   #event: Line[] = []
   #eventBytes = 0
@@ -103,36 +103,38 @@ class ToolListFilter implements BodyFilter {
   begin(form: Form): void {
     this.holdsHead = form === 'json'
     this.#rest = ''
-    this.#looked = 0
+    this.#return = ''
     this.#event = []
     this.#eventBytes = 0
   }
 
   filter(chunk: Buffer, from: number, to: number, last: boolean): Buffer {
-    this.#rest += chunk.toString('latin1', from, to)
-    if (this.#rest.length + this.#eventBytes > MAX_BYTES)
+    const text = this.#return + chunk.toString('latin1', from, to)
+    if (this.#rest.length + text.length + this.#eventBytes > MAX_BYTES)
       throw fault('answer_too_large', `a message has more than ${MAX_BYTES} bytes`)
-    if (this.holdsHead) return last ? Buffer.from(hideFromLists(this.#rest, this.hidden), 'latin1') : NOTHING
-    const made = this.#lines(last)
+    if (this.holdsHead) {
+      this.#rest += text
+      return last ? Buffer.from(hideFromLists(this.#rest, this.hidden), 'latin1') : NOTHING
+    }
+    const made = this.#lines(text, last)
     return made === '' ? NOTHING : Buffer.from(made, 'latin1')
   }
 
-  /** Takes the lines that are whole; answers the text that goes out. */
-  #lines(last: boolean): string {
-    const text = this.#rest
-    const endings = /\r\n|\n|\r/g
-    endings.lastIndex = this.#looked
+  /** Takes the lines that are whole; answers the text that goes out. Searches what came now alone: each search of a long rest would copy it. */
+  #lines(text: string, last: boolean): string {
+    this.#return = ''
     let made = ''
     let at = 0
-    for (let found = endings.exec(text); found !== null; found = endings.exec(text)) {
-      const { index, 0: end } = found
-      // The line feed may come with the next part.
-      if (end === '\r' && index === text.length - 1 && !last) break
-      made += this.#line({ text: text.slice(at, index), end })
+    for (const { index, 0: end } of text.matchAll(/\r\n|\n|\r/g)) {
+      if (end === '\r' && index === text.length - 1 && !last) {
+        this.#return = end
+        break
+      }
+      made += this.#line({ text: this.#rest + text.slice(at, index), end })
+      this.#rest = ''
       at = index + end.length
     }
-    this.#rest = text.slice(at)
-    this.#looked = Math.max(0, this.#rest.length - 1)
+    this.#rest += text.slice(at, text.length - this.#return.length)
     // Readers drop an event that no empty line ends; others might not.
     return last ? made + this.#line({ text: this.#rest, end: '' }) + this.#takeEvent() : made
   }
