@@ -1,10 +1,13 @@
+import { isDeepStrictEqual } from 'node:util'
 import { Fault, fault, toFault, waitFault } from '../../errors/fault.ts'
 import { isObject, type JsonObject } from '../../model/json/json.ts'
 import type { Log } from '../../model/logs/log.ts'
 import { visitorOf } from '../../model/network/visitor.ts'
 import type { OAuthClient } from '../../model/oauth-clients/oauth-client.ts'
+import { readClientFields } from '../../model/oauth-clients/oauth-client-fields.ts'
 import type { OAuthRules } from '../../model/oauth-clients/oauth-rules.ts'
 import type { Clock, MonoMillis } from '../../model/time/clock.ts'
+import { withFields } from '../../publish/oauth-clients/oauth-client-draft.ts'
 import { createClient, updateClient } from '../../publish/oauth-clients/oauth-clients.ts'
 import type { OAuthCall, OAuthParts } from '../endpoints/parts.ts'
 import { readStrictObject } from '../messages/strict-json.ts'
@@ -83,6 +86,10 @@ export class ClientDocuments {
     const body = bodyOf(clientId, document, api.oauth)
     const key = `${api.apiId}\n${clientId}`
     if (known !== undefined && this.#registered.get(key) === document) return known
+    if (known !== undefined && follows(known, body)) {
+      bounded(this.#registered, key, document)
+      return known
+    }
     const actor = `registration:${clientId}`
     const common = { redirectOptional: true, actor }
     const registration = {
@@ -97,7 +104,7 @@ export class ClientDocuments {
           })
         : updateClient(parts, known, {
             ...common,
-            body: { ...body, policies: [...known.policies], metadata: known.metadata },
+            body: bodyFor(known, body),
           })
     try {
       const { client } = await saved
@@ -150,6 +157,21 @@ export class ClientDocuments {
 /** True when the registration follows a document. */
 function isDocumented({ registration }: OAuthClient): boolean {
   return isObject(registration) && registration.document === true
+}
+
+/** The body of an update: what administrators gave the client stays. */
+function bodyFor(known: OAuthClient, body: JsonObject): JsonObject {
+  return { ...body, policies: [...known.policies], metadata: known.metadata }
+}
+
+/** True when the registration is as its document says, so that nobody's request writes it again. */
+function follows(known: OAuthClient, body: JsonObject): boolean {
+  try {
+    return isDeepStrictEqual(withFields(known, readClientFields(bodyFor(known, body)), true), known)
+  } catch {
+    // The update tells the flaw.
+    return false
+  }
 }
 
 /** Why a text cannot be the address of a document (section 3 of the draft), in words that follow it; undefined where it can. */

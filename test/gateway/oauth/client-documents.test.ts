@@ -266,6 +266,45 @@ test('many requests at once read a document once, and again after ten minutes', 
   assert.equal(await world.refusalOf(id), '')
 })
 
+test('a document that says the same again writes nothing', async (t) => {
+  const world = await start(t)
+  const { site, gateway } = world
+  const stored = async () => {
+    const found: unknown[] = []
+    for await (const batch of gateway.store.documents.each('oauth_client', {}))
+      found.push(...batch.map(({ id, revision }) => [id, revision]))
+    return found
+  }
+  for (const more of [
+    {},
+    {
+      logo_uri: 'https://app.example.org/logo',
+      contacts: ['ann@example.org'],
+      client_uri: null,
+      scope: 'read',
+      other: [1],
+    },
+    {
+      dpop_bound_access_tokens: false,
+      require_pushed_authorization_requests: null,
+      software_id: '1',
+      grant_types: ['authorization_code'],
+    },
+  ]) {
+    const id = site.put('/app', more)
+    gateway.clock.advance(601_000)
+    assert.equal(await world.refusalOf(id), '', JSON.stringify(more))
+    const before = await stored()
+    const asked = site.asked.length
+    for (let i = 1; i < 4; i++) {
+      gateway.clock.advance(601_000)
+      await Promise.all([world.refusalOf(id), world.refusalOf(id)])
+      assert.equal(site.asked.length, asked + i)
+      assert.deepEqual(await stored(), before, JSON.stringify(more))
+    }
+  }
+})
+
 test('pushed requests and a switch-off hold for such clients too', async (t) => {
   const world = await start(t)
   const id = world.site.put('/app')

@@ -29,7 +29,11 @@ for (const [name, type, make] of [
   ['lines of one event', 'text/event-stream', (length) => `${'data:1\r'.repeat(length / 7)}\r`],
   ['events', 'text/event-stream', (length) => `data: ${LIST}\n\n`.repeat(length / 64)],
   ['one message', 'application/json', (length) => LIST.padEnd(length)],
-  ['a list of tools', 'application/json', (length) => `{"result":{"tools":[${'{"name":"delete"},'.repeat(length / 18)}1]}}`],
+  [
+    'a list of tools',
+    'application/json',
+    (length) => `{"result":{"tools":[${'{"name":"delete"},'.repeat(length / 18)}1]}}`,
+  ],
   ['results', 'application/json', (length) => `{${'"result":{"tools":[1]},'.repeat(length / 23)}"a":1}`],
   ['open objects', 'application/json', (length) => `{"result":${'{"tools":'.repeat(length / 9)}`],
 ] as readonly (readonly [string, string, (length: number) => string])[])
