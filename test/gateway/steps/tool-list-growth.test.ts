@@ -38,7 +38,7 @@ for (const [name, type, make] of [
   ['open objects', 'application/json', (length) => `{"result":${'{"tools":'.repeat(length / 9)}`],
 ] as readonly (readonly [string, string, (length: number) => string])[])
   test(`an answer of ${name} that comes in small parts costs no more than its bytes`, () => {
-    // What throws would cost nothing.
+    // A fault would cost nothing.
     assert.notEqual(inParts(type, make(640)), '')
     return assertLinear(name, (text) => inParts(type, text), make, 320_000)
   })
