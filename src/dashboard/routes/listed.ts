@@ -1,3 +1,4 @@
+import { performance } from 'node:perf_hooks'
 import type { Json, JsonObject } from '../../model/json/json.ts'
 import { jsonPieces } from '../../model/json/json-pieces.ts'
 import { WorkSlice } from '../../runtime/turns.ts'
@@ -7,6 +8,8 @@ import { type Page, pagesOf } from './page.ts'
 
 /** Rows that wait together for what they ask the store. */
 const TOGETHER = 64
+/** Work of one group, without its wait, from which on the next ones are smaller. */
+const GROUP_MS = 4
 
 /** The form of a list response. */
 export interface ListShape<Row> {
@@ -94,16 +97,23 @@ async function* rowPieces(batches: AsyncIterable<readonly Json[]>): AsyncGenerat
 
 /**
  * Shapes rows in turns. Those of a group wait together for what they ask the store; a group is one row where rows are large, for all
- * that rows do after their wait is done in one turn.
+ * that rows do after their wait is done in one turn. `groups`: their size, from one call to the next.
  */
-async function shapedInTurns<Row>(rows: readonly Row[], shape: ListShape<Row>['shape']): Promise<Json[]> {
+async function shapedInTurns<Row>(
+  rows: readonly Row[],
+  shape: ListShape<Row>['shape'],
+  groups = { size: 1 },
+): Promise<Json[]> {
   const slice = new WorkSlice()
   const shapes: Json[] = []
-  let size = 1
   while (shapes.length < rows.length) {
+    const { size } = groups
     const group = rows.slice(shapes.length, shapes.length + size)
+    const before = performance.eventLoopUtilization()
     shapes.push(...(await Promise.all(group.map(async (row) => shape(row)))))
-    size = slice.isOver ? Math.max(1, Math.floor(size / 2)) : Math.min(TOGETHER, size * 2)
+    // A store that is far away makes a group wait, and is no reason for smaller ones.
+    const { active } = performance.eventLoopUtilization(before)
+    groups.size = active > GROUP_MS ? Math.max(1, Math.floor(size / 2)) : Math.min(TOGETHER, size * 2)
     if (slice.isOver) await slice.next()
   }
   return shapes
@@ -113,8 +123,9 @@ async function* shownInTurns<Row>(
   batches: AsyncIterable<readonly Row[]>,
   shape: ListShape<Row>['shape'],
 ): AsyncGenerator<readonly Json[]> {
+  const groups = { size: 1 }
   for await (const batch of batches) {
     for (let start = 0; start < batch.length; start += TOGETHER)
-      yield await shapedInTurns(batch.slice(start, start + TOGETHER), shape)
+      yield await shapedInTurns(batch.slice(start, start + TOGETHER), shape, groups)
   }
 }
