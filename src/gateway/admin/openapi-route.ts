@@ -8,7 +8,11 @@ export function openapiRoute(version: string, calls: () => readonly AdminRoute[]
     method: 'GET',
     path: '/openapi.json',
     run: () => {
-      document ??= written(version, calls())
+      document ??= written(version, calls()).catch((error: unknown) => {
+        // A table that could not be loaded, such as for want of descriptors, may be the next time.
+        document = undefined
+        throw error
+      })
       return document
     },
   }

@@ -25,7 +25,7 @@ interface EndpointRule {
 
 const NO_ENDPOINTS: readonly EndpointRule[] = []
 
-/** The part of a grant that is the same for all sessions that share an access right. */
+/** The part of the access that is the same for all sessions that share an access right. */
 interface CompiledRight {
   readonly versions: ReadonlySet<string>
   readonly paths: readonly PathRule[] | undefined
@@ -130,7 +130,7 @@ export class SessionAccess {
     return this.narrower === undefined ? own : this.join(own, this.narrower.limitsFor(method, path, account))
   }
 
-  /** The quota of this grant, then those of what narrows it. */
+  /** The quota of this access, then those of what narrows it. */
   get quotas(): readonly Limit[] {
     return [...(this.quota === undefined ? [] : [this.quota]), ...(this.narrower?.quotas ?? [])]
   }

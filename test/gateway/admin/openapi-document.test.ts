@@ -1,6 +1,9 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
+import { openapiRoute } from '../../../src/gateway/admin/openapi-route.ts'
+import type { AdminRequest } from '../../../src/gateway/admin/request.ts'
+import type { AdminRoute } from '../../../src/gateway/admin/route.ts'
 import { ADMIN_OPERATIONS, adminOpenapiOf } from '../../../src/gateway/admin-openapi/admin-openapi.ts'
 import { isObject, type JsonObject } from '../../../src/model/json/json.ts'
 import { startTestGateway, type TestGateway } from '../../worlds/base/harness.ts'
@@ -18,6 +21,18 @@ async function documentOf(gate: TestGateway): Promise<JsonObject> {
 const DESCRIBED = Object.entries(ADMIN_OPERATIONS).map(([named, described]) => {
   const [method = '', path = ''] = named.split(' ')
   return { method, path, isAliasOnly: described === 'alias-only' }
+})
+
+test('a description that could not be made is made with the next call', async () => {
+  const described: AdminRoute = { method: 'GET', path: '/keys', run: () => assert.fail() }
+  const tables = [[{ ...described, path: '/nobody/knows' }], [described]]
+  const { run } = openapiRoute('1', () => tables.shift()!)
+  const ask = async () => run({} as AdminRequest)
+  await assert.rejects(ask(), /is not described/)
+  const { body } = await ask()
+  assert.ok(isObject((JSON.parse(String(body)) as JsonObject).paths))
+  assert.equal((await ask()).body, body)
+  assert.equal(tables.length, 0)
 })
 
 test('the document of the administration calls is served behind the secret, as it is committed', async (t) => {

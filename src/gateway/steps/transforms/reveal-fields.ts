@@ -9,7 +9,7 @@ export function revealFields({ auth, versioning }: Api): Step | undefined {
   const version = versioning?.location === 'header' ? [versioning.key.toLowerCase()] : []
   const names = [...new Set([...credentialHeaders(auth), ...version])].filter((name) => /[^a-z0-9-]/.test(name))
   if (names.length === 0) return undefined
-  return function admitFields(x) {
+  return function revealFields(x) {
     if (x.request.hidden > 0) for (const name of names) x.request.reveal(name)
     return undefined
   }
