@@ -154,9 +154,22 @@ const addAccess = fc.tuple(index, some, fc.constantFrom('keys', 'subscriptions',
         via === 'request'
           ? expected(await call(world, 'POST', REQUESTS, { ...body, by_user: developer.id }), status).Meta
           : expected(await call(world, 'POST', `${DEVELOPERS}/${developer.id}/${via}`, body), status)
-      if (sort !== undefined) give(developer, (made ?? {}) as JsonObject, policies)
+      if (sort === undefined) return
+      give(developer, (made ?? {}) as JsonObject, policies)
+      if (via === 'request') dropWaiting(model, developer, policies)
     }),
 )
+
+const sorted = (policies: readonly string[]) => [...policies].sort().join()
+
+/** Without the request that waits for these policies, which is returned: a request without approval approves it in its place. */
+export function dropWaiting(model: Model, developer: ModelDeveloper, policies: readonly string[]) {
+  const same = model.waiting.find(
+    (request) => request.developer === developer.id && sorted(request.policies) === sorted(policies),
+  )
+  model.waiting = model.waiting.filter((each) => each !== same)
+  return same
+}
 
 /** The developer has what an answer says. */
 export function give(developer: ModelDeveloper, access: JsonObject, policies: readonly string[]): void {

@@ -2,7 +2,18 @@ import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import type { JsonObject } from '../../../src/model/json/json.ts'
 import { type KeyWorld, refusal } from '../dashboard/key-world.ts'
-import { call, expected, give, index, type Model, pick, Stepped, some, sortFor } from './developer-model.ts'
+import {
+  call,
+  dropWaiting,
+  expected,
+  give,
+  index,
+  type Model,
+  pick,
+  Stepped,
+  some,
+  sortFor,
+} from './developer-model.ts'
 import { CONFIGURATION, PROCESSED, REQUESTS } from './portal-requests-world.ts'
 
 const sorted = (policies: readonly string[]) => [...policies].sort().join()
@@ -47,11 +58,8 @@ const askAtOnce = fc.tuple(index, some).map(
       const made = expected(await call(world, 'POST', REQUESTS, wish), sort === undefined ? 400 : 200)
       if (sort === undefined) return
       give(developer, made.Meta as JsonObject, policies)
-      const same = model.waiting.find(
-        (request) => request.developer === developer.id && sorted(request.policies) === sorted(policies),
-      )
+      const same = dropWaiting(model, developer, policies)
       if (same !== undefined) assert.equal(made.Message, same.id)
-      model.waiting = model.waiting.filter((each) => each !== same)
     }),
 )
 
