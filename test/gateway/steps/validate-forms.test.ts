@@ -134,3 +134,24 @@ test('forms that are none, fields given twice and text are judged too', async (t
     if (reason !== undefined) assert.match(answer.text, reason)
   }
 })
+
+test('a form of thousands of fields is refused before one is read', async (t) => {
+  const { send } = await open(t)
+  const many = (count: number, field: (i: number) => string, join: string) =>
+    Array.from({ length: count }, (_, i) => field(i)).join(join)
+  const part = (name: string) => `--x\r\nContent-Disposition: form-data; name="${name}"\r\n\r\n1\r\n`
+  const multipart = (count: number) => `${many(count, (i) => part(i === 0 ? 'n' : `k${i}`), '')}--x--\r\n`
+  const rows = [
+    [FORM, (count: number) => many(count, (i) => (i === 0 ? 'n=1' : `k${i}=1`), '&')],
+    [FORM, (count: number) => many(count, (i) => `k[${i}]=1`, '&')],
+    [FORM, (count: number) => many(count, () => 'k=1', '&')],
+    ['multipart/form-data; boundary=x', multipart],
+    ['multipart/form-data; boundary="x"', multipart],
+  ] as const
+  for (const [type, make] of rows) {
+    const refused = await send('/typed', type, make(10_002))
+    assert.equal(refused.status, 422, type)
+    assert.match(refused.text, /holds more than 10000 fields/, type)
+    assert.doesNotMatch((await send('/typed', type, make(100))).text, /holds more than/, type)
+  }
+})

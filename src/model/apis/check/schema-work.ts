@@ -174,6 +174,7 @@ export function meter(engine: Ajv, compileWork: CompileWork): void {
   const formats = load('ajv-formats') as typeof import('ajv-formats')
   formats.default(engine, { mode: 'fast' })
   engine.addFormat('url', urlFormat(formats.default.get('url', 'full') as RegExp))
+  engine.addFormat('byte', isBase64)
   // The fast expressions for dates take the 31st of February for one.
   for (const name of DATES) engine.addFormat(name, formats.default.get(name, 'full'))
   for (const own of [UNIQUE, ENUM, CONST, MULTIPLE]) {
@@ -193,6 +194,11 @@ export function meter(engine: Ajv, compileWork: CompileWork): void {
       emitJudged(context, meter)
     }
   }
+}
+
+/** True where a line of it is base64, as in ajv-formats, whose expression takes 0.2 s for a megabyte. */
+function isBase64(text: string): boolean {
+  return text.split(/[\n\r\u2028\u2029]/).some((line) => line.length % 4 === 0 && /^[A-Za-z0-9+/]*={0,2}$/.test(line))
 }
 
 /** Module state: a meter for each schema while Ajv compiles it; Ajv gives keywords nothing else to hang it on. */
