@@ -18,7 +18,7 @@ type Parts = Pick<DashboardParts, 'documents' | 'policyApis'>
 /** How references are judged. */
 interface Judging {
   /** Ids of what the same writer is about to make, the document itself among them. */
-  readonly made?: { readonly [Kind in ReferenceKind]?: readonly string[] }
+  readonly made?: { readonly [Kind in ReferenceKind]?: ReadonlySet<string> }
   /** The refusal, in the words of the noun; `reference_unknown` (400) names the place. */
   readonly code?: FaultCode
 }
@@ -39,7 +39,7 @@ export async function checkReferences(
 ): Promise<void> {
   if (writer.visibility.everything) return
   for (const reference of newReferences(kind, body, before)) {
-    if (made[reference.kind]?.includes(reference.id) || (await isSeen(parts, writer, reference))) continue
+    if (made[reference.kind]?.has(reference.id) || (await isSeen(parts, writer, reference))) continue
     throw code === 'reference_unknown' ? fault(code, `${reference.at}: ${NOUN[reference.kind]} not found`) : fault(code)
   }
 }

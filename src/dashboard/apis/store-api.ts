@@ -157,7 +157,7 @@ const bodyOf = (format: ApiDocument['format'], definition: JsonObject, metadata:
 
 /** An API may refer to itself before it is there. */
 const selfOf = (format: ApiDocument['format'], definition: JsonObject) => ({
-  made: { api: [idsOf(format, definition).apiId] },
+  made: { api: new Set([idsOf(format, definition).apiId]) },
 })
 
 const ownersOf = ({ user_owners = [], user_group_owners = [] }: ApiMetadata = {}): JsonObject => ({

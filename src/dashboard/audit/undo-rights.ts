@@ -105,7 +105,7 @@ async function checkOthers(
   const { kind, before, after, session } = change
   // Objects that are restored together are judged separately.
   const named = (noun: 'api' | 'policy', member: string) =>
-    all.flatMap((one) => (one.kind === noun && one.before !== null ? [String(one.before[member])] : []))
+    new Set(all.flatMap((one) => (one.kind === noun && one.before !== null ? [String(one.before[member])] : [])))
   const made = { api: named('api', 'api_id'), policy: named('policy', 'id') }
   if (before !== null) await checkReferences(parts, call, kind, before, after ?? undefined, { made })
   const states = [before, after].filter((body) => body !== null)

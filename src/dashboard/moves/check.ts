@@ -1,4 +1,4 @@
-import { toFault } from '../../errors/fault.ts'
+import { fault, toFault } from '../../errors/fault.ts'
 import type { ApiDocument } from '../../model/apis/definition/api.ts'
 import { placeOf } from '../../model/apis/definition/stored-api.ts'
 import { readNewApi } from '../../model/apis/read/read.ts'
@@ -9,6 +9,7 @@ import { idsOf } from '../../publish/apis/api-ids.ts'
 import { foreignConflict } from '../../publish/apis/listen-path.ts'
 import { apisOfRegistration } from '../../publish/oauth-clients/oauth-client-lists.ts'
 import { storedClient } from '../../publish/oauth-clients/oauth-client-parts.ts'
+import { mapInTurns, WorkSlice } from '../../runtime/turns.ts'
 import { checkReferences } from '../access/references.ts'
 import { usableBy } from '../apis/store-api.ts'
 import { checkKeyVisible } from '../keys/key-view.ts'
@@ -22,6 +23,9 @@ export interface Blocker {
   readonly why: string
 }
 
+/** Entries of each list in one call. `gatehouse sync` sends 50. */
+const MOST_CHECKED = 1000
+
 const FOREIGN = 'this ID cannot be used, choose another one'
 const NOT_YOURS = 'it is there, and others own it'
 
@@ -31,21 +35,29 @@ const NOT_YOURS = 'it is there, and others own it'
  */
 export async function blockersOf(parts: DashboardParts, call: Call): Promise<Blocker[]> {
   const { apis, client_ids: clients, key_hashes: keys, policy_ids: policies, api_ids: apiIds } = call.object()
-  const sent = listOf(apis, isObject)
+  for (const [name, list] of Object.entries({ apis, client_ids: clients, key_hashes: keys }))
+    if (Array.isArray(list) && list.length > MOST_CHECKED)
+      throw fault('body_invalid', `${name}: more than ${MOST_CHECKED} entries; check them in several calls`)
+  const slice = new WorkSlice()
+  const sent = await mapInTurns(listOf(apis, isObject), (api) => ({ api, id: idIn(api) }))
   const brings = {
-    api: [...listOf(apiIds, isText), ...sent.map(idIn)],
-    policy: listOf(policies, isText),
+    api: new Set([...listOf(apiIds, isText), ...sent.map(({ id }) => id)]),
+    policy: new Set(listOf(policies, isText)),
   }
   const found: Blocker[] = []
-  for (const api of sent) found.push(...(await obstaclesOfApi(parts, call, api, brings)))
-  for (const id of listOf(clients, isText)) {
-    const why = await whyNotClient(parts, call, id)
-    if (why !== undefined) found.push({ kind: 'client', id, why })
+  const look = async (entries: readonly string[], kind: 'client' | 'key', why: typeof whyNotKey) => {
+    for (const id of entries) {
+      if (slice.isOver) await slice.next()
+      const reason = await why(parts, call, id)
+      if (reason !== undefined) found.push({ kind, id, why: reason })
+    }
   }
-  for (const id of listOf(keys, isText)) {
-    const why = await whyNotKey(parts, call, id)
-    if (why !== undefined) found.push({ kind: 'key', id, why })
+  for (const { api } of sent) {
+    if (slice.isOver) await slice.next()
+    found.push(...(await obstaclesOfApi(parts, call, api, brings)))
   }
+  await look(listOf(clients, isText), 'client', whyNotClient)
+  await look(listOf(keys, isText), 'key', whyNotKey)
   return found
 }
 
@@ -80,7 +92,7 @@ async function obstaclesOfApi(
   parts: DashboardParts,
   call: Call,
   sent: JsonObject,
-  brings: { readonly api: readonly string[]; readonly policy: readonly string[] },
+  brings: { readonly api: ReadonlySet<string>; readonly policy: ReadonlySet<string> },
 ): Promise<Blocker[]> {
   const [format, definition, orgId] = [formatOf(sent), definitionIn(sent), call.actor!.orgId]
   let id = ''

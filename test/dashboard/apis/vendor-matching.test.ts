@@ -44,5 +44,5 @@ test('without an alias a classic definition keeps matching whole paths', async (
   t.after(() => world.close())
   const as = await world.admin()
   const refused = await world.call('POST', '/api/apis', { as, body: { api_definition: listed('a') } })
-  assert.match(`${refused.status} ${refused.text}`, /^400 .*path_matching is neither/)
+  assert.match(`${refused.status} ${refused.text}`, /^400 .*regular expressions as paths, where path_matching is/)
 })

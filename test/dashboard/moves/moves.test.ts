@@ -70,6 +70,17 @@ test('what is no key by its hash is refused', async (t) => {
   assert.equal((await dashboard.call('GET', '/api/moves/keys?ids=%25', { as })).status, 400)
 })
 
+test('a check of more than a thousand objects of a kind is refused by its bound', async (t) => {
+  const { post } = await world(t)
+  const many = (count: number, entry: unknown) => new Array(count).fill(entry)
+  for (const [name, entry] of Object.entries({ apis: {}, client_ids: 'c', key_hashes: HASH })) {
+    const refused = await post('/api/moves/check', { [name]: many(1001, entry) })
+    assert.equal(refused.status, 400, name)
+    assert.match(refused.text, new RegExp(`${name}: more than 1000 entries`))
+    assert.equal((await post('/api/moves/check', { [name]: many(1000, entry) })).status, 200, name)
+  }
+})
+
 test('where hashes are not listed, keys are not moved either', async (t) => {
   const { dashboard, as } = await world(t, { SVC_DB_ENABLEHASHEDKEYSLISTING: 'false' })
   assert.equal((await dashboard.call('GET', '/api/moves/keys', { as })).status, 404)

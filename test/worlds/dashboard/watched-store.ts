@@ -5,7 +5,7 @@ import type { Store } from '../../../src/store/ports/ports.ts'
  * first day.
  */
 const READS: ReadonlySet<string> = new Set([
-  ...['get', 'find', 'list', 'scan', 'each', 'values', 'valuesBy', 'revision', 'standing'],
+  ...['get', 'find', 'list', 'listIds', 'scan', 'each', 'values', 'valuesBy', 'revision', 'standing'],
   ...['getSession', 'listSessions', 'countSessions', 'getTicket', 'familyTickets'],
   ...['due', 'nextAt', 'peek', 'subscribe', 'sum', 'usage', 'eachUsage', 'knows', 'after', 'last', 'dropped'],
 ])
