@@ -47,5 +47,5 @@ test('text is put in a normal form in one place, which bounds what that costs', 
   const using = globSync('src/**/*.ts', { cwd: ROOT }).filter((file) =>
     /\.normalize\(/.test(readFileSync(join(ROOT, file), 'utf8')),
   )
-  assert.deepEqual(using, [join('src', 'model', 'text', 'normalise-text.ts')])
+  assert.deepEqual(using, [join('src', 'model', 'text', 'fold.ts')])
 })
