@@ -11,8 +11,8 @@ import type { Answer } from './worlds/base/client.ts'
 import { type Draft, defined, rights } from './worlds/base/definitions.ts'
 import { eventually } from './worlds/base/eventually.ts'
 import { startTestGateway, type TestGateway } from './worlds/base/harness.ts'
-import { deadUrl } from './worlds/gateway/upstream-fixtures.ts'
 import { type Receiver, startReceiver } from './worlds/oauth/receiver.ts'
+import { deadUrl } from './worlds/servers/free-port.ts'
 import { type Origin, startOrigin } from './worlds/servers/origin.ts'
 
 /**

@@ -3,7 +3,7 @@ import { type TestContext, test } from 'node:test'
 import type { JsonObject } from '../../../src/model/json/json.ts'
 import { defined, rights } from '../../worlds/base/definitions.ts'
 import { type Installation, install } from '../../worlds/gateway/module-fixtures.ts'
-import { deadUrl } from '../../worlds/gateway/upstream-fixtures.ts'
+import { deadUrl } from '../../worlds/servers/free-port.ts'
 
 interface Note {
   readonly step: string

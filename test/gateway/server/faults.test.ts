@@ -11,6 +11,7 @@ import { openStore } from '../../../src/store/sqlite/connection/open.ts'
 import { defined, rights } from '../../worlds/base/definitions.ts'
 import { eventually } from '../../worlds/base/eventually.ts'
 import { startTestGateway, type TestGateway } from '../../worlds/base/harness.ts'
+import { deadUrl } from '../../worlds/servers/free-port.ts'
 import { startOrigin } from '../../worlds/servers/origin.ts'
 import { Client, get, statusOf } from '../../worlds/wire/raw.ts'
 
@@ -31,15 +32,6 @@ async function bareOrigin(t: TestContext, talk: (socket: Socket) => void): Promi
     server.close()
   })
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
-}
-
-/** A URL at which nothing listens. */
-async function deadUrl(): Promise<string> {
-  const server = createServer()
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const { port } = server.address() as AddressInfo
-  await new Promise((resolve) => server.close(resolve))
-  return `http://127.0.0.1:${port}`
 }
 
 async function serving(

@@ -4,14 +4,8 @@ import fc from 'fast-check'
 import type { JsonObject } from '../../../src/model/json/json.ts'
 import { defined } from '../../worlds/base/definitions.ts'
 import { eventually } from '../../worlds/base/eventually.ts'
-import {
-  balanced,
-  bareOrigin,
-  caredFor,
-  deadUrl,
-  origins,
-  targetStates,
-} from '../../worlds/gateway/upstream-fixtures.ts'
+import { balanced, bareOrigin, caredFor, origins, targetStates } from '../../worlds/gateway/upstream-fixtures.ts'
+import { deadUrl } from '../../worlds/servers/free-port.ts'
 
 const EJECTION = { enabled: true, consecutiveFailures: 2, baseTime: '10s', maxTime: '1m', maxPercent: 50 }
 

@@ -5,7 +5,8 @@ import { Breaker, NOT_ADMITTED } from '../../../src/gateway/upstream/breaker.ts'
 import { classic } from '../../worlds/base/definitions.ts'
 import { eventually } from '../../worlds/base/eventually.ts'
 import { startTestGateway } from '../../worlds/base/harness.ts'
-import { caredFor, deadUrl, origins } from '../../worlds/gateway/upstream-fixtures.ts'
+import { caredFor, origins } from '../../worlds/gateway/upstream-fixtures.ts'
+import { deadUrl } from '../../worlds/servers/free-port.ts'
 
 const BREAKER = { enabled: true, threshold: 0.5, sampleSize: 4, coolDownPeriod: 10, halfOpenStateEnabled: true }
 const OPEN = [503, { error: 'Service temporarily unavailable.' }]

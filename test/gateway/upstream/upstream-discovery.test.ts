@@ -6,7 +6,8 @@ import { readSrvAnswer, srvQuestion } from '../../../src/gateway/upstream/dns-me
 import type { JsonObject } from '../../../src/model/json/json.ts'
 import { eventually } from '../../worlds/base/eventually.ts'
 import { type DnsServer, type Srv, startDns } from '../../worlds/gateway/dns.ts'
-import { type Cared, caredFor, deadUrl, origins, targetStates } from '../../worlds/gateway/upstream-fixtures.ts'
+import { type Cared, caredFor, origins, targetStates } from '../../worlds/gateway/upstream-fixtures.ts'
+import { deadUrl } from '../../worlds/servers/free-port.ts'
 
 const DISCOVERY = { enabled: true, srvName: '_http._tcp.orders.example', refreshInterval: '100ms' }
 

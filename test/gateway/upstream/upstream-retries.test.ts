@@ -5,7 +5,8 @@ import { RetryBudget } from '../../../src/gateway/upstream/resilience.ts'
 import { openMemoryStore } from '../../../src/store/memory/open.ts'
 import { defined } from '../../worlds/base/definitions.ts'
 import { startTestGateway } from '../../worlds/base/harness.ts'
-import { balanced, bareOrigin, caredFor, deadUrl, origins } from '../../worlds/gateway/upstream-fixtures.ts'
+import { balanced, bareOrigin, caredFor, origins } from '../../worlds/gateway/upstream-fixtures.ts'
+import { deadUrl } from '../../worlds/servers/free-port.ts'
 import { Client, statusOf } from '../../worlds/wire/raw.ts'
 
 const RETRIES = { enabled: true, attempts: 2, budgetPercent: 0, minPerSecond: 100 }

@@ -76,15 +76,6 @@ export async function bareOrigin(
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, seen }
 }
 
-/** A URL at which nothing listens. */
-export async function deadUrl(): Promise<string> {
-  const server = createServer()
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const { port } = server.address() as AddressInfo
-  await new Promise((resolve) => server.close(resolve))
-  return `http://127.0.0.1:${port}`
-}
-
 /** State of each target, in the order in which the definition names them, as `/svc/node` tells it. */
 export async function targetStates(gateway: TestGateway): Promise<string[]> {
   const { json } = await gateway.svc('GET', '/svc/node')

@@ -5,9 +5,18 @@ import { createServer, type Server } from 'node:net'
 const [FIRST, LAST] = [20_000, 30_000]
 
 /** So many ports in a row that nobody has; the first of them. */
-export async function freePort(inARow = 1): Promise<number> {
+export function freePort(inARow = 1): Promise<number> {
+  return portBetween(FIRST, LAST, inARow)
+}
+
+/** A URL at which nothing listens: no test and no system chooses ports of this range. */
+export async function deadUrl(): Promise<string> {
+  return `http://127.0.0.1:${await portBetween(10_000, FIRST, 1)}`
+}
+
+async function portBetween(first: number, behind: number, inARow: number): Promise<number> {
   for (;;) {
-    const port = randomInt(FIRST, LAST)
+    const port = randomInt(first, behind)
     const servers = await Promise.all(
       Array.from({ length: inARow }, (_, i) => listenAt(port + i).catch(() => undefined)),
     )
