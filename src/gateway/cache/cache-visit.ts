@@ -4,6 +4,7 @@ import { linesWithout } from '../server/field-lines.ts'
 import { sendToTarget } from '../steps/forward/forward.ts'
 import { type AnswerDraft, beginDraft, refreshedAnswer, type UpstreamRequest } from './answer-draft.ts'
 import type { ApiResponses, Flight } from './api-responses.ts'
+import type { ChainCache } from './chain-cache.ts'
 import { serveStored } from './serve-stored.ts'
 import type { StoredAnswer } from './stored-answer.ts'
 
@@ -40,7 +41,7 @@ export class CacheVisit implements AnswerInterceptor {
         this.#confirm(x, known)
         throw STANDS_IN
       }
-      if (FAILED.has(x.status) && this.#mayStandIn(known)) {
+      if (FAILED.has(x.status) && mayStandIn(known, cache)) {
         this.#instead = known
         throw STANDS_IN
       }
@@ -62,10 +63,6 @@ export class CacheVisit implements AnswerInterceptor {
     this.#asked.cache.responses.remove(known)
   }
 
-  #mayStandIn(known: StoredAnswer): boolean {
-    return known.isWithin(this.#asked.cache.clock.mono(), known.parts.life.staleIfErrorS)
-  }
-
   take(chunk: Buffer, from: number, to: number): void {
     if (this.#draft === undefined || this.#draft.take(chunk, from, to)) return
     this.#draft = undefined
@@ -80,7 +77,7 @@ export class CacheVisit implements AnswerInterceptor {
       sendToTarget(x, x.target!, this.#preserveHost)
       return true
     }
-    if (known !== undefined && fault.code.startsWith('upstream_') && this.#mayStandIn(known)) this.#instead = known
+    if (known !== undefined && fault.code.startsWith('upstream_') && mayStandIn(known, cache)) this.#instead = known
     if (this.#instead === undefined) return false
     this.#land()
     serveStored(x, this.#instead, cache.pool, this.#asks, cache.clock.mono())
@@ -99,6 +96,39 @@ export class CacheVisit implements AnswerInterceptor {
     this.#flight?.end()
     this.#flight = undefined
   }
+}
+
+function mayStandIn(known: StoredAnswer, { clock }: ChainCache): boolean {
+  return known.isWithin(clock.mono(), known.parts.life.staleIfErrorS)
+}
+
+/** Follows a request for a part to the upstream, whose answer is not stored; a part of the stale answer stands in for a failure (RFC 5861 section 4). */
+export class PartVisit implements AnswerInterceptor {
+  readonly #known: StoredAnswer
+  readonly #cache: ChainCache
+  readonly #asks: number
+
+  /** `asks`: the client's own cache directives. */
+  constructor(known: StoredAnswer, cache: ChainCache, asks: number) {
+    this.#known = known
+    this.#cache = cache
+    this.#asks = asks
+  }
+
+  answered(x: Exchange): void {
+    if (FAILED.has(x.status) && mayStandIn(this.#known, this.#cache)) throw STANDS_IN
+  }
+
+  take(): void {}
+
+  standsIn(x: Exchange, fault: Fault): boolean {
+    if (fault !== STANDS_IN && !(fault.code.startsWith('upstream_') && mayStandIn(this.#known, this.#cache)))
+      return false
+    serveStored(x, this.#known, this.#cache.pool, this.#asks, this.#cache.clock.mono())
+    return true
+  }
+
+  ended(): void {}
 }
 
 /** Follows a request that may change what is stored (RFC 9111 section 4.4). */

@@ -17,7 +17,7 @@ import {
   scanFields,
   verdict,
 } from './scan.ts'
-import { hostLength } from './target.ts'
+import { hostLength, sameAuthority, withoutEmptyPort } from './target.ts'
 
 /** Fields that never pass: hop-by-hop ones (RFC 9110 section 7.6.1) and those that the wire or the gateway rewrites. */
 const HOP: Uint8Array = hops()
@@ -169,16 +169,21 @@ function checkFraming(x: WireExchange, seen: number): Fault | undefined {
 }
 
 /**
- * Host must be host[:port]. With a target in absolute form both must be equal (RFC 9112 section 3.2.2 lets a server trust the
+ * Host must be host[:port]. With a target in absolute form both must name one host and port (RFC 9112 section 3.2.2 lets a server trust the
  * target instead; two different hosts are how one server is made to see another site than the next, so we refuse).
  */
 function readHost(x: WireExchange, value: string): Fault | undefined {
   const length = hostLength(value)
   if (length < 0) return REFUSAL.host
-  if (x.authority !== '' && x.authority.toLowerCase() !== value.toLowerCase()) return REFUSAL.hostDiffers
-  x.authority = value
+  if (x.authority !== '' && !sameAuthority(schemeOf(x.request.text), x.authority, value)) return REFUSAL.hostDiffers
+  x.authority = withoutEmptyPort(value)
   x.host = lower(length === value.length ? value : value.slice(0, length))
   return undefined
+}
+
+/** The scheme of a request target in absolute form. */
+function schemeOf(text: string): 'http' | 'https' {
+  return /^\S+ https:/i.test(text) ? 'https' : 'http'
 }
 
 function hostOf(authority: string): string {

@@ -10,7 +10,7 @@ export const REFUSAL = {
   pri: malformed('PRI belongs to the preface of HTTP/2'),
   connect: prebuilt('method_not_implemented', 'CONNECT'),
   target: malformed('malformed request target'),
-  targetEscape: malformed('malformed escape, or %00, in the request target'),
+  targetEscape: malformed('malformed escape, or %00, in the path of the request target'),
   targetUtf8: malformed('escapes in the path are not UTF-8'),
   queryUtf8: malformed('bytes in the query are not UTF-8: send them as escapes'),
   hiddenDots: malformed(

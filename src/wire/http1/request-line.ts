@@ -5,14 +5,13 @@ import type { WireExchange } from './exchange.ts'
 import { BARE_IN_PATH, escapedBytes, needsNormalising, readPath } from './path.ts'
 import { REFUSAL } from './refusals.ts'
 import { INCOMPLETE, noteRefused, REFUSED, verdict } from './scan.ts'
-import { hostLength, isEscape } from './target.ts'
+import { hostLength, isEscape, withoutEmptyPort } from './target.ts'
 
 /** Longest method; the longest registered one has 17 characters. */
 const MAX_METHOD = 32
 /** Longest request target (RFC 9112 section 3 asks for at least 8000 bytes of request line). */
 const MAX_TARGET_BYTES = 8192
 
-const ZERO = 48
 /** Bytes that clients leave bare in queries, and that rules read as if they were escapes: UTF-8, and a `%` that begins none. */
 const NEEDS_ESCAPE = /[^\0-\x7f]|%(?![0-9A-Fa-f]{2})/g
 
@@ -166,10 +165,7 @@ function scanQuery(bytes: Uint8Array, text: string, start: number, targetStart: 
   for (; i < text.length; i++) {
     const code = bytes[i]!
     if ((CLASS[code]! & QUERY) !== 0) continue
-    if (code > 127) continue
-    if (code !== PERCENT) break
-    if (i + 2 >= text.length) return incompleteTarget(i, targetStart)
-    if (bytes[i + 1] === ZERO && bytes[i + 2] === ZERO) return noteRefused(REFUSAL.targetEscape)
+    if (code <= 127 && code !== PERCENT) break
   }
   return i === text.length ? incompleteTarget(i, targetStart) : i
 }
@@ -191,7 +187,7 @@ function badTarget(code: number) {
   return code === CR || code === LF ? REFUSAL.requestLine : REFUSAL.target
 }
 
-/** `http://host[:port]/path?query` (RFC 9112 section 3.2.2). Sets `authority`, which Host must then equal. */
+/** `http://host[:port]/path?query` (RFC 9112 section 3.2.2). Sets `authority`, which Host must then name too. */
 function scanAbsolute(x: WireExchange, bytes: Uint8Array, text: string, lineStart: number, start: number): number {
   const space = text.indexOf(' ', start)
   const end = space < 0 ? text.length : space
@@ -203,8 +199,9 @@ function scanAbsolute(x: WireExchange, bytes: Uint8Array, text: string, lineStar
   const to = authorityEnd(text, from, end)
   if (to < 0) return noteRefused(REFUSAL.target)
   if (space < 0) return incompleteAbsolute(x, bytes, text, to, end, start)
-  x.authority = text.slice(from, to)
-  if (hostLength(x.authority) < 0) return noteRefused(REFUSAL.target)
+  const authority = text.slice(from, to)
+  if (hostLength(authority) < 0) return noteRefused(REFUSAL.target)
+  x.authority = withoutEmptyPort(authority)
   if (to < end && text.charCodeAt(to) === SLASH) return scanOrigin(x, bytes, text, to, start)
   // The last proxy asks for the server itself (RFC 9112 section 3.2.4).
   if (to === end && text.startsWith('OPTIONS ', lineStart)) return setAsterisk(x, end)

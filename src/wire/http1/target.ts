@@ -8,12 +8,28 @@ export function isEscape(high: number, low: number): boolean {
 
 /**
  * Length of the host in `host[:port]` (RFC 9110 section 7.2), brackets included; -1 when it is anything else:
- * no host, user information, an empty port or one above 65535, an IPv6 address that is none.
+ * no host, user information, a port above 65535, an IPv6 address that is none. A port may be empty (RFC 3986 section 3.2.3).
  */
 export function hostLength(authority: string): number {
   const length = authority.charCodeAt(0) === 91 ? bracketed(authority) : named(authority)
   if (length <= 0) return -1
   return length === authority.length || isPort(authority, length) ? length : -1
+}
+
+/** The authority without the colon of an empty port. */
+export function withoutEmptyPort(authority: string): string {
+  return authority.charCodeAt(authority.length - 1) === 58 ? authority.slice(0, -1) : authority
+}
+
+/** True where both name one host and port: letter case does not count, and the usual port of the scheme may be left out (RFC 9110 section 4.2.3). */
+export function sameAuthority(scheme: 'http' | 'https', one: string, other: string): boolean {
+  return one === other || withPort(scheme, one) === withPort(scheme, other)
+}
+
+function withPort(scheme: 'http' | 'https', authority: string): string {
+  const length = hostLength(authority)
+  const port = authority.slice(length + 1).replace(/^0+(?=[0-9])/, '') || (scheme === 'http' ? '80' : '443')
+  return `${authority.slice(0, length).toLowerCase()}:${port}`
 }
 
 function named(authority: string): number {
@@ -29,7 +45,7 @@ function bracketed(authority: string): number {
 
 function isPort(authority: string, colon: number): boolean {
   const digits = authority.length - colon - 1
-  if (authority.charCodeAt(colon) !== 58 || digits < 1 || digits > 5) return false
+  if (authority.charCodeAt(colon) !== 58 || digits > 5) return false
   let port = 0
   for (let at = colon + 1; at < authority.length; at++) {
     const digit = authority.charCodeAt(at) - 48

@@ -5,6 +5,7 @@ import type { WireExchange } from '../http1/exchange.ts'
 import { parseRequestHead } from '../http1/head.ts'
 import { REFUSAL } from '../http1/refusals.ts'
 import { type HeadBounds, INCOMPLETE, verdict } from '../http1/scan.ts'
+import { sameAuthority } from '../http1/target.ts'
 
 /** Fields that frame, route or authenticate a message are no trailers (RFC 9110 section 6.5.1). */
 const NOT_TRAILING: ReadonlySet<string> = new Set([
@@ -53,7 +54,7 @@ export function readStreamRequest(
   if (ended && request.length !== undefined && Number(request.length) > 0) return MALFORMED
   if (scheme !== 'http' && scheme !== 'https') return SCHEME
   if (path.charCodeAt(0) !== 47 && path !== '*') return PATH
-  if (authority !== undefined && host !== undefined && authority.toLowerCase() !== host.toLowerCase()) return AUTHORITY
+  if (authority !== undefined && host !== undefined && !sameAuthority(scheme, authority, host)) return AUTHORITY
   const site = authority ?? host
   const hostLine = site === undefined ? '' : `Host: ${site}\r\n`
   const framing = ended || request.length !== undefined ? '' : 'Transfer-Encoding: chunked\r\n'

@@ -50,6 +50,8 @@ const IN_PATH = fc.constantFrom(
   '%20',
   '/./',
   '/x/../',
+  '\x01',
+  '\x7f',
 )
 const IN_QUERY = fc.constantFrom(
   ...LETTERS,
@@ -65,6 +67,10 @@ const IN_QUERY = fc.constantFrom(
   '%2f',
   '..',
   'a=b&',
+  '\0',
+  '%00',
+  '\x01',
+  '\x7f',
 )
 const reference = fc
   .tuple(fc.array(IN_PATH, { maxLength: 12 }), fc.option(fc.array(IN_QUERY, { maxLength: 12 })))
@@ -138,13 +144,15 @@ for (const version of VERSIONS) {
         assert.equal(await seen(target, signature(target)), forwarded(rest) + search)
         assert.equal(await seen(`/rewrite${rest}${search}`), `/w${search}`)
         const query = search.slice(1).split('?')[0]!
-        if (!/\\|%2f|(?:^|\/)\.{1,2}(?:[/;]|$)|%c3/.test(query)) {
+        if (!/\\|%2f|(?:^|\/)\.{1,2}(?:[/;]|$)|%c3|%00/.test(query)) {
           const place = query.replace(
             /[[\]{}|^`]|%(?![0-9a-f]{2})/gi,
             (one) => `%${one.charCodeAt(0).toString(16).toUpperCase()}`,
           )
           if (search.length > 1) assert.equal(await seen(`/placed/x?${query}`), `/p/${place}`)
         }
+        // No path holds a NUL, whatever it is made of.
+        if (/%00/.test(query)) assert.equal(await ask(`/placed/x?${query}`), 400)
       }),
       {
         numRuns: process.env.GATEHOUSE_DEEP === '1' ? 2000 : 60,
@@ -152,6 +160,7 @@ for (const version of VERSIONS) {
           ['a|b[1]{2}^`?c|d[1]{2}^`\\%'],
           ['//a//b/%79/%c3%a9/%C3%A9?x=%'],
           ['https://cdn.test/a.png?w=1|2'],
+          ['?a=b%00&c\0=d'],
           ['?'],
         ],
       },
@@ -173,7 +182,7 @@ test('a part of a batch is asked with the URL that a browser would write', async
       const search = url.href.slice(url.origin.length + url.pathname.length)
       const rest = url.pathname.slice('/b/'.length)
       // JSON may hold characters that a URL has as escapes, but no blanks.
-      const written = serialised || /[ "<>]/.test(text) ? `${rest}${search}` : text
+      const written = serialised || /[ "<>\p{Cc}]/u.test(text) ? `${rest}${search}` : text
       const body = JSON.stringify({ requests: [{ method: 'GET', relative_url: written }] })
       const answer = await gateway.call('/b/svc/batch/', { method: 'POST', body })
       assert.equal((answer.json as { code: number }[])[0]?.code, 200, written)

@@ -3,7 +3,7 @@ import { prebuilt } from '../../../errors/fault.ts'
 import { FIELD } from '../../../wire/http1/fields.ts'
 import type { UpstreamRequest } from '../../cache/answer-draft.ts'
 import type { Flight } from '../../cache/api-responses.ts'
-import { CacheVisit, Invalidation } from '../../cache/cache-visit.ts'
+import { CacheVisit, Invalidation, PartVisit } from '../../cache/cache-visit.ts'
 import type { ChainCache } from '../../cache/chain-cache.ts'
 import { asksForOneRange } from '../../cache/ranges.ts'
 import { Refresh } from '../../cache/refresh.ts'
@@ -67,8 +67,12 @@ export function answerFromCache(
       if (!found.refreshing && !x.dry) refresh(x, lookup, found)
       return answer(x, found, lookup.asks, now)
     }
+    if (x.dry) return undefined
     // A part is neither stored nor waited for.
-    if (x.dry || (lookup.asks & CACHE_FIELDS.range) !== 0) return undefined
+    if ((lookup.asks & CACHE_FIELDS.range) !== 0) {
+      if (found !== undefined) x.bodyConsumer = new PartVisit(found, cache, lookup.asks)
+      return undefined
+    }
     const flight = waited ? undefined : responses.flightOf(lookup.uri, lookup.caller)
     if (flight !== undefined && mayWait(x, lookup)) return wait(x, lookup, flight)
     fetch(x, lookup, found, waited)

@@ -22,6 +22,7 @@ import { redirectInternally } from './redirect-internally.ts'
 
 const UNCLEAR = prebuilt('request_malformed', 'with its encoded slashes decoded the path is rewritten in another way')
 const CLIMBS = prebuilt('request_malformed', 'the path climbs')
+const HOLDS_NUL = prebuilt('request_malformed', 'the path is rewritten to one that holds %00')
 const TOO_LONG = prebuilt('request_malformed', 'the path is rewritten to one that is too long')
 
 /** A target may name a part of the request many times. Longer than most servers take a head. */
@@ -194,6 +195,7 @@ function apply(x: Exchange, target: CompiledTarget, marked: string | Fault) {
   const query = mark === -1 ? undefined : text.slice(mark + 1)
   // Input of callers must not lead out of the place that the definition names.
   if (DOT_SEGMENT.test(path) || readPath(path) instanceof Error) return CLIMBS
+  if (path.includes('%00')) return HOLDS_NUL
   if (target.api !== '') return redirectInternally(x, target.api, path, query)
   x.forwardPath = belowListenPath(x, target, path)
   x.hasQuery = query !== undefined
