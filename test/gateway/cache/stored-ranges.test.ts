@@ -48,7 +48,9 @@ test('any range of a stored answer is the same slice of the body', async (t) => 
 })
 
 const FAILURES: Record<string, (response: ServerResponse) => unknown> = {
-  ...Object.fromEntries([500, 502, 503, 504].map((status) => [status, (it: ServerResponse) => it.writeHead(status).end()])),
+  ...Object.fromEntries(
+    [500, 502, 503, 504].map((status) => [status, (it: ServerResponse) => it.writeHead(status).end()]),
+  ),
   'a closed connection': (it) => it.destroy(),
   'a malformed answer': (it) => it.socket!.end('HTTP/1.1 nothing\r\n\r\n'),
 }
