@@ -102,7 +102,7 @@ function mayStandIn(known: StoredAnswer, { clock }: ChainCache): boolean {
   return known.isWithin(clock.mono(), known.parts.life.staleIfErrorS)
 }
 
-/** Follows a request for a part to the upstream, whose answer is not stored; a part of the stale answer stands in for a failure (RFC 5861 section 4). */
+/** Follows a request for a part to the upstream, whose answer is not stored; a part of the stale answer replaces a failure (RFC 5861 section 4). */
 export class PartVisit implements AnswerInterceptor {
   readonly #known: StoredAnswer
   readonly #cache: ChainCache
