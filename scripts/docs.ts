@@ -70,7 +70,7 @@ function differencesPage(): string {
 
 # Differences from the incumbent
 
-For those who [move definitions, keys and clients](../import.md). Requests that were recorded beside the incumbent's gateway 5.8.6 are replayed by
+For those who [move definitions, keys and clients](../reference/import.md). Requests that were recorded beside the incumbent's gateway 5.8.6 are replayed by
 \`test/incumbent\`: for each, the same upstream gets the same request and the caller the same status, or a row of this page says why not. Rows about credentials that run
 out have tests of their own.
 
@@ -85,7 +85,7 @@ ${head}${section(true)}`
 /** The cases of `npm run test:clients`, which fails where they are not those that passed. */
 function clientsPage(): string {
   return page('Foreign clients that are tested', [
-    'What `npm run test:clients` runs against the product: libraries that nobody of this project wrote, at the versions that are pinned in `test/clients`. What some of them need to be told: [clients](../clients.md).',
+    'What `npm run test:clients` runs against the product: libraries that nobody of this project wrote, at the versions that are pinned in `test/clients`. What some of them need to be told: [clients](../reference/client-libraries.md).',
     clientTables().trimEnd(),
   ])
 }
@@ -161,7 +161,7 @@ function configPage(): string {
     return `## ${root === '' ? 'Others' : `\`${root}\``}\n\n${table(['setting', 'environment', 'default', 'allowed', 'what it does'], settings.map(settingRow))}`
   })
   return page('Settings', [
-    'How settings are given, and which source wins: [configuration](../configuration.md).',
+    'How settings are given, and which source wins: [configuration](../reference/configuration.md).',
     ...sections,
   ])
 }
@@ -207,7 +207,7 @@ function eventsPage(): string {
   })
   return page('Events', [
     'What happens at an API and its handlers and webhooks can be told of, from `src/model/webhooks/api-events.ts`. ' +
-      'How they are told: [observation](../observation.md#events). "Errors" are the refusals that raise it ([errors](errors.md)).',
+      'How they are told: [observation](../reference/observability.md#events). "Errors" are the refusals that raise it ([errors](errors.md)).',
     table(['event', 'when', 'errors'], rows),
   ])
 }

@@ -47,7 +47,7 @@ test('the page about MCP servers works as it is printed, to the call of a tool',
   const upstream = await startMcpServer(t)
   const product = await startProduct(t, cwd)
   const at = (text: string) => text.replaceAll('127.0.0.1:8080', `127.0.0.1:${product.port}`)
-  const [login = '', add = '', look = '', ...others] = printedCommands('docs/mcp.md').map(at)
+  const [login = '', add = '', look = '', ...others] = printedCommands('docs/tutorials/mcp.md').map(at)
   assert.deepEqual(others, [])
   const loginPort = await startLogin(t, login.replace('PORT=8091', 'PORT=0'), cwd)
   const script = add.replace('127.0.0.1:8091', `127.0.0.1:${loginPort}`).replace('http://127.0.0.1:3000', upstream.url)

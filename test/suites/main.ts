@@ -1,5 +1,5 @@
 // node scripts/run.mjs test/suites/main.ts [--write] [SUITE ...]: runs the suites in front of Gatehouse, nginx and HAProxy, and names the cases
-// that fail. `--write`: puts the counts into docs/protocols.md; all suites then run.
+// that fail. `--write`: puts the counts into docs/reference/protocols.md; all suites then run.
 // The last line is `N passed, N failed`, of Gatehouse.
 import { PROXIES, type ProxyName } from './proxies.ts'
 import type { Suite } from './suite.ts'

@@ -12,7 +12,7 @@ import { websockets } from './websockets.ts'
 export const SUITES: readonly Suite[] = [http2, http1, urls, websockets, grpc, cache]
 
 /** The page that has the table. */
-const PAGE = join(import.meta.dirname, '../../docs/protocols.md')
+const PAGE = join(import.meta.dirname, '../../docs/reference/protocols.md')
 const [BEGIN, END] = [
   '<!-- Written by `npm run test:suites -- --write`. Do not edit. -->',
   '<!-- End of the table. -->',
@@ -75,6 +75,6 @@ export function writeTable(failures: Failures): void {
 function split(): [before: string, table: string, after: string] {
   const text = readFileSync(PAGE, 'utf8')
   const [from, to] = [text.indexOf(BEGIN), text.indexOf(END)]
-  if (from < 0 || to < from) throw new Error('docs/protocols.md has no place for the table of suites')
+  if (from < 0 || to < from) throw new Error('docs/reference/protocols.md has no place for the table of suites')
   return [text.slice(0, from), text.slice(from + BEGIN.length, to), text.slice(to + END.length)]
 }

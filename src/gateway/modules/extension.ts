@@ -1,6 +1,6 @@
 /**
  * The types for users' modules: `import type { ModuleExchange } from '.../extension.ts'`.
- * docs/extensions.md says how they are written.
+ * docs/how-to/plugins.md says how they are written.
  */
 
 /** Values that pass between threads: what JSON can say. */

@@ -7,7 +7,7 @@ import { piecesOf, TemplateFlaw, type TemplatePiece, type Token } from './tokens
 const MAX_TEMPLATE = 65_536
 const MAX_DEPTH = 32
 
-/** Reads a template (syntax: docs/operations.md). @throws TemplateFlaw with line and column */
+/** Reads a template (syntax: docs/reference/operations.md). @throws TemplateFlaw with line and column */
 export function parseBodyTemplate(source: string): BodyTemplate {
   if (source.length > MAX_TEMPLATE) throw new TemplateFlaw(source, 0, `is longer than ${MAX_TEMPLATE} characters`)
   const pieces = piecesOf(source)

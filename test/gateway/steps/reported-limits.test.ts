@@ -116,7 +116,7 @@ test('no two rates of one answer have one name, and each begins with its owner',
   )
 })
 
-/** The oracle: the reported limits after so many calls, the last one `refused` or not, by the rules of docs/operations.md. */
+/** The oracle: the reported limits after so many calls, the last one `refused` or not, by the rules of docs/reference/operations.md. */
 function expectedOf(present: readonly Named[], tightest: Named, used: number, refused: boolean) {
   const named = LIMITS.map(([owner, kind], i) => ({ owner, kind, name: NAMES[i]! })).filter(({ name }) =>
     present.includes(name),

@@ -7,7 +7,7 @@ import { LOGIN_PAGE, type OAuthWorld, REDIRECT, SECRET, startOAuthWorld } from '
 import { newProofKey, proofOf } from '../../worlds/gateway/oauth-proofs.ts'
 import { as, bodyOf } from '../../worlds/oauth/negative-requests.ts'
 
-// Attacks of RFC 9700 section 4 that no other test plays through. docs/security/oauth.md says which test shows which.
+// Attacks of RFC 9700 section 4 that no other test plays through. docs/explanation/oauth-security.md says which test shows which.
 
 const FORM = 'application/x-www-form-urlencoded'
 const VERIFIER = 'the-verifier-of-the-honest-client-0123456789'

@@ -7,7 +7,7 @@ const ROOT = join(import.meta.dirname, '../../..')
 const ROW = /^\| (?!attack|---)(?<attack>[^|]+) \| [^|]+ \| (?<tests>[^|]+) \|$/gm
 const NAMED = /`(?<file>test\/[\w./-]+)`: (?<names>"[^"]+"(?:, "[^"]+")*)/g
 
-const page = readFileSync(join(ROOT, 'docs/security/oauth.md'), 'utf8')
+const page = readFileSync(join(ROOT, 'docs/explanation/oauth-security.md'), 'utf8')
 const rows = [...page.matchAll(ROW)].map((row) => row.groups as { attack: string; tests: string })
 
 /** The tests that a row names and that are not there; a name may be the fixed part of several. */

@@ -60,7 +60,7 @@ test('Redis is reached over TLS with certificates of both sides, by a user of it
   const port = await freePort()
   const files = ['--tls-cert-file', certFile, '--tls-key-file', keyFile, '--tls-ca-cert-file', certFile]
   const redis = await startRedis(t, ['--tls-port', String(port), ...files])
-  // The rules that docs/cluster.md gives the user.
+  // The rules that docs/how-to/cluster.md gives the user.
   const rules = ['~gatehouse:*', '+@read', '+@write', '+@scripting', '+@connection', '-@dangerous', '+time']
   await redis.command('ACL', 'SETUSER', 'gate', 'on', '>secret-of-gate', ...rules)
   await redis.command('ACL', 'SETUSER', 'default', 'off')

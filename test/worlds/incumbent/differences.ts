@@ -322,7 +322,7 @@ export const DIFFERENCES: readonly Difference[] = [
   {
     name: 'The request in body templates',
     there: 'members of other names and shapes, and printed with `.`',
-    here: 'the names of [variables](../operations.md#variables), where a template asks for them',
+    here: 'the names of [variables](../reference/operations.md#variables), where a template asks for them',
     why: 'credentials are left out',
     met: (replayed) => hasTemplate(replayed) && usesContext(replayed),
   },

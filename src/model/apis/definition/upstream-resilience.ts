@@ -1,4 +1,4 @@
-// The resilience settings of a definition. docs/upstreams.md describes them for users.
+// The resilience settings of a definition. docs/reference/upstreams.md describes them for users.
 
 /** One question that a target is asked to see whether it is well. */
 export interface HealthCheck {
