@@ -133,7 +133,7 @@ function npmEnvironment() {
 function chooseNode(runtime) {
   const answer = runtime?.binary === undefined ? undefined : versionOf(runtime.binary)
   if (answer !== undefined && answer === `v${runtime.version}`) {
-    if (!isPackage()) linkBinary(runtime.name)
+    if (!isPackage()) linkBinaries(runtime.name)
     return runtime.binary
   }
   const system = `${process.platform} ${process.arch}`
@@ -154,19 +154,24 @@ function versionOf(binary) {
 }
 
 /**
- * `node_modules/.bin/node` for people and editors. npm before 11.6.2 deletes its own link again, because all runtime
- * packages share the name. A folder that cannot be written is left unchanged: we do not use the link.
+ * `node_modules/.bin/node` for people and editors, and `node_modules/.bin/gatehouse`, which `npx gatehouse` runs. npm before 11.6.2 deletes
+ * its own link to Node again, because all runtime packages share the name. A folder that cannot be written is left unchanged: we do not
+ * use the links.
  */
-function linkBinary(name) {
+function linkBinaries(name) {
   if (process.platform === 'win32') return
-  const link = join(MODULES, '.bin', 'node')
-  const target = join('..', name, 'bin', 'node')
+  link('node', join('..', name, 'bin', 'node'))
+  link('gatehouse', join('..', '..', 'bin', 'gatehouse'))
+}
+
+function link(name, target) {
+  const path = join(MODULES, '.bin', name)
   try {
-    if (readLink(link) === target) return
-    fs.mkdirSync(dirname(link), { recursive: true })
-    const fresh = `${link}.${process.pid}`
+    if (readLink(path) === target) return
+    fs.mkdirSync(dirname(path), { recursive: true })
+    const fresh = `${path}.${process.pid}`
     fs.symlinkSync(target, fresh)
-    fs.renameSync(fresh, link)
+    fs.renameSync(fresh, path)
   } catch (error) {
     if (!['EROFS', 'EACCES', 'EPERM'].includes(error.code)) throw error
   }

@@ -50,7 +50,8 @@ test('files that pages name are there', () => {
   )
 })
 
-const COMMAND = 'backup|bootstrap|doctor|dump|import|migrate-store|publish|restore|rotate-secret|settings|sync|validate'
+const COMMAND =
+  'apply|backup|bootstrap|completion|diff|doctor|dump|explain|import|migrate-store|publish|restore|rotate-secret|settings|sync|validate'
 
 test('commands are printed so that they run in a clone', () => {
   const bare = new RegExp(`(?<![\\w/.-])gatehouse (?:${COMMAND})\\b`)

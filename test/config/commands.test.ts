@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
-import { type Command, type CommandContext, runCommand } from '../../src/cli/commands/commands.ts'
+import type { Command, CommandContext } from '../../src/cli/commands/command.ts'
+import { runCommand } from '../../src/cli/commands/commands.ts'
+import { SETTINGS_COMMAND } from '../../src/cli/commands/settings.ts'
 import { fault } from '../../src/errors/fault.ts'
 
 /** Runs a command line with one extra row, and returns the output and the input of the row. */
@@ -16,12 +18,14 @@ async function run(
   const row: Command = {
     name: 'all',
     summary: 'run it',
+    examples: [],
+    exits: {},
     run(context) {
       given.push(context)
       return result?.()
     },
   }
-  const status = await runCommand(argv, env, [row])
+  const status = await runCommand(argv, env, [row, SETTINGS_COMMAND])
   const text = (calls: readonly { arguments: unknown[] }[]) => calls.map((call) => call.arguments.join(' ')).join('\n')
   const said = { status, given, stdout: text(out.calls), stderr: text(err.calls) }
   t.mock.restoreAll()
@@ -53,9 +57,17 @@ test('settings shows what a start would use, narrowed by words, without secrets'
   const all = await run(t, ['settings'], env)
   assert.equal(all.status, 0)
   assert.doesNotMatch(all.stdout, /hush/)
-  const { stdout } = await run(t, ['settings', 'gateway', 'listen_port'], env)
+  const { stdout } = await run(t, ['settings', 'gateway.listen_port', 'SVC_LOG', 'dashboard.listen_port'], env)
   assert.match(stdout, /^gateway\.listen_port +9000 +env SVC_GW_LISTENPORT/m)
-  assert.equal(stdout.split('\n').length, 3, 'heading, plain and TLS port')
+  assert.deepEqual(
+    stdout.split('\n').map((line) => line.split(' ')[0]),
+    ['setting', 'gateway.listen_port', 'dashboard.listen_port', 'log.level'],
+  )
+  const unknown = await run(t, ['settings', 'gateway.listen_prot', 'log.level'], env)
+  assert.deepEqual(
+    [unknown.status, unknown.stderr],
+    [1, 'gatehouse: no setting has gateway.listen_prot in its name; did you mean gateway.listen_port?'],
+  )
   assert.match((await run(t, ['settings'], { SVC_GW_SECRET: 'short' })).stdout, /^warning: gateway\.secret is shorter/m)
 })
 

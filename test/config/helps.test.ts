@@ -1,42 +1,49 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { BACKUP_COMMANDS } from '../../src/cli/backup/backup-commands.ts'
-import { BOOTSTRAP_COMMAND } from '../../src/cli/commands/bootstrap.ts'
-import type { Command } from '../../src/cli/commands/commands.ts'
-import { DOCTOR_COMMAND } from '../../src/cli/commands/doctor.ts'
-import { ROTATE_SECRET_COMMAND } from '../../src/cli/commands/rotate-secret.ts'
-import { importCommand } from '../../src/cli/import/import-command.ts'
+import { COMMANDS } from '../../src/cli/commands/table.ts'
 import { MOVE_COMMANDS } from '../../src/cli/moves/move-commands.ts'
 import { runLine } from '../worlds/flows/moves-world.ts'
 
-const NOTHING_READ = importCommand(() => {
-  throw new Error('not read')
-})
-const ROWS: readonly Command[] = [
-  ...[...MOVE_COMMANDS, ...BACKUP_COMMANDS],
-  ...[BOOTSTRAP_COMMAND, DOCTOR_COMMAND, ROTATE_SECRET_COMMAND, NOTHING_READ],
-]
-const run = (...argv: string[]) => runLine(argv, {}, ROWS)
+const run = (...argv: string[]) => runLine(argv, {}, COMMANDS)
 /** The names of all commands, as the general help lists them. */
 const listed = async () =>
   [...(await run('--help')).out.matchAll(/^ {2}([a-z][a-z-]*) {2,}/gm)].map(([, name = '']) => name)
 
 test('the help of a command names its words, and the options that it takes, no others', async () => {
   const names = await listed()
-  assert.equal(names.length, ROWS.length + 1, 'and settings')
+  assert.equal(names.length, COMMANDS.length)
   for (const name of names) {
     const { status, out } = await run(name, '--help')
     assert.equal(status, 0)
     const usage = /^Usage: bin\/gatehouse (\S+)(.*) \[options\]$/m.exec(out)
     assert.equal(usage?.[1], name, out)
-    const row = ROWS.find((one) => one.name === name)
+    const row = COMMANDS.find((one) => one.name === name)
     if (row !== undefined) assert.equal(usage?.[2]?.trim() ?? '', row.words ?? '')
     // Options begin a line, alone, after a short name, or several of them.
     const said = [...out.matchAll(/^ {2}(?:-\w, )?(--[\w-]+(?:, --[\w-]+)*)/gm)].flatMap(([, list = '']) =>
       list.split(', '),
     )
-    const taken = [...Object.keys(row?.options ?? {}), 'help'].map((option) => `--${option}`)
+    const taken = [...Object.keys(row?.options ?? {}), 'config', 'help'].map((option) => `--${option}`)
     assert.deepEqual(said.sort(), taken.sort(), name)
+  }
+})
+
+test('the help of a command has an example that it reads, and what each exit status means', async () => {
+  for (const row of COMMANDS) {
+    const { out } = await run(row.name, '--help')
+    const examples = [...out.matchAll(/^ {2}bin\/gatehouse (.*)\n {6}\S/gm)].map(([, line = '']) => line)
+    assert.equal(examples.length, row.examples.length)
+    assert.ok(examples.length > 0, row.name)
+    for (const example of examples) {
+      const words = [...example.replace(/ > .*$/, '').matchAll(/"([^"]*)"|(\S+)/g)].map(
+        ([, quoted, bare]) => quoted ?? bare!,
+      )
+      assert.equal(words[0], row.name)
+      const given: unknown[] = []
+      const { status, err } = await runLine(words, {}, [{ ...row, run: (context) => given.push(context) && 0 }])
+      assert.deepEqual([status, err, given.length], [0, '', 1], example)
+    }
+    assert.ok(/^Exit status:\n {2}0 {2}\S/m.test(out), row.name)
   }
 })
 
@@ -47,7 +54,7 @@ test('a wrong option is refused in a sentence of ours, by every command', async 
       'gatehouse: no such option: --nonsense-x',
       `See bin/gatehouse ${name} --help.`,
     ])
-  for (const { name, options = {} } of ROWS)
+  for (const { name, options = {} } of COMMANDS)
     for (const [option, { type }] of Object.entries(options)) {
       if (MOVE_COMMANDS[0]!.mayStandAlone!.has(option)) continue
       const [line] = await first(name, type === 'string' ? `--${option}` : `--${option}=x`)

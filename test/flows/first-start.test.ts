@@ -24,8 +24,12 @@ function folderFor(t: TestContext): string {
 
 /** Runs `gatehouse bootstrap` in the folder of a product. */
 function bootstrap(cwd: string, words: readonly string[], env: Readonly<Record<string, string>>, input = '') {
+  return command(cwd, ['bootstrap', ...words], env, input)
+}
+
+function command(cwd: string, words: readonly string[], env: Readonly<Record<string, string>>, input = '') {
   return new Promise<{ status: number | null; text: string }>((resolve) => {
-    const child = spawn(process.execPath, [join(ROOT, 'src/main.ts'), 'bootstrap', ...words], {
+    const child = spawn(process.execPath, [join(ROOT, 'src/main.ts'), ...words], {
       cwd,
       env: { ...process.env, ...env },
       stdio: ['pipe', 'pipe', 'pipe'],
@@ -72,6 +76,9 @@ test('the first start gives a link and an organisation for the samples, once', a
   assert.match(made.text, new RegExp(`^organisation +${orgId}$`, 'm'))
   assert.equal((await bootstrap(cwd, [], env)).status, 1)
   assert.equal((await bootstrap(cwd, ['Acme'], env)).status, 1)
+  const explained = await command(cwd, ['explain', '/protected/hello'], { SVC_GW_LISTENPORT: String(first.port) })
+  assert.equal(explained.status, 2, explained.text)
+  assert.match(explained.text, /^ {2}authenticate\w* +refused: .*\n(?:.*\n)*refused with status 401/m)
 
   const headers = { authorization: key }
   const me = await json(first.dashboardPort, 'GET', '/api/users/me', headers)

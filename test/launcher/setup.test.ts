@@ -32,6 +32,7 @@ test('a fresh clone is installed once, with every dependency, and linked', async
   for (const _ of [1, 2]) assert.equal((await setUp(t, clone, env).ended).code, 0)
   assert.deepEqual(calls(clone), ['ci --include=dev --include=optional --no-audit --no-fund --loglevel=error'])
   assert.equal(readlinkSync(join(clone, 'node_modules/.bin/node')), `../${NAME}/bin/node`)
+  assert.equal(readlinkSync(join(clone, 'node_modules/.bin/gatehouse')), '../../bin/gatehouse')
   assert.ok(!existsSync(join(clone, '.setup.lock')))
 })
 

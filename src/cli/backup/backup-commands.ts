@@ -1,4 +1,4 @@
-import type { Command } from '../commands/commands.ts'
+import type { Command } from '../commands/command.ts'
 
 /** The commands that save and restore the whole store of an installation. Their modules are loaded when one runs. */
 export const BACKUP_COMMANDS: readonly Command[] = [
@@ -20,6 +20,11 @@ export const BACKUP_COMMANDS: readonly Command[] = [
   --without-records    leaves out recorded requests
   --recipient FILE     adds the secrets of the installation, sealed for this X25519 public key (PEM)
   --json               for programs`,
+    examples: [
+      ['backup gatehouse.backup', 'all data, into a file'],
+      ['backup --output - --recipient backup.pub', 'with the secrets, to standard output'],
+    ],
+    exits: { 0: 'the backup is complete', 1: 'failed, with the reason' },
     run: async (context) => (await import('./backup.ts')).backup(context),
   },
   {
@@ -36,6 +41,11 @@ export const BACKUP_COMMANDS: readonly Command[] = [
   --identity FILE      X25519 private key (PEM) that opens the secrets in the backup
   --dry-run            checks everything and writes nothing
   --json               for programs`,
+    examples: [
+      ['restore gatehouse.backup --dry-run', 'checks the backup'],
+      ['restore gatehouse.backup --identity backup.key', 'loads it with its secrets'],
+    ],
+    exits: { 0: 'restored, or with --dry-run: it could be', 1: 'refused or failed, with the reason' },
     run: async (context) => (await import('./restore.ts')).restore(context),
   },
   {
@@ -51,6 +61,11 @@ export const BACKUP_COMMANDS: readonly Command[] = [
   --redis ADDRESS      redis://user:password@host:6379, for a cluster
   --give-up            has a store whose move was cut short take writes again; empty the other one before you repeat the move
   --json               for programs`,
+    examples: [
+      ['migrate-store --to postgres://gatehouse@db.example/gatehouse --redis redis://cache.example', 'to a cluster'],
+      ['migrate-store --to /var/lib/gatehouse-new', 'back into a data folder'],
+    ],
+    exits: { 0: 'moved', 1: 'refused or failed, with the reason' },
     run: async (context) => (await import('./migrate-store.ts')).migrate(context),
   },
 ]

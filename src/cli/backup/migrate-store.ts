@@ -2,7 +2,7 @@ import { loadConfig } from '../../config/load.ts'
 import { fault } from '../../errors/fault.ts'
 import { isEmbedded } from '../../model/nodes/embedded-store.ts'
 import { giveUpMove, migrateStore, moveTargetOf } from '../../process/migrate-store.ts'
-import type { CommandContext } from '../commands/commands.ts'
+import type { CommandContext } from '../commands/command.ts'
 import { openProgress, stoppable } from '../commands/progress.ts'
 
 /** `gatehouse migrate-store`: moves the store of a running installation into an empty one of either kind. */

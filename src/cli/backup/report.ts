@@ -1,5 +1,5 @@
 import { fault } from '../../errors/fault.ts'
-import type { CommandContext } from '../commands/commands.ts'
+import type { CommandContext } from '../commands/command.ts'
 
 /** The result of a backup or a restore. */
 interface ArchiveReport {

@@ -9,7 +9,7 @@ import type { Config } from '../../config/schema.ts'
 import { fault } from '../../errors/fault.ts'
 import { isObject } from '../../model/json/json.ts'
 import { setUpLink, setUpTokenOf } from '../../process/first-start.ts'
-import type { Command, CommandContext } from './commands.ts'
+import type { Command, CommandContext } from './command.ts'
 
 const TIMEOUT_MS = 30_000
 
@@ -24,6 +24,15 @@ export const BOOTSTRAP_COMMAND: Command = {
   summary:
     'print the set-up link of the running server; with ORGANISATION EMAIL make them, the password from bootstrap.password or standard input',
   words: '[ORGANISATION EMAIL]',
+  examples: [
+    ['bootstrap', 'the link that creates the first organisation and its administrator in a browser'],
+    ['bootstrap Acme ada@acme.example', 'creates both; the password is read from standard input'],
+  ],
+  exits: {
+    0: 'printed, or created',
+    1: 'refused, no server answers, or set up already',
+    2: 'the command line is wrong',
+  },
   async run(context) {
     const { config } = loadConfig(context)
     const [organisation = '', email = '', ...more] = context.words

@@ -1,69 +1,22 @@
 import { type ParseArgsOptionsConfig, parseArgs } from 'node:util'
 import type { Environment } from '../../config/environment.ts'
-import { explainSettings, formatSettings } from '../../config/explain.ts'
-import { loadConfig } from '../../config/load.ts'
 import { productVersion } from '../../config/version.ts'
 import { toFault } from '../../errors/fault.ts'
 import { REMEDIES } from '../../errors/remedies.ts'
 import { nearest } from '../../errors/suggest.ts'
-
-/** The input of a command. The command itself reads the settings, so that `--help` works with broken ones. */
-export interface CommandContext {
-  readonly env: Environment
-  /** `--config`, the JSON file of settings. */
-  readonly file: string | undefined
-  readonly cwd: string
-  /** Words after the name of the command. */
-  readonly words: readonly string[]
-  /** Options of the command's own, by their long names. */
-  readonly options: Readonly<Record<string, string | boolean | readonly (string | boolean)[] | undefined>>
-  /** Writes a line for people or programs to standard output. */
-  readonly print: (line: string) => void
-}
-
-/** One row of the table of commands. */
-export interface Command {
-  readonly name: string
-  readonly summary: string
-  /** Options besides those of every command. */
-  readonly options?: ParseArgsOptionsConfig
-  /** The words that may follow the name, as its usage shows them: `FILE`. Absent: none. */
-  readonly words?: string
-  /** Those of them whose value may be left out: it is empty then. */
-  readonly mayStandAlone?: ReadonlySet<string>
-  /** The text of `--help` about these options. */
-  readonly help?: string
-  /** Returns the exit status, or undefined when the process keeps running (a server). */
-  run(context: CommandContext): Promise<number | undefined> | number | undefined
-}
-
-const SETTINGS_COMMAND: Command = {
-  name: 'settings',
-  summary: 'list settings with value, source and environment name; a word filters the list',
-  words: '[WORD...]',
-  run({ env, file, cwd, words, print }) {
-    const loaded = loadConfig({ env, file, cwd })
-    const wanted = explainSettings(loaded).filter(({ path, env: name }) => {
-      return words.every((word) => path.includes(word) || name.includes(word))
-    })
-    print(formatSettings(wanted))
-    for (const warning of loaded.warnings) print(`warning: ${warning}`)
-    return 0
-  },
-}
+import { COMMON_HELP, COMMON_OPTIONS, type Command, type CommandContext } from './command.ts'
 
 const USAGE_ERROR = 2
 
 /**
- * Runs one command line. `rows` are the commands that need the server; the first of them runs when no command is named.
+ * Runs one command line. `table` has the commands; the first of them runs when no command is named.
  * Answers the exit status, or undefined when a server now runs. Faults are printed to standard error, one line each.
  */
 export async function runCommand(
   argv: readonly string[],
   env: Environment,
-  rows: readonly Command[],
+  table: readonly Command[],
 ): Promise<number | undefined> {
-  const table = [...rows, SETTINGS_COMMAND]
   const named = table.find((row) => row.name === firstWord(argv))
   const line = readLine(argv, named ?? table[0])
   if (typeof line === 'string') return refuse(line, named)
@@ -94,15 +47,9 @@ interface Line {
   readonly options: CommandContext['options']
 }
 
-const EVERYWHERE = {
-  config: { type: 'string', short: 'c' },
-  help: { type: 'boolean', short: 'h' },
-  version: { type: 'boolean', short: 'v' },
-} as const satisfies ParseArgsOptionsConfig
-
 /** Reads options and words, or answers what is wrong with them. */
 function readLine(argv: readonly string[], command: Command | undefined): Line | string {
-  const own: ParseArgsOptionsConfig = { ...command?.options, ...EVERYWHERE }
+  const own: ParseArgsOptionsConfig = { ...command?.options, ...COMMON_OPTIONS }
   try {
     const args = withEmptyValues(argv, command?.mayStandAlone ?? new Set())
     const { values, positionals } = parseArgs({ args, allowPositionals: true, options: own })
@@ -145,10 +92,13 @@ function withEmptyValues(argv: readonly string[], mayStandAlone: ReadonlySet<str
   })
 }
 
-function helpOf({ name, words, summary, help }: Command): string {
+/** The text of `--help` of a command. */
+export function helpOf({ name, words, summary, help, examples, exits }: Command): string {
   const usage = ['bin/gatehouse', name, ...(words === undefined ? [] : [words]), '[options]'].join(' ')
-  const options = [...(help === undefined ? [] : [help]), '  -h, --help         this text'].join('\n')
-  return `Usage: ${usage}\n\n${summary}\n\nOptions:\n${options}`
+  const options = [...(help === undefined ? [] : [help]), COMMON_HELP].join('\n')
+  const lines = examples.map(([line, effect]) => `  bin/gatehouse ${line}\n      ${effect}`).join('\n')
+  const statuses = Object.entries(exits).map(([status, meaning]) => `  ${status}  ${meaning}`)
+  return `Usage: ${usage}\n\n${summary}\n\nOptions:\n${options}\n\nExamples:\n${lines}\n\nExit status:\n${statuses.join('\n')}`
 }
 
 function say(line: string): number {
@@ -186,5 +136,5 @@ Options:
   -h, --help         this text
   -v, --version      version of the product and of its runtime
 
-Settings are described in docs/generated/config.md.`
+\`bin/gatehouse COMMAND --help\` has the options, examples and exit statuses of a command. Settings are described in docs/generated/config.md.`
 }

@@ -1,6 +1,6 @@
 import { loadConfig } from '../../config/load.ts'
 import type { Finding } from '../../model/nodes/finding.ts'
-import type { Command } from './commands.ts'
+import type { Command } from './command.ts'
 import { openProgress } from './progress.ts'
 
 const WARNINGS = 2
@@ -11,9 +11,12 @@ export const DOCTOR_COMMAND: Command = {
   summary: 'check settings, store, clock, ports and certificates, and say what to do',
   options: { full: { type: 'boolean' }, json: { type: 'boolean' } },
   help: `  --full             reads every row of the store
-  --json             for programs: one object with "findings"
-
-Exit status: 0 nothing wrong, 1 errors, 2 warnings only.`,
+  --json             for programs: one object with "findings"`,
+  examples: [
+    ['doctor', 'checks this installation'],
+    ['doctor --full --json', 'reads every row of the store; for a script'],
+  ],
+  exits: { 0: 'nothing wrong', 1: 'errors, or the command line is wrong', 2: 'warnings only' },
   async run({ env, file, cwd, options, print }) {
     // Loaded here alone: a server does without.
     const { examine } = await import('../../process/examine.ts')

@@ -3,7 +3,7 @@ import { loadConfig } from '../../config/load.ts'
 import { fault } from '../../errors/fault.ts'
 import { rotateStoredSecret } from '../../process/live-secrets.ts'
 import { requireOldSealKeyUnused } from '../../process/old-seal-key.ts'
-import type { Command } from './commands.ts'
+import type { Command } from './command.ts'
 
 /** Secrets of `secrets.json`, by the words of the command, with the setting that replaces each. */
 const SECRETS = {
@@ -20,9 +20,15 @@ export const ROTATE_SECRET_COMMAND: Command = {
   name: 'rotate-secret',
   summary: 'make a new secret in secrets.json: the one before is accepted until --end',
   words: 'gateway|admin|seal',
+  wordValues: () => Object.keys(SECRETS),
   options: { end: { type: 'boolean' }, force: { type: 'boolean' } },
   help: `  --end              no longer accept the secret from before the last rotation
   --force            with seal --end: even while something needs the old key; it cannot be read any more`,
+  examples: [
+    ['rotate-secret gateway', 'a new secret for X-Svc-Authorization; the old one works too'],
+    ['rotate-secret gateway --end', 'the old one is refused from now on'],
+  ],
+  exits: { 0: 'done', 1: 'refused, with the reason' },
   async run(context) {
     const loaded = loadConfig(context)
     const [which = '', ...more] = context.words

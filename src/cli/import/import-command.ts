@@ -1,4 +1,4 @@
-import type { Command } from '../commands/commands.ts'
+import type { Command } from '../commands/command.ts'
 import type { ReadEntries } from './read-entries.ts'
 
 const HELP = `  -d, --dashboard URL      the dashboard to import into; else SVC_SYNC_DASHBOARD
@@ -30,6 +30,15 @@ export function importCommand(read: ReadEntries): Command {
       json: { type: 'boolean' },
     },
     help: HELP,
+    examples: [
+      ['import --definitions ./apps --policies ./policies.json', 'a report of what would be imported'],
+      ['import --definitions ./apps --policies ./policies.json --yes', 'imports it'],
+    ],
+    exits: {
+      0: 'done, or nothing to do',
+      1: 'failed, refused, or not served by a node, with the reason',
+      2: 'without --yes: there is something to do',
+    },
     run: async (context) => (await import('./run-import.ts')).runImport(context, read),
   }
 }

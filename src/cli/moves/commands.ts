@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { type Fault, fault } from '../../errors/fault.ts'
-import type { CommandContext } from '../commands/commands.ts'
+import type { CommandContext } from '../commands/command.ts'
 import { unservedLines } from './await-nodes.ts'
 import { findBlockers, targetAllowsDuplicates } from './blockers.ts'
 import { openTarget, readTargetState } from './dashboard-target.ts'

@@ -1,4 +1,4 @@
-import type { Command } from '../commands/commands.ts'
+import type { Command } from '../commands/command.ts'
 import {
   APPLY_OPTIONS,
   DIFF_OPTIONS,
@@ -33,6 +33,11 @@ export const MOVE_COMMANDS: readonly Command[] = [
   --recipient FILE   X25519 public key; else SVC_SYNC_RECIPIENT
   --env-file FILE    values of \${env:NAME} in files that are there: they stay as long as they say the same
   --json             for programs`,
+    examples: [
+      ['dump -t environments/staging', 'all but keys, with SVC_SYNC_DASHBOARD and SVC_SYNC_SECRET set'],
+      ['dump -t files --apis orders,billing', 'two APIs'],
+    ],
+    exits: { 0: 'written', 1: 'failed, with the reason' },
     run: async (context) => (await import('./commands.ts')).dump(context),
   },
   {
@@ -41,6 +46,11 @@ export const MOVE_COMMANDS: readonly Command[] = [
     options: DIFF_OPTIONS,
     mayStandAlone: OPTIONAL_VALUE_OPTIONS,
     help: `${ASKING}\n${READING}\n${CHOOSING}\n${KEEPING}\n${COMPARING}`,
+    examples: [
+      ['diff -p environments/staging', 'the differences between files and dashboard'],
+      ['diff -p files --policies --json', 'policies only, for a script'],
+    ],
+    exits: { 0: 'no difference', 1: 'failed, with the reason', 2: 'there are differences' },
     run: async (context) => (await import('./commands.ts')).diff(context),
   },
   {
@@ -49,6 +59,15 @@ export const MOVE_COMMANDS: readonly Command[] = [
     options: SYNC_OPTIONS,
     mayStandAlone: OPTIONAL_VALUE_OPTIONS,
     help: `${ASKING}\n${READING}\n${CHOOSING}\n${KEEPING}\n${COMPARING}\n${DOING}`,
+    examples: [
+      ['sync -p environments/staging', 'the plan'],
+      ['sync -p environments/staging --yes', 'applies it'],
+    ],
+    exits: {
+      0: 'done, or nothing to do',
+      1: 'failed, refused, or not served by a node, with the reason',
+      2: 'without --yes: there is something to do',
+    },
     run: async (context) => (await import('./commands.ts')).change(context, 'sync'),
   },
   {
@@ -57,6 +76,12 @@ export const MOVE_COMMANDS: readonly Command[] = [
     options: APPLY_OPTIONS,
     mayStandAlone: OPTIONAL_VALUE_OPTIONS,
     help: `${ASKING}\n${READING}\n${CHOOSING}\n${COMPARING}\n${DOING}`,
+    examples: [['apply -p environments/staging --yes', 'creates and changes, deletes nothing']],
+    exits: {
+      0: 'done, or nothing to do',
+      1: 'failed, refused, or not served by a node, with the reason',
+      2: 'without --yes: there is something to do',
+    },
     run: async (context) => (await import('./commands.ts')).change(context, 'apply'),
   },
   {
@@ -65,6 +90,12 @@ export const MOVE_COMMANDS: readonly Command[] = [
     options: APPLY_OPTIONS,
     mayStandAlone: OPTIONAL_VALUE_OPTIONS,
     help: `${ASKING}\n${READING}\n${CHOOSING}\n${COMPARING}\n${DOING}`,
+    examples: [['publish -p files --apis new-api --yes', 'creates an API that is not there yet']],
+    exits: {
+      0: 'done, or nothing to do',
+      1: 'failed, refused, or not served by a node, with the reason',
+      2: 'without --yes: there is something to do',
+    },
     run: async (context) => (await import('./commands.ts')).change(context, 'publish'),
   },
   {
@@ -73,6 +104,8 @@ export const MOVE_COMMANDS: readonly Command[] = [
     options: VALIDATE_OPTIONS,
     mayStandAlone: OPTIONAL_VALUE_OPTIONS,
     help: `${READING}\n${CHOOSING}`,
+    examples: [['validate -p environments/staging', 'before a merge: needs no dashboard']],
+    exits: { 0: 'no mistakes', 1: 'mistakes, or the files cannot be read' },
     run: async (context) => (await import('./commands.ts')).validate(context),
   },
 ]

@@ -9,6 +9,7 @@ import {
   checkLength,
   checksOf,
   date,
+  documented,
   Findings,
   flag,
   object,
@@ -49,7 +50,13 @@ export function policyKind({ partitions }: Policy): PolicyKind {
 
 const ID = /^[A-Za-z0-9._~-]*$/
 
-const PARTITIONS = shape('Partitions', { acl: flag, quota: flag, rate_limit: flag, complexity: flag, per_api: flag })
+const PARTITIONS = shape('Partitions', {
+  acl: documented(flag, 'Controls access rights.', true),
+  quota: documented(flag, 'Controls the quota.', false),
+  rate_limit: documented(flag, 'Controls the rate limit.', false),
+  complexity: documented(flag, 'Controls the depth limit of GraphQL queries.', false),
+  per_api: documented(flag, 'Each access right has limits of its own. Not together with the others.', false),
+})
 const partitions: Check = withSchema(PARTITIONS.schema!, (value, path, findings) => {
   PARTITIONS(value, path, findings)
   if (!isObject(value) || value.per_api !== true) return
@@ -59,7 +66,12 @@ const partitions: Check = withSchema(PARTITIONS.schema!, (value, path, findings)
 
 const ARRAY = 'access_rights_array'
 const notAList: Check = withSchema(
-  { type: 'array', items: accessRightSchema, writeOnly: true, description: 'Replaces `access_rights`.' },
+  {
+    type: 'array',
+    items: accessRightSchema,
+    writeOnly: true,
+    description: 'Access rights as a list, each with its `api_id`: replaces `access_rights`.',
+  },
   (_value, path, findings) => findings.add(path, 'must be a list of rights, each with its api_id'),
 )
 
@@ -67,14 +79,22 @@ const FIELDS = {
   ...COMMON,
   ...scalarChecks(POLICY_FIELDS),
   [ARRAY]: notAList,
-  _id: text,
-  id: text,
-  name: text,
-  active: flag,
-  state: oneOf('active', 'draft', 'deny', ''),
-  date_created: date,
-  partitions,
-  graphql_access_rights: object,
+  _id: documented(
+    text,
+    'Storage id, 24 hexadecimal digits. Absent in a new policy: one is made.',
+    '5e9d9544a1dcd60001d0ed20',
+  ),
+  id: documented(text, 'Id that keys name in `apply_policies`. Absent: the storage id.', 'gold'),
+  name: documented(text, 'Name for people.', 'Gold'),
+  active: documented(flag, 'false: as `state: draft`.', true),
+  state: documented(
+    oneOf('active', 'draft', 'deny', ''),
+    '`draft` and `deny`: developers cannot get it in the portal. Keys that have it keep working: `is_inactive` blocks them.',
+    'active',
+  ),
+  date_created: documented(date, 'When it was created (RFC 3339).', '2026-11-27T12:00:00Z'),
+  partitions: documented(partitions, 'The parts of a key that the policy controls. None set: all but `per_api`.'),
+  graphql_access_rights: documented(object, 'Stored, without effect.'),
 } satisfies Readonly<Record<string, Check>>
 const CHECKS = checksOf(FIELDS)
 

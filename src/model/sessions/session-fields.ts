@@ -1,6 +1,7 @@
 import { Fault } from '../../errors/fault.ts'
 import { isObject, type Json, type JsonObject } from '../json/json.ts'
 import { numberFlaw, type ScalarField, type ScalarFields, scalarFlaw } from '../json/scalar-fields.ts'
+import { LIMIT_TEXTS } from '../limits/limit-texts.ts'
 import { unmatchablePattern } from '../patterns/pattern-reach.ts'
 import { compileWeight } from '../patterns/pattern-work.ts'
 import { isMethod, methodName } from '../text/method-name.ts'
@@ -89,6 +90,13 @@ export function withSchema(schema: JsonObject, check: Check): Check {
   return Object.assign(check, { schema })
 }
 
+/** The same check with a description of the member for readers of the API, and perhaps an example of its value. */
+export function documented(check: Check, description: string, example?: Json): Check {
+  const copy: Check = (value, path, findings) => check(value, path, findings)
+  const schema = { ...check.schema, description, ...(example !== undefined && { example }) }
+  return Object.assign(copy, { ...(check.isList && { isList: true as const }), schema })
+}
+
 /** The schema of an object with these fields: others are kept. */
 export function schemaOf(title: string, fields: Readonly<Record<string, Check>>): JsonObject {
   const properties = Object.fromEntries(Object.entries(fields).map(([name, check]) => [name, check.schema ?? {}]))
@@ -141,10 +149,13 @@ const SCALAR_SCHEMAS = {
 /** Checks of fields that are one value each. */
 export function scalarChecks(fields: ScalarFields): Record<string, Check> {
   const checkOf = (field: ScalarField): Check =>
-    withSchema(SCALAR_SCHEMAS[field.kind], (value, path, findings) => {
-      const flaw = scalarFlaw(field, value)
-      if (flaw !== undefined) findings.add(path, flaw)
-    })
+    withSchema(
+      { ...SCALAR_SCHEMAS[field.kind], ...(field.answered !== undefined && { description: field.answered }) },
+      (value, path, findings) => {
+        const flaw = scalarFlaw(field, value)
+        if (flaw !== undefined) findings.add(path, flaw)
+      },
+    )
   return Object.fromEntries(Object.entries(fields).map(([name, field]) => [name, checkOf(field)]))
 }
 
@@ -228,16 +239,20 @@ const method: Check = withSchema(
 )
 
 const LIMIT: Readonly<Record<string, Check>> = {
-  rate: number,
-  per: number,
-  throttle_interval: number,
-  throttle_retry_limit: integer,
-  max_query_depth: integer,
-  quota_max: integer,
-  quota_renews: integer,
-  quota_remaining: integer,
-  quota_renewal_rate: integer,
-  smoothing: object,
+  rate: documented(number, LIMIT_TEXTS.rate, 100),
+  per: documented(number, LIMIT_TEXTS.per, 60),
+  throttle_interval: documented(number, LIMIT_TEXTS.throttle_interval, 0.5),
+  throttle_retry_limit: documented(integer, LIMIT_TEXTS.throttle_retry_limit, 3),
+  max_query_depth: documented(integer, LIMIT_TEXTS.max_query_depth, -1),
+  quota_max: documented(integer, LIMIT_TEXTS.quota_max, 10_000),
+  quota_renews: documented(
+    integer,
+    'When the quota renews, in Unix seconds. Answers have it; what is sent is not counted.',
+    0,
+  ),
+  quota_remaining: documented(integer, 'Requests left of the quota. Answers have it; what is sent is not counted.', 0),
+  quota_renewal_rate: documented(integer, LIMIT_TEXTS.quota_renewal_rate, 3600),
+  smoothing: documented(object, 'Rate limit smoothing. Stored, without effect.'),
 }
 
 /** Answers have null where there is none; sent, null counts as absent. */
@@ -245,28 +260,95 @@ function nullable(check: Check): Check {
   return withSchema({ anyOf: [check.schema!, { type: 'null' }] }, check)
 }
 
-const RATE = shape('Rate', { rate: number, per: number }, ['rate', 'per'])
-const METHOD_LIMIT = shape('MethodLimit', { name: method, limit: RATE }, ['name', 'limit'])
-const TYPE_FIELDS = shape('TypeFields', { name: text, fields: listOf(text) }, ['name'])
+const RATE = shape(
+  'Rate',
+  {
+    rate: documented(number, 'Requests in each `per`. 0 or less: unlimited.', 5),
+    per: documented(number, 'Seconds to which `rate` refers.', 60),
+  },
+  ['rate', 'per'],
+)
+const METHOD_LIMIT = shape(
+  'MethodLimit',
+  {
+    name: documented(method, 'HTTP method in upper case.', 'GET'),
+    limit: documented(RATE, 'Rate limit of this method at the path.'),
+  },
+  ['name', 'limit'],
+)
+const TYPE_FIELDS = shape(
+  'TypeFields',
+  {
+    name: documented(text, 'Name of the GraphQL type.', 'Query'),
+    fields: documented(listOf(text), 'Names of its fields.'),
+  },
+  ['name'],
+)
+const GRAPHQL = 'Of GraphQL APIs. Stored, without effect.'
 
 const RIGHT = shape('AccessRight', {
-  api_id: text,
-  api_name: text,
-  versions: listOf(text, MOST.versions),
-  allowed_urls: listOf(
-    shape('AllowedUrl', { url: pattern, methods: listOf(method, MOST.methods) }, ['url', 'methods']),
-    MOST.allowed_urls,
+  api_id: documented(
+    text,
+    'Id of the API (`info.id`, `api_id`). Absent: the name under which the right is listed.',
+    'orders',
   ),
-  limit: nullable(shape('Limit', LIMIT)),
-  allowance_scope: text,
-  endpoints: listOf(
-    shape('EndpointLimit', { path: pattern, methods: listOf(METHOD_LIMIT, MOST.methods) }, ['path', 'methods']),
-    MOST.endpoints,
+  api_name: documented(text, 'Name of the API, for people.', 'Orders'),
+  versions: documented(
+    listOf(text, MOST.versions),
+    'Versions of a classic API that may be called. An API without versions has the version `Default`. Versions that are APIs of their own have access rights of their own.',
+    ['Default'],
   ),
-  restricted_types: listOf(TYPE_FIELDS, MOST.types),
-  allowed_types: listOf(TYPE_FIELDS, MOST.types),
-  field_access_rights: listOf(object, MOST.types),
-  disable_introspection: flag,
+  allowed_urls: documented(
+    listOf(
+      shape(
+        'AllowedUrl',
+        {
+          url: documented(
+            pattern,
+            'Regular expression that is looked for in the path, listen path included.',
+            '^/orders/items(/|$)',
+          ),
+          methods: documented(listOf(method, MOST.methods), 'Methods that may be called at these paths. Empty: none.', [
+            'GET',
+          ]),
+        },
+        ['url', 'methods'],
+      ),
+      MOST.allowed_urls,
+    ),
+    'Allow list of paths and methods. Empty: every path.',
+  ),
+  limit: documented(
+    nullable(shape('Limit', LIMIT)),
+    'Limits for this API alone, instead of the limits of the whole key or policy. null: none of its own.',
+  ),
+  allowance_scope: documented(
+    text,
+    'Rights with the same scope share the counters of the limits. Empty: shared by all APIs of the key.',
+    '',
+  ),
+  endpoints: documented(
+    listOf(
+      shape(
+        'EndpointLimit',
+        {
+          path: documented(
+            pattern,
+            'Regular expression that is looked for in the path below the listen path.',
+            '^/search$',
+          ),
+          methods: documented(listOf(METHOD_LIMIT, MOST.methods), 'Methods, each with its rate limit.'),
+        },
+        ['path', 'methods'],
+      ),
+      MOST.endpoints,
+    ),
+    'Rate limits of single endpoints.',
+  ),
+  restricted_types: documented(listOf(TYPE_FIELDS, MOST.types), GRAPHQL),
+  allowed_types: documented(listOf(TYPE_FIELDS, MOST.types), GRAPHQL),
+  field_access_rights: documented(listOf(object, MOST.types), GRAPHQL),
+  disable_introspection: documented(flag, GRAPHQL, false),
 })
 
 /** The JSON Schema of one access right. */
@@ -275,7 +357,8 @@ export const accessRightSchema: JsonObject = RIGHT.schema!
 /** `access_rights`: each entry under the id of its API. An entry without `api_id` takes that of its key. */
 const ACCESS_RIGHTS: JsonObject = {
   type: 'object',
-  description: 'By the id of the API.',
+  description: 'The APIs that may be called: one access right for each, by the id of the API.',
+  example: { orders: { api_id: 'orders', versions: ['Default'] } },
   additionalProperties: accessRightSchema,
 }
 
@@ -352,15 +435,27 @@ export const members: Check = withSchema({ type: 'object', additionalProperties:
 export const COMMON: Readonly<Record<string, Check>> = {
   ...LIMIT,
   access_rights: accessRights,
-  org_id: text,
-  is_inactive: flag,
-  tags: listOf(text, MOST.tags),
-  meta_data: members,
-  last_updated: writtenOver,
-  hmac_enabled: flag,
-  enable_http_signature_validation: flag,
-  post_expiry_action: oneOf('', 'retain', 'delete'),
-  post_expiry_grace_period: integer,
+  org_id: documented(text, 'Id of the organisation. Absent: that of the caller, or of the installation.', ''),
+  is_inactive: documented(flag, 'true: requests with it are refused (403).', false),
+  tags: documented(listOf(text, MOST.tags), 'Tags that its requests carry in analytics.', ['partner']),
+  meta_data: documented(
+    members,
+    'Free members. Header values, URL rewrites and body templates can use them as `$svc_meta.NAME`.',
+    { plan: 'gold' },
+  ),
+  last_updated: documented(writtenOver, 'When it was last saved. Each save writes it.', '1764260000'),
+  hmac_enabled: documented(flag, 'Accepts requests signed with `hmac_string` (HMAC).', false),
+  enable_http_signature_validation: documented(
+    flag,
+    'Accepts requests signed with the key of `rsa_certificate_id` (RSA).',
+    false,
+  ),
+  post_expiry_action: documented(
+    oneOf('', 'retain', 'delete'),
+    'After `expires`: `retain` keeps the key in the store, `delete` deletes it after `post_expiry_grace_period`. Empty: as `session_lifetime` says.',
+    'delete',
+  ),
+  post_expiry_grace_period: documented(integer, 'Seconds between `expires` and the deletion.', 86_400),
 }
 
 /** The body with `api_id` written into every access right that lacks it; the same object when none does. */

@@ -9,6 +9,7 @@ import {
   checkLength,
   checksOf,
   date,
+  documented,
   Findings,
   flag,
   integer,
@@ -113,32 +114,68 @@ export type Policy = LimitFields &
     enable_http_signature_validation?: boolean
   }
 
+const UNUSED = 'Kept for programs of the incumbent, without effect.'
+
 const FIELDS = {
   ...COMMON,
-  allowance: number,
-  last_check: number,
-  date_created: date,
-  expires: integer,
-  apply_policies: listOf(text),
-  apply_policy_id: text,
-  oauth_client_id: text,
-  oauth_keys: object,
-  basic_auth_data: shape('BasicAuthData', {
-    password: text,
-    hash_type: oneOf('', 'argon2id', 'bcrypt', 'sha256', 'murmur32', 'murmur64', 'murmur128'),
-  }),
-  jwt_data: shape('JwtData', { secret: text }),
-  hmac_string: text,
-  rsa_certificate_id: text,
-  certificate: text,
-  mtls_static_certificate_bindings: listOf(text),
-  data_expires: integer,
-  monitor: shape('Monitor', { trigger_limits: listOf(number) }),
-  enable_detailed_recording: flag,
-  enable_detail_recording: flag,
-  alias: text,
-  id_extractor_deadline: integer,
-  session_lifetime: integer,
+  allowance: documented(number, UNUSED, 0),
+  last_check: documented(number, UNUSED, 0),
+  date_created: documented(date, 'When it was created (RFC 3339).', '2026-11-27T12:00:00Z'),
+  expires: documented(integer, 'When it expires, in Unix seconds. 0 or -1: never.', 0),
+  apply_policies: documented(
+    listOf(text),
+    'Ids of policies that give access rights and limits. The most generous limit of several policies applies.',
+    ['gold'],
+  ),
+  apply_policy_id: documented(
+    text,
+    'Older form of `apply_policies`, for one policy. Used only where that list is empty.',
+    '',
+  ),
+  oauth_client_id: documented(text, 'Client id of the OAuth client that the token was issued to.', ''),
+  oauth_keys: documented(object, UNUSED),
+  basic_auth_data: documented(
+    shape('BasicAuthData', {
+      password: documented(text, 'Password. Answers do not show it.', 'correct horse battery'),
+      hash_type: documented(
+        oneOf('', 'argon2id', 'bcrypt', 'sha256', 'murmur32', 'murmur64', 'murmur128'),
+        'Algorithm of the stored hash. Argon2id and bcrypt hashes can be sent as the password; others are refused.',
+        '',
+      ),
+    }),
+    'Password of a basic authentication user.',
+  ),
+  jwt_data: documented(
+    shape('JwtData', { secret: documented(text, UNUSED, '') }),
+    'Stored sealed, without effect: keys of JWTs are those of the API.',
+  ),
+  hmac_string: documented(text, 'Shared secret of signed requests (HMAC).', ''),
+  rsa_certificate_id: documented(text, 'Id of the certificate whose key verifies signed requests (RSA).', ''),
+  certificate: documented(text, 'Id or SHA-256 fingerprint of the client certificate that the key is for.', ''),
+  mtls_static_certificate_bindings: documented(
+    listOf(text),
+    'Ids or SHA-256 fingerprints of client certificates. The key is accepted only with one of them.',
+  ),
+  data_expires: documented(integer, UNUSED, 0),
+  monitor: documented(
+    shape('Monitor', {
+      trigger_limits: documented(
+        listOf(number),
+        'Percentages of the quota that raise the event `TriggerExceeded`.',
+        [80, 100],
+      ),
+    }),
+    'Events at shares of the quota.',
+  ),
+  enable_detailed_recording: documented(flag, UNUSED, false),
+  enable_detail_recording: documented(flag, UNUSED, false),
+  alias: documented(text, 'Name for people: console, analytics and logs show it.', 'mobile app'),
+  id_extractor_deadline: documented(integer, UNUSED, 0),
+  session_lifetime: documented(
+    integer,
+    'Seconds after each save at which the store deletes the key. 0: the lifetime of its APIs.',
+    0,
+  ),
 } satisfies Readonly<Record<string, Check>>
 const CHECKS = checksOf(FIELDS)
 
