@@ -128,6 +128,7 @@ function whole(body: JsonObject): JsonObject {
     grant_types: null,
     scope: null,
     jwks: null,
+    jwks_uri: null,
     certificate: null,
     ...Object.fromEntries(CLIENT_REQUIREMENTS.map((name) => [name, null])),
     ...omitMembers(body, 'registered_by_policy'),

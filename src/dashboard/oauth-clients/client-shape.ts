@@ -39,6 +39,7 @@ const members = {
 /** Members that some clients have. */
 export const OPTIONAL_MEMBERS = {
   jwks: Type.Object({}, { additionalProperties: true, description: 'Keys for `private_key_jwt`.' }),
+  jwks_uri: Type.String({ description: 'Address of these keys, instead of `jwks`.' }),
   certificate: Type.String(),
   grant_types: Type.Array(Type.String()),
   scope: Type.String(),

@@ -1,4 +1,4 @@
-import { type KeyFamily, readKeySet, type VerifyKey } from '../../model/authentication/jwt-key.ts'
+import { type KeyFamily, pickKeys, readKeySet, type VerifyKey } from '../../model/authentication/jwt-key.ts'
 import type { Log } from '../../model/logs/log.ts'
 import type { Clock } from '../../model/time/clock.ts'
 import { readStrictObject } from '../../oauth/messages/strict-json.ts'
@@ -15,8 +15,6 @@ const AGAIN_MS = 10_000
 /** While its address fails, a set is good for so long beyond its time: a signer that fell away must not shut everybody out at once. */
 const STALE_MS = 3_600_000
 const SHARED_SETS = 1_024
-/** Keys that are tried for a token that names none. */
-const MOST_TRIED = 4
 
 /** Where keys for a token are looked up. */
 export interface KeySource {
@@ -64,7 +62,7 @@ export function allOf(sources: readonly KeySource[]): KeySource {
   }
 }
 
-/** The key sets of others that this node knows, each once for all APIs that take tokens signed with it. */
+/** The key sets of others that this node knows, each once for all who take what is signed with it. */
 export class KeySets {
   readonly #parts: KeySetParts
   readonly #sets = new Map<string, KeySet>()
@@ -76,11 +74,10 @@ export class KeySets {
   /** The set at an address. Read with the first token, not now. */
   at(url: string, family: KeyFamily | '', freshMs: number): KeySource {
     const name = `${family} ${freshMs} ${url}`
-    const known = this.#sets.get(name)
-    if (known !== undefined) return known
-    const made = new KeySet(this.#parts, url, family, freshMs)
+    const made = this.#sets.get(name) ?? new KeySet(this.#parts, url, family, freshMs)
+    this.#sets.delete(name)
     this.#sets.set(name, made)
-    // Holders keep it; only later APIs read it themselves.
+    // APIs keep theirs; only later ones read it themselves.
     if (this.#sets.size > SHARED_SETS) this.#sets.delete(this.#sets.keys().next().value!)
     return made
   }
@@ -114,13 +111,13 @@ class KeySet implements KeySource {
     const age = now - this.#readAt
     if (age >= this.freshMs) this.#readAgain(now)
     const isKnown = age < this.freshMs + STALE_MS
-    if (isKnown && this.#names(kid)) return this.#pick(kid, alg)
+    if (isKnown && this.#names(kid)) return pickKeys(this.#keys, kid, alg)
     // A key that nobody knows may be a new one: the set is read again, once for all who wait.
     this.#readAgain(now)
-    if (this.#reading === undefined) return isKnown ? this.#pick(kid, alg) : undefined
+    if (this.#reading === undefined) return isKnown ? pickKeys(this.#keys, kid, alg) : undefined
     return this.#reading.then(() => {
       const known = this.#parts.clock.mono() - this.#readAt < this.freshMs + STALE_MS
-      return known ? this.#pick(kid, alg) : undefined
+      return known ? pickKeys(this.#keys, kid, alg) : undefined
     })
   }
 
@@ -134,13 +131,6 @@ class KeySet implements KeySource {
   #names(kid: string): boolean {
     if (kid === '' || this.#keys.some((key) => key.kid === kid)) return true
     return this.#keys.length > 0 && this.#keys.every((key) => key.kid === '')
-  }
-
-  /** A key without a name may be meant by any. */
-  #pick(kid: string, alg: string): readonly VerifyKey[] {
-    const named = kid === '' ? this.#keys : this.#keys.filter((key) => key.kid === kid)
-    const meant = named.length > 0 ? named : this.#keys.filter((key) => key.kid === '')
-    return meant.filter(({ algorithms }) => algorithms.includes(alg)).slice(0, MOST_TRIED)
   }
 
   /** Reads the set, unless another request does or has just tried to. */

@@ -1,6 +1,7 @@
 import type { Config } from '../../config/schema.ts'
 import type { Api } from '../../model/apis/definition/api.ts'
 import { ownWords } from '../../model/apis/definition/vendor-words.ts'
+import { FRESH_S } from '../../model/authentication/jwt-scheme.ts'
 import type { Log } from '../../model/logs/log.ts'
 import {
   ADDRESSES_ID,
@@ -25,6 +26,7 @@ import type { KeyedMutex } from '../../runtime/keyed-mutex.ts'
 import type { LoginThrottle } from '../../runtime/login-throttle.ts'
 import type { Documents, Feed, Store } from '../../store/ports/ports.ts'
 import type { SecretGate } from '../admin/admin-secret.ts'
+import type { KeySets } from '../authentication/key-sets.ts'
 import type { BindingParts } from './check-binding.ts'
 import { OAuthEndpoints } from './endpoints.ts'
 import { LiveClients } from './live-clients.ts'
@@ -54,6 +56,8 @@ export interface AuthorizationParts {
   readonly mergeOf: NonNullable<OAuthParts['mergeOf']>
   /** Reads the metadata document of a client. Rejects on failure. */
   readonly fetchClientDocument: ClientDocumentParts['fetch']
+  /** The key sets at addresses of clients. */
+  readonly clientKeySets: KeySets
   /** True when other gateways share the store. */
   readonly clustered: boolean
   /** As `OAuthParts.registrationTokens`. */
@@ -97,6 +101,7 @@ export function openAuthorization(parts: AuthorizationParts): Authorization {
     mergeOf: parts.mergeOf,
     findClient: (clientId, api) => clients.find(clientId, api),
     clientDocuments: new ClientDocuments({ clock, log, fetch: parts.fetchClientDocument }),
+    clientKeySets: (url) => parts.clientKeySets.at(url, '', 1000 * FRESH_S),
     isRetired: (token) => ownKeys.isRetired(token),
     wakeDeliveries: () => deliveries.wake(),
   }

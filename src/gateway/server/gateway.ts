@@ -287,9 +287,11 @@ function buildCore(parts: GatewayParts, metrics: Metrics, { shares, refusals }: 
   const locks = new KeyedMutex()
   const basicAuthThrottle = newBasicAuthThrottle(clock)
   const issuers = issuerCalls(config.webhooks.allow_private)
+  const clientKeySets = new KeySets({ clock, log, fetch: issuers.clientKeys })
   const authorization = openAuthorization({
     ...{ ...parts, locks, basicAuthThrottle, secretGate },
     fetchClientDocument: issuers.clientDocument,
+    clientKeySets,
     findApi: (apiId) => catalogue.findApi(apiId),
     findPolicy: (orgId, id) => live.snapshot.policies.get(policyKey(orgId, id)),
     mergeOf: (session, orgId) => merges.merge(session, orgId, live.snapshot).merged,
@@ -358,7 +360,7 @@ function buildCore(parts: GatewayParts, metrics: Metrics, { shares, refusals }: 
   }
   const { innerCalls, modules, responses } = compileParts
   const catalogue = new ApiCatalogue(compileParts, shard, sharedHosts(ownUrls(config)))
-  const applyCommand = commandHandler(responses, keySets)
+  const applyCommand = commandHandler(responses, [keySets, clientKeySets])
   const { ownKeys } = authorization.bindings
   const live = new LiveConfig({
     ...{ documents: store.documents, feed: store.feed, log },
@@ -389,9 +391,12 @@ function openModules({ config, log }: GatewayParts): Modules {
 }
 
 /** Creates the handlers of gateway commands. */
-function commandHandler(responses: ResponseCache, keySets: KeySets): (order: GatewayCommand | undefined) => void {
+function commandHandler(
+  responses: ResponseCache,
+  keySets: readonly KeySets[],
+): (order: GatewayCommand | undefined) => void {
   return (order) => {
-    if (order?.order !== 'responses') keySets.forget()
+    if (order?.order !== 'responses') for (const each of keySets) each.forget()
     if (order === undefined) responses.forgetAll()
     else if (order.order === 'responses') responses.forget(order.subject)
   }

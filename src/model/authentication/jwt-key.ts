@@ -128,6 +128,16 @@ export function readKeySet(set: JsonObject, family: KeyFamily | ''): readonly Ve
   })
 }
 
+/** Keys that are tried for a token that names none. */
+const MOST_TRIED = 4
+
+/** The keys of a set that may have made a signature under this `kid` ('' = none is named) and `alg`. A key without a name may be meant by any. */
+export function pickKeys(keys: readonly VerifyKey[], kid: string, alg: string): readonly VerifyKey[] {
+  const named = kid === '' ? keys : keys.filter((key) => key.kid === kid)
+  const meant = named.length > 0 ? named : keys.filter((key) => key.kid === '')
+  return meant.filter(({ algorithms }) => algorithms.includes(alg)).slice(0, MOST_TRIED)
+}
+
 /** Members of private and symmetric keys (RFC 7518 section 6): a key that shows one is no secret any more. */
 const PRIVATE_MEMBERS = ['d', 'p', 'q', 'dp', 'dq', 'qi', 'oth', 'k']
 const FAMILY_OF: Readonly<Record<string, KeyFamily>> = { RSA: 'rsa', EC: 'ecdsa', OKP: 'eddsa' }

@@ -27,6 +27,17 @@ export function flawOfJwks(value: Json): string | undefined {
   return undefined
 }
 
+const LONGEST_ADDRESS = 2_048
+
+/** The errors of the address of a client's key set (`jwks_uri`), in words that follow its name; undefined when it is valid. */
+export function flawOfKeyAddress(text: string): string | undefined {
+  if (text.length > LONGEST_ADDRESS) return `is longer than ${LONGEST_ADDRESS} characters`
+  const url = /^https?:\/\/[\x21-\x7e]+$/i.test(text) ? URL.parse(text) : null
+  if (url === null) return 'must be an https address'
+  if (url.username !== '' || url.password !== '') return 'must not hold a user or a password'
+  return text.includes('#') ? 'must not have a fragment' : undefined
+}
+
 function flawOfKey(jwk: Json): string | undefined {
   if (!isObject(jwk)) return 'must be an object'
   if (PRIVATE_MEMBERS.some((name) => Object.hasOwn(jwk, name))) return 'is no public key: take its private part out'

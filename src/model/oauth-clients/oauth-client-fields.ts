@@ -15,7 +15,7 @@ import {
   oneOf,
   text,
 } from '../sessions/session-fields.ts'
-import { flawOfJwks } from './client-keys.ts'
+import { flawOfJwks, flawOfKeyAddress } from './client-keys.ts'
 import { GRANTS } from './grants.ts'
 import { CLIENT_REQUIREMENTS, type ClientAuthMethod, type ClientRequirement } from './oauth-client.ts'
 import { holdsSeveral, redirectFlaw } from './redirect-uri.ts'
@@ -31,6 +31,7 @@ export interface ClientFields {
   readonly grant_types: readonly string[] | null | undefined
   readonly scope: string | null | undefined
   readonly jwks: JsonObject | null | undefined
+  readonly jwks_uri: string | null | undefined
   readonly certificate: string | null | undefined
   readonly requirements: Readonly<Partial<Record<ClientRequirement, boolean | null>>>
   /** Fields that are kept as they came. */
@@ -85,6 +86,12 @@ const jwks: Check = (value, path, findings) => {
   if (flaw !== undefined) findings.add(path, flaw)
 }
 
+const keyAddress: Check = (value, path, findings) => {
+  text(value, path, findings)
+  const flaw = typeof value === 'string' && value !== '' ? flawOfKeyAddress(value) : undefined
+  if (flaw !== undefined) findings.add(path, flaw)
+}
+
 /** Programs that write a value for every member they know send an empty list for no choice of grants: those of the API. */
 function grantTypesIn({ grant_types: sent }: JsonObject): string[] | null | undefined {
   return Array.isArray(sent) && sent.length === 0 ? null : (sent as string[] | null | undefined)
@@ -113,6 +120,7 @@ const CHECKS = checksOf({
   grant_types: listOf(oneOf(...GRANTS.map(({ type }) => type))),
   scope,
   jwks,
+  jwks_uri: keyAddress,
   certificate: shortText,
   ...Object.fromEntries(CLIENT_REQUIREMENTS.map((name) => [name, flag])),
   api_id: text,
@@ -156,6 +164,8 @@ export function readClientFields(body: JsonObject): ClientFields {
   if (differ(body.meta_data, body.metadata)) findings.add('metadata', 'is not the same as meta_data')
   if (differ(body.auth_method, body.token_endpoint_auth_method))
     findings.add('auth_method', 'is not the same as token_endpoint_auth_method')
+  if (body.jwks != null && !isNoKeySet(body.jwks) && body.jwks_uri != null && body.jwks_uri !== '')
+    findings.add('jwks_uri', 'cannot be there together with jwks (RFC 7591 section 2)')
   refuse(findings)
   const certificate = body.certificate as string | null | undefined
   return {
@@ -168,6 +178,7 @@ export function readClientFields(body: JsonObject): ClientFields {
     grant_types: grantTypesIn(body),
     scope: body.scope as string | null | undefined,
     jwks: isNoKeySet(body.jwks) ? null : (body.jwks as JsonObject | null | undefined),
+    jwks_uri: body.jwks_uri === '' ? null : (body.jwks_uri as string | null | undefined),
     certificate: typeof certificate === 'string' ? thumbprintOf(certificate) : certificate,
     requirements: Object.fromEntries(
       CLIENT_REQUIREMENTS.filter((name) => body[name] !== undefined).map((name) => [name, body[name] || null]),

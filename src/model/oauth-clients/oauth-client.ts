@@ -48,6 +48,8 @@ export interface OAuthClient {
   readonly auth_method: ClientAuthMethod
   /** JSON Web Key Set for `private_key_jwt`: inline. */
   readonly jwks?: JsonObject
+  /** The address of the key set instead (RFC 7591 section 2). */
+  readonly jwks_uri?: string
   /** Subject of the certificate for `tls_client_auth`, or SHA-256 thumbprint (hex). */
   readonly certificate?: string
   /** Grants that it may use besides what the API allows; absent = all of them. */

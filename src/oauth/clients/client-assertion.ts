@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { fault } from '../../errors/fault.ts'
 import {
   PUBLIC_KEY_ALGORITHMS,
+  pickKeys,
   readKeySet,
   type VerifyKey,
   verifySignature,
@@ -23,12 +24,12 @@ export const ASSERTION_TYPES: readonly string[] = ['', 'jwt', 'client-authentica
 
 /**
  * Checks the assertion by which a client of `private_key_jwt` proves who it is (RFC 7523 section 3) and uses it up: signed with
- * a key of the client's own set, made by it and about it, for this authorization server, valid now and for at most an hour (a setting),
- * never seen before. Sets that are fetched from an address (`jwks_uri`) are not served.
+ * a key of the client's own set (`jwks`, or what its `jwks_uri` answers), made by it and about it, for this authorization server, valid now
+ * and for at most an hour (a setting), never seen before.
  * @throws Fault `oauth_assertion_refused`, `store_away`, `store_full`
  */
 export async function verifyAssertion(
-  parts: ProofParts & Pick<OAuthParts, 'config'>,
+  parts: ProofParts & Pick<OAuthParts, 'config' | 'clientKeySets'>,
   call: OAuthCall,
   client: OAuthClient,
   assertion: string,
@@ -37,7 +38,8 @@ export async function verifyAssertion(
   if (typeof jwt === 'string') throw refused(jwt)
   const nowS = parts.clock.wall() / 1000
   const longestS = parts.config.gateway.oauth_assertion_expire
-  const flaw = flawOfClaims(jwt, call, client.client_id, { nowS, longestS }) ?? flawOfSignature(jwt, client)
+  const flaw =
+    flawOfClaims(jwt, call, client.client_id, { nowS, longestS }) ?? (await flawOfSignature(parts, jwt, client))
   if (flaw !== undefined) throw refused(flaw)
   const { jti = idOf(jwt), exp } = jwt.claims as { jti?: string; exp: number }
   const until = Math.ceil((exp + CLOCK_SKEW_S) * 1000)
@@ -74,17 +76,23 @@ function isForUs(aud: unknown, { issuer, endpoint }: OAuthCall): boolean {
   return named.some((entry) => typeof entry === 'string' && ours.includes(entry))
 }
 
-function flawOfSignature(jwt: CompactJwt, client: OAuthClient): string | undefined {
-  const { alg, kid } = jwt.header
+async function flawOfSignature(
+  { clientKeySets }: Pick<OAuthParts, 'clientKeySets'>,
+  jwt: CompactJwt,
+  { jwks, jwks_uri: address }: OAuthClient,
+): Promise<string | undefined> {
+  const { alg, kid = '' } = jwt.header
   if (typeof alg !== 'string' || !PUBLIC_KEY_ALGORITHMS.includes(alg)) return 'the alg of the assertion is not allowed'
-  const fitting = keysOf(client.jwks).filter(
-    (key) => key.algorithms.includes(alg) && (kid === undefined || key.kid === kid),
-  )
-  if (fitting.length === 0) return 'the client has no key that the assertion names'
-  if (fitting.length > 1) return 'the assertion must name one of the keys of the client'
-  const isRight = verifySignature(fitting[0]!, alg, jwt.signed, jwt.signature)
+  if (typeof kid !== 'string') return NO_KEY
+  const fitting =
+    address === undefined ? pickKeys(keysOf(jwks), kid, alg) : await clientKeySets?.(address).candidates(kid, alg)
+  if (fitting === undefined) return 'the key set of the client (jwks_uri) cannot be read'
+  if (fitting.length === 0) return NO_KEY
+  const isRight = fitting.some((key) => verifySignature(key, alg, jwt.signed, jwt.signature))
   return isRight ? undefined : 'the signature of the assertion is wrong'
 }
+
+const NO_KEY = 'the client has no key that the assertion names'
 
 /** Module state: a cache of immutable values: the keys of sets. */
 const keysOfSets = new WeakMap<JsonObject, readonly VerifyKey[]>()

@@ -1,6 +1,6 @@
 import { type Fault, fault } from '../../errors/fault.ts'
 import { isObject, type Json, type JsonObject } from '../../model/json/json.ts'
-import { flawOfJwks } from '../../model/oauth-clients/client-keys.ts'
+import { flawOfJwks, flawOfKeyAddress } from '../../model/oauth-clients/client-keys.ts'
 import { type GrantType, grantOf, isForClient } from '../../model/oauth-clients/grants.ts'
 import {
   CLIENT_REQUIREMENTS,
@@ -23,7 +23,7 @@ const KEPT = [...TEXTS, ...LINKS, 'contacts']
 /**
  * Checks client metadata (RFC 7591 section 2) against what the API offers and answers the body that `publish` registers a client
  * with: only members named here get in, so that nobody registers policies or metadata of tokens. Defaults are those of the RFC;
- * a member that is `null` or left out is none, also where it was there before. The password grant, `jwks_uri` and implicit
+ * a member that is `null` or left out is none, also where it was there before. The password grant and implicit
  * responses are refused; `software_statement` and unknown members are not read.
  * @throws Fault `oauth_invalid_redirect`, `oauth_invalid_metadata`
  */
@@ -43,7 +43,7 @@ export function readMetadata(sent: JsonObject, rules: OAuthRules): JsonObject {
     auth_method: method,
     grant_types: grants,
     scope: readOwnScope(sent.scope ?? null, rules),
-    jwks: readKeys(sent, method as string),
+    ...readKeys(sent, method as string),
     description: (sent.client_name ?? '') as string,
   }
 }
@@ -70,6 +70,7 @@ export function metadataOfClient(client: OAuthClient, rules: OAuthRules): JsonOb
     response_types: grants.includes('authorization_code') ? ['code'] : [],
     ...(client.scope !== undefined && { scope: client.scope }),
     ...(client.jwks !== undefined && { jwks: client.jwks }),
+    ...(client.jwks_uri !== undefined && { jwks_uri: client.jwks_uri }),
     ...(Object.fromEntries(kept) as JsonObject),
   }
 }
@@ -113,13 +114,19 @@ function readOwnScope(sent: Json, rules: OAuthRules): string | null {
   }
 }
 
-function readKeys({ jwks = null, jwks_uri = null }: JsonObject, method: string): Json {
-  if (jwks_uri !== null) throw bad('jwks_uri', 'is not supported: send the keys as jwks')
-  if (jwks === null && method === 'private_key_jwt') throw bad('jwks', 'is missing, and private_key_jwt needs it')
-  if (jwks === null) return null
-  const flaw = isObject(jwks) ? flawOfJwks(jwks) : 'must be an object'
-  if (flaw !== undefined) throw bad('jwks', flaw)
-  return jwks
+function readKeys({ jwks = null, jwks_uri = null }: JsonObject, method: string): JsonObject {
+  if (jwks !== null && jwks_uri !== null) throw bad('jwks_uri', 'cannot be there together with jwks')
+  if (jwks === null && jwks_uri === null && method === 'private_key_jwt')
+    throw bad('jwks', 'is missing, and private_key_jwt needs it or jwks_uri')
+  if (jwks !== null) {
+    const flaw = isObject(jwks) ? flawOfJwks(jwks) : 'must be an object'
+    if (flaw !== undefined) throw bad('jwks', flaw)
+  }
+  if (jwks_uri !== null) {
+    const flaw = typeof jwks_uri === 'string' ? flawOfKeyAddress(jwks_uri) : 'must be an https address'
+    if (flaw !== undefined) throw bad('jwks_uri', flaw)
+  }
+  return { jwks, jwks_uri }
 }
 
 /** Requirements of the client beyond the rules of the API, each of which the API must serve. */

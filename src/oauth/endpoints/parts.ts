@@ -1,5 +1,6 @@
 import type { Fault } from '../../errors/fault.ts'
 import type { Api } from '../../model/apis/definition/api.ts'
+import type { VerifyKey } from '../../model/authentication/jwt-key.ts'
 import type { Log } from '../../model/logs/log.ts'
 import type { OAuthClient } from '../../model/oauth-clients/oauth-client.ts'
 import type { ServerApi } from '../../model/oauth-clients/oauth-registration.ts'
@@ -70,6 +71,12 @@ export interface OAuthAnswer {
   readonly body: string
 }
 
+/** Keys of a client, as they are known or can be read at its address. */
+export interface ClientKeySet {
+  /** Keys that may have made a signature under this `kid` ('' = none is named) and `alg`; undefined when the set could not be read. */
+  candidates(kid: string, alg: string): Awaitable<readonly VerifyKey[] | undefined>
+}
+
 /** The settings of authorization servers. The whole configuration fits. */
 export interface OAuthSettings {
   readonly gateway: {
@@ -81,6 +88,7 @@ export interface OAuthSettings {
     readonly hash_keys: boolean
   }
   readonly compat: { readonly legacy_statuses: boolean; readonly vendor_aliases: readonly string[] }
+  readonly webhooks?: { readonly allow_private: boolean }
 }
 
 /** The dependencies of authorization servers. One object for all APIs of the process. */
@@ -112,6 +120,8 @@ export interface OAuthParts extends ServerState {
   readonly clientDocuments?: {
     find(parts: OAuthParts, call: OAuthCall, clientId: string): Promise<OAuthClient | undefined>
   }
+  /** The key set at the `jwks_uri` of a client; absent = none can be read. */
+  readonly clientKeySets?: (url: string) => ClientKeySet
   /** True for an access token that was signed with a key that was retired at once; absent = none was. */
   readonly isRetired?: (token: string) => boolean
   /** Tokens that may be issued while the store is away; absent = none. */

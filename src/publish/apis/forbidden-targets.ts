@@ -12,7 +12,8 @@ import { isPublicAddress } from '../../model/webhooks/webhook-target.ts'
 
 const UNLISTED = 'is a Unix socket that gateway.upstream_sockets does not list'
 
-const REASON =
+/** Why such a target is refused, in words that follow its place. */
+export const PRIVATE_TARGET =
   'is on a loopback, link-local or private network, which gateways do not ask: set webhooks.allow_private to let them'
 
 /**
@@ -63,7 +64,7 @@ const FIELD_VALUE = /^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/
 
 function flawsOfReceiver({ url, urlAt, secret, secretAt }: Receiver, allowPrivate: boolean): Flaw[] {
   return [
-    ...(!allowPrivate && isPrivate(url) ? [{ at: urlAt, reason: REASON }] : []),
+    ...(!allowPrivate && isPrivateTarget(url) ? [{ at: urlAt, reason: PRIVATE_TARGET }] : []),
     ...(secret === '' || FIELD_VALUE.test(secret)
       ? []
       : [{ at: secretAt, reason: 'must be visible ASCII, without a space at either end: a header carries it' }]),
@@ -113,7 +114,7 @@ function flawsOfProviders(holder: JsonObject, at: TreePath): Flaw[] {
     }
     return [
       ...flawsOfSets(textOf(objectOf(provider, 'jwt'), 'source'), [...place, 'jwt', 'source'], [], place),
-      ...(isPrivate(introspection.url) ? [{ at: introspection.at, reason: REASON }] : []),
+      ...(isPrivateTarget(introspection.url) ? [{ at: introspection.at, reason: PRIVATE_TARGET }] : []),
     ]
   })
 }
@@ -121,10 +122,13 @@ function flawsOfProviders(holder: JsonObject, at: TreePath): Flaw[] {
 function flawsOfSets(source: string, at: TreePath, sets: readonly JsonObject[], listAt: TreePath): Flaw[] {
   const listed = sets.map((entry, index) => ({ url: textOf(entry, 'url'), at: [...listAt, String(index), 'url'] }))
   const single = { url: readKeyAddress(source) ?? '', at }
-  return [single, ...listed].filter(({ url }) => isPrivate(url)).map((each) => ({ at: each.at, reason: REASON }))
+  return [single, ...listed]
+    .filter(({ url }) => isPrivateTarget(url))
+    .map((each) => ({ at: each.at, reason: PRIVATE_TARGET }))
 }
 
-function isPrivate(url: string): boolean {
+/** True for a URL whose host says by itself that it is in a private network; names are judged when they are resolved. */
+export function isPrivateTarget(url: string): boolean {
   const host = URL.canParse(url) ? new URL(url).hostname.replace(/^\[(.*)\]$|\.$/, '$1') : ''
   return host === 'localhost' || host.endsWith('.localhost') || (isIP(host) !== 0 && !isPublicAddress(host))
 }

@@ -10,6 +10,7 @@ import type { ClientFields } from '../../model/oauth-clients/oauth-client-fields
 import { hasRightsOn } from '../../model/oauth-clients/oauth-registration.ts'
 import type { Policy } from '../../model/sessions/session.ts'
 import type { Millis } from '../../model/time/clock.ts'
+import { isPrivateTarget, PRIVATE_TARGET } from '../apis/forbidden-targets.ts'
 import { findPolicy, policyIdsIn } from '../policies/policy-ids.ts'
 import { type ApiPlace, apiPlaceOf, type ClientParts, policyIn } from './oauth-client-parts.ts'
 
@@ -83,6 +84,7 @@ export function withFields(before: OAuthClient, fields: ClientFields, redirectOp
   if (redirects.length === 0 && !redirectOptional) throw fault('oauth_client_invalid', 'redirect_uri: is missing')
   const {
     jwks,
+    jwks_uri,
     certificate,
     grant_types,
     scope,
@@ -99,7 +101,9 @@ export function withFields(before: OAuthClient, fields: ClientFields, redirectOp
     description: fields.description ?? '',
     auth_method: fields.auth_method ?? before.auth_method,
     token_lifetime: fields.token_lifetime ?? before.token_lifetime,
-    ...kept('jwks', fields.jwks, jwks),
+    // A key set replaces its address, and the other way round.
+    ...kept('jwks', unlessReplaced(fields.jwks, fields.jwks_uri), jwks),
+    ...kept('jwks_uri', unlessReplaced(fields.jwks_uri, fields.jwks), jwks_uri),
     ...kept('certificate', fields.certificate || (fields.certificate === undefined ? undefined : null), certificate),
     ...kept('grant_types', fields.grant_types, grant_types),
     ...kept('scope', fields.scope || (fields.scope === undefined ? undefined : null), scope),
@@ -107,6 +111,16 @@ export function withFields(before: OAuthClient, fields: ClientFields, redirectOp
   }
   checkMethod(client)
   return client
+}
+
+/**
+ * Refuses an address of a key set that gateways of this installation do not ask: in a private network, or without TLS, where anybody on the
+ * way could put in keys. @throws Fault `oauth_client_invalid`
+ */
+export function checkKeyAddress({ config }: Pick<ClientParts, 'config'>, { jwks_uri: address }: OAuthClient): void {
+  if (address === undefined || (config?.webhooks?.allow_private ?? true)) return
+  if (!/^https:/i.test(address)) throw fault('oauth_client_invalid', 'jwks_uri: must be an https address')
+  if (isPrivateTarget(address)) throw fault('oauth_client_invalid', `jwks_uri: ${PRIVATE_TARGET}`)
 }
 
 function requirementsOf(before: OAuthClient, { requirements }: ClientFields): Pick<OAuthClient, ClientRequirement> {
@@ -134,9 +148,14 @@ function kept<T>(name: string, sent: T | null | undefined, before: T | undefined
   return value === undefined || value === null ? {} : { [name]: value }
 }
 
-function checkMethod({ auth_method: method, jwks, certificate, grant_types: grants }: OAuthClient): void {
-  if (method === 'private_key_jwt' && jwks === undefined)
-    throw fault('oauth_client_invalid', 'jwks: is missing, and private_key_jwt needs it')
+/** The sent value of one of two members that exclude each other; null where only the other one has a value. */
+function unlessReplaced<T>(sent: T | null | undefined, other: unknown): T | null | undefined {
+  return sent === undefined && other != null ? null : sent
+}
+
+function checkMethod({ auth_method: method, jwks, jwks_uri, certificate, grant_types: grants }: OAuthClient): void {
+  if (method === 'private_key_jwt' && jwks === undefined && jwks_uri === undefined)
+    throw fault('oauth_client_invalid', 'jwks: is missing, and private_key_jwt needs it or jwks_uri')
   if (method === 'tls_client_auth' && certificate === undefined)
     throw fault('oauth_client_invalid', 'certificate: is missing, and tls_client_auth needs it')
   // RFC 6749 section 4.4: anyone who knows the id of a public client could act as that client.

@@ -25,6 +25,8 @@ export interface ClientParts {
   /** 32 bytes that secrets are sealed with. */
   readonly sealKey: SealKey
   readonly locks: KeyedMutex
+  /** Absent = what clients name may be in a private network. */
+  readonly config?: { readonly webhooks?: { readonly allow_private: boolean } }
   /** The system's unless given. */
   readonly clock?: Clock
   /** An API as this node has loaded it; those that are stored are found without. */

@@ -13,6 +13,7 @@ import { auditOf, clockOf, withLock } from '../documents/parts.ts'
 import { policyIdsIn } from '../policies/policy-ids.ts'
 import { changesWithClient } from '../portal/developers/apps-of-developer.ts'
 import {
+  checkKeyAddress,
   checkRegistration,
   needsSecret,
   newEpoch,
@@ -107,6 +108,7 @@ async function create(parts: ClientParts, draft: ClientDraft): Promise<SavedClie
   const registrationId = registrationIdFor(draft, registration, others)
   const now = clockOf(parts).wall()
   const client = withFields(blank(clientId, registration, now, body), fields, draft.redirectOptional === true)
+  checkKeyAddress(parts, client)
   const secret = needsSecret(client) ? (sentSecret ?? newSecret()) : ''
   const document: OAuthClient = {
     ...client,
@@ -153,6 +155,7 @@ async function update(
     if (added.apiIds.length > 0 || checked.byPolicy !== before.registered_by_policy)
       await checkFree(parts, before.client_id, added, await registrationsOf(parts, before.client_id), clientKey(before))
     const client = withFields(before, fields, redirectOptional === true)
+    if (client.jwks_uri !== before.jwks_uri) checkKeyAddress(parts, client)
     const left = before.api_ids.filter((apiId) => !checked.apiIds.includes(apiId))
     return {
       ...withEpochAt(

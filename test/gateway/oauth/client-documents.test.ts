@@ -9,6 +9,7 @@ import type { JsonObject } from '../../../src/model/json/json.ts'
 import { type Answer, call } from '../../worlds/base/client.ts'
 import { TEST_SECRET } from '../../worlds/base/harness.ts'
 import { McpApp, startMcpServer } from '../../worlds/flows/mcp-world.ts'
+import { compact, es, type Signer, signer } from '../../worlds/gateway/jwt-fixtures.ts'
 import { type OAuthWorld, oauthApi, startWorld } from '../../worlds/gateway/oauth-fixtures.ts'
 import { makeCertificate } from '../../worlds/wire/certificates.ts'
 
@@ -158,8 +159,8 @@ test('a document that is wrong in any way is refused by its flaw, and nobody is 
     ),
     [{ token_endpoint_auth_method: 'private_key_jwt' }, /jwks: is missing/],
     [
-      { token_endpoint_auth_method: 'private_key_jwt', jwks_uri: 'https://x.example/keys' },
-      /jwks_uri: is not supported/,
+      { token_endpoint_auth_method: 'private_key_jwt', jwks_uri: 'ftp://x.example/keys' },
+      /jwks_uri: must be an https address/,
     ],
     [{ token_endpoint_auth_method: 'private_key_jwt', jwks: { keys: [{ ...key, d: 'x' }] } }, /jwks/],
     [{ redirect_uris: null }, /redirect_uris is missing/],
@@ -340,6 +341,33 @@ test('pushed requests and a switch-off hold for such clients too', async (t) => 
     (await clientsOf(world)).map(({ client_id }) => client_id),
     [proving],
   )
+})
+
+test('a client proves itself by a key at the address that its document names', async (t) => {
+  const world = await start(t)
+  const [own, other] = [signer('ES256', 'own'), signer('ES256', 'own')]
+  world.site.documents.set('/keys', { body: JSON.stringify({ keys: [own.jwk] }) })
+  const id = world.site.put('/app', {
+    ...{ token_endpoint_auth_method: 'private_key_jwt', jwks_uri: `${world.site.origin}/keys` },
+  })
+  const push = (by: Signer) => {
+    const nowS = Math.floor(world.gateway.clock.wall() / 1000)
+    const claims = { iss: id, sub: id, aud: `http://127.0.0.1:${world.gateway.port}/a`, exp: nowS + 60 }
+    return world.gateway.call('/a/oauth/par', {
+      method: 'POST',
+      headers: { 'content-type': 'application/x-www-form-urlencoded' },
+      body: new URLSearchParams({
+        ...{ client_id: id, redirect_uri: CALLBACK, response_type: 'code' },
+        ...{ code_challenge: CHALLENGE, code_challenge_method: 'S256' },
+        client_assertion_type: 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer',
+        client_assertion: compact({ alg: 'ES256', kid: 'own' }, claims, es(by.privateKey)),
+      }).toString(),
+    })
+  }
+  const pushed = await push(own)
+  assert.equal(pushed.status, 201, pushed.text)
+  assert.equal((await push(other)).status, 401)
+  assert.deepEqual(world.site.asked, ['/app', '/keys'])
 })
 
 test('a client that administrators registered under such an address is theirs', async (t) => {

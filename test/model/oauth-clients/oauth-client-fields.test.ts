@@ -102,6 +102,7 @@ test('whatever a body says, it is read or refused in words', () => {
     'metadata',
     'meta_data',
     'jwks',
+    'jwks_uri',
     'scope',
     'grant_types',
     'auth_method',

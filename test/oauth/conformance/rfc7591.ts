@@ -100,10 +100,22 @@ export const REGISTRATION_ROWS: readonly ConformanceRow[] = [
     section: '2',
     level: 'states',
     says: 'jwks_uri is the address of the keys of a client',
-    decided: 'Not fetched: keys are sent as jwks',
     async check({ main }) {
-      const metadata = { jwks_uri: 'https://client.example/jwks', token_endpoint_auth_method: 'private_key_jwt' }
-      refused(await register(main, metadata), 'invalid_client_metadata')
+      const jwks_uri = 'https://client.example/jwks'
+      const client = await registered(main, { jwks_uri, token_endpoint_auth_method: 'private_key_jwt' })
+      assert.deepEqual([client.jwks_uri, client.jwks], [jwks_uri, undefined])
+    },
+  },
+  {
+    section: '2',
+    level: 'states',
+    says: 'jwks_uri is an https address, and no other of the network of the server',
+    async check({ main }) {
+      for (const jwks_uri of ['ftp://client.example/k', 'https://u:p@client.example/k', 'client.example', 7])
+        refused(
+          await register(main, { jwks_uri, token_endpoint_auth_method: 'private_key_jwt' }),
+          'invalid_client_metadata',
+        )
     },
   },
   {
