@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
 import { test } from 'node:test'
 import { generatedPages } from '../scripts/docs.ts'
+import { allPages, printedBlocks } from './worlds/docs/printed.ts'
 
 const ROOT = join(import.meta.dirname, '..')
 const LINK = /\[[^\]]*\]\((?<to>[^)\s]+)\)/g
@@ -46,6 +48,52 @@ test('files that pages name are there', () => {
   assert.ok(named.length > 50)
   assert.deepEqual(
     named.filter(({ page, file }) => page !== 'CHANGELOG.md' && !existsSync(join(ROOT, file))),
+    [],
+  )
+})
+
+test('blocks of commands are shell, and those that are not run say why', () => {
+  const blocks = allPages().flatMap(printedBlocks)
+  assert.ok(blocks.length > 100)
+  const wrong = blocks.filter(({ mark, script }) => {
+    const isKnown = mark === '' || mark === 'server' || /^no-run: \w.{4,}/.test(mark)
+    return !isKnown || spawnSync('sh', ['-n'], { input: script }).status !== 0
+  })
+  assert.deepEqual(
+    wrong.map(({ page, line }) => `${page}:${line}`),
+    [],
+  )
+})
+
+/** Words that people search the documentation for, each with a page that has it in its title or its first lines. */
+const SEARCHED = [
+  ...['CORS', 'rate limit', 'quota', 'canary', 'load balancing', 'health check', 'retries', 'circuit breaker', 'cache'],
+  ...['GitOps', 'backup', 'restore', 'upgrade', 'RBAC', 'WebSocket', 'gRPC', 'troubleshooting', 'mock', 'validate'],
+  ...['OpenAPI', 'JWT', 'Keycloak', 'Entra ID', 'Auth0', 'mTLS', 'HMAC', 'basic authentication', 'API key', 'OAuth'],
+  ...['SAML', 'LDAP', 'OpenID Connect', 'audit log', 'systemd', 'Docker', 'Kubernetes', 'Prometheus', 'Grafana', 'Tyk'],
+  ...['OpenTelemetry', 'webhook', 'plugin', 'versions', 'headers', 'URL rewrite', 'transform', 'FAQ', 'MCP', 'DPoP'],
+]
+
+test('every word of the field that people search for is on a page and in the index', () => {
+  const has = (text: string, word: string) => text.toLowerCase().includes(word.toLowerCase())
+  const index = read('docs/README.md') + read('README.md')
+  const heads = pages.filter((path) => path.includes('/docs/')).map((path) => readFileSync(path, 'utf8').slice(0, 700))
+  assert.deepEqual(
+    SEARCHED.filter((word) => !has(index, word)),
+    [],
+  )
+  assert.deepEqual(
+    SEARCHED.filter((word) => !heads.some((head) => has(head, word))),
+    [],
+  )
+})
+
+test('every page that is written by hand is in the index of the documentation', () => {
+  const index = ['docs/README.md', 'docs/adr/README.md'].map(read).join('')
+  const isListed = (path: string) =>
+    index.includes(`(${path.replace(/^docs\/(?:adr\/)?/, '')}`) || read(path).includes('<!-- Written by')
+  assert.deepEqual(
+    allPages().filter((path) => path.startsWith('docs/') && !path.endsWith('/README.md') && !isListed(path)),
     [],
   )
 })

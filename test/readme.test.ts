@@ -6,15 +6,11 @@ import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { printedCommands, ROOT, runShell } from './worlds/docs/printed.ts'
 
-const README = readFileSync(join(ROOT, 'README.md'), 'utf8')
+const PAGE = 'docs/start/quick-start.md'
+const TEXT = readFileSync(join(ROOT, PAGE), 'utf8')
 
-/** The blocks of commands that a reader pastes while the server runs. */
-function pasted(): string[] {
-  return printedCommands('README.md').filter((block) => !block.includes('npm '))
-}
-
-/** The output of the calls, as the README shows it. */
-const PROMISED = [...README.matchAll(/^```text\n((?:\d{3}\n)+)```/gm)].flatMap((match) => match[1]!.trim().split('\n'))
+/** The output of the calls, as the page shows it. */
+const PROMISED = [...TEXT.matchAll(/^```text\n((?:\d{3}\n)+)```/gm)].flatMap((match) => match[1]!.trim().split('\n'))
 
 async function serve(
   t: TestContext,
@@ -36,11 +32,11 @@ async function serve(
   return { port, child, ended }
 }
 
-test('what the README prints works when it is pasted, and is still there after a restart', async (t) => {
+test('the quick start works when it is pasted, and is still there after a restart', async (t) => {
   const cwd = mkdtempSync(join(tmpdir(), 'gatehouse-readme-'))
   t.after(() => rmSync(cwd, { recursive: true }))
   const first = await serve(t, cwd)
-  const script = `${pasted().join('\n')}\necho "key $KEY"\n`
+  const script = `${printedCommands(PAGE).join('\n')}\necho "key $KEY"\n`
   // -S: silent curls still say why they failed; --max-time bounds each
   const prepared = script
     .replaceAll('127.0.0.1:8080', `127.0.0.1:${first.port}`)

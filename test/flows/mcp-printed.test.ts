@@ -1,6 +1,4 @@
 import assert from 'node:assert/strict'
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { symlinkSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -8,6 +6,7 @@ import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { temporaryFolder } from '../contract/adapters.ts'
 import { printedCommands, ROOT, runShell } from '../worlds/docs/printed.ts'
+import { startPrintedCommand } from '../worlds/docs/printed-command.ts'
 import { Browser } from '../worlds/flows/form-browser.ts'
 import { McpApp, startMcpServer } from '../worlds/flows/mcp-world.ts'
 import { startProduct } from '../worlds/flows/product.ts'
@@ -20,27 +19,6 @@ async function startCallback(t: TestContext): Promise<string> {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}/callback`
 }
 
-/** Starts the login page by its printed command. Answers its port. */
-async function startLogin(t: TestContext, command: string, cwd: string): Promise<string> {
-  const child = spawn('sh', ['-c', `exec ${command}`], { cwd, stdio: ['ignore', 'pipe', 'pipe'] })
-  t.after(async () => {
-    const ended = child.exitCode === null ? once(child, 'exit') : undefined
-    child.kill('SIGTERM')
-    await ended
-  })
-  let text = ''
-  return new Promise((resolve, reject) => {
-    const look = (chunk: Buffer) => {
-      text += chunk
-      const found = /login page +http:\/\/127\.0\.0\.1:(\d+)/.exec(text)
-      if (found !== null) resolve(found[1]!)
-    }
-    child.stdout.on('data', look)
-    child.stderr.on('data', look)
-    child.on('exit', (code) => reject(new Error(`the login page ended with ${code}: ${text}`)))
-  })
-}
-
 test('the page about MCP servers works as it is printed, to the call of a tool', async (t) => {
   const cwd = temporaryFolder(t)
   for (const folder of ['scripts', 'examples']) symlinkSync(join(ROOT, folder), join(cwd, folder))
@@ -49,7 +27,8 @@ test('the page about MCP servers works as it is printed, to the call of a tool',
   const at = (text: string) => text.replaceAll('127.0.0.1:8080', `127.0.0.1:${product.port}`)
   const [login = '', add = '', look = '', ...others] = printedCommands('docs/tutorials/mcp.md').map(at)
   assert.deepEqual(others, [])
-  const loginPort = await startLogin(t, login.replace('PORT=8091', 'PORT=0'), cwd)
+  const loginPage = await startPrintedCommand(t, login.replace('PORT=8091', 'PORT=0'), cwd, /login page +(http:\S+)/)
+  const { port: loginPort } = new URL(loginPage)
   const script = add.replace('127.0.0.1:8091', `127.0.0.1:${loginPort}`).replace('http://127.0.0.1:3000', upstream.url)
   const { code, stdout, stderr } = await runShell(`${script}\n${look}`, cwd)
   assert.equal(code, 0, stdout + stderr)
