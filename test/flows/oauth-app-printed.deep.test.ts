@@ -26,13 +26,15 @@ test('the tutorial of an OAuth app works as it is printed, from sign-in to the A
   const appPort = await freePort()
   const at = (text: string) =>
     text.replaceAll('127.0.0.1:8080', `127.0.0.1:${product.port}`).replaceAll(':8092', `:${appPort}`)
-  const [login = '', api = '', register = '', app = '', signIn = '', ...others] = printedCommands(
-    'docs/tutorials/oauth-app.md',
-  ).map(at)
+  const [login = '', api = '', register = '', app = '', signIn = '', ...others] =
+    printedCommands('docs/tutorials/oauth-app.md').map(at)
   assert.deepEqual(others, [])
   const loginPage = await startPrintedCommand(t, login.replace('PORT=8091', 'PORT=0'), cwd, /login page +(http:\S+)/)
   const script = api.replace('http://127.0.0.1:8091/login', new URL('/login', loginPage).href)
-  const made = await runShell(`${script}\n${register}\n${app}\nprintf 'client %s %s\\n' "$CLIENT_ID" "$CLIENT_SECRET"`, cwd)
+  const made = await runShell(
+    `${script}\n${register}\n${app}\nprintf 'client %s %s\\n' "$CLIENT_ID" "$CLIENT_SECRET"`,
+    cwd,
+  )
   assert.equal(made.code, 0, made.stdout + made.stderr)
   const [, id = '', secret = ''] = /^client (\S+) (\S+)$/m.exec(made.stdout) ?? []
   const command = signIn.replace('"$CLIENT_ID"', id).replace('"$CLIENT_SECRET"', secret)
