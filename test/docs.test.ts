@@ -4,6 +4,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
 import { test } from 'node:test'
 import { generatedPages } from '../scripts/docs.ts'
+import { retiredPhrases } from './house/prose.ts'
 import { allPages, printedBlocks } from './worlds/docs/printed.ts'
 
 const ROOT = join(import.meta.dirname, '..')
@@ -61,6 +62,21 @@ test('blocks of commands are shell, and those that are not run say why', () => {
   })
   assert.deepEqual(
     wrong.map(({ page, line }) => `${page}:${line}`),
+    [],
+  )
+})
+
+/** Records of their time, whose texts are changed when the record is, and the list of open work. */
+const OTHER_PROSE = /^(?:CHANGELOG\.md|docs\/(?:adr\/|progress\.md|performance\.md))/
+
+test('pages are written without the phrases that the house has retired', () => {
+  assert.deepEqual(retiredPhrases('`told` "told"\nis told\n```\ntold\n```'), [
+    '2 “told”: report, notify, inform, receive, distinguish',
+  ])
+  const written = allPages().filter((path) => !OTHER_PROSE.test(path) && !read(path).includes('<!-- Written by'))
+  assert.ok(written.length > 60)
+  assert.deepEqual(
+    written.flatMap((path) => retiredPhrases(read(path)).map((found) => `${path}:${found}`)),
     [],
   )
 })

@@ -89,6 +89,18 @@ export function checkTitles({ path, text }: SourceFile): string[] {
     )
 }
 
+/** The retired phrases of a page, with its lines; code, and names in backticks or quotes, are left out. */
+export function retiredPhrases(page: string): string[] {
+  const prose = page.replace(/^ *```[\s\S]*?^ *```/gm, (block) => block.replace(/[^\n]/g, ''))
+  return prose.split('\n').flatMap((line, i) => {
+    const words = line.replace(/`[^`]*`|"[^"]*"/g, '')
+    return RETIRED.flatMap(([phrase, instead]) => {
+      const found = phrase.exec(words)
+      return found === null ? [] : [`${i + 1} “${found[0]}”: ${instead}`]
+    })
+  })
+}
+
 /** Retired phrases in comments, and in texts of the server and the console. This rule and its examples hold them. */
 export function checkProse({ path, lines }: SourceFile): string[] {
   if (!CHECKED.test(path) || path.startsWith('test/house')) return []

@@ -2,20 +2,20 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { runPage } from './worlds/docs/page-run.ts'
-import { allPages, printedBlocks, ROOT } from './worlds/docs/printed.ts'
+import { runPage } from '../worlds/docs/page-run.ts'
+import { allPages, printedBlocks, ROOT } from '../worlds/docs/printed.ts'
 
 /** Pages whose commands need more than a product in an empty folder, each with the test that runs them. */
 const ELSEWHERE: Readonly<Record<string, string>> = {
   'docs/start/quick-start.md': 'test/readme.test.ts',
-  'docs/operate/backup.md': 'test/flows/backup-printed.test.ts',
-  'docs/operate/restore.md': 'test/flows/backup-printed.test.ts',
+  'docs/operate/backup.md': 'test/docs/backup-printed.test.ts',
+  'docs/operate/restore.md': 'test/docs/backup-printed.test.ts',
   'docs/operate/growing.md': 'test/flows/migrate-store.deep.test.ts',
   'docs/operate/health.md': 'test/flows/first-start.test.ts',
   'docs/operate/monitoring.md': 'test/flows/monitoring.test.ts',
   'docs/operate/rotation.md': 'test/flows/rotation.test.ts',
-  'docs/tutorials/mcp.md': 'test/flows/mcp-printed.test.ts',
-  'docs/tutorials/oauth-app.md': 'test/flows/oauth-app-printed.deep.test.ts',
+  'docs/tutorials/mcp.md': 'test/docs/mcp-printed.test.ts',
+  'docs/tutorials/oauth-app.md': 'test/docs/oauth-app-printed.deep.test.ts',
 }
 
 const pages = allPages().filter((page) => printedBlocks(page).some(({ mark }) => mark === '') && !(page in ELSEWHERE))
