@@ -106,6 +106,20 @@ const BAD: Record<string, { files: Record<string, string>; found: string[] }[]> 
     { files: { 'src/model/all.ts': `export * from './a.ts'\nexport const b = 1` }, found: ['src/model/all.ts'] },
     { files: { 'src/model/index.ts': `export const a = 1` }, found: ['src/model/index.ts'] },
   ],
+  'values in addresses of calls are encoded': [
+    { files: { 'console/src/api/a.ts': `call(\`/api/keys/\${id}/detail\`)` }, found: ['console/src/api/a.ts:1 puts'] },
+    { files: { 'console/src/api/a.ts': `call(\`/api/keys/\${encodeURIComponent(id)}/\${pathOf(span)}\`)` }, found: [] },
+  ],
+  'every text of the console is shown': [
+    {
+      files: {
+        'console/src/texts/a.ts':
+          "export const A = {\n  'a.one': '1',\n  'a.two': '2',\n  'a.twoOne': '2',\n  'b.x': '3',\n}",
+        'console/src/pages/a.ts': `say('a.two')\nsay(\`b.\${kind}\`)`,
+      },
+      found: ['nothing shows a.one'],
+    },
+  ],
   'files of at most 500 lines': [
     { files: { 'src/model/a.ts': 'x\n'.repeat(501), 'src/model/b.ts': 'x\n'.repeat(500) }, found: ['has 501 lines'] },
   ],

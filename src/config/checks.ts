@@ -75,18 +75,19 @@ function checkWorkers({ gateway: { workers, control_port: control }, storage }: 
   return [{ path, text: `is too many for gateway.control_port ${control}: each has its own, one after the other` }]
 }
 
-/** `unix:`, and the longest path that all systems take (`sun_path`). */
-const MAX_SOCKET_BYTES = 108
+/** Longest path of a socket, in bytes, that systems take (`sun_path`, without its last byte). */
+const MAX_SOCKET_PATH_BYTES = 103
 
 function checkSockets({ listen_socket, upstream_sockets, workers }: Config['gateway']): Problem[] {
   const problems: Problem[] = []
-  const isSocket = (url: string) => /^unix:\/[^\s:?#\\]+$/.test(url) && Buffer.byteLength(url) <= MAX_SOCKET_BYTES
+  const isSocket = (path: string) => /^\/[^\s:?#\\]+$/.test(path) && Buffer.byteLength(path) <= MAX_SOCKET_PATH_BYTES
   for (const socket of upstream_sockets)
-    if (!isSocket(`unix:${socket}`))
+    if (!isSocket(socket))
       problems.push({ path: 'gateway.upstream_sockets', text: `has ${socket}, which is no absolute path of a socket` })
   if (listen_socket === '') return problems
   const path = 'gateway.listen_socket'
-  if (!isSocket(listen_socket)) problems.push({ path, text: 'must be unix: and an absolute path of at most 103 bytes' })
+  if (!listen_socket.startsWith('unix:') || !isSocket(listen_socket.slice('unix:'.length)))
+    problems.push({ path, text: `must be unix: and an absolute path of at most ${MAX_SOCKET_PATH_BYTES} bytes` })
   else if (workers > 1)
     problems.push({ path, text: 'must be empty with several gateway.workers: one process owns a socket' })
   return problems

@@ -1,3 +1,4 @@
+import { checkAddresses, checkTexts } from './console.ts'
 import { checkCycles } from './cycles.ts'
 import { checkExports } from './exports.ts'
 import { checkFlatFiles, checkFolderSizes } from './folders.ts'
@@ -71,6 +72,8 @@ export const RULES: readonly Rule[] = [
       ? [`${path} only passes on what others export`]
       : []
   }),
+  each('values in addresses of calls are encoded', checkAddresses),
+  { name: 'every text of the console is shown', check: checkTexts },
   each('files of at most 500 lines', ({ path, lines }) =>
     lines.length > MAX_LINES ? [`${path} has ${lines.length} lines, more than ${MAX_LINES}`] : [],
   ),

@@ -49,7 +49,6 @@ export const ANALYTICS = {
   'analytics.less': '{percent} less than in the previous period',
   'analytics.new': 'no earlier data',
   'analytics.newHint': 'None in the previous period',
-  'analytics.filter': 'Filter by {dimension}',
   'analytics.onlyErrors': 'Errors only',
   'analytics.remove': 'Remove filter {name}',
   'analytics.clear': 'Clear filters',

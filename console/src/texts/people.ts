@@ -19,7 +19,6 @@ export const PEOPLE = {
   'users.oneRight': '1 permission',
   'users.noRights': 'No permissions',
   'users.byGroup': 'Group {name}',
-  'users.person': 'Details',
   'users.firstName': 'First name',
   'users.lastName': 'Last name',
   'users.email': 'Email address',
@@ -125,7 +124,6 @@ export const PEOPLE = {
   'groups.description': 'Description',
   'groups.isActive': 'Members may sign in',
   'groups.isActiveHint': 'Off: members cannot use the dashboard.',
-  'groups.group': 'Group',
   'groups.made': 'Group created',
   'groups.members': 'Members',
   'groups.membersHint': 'Add a user to the group on the user’s page.',
@@ -167,6 +165,5 @@ export const PEOPLE = {
   'organisations.off': 'Off',
   'organisations.developers': 'Developers',
   'organisations.noLimit': 'unlimited',
-  'organisations.id': 'Organisation ID',
   'organisations.none': 'No organisations',
 } as const

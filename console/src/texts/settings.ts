@@ -41,7 +41,6 @@ export const SETTINGS = {
   'labels.delete': 'Delete {name}',
   'labels.editTitle': 'Edit label',
   'labels.adminOnly': 'Only administrators define labels.',
-  'labels.saved': '{name} saved',
   'labels.depends': 'APIs: {number}. Remove the label from all APIs before you delete it.',
   'labels.free': 'No API has it.',
   'labels.none': 'No labels match',

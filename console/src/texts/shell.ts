@@ -74,7 +74,6 @@ export const SHELL = {
   'part.deleteTitle': 'Delete {name}?',
   'part.deleteWhat': 'This cannot be undone here.',
   'part.searchIn': 'Search',
-  'part.rows': '{from}–{to} of {total}',
   'part.previous': 'Previous page',
   'part.next': 'Next page',
   'part.actions': 'Actions',
@@ -99,6 +98,4 @@ export const SHELL = {
   'part.goneHint': 'It was deleted, or you do not have access to it.',
   'part.toList': 'Back to list',
   'part.never': 'never',
-  'part.yes': 'Yes',
-  'part.no': 'No',
 } as const

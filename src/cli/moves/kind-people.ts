@@ -1,5 +1,6 @@
 import { isObject, type JsonObject } from '../../model/json/json.ts'
 import { labelKey, readLabel } from '../../model/labels/label.ts'
+import { foldCase } from '../../model/text/fold.ts'
 import { segment } from './dashboard.ts'
 import { flawsThrown, type MoveFlaw, type MoveKind, type RemoteObject, textAt } from './kind.ts'
 import { omitMembers, pruned } from './rendered.ts'
@@ -21,7 +22,7 @@ export const LABELS: MoveKind = {
   secrets: () => [],
   flaws: (body) => flawsThrown(() => readLabel(body), body),
   references: () => [],
-  claims: (body) => [{ what: textAt(body, 'name').toLowerCase(), flaw: 'name_taken', path: ['name'] }],
+  claims: (body) => [{ what: foldCase(textAt(body, 'name')), flaw: 'name_taken', path: ['name'] }],
   async list({ api }) {
     const { labels } = await api.get('/api/labels?p=-1')
     return Array.isArray(labels) ? labels.filter(isObject).map(labelThere) : []

@@ -5,6 +5,12 @@ import { linesOnly } from './field-lines.ts'
 
 const GRPC_WEB = /^application\/grpc-web(-text)?(\+[a-z0-9.+-]{1,40})?[ \t]*(?:;|$)/i
 const GRPC = /^application\/grpc(?:[+;]|$)/i
+
+/** True for the `Content-Type` of calls and answers of gRPC in any message format; gRPC-Web is a protocol of its own. */
+export function isGrpcType(type: string | undefined): boolean {
+  return type !== undefined && GRPC.test(type)
+}
+
 /** First byte of the frame of trailers. */
 const TRAILERS = 0x80
 /** A call that ends with its head has them there. */
@@ -36,7 +42,7 @@ export function trailerFrame(lines: string, { text }: GrpcWebCall): Buffer {
 
 /** Has the answer of a gRPC upstream translated as it streams; answers its extra lines. Other answers pass as they are. */
 export function translateAnswer(x: Exchange, call: GrpcWebCall, extra: string): string {
-  if (!GRPC.test(x.response.known(FIELD.contentType) ?? '')) return extra
+  if (!isGrpcType(x.response.known(FIELD.contentType))) return extra
   const early = linesOnly(x.response.kept(), STATUS_FIELDS)
   for (const name of STATUS_FIELDS) x.response.drop(name)
   x.response.drop('content-type')

@@ -5,10 +5,8 @@ import { CORS_FIELDS, ORIGIN_FIELDS, withoutCorsLines } from './cors-fields.ts'
 import { overridden, overrideOfFault } from './error-override.ts'
 import { type CompiledTransform, type Exchange, type Reply, SENT } from './exchange.ts'
 import { linesWithout } from './field-lines.ts'
-import { grpcWebCall, trailerFrame } from './grpc-web.ts'
+import { grpcWebCall, isGrpcType, trailerFrame } from './grpc-web.ts'
 
-/** `application/grpc` and its variants by message format; `application/grpc-web` is a different protocol. */
-const GRPC_TYPE = /^application\/grpc(?:[+;]|$)/i
 
 /** Statuses of gRPC (its `statuscodes.md`) for statuses of HTTP. */
 const CODES: Readonly<Record<number, number>> = {
@@ -132,8 +130,7 @@ function edit(x: Exchange, transform: CompiledTransform): string {
 
 /** True when the caller speaks gRPC, and so reads statuses in trailers only. */
 function isGrpc(x: Exchange): boolean {
-  const type = x.request.known(FIELD.contentType)
-  return type !== undefined && GRPC_TYPE.test(type)
+  return isGrpcType(x.request.known(FIELD.contentType))
 }
 
 /** The fields of a refusal to a caller of gRPC: an answer that is trailers alone. */

@@ -39,6 +39,8 @@ const CONTROL = /[\x00-\x1f\x7f]/
 export function readLabel(body: JsonObject): Omit<Label, 'org_id'> {
   const name = textIn('name', body.name, LONGEST)
   const key = body.key === undefined || body.key === null || body.key === '' ? labelKey(name) : body.key
+  if (key === labelKey(name) && key.length > LONGEST)
+    throw fault('label_invalid', `name: gives a key of more than ${LONGEST} characters`)
   if (typeof key !== 'string' || key.length > LONGEST || !KEY.test(key) || key !== key.toLowerCase())
     throw fault('label_invalid', 'key: must be lower-case words of letters and digits, joined by _')
   const values = readValues(body.values ?? [])

@@ -56,25 +56,32 @@ export type Change =
  * A short-lived record, of which most are used once: an authorization code, a refresh token, a device code and its user code, a pushed
  * request, the id of a proof that was seen, the lease of the node that assigns a listen path, and those of the dashboard.
  */
-export type TicketType =
-  | 'code'
-  | 'refresh'
-  | 'device'
-  | 'user_code'
-  | 'request'
-  | 'proof'
-  | 'lease'
-  | DashboardTicketType
+export type TicketType = (typeof TICKET_TYPES)[number]
 
 /** A browser session, a sign-in on its way, the link of a mail, a challenge or secret that a browser must answer to, single sign-on, the session of a developer at the portal. */
-export type DashboardTicketType =
-  | 'login'
-  | 'sign_in'
-  | 'password_link'
-  | 'challenge'
-  | 'sso'
-  | 'portal_login'
-  | 'portal_access'
+export type DashboardTicketType = (typeof DASHBOARD_TICKET_TYPES)[number]
+
+const DASHBOARD_TICKET_TYPES = [
+  'login',
+  'sign_in',
+  'password_link',
+  'challenge',
+  'sso',
+  'portal_login',
+  'portal_access',
+] as const
+
+/** All of them. */
+export const TICKET_TYPES = [
+  'code',
+  'refresh',
+  'device',
+  'user_code',
+  'request',
+  'proof',
+  'lease',
+  ...DASHBOARD_TICKET_TYPES,
+] as const
 
 export interface TicketInput {
   readonly sort: TicketType

@@ -1,15 +1,13 @@
 import { fault } from '../../errors/fault.ts'
 import type { Millis } from '../../model/time/clock.ts'
+import { TICKET_TYPES } from '../ports/changes.ts'
 import type { Change, DeliveryInput, DeliveryOutcome, TicketType } from '../ports/ports.ts'
 import { bodyText, hashText, latin1, wellFormed, wholeNumber } from './cells.ts'
 
 /** Means "no condition" where a version is expected; the versions of tickets begin at 1. */
 export const ANY_VERSION = 0
 
-const SORTS: ReadonlySet<TicketType> = new Set([
-  ...(['code', 'refresh', 'device', 'user_code', 'request', 'proof', 'lease'] as const),
-  ...(['login', 'sign_in', 'password_link', 'challenge', 'sso', 'portal_login', 'portal_access'] as const),
-])
+const SORTS: ReadonlySet<TicketType> = new Set(TICKET_TYPES)
 
 export interface PreparedTicket {
   readonly op: 'putTicket'

@@ -16,7 +16,7 @@ export interface HeadBounds {
 export const INCOMPLETE = 0
 export const REFUSED = -1
 
-/** The fault of the last scan that answered REFUSED. */
+/** The fault of the last scan that answered REFUSED. Module state: the caller of a scan reads it at once, before anything else runs. */
 export const verdict: { fault: Fault } = { fault: REFUSAL.requestLine }
 
 /** Notes why a scan ends. */

@@ -6,9 +6,9 @@ export function createLabel(body: { readonly name: string; readonly values: read
 }
 
 export function changeLabel(id: string, body: { readonly name: string; readonly values: readonly string[] }) {
-  return call<LabelView>('PUT', `/api/labels/${id}`, { body })
+  return call<LabelView>('PUT', `/api/labels/${encodeURIComponent(id)}`, { body })
 }
 
 export function deleteLabel(id: string) {
-  return call('DELETE', `/api/labels/${id}`)
+  return call('DELETE', `/api/labels/${encodeURIComponent(id)}`)
 }

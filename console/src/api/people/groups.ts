@@ -37,9 +37,9 @@ export async function createGroup(group: GroupEdit): Promise<string> {
 }
 
 export function changeGroup(id: string, edit: GroupEdit): Promise<Envelope> {
-  return call('PUT', `/api/usergroups/${id}`, { body: edit })
+  return call('PUT', `/api/usergroups/${encodeURIComponent(id)}`, { body: edit })
 }
 
 export function deleteGroup(id: string): Promise<Envelope> {
-  return call('DELETE', `/api/usergroups/${id}`)
+  return call('DELETE', `/api/usergroups/${encodeURIComponent(id)}`)
 }

@@ -61,17 +61,19 @@ export const readFactor = () => call<SecondFactor>('GET', '/api/second-factor')
 
 /** Changes the own names. @throws CallError 403 for those who may not change users */
 export function saveNames(id: string, names: { readonly first_name: string; readonly last_name: string }) {
-  return call('PUT', `/api/users/${id}`, { body: names })
+  return call('PUT', `/api/users/${encodeURIComponent(id)}`, { body: names })
 }
 
 /** Sets the own password, which ends all own sessions. @throws CallError 403 for a wrong present one, 400 by the rules */
 export function changePassword(id: string, current_password: string, new_password: string) {
-  return call('POST', `/api/users/${id}/actions/reset`, { body: { current_password, new_password } })
+  return call('POST', `/api/users/${encodeURIComponent(id)}/actions/reset`, {
+    body: { current_password, new_password },
+  })
 }
 
 /** Makes another API credential; the one before is dead at once. */
 export function renewCredential(id: string) {
-  return call('PUT', `/api/users/${id}/actions/key/reset`)
+  return call('PUT', `/api/users/${encodeURIComponent(id)}/actions/key/reset`)
 }
 
 /** Begins to set up codes by time. @throws CallError `needsProof` */
@@ -126,7 +128,7 @@ export async function listSessions(): Promise<readonly BrowserSession[]> {
 }
 
 export function endSession(id: string) {
-  return call('DELETE', `/api/sessions/${id}`)
+  return call('DELETE', `/api/sessions/${encodeURIComponent(id)}`)
 }
 
 /** Ends every own session, this one too. */

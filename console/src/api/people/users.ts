@@ -63,21 +63,21 @@ export async function createUser(user: UserEdit & { readonly password?: string }
 }
 
 export function changeUser(id: string, edit: UserEdit): Promise<Envelope> {
-  return call('PUT', `/api/users/${id}`, { body: edit })
+  return call('PUT', `/api/users/${encodeURIComponent(id)}`, { body: edit })
 }
 
 export function deleteUser(id: string): Promise<Envelope> {
-  return call('DELETE', `/api/users/${id}`)
+  return call('DELETE', `/api/users/${encodeURIComponent(id)}`)
 }
 
 /** Gives the user another API credential; the one before is dead at once. */
 export function renewCredential(id: string): Promise<Envelope> {
-  return call('PUT', `/api/users/${id}/actions/key/reset`)
+  return call('PUT', `/api/users/${encodeURIComponent(id)}/actions/key/reset`)
 }
 
 /** Sets the password of another user, who is signed out everywhere. */
 export function setPassword(id: string, password: string): Promise<Envelope> {
-  return call('POST', `/api/users/${id}/actions/reset`, { body: { new_password: password } })
+  return call('POST', `/api/users/${encodeURIComponent(id)}/actions/reset`, { body: { new_password: password } })
 }
 
 export const CUSTOM_PERMISSIONS_KEY = ['custom-permissions'] as const

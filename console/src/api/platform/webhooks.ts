@@ -76,16 +76,16 @@ export function createWebhook(webhook: WebhookEdit): Promise<Envelope> {
 
 /** Replaces what is known of a webhook; members that this console does not know are kept by being sent again. */
 export function changeWebhook(id: string, webhook: WebhookEdit): Promise<Envelope> {
-  return call('PUT', `/api/hooks/${id}`, { body: webhook })
+  return call('PUT', `/api/hooks/${encodeURIComponent(id)}`, { body: webhook })
 }
 
 export function deleteWebhook(id: string): Promise<Envelope> {
-  return call('DELETE', `/api/hooks/${id}`)
+  return call('DELETE', `/api/hooks/${encodeURIComponent(id)}`)
 }
 
 /** Sends a message at once. @throws CallError 400 with what came of it, when it did not arrive */
 export function testWebhook(id: string): Promise<Envelope> {
-  return call('POST', `/api/hooks/${id}/test`)
+  return call('POST', `/api/hooks/${encodeURIComponent(id)}/test`)
 }
 
 /** Messages that wait for a receiver, or were given up: at most 100 of them are listed. */
@@ -102,8 +102,9 @@ export function webhookQueue(id: string): DeliveryQueue {
   return {
     key: [...DELIVERIES_KEY, id],
     permission: 'hooks',
-    list: (signal) => call('GET', `/api/hooks/${id}/deliveries`, { signal }),
-    resend: (delivery) => call('POST', `/api/hooks/${id}/deliveries/${delivery}/resend`),
+    list: (signal) => call('GET', `/api/hooks/${encodeURIComponent(id)}/deliveries`, { signal }),
+    resend: (delivery) =>
+      call('POST', `/api/hooks/${encodeURIComponent(id)}/deliveries/${encodeURIComponent(delivery)}/resend`),
   }
 }
 
@@ -113,7 +114,8 @@ export function notificationQueue(apiId: string): DeliveryQueue {
   return {
     key: [...DELIVERIES_KEY, 'api', apiId],
     permission: 'oauth',
-    list: (signal) => call('GET', `/api/apis/${id}/notifications`, { signal }),
-    resend: (delivery) => call('POST', `/api/apis/${id}/notifications/${delivery}/resend`),
+    list: (signal) => call('GET', `/api/apis/${encodeURIComponent(id)}/notifications`, { signal }),
+    resend: (delivery) =>
+      call('POST', `/api/apis/${encodeURIComponent(id)}/notifications/${encodeURIComponent(delivery)}/resend`),
   }
 }

@@ -52,7 +52,7 @@ export function readSeries(span: Span, res: Resolution, filters: UsageFilters, s
   return call<UsagePage>('GET', `/api/usage/${pathOf(span)}`, { query, ...(signal && { signal }) })
 }
 
-/** All requests of a time as one row; undefined when there were none. */
+/** All requests of a time as one row; null when there were none. */
 export async function readTotal(span: Span, filters: UsageFilters, signal?: AbortSignal) {
   const query = { ...queryOf(span, filters), res: 'all' }
   const path = `/api/usage/${pathOf(span)}`

@@ -31,14 +31,17 @@ export async function readDependents(api: ApiView, signal: AbortSignal): Promise
         (Data ?? []).map(({ name }) => name),
       ),
     ),
-    call<{ apps?: { description?: string; client_id: string }[] }>('GET', `/api/apis/oauth/${id}`, sent).then(
-      ({ apps }) =>
-        dependent(
-          'clients',
-          (apps ?? []).map(({ description, client_id }) => description || client_id),
-        ),
+    call<{ apps?: { description?: string; client_id: string }[] }>(
+      'GET',
+      `/api/apis/oauth/${encodeURIComponent(id)}`,
+      sent,
+    ).then(({ apps }) =>
+      dependent(
+        'clients',
+        (apps ?? []).map(({ description, client_id }) => description || client_id),
+      ),
     ),
-    call<{ data?: { keys?: string[] } }>('GET', `/api/apis/${id}/keys`, sent).then(({ data }) =>
+    call<{ data?: { keys?: string[] } }>('GET', `/api/apis/${encodeURIComponent(id)}/keys`, sent).then(({ data }) =>
       dependent('keys', data?.keys ?? []),
     ),
   ])
