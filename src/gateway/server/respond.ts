@@ -7,7 +7,6 @@ import { type CompiledTransform, type Exchange, type Reply, SENT } from './excha
 import { linesWithout } from './field-lines.ts'
 import { grpcWebCall, isGrpcType, trailerFrame } from './grpc-web.ts'
 
-
 /** Statuses of gRPC (its `statuscodes.md`) for statuses of HTTP. */
 const CODES: Readonly<Record<number, number>> = {
   400: 13,
