@@ -21,6 +21,7 @@ import { type PathSegment, placeKey, Router, routeSegments } from '../routing/ro
 import { TerritoryIndex } from '../routing/territory-index.ts'
 import type { Territories } from '../server/exchange.ts'
 import { type Compiled, type CompileParts, compileApi, type GatewayCompileParts } from './compile.ts'
+import { IdleEntries } from './idle-entries.ts'
 import { SharedSteps } from './shared-steps.ts'
 import type { ApiState } from './snapshot.ts'
 
@@ -41,6 +42,8 @@ interface Entry {
   state: ApiState['state']
   reason: string
   revision: number
+  /** Which of all sources it was that came. */
+  order: number
 }
 
 /** A definition as it is loaded. */
@@ -70,6 +73,9 @@ export class ApiCatalogue implements Territories {
   readonly #territories: TerritoryIndex<Entry>
   readonly #hosts: SharedHosts
   #displaced: Entry[] = []
+  readonly #idle = new IdleEntries<Entry>()
+  /** How many sources there have been. */
+  #sources = 0
   /** True while the router is not built yet. */
   #filling = true
   router = new Router()
@@ -159,11 +165,11 @@ export class ApiCatalogue implements Territories {
     }))
     // An organisation's own APIs in the order in which they became active; those of others differ by their rank.
     for (const { entry } of entries.sort((a, b) => (a.turn < b.turn ? -1 : 1))) {
-      this.#entries.set(entry.source, entry)
+      this.#register(entry)
       // Compiled first: one that cannot be served holds no place.
       this.#compile(entry)
       if (entry.compiled === undefined) this.#hold(entry)
-      else if (!this.#claim(entry)) letGo(entry)
+      else if (!this.#claim(entry)) this.#letGo(entry)
     }
     const routes = [...this.#places.values()].map((entry) => this.#route(entry))
     this.router = Router.of(routes, this.#territories.owners())
@@ -189,7 +195,7 @@ export class ApiCatalogue implements Territories {
       return stateOf(before)
     }
     if (before !== undefined) this.#forget(before, entry)
-    this.#entries.set(source, entry)
+    this.#register(entry)
     if (entry.compiled !== undefined) this.#serve(entry, before)
     else this.#hold(entry)
     if (before !== undefined || this.#displaced.length > 0) this.#retryTaken()
@@ -202,7 +208,7 @@ export class ApiCatalogue implements Territories {
     const before = this.#entries.get(source)
     if (before === undefined) {
       const entry = newEntry(source, { api_id: '', name, org_id: '' }, 0, '')
-      this.#entries.set(source, entry)
+      this.#register(entry)
       entry.state = 'failed'
       entry.reason = reason
       return
@@ -217,6 +223,7 @@ export class ApiCatalogue implements Territories {
     if (entry === undefined) return
     this.#forget(entry, undefined)
     this.#entries.delete(source)
+    this.#idle.delete(entry)
     this.#retryTaken()
     this.#dropMetrics(entry.apiId)
   }
@@ -313,6 +320,7 @@ export class ApiCatalogue implements Territories {
     const { compiled } = younger
     this.#forget(younger, undefined)
     younger.compiled = undefined
+    this.#idle.add(younger)
     if (compiled === undefined) return
     younger.state = 'taken'
     younger.reason = reason
@@ -334,7 +342,7 @@ export class ApiCatalogue implements Territories {
   #serve(entry: Entry, before: Entry | undefined): void {
     const api = entry.api!
     if (!this.#claim(entry)) {
-      letGo(entry)
+      this.#letGo(entry)
       if (!this.#places.has(this.#place(entry)))
         this.router = this.router.without(api.domain, entry.segments, api.ignoreCase)
       if (before !== undefined) this.#dropFromApis(before.apiId)
@@ -377,14 +385,30 @@ export class ApiCatalogue implements Territories {
 
   /** An id or a place may have become free for an API that waited for it. */
   #retryTaken(): void {
-    for (const entry of this.#entries.values()) {
-      if (entry.compiled === undefined && !this.#territories.has(entry)) this.#hold(entry)
-      if (entry.state !== 'taken' || this.#holderOf(entry) !== undefined) continue
-      entry.state = 'loaded'
-      entry.reason = ''
-      this.#compile(entry)
-      if (entry.compiled !== undefined) this.#serve(entry, undefined)
-    }
+    this.#idle.each((entry) => this.#retry(entry))
+  }
+
+  #retry(entry: Entry): void {
+    if (!this.#territories.has(entry)) this.#hold(entry)
+    if (entry.state !== 'taken' || this.#holderOf(entry) !== undefined) return
+    entry.state = 'loaded'
+    entry.reason = ''
+    this.#compile(entry)
+    if (entry.compiled !== undefined) this.#serve(entry, undefined)
+  }
+
+  #register(entry: Entry): void {
+    const before = this.#entries.get(entry.source)
+    entry.order = before?.order ?? ++this.#sources
+    this.#entries.set(entry.source, entry)
+    if (before !== undefined) this.#idle.delete(before)
+    this.#idle.add(entry)
+  }
+
+  #letGo(entry: Entry): void {
+    entry.compiled?.close()
+    entry.compiled = undefined
+    this.#idle.add(entry)
   }
 }
 
@@ -408,6 +432,7 @@ function newEntry(
     state: 'loaded',
     reason: '',
     revision,
+    order: 0,
   }
 }
 
@@ -446,11 +471,6 @@ function describeHolder(entry: Entry, holder: Entry, words: string): string {
 
 function describeSource(source: string): string {
   return source.startsWith('file:') ? `the file ${source.slice('file:'.length)}` : 'a stored API'
-}
-
-function letGo(entry: Entry): void {
-  entry.compiled?.close()
-  entry.compiled = undefined
 }
 
 function stateOf({ apiId, name, state, reason, revision }: Entry): ApiState {

@@ -61,7 +61,8 @@ interface DomainEvent {
   readonly orgId: string
   /** The APIs whose webhooks are notified as well. */
   readonly apis: readonly JsonObject[]
-  readonly data: Json
+  /** Made for those who receive it: most events have nobody, and to redact a definition takes as long as to read it. */
+  readonly data: () => Json
 }
 
 const KEY_SORTS: readonly EventType[] = ['key_event', 'hashed_key_event']
@@ -97,7 +98,7 @@ async function apiEvent({ documents }: EventParts, change: DocumentChange): Prom
   const before = await documents.get('api', change.id)
   const now = afterOf(change, before)
   if (now === undefined) return undefined
-  const data = redactDocument(wrapperOf(now, undefined))
+  const data = () => redactDocument(wrapperOf(now, undefined))
   return { sorts: ['api_event'], did: didOf(change, before), orgId: orgOf(now.body), apis: [now.body], data }
 }
 
@@ -109,7 +110,8 @@ async function requestEvent(parts: EventParts, change: DocumentChange): Promise<
   const did = before === undefined ? 'submitted' : approved ? 'approved' : didOf(change, before)
   const orgId = orgOf(now.body)
   const entries = entriesOf((await catalogueOf(parts, orgId))?.body)
-  const data = redact(await toRequestView(parts, now, entries))
+  const view = await toRequestView(parts, now, entries)
+  const data = () => redact(view)
   return { sorts: ['key_request_event'], did, orgId, apis: [], data }
 }
 
@@ -139,7 +141,7 @@ async function keyEvent(
   return {
     ...{ sorts: KEY_SORTS, did, orgId: row.orgId },
     apis: apis.filter((body) => body !== undefined),
-    data: { key_hash: keyHash, org_id: row.orgId, ...(redactDocument(withoutHidden(row.body)) as JsonObject) },
+    data: () => ({ key_hash: keyHash, org_id: row.orgId, ...(redactDocument(withoutHidden(row.body)) as JsonObject) }),
   }
 }
 
@@ -150,21 +152,22 @@ async function noticesOf(parts: EventParts, { sorts, did, orgId, apis, data }: D
   const mails: EventMail[] = []
   for (const sort of sorts) {
     const event = `${sort}.${did}`
-    const body = JSON.stringify({ event, data })
     const receivers = await hooksFor(parts, orgId, apis, [sort, event])
     if (organisation !== undefined && eventAddress(organisation.body, sort) !== '') receivers.push({ sort, orgId })
+    const body = receivers.length === 0 ? '' : JSON.stringify({ event, data: data() })
     changes.push(...receivers.map((to) => eventDelivery(parts.sealKey, { to, body }, now)))
     const to = organisation === undefined ? undefined : mailAddressIn(organisation.body, sort)
-    if (to !== undefined) mails.push({ to, orgId, event, data })
+    if (to !== undefined) mails.push({ to, orgId, event, data: data() })
   }
   if (sorts === KEY_SORTS) changes.push(...(await tokenEvents(parts, { sorts, did, orgId, apis, data })))
   return { changes, mails }
 }
 
 /** The settings of a key's APIs for its events: their own handlers, and webhooks that they name for such events. */
-async function tokenEvents(parts: EventParts, { did, orgId, apis, data }: DomainEvent): Promise<Change[]> {
+async function tokenEvents(parts: EventParts, { did, orgId, apis, data: dataOf }: DomainEvent): Promise<Change[]> {
   const event = API_EVENT_NAMES.find((name) => apiEventRow(name).key === did)
-  if (event === undefined || !isObject(data)) return []
+  const data = event === undefined || apis.length === 0 ? undefined : dataOf()
+  if (event === undefined || data === undefined || !isObject(data)) return []
   const now = parts.clock.wall()
   const detail = {
     message: `A key was ${did}`,
@@ -203,6 +206,19 @@ function orgOf({ org_id }: JsonObject): string {
   return typeof org_id === 'string' ? org_id : ''
 }
 
+/** The documents that a commit replaces, each read once for all that is found out about it. */
+function readOnce(documents: Documents): Documents {
+  const read = new Map<string, ReturnType<Documents['get']>>()
+  return forwardDocuments(documents, {
+    get(kind, id) {
+      const name = `${kind} ${id}`
+      const found = read.has(name) ? read.get(name) : documents.get(kind, id)
+      read.set(name, found)
+      return found as ReturnType<typeof documents.get<typeof kind>>
+    },
+  })
+}
+
 /**
  * Wraps documents so that a commit with an audit entry also raises its events, in the same commit; one that would change nothing is not made.
  */
@@ -211,8 +227,9 @@ export function withEvents(parts: EventParts): Documents {
   return forwardDocuments(documents, {
     async commit(changes, entry) {
       if (entry === undefined) return documents.commit(changes, entry)
-      if (await changesNothing(parts, changes)) return documents.revision()
-      const events = await eventsOf(parts, changes)
+      const read = { ...parts, documents: readOnce(documents) }
+      if (await changesNothing(read, changes)) return documents.revision()
+      const events = await eventsOf(read, changes)
       const revision = await documents.commit([...changes, ...events.changes], entry)
       for (const mail of events.mails) parts.mail?.(mail)
       return revision

@@ -174,7 +174,7 @@ export function valuesBySql(kind: Kind, list: PreparedList, drive: Drive, by: st
 }
 
 /** True when one value under one index is all that is asked for. */
-function isOneValue(list: PreparedList, drive: Drive): drive is ListCondition {
+export function isOneValue(list: PreparedList, drive: Drive): drive is ListCondition {
   const one = list.conditions.length === 1 && list.part === undefined
   return one && typeof drive === 'object' && drive.values.length === 1
 }

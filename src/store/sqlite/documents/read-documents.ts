@@ -13,6 +13,7 @@ import {
   type Drive,
   entriesSql,
   fromBehind,
+  isOneValue,
   kindSql,
   matchingSql,
   orderAlone,
@@ -87,21 +88,22 @@ export function documentReader(
     )
   }
   /** Deep in a list its end is nearer than its beginning. */
-  const pageIds = (kind: Kind, list: PreparedList, drive: Drive, size: { total: number; documents: number }) => {
-    const shown = Math.min(list.limit, size.total - list.offset)
-    const back = list.limit !== -1 && list.offset > size.total - list.offset - shown
-    const rows = all(pageSql(kind, back ? fromBehind(list, size.total, shown) : list, drive, size))
+  const pageIds = (kind: Kind, list: PreparedList, drive: Drive, total: number) => {
+    const shown = Math.min(list.limit, total - list.offset)
+    const back = list.limit !== -1 && list.offset > total - list.offset - shown
+    // Entries of one value are walked however many documents there are, which are not counted then.
+    const documents = isOneValue(list, drive) && list.order === undefined ? total : count(kindSql(kind))
+    const rows = all(pageSql(kind, back ? fromBehind(list, total, shown) : list, drive, { total, documents }))
     const ids = rows.map((row) => row.id as DocumentId)
     return back ? ids.reverse() : ids
   }
   /** Ids only: sorting whole bodies would copy them all. */
   const listIds = (kind: Kind, list: PreparedList): { total: number; ids: DocumentId[] } => {
     if (matchesNothing(list)) return { total: 0, ids: [] }
-    const documents = count(kindSql(kind))
     const drive = driveOf(kind, list)
-    const total = drive === 'all' ? documents : count(totalSql(kind, list, drive))
+    const total = count(drive === 'all' ? kindSql(kind) : totalSql(kind, list, drive))
     if (total <= list.offset || list.limit === 0) return { total, ids: [] }
-    return { total, ids: pageIds(kind, list, drive, { total, documents }) }
+    return { total, ids: pageIds(kind, list, drive, total) }
   }
   /** All that match. Where many do, to look each of them up under the conditions is what costs. */
   const allIds = (kind: Kind, list: PreparedList): DocumentId[] => {
