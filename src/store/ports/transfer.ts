@@ -141,6 +141,16 @@ export interface StoreSnapshot {
   count(table: TransferTableName): Promise<number>
   /** The rows of a table, in the order of their numbers, in batches. One table at a time. */
   rows(table: TransferTableName): AsyncIterable<readonly TransferRow[]>
+  /** Absent where rows are read as fast as their digests, and of tables without key columns. */
+  readonly digests?: RowDigests
+}
+
+/** Rows by what names them, so that those that changed between two snapshots of a source are found without reading all. */
+export interface RowDigests {
+  /** Answers undefined for a table whose rows have to be compared whole. Digests are below 2^53, and mean something to their source alone. */
+  of(table: TransferTableName): AsyncIterable<readonly (readonly [key: TransferRow, digest: number])[]> | undefined
+  /** The rows of these keys, in the order of the table. */
+  rows(table: TransferTableName, keys: readonly TransferRow[]): Promise<readonly TransferRow[]>
 }
 
 /** A store to read from, whether it serves or not. */
@@ -175,6 +185,8 @@ export interface LoadEdit {
   remove(table: TransferTableName, keys: readonly TransferRow[]): Promise<void>
   /** Rows of a table as they are now. Not of quotas. */
   count(table: TransferTableName): Promise<number>
+  /** Makes durable what was written so far, so that the end of the load has little left to do. */
+  settle(): Promise<void>
 }
 
 /** An empty store to write into, which nobody serves from. */

@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto'
 import { setTimeout as wait } from 'node:timers/promises'
+import { isDeepStrictEqual } from 'node:util'
 import { fault } from '../../errors/fault.ts'
 import { hexOf } from '../../model/text/hex.ts'
 import {
@@ -39,7 +40,7 @@ export interface MovedStore {
 
 /**
  * Moves a store that others serve from into an empty one. Copies a snapshot while the source takes writes, then freezes the source and
- * writes what has changed since: rows are compared by digests, about 100 bytes of memory each. The source stays frozen: it would lose
+ * writes what has changed since: rows are compared by digests, about 100 bytes of memory each, which a server makes where it can. The source stays frozen: it would lose
  * what it took from here on. On any failure the target is empty and the source takes writes again.
  * @throws Fault of either store, `internal` where the copy differs, the reason of `stop`
  */
@@ -50,6 +51,7 @@ export async function moveStore(source: MovedSource, target: MovedTarget, option
     const moved = { revision: 0 }
     await target.load(async (write, edit) => {
       await source.snapshot((snapshot) => copy.fill(snapshot, write))
+      await edit.settle()
       frozenAt = performance.now()
       await source.freeze('commits')
       await wait(options.countsMs ?? COUNTS_MS, undefined, options.stop && { signal: options.stop }).catch(() =>
@@ -89,11 +91,13 @@ class Copy {
       if (table === 'quota' || keyColumnsOf(table).length === 0) continue
       const known = this.#known(table)
       const nameOf = namer(table)
+      const digests = snapshot.digests?.of(table)
       for await (const rows of snapshot.rows(table)) {
         this.#advance(rows)
-        for (const row of rows) known.set(nameOf(row), digestOf(row))
+        if (digests === undefined) for (const row of rows) known.set(nameOf(row), digestOf(row))
         await write(table, rows)
       }
+      for await (const some of digests ?? []) for (const [key, digest] of some) known.set(nameOf(key), digest)
     }
   }
 
@@ -114,21 +118,31 @@ class Copy {
     const changed: TransferRow[] = []
     const stale: TransferRow[] = []
     const nameOf = namer(table)
-    for await (const rows of snapshot.rows(table)) {
-      this.#advance(rows)
-      for (const row of rows) {
-        const name = nameOf(row)
-        const digest = digestOf(row)
-        now.set(name, digest)
-        if (known.get(name) === digest) continue
-        if (known.has(name)) stale.push(keyOf(table, row))
-        changed.push(row)
+    const isChanged = (row: TransferRow, digest: number) => {
+      const name = nameOf(row)
+      now.set(name, digest)
+      if (known.get(name) === digest) return false
+      if (known.has(name)) stale.push(keyOf(table, row))
+      return true
+    }
+    const digests = snapshot.digests?.of(table)
+    if (digests === undefined)
+      for await (const rows of snapshot.rows(table)) {
+        this.#advance(rows)
+        for (const row of rows) if (isChanged(row, digestOf(row))) changed.push(row)
       }
+    const keys: TransferRow[] = []
+    for await (const some of digests ?? []) {
+      this.#advance(some)
+      // Several changes of an audit entry have one name, by which all of them are read.
+      for (const [key, digest] of some)
+        if (isChanged(key, digest) && !isDeepStrictEqual(keys.at(-1), key)) keys.push(key)
     }
     for (const name of known.keys()) if (!now.has(name)) stale.push(keyFrom(name))
     // First: a new row may have a value that only one row may have.
-    for (const keys of batches(stale)) await edit.remove(table, keys)
+    for (const some of batches(stale)) await edit.remove(table, some)
     for (const rows of batches(changed)) await write(table, rows)
+    for (const some of batches(keys)) await write(table, await snapshot.digests!.rows(table, some))
     this.#rows.set(table, now)
     // Counts of a cluster are outside of the transaction.
     if (table === 'quota') return
@@ -142,7 +156,7 @@ class Copy {
     this.#options.onStep?.(step, total)
   }
 
-  #advance(rows: readonly TransferRow[]): void {
+  #advance(rows: readonly unknown[]): void {
     this.#options.stop?.throwIfAborted()
     this.#options.onRows?.(rows.length)
   }

@@ -132,3 +132,72 @@ test('moves of one cluster from several machines refuse each other', async (t) =
   const { revision } = await migrateStore(machine(), target, { countsMs: 0 })
   assert.ok(revision > 0)
 })
+
+test('while writes are refused, a move from a cluster reads and writes only what changed', async (t) => {
+  const contents = fc.sample(anyContents, 20)
+  const { first, second, store } = await worldOf(t, 'postgres', 'sqlite', contents[0]!)
+  for (const more of contents.slice(1)) await fillStore(store, more)
+  const session = { body: { alias: 'late' }, orgId: 'o', apiIds: [], policyIds: [], clientId: '', evictAt: 0 }
+  const change = async () => {
+    const late = { op: 'putSession', hash: hashKey('late'), row: session } as const
+    await store.documents.commit([late], { actor: 'a', action: 'late', orgId: 'o', at: 1, detail: {} })
+  }
+  const [source, target] = [changing(first.source(), change), second.target()]
+  const steps: string[] = []
+  const [read, written]: Record<string, number>[] = [{}, {}]
+  const count = (sums: Record<string, number>, table: string, rows: readonly unknown[]) => {
+    if (steps.includes('all')) sums[table] = (sums[table] ?? 0) + rows.length
+  }
+  const counted: MovedSource = {
+    ...source,
+    async freeze(level) {
+      steps.push(level)
+      await source.freeze(level)
+    },
+    snapshot: (use) =>
+      source.snapshot((snapshot) =>
+        use({
+          ...snapshot,
+          async *rows(table) {
+            for await (const rows of snapshot.rows(table)) {
+              count(read!, table, rows)
+              yield rows
+            }
+          },
+        }),
+      ),
+  }
+  await moveStore(
+    counted,
+    {
+      ...target,
+      load: (fill) =>
+        target.load((write, edit) =>
+          fill(
+            (table, rows) => {
+              count(written!, table, rows)
+              return write(table, rows)
+            },
+            {
+              ...edit,
+              async settle() {
+                steps.push('settle')
+                await edit.settle()
+              },
+            },
+          ),
+        ),
+    },
+    { countsMs: 0 },
+  )
+  assert.deepEqual(steps, ['settle', 'commits', 'all'], 'what was copied is durable before writes are refused')
+  // Counts of Redis, and hits that are in no table yet: neither has a digest.
+  const { quota: _q, hit_journal: _h, ...whole } = read!
+  assert.deepEqual(whole, {}, 'tables that were read whole in the freeze')
+  const { quota: _quota, hit_journal: _hits, audit_change: _changes, ...rest } = written!
+  assert.deepEqual(rest, { session: 1, audit: 1 })
+  await Promise.all([source.close(), target.close(), store.close()])
+  const copy = await second.open()
+  t.after(() => copy.close())
+  assert.deepEqual((await copy.tokens.getSession(hashKey('late')))?.body, session.body)
+})

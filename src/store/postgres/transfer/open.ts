@@ -1,8 +1,10 @@
+import { randomInt } from 'node:crypto'
 import { setTimeout as wait } from 'node:timers/promises'
 import { Fault, fault } from '../../../errors/fault.ts'
 import { type Log, silentLog } from '../../../model/logs/log.ts'
 import {
   type Cell,
+  keyColumnsOf,
   type LoadEdit,
   type MovedSource,
   type MovedTarget,
@@ -20,9 +22,10 @@ import { Reachability } from '../connection/reachability.ts'
 import { declareIndexes } from '../documents/declare-indexes.ts'
 import { checkNeeds, FROZEN, migrate } from '../migrations/migrate.ts'
 import { type TransferQuotas, tableWriter } from './load.ts'
-import { cursorSql, deleteRowsSql, rowOf } from './tables.ts'
+import { cursorSql, deleteRowsSql, digestSql, keyRowOf, rowOf, selectRowsSql } from './tables.ts'
 
 const BATCH_ROWS = 500
+const BATCH_DIGESTS = 5000
 const LOOKS = 20
 const LOOK_EVERY_MS = 100
 /** The other side may be slow: a disk, or a person's pipe. */
@@ -62,6 +65,8 @@ async function claimMove(url: string): Promise<() => void> {
 /** Reads a database, in one read-only transaction. @throws Fault `store_refused`, `store_away`, `store_newer`, `setting_invalid` */
 export function openPostgresSource({ url, quotas, log = silentLog }: TransferOptions): MovedSource {
   const { db, close } = connect(url, log)
+  // Nobody can make two rows of one digest who does not know it.
+  const seed = randomInt(1, 2 ** 31)
   let endClaim = () => {}
   return {
     async claim() {
@@ -71,7 +76,7 @@ export function openPostgresSource({ url, quotas, log = silentLog }: TransferOpt
       db.transact(
         async (tx) => {
           await tx.run(UNBOUNDED)
-          return read(snapshotOf(tx, await readHead(tx), quotas))
+          return read(snapshotOf(tx, await readHead(tx), quotas, seed))
         },
         { isolation: 'snapshot' },
       ),
@@ -133,6 +138,8 @@ function loadEdit(tx: Tx): LoadEdit {
       await removeWith(table, keys)
     },
     count: async (table) => (await tx.query<{ n: number }>(`SELECT count(*) AS n FROM ${table}`))[0]!.n,
+    // The server writes ahead; the end of the transaction syncs that alone.
+    async settle() {},
   }
 }
 
@@ -160,8 +167,22 @@ async function readHead(tx: Tx): Promise<StoreHead> {
   return head
 }
 
-function snapshotOf(tx: Tx, head: StoreHead, quotas: TransferQuotas): StoreSnapshot {
+function snapshotOf(tx: Tx, head: StoreHead, quotas: TransferQuotas, seed: number): StoreSnapshot {
   let cursors = 0
+  const read = async function* (sql: string, batch: number) {
+    const cursor = `transfer_${++cursors}`
+    await tx.run(`DECLARE ${cursor} NO SCROLL CURSOR FOR ${sql}`)
+    for (;;) {
+      const found = await tx.query<Record<string, unknown>>(`FETCH ${batch} FROM ${cursor}`)
+      if (found.length > 0) yield found
+      if (found.length < batch) break
+    }
+    await tx.run(`CLOSE ${cursor}`)
+  }
+  const digestsOf = async function* (table: TransferTableName) {
+    for await (const found of read(digestSql(table, seed), BATCH_DIGESTS))
+      yield found.map((row) => [keyRowOf(table, row), row.digest as number] as const)
+  }
   return {
     head,
     async count(table) {
@@ -170,14 +191,14 @@ function snapshotOf(tx: Tx, head: StoreHead, quotas: TransferQuotas): StoreSnaps
     },
     async *rows(table) {
       if (table === 'quota') return yield* quotaRows(quotas)
-      const cursor = `transfer_${++cursors}`
-      await tx.run(`DECLARE ${cursor} NO SCROLL CURSOR FOR ${cursorSql(table)}`)
-      for (;;) {
-        const found = await tx.query<Record<string, unknown>>(`FETCH ${BATCH_ROWS} FROM ${cursor}`)
-        if (found.length > 0) yield found.map((row) => rowOf(table, row))
-        if (found.length < BATCH_ROWS) break
-      }
-      await tx.run(`CLOSE ${cursor}`)
+      for await (const found of read(cursorSql(table), BATCH_ROWS)) yield found.map((row) => rowOf(table, row))
+    },
+    digests: {
+      of: (table) => (table === 'quota' || keyColumnsOf(table).length === 0 ? undefined : digestsOf(table)),
+      async rows(table, keys) {
+        const { text, values } = selectRowsSql(table, keys)
+        return (await tx.query<Record<string, unknown>>(text, values)).map((row) => rowOf(table, row))
+      },
     },
   }
 }

@@ -56,9 +56,45 @@ export function cursorSql(table: TransferTableName): string {
   return `SELECT ${columns.join(', ')} FROM ${table}${order === undefined ? '' : ` ORDER BY ${order}`}`
 }
 
+/** Names and digests of all rows of a table, in the same order. 48 bits of a digest: `Number` has them all. */
+export function digestSql(table: TransferTableName, seed: number): string {
+  const order = ORDER[table]
+  const keys = keyColumnsOf(table).map(([name]) => storedName(table, name))
+  const columns = columnsOf(table).map(([name]) => storedName(table, name))
+  return `SELECT ${keys.join(', ')}, hashtextextended(ROW(${columns.join(', ')})::text, ${seed}) & 281474976710655 AS digest
+    FROM ${table}${order === undefined ? '' : ` ORDER BY ${order}`}`
+}
+
+/** The name of a row that `digestSql` read. */
+export function keyRowOf(table: TransferTableName, found: Readonly<Record<string, unknown>>): TransferRow {
+  return cellsOf(table, keyColumnsOf(table), found)
+}
+
+/** Reads rows by their names. */
+export function selectRowsSql(
+  table: TransferTableName,
+  keys: readonly TransferRow[],
+): { text: string; values: unknown[] } {
+  const { join, values } = namedRows(table, keys)
+  const order = ORDER[table]
+  const columns = columnsOf(table).map(([name]) => READ[`${table}.${name}`] ?? storedName(table, name))
+  return {
+    text: `SELECT ${columns.join(', ')} FROM ${table} t WHERE EXISTS (SELECT 1 FROM ${join})${order === undefined ? '' : ` ORDER BY ${order}`}`,
+    values,
+  }
+}
+
 /** A row as it was read. */
 export function rowOf(table: TransferTableName, found: Readonly<Record<string, unknown>>): TransferRow {
-  return columnsOf(table).map(([name, type]): Cell => {
+  return cellsOf(table, columnsOf(table), found)
+}
+
+function cellsOf(
+  table: TransferTableName,
+  columns: ReturnType<typeof columnsOf>,
+  found: Readonly<Record<string, unknown>>,
+): TransferRow {
+  return columns.map(([name, type]): Cell => {
     const value = found[name === 'at_s' ? name : storedName(table, name)]
     return type === 'text' ? fromCell(value as string) : (value as Cell)
   })
@@ -98,10 +134,17 @@ export function deleteRowsSql(
   table: TransferTableName,
   keys: readonly TransferRow[],
 ): { text: string; values: unknown[] } {
+  const { join, values } = namedRows(table, keys)
+  return { text: `DELETE FROM ${table} t USING ${join}`, values }
+}
+
+/** `t` joined with rows by their names, and what is bound to it. */
+function namedRows(table: TransferTableName, keys: readonly TransferRow[]): { join: string; values: unknown[] } {
   const columns = keyColumnsOf(table)
   const names = columns.map(([name]) => storedName(table, name))
   return {
-    text: `DELETE FROM ${table} t USING unnest(${columns.map(([, type], i) => `$${i + 1}::${TYPES[type]}[]`).join(', ')}) w(${names.join(', ')})
+    // Numbers of keys are whole, and an index of theirs is not used for others.
+    join: `unnest(${columns.map(([, type], i) => `$${i + 1}::${type === 'number' ? 'bigint' : TYPES[type]}[]`).join(', ')}) w(${names.join(', ')})
       WHERE ${names.map((name) => `t.${name} = w.${name}`).join(' AND ')}`,
     values: columns.map(([, type], i) => keys.map((key) => cellOf(type, key[i]!))),
   }

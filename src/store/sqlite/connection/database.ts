@@ -103,17 +103,29 @@ export function refreshIndexes(db: DatabaseSync): void {
   if (isFiledAsDeclared(db)) return
   inTransaction(db, () => {
     db.exec('DELETE FROM document_index')
-    const insert = db.prepare('INSERT INTO document_index(kind, name, value, slot, id) VALUES (?, ?, ?, ?, ?)')
-    for (const row of db.prepare('SELECT kind, id, body FROM document').iterate()) {
-      const kind = String(row.kind)
-      const id = String(row.id)
-      if (!Object.hasOwn(DOCUMENT_KINDS, kind)) continue
-      for (const { name, value, unique } of indexEntries(kind, JSON.parse(String(row.body)))) {
-        insertEntry(() => insert.run(kind, name, value, unique ? '' : id, id), `${kind} ${id}: ${name} "${value}"`)
-      }
-    }
-    db.prepare('UPDATE store_state SET declared = ?').run(declaration())
+    const file = documentFiler(db)
+    for (const row of db.prepare('SELECT kind, id, body FROM document').iterate())
+      file(String(row.kind), String(row.id), String(row.body))
+    declareFiled(db)
   })
+}
+
+/** Notes that all documents are filed under the indexes that are declared. */
+export function declareFiled(db: DatabaseSync): void {
+  db.prepare('UPDATE store_state SET declared = ?').run(declaration())
+}
+
+/**
+ * Files a stored document under the indexes of its kind; one of a kind that nobody knows is in none. Must be prepared once.
+ * @throws Fault `already_exists` when another document has one of its values under an index that is unique
+ */
+export function documentFiler(db: DatabaseSync): (kind: string, id: string, body: string) => void {
+  const insert = db.prepare('INSERT INTO document_index(kind, name, value, slot, id) VALUES (?, ?, ?, ?, ?)')
+  return (kind, id, body) => {
+    if (!Object.hasOwn(DOCUMENT_KINDS, kind)) return
+    for (const { name, value, unique } of indexEntries(kind, JSON.parse(body)))
+      insertEntry(() => insert.run(kind, name, value, unique ? '' : id, id), `${kind} ${id}: ${name} "${value}"`)
+  }
 }
 
 function isFiledAsDeclared(db: DatabaseSync): boolean {

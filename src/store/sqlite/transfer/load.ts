@@ -13,7 +13,7 @@ import {
 } from '../../ports/transfer.ts'
 import { latin1 } from '../../prepare/cells.ts'
 import { loadedSession } from '../../prepare/loaded-session.ts'
-import { openReadable, refreshIndexes } from '../connection/database.ts'
+import { declareFiled, documentFiler, openReadable } from '../connection/database.ts'
 import { storeFault } from '../connection/faults.ts'
 import { createPrivateFile, fileExists, folderPaths, prepareFolder } from '../connection/folder.ts'
 import { lockFolder } from '../connection/lock.ts'
@@ -25,6 +25,8 @@ import { insertSql, storedColumns } from './tables.ts'
 /** Behind the name of a database that is being filled: one of a process that was killed is no store. */
 const DRAFT = '.loading'
 const CACHE_KIB = 128 * 1024
+/** For the planner, of tables that have grown much since the last time. */
+const STATISTICS = 'PRAGMA optimize = 0x10002'
 
 /**
  * An empty data folder to write into, held for this process alone. The database is made under another name, and takes its own
@@ -99,12 +101,19 @@ async function fillDatabase(file: string, fill: Parameters<MovedTarget['load']>[
     const edit: LoadEdit = {
       remove: async (table, keys) => remove(table, keys),
       count: async (table) => db.prepare(`SELECT count(*) AS n FROM ${table}`).get()!.n as number,
+      // It may be cut short afterwards, too: the file still has the name of a draft.
+      async settle() {
+        db.exec('COMMIT')
+        db.exec(STATISTICS)
+        syncFile(file)
+        db.exec('BEGIN IMMEDIATE')
+      },
     }
     const head = await fill(async (table, rows) => write(table, rows), edit)
     writeHead(db, head)
+    declareFiled(db)
     db.exec('COMMIT')
-    refreshIndexes(db)
-    db.exec('PRAGMA optimize = 0x10002')
+    db.exec(STATISTICS)
   } finally {
     db.close()
   }
@@ -112,6 +121,7 @@ async function fillDatabase(file: string, fill: Parameters<MovedTarget['load']>[
 
 function tableWriter(db: DatabaseSync): (table: TransferTableName, rows: readonly TransferRow[]) => void {
   const sessions = sessionRows(db)
+  const fileDocument = documentFiler(db)
   const statements = new Map(
     TRANSFER_TABLE_NAMES.map((table) => {
       const columns = storedColumns(table).filter((name) => table !== 'record' || !isDetail(name))
@@ -128,6 +138,7 @@ function tableWriter(db: DatabaseSync): (table: TransferTableName, rows: readonl
         insert.run(...row.slice(0, -2))
         if (request !== null && response !== null) addDetail.run(row[0]!, request, response)
       } else insert.run(...row)
+      if (table === 'document') fileDocument(String(row[0]), String(row[1]), String(row[3]))
     }
   }
 }
@@ -136,6 +147,7 @@ function rowRemover(db: DatabaseSync): (table: TransferTableName, keys: readonly
   const sessions = sessionRows(db)
   const hashOf = db.prepare('SELECT hash FROM session WHERE row = ?')
   const removeDetail = db.prepare('DELETE FROM record_detail WHERE record = ?')
+  const removeEntries = db.prepare('DELETE FROM document_index WHERE kind = ? AND id = ?')
   return (table, keys) => {
     const names = storedColumns(table).slice(0, keyColumnsOf(table).length)
     const remove = db.prepare(`DELETE FROM ${table} WHERE ${names.map((name) => `${name} = ?`).join(' AND ')}`)
@@ -143,6 +155,7 @@ function rowRemover(db: DatabaseSync): (table: TransferTableName, keys: readonly
       if (table === 'session') sessions.delete(latin1(hashOf.get(...key)!.hash as Uint8Array))
       else remove.run(...key)
       if (table === 'record') removeDetail.run(...key)
+      if (table === 'document') removeEntries.run(...key)
     }
   }
 }
