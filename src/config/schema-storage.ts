@@ -16,6 +16,10 @@ export const backupSettings = group({
     pattern: '^(?:analytics|audit|records)$',
     allowed: 'analytics, audit or records',
   }),
+  recipient: text(
+    '',
+    'PEM file with an X25519 public key. Each backup then carries the secrets of the installation, sealed for it, as `--recipient` of the command has it. Read for each backup. Empty: they are left out.',
+  ),
 })
 
 /** `storage`: the embedded store, or the servers of a cluster. */

@@ -1,14 +1,18 @@
+import { readFileSync } from 'node:fs'
 import { setPriority } from 'node:os'
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads'
+import type { Config } from '../config/schema.ts'
 import { fault, toFault } from '../errors/fault.ts'
+import { type Recipient, readRecipient } from '../model/secrets/recipient-seal.ts'
 import type { TransferPart } from '../store/ports/transfer.ts'
-import { backupToFile } from './backup.ts'
-import type { StoreSettings } from './open-transfer.ts'
+import { backupToFile, sealedSecrets } from './backup.ts'
 
 /** The input of the thread that makes one backup. */
 export interface BackupThreadData {
   readonly file: string
-  readonly storage: StoreSettings
+  readonly storage: Config['storage']
+  /** `backup.recipient`: '' = the secrets are left out. */
+  readonly recipient: string
   readonly without: readonly string[]
 }
 
@@ -20,18 +24,24 @@ export type BackupMessage =
 const port = parentPort
 if (port === null) throw new Error('the backup thread is started by the server, not by hand')
 
+const SETTING = 'backup.recipient'
 /** As the dashboard's: traffic comes first. */
 const PRIORITY = 10
 
 if (process.platform === 'linux') setPriority(0, PRIORITY)
 await makeBackup(port, workerData as BackupThreadData)
 
-async function makeBackup(owner: MessagePort, { file, storage, without }: BackupThreadData): Promise<void> {
+async function makeBackup(owner: MessagePort, { file, storage, without, recipient }: BackupThreadData): Promise<void> {
   const stop = new AbortController()
   owner.on('message', () => stop.abort(fault('command_stopped', 'the server stops')))
   try {
     const parts = without as readonly TransferPart[]
-    const { bytes, checksum, head } = await backupToFile(file, { storage, without: parts, stop: stop.signal })
+    const secrets =
+      recipient === '' ? undefined : sealedSecrets(storage, recipientIn(recipient), SETTING)
+    const { bytes, checksum, head } = await backupToFile(file, {
+      ...{ storage, without: parts, stop: stop.signal },
+      ...(secrets !== undefined && { secrets }),
+    })
     owner.postMessage({ news: 'made', bytes, checksum, revision: head.revision } satisfies BackupMessage)
   } catch (error) {
     const { code, message } = toFault(error)
@@ -39,4 +49,15 @@ async function makeBackup(owner: MessagePort, { file, storage, without }: Backup
   } finally {
     owner.close()
   }
+}
+
+/** Read for each backup: the file may have been replaced. @throws Fault `option_invalid` */
+function recipientIn(file: string): Recipient {
+  let pem: string
+  try {
+    pem = readFileSync(file, 'utf8')
+  } catch (error) {
+    throw fault('option_invalid', `${SETTING}: ${file} cannot be read`, error)
+  }
+  return readRecipient(pem, SETTING)
 }

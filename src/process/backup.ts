@@ -6,10 +6,11 @@ import { productVersion } from '../config/version.ts'
 import { type Fault, fault } from '../errors/fault.ts'
 import { REMEDIES } from '../errors/remedies.ts'
 import { isEmbedded } from '../model/nodes/embedded-store.ts'
+import { type Recipient, sealFor } from '../model/secrets/recipient-seal.ts'
 import { type ArchiveSink, openArchiveTarget, type WrittenArchive } from '../store/archive/write.ts'
 import { type TransferPart, tablesWithout } from '../store/ports/transfer.ts'
 import { copyStore } from '../store/prepare/copy-store.ts'
-import { existingSecrets, SECRETS_FILE, type Secrets } from '../store/secrets/secret-file.ts'
+import { existingSecrets, SECRETS_FILE } from '../store/secrets/secret-file.ts'
 import { fileExists, folderPaths } from '../store/sqlite/connection/folder.ts'
 import { checkOnThread } from '../store/sqlite/connection/integrity.ts'
 import { openTransferSource, type StoreSettings } from './open-transfer.ts'
@@ -18,8 +19,8 @@ import { fitsStore, type SealKeyTexts } from './seal-keys.ts'
 export interface BackupOptions {
   readonly storage: StoreSettings
   readonly without: readonly TransferPart[]
-  /** The secrets of the installation, sealed for a recipient, with the keys among them; absent = they are left out. */
-  readonly secrets?: { readonly sealed: string; readonly keys: SealKeyTexts }
+  /** The secrets of the installation, sealed for a recipient, with the keys among them, and what asked for it; absent = they are left out. */
+  readonly secrets?: { readonly sealed: string; readonly keys: SealKeyTexts; readonly name: string }
   /** The number of all rows, about; then that of each batch. */
   readonly onTotal?: (rows: number) => void
   readonly onRows?: (rows: number) => void
@@ -73,7 +74,7 @@ export async function backupTo(sink: ArchiveSink, options: BackupOptions): Promi
     const target = openArchiveTarget(sink, header, (sealHash) => {
       // Otherwise the backup would be found to be of no use when it is needed.
       if (secrets !== undefined && !fitsStore(secrets.keys, sealHash))
-        throw fault('seal_key_differs', '--recipient: the secrets of this installation do not open its store')
+        throw fault('seal_key_differs', `${secrets.name}: the secrets of this installation do not open its store`)
     })
     await copyStore(source, target, {
       tables,
@@ -87,15 +88,27 @@ export async function backupTo(sink: ArchiveSink, options: BackupOptions): Promi
   }
 }
 
+/** Where the secrets of a backup are sealed: they open nowhere else. */
+export const SECRETS_PLACE = 'backup/secrets.json'
+
+/** The settings that tell the secrets of an installation. */
+type SecretSettings = Pick<Config['storage'], 'path' | 'seal_key' | 'seal_key_previous'>
+
 /**
- * The secrets that the installation has: seal keys of the settings replace those of the file.
- * @throws Fault `option_invalid` where the data folder has none
+ * The secrets that the installation has, for a backup: seal keys of the settings replace those of the file. `name`: the option or the
+ * setting that asks for it. @throws Fault `option_invalid` where the data folder has none
  */
-export function installedSecrets({ storage }: Pick<Config, 'storage'>): Secrets {
-  const folder = resolve(storage.path)
+export function sealedSecrets(
+  { path, seal_key, seal_key_previous }: SecretSettings,
+  recipient: Recipient,
+  name: string,
+): NonNullable<BackupOptions['secrets']> {
+  const folder = resolve(path)
   if (!fileExists(join(folder, SECRETS_FILE)))
-    throw fault('option_invalid', `--recipient: there is no ${SECRETS_FILE} in ${folder}; run it where the server runs`)
-  return existingSecrets(folder, storage.seal_key, storage.seal_key_previous)
+    throw fault('option_invalid', `${name}: there is no ${SECRETS_FILE} in ${folder}; run it where the server runs`)
+  const keys = existingSecrets(folder, seal_key, seal_key_previous)
+  const text = JSON.stringify(keys)
+  return { sealed: sealFor(recipient, text, SECRETS_PLACE, text), keys, name }
 }
 
 async function openNew(path: string, draft: string): Promise<FileHandle> {

@@ -30,7 +30,7 @@ interface ScheduleOptions {
 export function scheduleBackups({ config, status, log, clock = systemClock }: ScheduleOptions): {
   close(): Promise<void>
 } {
-  const { keep, without } = config.backup
+  const { keep, without, recipient } = config.backup
   const folder = resolve(config.backup.folder)
   const closing = new AbortController()
   let nextAt = 0
@@ -50,7 +50,10 @@ export function scheduleBackups({ config, status, log, clock = systemClock }: Sc
     await deletePartial(folder)
     const startedAt = clock.wall()
     const file = join(folder, nameAt(startedAt))
-    const { bytes, checksum, revision } = await onThread({ file, storage: config.storage, without }, closing.signal)
+    const { bytes, checksum, revision } = await onThread(
+      { file, storage: config.storage, without, recipient },
+      closing.signal,
+    )
     status.succeeded(startedAt)
     nextAt = startedAt + status.intervalMs
     log.info({ file, bytes, checksum, revision, took_ms: clock.wall() - startedAt }, 'backup made')

@@ -6,9 +6,9 @@ import { pathOfWords, pathText, valueAt, withValueAt } from '../../src/cli/moves
 import { escapeAllPlaceholders, resolvePlaceholders } from '../../src/cli/moves/placeholders.ts'
 import { jsonOffset, lineAt, twiceNamed, yamlLine } from '../../src/cli/moves/positions.ts'
 import { fileName, renderJson, sortedJson } from '../../src/cli/moves/rendered.ts'
-import { openSealed, readIdentity, readRecipient, sealFor } from '../../src/cli/moves/seal.ts'
 import { secretPlaces } from '../../src/cli/moves/secret-places.ts'
 import { isObject, type Json, type JsonObject } from '../../src/model/json/json.ts'
+import { openSealed, readIdentity, readRecipient, sealFor } from '../../src/model/secrets/recipient-seal.ts'
 
 const RUNS = process.env.GATEHOUSE_DEEP === '1' ? 5000 : 200
 

@@ -1,7 +1,10 @@
 import assert from 'node:assert/strict'
-import { mkdirSync, readdirSync, utimesSync, writeFileSync } from 'node:fs'
+import { generateKeyPairSync } from 'node:crypto'
+import { mkdirSync, readdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import { openSealed, readIdentity } from '../../src/model/secrets/recipient-seal.ts'
+import { SECRETS_PLACE } from '../../src/process/backup.ts'
 import { checkArchive } from '../../src/store/archive/read.ts'
 import { temporaryFolder } from '../contract/adapters.ts'
 import { eventually } from '../worlds/base/eventually.ts'
@@ -61,5 +64,28 @@ test('a backup that fails is reported at error level, in /hello and in metrics',
   const { status, details } = await helloOf(product)
   assert.deepEqual([status, details.backup?.status], ['warn', 'fail'])
   assert.match(product.output(), /"level":"?(?:50|error)"?.*the backup failed/)
+  await product.stop()
+})
+
+test('with backup.recipient a backup carries the secrets, and only its private key opens them', async (t) => {
+  const cwd = temporaryFolder(t)
+  const [folder, file] = [join(cwd, 'backups'), join(cwd, 'public.pem')]
+  const { publicKey, privateKey } = generateKeyPairSync('x25519')
+  const settings = { SVC_BACKUP_FOLDER: folder, SVC_BACKUP_RECIPIENT: file }
+  const failing = await startProduct(t, cwd, settings)
+  await eventually('the failure', async () => (await helloOf(failing)).details.backup?.status === 'fail')
+  assert.match(failing.output(), /backup\.recipient: .*public\.pem cannot be read/)
+  assert.deepEqual(readdirSync(folder), [], 'no backup without the secrets that it should carry')
+  await failing.stop()
+
+  writeFileSync(file, publicKey.export({ type: 'spki', format: 'pem' }))
+  const product = await startProduct(t, cwd, settings)
+  await eventually('a backup', async () => (await helloOf(product)).details.backup?.status === 'pass')
+  const [name = ''] = readdirSync(folder)
+  const { header } = await checkArchive(join(folder, name))
+  const identity = readIdentity(privateKey.export({ type: 'pkcs8', format: 'pem' }) as string, 'private.pem')
+  const opened = openSealed(identity, SECRETS_PLACE, header.secrets ?? '')
+  const stored = JSON.parse(readFileSync(join(cwd, 'data/secrets.json'), 'utf8')) as Record<string, string>
+  assert.partialDeepStrictEqual(JSON.parse(opened), stored)
   await product.stop()
 })

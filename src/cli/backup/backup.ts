@@ -2,26 +2,24 @@ import { fstatSync } from 'node:fs'
 import { Socket } from 'node:net'
 import { resolve } from 'node:path'
 import { loadConfig } from '../../config/load.ts'
-import type { Config } from '../../config/schema.ts'
 import { fault } from '../../errors/fault.ts'
-import { type BackupOptions, backupTo, backupToFile, installedSecrets } from '../../process/backup.ts'
+import { type BackupOptions, backupTo, backupToFile, sealedSecrets } from '../../process/backup.ts'
 import { TRANSFER_PARTS } from '../../store/ports/transfer.ts'
 import type { CommandContext } from '../commands/command.ts'
 import { openProgress, stoppable } from '../commands/progress.ts'
 import { recipientOf } from '../moves/options.ts'
-import { sealFor } from '../moves/seal.ts'
 import { archiveJson, archiveLines, fileOf } from './report.ts'
 
 const STDOUT = 1
-/** Where the secrets of a backup are sealed: they open nowhere else. */
-export const SECRETS_PLACE = 'backup/secrets.json'
-
 /** `gatehouse backup`: writes all data of the installation into one archive. */
 export async function backup(context: CommandContext): Promise<number> {
-  const { options, cwd, print } = context
+  const { options, env, cwd, print } = context
   const file = fileOf(context, 'output')
   const { config } = loadConfig(context)
-  const secrets = options.recipient === undefined ? undefined : sealedSecrets(context, config)
+  const secrets =
+    options.recipient === undefined
+      ? undefined
+      : sealedSecrets(config.storage, recipientOf(options, env), '--recipient')
   const json = options.json === true
   const progress = openProgress({ unit: 'rows', json })
   const written = await stoppable('the backup was stopped; nothing was written', async (stop) => {
@@ -41,12 +39,6 @@ export async function backup(context: CommandContext): Promise<number> {
   if (json) say(archiveJson(result))
   else for (const line of archiveLines(`backup in ${file}`, result)) say(line)
   return 0
-}
-
-function sealedSecrets({ options, env }: CommandContext, config: Config): BackupOptions['secrets'] {
-  const keys = installedSecrets(config)
-  const text = JSON.stringify(keys)
-  return { sealed: sealFor(recipientOf(options, env), text, SECRETS_PLACE, text), keys }
 }
 
 /**

@@ -1,12 +1,12 @@
 import { resolve } from 'node:path'
 import { loadConfig } from '../../config/load.ts'
 import { fault } from '../../errors/fault.ts'
+import { openSealed } from '../../model/secrets/recipient-seal.ts'
+import { SECRETS_PLACE } from '../../process/backup.ts'
 import { restoreFile } from '../../process/restore.ts'
 import type { CommandContext } from '../commands/command.ts'
 import { openProgress, stoppable } from '../commands/progress.ts'
 import { sealIdentityOf } from '../moves/options.ts'
-import { openSealed } from '../moves/seal.ts'
-import { SECRETS_PLACE } from './backup.ts'
 import { archiveJson, archiveLines, fileOf } from './report.ts'
 
 /** `gatehouse restore`: loads an archive into an empty store. */

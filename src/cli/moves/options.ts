@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { type ParseArgsOptionsConfig, parseEnv } from 'node:util'
 import { fault } from '../../errors/fault.ts'
+import { type Recipient, readIdentity, readRecipient, type SealIdentity } from '../../model/secrets/recipient-seal.ts'
 import { CHOICES, type Choice } from './kind.ts'
-import { type Recipient, readIdentity, readRecipient, type SealIdentity } from './seal.ts'
 import type { MoveSelection } from './selection.ts'
 
 /** The given options, by their long names. */

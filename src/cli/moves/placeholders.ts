@@ -1,4 +1,5 @@
 import { isObject, type Json } from '../../model/json/json.ts'
+import { SEALED_PREFIX } from '../../model/secrets/recipient-seal.ts'
 import type { Path } from './paths.ts'
 
 // Placeholders in the texts of files. There are two forms: `${env:NAME}` and its siblings within a text, and a
@@ -6,7 +7,6 @@ import type { Path } from './paths.ts'
 
 /** The placeholder for a secret that was not exported. */
 export const SECRET_PLACEHOLDER = `\${kept}`
-export const SEALED_PREFIX = '$sealed:'
 /** The same in a document that was read: no text of anybody's. */
 export const SECRET_SENTINEL = '\u0000kept'
 

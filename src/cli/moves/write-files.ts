@@ -2,12 +2,12 @@ import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fault } from '../../errors/fault.ts'
 import { isObject, type Json, type JsonObject } from '../../model/json/json.ts'
+import { type Recipient, sealFor } from '../../model/secrets/recipient-seal.ts'
 import { FORMAT, fileText, INDEX_FILE, namesIn, sealPlace } from './files.ts'
 import type { MoveKind, RemoteObject } from './kind.ts'
 import { type Path, valueAt, withValueAt } from './paths.ts'
 import { escapeAllPlaceholders, resolvePlaceholders, SECRET_PLACEHOLDER, takesFromEnvironment } from './placeholders.ts'
 import { fileName, omitMembers, renderJson } from './rendered.ts'
-import { type Recipient, sealFor } from './seal.ts'
 import { isNarrow, type MoveSelection, selectionJson } from './selection.ts'
 
 const INDEX_HEAD = ['format', 'kinds']

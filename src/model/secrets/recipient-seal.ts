@@ -9,12 +9,14 @@ import {
   type KeyObject,
 } from 'node:crypto'
 import { fault } from '../../errors/fault.ts'
-import { SEALED_PREFIX } from './placeholders.ts'
 
 // Sealed values, format v1: `$sealed:v1:<recipient>:<key>:<box>`, the last two in base64url. `recipient` is the first 16 hex digits
 // of the SHA-256 of the recipient's raw X25519 public key (RFC 7748), `key` the raw public key that was made for this value.
 // HKDF-SHA-256 (RFC 5869) over the shared secret, salt = key and recipient's key, info = `gatehouse-moves-v1`, gives 44 bytes: an
 // AES-256-GCM key and a nonce. `box` is cipher text and tag; the place of the value is authenticated, so that it opens nowhere else.
+
+/** How a value begins that is sealed for a recipient. */
+export const SEALED_PREFIX = '$sealed:'
 
 const INFO = 'gatehouse-moves-v1'
 const TAG_BYTES = 16
