@@ -36,8 +36,7 @@ async function makeBackup(owner: MessagePort, { file, storage, without, recipien
   owner.on('message', () => stop.abort(fault('command_stopped', 'the server stops')))
   try {
     const parts = without as readonly TransferPart[]
-    const secrets =
-      recipient === '' ? undefined : sealedSecrets(storage, recipientIn(recipient), SETTING)
+    const secrets = recipient === '' ? undefined : sealedSecrets(storage, recipientIn(recipient), SETTING)
     const { bytes, checksum, head } = await backupToFile(file, {
       ...{ storage, without: parts, stop: stop.signal },
       ...(secrets !== undefined && { secrets }),

@@ -208,7 +208,10 @@ test('backup and restore take secrets with the key of the store among them, and 
       writeFileSync(join(kept, 'secrets.json'), sealed)
       assert.equal(await outcome(restoreInto(file, kept, { dryRun: true })), expected, 'the data folder')
       const made = join(temporaryFolder(t), 'b')
-      assert.equal(await outcome(backupToFile(made, { storage, without: [], secrets: { sealed, keys, name: '--recipient' } })), expected)
+      assert.equal(
+        await outcome(backupToFile(made, { storage, without: [], secrets: { sealed, keys, name: '--recipient' } })),
+        expected,
+      )
       assert.equal(existsSync(made), expected === 'ok')
       if (expected !== 'ok') return
       const identity = { storage: { ...storage, path: target }, dryRun: true, openSealed }
