@@ -66,11 +66,17 @@ describe('import of a plain document', () => {
         validateRequest: { enabled: true },
         mockResponse: { fromOASExamples: { enabled: true }, enabled: true },
       },
-      make: { validateRequest: { enabled: true } },
+      make: {
+        validateRequest: { enabled: true },
+        mockResponse: { fromOASExamples: { enabled: true }, enabled: true },
+      },
     })
     readApi({ ...fillIds('oas', document, { orgId: 'o' }), format: 'oas' })
     const off = patchOas(document, { ...PLAIN, components, paths }, { validateRequest: false, mockResponse: false })
-    assert.deepEqual(at(off, 'middleware', 'operations', 'make'), { validateRequest: { enabled: false } })
+    assert.deepEqual(at(off, 'middleware', 'operations', 'make'), {
+      validateRequest: { enabled: false },
+      mockResponse: { fromOASExamples: { enabled: true }, enabled: false },
+    })
     assert.deepEqual(at(off, 'middleware', 'operations', 'list', 'mockResponse'), {
       fromOASExamples: { enabled: true },
       enabled: false,

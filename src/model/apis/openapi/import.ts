@@ -132,16 +132,18 @@ const SECTIONS: readonly Section[] = [
     option: 'mockResponse',
     name: 'mockResponse',
     first: { fromOASExamples: { enabled: true } },
-    fits: hasExample,
+    fits: canBeMocked,
   },
 ]
 
-/** True for an operation with a response that has an example, or a schema that one is made from. */
-function hasExample({ path, method }: Operation, document: JsonObject): boolean {
+/** True for an operation with a response that has an example, or a schema that one is made from, or no content at all. */
+function canBeMocked({ path, method }: Operation, document: JsonObject): boolean {
   const { object: responses, at } = describedAt(document, ['paths', path, method.toLowerCase(), 'responses'])
   return Object.keys(responses).some((code) => {
     const { object: response, at: responseAt } = describedAt(document, [...at, code])
-    return Object.keys(objectOf(response, 'content')).some((type) => {
+    const types = Object.keys(objectOf(response, 'content'))
+    if (types.length === 0) return true
+    return types.some((type) => {
       const { object: media } = describedAt(document, [...responseAt, 'content', type])
       return ['example', 'examples', 'schema'].some((name) => !isEmpty(media[name]))
     })
