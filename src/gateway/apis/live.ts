@@ -341,9 +341,7 @@ export class LiveConfig {
       router: catalogue.router,
       territories: catalogue,
       apis: catalogue.apis,
-      policies: policiesChanged
-        ? new Map([...this.#policies.values()].map(({ key, policy }) => [key, policy]))
-        : before.policies,
+      policies: policiesChanged ? byEitherId(this.#policies) : before.policies,
       policyGeneration: policiesChanged ? before.policyGeneration + 1 : before.policyGeneration,
       orgs: policiesChanged
         ? new Map([...this.#orgs.values()].map(({ orgId, limits }) => [orgId, limits]))
@@ -360,6 +358,15 @@ function isOfKind<K extends string>(document: StoredDocument, kind: K): document
 function takePolicy(into: PolicyMap, document: StoredDocument<'policy'>): void {
   const policy = toPolicy(document.body)
   into.set(document.id, { key: policyKey(policy.org_id ?? '', policy.id ?? document.id), policy })
+}
+
+/** Policies by `policyKey` of their id, and of their storage id: definitions and claims of tokens may name either. */
+function byEitherId(policies: PolicyMap): Map<string, Policy> {
+  const found = new Map<string, Policy>()
+  for (const [id, { policy }] of policies) found.set(policyKey(policy.org_id ?? '', id), policy)
+  // The id of one that is the storage id of another means the first.
+  for (const { key, policy } of policies.values()) found.set(key, policy)
+  return found
 }
 
 function takeOrg(into: OrgMap, document: StoredDocument): void {

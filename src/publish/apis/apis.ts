@@ -16,6 +16,7 @@ import { checkIdsFree } from '../documents/own-ids.ts'
 import { auditOf, clockOf, orgOf, type PublishParts, type SecretParts, withLock } from '../documents/parts.ts'
 import { isEventQueue } from '../events/events.ts'
 import { type Cascade, clientsWithoutApi } from '../oauth-clients/oauth-cascade.ts'
+import { definitionWithPolicyIds } from '../policies/policy-ids.ts'
 import { idsOf, withIds } from './api-ids.ts'
 import { ApiPlan } from './api-plan.ts'
 import { addVersion, dropVersion, rebasedDefinitions, type VersionOf } from './api-versions.ts'
@@ -214,7 +215,7 @@ async function create(parts: ApiParts, draft: ApiDraft): Promise<Prepared> {
   const id = await freeDocumentId(parts, named.documentId)
   const orgId = draft.orgId ?? orgOf(parts, named.orgId)
   await checkIdsFree(parts, 'api', { orgId, id: apiId, documentId: id })
-  const document = complete(draft, { apiId, orgId, documentId: id })
+  const document = await complete(parts, draft, { apiId, orgId, documentId: id })
   const base = draft.version === undefined ? undefined : await baseOf(parts, draft.version)
   const api = readNewApi(document)
   refuseForbiddenTargets(document, parts.config.webhooks?.allow_private ?? true)
@@ -244,7 +245,7 @@ async function replace(parts: ApiParts, draft: ApiDraft, stored: StoredDocument)
       `Request APIID does not match that in Definition! For Update operations these must match. (The API is ${apiId}, the definition names ${named.apiId}.)`,
     )
   const orgId = orgStays(draft, before, named.orgId)
-  const document = complete(draft, { apiId, orgId, documentId: stored.id })
+  const document = await complete(parts, draft, { apiId, orgId, documentId: stored.id })
   const api = readNewApi(document)
   refuseForbiddenTargets(document, parts.config.webhooks?.allow_private ?? true)
   refuseUnlistedSocket(document, parts.config.gateway.upstream_sockets ?? [])
@@ -299,8 +300,13 @@ async function checkFree(parts: PublishParts, apiId: string): Promise<void> {
   if ((await parts.documents.find('api', 'api_id', apiId)) !== undefined) throw fault('id_taken', `API ${apiId}`)
 }
 
-function complete(draft: ApiDraft, ids: { apiId: string; orgId: string; documentId: string }): ApiDocument {
-  const definition = withIds(draft.format, draft.definition, ids)
+async function complete(
+  parts: PublishParts,
+  draft: ApiDraft,
+  ids: { apiId: string; orgId: string; documentId: string },
+): Promise<ApiDocument> {
+  const named = await definitionWithPolicyIds(parts, ids.orgId, draft.format, draft.definition)
+  const definition = withIds(draft.format, named, ids)
   return { ...fillIds(draft.format, definition, { orgId: ids.orgId }), format: draft.format }
 }
 

@@ -1,6 +1,10 @@
 import { fault } from '../../errors/fault.ts'
+import type { ApiDocument } from '../../model/apis/definition/api.ts'
+import { EXTENSION } from '../../model/apis/definition/extension.ts'
+import { getAt, putAt, type TreePath } from '../../model/apis/definition/tree.ts'
 import { isDocumentId } from '../../model/documents/ids.ts'
-import type { JsonObject } from '../../model/json/json.ts'
+import { POLICY_MEMBERS } from '../../model/documents/references.ts'
+import { isObject, type Json, type JsonObject } from '../../model/json/json.ts'
 import type { Documents, StoredDocument } from '../../store/ports/ports.ts'
 import { findByEitherId } from '../documents/own-ids.ts'
 
@@ -65,6 +69,57 @@ export async function withPolicyIds(
     else if (isListOfTexts(value) && value.some(isDocumentId)) resolved[name] = await policyIdsIn(parts, orgId, value)
   }
   return { ...body, ...resolved }
+}
+
+/** Where definitions name policies. */
+const PLACES: Readonly<Record<ApiDocument['format'], readonly TreePath[]>> = {
+  classic: [['jwt_default_policies'], ['jwt_scope_to_policy_mapping'], ['scopes'], ['oauth_meta']],
+  oas: [[EXTENSION, 'server', 'authentication']],
+}
+
+/** A definition from outside with the `id`s of its policies instead of `_id`s; the same object where it names none. @throws Fault `store_away` */
+export async function definitionWithPolicyIds(
+  parts: Parts,
+  orgId: string,
+  format: ApiDocument['format'],
+  definition: JsonObject,
+): Promise<JsonObject> {
+  const found = new Set<string>()
+  const note = (id: string) => {
+    if (isDocumentId(id)) found.add(id)
+    return id
+  }
+  for (const place of PLACES[format])
+    replacePolicies(getAt(definition, place) ?? null, POLICY_MEMBERS.has(place[0]!), note)
+  const resolved = new Map<string, string>()
+  for (const id of found) {
+    const own = await resolvePolicyId(parts, orgId, id)
+    if (own !== id) resolved.set(id, own)
+  }
+  if (resolved.size === 0) return definition
+  const copy = structuredClone(definition)
+  for (const place of PLACES[format]) {
+    const value = getAt(copy, place)
+    const isPolicy = POLICY_MEMBERS.has(place[0]!)
+    if (value !== undefined)
+      putAt(
+        copy,
+        place,
+        replacePolicies(value, isPolicy, (id) => resolved.get(id) ?? id),
+      )
+  }
+  return copy
+}
+
+/** The value with `replace` of each text that is the id of a policy. */
+function replacePolicies(value: Json, isPolicy: boolean, replace: (id: string) => string): Json {
+  if (typeof value === 'string') return isPolicy ? replace(value) : value
+  if (Array.isArray(value)) return value.map((item) => replacePolicies(item, isPolicy, replace))
+  if (!isObject(value)) return value
+  const entries = Object.entries(value).map(([name, item]) => {
+    return [name, replacePolicies(item, isPolicy || POLICY_MEMBERS.has(name), replace)] as const
+  })
+  return Object.fromEntries(entries)
 }
 
 function isListOfTexts(value: unknown): value is string[] {

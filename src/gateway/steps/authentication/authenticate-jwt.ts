@@ -9,6 +9,7 @@ import type { JsonObject } from '../../../model/json/json.ts'
 import { type Confirmation, isBound, readConfirmation } from '../../../oauth/proofs/confirmation.ts'
 import { type CompactJwt, readCompact } from '../../../oauth/signing-keys/jwt.ts'
 import type { Awaitable } from '../../../store/ports/ports.ts'
+import { policyKey } from '../../apis/snapshot.ts'
 import type { AuthParts } from '../../authentication/auth-parts.ts'
 import {
   CLAIM_FLAWS,
@@ -24,7 +25,7 @@ import { RecentCache } from '../../authentication/recent-cache.ts'
 import { challenged, type SchemeWord } from '../../oauth/challenge.ts'
 import { admitBound } from '../../oauth/check-binding.ts'
 import { isLiveToken } from '../../oauth/own-token.ts'
-import type { Exchange, Step, StepOutcome } from '../../server/exchange.ts'
+import type { Exchange, Snapshot, Step, StepOutcome } from '../../server/exchange.ts'
 import type { LiveSession } from '../../sessions/sessions.ts'
 import { readCredential } from './read-credential.ts'
 import { credentialOf, isOfOtherScheme, schemeOf } from './read-token.ts'
@@ -82,12 +83,12 @@ export function authenticateJwt(scheme: SchemeRules, api: Api, parts: AuthParts)
   const rules = settingsOf(JWT_SCHEME, scheme)
   const { orgId } = api
   if (!readsClients(rules))
-    return authenticateSigned(scheme, api, parts, rules, (claims) => callerOf(claims, rules, orgId))
+    return authenticateSigned(scheme, api, parts, rules, (claims, x) => callerOf(claims, rules, api, x.snapshot!))
   return authenticateSigned(scheme, api, parts, rules, async (claims, x) => {
     const key = await parts.sessions.find(clientFromClaims(claims, rules), x.snapshot!, x.wall)
     const isOurs = key !== undefined && key.token === undefined && key.belongsTo(orgId)
     const [first] = isOurs ? textsOf(key.source.body, 'apply_policies') : []
-    return callerOf(claims, rules, orgId, first === undefined ? undefined : [first])
+    return callerOf(claims, rules, api, x.snapshot!, first === undefined ? undefined : [first])
   })
 }
 
@@ -219,11 +220,14 @@ function keySourceOf({ key, family, keySets, takesShortSecrets }: JwtRules, sets
 function callerOf(
   claims: JsonObject,
   rules: JwtRules,
-  orgId: string,
+  { orgId }: Api,
+  snapshot: Snapshot,
   ofClient?: readonly string[],
 ): DerivedCaller | undefined {
-  const policies = policiesFromClaims(claims, rules, ofClient)
-  if (policies.length === 0) return undefined
+  const named = policiesFromClaims(claims, rules, ofClient)
+  if (named.length === 0) return undefined
+  // A claim may name the storage id of a policy: sessions name its id.
+  const policies = [...new Set(named.map((id) => snapshot.policies.get(policyKey(orgId, id))?.id ?? id))]
   const identity = identityFromClaims(claims, rules)
   const keyHash = hash('sha256', `jwt ${JSON.stringify([orgId, signerOf(claims, rules), identity])}`, 'hex')
   const clientId = clientFromClaims(claims, rules)
@@ -232,7 +236,7 @@ function callerOf(
     source: { body, orgId, clientId, evictAt: 0 },
     keyHash,
     place: JSON.stringify([keyHash, clientId, policies]),
-    policyCount: policies === rules.defaultPolicies ? 0 : policies.length,
+    policyCount: named === rules.defaultPolicies ? 0 : policies.length,
   }
 }
 
