@@ -5,6 +5,8 @@ import { fault } from '../../errors/fault.ts'
 import { EXTENSION } from '../../model/apis/definition/extension.ts'
 import { EXTENSION_NAME } from '../../model/apis/definition/vendor-words.ts'
 import { isObject, type Json, type JsonObject } from '../../model/json/json.ts'
+import { LOST } from '../../model/json/json-body.ts'
+import { largeIntegersIn, placeOfLostNumber } from '../../model/json/large-integers.ts'
 import { openSealed, type SealIdentity } from '../../model/secrets/recipient-seal.ts'
 import { identityOf, type MoveFlaw, type MoveFlawName, type MoveKind, type RemoteObject } from './kind.ts'
 import { type Path, pathText } from './paths.ts'
@@ -205,7 +207,7 @@ export function fileText(dir: string, file: string): string | undefined {
 function parsed(text: string, yaml: boolean): { value?: Json; malformed?: string; line?: number } {
   if (yaml) return parsedYaml(text)
   try {
-    return { value: JSON.parse(text) as Json }
+    return checkedNumbers(text, JSON.parse(text) as Json)
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error)
     const at = /at position (\d+)/.exec(message)?.[1]
@@ -221,10 +223,18 @@ function parsedYaml(text: string): { value?: Json; malformed?: string; line?: nu
   if (first !== undefined)
     return { malformed: `is not YAML from here on (${first.code})`, line: lineAt(text, first.pos[0]) }
   try {
-    return { value: document.toJS({ maxAliasCount: MOST_ALIASES }) as Json }
+    const value = document.toJS({ maxAliasCount: MOST_ALIASES }) as Json
+    // Its reader has made numbers of them already.
+    return largeIntegersIn(value, 1).length === 0 ? { value } : checkedNumbers(JSON.stringify(value), value)
   } catch {
     return { malformed: 'its aliases make it too large', line: 1 }
   }
+}
+
+/** Dashboards refuse numbers that they could not give back. */
+function checkedNumbers(text: string, value: Json): { value?: Json; malformed?: string } {
+  const lost = placeOfLostNumber(text, value)
+  return lost === undefined ? { value } : { malformed: `${lost}: ${LOST}` }
 }
 
 /** A file may hold the definition of an API without anything around it. */

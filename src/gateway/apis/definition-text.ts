@@ -4,7 +4,9 @@ import { EXTENSION } from '../../model/apis/definition/extension.ts'
 import { activeByDefault, fillIds } from '../../model/apis/definition/fill-ids.ts'
 import { toOwnWords, withMatchingOf } from '../../model/apis/definition/vendor-words.ts'
 import { withKnownSpelling } from '../../model/apis/schema/member-spelling.ts'
-import { isObject, type JsonObject } from '../../model/json/json.ts'
+import { isObject, type Json, type JsonObject } from '../../model/json/json.ts'
+import { LOST } from '../../model/json/json-body.ts'
+import { largeIntegersIn, placeOfLostNumber } from '../../model/json/large-integers.ts'
 import { readYamlDocument, YamlFault } from '../../model/text/yaml-document.ts'
 
 /**
@@ -37,16 +39,26 @@ export function readDefinition(
 
 /** JSON is YAML too, but its own parser is stricter. It does not always say where it stopped, so that is found here. */
 function readJson(text: string): unknown {
+  let value: Json
   try {
-    return JSON.parse(text.replace(/^\uFEFF/, ''))
+    value = JSON.parse(text.replace(/^\uFEFF/, ''))
   } catch (error) {
     throw new Error(`line ${lineOf(text, jsonFaultAt(text))}: ${toFault(error).message.replaceAll('\n', ' ')}`)
   }
+  return withoutLostNumbers(text, value)
+}
+
+function withoutLostNumbers(text: string, value: Json): Json {
+  const lost = placeOfLostNumber(text, value)
+  if (lost !== undefined) throw new Error(`${lost}: ${LOST}`)
+  return value
 }
 
 function readYaml(text: string): unknown {
   try {
-    return readYamlDocument(text)
+    const value = readYamlDocument(text) as Json
+    // Its reader has made numbers of them already.
+    return largeIntegersIn(value, 1).length === 0 ? value : withoutLostNumbers(JSON.stringify(value), value)
   } catch (error) {
     throw error instanceof YamlFault ? new Error(`line ${error.line}: ${error.message}`) : error
   }

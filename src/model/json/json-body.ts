@@ -1,6 +1,7 @@
 import { randomInt } from 'node:crypto'
 import { fault } from '../../errors/fault.ts'
 import type { Json } from './json.ts'
+import { endOfString, isLarge, placeOfLostNumber } from './large-integers.ts'
 import { repeatsMember } from './repeated-member.ts'
 
 /** How much a JSON text may hold. */
@@ -19,15 +20,16 @@ const MANAGED: JsonBounds = { depth: 100, values: 500_000, names: 50_000 }
 
 /**
  * Reads a body as JSON: well-formed UTF-8 without lone surrogates, at most 100 levels deep, with at most 500,000 values and
- * some 50,000 different names of members, no member named twice, and none that would change the prototype of an object that it is copied into.
- * @throws Fault `body_malformed`
+ * some 50,000 different names of members, no member named twice, none that would change the prototype of an object that it is copied into, and no number that
+ * would come back as another one (`placeOfLostNumber`), unless `anyNumbers`.
+ * @throws Fault `body_malformed`, `body_invalid` naming the place of such a number
  */
-export function readJson(bytes: Uint8Array): Json {
-  return readJsonText(decodeBody(bytes))
+export function readJson(bytes: Uint8Array, { anyNumbers = false }: { readonly anyNumbers?: boolean } = {}): Json {
+  return readJsonText(decodeBody(bytes), anyNumbers)
 }
 
-/** The same of a text. @throws Fault `body_malformed` */
-export function readJsonText(text: string): Json {
+/** The same of a text. @throws Fault `body_malformed`, `body_invalid` */
+export function readJsonText(text: string, anyNumbers = false): Json {
   const flaw = shapeFlaw(text, MANAGED)
   if (flaw !== undefined) throw fault('body_malformed', `the body ${flaw}`)
   let value: Json
@@ -38,9 +40,14 @@ export function readJsonText(text: string): Json {
     throw fault('body_malformed', text.trim() === '' ? 'the body is empty' : 'the body is not JSON')
   }
   if (repeatsMember(text, value)) throw fault('body_malformed', 'the body names a member twice')
-  checkNames(value)
+  const hasLarge = checkNames(value)
+  const lost = hasLarge && !anyNumbers ? placeOfLostNumber(text, value) : undefined
+  if (lost !== undefined) throw fault('body_invalid', `${lost === '' ? 'the body' : lost}: ${LOST}`)
   return value
 }
+
+/** In words that follow the place of such a number. */
+export const LOST = 'is a number that would not be kept as it is: beyond 2^53 - 1, send it as a string'
 
 /** A body as text. @throws Fault `body_malformed` when it is not UTF-8 */
 export function decodeBody(bytes: Uint8Array): string {
@@ -107,27 +114,20 @@ class NameCount {
   }
 }
 
-/** Where the string that begins at `start` ends. */
-function endOfString(text: string, start: number): number {
-  for (let end = text.indexOf('"', start + 1); end !== -1; end = text.indexOf('"', end + 1)) {
-    let escapes = 0
-    while (text.charCodeAt(end - 1 - escapes) === 0x5c) escapes++
-    if (escapes % 2 === 0) return end
-  }
-  return text.length
-}
-
-function checkNames(value: Json): void {
+/** Checks texts and names; true when there is a number beyond 2^53 - 1. @throws Fault `body_malformed` */
+function checkNames(value: Json): boolean {
   if (typeof value === 'string' && !value.isWellFormed()) throw fault('body_malformed', 'a text is not well-formed')
-  if (typeof value !== 'object' || value === null) return
+  if (typeof value !== 'object' || value === null) return typeof value === 'number' && isLarge(value)
+  let hasLarge = false
   if (Array.isArray(value)) {
-    for (const entry of value) checkNames(entry)
-    return
+    for (const entry of value) hasLarge = checkNames(entry) || hasLarge
+    return hasLarge
   }
   for (const name of Object.keys(value)) {
     // Code that copies members by assignment would set a prototype with it.
     if (name === '__proto__') throw fault('body_malformed', 'the body holds a member called __proto__')
     if (!name.isWellFormed()) throw fault('body_malformed', 'a name is not well-formed')
-    checkNames(value[name]!)
+    hasLarge = checkNames(value[name]!) || hasLarge
   }
+  return hasLarge
 }

@@ -1,5 +1,6 @@
 import { Fault, fault } from '../../errors/fault.ts'
 import { isObject, type Json, type JsonObject } from '../../model/json/json.ts'
+import { placeOfLostNumber } from '../../model/json/large-integers.ts'
 import { repeatsMember } from '../../model/json/repeated-member.ts'
 import type { OAuthClient } from '../../model/oauth-clients/oauth-client.ts'
 import { rightsAndLimitsOf } from '../../model/sessions/scope-session.ts'
@@ -24,7 +25,11 @@ export async function readSentKeyRules(
   const text = form.get('key_rules')
   if (text === undefined || text === '') return undefined
   const value = parse(text)
-  if (!isObject(value)) throw fault('oauth_invalid_request', 'key_rules must be a JSON object, no member named twice')
+  if (!isObject(value))
+    throw fault(
+      'oauth_invalid_request',
+      'key_rules must be a JSON object, no member named twice, no integer beyond 2^53 - 1',
+    )
   try {
     return await withPolicyIds(parts, orgId, 'session', checkSession(rightsAndLimitsOf(value), 'limits'))
   } catch (error) {
@@ -62,7 +67,7 @@ export function narrowedScope(asked: string, form: Params): string {
 function parse(text: string): Json | undefined {
   try {
     const value = JSON.parse(text) as Json
-    return repeatsMember(text, value) ? undefined : value
+    return repeatsMember(text, value) || placeOfLostNumber(text, value) !== undefined ? undefined : value
   } catch {
     return undefined
   }

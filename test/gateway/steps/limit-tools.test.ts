@@ -100,6 +100,14 @@ describe('rates of MCP tools, and analytics by tool', () => {
     assert.equal((await send('/tools/mcp', four[3])).status, 429)
   })
 
+  test('a batch that calls a tool more often than its rate ever allows takes no permit', async () => {
+    gateway.clock.advance(2 * PER_MS)
+    const many = Array.from({ length: 1000 }, (_, id) => callOf(id === 0 ? 'send' : 'search', id))
+    assert.equal((await send('/tools/mcp', many)).status, 429)
+    for (const name of ['send', 'search', 'search', 'search'])
+      assert.equal((await send('/tools/mcp', callOf(name, 1))).status, 200, name)
+  })
+
   test('no spelling of a call gets past the rate of its tool', async () => {
     gateway.clock.advance(2 * PER_MS)
     assert.equal((await send('/tools/mcp', callOf('send', 1))).status, 200)

@@ -63,13 +63,17 @@ export function checkTools({ apiId, mcpTools: rules }: Api, take: TakeLater): St
     return takeAll(x, tools, read)
   }
 
-  /** A permit for each call. A tool that a batch calls twice takes the second one after all first ones. */
+  /**
+   * A permit for each call. A tool that a batch calls twice takes the second one after all first ones. A batch that calls one more often than its
+   * rate ever allows takes none: so there are at most as many turns as that rate has permits.
+   */
   const takeAll = async (x: Exchange, tools: readonly string[], read: Messages): Promise<StepOutcome> => {
     const counts = new Map<Limit, number>()
     for (const tool of tools) {
       const limit = limits.get(tool)
       if (limit !== undefined) counts.set(limit, (counts.get(limit) ?? 0) + 1)
     }
+    for (const [limit, calls] of counts) if (calls > limit.max) return refusal(x, LIMITED, read)
     const before = counts.size === 0 ? [] : limitsOf(x, x.plan?.access, organisationOf(x))
     for (
       let turn = 0, due = [...counts.keys()];
@@ -112,7 +116,7 @@ interface Messages {
 function messagesOf(bytes: Uint8Array): Messages | undefined {
   let value: Json
   try {
-    value = readJson(bytes)
+    value = readJson(bytes, { anyNumbers: true })
   } catch {
     return undefined
   }

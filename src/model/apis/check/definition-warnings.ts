@@ -1,4 +1,5 @@
 import { isObject, type Json, type JsonObject } from '../../json/json.ts'
+import { largeIntegersIn } from '../../json/large-integers.ts'
 import { servedClassic } from '../convert/convert.ts'
 import { isSchemeOn } from '../convert/convert-auth.ts'
 import { operationsOf } from '../convert/convert-operations.ts'
@@ -35,6 +36,7 @@ export function definitionWarnings({ format, definition }: Pick<ApiDocument, 'fo
     ...memberWarnings({ format, definition }),
     ...cacheWarnings({ format, definition }),
     ...contradictionWarnings({ format, definition }),
+    ...largeIntegerWarnings(definition),
   ]
   return format === 'classic'
     ? [
@@ -52,6 +54,17 @@ export function definitionWarnings({ format, definition }: Pick<ApiDocument, 'fo
         ...documentWarnings(definition),
         ...oasOAuthWarnings(definition),
       ]
+}
+
+/** Most places of integers that are listed for one definition. */
+const MOST_INTEGERS = 20
+
+/** Bounds of schemas that come back as another number (`int64`). */
+function largeIntegerWarnings(definition: JsonObject): Flaw[] {
+  return largeIntegersIn(definition, MOST_INTEGERS).map(({ at, text }) => ({
+    at,
+    reason: `is beyond 2^53 - 1, where not every integer can be kept: it is stored as ${text}`,
+  }))
 }
 
 /** Versions of the definition itself that no request can name. */
