@@ -48,6 +48,11 @@ export const API_SETTINGS = {
   'apiSet.ipAllowHint': 'IP addresses or networks, for example 10.0.0.0/8. Empty: all.',
   'apiSet.ipBlock': 'Block list',
   'apiSet.ipBlockHint': 'IP addresses or networks.',
+  'apiSet.mcpAllow': 'Allowed MCP tools',
+  'apiSet.mcpAllowHint':
+    'Names of tools of an MCP server. If you enter any, all other tools, prompts and resources are refused.',
+  'apiSet.mcpBlock': 'Blocked MCP tools',
+  'apiSet.mcpBlockHint': 'Calls of these tools are refused, and lists leave them out.',
   'apiSet.cors': 'Enable CORS',
   'apiSet.corsHint': 'The gateway answers preflight requests and adds the CORS headers.',
   'apiSet.corsOrigins': 'Allowed origins',

@@ -44,7 +44,7 @@ export function isLarge(number: number): boolean {
   return number > Number.MAX_SAFE_INTEGER || number < Number.MIN_SAFE_INTEGER
 }
 
-/** Places of numbers that may stand for another integer, up to so many, with what each comes back as. */
+/** Places of numbers beyond 2^53 - 1, each of which several integers are read as: up to so many, with what each comes back as. */
 export function largeIntegersIn(
   value: Json,
   most: number,

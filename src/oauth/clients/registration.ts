@@ -37,7 +37,7 @@ const NOBODYS = hashKey(newSecret()).toString('hex')
  * `registration_client_uri` (RFC 7592). That token is kept as its hash. An API with `openRegistration` takes clients without that initial
  * token too, for grants that a person allows: 20 an hour from one address, updates of such clients among them. While the setting is empty, all of it answers 404 at other APIs.
  * Clients get the `registrationPolicies` of the API; without any an administrator gives them some, or the login page gives `key_rules`.
- * @throws Fault `not_found`, `method_not_allowed`, `oauth_too_many_tries` (429), `oauth_invalid_metadata`, `oauth_invalid_redirect`, `oauth_invalid_request`
+ * @throws Fault `not_found`, `method_not_allowed`, `oauth_too_many_tries` (429), `oauth_invalid_metadata`, `oauth_invalid_redirect`, `oauth_invalid_request`, `oauth_too_large` (413)
  */
 export async function register(parts: OAuthParts, call: OAuthCall): Promise<OAuthAnswer> {
   const initial = parts.registrationTokens?.() ?? [parts.config.gateway.oauth_registration_token]
@@ -179,7 +179,7 @@ async function readJson(call: OAuthCall): Promise<JsonObject> {
   if (type !== 'application/json') throw fault('oauth_invalid_metadata', 'the body must be application/json')
   const bytes = await call.body(LIMIT_BYTES).catch((error) => {
     if (error instanceof Fault && error.code === 'body_too_large')
-      throw fault('oauth_invalid_metadata', `the body is larger than ${LIMIT_BYTES} bytes`)
+      throw fault('oauth_too_large', `the body is larger than ${LIMIT_BYTES} bytes`)
     throw error
   })
   const value = readStrictObject(Buffer.from(bytes))

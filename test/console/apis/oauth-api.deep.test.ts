@@ -100,6 +100,7 @@ async function settings(world: ApisWorld, page: Page, id: string): Promise<void>
   await page.getByLabel(/^Refresh token lifetime \(seconds\)/).fill('86400')
   await page.getByLabel(/^Refresh token reuse grace period \(seconds\)/).fill('5')
   await choose(page, page.getByRole('combobox', { name: /^Signing algorithm/ }), /RS256/)
+  await choose(page, page.getByRole('combobox', { name: /^Type of JWT access tokens/ }), 'JWT')
   await choose(page, field(page, 'Grant types'), /^Password/)
   await choose(page, field(page, 'Response types'), 'code')
   await flip(page, 'Require PKCE')
@@ -125,6 +126,7 @@ async function settings(world: ApisWorld, page: Page, id: string): Promise<void>
   for (const [name, value] of Object.entries({
     ...{ authLoginRedirect: LOGIN_PAGE, accessTokenFormat: 'jwt', accessTokenLifetime: 600, requirePkce: true },
     ...{ deviceAuthorization: true, dpop: 'allowed', mutualTls: 'allowed', accessTokenSigningAlgorithm: 'RS256' },
+    accessTokenType: 'JWT',
     ...{
       authorizationCodeLifetime: 120,
       refreshToken: true,
@@ -294,6 +296,18 @@ async function edit(world: ApisWorld, page: Page, apiId: string, { id }: Client)
   await saved(page)
   await page.getByText('Mine', { exact: true }).waitFor()
   assert.equal(at((await world.api('GET', path)).json, 'description'), 'Mine')
+  await page.getByRole('button', { name: 'Edit' }).click()
+  await choose(page, page.getByRole('combobox', { name: /^Client authentication/ }), /^Signed JWT/)
+  await page.getByLabel(/^URL of the public keys/).fill('https://app.example.test/keys')
+  await field(page, /^Public keys/).waitFor({ state: 'detached' })
+  await flip(page, 'Require pushed authorization requests (PAR)')
+  await save(page)
+  await saved(page)
+  const { json } = await world.api('GET', path)
+  assert.deepEqual(
+    ['auth_method', 'jwks_uri', 'require_pushed_authorization_requests'].map((name) => at(json, name)),
+    ['private_key_jwt', 'https://app.example.test/keys', true],
+  )
 }
 
 async function readerSees(world: ApisWorld, apiId: string, { id }: Client): Promise<void> {

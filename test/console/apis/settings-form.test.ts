@@ -29,11 +29,11 @@ const NOTHING = [classic({ use_keyless: true }), oas({})] as readonly Definition
 const HASH = 'a'.repeat(64)
 
 const read = (definition: Definition) => {
-  const { upstream, cache, modules, events } = readApi({
+  const { upstream, cache, modules, events, mcpTools } = readApi({
     ...{ api_id: 'i', org_id: 'o', name: 'n', format: isOas(definition) ? 'oas' : 'classic' },
     definition: definition as JsonObject,
   })
-  return { upstream, cache, modules, events }
+  return { upstream, cache, modules, events, mcpTools }
 }
 
 const filled = (definition: Definition, values: FormValues) => withValues(definition, isOas(definition), values)
@@ -59,6 +59,7 @@ const FORMS: readonly FormValues[] = [
     ...{ retried: true, retryTimes: 3, retryStatuses: ['500'], retryBudget: 0, retryLeast: 0 },
   },
   { discovery: true, srvName: '_http._tcp.orders.example', srvRefresh: 60 },
+  { mcpAllow: ['read', 'find'], mcpBlock: ['drop'] },
   { showing: true, pinned: false },
   { moduleTold: true, moduleConfig: '{"word":["a",1]}' },
 ]
@@ -72,6 +73,25 @@ test('each setting is written in both formats to the same effect, and read back 
       for (const [name, value] of Object.entries(values)) assert.deepEqual(shown[name], value, name)
       assert.equal(filled(definition, shown), definition, 'saving what is there changes nothing')
     }
+  }
+})
+
+test('lists of MCP tools leave the other rules of a tool as they are', () => {
+  const limit = { enabled: true, rate: 1, per: '1m' }
+  const rules = { read: { allow: { enabled: true }, rateLimit: limit }, drop: { block: { enabled: true } } }
+  for (const empty of NOTHING) {
+    const place = isOas(empty) ? ['x-svc-api-gateway', 'middleware'] : []
+    const before = filled(empty, { mcpAllow: ['read'], mcpBlock: ['drop'] })
+    const at = (definition: Definition) =>
+      getAt(definition as JsonObject, [...place, isOas(empty) ? 'mcpTools' : 'mcp_tools'])
+    assert.deepEqual(at(before), { read: { allow: { enabled: true } }, drop: { block: { enabled: true } } })
+    Object.assign(at(before) as JsonObject, structuredClone(rules))
+    const after = filled(before, { mcpAllow: ['send'], mcpBlock: ['read'] })
+    assert.deepEqual(at(after), {
+      read: { rateLimit: limit, block: { enabled: true } },
+      send: { allow: { enabled: true } },
+    })
+    assert.equal(at(filled(after, { mcpAllow: [], mcpBlock: ['read'] })) !== undefined, true)
   }
 })
 

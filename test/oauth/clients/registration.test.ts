@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { generateKeyPairSync } from 'node:crypto'
 import { test } from 'node:test'
+import { Fault } from '../../../src/errors/fault.ts'
 import type { JsonObject } from '../../../src/model/json/json.ts'
 import type { OAuthClient } from '../../../src/model/oauth-clients/oauth-client.ts'
 import { hashKey } from '../../../src/model/secrets/secret.ts'
@@ -31,6 +32,13 @@ const manage = async (f: Front, method: string, id: string, token: string, json?
 
 const stored = async (f: Front, id: string): Promise<OAuthClient | undefined> =>
   (await f.store.documents.find('oauth_client', 'client_id', id))?.body as unknown as OAuthClient | undefined
+
+test('a body of more than 64 kB is too large, not malformed', async (t) => {
+  const f = started(t)
+  const body = () => Promise.reject(new Fault('body_too_large'))
+  const sent = { ...f.call('register', { json: GOOD, headers: bearer(INITIAL) }), body }
+  await assert.rejects(register(f.parts, sent), faultOf('oauth_too_large'))
+})
 
 test('guesses of the initial access token are slowed down by address, and it waits with them', async (t) => {
   const f = started(t)

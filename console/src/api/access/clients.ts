@@ -15,7 +15,11 @@ export interface OAuthClient {
   /** Seconds; 0 = as policies and API say. */
   readonly token_lifetime?: number
   readonly jwks?: unknown
+  readonly jwks_uri?: string
   readonly certificate?: string
+  readonly dpop_bound_access_tokens?: boolean
+  readonly tls_client_certificate_bound_access_tokens?: boolean
+  readonly require_pushed_authorization_requests?: boolean
 }
 
 /** The changed fields of a client; omitted ones stay. */
@@ -31,7 +35,12 @@ export interface ClientWanted {
   readonly token_lifetime?: number
   /** Public keys; null takes them away. */
   readonly jwks?: Readonly<Record<string, unknown>> | null
+  /** Address of the public keys; null takes it away. */
+  readonly jwks_uri?: string | null
   readonly certificate?: string | null
+  readonly dpop_bound_access_tokens?: boolean
+  readonly tls_client_certificate_bound_access_tokens?: boolean
+  readonly require_pushed_authorization_requests?: boolean
 }
 
 /** A live token of a client: its hash, or the token where the installation keeps them. */

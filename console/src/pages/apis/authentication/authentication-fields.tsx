@@ -151,6 +151,11 @@ function lifeFields(): readonly Entry[] {
       ...{ kind: 'choice', choices: choices('signing', ['ES256', 'RS256']) },
       when: (all) => isOauth(all) && all.tokenFormat === 'jwt',
     },
+    {
+      ...words('tokenType'),
+      ...{ kind: 'choice', choices: choices('tokenType', ['at+jwt', 'JWT']) },
+      when: (all) => isOauth(all) && all.tokenFormat === 'jwt',
+    },
     seconds('accessLife', isOauth),
     seconds('refreshLife', (all) => isOauth(all) && all.refresh === true),
     seconds('grace', (all) => isOauth(all) && all.refresh === true),

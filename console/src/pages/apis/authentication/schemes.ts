@@ -41,6 +41,7 @@ const OAUTH_ROWS: readonly Row[] = [
   ['clientIdMetadata', 'clientIdMetadata', 'oauth_meta.client_id_metadata', false],
   ['registrationPolicies', 'registrationPolicies', 'oauth_meta.registration_policies', []],
   ['tokenFormat', 'accessTokenFormat', 'oauth_meta.access_token_format', 'opaque'],
+  ['tokenType', 'accessTokenType', 'oauth_meta.access_token_type', 'at+jwt'],
   ['signing', 'accessTokenSigningAlgorithm', 'oauth_meta.access_token_signing_algorithm', 'ES256'],
   ['accessLife', 'accessTokenLifetime', 'oauth_meta.access_token_lifetime', ''],
   ['refreshLife', 'refreshTokenLifetime', 'oauth_meta.refresh_token_lifetime', ''],

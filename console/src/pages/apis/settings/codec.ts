@@ -58,6 +58,28 @@ export const WORDS: Codec = {
   write: (value) => emptyIsGone([...listed(value)]),
 }
 
+/** Names in a map whose entries have this switch on: `{"delete": {"block": {"enabled": true}}}`. The rest of an entry stays. */
+export const namesWith = (member: string): Codec => ({
+  read: (written) =>
+    isObject(written) ? Object.keys(written).filter((name) => switchIn(written[name], member).enabled === true) : [],
+  write: (value, held) => {
+    const entries = isObject(held) ? held : {}
+    const on = new Set(listed(value))
+    const names = [...new Set([...Object.keys(entries), ...on])]
+    const made = names.flatMap((name): [string, Json][] => {
+      const { [member]: _before, ...rest } = isObject(entries[name]) ? entries[name] : {}
+      if (on.has(name)) return [[name, { ...rest, [member]: { ...switchIn(entries[name], member), enabled: true } }]]
+      return Object.keys(rest).length === 0 ? [] : [[name, rest]]
+    })
+    return made.length === 0 ? undefined : Object.fromEntries(made)
+  },
+})
+
+function switchIn(entry: Json | undefined, member: string): Readonly<Record<string, Json>> {
+  const found = isObject(entry) ? entry[member] : undefined
+  return isObject(found) ? found : {}
+}
+
 /** A map of fields as lines such as `Name: value`. */
 export const FIELD_MAP: Codec = {
   read: (written) => (isObject(written) ? Object.entries(written).map(([name, value]) => `${name}: ${value}`) : []),

@@ -1,7 +1,7 @@
 import type { Definition } from '../../../api/apis/apis.ts'
 import type { FormValues } from '../../../parts/forms/form-values.ts'
 import { EXTENSION } from '../editor/tree.ts'
-import { DURATION, OPPOSITE, OPTIONAL, POSITIVE, REPEATED, WEIGHTED } from './codec.ts'
+import { DURATION, namesWith, OPPOSITE, OPTIONAL, POSITIVE, REPEATED, WEIGHTED } from './codec.ts'
 import { CACHE, CERTIFICATES, EVENT_SETTINGS, MODULE_SETTINGS, UPSTREAM_RESILIENCE } from './resilience.ts'
 import { placesIn, type Setting, type SettingEntry, settingsIn, valuesIn, withSettings } from './setting.ts'
 
@@ -26,6 +26,14 @@ const cors = (name: string, kind: Setting['kind'], oas: string, classic: string)
   ...{ name, kind, oas: `middleware.global.cors.${oas}`, classic: `CORS.${classic}` },
   ...(name !== 'cors' && { when: 'cors' }),
 })
+
+const mcpTools = (name: string, member: string): Setting => {
+  const as = namesWith(member)
+  return {
+    ...{ name, kind: 'list', isWhole: true },
+    ...{ oas: 'middleware.mcpTools', classic: 'mcp_tools', oasAs: as, classicAs: as },
+  }
+}
 
 export const SECTIONS: readonly Section[] = [
   {
@@ -129,6 +137,8 @@ export const SECTIONS: readonly Section[] = [
         ...{ name: 'ipBlock', kind: 'list', oas: 'server.ipAccessControl.block', when: 'ip' },
         ...{ classic: 'blacklisted_ips', classicSwitch: 'enable_ip_blacklisting' },
       },
+      mcpTools('mcpAllow', 'allow'),
+      mcpTools('mcpBlock', 'block'),
     ],
   },
   {

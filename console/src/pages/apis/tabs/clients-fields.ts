@@ -10,6 +10,11 @@ const METHODS = [
   ...(['private_key_jwt', 'tls_client_auth', 'none'] as const),
 ] as const
 const WITHOUT_SECRET: readonly FormValue[] = ['private_key_jwt', 'tls_client_auth', 'none']
+const REQUIREMENTS = [
+  'require_pushed_authorization_requests',
+  'dpop_bound_access_tokens',
+  'tls_client_certificate_bound_access_tokens',
+] as const
 const YEAR_S = 31_536_000
 
 /** True for a client that proves itself by a secret. */
@@ -40,8 +45,13 @@ export function clientFields(isNew: boolean): readonly Field[] {
       choices: METHODS.map((value) => ({ value, label: say(`clients.method.${value}`) })),
     },
     {
-      ...{ kind: 'area', name: 'jwks', label: say('clients.jwks'), hint: say('clients.jwksHint'), required: true },
+      ...{ kind: 'url', name: 'jwks_uri', label: say('clients.jwksUri'), hint: say('clients.jwksUriHint') },
+      placeholder: 'https://app.example.com/jwks.json',
       when: ({ auth_method }) => auth_method === 'private_key_jwt',
+    },
+    {
+      ...{ kind: 'area', name: 'jwks', label: say('clients.jwks'), hint: say('clients.jwksHint'), required: true },
+      when: ({ auth_method, jwks_uri }) => auth_method === 'private_key_jwt' && jwks_uri === '',
       check: (text) => (isRecord(jsonOf(String(text))) ? undefined : say('clients.jwksWrong')),
     },
     {
@@ -54,6 +64,11 @@ export function clientFields(isNew: boolean): readonly Field[] {
       ...{ kind: 'number', name: 'token_lifetime', label: say('clients.lifetime'), min: 0, max: YEAR_S },
       hint: say('clients.lifetimeHint'),
     },
+    ...REQUIREMENTS.map(
+      (name): Field => ({
+        ...{ kind: 'switch', name, label: say(`clients.${name}`), hint: say(`clients.${name}Hint`) },
+      }),
+    ),
     { kind: 'area', name: 'description', label: say('clients.description') },
     pairsField('metadata', say('clients.metadata'), say('clients.metadataHint')),
   ]
@@ -71,7 +86,9 @@ export function clientValues(client: Partial<OAuthClient> | ClientWanted): FormV
     policies: client.policies ?? [],
     auth_method: client.auth_method ?? 'any',
     jwks: isRecord(client.jwks) ? JSON.stringify(client.jwks, null, 2) : '',
+    jwks_uri: client.jwks_uri ?? '',
     certificate: client.certificate ?? '',
+    ...Object.fromEntries(REQUIREMENTS.map((name) => [name, client[name] === true])),
     token_lifetime: client.token_lifetime ?? 0,
     metadata: pairsOf(Object.fromEntries(texts)),
   }
@@ -84,6 +101,7 @@ export function clientOf(values: FormValues, before: Partial<OAuthClient> | Clie
     const was = Object.hasOwn(old, name) ? old[name] : ''
     return [name, typeof was === 'string' ? text : (jsonOf(text) ?? text)]
   })
+  const proves = values.auth_method === 'private_key_jwt'
   return {
     client_name: String(values.client_name),
     description: String(values.description),
@@ -92,7 +110,9 @@ export function clientOf(values: FormValues, before: Partial<OAuthClient> | Clie
     auth_method: String(values.auth_method),
     token_lifetime: Number(values.token_lifetime) || 0,
     metadata: Object.fromEntries(metadata),
-    jwks: values.auth_method === 'private_key_jwt' ? (jsonOf(String(values.jwks)) as Record<string, unknown>) : null,
+    jwks_uri: proves && values.jwks_uri !== '' ? String(values.jwks_uri) : null,
+    jwks: proves && values.jwks_uri === '' ? (jsonOf(String(values.jwks)) as Record<string, unknown>) : null,
+    ...Object.fromEntries(REQUIREMENTS.map((name) => [name, values[name] === true])),
     certificate: values.auth_method === 'tls_client_auth' ? String(values.certificate) : null,
     ...(values.client_id !== '' && { client_id: String(values.client_id) }),
     ...(values.secret !== '' &&
