@@ -66,8 +66,36 @@ test('blocks of commands are shell, and those that are not run say why', () => {
   )
 })
 
-/** Records of their time, whose texts are changed when the record is, and the list of open work. */
-const OTHER_PROSE = /^(?:CHANGELOG\.md|docs\/(?:adr\/|progress\.md|performance\.md))/
+test('settings and variables that pages name are there', () => {
+  const table = read('docs/generated/config.md')
+  const settings = [...table.matchAll(/^\| `([\w.]+)` \|/gm)].map((match) => match[1]!)
+  const groups = [...new Set(settings.map((name) => name.split('.')[0]!))].filter((name) => name !== 'sample')
+  const variables = new Set([...table.matchAll(/`(SVC_\w+)`/g)].map((match) => match[1]!))
+  const setting = new RegExp(`\`((?:${groups.join('|')})\\.[a-z_.]*[a-z_])[\`=: ]`, 'g')
+  const isSetting = (name: string) => settings.some((one) => one === name || one.startsWith(`${name}.`))
+  const isVariable = (name: string) =>
+    /^SVC_(?:CONFIG|SYNC_|IMPORT_)/.test(name) ||
+    [...variables].some((one) => name === one || name === `${one}_FILE` || one.startsWith(name))
+  const unknown = (text: string) => [
+    ...[...text.matchAll(setting)]
+      .map((match) => match[1]!)
+      .filter((name) => !isSetting(name) && !/\.(?:example|ts)$/.test(name)),
+    ...[...text.matchAll(/\bSVC_[A-Z0-9_]+/g)].map(([name]) => name).filter((name) => !isVariable(name)),
+  ]
+  assert.deepEqual(unknown('`gateway.listen_port`, `gateway.listen_prot`, `SVC_GW_LISTENPORT`, `SVC_GW_LISTENPROT`'), [
+    'gateway.listen_prot',
+    'SVC_GW_LISTENPROT',
+  ])
+  assert.deepEqual(
+    allPages()
+      .filter((path) => path !== 'CHANGELOG.md')
+      .flatMap((path) => unknown(read(path)).map((name) => `${path}: ${name}`)),
+    [],
+  )
+})
+
+/** The record of changes, and the list of open work. */
+const OTHER_PROSE = /^(?:CHANGELOG|docs\/progress)\.md$/
 
 test('pages are written without the phrases that the house has retired', () => {
   assert.deepEqual(retiredPhrases('`told` "told"\nis told\n```\ntold\n```'), [
