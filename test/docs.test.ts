@@ -132,6 +132,22 @@ test('every word of the field that people search for is on a page and in the ind
   )
 })
 
+test('every how-to page says what it is for, has an example, and what may go wrong', () => {
+  const lacks = allPages()
+    .filter((path) => path.startsWith('docs/how-to/'))
+    .flatMap((path) => {
+      const text = read(path)
+      const parts: readonly (readonly [string, RegExp])[] = [
+        ['a sentence below its title', /^# .+\n\n[A-Z]/],
+        ['an example', /^ *```(?:sh|json)\b/m],
+        ['a table of problems', /^\| problem \| cause and cure \|$/m],
+        ['a link', /\]\((?:\.\.\/)?[\w/-]+\.md/],
+      ]
+      return parts.filter(([, part]) => !part.test(text)).map(([name]) => `${path} lacks ${name}`)
+    })
+  assert.deepEqual(lacks, [])
+})
+
 test('every page that is written by hand is in the index of the documentation', () => {
   const index = ['docs/README.md', 'docs/adr/README.md'].map(read).join('')
   const isListed = (path: string) =>
