@@ -47,6 +47,7 @@ test('the quick start works when it is pasted, and is still there after a restar
   assert.ok(PROMISED.length >= 6)
   assert.deepEqual(statuses, PROMISED, stdout)
   assert.match(stdout, /"path": "\/hello"/)
+  assert.doesNotMatch(stdout, /"warnings"/, 'what the page creates gives no reason to warn')
   assert.match(stdout, /^# (?:HELP|TYPE) /m)
 
   first.child.kill('SIGTERM')

@@ -22,7 +22,9 @@ export function policyRoutes(parts: AdminParts): AdminRoute[] {
   }
   const warned = async (body: JsonObject, before: JsonObject = {}) => {
     const served = new Set(parts.fileDocuments().map(({ api_id }) => api_id))
-    const warnings = [...liftedLimits(before, body), ...(await missingApis(parts.documents, body, served))]
+    const org_id = body.org_id || before.org_id || publish.defaultOrg()
+    const missing = await missingApis(parts.documents, { ...body, org_id }, served)
+    const warnings = [...liftedLimits(before, body), ...missing]
     return warnings.length === 0 ? {} : { warnings }
   }
   return [
