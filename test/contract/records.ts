@@ -8,7 +8,7 @@ const MINUTE = 60_000
 
 const record = (more: Partial<RecordInput> = {}): RecordInput => ({
   ...{ at: 1000, orgId: 'o', apiId: 'a', status: 200, method: 'GET', keyHash: '', clientId: '', tags: '' },
-  ...{ path: '/x', fields: {} },
+  ...{ path: '/x', requestId: '', fields: {} },
   ...more,
 })
 const all = async ({ records }: Store, query: RecordQuery = {}): Promise<RecordRow[]> =>
@@ -21,7 +21,14 @@ export function recordsSuite(adapters: readonly Adapter[]): void {
     test(`${name}: a record comes back as it was, with its details`, async (t) => {
       const { records } = await open(t)
       const whole = record({
-        ...{ keyHash: 'f'.repeat(64), clientId: 'c', tags: 'a,b', path: `/ä/${'y'.repeat(20_000)}`, status: 404 },
+        ...{
+          keyHash: 'f'.repeat(64),
+          clientId: 'c',
+          tags: 'a,b',
+          path: `/ä/${'y'.repeat(20_000)}`,
+          status: 404,
+          requestId: 'ä.1',
+        },
         fields: { host: 'h', deep: { list: [1, '\u0000', '<b>'] } },
         detail: { request: Uint8Array.of(0, 255, 13, 10), response: new Uint8Array() },
       })
@@ -79,6 +86,31 @@ export function recordsSuite(adapters: readonly Adapter[]): void {
       const page = await store.records.list({ orgId: 'o', offset: 1, limit: 2 })
       assert.deepEqual([paths(page.rows), page.total], ['/e/Deep /d', 4])
       assert.equal((await store.records.list({ offset: 9, limit: 2 })).total, 5)
+    })
+
+    test(`${name}: a record is found by the id of its request, whatever else is asked`, async (t) => {
+      const store = await open(t)
+      const ids = ['id-1', 'id-2', 'ID-2', '', 'id-', "' OR ''='"]
+      await store.records.append(
+        ids.map((requestId, i) => record({ at: 100 + i, path: `/${i}`, requestId, status: i === 1 ? 429 : 200 })),
+      )
+      await store.records.append([record({ at: 5, path: '/again', requestId: 'id-2' })])
+      const find = async (query: RecordQuery) => paths(await all(store, query))
+      for (const requestId of ids.filter((id) => id !== '')) {
+        const expected = ids.indexOf(requestId)
+        assert.equal(await find({ requestId }), requestId === 'id-2' ? '/1 /again' : `/${expected}`, requestId)
+      }
+      assert.equal(await find({ requestId: 'id-3' }), '')
+      assert.equal(await find({ requestId: 'id-2', from: 50 }), '/1')
+      assert.equal(await find({ requestId: 'id-2', errors: true, orgId: 'o', apiId: ['a'] }), '/1')
+      assert.equal(await find({ requestId: 'id-2', orgId: 'p' }), '')
+      assert.equal((await store.records.list({ requestId: 'id-2', limit: 1 })).total, 2)
+      assert.equal(paths(await store.records.after({ requestId: 'id-2', after: 0, limit: 9 })), '/1 /again')
+      let scanned = ''
+      for await (const batch of store.records.scan({ requestId: 'id-2' })) scanned += paths(batch)
+      assert.equal(scanned, '/1 /again')
+      await store.records.purgeRecords({ before: 50, keep: 100 })
+      assert.equal(await find({ requestId: 'id-2' }), '/1')
     })
 
     test(`${name}: a scan goes through everything that was there at its begin, once`, async (t) => {

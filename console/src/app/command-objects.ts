@@ -4,6 +4,7 @@ import {
   type LucideIcon,
   ShieldCheckIcon,
   TagsIcon,
+  TextSearchIcon,
   UserIcon,
   UsersIcon,
   UsersRoundIcon,
@@ -12,6 +13,7 @@ import {
 } from 'lucide-react'
 import { call, isRecord, type Sent } from '../api/calls/call.ts'
 import { mayDo, type Session } from '../api/people/session.ts'
+import { say } from '../texts/say.ts'
 
 /** The search results, by the name of their page. */
 export const ICONS = {
@@ -24,6 +26,7 @@ export const ICONS = {
   'shell.identity': IdCardIcon,
   'shell.webhooks': WebhookIcon,
   'shell.labels': TagsIcon,
+  'shell.requests': TextSearchIcon,
 } as const satisfies Readonly<Record<string, LucideIcon>>
 
 type Kind = keyof typeof ICONS
@@ -49,6 +52,10 @@ interface Search {
 }
 
 const MOST = 5
+/** A request id, ours or that of a proxy; shorter words are names. */
+const REQUEST_ID = /^[A-Za-z0-9._:+/=@~-]{12,128}$/
+/** Ours: worth a look at its page even where nothing is recorded, which says why. */
+const OWN_REQUEST_ID = /^[a-z2-7]{20}$/
 const EVERY: Sent = { query: { p: -1 } }
 
 const SEARCHES: readonly Search[] = [
@@ -113,6 +120,7 @@ const SEARCHES: readonly Search[] = [
 /** The visible objects whose name contains the text; a failed search finds nothing, so that the others show. */
 export async function findObjects(session: Session, text: string, signal: AbortSignal): Promise<readonly Found[]> {
   const searches = SEARCHES.filter(({ permission }) => mayDo(session, permission, 'read'))
+  const request = findRequest(session, text, signal)
   const answers = await Promise.allSettled(
     searches.map(async ({ ask, list, kind, read, isWhole }) => {
       const [method, path, sent] = ask(text)
@@ -123,7 +131,20 @@ export async function findObjects(session: Session, text: string, signal: AbortS
       return fits.slice(0, MOST).map((one) => ({ ...one, kind }))
     }),
   )
-  return answers.flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : []))
+  return [...(await request), ...answers.flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : []))]
+}
+
+/** The request of an id. */
+async function findRequest(session: Session, id: string, signal: AbortSignal): Promise<readonly Found[]> {
+  if (!REQUEST_ID.test(id) || !mayDo(session, 'log', 'read')) return []
+  const found = {
+    ...{ to: `/requests?request_id=${encodeURIComponent(id)}`, kind: 'shell.requests' as const },
+    label: say('requests.lookup', { id }),
+  }
+  if (OWN_REQUEST_ID.test(id)) return [found]
+  const query = { request_id: id, page_size: 1 }
+  const answer = await call('GET', '/api/logs', { query, signal }).catch(() => undefined)
+  return isRecord(answer) && Array.isArray(answer.data) && answer.data.length > 0 ? [found] : []
 }
 
 function named(row: Row, at: string, id: string, name: string): Omit<Found, 'kind'> | undefined {

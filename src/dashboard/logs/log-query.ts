@@ -22,15 +22,18 @@ export const LOG_FILTERS = {
   status: Type.Integer({ minimum: 0, maximum: 999 }),
   client: text,
   tag: text,
+  request_id: Type.String({ maxLength: 4096, description: 'The `X-Request-Id` of an answer' }),
 }
 
 /** The same with the time, in seconds since 1970; both ends count. */
 export const LOG_QUERY = { ...LOG_FILTERS, start: seconds, end: seconds }
 
-/** From when to when a call asks. @throws Fault `query_invalid` (400) without a time, or for one that ends before it begins */
+/** From when to when a call asks. @throws Fault `query_invalid` (400) without a time or a request id, or for one that ends before it begins */
 export function logTimeOf(call: Pick<Call, 'query'>): { from: number; to?: number } {
   const [start, end] = [call.query('start'), call.query('end')]
-  if (start === '' && end === '') throw fault('query_invalid', 'start or end is needed, in seconds since 1970')
+  if (start === '' && end === '' && call.query('request_id') !== '') return { from: 0 }
+  if (start === '' && end === '')
+    throw fault('query_invalid', 'start or end is needed, in seconds since 1970, or request_id')
   const from = start === '' ? 0 : Number(start) * 1000
   if (end === '') return { from }
   const to = Number(end) * 1000 + 1000
@@ -57,6 +60,7 @@ export async function logFiltersOf(
     method: call.query('method'),
     clientId: call.query('client'),
     tag: call.query('tag'),
+    requestId: call.query('request_id'),
   }
 }
 

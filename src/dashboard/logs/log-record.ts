@@ -49,6 +49,11 @@ export const LogRecord = Type.Object(
       description:
         'Why the gateway refused, what failed, or who ended the request before its answer was complete (`cut_by_client`, `cut_by_upstream`, `cut_by_stop`, `cut_by_timeout`, `cut_by_revoked`, `cut_by_goaway`)',
     }),
+    ErrorBody: Type.String({ description: 'What the gateway answered where it refused or failed, without secrets' }),
+    Steps: Type.Array(Type.Object({ Name: text, AtMs: Type.Number(), Ms: Type.Number() }), {
+      description:
+        'The steps of the gateway that the request passed, in order, with when they began and how long they took; the last one ended it, by a refusal or by handing it to the upstream. Empty where the request was not timed',
+    }),
   },
   { title: 'LogRecord' },
 )
@@ -102,9 +107,25 @@ export function logRecordOf(row: RecordRow, keptDays: number): JsonObject {
     Alias: stringAt(fields, 'alias'),
     TrackPath: fields.track_path === true,
     ExpireAt: new Date(at + keptDays * DAY_MS).toISOString(),
-    RequestID: stringAt(fields, 'request_id'),
+    RequestID: requestIdOf(row),
     ErrorCode: stringAt(fields, 'error_code'),
+    ErrorBody: stringAt(fields, 'error_body'),
+    Steps: stepsOf(fields),
   }
+}
+
+/** Records of a program of the version before have it among their other fields. */
+function requestIdOf({ requestId, fields }: RecordRow): string {
+  return requestId || stringAt(fields, 'request_id')
+}
+
+function stepsOf({ steps }: JsonObject): JsonObject[] {
+  if (!Array.isArray(steps)) return []
+  return steps.flatMap((step) => {
+    if (!Array.isArray(step)) return []
+    const [name, at, took] = step
+    return [{ Name: String(name), AtMs: Number(at) / 1000, Ms: Number(took) / 1000 }]
+  })
 }
 
 type Cell = (row: RecordRow) => string | number
@@ -135,7 +156,7 @@ const COLUMNS: readonly (readonly [name: string, cell: Cell])[] = [
   ['UserAgent', field('user_agent')],
   ['ContentLength', ({ fields }) => numberAt(fields, 'content_length')],
   ['Tags', ({ tags }) => tags],
-  ['RequestID', field('request_id')],
+  ['RequestID', requestIdOf],
   ['ErrorCode', field('error_code')],
 ]
 

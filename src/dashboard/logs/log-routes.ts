@@ -57,13 +57,18 @@ async function list(parts: DashboardParts, call: Call): Promise<Answer> {
   const { orgId, apiId } = filters
   const dropped = await records.dropped({ ...time, ...(orgId !== undefined && { orgId }), ...(apiId && { apiId }) })
   // Those that listen to the header know that there were more requests than records.
-  const headers = { 'x-svc-records-dropped': String(dropped) }
+  // How long records are kept tells those that look for one why it is not there; 0 = nothing is recorded.
+  const { records_enabled: isOn, records_days: days, records_kept: kept } = parts.config.analytics
+  const headers = {
+    'x-svc-records-dropped': String(dropped),
+    'x-svc-records-days': String(isOn ? days : 0),
+    'x-svc-records-kept': String(isOn ? kept : 0),
+  }
   if (call.query('type') === 'csv') {
     const file = { 'content-disposition': 'attachment; filename="logs.csv"' }
     const body = logCsv(records.scan(query))
     return { status: 200, body, type: 'text/csv; charset=utf-8', headers: { ...headers, ...file } }
   }
-  const days = parts.config.analytics.records_days
   const shape = { name: 'data', shape: (row: Parameters<typeof logRecordOf>[0]) => logRecordOf(row, days) }
   const page = pageOf({ query: call.query, pageSize: Number(call.query('page_size')) || call.pageSize })
   if (page === 'all') return { ...streamed(records.scan(query), shape), headers }

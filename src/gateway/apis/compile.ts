@@ -287,7 +287,7 @@ function hitPlan(api: Api, { book, nodeTags }: CompileParts): HitPlan | undefine
 
 function recordPlan(api: Api, { book, records, recordsDetailed }: CompileParts): RecordPlan | undefined {
   if (book === undefined || records === undefined || api.record === undefined) return undefined
-  return new RecordPlan(api, recordsDetailed)
+  return new RecordPlan(api, recordsDetailed, records.timing)
 }
 
 function earliest(a: number | undefined, b: number | undefined): number | undefined {

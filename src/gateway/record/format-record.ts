@@ -10,12 +10,15 @@ import {
   secretValues,
 } from '../../model/secrets/redact-traffic.ts'
 import type { RecordInput } from '../../store/ports/records.ts'
+import type { StepTime } from '../server/exchange.ts'
 import type { Detail, RecordedMessage } from './detail.ts'
 import { PATH_CHARACTERS, type PendingRecord } from './pending-record.ts'
 
 /** A shorter secret is not looked for in texts: it would be found everywhere. */
 const SHORTEST_SECRET = 6
 const MOST_SECRETS = 32
+/** A refusal of the gateway is shorter; one that an API words itself may not be. */
+const ERROR_BODY_CHARACTERS = 1024
 
 /** The record of a request, without secrets. `placeOf` tells where an address is. */
 export function formatRecord(
@@ -29,6 +32,7 @@ export function formatRecord(
   return {
     ...{ at: pending.at, orgId, apiId, status: pending.status, keyHash, clientId, tags },
     method: pending.method,
+    requestId: pending.requestId,
     path: cut(hide(redactUrl(pending.path, secretNames))),
     fields: fieldsOf(pending, hide, secretNames, placeOf(pending.address) ?? NO_LOCATION),
     ...(pending.detail !== undefined && { detail: detailOf(pending.detail, hide, secretNames) }),
@@ -52,12 +56,18 @@ function fieldsOf(pending: PendingRecord, hide: Hide, names: SecretNames, place:
     ip_address: pending.address,
     bytes_in: pending.bytesIn,
     bytes_out: pending.bytesOut,
-    request_id: pending.requestId,
     error_code: pending.errorCode,
+    ...(pending.errorBody !== '' && { error_body: cutBody(hide(pending.errorBody)) }),
+    ...(pending.steps.length > 0 && { steps: pending.steps.map(stepFields) }),
     track_path: pending.tracked,
     endpoint: dimensions.endpoint,
     geo: { ...place },
   }
+}
+
+/** Microseconds, as whole numbers. */
+function stepFields({ name, atMs, ms }: StepTime): [string, number, number] {
+  return [name, Math.round(atMs * 1000), Math.round(ms * 1000)]
 }
 
 function detailOf({ request, answer }: Detail, hide: Hide, names: SecretNames): NonNullable<RecordInput['detail']> {
@@ -91,4 +101,8 @@ function hiding(secrets: readonly string[]): Hide {
 
 function cut(text: string): string {
   return text.length > PATH_CHARACTERS ? text.slice(0, PATH_CHARACTERS) : text
+}
+
+function cutBody(text: string): string {
+  return text.length > ERROR_BODY_CHARACTERS ? text.slice(0, ERROR_BODY_CHARACTERS) : text
 }

@@ -1,5 +1,6 @@
+import { publicText } from '../../errors/render.ts'
 import type { HitDimensions } from '../../model/analytics/dimensions.ts'
-import type { Exchange } from '../server/exchange.ts'
+import type { Exchange, StepTime } from '../server/exchange.ts'
 import { readCredential, withoutBearer } from '../steps/authentication/read-credential.ts'
 import type { Detail } from './detail.ts'
 import { flattenString } from './flatten-string.ts'
@@ -36,9 +37,15 @@ export interface PendingRecord {
   readonly bytesOut: number
   readonly requestId: string
   readonly errorCode: string
+  /** What the caller was answered with where the gateway refused or failed; '' otherwise. May hold secrets. */
+  readonly errorBody: string
+  /** The steps that it passed; none where they were not timed. */
+  readonly steps: readonly StepTime[]
   readonly tracked: boolean
   readonly detail: Detail | undefined
 }
+
+const NO_STEPS: readonly StepTime[] = []
 
 /** Copies a finished request out of the head that it came with. */
 export function pendingRecord(x: Exchange, plan: RecordPlan, sample: Sample): PendingRecord {
@@ -63,9 +70,17 @@ export function pendingRecord(x: Exchange, plan: RecordPlan, sample: Sample): Pe
     bytesOut: x.bytesOut,
     requestId: x.requestId,
     errorCode: x.fault?.code ?? (x.aborted ? `cut_by_${x.cutBy}` : ''),
+    errorBody: errorBodyOf(x),
+    steps: x.stepTimes ?? NO_STEPS,
     tracked: x.operation?.track === true || x.trackedTool !== '',
     detail: x.bodyObserver,
   }
+}
+
+/** A body that is no text says what the fault says. */
+function errorBodyOf({ fault, refusalBody }: Exchange): string {
+  if (fault === undefined) return ''
+  return typeof refusalBody === 'string' ? refusalBody : publicText(fault)
 }
 
 /** The target of the request line, without the origin of an absolute one. */

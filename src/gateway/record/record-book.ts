@@ -47,6 +47,10 @@ const MINUTE_MS = 60_000
 export class RecordBook {
   readonly #parts: RecordBookParts
   readonly #sampler: RecordSampler
+  /** Has as much room again: what was refused must be found when everything is. */
+  readonly #refusals: RecordSampler
+  /** Decides of which requests the steps are timed, which is before it is known whether they are recorded. */
+  readonly timing: RecordSampler
   readonly #flushMs: number
   #pending: PendingRecord[] = []
   #pendingBytes = 0
@@ -70,7 +74,10 @@ export class RecordBook {
 
   constructor(parts: RecordBookParts) {
     this.#parts = parts
-    this.#sampler = new RecordSampler(parts.settings.records_per_second)
+    const perSecond = parts.settings.records_per_second
+    this.#sampler = new RecordSampler(perSecond)
+    this.#refusals = new RecordSampler(perSecond)
+    this.timing = new RecordSampler(perSecond)
     this.#flushMs = parts.flushMs ?? FLUSH_MS
     this.#arm()
   }
@@ -92,7 +99,8 @@ export class RecordBook {
 
   /** Takes note of a finished request, counted by `sample`. Copies what it keeps. */
   take(x: Exchange, plan: RecordPlan, sample: Sample, now: number): void {
-    const admitted = x.recording === '' ? this.#sampler.admit(now) : x.recording === 'admitted'
+    const sampled = x.recording === '' ? this.#sampler.admit(now) : x.recording === 'admitted'
+    const admitted = sampled || (x.fault !== undefined && this.#refusals.admit(now))
     if (!admitted || this.#pending.length >= MOST_WAITING || this.#pendingBytes >= MOST_WAITING_BYTES) {
       if (plan.dropped++ === 0) this.#short.push(plan)
       return

@@ -1,6 +1,7 @@
 import type { Api, AuthRules } from '../../model/apis/definition/api.ts'
 import type { SecretNames } from '../../model/secrets/redact-traffic.ts'
 import type { AccessLog } from './access-log.ts'
+import type { RecordSampler } from './record-sampler.ts'
 import type { Sample } from './sample.ts'
 
 /** How the single requests of one chain are recorded. */
@@ -13,15 +14,18 @@ export class RecordPlan {
   readonly secretNames: SecretNames
   /** True when heads and bodies are recorded too. */
   readonly detailed: boolean
+  /** Decides of which requests the steps are timed. */
+  readonly timing: RecordSampler | undefined
   /** Requests since the last flush that were not recorded. */
   dropped = 0
 
-  constructor(api: Api, everythingDetailed: boolean) {
+  constructor(api: Api, everythingDetailed: boolean, timing?: RecordSampler) {
     const { auth } = api
     this.orgId = api.orgId
     this.apiId = api.apiId
     this.apiName = api.name
     this.auth = auth
+    this.timing = timing
     this.detailed = everythingDetailed || api.record?.detailed === true
     const places = auth === undefined ? [] : [auth.header, auth.query, auth.cookie]
     const stripped = auth === undefined ? [] : [...auth.stripHeaders, ...auth.stripQueries, ...auth.stripCookies]

@@ -403,6 +403,10 @@ export class Exchange extends WireExchange implements Instant {
   trackedTool = '' // tracked endpoint of the MCP tool that is called; '' = none
   /** Whether this request will be recorded, where that is settled before its end. */
   recording: '' | 'admitted' | 'left out' = ''
+  /** The steps so far, of a request whose steps are timed. */
+  stepTimes: StepTime[] | undefined
+  /** What a fault was answered with. */
+  refusalBody: string | Uint8Array | undefined
   /** Keeps head and bodies, of a request that is recorded whole. */
   declare bodyObserver: Detail | undefined
   /** ISO code of the country of `countryAddress`, an address that this connection was asked from last; '' = not known. */
@@ -434,6 +438,7 @@ export class Exchange extends WireExchange implements Instant {
 
   override reply(status: number, fields: string, body: string | Uint8Array | undefined): void {
     this.bodyObserver?.replied(status, fields, body)
+    if (this.fault !== undefined) this.refusalBody = body
     super.reply(status, fields, body)
   }
 
@@ -445,6 +450,13 @@ export class Exchange extends WireExchange implements Instant {
     )
     super.repeat(answer, extra)
   }
+}
+
+/** One step of a request, in milliseconds: when it began, since the begin of the request, and how long it took. */
+export interface StepTime {
+  readonly name: string
+  readonly atMs: number
+  ms: number
 }
 
 /** Makes an exchange ready for the request whose head the wire has just read. */
@@ -497,4 +509,6 @@ export function begin(x: Exchange, wall: number, mono: number): void {
   x.fromCache = false
   x.trackedTool = ''
   x.recording = ''
+  x.stepTimes = undefined
+  x.refusalBody = undefined
 }

@@ -170,6 +170,7 @@ function lead(parts: ServerParts, x: Exchange, match: RouteMatch): Reply | Fault
     if (found !== undefined) return answerElsewhere(parts, x, snapshot, found)
   }
   enter(x, snapshot, match)
+  if (match.served.main.records?.timing?.admit(x.startedAt)) x.stepTimes = []
   findClientAddress(x, parts.trustedProxies)
   giveRequestId(x, match.served.requestIds)
   // An authorization server asks for the secret of the administration; its own step hides it from what comes behind.

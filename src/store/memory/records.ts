@@ -137,6 +137,7 @@ function matches(record: PreparedRecord, wanted: PreparedRecordQuery): boolean {
     (wanted.keyHash === undefined || record.keyHash === wanted.keyHash) &&
     (wanted.clientId === undefined || record.clientId === wanted.clientId) &&
     (wanted.tag === undefined || record.tags.includes(wanted.tag)) &&
-    (wanted.path === undefined || record.path.includes(wanted.path))
+    (wanted.path === undefined || record.path.includes(wanted.path)) &&
+    (wanted.requestId === undefined || record.requestId === wanted.requestId)
   )
 }

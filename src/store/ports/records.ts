@@ -19,6 +19,8 @@ export interface RecordInput {
   readonly tags: string
   /** Without the query. */
   readonly path: string
+  /** That of the answer; '' = none is known. */
+  readonly requestId: string
   /** Everything else: kept and given back, not searched. */
   readonly fields: JsonObject
   /** Heads and bodies, where the request was recorded whole. */
@@ -61,6 +63,8 @@ export interface RecordQuery {
   readonly tag?: string
   /** Part of the path, with regard to case. */
   readonly path?: string
+  /** The whole id. Found by an index, at any age. */
+  readonly requestId?: string
 }
 
 /** Single requests, newest first by the time when they began. They may be incomplete: see `dropped`. */

@@ -86,7 +86,7 @@ const TRANSFER_TABLES = {
     columns: {
       ...{ number: 'number', at: 'number', org_id: 'text', api_id: 'text', status: 'number', method: 'text' },
       ...{ key_hash: 'text', client_id: 'text', tags: 'text', path: 'text', fields: 'text' },
-      ...{ request: 'bytes?', response: 'bytes?' },
+      ...{ request_id: 'text', request: 'bytes?', response: 'bytes?' },
     },
     part: 'records',
   },

@@ -16,6 +16,7 @@ export interface PreparedRecord {
   /** Between commas: `,a,b,`. */
   readonly tags: string
   readonly path: string
+  readonly requestId: string
   readonly fields: string
   /** Both undefined without details. */
   readonly request: Uint8Array<ArrayBuffer> | undefined
@@ -44,6 +45,7 @@ export interface PreparedRecordQuery {
   /** Between commas. */
   readonly tag: string | undefined
   readonly path: string | undefined
+  readonly requestId: string | undefined
 }
 
 /** Checks and copies a record. @throws Fault `internal` for a malformed one */
@@ -59,6 +61,7 @@ export function prepareRecord(record: RecordInput): PreparedRecord {
     clientId: text(record.clientId),
     tags: between(text(record.tags)),
     path: text(record.path),
+    requestId: text(record.requestId),
     fields: bodyText(record.fields),
     request: detail && Uint8Array.from(detail.request),
     response: detail && Uint8Array.from(detail.response),
@@ -91,6 +94,7 @@ export function prepareRecordQuery(query: RecordQuery): PreparedRecordQuery {
     clientId: given(query.clientId),
     tag: tag && between(tag),
     path: given(query.path),
+    requestId: given(query.requestId),
   }
 }
 

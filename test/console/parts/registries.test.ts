@@ -2,8 +2,10 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { EVENT_NAMES, isDashboardEvent } from '../../../console/src/api/platform/api-events.ts'
 import { DIMENSION_NAMES, dimensionRow } from '../../../console/src/api/traffic/dimensions.ts'
+import { REFUSAL_CODES } from '../../../console/src/pages/requests/refusal-rules.ts'
 import { DIMENSION_LISTS } from '../../../src/dashboard/analytics/dimensions.ts'
 import { PARAMETERS } from '../../../src/dashboard/analytics/params.ts'
+import { TRAFFIC_ERRORS } from '../../../src/errors/catalog-traffic.ts'
 import { API_EVENT_NAMES } from '../../../src/model/webhooks/api-events.ts'
 
 const sorted = (names: readonly string[]) => [...names].sort()
@@ -23,4 +25,8 @@ test('the dashboard takes every filter that the console sends', () => {
     const sent = typeof parameter === 'string' ? [parameter] : Object.keys(parameter('x'))
     for (const each of sent) assert.ok(Object.hasOwn(PARAMETERS, each), each)
   }
+})
+
+test('the console knows where the rule of every refusal of traffic is', () => {
+  assert.deepEqual(sorted(REFUSAL_CODES), sorted(Object.keys(TRAFFIC_ERRORS)))
 })

@@ -13,6 +13,7 @@ const START = AT / 1000 - 1000
 
 const record = (more: Partial<RecordInput> = {}): RecordInput => ({
   ...{ at: AT, orgId: 'org', apiId: 'a', status: 200, method: 'GET', keyHash: '', clientId: '', tags: '', path: '/x' },
+  requestId: '',
   fields: {},
   ...more,
 })
@@ -53,7 +54,7 @@ test('a request at the gateway is in the log browser, in the names that clients 
     return found !== undefined
   })
   const day = new Date(gateway.clock.wall())
-  const { RequestTime, Latency, Network, ...rest } = found!
+  const { RequestTime, Latency, Network, Steps, ...rest } = found!
   assert.deepEqual(rest, {
     ...{ Method: 'GET', Host: `127.0.0.1:${gateway.port}`, Path: '/shop/x', RawPath: '/shop/x?a=1', ContentLength: 0 },
     ...{ UserAgent: 'test/1', Day: day.getUTCDate(), Month: day.getUTCMonth() + 1, Year: day.getUTCFullYear() },
@@ -67,8 +68,12 @@ test('a request at the gateway is in the log browser, in the names that clients 
     },
     ...{ Tags: ['eu', 'gold'], Alias: 'ann', TrackPath: false },
     ExpireAt: new Date(day.getTime() + 7 * 86_400_000).toISOString(),
-    ...{ RequestID: served.headers['x-request-id'], ErrorCode: '' },
+    ...{ RequestID: served.headers['x-request-id'], ErrorCode: '', ErrorBody: '' },
   })
+  const names = (Steps as { Name: string }[]).map(({ Name }) => Name)
+  assert.deepEqual([names.includes('takePermits'), names.at(-1)], [true, 'forward'])
+  const byId = await logs(world, root, `p=1&request_id=${served.headers['x-request-id']}`)
+  assert.deepEqual(byId.data, [found])
   assert.deepEqual(Object.keys(Latency as JsonObject), ['Total', 'Upstream', 'Gateway'])
   assert.ok(Number.isInteger(RequestTime) && Number((Network as JsonObject).BytesIn) > 0)
   assert.equal((await logs(world, root, `start=${start}&key=${made.hash}`)).data.length, 1)
@@ -136,6 +141,30 @@ test('records are filtered by everything, and paged', async (t) => {
   assert.deepEqual([large.pages, large.data.length], [2, 8])
   for (const size of ['0', '1001', 'x'])
     assert.equal((await world.call('GET', `/api/logs?start=1&page_size=${size}`, { as: admin })).status, 400, size)
+})
+
+test('a request is found by its id at any time, by who may see it', async (t) => {
+  const world = await open(t, { SVC_ANALYTICS_RECORDSDAYS: '3', SVC_ANALYTICS_RECORDSKEPT: '500' })
+  const admin = await world.admin()
+  const { orgId } = world
+  await world.store.records.append([
+    record({ orgId, requestId: 'mine', path: '/mine', at: 5 }),
+    record({ orgId, requestId: 'twice', path: '/1' }),
+    record({ orgId, requestId: 'twice', path: '/2', at: AT + 1, status: 500 }),
+    record({ orgId: 'other', requestId: 'theirs', path: '/theirs' }),
+    record({ orgId, requestId: '', path: '/older', fields: { request_id: 'before' } }),
+  ])
+  const find = async (query: string) => paths(await logs(world, admin, query))
+  assert.equal(await find('request_id=mine'), '/mine')
+  assert.equal(await find(`request_id=mine&start=${START}`), '')
+  assert.equal(await find('request_id=twice'), '/2 /1')
+  assert.equal(await find('request_id=twice&errors=1'), '/2')
+  assert.equal(await find('request_id=theirs'), '')
+  assert.equal(await find(`request_id=${encodeURIComponent("' OR 1=1 --")}`), '')
+  const { headers } = await world.call('GET', '/api/logs?request_id=lapsed', { as: admin })
+  assert.deepEqual([headers['x-svc-records-days'], headers['x-svc-records-kept']], ['3', '500'])
+  const older = (await logs(world, admin, `start=${START}&path=/older`)).data[0]
+  assert.equal(older?.RequestID, 'before')
 })
 
 test('a time that is missing, malformed or reversed is refused by name', async (t) => {

@@ -86,14 +86,14 @@ test('a record says what a request was, what came of it and whose it was', async
     ],
   )
   const [first, posted, refused, failed] = rows as [RecordRow, RecordRow, RecordRow, RecordRow]
-  const { latency, request_time, bytes_in, bytes_out, request_id, ...fields } = first.fields as JsonObject & {
+  const { latency, request_time, bytes_in, bytes_out, steps, ...fields } = first.fields as JsonObject & {
     latency: Record<string, number>
   }
   assert.deepEqual(
-    { ...first, fields },
+    { ...first, requestId: '', fields },
     {
       ...{ id: 1, at: 1_700_000_000_000, orgId: 'org1', apiId: 'k', status: 200, method: 'GET', path: '/k/tracked' },
-      ...{ keyHash: hash('sha256', secret, 'hex'), clientId: '', tags: 'gold' },
+      ...{ keyHash: hash('sha256', secret, 'hex'), clientId: '', tags: 'gold', requestId: '' },
       fields: {
         ...{ host: `127.0.0.1:${gateway.port}`, raw_path: '/k/tracked?a=1&b=%C3%A4', content_length: 0 },
         ...{ user_agent: 'test/1', api_version: 'Non Versioned', api_name: 'Shop', alias: 'ann' },
@@ -106,7 +106,9 @@ test('a record says what a request was, what came of it and whose it was', async
   assert.ok(Number(bytes_in) > 0 && Number(bytes_out) > 0)
   assert.deepEqual([posted.fields.raw_path, posted.fields.content_length], ['/k//a/../x', 5])
   assert.deepEqual([refused.keyHash, refused.fields.error_code], ['', 'key_unknown'])
-  for (const id of [request_id, refused.fields.request_id]) assert.match(String(id), /^[a-z2-7]{20}$/)
+  for (const { requestId } of [first, refused]) assert.match(requestId, /^[a-z2-7]{20}$/)
+  const names = (steps as [string, number, number][]).map(([name]) => name)
+  assert.ok(names.includes('authenticate') && names.includes('takePermits'), names.join())
   assert.equal(failed.fields.error_code, '')
 })
 
@@ -158,6 +160,7 @@ test('no more are kept than the setting says, and none beyond their days', async
       clientId: '',
       tags: '',
       path: '/',
+      requestId: '',
       fields: {},
     },
     {
@@ -170,6 +173,7 @@ test('no more are kept than the setting says, and none beyond their days', async
       clientId: '',
       tags: '',
       path: '/',
+      requestId: '',
       fields: {},
     },
   ])
@@ -352,7 +356,7 @@ test('with a full disk traffic goes on, and what is not recorded is counted', as
   await api(defined({ id: 'open', url: origin.url }))
   const filling = Array.from({ length: 100 }, () => ({
     ...{ at: 1, orgId: 'o', apiId: 'filling', status: 200, method: 'GET', keyHash: '', clientId: '', tags: '' },
-    ...{ path: `/${'x'.repeat(2000)}`, fields: {} },
+    ...{ path: `/${'x'.repeat(2000)}`, requestId: '', fields: {} },
   }))
   await assert.rejects(
     async () => {

@@ -160,7 +160,7 @@ async function lineOf(gateway: TestGateway, id: string): Promise<unknown[]> {
 async function recordedIds({ gateway, store }: Scene): Promise<unknown[]> {
   await gateway.gateway.stop()
   const rows = (await store.records.after({ after: 0, limit: 1000 })) as RecordRow[]
-  return rows.map(({ fields }) => fields.request_id)
+  return rows.map(({ requestId }) => requestId)
 }
 
 for (const trusts of [false, true]) {
@@ -224,6 +224,52 @@ test('over HTTP/2, and for a WebSocket', async (t) => {
   )
   assert.match(String(upgraded), OURS)
   assert.deepEqual(sockets, [upgraded])
+})
+
+const LONG = 'a'.repeat(70_000)
+/** Requests that are refused before it is known which API they are for. */
+const UNREADABLE: Readonly<Record<string, readonly number[]>> = {
+  'GET /open/x HTTP/1.1\r\n\r\n': [400],
+  'GET /open/x HTTP/1.1\r\nHost: a\r\nBad Field: 1\r\n\r\n': [400],
+  'GET /open/x HTTP/3.0\r\nHost: a\r\n\r\n': [505, 400],
+  'GET /open/% HTTP/1.1\r\nHost: a\r\n\r\n': [400],
+  'POST /open/x HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: odd\r\n\r\n': [501, 400],
+  [`GET /open/${LONG} HTTP/1.1\r\nHost: a\r\n\r\n`]: [414, 431],
+  [`GET /open/x HTTP/1.1\r\nHost: a\r\nX-Long: ${LONG}\r\n\r\n`]: [431],
+}
+
+test('refusals before routing have ids too, over HTTP/1.1 and HTTP/2', async (t) => {
+  const { gateway } = await open(t)
+  const ids = new Set<string>()
+  const given = (id: unknown, name: string) => {
+    assert.match(String(id), OURS, name)
+    assert.ok(!ids.has(String(id)), name)
+    ids.add(String(id))
+  }
+  for (const [head, statuses] of Object.entries(UNREADABLE)) {
+    const client = await Client.connect(gateway.port)
+    const answer = await client.ask(head)
+    client.destroy()
+    const status = Number(/^HTTP\/1\.1 (\d+)/.exec(answer.start)?.[1])
+    assert.ok(statuses.includes(status), `${head.slice(0, 60)}: ${status}`)
+    given(fieldOf(answer, 'x-request-id'), head.slice(0, 60))
+  }
+  const session = connect(`http://127.0.0.1:${gateway.port}`)
+  t.after(() => session.close())
+  const ask = (fields: Record<string, string>) =>
+    new Promise<Record<string, unknown>>((resolve, reject) => {
+      const stream = session.request(fields)
+      stream.on('error', reject)
+      stream.on('response', resolve)
+      stream.resume()
+    })
+  for (const fields of [
+    { ':path': '/nowhere' },
+    { ':path': '/nowhere', 'content-type': 'application/grpc', te: 'trailers', ':method': 'POST' },
+    { ':path': '/open/%' },
+    { ':path': '/open/x', host: 'another' },
+  ])
+    given((await ask(fields))['x-request-id'], JSON.stringify(fields))
 })
 
 test('parts of a batch have its id', async (t) => {

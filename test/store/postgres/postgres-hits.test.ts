@@ -22,7 +22,7 @@ async function twoStores(t: TestContext): Promise<{ url: string; stores: [Store,
 
 function record(at: number, path: string): RecordInput {
   const own = { at, orgId: 'o', apiId: 'a', status: 200, method: 'GET', keyHash: '', clientId: '', tags: '' }
-  return { ...own, path, fields: {} }
+  return { ...own, path, requestId: '', fields: {} }
 }
 
 const partsOf = async (url: string, table: string): Promise<string[]> => {

@@ -14,7 +14,7 @@ test('how many records match is counted in an index, not in the records', async 
   t.after(() => store.close())
   const one = (at: number) => ({
     ...{ at, orgId: at % 3 === 0 ? 'p' : 'o', apiId: `a${at % 5}`, status: at % 10 === 0 ? 500 : 200, method: 'GET' },
-    ...{ keyHash: '', clientId: '', tags: '', path: `/${at}`, fields: { text: 'x'.repeat(200) } },
+    ...{ keyHash: '', clientId: '', tags: '', path: `/${at}`, requestId: `r${at}`, fields: { text: 'x'.repeat(200) } },
   })
   for (let at = 0; at < RECORDS; at += 500)
     await store.records.append(Array.from({ length: 500 }, (_, i) => one(at + i)))

@@ -136,6 +136,7 @@ export async function fillStore(store: Store, contents: Contents): Promise<void>
       ...{
         at,
         path,
+        requestId: `of ${path}`,
         orgId: 'o',
         apiId: 'a',
         status: 200,

@@ -86,6 +86,7 @@ const RECORD = {
     clientId: '',
     tags: 'x,y',
     path: '/ä',
+    requestId: 'of-the-record',
   },
   ...{ fields: { host: 'h' }, detail: { request: Buffer.from('GET'), response: Buffer.from('404') } },
 }

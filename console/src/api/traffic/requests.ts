@@ -30,6 +30,10 @@ export interface RequestRecord {
   readonly ExpireAt: string
   readonly RequestID: string
   readonly ErrorCode: string
+  /** What the caller was answered where the gateway refused or failed. */
+  readonly ErrorBody: string
+  /** In milliseconds; empty where the request was not timed. */
+  readonly Steps: readonly { readonly Name: string; readonly AtMs: number; readonly Ms: number }[]
 }
 
 /** The filters of requests, in the terms of the call. */
@@ -42,6 +46,8 @@ export interface RequestFilters {
   readonly key: string
   readonly client: string
   readonly tag: string
+  /** Of one request, whenever it was. */
+  readonly request_id: string
 }
 
 /** Both ends in Unix milliseconds. */
@@ -55,6 +61,8 @@ export interface RequestPage {
   readonly pages: number
   /** Requests of this time that were not recorded. */
   readonly dropped: number
+  /** How long and how many requests are recorded; 0 = none are. */
+  readonly kept: { readonly days: number; readonly count: number }
 }
 
 export const REQUESTS_KEY = ['requests'] as const
@@ -71,18 +79,19 @@ export async function listRequests(
   signal?: AbortSignal,
   rows = PAGE_ROWS,
 ): Promise<RequestPage> {
-  const query = { ...filters, ...secondsOf(span), p: page, page_size: rows }
+  const query = { ...filters, ...timeOf(span, filters), p: page, page_size: rows }
   const { answer, headers } = await callWhole<{ data: readonly RequestRecord[]; pages: number }>('GET', PATH, {
     query,
     ...(signal && { signal }),
   })
-  const dropped = Number(headers.get('x-svc-records-dropped') ?? 0)
-  return { records: answer.data, pages: answer.pages, dropped }
+  const number = (name: string) => Number(headers.get(`x-svc-records-${name}`) ?? 0)
+  const kept = { days: number('days'), count: number('kept') }
+  return { records: answer.data, pages: answer.pages, dropped: number('dropped'), kept }
 }
 
 /** All of them as a CSV file. @throws CallError */
 export function downloadRequests(span: RequestSpan, filters: RequestFilters): Promise<Blob> {
-  return download(PATH, { query: { ...filters, ...secondsOf(span), type: 'csv' } })
+  return download(PATH, { query: { ...filters, ...timeOf(span, filters), type: 'csv' } })
 }
 
 /** Where requests can be followed as server-sent events. */
@@ -102,6 +111,8 @@ export async function findApis(text: string, signal?: AbortSignal): Promise<read
   )
 }
 
-function secondsOf({ fromMs, toMs }: RequestSpan): { start: number; end: number } {
+/** A request that is named by its id is looked for at any time. */
+function timeOf({ fromMs, toMs }: RequestSpan, filters: RequestFilters): { start?: number; end?: number } {
+  if (filters.request_id !== '') return {}
   return { start: Math.floor(fromMs / 1000), end: Math.ceil(toMs / 1000) }
 }

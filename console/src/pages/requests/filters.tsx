@@ -23,7 +23,7 @@ export function Filters({ filters, set }: Props) {
   const isFiltered = Object.values(filters).some((value) => value !== '')
   return (
     <Stack gap="xs" mb="md">
-      <SimpleGrid cols={{ base: 2, sm: 4 }} spacing="xs">
+      <SimpleGrid cols={{ base: 2, sm: 5 }} spacing="xs">
         <ApiFilter value={filters.api} onChange={(api) => set({ api })} />
         <Select
           label={say('requests.method')}
@@ -42,6 +42,14 @@ export function Filters({ filters, set }: Props) {
           filters={filters}
           set={set}
           pattern={/^\d{0,3}$/}
+        />
+        <Typed
+          name="request_id"
+          label={say('requests.id')}
+          hint={say('requests.idHint')}
+          filters={filters}
+          // One request: nothing else narrows it down.
+          set={({ request_id = '' }) => set({ ...NO_FILTERS, request_id })}
         />
       </SimpleGrid>
       <Collapse expanded={isOpen}>

@@ -8,7 +8,9 @@ import { CopyText } from '../../parts/display/copy.tsx'
 import { count, duration, fullTime } from '../../parts/display/when.tsx'
 import { say } from '../../texts/say.ts'
 import { readRaw } from './raw.ts'
+import { Refusal } from './refusal.tsx'
 import { StatusBadge } from './request-table.tsx'
+import { Steps } from './steps.tsx'
 
 interface Props {
   readonly record: RequestRecord | undefined
@@ -36,8 +38,9 @@ export function RequestDrawer({ record, isLive, onClose }: Props) {
               <b>{record.Method}</b> {record.RawPath || record.Path}
             </Text>
           </Group>
-          {record.ErrorCode !== '' && <Reason record={record} />}
+          {record.ErrorCode !== '' && <Refusal record={record} onGo={onClose} />}
           <Latency {...record.Latency} />
+          <Steps record={record} />
           <Ways record={record} onGo={onClose} />
           <Facts record={record} />
           <Whole record={record} isLive={isLive} />
@@ -45,12 +48,6 @@ export function RequestDrawer({ record, isLive, onClose }: Props) {
       )}
     </Drawer>
   )
-}
-
-/** Refused by the gateway itself, or failed behind it. */
-function Reason({ record: { ErrorCode, Latency: took } }: { readonly record: RequestRecord }) {
-  const text = took.Upstream === 0 ? 'requests.refused' : 'requests.failed'
-  return <Alert color="orange">{say(text, { code: ErrorCode })}</Alert>
 }
 
 function Latency({ Total, Upstream, Gateway = Math.max(0, Total - Upstream) }: RequestRecord['Latency']) {

@@ -5,7 +5,7 @@ import { useAddress } from '../../app/address.ts'
 import { spanOf } from '../../parts/charts/time-range.tsx'
 
 export const NO_FILTERS: RequestFilters = {
-  ...{ api: '', method: '', path: '', status: '', errors: '', key: '', client: '', tag: '' },
+  ...{ api: '', method: '', path: '', status: '', errors: '', key: '', client: '', tag: '', request_id: '' },
 }
 
 const ABSENT = { range: '1h', from: '', to: '', view: 'history', ...NO_FILTERS }
@@ -15,10 +15,10 @@ export type SearchWords = Readonly<Record<keyof typeof ABSENT, string>>
 /** The address of the page: its time, its filters, and whether requests are followed as they come. */
 export function useSearchWords() {
   const [words, set] = useAddress(ABSENT)
-  const { api, method, path, status, errors, key, client, tag } = words
+  const { api, method, path, status, errors, key, client, tag, request_id } = words
   const filters = useMemo<RequestFilters>(
-    () => ({ api, method, path, status, errors, key, client, tag }),
-    [api, method, path, status, errors, key, client, tag],
+    () => ({ api, method, path, status, errors, key, client, tag, request_id }),
+    [api, method, path, status, errors, key, client, tag, request_id],
   )
   return { words, filters, set }
 }
@@ -40,7 +40,8 @@ export function useHistory({ range, from, to }: SearchWords, filters: RequestFil
     () => answer.data && numbered(answer.data.pages.flatMap(({ records }) => records)),
     [answer.data],
   )
-  return { ...answer, span, rows, dropped: answer.data?.pages[0]?.dropped ?? 0, refresh: () => setAsOf(Date.now()) }
+  const { dropped = 0, kept } = answer.data?.pages[0] ?? {}
+  return { ...answer, span, rows, dropped, kept, refresh: () => setAsOf(Date.now()) }
 }
 
 /** A request with a unique name: requests have no id. */

@@ -1,4 +1,4 @@
-import { ActionIcon, Button, Group, SegmentedControl, Tooltip } from '@mantine/core'
+import { ActionIcon, Button, Group, SegmentedControl, Text, Tooltip } from '@mantine/core'
 import { DownloadIcon, RefreshCwIcon } from 'lucide-react'
 import { useMay } from '../../api/people/session.ts'
 import { downloadRequests, type RequestFilters } from '../../api/traffic/requests.ts'
@@ -26,7 +26,7 @@ export default function Requests() {
 
 function Search() {
   const { words, filters, set } = useSearchWords()
-  const isLive = words.view === 'live'
+  const isLive = words.view === 'live' && filters.request_id === ''
   return (
     <>
       <PageHead title={say('requests.title')} hint={say('requests.hint', { zone: readerZone() })}>
@@ -64,7 +64,11 @@ function Past(props: {
   return (
     <>
       <Group gap="xs" mb="sm">
-        <TimeRange words={words} onChange={set} />
+        {filters.request_id === '' ? (
+          <TimeRange words={words} onChange={set} />
+        ) : (
+          <Text size="sm">{say('requests.anyTime')}</Text>
+        )}
         <Tooltip label={say('requests.refresh')}>
           <ActionIcon
             variant="default"
@@ -79,7 +83,7 @@ function Past(props: {
           {say('requests.file')}
         </Button>
       </Group>
-      <History found={found} />
+      <History key={filters.request_id} found={found} requestId={filters.request_id} />
     </>
   )
 }

@@ -55,6 +55,11 @@ export function duration(ms: number): string {
   return ms < 60_000 ? `${(ms / 1000).toFixed(1)} s` : `${Math.round(ms / 60_000)} min`
 }
 
+/** Milliseconds with their fractions, for what is over in less than one. */
+export function milliseconds(ms: number): string {
+  return `${ms < 100 ? ms.toFixed(2) : Math.round(ms)} ms`
+}
+
 function dateOf(at: string | number | Date | null | undefined): Date | undefined {
   if (at === null || at === undefined || at === '' || at === 0) return undefined
   // Whole seconds and milliseconds both come over the wire.

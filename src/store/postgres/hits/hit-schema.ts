@@ -100,6 +100,17 @@ export const HIT_JOURNAL: readonly string[] = [
   'ALTER TABLE hit_journal ALTER COLUMN samples SET STORAGE EXTERNAL',
 ]
 
+/**
+ * The fourth: records are found by the id of their request, whatever their age. Those that are stored have it among their other
+ * fields, in which an unescaped quotation mark is no part of a text; those that a program of the version before adds meanwhile
+ * are not found by it.
+ */
+export const RECORDS_BY_REQUEST_ID: readonly string[] = [
+  `ALTER TABLE record ADD COLUMN request_id ${C} DEFAULT ''`,
+  `UPDATE record SET request_id = coalesce(substring(fields from '[{,]"request_id":"([A-Za-z0-9._:+/=@~-]{1,128})"'), '')`,
+  "CREATE INDEX record_by_request_id ON record(request_id) WHERE request_id <> ''",
+]
+
 /** Adds the column of a later dimension. Programs of the version before write none, which is ''. */
 export function dimensionColumnSql(column: string): string {
   return `ALTER TABLE hit_dimension ADD COLUMN ${column} ${C} DEFAULT ''`

@@ -2,7 +2,13 @@ import { fault, waitFault } from '../../../errors/fault.ts'
 import { withDimensionSteps } from '../../hits/dimension-steps.ts'
 import type { Db, Tx } from '../connection/db.ts'
 import { sqlState } from '../connection/faults.ts'
-import { dimensionColumnSql, HIT_JOURNAL, HITS_SCHEMA, RECORDS_COVERED } from '../hits/hit-schema.ts'
+import {
+  dimensionColumnSql,
+  HIT_JOURNAL,
+  HITS_SCHEMA,
+  RECORDS_BY_REQUEST_ID,
+  RECORDS_COVERED,
+} from '../hits/hit-schema.ts'
 import { FIRST } from './schema.ts'
 
 /** One version of the schema. */
@@ -18,7 +24,12 @@ export interface SchemaStep {
 /** One that was released never changes: append. The columns of dimensions that came later join at their versions. */
 export const SCHEMA_STEPS: readonly SchemaStep[] = withDimensionSteps(
   'postgres',
-  [{ statements: [...FIRST, ...HITS_SCHEMA] }, { statements: RECORDS_COVERED }, { statements: HIT_JOURNAL }],
+  [
+    { statements: [...FIRST, ...HITS_SCHEMA] },
+    { statements: RECORDS_COVERED },
+    { statements: HIT_JOURNAL },
+    { statements: RECORDS_BY_REQUEST_ID },
+  ],
   (columns) => ({ statements: [dimensionColumnSql(columns.at(-1)!)] }),
 )
 

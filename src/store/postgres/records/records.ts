@@ -24,7 +24,7 @@ const SCAN_BATCH = 50
 /** "Reco" among the advisory locks of the database: who gives numbers to records. */
 const LOCK = 0x5265636f
 const NEWEST_FIRST = 'ORDER BY at_ms DESC, number DESC'
-const PLAIN = 'number, at_ms, org_id, api_id, status, method, key_hash, client_id, tags, path, fields'
+const PLAIN = 'number, at_ms, org_id, api_id, status, method, key_hash, client_id, tags, path, fields, request_id'
 
 type Row = Record<string, unknown>
 
@@ -96,12 +96,12 @@ async function write(tx: Tx, rows: readonly PreparedRecord[], drops: readonly Pr
     await tx.run(
       `INSERT INTO record(${PLAIN}, request, response)
         SELECT nextval('record_number'), r.* FROM unnest($1::bigint[], $2::text[], $3::text[], $4::int[], $5::text[], $6::text[],
-          $7::text[], $8::text[], $9::text[], $10::text[], $11::bytea[], $12::bytea[]) AS r`,
+          $7::text[], $8::text[], $9::text[], $10::text[], $11::text[], $12::bytea[], $13::bytea[]) AS r`,
       [
         ...[column(({ at }) => at), column(({ orgId }) => orgId), column(({ apiId }) => apiId)],
         ...[column(({ status }) => status), column(({ method }) => method), column(({ keyHash }) => keyHash)],
         ...[column(({ clientId }) => clientId), column(({ tags }) => tags), column(({ path }) => path)],
-        column(({ fields }) => fields),
+        ...[column(({ fields }) => fields), column(({ requestId }) => requestId)],
         ...[column(({ request }) => bytesOrNull(request)), column(({ response }) => bytesOrNull(response))],
       ],
     )
@@ -130,11 +130,14 @@ function bytesOrNull(bytes: Uint8Array | undefined): Buffer | null {
 
 function toRow(found: Row): RecordRow {
   const { number, at_ms, status } = found as Record<string, number>
-  const { org_id, api_id, method, key_hash, client_id, tags, path, fields } = found as Record<string, string>
+  const { org_id, api_id, method, key_hash, client_id, tags, path, fields, request_id } = found as Record<
+    string,
+    string
+  >
   const { request, response } = found as Record<string, Uint8Array<ArrayBuffer> | null | undefined>
   return toRecord(number!, {
     ...{ at: at_ms!, orgId: org_id!, apiId: api_id!, status: status!, method: method!, keyHash: key_hash! },
-    ...{ clientId: client_id!, tags: tags!, path: path!, fields: fields! },
+    ...{ clientId: client_id!, tags: tags!, path: path!, fields: fields!, requestId: request_id! },
     ...{ request: request ?? undefined, response: response ?? undefined },
   })
 }
@@ -170,6 +173,8 @@ function recordConditions(query: PreparedRecordQuery): Conditions {
   where('client_id = ?', query.clientId)
   where('strpos(tags, ?) > 0', query.tag)
   where('strpos(path, ?) > 0', query.path)
+  // The second condition is that of the index, which holds no rows without an id.
+  where("request_id = ? AND request_id <> ''", query.requestId)
   return found
 }
 

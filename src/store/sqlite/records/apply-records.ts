@@ -17,8 +17,8 @@ export interface RecordRows {
 /** Prepares the statements. */
 export function recordRows(db: DatabaseSync): RecordRows {
   const insert = db.prepare(`INSERT INTO
-    record(at, org_id, api_id, status, method, key_hash, client_id, tags, path, fields)
-    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`)
+    record(at, org_id, api_id, status, method, key_hash, client_id, tags, path, fields, request_id)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`)
   const addDetail = db.prepare('INSERT INTO record_detail(record, request, response) VALUES (?, ?, ?)')
   const addDropped = db.prepare(`INSERT INTO record_dropped(minute, org_id, api_id, count) VALUES (?, ?, ?, ?)
     ON CONFLICT (minute, org_id, api_id) DO UPDATE SET count = count + excluded.count`)
@@ -44,7 +44,7 @@ export function recordRows(db: DatabaseSync): RecordRows {
       for (const one of records) {
         const { lastInsertRowid } = insert.run(
           ...[one.at, one.orgId, one.apiId, one.status, one.method],
-          ...[one.keyHash, one.clientId, one.tags, one.path, one.fields],
+          ...[one.keyHash, one.clientId, one.tags, one.path, one.fields, one.requestId],
         )
         if (one.request !== undefined && one.response !== undefined)
           addDetail.run(lastInsertRowid, one.request, one.response)

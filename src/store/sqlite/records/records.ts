@@ -17,7 +17,8 @@ import { runInSlices } from '../writer/maintenance-schedule.ts'
 import type { Write } from '../writer/messages.ts'
 import { statementsOf } from '../writer/statements.ts'
 
-const FROM = 'FROM record INDEXED BY record_search WHERE'
+const SEARCH = 'record_search'
+const BY_REQUEST_ID = 'record_by_request_id'
 
 const NEWEST_FIRST = 'ORDER BY at DESC, row DESC'
 
@@ -88,17 +89,24 @@ export function sqliteRecords(db: DatabaseSync, write: (write: Write) => Promise
 
 function toRow(found: Record<string, unknown>, detail: Record<string, unknown> | undefined): RecordRow {
   const { row, at, status } = found as Record<string, number>
-  const { org_id, api_id, method, key_hash, client_id, tags, path, fields } = found as Record<string, string>
+  const { org_id, api_id, method, key_hash, client_id, tags, path, fields, request_id } = found as Record<
+    string,
+    string
+  >
   return toRecord(row!, {
     ...{ at: at!, orgId: org_id!, apiId: api_id!, status: status!, method: method!, keyHash: key_hash! },
-    ...{ clientId: client_id!, tags: tags!, path: path!, fields: fields! },
+    ...{ clientId: client_id!, tags: tags!, path: path!, fields: fields!, requestId: request_id! },
     request: detail?.request as Uint8Array<ArrayBuffer> | undefined,
     response: detail?.response as Uint8Array<ArrayBuffer> | undefined,
   })
 }
 
-/** The conditions of a search, which `record_search` answers alone. */
-function recordPlan(query: PreparedRecordQuery): Sql {
+/** The conditions of a search, and the index that answers them: `record_search` alone, but for the search by a request id. */
+interface RecordPlan extends Sql {
+  readonly index: string
+}
+
+function recordPlan(query: PreparedRecordQuery): RecordPlan {
   const { text, values } = recordsOf(query)
   const conditions = ['at >= ? AND at < ?']
   const bound: SQLInputValue[] = [query.from, query.to]
@@ -114,7 +122,10 @@ function recordPlan(query: PreparedRecordQuery): Sql {
   where('client_id = ?', query.clientId)
   where('instr(tags, ?) > 0', query.tag)
   where('instr(path, ?) > 0', query.path)
-  return { text: conditions.join(' AND ') + text, values: [...bound, ...values] }
+  // The second condition is that of the index, which holds no rows without an id.
+  if (query.requestId !== undefined) where("request_id = ? AND request_id <> ''", query.requestId)
+  const index = query.requestId === undefined ? SEARCH : BY_REQUEST_ID
+  return { text: conditions.join(' AND ') + text, values: [...bound, ...values], index }
 }
 
 /** The conditions on organisation and API alone, each begun with AND. */
@@ -132,22 +143,27 @@ function recordsOf({ orgId, apiIds }: PreparedRecordQuery): Sql {
   return { text, values }
 }
 
+const from = (index: string) => `FROM record INDEXED BY ${index} WHERE`
+
 /** Numbers of the rows of a page. */
-function recordPageSql({ text, values }: Sql, offset: number, limit: number): Sql {
-  return { text: `SELECT row ${FROM} ${text} ${NEWEST_FIRST} LIMIT ? OFFSET ?`, values: [...values, limit, offset] }
+function recordPageSql({ text, values, index }: RecordPlan, offset: number, limit: number): Sql {
+  return {
+    text: `SELECT row ${from(index)} ${text} ${NEWEST_FIRST} LIMIT ? OFFSET ?`,
+    values: [...values, limit, offset],
+  }
 }
 
 /** Numbers and times of the next rows behind one. */
-function recordBatchSql({ text, values }: Sql, last: { row: number; at: number }, limit: number): Sql {
+function recordBatchSql({ text, values, index }: RecordPlan, last: { row: number; at: number }, limit: number): Sql {
   return {
-    text: `SELECT row, at ${FROM} ${text} AND at <= ? AND (at < ? OR row < ?) ${NEWEST_FIRST} LIMIT ?`,
+    text: `SELECT row, at ${from(index)} ${text} AND at <= ? AND (at < ? OR row < ?) ${NEWEST_FIRST} LIMIT ?`,
     values: [...values, last.at, last.at, last.row, limit],
   }
 }
 
 /** How many match. */
-function recordCountSql({ text, values }: Sql): Sql {
-  return { text: `SELECT count(*) AS n ${FROM} ${text}`, values }
+function recordCountSql({ text, values, index }: RecordPlan): Sql {
+  return { text: `SELECT count(*) AS n ${from(index)} ${text}`, values }
 }
 
 /** The next rows behind one in the order of their numbers, whole. */

@@ -1,0 +1,32 @@
+import { Alert, Button, Code, Stack, Text } from '@mantine/core'
+import { Link } from '@tanstack/react-router'
+import { useMay } from '../../api/people/session.ts'
+import type { RequestRecord } from '../../api/traffic/requests.ts'
+import { say } from '../../texts/say.ts'
+import { ruleOf } from './refusal-rules.ts'
+
+/** Why the gateway refused or what failed, what its caller was told, and the way to the rule. */
+export function Refusal({ record, onGo }: { readonly record: RequestRecord; readonly onGo: () => void }) {
+  const { ErrorCode: code, ErrorBody: body, Latency: took } = record
+  const rule = ruleOf(record)
+  const may = { apis: useMay('apis'), keys: useMay('keys') }
+  return (
+    <Alert color="orange" title={say(took.Upstream === 0 ? 'requests.refused' : 'requests.failed', { code })}>
+      <Stack gap="xs" align="flex-start">
+        {body !== '' && (
+          <>
+            <Text size="sm">{say('requests.callerTold')}</Text>
+            <Code block w="100%" tabIndex={0} aria-label={say('requests.callerTold')} className="wrap-anywhere">
+              {body}
+            </Code>
+          </>
+        )}
+        {rule !== undefined && may[rule.permission] && (
+          <Button size="compact-sm" variant="default" component={Link} onClick={onGo} {...{ to: rule.to }}>
+            {say(rule.text)}
+          </Button>
+        )}
+      </Stack>
+    </Alert>
+  )
+}
