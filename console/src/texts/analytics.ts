@@ -127,7 +127,7 @@ export const ANALYTICS = {
   'requests.bytes': 'Bytes',
   'requests.bytesOf': '{in} in, {out} out',
   'requests.id': 'Request ID',
-  'requests.idHint': 'X-Request-Id of an answer',
+  'requests.idHint': 'X-Request-Id',
   'requests.lookup': 'Request {id}',
   'requests.anyTime': 'All recorded requests, whenever they were',
   'requests.noSuchId': 'No request recorded with the ID {id}',

@@ -302,42 +302,6 @@ async function searches(world: Counted): Promise<void> {
   await page.getByText('Waiting for requests').waitFor()
 }
 
-/** A support person has a request id from a mail: it opens its request from the command bar and from the search. */
-async function findsById(world: Counted): Promise<void> {
-  const refused = String((await world.through('/counted/pets')).headers['x-request-id'])
-  await eventually('it is recorded', async () => {
-    const found = (await world.api('GET', `/api/logs?request_id=${refused}`)).json as { data?: JsonObject[] }
-    return found.data?.length === 1
-  })
-  const page = await world.open(world.admin, '/')
-  await page.keyboard.press('ControlOrMeta+k')
-  await page.getByRole('textbox', { name: 'Search or jump to…' }).fill(refused)
-  await page.getByRole('button', { name: `Request ${refused}` }).click()
-  const drawer = page.getByRole('dialog', { name: 'Request' })
-  await drawer.getByText('Refused by the gateway: credential_missing').waitFor()
-  await drawer.getByText('"error": "Authorization field missing"').waitFor()
-  const steps = drawer.getByRole('table', { name: 'Steps of the gateway' })
-  await steps.getByRole('row', { name: /^Authenticate / }).waitFor()
-  await checkThemes(page)
-  await shoot(page, 'request-refused')
-  await drawer.getByRole('link', { name: 'Open the authentication of the API' }).click()
-  await page.getByRole('tab', { name: 'Authentication', selected: true }).waitFor()
-
-  await page.goto('/requests?range=1h&errors=1&path=nowhere')
-  await page.getByLabel('Request ID').fill(refused)
-  await drawer.getByRole('cell', { name: refused }).waitFor()
-  assert.deepEqual([...words(page).keys()].sort(), ['range', 'request_id'])
-  await drawer.getByRole('button', { name: 'Close' }).click()
-  await page.getByText('All recorded requests, whenever they were').waitFor()
-  await page.getByLabel('Request ID').fill('a'.repeat(20))
-  await page.getByText(`No request recorded with the ID ${'a'.repeat(20)}`).waitFor()
-  await page.getByText('this one may have expired').waitFor()
-  await checkThemes(page)
-  await shoot(page, 'request-not-recorded')
-  await page.getByRole('button', { name: 'Clear filters' }).click()
-  await page.getByText('24 h', { exact: true }).waitFor()
-}
-
 /** Single requests are as much one's own as their API is. */
 async function seesOwn(world: Counted): Promise<void> {
   const give = async (id: string) => {
@@ -399,6 +363,5 @@ test('the numbers', async (t) => {
   )
   await t.test('everything that requests are told apart by has a tab, with or without rows', () => tellsApart(world))
   await t.test('single requests are searched, opened, followed as they come, and saved', () => searches(world))
-  await t.test('a request id opens its request, with its steps and the rule that refused', () => findsById(world))
   await t.test('whoever may not see numbers is told so, and owners see those of their own', () => refuses(world))
 })

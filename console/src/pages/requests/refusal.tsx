@@ -11,8 +11,11 @@ export function Refusal({ record, onGo }: { readonly record: RequestRecord; read
   const rule = ruleOf(record)
   const may = { apis: useMay('apis'), keys: useMay('keys') }
   return (
-    <Alert color="orange" title={say(took.Upstream === 0 ? 'requests.refused' : 'requests.failed', { code })}>
+    <Alert color="orange">
       <Stack gap="xs" align="flex-start">
+        <Text size="sm" fw={650}>
+          {say(took.Upstream === 0 ? 'requests.refused' : 'requests.failed', { code })}
+        </Text>
         {body !== '' && (
           <>
             <Text size="sm">{say('requests.callerTold')}</Text>
