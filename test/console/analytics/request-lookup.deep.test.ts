@@ -38,7 +38,7 @@ test('a request id opens its request, with its steps and the rule that refused',
   await page.goto('/requests?range=1h&errors=1&path=nowhere')
   await page.getByLabel('Request ID').fill(refused)
   await drawer.getByRole('cell', { name: refused }).waitFor()
-  assert.deepEqual([...new URL(page.url()).searchParams.keys()].sort(), ['range', 'request_id'])
+  assert.deepEqual([...new URL(page.url()).searchParams.keys()], ['request_id'])
   await drawer.getByRole('button', { name: 'Close' }).click()
   await page.getByText('All recorded requests, whenever they were').waitFor()
   await page.getByLabel('Request ID').fill('a'.repeat(20))
