@@ -31,7 +31,7 @@ async function open(t: TestContext, env: Record<string, string> = {}): Promise<S
     },
     async recorded(id) {
       await gateway.gateway.stop()
-      return store.records.list({ requestId: String(id), limit: 9 }).rows
+      return (await store.records.list({ requestId: String(id), limit: 9 })).rows
     },
   }
 }
