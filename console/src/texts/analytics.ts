@@ -134,7 +134,9 @@ export const ANALYTICS = {
   'requests.expired':
     'Requests are recorded for {days} days, the newest {number} of them: this one may have expired. Not recorded are also requests that no API answered, those of APIs without analytics and of authorization servers, and those beyond the limit per second.',
   'requests.recordingOff': 'Recording of requests is off on this installation (analytics.records_enabled).',
-  'requests.callerTold': 'Answer to the caller',
+  'requests.callerAnswer': 'Answer to the caller',
+  'requests.rule.caller': 'No setting refused this: the request has to change.',
+  'requests.rule.installation': 'Limits of the organisation are set by the administrator of this installation.',
   'requests.rule.settings': 'Open the settings of the API',
   'requests.rule.authentication': 'Open the authentication of the API',
   'requests.rule.versions': 'Open the versions of the API',

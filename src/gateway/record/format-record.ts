@@ -10,9 +10,9 @@ import {
   secretValues,
 } from '../../model/secrets/redact-traffic.ts'
 import type { RecordInput } from '../../store/ports/records.ts'
-import type { StepTime } from '../server/exchange.ts'
 import type { Detail, RecordedMessage } from './detail.ts'
 import { PATH_CHARACTERS, type PendingRecord } from './pending-record.ts'
+import type { StepTime } from './step-time.ts'
 
 /** A shorter secret is not looked for in texts: it would be found everywhere. */
 const SHORTEST_SECRET = 6

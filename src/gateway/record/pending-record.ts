@@ -1,11 +1,12 @@
 import { publicText } from '../../errors/render.ts'
 import type { HitDimensions } from '../../model/analytics/dimensions.ts'
-import type { Exchange, StepTime } from '../server/exchange.ts'
+import type { Exchange } from '../server/exchange.ts'
 import { readCredential, withoutBearer } from '../steps/authentication/read-credential.ts'
 import type { Detail } from './detail.ts'
 import { flattenString } from './flatten-string.ts'
 import type { RecordPlan } from './record-plan.ts'
 import type { Sample } from './sample.ts'
+import type { StepTime } from './step-time.ts'
 
 const HOST_CHARACTERS = 256
 const METHOD_CHARACTERS = 64
@@ -37,7 +38,7 @@ export interface PendingRecord {
   readonly bytesOut: number
   readonly requestId: string
   readonly errorCode: string
-  /** What the caller was answered with where the gateway refused or failed; '' otherwise. May hold secrets. */
+  /** The answer to the caller, where the gateway refused or failed; '' otherwise. May hold secrets. */
   readonly errorBody: string
   /** The steps that it passed; none where they were not timed. */
   readonly steps: readonly StepTime[]

@@ -21,6 +21,7 @@ import type { Detail } from '../record/detail.ts'
 import type { HitBook } from '../record/hit-book.ts'
 import type { RecordPlan } from '../record/record-plan.ts'
 import { nextRequestId } from '../record/request-id.ts'
+import type { StepTime } from '../record/step-time.ts'
 import type { ApiTags, SessionTags } from '../record/tags.ts'
 import type { Breaker } from '../upstream/breaker.ts'
 import type { Target, Targets } from '../upstream/target.ts'
@@ -364,10 +365,8 @@ export class Exchange extends WireExchange implements Instant {
   // --- collected for the upstream and for the answer
   /** `Name: value\r\n` lines to send to the upstream besides the kept ones. */
   requestExtra = ''
-  /** Field (lower case) that named the version, where the upstream does not get it; '' = none. */
-  versionField = ''
-  /** undefined: all pass. */
-  trailerRules: TrailerRules | undefined
+  versionField = '' // (lower case) that named the version, where the upstream does not get it
+  trailerRules: TrailerRules | undefined // undefined: all pass
   /** All edits of the fields that are handed on, of every API on the way: requests with other edits are not given each other's answers. */
   requestEdits = ''
   /** `Name: value\r\n` lines to add to the answer, whether of the upstream or our own. */
@@ -382,10 +381,8 @@ export class Exchange extends WireExchange implements Instant {
   patternWork = 0 // so far (`model/patterns/pattern-work.ts`)
   hops = 0 // APIs that it was led on to from the one where it arrived
   attempts = 0 // targets that it was handed to
-  /** Watches what becomes of it, where the upstream has resilience rules. */
-  attemptHooks: AttemptHooks | undefined
-  /** Waits for the outcome, under `breakerTurn`. */
-  breaker: Breaker | undefined
+  attemptHooks: AttemptHooks | undefined // where the upstream has resilience rules
+  breaker: Breaker | undefined // waits for the outcome, under `breakerTurn`
   breakerTurn = 0
   requestHead = ''
   sentFields: FieldPairs | undefined // as `keepFields` found them
@@ -401,14 +398,10 @@ export class Exchange extends WireExchange implements Instant {
 
   // --- for records
   trackedTool = '' // tracked endpoint of the MCP tool that is called; '' = none
-  /** Whether this request will be recorded, where that is settled before its end. */
-  recording: '' | 'admitted' | 'left out' = ''
-  /** The steps so far, of a request whose steps are timed. */
-  stepTimes: StepTime[] | undefined
-  /** What a fault was answered with. */
-  refusalBody: string | Uint8Array | undefined
-  /** Keeps head and bodies, of a request that is recorded whole. */
-  declare bodyObserver: Detail | undefined
+  recording: '' | 'admitted' | 'left out' = '' // where that is settled before its end
+  stepTimes: StepTime[] | undefined // so far, of a request whose steps are timed
+  refusalBody: string | Uint8Array | undefined // of the answer to a fault
+  declare bodyObserver: Detail | undefined // of a request that is recorded whole
   /** ISO code of the country of `countryAddress`, an address that this connection was asked from last; '' = not known. */
   country = ''
   countryAddress = ''
@@ -450,13 +443,6 @@ export class Exchange extends WireExchange implements Instant {
     )
     super.repeat(answer, extra)
   }
-}
-
-/** One step of a request, in milliseconds: when it began, since the begin of the request, and how long it took. */
-export interface StepTime {
-  readonly name: string
-  readonly atMs: number
-  ms: number
 }
 
 /** Makes an exchange ready for the request whose head the wire has just read. */

@@ -1,5 +1,6 @@
 import { Fault, fault, toFault } from '../../errors/fault.ts'
-import type { Exchange, Reply, Step, StepOutcome, StepTime } from './exchange.ts'
+import type { StepTime } from '../record/step-time.ts'
+import type { Exchange, Reply, Step, StepOutcome } from './exchange.ts'
 
 /**
  * Walks the steps of a chain. The first Reply or Fault ends the walk.

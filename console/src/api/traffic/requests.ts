@@ -30,7 +30,7 @@ export interface RequestRecord {
   readonly ExpireAt: string
   readonly RequestID: string
   readonly ErrorCode: string
-  /** What the caller was answered where the gateway refused or failed. */
+  /** The answer to the caller, where the gateway refused or failed. */
   readonly ErrorBody: string
   /** In milliseconds; empty where the request was not timed. */
   readonly Steps: readonly { readonly Name: string; readonly AtMs: number; readonly Ms: number }[]

@@ -2,7 +2,7 @@ import type { RequestRecord } from '../../api/traffic/requests.ts'
 import type { TextName } from '../../texts/say.ts'
 
 /** Where the rule is that a refusal came from; `caller`: no rule, the request itself was at fault. */
-type Place = 'settings' | 'authentication' | 'versions' | 'nodes' | 'clients' | 'key' | 'caller'
+type Place = 'settings' | 'authentication' | 'versions' | 'nodes' | 'clients' | 'key' | 'installation' | 'caller'
 
 const PLACES: Readonly<Record<Place, readonly string[]>> = {
   settings: [
@@ -28,9 +28,9 @@ const PLACES: Readonly<Record<Place, readonly string[]>> = {
     ...['policies_unusable', 'key_inactive', 'key_expired', 'api_not_in_rights', 'path_not_in_rights'],
     ...['rate_exceeded', 'quota_exceeded'],
   ],
-  // Limits of an organisation are set by the administration of the installation.
+  installation: ['org_rate_exceeded', 'org_quota_exceeded', 'org_inactive'],
   caller: [
-    ...['org_rate_exceeded', 'org_quota_exceeded', 'org_inactive', 'credential_repeated', 'rpc_unreadable'],
+    ...['credential_repeated', 'rpc_unreadable'],
     ...['basic_malformed', 'version_repeated', 'api_not_found', 'client_gone', 'request_malformed', 'request_timeout'],
     ...['uri_too_long', 'head_too_large', 'method_not_implemented', 'version_not_supported', 'token_malformed'],
   ],
@@ -40,24 +40,23 @@ const PLACE_OF: ReadonlyMap<string, Place> = new Map(
   (Object.keys(PLACES) as Place[]).flatMap((place) => PLACES[place].map((code) => [code, place] as const)),
 )
 
-/** The codes of refusals that have a place. */
-export const REFUSAL_CODES: readonly string[] = [...PLACE_OF.keys()]
-
-/** A link to the rule that refused, and the permission that its page needs. */
+/** The rule that refused: a link with the permission that its page needs, or words alone. */
 export interface RefusalRule {
   readonly text: TextName
-  readonly to: string
-  readonly permission: 'apis' | 'keys'
+  readonly link?: { readonly to: string; readonly permission: 'apis' | 'keys' }
 }
 
-/** The rule that refused a request; undefined where there is none to be changed. */
+/** The rule that refused a request; undefined for refusals that the console does not know. */
 export function ruleOf(record: Pick<RequestRecord, 'ErrorCode' | 'APIID' | 'APIKey'>): RefusalRule | undefined {
   const place = PLACE_OF.get(record.ErrorCode)
-  if (place === undefined || place === 'caller') return undefined
+  if (place === undefined) return undefined
+  if (place === 'caller' || place === 'installation') return { text: `requests.rule.${place}` }
   if (place === 'key') {
     if (record.APIKey === '') return undefined
-    return { text: 'requests.rule.key', to: `/keys/${encodeURIComponent(record.APIKey)}`, permission: 'keys' }
+    const to = `/keys/${encodeURIComponent(record.APIKey)}`
+    return { text: 'requests.rule.key', link: { to, permission: 'keys' } }
   }
   const tab = place === 'settings' ? '' : `?tab=${place}`
-  return { text: `requests.rule.${place}`, to: `/apis/${encodeURIComponent(record.APIID)}${tab}`, permission: 'apis' }
+  const to = `/apis/${encodeURIComponent(record.APIID)}${tab}`
+  return { text: `requests.rule.${place}`, link: { to, permission: 'apis' } }
 }

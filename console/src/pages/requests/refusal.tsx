@@ -5,7 +5,7 @@ import type { RequestRecord } from '../../api/traffic/requests.ts'
 import { say } from '../../texts/say.ts'
 import { ruleOf } from './refusal-rules.ts'
 
-/** Why the gateway refused or what failed, what its caller was told, and the way to the rule. */
+/** Why the gateway refused or what failed, the answer to its caller, and the way to the rule. */
 export function Refusal({ record, onGo }: { readonly record: RequestRecord; readonly onGo: () => void }) {
   const { ErrorCode: code, ErrorBody: body, Latency: took } = record
   const rule = ruleOf(record)
@@ -18,14 +18,15 @@ export function Refusal({ record, onGo }: { readonly record: RequestRecord; read
         </Text>
         {body !== '' && (
           <>
-            <Text size="sm">{say('requests.callerTold')}</Text>
-            <Code block w="100%" tabIndex={0} aria-label={say('requests.callerTold')} className="wrap-anywhere">
+            <Text size="sm">{say('requests.callerAnswer')}</Text>
+            <Code block w="100%" tabIndex={0} aria-label={say('requests.callerAnswer')} className="wrap-anywhere">
               {body}
             </Code>
           </>
         )}
-        {rule !== undefined && may[rule.permission] && (
-          <Button size="compact-sm" variant="default" component={Link} onClick={onGo} {...{ to: rule.to }}>
+        {rule !== undefined && rule.link === undefined && <Text size="sm">{say(rule.text)}</Text>}
+        {rule?.link !== undefined && may[rule.link.permission] && (
+          <Button size="compact-sm" variant="default" component={Link} onClick={onGo} {...{ to: rule.link.to }}>
             {say(rule.text)}
           </Button>
         )}

@@ -59,7 +59,7 @@ export const COUNTRY_AND_RECORDS = `
  * Records are found by the id of their request, whatever their age. Those that are stored already have it among their other
  * fields.
  */
-export const RECORDS_BY_REQUEST_ID = `
+export const RECORD_REQUEST_IDS = `
   ALTER TABLE record ADD COLUMN request_id TEXT NOT NULL DEFAULT '';
   UPDATE record SET request_id = coalesce(json_extract(fields, '$.request_id'), '');
   CREATE INDEX record_by_request_id ON record(request_id) WHERE request_id <> '';

@@ -3,7 +3,7 @@ import { fault } from '../../../errors/fault.ts'
 import { foldCase } from '../../../model/text/fold.ts'
 import { withDimensionSteps } from '../../hits/dimension-steps.ts'
 import { foldedAlias } from '../../prepare/session-filter.ts'
-import { COUNTRY_AND_RECORDS, RECORDS_BY_REQUEST_ID } from './schema-records.ts'
+import { COUNTRY_AND_RECORDS, RECORD_REQUEST_IDS } from './schema-records.ts'
 import { addDimensionSql, latencySql, MONTHS, ROLL_UPS } from './schema-rollups.ts'
 import { SESSIONS_BY_HASH_HEAD } from './schema-sessions.ts'
 
@@ -230,7 +230,7 @@ const STEPS: readonly string[] = [
   ROLL_UPS,
   SESSIONS_BY_HASH_HEAD,
   MONTHS,
-  RECORDS_BY_REQUEST_ID,
+  RECORD_REQUEST_IDS,
 ]
 
 /** The same, with the columns of dimensions that came later. */
