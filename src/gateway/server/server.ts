@@ -146,17 +146,20 @@ export function trafficHandler(parts: ServerParts): WireHandler<Exchange> {
       parts.record(x)
     },
 
-    refuse(fault) {
+    refuse(fault, line) {
       parts.onMalformed(fault)
       return {
         fields: `Content-Type: application/json\r\nCache-Control: no-store\r\n${gatewayFields(nextRequestId())}`,
-        body: renderFault(fault, 'gateway'),
+        body: renderFault(fault, ADMINISTRATION.test(line) ? 'management' : 'gateway'),
       }
     },
 
     goaway: parts.onGoaway,
   }
 }
+
+/** The beginning of a request of the administration. */
+const ADMINISTRATION = /^[A-Z]+ \/svc\//
 
 /** Finds what answers a request, and has it answer. */
 function lead(parts: ServerParts, x: Exchange, match: RouteMatch): Reply | Fault | Promise<Reply | Fault> {

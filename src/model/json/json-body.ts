@@ -47,7 +47,8 @@ export function readJsonText(text: string, anyNumbers = false): Json {
 }
 
 /** In words that follow the place of such a number. */
-export const LOST = 'is a number that would not be kept as it is: beyond 2^53 - 1, send it as a string'
+export const LOST =
+  'is a number beyond 2^53 - 1, which would not come back as it was sent: send a smaller one, or a string'
 
 /** A body as text. @throws Fault `body_malformed` when it is not UTF-8 */
 export function decodeBody(bytes: Uint8Array): string {

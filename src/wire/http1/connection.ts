@@ -17,6 +17,8 @@ import { Relay, type RelaySide } from './relay.ts'
 import { asksForHead } from './request-line.ts'
 import { REFUSED, verdict } from './scan.ts'
 
+/** Characters of a refused request that its answer may depend on. */
+const LINE_START = 64
 const READING = 0 // waiting for a head, or within one
 const HANDLING = 1 // the handler has the exchange
 const RELAYING = 2
@@ -319,7 +321,8 @@ export class HttpConnection<X extends WireExchange> implements Timed, ExchangeLi
 
   /** Answers a head that made no exchange, and closes. */
   private refuse(fault: Fault): false {
-    const { fields, body } = this.owner.handler.refuse(fault)
+    const line = this.intake.pending?.toString('latin1', 0, LINE_START) ?? ''
+    const { fields, body } = this.owner.handler.refuse(fault, line)
     const head = statusLine(fault.entry.status) + fields + dateLine()
     this.outlet.answer(head, 'Connection: close\r\n\r\n', body, asksForHead(this.intake.pending))
     this.close()

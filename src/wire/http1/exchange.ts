@@ -29,8 +29,8 @@ export interface WireHandler<X extends WireExchange> {
   held?(x: X, body: Buffer): void
   /** The last byte of the answer was handed to the socket, or the connection ended before (`x.aborted`). Once per `handle`. */
   done(x: X): void
-  /** A head was refused before there was an exchange to speak of; the wire answers and closes. Gives the body and fields of that answer. */
-  refuse(fault: Fault): { fields: string; body: string }
+  /** A head was refused before there was an exchange to speak of; the wire answers and closes. Gives the body and fields of that answer; `line` is how the request began (`GET /a`), as far as it came. */
+  refuse(fault: Fault, line: string): { fields: string; body: string }
   /** An HTTP/2 connection from `address` ends with GOAWAY. */
   goaway?(reason: GoawayReason, address: string): void
 }

@@ -98,7 +98,7 @@ export class Lane<X extends WireExchange> implements Timed, ExchangeLink, RelayS
     else {
       // Its line may have been refused before its method was read.
       x.method = fields.find(({ kind }) => kind === KIND.method)?.value ?? ''
-      this.refuse(refused)
+      this.refuse(refused, `${x.method} ${fields.find(({ kind }) => kind === KIND.path)?.value ?? ''}`)
     }
   }
 
@@ -116,8 +116,8 @@ export class Lane<X extends WireExchange> implements Timed, ExchangeLink, RelayS
   }
 
   /** Answers a head that made no exchange. */
-  private refuse(fault: Fault): void {
-    const { fields, body } = this.owner.handler.refuse(fault)
+  private refuse(fault: Fault, line: string): void {
+    const { fields, body } = this.owner.handler.refuse(fault, line)
     this.state = ANSWERED
     this.write(fault.entry.status, fields, Buffer.from(body))
     this.writeStalled()

@@ -15,6 +15,22 @@ async function start(t: TestContext, env: Record<string, string> = {}): Promise<
 const seen = (answer: { json: unknown }) => answer.json as JsonObject
 const NO_SECRET = { status: 'error', message: 'Attempted administrative access with invalid or missing key!' }
 
+test('a path that cannot be read is refused in the form of all refusals of the administration', async (t) => {
+  const gate = await start(t)
+  const headers = { 'x-svc-authorization': TEST_SECRET }
+  for (const path of ['/svc/keys/%zz', '/svc/keys/%ff', '/svc/keys/%00', '/svc/keys/a%', '/svc/../../a'])
+    for (const method of ['GET', 'POST', 'DELETE']) {
+      const { status, json } = await gate.call(path, { method, headers })
+      assert.deepEqual(
+        [status, seen({ json }).status, Object.keys(seen({ json }))],
+        [400, 'error', ['status', 'message']],
+        path,
+      )
+    }
+  const traffic = await gate.call('/svcs/keys/%zz')
+  assert.deepEqual([traffic.status, Object.keys(seen(traffic))], [400, ['error']])
+})
+
 test('without the right secret every path below /svc looks the same', async (t) => {
   const gate = await start(t)
   for (const path of [
