@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { test } from 'node:test'
+import { suite, test } from 'node:test'
 import { runPage } from '../worlds/docs/page-run.ts'
 import { allPages, printedBlocks, ROOT } from '../worlds/docs/printed.ts'
 
@@ -30,4 +30,9 @@ test('the tests that run the other pages name them', () => {
 
 test('there are pages whose commands are run', () => assert.ok(pages.length > 20))
 
-for (const page of pages) test(`${page}: its commands run as printed`, (t) => runPage(t, page))
+/** Pages at the same time: most of their time is the start of a product. */
+const AT_ONCE = 2
+
+suite('commands run as printed', { concurrency: AT_ONCE }, () => {
+  for (const page of pages) test(page, (t) => runPage(t, page))
+})
