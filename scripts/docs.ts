@@ -25,7 +25,7 @@ import { CONFORMANCE } from '../test/oauth/conformance/table.ts'
 import { DIFFERENCES } from '../test/worlds/incumbent/differences.ts'
 import { renderChart } from './chart.ts'
 import { definitionMemberTables } from './definition-members.ts'
-import { commandSections } from './reference.ts'
+import { commandSections, objectPages, schemaFiles } from './reference.ts'
 
 const SEAL_KEY = "$(openssl rand -base64 32 | tr '+/' '-_' | tr -d '=')"
 const WRITTEN_BY = '<!-- Written by `npm run docs`. Do not edit. -->'
@@ -44,6 +44,8 @@ export function generatedPages(): Map<string, string> {
     ['docs/generated/openapi.json', openapiFile()],
     ['docs/generated/svc-openapi.json', adminOpenapiFile()],
     ['docs/reference/cli.md', page('Commands', commandSections())],
+    ...[...objectPages()].map(([file, { title, parts }]) => [`docs/reference/${file}.md`, page(title, parts)] as const),
+    ...[...schemaFiles()].map(([file, text]) => [`docs/reference/${file}.schema.json`, text] as const),
     ['console/src/api/calls/record-fields.ts', fieldsModule()],
     ['deploy/kubernetes.yaml', manifests()],
   ])

@@ -30,7 +30,8 @@ export function readSettingsFile(named: string | undefined, cwd: string): FileSe
   if (!isGroup(root)) throw fault('setting_invalid', `${name}: must hold a JSON object of settings`)
   const values = new Map<Setting, unknown>()
   const problems: string[] = []
-  collect(root, [], { name, values, problems })
+  const { $schema: _forEditors, ...settings } = root
+  collect(settings, [], { name, values, problems })
   return { name, values, problems }
 }
 

@@ -13,6 +13,7 @@ import {
 } from '../../model/apis/definition/vendor-words.ts'
 import { asSavable } from '../../model/apis/read/savable.ts'
 import { isObject, type Json, type JsonObject } from '../../model/json/json.ts'
+import { withoutSchemaName } from '../../model/json/schema-name.ts'
 import { textAt } from '../moves/kind.ts'
 import { APIS, holdsDocument } from '../moves/kind-apis.ts'
 import { POLICIES } from '../moves/kind-policies.ts'
@@ -210,7 +211,8 @@ function isFolder(path: string): boolean {
 function parsed(file: string): { readonly json: Json } | string {
   try {
     if (statSync(file).size > MOST_BYTES) return 'is too large'
-    return { json: JSON.parse(readFileSync(file, 'utf8')) as Json }
+    const json = JSON.parse(readFileSync(file, 'utf8')) as Json
+    return { json: isObject(json) ? withoutSchemaName(json) : json }
   } catch (error) {
     // The parser quotes the text, which may hold a secret.
     return error instanceof SyntaxError ? 'is no JSON' : `cannot be read (${(error as NodeJS.ErrnoException).code})`

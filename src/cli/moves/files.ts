@@ -7,6 +7,7 @@ import { EXTENSION_NAME } from '../../model/apis/definition/vendor-words.ts'
 import { isObject, type Json, type JsonObject } from '../../model/json/json.ts'
 import { LOST } from '../../model/json/json-body.ts'
 import { largeIntegersIn, placeOfLostNumber } from '../../model/json/large-integers.ts'
+import { withoutSchemaName } from '../../model/json/schema-name.ts'
 import { openSealed, type SealIdentity } from '../../model/secrets/recipient-seal.ts'
 import { identityOf, type MoveFlaw, type MoveFlawName, type MoveKind, type RemoteObject } from './kind.ts'
 import { type Path, pathText } from './paths.ts'
@@ -151,7 +152,8 @@ function readOne({ dir, file, kind, opening, expected }: One): { filed?: Filed; 
     const twice = twiceNamed(text)
     if (twice !== undefined) flaws.push({ name: 'named_twice', path: twice.path, why: 'is there twice' })
   }
-  const read = resolvePlaceholders(value, readerFor(kind, value, opening, flaws)) as JsonObject
+  const own = withoutSchemaName(value)
+  const read = resolvePlaceholders(own, readerFor(kind, own, opening, flaws)) as JsonObject
   const body = kind.normal(read)
   const identity = identityOf(kind, body)
   if (identity === '') flaws.push({ name: 'id_missing', path: [kind.identityAt], why: 'is missing' })

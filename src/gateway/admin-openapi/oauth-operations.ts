@@ -1,3 +1,4 @@
+import { CLIENT_MEMBERS, CLIENT_OPTIONS, CLIENT_SCHEMA } from '../../model/oauth-clients/oauth-client-schema.ts'
 import { SIGNING_ALGORITHMS } from '../../oauth/signing-keys/key-ring.ts'
 import {
   type AdminOperations,
@@ -19,45 +20,16 @@ import {
   whole,
 } from './admin-operation.ts'
 
-const open = { type: 'object', additionalProperties: true }
-const CLIENT_MEMBERS = {
-  client_id: text,
-  secret: text,
-  redirect_uri: said(text, 'The first of `redirect_uris`, or all where a separator is set.'),
-  redirect_uris: arrayOf(text),
-  policies: arrayOf(text),
-  meta_data: open,
-  metadata: open,
-  description: text,
-  auth_method: oneOf(
-    ...['any', 'client_secret_basic', 'client_secret_post', 'private_key_jwt', 'tls_client_auth', 'none'],
-  ),
-  token_lifetime: said(whole, 'Seconds; 0 = of its policies, its API, the gateway.'),
-}
-const CLIENT_OPTIONS = {
-  policy_id: said(text, 'The first of `policies`.'),
-  jwks: open,
-  certificate: text,
-  grant_types: arrayOf(text),
-  scope: text,
-  org_id: text,
-}
 const OauthClient = openObjectOf(
   'OauthClient',
-  { ...CLIENT_MEMBERS, api_ids: arrayOf(text), date_created: time },
-  { ...CLIENT_OPTIONS, registered_by_policy: said(text, 'Registered at every API of this policy.') },
-)
-const OauthClientInput = openObjectOf(
-  'OauthClientInput',
-  {},
   {
     ...CLIENT_MEMBERS,
-    ...CLIENT_OPTIONS,
-    redirect_uri: said(text, 'One redirect URI; a list of them goes into `redirect_uris`.'),
-    api_id: said(text, 'API that it is registered at.'),
-    client_secret: said(text, 'As `secret`.'),
+    api_ids: said(arrayOf(text), 'Ids of the APIs that it is registered at.'),
+    date_created: said(time, 'When it was created.'),
   },
+  { ...CLIENT_OPTIONS, registered_by_policy: said(text, 'Registered at every API of this policy.') },
 )
+const OauthClientInput = { ...CLIENT_SCHEMA, title: 'OauthClientInput', required: [] }
 const Tokens = arrayOf(
   closedObjectOf('OauthToken', { code: said(text, 'Hash of the token, or itself.'), expires: whole }),
 )

@@ -11,6 +11,8 @@ export type ScalarField = (
 ) & {
   /** Its description in answers. */
   readonly answered?: string
+  /** An example of its value. */
+  readonly example?: number | boolean | string
   /** Its description in requests, where it differs. */
   readonly sent?: string
 }

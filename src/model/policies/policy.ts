@@ -1,5 +1,6 @@
 import { fault } from '../../errors/fault.ts'
 import { isObject, type Json, type JsonObject } from '../json/json.ts'
+import { withoutSchemaName } from '../json/schema-name.ts'
 import type { Policy } from '../sessions/session.ts'
 import {
   accessRightSchema,
@@ -112,7 +113,7 @@ export function checkPolicy(
   { allowUnsafeIds = false }: { readonly allowUnsafeIds?: boolean } = {},
 ): Policy {
   const findings = new Findings()
-  const body = withRightsMap(sent)
+  const body = withRightsMap(withoutSchemaName(sent))
   checkFields(body, CHECKS, '', findings)
   checkLength(body, findings)
   for (const name of ['_id', 'id']) {

@@ -148,14 +148,17 @@ const SCALAR_SCHEMAS = {
 
 /** Checks of fields that are one value each. */
 export function scalarChecks(fields: ScalarFields): Record<string, Check> {
-  const checkOf = (field: ScalarField): Check =>
-    withSchema(
-      { ...SCALAR_SCHEMAS[field.kind], ...(field.answered !== undefined && { description: field.answered }) },
-      (value, path, findings) => {
-        const flaw = scalarFlaw(field, value)
-        if (flaw !== undefined) findings.add(path, flaw)
-      },
-    )
+  const checkOf = (field: ScalarField): Check => {
+    const { answered, example } = field
+    const text = {
+      ...(answered !== undefined && { description: answered }),
+      ...(example !== undefined && { example }),
+    }
+    return withSchema({ ...SCALAR_SCHEMAS[field.kind], ...text }, (value, path, findings) => {
+      const flaw = scalarFlaw(field, value)
+      if (flaw !== undefined) findings.add(path, flaw)
+    })
+  }
   return Object.fromEntries(Object.entries(fields).map(([name, field]) => [name, checkOf(field)]))
 }
 
@@ -444,12 +447,8 @@ export const COMMON: Readonly<Record<string, Check>> = {
     { plan: 'gold' },
   ),
   last_updated: documented(writtenOver, 'When it was last saved. Each save writes it.', '1764260000'),
-  hmac_enabled: documented(flag, 'Accepts requests signed with `hmac_string` (HMAC).', false),
-  enable_http_signature_validation: documented(
-    flag,
-    'Accepts requests signed with the key of `rsa_certificate_id` (RSA).',
-    false,
-  ),
+  hmac_enabled: documented(flag, 'Accepts requests that are signed with `hmac_string` (HMAC).', false),
+  enable_http_signature_validation: documented(flag, 'As `hmac_enabled`.', false),
   post_expiry_action: documented(
     oneOf('', 'retain', 'delete'),
     'After `expires`: `retain` keeps the key in the store, `delete` deletes it after `post_expiry_grace_period`. Empty: as `session_lifetime` says.',

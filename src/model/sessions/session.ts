@@ -150,7 +150,7 @@ const FIELDS = {
     'Stored sealed, without effect: keys of JWTs are those of the API.',
   ),
   hmac_string: documented(text, 'Shared secret of signed requests (HMAC).', ''),
-  rsa_certificate_id: documented(text, 'Id of the certificate whose key verifies signed requests (RSA).', ''),
+  rsa_certificate_id: documented(text, UNUSED, ''),
   certificate: documented(text, 'Id or SHA-256 fingerprint of the client certificate that the key is for.', ''),
   mtls_static_certificate_bindings: documented(
     listOf(text),

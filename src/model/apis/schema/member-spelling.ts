@@ -1,4 +1,5 @@
 import { isObject, type Json, type JsonObject } from '../../json/json.ts'
+import { withoutSchemaName } from '../../json/schema-name.ts'
 import type { ApiDocument } from '../definition/api.ts'
 import { EXTENSION } from '../definition/extension.ts'
 import { member, setMember } from '../definition/tree.ts'
@@ -8,9 +9,11 @@ import { EXTENSION_SCHEMA } from './schema-oas.ts'
 
 /**
  * A definition with its members in the letter case that we know them by: Go reads JSON in any. A member beside one in the known spelling,
- * and names from outside, stay as they are. The same object where nothing is spelled otherwise.
+ * and names from outside, stay as they are. The same object where nothing is spelled otherwise. `$schema`, which names the schema for editors,
+ * is left out.
  */
-export function withKnownSpelling(format: ApiDocument['format'], definition: JsonObject): JsonObject {
+export function withKnownSpelling(format: ApiDocument['format'], sent: JsonObject): JsonObject {
+  const definition = withoutSchemaName(sent)
   if (format === 'classic') return spelled(definition, CLASSIC_SCHEMA)
   const extension = member(definition, EXTENSION)
   if (extension === undefined) return definition

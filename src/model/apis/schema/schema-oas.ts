@@ -1,5 +1,7 @@
 import { CODINGS, PATH_MATCHINGS } from '../definition/api.ts'
 import { FLAG_NAMES } from '../definition/error-overrides.ts'
+import { withMemberTexts } from '../texts/member-texts.ts'
+import { OAS_TEXTS } from '../texts/oas-texts.ts'
 import { anything, bool, list, map, number, object, oneOf, type Schema, text, whole } from './schema.ts'
 import { IDENTITY_SOURCES, OAS_SCHEME_AUTH, oasSections } from './schema-auth.ts'
 import { OAS_RESILIENCE } from './schema-upstream.ts'
@@ -240,16 +242,19 @@ const errorOverride = () =>
 const kept = () => map(object({ put: list(anything()), is: anything(), was: anything() }))
 
 /** JSON Schema of the extension `x-svc-api-gateway`. */
-export const EXTENSION_SCHEMA: Schema = object(
-  {
-    info: info(),
-    upstream: upstream(),
-    server: server(),
-    middleware: middleware(),
-    errorOverrides: switched({ value: map(list(errorOverride(), 100), 'errorStatus') }),
-    classic: object({ version: text(), kept: kept() }),
-  },
-  ['info', 'upstream', 'server'],
+export const EXTENSION_SCHEMA: Schema = withMemberTexts(
+  object(
+    {
+      info: info(),
+      upstream: upstream(),
+      server: server(),
+      middleware: middleware(),
+      errorOverrides: switched({ value: map(list(errorOverride(), 100), 'errorStatus') }),
+      classic: object({ version: text(), kept: kept() }),
+    },
+    ['info', 'upstream', 'server'],
+  ),
+  OAS_TEXTS,
 )
 
 const security = () => ({
