@@ -8,9 +8,11 @@ import { allRoutes } from '../src/dashboard/routes/routes.ts'
 import { dashboardServices } from '../src/dashboard/server/compose-services.ts'
 import type { DashboardInputs } from '../src/dashboard/server/parts.ts'
 import { CATALOG, catalogEntry, type FaultCode } from '../src/errors/catalog.ts'
+import { CAUSES } from '../src/errors/causes.ts'
 import type { AdminParts } from '../src/gateway/admin/parts.ts'
 import { adminCalls } from '../src/gateway/admin/routes.ts'
 import { adminOpenapiOf } from '../src/gateway/admin-openapi/admin-openapi.ts'
+import type { JsonObject } from '../src/model/json/json.ts'
 import type { ScalarFields } from '../src/model/json/scalar-fields.ts'
 import { silentLog } from '../src/model/logs/log.ts'
 import { METRICS, type MetricName, metricEntry } from '../src/model/metrics/catalog.ts'
@@ -25,7 +27,7 @@ import { CONFORMANCE } from '../test/oauth/conformance/table.ts'
 import { DIFFERENCES } from '../test/worlds/incumbent/differences.ts'
 import { renderChart } from './chart.ts'
 import { definitionMemberTables } from './definition-members.ts'
-import { commandSections, objectPages, schemaFiles } from './reference.ts'
+import { callSections, commandSections, objectPages, schemaFiles } from './reference.ts'
 
 const SEAL_KEY = "$(openssl rand -base64 32 | tr '+/' '-_' | tr -d '=')"
 const WRITTEN_BY = '<!-- Written by `npm run docs`. Do not edit. -->'
@@ -43,6 +45,8 @@ export function generatedPages(): Map<string, string> {
     ['docs/generated/oauth-conformance.md', conformancePage()],
     ['docs/generated/openapi.json', openapiFile()],
     ['docs/generated/svc-openapi.json', adminOpenapiFile()],
+    ['docs/reference/svc-calls.md', page('Calls of the gateway (/svc/)', callsPage(adminOpenapiFile(), true))],
+    ['docs/reference/dashboard-calls.md', page('Calls of the dashboard', callsPage(openapiFile(), false))],
     ['docs/reference/cli.md', page('Commands', commandSections())],
     ...[...objectPages()].map(([file, { title, parts }]) => [`docs/reference/${file}.md`, page(title, parts)] as const),
     ...[...schemaFiles()].map(([file, text]) => [`docs/reference/${file}.schema.json`, text] as const),
@@ -158,6 +162,11 @@ function adminOpenapiFile(): string {
   return `${text}\n`
 }
 
+function callsPage(document: string, withBodies: boolean): string[] {
+  const { info, ...rest } = JSON.parse(document) as JsonObject
+  return [String((info as JsonObject).description), ...callSections({ info: info!, ...rest }, withBodies)]
+}
+
 function configPage(): string {
   const roots = [...new Set(SETTINGS.map(({ segments }) => (segments.length > 1 ? segments[0]! : '')))]
   const sections = roots.map((root) => {
@@ -181,16 +190,16 @@ function errorsPage(): string {
     const { status, legacy, log, text } = catalogEntry(code)
     return [
       `\`${code}\``,
-      String(status),
-      legacy === undefined ? '' : String(legacy),
+      legacy === undefined ? String(status) : `${status} (legacy ${legacy})`,
       text,
+      ...CAUSES[code],
       log === 'silent' ? '' : log,
     ]
   })
   return page('Errors', [
-    'Every refusal, from `src/errors/catalog.ts`. "Legacy" is the status under `compat.legacy_statuses` where it differs. ' +
-      '"Log" is the level of the log line that a refusal writes, if any.',
-    table(['code', 'status', 'legacy', 'text', 'log'], rows),
+    'Every refusal, from `src/errors/catalog.ts`, with its usual cause and what to do. "Legacy" is the status under `compat.legacy_statuses` where it differs. ' +
+      '"Log" is the level of the log line that a refusal writes, if any. `bin/gatehouse explain URL` shows the code of a refusal.',
+    table(['code', 'status', 'text', 'cause', 'what to do', 'log'], rows),
   ])
 }
 

@@ -112,13 +112,68 @@ export function commandSections(): string[] {
   ]
 }
 
+/** The parts of a page about the calls of an OpenAPI document, by its groups; `withBodies`: with an example of each body. */
+export function callSections(document: JsonObject, withBodies: boolean): string[] {
+  const calls = Object.entries(document.paths as JsonObject).flatMap(([path, item]) =>
+    Object.entries(item as JsonObject).map(([method, each]) => ({
+      name: `${method.toUpperCase()} ${path}`,
+      ...(each as unknown as CallObject),
+    })),
+  )
+  return (document.tags as unknown as { name: string; description: string }[]).flatMap(({ name, description }) => {
+    const own = calls.filter(({ tags }) => tags.includes(name))
+    const head = `## ${name}\n\n${description}`
+    if (!withBodies)
+      return [
+        head,
+        tableOf(
+          ['call', 'what it does', 'more'],
+          own.map((each) => [`\`${each.name}\``, each.summary, each.description]),
+        ),
+      ]
+    return [head, ...own.flatMap(sectionOf)]
+  })
+}
+
+interface CallObject {
+  readonly tags: readonly string[]
+  readonly summary: string
+  readonly description: string
+  readonly parameters: readonly JsonObject[]
+  readonly requestBody?: { readonly content: Readonly<Record<string, { readonly example?: Json }>> }
+}
+
+function sectionOf({
+  name,
+  summary,
+  description,
+  parameters,
+  requestBody,
+}: CallObject & { readonly name: string }): string[] {
+  const query = parameters.filter((each) => each.in === 'query')
+  const example = Object.values(requestBody?.content ?? {}).find((each) => each.example !== undefined)?.example
+  return [
+    `### ${name}`,
+    `${summary}. ${description}`,
+    ...(query.length === 0
+      ? []
+      : [
+          tableOf(
+            ['query', 'meaning'],
+            query.map((each) => [`\`${String(each.name)}\``, String(each.description ?? '')]),
+          ),
+        ]),
+    ...(example === undefined ? [] : [`\`\`\`json\n${JSON.stringify(example, null, 2)}\n\`\`\``]),
+  ]
+}
+
 function pageOf({ title, file, intro, schema, sections = [] }: Described): ReferencePage {
   const all = membersIn(schema)
   const isIn = (path: string, section: string) => path === section || /^[.[]/.test(path.slice(section.length))
-  const sectionOf = (path: string) => sections.find((each) => path.startsWith(each) && isIn(path, each))
+  const groupOf = (path: string) => sections.find((each) => path.startsWith(each) && isIn(path, each))
   const groups = ['', ...sections].map((section) => ({
     section,
-    rows: all.filter(([path]) => (sectionOf(path) ?? '') === section),
+    rows: all.filter(([path]) => (groupOf(path) ?? '') === section),
   }))
   const tables = groups
     .filter(({ rows }) => rows.length > 0)

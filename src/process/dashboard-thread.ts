@@ -86,6 +86,8 @@ async function run(seed: DashboardThreadData): Promise<Pick<Dashboard, 'port' | 
       clock: store.clock ?? systemClock,
       locks: new KeyedMutex(),
       drops: new DroppedConnections(seed.dropCells),
+      // Loaded when somebody reads it.
+      adminDocument: async () => (await import('../gateway/admin-openapi/admin-openapi.ts')).adminDocumentOf(version),
       defaultOrg: defaultOrg.id,
       // The write is done whatever becomes of the wait for it.
       settled: (revision) => settled.ask(revision, BEHIND).catch(() => {}),

@@ -1,9 +1,12 @@
 import { isObject, type Json, type JsonObject } from '../../model/json/json.ts'
 import { ComponentSchemas } from '../../model/openapi/component-schemas.ts'
+import { withExamples } from '../../model/openapi/with-examples.ts'
 import { capital } from '../../model/text/capital.ts'
 import { intentOf } from '../access/permit.ts'
 import type { Access, Route } from '../routes/route.ts'
 import { SESSION_COOKIE } from '../sign-in/cookie.ts'
+import { CALL_EXAMPLES } from './call-examples.ts'
+import { callText } from './call-text.ts'
 import { operationIdOf } from './operation-ids.ts'
 import { tagObjects, tagOf } from './tags.ts'
 
@@ -49,13 +52,16 @@ export function openapiOf(routes: readonly Route[], version: string): JsonObject
     const operation = operationOf(route, path, schemas, refusal, aliases.get(`${route.method} ${route.path}`))
     paths[path] = { ...paths[path], [route.method.toLowerCase()]: operation }
   }
-  return {
+  const document = {
     openapi: '3.0.3',
     info: {
       title: 'Gatehouse dashboard API',
       version,
       description:
-        'Every path answers with and without a slash at its end. Bodies are read as JSON with any Content-Type, ' +
+        'Everything that the console does. **Credentials:** programs send the API credential of a user in `Authorization` (the console shows it under ' +
+        'Profile; `bin/gatehouse bootstrap` prints that of the first administrator). Calls below `/admin/` take the admin secret in `admin-auth`: ' +
+        '`admin_secret` in `secrets.json` of the data folder, or the setting `dashboard.admin_secret`. Browsers have a session cookie, and send its token in ' +
+        '`X-CSRF-Token` with calls that write. Calls below `/svc/` are those of the gateway and take its secret. **Conventions:** Every path answers with and without a slash at its end. Bodies are read as JSON with any Content-Type, ' +
         'unless a call takes a form. Lists take `p`: pages count from 1; 0 and less ask for everything. ' +
         'Calls below `/api/portal/` answer below `/portal/` too. Objects keep members that are not described.',
       contact: { name: 'Gatehouse' },
@@ -95,6 +101,7 @@ export function openapiOf(routes: readonly Route[], version: string): JsonObject
       },
     },
   }
+  return withExamples(document, CALL_EXAMPLES)
 }
 
 const REFUSAL: JsonObject = {
@@ -123,11 +130,10 @@ function operationOf(
 ): JsonObject {
   const operationId = operationIdOf({ method: route.method, path: route.path })
   const body = bodyOf(route, schemas, capital(operationId))
-  const instead = route.deprecated === undefined ? '' : ` Use \`${route.deprecated}\` instead.`
   return {
     operationId,
     summary: route.summary,
-    description: `${accessText(route)}${instead}`,
+    description: callText(route),
     ...(route.deprecated !== undefined && { deprecated: true }),
     tags: [tagOf(route)],
     security: securityOf(route.access),
@@ -141,15 +147,6 @@ function operationOf(
     ...(body !== undefined && { requestBody: body }),
     responses: responsesOf(route, schemas, refusal, capital(operationId)),
   }
-}
-
-function accessText(route: Route): string {
-  const { access } = route
-  if (access === 'public') return 'Needs no credential.'
-  if (access === 'signed-in') return 'For every signed-in user.'
-  if (access === 'admin') return 'For administrators of the organisation.'
-  if (access === 'installation') return 'Needs the admin secret.'
-  return `Needs the permission \`${access.permission}\` (${intentOf(route)}).`
 }
 
 function securityOf(access: Access): Json {

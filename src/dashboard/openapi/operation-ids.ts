@@ -114,6 +114,7 @@ const NAMES: Readonly<Record<string, string>> = {
   'POST /api/portal/developers/verify_credentials': 'verifyDeveloperCredentials',
   'POST /api/portal/developers/password/{id}': 'setDeveloperPassword',
   'GET /api/openapi.json': 'getOpenapiDocument',
+  'GET /api/svc-openapi.json': 'getAdministrationDocument',
   'GET /api/docs': 'getDocumentationPage',
   'GET /api/docs/reader.js': 'getDocumentationScript',
   'GET /hello': 'getHealth',

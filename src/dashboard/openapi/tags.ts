@@ -42,7 +42,7 @@ const TAGS: readonly Tag[] = [
   tag(
     'documentation',
     'The description of this API, and schemas of API definitions.',
-    /^\/api\/(?:openapi|docs|schemas?)\b/,
+    /^\/api\/(?:svc-)?(?:openapi|docs|schemas?)\b/,
   ),
   tag('sign-in', 'Sign-in, sessions, second factors and passkeys.', /^\/api\//),
 ]
@@ -56,8 +56,37 @@ export function tagOf({ path }: Pick<Route, 'path'>): string {
   return TAGS.find(({ paths }) => paths.test(path))?.name ?? 'sign-in'
 }
 
-/** The tags of a document, in the order of the alphabet. */
+/** Groups in the order in which somebody needs them who sets an installation up. */
+const IN_USE = [
+  ...[
+    'apis',
+    'policies',
+    'keys',
+    'oauth-clients',
+    'certificates',
+    'labels',
+    'developers',
+    'key-requests',
+    'portal',
+    'portal-session',
+  ],
+  ...[
+    'analytics',
+    'logs',
+    'webhooks',
+    'users',
+    'user-groups',
+    'organisations',
+    'sign-in',
+    'single-sign-on',
+    'audit-logs',
+    'assets',
+  ],
+  ...['signing-keys', 'system', 'health', 'moves', 'documentation', 'installation'],
+]
+
+/** The tags of a document, in the order of use. */
 export function tagObjects(): { readonly name: string; readonly description: string }[] {
   const all = new Map(TAGS.map(({ name, description }) => [name, { name, description }]))
-  return [...all.values()].sort((a, b) => (a.name < b.name ? -1 : 1))
+  return [...all.values()].sort((a, b) => IN_USE.indexOf(a.name) - IN_USE.indexOf(b.name))
 }

@@ -1,6 +1,7 @@
 import type { ExplainedSetting } from '../../config/explain.ts'
 import type { Config } from '../../config/schema.ts'
 import type { Trial, TrialRequest } from '../../model/apis/definition/trial.ts'
+import type { JsonObject } from '../../model/json/json.ts'
 import type { Log } from '../../model/logs/log.ts'
 import type { DroppedConnections } from '../../model/nodes/dropped-connections.ts'
 import type { Clock } from '../../model/time/clock.ts'
@@ -21,6 +22,8 @@ export interface DashboardInputs extends SecretParts {
   /** The password at the mail server as it is now; absent = that of the settings. */
   readonly mailPassword?: () => string
   readonly version: string
+  /** Makes the OpenAPI document of the administration API of the gateway; absent = it is not served here. */
+  readonly adminDocument?: () => Promise<JsonObject>
   /** Every setting with where its value comes from, secrets masked. */
   readonly settings: readonly ExplainedSetting[]
   /** Resolves once the gateway of this process serves what was committed under the revision (decision 8); at once without one. */

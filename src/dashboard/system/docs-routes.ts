@@ -1,6 +1,7 @@
 import { gzipSync } from 'node:zlib'
 import fastify from 'fastify'
 import { Type } from 'typebox'
+import { fault } from '../../errors/fault.ts'
 import { openapiOf } from '../openapi/openapi.ts'
 import { type Answer, bare } from '../routes/answer.ts'
 import type { Call } from '../routes/call.ts'
@@ -21,7 +22,11 @@ const PAGE_POLICY = [
 ].join('; ')
 
 const SETTINGS = JSON.stringify({
-  url: '/api/openapi.json',
+  sources: [
+    { title: 'Dashboard API', slug: 'dashboard', url: '/api/openapi.json', default: true },
+    { title: 'Administration API of the gateway (/svc/)', slug: 'svc', url: '/api/svc-openapi.json' },
+  ],
+  showDeveloperTools: 'never',
   withDefaultFonts: false,
   hideClientButton: true,
   telemetry: false,
@@ -49,6 +54,7 @@ const PAGE = `<!doctype html>
  */
 export function docsRoutes(parts: DashboardParts, routes: () => readonly Route[]): Route[] {
   let document: Answer | undefined
+  let administration: Answer | undefined
   const shared = { method: 'GET', access: 'public' } as const
   return [
     {
@@ -59,6 +65,17 @@ export function docsRoutes(parts: DashboardParts, routes: () => readonly Route[]
       run() {
         document ??= bare(openapiOf(routes(), parts.version))
         return document
+      },
+    },
+    {
+      ...shared,
+      path: '/api/svc-openapi.json',
+      summary: 'Get the OpenAPI document of the administration API of the gateway',
+      answers: { 200: Type.Object({ openapi: Type.String() }) },
+      async run() {
+        if (parts.adminDocument === undefined) throw fault('not_found')
+        administration ??= bare(await parts.adminDocument())
+        return administration
       },
     },
     {

@@ -1,14 +1,17 @@
 import { fault } from '../../errors/fault.ts'
 import type { JsonObject } from '../../model/json/json.ts'
 import { ComponentSchemas } from '../../model/openapi/component-schemas.ts'
+import { withExamples } from '../../model/openapi/with-examples.ts'
 import { capital } from '../../model/text/capital.ts'
 import type { AdminRoute } from '../admin/route.ts'
 import { type AdminOperation, type AdminOperations, Refusal } from './admin-operation.ts'
 import { API_OPERATIONS } from './api-operations.ts'
-import { KEY_OPERATIONS } from './key-operations.ts'
+import { KEY_OPERATIONS, ORGANISATION_OPERATIONS } from './key-operations.ts'
 import { NODE_OPERATIONS, OPEN_OPERATIONS } from './node-operations.ts'
 import { OAUTH_OPERATIONS } from './oauth-operations.ts'
+import { OPERATION_TEXTS } from './operation-texts.ts'
 import { POLICY_OPERATIONS } from './policy-operations.ts'
+import { REQUEST_EXAMPLES } from './request-examples.ts'
 
 const PREFIX = '/svc'
 
@@ -18,6 +21,7 @@ export const ADMIN_OPERATIONS: AdminOperations = {
   ...POLICY_OPERATIONS,
   ...API_OPERATIONS,
   ...OAUTH_OPERATIONS,
+  ...ORGANISATION_OPERATIONS,
   ...NODE_OPERATIONS,
 }
 
@@ -35,16 +39,17 @@ const STATUSES: Readonly<Record<number, readonly [name: string, description: str
   503: ['Unavailable', 'The store is away, or the change is stored and not yet in force on this node'],
 }
 
+/** In the order of use. */
 const TAGS: readonly (readonly [name: string, description: string, paths: RegExp])[] = [
   ['apis', 'APIs, in OpenAPI and classic format.', /^\/svc\/(?:apis|schema)\b/],
-  ['certificates', 'Certificates.', /^\/svc\/certs\b/],
-  ['health', 'Health and metrics of the node.', /^\/(?:hello|ready|metrics)$/],
-  ['keys', 'Keys, with their sessions.', /^\/svc\/keys\b/],
-  ['node', 'The node: reload, caches, explanations.', /^\/svc\/(?:node|reload|cache|explain|openapi)\b/],
-  ['oauth-clients', 'OAuth clients and their tokens.', /^\/svc\/oauth\/(?:clients|revoke|tokens|refresh|notif)/],
-  ['organisations', 'Limits of whole organisations.', /^\/svc\/org\b/],
   ['policies', 'Policies: access rights, rate limits and quotas by name.', /^\/svc\/policies\b/],
+  ['keys', 'Keys, with their sessions.', /^\/svc\/keys\b/],
+  ['oauth-clients', 'OAuth clients and their tokens.', /^\/svc\/oauth\/(?:clients|revoke|tokens|refresh|notif)/],
+  ['certificates', 'Certificates.', /^\/svc\/certs\b/],
+  ['node', 'The node: explanations, reload, caches.', /^\/svc\/(?:node|reload|cache|explain|openapi)\b/],
+  ['organisations', 'Limits of whole organisations.', /^\/svc\/org\b/],
   ['signing-keys', 'Keys that sign JWT access tokens.', /^\/svc\/oauth\/signing-keys\b/],
+  ['health', 'Health and metrics of the node.', /^\/(?:hello|ready|metrics)$/],
 ]
 
 const referTo = (kind: string, name: string): JsonObject => ({ $ref: `#/components/${kind}/${name}` })
@@ -80,13 +85,15 @@ export function adminOpenapiOf(calls: readonly Pick<AdminRoute, 'method' | 'path
     const [method = '', path = ''] = named.split(' ')
     if (described !== 'alias-only') add(method, path, described)
   }
-  return {
+  const document = {
     openapi: '3.0.3',
     info: {
       title: 'Gatehouse administration API',
       version,
       description:
-        'The calls of the gateway below `/svc/`. Every path answers with and without a slash at its end. Bodies are read as JSON with any ' +
+        'The calls of the gateway below `/svc/`: APIs, policies, keys, OAuth clients, and the node itself. For scripts and programs on the side of ' +
+        'the operator; people use the dashboard and its API. Every call takes the secret of the gateway in `X-Svc-Authorization`: `gateway_secret` in ' +
+        '`secrets.json` of the data folder, or the setting `gateway.secret`. A change is in force on the node that answers when the call returns. Every path answers with and without a slash at its end. Bodies are read as JSON with any ' +
         'Content-Type, unless a call takes another form. A member of a body that is null counts as absent.',
       contact: { name: 'Gatehouse' },
       license: { name: 'Apache-2.0', url: 'https://www.apache.org/licenses/LICENSE-2.0' },
@@ -118,6 +125,16 @@ export function adminOpenapiOf(calls: readonly Pick<AdminRoute, 'method' | 'path
       },
     },
   }
+  return withExamples(document, REQUEST_EXAMPLES)
+}
+
+/** The same document from the descriptions alone, where no gateway runs. */
+export function adminDocumentOf(version: string): JsonObject {
+  const calls = Object.keys(ADMIN_OPERATIONS).map((named) => {
+    const [method = '', path = ''] = named.split(' ')
+    return { method: method as AdminRoute['method'], path }
+  })
+  return adminOpenapiOf(calls, version)
 }
 
 const refusedWith = (description: string, schema: JsonObject): JsonObject => ({
@@ -174,7 +191,12 @@ function operationOf(at: Described): JsonObject {
   return {
     operationId: id,
     summary,
-    description: description ?? (isOpen ? 'Needs no credential.' : 'Needs the secret of the gateway.'),
+    description: [
+      description ?? OPERATION_TEXTS[id],
+      isOpen ? 'Needs no credential.' : 'Needs the secret of the gateway.',
+    ]
+      .filter((text) => text !== undefined)
+      .join(' '),
     tags: [TAGS.find(([, , paths]) => paths.test(path))![0]],
     security: isOpen ? [] : [{ secret: [] }],
     parameters,

@@ -27,7 +27,7 @@ const FOUND_BY = {
 const KeyPolicies = closedObjectOf('KeyPolicies', {}, { policy: text, apply_policies: arrayOf(text) })
 const keyList = (title: string) => closedObjectOf(title, { keys: arrayOf(text) }, { next: text, pages: whole })
 
-/** Keys, with their sessions, and the limits of organisations. */
+/** Keys, with their sessions. */
 export const KEY_OPERATIONS: AdminOperations = {
   'GET /keys': {
     id: 'listKeys',
@@ -106,6 +106,10 @@ export const KEY_OPERATIONS: AdminOperations = {
     query: { ...FOUND_BY, api_id: said(text, '`-1` is answered with `null`.') },
     answer: { anyOf: [KeySaved, { type: 'null' }] },
   },
+}
+
+/** Limits of whole organisations. */
+export const ORGANISATION_OPERATIONS: AdminOperations = {
   'GET /org/keys': {
     id: 'listOrganisationLimits',
     summary: 'List the organisations that have limits',

@@ -75,6 +75,7 @@ says('GET /health', 'public')
 says('GET /ready', 'public')
 says('GET /metrics', 'installation')
 says('GET /api/openapi.json', 'public')
+says('GET /api/svc-openapi.json', 'public')
 says('GET /api/docs', 'public')
 says('GET /api/docs/reader.js', 'public')
 

@@ -8,6 +8,7 @@ import type { Route } from '../../../src/dashboard/routes/route.ts'
 import { dashboardServices } from '../../../src/dashboard/server/compose-services.ts'
 import type { DashboardInputs, DashboardParts } from '../../../src/dashboard/server/parts.ts'
 import { type Dashboard, startDashboard } from '../../../src/dashboard/server/server.ts'
+import { adminDocumentOf } from '../../../src/gateway/admin-openapi/admin-openapi.ts'
 import { newDocumentId } from '../../../src/model/documents/ids.ts'
 import { isObject, type JsonObject } from '../../../src/model/json/json.ts'
 import type { LogFields } from '../../../src/model/logs/log.ts'
@@ -102,6 +103,7 @@ export async function startTestDashboard({
     defaultOrg: () => orgId,
     locks: new KeyedMutex(),
     settled: async () => {},
+    adminDocument: async () => adminDocumentOf('0.0.0-test'),
     ...own,
   }
   const parts: DashboardParts = { ...inputs, ...dashboardServices(inputs) }
