@@ -71,7 +71,12 @@ export function docsRoutes(parts: DashboardParts, routes: () => readonly Route[]
       ...shared,
       path: '/api/svc-openapi.json',
       summary: 'Get the OpenAPI document of the administration API of the gateway',
-      answers: { 200: Type.Object({ openapi: Type.String() }) },
+      answers: {
+        200: Type.Object(
+          { openapi: Type.String(), tags: Type.Array(Type.Unknown()) },
+          { title: 'AdministrationDocument' },
+        ),
+      },
       async run() {
         if (parts.adminDocument === undefined) throw fault('not_found')
         administration ??= bare(await parts.adminDocument())
