@@ -47,6 +47,7 @@ export const CLIENT_MEMBERS = {
 export const CLIENT_OPTIONS = {
   policy_id: text('The first of `policies`.', 'ledger'),
   jwks: open('Public keys (JWKS) that verify its assertions, for `private_key_jwt`.'),
+  jwks_uri: text('URL of these keys, in place of `jwks`.', 'https://app.example.com/jwks.json'),
   certificate: text('SHA-256 thumbprint of its certificate, for `tls_client_auth`.'),
   grant_types: {
     ...texts('Grants that it may use. Absent: those of the API.', ['client_credentials']),
