@@ -79,8 +79,8 @@ const PARCELS = {
   },
 }
 
-/** The OpenAPI documents of a gatehouse: what is public, and how the gateway serves it. */
-export function definitions(upstream: string): object[] {
+/** The OpenAPI documents of a gatehouse: what is public, and how the gateway serves it. `loginUrl`: where people of apps sign in. */
+export function definitions(upstream: string, loginUrl: string): object[] {
   const served = (id: string, document: Members, path: string, authentication: Members) => ({
     ...document,
     'x-svc-api-gateway': {
@@ -97,7 +97,12 @@ export function definitions(upstream: string): object[] {
     security: [{ key: [] }],
   })
   const byKey = { enabled: true, securitySchemes: { key: { enabled: true } } }
-  const flows = { clientCredentials: { tokenUrl: '/oauth/token', scopes: { 'orders:read': 'See orders' } } }
+  const scopes = { 'orders:read': 'See orders' }
+  const flows = {
+    clientCredentials: { tokenUrl: '/oauth/token', scopes },
+    authorizationCode: { authorizationUrl: '/oauth/authorize', tokenUrl: '/oauth/token', scopes },
+  }
+  const byToken = { enabled: true, allowedAuthorizeTypes: ['code'], authLoginRedirect: loginUrl, refreshToken: true }
   const orders = {
     openapi: '3.0.3',
     info: { title: 'Orders', version: '1.0' },
@@ -109,7 +114,7 @@ export function definitions(upstream: string): object[] {
   return [
     served('weather', keyed(WEATHER), '/weather/', byKey),
     served('parcels', keyed(PARCELS), '/parcels/', byKey),
-    served('orders', orders, '/orders/', { enabled: true, securitySchemes: { oauth: { enabled: true } } }),
+    served('orders', orders, '/orders/', { enabled: true, securitySchemes: { oauth: byToken } }),
     served('status', status, '/status/', { enabled: false }),
   ]
 }

@@ -5,6 +5,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { startAll } from '../../src/compose.ts'
 import { loadConfig } from '../../src/config/load.ts'
+import { Accounts } from '../login-page/accounts.ts'
+import { type LoginPage, startLoginPage } from '../login-page/server.ts'
+import { secretInFile } from '../login-page/settings.ts'
+import { PEOPLE } from '../login-page/start-example.ts'
 import { catalogue, definitions, POLICIES, WEATHER } from './demo-apis.ts'
 import { startUpstream } from './demo-upstream.ts'
 import { type Mail, type Mailbox, startMailbox } from './mailbox.ts'
@@ -15,6 +19,8 @@ export interface Example {
   readonly portalUrl: string
   readonly gatewayUrl: string
   readonly dashboardUrl: string
+  /** Where people of apps sign in, for the API `orders`. */
+  readonly loginUrl: string
   readonly mails: Mailbox['mails']
   /** Makes a call of the dashboard as an administrator. @throws Error when it is refused */
   admin(method: string, path: string, body?: object): Promise<Members>
@@ -26,6 +32,7 @@ export interface ExampleOptions {
   readonly gatewayPort: number
   readonly dashboardPort: number
   readonly portalPort: number
+  readonly loginPort: number
   /** Called for every mail. */
   readonly tell?: (mail: Mail) => void
 }
@@ -60,17 +67,29 @@ export async function startExample(options: ExampleOptions): Promise<Example> {
     const admin = (method: string, path: string, body?: object) =>
       send(dashboardUrl + path, method, { authorization: adminKey }, body)
 
-    for (const definition of definitions(upstream.url)) await admin('POST', '/api/apis/oas', definition)
+    const loginPage = await startLogin(gatewayUrl, folder, options.loginPort)
+    closers.push(() => loginPage.close())
+    for (const definition of definitions(upstream.url, loginPage.url)) await admin('POST', '/api/apis/oas', definition)
     for (const policy of POLICIES) await admin('POST', '/api/portal/policies', policy)
     const settings = { brand: 'Meridian Developers', port: options.portalPort, publicUrl: '', behindProxy: false }
     const portal = await startPortal({ ...settings, dashboardUrl, credential })
     closers.push(() => portal.close())
     await fillCatalogue(admin, gatewayUrl, portal.url)
-    return { portalUrl: portal.url, gatewayUrl, dashboardUrl, mails: mailbox.mails, admin, stop }
+    const urls = { portalUrl: portal.url, gatewayUrl, dashboardUrl, loginUrl: loginPage.url }
+    return { ...urls, mails: mailbox.mails, admin, stop }
   } catch (error) {
     await stop()
     throw error
   }
+}
+
+/** The login page of the other example, for the people of `PEOPLE`. */
+async function startLogin(gatewayUrl: string, folder: string, port: number): Promise<LoginPage> {
+  const accounts = new Accounts()
+  for (const { name, password } of PEOPLE) await accounts.add(name, password)
+  const secret = secretInFile(join(folder, 'secrets.json'))
+  const api = { adminUrl: gatewayUrl, apiUrl: `${gatewayUrl}/orders/`, apiId: 'orders' }
+  return startLoginPage({ ...api, secret, port, publicUrl: '' }, accounts)
 }
 
 async function fillCatalogue(admin: Example['admin'], gatewayUrl: string, portalUrl: string): Promise<void> {

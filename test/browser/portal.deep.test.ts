@@ -17,7 +17,7 @@ let example: Example
 
 before(async () => {
   mkdirSync(OUTPUT, { recursive: true })
-  example = await startExample({ gatewayPort: 0, dashboardPort: 0, portalPort: 0 })
+  example = await startExample({ gatewayPort: 0, dashboardPort: 0, portalPort: 0, loginPort: 0 })
 })
 after(() => example.stop())
 

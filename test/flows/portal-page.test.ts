@@ -13,7 +13,7 @@ const PASSWORD = 'correct horse battery'
 let example: Example
 
 before(async () => {
-  example = await startExample({ gatewayPort: 0, dashboardPort: 0, portalPort: 0 })
+  example = await startExample({ gatewayPort: 0, dashboardPort: 0, portalPort: 0, loginPort: 0 })
 })
 after(() => example.stop())
 
@@ -370,4 +370,18 @@ test('settings that are missing are named', () => {
     [settings.dashboardUrl, settings.publicUrl, settings.port],
     ['http://a.test', 'https://p.test', 8094],
   )
+})
+
+test('people of an app that a developer registered sign in at the shipped login page', async () => {
+  const clientId = await withApp(await signedUp())
+  const asked = new URLSearchParams({
+    ...{ client_id: clientId, response_type: 'code', redirect_uri: APP.redirect_uri, scope: 'orders:read' },
+    ...{ state: 's', code_challenge: 'E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM', code_challenge_method: 'S256' },
+  })
+  const authorize = `${example.gatewayUrl}/orders/oauth/authorize?${asked}`
+  const led = await fetch(authorize, { redirect: 'manual' })
+  assert.ok(led.headers.get('location')?.startsWith(example.loginUrl), `${led.status} ${await led.text()}`)
+  const page = await fetch(led.headers.get('location')!)
+  assert.equal(page.status, 200)
+  assert.match(await page.text(), /<input[^>]*type="password"/)
 })
