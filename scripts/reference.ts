@@ -181,7 +181,7 @@ function pageOf({ title, file, intro, schema, sections = [] }: Described): Refer
       const table = tableOf(['member', 'type', 'meaning', 'example'], rows.map(rowOf))
       return section === '' ? (sections.length > 0 ? `## Members\n\n${table}` : table) : `## \`${section}\`\n\n${table}`
     })
-  const editors = `For editors: [JSON Schema](${file}.schema.json); name it as \`$schema\` in a file, which readers of files ignore. \`*\` stands for any name, \`[]\` for each entry of a list.`
+  const editors = `For editors: [JSON Schema](${file}.schema.json); name it as \`$schema\` in a file, which readers of files ignore. \`*\` is any name, \`[]\` for each entry of a list.`
   return { title, parts: [intro, editors, ...tables] }
 }
 

@@ -101,7 +101,7 @@ export const DASHBOARD_CAUSES = {
   asset_invalid: ['A member of the asset is wrong.', 'Correct the member that the message names.'],
   asset_kind_unknown: ['Assets of this kind are not served.', 'Use a kind that the message names.'],
   asset_taken: ['Another asset has this id.', 'Choose another id.'],
-  asset_unknown: ['There is no such asset.', 'Check the id.'],
+  asset_unknown: ['The asset does not exist.', 'Check the id.'],
   undo_refused: [
     'The change cannot be undone: something else depends on what is there now.',
     'Read the message; undo the later change first.',
@@ -119,5 +119,5 @@ export const DASHBOARD_CAUSES = {
     'See the log, and check the identity profile.',
   ],
   profile_invalid: ['A member of the identity profile is wrong.', 'Correct the member that the message names.'],
-  profile_unknown: ['There is no such identity profile.', 'Check its id in the address.'],
+  profile_unknown: ['The identity profile does not exist.', 'Check its id in the address.'],
 } as const satisfies ErrorCauses<keyof typeof DASHBOARD_ERRORS>

@@ -6,7 +6,7 @@ export const MANAGEMENT_CAUSES = {
   move_running: ['Another run changes the same organisation or store.', 'Wait until it has ended.'],
   move_refused: ['The files have mistakes, so nothing was changed.', 'Correct each line that is printed.'],
   move_stopped: ['A signal or an error ended the run early.', 'Run it again: what is done is not done twice.'],
-  target_changed: ['Somebody changed the target during the run.', 'Run it again.'],
+  target_changed: ['The target was changed by another writer during the run.', 'Run it again.'],
   dashboard_away: ['No dashboard answers at the address.', 'Check `--dashboard` and that it runs.'],
   dashboard_refused: [
     'The dashboard refused a call of the command.',
@@ -59,13 +59,13 @@ export const MANAGEMENT_CAUSES = {
   id_malformed: ['An id in the path is malformed.', 'Use the id as the list of the objects shows it.'],
   already_exists: ['An object with this id or name exists.', 'Change that one, or choose another id.'],
   id_taken: ['An object with this id exists, perhaps in another organisation.', 'Choose another id.'],
-  revision_conflict: ['Somebody else changed the object at the same time.', 'Read it again, and repeat the change.'],
+  revision_conflict: ['Another writer changed the object at the same time.', 'Read it again, and repeat the change.'],
   precondition_failed: [
     '`If-Match` names another state of the object than the present one.',
     'Read it again, and repeat the change with its `ETag`.',
   ],
   listen_path_taken: ['Another API has the listen path, or one that overlaps it.', 'Choose another path or domain.'],
-  not_found: ['There is no such object, or you may not see it.', 'Check the id and the organisation.'],
+  not_found: ['The object does not exist, or you may not see it.', 'Check the id and the organisation.'],
   version_query_invalid: [
     'The parameters about versions of the API are wrong.',
     'Send `base_api_id` with `new_version_name`.',

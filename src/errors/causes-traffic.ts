@@ -5,7 +5,7 @@ import type { ErrorCauses } from './error-causes.ts'
 export const TRAFFIC_CAUSES = {
   credential_missing: [
     'The request has no credential where the API reads it.',
-    'Send the key or token in the place of the security scheme (`Authorization` unless it says otherwise).',
+    'Send the key or token where the security scheme reads it (`Authorization` unless it says otherwise).',
   ],
   credential_repeated: [
     'The credential is there twice: in two places, or as a parameter or cookie given twice.',

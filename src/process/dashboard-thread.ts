@@ -86,7 +86,7 @@ async function run(seed: DashboardThreadData): Promise<Pick<Dashboard, 'port' | 
       clock: store.clock ?? systemClock,
       locks: new KeyedMutex(),
       drops: new DroppedConnections(seed.dropCells),
-      // Loaded when somebody reads it.
+      // Loaded with the first call.
       adminDocument: async () => (await import('../gateway/admin-openapi/admin-openapi.ts')).adminDocumentOf(version),
       defaultOrg: defaultOrg.id,
       // The write is done whatever becomes of the wait for it.

@@ -113,7 +113,7 @@ test('the gateway takes the example of every call, in the order of the table', a
   )
 })
 
-test('the dashboard takes the example of every call that a newcomer makes first, in the order of the table', async (t) => {
+test('the dashboard takes the examples of the first calls, in the order of the table', async (t) => {
   const { adminDocument, dashboard, admin } = await startWithAdmin(t)
   const calls = new Map(
     Object.entries(documentOf('openapi.json').paths as Operations).flatMap(([path, item]) =>

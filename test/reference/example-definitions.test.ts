@@ -187,7 +187,7 @@ test('every example definition is served without a warning, and does its task wh
   for (const call of Object.values(CALLS)) await call(scene)
 })
 
-test('every example definition fits the JSON Schema that it names, and is in the table of its page', () => {
+test('every example definition fits the JSON Schema that it names, and is in its page', () => {
   const page = readFileSync(join(FOLDER, 'README.md'), 'utf8')
   for (const name of FILES) {
     const example = JSON.parse(readFileSync(join(FOLDER, name), 'utf8')) as JsonObject

@@ -33,7 +33,7 @@ function factsOf({
       ? ['The answer has an `ETag`, for `If-None-Match` and for `If-Match` of a later change.']
       : []),
     ...(!reads && isTagged
-      ? ['With `If-Match`, the `ETag` of what was read, it is refused (412) where somebody else has changed it since.']
+      ? ['With `If-Match`, the `ETag` of what was read, it is refused (412) where another caller has changed it since.']
       : []),
     ...(once === true ? ['It can be used once.'] : []),
     ...(bodyOptional === true ? ['The body may be left out.'] : []),

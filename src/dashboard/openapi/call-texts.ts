@@ -1,4 +1,4 @@
-/** What a reader should know of a call besides its summary and what follows from its declaration, by the id of the operation. */
+/** Descriptions of calls that say more than their summary and their declaration, by the id of the operation. */
 export const CALL_TEXTS: Readonly<Record<string, string>> = {
   importApis: 'For moves from another installation: ids are kept.',
   importPolicies: 'For moves from another installation: ids are kept.',

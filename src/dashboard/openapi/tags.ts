@@ -56,7 +56,7 @@ export function tagOf({ path }: Pick<Route, 'path'>): string {
   return TAGS.find(({ paths }) => paths.test(path))?.name ?? 'sign-in'
 }
 
-/** Groups in the order in which somebody needs them who sets an installation up. */
+/** Groups in the order in which a new installation needs them. */
 const IN_USE = [
   ...[
     'apis',

@@ -1,7 +1,7 @@
-/** What a reader should know of each call of the administration API besides its summary, by the id of the operation. */
+/** Descriptions of the calls of the administration API, besides their summaries, by the id of the operation. */
 export const OPERATION_TEXTS: Readonly<Record<string, string>> = {
   listKeys:
-    'With `p` it answers a page and the number of pages. With `after` it goes on behind the last entry of the list before. Where keys are stored as hashes, it lists the hashes.',
+    'With `p` it answers a page and the number of pages. With `after` it continues after the last entry of the list before. Where keys are stored as hashes, it lists the hashes.',
   createKey:
     'The body is the session: `apply_policies`, or `access_rights` with limits. The value of the key is in the answer only; the store keeps its hash. The key works when the call returns.',
   createKeyAtOlderPath: 'Use `POST /svc/keys` in new programs.',

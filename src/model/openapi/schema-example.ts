@@ -61,7 +61,7 @@ function numberOf({ minimum, maximum }: JsonObject): number {
   return Math.min(Math.max(1, Number(minimum ?? 0)), Number(maximum ?? Number.POSITIVE_INFINITY))
 }
 
-/** Of parts that hold together; one that is no object stands for all. */
+/** Of parts that hold together; where one is no object, the first. */
 function mergedOf(parts: readonly JsonObject[], at: Place): Json {
   const values = parts.map((part) => exampleValue(part, at))
   return values.every((value) => isObject(value)) ? Object.assign({}, ...values) : values[0]!

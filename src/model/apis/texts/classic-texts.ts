@@ -240,7 +240,7 @@ const OWN: MemberTexts = {
   '.extended_paths.validate_json': 'Validates JSON bodies against a JSON Schema.',
   '.extended_paths.validate_request': 'Validates requests against the OpenAPI document of a converted definition.',
   '.extended_paths.mock_response': 'Mock responses: the gateway answers without the upstream.',
-  '.path': 'Path below the listen path; `path_matching` says how it is compared. `{name}` stands for one segment.',
+  '.path': 'Path below the listen path; `path_matching` says how it is compared. `{name}` matches one segment.',
   '.method': 'HTTP method. Absent: every method.',
   '.ignore_case': 'true: the letter case of the path does not count.',
   '.method_actions': 'Methods of the entry. Absent: every method.',

@@ -17,11 +17,6 @@ export function withMemberTexts(schema: JsonObject, texts: MemberTexts): JsonObj
   return described(schema, '', texts)
 }
 
-/** Paths of members of a schema that have no description, in its order. */
-export function membersWithoutText(schema: JsonObject): string[] {
-  return membersIn(schema, '').flatMap(([path, member]) => (typeof member.description === 'string' ? [] : [path]))
-}
-
 /** Every member of a schema with its path, in its order. */
 export function membersIn(schema: JsonObject, at = ''): [path: string, member: JsonObject][] {
   const { properties, items, additionalProperties, anyOf } = schema

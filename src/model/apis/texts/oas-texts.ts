@@ -97,7 +97,7 @@ export const OAS_TEXTS: MemberTexts = {
   'upstream.retries.minPerSecond': 'Retries in each second that the budget allows besides. Absent: 10.',
   server: 'What clients meet: path, host, authentication.',
   'server.listenPath': 'Path of the API on the gateway.',
-  'server.listenPath.value': 'The path: `/orders/`. `{name}` stands for one segment.',
+  'server.listenPath.value': 'The path: `/orders/`. `{name}` matches one segment.',
   'server.listenPath.strip': 'true: the listen path is removed before the request goes to the upstream.',
   'server.gatewayTags': 'Segments: nodes with `node_is_segmented` load the API only if they have one of the tags.',
   'server.gatewayTags.tags': 'The tags.',
