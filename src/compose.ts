@@ -152,6 +152,7 @@ export async function start(loaded: LoadedConfig, roles: Roles, worker = 1): Pro
       dashboardPort: dashboard?.port,
       greeting: [
         ...greet(gateway, dashboard, path, { made, ...config }),
+        ...greetEverywhere(gateway, dashboard, config),
         ...(gateway === undefined || echo === undefined ? [] : greetSample(gateway)),
         ...(dashboard === undefined ? [] : greetNewcomer(dashboardUrl(config, dashboard), setUpToken)),
       ],
@@ -288,6 +289,22 @@ function greet(
     ...(gateway?.controlPort === undefined ? [] : [`control    ${localUrl(gateway.controlPort)}`]),
     ...(gateway?.tlsPort === undefined ? [] : [`tls        https://127.0.0.1:${gateway.tlsPort}`]),
   ]
+}
+
+/** Ports that other machines reach: a newcomer may not expect it. */
+function greetEverywhere(
+  gateway: Gateway | undefined,
+  dashboard: SupervisedThread | undefined,
+  config: Pick<Config, 'gateway' | 'dashboard'>,
+): string[] {
+  const isOpen = (host: string) => host === '0.0.0.0' || host === '::'
+  const open = [
+    ...(gateway !== undefined && isOpen(config.gateway.listen_host) ? ['SVC_GW_LISTENHOST'] : []),
+    ...(dashboard !== undefined && isOpen(config.dashboard.listen_host) ? ['SVC_DB_LISTENHOST'] : []),
+  ]
+  const [first, ...more] = open.map((name) => `${name}=127.0.0.1`)
+  if (first === undefined) return []
+  return [`network    open to other machines; ${[first, ...more].join(' ')} for this machine alone`]
 }
 
 function greetSample({ port }: Gateway): string[] {

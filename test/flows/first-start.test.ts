@@ -76,6 +76,10 @@ test('the first start gives a link and an organisation for the samples, once', a
   assert.match(made.text, new RegExp(`^organisation +${orgId}$`, 'm'))
   assert.equal((await bootstrap(cwd, [], env)).status, 1)
   assert.equal((await bootstrap(cwd, ['Acme'], env)).status, 1)
+  assert.match(
+    first.output(),
+    /^network {4}open to other machines; SVC_GW_LISTENHOST=127\.0\.0\.1 SVC_DB_LISTENHOST=127\.0\.0\.1 for this machine alone$/m,
+  )
   const explained = await command(cwd, ['explain', '/protected/hello'], { SVC_GW_LISTENPORT: String(first.port) })
   assert.equal(explained.status, 2, explained.text)
   assert.match(explained.text, /^ {2}authenticate\w* +refused: .*\n(?:.*\n)*refused with status 401/m)

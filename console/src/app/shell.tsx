@@ -17,7 +17,7 @@ import {
 } from '@mantine/core'
 import { useDisclosure, useHotkeys } from '@mantine/hooks'
 import { Link, Outlet, useRouterState } from '@tanstack/react-router'
-import { CircleUserIcon, LogOutIcon, MoonIcon, SearchIcon, SunIcon } from 'lucide-react'
+import { BookOpenIcon, CircleUserIcon, LogOutIcon, MoonIcon, SearchIcon, SunIcon } from 'lucide-react'
 import { lazy, Suspense, useEffect, useState } from 'react'
 import { call, onWarning } from '../api/calls/call.ts'
 import { useForget, useSession } from '../api/people/session.ts'
@@ -209,6 +209,15 @@ function Person() {
         <Menu.Label className="wrap-anywhere">{user.email_address}</Menu.Label>
         <Menu.Item component={Link} to="/profile" leftSection={<CircleUserIcon size={16} aria-hidden />}>
           {say('shell.profile')}
+        </Menu.Item>
+        <Menu.Item
+          component="a"
+          href="/api/docs"
+          target="_blank"
+          rel="noopener"
+          leftSection={<BookOpenIcon size={16} aria-hidden />}
+        >
+          {say('shell.apiDocs')}
         </Menu.Item>
         <Menu.Item onClick={signOut} leftSection={<LogOutIcon size={16} aria-hidden />}>
           {say('shell.signOut')}

@@ -25,6 +25,7 @@ export const SHELL = {
   'shell.labels': 'Labels',
   'shell.settings': 'Settings',
   'shell.profile': 'Your profile',
+  'shell.apiDocs': 'API documentation',
   'shell.signOut': 'Sign out',
   'shell.you': 'Signed in as {name}',
   'shell.search': 'Search or jump to…',

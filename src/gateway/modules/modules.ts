@@ -29,7 +29,10 @@ export class Modules {
   open(apiId: string, rules: ModuleRules): ModuleSet {
     const { folder } = this.#settings
     if (folder === '')
-      throw fault('definition_invalid', 'it calls modules, which gateway.modules.path does not allow on this gateway')
+      throw fault(
+        'definition_invalid',
+        'it calls modules: set gateway.modules.path (SVC_GW_MODULES_PATH) to their folder',
+      )
     const names = new Set(
       Object.values(rules.refs)
         .flat()
