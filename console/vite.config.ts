@@ -19,7 +19,7 @@ function compressed(): Plugin {
       for (const name of readdirSync(assets).filter((file) => /\.(?:js|css)$/.test(file))) {
         const bytes = readFileSync(join(assets, name))
         writeFileSync(join(assets, `${name}.br`), brotliCompressSync(bytes))
-        writeFileSync(join(assets, `${name}.gz`), gzipSync(bytes))
+        writeFileSync(join(assets, `${name}.gz`), gzipSync(bytes, { level: 9 }))
       }
     },
   }

@@ -3,10 +3,11 @@ import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { lazy, Suspense, useEffect, useState } from 'react'
 import { CallError, onSessionEnd } from '../api/calls/call.ts'
 import { readSession, SESSION_KEY } from '../api/people/session.ts'
+import SignIn from '../pages/sign-in/sign-in.tsx'
 import { FaultBox } from '../parts/display/fault-box.tsx'
 import { say } from '../texts/say.ts'
-import { Shell } from './shell.tsx'
 
+const Shell = lazy(async () => ({ default: (await import('./shell.tsx')).Shell }))
 const SignInAgain = lazy(() => import('../pages/sign-in/sign-in-again.tsx'))
 
 /**
@@ -19,27 +20,17 @@ export function RequireSession() {
   const session = useQuery({ queryKey: SESSION_KEY, queryFn: readSession, staleTime: 60_000, retry: false })
   const isIn = session.data !== undefined
   const isRefused = session.error instanceof CallError && session.error.status === 401
-  // No `lazy`: after a placeholder React shows nothing else for 300 ms, and this is the first page that people see.
-  const page = useQuery({
-    queryKey: ['sign-in page'],
-    queryFn: async () => (await import('../pages/sign-in/sign-in.tsx')).default,
-    enabled: isRefused,
-    staleTime: Number.POSITIVE_INFINITY,
-  })
 
   useEffect(() => onSessionEnd(() => setOver(true)), [])
 
   if (session.isPending) return <Waiting />
   if (!isIn) {
-    const missing = isRefused ? page : session
-    if (missing.isError)
+    if (!isRefused)
       return (
         <Container py="xl">
-          <FaultBox error={missing.error} retry={() => void missing.refetch()} />
+          <FaultBox error={session.error} retry={() => void session.refetch()} />
         </Container>
       )
-    const SignIn = page.data
-    if (SignIn === undefined) return <Waiting />
     return (
       <SignIn
         onDone={() => {
@@ -51,7 +42,9 @@ export function RequireSession() {
   }
   return (
     <>
-      <Shell />
+      <Suspense fallback={<Waiting />}>
+        <Shell />
+      </Suspense>
       {isOver && (
         <Suspense>
           <SignInAgain

@@ -1,4 +1,6 @@
 import { createRootRoute, createRoute, createRouter, lazyRouteComponent, Outlet } from '@tanstack/react-router'
+import { queries } from '../api/calls/queries.ts'
+import { SESSION_KEY } from '../api/people/session.ts'
 import { loadTexts } from '../texts/say.ts'
 import { readAddressParams, writeAddressParams } from './address.ts'
 import { NotFound } from './not-found.tsx'
@@ -14,16 +16,21 @@ const open = (path: string, load: () => Promise<{ default: React.ComponentType }
 /** Everything else is inside the gate. */
 const gate = createRoute({ getParentRoute: () => root, id: 'gate', component: RequireSession })
 
-/** Pages say their texts as soon as their module is read, so the texts come first. */
-const page = (path: string, load: () => Promise<{ default: React.ComponentType }>) =>
-  createRoute({
-    getParentRoute: () => gate,
-    path,
-    component: lazyRouteComponent(async () => {
-      await loadTexts()
-      return load()
-    }),
+/**
+ * Pages say their texts as soon as their module is read, so the texts come first. Nothing of a page is loaded before the
+ * sign-in.
+ */
+const page = (path: string, load: () => Promise<{ default: React.FunctionComponent }>) => {
+  const component = lazyRouteComponent(async () => {
+    await loadTexts()
+    return load()
   })
+  const { preload } = component
+  component.preload = async () => {
+    if (queries.getQueryData(SESSION_KEY) !== undefined) await preload?.()
+  }
+  return createRoute({ getParentRoute: () => gate, path, component })
+}
 
 const tree = root.addChildren([
   open('/bootstrap', () => import('../pages/sign-in/set-up.tsx')),

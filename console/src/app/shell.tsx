@@ -16,6 +16,7 @@ import {
   VisuallyHidden,
 } from '@mantine/core'
 import { useDisclosure, useHotkeys } from '@mantine/hooks'
+import { Notifications } from '@mantine/notifications'
 import { Link, Outlet, useRouterState } from '@tanstack/react-router'
 import { BookOpenIcon, CircleUserIcon, LogOutIcon, MoonIcon, SearchIcon, SunIcon } from 'lucide-react'
 import { lazy, Suspense, useEffect, useState } from 'react'
@@ -39,6 +40,7 @@ export function Shell() {
       navbar={{ width: 248, breakpoint: 'md', collapsed: { mobile: !opened } }}
       padding={{ base: 'md', lg: 'xl' }}
     >
+      <Notifications position="top-right" />
       <a href="#content" className="skip">
         {say('shell.skip')}
       </a>
@@ -67,7 +69,9 @@ export function Shell() {
       <AppShell.Main id="content" tabIndex={-1}>
         <Box maw={1400} mx="auto">
           <Connection />
-          <Outlet />
+          <Suspense>
+            <Outlet />
+          </Suspense>
         </Box>
       </AppShell.Main>
     </AppShell>

@@ -105,6 +105,21 @@ async function looksCloser(world: Counted): Promise<void> {
   await eventually('a time of one’s own stands in the address', () => words(page).get('range') === 'custom')
   await page.getByText('24 h', { exact: true }).click()
 
+  const refresh = page.getByRole('radiogroup', { name: 'Refresh' })
+  for (const [text, word] of [
+    ['Every 10 s', '10'],
+    ['Off', 'off'],
+    ['Every minute', null],
+  ] as const) {
+    await refresh.getByText(text, { exact: true }).click()
+    await eventually(`the refresh is ${text}`, () => words(page).get('refresh') === word)
+  }
+  const legend = page.getByRole('group', { name: 'Lines of Requests and errors' })
+  const errors = legend.getByRole('switch', { name: 'Errors', exact: true })
+  for (const shown of [false, true]) {
+    await errors.click()
+    await becomes(() => errors.getAttribute('aria-checked'), String(shown))
+  }
   for (const name of ['Requests and errors', 'Latency']) {
     await page.getByLabel(`${name} as a table`).click()
     await page.getByRole('table', { name }).waitFor()

@@ -9,7 +9,7 @@ import { startTestDashboard } from '../../worlds/dashboard/harness.ts'
 
 const DIST = join(import.meta.dirname, '../../../console/dist')
 const HTML = { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' }
-const MOST_FIRST_BYTES = 250_000
+const MOST_FIRST_BYTES = 160_000
 
 async function dashboard(t: TestContext) {
   const { port, close } = await startTestDashboard()

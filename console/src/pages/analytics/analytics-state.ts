@@ -14,7 +14,17 @@ import { useAddress } from '../../app/address.ts'
 import { bucketsOf, nextBucket, spanBefore, wordsOf } from '../../parts/charts/time-range.tsx'
 
 const ABSENT = {
-  ...{ range: '24h', from: '', to: '', compare: 'yes', by: 'api', sort: 'Hits', order: 'down', page: '1' },
+  ...{
+    range: '24h',
+    from: '',
+    to: '',
+    compare: 'yes',
+    refresh: '60',
+    by: 'api',
+    sort: 'Hits',
+    order: 'down',
+    page: '1',
+  },
   ...NO_FILTERS,
 }
 
@@ -31,8 +41,8 @@ export interface AnalyticsState {
   readonly dimension: Dimension
   /** The dimensions that the user may use. */
   readonly dimensions: readonly Dimension[]
-  /** Refreshed periodically. */
-  readonly isMoving: boolean
+  /** How often the numbers are read again; undefined = not by themselves. */
+  readonly refreshMs: number | undefined
   /** Changes the address in its place. */
   set(change: Partial<AnalyticsParams>): void
   /** The same as a step that the back button takes back. */
@@ -42,12 +52,15 @@ export interface AnalyticsState {
 }
 
 const MINUTE_MS = 60_000
+/** How often a time that moves on is read again, by the words of the address; other words turn it off. */
+const REFRESHES_MS: Readonly<Record<string, number | undefined>> = { 10: 10_000, 60: MINUTE_MS, off: undefined }
 
 /** Reads the address of the page and what follows from it. */
 export function useAnalyticsState(): AnalyticsState {
   const [words, set] = useAddress(ABSENT)
   const navigate = useNavigate()
-  const nowMs = useNow()
+  const refreshMs = words.range === 'custom' ? undefined : REFRESHES_MS[words.refresh]
+  const nowMs = useNow(refreshMs !== undefined)
   const session = useSession()
   const { range, from, to } = words
   const hour = Math.floor(nowMs / MINUTE_MS)
@@ -71,7 +84,7 @@ export function useAnalyticsState(): AnalyticsState {
     ...{ words, filters, span, res, set, go, dimensions },
     before: words.compare === 'yes' ? spanBefore(span, res) : undefined,
     dimension: dimensions.find((name) => name === words.by) ?? 'api',
-    isMoving: range !== 'custom',
+    refreshMs,
     closer: res === 'hour' && !mayDo(session, 'log', 'read') ? undefined : closer,
   }
 }
@@ -111,11 +124,13 @@ export function requestWords(span: Span, filters: UsageFilters): Record<string, 
   return Object.fromEntries(Object.entries(words).filter(([, value]) => value !== ''))
 }
 
-function useNow(): number {
+/** The present minute; it stays what it was while the page is not refreshed. */
+function useNow(isMoving: boolean): number {
   const [now, setNow] = useState(Date.now)
   useEffect(() => {
+    if (!isMoving) return undefined
     const timer = setInterval(() => setNow(Date.now()), MINUTE_MS)
     return () => clearInterval(timer)
-  }, [])
+  }, [isMoving])
   return now
 }

@@ -1,4 +1,4 @@
-import { Alert, Button, Group, Text } from '@mantine/core'
+import { Alert, Button, Group, SegmentedControl, Text } from '@mantine/core'
 import { DownloadIcon, InfoIcon } from 'lucide-react'
 import { useMay, useSession } from '../../api/people/session.ts'
 import { downloadSeries } from '../../api/traffic/analytics.ts'
@@ -41,6 +41,19 @@ function Numbers() {
       <PageHead title={say('analytics.title')} hint={say('analytics.hint', { zone: readerZone() })} />
       <Group gap="xs" mb="sm">
         <TimeRange words={words} onChange={(time) => set({ ...time, page: '' })} />
+        {words.range !== 'custom' && (
+          <SegmentedControl
+            size="xs"
+            aria-label={say('analytics.refresh')}
+            value={words.refresh}
+            onChange={(refresh) => set({ refresh })}
+            data={[
+              { value: '10', label: say('analytics.refresh.10') },
+              { value: '60', label: say('analytics.refresh.60') },
+              { value: 'off', label: say('analytics.refresh.off') },
+            ]}
+          />
+        )}
         <Button size="xs" variant="default" leftSection={<DownloadIcon size={14} aria-hidden />} onClick={save}>
           {say('analytics.csvSeries')}
         </Button>

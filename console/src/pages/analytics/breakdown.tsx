@@ -12,7 +12,7 @@ import { say } from '../../texts/say.ts'
 import classes from './analytics.module.css'
 import type { AnalyticsState } from './analytics-state.ts'
 import { useColumns } from './breakdown-columns.tsx'
-import { REFRESH_MS, useTotal } from './figures.tsx'
+import { useTotal } from './figures.tsx'
 import { rowKey } from './rows.ts'
 import { TopChart } from './top-chart.tsx'
 
@@ -20,12 +20,12 @@ import { TopChart } from './top-chart.tsx'
 export function Breakdown({ scene }: { readonly scene: AnalyticsState }) {
   const { dimension, dimensions, words, set } = scene
   const sorted = { by: words.sort, descending: words.order === 'down', page: Math.max(1, Number(words.page) || 1) }
-  const { span, filters, isMoving } = scene
+  const { span, filters, refreshMs } = scene
   const rows = useQuery({
     queryKey: [...USAGE_KEY, 'by', dimension, span, filters, sorted],
     queryFn: ({ signal }) => readBreakdown(dimension, span, filters, sorted, signal),
     placeholderData: (old, query) => (query?.queryKey[2] === dimension ? keepPreviousData(old) : undefined),
-    ...(isMoving && { refetchInterval: REFRESH_MS }),
+    ...(refreshMs !== undefined && { refetchInterval: refreshMs }),
   })
   const total = useTotal(scene, span)
   const data = rows.data?.data

@@ -1,13 +1,12 @@
 import { SimpleGrid, Text } from '@mantine/core'
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { bucketStart, readSeries, type Span, USAGE_KEY, type UsageRow } from '../../api/traffic/analytics.ts'
-import { CHART_COLORS, TimeChart } from '../../parts/charts/chart.tsx'
+import { CHART_COLORS, CHART_DASHES, DASH_BEFORE, TimeChart } from '../../parts/charts/chart.tsx'
 import type { ChartLine, ChartPoint } from '../../parts/charts/chart-data.ts'
 import { bucketStarts } from '../../parts/charts/time-range.tsx'
 import { duration, shortCount } from '../../parts/display/when.tsx'
 import { say, type TextName } from '../../texts/say.ts'
 import type { AnalyticsState } from './analytics-state.ts'
-import { REFRESH_MS } from './figures.tsx'
 
 /** Requests, errors and latency over time, with the period before as dashed lines. */
 export function Charts({ scene }: { readonly scene: AnalyticsState }) {
@@ -35,13 +34,13 @@ export function Charts({ scene }: { readonly scene: AnalyticsState }) {
 }
 
 /** The buckets of a time. Nothing is read without one. */
-function useSeries({ res, filters, isMoving }: AnalyticsState, span: Span | undefined) {
+function useSeries({ res, filters, refreshMs }: AnalyticsState, span: Span | undefined) {
   return useQuery({
     queryKey: [...USAGE_KEY, 'series', span, res, filters],
     queryFn: ({ signal }) => readSeries(span!, res, filters, signal),
     enabled: span !== undefined,
     placeholderData: keepPreviousData,
-    ...(isMoving && { refetchInterval: REFRESH_MS }),
+    ...(refreshMs !== undefined && { refetchInterval: refreshMs }),
   })
 }
 
@@ -65,19 +64,19 @@ function pointsOf(
   })
 }
 
-function line(name: string, text: TextName, color: string, kind: ChartLine['kind']): ChartLine {
-  return { name, label: say(text), color, kind }
+function line(name: string, text: TextName, color: string, kind: ChartLine['kind'], dash?: string): ChartLine {
+  return { name, label: say(text), color, kind, ...(dash !== undefined && { dash }) }
 }
 
 /** The same in the period before. */
 function past(name: string, text: TextName, color: string): ChartLine {
-  return { name, label: say('analytics.before', { name: say(text) }), color, kind: 'line', isDashed: true }
+  return { name, label: say('analytics.before', { name: say(text) }), color, kind: 'line', dash: DASH_BEFORE }
 }
 
 function trafficLines(compared: boolean): readonly ChartLine[] {
   return [
     line('requests', 'analytics.requests', CHART_COLORS.calm, 'area'),
-    line('errors', 'analytics.errors', CHART_COLORS.bad, 'area'),
+    line('errors', 'analytics.errors', CHART_COLORS.bad, 'area', CHART_DASHES[1]),
     ...(compared ? [past('requestsBefore', 'analytics.requests', CHART_COLORS.before)] : []),
   ]
 }
@@ -86,8 +85,8 @@ function latencyLines(compared: boolean): readonly ChartLine[] {
   const [first, second, third] = CHART_COLORS.list
   return [
     line('p50', 'analytics.p50Short', first, 'line'),
-    line('p95', 'analytics.p95Short', second, 'line'),
-    line('p99', 'analytics.p99Short', CHART_COLORS.list[3] ?? third, 'line'),
+    line('p95', 'analytics.p95Short', second, 'line', CHART_DASHES[1]),
+    line('p99', 'analytics.p99Short', CHART_COLORS.list[3] ?? third, 'line', CHART_DASHES[2]),
     ...(compared ? [past('p95Before', 'analytics.p95Short', CHART_COLORS.before)] : []),
   ]
 }

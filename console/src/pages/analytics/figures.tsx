@@ -59,15 +59,12 @@ export function Figures({ scene }: { readonly scene: AnalyticsState }) {
 }
 
 /** All requests of a time as one row; null when there were none. Nothing is read without a time. */
-export function useTotal({ filters, isMoving }: AnalyticsState, span: Span | undefined) {
+export function useTotal({ filters, refreshMs }: AnalyticsState, span: Span | undefined) {
   return useQuery({
     queryKey: [...USAGE_KEY, 'total', span, filters],
     queryFn: ({ signal }) => readTotal(span!, filters, signal),
     enabled: span !== undefined,
     placeholderData: keepPreviousData,
-    ...(isMoving && { refetchInterval: REFRESH_MS }),
+    ...(refreshMs !== undefined && { refetchInterval: refreshMs }),
   })
 }
-
-/** How often a time that moves on is read again. */
-export const REFRESH_MS = 30_000

@@ -1,6 +1,6 @@
 import { useQueries } from '@tanstack/react-query'
 import { bucketStart, readSeries, USAGE_KEY, type UsageRow } from '../../api/traffic/analytics.ts'
-import { CHART_COLORS, TimeChart } from '../../parts/charts/chart.tsx'
+import { CHART_COLORS, CHART_DASHES, TimeChart } from '../../parts/charts/chart.tsx'
 import type { ChartPoint } from '../../parts/charts/chart-data.ts'
 import { bucketStarts } from '../../parts/charts/time-range.tsx'
 import { shortCount } from '../../parts/display/when.tsx'
@@ -42,6 +42,7 @@ export function TopChart({ scene, rows }: { readonly scene: AnalyticsState; read
         ),
         color: CHART_COLORS.list[i]!,
         kind: 'line',
+        ...(CHART_DASHES[i] !== undefined && { dash: CHART_DASHES[i] }),
       }))}
       res={res}
       format={shortCount}

@@ -2,7 +2,7 @@ import { Anchor, Text } from '@mantine/core'
 import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { call, type Envelope } from '../../api/calls/call.ts'
-import { RecordForm } from '../../parts/forms/record-form.tsx'
+import { PlainForm } from '../../parts/forms/plain-form.tsx'
 import { say } from '../../texts/say.ts'
 import { Card } from './card.tsx'
 
@@ -12,7 +12,7 @@ export default function ForgottenPassword() {
   return (
     <Card title={say('start.forgottenTitle')}>
       {answer === undefined ? (
-        <RecordForm
+        <PlainForm
           fields={[
             { kind: 'email', name: 'email', label: say('start.email'), required: true, autoComplete: 'username' },
           ]}
@@ -21,7 +21,6 @@ export default function ForgottenPassword() {
           onDone={(said) => setAnswer((said as Envelope).Message)}
           verb={say('start.sendLink')}
           wide
-          done=""
         />
       ) : (
         <Text role="status">{answer}</Text>

@@ -2,7 +2,7 @@ import { Alert, Anchor, Button, Text } from '@mantine/core'
 import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { call } from '../../api/calls/call.ts'
-import { RecordForm } from '../../parts/forms/record-form.tsx'
+import { PlainForm } from '../../parts/forms/plain-form.tsx'
 import { say } from '../../texts/say.ts'
 import { Card } from './card.tsx'
 
@@ -32,7 +32,7 @@ export default function ResetPassword() {
     )
   return (
     <Card title={say('start.resetTitle')}>
-      <RecordForm
+      <PlainForm
         fields={[
           {
             kind: 'password',
@@ -51,7 +51,6 @@ export default function ResetPassword() {
         }}
         verb={say('start.setPassword')}
         wide
-        done=""
       />
       <Anchor component={Link} to="/" size="sm">
         {say('start.toSignIn')}

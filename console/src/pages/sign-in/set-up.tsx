@@ -6,7 +6,8 @@ import { call } from '../../api/calls/call.ts'
 import { readSignInOptions, SIGN_IN_OPTIONS_KEY } from '../../api/people/endpoints.ts'
 import { signIn } from '../../api/people/sign-in.ts'
 import { FaultBox } from '../../parts/display/fault-box.tsx'
-import { type FormValues, RecordForm } from '../../parts/forms/record-form.tsx'
+import type { FormValues } from '../../parts/forms/form-values.ts'
+import { PlainForm } from '../../parts/forms/plain-form.tsx'
 import { say } from '../../texts/say.ts'
 import { Card } from './card.tsx'
 
@@ -54,7 +55,7 @@ function SetUpForm({ token }: { readonly token: string }) {
       <Text size="sm" c="dimmed">
         {say('start.setUpHint')}
       </Text>
-      <RecordForm
+      <PlainForm
         fields={[
           {
             kind: 'text',
@@ -82,7 +83,6 @@ function SetUpForm({ token }: { readonly token: string }) {
         }}
         verb={say('start.setUpVerb')}
         wide
-        done=""
       />
     </Card>
   )

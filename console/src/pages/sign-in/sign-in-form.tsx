@@ -1,15 +1,17 @@
 import { Anchor, Loader, Stack } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import { useState } from 'react'
+import { lazy, Suspense, useState } from 'react'
 import { readSignInOptions, SIGN_IN_OPTIONS_KEY } from '../../api/people/endpoints.ts'
 import { continueSignIn, type SignInNeeds, type SignInStep, signIn } from '../../api/people/sign-in.ts'
 import { FaultBox } from '../../parts/display/fault-box.tsx'
-import { SecretOnce } from '../../parts/display/secret-once.tsx'
-import { RecordForm } from '../../parts/forms/record-form.tsx'
+import { PlainForm } from '../../parts/forms/plain-form.tsx'
 import { say } from '../../texts/say.ts'
 import { OtherMethods } from './other-methods.tsx'
-import { SignInNeed } from './sign-in-steps.tsx'
+
+// Later steps of a sign-in, which few need: the first page does not wait for them.
+const SecretOnce = lazy(async () => ({ default: (await import('../../parts/display/secret-once.tsx')).SecretOnce }))
+const SignInNeed = lazy(async () => ({ default: (await import('./sign-in-steps.tsx')).SignInNeed }))
 
 interface Props {
   readonly email?: string
@@ -48,19 +50,25 @@ export function SignInForm({ email = '', ticket = '', stays = false, onDone }: P
   })
   if (codes !== undefined)
     return (
-      <SecretOnce
-        title={say('start.recoveryCodes')}
-        secrets={[{ name: say('start.recoveryCodesHint'), value: codes.join('\n') }]}
-        onDone={onDone}
-      />
+      <Suspense fallback={<Waiting />}>
+        <SecretOnce
+          title={say('start.recoveryCodes')}
+          secrets={[{ name: say('start.recoveryCodesHint'), value: codes.join('\n') }]}
+          onDone={onDone}
+        />
+      </Suspense>
     )
   if (step !== undefined)
-    return <SignInNeed key={step.ticket + step.needs} step={step} onStep={take} onLapse={startOver} />
-  if (ticket !== '' && arrival.isPending) return <Loader role="status" aria-label={say('part.loading')} mx="auto" />
+    return (
+      <Suspense fallback={<Waiting />}>
+        <SignInNeed key={step.ticket + step.needs} step={step} onStep={take} onLapse={startOver} />
+      </Suspense>
+    )
+  if (ticket !== '' && arrival.isPending) return <Waiting />
   return (
     <Stack>
       <FaultBox error={lapse ?? arrival.error} />
-      <RecordForm
+      <PlainForm
         fields={[
           { kind: 'email', name: 'email', label: say('start.email'), required: true, autoComplete: 'username' },
           {
@@ -75,7 +83,6 @@ export function SignInForm({ email = '', ticket = '', stays = false, onDone }: P
         submit={async ({ email: address, password }) => take(await signIn(String(address).trim(), String(password)))}
         verb={say('start.signIn')}
         wide
-        done=""
       />
       {options?.sends_mail === true && !stays && (
         <Anchor component={Link} to="/forgotten-password" size="sm">
@@ -85,4 +92,8 @@ export function SignInForm({ email = '', ticket = '', stays = false, onDone }: P
       <OtherMethods providers={options?.identity_providers ?? []} stays={stays} onStep={take} onSignedIn={onDone} />
     </Stack>
   )
+}
+
+function Waiting() {
+  return <Loader role="status" aria-label={say('part.loading')} mx="auto" />
 }

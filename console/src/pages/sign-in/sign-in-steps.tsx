@@ -3,7 +3,7 @@ import { useMutation } from '@tanstack/react-query'
 import { useState } from 'react'
 import { continueSignIn, isExpired } from '../../api/people/sign-in.ts'
 import { FaultBox } from '../../parts/display/fault-box.tsx'
-import { RecordForm } from '../../parts/forms/record-form.tsx'
+import { PlainForm } from '../../parts/forms/plain-form.tsx'
 import { say } from '../../texts/say.ts'
 import { SecondFactorStep } from './second-factor-step.tsx'
 import type { StepProps } from './step-props.ts'
@@ -62,7 +62,7 @@ function NewPassword({ step, onStep, onLapse }: StepProps) {
   return (
     <Stack>
       <Text size="sm">{say('start.passwordOld')}</Text>
-      <RecordForm
+      <PlainForm
         fields={[
           {
             kind: 'password',
@@ -83,7 +83,6 @@ function NewPassword({ step, onStep, onLapse }: StepProps) {
         }}
         verb={say('start.goOn')}
         wide
-        done=""
       />
     </Stack>
   )

@@ -1,6 +1,7 @@
 import '@mantine/charts/styles.css'
 import { CompositeChart } from '@mantine/charts'
 import type { Resolution } from '../../api/traffic/analytics.ts'
+import { say } from '../../texts/say.ts'
 import type { ChartLine, ChartPoint } from './chart-data.ts'
 import { bucketName, bucketTime } from './chart-labels.ts'
 
@@ -16,6 +17,8 @@ export default function ChartCanvas(props: {
   readonly height: number
   readonly format: (value: number) => string
   readonly onPoint: ((at: number) => void) | undefined
+  /** The beginning of the bucket that is still being counted. */
+  readonly openFrom: number | undefined
 }) {
   const { points, res, onPoint } = props
   const lengthMs = (points.at(-1)?.at ?? 0) - (points[0]?.at ?? 0)
@@ -30,11 +33,12 @@ export default function ChartCanvas(props: {
       h={props.height}
       data={[...points]}
       dataKey="at"
-      series={props.lines.map(({ name, label, color, kind, isDashed }) => ({
+      series={props.lines.map(({ name, label, color, kind, dash }) => ({
         ...{ name, label, color, type: isShort ? 'bar' : kind },
-        ...(isDashed && { strokeDasharray: '5 4' }),
+        ...(dash !== undefined && { strokeDasharray: dash }),
       }))}
-      curveType="monotone"
+      // Between two counts nothing is known: a curve would rise above both.
+      curveType="linear"
       // A lone point has no line that would show it.
       withDots={props.lines.some(({ name }) => points.some((_, i) => isAlone(points, i, name)))}
       dotProps={{ r: 2, strokeWidth: 1 }}
@@ -49,6 +53,9 @@ export default function ChartCanvas(props: {
       }}
       yAxisProps={{ width: AXIS_PX, domain: [0, 'auto'], allowDecimals: false }}
       tooltipProps={{ labelFormatter: (at) => (typeof at === 'number' ? bucketTime(at, res) : '') }}
+      {...(props.openFrom !== undefined && {
+        referenceLines: [{ x: props.openFrom, label: say('analytics.inProgress'), labelPosition: 'insideTopRight' }],
+      })}
       {...(onPoint && { composedChartProps: { onClick: choose, style: { cursor: 'pointer' } } })}
     />
   )

@@ -4,7 +4,8 @@ export interface ChartLine {
   readonly label: string
   readonly color: string
   readonly kind: 'line' | 'area'
-  readonly isDashed?: boolean
+  /** Lengths of dashes and gaps in pixels, so that lines differ by more than colour; absent = solid. */
+  readonly dash?: string
 }
 
 /** A bucket of time and its numbers; a number that is not known is null. */

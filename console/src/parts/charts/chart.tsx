@@ -1,4 +1,4 @@
-import { Anchor, Box, Card, Group, Skeleton, Switch, Text, Title } from '@mantine/core'
+import { Anchor, Card, Group, Skeleton, Switch, Text, Title, UnstyledButton } from '@mantine/core'
 import { lazy, type ReactNode, Suspense, useState } from 'react'
 import type { Resolution } from '../../api/traffic/analytics.ts'
 import { say } from '../../texts/say.ts'
@@ -7,6 +7,7 @@ import { type Column, DataTable } from '../tables/data-table.tsx'
 import classes from './chart.module.css'
 import type { ChartLine, ChartPoint } from './chart-data.ts'
 import { bucketDate, bucketTime } from './chart-labels.ts'
+import { nextBucket } from './time-range.tsx'
 
 const ChartCanvas = lazy(() => import('./chart-canvas.tsx'))
 
@@ -24,6 +25,11 @@ export const CHART_COLORS = {
   ],
 } as const
 
+/** Dashes of the lines of a chart, in the order of `CHART_COLORS.list`: people who cannot tell the colours apart tell these. */
+export const CHART_DASHES = [undefined, '8 4', '2 3', '12 3 2 3', '5 2'] as const
+/** The same of the period before. */
+export const DASH_BEFORE = '5 4'
+
 interface Props {
   readonly title: string
   readonly points: readonly ChartPoint[] | undefined
@@ -39,12 +45,14 @@ interface Props {
 }
 
 const HEIGHT_PX = 260
+const NONE_HIDDEN: ReadonlySet<string> = new Set()
 /** More rows than these scroll in their own place. */
 const FEW_ROWS = 8
 
 /** Numbers over time, drawn or, for those who read rather than look, as a table. */
 export function TimeChart(props: Props) {
   const [isTable, setTable] = useState(false)
+  const [hidden, setHidden] = useState<ReadonlySet<string>>(NONE_HIDDEN)
   const { title, points, height = HEIGHT_PX } = props
   return (
     <Card withBorder padding="md" miw={0}>
@@ -72,29 +80,64 @@ export function TimeChart(props: Props) {
       ) : (
         <>
           <Suspense fallback={<Skeleton h={height} />}>
-            <ChartCanvas {...props} points={points} height={height} onPoint={props.onPoint} />
+            <ChartCanvas
+              {...props}
+              lines={props.lines.filter(({ name }) => !hidden.has(name))}
+              points={points}
+              height={height}
+              onPoint={props.onPoint}
+              openFrom={openBucket(points, props.res)}
+            />
           </Suspense>
-          <Legend lines={props.lines} />
+          <Legend title={title} lines={props.lines} hidden={hidden} onChange={setHidden} />
         </>
       )}
     </Card>
   )
 }
 
-/** Which line is which, by colour and by dashes. */
-function Legend({ lines }: { readonly lines: readonly ChartLine[] }) {
+/** The last bucket, where its time is not over. */
+function openBucket(points: readonly ChartPoint[], res: Resolution): number | undefined {
+  const last = points.at(-1)?.at
+  return last !== undefined && nextBucket(last, res) > Date.now() ? last : undefined
+}
+
+/** Which line is which, by colour and by dashes; each is a switch for its line. */
+function Legend(props: {
+  readonly title: string
+  readonly lines: readonly ChartLine[]
+  readonly hidden: ReadonlySet<string>
+  readonly onChange: (hidden: ReadonlySet<string>) => void
+}) {
+  const { lines, hidden, onChange } = props
   return (
-    <Group gap="md" mt="xs" justify="center">
-      {lines.map(({ name, label, color, isDashed }) => (
-        <Group key={name} gap={6} wrap="nowrap" miw={0}>
-          <Box w={18} style={{ borderTop: `3px ${isDashed ? 'dashed' : 'solid'} ${color}`, flexShrink: 0 }} />
-          <Text size="xs" className="wrap-anywhere" dir="auto">
-            {label}
-          </Text>
-        </Group>
+    <Group gap="md" mt="xs" justify="center" role="group" aria-label={say('analytics.legend', { title: props.title })}>
+      {lines.map(({ name, label, color, dash }) => (
+        <UnstyledButton
+          key={name}
+          role="switch"
+          aria-checked={!hidden.has(name)}
+          onClick={() => onChange(toggled(hidden, name))}
+          title={say(hidden.has(name) ? 'analytics.showLine' : 'analytics.hideLine')}
+        >
+          <Group gap={6} wrap="nowrap" miw={0}>
+            <svg width={24} height={8} aria-hidden style={{ flexShrink: 0 }}>
+              <line x1={0} x2={24} y1={4} y2={4} strokeWidth={3} strokeDasharray={dash} style={{ stroke: color }} />
+            </svg>
+            <Text size="xs" className="wrap-anywhere" dir="auto" td={hidden.has(name) ? 'line-through' : undefined}>
+              {label}
+            </Text>
+          </Group>
+        </UnstyledButton>
       ))}
     </Group>
   )
+}
+
+function toggled(names: ReadonlySet<string>, name: string): ReadonlySet<string> {
+  const next = new Set(names)
+  if (!next.delete(name)) next.add(name)
+  return next
 }
 
 function PointTable({

@@ -2,7 +2,7 @@ import { Button, Group, Modal, Stack, Text } from '@mantine/core'
 import { say } from '../../texts/say.ts'
 
 /** A step away that waits for an answer, or none. */
-type Leaving =
+export type Leaving =
   | { readonly status: 'idle' }
   | { readonly status: 'blocked'; readonly proceed: () => void; readonly reset: () => void }
 
