@@ -17,7 +17,8 @@ const SURROGATE = /[\uD800-\uDFFF]/
 export class SchemaPattern {
   /** The engine with bounded work; it takes characters beyond U+FFFF for two. */
   readonly #bounded: BoundedExpression | undefined
-  readonly #native: { readonly expression: RegExp; readonly cost: Cost } | undefined
+  readonly #source: string
+  #native: Native | null | undefined
 
   /** @throws Fault `pattern_invalid` (400) when no engine takes it in bounded time */
   constructor(source: string) {
@@ -30,28 +31,40 @@ export class SchemaPattern {
     } catch (error) {
       refusal = error
     }
-    const expression = compiled(source)
-    const cost = expression && costOf(source)
-    if (cost !== undefined) this.#native = { expression: expression!, cost }
-    if (this.#bounded === undefined && this.#native === undefined) throw refusal
+    this.#source = source
+    if (this.#bounded === undefined && this.#asNative() === null) throw refusal
   }
 
   /** The highest cost of a text, in units of 2 ns. */
   workOf(text: string): number {
     const { length } = text
     if (this.#bounded !== undefined && !this.#isForNative(text)) return this.#bounded.workOf(length)
-    const { factor, power } = this.#native!.cost
+    const { factor, power } = this.#asNative()!.cost
     return length + (factor * length ** power) / 2
   }
 
   test(text: string): boolean {
     if (this.#bounded !== undefined && !this.#isForNative(text)) return this.#bounded.test(text)
-    return this.#native!.expression.test(text)
+    return this.#asNative()!.expression.test(text)
   }
 
   #isForNative(text: string): boolean {
-    return this.#native !== undefined && SURROGATE.test(text)
+    return SURROGATE.test(text) && this.#asNative() !== null
   }
+
+  /** Most patterns never need it: it is compiled when it is first asked for. null = it has no bounds. */
+  #asNative(): Native | null {
+    if (this.#native !== undefined) return this.#native
+    const expression = compiled(this.#source)
+    const cost = expression && costOf(this.#source)
+    this.#native = cost === undefined ? null : { expression: expression!, cost }
+    return this.#native
+  }
+}
+
+interface Native {
+  readonly expression: RegExp
+  readonly cost: Cost
 }
 
 function compiled(source: string): RegExp | undefined {

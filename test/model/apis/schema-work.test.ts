@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import addFormats from 'ajv-formats'
 import fc from 'fast-check'
-import { MOST_COMPILED, MOST_ENTRIES, MOST_IN_SCHEMA } from '../../../src/model/apis/check/schema-work.ts'
+import { MOST_COMPILED, MOST_ENTRIES, MOST_IN_SCHEMA } from '../../../src/model/apis/check/compile-cost.ts'
 import { ValueSchemas } from '../../../src/model/apis/check/value-schema.ts'
 import type { Json, JsonObject } from '../../../src/model/json/json.ts'
 import { BoundedExpression } from '../../../src/model/patterns/bounded-expression.ts'
@@ -19,7 +19,9 @@ function checkOf(schema: JsonObject, components: JsonObject = {}, modern = false
     paths: { x: { schema } },
     components: { schemas: components },
   }
-  return new ValueSchemas(document, []).at(['paths', 'x', 'schema']).check
+  const { check, code } = new ValueSchemas(document, []).at(['paths', 'x', 'schema'])
+  Array.from(code.compile(true))
+  return check
 }
 
 /** An account that counts what is spent on it once it is empty. */

@@ -3,11 +3,13 @@ import { MAX_REPORTED } from '../../../model/apis/check/value-schema.ts'
 import type {
   BodyCheck,
   BodyTypeCheck,
+  LazyCode,
   ParameterCheck,
   RequestCheck,
   RequestFlaw,
 } from '../../../model/apis/definition/operation.ts'
 import { otherReadings, readablePath } from '../../../model/patterns/readable-path.ts'
+import { WorkSlice } from '../../../runtime/turns.ts'
 import { readDecoded } from '../../compression/decode.ts'
 import { PathPattern } from '../../routing/path-pattern.ts'
 import type { Exchange, Reply, Step, StepOutcome } from '../../server/exchange.ts'
@@ -36,24 +38,49 @@ export function validateRequest(checks: readonly (readonly RequestCheck[])[]): S
     return []
   }
 
-  return function validateRequest(x) {
-    const own = x.operation?.checks
-    if (own === undefined || own.length === 0) return undefined
+  const validate = (x: Exchange, own: readonly RequestCheck[]) => {
     for (const check of own) {
       const flaws = flawsOf(x, check)
-      if (flaws.length > 0) return refusal(x, check, flaws)
+      if (flaws.length === 0) continue
+      if (check.code.isReady(true)) return refusal(x, check, flaws)
+      return compiled([check], true).then(() => refusal(x, check, flawsOf(x, check)))
     }
     addDefaults(x, own)
     // An explained request has no body.
     if (x.dry || own.every(({ body }) => body === undefined)) return undefined
     return validateBodies(x, own)
   }
+
+  return function validateRequest(x) {
+    const own = x.operation?.checks
+    if (own === undefined || own.length === 0) return undefined
+    if (own.every(({ code }) => code.isReady(false))) return validate(x, own)
+    return compiled(own, false).then(() => validate(x, own))
+  }
+}
+
+/** Module state: what is compiled at present, so that requests that come meanwhile wait for it together. */
+const compiling = new WeakMap<LazyCode, Promise<void>>()
+
+/** Compiles the schemas of checks in turns of the event loop. With `details`, also what finds all the flaws of a value. */
+async function compiled(checks: readonly RequestCheck[], details: boolean): Promise<void> {
+  for (const { code } of checks) {
+    while (!code.isReady(details)) {
+      if (!compiling.has(code)) compiling.set(code, compileInTurns(code, details).finally(() => compiling.delete(code)))
+      await compiling.get(code)
+    }
+  }
+}
+
+async function compileInTurns(code: LazyCode, details: boolean): Promise<void> {
+  const slice = new WorkSlice()
+  for (const _part of code.compile(details)) if (slice.isOver) await slice.next()
 }
 
 async function validateBodies(x: Exchange, checks: readonly RequestCheck[]): Promise<StepOutcome> {
   for (const check of checks) {
     if (check.body === undefined) continue
-    const flaws = await bodyFlaws(x, check.body)
+    const flaws = await bodyFlaws(x, check.body, check)
     if (flaws.length > 0) return refusal(x, check, flaws)
   }
   return undefined
@@ -66,7 +93,7 @@ function refusal(x: Exchange, { status }: RequestCheck, flaws: readonly RequestF
   return { status, fields: 'Content-Type: application/json\r\n', body }
 }
 
-async function bodyFlaws(x: Exchange, rule: BodyCheck): Promise<readonly RequestFlaw[]> {
+async function bodyFlaws(x: Exchange, rule: BodyCheck, owner: RequestCheck): Promise<readonly RequestFlaw[]> {
   const flaw = (reason: string) => [{ at: 'body', reason }]
   if (x.body === undefined && x.bodyLength === 0) return rule.required ? flaw('is missing') : []
   const check =
@@ -90,7 +117,11 @@ async function bodyFlaws(x: Exchange, rule: BodyCheck): Promise<readonly Request
   const isFilled = fill !== undefined && 'json' in read
   const value = isFilled ? fill(sent, x) : sent
   const values = isFilled ? [value] : read.values
-  const flaws = flawsOfAll(values, (each) => check.check(each, x))
+  let flaws = flawsOfAll(values, (each) => check.check(each, x))
+  if (flaws.length > 0 && !owner.code.isReady(true)) {
+    await compiled([owner], true)
+    flaws = flawsOfAll(values, (each) => check.check(each, x))
+  }
   if (value !== sent && flaws.length === 0) putBody(x, Buffer.from(textWith(bytes, sent, value)))
   return flaws.map(({ at, reason: why }) => ({ at: `body${at}`, reason: why }))
 }

@@ -15,6 +15,8 @@ export interface PreparedSchema {
   /** The name that references in prepared schemas have for it. */
   readonly name: string
   readonly schema: Json
+  /** The schemas that it refers to. */
+  readonly leadsTo: ReadonlySet<PreparedSchema>
 }
 
 /** The schemas that a value is compared with, and the parts of them that had to be left out. */

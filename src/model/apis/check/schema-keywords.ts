@@ -1,6 +1,6 @@
 import { toFault } from '../../../errors/fault.ts'
 import { isObject, type Json } from '../../json/json.ts'
-import { PATTERNS } from './schema-work.ts'
+import { SchemaPattern } from '../../patterns/schema-pattern.ts'
 
 /** The content of a keyword: a value, the name of a schema, one schema, a list of them, or a map of them. */
 export type Holding = 'value' | 'reference' | 'schema' | 'list' | 'map'
@@ -83,7 +83,7 @@ function typeFault(value: Json): string | undefined {
 function patternFault(value: Json): string | undefined {
   if (typeof value !== 'string') return 'must be a text'
   try {
-    PATTERNS(value)
+    new SchemaPattern(value)
     return undefined
   } catch (error) {
     return toFault(error).message

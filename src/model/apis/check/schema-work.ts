@@ -1,14 +1,9 @@
 import { createRequire } from 'node:module'
 import type { Ajv, CodeKeywordDefinition, KeywordCxt, KeywordDefinition, SchemaValidateFunction } from 'ajv'
 import { isObject, type Json } from '../../json/json.ts'
-import {
-  compileWeight,
-  newPatternWork,
-  type PatternWork,
-  spendPatternWork,
-  WORK_OF_EXPRESSION,
-} from '../../patterns/pattern-work.ts'
+import { newPatternWork, type PatternWork, spendPatternWork, WORK_OF_EXPRESSION } from '../../patterns/pattern-work.ts'
 import { SchemaPattern } from '../../patterns/schema-pattern.ts'
+import { codeCost, entriesOf } from './compile-cost.ts'
 
 const load = createRequire(import.meta.url)
 
@@ -119,58 +114,11 @@ const WORKS = new Map<string, (value: unknown) => Work>([
   ['format', () => ({ once: WORK_OF_KEYWORD, each: WORK_OF_FORMATTED, of: 'length' })],
 ])
 
-/** Entries of a keyword's value, those of lists in it included (`dependentRequired`). */
-function entriesOf(value: unknown): number {
-  if (typeof value !== 'object' || value === null) return 0
-  return Object.values(value).reduce((sum: number, entry) => sum + 1 + (Array.isArray(entry) ? entry.length : 0), 0)
-}
-
-/** How much of a definition's schemas is compiled. */
-export interface CompileWork {
-  compiled: number
-}
-
-/** Most keywords, functions and entries of keywords that one definition may have compiled: 20 to 60 µs each. */
-export const MOST_COMPILED = 20_000
-/** Why a schema beyond that is not compiled. */
-export const TOO_MANY_KEYWORDS = `the schemas of the definition hold more than ${MOST_COMPILED} keywords and entries`
-/** Most in one schema without those that it refers to: their code is one function, which V8 compiles when it is first run. */
-export const MOST_IN_SCHEMA = 2000
-/** Alternatives and members of one schema are nested in its code, so that their cost grows with the square of their number. */
-export const MOST_ENTRIES = 500
-const NESTED = new Set([
-  ...['anyOf', 'oneOf', 'allOf', 'items', 'prefixItems'],
-  ...['properties', 'patternProperties', 'dependencies', 'dependentSchemas'],
-])
-const COST_OF_REFERENCE = 3
-
-/** Weight of an expression that costs as much as a keyword. */
-const WEIGHT_OF_KEYWORD = 50
-
-/** The cost of a keyword's expressions beyond that of their length, in keywords. */
-function costOfExpressions(keyword: string, value: unknown): number {
-  const sources =
-    keyword === 'pattern' ? [String(value)] : keyword === 'patternProperties' ? Object.keys(value as object) : []
-  return sources.reduce((sum, source) => sum + (compileWeight(source) - source.length) / WEIGHT_OF_KEYWORD, 0)
-}
-
-/** @throws Error that says so when there is more than may be compiled */
-function spendCompileWork(work: CompileWork, keyword: string, value: unknown, meter: FunctionMeter): void {
-  const nested = NESTED.has(keyword) && (keyword !== 'items' || Array.isArray(value)) ? entriesOf(value) : 0
-  const listed = keyword === 'required' ? entriesOf(value) / 10 : 0
-  if (nested > MOST_ENTRIES) throw new Error(`${keyword} holds more than ${MOST_ENTRIES} entries`)
-  const cost = listed + (keyword.endsWith('Ref') || keyword === '$ref' ? COST_OF_REFERENCE : 1 + nested)
-  meter.keywords += cost
-  work.compiled += cost + costOfExpressions(keyword, value)
-  if (meter.keywords > MOST_IN_SCHEMA) throw new Error(`holds more than ${MOST_IN_SCHEMA} keywords and entries`)
-  if (work.compiled > MOST_COMPILED) throw new Error(TOO_MANY_KEYWORDS)
-}
-
 /**
  * Makes an engine charge what it does: each keyword is charged where its code runs, by what it looks at. Its own checks of `enum`, `const`
  * and `uniqueItems` compare texts, not every two values.
  */
-export function meter(engine: Ajv, compileWork: CompileWork): void {
+export function meter(engine: Ajv): void {
   const formats = load('ajv-formats') as typeof import('ajv-formats')
   formats.default(engine, { mode: 'fast' })
   engine.addFormat('url', urlFormat(formats.default.get('url', 'full') as RegExp))
@@ -188,7 +136,7 @@ export function meter(engine: Ajv, compileWork: CompileWork): void {
     if (code === undefined) continue
     definition.code = (context, type) => {
       const meter = meterOf(context)
-      spendCompileWork(compileWork, keyword, context.schema, meter)
+      meter.keywords += codeCost(keyword, context.schema)
       emitCharge(context, keyword, meter)
       code(context, type)
       emitJudged(context, meter)

@@ -1,20 +1,15 @@
 import { createRequire } from 'node:module'
 import type { Ajv, ErrorObject, Options, ValidateFunction } from 'ajv'
+import type { SchemaEnv } from 'ajv/dist/compile/index.js'
 import { Fault, toFault } from '../../../errors/fault.ts'
 import { isObject, type Json, type JsonObject } from '../../json/json.ts'
 import { type PatternWork, TOO_MUCH_WORK } from '../../patterns/pattern-work.ts'
 import type { Flaw } from '../definition/flaw.ts'
-import type { RequestFlaw, ValueCheck } from '../definition/operation.ts'
+import type { LazyCode, RequestFlaw, ValueCheck } from '../definition/operation.ts'
 import { getAt, type TreePath } from '../definition/tree.ts'
+import { CompileBudget, TOO_MANY_KEYWORDS } from './compile-cost.ts'
 import { type PreparedSchema, PreparedSchemas } from './prepared-schemas.ts'
-import {
-  type CompileWork,
-  checkWithinBudget,
-  MOST_COMPILED,
-  meter,
-  PATTERNS,
-  TOO_MANY_KEYWORDS,
-} from './schema-work.ts'
+import { checkWithinBudget, meter, PATTERNS } from './schema-work.ts'
 
 /** Errors of one request that are reported. */
 export const MAX_REPORTED = 20
@@ -26,39 +21,37 @@ const UNEVALUATED = ['unevaluatedProperties', 'unevaluatedItems']
 /** Half of the machinery is loaded with the first API that needs it: 20 ms and 6 MB that others do without. */
 const load = createRequire(import.meta.url)
 
-/** A compiled schema, and the parts of it that values are not compared with. */
-export interface CompiledSchema {
+/** A schema that values are compared with, and the parts of it that they are not compared with. */
+export interface CheckedSchema {
   readonly check: ValueCheck
   /** True when a value has no flaw. @throws Fault `patterns_over_budget` */
   readonly fits: (value: unknown, account: PatternWork) => boolean
   readonly unchecked: readonly Flaw[]
+  readonly code: LazyCode
 }
 
-const ANYTHING: ValueCheck = () => []
+/** Nothing is compiled where nothing is checked. */
+export const NO_CODE: LazyCode = { isReady: () => true, compile: function* () {} }
 
-/** The engines that compile the schemas of a definition. */
+const ANYTHING: Omit<CheckedSchema, 'unchecked'> = { check: () => [], fits: () => true, code: NO_CODE }
+
+/** The engines that compile the schemas of a definition, made when the first of them is compiled, and their budget. */
 export class SchemaEngines {
-  /** Finds the first flaw. */
-  readonly first: Ajv
-  /** Finds all. */
-  readonly all: Ajv
-  readonly #work: CompileWork
+  readonly budget = new CompileBudget()
+  #first: Ajv | undefined
+  #all: Ajv | undefined
   #names = 0
 
-  /** `work` is the compile budget of the whole definition. */
-  constructor(work: CompileWork = { compiled: 0 }) {
-    const { Ajv2020 } = load('ajv/dist/2020.js') as typeof import('ajv/dist/2020.js')
-    this.first = new Ajv2020(options(false))
-    this.all = new Ajv2020(options(true))
-    this.#work = work
-    meter(this.first, work)
-    // A second set of the same schemas, used when a value has an error.
-    meter(this.all, { compiled: Number.NEGATIVE_INFINITY })
+  /** Finds the first flaw. */
+  get first(): Ajv {
+    this.#first ??= newEngine(false)
+    return this.#first
   }
 
-  /** True once the definition has no more compiled: every further schema would be refused, and each refusal costs its preparation. */
-  get isSpent(): boolean {
-    return this.#work.compiled > MOST_COMPILED
+  /** Finds all: a second set of the same schemas, used when a value has an error. */
+  get all(): Ajv {
+    this.#all ??= newEngine(true)
+    return this.#all
   }
 
   /** A name that no other schema has. */
@@ -67,16 +60,22 @@ export class SchemaEngines {
   }
 }
 
-/** Compiles the schemas of one document, each when it is first asked for. */
+function newEngine(allErrors: boolean): Ajv {
+  const { Ajv2020 } = load('ajv/dist/2020.js') as typeof import('ajv/dist/2020.js')
+  const engine = new Ajv2020(options(allErrors))
+  meter(engine)
+  return engine
+}
+
+/** Reads the schemas of one document, each when it is first asked for. */
 export class ValueSchemas {
   readonly #document: JsonObject
   readonly #root: TreePath
   readonly #engines: SchemaEngines
   readonly #prepared: PreparedSchemas
   readonly #unevaluated: boolean
-  readonly #added = { first: new Set<PreparedSchema>(), all: new Set<PreparedSchema>() }
-  /** Compiled parts of the document, by their text: an engine takes 0.2 ms for the smallest schema, and most are alike. */
-  readonly #known = new Map<string, CompiledSchema & { readonly at: TreePath }>()
+  /** Parts of the document, by their text: most are alike. */
+  readonly #known = new Map<string, CheckedSchema & { readonly at: TreePath }>()
 
   /** `document` is what references resolve in; `root` its path in the input. */
   constructor(document: JsonObject, root: TreePath, engines: SchemaEngines = new SchemaEngines()) {
@@ -87,40 +86,36 @@ export class ValueSchemas {
     this.#unevaluated = UNEVALUATED.some((keyword) => names(document, keyword))
   }
 
-  /** Compiles the schema at a path of the document: what of it can be checked is. */
-  at(at: TreePath): CompiledSchema {
+  /** The schema at a path of the document: what of it can be checked is. */
+  at(at: TreePath): CheckedSchema {
     const text = JSON.stringify(getAt(this.#document, at) ?? null)
     const known = this.#known.get(text)
     if (known !== undefined) return { ...known, unchecked: known.unchecked.map((flaw) => movedTo(at, known.at, flaw)) }
-    const compiled = { ...this.#compile(at), at: [...this.#root, ...at] }
+    const read = { ...this.#read(at), at: [...this.#root, ...at] }
     // These give a schema a name, or a base for references, by its position.
-    if (!/"\$(?:id|anchor|dynamic|recursive)/.test(text)) this.#known.set(text, compiled)
-    return compiled
+    if (!/"\$(?:id|anchor|dynamic|recursive)/.test(text)) this.#known.set(text, read)
+    return read
   }
 
-  #compile(at: TreePath): CompiledSchema {
+  #read(at: TreePath): CheckedSchema {
+    const { budget } = this.#engines
     try {
-      if (this.#engines.isSpent) throw new Error(TOO_MANY_KEYWORDS)
+      if (budget.isSpent) throw new Error(TOO_MANY_KEYWORDS)
       const { root, reached, unchecked } = this.#prepared.at(at)
-      const compile = (name: 'first' | 'all') => {
-        const engine = this.#engines[name]
-        engine.opts.unevaluated = this.#unevaluated
-        for (const each of reached) {
-          if (this.#added[name].has(each)) continue
-          this.#added[name].add(each)
-          engine.addSchema(each.schema as JsonObject, each.name)
-        }
-        return engine.compile({ $ref: root.name })
-      }
-      const first = checkWithinBudget({ patternWork: Number.NEGATIVE_INFINITY }, () => compile('first'))
+      budget.spend(reached)
+      const code = new SchemaCode(root, this.#engines, this.#unevaluated)
       return {
-        check: checkOf(first, () => compile('all')),
-        fits: (value, account) => checkWithinBudget(account, () => fitsWithin(first, value)),
+        code,
+        check: (value, account) => code.flawsOf(value, account),
+        fits(value, account) {
+          const { first } = code
+          return checkWithinBudget(account, () => fitsWithin(first, value))
+        },
         unchecked: unchecked.map((flaw) => this.#rooted(flaw)),
       }
     } catch (error) {
       const reason = error instanceof Fault || error instanceof Error ? error.message : toFault(error).message
-      return { check: ANYTHING, fits: () => true, unchecked: [this.#rooted({ at, reason: reason.slice(0, 300) })] }
+      return { ...ANYTHING, unchecked: [this.#rooted({ at, reason: reason.slice(0, 300) })] }
     }
   }
 
@@ -129,25 +124,94 @@ export class ValueSchemas {
   }
 }
 
-function checkOf(first: ValidateFunction, compileAll: () => ValidateFunction): ValueCheck {
-  let all: ValidateFunction | undefined
-  return (value, account) =>
-    checkWithinBudget(account, () => {
+/** The code of a schema and of all that it leads to. */
+class SchemaCode implements LazyCode {
+  readonly #root: PreparedSchema
+  readonly #engines: SchemaEngines
+  readonly #unevaluated: boolean
+  #first: ValidateFunction | undefined
+  #all: ValidateFunction | undefined
+
+  constructor(root: PreparedSchema, engines: SchemaEngines, unevaluated: boolean) {
+    this.#root = root
+    this.#engines = engines
+    this.#unevaluated = unevaluated
+  }
+
+  get first(): ValidateFunction {
+    if (this.#first === undefined) Array.from(this.compile(false))
+    return this.#first!
+  }
+
+  isReady(details: boolean): boolean {
+    return (details ? this.#all : this.#first) !== undefined
+  }
+
+  *compile(details: boolean): Generator<void> {
+    this.#first ??= yield* this.#compiledBy(this.#engines.first)
+    if (details) this.#all ??= yield* this.#compiledBy(this.#engines.all)
+  }
+
+  flawsOf(value: unknown, account: PatternWork): readonly RequestFlaw[] {
+    const { first } = this
+    return checkWithinBudget(account, () => {
       if (fitsWithin(first, value)) return []
       const firstFlaws = (first.errors ?? []).slice(-1).map(toRequestFlaw)
       first.errors = null
-      if (!isSmall(value)) return firstFlaws
+      const all = this.#all
+      if (all === undefined || !isSmall(value)) return firstFlaws
       try {
-        all ??= compileAll()
         all(value)
         return (all.errors ?? []).slice(0, MAX_REPORTED).map(toRequestFlaw)
       } catch {
         // It is refused already: only the other flaws take too much work to find.
         return firstFlaws
       } finally {
-        if (all !== undefined) all.errors = null
+        all.errors = null
       }
     })
+  }
+
+  /** One function after the other. */
+  *#compiledBy(engine: Ajv): Generator<void, ValidateFunction> {
+    for (const each of callOrder(this.#root)) {
+      if (environmentOf(engine, each).validate !== undefined) continue
+      engine.opts.unevaluated = this.#unevaluated
+      checkWithinBudget({ patternWork: Number.NEGATIVE_INFINITY }, () => compileAlone(engine, each))
+      yield
+    }
+    return engine.getSchema(this.#root.name)!
+  }
+}
+
+/** A schema and all that it leads to, each behind those that it calls, unless they call it. */
+function callOrder(root: PreparedSchema): PreparedSchema[] {
+  const seen = new Set([root])
+  const ordered: PreparedSchema[] = []
+  const open = [{ schema: root, calls: root.leadsTo.values() }]
+  for (let step = open.at(-1); step !== undefined; step = open.at(-1)) {
+    const { value: next } = step.calls.next()
+    if (next === undefined) {
+      ordered.push(step.schema)
+      open.pop()
+    } else if (!seen.has(next)) {
+      seen.add(next)
+      open.push({ schema: next, calls: next.leadsTo.values() })
+    }
+  }
+  return ordered
+}
+
+/** Compiles one schema: Ajv would do so with all that it leads to, in one go, but takes those that its environment knows as they are. */
+function compileAlone(engine: Ajv, prepared: PreparedSchema): void {
+  const { refs } = environmentOf(engine, prepared)
+  for (const to of prepared.leadsTo) if (typeof to.schema === 'object') refs[to.name] = environmentOf(engine, to)
+  engine.getSchema(prepared.name)
+}
+
+function environmentOf(engine: Ajv, { name, schema }: PreparedSchema): SchemaEnv {
+  if (engine.schemas[name] === undefined) engine.addSchema(schema as JsonObject, name)
+  return engine.schemas[name]!
 }
 
 /** A flaw of a schema that is spelled the same elsewhere. */

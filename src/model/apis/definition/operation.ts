@@ -44,7 +44,8 @@ export interface RequestFlaw {
 }
 
 /**
- * Tells what is wrong with a value: nothing when it fits its schema. `at` is the RFC 6901 pointer within the value.
+ * Tells what is wrong with a value: nothing when it fits its schema, only the first flaw until the details of its `LazyCode` are compiled.
+ * `at` is the RFC 6901 pointer within the value.
  * @throws Fault `patterns_over_budget` when it takes more work than the account of the request has left
  */
 export type ValueCheck = (value: unknown, account: PatternWork) => readonly RequestFlaw[]
@@ -54,6 +55,16 @@ export type ValueCheck = (value: unknown, account: PatternWork) => readonly Requ
  * @throws Fault `patterns_over_budget`
  */
 export type FillDefaults = (value: unknown, account: PatternWork) => unknown
+
+/**
+ * The code of schemas, which is compiled when a request first needs it: that takes up to a second for all of a definition, and most of it is
+ * never asked for. `details`: also what finds all the flaws of a value that does not fit.
+ */
+export interface LazyCode {
+  isReady(details: boolean): boolean
+  /** Compiles it, in parts of some milliseconds. Code that is run before is compiled in one go. */
+  compile(details: boolean): Generator<void>
+}
 
 /** Kinds of values that are spelled as one text. */
 export type ScalarKind = 'integer' | 'number' | 'boolean' | 'null' | 'text'
@@ -94,7 +105,7 @@ export interface ParameterDefault {
   readonly text: string
 }
 
-/** The schema of a request, compiled when its API was published. */
+/** The schemas of a request. */
 export interface RequestCheck {
   /** Status of the refusal. */
   readonly status: number
@@ -102,6 +113,8 @@ export interface RequestCheck {
   readonly path: string
   readonly parameters: readonly ParameterCheck[]
   readonly body: BodyCheck | undefined
+  /** Of all its schemas. */
+  readonly code: LazyCode
 }
 
 /** The check of a body of one media type or range. */

@@ -1,12 +1,13 @@
-import { isObject, type JsonObject } from '../../json/json.ts'
+import { isObject, type Json, type JsonObject } from '../../json/json.ts'
 import { isFormType } from '../../network/form-urlencoded.ts'
 import { refuseFlaws } from '../check/validate.ts'
-import { SchemaEngines, ValueSchemas } from '../check/value-schema.ts'
+import { NO_CODE, SchemaEngines, ValueSchemas } from '../check/value-schema.ts'
 import type { Flaw } from '../definition/flaw.ts'
 import { flagOf, numberOf, objectOf, textOf } from '../definition/members.ts'
 import {
   type BodyCheck,
   type BodyTypeCheck,
+  type LazyCode,
   type ParameterCheck,
   type RequestCheck,
   STYLES,
@@ -16,7 +17,7 @@ import { member, type TreePath, toPointer } from '../definition/tree.ts'
 import { type DescribedOperation, describedAt } from '../openapi/described.ts'
 import { defaultText } from './default-text.ts'
 import { isJsonType } from './read-mock.ts'
-import { SchemaDefaults } from './schema-defaults.ts'
+import { type DefaultFiller, SchemaDefaults } from './schema-defaults.ts'
 import { isFlat, shapeAt, TEXT } from './value-shape.ts'
 
 const DEFAULT_STATUS = 422
@@ -63,10 +64,17 @@ export class RequestSchemas {
     const { document, root, at } = operation!
     const { schemas, defaults } = this.#of(document, root)
     const note = (flaw: Flaw, says?: string) => this.#note(flaw, `${at.at(-1)!.toUpperCase()} ${path}`, says)
+    const code = new JointCode()
     const source: Source = {
       document,
-      at: (place) => this.#checkAt(schemas, place, note),
-      defaults: fills ? defaults : undefined,
+      at: (place) => this.#checkAt(schemas, place, code, note),
+      fillAt(place) {
+        if (!fills) return undefined
+        const filler = defaults.at(place)
+        code.addFound(filler.code)
+        return filler
+      },
+      defaultOf: fills ? (place) => defaults.ofSchema(place) : undefined,
       note: (flaw, says) => note({ at: [...root, ...flaw.at], reason: flaw.reason }, says),
     }
     return {
@@ -74,6 +82,7 @@ export class RequestSchemas {
       path,
       parameters: parametersOf(operation!, source),
       body: bodyOf(operation!, source),
+      code,
     }
   }
 
@@ -90,14 +99,16 @@ export class RequestSchemas {
     const text = JSON.stringify(found)
     const schemas = this.#byText.get(text) ?? new ValueSchemas(found, [...at, 'schema'], this.#engine())
     this.#byText.set(text, schemas)
-    const check = this.#checkAt(schemas, [], (flaw) => this.#note(flaw, path))
+    const code = new JointCode()
+    const check = this.#checkAt(schemas, [], code, (flaw) => this.#note(flaw, path))
     const status = numberOf(entry, 'error_response_code') || DEFAULT_STATUS
-    return { status, path, parameters: [], body: { required: true, types: undefined, json: check } }
+    return { status, path, parameters: [], body: { required: true, types: undefined, json: check }, code }
   }
 
-  #checkAt(schemas: ValueSchemas, at: TreePath, note: (flaw: Flaw) => void): ValueCheck {
-    const { check, unchecked } = schemas.at(at)
+  #checkAt(schemas: ValueSchemas, at: TreePath, into: JointCode, note: (flaw: Flaw) => void): ValueCheck {
+    const { check, unchecked, code } = schemas.at(at)
     for (const flaw of unchecked) note(flaw)
+    if (code !== NO_CODE) into.add(code)
     return check
   }
 
@@ -112,7 +123,7 @@ export class RequestSchemas {
     const known = this.#byDocument.get(document)
     if (known !== undefined) return known
     const schemas = new ValueSchemas(document, root, this.#engine())
-    const fresh = { schemas, defaults: new SchemaDefaults(document, (at) => schemas.at(at).fits) }
+    const fresh = { schemas, defaults: new SchemaDefaults(document, (at) => schemas.at(at)) }
     this.#byDocument.set(document, fresh)
     return fresh
   }
@@ -130,13 +141,45 @@ interface Noted {
   readonly operations: Set<string>
 }
 
+/** The code of all schemas of one check. */
+class JointCode implements LazyCode {
+  readonly #parts: LazyCode[] = []
+  readonly #found: (() => Iterable<LazyCode>)[] = []
+  readonly #ready = new Set<boolean>()
+
+  add(code: LazyCode): void {
+    this.#parts.push(code)
+  }
+
+  /** Adds code that is listed when it is compiled, and has no details. */
+  addFound(list: () => Iterable<LazyCode>): void {
+    this.#found.push(list)
+  }
+
+  isReady(details: boolean): boolean {
+    return this.#ready.has(details) || (this.#parts.length === 0 && this.#found.length === 0)
+  }
+
+  *compile(details: boolean): Generator<void> {
+    for (const part of this.#parts) yield* part.compile(details)
+    for (const list of this.#found)
+      for (const part of list()) {
+        yield
+        yield* part.compile(false)
+      }
+    this.#ready.add(false).add(details)
+  }
+}
+
 /** Where checks are read from. */
 interface Source {
   readonly document: JsonObject
   /** The check of the schema at a path. */
   readonly at: (place: TreePath) => ValueCheck
-  /** undefined where defaults are not filled in. */
-  readonly defaults: SchemaDefaults | undefined
+  /** What fills in the defaults of the schema at a path; undefined where none are filled in. */
+  readonly fillAt: (place: TreePath) => DefaultFiller | undefined
+  /** The default of the schema at a path; undefined where defaults are not filled in. */
+  readonly defaultOf: ((place: TreePath) => Json | undefined) | undefined
   /** Notes that a part of the description is not checked, or whatever else `says` says. */
   readonly note: (flaw: Flaw, says?: string) => void
 }
@@ -171,11 +214,11 @@ function isChecked(type: string): boolean {
   return isJsonType(type) || isFormType(type) || /^(?:text\/.*|application\/\*|multipart\/\*|\*\/\*)$/.test(type)
 }
 
-function typeCheck({ document, at: checkAt, defaults, note }: Source, at: TreePath, type: string): BodyTypeCheck {
-  const fill = defaults?.at(at)
-  if (fill !== undefined && !isJsonType(type) && !type.endsWith('/*'))
+function typeCheck({ document, at: checkAt, fillAt, note }: Source, at: TreePath, type: string): BodyTypeCheck {
+  const filler = fillAt(at)
+  if (!isJsonType(type) && !type.endsWith('/*') && filler?.fills)
     note({ at, reason: `${type} is not written, JSON is` }, UNFILLED)
-  return { check: checkAt(at), shape: isJsonType(type) ? TEXT : shapeAt(document, at), fill }
+  return { check: checkAt(at), shape: isJsonType(type) ? TEXT : shapeAt(document, at), fill: filler?.fill }
 }
 
 const ANYTHING: ValueCheck = () => []
@@ -197,11 +240,11 @@ function parametersOf({ document, at, itemAt }: DescribedOperation, source: Sour
 
 function parameterAt(source: Source, from: TreePath): ParameterCheck | undefined {
   const parameter = unfilledParameterAt(source, from)
-  const { document, defaults, note } = source
-  if (parameter === undefined || defaults === undefined) return parameter
+  const { document, defaultOf, note } = source
+  if (parameter === undefined || defaultOf === undefined) return parameter
   const { object, at } = describedAt(document, from)
   const type = Object.keys(objectOf(object, 'content'))[0]
-  const value = defaults.ofSchema(type === undefined ? [...at, 'schema'] : [...at, 'content', type, 'schema'])
+  const value = defaultOf(type === undefined ? [...at, 'schema'] : [...at, 'content', type, 'schema'])
   // A path has a value for each of its parameters, and what is required is refused where it is missing.
   if (value === undefined || parameter.required) return parameter
   const text = defaultText(parameter, value)

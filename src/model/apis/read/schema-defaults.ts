@@ -1,8 +1,9 @@
 import { isObject, type Json, type JsonObject } from '../../json/json.ts'
 import { type PatternWork, spendPatternWork, TOO_MUCH_WORK } from '../../patterns/pattern-work.ts'
-import { MOST_ENTRIES } from '../check/schema-work.ts'
+import { MOST_ENTRIES } from '../check/compile-cost.ts'
+import type { CheckedSchema } from '../check/value-schema.ts'
 import { flagOf, objectOf } from '../definition/members.ts'
-import type { FillDefaults } from '../definition/operation.ts'
+import type { FillDefaults, LazyCode } from '../definition/operation.ts'
 import { getAt, member, setMember, type TreePath, toPointer } from '../definition/tree.ts'
 import { follow } from '../openapi/described.ts'
 
@@ -48,36 +49,58 @@ interface Choice {
 
 interface Alternative {
   readonly filler: Filler
-  readonly at: TreePath
-  fits: (value: unknown, account: PatternWork) => boolean
+  /** Read when it is first asked for. */
+  readonly schema: () => Pick<CheckedSchema, 'fits' | 'code'>
+}
+
+/** Fills in the defaults of the values of one schema. They are read when they are first asked for. */
+export interface DefaultFiller {
+  /** False where there is nothing to fill in. */
+  readonly fills: boolean
+  readonly fill: FillDefaults
+  /** Each piece of code that it runs. */
+  readonly code: () => Iterable<LazyCode>
 }
 
 /** Reads the defaults that the schemas of a document give to members of objects, those of each schema once. */
 export class SchemaDefaults {
   readonly #document: JsonObject
-  readonly #fitsAt: (at: TreePath) => Alternative['fits']
+  readonly #schemaAt: (at: TreePath) => ReturnType<Alternative['schema']>
   readonly #known = new Map<string, Filler>()
   readonly #waiting: { readonly filler: Filler; readonly at: TreePath }[] = []
 
-  /** `fitsAt` tells whether a value fits the schema at a path. */
-  constructor(document: JsonObject, fitsAt: (at: TreePath) => Alternative['fits']) {
+  /** `schemaAt` reads the schema at a path. */
+  constructor(document: JsonObject, schemaAt: (at: TreePath) => ReturnType<Alternative['schema']>) {
     this.#document = document
-    this.#fitsAt = fitsAt
+    this.#schemaAt = schemaAt
   }
 
-  /** The filler of values of the schema at a path; undefined where there is nothing to fill in. */
-  at(at: TreePath): FillDefaults | undefined {
+  /** The filler of values of the schema at a path. */
+  at(at: TreePath): DefaultFiller {
+    let known: Filler | undefined
+    const root = () => {
+      known ??= this.#read(at)
+      return known
+    }
+    return {
+      get fills() {
+        return root().fills
+      },
+      fill: (value, account) => filledWithin(root(), value, account),
+      code: () => codeBehind(root()),
+    }
+  }
+
+  #read(at: TreePath): Filler {
     const root = this.#filler(at)
     const fresh: Filler[] = []
     for (let next = this.#waiting.pop(); next !== undefined; next = this.#waiting.pop()) {
-      this.#read(next.filler, next.at)
+      this.#readOne(next.filler, next.at)
       fresh.push(next.filler)
     }
     cutCircles(fresh)
     mark(fresh)
-    for (const { alternatives } of fresh.flatMap(({ choices }) => choices.filter(fillsChoice)))
-      for (const alternative of alternatives) alternative.fits = this.#fitsAt(alternative.at)
-    return root.fills ? (value, account) => filledWithin(root, value, account) : undefined
+    return root
   }
 
   /** The default of the schema at a path: its own, or that of its reference or of the first part of `allOf` that has one. */
@@ -112,7 +135,7 @@ export class SchemaDefaults {
     return filler
   }
 
-  #read(filler: Filler, at: TreePath): void {
+  #readOne(filler: Filler, at: TreePath): void {
     const schema = getAt(this.#document, at)
     if (schema === undefined || !isObject(schema)) return
     const inner = (...path: string[]) => this.#filler([...at, ...path])
@@ -137,11 +160,20 @@ export class SchemaDefaults {
     }
     for (const part of listed('allOf')) filler.parts.push(this.#filler(part))
     for (const keyword of ['oneOf', 'anyOf']) {
-      const alternatives = listed(keyword).map((each) => ({ filler: this.#filler(each), at: each, fits: () => false }))
+      const alternatives = listed(keyword).map((each) => this.#alternative(each))
       // A schema with more is not compiled.
       if (alternatives.length > 0 && alternatives.length <= MOST_ENTRIES)
         filler.choices.push({ single: keyword === 'oneOf', alternatives })
     }
+  }
+
+  #alternative(at: TreePath): Alternative {
+    let known: ReturnType<Alternative['schema']> | undefined
+    const schema = () => {
+      known ??= this.#schemaAt(at)
+      return known
+    }
+    return { filler: this.#filler(at), schema }
   }
 
   #isReadOnly(at: TreePath): boolean {
@@ -188,21 +220,36 @@ function cutCircles(fillers: readonly Filler[]): void {
   }
 }
 
+/** The code of all the choices that a filler leads to and that fill something in. */
+function* codeBehind(root: Filler): Generator<LazyCode> {
+  const reached = new Set([root])
+  for (const filler of reached) {
+    if (!filler.fills) continue
+    for (const each of below(filler)) reached.add(each)
+    for (const { alternatives } of filler.choices.filter(fillsChoice))
+      for (const { schema } of alternatives) yield schema().code
+  }
+}
+
+function below(filler: Filler): Filler[] {
+  const { members, others, items } = filler
+  const inPlace = inPlaceOf(filler).map(({ to }) => to)
+  return [...members.values(), others, items, ...inPlace].filter((each) => each !== undefined)
+}
+
 /** Marks the fillers that lead to a default. */
 function mark(fillers: readonly Filler[]): void {
   const from = new Map<Filler, Filler[]>()
   const marked: Filler[] = []
   for (const filler of fillers) {
-    const { defaults, members, others, items } = filler
-    const inPlace = inPlaceOf(filler).map(({ to }) => to)
-    const below = [...members.values(), others, items, ...inPlace].filter((each) => each !== undefined)
-    for (const each of below) {
+    const next = below(filler)
+    for (const each of next) {
       if (each.closed) continue
       const known = from.get(each)
       if (known === undefined) from.set(each, [filler])
       else known.push(filler)
     }
-    if (defaults.size > 0 || below.some(({ fills }) => fills)) marked.push(filler)
+    if (filler.defaults.size > 0 || next.some(({ fills }) => fills)) marked.push(filler)
   }
   for (let next = marked.pop(); next !== undefined; next = marked.pop()) {
     if (next.fills) continue
@@ -234,9 +281,9 @@ function filled(filler: Filler, given: unknown, account: PatternWork): unknown {
 
 function chosen({ single, alternatives }: Choice, value: unknown, account: PatternWork): unknown {
   let found: { readonly value: unknown } | undefined
-  for (const { filler, fits } of alternatives) {
+  for (const { filler, schema } of alternatives) {
     const candidate = filled(filler, value, account)
-    if (!fits(candidate, account)) continue
+    if (!schema().fits(candidate, account)) continue
     if (!single) return candidate
     if (found !== undefined) return value
     found = { value: candidate }
