@@ -1,4 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
+import type { PausedWork } from '../model/threads/paused-work.ts'
 
 /** Work of one piece: short beside what a person or a request notices, long beside what a turn costs. */
 const SLICE_MS = 8
@@ -27,21 +28,38 @@ export class WorkSlice {
   }
 }
 
+/** Does work that pauses between its parts, in turns where it takes long; at once where it does not. */
+export function inTurns<T>(work: PausedWork<T>): T | Promise<T> {
+  const slice = new WorkSlice()
+  const go = () => {
+    let step = work.next()
+    while (!step.done && !slice.isOver) step = work.next()
+    return step
+  }
+  const later = async () => {
+    for (;;) {
+      await slice.next()
+      const step = go()
+      if (step.done) return step.value
+    }
+  }
+  const first = go()
+  return first.done ? first.value : later()
+}
+
 /** Makes something of each row, in turns where that takes long; at once where it does not. */
 export function mapInTurns<Row, Made>(
   rows: readonly Row[],
   make: (row: Row, index: number) => Made,
 ): Made[] | Promise<Made[]> {
-  const slice = new WorkSlice()
+  return inTurns(mapping(rows, make))
+}
+
+function* mapping<Row, Made>(rows: readonly Row[], make: (row: Row, index: number) => Made): PausedWork<Made[]> {
   const made: Made[] = []
-  const go = () => {
-    while (made.length < rows.length && !slice.isOver) made.push(make(rows[made.length]!, made.length))
-    return made.length === rows.length
+  for (const row of rows) {
+    if (made.length > 0) yield
+    made.push(make(row, made.length))
   }
-  const later = async () => {
-    do await slice.next()
-    while (!go())
-    return made
-  }
-  return go() ? made : later()
+  return made
 }

@@ -11,6 +11,7 @@ import { copyTree, getAt, member, putAt, removeAt, setMember } from '../../model
 import type { Json, JsonObject } from '../../model/json/json.ts'
 import { type ApiDraft, publishApi, tryApi } from '../../publish/apis/apis.ts'
 import type { PublishParts } from '../../publish/documents/parts.ts'
+import { inTurns } from '../../runtime/turns.ts'
 import type { StoredDocument } from '../../store/ports/ports.ts'
 
 /** `dryRun` shows; `stage` puts the new form beside the old one; `promote` lets the staged one take over; `direct` does it at once. */
@@ -61,7 +62,7 @@ export async function migrateApi(
     if (lost.length > 0)
       return { result: { ...about, status: 'failed', reason: `would be lost: ${lost.join(', ')}` }, revision: 0 }
     const done = await STEPS[migration.mode](parts, migration, { stored, document, oas })
-    const warnings = warningsMember({ format: 'oas', definition: oas }, 'warnings')
+    const warnings = await inTurns(warningsMember({ format: 'oas', definition: oas }, 'warnings'))
     const result = { ...about, status: 'success', reason: '', carried, ...warnings, ...done.more } as const
     return { result, revision: done.revision }
   } catch (error) {

@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
 import { fault } from '../../errors/fault.ts'
-import { listedWarnings } from '../../model/apis/check/definition-warnings.ts'
+import { listingWarnings } from '../../model/apis/check/definition-warnings.ts'
 import { EXTENSION } from '../../model/apis/definition/extension.ts'
 import { objectOf } from '../../model/apis/definition/members.ts'
 import { documentOf } from '../../model/apis/definition/stored-api.ts'
@@ -17,6 +17,7 @@ import { tryApi } from '../../publish/apis/apis.ts'
 import { readImportOptions } from '../../publish/apis/import-options.ts'
 import { isYaml, jsonToYaml } from '../../publish/apis/yaml.ts'
 import { findAsset } from '../../publish/assets/assets.ts'
+import { inTurns } from '../../runtime/turns.ts'
 import type { StoredDocument } from '../../store/ports/ports.ts'
 import { maskSecretsFor, restoreMaskedSecrets } from '../access/secrets-view.ts'
 import { type Answer, bare, refused } from '../routes/answer.ts'
@@ -279,12 +280,13 @@ async function dryRun(parts: DashboardParts, call: Call): Promise<Answer> {
 }
 
 /** The document that would be stored, with `report=true` beside what of it has no effect or is not checked. */
-function triedAnswer(
+async function triedAnswer(
   call: Call,
   { document, unchecked }: Awaited<ReturnType<typeof tryApi>>,
   alias: string | undefined,
-): Answer {
+): Promise<Answer> {
   const definition = toVendorWords('oas', document.definition, alias)
   if (call.query('report') !== 'true') return bare(definition)
-  return bare({ document: definition, warnings: listedWarnings(document, unchecked, alias) })
+  const warnings = await inTurns(listingWarnings(document, unchecked, alias))
+  return bare({ document: definition, warnings })
 }

@@ -10,6 +10,7 @@ import type { JsonObject } from '../../model/json/json.ts'
 import { idsOf } from '../../publish/apis/api-ids.ts'
 import type { VersionOf } from '../../publish/apis/api-versions.ts'
 import { type ApiDraft, publishApi, removeApi } from '../../publish/apis/apis.ts'
+import { inTurns } from '../../runtime/turns.ts'
 import type { StoredDocument } from '../../store/ports/ports.ts'
 import { checkForeignVersionsUnchanged } from '../access/co-owned.ts'
 import { checkOwnersKnown, checkReferences } from '../access/references.ts'
@@ -99,12 +100,7 @@ export async function createStoredApi(
   })
   return ok('API created', made.id, {
     ID: made.document.api_id,
-    ...warningsMember(
-      made.document,
-      'Warnings',
-      [...warnings, ...(made.unchecked ?? [])],
-      sentWord(parts, call.bytes()),
-    ),
+    ...(await warningsIn(parts, call, made.document, [...warnings, ...(made.unchecked ?? [])])),
   })
 }
 
@@ -124,7 +120,11 @@ export async function updateStoredApi(
   await checkReferences(parts, call, 'api', body, stored.body, selfOf(change.format, definition))
   checkForeignVersionsUnchanged(call.visibility, stored.body, body)
   const { document, unchecked } = await publishApi(parts, { ...draftOf(parts, call), ...change, definition, apiId })
-  return ok(message, null, warningsMember(document, 'Warnings', unchecked, sentWord(parts, call.bytes())))
+  return ok(message, null, await warningsIn(parts, call, document, unchecked))
+}
+
+async function warningsIn(parts: DashboardParts, call: Call, document: ApiDocument, flaws: readonly Flaw[] = []) {
+  return inTurns(warningsMember(document, 'Warnings', flaws, sentWord(parts, call.bytes())))
 }
 
 /** Deletes the API that the path names, and its versions with `purge=true`. @throws Fault `not_owner` (401) */

@@ -1,9 +1,10 @@
 import { Type } from 'typebox'
-import { type DefinitionWarning, listedWarnings } from '../../model/apis/check/definition-warnings.ts'
+import { type DefinitionWarning, listingWarnings } from '../../model/apis/check/definition-warnings.ts'
 import { documentOf } from '../../model/apis/definition/stored-api.ts'
 import { toWords } from '../../model/apis/definition/tree.ts'
-import { readApi } from '../../model/apis/read/read.ts'
+import { readingApi } from '../../model/apis/read/read.ts'
 import { certificateFlaws } from '../../publish/apis/certificate-flaws.ts'
+import { inTurns } from '../../runtime/turns.ts'
 import { bare } from '../routes/answer.ts'
 import { Warning } from '../routes/envelope.ts'
 import type { Route } from '../routes/route.ts'
@@ -37,7 +38,8 @@ export function warningRoutes(parts: DashboardParts): Route[] {
         const missing = await certificateFlaws(parts.documents, document)
         const certificates = missing.map(({ at, reason }) => ({ path: toWords(at), message: reason }))
         if (before?.revision === revision) return bare({ warnings: [...before.warnings, ...certificates] })
-        const warnings = listedWarnings(document, readApi(document).unchecked)
+        const { unchecked } = await inTurns(readingApi(document))
+        const warnings = await inTurns(listingWarnings(document, unchecked))
         if (known.size >= MOST_KNOWN) known.clear()
         known.set(id, { revision, warnings })
         return bare({ warnings: [...warnings, ...certificates] })

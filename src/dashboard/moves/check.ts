@@ -1,7 +1,7 @@
 import { fault, toFault } from '../../errors/fault.ts'
 import type { ApiDocument } from '../../model/apis/definition/api.ts'
 import { placeOf } from '../../model/apis/definition/stored-api.ts'
-import { readNewApi } from '../../model/apis/read/read.ts'
+import { readingNewApi } from '../../model/apis/read/read.ts'
 import { isObject, type JsonObject } from '../../model/json/json.ts'
 import { isKeyHash } from '../../model/keys/key.ts'
 import { clientRefOf } from '../../model/oauth-clients/oauth-registration.ts'
@@ -9,7 +9,7 @@ import { idsOf } from '../../publish/apis/api-ids.ts'
 import { foreignConflict } from '../../publish/apis/listen-path.ts'
 import { apisOfRegistration } from '../../publish/oauth-clients/oauth-client-lists.ts'
 import { storedClient } from '../../publish/oauth-clients/oauth-client-parts.ts'
-import { mapInTurns, WorkSlice } from '../../runtime/turns.ts'
+import { inTurns, mapInTurns, WorkSlice } from '../../runtime/turns.ts'
 import { checkReferences } from '../access/references.ts'
 import { usableBy } from '../apis/store-api.ts'
 import { checkKeyVisible } from '../keys/key-view.ts'
@@ -98,7 +98,7 @@ async function obstaclesOfApi(
   let id = ''
   try {
     id = idsOf(format, definition).apiId
-    const api = readNewApi({ format, definition, api_id: id, org_id: orgId, name: '' })
+    const api = await inTurns(readingNewApi({ format, definition, api_id: id, org_id: orgId, name: '' }))
     const stored = await parts.documents.find('api', 'api_id', id)
     if (stored !== undefined && stored.body.org_id !== orgId) return [{ kind: 'api', id, why: FOREIGN }]
     if (stored !== undefined && !call.visibility.api(stored)) return [{ kind: 'api', id, why: NOT_YOURS }]

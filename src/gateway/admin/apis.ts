@@ -18,6 +18,7 @@ import { basesOf } from '../../publish/apis/api-plan.ts'
 import type { VersionOf } from '../../publish/apis/api-versions.ts'
 import { findApi, publishApi, removeApi } from '../../publish/apis/apis.ts'
 import { versionLines } from '../../publish/apis/version-lines.ts'
+import { inTurns } from '../../runtime/turns.ts'
 import { type AdminAnswer, changed, fieldText, json } from './answer.ts'
 import { listDocuments } from './lists.ts'
 import { type AdminParts, publishParts, waitUntilServed } from './parts.ts'
@@ -107,7 +108,8 @@ export async function createFromRequest(
     ...(stored !== undefined && { apiId: stored.api_id }),
   })
   await waitUntilServed(parts, made.revision)
-  const warnings = warningsMember(made.document, 'warnings', [...notes, ...(made.unchecked ?? [])], request.word)
+  const flaws = [...notes, ...(made.unchecked ?? [])]
+  const warnings = await inTurns(warningsMember(made.document, 'warnings', flaws, request.word))
   return changed(made.document.api_id, 'added', warnings)
 }
 
@@ -140,7 +142,8 @@ export async function replaceFromRequest(
 ): Promise<AdminAnswer> {
   const { revision, document, unchecked } = await publishApi(publishParts(parts), { ...draft, actor: request.actor })
   await waitUntilServed(parts, revision)
-  return changed(draft.apiId, 'modified', warningsMember(document, 'warnings', unchecked, request.word))
+  const warnings = await inTurns(warningsMember(document, 'warnings', unchecked, request.word))
+  return changed(draft.apiId, 'modified', warnings)
 }
 
 /** Deletes the API that the path names. */

@@ -1,5 +1,5 @@
 import { toFault } from '../../errors/fault.ts'
-import { definitionWarnings } from '../../model/apis/check/definition-warnings.ts'
+import { findingWarnings } from '../../model/apis/check/definition-warnings.ts'
 import { pathFlaws } from '../../model/apis/check/path-flaws.ts'
 import { writtenFieldFlaws } from '../../model/apis/check/written-fields.ts'
 import type { Api, ApiDocument } from '../../model/apis/definition/api.ts'
@@ -13,10 +13,11 @@ import {
   territoryOf,
 } from '../../model/apis/definition/territory.ts'
 import { toWords } from '../../model/apis/definition/tree.ts'
-import { carriesClassic, readApi, readNewApi } from '../../model/apis/read/read.ts'
+import { carriesClassic, readingApi, readingNewApi } from '../../model/apis/read/read.ts'
 import type { JsonObject } from '../../model/json/json.ts'
 import { loadsHere, type NodeShard } from '../../model/nodes/node.ts'
 import { ownersOf } from '../../model/people/ownership.ts'
+import { atOnce, type PausedWork } from '../../model/threads/paused-work.ts'
 import { type PathSegment, placeKey, Router, routeSegments } from '../routing/router.ts'
 import { TerritoryIndex } from '../routing/territory-index.ts'
 import type { Territories } from '../server/exchange.ts'
@@ -55,6 +56,11 @@ export interface Definition {
   readonly since: string
   /** Since when it is active there. */
   readonly activeSince: string
+}
+
+/** A definition that was read and compiled, and is not taken yet. */
+export interface ReadDefinition {
+  readonly entry: Entry
 }
 
 /**
@@ -160,7 +166,7 @@ export class ApiCatalogue implements Territories {
    */
   fill(definitions: readonly Definition[]): void {
     const entries = definitions.map(({ source, document, revision, since, activeSince }) => ({
-      entry: this.#read(source, document, revision, since),
+      entry: atOnce(this.#read(source, document, revision, since)),
       turn: rankOf(source, activeSince || since),
     }))
     // An organisation's own APIs in the order in which they became active; those of others differ by their rank.
@@ -186,9 +192,21 @@ export class ApiCatalogue implements Territories {
    * stored API.
    */
   put(source: string, document: ApiDocument, revision: number, since = ''): ApiState {
+    return this.take(atOnce(this.reading({ source, document, revision, since })))
+  }
+
+  /** Reads and compiles a definition, in parts; nothing changes until it is taken. */
+  *reading({ source, document, revision, since }: Omit<Definition, 'activeSince'>): PausedWork<ReadDefinition> {
+    const entry = yield* this.#read(source, document, revision, since)
+    yield
+    this.#compile(entry)
+    return { entry }
+  }
+
+  /** Takes a definition that was read. One that cannot be served leaves the last good one in place. */
+  take({ entry }: ReadDefinition): ApiState {
+    const { source } = entry
     const before = this.#entries.get(source)
-    const entry = this.#read(source, document, revision, since)
-    if (entry.state === 'loaded') this.#compile(entry)
     if (entry.state === 'failed' && before?.compiled !== undefined) {
       before.state = 'stale'
       before.reason = entry.reason
@@ -232,12 +250,13 @@ export class ApiCatalogue implements Territories {
     for (const { compiled } of this.#entries.values()) compiled?.close()
   }
 
-  #read(source: string, document: ApiDocument, revision: number, since: string): Entry {
+  *#read(source: string, document: ApiDocument, revision: number, since: string): PausedWork<Entry> {
     const entry = newEntry(source, document, revision, rankOf(source, since))
     try {
       // Nothing has looked at a file before.
-      const api = source.startsWith('file:') ? readNewApi(document) : readApi(document)
-      if (api.active) entry.reason = idleRules(api, document)
+      const api = yield* source.startsWith('file:') ? readingNewApi(document) : readingApi(document)
+      yield
+      if (api.active) entry.reason = yield* idleRules(api, document)
       entry.segments = routeSegments(api.listenPath, api.ignoreCase)
       entry.territory = territoryOf(api)
       entry.api = api
@@ -478,15 +497,13 @@ function stateOf({ apiId, name, state, reason, revision }: Entry): ApiState {
 }
 
 /** Rules of a definition that do nothing, most of which a save would refuse today, and what of it is not checked; '' = nothing. */
-function idleRules(api: Api, document: ApiDocument): string {
+function* idleRules(api: Api, document: ApiDocument): PausedWork<string> {
   const { format, definition } = document
-  const flaws = [
-    pathFlaws(api, carriesClassic(document)),
-    writtenFieldFlaws(format, definition),
-    definitionWarnings(document),
-    api.unchecked ?? [],
-  ]
-  const [first, ...more] = flaws.flat()
+  const ofPaths = pathFlaws(api, carriesClassic(document))
+  yield
+  const ofFields = writtenFieldFlaws(format, definition)
+  yield
+  const [first, ...more] = [...ofPaths, ...ofFields, ...(yield* findingWarnings(document)), ...(api.unchecked ?? [])]
   if (first === undefined) return ''
   return `${toWords(first.at)}: ${first.reason}${more.length > 0 ? `; and ${more.length} more` : ''}`
 }

@@ -1,11 +1,12 @@
 import { type Fault, fault, toFault } from '../../errors/fault.ts'
 import type { Api, ApiDocument } from '../../model/apis/definition/api.ts'
 import { checkTrial, TRIAL_ANSWER_BYTES, TRIAL_WITHIN_MS } from '../../model/apis/definition/trial.ts'
-import { readNewApi } from '../../model/apis/read/read.ts'
+import { readingNewApi } from '../../model/apis/read/read.ts'
 import { isObject, type JsonObject } from '../../model/json/json.ts'
 import { type Limit, makeLimit } from '../../model/limits/limit.ts'
 import type { Log } from '../../model/logs/log.ts'
 import { trimTrailing } from '../../model/text/trim-trailing.ts'
+import { inTurns } from '../../runtime/turns.ts'
 import type { Counters } from '../../store/ports/ports.ts'
 import type { WireLimits } from '../../wire/listen/limits.ts'
 import { ResponseCache } from '../cache/response-cache.ts'
@@ -65,7 +66,7 @@ export class DefinitionTraces {
    * @throws Fault `body_invalid` (400) for what could be no request, `definition_invalid` (400), `try_busy` (503)
    */
   async run({ document, request: sent }: TraceRequest): Promise<Trace> {
-    const api = readNewApi(document)
+    const api = await inTurns(readingNewApi(document))
     const below = sent.target.replace(/^\/+/, '')
     // A placeholder of the listen path takes its own name.
     const base = trimTrailing(api.listenPath, '/').replace(/[{}]/g, '')

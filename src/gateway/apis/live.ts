@@ -6,11 +6,13 @@ import type { Log } from '../../model/logs/log.ts'
 import { type GatewayCommand, gatewayCommandOf } from '../../model/nodes/gateway-command.ts'
 import type { Policy, Session } from '../../model/sessions/session.ts'
 import { hexOf } from '../../model/text/hex.ts'
+import type { PausedWork } from '../../model/threads/paused-work.ts'
 import type { OwnKeys } from '../../oauth/signing-keys/own-keys.ts'
+import { inTurns } from '../../runtime/turns.ts'
 import type { Documents, Feed, FeedEvent, StoredDocument } from '../../store/ports/ports.ts'
 import type { OrgLimits, Snapshot } from '../server/exchange.ts'
 import type { Sessions } from '../sessions/sessions.ts'
-import type { ApiCatalogue, Definition } from './catalogue.ts'
+import type { ApiCatalogue, Definition, ReadDefinition } from './catalogue.ts'
 import { type ApiState, policyKey, toPolicy } from './snapshot.ts'
 
 /** The sources of the live configuration. */
@@ -173,7 +175,8 @@ export class LiveConfig {
         if (first) {
           const [since, activeSince] = [textOf(body, 'place_since'), textOf(body, 'active_since')]
           definitions.push({ source: id, document: body, revision, since, activeSince })
-        } else if (!compares || catalogue.revisionOf(id) !== revision) this.#putApi({ kind: 'api', id, body, revision })
+        } else if (!compares || catalogue.revisionOf(id) !== revision)
+          this.#warn(catalogue.take(await inTurns(catalogue.reading(definitionIn({ id, body, revision })))))
       }
     }
     if (first) catalogue.fill(definitions)
@@ -243,11 +246,13 @@ export class LiveConfig {
       return undefined
     }
     const startedAt = performance.now()
-    const finish = (documents: (StoredDocument | undefined)[]) => {
+    const finish = (read: readonly (ReadDefinition | StoredDocument | undefined)[]) => {
       let policies = false
       kinds.forEach(({ kind, id }, index) => {
-        const document = documents[index]
-        if (kind === 'api') this.#changeApi(id, document)
+        const found = read[index]
+        const document = found !== undefined && 'entry' in found ? undefined : found
+        if (found !== undefined && 'entry' in found) this.#warn(this.#parts.catalogue.take(found))
+        else if (kind === 'api') this.#parts.catalogue.remove(id)
         else if (kind === 'order') this.#applyCommand(document)
         else if (kind === 'oauth_key') this.#takeKeys(document)
         else {
@@ -261,13 +266,12 @@ export class LiveConfig {
     }
     try {
       const read = kinds.map(({ op, kind, id }) => (op === 'delete' ? undefined : this.#parts.documents.get(kind, id)))
-      if (!read.some((each) => each instanceof Promise)) {
-        finish(read as (StoredDocument | undefined)[])
-        return undefined
-      }
-      return Promise.all(read)
-        .then(finish)
-        .catch((error) => this.#fallBehind(error))
+      const compiled = read.some((each) => each instanceof Promise)
+        ? Promise.all(read).then((documents) => inTurns(this.#reading(documents)))
+        : inTurns(this.#reading(read as (StoredDocument | undefined)[]))
+      if (compiled instanceof Promise) return compiled.then(finish).catch((error) => this.#fallBehind(error))
+      finish(compiled)
+      return undefined
     } catch (error) {
       this.#fallBehind(error)
       return undefined
@@ -307,15 +311,16 @@ export class LiveConfig {
     if (order !== undefined) this.#parts.applyCommand(order)
   }
 
-  #changeApi(id: string, document: StoredDocument | undefined): void {
-    if (document === undefined) this.#parts.catalogue.remove(id)
-    else if (isOfKind(document, 'api')) this.#putApi(document)
-  }
-
-  #putApi(document: StoredDocument<'api'>): void {
-    const { id, body, revision } = document
-    const since = textOf(body, 'place_since')
-    this.#warn(this.#parts.catalogue.put(id, body, revision, since))
+  /** Reads the definitions among the documents of one commit, all of them before any is in force. */
+  *#reading(
+    documents: readonly (StoredDocument | undefined)[],
+  ): PausedWork<(ReadDefinition | StoredDocument | undefined)[]> {
+    const read: (ReadDefinition | StoredDocument | undefined)[] = []
+    for (const each of documents) {
+      const isApi = each !== undefined && isOfKind(each, 'api')
+      read.push(isApi ? yield* this.#parts.catalogue.reading(definitionIn(each)) : each)
+    }
+    return read
   }
 
   #warn({ apiId, name, state, reason }: ApiState): void {
@@ -349,6 +354,10 @@ export class LiveConfig {
     }
     if (before.apis !== this.snapshot.apis) for (const follow of this.#followers) follow()
   }
+}
+
+function definitionIn({ id, body, revision }: Pick<StoredDocument<'api'>, 'id' | 'body' | 'revision'>) {
+  return { source: id, document: body, revision, since: textOf(body, 'place_since') }
 }
 
 function isOfKind<K extends string>(document: StoredDocument, kind: K): document is StoredDocument<K> {

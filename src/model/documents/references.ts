@@ -93,17 +93,20 @@ function ofApi(body: JsonObject): Reference[] {
     ...named('api', versionIds(document.format, document.definition), 'versions'),
     ...named('api', textsIn([base]), 'base_api_id'),
   ]
-  for (const url of targetsOf(document))
-    for (const id of innerApis(url)) found.push({ kind: 'api', id, at: 'upstream.targets', text: url })
+  let namesInner = false
   const walk = (value: Json, at: string, isPolicy: boolean) => {
     if (typeof value === 'string') {
       if (isPolicy && value !== '') found.push({ kind: 'policy', id: value, at, text: value })
+      namesInner ||= INNER.test(value)
       for (const id of innerApis(value)) found.push({ kind: 'api', id, at, text: value })
     } else if (Array.isArray(value)) for (const item of value) walk(item, at, isPolicy)
     else if (isObject(value))
       for (const [name, item] of Object.entries(value)) walk(item, join(at, name), isPolicy || POLICY_MEMBERS.has(name))
   }
   walk(document.definition, '', false)
+  // Reading a definition takes long. Without such an address there is no scheme to borrow.
+  for (const url of namesInner ? targetsOf(document) : [])
+    for (const id of innerApis(url)) found.push({ kind: 'api', id, at: 'upstream.targets', text: url })
   return found
 }
 

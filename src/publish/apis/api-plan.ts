@@ -2,9 +2,10 @@ import { toFault } from '../../errors/fault.ts'
 import type { Api, ApiDocument } from '../../model/apis/definition/api.ts'
 import { textsOf } from '../../model/apis/definition/members.ts'
 import { documentOf, type StoredMore, storedBody, versionIdsOf } from '../../model/apis/definition/stored-api.ts'
-import { readApi } from '../../model/apis/read/read.ts'
+import { readApi, readingApi } from '../../model/apis/read/read.ts'
 import type { DocumentId } from '../../model/documents/ids.ts'
 import type { JsonObject } from '../../model/json/json.ts'
+import { inTurns } from '../../runtime/turns.ts'
 import type { Change, Documents, StoredDocument } from '../../store/ports/ports.ts'
 
 interface After {
@@ -55,7 +56,8 @@ export class ApiPlan {
       const planned = this.#entries.get(base.id)
       if (planned !== undefined && planned.after === undefined) continue
       const document = planned?.after?.document ?? documentOf(base.body)
-      this.write(base, { ...document, definition: edit(document) })
+      const edited = { ...document, definition: edit(document) }
+      this.write(base, edited, {}, await inTurns(readingApi(edited)))
     }
   }
 

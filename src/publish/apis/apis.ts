@@ -5,11 +5,12 @@ import { fillIds } from '../../model/apis/definition/fill-ids.ts'
 import type { Flaw } from '../../model/apis/definition/flaw.ts'
 import { textsOf } from '../../model/apis/definition/members.ts'
 import { documentOf } from '../../model/apis/definition/stored-api.ts'
-import { readNewApi } from '../../model/apis/read/read.ts'
+import { readingApi, readingNewApi } from '../../model/apis/read/read.ts'
 import { withKnownSpelling } from '../../model/apis/schema/member-spelling.ts'
 import { type DocumentId, isDocumentId, newApiId, newDocumentId, reservedIdFlaw } from '../../model/documents/ids.ts'
 import type { JsonObject } from '../../model/json/json.ts'
 import { retryOnConflict } from '../../runtime/retry-on-conflict.ts'
+import { inTurns } from '../../runtime/turns.ts'
 import type { AuditEntry, Change, Revision, StoredDocument } from '../../store/ports/ports.ts'
 import { OPTIMISTIC_LOCK_CONFLICT } from '../documents/optimistic-lock.ts'
 import { checkIdsFree } from '../documents/own-ids.ts'
@@ -217,7 +218,7 @@ async function create(parts: ApiParts, draft: ApiDraft): Promise<Prepared> {
   await checkIdsFree(parts, 'api', { orgId, id: apiId, documentId: id })
   const document = await complete(parts, draft, { apiId, orgId, documentId: id })
   const base = draft.version === undefined ? undefined : await baseOf(parts, draft.version)
-  const api = readNewApi(document)
+  const api = await inTurns(readingNewApi(document))
   refuseForbiddenTargets(document, parts.config.webhooks?.allow_private ?? true)
   refuseUnlistedSocket(document, parts.config.gateway.upstream_sockets ?? [])
   const turn = await checkListenPathFree(parts, api, [id], placeRules(parts, draft))
@@ -227,7 +228,8 @@ async function create(parts: ApiParts, draft: ApiDraft): Promise<Prepared> {
   if (base !== undefined) {
     const before = documentOf(base.body)
     const definition = addVersion(before.format, before.definition, apiId, draft.version!)
-    plan.write(base, { ...before, definition })
+    const extended = { ...before, definition }
+    plan.write(base, extended, {}, await inTurns(readingApi(extended)))
   }
   const audit = auditOf(parts, draft.actor, 'api.create', orgId, { api_id: apiId, name: document.name })
   const unchecked = [...(api.unchecked ?? []), ...(await certificateFlaws(parts.documents, document))]
@@ -246,7 +248,7 @@ async function replace(parts: ApiParts, draft: ApiDraft, stored: StoredDocument)
     )
   const orgId = orgStays(draft, before, named.orgId)
   const document = await complete(parts, draft, { apiId, orgId, documentId: stored.id })
-  const api = readNewApi(document)
+  const api = await inTurns(readingNewApi(document))
   refuseForbiddenTargets(document, parts.config.webhooks?.allow_private ?? true)
   refuseUnlistedSocket(document, parts.config.gateway.upstream_sockets ?? [])
   const instead = await Promise.all((draft.instead ?? []).map((id) => findApi(parts, id)))

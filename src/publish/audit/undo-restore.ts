@@ -1,13 +1,14 @@
 import { randomUUID } from 'node:crypto'
 import { fault } from '../../errors/fault.ts'
 import { documentOf } from '../../model/apis/definition/stored-api.ts'
-import { readNewApi } from '../../model/apis/read/read.ts'
+import { readingNewApi } from '../../model/apis/read/read.ts'
 import type { DocumentId } from '../../model/documents/ids.ts'
 import { PLAIN_KINDS } from '../../model/documents/kinds.ts'
 import { isObject, type JsonObject } from '../../model/json/json.ts'
 import { newGeneration, USER_GENERATION, USER_NAME } from '../../model/keys/key.ts'
 import { policyApisOf } from '../../model/policies/policy-body.ts'
 import { isExpired } from '../../model/time/expiry.ts'
+import { inTurns } from '../../runtime/turns.ts'
 import type { AuditChange, Change } from '../../store/ports/ports.ts'
 import { checkListenPathFree, type ListenPathRules } from '../apis/listen-path.ts'
 import { checkIdsStillFree } from '../documents/own-ids.ts'
@@ -71,7 +72,7 @@ async function restoreApi(
     return null
   }
   if (after === null) await checkIdsStillFree(parts, 'api', id, before)
-  const api = readNewApi(documentOf(before))
+  const api = await inTurns(readingNewApi(documentOf(before)))
   const mayCollide = parts.config.gateway.enable_duplicate_slugs
   const rules = { mayCollide, mayUse: parts.mayUse, placeBefore: after?.place }
   const turn = await checkListenPathFree(parts, api, all.map((change) => change.id) as DocumentId[], rules)

@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { Fault } from '../../../src/errors/fault.ts'
-import { listedWarnings } from '../../../src/model/apis/check/definition-warnings.ts'
+import { listingWarnings } from '../../../src/model/apis/check/definition-warnings.ts'
 import { toClassic, toOas } from '../../../src/model/apis/convert/convert.ts'
 import { EXTENSION } from '../../../src/model/apis/definition/extension.ts'
 import { getAt, putAt } from '../../../src/model/apis/definition/tree.ts'
 import type { Json, JsonObject } from '../../../src/model/json/json.ts'
 import type { OAuthRules } from '../../../src/model/oauth-clients/oauth-rules.ts'
+import { atOnce } from '../../../src/model/threads/paused-work.ts'
 import { OPERATION, read } from '../../worlds/model/api-expected.ts'
 import { classic, oauth } from '../../worlds/model/api-samples.ts'
 
@@ -389,7 +390,7 @@ describe('refused definitions name the place', () => {
   }
 
   const warned = (format: 'classic' | 'oas', definition: JsonObject) =>
-    listedWarnings({ format, definition }).filter(({ message }) => message.startsWith('has no effect'))
+    atOnce(listingWarnings({ format, definition })).filter(({ message }) => message.startsWith('has no effect'))
 
   test('notifications without a grant that is announced are warned of', () => {
     const only = classicOAuth({ allowed_access_types: ['client_credentials', 'refresh_token'] })

@@ -66,7 +66,11 @@ const compiling = new WeakMap<LazyCode, Promise<void>>()
 async function compiled(checks: readonly RequestCheck[], details: boolean): Promise<void> {
   for (const { code } of checks) {
     while (!code.isReady(details)) {
-      if (!compiling.has(code)) compiling.set(code, compileInTurns(code, details).finally(() => compiling.delete(code)))
+      if (!compiling.has(code))
+        compiling.set(
+          code,
+          compileInTurns(code, details).finally(() => compiling.delete(code)),
+        )
       await compiling.get(code)
     }
   }

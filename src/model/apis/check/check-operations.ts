@@ -2,6 +2,7 @@ import { Fault } from '../../../errors/fault.ts'
 import { isObject, type JsonObject } from '../../json/json.ts'
 import { compileExpression } from '../../patterns/pattern.ts'
 import { compileRewritePattern, readRewriteTarget } from '../../patterns/rewrite-target.ts'
+import type { PausedWork } from '../../threads/paused-work.ts'
 import { OPERATION_TWINS, operationsOf } from '../convert/convert-operations.ts'
 import { copyPairs } from '../convert/convert-pairs.ts'
 import { EXTENSION } from '../definition/extension.ts'
@@ -42,38 +43,44 @@ const CHECKS: Readonly<Record<string, EntryCheck>> = {
   },
 }
 
-/** The errors of the operation settings of a classic definition. */
-export function classicOperationFlaws(classic: JsonObject): Flaw[] {
+/** The errors of the operation settings of a classic definition, some entries in each part. */
+export function* classicOperationFlaws(classic: JsonObject): PausedWork<Flaw[]> {
+  const flaws: Flaw[] = []
   const versions = objectOf(objectOf(classic, 'version_data'), 'versions')
-  return Object.keys(versions).flatMap((name) => {
+  for (const name of Object.keys(versions)) {
     const version = objectOf(versions, name)
-    if (!usesExtendedPaths(version)) return []
+    if (!usesExtendedPaths(version)) continue
     const lists = objectOf(version, 'extended_paths')
-    return Object.entries(CHECKS).flatMap(([list, check]) =>
-      objectsOf(lists, list).flatMap((entry, index) => {
-        if (flagOf(entry, 'disabled')) return []
+    for (const [list, check] of Object.entries(CHECKS)) {
+      for (const [index, entry] of objectsOf(lists, list).entries()) {
+        if (flagOf(entry, 'disabled')) continue
         const at = ['version_data', 'versions', name, 'extended_paths', list, String(index)]
-        return check(entry).map((flaw) => ({ ...flaw, at: [...at, ...flaw.at] }))
-      }),
-    )
-  })
+        for (const flaw of check(entry)) flaws.push({ ...flaw, at: [...at, ...flaw.at] })
+        yield
+      }
+    }
+  }
+  return flaws
 }
 
 /** The same for the sections of an extension, with its names. */
-export function oasOperationFlaws(document: JsonObject, extension: JsonObject): Flaw[] {
+export function* oasOperationFlaws(document: JsonObject, extension: JsonObject): PausedWork<Flaw[]> {
+  const flaws: Flaw[] = []
   const operations = objectOf(objectOf(extension, 'middleware'), 'operations')
-  return operationsOf(document).flatMap(({ id, method }) => {
+  for (const { id, method } of operationsOf(document)) {
     const sections = id === '' ? undefined : member(operations, id)
-    return OPERATION_TWINS.flatMap(({ list, section, pairs }) => {
+    for (const { list, section, pairs } of OPERATION_TWINS) {
       const check = CHECKS[list]
       const held = member(sections, section)
-      if (check === undefined || held === undefined || !isObject(held) || !flagOf(held, 'enabled')) return []
+      if (check === undefined || held === undefined || !isObject(held) || !flagOf(held, 'enabled')) continue
       const entry: JsonObject = { method }
       copyPairs(pairs, held, entry, 'toClassic')
       const at = [EXTENSION, 'middleware', 'operations', id, section]
-      return check(entry).map((flaw) => ({ ...flaw, at: [...at, ...inExtension(flaw.at, pairs)] }))
-    })
-  })
+      for (const flaw of check(entry)) flaws.push({ ...flaw, at: [...at, ...inExtension(flaw.at, pairs)] })
+      yield
+    }
+  }
+  return flaws
 }
 
 function inExtension(at: TreePath, pairs: (typeof OPERATION_TWINS)[number]['pairs']): TreePath {

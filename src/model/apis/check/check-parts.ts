@@ -1,5 +1,6 @@
 import type { Scheme } from '../../authentication/scheme.ts'
 import { isObject, type JsonObject } from '../../json/json.ts'
+import { eachOf, type PausedWork } from '../../threads/paused-work.ts'
 import { errorsToClassic, inExtension } from '../convert/convert-errors.ts'
 import { operationsOf } from '../convert/convert-operations.ts'
 import { groupsOf, isSectionOn, SECTIONS } from '../convert/convert-schemes.ts'
@@ -19,7 +20,7 @@ import { classicUpstreamFlaws, oasUpstreamFlaws } from './check-upstream.ts'
 import { declaredScheme, OTHER_SCHEMES, type UnsupportedFeature } from './unsupported.ts'
 
 /** Contradictions between two places of a classic definition. */
-export function classicFlaws(classic: JsonObject): Flaw[] {
+export function* classicFlaws(classic: JsonObject): PausedWork<Flaw[]> {
   const definition = objectOf(classic, 'definition')
   const data = objectOf(classic, 'version_data')
   const inline = hasInlineVersions(classic)
@@ -32,30 +33,27 @@ export function classicFlaws(classic: JsonObject): Flaw[] {
     flaws.push({ at: ['version_data', 'default_version'], reason: 'must name one of the versions' })
   }
   if (methodsOf(classic).includes('use_oauth2')) flaws.push(...classicOAuthFlaws(classic))
-  return [
-    ...flaws,
-    ...classicAuthFlaws(classic),
-    ...classicOperationFlaws(classic),
-    ...classicUpstreamFlaws(classic),
-    ...classicEventFlaws(classic),
-    ...classicModuleFlaws(classic),
-    ...errorOverrideFlaws(classic),
-  ]
+  const of = [classicAuthFlaws, classicUpstreamFlaws, classicEventFlaws, classicModuleFlaws, errorOverrideFlaws]
+  const ofOperations = yield* classicOperationFlaws(classic)
+  const others = yield* eachOf(of.map((check) => () => check(classic)))
+  return [...flaws, ...ofOperations, ...others.flat()]
 }
 
 /** Contradictions between two places of a document: operations, schemes, versions, targets. */
-export function oasFlaws(document: JsonObject, extension: JsonObject): Flaw[] {
-  const flaws = [
-    ...operationFlaws(document, extension),
-    ...oasOperationFlaws(document, extension),
-    ...schemeFlaws(document, extension),
-    ...oasOAuthFlaws(document, extension),
-    ...oasAuthFlaws(document, extension),
-    ...oasModuleFlaws(extension, [EXTENSION]),
-    ...oasUpstreamFlaws(extension),
-    ...oasEventFlaws(extension),
-    ...errorsToClassicFlaws(extension),
-  ]
+export function* oasFlaws(document: JsonObject, extension: JsonObject): PausedWork<Flaw[]> {
+  const ofOperations = operationFlaws(document, extension)
+  yield
+  const flaws = [...ofOperations, ...(yield* oasOperationFlaws(document, extension))]
+  const others = yield* eachOf([
+    () => schemeFlaws(document, extension),
+    () => oasOAuthFlaws(document, extension),
+    () => oasAuthFlaws(document, extension),
+    () => oasModuleFlaws(extension, [EXTENSION]),
+    () => oasUpstreamFlaws(extension),
+    () => oasEventFlaws(extension),
+    () => errorsToClassicFlaws(extension),
+  ])
+  flaws.push(...others.flat())
   const versioning = objectOf(objectOf(extension, 'info'), 'versioning')
   if (flagOf(versioning, 'enabled') && needsKey(versioning)) {
     flaws.push({

@@ -64,13 +64,15 @@ function costOf(schema: Json): number {
       const holding = holdingOf(keyword)
       if (holding === undefined) continue
       if (!WITHOUT_CODE.has(keyword)) {
-        if (nestedIn(keyword, value) > MOST_ENTRIES) throw new Error(`${keyword} holds more than ${MOST_ENTRIES} entries`)
+        if (nestedIn(keyword, value) > MOST_ENTRIES)
+          throw new Error(`${keyword} holds more than ${MOST_ENTRIES} entries`)
         code += codeCost(keyword, value)
         expressions += costOfExpressions(keyword, value)
       }
       if (code > MOST_IN_SCHEMA) throw new Error(`holds more than ${MOST_IN_SCHEMA} keywords and entries`)
       if (holding === 'schema') walk(value)
-      else if (holding === 'list' || holding === 'map') for (const each of Object.values(value as JsonObject)) walk(each)
+      else if (holding === 'list' || holding === 'map')
+        for (const each of Object.values(value as JsonObject)) walk(each)
     }
   }
   walk(schema)

@@ -1,5 +1,6 @@
 import { isObject, type Json, type JsonObject } from '../../json/json.ts'
 import { largeIntegersIn } from '../../json/large-integers.ts'
+import { atOnce, eachOf, type PausedWork } from '../../threads/paused-work.ts'
 import { servedClassic } from '../convert/convert.ts'
 import { isSchemeOn } from '../convert/convert-auth.ts'
 import { operationsOf } from '../convert/convert-operations.ts'
@@ -29,31 +30,27 @@ const UNMATCHED = ['query', 'additionalOperations'] as const
  * Members of a definition that are taken and do nothing, each with the reason: the author may have meant a protection; and choices of
  * authentication that are weaker than the usual ones.
  */
-export function definitionWarnings({ format, definition }: Pick<ApiDocument, 'format' | 'definition'>): Flaw[] {
+export function* findingWarnings(document: Pick<ApiDocument, 'format' | 'definition'>): PausedWork<Flaw[]> {
+  const { format, definition } = document
   const both = [
-    ...hostFieldFlaws(format, definition),
-    ...variableWarnings(format, definition),
-    ...memberWarnings({ format, definition }),
-    ...cacheWarnings({ format, definition }),
-    ...contradictionWarnings({ format, definition }),
-    ...largeIntegerWarnings(definition),
+    () => hostFieldFlaws(format, definition),
+    () => variableWarnings(format, definition),
+    () => memberWarnings({ format, definition }),
+    () => cacheWarnings({ format, definition }),
+    () => contradictionWarnings({ format, definition }),
+    () => largeIntegerWarnings(definition),
   ]
-  return format === 'classic'
-    ? [
-        ...both,
-        ...idleLists(definition),
-        ...idleVersions(definition),
-        ...classicAuthWarnings(definition),
-        ...classicOAuthWarnings(definition),
-      ]
-    : [
-        ...both,
-        ...idleCarriedLists(definition),
-        ...oasAuthWarnings(definition),
-        ...opennessWarnings(definition),
-        ...documentWarnings(definition),
-        ...oasOAuthWarnings(definition),
-      ]
+  const own =
+    format === 'classic'
+      ? [idleLists, idleVersions, classicAuthWarnings, classicOAuthWarnings]
+      : [idleCarriedLists, oasAuthWarnings, opennessWarnings, documentWarnings, oasOAuthWarnings]
+  const found = yield* eachOf([...both, ...own.map((check) => () => check(definition))])
+  return found.flat()
+}
+
+/** The same in one go. */
+export function definitionWarnings(document: Pick<ApiDocument, 'format' | 'definition'>): Flaw[] {
+  return atOnce(findingWarnings(document))
 }
 
 /** Most places of integers that are listed for one definition. */
@@ -86,23 +83,23 @@ function idleCarriedLists(document: JsonObject): Flaw[] {
 export type DefinitionWarning = { readonly path: string; readonly message: string }
 
 /** The warnings of a definition as answers hold them, in the caller's word for ours, with those that only a reading of it as a whole finds (`Api.unchecked`). */
-export function listedWarnings(
+export function* listingWarnings(
   document: Pick<ApiDocument, 'format' | 'definition'>,
   unchecked: readonly Flaw[] = [],
   word?: string,
-): DefinitionWarning[] {
-  const flaws = [...definitionWarnings(document), ...unchecked]
+): PausedWork<DefinitionWarning[]> {
+  const flaws = [...(yield* findingWarnings(document)), ...unchecked]
   return flaws.map(({ at, reason }) => ({ path: inWord(toWords(at), word), message: inWord(reason, word) }))
 }
 
 /** The member of an answer that holds the warnings, under this name; none where there are none. */
-export function warningsMember(
+export function* warningsMember(
   document: Pick<ApiDocument, 'format' | 'definition'>,
   name: string,
   unchecked: readonly Flaw[] = [],
   word?: string,
-): { [name: string]: Json } {
-  const warnings = listedWarnings(document, unchecked, word)
+): PausedWork<{ [name: string]: Json }> {
+  const warnings = yield* listingWarnings(document, unchecked, word)
   return warnings.length === 0 ? {} : { [name]: warnings }
 }
 

@@ -22,9 +22,6 @@ export interface Described {
   list(): readonly { readonly method: string; readonly path: string }[]
 }
 
-/** For definitions without an OpenAPI document. */
-export const NOTHING_DESCRIBED: Described = { find: () => undefined, list: () => [] }
-
 /** The value at a path of a document, and its actual path after references within the document are followed. */
 export interface Found {
   readonly value: Json | undefined

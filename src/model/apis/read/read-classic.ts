@@ -1,4 +1,5 @@
 import type { JsonObject } from '../../json/json.ts'
+import type { PausedWork } from '../../threads/paused-work.ts'
 import {
   type Api,
   CODINGS,
@@ -6,6 +7,7 @@ import {
   type McpToolRules,
   PATH_MATCHINGS,
   type PathMatching,
+  type Rules,
   type Versioning,
 } from '../definition/api.ts'
 import { flagOf, isEmpty, numberOf, objectOf, textOf, textsOf } from '../definition/members.ts'
@@ -18,7 +20,7 @@ import { readCache } from './read-cache.ts'
 import { readErrorOverrides } from './read-error-overrides.ts'
 import { readModules } from './read-modules.ts'
 import { readOAuth } from './read-oauth.ts'
-import { readExpiry, readRate, readRules } from './read-rules.ts'
+import { readExpiry, readingRules, readRate } from './read-rules.ts'
 import { readUpstream } from './read-upstream.ts'
 import { RequestSchemas } from './read-validation.ts'
 
@@ -43,7 +45,7 @@ export function hasInlineVersions(classic: JsonObject): boolean {
 }
 
 /** The served model of a classic definition that passed its schema and asks for nothing unsupported. */
-export function readClassic(classic: JsonObject, format: Api['format'], described: Described): Api {
+export function* readingClassic(classic: JsonObject, format: Api['format'], described: Described): PausedWork<Api> {
   const main = mainVersion(classic)
   const versions = objectOf(objectOf(classic, 'version_data'), 'versions')
   const methods = methodsOf(classic)
@@ -52,6 +54,9 @@ export function readClassic(classic: JsonObject, format: Api['format'], describe
   const errorOverrides = readErrorOverrides(classic)
   const compression = readCompression(classic)
   const mcpTools = readMcpTools(classic)
+  const versioning = yield* readVersioning(classic, matching, described, schemas)
+  const own = main === undefined ? {} : ownRules(classic, objectOf(versions, main))
+  const rules = yield* readingRules(own, matching, described, schemas)
   const api: Api = {
     apiId: textOf(classic, 'api_id'),
     orgId: textOf(classic, 'org_id'),
@@ -69,13 +74,8 @@ export function readClassic(classic: JsonObject, format: Api['format'], describe
     upstream: readUpstream(classic),
     auth: readAuth(classic),
     oauth: methods.includes('use_oauth2') ? readOAuth(classic) : undefined,
-    versioning: readVersioning(classic, matching, described, schemas),
-    rules: readRules(
-      main === undefined ? {} : ownRules(classic, objectOf(versions, main)),
-      matching,
-      described,
-      schemas,
-    ),
+    versioning,
+    rules,
     ...(errorOverrides && { errorOverrides }),
     cors: readCors(objectOf(classic, 'CORS')),
     cache: readCache(classic),
@@ -132,12 +132,12 @@ const LOCATIONS: Readonly<Record<string, Versioning['location']>> = {
   url: 'url',
 }
 
-function readVersioning(
+function* readVersioning(
   classic: JsonObject,
   matching: PathMatching,
   described: Described,
   schemas: RequestSchemas,
-): Versioning | undefined {
+): PausedWork<Versioning | undefined> {
   const definition = objectOf(classic, 'definition')
   const data = objectOf(classic, 'version_data')
   const inline = hasInlineVersions(classic)
@@ -147,6 +147,9 @@ function readVersioning(
   const location = LOCATIONS[textOf(definition, 'location')] ?? 'header'
   // `default` is that of versions that are APIs of their own.
   const chosen = (inline && textOf(data, 'default_version')) || (toApis ? textOf(definition, 'default') : '')
+  const inlineRules: Record<string, Rules> = Object.create(null)
+  for (const [each, rules] of Object.entries(inline ? objectOf(data, 'versions') : {}))
+    inlineRules[each] = yield* readingRules((rules ?? {}) as JsonObject, matching, described, schemas)
   return {
     name,
     location,
@@ -157,9 +160,7 @@ function readVersioning(
     strip: flagOf(definition, 'strip_versioning_data') || (location === 'url' && flagOf(definition, 'strip_path')),
     urlPattern: textOf(definition, 'url_versioning_pattern'),
     apis: table(toApis ? objectOf(definition, 'versions') : {}, (id) => (typeof id === 'string' ? id : '')),
-    inline: table(inline ? objectOf(data, 'versions') : {}, (rules) =>
-      readRules((rules ?? {}) as JsonObject, matching, described, schemas),
-    ),
+    inline: inlineRules,
   }
 }
 

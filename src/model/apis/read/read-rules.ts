@@ -1,4 +1,5 @@
 import { isObject, type JsonObject } from '../../json/json.ts'
+import type { PausedWork } from '../../threads/paused-work.ts'
 import type { Millis } from '../../time/clock.ts'
 import {
   type HeaderTransform,
@@ -11,14 +12,14 @@ import { flagOf, numberOf, objectOf, objectsOf, textOf, textsOf } from '../defin
 import type { RequestCheck } from '../definition/operation.ts'
 import { member, type TreePath } from '../definition/tree.ts'
 import { durationMs, expiryMs, isNever } from '../definition/values.ts'
-import { type Described, NOTHING_DESCRIBED } from '../openapi/described.ts'
+import type { Described } from '../openapi/described.ts'
 import { listedScopes } from './oauth-members.ts'
 import { readBodyTransform } from './read-body-transform.ts'
 import { PLAIN_CACHE_RULE, plainCachePaths, readOperationCache } from './read-cache.ts'
 import { readMock, readReply } from './read-mock.ts'
 import { readRewrite } from './read-rewrite.ts'
 import { readBreaker } from './read-upstream.ts'
-import { RequestSchemas } from './read-validation.ts'
+import type { RequestSchemas } from './read-validation.ts'
 
 /** The context of reading entries. */
 interface Source {
@@ -113,12 +114,12 @@ const OLD_LISTS = ['white_list', 'black_list', 'ignored'] as const
  * document that goes with it. Where one operation serves a request, those without rules are among them.
  * @throws Fault `definition_invalid` where what is asked of an operation needs a description that is missing or cannot be used
  */
-export function readRules(
+export function* readingRules(
   version: JsonObject,
-  matching: PathMatching = 'exact',
-  described: Described = NOTHING_DESCRIBED,
-  schemas: RequestSchemas = new RequestSchemas(),
-): Rules {
+  matching: PathMatching,
+  described: Described,
+  schemas: RequestSchemas,
+): PausedWork<Rules> {
   const timeoutMs = flagOf(version, 'global_enforce_timeout_disabled')
     ? 0
     : (durationMs(textOf(version, 'global_enforce_timeout')) ?? 0)
@@ -133,7 +134,7 @@ export function readRules(
       : readHeaders(version, 'global_response_headers', 'global_response_headers_remove'),
     sizeLimitBytes: flagOf(version, 'global_size_limit_disabled') ? 0 : numberOf(version, 'global_size_limit'),
     ...(timeoutMs > 0 && { timeoutMs }),
-    operations: readOperations(version, matching, described, schemas),
+    operations: yield* readOperations(version, matching, described, schemas),
   }
 }
 
@@ -156,12 +157,12 @@ export function usesExtendedPaths(version: JsonObject): boolean {
 }
 
 /** Rules by path and method, each once. */
-function readOperations(
+function* readOperations(
   version: JsonObject,
   matching: PathMatching,
   described: Described,
   schemas: RequestSchemas,
-): OperationRule[] {
+): PausedWork<OperationRule[]> {
   const drafts = new Map<string, Draft>()
   const foldAll = flagOf(version, 'ignore_endpoint_case')
   const draftOf = (method: string, path: string, ignoreCase: boolean): Draft => {
@@ -183,6 +184,7 @@ function readOperations(
   const lists = objectOf(version, 'extended_paths')
   for (const [list, apply] of Object.entries(LISTS)) {
     for (const [index, entry] of objectsOf(lists, list).entries()) {
+      yield
       if (flagOf(entry, 'disabled')) continue
       const fold = foldAll || flagOf(entry, 'ignore_case')
       const from = { described, schemas, matching, at: ['extended_paths', list, String(index)] }

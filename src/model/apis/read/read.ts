@@ -1,4 +1,5 @@
 import { asJson, isObject, type JsonObject } from '../../json/json.ts'
+import { atOnce, eachOf, type PausedWork } from '../../threads/paused-work.ts'
 import { eventRules } from '../../webhooks/event-handlers.ts'
 import { boundFlaws, expressionFlaws } from '../check/bounds.ts'
 import { classicFlaws, oasFlaws, unsupportedOasSchemes } from '../check/check-parts.ts'
@@ -19,7 +20,7 @@ import { member } from '../definition/tree.ts'
 import type { Described } from '../openapi/described.ts'
 import { describedBy } from '../openapi/read-described.ts'
 import { corsFlaws, idleCorsFlaws } from './cors.ts'
-import { readClassic } from './read-classic.ts'
+import { readingClassic } from './read-classic.ts'
 
 /**
  * Reads a definition of either format into the model that is served, with every check that a stored one must pass.
@@ -28,10 +29,17 @@ import { readClassic } from './read-classic.ts'
  * @throws Fault `definition_unsupported` when it turns something on that this gateway does not serve
  */
 export function readApi(document: ApiDocument): Api {
-  const classic = document.format === 'oas' ? checkedOas(document.definition) : checkedClassic(document.definition)
+  return atOnce(readingApi(document))
+}
+
+/** The same in parts: a large definition takes some tenths of a second. The document must not change meanwhile. */
+export function* readingApi(document: ApiDocument): PausedWork<Api> {
+  const { format, definition } = document
+  const classic = yield* format === 'oas' ? checkedOas(definition) : checkedClassic(definition)
+  yield
   const events = eventRules(classic, [...(metadataOfApi(asJson(document)).hook_references ?? [])])
   return {
-    ...readClassic(classic, document.format, describedIn(document)),
+    ...(yield* readingClassic(classic, format, describedIn(document))),
     ...(events !== undefined && { events }),
     ...(flagOf(classic, 'detailed_tracing') && { detailedTracing: true }),
     apiId: document.api_id,
@@ -45,33 +53,45 @@ export function readApi(document: ApiDocument): Api {
  * @throws Fault as `readApi`
  */
 export function readNewApi(document: ApiDocument): Api {
+  return atOnce(readingNewApi(document))
+}
+
+/** The same in parts. */
+export function* readingNewApi(document: ApiDocument): PausedWork<Api> {
   const { format, definition } = document
   checkBounds(definition)
+  yield
   refuseFlaws(boundFlaws(format, definition))
-  const api = readApi(document)
-  refuseUnserved(document)
-  refuseFlaws([
-    ...corsFlaws(format, definition),
-    ...idleCorsFlaws(format, definition),
-    ...writtenFieldFlaws(format, definition),
-    ...carriedFlaws(document),
-    ...expressionFlaws(api),
-    ...pathFlaws(api, carriesClassic(document)),
+  yield
+  const api = yield* readingApi(document)
+  yield
+  yield* refuseUnserved(document)
+  const flaws = yield* eachOf([
+    () => corsFlaws(format, definition),
+    () => idleCorsFlaws(format, definition),
+    () => writtenFieldFlaws(format, definition),
+    () => carriedFlaws(document),
+    () => expressionFlaws(api),
+    () => pathFlaws(api, carriesClassic(document)),
   ])
+  refuseFlaws(flaws.flat())
   return api
 }
 
 /** Members that are not served have their types, and some must not be there. */
-function refuseUnserved({ format, definition }: ApiDocument): void {
+function* refuseUnserved({ format, definition }: ApiDocument): PausedWork<void> {
   if (format === 'classic') {
     refuseFlaws(flawsOf('classicUnserved', definition))
+    yield
     refuseUnsupported(refusedMembersOf(definition, 'classic'))
     return
   }
   const extension = extensionOf(definition)!
   const hostless = hostlessPairs(definition).map((at) => ({ at: [EXTENSION, ...at], reason: 'must name a host' }))
   const open = opennessFlaws(definition)
+  yield
   refuseFlaws([...flawsOf('extensionUnserved', extension, [EXTENSION]), ...hostless, ...open])
+  yield
   refuseUnsupported([...refusedMembersOf(extension, 'oas', [EXTENSION]), ...refusedExtensionsOf(definition)])
 }
 
@@ -98,13 +118,15 @@ function describedIn({ format, definition }: ApiDocument): Described {
   return describedBy(objectOf(objectOf(definition, 'oas'), 'document'), ['oas', 'document'])
 }
 
-function checkedClassic(definition: JsonObject): JsonObject {
+function* checkedClassic(definition: JsonObject): PausedWork<JsonObject> {
   checkBounds(definition)
+  yield
   const targets = isObject(definition.proxy) ? targetFlaws('classic', definition) : []
   const flaws = [...targets, ...flawsOf('classic', definition)]
   if (isOfTargets(flaws)) refuseUnsupported(unsupportedFeaturesOf(definition, 'classic'))
   refuseFlaws(flaws)
-  refuseFlaws(classicFlaws(definition))
+  yield
+  refuseFlaws(yield* classicFlaws(definition))
   refuseUnsupported(unsupportedFeaturesOf(definition, 'classic'))
   return definition
 }
@@ -115,28 +137,36 @@ function isOfTargets(flaws: readonly Flaw[]): boolean {
 }
 
 /** The classic reading of an OpenAPI document, after all checks on the document itself. */
-function checkedOas(document: JsonObject): JsonObject {
+function* checkedOas(document: JsonObject): PausedWork<JsonObject> {
   checkBounds(document)
-  const flaws = [...flawsOf('openapi', document), ...extensionFlaws(document)]
+  yield
+  const inDocument = flawsOf('openapi', document)
+  yield
+  const flaws = [...inDocument, ...extensionFlaws(document)]
   const extension = extensionOf(document)!
   if (isOfTargets(flaws))
     refuseUnsupported([...unsupportedFeaturesOf(extension, 'oas', [EXTENSION]), ...refusedExtensionsOf(document)])
   refuseFlaws(flaws)
-  refuseFlaws(oasFlaws(document, extension))
+  yield
+  refuseFlaws(yield* oasFlaws(document, extension))
+  yield
   refuseUnsupported([
     ...unsupportedFeaturesOf(extension, 'oas', [EXTENSION]),
     ...unsupportedOasSchemes(document, extension),
   ])
+  yield
   const classic = servedClassic(document)
-  if (!isEmpty(objectOf(extension, 'classic').kept)) checkCarried(classic)
+  if (!isEmpty(objectOf(extension, 'classic').kept)) yield* checkCarried(classic)
   return classic
 }
 
 /** Classic leftovers of a document were checked by the rules of the classic format. */
-function checkCarried(classic: JsonObject): void {
+function* checkCarried(classic: JsonObject): PausedWork<void> {
   const root = [EXTENSION, 'classic']
   refuseFlaws(flawsOf('classic', classic, root))
-  refuseFlaws(classicFlaws(classic).map(({ at, reason }) => ({ at: [...root, ...at], reason })))
+  yield
+  const flaws = yield* classicFlaws(classic)
+  refuseFlaws(flaws.map(({ at, reason }) => ({ at: [...root, ...at], reason })))
   const unsupported = unsupportedFeaturesOf(classic, 'classic')
   refuseUnsupported(unsupported.map(({ at, feature }) => ({ at: [...root, ...at], feature })))
 }
