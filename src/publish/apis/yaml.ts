@@ -11,12 +11,12 @@ export function isYaml(contentType: string | undefined): boolean {
 }
 
 /**
- * Turns YAML 1.2 into JSON text on a thread, one at a time: the reader takes a third of a second for a megabyte.
+ * Turns YAML 1.2 into JSON text on a thread, one at a time: the reader takes up to two seconds for the largest that it takes.
  * @throws Fault `body_malformed` (400) with the reason, `body_too_large` (413) over 16 MiB, `busy` (503)
  */
 export function yamlToJson(text: string): Promise<string> {
   if (Buffer.byteLength(text) > MAX_BYTES) return Promise.reject(fault('body_too_large', 'YAML over 16 MiB'))
-  return thread.run({ to: 'json', text }).catch((error: Error) => {
+  return readingThread.run({ to: 'json', text }).catch((error: Error) => {
     if (error instanceof Fault) throw error
     throw fault('body_malformed', `the body is not YAML that can be read: ${error.message}`)
   })
@@ -24,17 +24,20 @@ export function yamlToJson(text: string): Promise<string> {
 
 /** Turns JSON text into YAML 1.2 in the same way. @throws Fault `internal` when it takes too long or grows too large */
 export function jsonToYaml(text: string): Promise<string> {
-  return thread.run({ to: 'yaml', text }).catch((error: Error) => {
+  return writingThread.run({ to: 'yaml', text }).catch((error: Error) => {
     if (error instanceof Fault) throw error
     throw fault('internal', `a document could not be written as YAML: ${error.message}`)
   })
 }
 
-/** Module state: one thread bounds the CPU of the process, whichever part parses YAML. */
-const thread = new TaskThread<YamlTask, string>({
+const SHARED = {
   module: new URL(import.meta.url.replace(/yaml\.([jt]s)$/, 'yaml-thread.$1')),
-  name: 'yaml',
   withinMs: 20_000,
-  memoryMb: 1024,
   mostWaiting: 50,
-})
+}
+
+/** Module state: one thread bounds the CPU of the process, whichever part parses YAML. Its memory is that of the most tokens. */
+const readingThread = new TaskThread<YamlTask, string>({ ...SHARED, name: 'yaml', memoryMb: 288 })
+
+/** Module state: the same for what is written, which are documents of our own. */
+const writingThread = new TaskThread<YamlTask, string>({ ...SHARED, name: 'yaml-writer', memoryMb: 1024 })

@@ -72,3 +72,24 @@ test('YAML: the time to read aliases grows with the length and no faster', async
   assert.equal((readYamlDocument(aliases.slice(1).join('')) as unknown[]).length, 2000)
   assert.throws(() => readYamlDocument(aliases.join('')), /more than 1000 aliases/)
 })
+
+test('YAML: aliases, depth and size are judged by the tokens, before anything is made of them', () => {
+  // The first line is at fault: a text that is parsed is refused for it.
+  const broken = 'a: b: c\n'
+  const shapes: Readonly<Record<string, readonly [text: string, reason: RegExp]>> = {
+    aliases: ['- *x\n'.repeat(1001), /more than 1000 aliases/],
+    depth: [`- ${'['.repeat(101)}`, /deeper than 100 levels/],
+    'depth of both kinds': [`- ${'[{a: '.repeat(51)}`, /deeper than 100 levels/],
+    entries: ['- 1\n'.repeat(200_000), /more than 750000 tokens/],
+    members: [Array.from({ length: 200_000 }, (_, number) => `a${number}: 1\n`).join(''), /more than 750000 tokens/],
+    brackets: [`- [${'[],'.repeat(160_000)}]`, /more than 750000 tokens/],
+    comments: ['#\n'.repeat(400_000), /more than 750000 tokens/],
+  }
+  for (const [name, [text, reason]] of Object.entries(shapes)) {
+    assert.throws(() => readYamlDocument(`${broken}${text}`), reason, name)
+    // The same signs are none within texts.
+    const quoted = `a: |\n  ${text.replaceAll('\n', ' ')}\n`
+    if (quoted.length < 2_000_000) assert.equal(typeof (readYamlDocument(quoted) as { a: string }).a, 'string', name)
+  }
+  assert.throws(() => readYamlDocument(broken), /Nested mappings/)
+})
