@@ -1,7 +1,4 @@
 import { toFault } from '../../errors/fault.ts'
-import { findingWarnings } from '../../model/apis/check/definition-warnings.ts'
-import { pathFlaws } from '../../model/apis/check/path-flaws.ts'
-import { writtenFieldFlaws } from '../../model/apis/check/written-fields.ts'
 import type { Api, ApiDocument } from '../../model/apis/definition/api.ts'
 import { requestedTerritory } from '../../model/apis/definition/requested-territory.ts'
 import {
@@ -12,8 +9,7 @@ import {
   type Territory,
   territoryOf,
 } from '../../model/apis/definition/territory.ts'
-import { toWords } from '../../model/apis/definition/tree.ts'
-import { carriesClassic, readingApi, readingNewApi } from '../../model/apis/read/read.ts'
+import { readingApi, readingNewApi } from '../../model/apis/read/read.ts'
 import type { JsonObject } from '../../model/json/json.ts'
 import { loadsHere, type NodeShard } from '../../model/nodes/node.ts'
 import { ownersOf } from '../../model/people/ownership.ts'
@@ -23,6 +19,7 @@ import { TerritoryIndex } from '../routing/territory-index.ts'
 import type { Territories } from '../server/exchange.ts'
 import { type Compiled, type CompileParts, compileApi, type GatewayCompileParts } from './compile.ts'
 import { IdleEntries } from './idle-entries.ts'
+import { idleRules } from './idle-rules.ts'
 import { SharedSteps } from './shared-steps.ts'
 import type { ApiState } from './snapshot.ts'
 
@@ -494,18 +491,6 @@ function describeSource(source: string): string {
 
 function stateOf({ apiId, name, state, reason, revision }: Entry): ApiState {
   return { apiId, name, state, reason, revision }
-}
-
-/** Rules of a definition that do nothing, most of which a save would refuse today, and what of it is not checked; '' = nothing. */
-function* idleRules(api: Api, document: ApiDocument): PausedWork<string> {
-  const { format, definition } = document
-  const ofPaths = pathFlaws(api, carriesClassic(document))
-  yield
-  const ofFields = writtenFieldFlaws(format, definition)
-  yield
-  const [first, ...more] = [...ofPaths, ...ofFields, ...(yield* findingWarnings(document)), ...(api.unchecked ?? [])]
-  if (first === undefined) return ''
-  return `${toWords(first.at)}: ${first.reason}${more.length > 0 ? `; and ${more.length} more` : ''}`
 }
 
 function fail(entry: Entry, error: unknown): void {

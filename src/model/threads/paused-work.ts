@@ -10,7 +10,7 @@ export function atOnce<T>(work: PausedWork<T>): T {
 }
 
 /** The results of some functions, one part of the work each. */
-export function* eachOf<T>(parts: readonly (() => T)[]): PausedWork<T[]> {
+export function* partByPart<T>(parts: readonly (() => T)[]): PausedWork<T[]> {
   const made: T[] = []
   for (const part of parts) {
     made.push(part())

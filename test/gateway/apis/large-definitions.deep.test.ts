@@ -23,7 +23,7 @@ function costOfOne(text: string): number {
   return (user + system) / 1000 / rounds
 }
 
-/** What it takes to save a definition, and to ask it first for what fits and then for what does not. */
+/** The turns of saving a definition, of a first request that fits it, and of one that does not. */
 async function lifeOf(t: TestContext, name: string, definition: JsonObject, text: string): Promise<Turns[]> {
   const gateway = await startTestGateway()
   t.after(() => gateway.close())

@@ -1,6 +1,6 @@
 import type { Scheme } from '../../authentication/scheme.ts'
 import { isObject, type JsonObject } from '../../json/json.ts'
-import { eachOf, type PausedWork } from '../../threads/paused-work.ts'
+import { type PausedWork, partByPart } from '../../threads/paused-work.ts'
 import { errorsToClassic, inExtension } from '../convert/convert-errors.ts'
 import { operationsOf } from '../convert/convert-operations.ts'
 import { groupsOf, isSectionOn, SECTIONS } from '../convert/convert-schemes.ts'
@@ -35,7 +35,7 @@ export function* classicFlaws(classic: JsonObject): PausedWork<Flaw[]> {
   if (methodsOf(classic).includes('use_oauth2')) flaws.push(...classicOAuthFlaws(classic))
   const of = [classicAuthFlaws, classicUpstreamFlaws, classicEventFlaws, classicModuleFlaws, errorOverrideFlaws]
   const ofOperations = yield* classicOperationFlaws(classic)
-  const others = yield* eachOf(of.map((check) => () => check(classic)))
+  const others = yield* partByPart(of.map((check) => () => check(classic)))
   return [...flaws, ...ofOperations, ...others.flat()]
 }
 
@@ -44,7 +44,7 @@ export function* oasFlaws(document: JsonObject, extension: JsonObject): PausedWo
   const ofOperations = operationFlaws(document, extension)
   yield
   const flaws = [...ofOperations, ...(yield* oasOperationFlaws(document, extension))]
-  const others = yield* eachOf([
+  const others = yield* partByPart([
     () => schemeFlaws(document, extension),
     () => oasOAuthFlaws(document, extension),
     () => oasAuthFlaws(document, extension),

@@ -21,14 +21,14 @@ const WEIGHT_OF_KEYWORD = 50
 const WITHOUT_CODE = new Set(['type', 'enum', 'const', 'uniqueItems', 'multipleOf'])
 
 /** Entries of a keyword's value, those of lists in it included (`dependentRequired`). */
-export function entriesOf(value: unknown): number {
+export function keywordEntries(value: unknown): number {
   if (typeof value !== 'object' || value === null) return 0
   return Object.values(value).reduce((sum: number, entry) => sum + 1 + (Array.isArray(entry) ? entry.length : 0), 0)
 }
 
 /** The cost of a keyword in the code of its schema, in keywords. */
 export function codeCost(keyword: string, value: unknown): number {
-  const listed = keyword === 'required' ? entriesOf(value) / 10 : 0
+  const listed = keyword === 'required' ? keywordEntries(value) / 10 : 0
   return listed + (keyword.endsWith('Ref') || keyword === '$ref' ? COST_OF_REFERENCE : 1 + nestedIn(keyword, value))
 }
 
@@ -80,7 +80,7 @@ function costOf(schema: Json): number {
 }
 
 function nestedIn(keyword: string, value: unknown): number {
-  return NESTED.has(keyword) && (keyword !== 'items' || Array.isArray(value)) ? entriesOf(value) : 0
+  return NESTED.has(keyword) && (keyword !== 'items' || Array.isArray(value)) ? keywordEntries(value) : 0
 }
 
 /** The cost of a keyword's expressions beyond that of their length, in keywords. */

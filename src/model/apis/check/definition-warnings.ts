@@ -1,6 +1,6 @@
 import { isObject, type Json, type JsonObject } from '../../json/json.ts'
 import { largeIntegersIn } from '../../json/large-integers.ts'
-import { atOnce, eachOf, type PausedWork } from '../../threads/paused-work.ts'
+import { atOnce, type PausedWork, partByPart } from '../../threads/paused-work.ts'
 import { servedClassic } from '../convert/convert.ts'
 import { isSchemeOn } from '../convert/convert-auth.ts'
 import { operationsOf } from '../convert/convert-operations.ts'
@@ -44,7 +44,7 @@ export function* findingWarnings(document: Pick<ApiDocument, 'format' | 'definit
     format === 'classic'
       ? [idleLists, idleVersions, classicAuthWarnings, classicOAuthWarnings]
       : [idleCarriedLists, oasAuthWarnings, opennessWarnings, documentWarnings, oasOAuthWarnings]
-  const found = yield* eachOf([...both, ...own.map((check) => () => check(definition))])
+  const found = yield* partByPart([...both, ...own.map((check) => () => check(definition))])
   return found.flat()
 }
 

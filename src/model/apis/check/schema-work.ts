@@ -3,7 +3,7 @@ import type { Ajv, CodeKeywordDefinition, KeywordCxt, KeywordDefinition, SchemaV
 import { isObject, type Json } from '../../json/json.ts'
 import { newPatternWork, type PatternWork, spendPatternWork, WORK_OF_EXPRESSION } from '../../patterns/pattern-work.ts'
 import { SchemaPattern } from '../../patterns/schema-pattern.ts'
-import { codeCost, entriesOf } from './compile-cost.ts'
+import { codeCost, keywordEntries } from './compile-cost.ts'
 
 const load = createRequire(import.meta.url)
 
@@ -76,7 +76,7 @@ interface Work {
   readonly of?: 'length' | 'members'
 }
 
-const perEntry = (each: number) => (value: unknown) => ({ once: WORK_OF_KEYWORD + each * entriesOf(value) })
+const perEntry = (each: number) => (value: unknown) => ({ once: WORK_OF_KEYWORD + each * keywordEntries(value) })
 const perItem = (): Work => ({ once: WORK_OF_KEYWORD, each: WORK_OF_ENTRY, of: 'length' })
 const perMember = (): Work => ({ once: WORK_OF_KEYWORD, each: WORK_OF_MEMBER, of: 'members' })
 const perCharacter = (): Work => ({ once: WORK_OF_KEYWORD, each: 1, of: 'length' })
@@ -97,7 +97,7 @@ const WORKS = new Map<string, (value: unknown) => Work>([
   ['dependentRequired', perEntry(WORK_OF_ENTRY)],
   [
     'patternProperties',
-    (value) => ({ once: WORK_OF_KEYWORD, each: WORK_OF_MEMBER + WORK_OF_ENTRY * entriesOf(value), of: 'members' }),
+    (value) => ({ once: WORK_OF_KEYWORD, each: WORK_OF_MEMBER + WORK_OF_ENTRY * keywordEntries(value), of: 'members' }),
   ],
   ['additionalProperties', perMember],
   ['unevaluatedProperties', perMember],

@@ -176,7 +176,7 @@ interface Source {
   readonly document: JsonObject
   /** The check of the schema at a path. */
   readonly at: (place: TreePath) => ValueCheck
-  /** What fills in the defaults of the schema at a path; undefined where none are filled in. */
+  /** The filler of defaults of the schema at a path; undefined where none are filled in. */
   readonly fillAt: (place: TreePath) => DefaultFiller | undefined
   /** The default of the schema at a path; undefined where defaults are not filled in. */
   readonly defaultOf: ((place: TreePath) => Json | undefined) | undefined

@@ -1,5 +1,5 @@
 import { asJson, isObject, type JsonObject } from '../../json/json.ts'
-import { atOnce, eachOf, type PausedWork } from '../../threads/paused-work.ts'
+import { atOnce, type PausedWork, partByPart } from '../../threads/paused-work.ts'
 import { eventRules } from '../../webhooks/event-handlers.ts'
 import { boundFlaws, expressionFlaws } from '../check/bounds.ts'
 import { classicFlaws, oasFlaws, unsupportedOasSchemes } from '../check/check-parts.ts'
@@ -66,7 +66,7 @@ export function* readingNewApi(document: ApiDocument): PausedWork<Api> {
   const api = yield* readingApi(document)
   yield
   yield* refuseUnserved(document)
-  const flaws = yield* eachOf([
+  const flaws = yield* partByPart([
     () => corsFlaws(format, definition),
     () => idleCorsFlaws(format, definition),
     () => writtenFieldFlaws(format, definition),
