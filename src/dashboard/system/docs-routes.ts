@@ -74,7 +74,7 @@ export function docsRoutes(parts: DashboardParts, routes: () => readonly Route[]
       answers: {
         200: Type.Object(
           { openapi: Type.String(), tags: Type.Array(Type.Unknown()) },
-          { title: 'AdministrationDocument' },
+          { title: 'AdministrationDocument', additionalProperties: true },
         ),
       },
       async run() {
