@@ -18,7 +18,9 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
   'docs/tutorials/oauth-app.md': 'test/docs/oauth-app-printed.deep.test.ts',
 }
 
-const pages = allPages().filter((page) => printedBlocks(page).some(({ mark }) => mark === '') && !(page in ELSEWHERE))
+const pages = allPages().filter(
+  (page) => printedBlocks(page).some(({ mark }) => mark === '' || mark === 'server') && !(page in ELSEWHERE),
+)
 
 test('the tests that run the other pages name them', () => {
   for (const [page, file] of Object.entries(ELSEWHERE)) {
