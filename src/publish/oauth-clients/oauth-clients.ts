@@ -87,9 +87,20 @@ export function createClient(parts: ClientParts, draft: ClientDraft): Promise<Sa
   return withLock(parts, () => create(parts, draft))
 }
 
+/** Generated clients send each list that nobody filled: in a new client it says nothing beside the single value. */
+function withoutBlankLists(body: JsonObject): JsonObject {
+  const said = { ...body }
+  for (const [one, list] of [
+    ['redirect_uri', 'redirect_uris'],
+    ['policy_id', 'policies'],
+  ] as const)
+    if (body[one] !== undefined && Array.isArray(body[list]) && body[list].length === 0) delete said[list]
+  return said
+}
+
 async function create(parts: ClientParts, draft: ClientDraft): Promise<SavedClient> {
   const { body } = draft
-  const fields = readClientFields(body)
+  const fields = readClientFields(withoutBlankLists(body))
   const clientId = given('client_id', body.client_id) ?? newSecret()
   const reserved = reservedIdFlaw('oauth_client', clientId)
   if (reserved !== undefined) throw fault('oauth_client_invalid', `client_id: ${reserved}`)

@@ -1,7 +1,7 @@
-// Generates clients from the published OpenAPI documents, compiles them, and does everyday tasks through one of them.
+// Generates clients from the published OpenAPI documents, compiles them, and does everyday tasks through several of them.
 // CLIENTS_WORLD names the facts about the product; `output` is a folder of its own, with what the steps before have installed.
 import { spawn } from 'node:child_process'
-import { copyFileSync, existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 const own = import.meta.dirname
@@ -10,7 +10,8 @@ const output = process.env.output ?? ''
 const modules = join(output, 'node_modules')
 const jars = join(output, 'jars')
 const python = join(output, 'python/bin')
-const documents = ['openapi', 'svc-openapi'] as const
+const DASHBOARD = 'openapi'
+const documents = [DASHBOARD, 'svc-openapi'] as const
 
 interface Ended {
   readonly status: number | null
@@ -78,6 +79,8 @@ interface Generator {
   readonly name: string
   readonly options: readonly string[]
   readonly compile: (folder: string) => Promise<unknown>
+  /** Everyday tasks through the client of the dashboard's document: what is compiled with it, and the command. */
+  readonly tasks?: { readonly source: string; readonly command: readonly string[] }
 }
 
 const GENERATORS: readonly Generator[] = [
@@ -92,6 +95,7 @@ const GENERATORS: readonly Generator[] = [
       const flags = ['-J-XX:TieredStopAtLevel=1', '-nowarn', '-proc:none', '-d', 'classes', '-cp', `${jars}/*`]
       await done(['javac', ...flags, '@sources'], folder)
     },
+    tasks: { source: 'Tasks.java', command: ['java', '-XX:TieredStopAtLevel=1', '-cp', `classes:${jars}/*`, 'Tasks'] },
   },
   {
     name: 'typescript-fetch',
@@ -115,11 +119,12 @@ const GENERATORS: readonly Generator[] = [
     name: 'python',
     options: ['--name-mappings', '_id=storage_id'],
     compile: (folder) => done([join(python, 'python'), '-m', 'compileall', '-q', 'openapi_client'], folder),
+    tasks: { source: 'openapi_generator_tasks.py', command: [join(python, 'python'), 'openapi_generator_tasks.py'] },
   },
 ]
 
-async function generate({ name, options, compile }: Generator, document: string): Promise<void> {
-  const folder = join(output, `${name}-${document}`)
+async function generate({ name, options, compile, tasks }: Generator, document: string): Promise<void> {
+  const folder = folderOf(name, document)
   rmSync(folder, { recursive: true, force: true })
   const jar = join(jars, readdirSync(jars).find((file) => file.startsWith('openapi-generator-cli')) ?? '')
   const parts = 'apis,models,supportingFiles,apiDocs=false,modelDocs=false,apiTests=false,modelTests=false'
@@ -130,7 +135,24 @@ async function generate({ name, options, compile }: Generator, document: string)
   const warnings = text.split('\n').filter((line) => /\b(?:WARN|ERROR)\b/.test(line))
   const others = warnings.filter((line) => !ACCEPTED.some((accepted) => accepted.test(line)))
   if (others.length > 0) throw new Error(others.slice(0, 5).join('\n'))
+  if (tasks !== undefined && document === DASHBOARD) copyFileSync(join(own, tasks.source), join(folder, tasks.source))
   await compile(folder)
+}
+
+const folderOf = (name: string, document: string) => join(output, `${name}-${document}`)
+
+/** Runs a program that does the tasks, each of which is a line of its output. @throws Error where it fails besides */
+async function runTasks(command: readonly string[], cwd = output): Promise<void> {
+  const { status, text } = await run(command, cwd)
+  process.stdout.write(text)
+  if (status !== 0) throw new Error(`${command.at(-1)} ended with ${status}`)
+}
+
+/** Generates and compiles a client, and does the tasks through it. */
+async function generateAndDo(generator: Generator, name: string, document: string): Promise<void> {
+  await flow('openapi-generator-cli', name, () => generate(generator, document))
+  if (document !== DASHBOARD || generator.tasks === undefined) return
+  await runTasks(generator.tasks.command, folderOf(generator.name, document))
 }
 
 async function lint(document: string): Promise<void> {
@@ -165,9 +187,7 @@ async function typedTasks(): Promise<void> {
   await flow('openapi-typescript', 'a client with twelve tasks compiles', () =>
     compileTypescript(output, {}, { files: ['tasks.ts', 'globals.d.ts'] }),
   )
-  const { status, text } = await run([process.execPath, '--no-warnings', 'tasks.ts'])
-  process.stdout.write(text)
-  if (status !== 0) throw new Error(`the tasks ended with ${status}`)
+  await runTasks([process.execPath, '--no-warnings', 'tasks.ts'])
 }
 
 async function goCodegen(document: string): Promise<void> {
@@ -180,6 +200,25 @@ async function goCodegen(document: string): Promise<void> {
     if (text !== '') throw new Error(text)
     await done(['go', 'build', '-mod=mod', `./${document.replace('-', '')}`], join(output, 'oapi'))
   })
+  if (document !== DASHBOARD) return
+  await flow('github.com/oapi-codegen/oapi-codegen/v2', 'a client with twelve tasks compiles', async () => {
+    copyFileSync(join(own, 'tasks.go'), join(output, 'oapi/tasks.go'))
+    await done(['go', 'build', '-mod=mod', '-o', 'tasks', 'tasks.go'], join(output, 'oapi'))
+  })
+  await runTasks([join(output, 'oapi/tasks')])
+}
+
+/** The document as openapi-python-client knows it: of a type beside `nullable` and `allOf` it makes an object that is never null. */
+function withoutNullableTypes(document: string): string {
+  const text = readFileSync(join(docs, `${document}.json`), 'utf8')
+  const file = join(output, `opc-${document}.json`)
+  const plain = (_name: string, value: unknown) => {
+    if (typeof value !== 'object' || value === null || !('nullable' in value && 'allOf' in value)) return value
+    const { type: _type, ...rest } = value as Record<string, unknown>
+    return rest
+  }
+  writeFileSync(file, JSON.stringify(JSON.parse(text, plain)))
+  return file
 }
 
 async function pythonClient(document: string): Promise<void> {
@@ -187,7 +226,7 @@ async function pythonClient(document: string): Promise<void> {
     const folder = join(output, `opc-${document}`)
     const command = [join(python, 'openapi-python-client'), 'generate', '--overwrite', '--meta', 'none']
     const PATH = `${python}:${process.env.PATH}`
-    const text = await done([...command, '--path', join(docs, `${document}.json`), '--output-path', folder], output, {
+    const text = await done([...command, '--path', withoutNullableTypes(document), '--output-path', folder], output, {
       PATH,
     })
     // It does not know the media type of SAML metadata.
@@ -196,6 +235,14 @@ async function pythonClient(document: string): Promise<void> {
     if (others.length > 0) throw new Error(`${others.slice(0, 5).join('\n')}\n${text.slice(0, 1500)}`)
     await done([join(python, 'python'), '-m', 'compileall', '-q', folder])
   })
+  if (document !== DASHBOARD) return
+  // The package is named as its folder.
+  const folder = join(output, 'opc-tasks')
+  rmSync(folder, { recursive: true, force: true })
+  mkdirSync(folder)
+  renameSync(join(output, `opc-${document}`), join(folder, 'client'))
+  copyFileSync(join(own, 'openapi_python_client_tasks.py'), join(folder, 'tasks.py'))
+  await runTasks([join(python, 'python'), 'tasks.py'], folder)
 }
 
 /** Two at a time: most of them use one core. */
@@ -213,7 +260,7 @@ await inPairs([
   ...documents.flatMap((document) =>
     GENERATORS.map((generator) => () => {
       const name = `${document}.json to ${generator.name}: generate and compile`
-      return flow('openapi-generator-cli', name, () => generate(generator, document))
+      return generateAndDo(generator, name, document)
     }),
   ),
   ...documents.flatMap((document) => [() => lint(document), () => goCodegen(document), () => pythonClient(document)]),

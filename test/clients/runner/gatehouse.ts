@@ -23,8 +23,8 @@ export interface Gatehouse {
   svc(method: string, path: string, body?: unknown): Promise<Answer>
   /** Creates an API that passes everything to `url`. */
   open(id: string, url: string, listenPath?: string): Promise<void>
-  /** The credential of a new administrator of the dashboard. */
-  administrator(): Promise<string>
+  /** The credential of a new administrator of the dashboard, in an organisation of their own. */
+  administrator(name: string): Promise<string>
   /** The call by which the login page of an API tells what the user decided. */
   authorize(api: string, fields: Record<string, string>): Promise<Answer>
 }
@@ -77,15 +77,15 @@ export async function startGatehouse(): Promise<Gatehouse> {
       const server = listenPath !== undefined && { listenPath: { value: listenPath, strip: false } }
       await svc('POST', '/svc/apis/oas', defined({ id, url, ...(server && { server }) }))
     },
-    async administrator() {
+    async administrator(name) {
       const headers = { 'admin-auth': ADMIN_SECRET }
       const made = async (path: string, body: object) => {
         const answer = await call(dashboardPort, path, { method: 'POST', headers, body: JSON.stringify(body) })
         if (answer.status !== 200) throw new Error(`POST ${path} answered ${answer.status}: ${answer.text}`)
         return answer.json as { Message: string; Meta: string }
       }
-      const { Meta: org_id } = await made('/admin/organisations', { owner_name: 'Clients' })
-      const person = { email_address: 'grace@example.com', password: 'a-Long-enough-1', active: true }
+      const { Meta: org_id } = await made('/admin/organisations', { owner_name: name })
+      const person = { email_address: `${name}@example.com`, password: 'a-Long-enough-1', active: true }
       const rights = { user_permissions: { IsAdmin: 'admin' } }
       return (await made('/admin/users', { ...person, ...rights, org_id })).Message
     },

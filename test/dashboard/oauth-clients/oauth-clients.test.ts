@@ -56,6 +56,18 @@ test('a client is created, read, listed, changed and deleted in the words of cli
     )
 })
 
+test('empty lists say nothing beside the single value of a new client', async (t) => {
+  const { call, root, oauth, policy } = await gatewayWorld(t)
+  await oauth({ id: 'shop' })
+  await policy('gold', ['shop'])
+  const body = { client_id: 'c1', redirect_uri: REDIRECT, policy_id: 'gold', redirect_uris: [], policies: [] }
+  const made = (await call('POST', CLIENTS, { as: root, body })).json as JsonObject
+  assert.deepEqual([made.redirect_uris, made.policies], [[REDIRECT], ['gold']])
+  const { status, text } = await call('PUT', `${CLIENTS}/c1`, { as: root, body: { ...made, policies: [] } })
+  assert.equal(status, 400)
+  assert.match(text, /policy_id: must be one of policies/)
+})
+
 test('what is no client, or stands nowhere, is refused', async (t) => {
   const { call, root, oauth, api, store } = await gatewayWorld(t)
   await oauth({ id: 'shop' })
