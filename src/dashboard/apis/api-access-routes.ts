@@ -30,6 +30,7 @@ const Body = Type.Object(
   {
     userIds: Type.Optional(Type.Union([Ids, Type.Null()])),
     userGroupIds: Type.Optional(Type.Union([Ids, Type.Null()])),
+    ownerless: Type.Optional(Type.Unknown({ description: 'Passed over: a read may be sent back.' })),
   },
   { title: 'ApiOwnersInput', description: 'Both lists are replaced; one that is left out is empty then.' },
 )

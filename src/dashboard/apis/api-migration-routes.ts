@@ -1,6 +1,8 @@
 import { Type } from 'typebox'
 import { documentOf } from '../../model/apis/definition/stored-api.ts'
+import { OAS_SHAPE } from '../../model/apis/schema/definition-shapes.ts'
 import type { JsonObject } from '../../model/json/json.ts'
+import { describedAs } from '../../model/openapi/component-schemas.ts'
 import type { StoredDocument } from '../../store/ports/ports.ts'
 import { type Answer, bare } from '../routes/answer.ts'
 import type { Call } from '../routes/call.ts'
@@ -38,7 +40,7 @@ const Result = Type.Object(
         }),
         warnings: Type.Optional(Type.Array(Warning)),
         stagedId: Type.Optional(Type.String()),
-        oas: Type.Optional(Type.Object({})),
+        oas: Type.Optional(Type.Object({}, describedAs(OAS_SHAPE))),
       }),
     ),
     status: Type.Object({ success: Type.Integer(), failed: Type.Integer(), skipped: Type.Integer() }),

@@ -7,14 +7,14 @@ import { member } from '../../model/apis/definition/tree.ts'
 import { toOwnWords, vendorMatchingNote, withMatchingOf } from '../../model/apis/definition/vendor-words.ts'
 import { CLASSIC_SHAPE } from '../../model/apis/schema/definition-shapes.ts'
 import { isObject, type JsonObject } from '../../model/json/json.ts'
-import { describedMembers } from '../../model/openapi/component-schemas.ts'
+import { describedOpenMembers } from '../../model/openapi/component-schemas.ts'
 import { shortWrapperOf, wrapperOf } from '../../publish/apis/api-wrapper.ts'
 import { listNodes } from '../../publish/nodes/node-status.ts'
 import type { StoredDocument } from '../../store/ports/ports.ts'
 import { maskSecretsFor } from '../access/secrets-view.ts'
 import { type Answer, bare, refused } from '../routes/answer.ts'
 import type { Call } from '../routes/call.ts'
-import { DoneEnvelope } from '../routes/envelope.ts'
+import { DoneEnvelope, WarnedEnvelope } from '../routes/envelope.ts'
 import { listed } from '../routes/listed.ts'
 import { pageOf } from '../routes/page.ts'
 import type { Route } from '../routes/route.ts'
@@ -35,6 +35,7 @@ import {
   VERSION_QUERY,
 } from './store-api.ts'
 import { aliasOf } from './vendor-alias.ts'
+import { WebhookReference } from './webhook-reference.ts'
 import { ShortWrapper, Wrapper } from './wrapper.ts'
 
 const READ = { permission: 'apis', intent: 'read' } as const
@@ -48,12 +49,16 @@ const List = Type.Object(
 /** A bare definition is accepted, too. */
 const Body = Type.Object(
   {},
-  describedMembers('ApiInput', {
+  describedOpenMembers('ApiInput', {
     api_definition: CLASSIC_SHAPE,
-    hook_references: Type.Array(Type.Object({})),
+    hook_references: Type.Array(WebhookReference),
     user_owners: Type.Array(Type.String()),
     user_group_owners: Type.Array(Type.String()),
     categories: Type.Array(Type.String()),
+    // A read may be sent back.
+    ...{ api_model: Wrapper.properties.api_model, is_site: Wrapper.properties.is_site },
+    ...{ sort_by: Wrapper.properties.sort_by, oas: Type.Object({}, { additionalProperties: true }) },
+    ...{ created_at: Type.String(), updated_at: Type.String() },
   }),
 )
 /** Members of a wrapper that are none of a definition. */
@@ -134,7 +139,7 @@ function oneRoutes(parts: DashboardParts): Route[] {
       owned: OWNED,
       summary: 'Replace a classic API',
       body: Body,
-      answers: { 200: DoneEnvelope },
+      answers: { 200: WarnedEnvelope },
       entityVersion: (call) => apiDocumentOf(parts, call, call.param('id')),
       run: (call) => replace(parts, call),
     },

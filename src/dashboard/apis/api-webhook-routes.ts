@@ -12,6 +12,7 @@ import type { Route } from '../routes/route.ts'
 import type { DashboardParts } from '../server/parts.ts'
 import { apiDocumentOf } from './api-document.ts'
 import { actorName } from './store-api.ts'
+import { WebhookReference } from './webhook-reference.ts'
 
 const PATH = '/api/apis/{apiID}/webhooks'
 const OWNED = { noun: 'api', by: 'apiID' } as const
@@ -22,7 +23,7 @@ const Reference = Type.Object(
     event_timeout: Type.Optional(Type.Number({ minimum: 0 })),
     hook: Type.Object({ id: Type.Optional(text), name: Type.Optional(text) }),
   },
-  { title: 'WebhookReferenceInput' },
+  { title: 'WebhookReferenceInput', additionalProperties: true },
 )
 const Body = Type.Object(
   { hook_references: Type.Array(Reference, { maxItems: 100 }) },
@@ -31,7 +32,7 @@ const Body = Type.Object(
     description: 'The list is replaced. Each names a webhook of the organisation, by id or by name.',
   },
 )
-const ReferencesShape = Type.Object({ hook_references: Type.Array(Type.Object({})) }, { title: 'WebhookReferences' })
+const ReferencesShape = Type.Object({ hook_references: Type.Array(WebhookReference) }, { title: 'WebhookReferences' })
 
 /** `/api/apis/{apiID}/webhooks`: the webhooks that are notified of events of an API, of either format, and of its keys. */
 export function apiWebhookRoutes(parts: DashboardParts): Route[] {

@@ -22,7 +22,7 @@ import type { StoredDocument } from '../../store/ports/ports.ts'
 import { maskSecretsFor, restoreMaskedSecrets } from '../access/secrets-view.ts'
 import { type Answer, bare, refused } from '../routes/answer.ts'
 import type { Call } from '../routes/call.ts'
-import { DoneEnvelope } from '../routes/envelope.ts'
+import { DoneEnvelope, WarnedEnvelope } from '../routes/envelope.ts'
 import type { Route } from '../routes/route.ts'
 import type { DashboardParts } from '../server/parts.ts'
 import { apiDocumentOf } from './api-document.ts'
@@ -61,6 +61,9 @@ const TUNING = {
 const EXTENSION_WORD = { extension: Type.String({ maxLength: 64 }) } as const
 const Document = Type.Object({ openapi: Type.String() }, describedAs(OAS_SHAPE))
 const Body = Type.Object({ openapi: Type.String() }, describedAs(OAS_SHAPE))
+/** The address of a document, for calls that read it from there. */
+const Address = Type.Object({ url: Type.String() }, { title: 'DocumentAddress' })
+const AnyBody = Type.Object({ openapi: Type.String() }, describedAs({ anyOf: [OAS_SHAPE, Address] }))
 const JSON_OR_FILE = ['application/json', 'multipart/form-data']
 const Report = Type.Enum(['true', 'false'], { description: 'true: the preview comes with its warnings.' })
 const Reported = Type.Object({ document: Document, warnings: Warnings }, { title: 'PreviewReport' })
@@ -80,6 +83,7 @@ function newRoutes(parts: DashboardParts): Route[] {
       bodyIs: 'any',
       summary: 'Create an API from an OpenAPI document with the extension',
       query: { ...VERSION_QUERY, templateID: Type.String({ description: 'An asset that the document is laid over.' }) },
+      refusals: [404],
       answers: { 200: Created },
       run: async (call) => {
         const sent = await overTemplate(parts, call)
@@ -89,6 +93,7 @@ function newRoutes(parts: DashboardParts): Route[] {
     {
       ...shared,
       path: `${PATH}/import`,
+      body: AnyBody,
       bodyIs: 'upload',
       bodyTypes: JSON_OR_FILE,
       summary: 'Create an API from a plain OpenAPI document, or from the address of one',
@@ -102,6 +107,7 @@ function newRoutes(parts: DashboardParts): Route[] {
     {
       ...shared,
       path: `${PATH}/dry-run`,
+      body: AnyBody,
       bodyIs: 'upload',
       bodyTypes: JSON_OR_FILE,
       summary: 'Show the document that would be stored',
@@ -122,7 +128,7 @@ function oneRoutes(parts: DashboardParts): Route[] {
       summary: 'Read an API as an OpenAPI document in JSON or YAML (`Accept`)',
       query: EXTENSION_WORD,
       answers: { 200: Type.Union([Document, Type.String()]) },
-      textType: 'application/yaml',
+      textType: 'application/x-yaml',
       entityVersion: (call) => apiDocumentOf(parts, call, call.param('id')),
       run: (call) => read(parts, call),
     },
@@ -134,7 +140,7 @@ function oneRoutes(parts: DashboardParts): Route[] {
       bodyIs: 'any',
       summary: 'Replace an API by an OpenAPI document with the extension',
       body: Body,
-      answers: { 200: DoneEnvelope },
+      answers: { 200: WarnedEnvelope },
       entityVersion: (call) => apiDocumentOf(parts, call, call.param('id')),
       async run(call) {
         const found = await oasOf(parts, call, notChangeable)
@@ -152,8 +158,8 @@ function oneRoutes(parts: DashboardParts): Route[] {
       bodyTypes: JSON_OR_FILE,
       summary: 'Replace the OpenAPI document of an API; its extension is kept',
       query: { ...TUNING, dry_run: Flag, report: Report },
-      body: Body,
-      answers: { 200: Type.Union([DoneEnvelope, Document, Reported]) },
+      body: AnyBody,
+      answers: { 200: Type.Union([WarnedEnvelope, Document, Reported]) },
       entityVersion: (call) => apiDocumentOf(parts, call, call.param('id')),
       run: (call) => patch(parts, call),
     },

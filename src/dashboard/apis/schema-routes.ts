@@ -13,7 +13,7 @@ const WITH_EXTENSION: JsonObject = {
 }
 const CLASSIC: JsonObject = { ...DRAFT, ...CLASSIC_SCHEMA }
 
-const Schema = Type.Object({ $schema: Type.String() }, { title: 'JsonSchema' })
+const Schema = Type.Object({ $schema: Type.String() }, { title: 'JsonSchema', additionalProperties: true })
 
 /** The JSON schemas that definitions are checked by. */
 export function schemaRoutes(): Route[] {
@@ -31,6 +31,7 @@ export function schemaRoutes(): Route[] {
       ...shared,
       path: '/api/schema',
       summary: 'Get a schema by name',
+      refusals: [404],
       query: { schema_path: Type.String({ maxLength: 256, description: 'apidefs, apidefs/oas.' }) },
       run(call) {
         const name = call.query('schema_path').replace(/^\/|\/$/g, '')

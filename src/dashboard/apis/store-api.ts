@@ -17,6 +17,7 @@ import { checkOwnersKnown, checkReferences } from '../access/references.ts'
 import { restoreMaskedSecrets } from '../access/secrets-view.ts'
 import { type Answer, ok, refused } from '../routes/answer.ts'
 import type { Call } from '../routes/call.ts'
+import { Warning } from '../routes/envelope.ts'
 import type { DashboardParts } from '../server/parts.ts'
 import { apiDocumentOf, apiNamed } from './api-document.ts'
 import { newApiMetadata } from './api-metadata.ts'
@@ -29,6 +30,7 @@ export const Created = Type.Object(
     Message: Type.String(),
     Meta: Type.String({ pattern: '^[0-9a-f]{24}$' }),
     ID: Type.String(),
+    Warnings: Type.Optional(Type.Array(Warning)),
   },
   { title: 'ApiCreated' },
 )

@@ -3,7 +3,9 @@ import { fault } from '../../errors/fault.ts'
 import { summaryOf } from '../../model/apis/definition/fill-ids.ts'
 import { documentOf } from '../../model/apis/definition/stored-api.ts'
 import { checkTrial, type Trial, type TrialRequest } from '../../model/apis/definition/trial.ts'
+import { EXPLAINED_STEP, EXPLANATION } from '../../model/apis/schema/explanation-shape.ts'
 import type { Json } from '../../model/json/json.ts'
+import { describedAs } from '../../model/openapi/component-schemas.ts'
 import { bare } from '../routes/answer.ts'
 import type { Call } from '../routes/call.ts'
 import type { Route } from '../routes/route.ts'
@@ -24,10 +26,10 @@ const Body = Type.Object(
 
 const Tried = Type.Object(
   {
-    steps: Type.Array(Type.Object({ step: Type.String(), outcome: Type.String() }), {
-      description: 'What the gateway did with it, as its explain call tells.',
+    steps: Type.Array(Type.Object({ step: Type.String(), outcome: Type.String() }, describedAs(EXPLAINED_STEP)), {
+      description: 'The steps of the gateway, as its explain call names them.',
     }),
-    explained: Type.Object({}, { description: 'All that the explain call tells; it shows no credential.' }),
+    explained: Type.Object({}, describedAs(EXPLANATION)),
     answer: Type.Union([
       Type.Null(),
       Type.Object({

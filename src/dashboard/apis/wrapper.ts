@@ -1,6 +1,7 @@
 import { Type } from 'typebox'
 import { CLASSIC_SHAPE, OAS_SHAPE } from '../../model/apis/schema/definition-shapes.ts'
 import { describedAs } from '../../model/openapi/component-schemas.ts'
+import { WebhookReference } from './webhook-reference.ts'
 
 /** The form of an API in lists and single reads of the classic calls; no member is ever null. */
 export const Wrapper = Type.Object(
@@ -20,7 +21,7 @@ export const Wrapper = Type.Object(
       },
       describedAs(CLASSIC_SHAPE),
     ),
-    hook_references: Type.Array(Type.Object({})),
+    hook_references: Type.Array(WebhookReference),
     is_site: Type.Literal(false),
     sort_by: Type.Literal(0),
     user_owners: Type.Array(Type.String()),

@@ -1,5 +1,6 @@
 import { Type } from 'typebox'
 import type { Json, JsonObject } from '../../model/json/json.ts'
+import { describedAs } from '../../model/openapi/component-schemas.ts'
 import { redact } from '../../model/secrets/redact.ts'
 import { redactDocument } from '../../model/secrets/secret-places.ts'
 import { WorkSlice } from '../../runtime/turns.ts'
@@ -7,6 +8,9 @@ import type { AuditRow } from '../../store/ports/ports.ts'
 import { diffOf } from './diff.ts'
 
 const text = Type.String()
+
+/** A document before or after a change; null where there was none. */
+const Document = Type.Unknown(describedAs({ type: ['object', 'null'], additionalProperties: true }))
 
 /** One record of the audit log as callers see it. */
 export const RecordShape = Type.Object(
@@ -25,14 +29,14 @@ export const RecordShape = Type.Object(
     diff: Type.Optional(Type.String({ description: 'Of changes: what differs' })),
     request_dump: Type.Optional(text),
     response_dump: Type.Optional(text),
-    detail: Type.Optional(Type.Object({})),
+    detail: Type.Optional(Type.Object({}, { additionalProperties: true })),
     changes: Type.Optional(
       Type.Array(
         Type.Object({
           kind: text,
           id: text,
-          before: Type.Unknown(),
-          after: Type.Unknown(),
+          before: Document,
+          after: Document,
         }),
       ),
     ),

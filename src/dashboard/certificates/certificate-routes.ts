@@ -112,6 +112,7 @@ function listRoutes(parts: DashboardParts): Route[] {
       path: PATH,
       access: WRITE,
       summary: 'Upload a certificate: the first file of a form, in PEM, with its chain and optionally its private key',
+      refusals: [404],
       body: Type.Object({}, { description: 'PEM.' }),
       bodyIs: 'upload',
       answers: { 200: Added },

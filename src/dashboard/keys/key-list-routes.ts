@@ -46,6 +46,7 @@ export function keyListRoutes(parts: DashboardParts): Route[] {
       path: '/api/apis/keys',
       access: READ,
       summary: 'List all keys',
+      refusals: [404],
       query: { p: Type.Integer() },
       answers,
       run: ofAll,
@@ -76,6 +77,7 @@ export function keyListRoutes(parts: DashboardParts): Route[] {
       path: '/api/keys/detailed',
       access: READ,
       summary: 'List keys with their sessions',
+      refusals: [404],
       query: {
         ...{ q: Q, p: Type.Integer() },
         api: Type.String({

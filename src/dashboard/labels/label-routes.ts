@@ -2,7 +2,7 @@ import { Type } from 'typebox'
 import { fault } from '../../errors/fault.ts'
 import { isDocumentId } from '../../model/documents/ids.ts'
 import { labelShape, readWanted } from '../../model/labels/label.ts'
-import { describedAs, describedMembers } from '../../model/openapi/component-schemas.ts'
+import { ALSO, describedAs, describedMembers } from '../../model/openapi/component-schemas.ts'
 import { applyLabels, createLabel, detachLabel, removeLabel, updateLabel } from '../../publish/labels/labels.ts'
 import type { StoredDocument } from '../../store/ports/ports.ts'
 import { apiDocumentOf } from '../apis/api-document.ts'
@@ -24,13 +24,19 @@ const members = {
 const LabelShape = Type.Object(members, { title: 'Label' })
 const Body = Type.Unknown(describedMembers('LabelInput', members))
 const Applied = Type.Array(Type.Object({ key: Type.String(), value: Type.String() }, { title: 'AppliedLabel' }))
+const WantedLabel = {
+  ...{ title: 'WantedLabel', type: 'object', required: ['value'] },
+  properties: { key: Type.String(), name: Type.String(), value: Type.String() },
+}
+const WantedLabels = { type: 'array', items: WantedLabel }
 const Wanted = Type.Unknown(
   describedAs({
-    type: 'array',
-    items: {
-      ...{ title: 'WantedLabel', type: 'object', required: ['value'] },
-      properties: { key: Type.String(), name: Type.String(), value: Type.String() },
-    },
+    ...WantedLabels,
+    [ALSO]: [
+      WantedLabel,
+      Type.Object({ labels: Type.Unknown(describedAs(WantedLabels)) }, { title: 'WantedLabelList' }),
+      Type.Object({ labels: Type.Record(Type.String(), Type.String()) }, { title: 'WantedLabelMap' }),
+    ],
   }),
 )
 const InUse = Type.Object(

@@ -20,6 +20,9 @@ const Outcome = Type.Object(
   { title: 'ImportOutcome' },
 )
 
+/** A row of a list of another installation. */
+const Row = Type.Object({}, { additionalProperties: true })
+
 /** Faults that every other object would get too. */
 const UNSTORED = new Set<string>([
   'internal',
@@ -54,7 +57,7 @@ export function adminImportRoutes(parts: DashboardParts): Route[] {
       path: '/admin/apis/import',
       access: 'installation',
       summary: 'Import APIs with their ids',
-      body: Type.Object({ apis: Type.Array(Type.Object({})) }),
+      body: Type.Object({ apis: Type.Array(Row) }),
       answers: { 200: Outcome },
       async run(call) {
         const rows = rowsOf(call.object().apis)
@@ -75,7 +78,7 @@ export function adminImportRoutes(parts: DashboardParts): Route[] {
       path: '/admin/policies/import',
       access: 'installation',
       summary: 'Import policies with their ids',
-      body: Type.Object({ Data: Type.Array(Type.Object({})) }),
+      body: Type.Object({ Data: Type.Array(Row) }),
       answers: { 200: Outcome },
       async run(call) {
         const take = async (row: JsonObject) => {

@@ -12,6 +12,8 @@ import type { SessionRow, StoredDocument } from '../../store/ports/ports.ts'
 import { soleOwnership } from '../access/co-owned.ts'
 import { maskSecretsFor } from '../access/secrets-view.ts'
 import { apiNamed } from '../apis/api-document.ts'
+import { WebhookReference } from '../apis/webhook-reference.ts'
+import { ClientShape, OPTIONAL_MEMBERS } from '../oauth-clients/client-shape.ts'
 import { clientsInPathOfAnyApi } from '../oauth-clients/find-client.ts'
 import { bare, ok } from '../routes/answer.ts'
 import type { Call } from '../routes/call.ts'
@@ -39,13 +41,26 @@ const MovedApi = Type.Object(
     id: text,
     api_id: text,
     format: Type.Enum(['classic', 'oas']),
-    definition: Type.Object({}),
+    definition: Type.Object({}, { additionalProperties: true, description: 'In the form of its `format`.' }),
+    categories: Type.Optional(Texts),
+    labels: Type.Optional(Type.Array(Type.Object({ key: text, value: text }, { title: 'ApiLabel' }))),
+    hook_references: Type.Optional(Type.Array(WebhookReference)),
   },
   { title: 'MovedApi' },
 )
+const MOVED_MEMBERS = {
+  ...ClientShape.properties,
+  ...OPTIONAL_MEMBERS,
+  registered_by_policy: text,
+  registration_id: Type.String({ description: 'Absent for the first registration of a client id.' }),
+}
 const MovedClient = Type.Object(
   { client_id: text, secret: text, api_ids: Texts, registered_by_policy: text },
-  { title: 'MovedClient' },
+  describedAs({
+    ...{ title: 'MovedClient', type: 'object', additionalProperties: true },
+    required: ['client_id', 'secret', 'api_ids', 'registered_by_policy'],
+    properties: MOVED_MEMBERS,
+  }),
 )
 const MovedKey = Type.Object(
   {
@@ -64,7 +79,12 @@ const QuotaUsed = Type.Record(
   { description: 'By what it counts for: an API, a policy; empty = everything together.' },
 )
 const CHECKED = {
-  apis: Type.Array(Type.Partial(MovedApi, { title: 'MovedApiInput' })),
+  apis: Type.Array(
+    Type.Partial(Type.Omit(MovedApi, ['categories', 'labels', 'hook_references']), {
+      title: 'MovedApiInput',
+      additionalProperties: true,
+    }),
+  ),
   client_ids: Texts,
   key_hashes: Texts,
   api_ids: Type.Array(text, { description: 'Of other APIs in the same move, which APIs may refer to.' }),
@@ -150,7 +170,13 @@ function clientRoutes(parts: DashboardParts): Route[] {
       path: `${PATH}/clients`,
       access: { permission: 'oauth' },
       summary: 'Create or replace an OAuth client by its id',
-      body: Type.Object({ client_id: text }),
+      body: Type.Object(
+        { client_id: text },
+        describedAs({
+          ...{ title: 'MovedClientInput', type: 'object', additionalProperties: true },
+          properties: MOVED_MEMBERS,
+        }),
+      ),
       undumped: true,
       answers: { 200: Type.Object({ client_id: text }) },
       run: async (call) => bare({ client_id: (await takeClient(parts, call)).client.client_id }),
@@ -184,6 +210,7 @@ function keyRoutes(parts: DashboardParts): Route[] {
     query: IDS,
     keysIn: ['ids'],
     undumped: true,
+    refusals: [404],
     answers: { 200: Type.Object({ keys: Type.Array(MovedKey), ...Pages }, { title: 'MovedKeyList' }) },
     run: async (call) => {
       checkKeysListed(parts)

@@ -15,10 +15,21 @@ const Ready = Type.Object(
   { status: Type.String(), version: Type.String(), description: Type.String() },
   { title: 'Readiness' },
 )
+const Detail = Type.Object(
+  {
+    status: Type.Enum(['pass', 'warn', 'fail']),
+    componentType: Type.Enum(['datastore', 'system']),
+    time: Type.String(),
+    output: Type.Optional(Type.String()),
+    observedValue: Type.Optional(Type.Number()),
+    observedUnit: Type.Optional(Type.String()),
+  },
+  { title: 'HealthDetail' },
+)
 const Health = Type.Object(
   {
     ...Ready.properties,
-    details: Type.Record(Type.String(), Type.Object({ status: Type.String() }, { title: 'HealthDetail' })),
+    details: Type.Record(Type.String(), Detail),
   },
   { title: 'Health' },
 )

@@ -63,18 +63,39 @@ const Rotated = Type.Object(
   },
   { title: 'RotatedSecret' },
 )
+/** The envelope, with the members of the refusal of an authorization server where it is one. */
 const Refusal = Type.Object(
-  { Status: Type.Literal('Error'), Message: Type.String(), Meta: Type.Null() },
+  {
+    ...{ Status: Type.Literal('Error'), Message: Type.String(), Meta: Type.Null() },
+    error: Type.Optional(Type.String()),
+    error_description: Type.Optional(Type.String()),
+    redirect_to: Type.Optional(
+      Type.String({ description: 'Where the browser may be sent, so that the client learns of it.' }),
+    ),
+    warnings: Type.Optional(Type.Array(Type.String())),
+  },
   { title: 'AuthorizationRefusal' },
 )
+/** Members of the answer about a device. */
+const DEVICE = {
+  client_id: Type.Optional(Type.String()),
+  description: Type.Optional(Type.String()),
+  expires_in: Type.Optional(Type.Integer()),
+  resource: Type.Optional(Type.Array(Type.String())),
+  scope: Type.Optional(Type.String()),
+  status: Type.Optional(Type.Enum(['pending', 'approved', 'denied'])),
+  user_code: Type.Optional(Type.String()),
+}
 const Concluded = Type.Object(
   {
     code: Type.Optional(Type.String()),
+    error: Type.Optional(Type.String({ description: 'The error that the login page reported.' })),
     redirect_to: Type.Optional(Type.String()),
     state: Type.Optional(Type.String()),
     warnings: Type.Optional(Type.Array(Type.String())),
+    ...DEVICE,
   },
-  { title: 'Authorization', additionalProperties: true },
+  { title: 'Authorization' },
 )
 
 /** OAuth clients: apps that get tokens for an API. */

@@ -10,6 +10,10 @@ import { callText } from './call-text.ts'
 import { operationIdOf } from './operation-ids.ts'
 import { tagObjects, tagOf } from './tags.ts'
 
+const JSON_TYPE = 'application/json'
+/** Refusals that browsers see. */
+const PAGE_TYPE = 'text/html'
+
 const STATUS_TEXT: Readonly<Record<number, string>> = {
   200: 'OK',
   201: 'Created',
@@ -43,6 +47,7 @@ export function openapiOf(routes: readonly Route[], version: string): JsonObject
   )
   const paths: { [path: string]: JsonObject } = Object.create(null)
   const spelled = new Map<string, string>()
+  const written: JsonObject[] = []
   for (const route of routes) {
     if (route.aliasOf !== undefined) continue
     // Two paths that differ in the names of placeholders alone are one path to the standard.
@@ -51,7 +56,9 @@ export function openapiOf(routes: readonly Route[], version: string): JsonObject
     spelled.set(pattern, path)
     const operation = operationOf(route, path, schemas, refusal, aliases.get(`${route.method} ${route.path}`))
     paths[path] = { ...paths[path], [route.method.toLowerCase()]: operation }
+    if (route.method !== 'GET') written.push(operation)
   }
+  for (const operation of written) schemas.addMember(doneSchema(operation), 'warning', PENDING)
   const document = {
     openapi: '3.0.3',
     info: {
@@ -102,6 +109,17 @@ export function openapiOf(routes: readonly Route[], version: string): JsonObject
     },
   }
   return withExamples(document, CALL_EXAMPLES)
+}
+
+const PENDING: JsonObject = {
+  type: 'string',
+  description: 'Of a change that is stored and not yet in force: the gateway has not taken it in time.',
+}
+
+/** Schema of the JSON that an operation answers once it is done. */
+function doneSchema({ responses }: JsonObject): Json | undefined {
+  const members = ['200', 'content', JSON_TYPE, 'schema']
+  return members.reduce<Json | undefined>((at, name) => (isObject(at) ? at[name] : undefined), responses)
 }
 
 const REFUSAL: JsonObject = {
@@ -217,6 +235,8 @@ const IF_MATCH: JsonObject = {
   description: 'The `ETag` of what was read: refused with 412 where it has changed since.',
 }
 
+const LOCATION: JsonObject = { schema: { type: 'string' }, description: 'Where the browser is sent on.' }
+
 const ETAG: JsonObject = { schema: { type: 'string' }, description: 'Another one after every change.' }
 
 const referTo = (what: string, name: string): JsonObject => ({ $ref: `#/components/${what}/${name}` })
@@ -241,21 +261,29 @@ function responsesOf(route: Route, schemas: ComponentSchemas, refusal: JsonObjec
       route.method === 'GET' &&
       isTagged(route) && { headers: { ETag: referTo('headers', 'ETag') } }
     const place = `${name}${status < 300 ? 'Result' : `Refusal${status}`}`
-    const content = contentOf(route, plain(declared), (schema) => {
-      const shown = schemas.refer(schema, place)
-      // Refusals of the server itself have the envelope, also where the route has refusals of another form.
-      return status < 400 || shown.$ref === refusal.$ref ? shown : { anyOf: [shown, refusal] }
-    })
-    found[code] = { description: textOf(status), ...headers, ...(content !== undefined && { content }) }
+    const refer = (schema: JsonObject) => schemas.refer(schema, place)
+    if (status >= 300 && status < 400) found[code] = { description: textOf(status), headers: { Location: LOCATION } }
+    else {
+      const content =
+        status < 300 ? contentOf(route, plain(declared), refer) : refusalContent(refer(plain(declared)), refusal)
+      found[code] = { description: textOf(status), ...headers, content }
+    }
   }
   for (const status of declaredStatuses(route)) found[status] ??= referTo('responses', REFUSALS[status]!)
   if (route.method === 'GET' && isTagged(route)) found[304] = referTo('responses', 'NotModified')
   return { ...found, default: referTo('responses', 'Refused') }
 }
 
+/** Refusals of the server itself have the envelope, also where the route has refusals of another form. */
+function refusalContent(own: JsonObject, refusal: JsonObject): JsonObject {
+  if (own.$ref === refusal.$ref) return { [JSON_TYPE]: { schema: refusal } }
+  if (own.type !== 'string') return { [JSON_TYPE]: { schema: { anyOf: [own, refusal] } } }
+  return { [PAGE_TYPE]: { schema: own }, [JSON_TYPE]: { schema: refusal } }
+}
+
 /** Each media type by itself: a text beside JSON has one of its own. */
 function contentOf(
-  { answerType = 'application/json', textType }: Route,
+  { answerType = JSON_TYPE, textType }: Route,
   schema: JsonObject,
   refer: (schema: JsonObject) => JsonObject,
 ): JsonObject {
@@ -274,13 +302,14 @@ function plain(schema: object): JsonObject {
 }
 
 /** Refusals that a call may answer, by what it declares: the API document names them, besides those of another form. */
-function declaredStatuses({ method, path, access, entityVersions = [] }: Route): number[] {
+function declaredStatuses({ method, path, access, refusals = [] }: Route): number[] {
   const writes = method !== 'GET'
   return [
     400,
+    ...refusals,
     ...(access === 'public' ? [] : [401, 403]),
     ...(path.includes('{') ? [404] : []),
     ...(writes && access !== 'public' ? [409] : []),
-    ...(writes && entityVersions.length > 0 ? [412] : []),
+    ...(writes ? [412] : []),
   ]
 }

@@ -68,7 +68,7 @@ export function adminOrgKeyRoutes(parts: DashboardParts): Route[] {
       access: 'installation',
       summary: 'Create the limits of the organisation `org_id`',
       query: { suppress_reset: Type.String() },
-      body: Type.Object({ org_id: Type.String({ minLength: 1 }) }),
+      body: Type.Object({ org_id: Type.String({ minLength: 1 }) }, describedAs(SESSION_SCHEMA)),
       answers: { 200: Key },
       run(call) {
         const session = call.object()

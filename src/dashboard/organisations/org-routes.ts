@@ -30,7 +30,10 @@ const GONE = 'Could not retrieve org detail'
 /** Members that have calls of their own, or are set by the installation. */
 const INNER: readonly string[] = ['event_options', 'org_options_meta', 'open_policy']
 
-const OrgShape = Type.Omit(OrganisationShape, ['event_options', 'org_options_meta'], { title: 'OwnOrganisation' })
+const OrgShape = Type.Omit(OrganisationShape, ['event_options', 'org_options_meta'], {
+  title: 'OwnOrganisation',
+  additionalProperties: true,
+})
 
 /** The caller's own organisation, and the rules that it keeps for the rule engine of others: `/api/org`, `/api/organisations`. */
 export function orgRoutes(parts: DashboardParts): Route[] {
@@ -39,6 +42,7 @@ export function orgRoutes(parts: DashboardParts): Route[] {
     path,
     access: 'signed-in',
     summary: "Read the caller's own organisation",
+    refusals: [404],
     answers: { 200: OrgShape },
     run: async (call) => {
       const found = await findOrganisation(parts, call.actor!.orgId)
@@ -76,6 +80,7 @@ function openPolicyRoutes(parts: DashboardParts): Route[] {
     {
       ...{ method: 'GET', path, access },
       summary: 'Get the stored OPA rules (not evaluated)',
+      refusals: [404],
       answers: { 200: OpenPolicy },
       run: async (call) => {
         const found = await findOrganisation(parts, call.actor!.orgId)
@@ -89,6 +94,7 @@ function openPolicyRoutes(parts: DashboardParts): Route[] {
       summary: 'Store OPA rules (not evaluated, so they cannot be enabled)',
       body: OpenPolicy,
       invalid: 'Invalid OPA rules.',
+      refusals: [404],
       answers: { 200: DoneEnvelope },
       run: async (call) => {
         const { enabled, rules } = call.object().open_policy as { enabled: boolean; rules: string }
@@ -135,6 +141,7 @@ export function orgPermissionRoutes(parts: DashboardParts): Route[] {
       summary: 'Replace the custom permissions of the organisation',
       body: Shape,
       bodyIs: 'any',
+      refusals: [404],
       answers: { 200: DoneShape },
       async run(call) {
         if (call.bytes().length === 0) return refused(400, EMPTY)

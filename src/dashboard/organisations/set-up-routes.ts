@@ -36,6 +36,7 @@ export function setUpRoutes(parts: DashboardParts): Route[] {
       path: '/api/bootstrap',
       access: 'public',
       summary: 'Create the first organisation and administrator, once, with the token of the set-up link',
+      refusals: [401, 403],
       body: Body,
       answers: {
         200: Type.Object({

@@ -13,7 +13,7 @@ import type { Call } from '../routes/call.ts'
 import type { Route } from '../routes/route.ts'
 import type { DashboardParts } from '../server/parts.ts'
 import { type GivenUser, givenUser, withoutReset } from './sent-user.ts'
-import { NewUserBody, UserDoneShape, UserEditBody, UserShape } from './shapes.ts'
+import { AdminUserBody, AdminUserEditBody, UserDoneShape, UserShape } from './shapes.ts'
 import { customPermissions, PeopleView } from './view.ts'
 
 const INVALID = 'User object validation failed.'
@@ -29,7 +29,7 @@ export function adminUserRoutes(parts: DashboardParts): Route[] {
       path: '/admin/users',
       access: 'installation',
       summary: 'Create a user; without permissions it is an administrator, without an organisation it sees all of them',
-      body: NewUserBody,
+      body: AdminUserBody,
       invalid: INVALID,
       answers: { 200: UserDoneShape },
       run: (call) => worded(() => create(parts, call)),
@@ -52,7 +52,7 @@ export function adminUserRoutes(parts: DashboardParts): Route[] {
       path: '/admin/users/{id}',
       access: 'installation',
       summary: 'Update a user or its password; omitted fields and the API credential are kept',
-      body: UserEditBody,
+      body: AdminUserEditBody,
       invalid: INVALID,
       answers: { 200: UserDoneShape },
       async run(call) {

@@ -3,6 +3,9 @@ import { Type } from 'typebox'
 const text = Type.String()
 const Dated = Type.String({ description: 'RFC 3339; 0001-01-01T00:00:00Z = never' })
 
+/** Members that callers keep there; nothing here reads them. */
+const Kept = Type.Object({}, { additionalProperties: true })
+
 /** Rights as callers see them. */
 export const PermissionsShape = Type.Record(Type.String(), Type.String())
 
@@ -59,11 +62,12 @@ export const OrganisationShape = Type.Object(
     developer_count: Type.Number(),
     hybrid_enabled: Type.Boolean(),
     sso_enabled: Type.Boolean(),
-    event_options: Type.Object({}),
-    org_options_meta: Type.Object({}),
-    ui: Type.Object({}),
+    event_options: Kept,
+    org_options_meta: Kept,
+    ui: Kept,
+    additional_permissions: Type.Optional(PermissionsShape),
   },
-  { title: 'Organisation' },
+  { title: 'Organisation', additionalProperties: true },
 )
 
 const Done = { Status: Type.Literal('OK'), Message: text }
@@ -119,6 +123,21 @@ export const NewUserBody = Type.Object(
 
 /** The body of a change of a user: omitted members stay. */
 export const UserEditBody = Type.Object({ ...givenUser, email_address: orNull(text) }, { title: 'UserEdit' })
+
+/** The same for operators, who name the organisation. */
+export const AdminUserBody = Type.Object(
+  {
+    ...NewUserBody.properties,
+    org_id: orNull(Type.String({ description: 'Empty = of none: the user sees all organisations.' })),
+  },
+  { title: 'AdminUserInput' },
+)
+
+/** The same for operators, who set passwords as well. */
+export const AdminUserEditBody = Type.Object(
+  { ...UserEditBody.properties, password: orNull(text) },
+  { title: 'AdminUserEdit' },
+)
 
 /** A group as it is sent. */
 export const GroupBody = Type.Object(

@@ -83,6 +83,8 @@ export interface Route {
   readonly invalid?: string
   /** Body of the answer by status; refusals are the envelope everywhere. */
   readonly answers: Readonly<Record<number, TSchema>>
+  /** Statuses of refusals for the API document, besides those that follow from access, path and method. */
+  readonly refusals?: readonly number[]
   /** Media type of these answers for the API document, where it is not JSON. */
   readonly answerType?: string
   /** Media type of the text among these answers, where there is one beside JSON. */

@@ -43,6 +43,7 @@ export function passwordRoutes(parts: DashboardParts): Route[] {
       path: '/api/password/forgot',
       access: 'public',
       summary: 'Request a password reset mail; the response is the same for every address',
+      refusals: [401, 403],
       body: Type.Object({ email: Type.String() }),
       answers: { 200: OK },
       run: (call) => {
@@ -56,6 +57,7 @@ export function passwordRoutes(parts: DashboardParts): Route[] {
       path: '/api/password/reset',
       access: 'public',
       summary: 'Reset a password with the link of the mail',
+      refusals: [401, 403],
       body: Type.Object(
         {
           token: Type.String({ description: 'The fragment of the link, after `#`.' }),

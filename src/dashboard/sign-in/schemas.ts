@@ -21,12 +21,19 @@ const TICKET = Type.String({ minLength: 43, maxLength: 43, description: 'What `t
 
 /** The results of a browser's passkey calls; checked by the library. */
 export const CREDENTIAL = Type.Object(
-  { id: Type.String(), response: Type.Object({}) },
-  { title: 'PasskeyCredential', description: 'The answer of `navigator.credentials`, as JSON.' },
+  { id: Type.String(), response: Type.Object({}, { additionalProperties: true }) },
+  {
+    title: 'PasskeyCredential',
+    additionalProperties: true,
+    description: 'The answer of `navigator.credentials`, as JSON.',
+  },
 )
 
 /** The input of `navigator.credentials`. */
-export const PASSKEY_OPTIONS = Type.Object({ challenge: Type.String() }, { title: 'PasskeyOptions' })
+export const PASSKEY_OPTIONS = Type.Object(
+  { challenge: Type.String() },
+  { title: 'PasskeyOptions', additionalProperties: true },
+)
 
 const CSRF = Type.String({ description: 'For `X-CSRF-Token` of every call that writes.' })
 

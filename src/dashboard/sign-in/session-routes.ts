@@ -65,6 +65,7 @@ export function sessionRoutes(parts: DashboardParts): Route[] {
       path: '/api/session/organisation',
       access: 'signed-in',
       summary: 'Choose the organisation that the session of a user without one looks at; an empty id means all',
+      refusals: [404],
       body: Type.Object({ org_id: Type.String({ maxLength: 64 }) }),
       answers: { 200: OK },
       run: (call) => look(parts, call),

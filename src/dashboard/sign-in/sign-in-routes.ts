@@ -46,6 +46,7 @@ export function signInRoutes(parts: DashboardParts): Route[] {
       // JSON, or the form of a page.
       bodyIs: 'any',
       bodyTypes: JSON_OR_FORM,
+      refusals: [401, 403, 409],
       answers: { 200: SIGN_IN_ANSWER },
       run: (call) => login(parts, call),
     },
@@ -55,6 +56,7 @@ export function signInRoutes(parts: DashboardParts): Route[] {
       access: 'public',
       summary: 'Continue a sign-in with the next factor',
       body: CONTINUE_BODY,
+      refusals: [401, 403, 409],
       answers: { 200: SIGN_IN_ANSWER },
       run: async (call) => {
         checkOrigin(parts, call)
@@ -67,6 +69,7 @@ export function signInRoutes(parts: DashboardParts): Route[] {
       path: '/api/login/passkey/options',
       access: 'public',
       summary: 'Start a passkey sign-in',
+      refusals: [401, 403, 409],
       answers: { 200: PASSKEY_LOGIN_OPTIONS },
       run: (call) => passkeyOptions(parts, call),
     },
@@ -76,6 +79,7 @@ export function signInRoutes(parts: DashboardParts): Route[] {
       access: 'public',
       summary: 'Sign in with a passkey',
       body: PASSKEY_BODY,
+      refusals: [401, 403, 409],
       answers: { 200: SIGN_IN_ANSWER },
       run: (call) => loginWithPasskey(parts, call),
     },

@@ -51,6 +51,7 @@ export function signingKeyRoutes(parts: DashboardParts): Route[] {
       path: `${PATH}/rotate`,
       access: 'admin',
       summary: 'Rotate signing keys: a new key is published now and signs once every verifier knows it',
+      refusals: [404],
       query: { alg: Algorithm },
       answers: { 200: Keys },
       run: async (call) => {

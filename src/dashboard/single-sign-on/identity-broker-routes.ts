@@ -25,7 +25,7 @@ const PROVIDERS: ReadonlyMap<string, IdpProviderName> = new Map([
   ['ADProvider', 'ADProvider'],
 ])
 const WORDS = new Map([...PROVIDERS].map(([word, provider]) => [provider, word] as const))
-const ANSWERS = { 200: Type.Unknown(), 303: Type.String(), 403: Type.String(), 404: Type.String(), 429: Type.String() }
+const ANSWERS = { 200: Type.String(), 303: Type.String(), 403: Type.String(), 404: Type.String(), 429: Type.String() }
 const PATH = '/auth/{profile_id}'
 const SAML_BYTES = 716_800
 /** Where what a provider sent is used up. */

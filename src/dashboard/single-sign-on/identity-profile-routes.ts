@@ -2,6 +2,8 @@ import { type TSchema, Type } from 'typebox'
 import { toFault } from '../../errors/fault.ts'
 import { publicText } from '../../errors/render.ts'
 import type { JsonObject } from '../../model/json/json.ts'
+import { describedAs } from '../../model/openapi/component-schemas.ts'
+import { IDP_PROFILE_INPUT, IDP_PROFILE_READ, IDP_PROFILE_SHAPE } from '../../model/single-sign-on/idp-profile-shape.ts'
 import { withPolicyIds } from '../../publish/policies/policy-ids.ts'
 import {
   createProfile,
@@ -21,10 +23,8 @@ import { checkProfileReach, guarantorFor } from './check-reach.ts'
 import { checkDestinations } from './destinations.ts'
 import { guarantorBody } from './person.ts'
 
-const Profile = Type.Object(
-  { ID: Type.String(), OrgID: Type.String() },
-  { title: 'IdentityProfile', additionalProperties: true },
-)
+const Profile = Type.Object({ ID: Type.String(), OrgID: Type.String() }, describedAs(IDP_PROFILE_SHAPE))
+const Body = Type.Object({}, describedAs(IDP_PROFILE_INPUT))
 const answerOf = (data: TSchema) => Type.Object({ Status: Type.Literal('ok'), ID: Type.String(), Data: data })
 const Written = Type.Object(
   {
@@ -36,14 +36,7 @@ const Written = Type.Object(
 const TRUSTS =
   'TrustUnverifiedEmail: anyone who enters the email address of a user at the identity provider is signed in as that user, verified or not'
 const Refusal = Type.Object({ Status: Type.Literal('error'), Error: Type.String() }, { title: 'IdentityRefusal' })
-const One = Type.Object(
-  { Status: Type.Literal('ok'), ID: Type.String(), Data: Profile },
-  {
-    title: 'IdentityProfileRead',
-    additionalProperties: true,
-    description: 'The profile, and the same under `Data`, where the broker has it.',
-  },
-)
+const One = Type.Object({ Status: Type.Literal('ok'), ID: Type.String(), Data: Profile }, describedAs(IDP_PROFILE_READ))
 
 const PATH = '/api/tib/profiles'
 const ACCESS = { permission: 'idm' } as const
@@ -65,7 +58,7 @@ export function identityProfileRoutes(parts: DashboardParts): Route[] {
       path: PATH,
       access: ACCESS,
       summary: 'Create an identity profile',
-      body: Type.Object({}, { additionalProperties: true }),
+      body: Body,
       answers: { 200: Written, ...REFUSALS },
       run: (call) =>
         worded(async () => {
@@ -94,7 +87,7 @@ export function identityProfileRoutes(parts: DashboardParts): Route[] {
       path: `${PATH}/{id}`,
       access: ACCESS,
       summary: 'Replace an identity profile; blank secrets are kept',
-      body: Type.Object({}, { additionalProperties: true }),
+      body: Body,
       answers: { 200: Written, ...REFUSALS },
       entityVersion: (call) => profileOf(parts, call),
       run: (call) =>

@@ -1,5 +1,6 @@
 import { Type } from 'typebox'
 import { fault } from '../../errors/fault.ts'
+import { describedAs } from '../../model/openapi/component-schemas.ts'
 import { rewriteUser } from '../../publish/sign-in/rewrite-user.ts'
 import { checkOwnersReach } from '../people/check-rights.ts'
 import { userToReset } from '../people/find-people.ts'
@@ -40,10 +41,13 @@ const Body = Type.Object(
     DisplayName: Type.Optional(Type.String()),
     GroupID: Type.Optional(Type.String()),
     GroupsIDs: Type.Optional(
-      Type.Unknown({ description: 'Several groups: of each permission the higher one counts.' }),
+      Type.Unknown({
+        description: 'Several groups: of each permission the higher one counts.',
+        ...describedAs({ type: 'array', items: { type: 'string' } }),
+      }),
     ),
-    SSOOnlyForRegisteredUsers: Type.Optional(Type.Unknown()),
-    UserNotAllowed: Type.Optional(Type.Unknown()),
+    SSOOnlyForRegisteredUsers: Type.Optional(Type.Unknown(describedAs({ type: 'boolean' }))),
+    UserNotAllowed: Type.Optional(Type.Unknown(describedAs({ type: 'boolean' }))),
   },
   { title: 'NonceInput' },
 )

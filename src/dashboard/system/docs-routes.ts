@@ -61,7 +61,9 @@ export function docsRoutes(parts: DashboardParts, routes: () => readonly Route[]
       ...shared,
       path: '/api/openapi.json',
       summary: 'Get the OpenAPI document of this API',
-      answers: { 200: Type.Object({ openapi: Type.String() }) },
+      answers: {
+        200: Type.Object({ openapi: Type.String() }, { title: 'ApiDescription', additionalProperties: true }),
+      },
       run() {
         document ??= bare(openapiOf(routes(), parts.version))
         return document
@@ -71,9 +73,10 @@ export function docsRoutes(parts: DashboardParts, routes: () => readonly Route[]
       ...shared,
       path: '/api/svc-openapi.json',
       summary: 'Get the OpenAPI document of the administration API of the gateway',
+      refusals: [404],
       answers: {
         200: Type.Object(
-          { openapi: Type.String(), tags: Type.Array(Type.Unknown()) },
+          { openapi: Type.String(), tags: Type.Array(Type.Object({}, { additionalProperties: true })) },
           { title: 'AdministrationDocument', additionalProperties: true },
         ),
       },

@@ -24,7 +24,7 @@ const Notification = Type.Object(
     topic: text,
     title: text,
     message: text,
-    data: Type.Object({}),
+    data: Type.Object({ cert_id: text, subject: text, not_after: text }, { title: 'NotificationSubject' }),
   },
   { title: 'Notification' },
 )

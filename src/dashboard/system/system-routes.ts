@@ -35,7 +35,12 @@ const Nodes = Type.Object(
   {
     data: Type.Object({
       nodes: Type.Array(
-        Type.Object({ id: text, hostname: text, version: text, tags: Type.Array(text), load: Type.Optional(Load) }),
+        Type.Object({
+          ...{ id: text, hostname: text, name: text, version: text, tags: Type.Array(text) },
+          ...{ segmented: Type.Boolean(), active: Type.Boolean(), last_seen: text, started_at: text },
+          ...{ loaded: Type.Integer(), troubled: Type.Integer(), behind: Type.Boolean(), management: Type.Boolean() },
+          load: Type.Optional(Load),
+        }),
       ),
       active_node_count: Type.Integer(),
       nodes_available: Type.Integer({ description: '-1 = without bound' }),
@@ -59,10 +64,30 @@ const Placement = Type.Object(
   { title: 'Placement' },
 )
 const Node = Type.Object(
-  { data: Type.Object({ db_app_conf_options: Type.Object({}) }) },
+  {
+    data: Type.Object({
+      db_app_conf_options: Type.Object(
+        { node_is_segmented: Type.Boolean(), tags: Type.Array(text) },
+        { title: 'NodePlacement' },
+      ),
+      management_node: Type.Boolean(),
+      hostname: text,
+      version: text,
+    }),
+  },
   { title: 'NodeConfiguration' },
 )
-const Licence = Type.Object({ Status: Type.Literal('OK'), Message: text, Meta: Type.Object({}) }, { title: 'Licence' })
+const Licence = Type.Object(
+  {
+    Status: Type.Literal('OK'),
+    Message: text,
+    Meta: Type.Object(
+      { valid_until: Type.Integer(), nodes_available: Type.Integer(), entitlements: Type.Object({}) },
+      { title: 'LicenceTerms' },
+    ),
+  },
+  { title: 'Licence' },
+)
 
 const READ = { permission: 'system', intent: 'read' } as const
 const ENTITIES = ['apis', 'dataplanes', 'dataplanes.gateways'] as const
@@ -78,6 +103,7 @@ export function systemRoutes(parts: DashboardParts): Route[] {
       path: '/api/system/stats',
       access: READ,
       summary: 'Count APIs and gateways now; earlier counts are not stored',
+      refusals: [404],
       query: { start_day: text, end_day: text, resolution: Type.Enum(['day']), entity: Type.Enum([...ENTITIES]) },
       answers: { 200: Stats },
       run: (call) => stats(parts, call),
@@ -120,6 +146,7 @@ export function systemRoutes(parts: DashboardParts): Route[] {
       method: 'POST',
       path: '/license',
       access: 'public',
+      body: Type.Object({}, { additionalProperties: true, description: 'Nobody reads it.' }),
       bodyIs: 'any',
       bodyOptional: true,
       summary: 'Accept a licence; none is needed',

@@ -1,4 +1,5 @@
 import type { JsonObject } from '../../model/json/json.ts'
+import { arrayOf, closedObjectOf, oneOf, said, text } from '../../model/openapi/plain-schemas.ts'
 
 /** The description of one call of the administration API. */
 export interface AdminOperation {
@@ -25,38 +26,6 @@ export interface AdminOperation {
 
 /** Descriptions by method and path; `alias-only` for a call that is not found below `/svc/`. */
 export type AdminOperations = Readonly<Record<string, AdminOperation | 'alias-only'>>
-
-export const text: JsonObject = { type: 'string' }
-export const whole: JsonObject = { type: 'integer' }
-export const amount: JsonObject = { type: 'number' }
-export const flag: JsonObject = { type: 'boolean' }
-export const time: JsonObject = { type: 'string', format: 'date-time' }
-
-/** A list of these. */
-export const arrayOf = (items: JsonObject): JsonObject => ({ type: 'array', items })
-/** A text that is one of these. */
-export const oneOf = (...values: string[]): JsonObject => ({ type: 'string', enum: values })
-
-/** A schema with a description. */
-export const said = (schema: JsonObject, description: string): JsonObject => ({ ...schema, description })
-
-/** An object of these members, all of them required but those of `optional`. */
-export function closedObjectOf(
-  title: string,
-  members: Readonly<Record<string, JsonObject>>,
-  optional: Readonly<Record<string, JsonObject>> = {},
-): JsonObject {
-  return { title, type: 'object', required: Object.keys(members), properties: { ...members, ...optional } }
-}
-
-/** The same for an object that keeps members which are not described. */
-export function openObjectOf(
-  title: string,
-  members: Readonly<Record<string, JsonObject>>,
-  optional: Readonly<Record<string, JsonObject>> = {},
-): JsonObject {
-  return { ...closedObjectOf(title, members, optional), additionalProperties: true }
-}
 
 export const WARNING_LIST = arrayOf(closedObjectOf('Warning', { path: text, message: text }))
 

@@ -1,18 +1,12 @@
 import { CLASSIC_SHAPE, OAS_SHAPE } from '../../model/apis/schema/definition-shapes.ts'
+import { arrayOf, closedObjectOf, flag, oneOf, openObjectOf, said, text } from '../../model/openapi/plain-schemas.ts'
 import {
   type AdminOperations,
-  arrayOf,
   changedObject,
-  closedObjectOf,
-  flag,
   inJson,
   OF_ORGANISATION,
-  oneOf,
-  openObjectOf,
   PAGE,
   PAGE_COUNT,
-  said,
-  text,
   WARNING_LIST,
 } from './admin-operation.ts'
 

@@ -1,18 +1,6 @@
+import { arrayOf, closedObjectOf, flag, said, text, whole } from '../../model/openapi/plain-schemas.ts'
 import { SESSION_SCHEMA } from '../../model/sessions/session.ts'
-import {
-  type AdminOperations,
-  arrayOf,
-  changedObject,
-  closedObjectOf,
-  flag,
-  inJson,
-  OF_ORGANISATION,
-  PAGE,
-  said,
-  text,
-  WARNING_LIST,
-  whole,
-} from './admin-operation.ts'
+import { type AdminOperations, changedObject, inJson, OF_ORGANISATION, PAGE, WARNING_LIST } from './admin-operation.ts'
 
 const KeySaved = changedObject('KeySaved', ['added', 'modified', 'updated', 'deleted'], {
   key_hash: text,

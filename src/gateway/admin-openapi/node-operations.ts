@@ -1,21 +1,17 @@
+import { EXPLANATION } from '../../model/apis/schema/explanation-shape.ts'
 import {
-  type AdminOperations,
   amount,
   arrayOf,
   closedObjectOf,
-  Done,
   flag,
-  inJson,
-  OF_ORGANISATION,
   oneOf,
   openObjectOf,
-  PAGE,
-  PAGE_COUNT,
   said,
   text,
   time,
   whole,
-} from './admin-operation.ts'
+} from '../../model/openapi/plain-schemas.ts'
+import { type AdminOperations, Done, inJson, OF_ORGANISATION, PAGE, PAGE_COUNT } from './admin-operation.ts'
 
 const Certificate = closedObjectOf('Certificate', {
   id: text,
@@ -51,45 +47,6 @@ const Node = closedObjectOf(
         api_id: text,
         targets: arrayOf(closedObjectOf('NodeTarget', { target: text, state: oneOf('up', 'down', 'ejected') })),
         breakers: arrayOf(closedObjectOf('NodeBreaker', { operation: text, state: text })),
-      }),
-    ),
-  },
-)
-
-const Explanation = closedObjectOf(
-  'Explanation',
-  {
-    api: {
-      anyOf: [
-        closedObjectOf('ExplainedApi', { api_id: text, name: text, org_id: text, listen_path: text, version: text }),
-        { type: 'null' },
-      ],
-    },
-    steps: arrayOf(
-      closedObjectOf(
-        'ExplainedStep',
-        { step: text, outcome: oneOf('passed', 'answered', 'refused', 'forwarded', 'led on') },
-        { detail: text, reason: text, code: text, status: whole },
-      ),
-    ),
-    result: closedObjectOf(
-      'ExplainedResult',
-      { outcome: oneOf('answered', 'refused', 'forwarded') },
-      { status: whole, body: openObjectOf('ExplainedBody', {}), method: text, path: text, targets: arrayOf(text) },
-    ),
-  },
-  {
-    key: { anyOf: [closedObjectOf('ExplainedKey', { key_hash: text, alias: text }), { type: 'null' }] },
-    client: closedObjectOf('ExplainedClient', { client_id: text, scope: text }),
-    policies: arrayOf(text),
-    limits: arrayOf(
-      closedObjectOf('ExplainedLimit', {
-        kind: text,
-        counter: text,
-        max: amount,
-        window_ms: amount,
-        remaining: amount,
-        reset_ms: amount,
       }),
     ),
   },
@@ -153,7 +110,7 @@ export const NODE_OPERATIONS: AdminOperations = {
         { method: text, headers: texts, address: said(text, 'Address that the request would come from.') },
       ),
     ),
-    answer: Explanation,
+    answer: EXPLANATION,
   },
 }
 

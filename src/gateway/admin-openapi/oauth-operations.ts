@@ -1,23 +1,25 @@
 import { CLIENT_MEMBERS, CLIENT_OPTIONS, CLIENT_SCHEMA } from '../../model/oauth-clients/oauth-client-schema.ts'
-import { SIGNING_ALGORITHMS } from '../../oauth/signing-keys/key-ring.ts'
 import {
-  type AdminOperations,
   arrayOf,
-  changedObject,
   closedObjectOf,
-  Done,
   flag,
-  inFormOrJson,
-  inJson,
-  OF_ORGANISATION,
   oneOf,
   openObjectOf,
-  PAGE,
-  PAGE_COUNT,
   said,
   text,
   time,
   whole,
+} from '../../model/openapi/plain-schemas.ts'
+import { SIGNING_ALGORITHMS } from '../../oauth/signing-keys/key-ring.ts'
+import {
+  type AdminOperations,
+  changedObject,
+  Done,
+  inFormOrJson,
+  inJson,
+  OF_ORGANISATION,
+  PAGE,
+  PAGE_COUNT,
 } from './admin-operation.ts'
 
 const OauthClient = openObjectOf(

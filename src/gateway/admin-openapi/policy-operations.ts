@@ -1,13 +1,12 @@
+import { arrayOf, said } from '../../model/openapi/plain-schemas.ts'
 import { POLICY_SCHEMA } from '../../model/policies/policy.ts'
 import {
   type AdminOperations,
-  arrayOf,
   changedObject,
   inJson,
   OF_ORGANISATION,
   PAGE,
   PAGE_COUNT,
-  said,
   WARNING_LIST,
 } from './admin-operation.ts'
 

@@ -14,13 +14,39 @@ export function describedAs(shape: object): { readonly [DESCRIBED]: object } {
 
 /** The same for a body whose members are those of an answer, none of them required. */
 export function describedMembers(title: string, properties: object): { readonly [DESCRIBED]: object } {
-  return describedAs({ title, type: 'object', properties })
+  return describedAs({ title, type: 'object', properties: sentMembers(properties) })
+}
+
+/** Ids are made here or named by the path: what is sent for them counts nowhere, be it of their form or not. */
+function sentMembers(properties: object): object {
+  const entries = Object.entries(properties).map(([name, schema]) => {
+    const { pattern: _form, ...rest } = schema as JsonObject
+    return [name, name === 'id' || name === '_id' ? rest : schema] as const
+  })
+  return Object.fromEntries(entries)
+}
+
+/** The same for a body whose further members are kept, or read. */
+export function describedOpenMembers(title: string, properties: object): { readonly [DESCRIBED]: object } {
+  return describedAs({ title, type: 'object', properties, additionalProperties: true })
+}
+
+/** Options of a schema for a value of several forms, which is any value to generators: most have an unhandy type for such a choice. */
+export function describedAsAnyOf(...forms: readonly object[]): { readonly [DESCRIBED]: object } {
+  return describedAs({ [MIXED]: forms })
 }
 
 /** The member of a schema that names the forms of a value of which some are lists. */
 const MIXED = 'x-svc-any-of'
 
+/** The member of a schema that names further forms that are taken in its place, which generators need not know. */
+export const ALSO = 'x-svc-also'
+
 const MOST_NAMES = 50
+const MOST_SHORT = 2_147_483_647
+
+/** A value that is null whatever happens: 3.0 has no type for it. */
+const ALWAYS_NULL: JsonObject = { type: 'object', nullable: true, description: 'Always null.' }
 
 /** Keywords of JSON Schema that OpenAPI 3.0 does not have, and our own. */
 const DROPPED: ReadonlySet<string> = new Set(
@@ -58,10 +84,11 @@ export class ComponentSchemas {
     if (isObject(schema[DESCRIBED])) return this.refer(withTextOf(schema, schema[DESCRIBED]), name)
     const options = optionsOf(schema)
     if (options !== undefined) return this.#union(schema, options, name)
+    if (Array.isArray(schema[MIXED])) return this.#mixed(schema, schema[MIXED].filter(isObject), name)
     const types = typesOf(schema)
     const isNullable = types.includes('null')
     const [type, ...others] = types.filter((each) => each !== 'null')
-    if (type === undefined && isNullable) return { type: 'object', nullable: true, description: 'Always null.' }
+    if (type === undefined && isNullable) return { ...ALWAYS_NULL }
     if (others.length > 0)
       return this.#union(
         schema,
@@ -80,9 +107,12 @@ export class ComponentSchemas {
       ...Object.fromEntries(Object.entries(schema).filter(([key]) => !DROPPED.has(key))),
       ...(values !== undefined && enumOf(values)),
       ...(schema.contentEncoding === 'base64' && { format: 'byte' }),
+      ...(type === 'integer' && !isShort(schema) && { format: 'int64' }),
     }
     if (Array.isArray(schema.allOf))
       made.allOf = schema.allOf.map((part, at) => this.refer(part, `${own}Part${at + 1}`))
+    if (Array.isArray(schema[ALSO]))
+      made[ALSO] = schema[ALSO].map((form, at) => this.refer(form, `${own}Also${at + 1}`))
     if (type === 'array') made.items = isObject(schema.items) ? this.refer(schema.items, singularOf(own)) : {}
     if (isObject(schema.additionalProperties)) {
       const value = this.refer(schema.additionalProperties, `${own}Value`)
@@ -118,10 +148,38 @@ export class ComponentSchemas {
     const parts = real.map((option, at) =>
       this.refer(option, real.length === 1 ? own : `${own}${'ABCDEFGH'[at] ?? at}`),
     )
-    // A list beside something else has no type in Go and Java: it is any value to generators, and its forms are named for readers.
-    const isMixed = parts.length > 1 && parts.some((part) => part.type === 'array')
-    const made = parts.length === 1 ? parts[0]! : { ...text, [isMixed ? MIXED : 'anyOf']: parts }
-    return real.length < options.length ? nullable(made) : made
+    // A choice without a type in Go, Java or TypeScript is any value to generators, and its forms are named for readers: a list beside something
+    // else, one of several forms or null, and objects with members that differ in letter case alone.
+    const isNullable = real.length < options.length
+    const isMixed =
+      parts.length > 1 && (parts.some((part) => part.type === 'array') || isNullable || this.#areAlike(parts))
+    if (isMixed) return { ...text, [MIXED]: isNullable ? [...parts, { ...ALWAYS_NULL }] : parts }
+    const made = parts.length === 1 ? parts[0]! : { ...text, anyOf: parts }
+    return isNullable ? nullable(made) : made
+  }
+
+  #mixed({ description }: JsonObject, options: readonly JsonObject[], name: string): JsonObject {
+    const parts = options.map((option, at) => this.refer(option, `${name}${'ABCDEFGH'[at] ?? at}`))
+    return { ...(description !== undefined && { description }), [MIXED]: parts }
+  }
+
+  /** True where members of objects have names that differ in letter case alone: generators make one object of all. */
+  #areAlike(parts: readonly JsonObject[]): boolean {
+    const names = new Set(parts.flatMap((part) => Object.keys(objectOf(this.#schemas.get(nameIn(part))?.properties))))
+    return new Set([...names].map((name) => name.toLowerCase())).size < names.size
+  }
+
+  /** Adds a member to the objects that a schema refers to: once all schemas are there, as equal ones are one component till then. */
+  addMember(schema: Json | undefined, member: string, described: JsonObject): void {
+    if (!isObject(schema)) return
+    for (const part of [schema.anyOf, schema[MIXED]])
+      if (Array.isArray(part)) for (const each of part) this.addMember(each, member, described)
+    const found = this.#schemas.get(nameIn(schema))
+    if (found === undefined || found.type !== 'object' || found.additionalProperties === true) return
+    const known = objectOf(found.properties)
+    // Generators make one name of two that differ in letter case alone.
+    const isTaken = Object.keys(known).some((name) => name.toLowerCase() === member.toLowerCase())
+    if (!isTaken) found.properties = { ...known, [member]: described }
   }
 
   #component(schema: JsonObject, wanted: string): JsonObject {
@@ -137,6 +195,10 @@ export class ComponentSchemas {
     throw new Error(`too many schemas have the name ${wanted}`)
   }
 }
+
+const objectOf = (value: Json | undefined): JsonObject => (isObject(value) ? value : {})
+
+const nameIn = ({ $ref }: JsonObject): string => String($ref ?? '').slice('#/components/schemas/'.length)
 
 const referenceTo = (name: string): JsonObject => ({ $ref: `#/components/schemas/${name}` })
 
@@ -183,8 +245,14 @@ function enumOf(values: readonly Json[]): JsonObject {
 /** A reference takes no member beside it, and `nullable` counts only beside a type. */
 function nullable(schema: JsonObject): JsonObject {
   if (schema.$ref !== undefined) return { type: 'object', nullable: true, allOf: [schema] }
-  if (schema.anyOf !== undefined || schema.type === undefined) return { ...schema, nullable: true }
   return { ...schema, nullable: true }
+}
+
+/** Whole numbers are of 32 bits to generators of Java, unless the format says otherwise: only what is bounded is left to that. */
+function isShort({ format, maximum, exclusiveMaximum }: JsonObject): boolean {
+  return (
+    format !== undefined || [maximum, exclusiveMaximum].some((most) => typeof most === 'number' && most <= MOST_SHORT)
+  )
 }
 
 /** A bound that is excluded is a flag beside it. */

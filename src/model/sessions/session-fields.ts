@@ -204,6 +204,12 @@ export function listOf(item: Check, most: number = Number.POSITIVE_INFINITY): Ch
   return Object.assign(check, { isList: true as const, schema })
 }
 
+/** The same of which the API document names no bound: what several policies give together may be more. */
+function mergedListOf(item: Check, most: number): Check {
+  const check = listOf(item, most)
+  return Object.assign(check, { schema: { type: 'array', items: item.schema ?? {} } })
+}
+
 /** An object with these fields, some of which must be there: of those, a list that is null is empty. `title` names it in the API document. */
 export function shape(title: string, fields: Readonly<Record<string, Check>>, required: readonly string[] = []): Check {
   const checks = checksOf(fields)
@@ -297,12 +303,12 @@ const RIGHT = shape('AccessRight', {
   ),
   api_name: documented(text, 'Name of the API, for people.', 'Orders'),
   versions: documented(
-    listOf(text, MOST.versions),
+    mergedListOf(text, MOST.versions),
     'Versions of a classic API that may be called. An API without versions has the version `Default`. Versions that are APIs of their own have access rights of their own.',
     ['Default'],
   ),
   allowed_urls: documented(
-    listOf(
+    mergedListOf(
       shape(
         'AllowedUrl',
         {
@@ -331,7 +337,7 @@ const RIGHT = shape('AccessRight', {
     '',
   ),
   endpoints: documented(
-    listOf(
+    mergedListOf(
       shape(
         'EndpointLimit',
         {
@@ -348,8 +354,8 @@ const RIGHT = shape('AccessRight', {
     ),
     'Rate limits of single endpoints.',
   ),
-  restricted_types: documented(listOf(TYPE_FIELDS, MOST.types), GRAPHQL),
-  allowed_types: documented(listOf(TYPE_FIELDS, MOST.types), GRAPHQL),
+  restricted_types: documented(mergedListOf(TYPE_FIELDS, MOST.types), GRAPHQL),
+  allowed_types: documented(mergedListOf(TYPE_FIELDS, MOST.types), GRAPHQL),
   field_access_rights: documented(listOf(object, MOST.types), GRAPHQL),
   disable_introspection: documented(flag, GRAPHQL, false),
 })

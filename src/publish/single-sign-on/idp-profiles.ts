@@ -12,6 +12,7 @@ import {
   profileText,
   provesAlike,
 } from '../../model/single-sign-on/idp-profile.ts'
+import { IDP_MEMBERS } from '../../model/single-sign-on/idp-profile-shape.ts'
 import type { Change, StoredDocument } from '../../store/ports/ports.ts'
 import { auditOf, clockOf, type PublishParts, type SecretParts } from '../documents/parts.ts'
 import { type SealedSecrets, sealSecrets, takeSecrets, withSecrets } from './idp-secrets.ts'
@@ -105,9 +106,10 @@ function prepare(
   author: ProfileAuthor,
   before: JsonObject | undefined,
 ): JsonObject {
-  const given: JsonObject = { ...sent, OrgID: author.orgId }
-  for (const name of [...HIDDEN_MEMBERS, ...ENVELOPE]) delete given[name]
-  checkIdpProfile(given)
+  const whole: JsonObject = { ...sent, OrgID: author.orgId }
+  for (const name of [...HIDDEN_MEMBERS, ...ENVELOPE]) delete whole[name]
+  checkIdpProfile(whole)
+  const given = withoutNewBlanks(whole, before)
   const { blank, secrets } = takeSecrets(given)
   const moved = (path: string) => targetOf(given, path) !== targetOf(before ?? {}, path)
   const sealed = sealSecrets(parts, id, secrets, { sealed: sealedOf(before ?? {}), moved })
@@ -118,6 +120,13 @@ function prepare(
     before !== undefined && isDeepStrictEqual(written, withoutGuarantor(before)) ? before : author.guarantor
   const isTakenOver = author.guarantor === answers && isOtherGuarantor(answers.voucher, before?.voucher)
   return { ...written, ...guarantorMembers(answers), ...(isTakenOver && { epoch: randomUUID() }) }
+}
+
+/** Generated clients send each member that they know: a blank one says no more than one that is not there. */
+function withoutNewBlanks(sent: JsonObject, before: JsonObject | undefined): JsonObject {
+  const isBlank = (value: Json | undefined) => value === null || value === '' || value === false
+  const isNew = (name: string) => before !== undefined && before[name] === undefined && IDP_MEMBERS.has(name)
+  return Object.fromEntries(Object.entries(sent).filter(([name, value]) => !(isBlank(value) && isNew(name))))
 }
 
 /** True when another guarantor takes over a profile: the present sessions, which the new one did not admit, must end. */

@@ -1,7 +1,16 @@
 // Generates clients from the published OpenAPI documents, compiles them, and does everyday tasks through several of them.
 // CLIENTS_WORLD names the facts about the product; `output` is a folder of its own, with what the steps before have installed.
 import { spawn } from 'node:child_process'
-import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 
 const own = import.meta.dirname

@@ -41,6 +41,16 @@ test('a user without an organisation is unbounded, and is found with org_id empt
   )
 })
 
+test('an organisation that is no text makes no user of all organisations', async (t) => {
+  const dashboard = await dashboardFor(t)
+  for (const org_id of [7, true, ['x'], {}]) {
+    const { status, text } = await dashboard.call('POST', PATH, { as: 'installation', body: { ...ADA, org_id } })
+    assert.equal(status, 400)
+    assert.match(text, /org_id/)
+  }
+  assert.deepEqual(await findByEmail(dashboard.parts, 'ada@example.test'), [])
+})
+
 test('a change keeps what is not sent, the credential always, and can leave no administrator', async (t) => {
   const dashboard = await dashboardFor(t)
   const shown = await make(dashboard, { ...ADA, org_id: dashboard.orgId })

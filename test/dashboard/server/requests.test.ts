@@ -95,7 +95,12 @@ async function send(world: World, as: Caller, { operation, params, query, body }
   const search = endingOf(operation) ?? words.join('&')
   const sent = operation.method === 'GET' ? undefined : bodyOf(operation, body)
   const headers = { 'content-type': operation.bodyType }
-  return world.call(operation.method, search === '' ? path : `${path}?${search}`, { as, body: sent, headers })
+  return world.call(operation.method, search === '' ? path : `${path}?${search}`, {
+    as,
+    body: sent,
+    headers,
+    isRandom: true,
+  })
 }
 
 /** A stream would run for as long as its query says: it gets the one that ends at once. */

@@ -15,6 +15,7 @@ const NO_SECRET = /_days$|_lifetime$|_hint$|^code_challenge|^org_|history/i
 /** Calls that take a secret and compare it with none that can be guessed. */
 const UNGUESSED: Readonly<Record<string, string>> = {
   'POST /admin/users': 'sets it',
+  'PUT /admin/users/{id}': 'sets it',
   'POST /api/users': 'sets it',
   'POST /api/portal/developers': 'sets it',
   'PUT /api/portal/developers/{id}': 'sets it',
@@ -23,6 +24,7 @@ const UNGUESSED: Readonly<Record<string, string>> = {
   'POST /api/hooks': 'sets it',
   'PUT /api/hooks/{id}': 'sets it',
   'POST /api/moves/keys': 'sets it',
+  'POST /api/moves/clients': 'sets it',
   'POST /api/portal/requests': 'sets it',
   'PUT /api/portal/requests/{id}': 'sets it',
   'POST /api/apis/oauth/{apiId}': 'sets it',

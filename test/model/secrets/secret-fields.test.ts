@@ -30,6 +30,7 @@ const EXCEPT: Readonly<Record<string, string>> = {
   key_request_fields: 'names of fields',
   otpauth_uri: 'shown once, to the user whose second factor it is; sealed in the store',
   OauthID: 'the id of a client',
+  Key: 'the id of a client at an OpenID provider',
   oauth_id: 'the id of a client',
   auth_type: 'a word',
   auth_method: 'a word',

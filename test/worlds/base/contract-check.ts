@@ -17,6 +17,17 @@ export interface SentCall {
   readonly body?: string | undefined
 }
 
+/** How a value is held against a schema. */
+interface Strictness {
+  /** Members that are not described are flaws, unless the schema takes further ones. */
+  readonly isClosed: boolean
+  /** A member that is null counts as absent. */
+  readonly isSent: boolean
+}
+
+const SENT: Strictness = { isClosed: false, isSent: true }
+const ANSWERED: Strictness = { isClosed: true, isSent: false }
+
 interface Described {
   readonly operation: JsonObject
   readonly template: readonly string[]
@@ -40,7 +51,10 @@ export class ContractCheck {
   /** The described operation of a call; undefined where no path of the document fits. */
   operationOf(method: string, path: string): JsonObject | undefined {
     this.#calls ??= this.#read()
-    const asked = segmentsOf(URL.parse(path, 'http://localhost')?.pathname ?? '')
+    // As it was sent: `.` is the name of something here, and something without a name is not a list.
+    const sent = path.split('?', 1)[0]!
+    if (sent.endsWith('//')) return undefined
+    const asked = segmentsOf(sent)
     const fits = (this.#calls.get(`${method} ${asked.length}`) ?? []).filter(({ template }) =>
       template.every((word, at) => isPlaceholder(word) || word === asked[at]),
     )
@@ -70,7 +84,6 @@ export class ContractCheck {
     const flaws = this.#bodyFlaws((this.#resolved(named).content ?? {}) as JsonObject, headers['content-type'], {
       text,
       json: json as Json | undefined,
-      isClosed: true,
     })
     if (status >= 300 || sent.body === undefined || sent.body === '') return flaws
     const asked = requestBody === undefined ? {} : (this.#resolved(requestBody).content as JsonObject)
@@ -80,7 +93,7 @@ export class ContractCheck {
   #bodyFlaws(
     content: JsonObject,
     contentType: string | undefined,
-    { text, json, isClosed }: { readonly text: string; readonly json: Json | undefined; readonly isClosed: boolean },
+    { text, json }: { readonly text: string; readonly json: Json | undefined },
   ): string[] {
     if (Object.keys(content).length === 0) return text === '' ? [] : ['no body is described']
     const type = contentType?.split(';', 1)[0]?.trim().toLowerCase() ?? ''
@@ -88,7 +101,7 @@ export class ContractCheck {
     if (!isObject(found))
       return text === '' && type === '' ? [] : [`the media type ${type || 'of nothing'} is not described`]
     if (type !== 'application/json') return []
-    return json === undefined ? ['the body is no JSON'] : this.schemaFlaws(found.schema, json, isClosed)
+    return json === undefined ? ['the body is no JSON'] : this.schemaFlaws(found.schema, json, ANSWERED)
   }
 
   /** Bodies are read as JSON with any Content-Type. */
@@ -96,31 +109,32 @@ export class ContractCheck {
     const found = content['application/json']
     if (!isObject(found)) return []
     try {
-      return this.schemaFlaws(found.schema, JSON.parse(body) as Json, false)
+      return this.schemaFlaws(found.schema, JSON.parse(body) as Json, SENT)
     } catch {
       return []
     }
   }
 
-  /** How a value differs from a schema. Closed: members that are not described are flaws, unless the schema takes further ones. */
-  schemaFlaws(schema: Json | undefined, value: Json, isClosed: boolean, at = ''): string[] {
+  /** How a value differs from a schema. */
+  schemaFlaws(schema: Json | undefined, value: Json, how: Strictness, at = ''): string[] {
     this.#calls ??= this.#read()
     if (!isObject(schema)) return []
     const known = this.#resolved(schema)
     if (value === null && known.nullable === true) return []
     if (known.description === 'Always null.') return value === null ? [] : [`${at} is not null`]
     const inside = (part: Json | undefined, each: Json, name: string | number) =>
-      this.schemaFlaws(part, each, isClosed, `${at}/${name}`)
+      this.schemaFlaws(part, each, how, `${at}/${name}`)
+    const also = known['x-svc-also']
+    if (Array.isArray(also) && also.some((form) => this.schemaFlaws(form, value, how, at).length === 0)) return []
     const flaws = scalarFlaws(known, value, at)
     if (flaws.length > 0) return flaws
-    if (Array.isArray(known.allOf))
-      flaws.push(...known.allOf.flatMap((part) => this.schemaFlaws(part, value, isClosed, at)))
+    if (Array.isArray(known.allOf)) flaws.push(...known.allOf.flatMap((part) => this.schemaFlaws(part, value, how, at)))
     const options = known.anyOf ?? known['x-svc-any-of']
     if (Array.isArray(options)) {
-      const all = options.map((part) => this.schemaFlaws(part, value, isClosed, at))
+      const all = options.map((part) => this.schemaFlaws(part, value, how, at))
       if (all.every((each) => each.length > 0)) flaws.push(...all.sort((a, b) => a.length - b.length)[0]!)
     }
-    if (isObject(known.not) && this.schemaFlaws(known.not, value, false, at).length === 0)
+    if (isObject(known.not) && this.schemaFlaws(known.not, value, SENT, at).length === 0)
       flaws.push(`${at} is excluded`)
     if (Array.isArray(value)) return [...flaws, ...value.flatMap((each, index) => inside(known.items, each, index))]
     if (!isObject(value)) return flaws
@@ -128,12 +142,14 @@ export class ContractCheck {
     const rest = known.additionalProperties
     for (const name of (known.required ?? []) as string[])
       if (!Object.hasOwn(value, name)) flaws.push(`${at} has no ${name}`)
+    // An object without described members and without a word about others holds none; a part of `allOf` says nothing of the rest.
+    const isWhole = known.type === 'object' && known.allOf === undefined && options === undefined
     for (const [name, each] of Object.entries(value)) {
       // In bodies that are sent a null counts as absent.
-      if (each === null && !isClosed) continue
+      if (each === null && how.isSent) continue
       if (members !== undefined && Object.hasOwn(members, name)) flaws.push(...inside(members[name], each, name))
       else if (isObject(rest)) flaws.push(...inside(rest, each, name))
-      else if (rest === false || (isClosed && rest === undefined && members !== undefined))
+      else if (rest === false || (how.isClosed && rest === undefined && isWhole))
         flaws.push(`${at}/${name} is not described`)
     }
     return flaws
@@ -167,6 +183,8 @@ export class ContractCheck {
   }
 }
 
+/** Whole numbers of 32 bits are the usual ones of generators. */
+const MOST_SHORT = 2_147_483_647
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)$/
 
 /** How a value differs from type, values and bounds. */
@@ -189,6 +207,8 @@ function scalarFlaws(schema: JsonObject, value: Json, at: string): string[] {
     if (typeof maxLength === 'number') flaw([...value].length > maxLength, `longer than ${maxLength}`)
   }
   if (typeof value === 'number') {
+    const isLong = type === 'integer' && Math.abs(value) > MOST_SHORT
+    flaw(isLong && format !== 'int64', 'too large for a whole number without a format')
     if (typeof minimum === 'number')
       flaw(schema.exclusiveMinimum === true ? value <= minimum : value < minimum, `below ${minimum}`)
     if (typeof maximum === 'number')

@@ -20,6 +20,10 @@ import { openMemoryStore } from '../../../src/store/memory/open.ts'
 import type { Store } from '../../../src/store/ports/ports.ts'
 import { sealedStore } from '../../../src/store/sealed/sealed-store.ts'
 import { type Answer, call } from '../base/client.ts'
+import { ContractCheck } from '../base/contract-check.ts'
+
+/** Module state: the published description of the calls, read once. */
+const CONTRACT = new ContractCheck('openapi.json')
 
 export const ADMIN_SECRET = 'admin-secret-of-the-test-dashboard'
 
@@ -49,6 +53,8 @@ export interface DashboardCall {
   /** JSON unless it is text, which goes as it is. */
   readonly body?: unknown
   readonly headers?: Readonly<Record<string, string>>
+  /** True: the body is random, and may be taken in part. */
+  readonly isRandom?: true
 }
 
 /** A whole dashboard in this process: real socket, the embedded memory store, a fake clock. */
@@ -62,7 +68,10 @@ export interface TestDashboard {
   readonly log: { level: string; fields: LogFields; message: string }[]
   /** Id of the organisation that `user` and `admin` belong to by default. */
   readonly orgId: string
-  /** Makes a call and checks the answer against what its route declares. */
+  /**
+   * Makes a call, and checks the answer against what its route declares, and against the OpenAPI document, where members that it does not
+   * describe are flaws; what is accepted has a body as it is described.
+   */
   call(method: string, path: string, options?: DashboardCall): Promise<Answer>
   organisation(body?: JsonObject): Promise<string>
   /** A user with these rights. `orgId` '' = unbounded. */
@@ -155,15 +164,18 @@ export async function startTestDashboard({
         user_permissions: permissions,
         password_max_days: 0,
       }),
-    async call(method, path, { as, body, headers = {} } = {}) {
+    async call(method, path, { as, body, headers = {}, isRandom } = {}) {
       // A test that ran into its timeout continues its walk: a call without a response would keep the process alive.
       if (closed) throw new Error(`${method} ${path} was called after the dashboard had closed`)
+      const sent = body === undefined || typeof body === 'string' ? body : JSON.stringify(body)
       const answer = await call(dashboard.port, path, {
         ...{ method, agent },
         headers: { ...credential(as), ...headers },
-        ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+        ...(sent !== undefined && { body: sent }),
       })
       check(method, path, answer)
+      if (routes === undefined && isDescribed(path, answer))
+        CONTRACT.check({ method, path, body: isRandom || isOverTemplate(path) ? undefined : sent }, answer)
       return answer
     },
     async close() {
@@ -179,6 +191,15 @@ function credential(as: DashboardCall['as']): Record<string, string> {
   if (as === undefined) return {}
   return as === 'installation' ? { 'admin-auth': ADMIN_SECRET } : { authorization: as.key }
 }
+
+/** Calls of the document; pages of the console are answered beside them. A file to download is described by the page that it is made of. */
+function isDescribed(path: string, { headers }: Answer): boolean {
+  if (/[?&]download=true/.test(path)) return false
+  return /^\/(?:api|admin|auth|portal|oauth-clients)\//.test(path) || !/^text\/html/.test(headers['content-type'] ?? '')
+}
+
+/** A document that is laid over a template need not be whole. */
+const isOverTemplate = (path: string) => /[?&]templateID=[^&]/.test(path)
 
 type Check = (method: string, path: string, answer: Answer) => void
 

@@ -18,6 +18,7 @@ import type { Call } from '../../routes/call.ts'
 import { DoneEnvelope } from '../../routes/envelope.ts'
 import type { Route } from '../../routes/route.ts'
 import type { DashboardParts } from '../../server/parts.ts'
+import { EntryConfiguration } from '../settings/configuration-routes.ts'
 import { withPortalAlias } from '../settings/portal-alias.ts'
 
 const PATH = '/api/portal/catalogue'
@@ -25,7 +26,8 @@ const READ = { permission: 'portal', intent: 'read' } as const
 const WRITE = { permission: 'portal', intent: 'write' } as const
 
 const text = Type.String()
-const Entry = Type.Object(
+/** An entry of the catalogue as it is answered. */
+export const CatalogueEntryShape = Type.Object(
   {
     name: text,
     short_description: text,
@@ -36,13 +38,18 @@ const Entry = Type.Object(
     documentation: text,
     version: text,
     is_keyless: Type.Boolean(),
-    config: Type.Object({}),
+    config: EntryConfiguration,
     fields: Type.Record(text, text),
     auth_type: text,
   },
   { title: 'CatalogueEntry', additionalProperties: true },
 )
-const members = { id: text, org_id: text, email: text, apis: Type.Array(Entry) }
+/** The same without members that must be there. */
+export const PartialEntry = Type.Partial(CatalogueEntryShape, {
+  title: 'CatalogueEntryInput',
+  additionalProperties: true,
+})
+const members = { id: text, org_id: text, email: text, apis: Type.Array(CatalogueEntryShape) }
 const Shape = Type.Object(members, { title: 'Catalogue', additionalProperties: true })
 const Created = Type.Object(
   {
@@ -56,7 +63,7 @@ const Body = Type.Object(
   {},
   describedMembers('CatalogueInput', {
     ...members,
-    apis: Type.Array(Type.Partial(Entry, { title: 'CatalogueEntryInput' })),
+    apis: Type.Array(PartialEntry),
   }),
 )
 
@@ -69,6 +76,7 @@ export function catalogueRoutes(parts: DashboardParts): Route[] {
       access: READ,
       summary: 'Read the catalogue',
       query: { or_empty: Type.Boolean({ description: 'true: before it is made, an empty one instead of a 404.' }) },
+      refusals: [404],
       answers: { 200: Shape },
       entityVersion: (call) => catalogueOf(parts, call.actor!.orgId),
       run: async (call) => {

@@ -29,7 +29,11 @@ const NOT_OWNER = { code: 'not_owner' } as const
 const OWNED = { noun: 'documentation', by: 'id' } as const
 
 const text = Type.String()
-const Head = { id: Type.String({ pattern: '^[0-9a-f]{24}$' }), org_id: text, api_id: text, doc_type: text }
+const Head = {
+  id: Type.String({ pattern: '^[0-9a-f]{24}$' }),
+  ...{ org_id: text, api_id: text, doc_type: text },
+  date_created: Type.Optional(text),
+}
 const Created = Type.Object(
   {
     Status: Type.Literal('OK'),

@@ -1,10 +1,11 @@
 import { Type } from 'typebox'
 import { isObject, type JsonObject } from '../../../model/json/json.ts'
 import { counterIdOf, ROTATED_FROM, ROTATED_TO } from '../../../model/keys/key.ts'
+import { describedAs } from '../../../model/openapi/component-schemas.ts'
 import { NEVER } from '../../../model/people/user.ts'
 import { policyIdsOf } from '../../../model/policies/merge-policies.ts'
 import { DEVELOPER_ID } from '../../../model/portal/developers/developer.ts'
-import type { Session } from '../../../model/sessions/session.ts'
+import { SESSION_SCHEMA, type Session } from '../../../model/sessions/session.ts'
 import { hexOf } from '../../../model/text/hex.ts'
 import { DAY_MS } from '../../../model/time/calendar.ts'
 import { isExpired } from '../../../model/time/expiry.ts'
@@ -14,6 +15,8 @@ import { soleOwnership } from '../../access/co-owned.ts'
 import { maskSecretsFor } from '../../access/secrets-view.ts'
 import type { Call } from '../../routes/call.ts'
 import type { DashboardParts } from '../../server/parts.ts'
+
+const RIGHTS = (SESSION_SCHEMA.properties as JsonObject).access_rights as JsonObject
 
 /** A key of a developer, without the key. */
 export const KeyEntry = Type.Object(
@@ -31,7 +34,7 @@ export const KeyEntry = Type.Object(
     quota_max: Type.Number({ description: '-1 = none, or one for each of its APIs.' }),
     quota_remaining: Type.Number(),
     quota_renews: Type.Number({ description: 'Unix seconds at which it renews; 0 = with the next call.' }),
-    access_rights: Type.Record(Type.String(), Type.Object({})),
+    access_rights: Type.Record(Type.String(), Type.Object({}), describedAs(RIGHTS)),
     rotated_from: Type.String({ description: 'The key that it replaced; empty = none.' }),
     rotated_to: Type.String({ description: 'The key that took its place; empty = none.' }),
     valid_until: Type.String({ description: 'Of one that was rotated; empty for others.' }),

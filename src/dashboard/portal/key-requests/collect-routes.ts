@@ -7,12 +7,12 @@ import { bare } from '../../routes/answer.ts'
 import type { Route } from '../../routes/route.ts'
 import type { DashboardParts } from '../../server/parts.ts'
 import { uncached } from '../../sign-in/browser.ts'
-import { NewKey } from '../developers/developer-key-routes.ts'
+import { NewApp, NewKey } from '../developers/developer-key-routes.ts'
 import { portalSessionOf, writingPortalSession } from '../sign-in/session.ts'
 
 const PATH = '/portal/requests/{id}/collect'
 const text = Type.String()
-const Access = Type.Union([NewKey, Type.Object({ client_id: text, secret: text, policy_id: text, redirect_uri: text })])
+const Access = Type.Union([NewKey, NewApp])
 
 /**
  * The page that the link of a mail leads to asks here: with the session of the developer who requested the key, and the code of the
@@ -25,6 +25,7 @@ export function collectRoutes(parts: DashboardParts): Route[] {
       path: PATH,
       access: 'public',
       summary: 'Check whether the key of a request is ready for the signed-in developer',
+      refusals: [401, 403, 404],
       answers: {
         200: Type.Object({
           id: text,
@@ -55,6 +56,7 @@ export function collectRoutes(parts: DashboardParts): Route[] {
       access: 'public',
       summary: 'Create the key of a request and return it once; `code` is that of the link in the mail',
       body: Type.Object({ code: Type.String({ maxLength: 256 }) }),
+      refusals: [401, 403, 404],
       answers: { 200: Access },
       run: async (call) => {
         const { developer } = await writingPortalSession(parts, call)

@@ -29,7 +29,9 @@ import { listed } from '../../routes/listed.ts'
 import { pageOf } from '../../routes/page.ts'
 import type { Route } from '../../routes/route.ts'
 import type { DashboardParts } from '../../server/parts.ts'
-import { NewKey } from '../developers/developer-key-routes.ts'
+import { CatalogueEntryShape, PartialEntry } from '../catalogue/catalogue-routes.ts'
+import { NewApp, NewKey } from '../developers/developer-key-routes.ts'
+import { DeveloperShape } from '../developers/developer-shapes.ts'
 import { toVisibleDeveloper } from '../developers/holdings.ts'
 import { withPortalAlias } from '../settings/portal-alias.ts'
 import { checkCollectable } from '../settings/portal-mails.ts'
@@ -56,9 +58,13 @@ const members = {
   jwt_secret: text,
   certificate: text,
   oauth_info: Type.Object({ redirect_uri: text }),
-  portal_developer: Type.Object({}),
-  catalogue_entry: Type.Object({}),
-  catalogues: Type.Array(Type.Object({})),
+  portal_developer: Type.Partial(DeveloperShape, {
+    title: 'RequestingDeveloper',
+    additionalProperties: true,
+    description: 'Without members where the developer is not there any more.',
+  }),
+  catalogue_entry: PartialEntry,
+  catalogues: Type.Array(CatalogueEntryShape),
 }
 const RequestShape = Type.Object(members, { title: 'KeyRequest', additionalProperties: true })
 const List = Type.Object({ Data: Type.Array(RequestShape), Pages: Type.Integer() }, { title: 'KeyRequestPage' })
@@ -68,21 +74,19 @@ const Created = Type.Object(
     Message: Type.String({ pattern: '^[0-9a-f]{24}$' }),
     Meta: Type.Union([
       Type.Null(),
+      NewKey,
+      NewApp,
       Type.Object(
-        {},
-        {
-          description:
-            '`RawKey` (with `warnings`) or OAuth client when it is approved at once, `redirect_to` when so configured.',
-        },
+        { redirect_to: text },
+        { title: 'PortalRedirect', description: 'Where the portal sends the developer.' },
       ),
     ]),
   },
   { title: 'KeyRequestCreated' },
 )
-const Approved = Type.Union(
-  [NewKey, Type.Object({ client_id: text, secret: text, policy_id: text, redirect_uri: text }), DoneEnvelope],
-  { description: 'The key or OAuth client; the envelope when the developer collects it by the link of a mail.' },
-)
+const Approved = Type.Union([NewKey, NewApp, DoneEnvelope], {
+  description: 'The key or OAuth client; the envelope when the developer collects it by the link of a mail.',
+})
 const Body = Type.Object({}, describedMembers('KeyRequestInput', members))
 
 /** Key requests of developers: `/api/portal/requests`. */

@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
 import type { JsonObject } from '../../../model/json/json.ts'
-import { describedMembers } from '../../../model/openapi/component-schemas.ts'
+import { describedAs, describedAsAnyOf, describedMembers } from '../../../model/openapi/component-schemas.ts'
 import { readConfiguration } from '../../../model/portal/settings/portal-configuration.ts'
 import { createConfiguration, saveConfiguration } from '../../../publish/portal/settings/configuration.ts'
 import { findSingleton } from '../../../publish/portal/settings/single-document.ts'
@@ -18,15 +18,22 @@ const WRITE = { permission: 'portal', intent: 'write' } as const
 
 const text = Type.String()
 const flag = Type.Boolean()
+const OPEN = { additionalProperties: true }
 const Copy = Type.Object(
   { enabled: flag, subject: text, body: text, sign_off: text, hide_token_data: flag },
-  { title: 'PortalMail' },
+  { title: 'PortalMail', ...OPEN },
+)
+/** Names, or objects that have one. */
+const Names = Type.Array(
+  Type.Unknown(
+    describedAsAnyOf(text, Type.Object({ name: text }, { title: 'NamedField', additionalProperties: true })),
+  ),
 )
 const members = {
   id: text,
   org_id: text,
-  signup_fields: Type.Array(Type.Unknown()),
-  key_request_fields: Type.Array(Type.Unknown()),
+  signup_fields: Names,
+  key_request_fields: Names,
   require_key_approval: flag,
   secure_key_approval: flag,
   redirect_on_key_request: flag,
@@ -39,11 +46,14 @@ const members = {
   oauth_usage_limit: Type.Integer(),
   email: text,
   portal_url: text,
-  mail_options: Type.Object({
-    mail_from_name: text,
-    mail_from_email: text,
-    email_copy: Type.Object({ welcome_email: Copy, key_email: Copy, reset_password_email: Copy }),
-  }),
+  mail_options: Type.Object(
+    {
+      mail_from_name: text,
+      mail_from_email: text,
+      email_copy: Type.Object({ welcome_email: Copy, key_email: Copy, reset_password_email: Copy }, OPEN),
+    },
+    OPEN,
+  ),
   enable_dcr: flag,
   dcr_options: Type.Object(
     {
@@ -51,17 +61,37 @@ const members = {
       registration_endpoint: text,
       access_token: text,
       provider: text,
-      grant_types: Type.Array(Type.Unknown()),
-      response_types: Type.Array(Type.Unknown()),
+      grant_types: Names,
+      response_types: Names,
       token_endpoint_auth_method: text,
     },
-    { title: 'DcrOptions', additionalProperties: true },
+    { title: 'DcrOptions', ...OPEN },
   ),
   override: flag,
   HashKeys: flag,
 }
 const Shape = Type.Object(members, { title: 'PortalConfiguration', additionalProperties: true })
-const Body = Type.Object({}, describedMembers('PortalConfigurationInput', members))
+const Mail = Type.Partial(Copy, { title: 'PortalMailInput', ...OPEN })
+const MAILS = { welcome_email: Mail, key_email: Mail, reset_password_email: Mail }
+const Body = Type.Object(
+  {},
+  describedMembers('PortalConfigurationInput', {
+    ...members,
+    mail_options: Type.Object(
+      {
+        ...{ mail_from_name: Type.Optional(text), mail_from_email: Type.Optional(text) },
+        email_copy: Type.Optional(Type.Partial(Type.Object(MAILS), { title: 'PortalMailsInput', ...OPEN })),
+      },
+      { title: 'PortalMailOptionsInput', ...OPEN },
+    ),
+    dcr_options: Type.Partial(members.dcr_options, { title: 'DcrOptionsInput', ...OPEN }),
+  }),
+)
+/** Those of its members that an entry of the catalogue has for itself. */
+export const EntryConfiguration = Type.Object(
+  {},
+  describedAs({ ...{ title: 'EntryConfiguration', type: 'object' }, properties: members, ...OPEN }),
+)
 const Created = Type.Object(
   {
     Status: Type.Literal('OK'),

@@ -38,7 +38,7 @@ const Created = Type.Object(
   },
   { title: 'Created' },
 )
-const Body = Type.Object({}, describedMembers('PortalPageInput', members))
+const Body = Type.Object({}, describedMembers('PortalPageInput', { ...members, id: text }))
 
 /** Pages of the portal: `/api/portal/pages`. */
 export function portalPageRoutes(parts: DashboardParts): Route[] {

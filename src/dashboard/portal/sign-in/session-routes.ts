@@ -62,6 +62,7 @@ function signInRoutes(parts: DashboardParts): Route[] {
       // JSON, or the form of a page.
       bodyIs: 'any',
       bodyTypes: JSON_OR_FORM,
+      refusals: [401, 403],
       answers: { 200: CSRF },
       run: (call) => login(parts, call),
     },
@@ -70,6 +71,7 @@ function signInRoutes(parts: DashboardParts): Route[] {
       path: '/portal/csrf',
       access: 'public',
       summary: 'Get the CSRF token of the portal session',
+      refusals: [401, 403],
       answers: { 200: CSRF },
       run: async (call) => uncached(bare({ csrf_token: (await portalSessionOf(parts, call)).csrf })),
     },
@@ -78,6 +80,7 @@ function signInRoutes(parts: DashboardParts): Route[] {
       path: '/portal/logout',
       access: 'public',
       summary: 'Sign out of the portal',
+      refusals: [401, 403],
       answers: { 200: DoneEnvelope },
       run: async (call) => {
         const { end } = await writingPortalSession(parts, call)
@@ -93,9 +96,12 @@ function signInRoutes(parts: DashboardParts): Route[] {
       body: Type.Object({
         email: Type.String(),
         password: Type.String(),
-        fields: Type.Optional(Type.Object({}, { description: '`Name`, and the sign-up fields of the portal.' })),
+        fields: Type.Optional(
+          Type.Object({}, { additionalProperties: true, description: '`Name`, and the sign-up fields of the portal.' }),
+        ),
         org_id: ORG,
       }),
+      refusals: [401, 403],
       answers: { 200: SignedUpShape },
       run: (call) => register(parts, call),
     },
@@ -128,6 +134,7 @@ function passwordRoutes(parts: DashboardParts): Route[] {
       access: 'public',
       summary: 'Request a password reset mail; the response is the same for every address',
       body: Type.Object({ email: Type.String(), org_id: ORG }),
+      refusals: [401, 403],
       answers: { 200: DoneEnvelope },
       run: async (call) => {
         checkOrigin(parts, call)
@@ -149,6 +156,7 @@ function passwordRoutes(parts: DashboardParts): Route[] {
         },
         { title: 'PasswordReset' },
       ),
+      refusals: [401, 403],
       answers: { 200: DoneEnvelope },
       run: async (call) => {
         checkOrigin(parts, call)
@@ -170,6 +178,7 @@ function clientRoutes(parts: DashboardParts): Route[] {
       body: Type.Object({}, describedMembers('OwnTokenRevocation', TOKEN_MEMBERS)),
       bodyIs: 'any',
       bodyTypes: JSON_OR_FORM,
+      refusals: [401, 403],
       answers: { 200: DoneEnvelope },
       run: async (call) => {
         const { clientId, of, actor } = await ownApp(parts, call)
@@ -188,6 +197,7 @@ function clientRoutes(parts: DashboardParts): Route[] {
       body: Type.Object({}, describedMembers('ClientSecret', SECRET_MEMBERS)),
       bodyIs: 'any',
       bodyTypes: JSON_OR_FORM,
+      refusals: [401, 403],
       answers: { 200: DoneEnvelope },
       run: async (call) => {
         const { of, actor } = await ownApp(parts, call)
