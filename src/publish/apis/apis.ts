@@ -292,6 +292,7 @@ function placeRules(parts: PublishParts, { mayCollide, mayUse }: ApiDraft, befor
     mayCollide: parts.config.gateway.enable_duplicate_slugs || mayCollide === true,
     mayUse,
     placeBefore: before?.body.place,
+    before: before && documentOf(before.body),
   }
 }
 

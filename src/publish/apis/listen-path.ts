@@ -1,7 +1,8 @@
+import { isDeepStrictEqual } from 'node:util'
 import { fault } from '../../errors/fault.ts'
-import type { Api } from '../../model/apis/definition/api.ts'
+import type { Api, ApiDocument } from '../../model/apis/definition/api.ts'
 import { placeKeys, placeOf } from '../../model/apis/definition/stored-api.ts'
-import { areDisjointByTags, collides } from '../../model/apis/definition/template.ts'
+import { areDisjointByTags, collides, type ListenPlace } from '../../model/apis/definition/template.ts'
 import {
   isSelective,
   isShared,
@@ -13,6 +14,7 @@ import {
   territoryOf,
 } from '../../model/apis/definition/territory.ts'
 import { ownWords } from '../../model/apis/definition/vendor-words.ts'
+import { listenPlaceOf } from '../../model/apis/read/read.ts'
 import type { DocumentId } from '../../model/documents/ids.ts'
 import type { Json } from '../../model/json/json.ts'
 import { readablePath } from '../../model/patterns/readable-path.ts'
@@ -34,6 +36,8 @@ export interface ListenPathRules {
   readonly mayUse?: ((stored: StoredDocument) => boolean) | undefined
   /** Where the API is stored now: where it stays, the owners of its neighbours are not judged again. */
   readonly placeBefore?: Json | undefined
+  /** The definition that is replaced: where it stays as it is, nothing is judged again, and most saves leave it. */
+  readonly before?: ApiDocument | undefined
 }
 
 const MOST_PLACES = 1000
@@ -57,7 +61,7 @@ export async function checkListenPathFree(
     (words[0] === 'metrics' && words.length === 1) || ownWords(parts.config.compat.vendor_aliases).includes(words[0]!)
   if (own) throw fault('listen_path_taken', `/${first.toLowerCase()} is answered by the gateway itself`)
   const place = placeOf(api)
-  if (place === undefined) return []
+  if (place === undefined || staysInPlace(api, rules)) return []
   const holder = await apiWithSameIssuer(parts, api, except)
   if (holder !== undefined) {
     const held = holderName(api, holder.api, holder.row, rules)
@@ -80,6 +84,15 @@ export async function checkListenPathFree(
   const why = await foreignConflict(parts, api, except, rules)
   if (why !== undefined) throw fault('listen_path_taken', why)
   return turn
+}
+
+/** Never an authorization server: its issuer follows from more than its place. */
+function staysInPlace(api: Api, { before }: ListenPathRules): boolean {
+  const was = before === undefined || api.oauth !== undefined ? undefined : listenPlaceOf(before)
+  const facts = ({ listenPath, domain, ignoreCase, active, internal, tags = [] }: ListenPlace) => {
+    return [listenPath, domain, ignoreCase, active, internal, tags]
+  }
+  return was !== undefined && isDeepStrictEqual(facts(was), facts(api))
 }
 
 /** Why an API may not have its place because of APIs of others; undefined = it may. Their APIs are not named. */

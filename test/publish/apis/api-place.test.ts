@@ -52,3 +52,49 @@ for (const { name, open } of adapters) {
     }
   })
 }
+
+test('a save that stays in its place looks at no other API, and each way of leaving it is judged', async (t) => {
+  const clock = new FakeClock()
+  const { documents, tokens, counters } = await adapters[0]!.open(t, clock)
+  let looks = 0
+  const counted = {
+    ...documents,
+    list: (...words: Parameters<typeof documents.list>) => {
+      if (words[1]?.where?.place !== undefined) looks++
+      return documents.list(...words)
+    },
+    valuesBy: (...words: Parameters<typeof documents.valuesBy>) => {
+      looks++
+      return documents.valuesBy(...words)
+    },
+  } as typeof documents
+  const parts: SecretParts = {
+    ...{ documents: counted, tokens, counters, config: CONFIG, clock },
+    ...{ sealKey: new Uint8Array(32), defaultOrg: () => 'o', locks: new KeyedMutex() },
+  }
+  const save = (id: string, more: Parameters<typeof oasApi>[2], change: Partial<ApiDraft> = {}, path = '/x/') =>
+    publishApi(parts, { format: 'oas', definition: oasApi(id, path, { ...more, id }), actor: 'Ann', ...change }).then(
+      () => 'stored',
+      (error: unknown) => toFault(error).code,
+    )
+  const own = { tags: ['a'], domain: 'x.example' }
+  assert.equal(await save('own', own), 'stored')
+  // Neighbours that the API would meet where one of its members were another one.
+  assert.equal(await save('tags', { ...own, tags: ['b'] }), 'stored')
+  assert.equal(await save('domain', { tags: ['a'] }), 'stored')
+  assert.equal(await save('path', own, {}, '/y/'), 'stored')
+  looks = 0
+  for (const upstream of ['http://127.0.0.1:8/', 'http://127.0.0.1:7/'])
+    assert.equal(await save('own', { ...own, upstream }, { apiId: 'own' }), 'stored')
+  assert.equal(looks, 0)
+  assert.equal(await save('own', { ...own, tags: ['b'] }, { apiId: 'own' }), 'listen_path_taken')
+  assert.equal(await save('own', { ...own, tags: [] }, { apiId: 'own' }), 'listen_path_taken')
+  assert.equal(await save('own', { tags: ['a'] }, { apiId: 'own' }), 'listen_path_taken')
+  assert.equal(await save('own', own, { apiId: 'own' }, '/y/'), 'listen_path_taken')
+  assert.equal(await save('own', { ...own, internal: true }, { apiId: 'own' }), 'stored')
+  assert.equal(await save('new', own), 'stored')
+  assert.equal(await save('own', own, { apiId: 'own' }), 'listen_path_taken', 'it was internal')
+  // One that is switched off meets nobody until it is switched on.
+  assert.equal(await save('off', { ...own, active: false }), 'stored')
+  assert.equal(await save('off', own, { apiId: 'off' }), 'listen_path_taken')
+})

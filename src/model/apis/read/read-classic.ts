@@ -11,6 +11,7 @@ import {
   type Versioning,
 } from '../definition/api.ts'
 import { flagOf, isEmpty, numberOf, objectOf, textOf, textsOf } from '../definition/members.ts'
+import type { ListenPlace } from '../definition/template.ts'
 import { member } from '../definition/tree.ts'
 import { durationMs } from '../definition/values.ts'
 import type { Described } from '../openapi/described.ts'
@@ -66,7 +67,7 @@ export function* readingClassic(classic: JsonObject, format: Api['format'], desc
     internal: flagOf(classic, 'internal'),
     expiresAt: readExpiry(textOf(classic, 'expiration')),
     ...readPlace(classic),
-    ignoreCase: main !== undefined && flagOf(objectOf(versions, main), 'ignore_endpoint_case'),
+    ignoreCase: ignoresCase(classic),
     ...(matching !== 'exact' && { pathMatching: matching }),
     ...(flagOf(classic, 'allow_encoded_slashes') && { allowEncodedSlashes: true }),
     ...(flagOf(classic, 'allow_trace') && { allowTrace: true }),
@@ -110,6 +111,19 @@ function ownRules(classic: JsonObject, version: JsonObject): JsonObject {
 function matchingOf(classic: JsonObject): PathMatching {
   const named = textOf(classic, 'path_matching')
   return PATH_MATCHINGS.find((matching) => matching === named) ?? 'exact'
+}
+
+/** The members of a classic definition that decide where it answers, whether the rest of it can be read or not. */
+export function readListenPlace(classic: JsonObject): ListenPlace {
+  const { listenPath, domain, tags } = readPlace(classic)
+  const [active, internal] = [flagOf(classic, 'active'), flagOf(classic, 'internal')]
+  return { listenPath, domain, tags, active, internal, ignoreCase: ignoresCase(classic) }
+}
+
+function ignoresCase(classic: JsonObject): boolean {
+  const main = mainVersion(classic)
+  const versions = objectOf(objectOf(classic, 'version_data'), 'versions')
+  return main !== undefined && flagOf(objectOf(versions, main), 'ignore_endpoint_case')
 }
 
 /** Where the API answers: path, host, certificates, tags. */

@@ -16,11 +16,12 @@ import { metadataOfApi } from '../definition/api-metadata.ts'
 import { EXTENSION, extensionOf } from '../definition/extension.ts'
 import type { Flaw } from '../definition/flaw.ts'
 import { flagOf, isEmpty, objectOf } from '../definition/members.ts'
+import type { ListenPlace } from '../definition/template.ts'
 import { member } from '../definition/tree.ts'
 import type { Described } from '../openapi/described.ts'
 import { describedBy } from '../openapi/read-described.ts'
 import { corsFlaws, idleCorsFlaws } from './cors.ts'
-import { readingClassic } from './read-classic.ts'
+import { readingClassic, readListenPlace } from './read-classic.ts'
 
 /**
  * Reads a definition of either format into the model that is served, with every check that a stored one must pass.
@@ -44,6 +45,15 @@ export function* readingApi(document: ApiDocument): PausedWork<Api> {
     ...(flagOf(classic, 'detailed_tracing') && { detailedTracing: true }),
     apiId: document.api_id,
     orgId: document.org_id,
+  }
+}
+
+/** Where a stored definition of either format answers, by fewer checks than a whole reading; undefined where not even that can be read. */
+export function listenPlaceOf({ format, definition }: ApiDocument): ListenPlace | undefined {
+  try {
+    return readListenPlace(format === 'oas' ? servedClassic(definition) : definition)
+  } catch {
+    return undefined
   }
 }
 
