@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs'
-import { setPriority } from 'node:os'
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads'
 import type { Config } from '../config/schema.ts'
 import { fault, toFault } from '../errors/fault.ts'
 import { type Recipient, readRecipient } from '../model/secrets/recipient-seal.ts'
 import type { TransferPart } from '../store/ports/transfer.ts'
+import { yieldToTraffic } from './background-priority.ts'
 import { backupToFile, sealedSecrets } from './backup.ts'
 
 /** The input of the thread that makes one backup. */
@@ -25,10 +25,8 @@ const port = parentPort
 if (port === null) throw new Error('the backup thread is started by the server, not by hand')
 
 const SETTING = 'backup.recipient'
-/** As the dashboard's: traffic comes first. */
-const PRIORITY = 10
 
-if (process.platform === 'linux') setPriority(0, PRIORITY)
+yieldToTraffic()
 await makeBackup(port, workerData as BackupThreadData)
 
 async function makeBackup(owner: MessagePort, { file, storage, without, recipient }: BackupThreadData): Promise<void> {

@@ -1,4 +1,3 @@
-import { setPriority } from 'node:os'
 import { join } from 'node:path'
 import { parentPort, workerData } from 'node:worker_threads'
 import { dashboardServices } from '../dashboard/server/compose-services.ts'
@@ -16,6 +15,7 @@ import { SERVED_WITHIN_MS } from '../runtime/bounded-wait.ts'
 import { KeyedMutex } from '../runtime/keyed-mutex.ts'
 import { measuredStore } from '../store/measured/measured-store.ts'
 import { sealedStore } from '../store/sealed/sealed-store.ts'
+import { yieldToTraffic } from './background-priority.ts'
 import type { DashboardThreadData } from './dashboard-host.ts'
 import { followDefaultOrg } from './default-org.ts'
 import { withDisk } from './disk-watch.ts'
@@ -31,17 +31,13 @@ export type DashboardMessage =
 const port = parentPort
 if (port === null) throw new Error('the dashboard thread is started by the server, not by hand')
 
-/** Below that of traffic (0), above what only runs on an idle machine (19). */
-const PRIORITY = 10
-
 /** Longest wait for the gateway's thread, beyond the time that what it is asked for may take. */
 const BEYOND_MS = 10_000
 const BEHIND: AnswerBound = { withinMs: BEYOND_MS, late: () => fault('gateway_behind') }
 
 const tell = (news: DashboardMessage) => port.postMessage(news)
 try {
-  // Where cores are few, a heavy page waits rather than the traffic. On Linux this is the thread's own, elsewhere the process's.
-  if (process.platform === 'linux') setPriority(0, PRIORITY)
+  yieldToTraffic()
   const dashboard = await run(workerData as DashboardThreadData)
   tell({ news: 'listening', port: dashboard.port })
   port.on('message', (word) => {

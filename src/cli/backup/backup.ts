@@ -3,6 +3,7 @@ import { Socket } from 'node:net'
 import { resolve } from 'node:path'
 import { loadConfig } from '../../config/load.ts'
 import { fault } from '../../errors/fault.ts'
+import { yieldToTraffic } from '../../process/background-priority.ts'
 import { type BackupOptions, backupTo, backupToFile, sealedSecrets } from '../../process/backup.ts'
 import { TRANSFER_PARTS } from '../../store/ports/transfer.ts'
 import type { CommandContext } from '../commands/command.ts'
@@ -15,6 +16,7 @@ const STDOUT = 1
 export async function backup(context: CommandContext): Promise<number> {
   const { options, env, cwd, print } = context
   const file = fileOf(context, 'output')
+  yieldToTraffic()
   const { config } = loadConfig(context)
   const secrets =
     options.recipient === undefined

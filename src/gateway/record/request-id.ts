@@ -1,32 +1,29 @@
 import { randomBytes } from 'node:crypto'
 
-// RFC 4648 §6 in lower case: no padding, safe in a header, a URL and a file name.
-const ALPHABET = 'abcdefghijklmnopqrstuvwxyz234567'
-const PREFIX_LENGTH = 12
-const PAIR_VALUES = 1024
+const RANDOM_BYTES = 10
+/** As many as one look-up gives. */
+const TRIPLE_VALUES = 4096
 
-/** Every pair of base32 digits: half of the counter is one look-up. */
-const PAIRS: readonly string[] = Array.from({ length: PAIR_VALUES }, (_, i) => base32(i, 2))
+/** Every three hex digits: a quarter of the counter is one look-up. */
+const TRIPLES: readonly string[] = Array.from({ length: TRIPLE_VALUES }, (_, i) => i.toString(16).padStart(3, '0'))
 
 /**
- * Makes a source of request ids of 20 characters: 60 random bits chosen once, then a counter of 40 bits.
- * Ids of one source never repeat; ids of two meet with the probability of their prefixes.
+ * Makes a source of request ids in the form of a UUID (RFC 9562 section 5.4), which tools of callers expect: random digits that are chosen
+ * once, and in its last group a counter of 48 bits. Ids of one source never repeat; ids of two meet with the probability of 74 random bits.
  */
-export function requestIds(random: Uint8Array = randomBytes(PREFIX_LENGTH)): () => string {
-  const prefix = Array.from(random, (byte) => ALPHABET[byte & 31]).join('')
-  let high = 0
-  let middle = 0
+export function requestIds(random: Uint8Array = randomBytes(RANDOM_BYTES)): () => string {
+  const digits = Buffer.from(random).toString('hex')
+  // Version 4, and a variant of 8 to b: two bits that no digit below has.
+  const variant = (8 + (random[7]! & 3)).toString(16)
+  const prefix = `${digits.slice(0, 8)}-${digits.slice(8, 12)}-4${digits.slice(12, 15)}-${variant}${digits.slice(17, 20)}-`
   let low = 0
-  let front = prefix + base32(0, 4) + PAIRS[0]
+  let high = 0
+  let front = prefix + highDigits(0)
   return () => {
-    const id = front + PAIRS[low]
-    if (++low < PAIR_VALUES) return id
+    const id = front + TRIPLES[low]
+    if (++low < TRIPLE_VALUES) return id
     low = 0
-    if (++middle === PAIR_VALUES) {
-      middle = 0
-      high = (high + 1) & 0xfffff
-    }
-    front = prefix + base32(high, 4) + PAIRS[middle]
+    front = prefix + highDigits(++high)
     return id
   }
 }
@@ -34,8 +31,6 @@ export function requestIds(random: Uint8Array = randomBytes(PREFIX_LENGTH)): () 
 /** The next request id of this process. */
 export const nextRequestId: () => string = requestIds()
 
-function base32(value: number, digits: number): string {
-  let text = ''
-  for (let i = digits - 1; i >= 0; i--) text += ALPHABET[(value >>> (5 * i)) & 31]
-  return text
+function highDigits(high: number): string {
+  return high.toString(16).padStart(9, '0').slice(-9)
 }

@@ -1,5 +1,4 @@
-import { promisify } from 'node:util'
-import { constants, zstdCompress } from 'node:zlib'
+import { constants, zstdCompressSync } from 'node:zlib'
 import { isObject } from '../../model/json/json.ts'
 import {
   type Cell,
@@ -21,7 +20,6 @@ import {
 /** Rows are compressed together until they have so many characters. */
 const PART_CHARACTERS = 1024 * 1024
 const LEVEL = 3
-const compress = promisify(zstdCompress)
 
 /** Where the bytes go, in order. */
 export type ArchiveSink = (bytes: Uint8Array) => Promise<void>
@@ -128,7 +126,8 @@ class RowWriter {
     this.lines = []
     this.characters = 0
     const params = { [constants.ZSTD_c_compressionLevel]: LEVEL }
-    await this.parts.add('D', await compress(text, { params }))
+    // On this thread, whose priority is low: the threads of the runtime's pool have that of traffic.
+    await this.parts.add('D', zstdCompressSync(text, { params }))
   }
 
   private note(table: TransferTableName, [kind, , , body]: TransferRow): void {

@@ -298,16 +298,18 @@ test('a recorder counts a request everywhere, once', async () => {
   )
 })
 
-test('request ids: twenty characters, in order, never twice', () => {
-  assert.match(nextRequestId(), /^[a-z2-7]{20}$/)
-  const next = requestIds(new Uint8Array(12))
-  assert.equal(next(), 'aaaaaaaaaaaaaaaaaaaa')
-  assert.equal(next(), 'aaaaaaaaaaaaaaaaaaab')
+test('request ids: UUIDs, in order, never twice', () => {
+  const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/
+  assert.match(nextRequestId(), uuid)
+  const next = requestIds(new Uint8Array(10))
+  assert.equal(next(), '00000000-0000-4000-8000-000000000000')
+  assert.equal(next(), '00000000-0000-4000-8000-000000000001')
   const seen = new Set<string>()
   for (let i = 2; i < 40; i++) seen.add(next())
-  for (let i = 40; i < 1024 * 1024 - 1; i++) next()
-  assert.equal(next(), 'aaaaaaaaaaaaaaaa7777')
-  assert.equal(next(), 'aaaaaaaaaaaaaaabaaaa')
+  for (let i = 40; i < 4096 - 1; i++) next()
+  assert.equal(next(), '00000000-0000-4000-8000-000000000fff')
+  assert.equal(next(), '00000000-0000-4000-8000-000000001000')
   assert.equal(seen.size, 38)
-  assert.notEqual(requestIds()().slice(0, 12), requestIds()().slice(0, 12))
+  for (const byte of [0, 1, 0x7f, 0xff]) assert.match(requestIds(new Uint8Array(10).fill(byte))(), uuid)
+  assert.notEqual(requestIds()().slice(0, 23), requestIds()().slice(0, 23))
 })

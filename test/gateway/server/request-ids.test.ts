@@ -13,7 +13,7 @@ import { oauthApi } from '../../worlds/gateway/oauth-fixtures.ts'
 import { type Origin, startOrigin } from '../../worlds/servers/origin.ts'
 import { Client, fieldOf } from '../../worlds/wire/raw.ts'
 
-const OURS = /^[a-z2-7]{20}$/
+const OURS = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/
 const SECRET = 'a-key-of-the-test-gateway'
 
 interface Scene {
