@@ -55,7 +55,7 @@ const MOST = 5
 /** A request id, ours or that of a proxy; shorter words are names. */
 const REQUEST_ID = /^[A-Za-z0-9._:+/=@~-]{12,128}$/
 /** Ours: worth a look at its page even where nothing is recorded, which says why. */
-const OWN_REQUEST_ID = /^[a-z2-7]{20}$/
+const OWN_REQUEST_ID = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/
 const EVERY: Sent = { query: { p: -1 } }
 
 const SEARCHES: readonly Search[] = [
