@@ -3,8 +3,8 @@ import { type MessagePort, parentPort, workerData } from 'node:worker_threads'
 import type { Config } from '../config/schema.ts'
 import { fault, toFault } from '../errors/fault.ts'
 import { type Recipient, readRecipient } from '../model/secrets/recipient-seal.ts'
+import { yieldToTraffic } from '../runtime/background-priority.ts'
 import type { TransferPart } from '../store/ports/transfer.ts'
-import { yieldToTraffic } from './background-priority.ts'
 import { backupToFile, sealedSecrets } from './backup.ts'
 
 /** The input of the thread that makes one backup. */
