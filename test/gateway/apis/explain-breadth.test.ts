@@ -87,7 +87,7 @@ test('explain names every step in order with its effect, and runs none', async (
   assert.deepEqual(
     told.map(({ step }) => step),
     [
-      ...['tellLimits', 'answerBatch', 'runPreModules', 'matchOperation', 'limitSize', 'authenticate'],
+      ...['answerRateLimits', 'answerBatch', 'runPreModules', 'matchOperation', 'limitSize', 'authenticate'],
       ...[
         'dropUnverified',
         'checkState',
@@ -127,7 +127,7 @@ test('explain says what stands in the upstream place, and how the upstream stand
     ...{ step: 'answerBatch', outcome: 'answered', status: 200 },
   })
   const limits = await steps({ url: '/all/svc/rate-limits/' })
-  assert.deepEqual(limits[0], { step: 'tellLimits', outcome: 'led on', detail: 'the gateway itself answers here' })
+  assert.deepEqual(limits[0], { step: 'answerRateLimits', outcome: 'led on', detail: 'the gateway itself answers here' })
   assert.deepEqual(limits.at(-1), { step: 'reportLimits', outcome: 'answered', status: 200 })
   assert.equal((await last({ url: '/all/svc/rate-limits/', headers: {} })).outcome, 'refused')
 

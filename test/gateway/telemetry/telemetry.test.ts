@@ -294,7 +294,7 @@ test('an API with detailed tracing shows its steps, by the names that explain te
   assert.deepEqual(
     of(401).map(({ name, attributes }) => [name, attributes['gatehouse.fault']]),
     [
-      ['tellLimits', undefined],
+      ['answerRateLimits', undefined],
       ['authenticate', 'credential_missing'],
     ],
   )

@@ -8,7 +8,7 @@ import { InternalRedirect } from '../transforms/redirect-internally.ts'
 import { limitsOf, organisationOf } from './take-permits.ts'
 
 /**
- * Tells callers of an API with authentication what their rate and quota are and what is left, without taking of either, at
+ * Shows callers of an API with authentication what their rate and quota are and what is left, without taking of either, at
  * `{listen path}/svc/rate-limits/`. `identify` are the steps that say who is calling and whether they may.
  */
 export function answerRateLimits(
@@ -18,7 +18,7 @@ export function answerRateLimits(
 ): Step | undefined {
   if (identify.length === 0) return undefined
   const steps = [...identify.filter((step) => step !== undefined), reportLimits(counters)]
-  return function tellLimits(x) {
+  return function answerRateLimits(x) {
     if (!isRateLimits(x.rest, 0) || (x.method !== 'GET' && x.method !== 'HEAD')) return undefined
     return x.dry ? new InternalRedirect(steps) : run(steps, x)
   }
