@@ -127,7 +127,11 @@ test('explain says what stands in the upstream place, and how the upstream stand
     ...{ step: 'answerBatch', outcome: 'answered', status: 200 },
   })
   const limits = await steps({ url: '/all/svc/rate-limits/' })
-  assert.deepEqual(limits[0], { step: 'answerRateLimits', outcome: 'led on', detail: 'the gateway itself answers here' })
+  assert.deepEqual(limits[0], {
+    step: 'answerRateLimits',
+    outcome: 'led on',
+    detail: 'the gateway itself answers here',
+  })
   assert.deepEqual(limits.at(-1), { step: 'reportLimits', outcome: 'answered', status: 200 })
   assert.equal((await last({ url: '/all/svc/rate-limits/', headers: {} })).outcome, 'refused')
 
