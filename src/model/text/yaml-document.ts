@@ -1,18 +1,13 @@
-import { isAlias, isMap, isScalar, Lexer, type Node, parseDocument, visit } from 'yaml'
+import { CORE_SCHEMA, defineMappingTag, load, mapTag, YAMLException } from 'js-yaml'
 
-/** Many aliases of large values make a small text an endless document. */
-const MAX_ALIASES = 100
-/** Of all anchors. The reader looks through all anchors and aliases for each. */
-const MAX_ALIASES_TOGETHER = 1000
-/** Of lists and maps in brackets: the reader recurses into each. */
+/** Of lists and maps within each other, as in JSON. */
 const MAX_DEPTH = 100
-/**
- * The reader makes a tree of all tokens, of 300 bytes each, in 2 µs each: more would take more than 250 MB. A line of a usual description has
- * eight, so these are 3 to 4 MB. The product that definitions come from takes 1 MB.
- */
-const MAX_TOKENS = 750_000
-/** A list or map in brackets takes as much as three others. */
-const TOKENS_OF_BRACKET = 3
+/** An alias is a second place of one value. */
+const MAX_ALIASES = 1000
+/** Of characters that may begin or end a value. A description of 13 MB has 800,000, its sentences included. */
+const MAX_MARKS = 1_500_000
+/** Values with all that their aliases repeat: many aliases of large values make a small text an endless document. */
+const MAX_VALUES = 1_000_000
 
 /** A fault of a YAML text, with the line where it is. */
 export class YamlFault extends Error {
@@ -24,72 +19,80 @@ export class YamlFault extends Error {
   }
 }
 
+/** Maps are objects. Two spellings of one name are one member of an object, and readers of the text would choose different ones. */
+const OBJECT = defineMappingTag<Record<string, unknown>>(mapTag.tagName, {
+  create: () => ({}),
+  identify: () => false,
+  // Judged where the pair is added, by its name.
+  has: () => false,
+  keys: Object.keys,
+  get: (object, name) => object[String(name)],
+  addPair(object, key, value) {
+    if (typeof key === 'object' && key !== null) return 'a name of a member must be a text'
+    const name = String(key ?? '')
+    if (Object.hasOwn(object, name)) return `${JSON.stringify(name.slice(0, 100))} is given twice`
+    Object.defineProperty(object, name, { value, enumerable: true, configurable: true, writable: true })
+    return ''
+  },
+})
+const SCHEMA = CORE_SCHEMA.withTags(OBJECT)
+
 /**
- * The value of a YAML text of one document (YAML 1.2.2, core schema). A member that is given twice is a fault, as it is in JSON: readers
- * would choose different ones. @throws YamlFault, also where it is larger than what is read; Error where aliases make it too large
+ * The value of a YAML text of one document (YAML 1.2.2, core schema), in time and memory that grow with its length. A member that is given twice
+ * is a fault, as it is in JSON. @throws YamlFault, also where it is nested too deeply or its aliases make it too large
  */
 export function readYamlDocument(text: string): unknown {
-  checkTokens(text)
-  // `uniqueKeys` compares every key with every other: minutes for a map of 60,000. A silent reader would pass over further documents.
-  const document = parseDocument(text, { version: '1.2', schema: 'core', uniqueKeys: false, logLevel: 'error' })
-  const [first] = document.errors
-  // Its further lines quote the document.
-  if (first !== undefined) throw new YamlFault(first.linePos?.[0].line ?? 1, first.message.split('\n')[0] ?? '')
-  const names = new Map<unknown, Set<string>>()
-  // As far as the walk has come: an alias means the anchor before it (section 7.1).
-  const anchors = new Map<string, Node>()
-  visit(document, {
-    Node(_, node) {
-      if (!isAlias(node) && node.anchor !== undefined) anchors.set(node.anchor, node)
-    },
-    Pair(_, { key }, path) {
-      const map = path.at(-1)
-      if (!isMap(map)) return
-      const named = isAlias(key) ? anchors.get(key.source) : key
-      if (!isScalar(named)) throw new YamlFault(lineAt(text, key), 'a name of a member must be a text')
-      // 200 and "200" are one member of the object that it becomes.
-      const name = String(named.value ?? '')
-      const known = names.get(map) ?? new Set()
-      names.set(map, known)
-      if (known.has(name))
-        throw new YamlFault(lineAt(text, key), `${JSON.stringify(name.slice(0, 100))} is given twice`)
-      known.add(name)
-    },
-  })
-  return document.toJS({ maxAliasCount: MAX_ALIASES })
-}
-
-/** Tokens that the lexer adds: they take no character of the text. */
-const MARKS = '\x02\x18\x1f'
-/** The mark in front of a scalar without quotes, which may begin like anything else. */
-const SCALAR = '\x1f'
-
-/** Judges the size of a text by its tokens, one after the other: a tree of a hostile one would take a gigabyte. @throws YamlFault */
-function checkTokens(text: string): void {
-  let [count, aliases, depth, offset, isScalar] = [0, 0, 0, 0, false]
-  const refuse = (reason: string) => {
-    throw new YamlFault(lineOf(text, offset), reason)
-  }
-  for (const token of new Lexer().lex(text)) {
-    const first = isScalar ? '' : token[0]!
-    isScalar = first === SCALAR
-    const opens = first === '[' || first === '{'
-    count += opens ? TOKENS_OF_BRACKET : 1
-    if (count > MAX_TOKENS)
-      refuse(`there are more than ${MAX_TOKENS} tokens in it: send a document as large as this as JSON`)
-    if (first === '*' && ++aliases > MAX_ALIASES_TOGETHER) refuse(`there are more than ${MAX_ALIASES_TOGETHER} aliases`)
-    if (opens && ++depth > MAX_DEPTH) refuse(`it is nested deeper than ${MAX_DEPTH} levels`)
-    if (first === ']' || first === '}') depth--
-    if (first === '' || !MARKS.includes(first)) offset += token.length
+  checkMarks(text)
+  try {
+    const value = load(text, { schema: SCHEMA, maxDepth: MAX_DEPTH, maxAliases: MAX_ALIASES })
+    checkSize(value)
+    return value
+  } catch (error) {
+    // Its further lines quote the document.
+    if (error instanceof YAMLException) throw new YamlFault((error.mark?.line ?? 0) + 1, error.reason)
+    throw error
   }
 }
 
-function lineAt(text: string, node: unknown): number {
-  return lineOf(text, (node as { range?: readonly number[] } | null)?.range?.[0] ?? 0)
+/** @throws YamlFault for a text of so many values that to read it would take a gigabyte; in one look, before anything is made of it */
+function checkMarks(text: string): void {
+  let marks = 0
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at)
+    if (code > 63 ? BRACKETS.has(code) : code === 10 || code === 44 || (INDICATORS.has(code) && isBlank(text, at + 1)))
+      marks++
+    if (marks > MAX_MARKS)
+      throw new YamlFault(lineAt(text, at), `it holds more than ${MAX_MARKS} lines and values: send it as JSON`)
+  }
 }
 
-function lineOf(text: string, offset: number): number {
+/** `[`, `]`, `{` and `}`. */
+const BRACKETS: ReadonlySet<number> = new Set([91, 93, 123, 125])
+/** `-`, `:` and `?`, which count in front of a blank. */
+const INDICATORS: ReadonlySet<number> = new Set([45, 58, 63])
+const isBlank = (text: string, at: number) => at >= text.length || text.charCodeAt(at) <= 32
+
+function lineAt(text: string, offset: number): number {
   let line = 1
   for (let at = text.indexOf('\n'); at !== -1 && at < offset; at = text.indexOf('\n', at + 1)) line++
   return line
+}
+
+/** @throws YamlFault for a value that holds itself, or more values than are read when each alias is written out */
+function checkSize(root: unknown): void {
+  const sizes = new Map<object, number>()
+  const sizeOf = (value: unknown): number => {
+    if (typeof value !== 'object' || value === null) return 1
+    const known = sizes.get(value)
+    if (known === -1) throw new YamlFault(1, 'an alias names a list or map that it is part of')
+    if (known !== undefined) return known
+    sizes.set(value, -1)
+    let size = 1
+    for (const member of Object.values(value)) size += sizeOf(member)
+    if (size > MAX_VALUES)
+      throw new YamlFault(1, `it holds more than ${MAX_VALUES} values, with those that aliases repeat`)
+    sizes.set(value, size)
+    return size
+  }
+  sizeOf(root)
 }

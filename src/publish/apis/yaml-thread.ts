@@ -1,5 +1,5 @@
 import { stringify } from 'yaml'
-import { readYamlDocument } from '../../model/text/yaml-document.ts'
+import { readYamlDocument, YamlFault } from '../../model/text/yaml-document.ts'
 import { serveTasks } from '../../model/threads/task-thread.ts'
 
 const MAX_LENGTH = 16 << 20
@@ -17,5 +17,9 @@ serveTasks<YamlTask>(({ to, text }) => {
 })
 
 function readYaml(text: string): string {
-  return JSON.stringify(readYamlDocument(text)) ?? 'null'
+  try {
+    return JSON.stringify(readYamlDocument(text)) ?? 'null'
+  } catch (error) {
+    throw error instanceof YamlFault ? new Error(`${error.message} at line ${error.line}`) : error
+  }
 }

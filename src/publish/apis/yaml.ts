@@ -11,7 +11,7 @@ export function isYaml(contentType: string | undefined): boolean {
 }
 
 /**
- * Turns YAML 1.2 into JSON text on a thread, one at a time: the reader takes up to two seconds for the largest that it takes.
+ * Turns YAML 1.2 into JSON text on a thread, one at a time: the reader takes up to two seconds for the largest.
  * @throws Fault `body_malformed` (400) with the reason, `body_too_large` (413) over 16 MiB, `busy` (503)
  */
 export function yamlToJson(text: string): Promise<string> {
@@ -36,8 +36,8 @@ const SHARED = {
   mostWaiting: 50,
 }
 
-/** Module state: one thread bounds the CPU of the process, whichever part parses YAML. Its memory is that of the most tokens. */
-const readingThread = new TaskThread<YamlTask, string>({ ...SHARED, name: 'yaml', memoryMb: 288 })
+/** Module state: one thread bounds the CPU of the process, whichever part parses YAML. Its memory is enough for any text within the bounds. */
+const readingThread = new TaskThread<YamlTask, string>({ ...SHARED, name: 'yaml', memoryMb: 512 })
 
 /** Module state: the same for what is written, which are documents of our own. */
 const writingThread = new TaskThread<YamlTask, string>({ ...SHARED, name: 'yaml-writer', memoryMb: 1024 })

@@ -70,26 +70,53 @@ test('YAML: the time to read aliases grows with the length and no faster', async
   }
   const aliases = Array.from({ length: 1001 }, (_, number) => `- &a${number} x\n- *a${number}\n`)
   assert.equal((readYamlDocument(aliases.slice(1).join('')) as unknown[]).length, 2000)
-  assert.throws(() => readYamlDocument(aliases.join('')), /more than 1000 aliases/)
+  assert.throws(() => readYamlDocument(aliases.join('')), /aliases exceeded maxAliases/)
 })
 
-test('YAML: aliases, depth and size are judged by the tokens, before anything is made of them', () => {
-  // The first line is at fault: a text that is parsed is refused for it.
-  const broken = 'a: b: c\n'
+test('YAML: aliases, depth and size are bounded, and the same signs are nothing within a text', () => {
   const shapes: Readonly<Record<string, readonly [text: string, reason: RegExp]>> = {
-    aliases: ['- *x\n'.repeat(1001), /more than 1000 aliases/],
-    depth: [`- ${'['.repeat(101)}`, /deeper than 100 levels/],
-    'depth of both kinds': [`- ${'[{a: '.repeat(51)}`, /deeper than 100 levels/],
-    entries: ['- 1\n'.repeat(200_000), /more than 750000 tokens/],
-    members: [Array.from({ length: 200_000 }, (_, number) => `a${number}: 1\n`).join(''), /more than 750000 tokens/],
-    brackets: [`- [${'[],'.repeat(160_000)}]`, /more than 750000 tokens/],
-    comments: ['#\n'.repeat(400_000), /more than 750000 tokens/],
+    aliases: [`- &x 1\n${'- *x\n'.repeat(1001)}`, /aliases exceeded maxAliases \(1000\)/],
+    depth: [`- ${'['.repeat(101)}`, /nesting exceeded maxDepth \(100\)/],
+    'depth of both kinds': [`- ${'[{a: '.repeat(51)}`, /nesting exceeded maxDepth \(100\)/],
+    'depth without brackets': [`${'- '.repeat(101)}a\n`, /nesting exceeded maxDepth \(100\)/],
+    'aliases of aliases': [repeats(9), /holds more than 1000000 values, with those that aliases repeat/],
+    'a list in itself': ['a: &a [*a]\n', /names a list or map that it is part of/],
+    'a map in itself': ['a: &a\n  b: {c: *a}\n', /names a list or map that it is part of/],
+    tags: ['a: !include other.yaml\n', /unknown scalar tag/],
   }
   for (const [name, [text, reason]] of Object.entries(shapes)) {
-    assert.throws(() => readYamlDocument(`${broken}${text}`), reason, name)
-    // The same signs are none within texts.
+    assert.throws(() => readYamlDocument(text), reason, name)
     const quoted = `a: |\n  ${text.replaceAll('\n', ' ')}\n`
-    if (quoted.length < 2_000_000) assert.equal(typeof (readYamlDocument(quoted) as { a: string }).a, 'string', name)
+    assert.equal(typeof (readYamlDocument(quoted) as { a: string }).a, 'string', name)
   }
-  assert.throws(() => readYamlDocument(broken), /Nested mappings/)
+})
+
+/** Lists of nine, each of the one before. */
+function repeats(levels: number): string {
+  const list = (level: number) =>
+    `- &a${level} [${Array(9)
+      .fill(level === 0 ? '1' : `*a${level - 1}`)
+      .join(', ')}]\n`
+  return Array.from({ length: levels }, (_, level) => list(level)).join('')
+}
+
+test('YAML: a text of too many values is refused by its line, before anything is made of it', () => {
+  // The first line is at fault: a text that is parsed is refused for it.
+  const broken = 'a: b: c\n'
+  const many = 1_500_001
+  const shapes: Readonly<Record<string, string>> = {
+    entries: '- 1\n'.repeat(many / 2 + 1),
+    'entries of entries': `${'- '.repeat(50)}1\n`.repeat(many / 51 + 1),
+    brackets: `- [${'[],'.repeat(many / 3 + 1)}]`,
+    braces: `- [${'{},'.repeat(many / 3 + 1)}]`,
+    names: '? a\n'.repeat(many / 2 + 1),
+    lines: '\n'.repeat(many),
+  }
+  for (const [name, text] of Object.entries(shapes))
+    assert.throws(
+      () => readYamlDocument(`${broken}${text}`),
+      /holds more than 1500000 lines and values: send it as JSON/,
+      name,
+    )
+  assert.throws(() => readYamlDocument(broken), /bad indentation of a mapping entry/)
 })
