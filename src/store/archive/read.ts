@@ -215,7 +215,8 @@ async function readRows(
     const columns = tables[name]
     if (table === undefined || columns === undefined) throw altered()
     const cells = columnsOf(table).map(([column, type]) => [columns.indexOf(column), type] as const)
-    return { table, rows: lines.map((line) => readRow(JSON.parse(line), cells, columns.length)) }
+    const rows = lines.map((line) => readRow(JSON.parse(line), cells, columns.length))
+    return { table, rows: table === 'record' && !columns.includes('request_id') ? rows.map(withRequestId) : rows }
   } catch (error) {
     throw toFault(error).code === 'internal' ? altered(error) : error
   }
@@ -227,6 +228,16 @@ const ABSENT: Readonly<Record<CellType, Cell>> = { text: '', number: 0, bytes: n
 function readRow(row: unknown, cells: readonly (readonly [at: number, type: CellType])[], length: number): TransferRow {
   if (!Array.isArray(row) || row.length !== length) throw altered()
   return cells.map(([at, type]) => (at === -1 ? ABSENT[type] : readCell(row[at], type)))
+}
+
+const RECORD_COLUMNS = columnsOf('record').map(([name]) => name)
+const [AT_FIELDS, AT_REQUEST_ID] = [RECORD_COLUMNS.indexOf('fields'), RECORD_COLUMNS.indexOf('request_id')]
+
+/** A record of before the column has the id among its other fields, as in a store that is migrated. */
+function withRequestId(row: TransferRow): TransferRow {
+  const fields: unknown = JSON.parse(String(row[AT_FIELDS]))
+  const id = isObject(fields) ? fields.request_id : undefined
+  return typeof id === 'string' ? row.with(AT_REQUEST_ID, id) : row
 }
 
 function readCell(value: unknown, type: CellType): Cell {

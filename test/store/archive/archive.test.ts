@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
-import { zstdCompressSync } from 'node:zlib'
+import { zstdCompressSync, zstdDecompressSync } from 'node:zlib'
 import fc from 'fast-check'
 import { newDocumentId } from '../../../src/model/documents/ids.ts'
 import { hashKey, newSecret, secretBytes } from '../../../src/model/secrets/secret.ts'
@@ -219,6 +219,42 @@ test('backup and restore take secrets with the key of the store among them, and 
     }),
     { numRuns: 15, examples: [[[others[0]!, right]], [[others[0]!, others[1]!, right]], [[others[0]!]]] },
   )
+})
+
+test('records of an archive from before the column of request ids are found by theirs', async (t) => {
+  const plain = { at: 1_000, orgId: 'o', apiId: 'a', status: 200, method: 'GET', keyHash: '', clientId: '', tags: '' }
+  const path = await installation(t, (store) =>
+    store.records.append(
+      ['old-1', undefined].map((id) => ({
+        ...{ ...plain, path: '/x', requestId: '' },
+        fields: id === undefined ? {} : { request_id: id },
+      })),
+    ),
+  )
+  const folder = temporaryFolder(t)
+  const file = join(folder, 'whole')
+  await backupOf(path, file)
+  const [header, ...parts] = partsOf(readFileSync(file)) as [Part, ...Part[]]
+  const head = JSON.parse(header.content.toString())
+  const at = (head.tables.record as string[]).indexOf('request_id')
+  assert.ok(at > 0)
+  const older = parts.map((part): Part => {
+    if (part.type !== 'D') return part
+    const [table, ...lines] = zstdDecompressSync(part.content).toString().split('\n')
+    if (table !== 'record') return part
+    const rows = lines.map((line) => JSON.stringify((JSON.parse(line) as unknown[]).toSpliced(at, 1)))
+    return { type: 'D', content: zstdCompressSync([table, ...rows].join('\n')) }
+  })
+  head.tables.record.splice(at, 1)
+  writeFileSync(file, archiveOf([{ type: 'H', content: Buffer.from(JSON.stringify(head)) }, ...older]))
+  const target = join(folder, 'target')
+  await restoreInto(file, target, { sealKey: openSecrets(path).seal_key })
+  const restored = await openStore({ path: target })
+  t.after(() => restored.close())
+  const found = async (query: object) =>
+    (await restored.records.list({ ...query, offset: 0, limit: 10 })).rows.map(({ requestId }) => requestId).sort()
+  assert.deepEqual(await found({}), ['', 'old-1'])
+  assert.deepEqual(await found({ requestId: 'old-1' }), ['old-1'])
 })
 
 test('an archive whose parts are in another order is not restored without some of its rows', async (t) => {
