@@ -339,6 +339,23 @@ async function seesOwn(world: Counted): Promise<void> {
   await page.getByRole('heading', { name: ODD_NAME, level: 1 }).waitFor()
 }
 
+/** A page that was left open with a time of one's own, or without refreshing, ends its next time when that is chosen. */
+async function endsNow(world: Counted): Promise<void> {
+  const tomorrow = Date.now() + 86_400_000
+  const last = new Date(tomorrow)
+  const dates = `/${last.getUTCDate()}/${last.getUTCMonth() + 1}/${last.getUTCFullYear()}`
+  for (const words of ['range=custom&from=2026-01-01T00:00&to=2026-01-02T00:00', 'refresh=off']) {
+    const page = await world.open(world.admin, `/analytics?${words}`)
+    await page.getByText('7 days', { exact: true }).waitFor()
+    await settled(page)
+    await page.clock.setFixedTime(tomorrow)
+    const asked = page.waitForRequest((request) => new URL(request.url()).pathname.endsWith(dates))
+    await page.getByText('7 days', { exact: true }).click()
+    await asked
+    await page.close()
+  }
+}
+
 async function refuses(world: Counted): Promise<void> {
   const made = await world.api('POST', '/api/users', {
     ...{
@@ -378,5 +395,6 @@ test('the numbers', async (t) => {
   )
   await t.test('everything that requests are told apart by has a tab, with or without rows', () => tellsApart(world))
   await t.test('single requests are searched, opened, followed as they come, and saved', () => searches(world))
+  await t.test('a time that is chosen on a page that was open for long ends now', () => endsNow(world))
   await t.test('whoever may not see numbers is told so, and owners see those of their own', () => refuses(world))
 })

@@ -60,7 +60,7 @@ export function useAnalyticsState(): AnalyticsState {
   const [words, set] = useAddress(ABSENT)
   const navigate = useNavigate()
   const refreshMs = words.range === 'custom' ? undefined : REFRESHES_MS[words.refresh]
-  const nowMs = useNow(refreshMs !== undefined)
+  const nowMs = useNow(words.range, refreshMs !== undefined)
   const session = useSession()
   const { range, from, to } = words
   const hour = Math.floor(nowMs / MINUTE_MS)
@@ -124,13 +124,15 @@ export function requestWords(span: Span, filters: UsageFilters): Record<string, 
   return Object.fromEntries(Object.entries(words).filter(([, value]) => value !== ''))
 }
 
-/** The present minute; it stays what it was while the page is not refreshed. */
-function useNow(isMoving: boolean): number {
+/** The present minute; while the page is not refreshed, that in which its time was chosen. */
+function useNow(range: string, isMoving: boolean): number {
   const [now, setNow] = useState(Date.now)
+  // biome-ignore lint/correctness/useExhaustiveDependencies: a relative time ends when it is chosen
   useEffect(() => {
+    setNow(Date.now())
     if (!isMoving) return undefined
     const timer = setInterval(() => setNow(Date.now()), MINUTE_MS)
     return () => clearInterval(timer)
-  }, [isMoving])
+  }, [range, isMoving])
   return now
 }
