@@ -11,6 +11,8 @@ import type { StepTime } from './step-time.ts'
 const HOST_CHARACTERS = 256
 const METHOD_CHARACTERS = 64
 const AGENT_CHARACTERS = 512
+/** More of an answer than a record shows: a secret in it is found only whole. */
+const BODY_CHARACTERS = 65_536
 /** A path of a record that is longer is cut, so that nobody fills the store with a few requests. */
 export const PATH_CHARACTERS = 2048
 
@@ -81,7 +83,11 @@ export function pendingRecord(x: Exchange, plan: RecordPlan, sample: Sample): Pe
 /** A body that is no text says what the fault says. */
 function errorBodyOf({ fault, refusalBody }: Exchange): string {
   if (fault === undefined) return ''
-  return typeof refusalBody === 'string' ? refusalBody : publicText(fault)
+  if (typeof refusalBody !== 'string') return publicText(fault)
+  // A slice would retain all of it.
+  return refusalBody.length > BODY_CHARACTERS
+    ? Buffer.from(refusalBody.slice(0, BODY_CHARACTERS)).toString()
+    : refusalBody
 }
 
 /** The target of the request line, without the origin of an absolute one. */

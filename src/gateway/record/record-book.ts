@@ -105,8 +105,9 @@ export class RecordBook {
       if (plan.dropped++ === 0) this.#short.push(plan)
       return
     }
-    this.#pendingBytes += x.bodyObserver?.bytes ?? 0
-    this.#pending.push(pendingRecord(x, plan, sample))
+    const pending = pendingRecord(x, plan, sample)
+    this.#pendingBytes += bytesOf(pending)
+    this.#pending.push(pending)
   }
 
   /** Hands everything to the store that was taken before the call. What the store does not take is lost, and counted. Never throws. */
@@ -144,7 +145,7 @@ export class RecordBook {
       let bytes = 0
       while (at < pending.length && batch.length < BATCH_ROWS && bytes < BATCH_BYTES) {
         const one = pending[at++]!
-        bytes += one.detail?.bytes ?? 0
+        bytes += bytesOf(one)
         batch.push(formatRecord(one, this.#placeOf))
       }
       if (await this.#store(batch)) this.#sincePurge += batch.length
@@ -213,4 +214,9 @@ export class RecordBook {
     // The write reports a full or unavailable store; the next flush retries.
     await records.purgeRecords({ before, keep: settings.records_kept }).catch(() => 0)
   }
+}
+
+/** Bytes of what may be large in a record. */
+function bytesOf({ detail, errorBody }: PendingRecord): number {
+  return (detail?.bytes ?? 0) + errorBody.length
 }

@@ -15,19 +15,21 @@ const MOST_WRITTEN_OUT = 1e21
  */
 export function placeOfLostNumber(text: string, value: Json): string | undefined {
   const written = integersIn(text)
-  const walk = (each: Json, at: string, path: readonly string[], isSchema: boolean): string | undefined => {
-    if (typeof each === 'number') return isLost(each, written, isSchema) ? at : undefined
+  /** The names that lead to it, the last one first. */
+  const walk = (each: Json, isInChecks: boolean, isSchema: boolean): string[] | undefined => {
+    if (typeof each === 'number') return isLost(each, written, isSchema) ? [] : undefined
     if (typeof each !== 'object' || each === null) return undefined
     const inDocument = isSchema || isOpenApi(each)
     for (const [name, item] of Object.entries(each) as [string, Json][]) {
-      const inside = Array.isArray(each) ? `${at}[${name}]` : at === '' ? name : `${at}.${name}`
-      const isBound = EXTENSION.test(name) ? false : inDocument || (name === 'schema' && path.includes('validate_json'))
-      const found = walk(item, inside, [...path, name], isBound)
-      if (found !== undefined) return found
+      const isBound = EXTENSION.test(name) ? false : inDocument || (name === 'schema' && isInChecks)
+      const found = walk(item, isInChecks || name === 'validate_json', isBound)
+      if (found === undefined) continue
+      found.push(Array.isArray(each) ? `[${name}]` : `.${name}`)
+      return found
     }
     return undefined
   }
-  return walk(value, '', [], false)
+  return walk(value, false, false)?.reverse().join('').replace(/^\./, '')
 }
 
 function isLost(number: number, written: ReadonlySet<number>, isSchema: boolean): boolean {
@@ -50,14 +52,19 @@ export function largeIntegersIn(
   most: number,
 ): { readonly at: readonly string[]; readonly text: string }[] {
   const found: { at: readonly string[]; text: string }[] = []
-  const walk = (each: Json, at: readonly string[]): void => {
-    if (found.length >= most) return
+  const at: string[] = []
+  const walk = (each: Json): void => {
     if (typeof each === 'number') {
-      if (isLarge(each) && Math.abs(each) < MOST_WRITTEN_OUT) found.push({ at, text: String(each) })
+      if (isLarge(each) && Math.abs(each) < MOST_WRITTEN_OUT) found.push({ at: [...at], text: String(each) })
     } else if (typeof each === 'object' && each !== null)
-      for (const [name, item] of Object.entries(each) as [string, Json][]) walk(item, [...at, name])
+      for (const [name, item] of Object.entries(each) as [string, Json][]) {
+        if (found.length >= most) return
+        at.push(name)
+        walk(item)
+        at.pop()
+      }
   }
-  walk(value, [])
+  walk(value)
   return found
 }
 

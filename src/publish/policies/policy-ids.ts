@@ -5,6 +5,7 @@ import { getAt, putAt, type TreePath } from '../../model/apis/definition/tree.ts
 import { isDocumentId } from '../../model/documents/ids.ts'
 import { POLICY_MEMBERS } from '../../model/documents/references.ts'
 import { isObject, type Json, type JsonObject } from '../../model/json/json.ts'
+import { WorkSlice } from '../../runtime/turns.ts'
 import type { Documents, StoredDocument } from '../../store/ports/ports.ts'
 import { findByEitherId } from '../documents/own-ids.ts'
 
@@ -92,9 +93,12 @@ export async function definitionWithPolicyIds(
   for (const place of PLACES[format])
     replacePolicies(getAt(definition, place) ?? null, POLICY_MEMBERS.has(place[0]!), note)
   const resolved = new Map<string, string>()
+  const slice = new WorkSlice()
   for (const id of found) {
     const own = await resolvePolicyId(parts, orgId, id)
     if (own !== id) resolved.set(id, own)
+    // The embedded store answers at once, so that nobody else would have a turn.
+    if (slice.isOver) await slice.next()
   }
   if (resolved.size === 0) return definition
   const copy = structuredClone(definition)

@@ -63,3 +63,39 @@ test('first requests wait together for the schemas, get every flaw, and edits ar
     assert.deepEqual(await ask({ [needs]: 1, z: 1 }), [])
   }
 })
+
+test('a schema of which a part cannot be compiled is warned of, and the rest of it checked', async (t) => {
+  const origin = await startOrigin()
+  const gateway = await startTestGateway()
+  t.after(async () => {
+    await gateway.close()
+    await origin.close()
+  })
+  const definition = checkedApi(origin.url, 'y')
+  const lists = ['not', 'if', 'then', 'contains', 'propertyNames', 'additionalProperties', 'unevaluatedProperties']
+  const schema = { type: 'object', required: ['z'], ...Object.fromEntries(lists.map((name) => [name, []])) }
+  const saved = await gateway.svc('POST', '/svc/apis/oas', { ...definition, components: { schemas: { S0: schema } } })
+  assert.equal(saved.status, 200, saved.text)
+  for (const name of lists) assert.match(saved.text, new RegExp(`S0\\.${name}\\b`))
+  const headers = { 'content-type': 'application/json' }
+  const ask = (body: string) => gateway.call('/lazy/x', { method: 'POST', headers, body })
+  assert.deepEqual([(await ask('{"z":1}')).status, (await ask('{}')).status], [200, 422])
+})
+
+test('the answer to a body with long names says where it is wrong in few words', async (t) => {
+  const origin = await startOrigin()
+  const gateway = await startTestGateway()
+  t.after(async () => {
+    await gateway.close()
+    await origin.close()
+  })
+  const within = { type: 'object', additionalProperties: { type: 'object', additionalProperties: false } }
+  const made = { ...checkedApi(origin.url, 'y'), components: { schemas: { S0: within } } }
+  assert.equal((await gateway.svc('POST', '/svc/apis/oas', made)).status, 200)
+  const flaws = Object.fromEntries(Array.from({ length: 20 }, (_, index) => [`a${index}`, 1]))
+  const body = JSON.stringify({ ['n'.repeat(500_000)]: flaws })
+  const headers = { 'content-type': 'application/json' }
+  const { status, text } = await gateway.call('/lazy/x', { method: 'POST', headers, body })
+  assert.equal(status, 422)
+  assert.ok(text.length < 50_000, `${text.length}`)
+})

@@ -161,7 +161,8 @@ export class PreparedSchemas {
     }
     const read = (inner: Json, ...path: string[]) =>
       this.#schema(inner, { ...within, at: [...scope.at, keyword, ...path] })
-    if (holding === 'schema' && !Array.isArray(value)) {
+    // Only `items` takes a list.
+    if (holding === 'schema' && (keyword !== 'items' || !Array.isArray(value))) {
       made[keyword] = read(value)
       return
     }

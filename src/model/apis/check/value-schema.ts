@@ -11,6 +11,8 @@ import { CompileBudget, TOO_MANY_KEYWORDS } from './compile-cost.ts'
 import { type PreparedSchema, PreparedSchemas } from './prepared-schemas.ts'
 import { checkWithinBudget, meter, PATTERNS } from './schema-work.ts'
 
+/** Characters of the place of an error: its names are those of the request, which may be as long as the body. */
+const MOST_PATH = 1_000
 /** Errors of one request that are reported. */
 export const MAX_REPORTED = 20
 /** Of values with more texts, numbers and so on only the first error is reported: collecting all of them costs memory per error. */
@@ -264,7 +266,8 @@ function isSmall(value: unknown): boolean {
   return left >= 0
 }
 
-function toRequestFlaw({ instancePath, keyword, params, message = 'is not valid' }: ErrorObject): RequestFlaw {
+function toRequestFlaw({ instancePath: path, keyword, params, message = 'is not valid' }: ErrorObject): RequestFlaw {
+  const instancePath = path.slice(0, MOST_PATH)
   if (keyword === 'required') return { at: `${instancePath}/${params.missingProperty}`, reason: 'is missing' }
   if (keyword === 'additionalProperties' || keyword === 'unevaluatedProperties') {
     const name = String(params.additionalProperty ?? params.unevaluatedProperty).slice(0, 100)
