@@ -6,7 +6,7 @@ import { EXTENSION } from '../../model/apis/definition/extension.ts'
 import { EXTENSION_NAME } from '../../model/apis/definition/vendor-words.ts'
 import { isObject, type Json, type JsonObject } from '../../model/json/json.ts'
 import { LOST } from '../../model/json/json-body.ts'
-import { largeIntegersIn, placeOfLostNumber } from '../../model/json/large-integers.ts'
+import { placeOfLostNumber } from '../../model/json/large-integers.ts'
 import { withoutSchemaName } from '../../model/json/schema-name.ts'
 import { openSealed, type SealIdentity } from '../../model/secrets/recipient-seal.ts'
 import { identityOf, type MoveFlaw, type MoveFlawName, type MoveKind, type RemoteObject } from './kind.ts'
@@ -227,7 +227,7 @@ function parsedYaml(text: string): { value?: Json; malformed?: string; line?: nu
   try {
     const value = document.toJS({ maxAliasCount: MOST_ALIASES }) as Json
     // Its reader has made numbers of them already.
-    return largeIntegersIn(value, 1).length === 0 ? { value } : checkedNumbers(JSON.stringify(value), value)
+    return checkedNumbers(JSON.stringify(value), value)
   } catch {
     return { malformed: 'its aliases make it too large', line: 1 }
   }

@@ -78,21 +78,44 @@ function lineAt(text: string, offset: number): number {
   return line
 }
 
-/** @throws YamlFault for a value that holds itself, or more values than are read when each alias is written out */
+interface Measure {
+  /** Values, those of aliases each time. */
+  readonly size: number
+  /** Lists and maps within each other. */
+  readonly depth: number
+}
+
+const SCALAR: Measure = { size: 1, depth: 0 }
+
+/**
+ * @throws YamlFault for what JSON cannot hold: a value that is part of itself, `.inf` and `.nan`; and for more values or depth than are read
+ * when each alias is written out
+ */
 function checkSize(root: unknown): void {
-  const sizes = new Map<object, number>()
-  const sizeOf = (value: unknown): number => {
-    if (typeof value !== 'object' || value === null) return 1
-    const known = sizes.get(value)
-    if (known === -1) throw new YamlFault(1, 'an alias names a list or map that it is part of')
+  const measures = new Map<object, Measure | undefined>()
+  const measure = (value: unknown, name: string, around: number): Measure => {
+    if (typeof value === 'number' && !Number.isFinite(value))
+      throw new YamlFault(1, `${JSON.stringify(name.slice(0, 100))} must be a finite number: JSON has no other`)
+    if (typeof value !== 'object' || value === null) return SCALAR
+    const known = measures.get(value)
     if (known !== undefined) return known
-    sizes.set(value, -1)
-    let size = 1
-    for (const member of Object.values(value)) size += sizeOf(member)
+    if (measures.has(value)) throw new YamlFault(1, 'an alias names a list or map that it is part of')
+    measures.set(value, undefined)
+    let [size, depth] = [1, 0]
+    // Names that are whole numbers come first: what they alias may not have been measured.
+    if (around < MAX_DEPTH)
+      for (const [key, member] of Object.entries(value)) {
+        const inner = measure(member, key, around + 1)
+        size += inner.size
+        depth = Math.max(depth, inner.depth)
+      }
     if (size > MAX_VALUES)
       throw new YamlFault(1, `it holds more than ${MAX_VALUES} values, with those that aliases repeat`)
-    sizes.set(value, size)
-    return size
+    if (around >= MAX_DEPTH || depth >= MAX_DEPTH)
+      throw new YamlFault(1, `it is nested more than ${MAX_DEPTH} deep, with what aliases repeat`)
+    const made = { size, depth: depth + 1 }
+    measures.set(value, made)
+    return made
   }
-  sizeOf(root)
+  measure(root, '', 0)
 }

@@ -33,6 +33,18 @@ for (const [place, at] of Object.entries(PLACES))
       assert.throws(() => readYamlDocument(at(map)), /is given twice/, `${spelling}: ${at(map)}`)
   })
 
+test('YAML: a number that JSON cannot hold is a fault, and a text of its letters is none', () => {
+  for (const number of ['.inf', '-.Inf', '+.INF', '.nan', '&x .inf']) {
+    for (const [place, at] of Object.entries(PLACES))
+      assert.throws(
+        () => readYamlDocument(at(`a: b\nc: ${number}\n`)),
+        /"c" must be a finite number/,
+        `${number} ${place}`,
+      )
+    assert.deepEqual(readYamlDocument(`a: ${JSON.stringify(number)}`), { a: number })
+  }
+})
+
 test('YAML: members of one name in different maps are none, and the value is that of JSON', () => {
   const values = [{ a: { a: [{ a: 1 }, { a: 2 }] }, b: { a: 1 }, A: 1 }, [], 'x', null, { 200: { x: 1 }, true: '' }]
   for (const value of values) {
@@ -82,6 +94,8 @@ test('YAML: aliases, depth and size are bounded, and the same signs are nothing 
     'aliases of aliases': [repeats(9), /holds more than 1000000 values, with those that aliases repeat/],
     'a list in itself': ['a: &a [*a]\n', /names a list or map that it is part of/],
     'a map in itself': ['a: &a\n  b: {c: *a}\n', /names a list or map that it is part of/],
+    'depth by aliases': [nested((number) => `a${number}`), /nested more than 100 deep, with what aliases repeat/],
+    'depth by aliases before their anchors': [nested((number) => `${999 - number}`), /nested more than 100 deep/],
     tags: ['a: !include other.yaml\n', /unknown scalar tag/],
   }
   for (const [name, [text, reason]] of Object.entries(shapes)) {
@@ -90,6 +104,12 @@ test('YAML: aliases, depth and size are bounded, and the same signs are nothing 
     assert.equal(typeof (readYamlDocument(quoted) as { a: string }).a, 'string', name)
   }
 })
+
+/** A map of lists, each 90 deep around the one before. */
+function nested(name: (number: number) => string): string {
+  const list = (number: number) => `${'['.repeat(90)}${number === 0 ? '' : `*x${number - 1}`}${']'.repeat(90)}`
+  return Array.from({ length: 900 }, (_, number) => `${name(number)}: &x${number} ${list(number)}\n`).join('')
+}
 
 /** Lists of nine, each of the one before. */
 function repeats(levels: number): string {
