@@ -20,7 +20,7 @@ export const EXPLAIN_COMMAND: Command = {
     gateway: { type: 'string', short: 'g' },
     json: { type: 'boolean' },
   },
-  help: `  -H, --header NAME:VALUE  a header of the request; may be repeated
+  help: `  -H, --header NAME:VALUE  a header of the request; may be repeated with other names
   -X, --method METHOD      its method; else GET
   --address IP             the client's address; else 127.0.0.1
   -g, --gateway URL        the gateway to ask; else the one of the settings on this machine
@@ -48,16 +48,20 @@ export const EXPLAIN_COMMAND: Command = {
 
 function questionOf(url: string, options: CommandContext['options']): JsonObject {
   const { header = [], method, address } = options
-  const headers = new Map<string, string>()
+  const headers = new Map<string, readonly [name: string, value: string]>()
   for (const each of header as readonly string[]) {
-    const [, name = '', value = ''] = /^([^:]+):(.*)$/s.exec(each) ?? []
+    const [, before = '', value = ''] = /^([^:]+):(.*)$/s.exec(each) ?? []
+    const name = before.trim()
     // The value may be a credential: it is not repeated.
-    if (name === '') throw fault('option_invalid', '--header: must be a name, a colon and a value, as for curl')
-    headers.set(name.trim(), value.trim())
+    if (before === '') throw fault('option_invalid', '--header: must be a name, a colon and a value, as for curl')
+    // The call takes one value of each name, where curl would send both.
+    if (headers.has(name.toLowerCase()))
+      throw fault('option_invalid', `--header: ${name} is given twice: give it once, a list with commas`)
+    headers.set(name.toLowerCase(), [name, value.trim()])
   }
   return {
     url,
-    headers: Object.fromEntries(headers),
+    headers: Object.fromEntries(headers.values()),
     ...(method !== undefined && { method: String(method) }),
     ...(address !== undefined && { address: String(address) }),
   }

@@ -73,6 +73,11 @@ test('a wrong question, secret or gateway is one line that says what to do', asy
   const flawed = await explain([...at, '/a', '-H', 'secret-value'])
   assert.match(flawed, /--header: must be a name, a colon and a value/)
   assert.ok(!flawed.includes('secret-value'))
+  for (const again of ['X-Key', 'x-key', ' X-KEY ']) {
+    const twice = await explain([...at, '/a', '-H', 'X-Key: secret-value', '-H', `${again}: another-value`])
+    assert.match(twice, /--header: x-key is given twice/i)
+    assert.ok(!/(?:secret|another)-value/.test(twice))
+  }
   assert.match(await explain([...at, '/a', '--address', 'x']), /answered 400: .*address/)
   assert.match(await explain([...at, '/a'], 'another-secret-of-another'), /answered 403: .*gateway\.secret must be/)
   assert.match(await explain([...at, '/a'], ''), /there is no secrets\.json in .*SVC_GW_SECRET/)
