@@ -86,9 +86,10 @@ export async function checkListenPathFree(
   return turn
 }
 
-/** Never an authorization server: its issuer follows from more than its place. */
+/** Never an API that moves to another organisation, whose neighbours are others, nor an authorization server: its issuer follows from more than its place. */
 function staysInPlace(api: Api, { before }: ListenPathRules): boolean {
-  const was = before === undefined || api.oauth !== undefined ? undefined : listenPlaceOf(before)
+  if (before === undefined || before.org_id !== api.orgId || api.oauth !== undefined) return false
+  const was = listenPlaceOf(before)
   const facts = ({ listenPath, domain, ignoreCase, active, internal, tags = [] }: ListenPlace) => {
     return [listenPath, domain, ignoreCase, active, internal, tags]
   }

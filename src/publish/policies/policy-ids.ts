@@ -50,7 +50,25 @@ export async function resolvePolicyId(parts: Parts, orgId: string, id: string): 
 
 /** `resolvePolicyId` for a list, each policy once. @throws Fault `store_away` */
 export async function policyIdsIn(parts: Parts, orgId: string, ids: readonly string[]): Promise<string[]> {
-  return [...new Set(await Promise.all(ids.map((id) => resolvePolicyId(parts, orgId, id))))]
+  const resolved = await resolvedIds(parts, orgId, new Set(ids))
+  return [...new Set(resolved.values())]
+}
+
+/** Policies that are looked up at a time. */
+const TOGETHER = 100
+
+/** `resolvePolicyId` of each id. The embedded store answers at once, so that nobody else would have a turn meanwhile: they are given some. */
+async function resolvedIds(parts: Parts, orgId: string, ids: ReadonlySet<string>): Promise<Map<string, string>> {
+  const resolved = new Map<string, string>()
+  const named = [...ids]
+  const slice = new WorkSlice()
+  for (let at = 0; at < named.length; at += TOGETHER) {
+    const some = named.slice(at, at + TOGETHER)
+    const own = await Promise.all(some.map((id) => resolvePolicyId(parts, orgId, id)))
+    for (const [index, id] of some.entries()) resolved.set(id, own[index]!)
+    if (slice.isOver) await slice.next()
+  }
+  return resolved
 }
 
 /**
@@ -92,15 +110,8 @@ export async function definitionWithPolicyIds(
   }
   for (const place of PLACES[format])
     replacePolicies(getAt(definition, place) ?? null, POLICY_MEMBERS.has(place[0]!), note)
-  const resolved = new Map<string, string>()
-  const slice = new WorkSlice()
-  for (const id of found) {
-    const own = await resolvePolicyId(parts, orgId, id)
-    if (own !== id) resolved.set(id, own)
-    // The embedded store answers at once, so that nobody else would have a turn.
-    if (slice.isOver) await slice.next()
-  }
-  if (resolved.size === 0) return definition
+  const resolved = await resolvedIds(parts, orgId, found)
+  if ([...resolved].every(([id, own]) => own === id)) return definition
   const copy = structuredClone(definition)
   for (const place of PLACES[format]) {
     const value = getAt(copy, place)

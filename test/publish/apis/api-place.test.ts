@@ -94,6 +94,11 @@ test('a save that stays in its place looks at no other API, and each way of leav
   assert.equal(await save('own', { ...own, internal: true }, { apiId: 'own' }), 'stored')
   assert.equal(await save('new', own), 'stored')
   assert.equal(await save('own', own, { apiId: 'own' }), 'listen_path_taken', 'it was internal')
+  // The APIs beside it are those of others for another organisation.
+  const place = { domain: 'y.example' }
+  assert.equal(await save('beneath', place, {}, '/y/'), 'stored')
+  assert.equal(await save('moving', place, {}, '/y/z/'), 'stored')
+  assert.equal(await save('moving', place, { apiId: 'moving', orgId: 'p' }, '/y/z/'), 'listen_path_taken')
   // One that is switched off meets nobody until it is switched on.
   assert.equal(await save('off', { ...own, active: false }), 'stored')
   assert.equal(await save('off', own, { apiId: 'off' }), 'listen_path_taken')
