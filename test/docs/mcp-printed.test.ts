@@ -29,7 +29,7 @@ test('the page about MCP servers works as it is printed, to the call of a tool',
   assert.deepEqual(others, [])
   const loginPage = await startPrintedCommand(t, login.replace('PORT=8091', 'PORT=0'), cwd, /login page +(http:\S+)/)
   const { port: loginPort } = new URL(loginPage)
-  const script = add.replace('127.0.0.1:8091', `127.0.0.1:${loginPort}`).replace('http://127.0.0.1:3000', upstream.url)
+  const script = add.replace('127.0.0.1:8091', `127.0.0.1:${loginPort}`).replace('http://127.0.0.1:3333', upstream.url)
   const { code, stdout, stderr } = await runShell(`${script}\n${look}`, cwd)
   assert.equal(code, 0, stdout + stderr)
   const lines = stdout.trim().split('\n')

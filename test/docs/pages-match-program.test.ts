@@ -1,0 +1,57 @@
+import assert from 'node:assert/strict'
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { nextRequestId } from '../../src/gateway/record/request-id.ts'
+import { allPages, ROOT } from '../worlds/docs/printed.ts'
+
+const read = (path: string) => readFileSync(join(ROOT, path), 'utf8')
+
+test('the changelog has each entry once', () => {
+  const entries = read('CHANGELOG.md').split(/^(?=- |#)/m)
+  const seen = new Set<string>()
+  const doubled = entries.filter(
+    (entry) => entry.startsWith('- ') && (seen.has(entry.trim()) || !seen.add(entry.trim())),
+  )
+  assert.ok(seen.size > 50)
+  assert.deepEqual(doubled, [])
+})
+
+test('messages of a failed start are quoted as the program prints them', () => {
+  const table = read('docs/troubleshooting.md').split('## It does not start')[1]!
+  const quoted = [...table.matchAll(/^\|(.*?)\|/gm)].flatMap(([, cell = '']) =>
+    [...cell.matchAll(/`([^`]+)`/g)].map(([, text = '']) => text),
+  )
+  assert.ok(quoted.length >= 6)
+  const sources = readdirSync(join(ROOT, 'src'), { recursive: true })
+    .map((name) => join('src', String(name)))
+    .filter((path) => path.endsWith('.ts'))
+    .map(read)
+    .join('')
+  assert.deepEqual(
+    quoted.filter((text) => !sources.includes(text)),
+    [],
+  )
+})
+
+test('the page about health explains every part of /hello', () => {
+  const [, union = ''] = read('src/model/nodes/health.ts').match(/export type Part = (.*)/)!
+  const parts = [...union.matchAll(/'(\w+)'/g)].map(([, part = '']) => part)
+  assert.ok(parts.length >= 9)
+  const page = read('docs/operate/health.md')
+  assert.deepEqual(
+    parts.filter((part) => !page.includes(`| \`${part}\` |`)),
+    [],
+  )
+})
+
+test('the page about logs shows a request id of the form that the gateway makes', () => {
+  const [, shown = ''] = read('docs/operate/logs.md').match(/The gateway's have the form of a UUID, `([^`]+)`/)!
+  const form = (id: string) => id.replace(/[0-9a-f]/g, (digit, at) => (at === 14 ? digit : 'x'))
+  assert.equal(form(shown), form(nextRequestId()))
+})
+
+test('no printed definition has a port of the dashboard as its upstream', () => {
+  const pages = allPages().filter((page) => /"url": *"https?:\/\/(?:127\.0\.0\.1|localhost):3000\b/.test(read(page)))
+  assert.deepEqual(pages, [])
+})
