@@ -40,10 +40,14 @@ export function validateRequest(checks: readonly (readonly RequestCheck[])[]): S
 
   const validate = (x: Exchange, own: readonly RequestCheck[]) => {
     for (const check of own) {
+      const spent = x.patternWork
       const flaws = flawsOf(x, check)
       if (flaws.length === 0) continue
       if (check.code.isReady(true)) return refusal(x, check, flaws)
-      return compiled([check], true).then(() => refusal(x, check, flawsOf(x, check)))
+      return compiled([check], true).then(() => {
+        x.patternWork = spent
+        return refusal(x, check, flawsOf(x, check))
+      })
     }
     addDefaults(x, own)
     // An explained request has no body.
@@ -121,9 +125,12 @@ async function bodyFlaws(x: Exchange, rule: BodyCheck, owner: RequestCheck): Pro
   const isFilled = fill !== undefined && 'json' in read
   const value = isFilled ? fill(sent, x) : sent
   const values = isFilled ? [value] : read.values
+  const spent = x.patternWork
   let flaws = flawsOfAll(values, (each) => check.check(each, x))
   if (flaws.length > 0 && !owner.code.isReady(true)) {
     await compiled([owner], true)
+    // The second look is ours: the request is charged for one.
+    x.patternWork = spent
     flaws = flawsOfAll(values, (each) => check.check(each, x))
   }
   if (value !== sent && flaws.length === 0) putBody(x, Buffer.from(textWith(bytes, sent, value)))
