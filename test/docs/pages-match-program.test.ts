@@ -17,20 +17,32 @@ test('the changelog has each entry once', () => {
   assert.deepEqual(doubled, [])
 })
 
+const sources = readdirSync(join(ROOT, 'src'), { recursive: true })
+  .map((name) => join('src', String(name)))
+  .filter((path) => path.endsWith('.ts'))
+  .map(read)
+  .join('')
+
 test('messages of a failed start are quoted as the program prints them', () => {
   const table = read('docs/troubleshooting.md').split('## It does not start')[1]!
   const quoted = [...table.matchAll(/^\|(.*?)\|/gm)].flatMap(([, cell = '']) =>
     [...cell.matchAll(/`([^`]+)`/g)].map(([, text = '']) => text),
   )
   assert.ok(quoted.length >= 6)
-  const sources = readdirSync(join(ROOT, 'src'), { recursive: true })
-    .map((name) => join('src', String(name)))
-    .filter((path) => path.endsWith('.ts'))
-    .map(read)
-    .join('')
   assert.deepEqual(
     quoted.filter((text) => !sources.includes(text)),
     [],
+  )
+})
+
+test('texts of refusals in troubleshooting are those of the program', () => {
+  const rows = [...read('docs/troubleshooting.md').matchAll(/^\| [1-5]\d\d[\d, ]* \| (.*?) \|/gm)]
+  const texts = rows.flatMap(([, cell = '']) => cell.split(/; |, (?=[A-Z])/).map((text) => text.replaceAll('`', '')))
+  assert.ok(texts.length >= 40)
+  assert.deepEqual(
+    texts.filter((text) => !sources.includes(text)),
+    // The client of a 499 is gone, and gets no text.
+    ['only in logs'],
   )
 })
 
