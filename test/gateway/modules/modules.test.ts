@@ -267,7 +267,7 @@ test('nothing outside of the folder is loaded, and nothing at all where no folde
   await off.publish(calling(off.origin.url, { pre: ['act'] }))
   const { state, reason } = await stateOf(off, 'm')
   assert.equal(state, 'failed')
-  assert.match(reason, /gateway.modules.path does not allow/)
+  assert.match(reason, /set gateway\.modules\.path \(SVC_GW_MODULES_PATH\)/)
   assert.equal((await off.gateway.call('/m/')).status, 404)
 })
 
