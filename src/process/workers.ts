@@ -4,6 +4,7 @@ import type { Roles, RunningProcess } from '../compose.ts'
 import type { LoadedConfig } from '../config/load.ts'
 import type { Config } from '../config/schema.ts'
 import { type Fault, fault } from '../errors/fault.ts'
+import { closedPlace } from '../wire/listen/listen.ts'
 import { LineMerger } from './line-merger.ts'
 import { openLog } from './log.ts'
 import { type SupervisedWorker, superviseWorker, type WorkerCommand } from './supervise-worker.ts'
@@ -101,7 +102,7 @@ async function choosePorts({ listen_host: host, listen_port, tls }: Config['gate
 
 async function freePort(host: string, wanted: number, setting: string): Promise<number> {
   const inUse = (error: NodeJS.ErrnoException) =>
-    fault('port_in_use', `${setting}: ${host}:${wanted}: ${error.code ?? error.message}`, error)
+    fault('port_in_use', `${setting}: ${closedPlace(`${host}:${wanted}`, error)}`, error)
   const port = await tryPort({ host, port: wanted }).catch((error) => {
     throw inUse(error)
   })

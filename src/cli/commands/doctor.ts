@@ -39,11 +39,13 @@ function bySeverity(a: Finding, b: Finding): number {
   return ORDER.indexOf(a.severity) - ORDER.indexOf(b.severity)
 }
 
+const counted = (count: number, noun: string) => `${count} ${noun}${count === 1 ? '' : 's'}`
+
 function report(findings: readonly Finding[]): string[] {
   const lines = findings.flatMap(({ severity, check, what, where, action }) => [
     `${severity.padEnd(7)}  ${check}: ${where}: ${what}`,
     `         ${action}`,
   ])
   const counts = ORDER.slice(0, 2).map((wanted) => findings.filter(({ severity }) => severity === wanted).length)
-  return [...lines, `${counts[0]} errors, ${counts[1]} warnings`]
+  return [...lines, `${counted(counts[0]!, 'error')}, ${counted(counts[1]!, 'warning')}`]
 }

@@ -51,6 +51,13 @@ const LOCAL_ADDRESS = '127.0.0.1'
 /** Longest wait for the connections that a drain has cut. */
 const CUT_WITHIN_MS = 1000
 
+/** Why a port or socket cannot be opened, and what to do. */
+export function closedPlace(place: string, { code, message }: NodeJS.ErrnoException): string {
+  if (code === 'EADDRINUSE') return `${place} is in use by another process (${code}): stop it, or choose another`
+  if (code === 'EACCES') return `${place} may not be opened by this user (${code}): choose another`
+  return `${place}: ${code ?? message}`
+}
+
 /** Opens a listener. @throws Fault `port_in_use` naming the port */
 export async function listen<X extends WireExchange>(options: ListenOptions<X>): Promise<PortListener> {
   const gate = new Gate(options)
@@ -73,8 +80,7 @@ function opened<X extends WireExchange>(server: Server, options: ListenOptions<X
   return new Promise((resolve, reject) => {
     server.once('error', (error: NodeJS.ErrnoException) => {
       const place = options.socket?.path ?? `${options.host}:${options.port}`
-      const detail = `${place}: ${error.code ?? error.message}`
-      reject(fault('port_in_use', detail, error))
+      reject(fault('port_in_use', closedPlace(place, error), error))
     })
     const { host, port, socket, shared: reusePort = false } = options
     const place = socket === undefined ? { host, port, reusePort } : { path: socket.path }

@@ -220,9 +220,9 @@ export const DIFFERENCES: readonly Difference[] = [
   },
   {
     name: 'Size limits for requests without Content-Length',
-    there: 'refused (411)',
-    here: 'counted while the body comes',
-    why: 'chunked bodies are HTTP/1.1',
+    there: 'refused (411), also without a body',
+    here: 'only a body is refused so',
+    why: 'a request without a body is within every limit',
     serves: true,
     met: (replayed) => statusThere(replayed) === 411,
   },
