@@ -41,7 +41,7 @@ function optionsOf({ options = {}, help = '' }: Command): Option[] {
     const takesFile = new RegExp(`--${name} (?:FILE|DIR|PATH)\\b`).test(line)
     return {
       names: [`--${name}`, ...(short === undefined ? [] : [`-${short}`])],
-      text: line.replace(/^.*? {2,}(?=\S*[^ -])/, '').trim(),
+      text: line.trim().split('  ').slice(1).join(' ').trim(),
       value: type === 'boolean' ? 'none' : takesFile ? 'file' : 'any',
     }
   })
