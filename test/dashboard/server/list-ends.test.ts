@@ -58,7 +58,7 @@ const BOUNDED: readonly (readonly [names: RegExp, why: string])[] = [
     'one document',
   ],
   [
-    /\/(?:openapi\.json|schema|schemas\/apidefs|schemas\/apidefs\/oas|system\/settings|system\/address)$/,
+    /\/(?:(?:svc-)?openapi\.json|schema|schemas\/apidefs|schemas\/apidefs\/oas|system\/settings|system\/address)$/,
     'the product',
   ],
   [/\/(?:sso\/settings|login\/options|api\/org|organisations(?:\/list)?|bootstrap|system\/stats)$/, 'one organisation'],
@@ -217,7 +217,7 @@ function sealedFor(sealKey: SealKey, id: string): string {
 /** One of each of what the world has none of. */
 async function addSingles({ parts, open, orgId }: World, clock: FakeClock): Promise<void> {
   const put = (kind: string, body: JsonObject): Change => ({ op: 'put', kind, id: newDocumentId(clock.wall()), body })
-  const node = { name: 'one', hostname: 'one', version: '1', management: false, up: true, behind: false }
+  const node = { name: 'one', hostname: 'one', version: '1', management: false, up: true, behind: false, started_at: '2026-11-27T00:00:00.000Z' }
   const told = { revision: 1, loaded: 0, troubled: 0, troubles: [], seen_at: new Date(clock.wall()).toISOString() }
   await parts.documents.commit(
     [
