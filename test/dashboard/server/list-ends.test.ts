@@ -217,7 +217,15 @@ function sealedFor(sealKey: SealKey, id: string): string {
 /** One of each of what the world has none of. */
 async function addSingles({ parts, open, orgId }: World, clock: FakeClock): Promise<void> {
   const put = (kind: string, body: JsonObject): Change => ({ op: 'put', kind, id: newDocumentId(clock.wall()), body })
-  const node = { name: 'one', hostname: 'one', version: '1', management: false, up: true, behind: false, started_at: '2026-11-27T00:00:00.000Z' }
+  const node = {
+    name: 'one',
+    hostname: 'one',
+    version: '1',
+    management: false,
+    up: true,
+    behind: false,
+    started_at: '2026-11-27T00:00:00.000Z',
+  }
   const told = { revision: 1, loaded: 0, troubled: 0, troubles: [], seen_at: new Date(clock.wall()).toISOString() }
   await parts.documents.commit(
     [
