@@ -13,8 +13,7 @@ yieldToTraffic()
 yieldToTraffic()
 console.log(getPriority())`
 
-test('the priority of background work is lowered once, and a lower one is left', async (t) => {
-  if (process.platform !== 'linux') return t.skip('priorities are those of threads on Linux alone')
+test('the priority of background work is lowered once, and a lower one is left', async () => {
   for (const [nice, expected] of [
     [0, 10],
     [10, 10],
@@ -23,6 +22,7 @@ test('the priority of background work is lowered once, and a lower one is left',
   ] as const) {
     const words = ['-n', String(nice), process.execPath, '--input-type=module', '--eval', SCRIPT]
     const { stdout } = await promisify(execFile)('nice', words)
-    assert.equal(stdout.trim(), String(expected), `nice -n ${nice}`)
+    // Elsewhere the priority is that of the whole process, and stays.
+    assert.equal(stdout.trim(), String(process.platform === 'linux' ? expected : nice), `nice -n ${nice}`)
   }
 })
