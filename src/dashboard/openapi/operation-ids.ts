@@ -1,3 +1,4 @@
+import { DIMENSIONS, dimensionRow } from '../../model/analytics/dimensions.ts'
 import { capital } from '../../model/text/capital.ts'
 import type { Route } from '../routes/route.ts'
 
@@ -68,8 +69,6 @@ const NAMES: Readonly<Record<string, string>> = {
   'GET /api/activity/oauthid/{clientId}/{dates}': 'getOauthClientUsage',
   'GET /api/activity/oauthid/endpoint/{clientId}/{dates}': 'listOauthClientUsageByEndpoint',
   'GET /api/activity/endpoints/{dates}': 'listUsageByEndpoint',
-  'GET /api/activity/oauthid/{dates}': 'listUsageByOauthClient',
-  'GET /api/activity/geo/{dates}': 'listUsageByCountry',
   'GET /api/activity/developers/{dates}': 'listUsageByDeveloper',
   'GET /api/uptime/{dates}': 'getUptime',
   'GET /api/uptime/{apiId}/{dates}': 'getApiUptime',
@@ -256,11 +255,20 @@ const NAMES: Readonly<Record<string, string>> = {
   'POST /api/users/search': 'searchUsers',
 }
 
+/** The calls that list requests by a dimension, named in its row. */
+const LISTS_BY_DIMENSION: Readonly<Record<string, string>> = Object.fromEntries(
+  DIMENSIONS.flatMap((name) => {
+    const { list } = dimensionRow(name)
+    return list === undefined ? [] : [[`GET ${list.path}/{dates}`, list.operationId]]
+  }),
+)
+
 const DATES = '{fromDay}/{fromMonth}/{fromYear}/{toDay}/{toMonth}/{toYear}'
 
 /** The name of a call in generated clients: verb and noun, `listApis`, `rotateKey`. */
 export function operationIdOf(route: Named): string {
-  return NAMES[`${route.method} ${route.path.replace(DATES, '{dates}')}`] ?? derivedName(route)
+  const call = `${route.method} ${route.path.replace(DATES, '{dates}')}`
+  return NAMES[call] ?? LISTS_BY_DIMENSION[call] ?? derivedName(route)
 }
 
 function derivedName({ method, path }: Named): string {

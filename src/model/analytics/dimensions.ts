@@ -29,6 +29,8 @@ export interface DimensionRow {
   readonly list?: {
     readonly path: string
     readonly summary: string
+    /** Its name in generated clients, which never changes. */
+    readonly operationId: string
     /** True when requests that lack it are left out of the list. */
     readonly isSparse?: boolean
   }
@@ -52,7 +54,12 @@ export const HIT_DIMENSIONS = {
     isOfCaller: true,
     filter: { parameter: 'client', description: 'Requests of this OAuth client' },
     member: 'oauth_id',
-    list: { path: '/api/activity/oauthid', summary: 'Requests by OAuth client', isSparse: true },
+    list: {
+      path: '/api/activity/oauthid',
+      summary: 'Requests by OAuth client',
+      operationId: 'listUsageByOauthClient',
+      isSparse: true,
+    },
   },
   /** Policy, session, header and node tags, sorted, joined by commas. */
   tags: { column: 'tags', isOfCaller: true },
@@ -71,7 +78,7 @@ export const HIT_DIMENSIONS = {
       isUpperCase: true,
     },
     member: 'iso_country',
-    list: { path: '/api/activity/geo', summary: 'Requests by country' },
+    list: { path: '/api/activity/geo', summary: 'Requests by country', operationId: 'listUsageByCountry' },
   },
 } as const satisfies Readonly<Record<string, DimensionRow>>
 
