@@ -3,7 +3,7 @@ import { APIS } from './kind-apis.ts'
 import { CLIENTS } from './kind-clients.ts'
 import { HOOKS } from './kind-hooks.ts'
 import { KEYS } from './kind-keys.ts'
-import { GROUPS, LABELS } from './kind-people.ts'
+import { GROUPS, LABELS } from './kind-labels-groups.ts'
 import { POLICIES } from './kind-policies.ts'
 import { DOCUMENTATION, PAGES, PORTAL } from './kind-portal.ts'
 

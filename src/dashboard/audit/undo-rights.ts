@@ -18,7 +18,7 @@ import { checkRightsVisible } from '../policies/policy-view.ts'
 import { checkSoleHolder } from '../portal/developers/holdings.ts'
 import type { Call } from '../routes/call.ts'
 import type { DashboardParts } from '../server/parts.ts'
-import { checkProfileReach } from '../single-sign-on/check-reach.ts'
+import { checkProfileReach } from '../single-sign-on/profile-rights.ts'
 import { ownsState } from './owned-state.ts'
 
 /** The permission that undoing a change of a kind needs: that of the change itself, for writing; other kinds cannot be undone. */

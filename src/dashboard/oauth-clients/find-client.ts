@@ -2,7 +2,7 @@ import { Fault, fault } from '../../errors/fault.ts'
 import type { JsonObject } from '../../model/json/json.ts'
 import type { OAuthClient } from '../../model/oauth-clients/oauth-client.ts'
 import { findClientAt } from '../../publish/oauth-clients/oauth-client-lists.ts'
-import { type ApiPlace, apiPlaceOf, storedClient } from '../../publish/oauth-clients/oauth-client-parts.ts'
+import { type ClientApi, clientApiOf, storedClient } from '../../publish/oauth-clients/oauth-client-parts.ts'
 import type { StoredDocument } from '../../store/ports/ports.ts'
 import { checkSoleClientOwner } from '../access/co-owned.ts'
 import { apiDocumentOf } from '../apis/api-document.ts'
@@ -27,9 +27,9 @@ export async function apiInPath(
 }
 
 /** The same as a place for clients. */
-export async function clientPlaceInPath(parts: DashboardParts, call: Call, missing?: Fault): Promise<ApiPlace> {
+export async function clientPlaceInPath(parts: DashboardParts, call: Call, missing?: Fault): Promise<ClientApi> {
   const { body } = await apiInPath(parts, call, missing)
-  const place = await apiPlaceOf(parts, String(body.api_id))
+  const place = await clientApiOf(parts, String(body.api_id))
   if (place === undefined) throw missing ?? fault('not_found', MISSING)
   return place
 }
@@ -38,7 +38,7 @@ export async function clientPlaceInPath(parts: DashboardParts, call: Call, missi
 export async function clientInPath(
   parts: DashboardParts,
   call: Call,
-): Promise<{ readonly place: ApiPlace; readonly client: OAuthClient }> {
+): Promise<{ readonly place: ClientApi; readonly client: OAuthClient }> {
   const place = await clientPlaceInPath(parts, call)
   const client = await findClientAt(parts, place, call.param('clientId')).catch((error) => {
     throw error instanceof Fault && error.code === 'not_found' ? fault('not_found', MISSING) : error
@@ -53,7 +53,7 @@ export async function clientInPath(
 export async function clientToChange(
   parts: DashboardParts,
   call: Call,
-): Promise<{ readonly place: ApiPlace; readonly client: OAuthClient }> {
+): Promise<{ readonly place: ClientApi; readonly client: OAuthClient }> {
   const found = await clientInPath(parts, call)
   await checkSoleClientOwner(parts, call, found.client)
   return found

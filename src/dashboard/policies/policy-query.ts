@@ -1,4 +1,4 @@
-import { Fault, fault } from '../../errors/fault.ts'
+import { fault } from '../../errors/fault.ts'
 import { findPolicy } from '../../publish/policies/policy-ids.ts'
 import type { ListQuery, Where } from '../../store/ports/ports.ts'
 import type { Call } from '../routes/call.ts'
@@ -51,14 +51,10 @@ async function namedPolicies(parts: DashboardParts, orgId: string, ids: readonly
   if (ids.some((id) => !ID.test(id))) throw fault('query_invalid', 'Policy ID is not in hex format.')
   const found: string[] = []
   for (const id of ids) {
-    const stored = await findPolicy(parts, id, orgId === '' ? undefined : orgId).catch(absent)
+    const stored = await findPolicy(parts, id, orgId === '' ? undefined : orgId)
     if (stored !== undefined) found.push(String(stored.body.id ?? stored.id))
   }
   return found
-}
-
-function absent(error: unknown): undefined {
-  if (!(error instanceof Fault) || error.code !== 'not_found') throw error
 }
 
 function wordsOf(call: Call, name: string): string[] {

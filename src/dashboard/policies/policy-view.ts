@@ -1,4 +1,4 @@
-import { Fault, fault } from '../../errors/fault.ts'
+import { fault } from '../../errors/fault.ts'
 import type { JsonObject } from '../../model/json/json.ts'
 import { policyApisOf } from '../../model/policies/policy-body.ts'
 import { findPolicy } from '../../publish/policies/policy-ids.ts'
@@ -20,10 +20,9 @@ export async function policyInPath(
 ): Promise<StoredDocument> {
   const id = call.param('id')
   const orgId = call.actor?.orgId ?? ''
-  const stored = await findPolicy(parts, id, orgId === '' ? undefined : orgId).catch((error) => {
-    if (!(error instanceof Fault) || error.code !== 'not_found') throw error
+  const stored = await findPolicy(parts, id, orgId === '' ? undefined : orgId)
+  if (stored === undefined)
     throw ID.test(id) ? fault('not_found', missing) : fault('query_invalid', 'Invalid policy ID.')
-  })
   if (!call.visibility.policy(stored)) throw fault('not_owner')
   return stored
 }

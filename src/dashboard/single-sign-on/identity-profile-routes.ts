@@ -19,9 +19,9 @@ import type { Call } from '../routes/call.ts'
 import { listPieces } from '../routes/listed.ts'
 import type { Route } from '../routes/route.ts'
 import type { DashboardParts } from '../server/parts.ts'
-import { checkProfileReach, guarantorFor } from './check-reach.ts'
 import { checkDestinations } from './destinations.ts'
 import { guarantorBody } from './person.ts'
+import { checkProfileReach, guarantorFor } from './profile-rights.ts'
 
 const Profile = Type.Object({ ID: Type.String(), OrgID: Type.String() }, describedAs(IDP_PROFILE_SHAPE))
 const Body = Type.Object({}, describedAs(IDP_PROFILE_INPUT))

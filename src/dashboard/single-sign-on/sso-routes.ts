@@ -11,9 +11,9 @@ import type { DashboardParts } from '../server/parts.ts'
 import { OK } from '../sign-in/schemas.ts'
 import { endSessionsChange } from '../sign-in/sessions.ts'
 import { refusedSignIn } from './answers.ts'
-import { guarantorFor } from './check-reach.ts'
 import { enterBySso } from './enter.ts'
 import { createNonce, findNonce, nonceFault, readNonceRequest } from './nonce.ts'
+import { guarantorFor } from './profile-rights.ts'
 import { admitsAdmins, entryOf } from './rights.ts'
 
 const Created = Type.Object(

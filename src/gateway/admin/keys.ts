@@ -22,7 +22,7 @@ import { findPolicy } from '../../publish/policies/policy-ids.ts'
 import { sessionView } from '../../publish/sessions/quotas.ts'
 import { preview } from '../../publish/sessions/sessions.ts'
 import type { SessionRow } from '../../store/ports/ports.ts'
-import { type AdminAnswer, absent, changed, json } from './answer.ts'
+import { type AdminAnswer, changed, json } from './answer.ts'
 import { type AdminParts, publishParts, waitUntilServed } from './parts.ts'
 import { type AdminRequest, pageOf } from './request.ts'
 import type { AdminRoute } from './route.ts'
@@ -251,9 +251,7 @@ async function take(
 async function whereOf(parts: AdminParts, request: AdminRequest) {
   const [apiId, orgId, named] = [request.text('api_id'), request.text('org_id'), request.text('policy_id')]
   // Keys name their policies by `id`.
-  const stored = isDocumentId(named)
-    ? await findPolicy(publishParts(parts), named, orgId || undefined).catch(absent)
-    : undefined
+  const stored = isDocumentId(named) ? await findPolicy(publishParts(parts), named, orgId || undefined) : undefined
   const policyId = stored?.body.id || named
   return { ...(apiId !== '' && { apiId }), ...(orgId !== '' && { orgId }), ...(policyId !== '' && { policyId }) }
 }

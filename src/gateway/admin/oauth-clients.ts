@@ -8,9 +8,9 @@ import {
   listClients,
 } from '../../publish/oauth-clients/oauth-client-lists.ts'
 import {
-  type ApiPlace,
-  apiPlaceOf,
+  type ClientApi,
   type ClientParts,
+  clientApiOf,
   redirectTextOf,
   withRedirects,
 } from '../../publish/oauth-clients/oauth-client-parts.ts'
@@ -56,8 +56,8 @@ export function oauthClientRoutes(parts: AdminParts): AdminRoute[] {
 }
 
 /** The API of the path, or nothing when there is none or its method is not OAuth. */
-export async function oauthApiIn(parts: AdminParts, apiId: string): Promise<ApiPlace | undefined> {
-  const place = await apiPlaceOf(clientParts(parts), apiId)
+export async function oauthApiIn(parts: AdminParts, apiId: string): Promise<ClientApi | undefined> {
+  const place = await clientApiOf(clientParts(parts), apiId)
   return place?.oauth === true ? place : undefined
 }
 

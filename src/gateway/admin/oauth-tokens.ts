@@ -5,7 +5,7 @@ import type { OAuthClient } from '../../model/oauth-clients/oauth-client.ts'
 import { hashKey } from '../../model/secrets/secret.ts'
 import { hexOf } from '../../model/text/hex.ts'
 import { rawKeyOf } from '../../publish/keys/keys.ts'
-import { apiPlaceOf, registrationAt, registrationsOf } from '../../publish/oauth-clients/oauth-client-parts.ts'
+import { clientApiOf, registrationAt, registrationsOf } from '../../publish/oauth-clients/oauth-client-parts.ts'
 import { endAllTokens } from '../../publish/oauth-clients/oauth-clients.ts'
 import {
   type ListedToken,
@@ -107,7 +107,7 @@ async function removeRefresh(parts: AdminParts, request: AdminRequest): Promise<
   const apiId = request.text('api_id')
   if (apiId === '') throw fault('query_invalid', 'Missing parameter api_id')
   const own = clientParts(parts)
-  const api = await apiPlaceOf(own, apiId)
+  const api = await clientApiOf(own, apiId)
   if (api === undefined) throw fault('not_found', 'API for this refresh token not found')
   if (!api.oauth) throw fault('query_invalid', 'OAuth is not enabled on this API')
   const token = request.param('token')

@@ -6,8 +6,8 @@ import type { SecretParts } from '../../publish/documents/parts.ts'
 import { inItsOrganisation } from '../../publish/organisations/organisation-of.ts'
 import { missingApis } from '../../publish/policies/missing-apis.ts'
 import { createPolicy, removePolicy, updatePolicy } from '../../publish/policies/policies.ts'
-import { findPolicy } from '../../publish/policies/policy-ids.ts'
-import { absent, changed, json } from './answer.ts'
+import { findPolicy, requirePolicy } from '../../publish/policies/policy-ids.ts'
+import { changed, json } from './answer.ts'
 import { listDocuments } from './lists.ts'
 import { type AdminParts, publishParts, waitUntilServed } from './parts.ts'
 import type { AdminRequest } from './request.ts'
@@ -52,7 +52,7 @@ export function policyRoutes(parts: AdminParts): AdminRoute[] {
       path: '/policies/{id}',
       run: async (request) => {
         const { id, orgId } = wanted(request)
-        return json(shown(request, (await findPolicy(publish, id, orgId)).body))
+        return json(shown(request, (await requirePolicy(publish, id, orgId)).body))
       },
     },
     {
@@ -61,7 +61,7 @@ export function policyRoutes(parts: AdminParts): AdminRoute[] {
       run: async (request) => {
         const body = await request.object()
         const named = wanted(request)
-        const before = await findPolicy(publish, named.id, named.orgId).catch(absent)
+        const before = await findPolicy(publish, named.id, named.orgId)
         const isNew = request.isAlias && before === undefined
         const { id, revision } = isNew
           ? await createPolicy(publish, { ...body, id: withId(body, named.id) }, request.actor)
@@ -94,7 +94,7 @@ async function policyThere(
   const { org_id: orgId = '', id, _id } = await inItsOrganisation(parts, body)
   for (const named of [id, _id]) {
     if (typeof named !== 'string' || named === '' || typeof orgId !== 'string') continue
-    if ((await findPolicy(parts, named, orgId).catch(absent)) !== undefined) return { id: named, orgId }
+    if ((await findPolicy(parts, named, orgId)) !== undefined) return { id: named, orgId }
   }
   return undefined
 }

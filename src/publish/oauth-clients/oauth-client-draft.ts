@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { Fault, fault } from '../../errors/fault.ts'
+import { fault } from '../../errors/fault.ts'
 import { isForClient } from '../../model/oauth-clients/grants.ts'
 import {
   CLIENT_REQUIREMENTS,
@@ -12,7 +12,7 @@ import type { Policy } from '../../model/sessions/session.ts'
 import type { Millis } from '../../model/time/clock.ts'
 import { isPrivateTarget, PRIVATE_TARGET } from '../apis/forbidden-targets.ts'
 import { findPolicy, policyIdsIn } from '../policies/policy-ids.ts'
-import { type ApiPlace, apiPlaceOf, type ClientParts, policyIn } from './oauth-client-parts.ts'
+import { type ClientApi, type ClientParts, clientApiOf, policyIn } from './oauth-client-parts.ts'
 
 /** Where a client is registered, and what its tokens may do. */
 export interface Registration {
@@ -63,15 +63,15 @@ export async function checkRegistration(
 export async function oauthApisOf(parts: ClientParts, orgId: string, policy: Policy | undefined): Promise<string[]> {
   const found: string[] = []
   for (const apiId of Object.keys(policy?.access_rights ?? {})) {
-    const place = await apiPlaceOf(parts, apiId)
+    const place = await clientApiOf(parts, apiId)
     if (place?.oauth === true && place.orgId === orgId) found.push(apiId)
   }
   return found
 }
 
 /** Finds an API that has clients. @throws Fault `query_invalid` (400) when the organisation has none, or its method is another */
-async function oauthApi(parts: ClientParts, apiId: string, orgId: string | undefined): Promise<ApiPlace> {
-  const place = await apiPlaceOf(parts, apiId)
+async function oauthApi(parts: ClientParts, apiId: string, orgId: string | undefined): Promise<ClientApi> {
+  const place = await clientApiOf(parts, apiId)
   if (place === undefined || (orgId !== undefined && place.orgId !== orgId))
     throw fault('query_invalid', "API doesn't exist")
   if (!place.oauth) throw fault('query_invalid', 'API is not OAuth2')
@@ -171,8 +171,7 @@ function checkRights(apiIds: readonly string[], policies: readonly (Policy | und
 }
 
 async function orgOfPolicy(parts: ClientParts, id: string): Promise<string> {
-  const { body } = await findPolicy(parts, id).catch((error) => {
-    throw error instanceof Fault && error.code === 'not_found' ? fault('query_invalid', "Policy doesn't exist") : error
-  })
-  return body.org_id ?? ''
+  const stored = await findPolicy(parts, id)
+  if (stored === undefined) throw fault('query_invalid', "Policy doesn't exist")
+  return stored.body.org_id ?? ''
 }

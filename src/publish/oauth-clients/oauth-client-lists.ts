@@ -5,8 +5,8 @@ import { hasRightsOn, registeredAt } from '../../model/oauth-clients/oauth-regis
 import { DEVELOPER_ID } from '../../model/portal/developers/developer.ts'
 import { oauthApisOf } from './oauth-client-draft.ts'
 import {
-  type ApiPlace,
   CLIENT_KIND,
+  type ClientApi,
   type ClientParts,
   currentSecret,
   policyIn,
@@ -22,7 +22,7 @@ const BATCH = 1000
  */
 export async function listClients(
   parts: ClientParts,
-  api: Pick<ApiPlace, 'apiId' | 'orgId'>,
+  api: Pick<ClientApi, 'apiId' | 'orgId'>,
   { offset, limit }: { readonly offset: number; readonly limit: number },
 ): Promise<{ clients: OAuthClient[]; total: number }> {
   const policies = await policiesWithRightsOn(parts, api)
@@ -45,7 +45,7 @@ export async function listClients(
 /** The client of this id, where it is registered at the API. @throws Fault `not_found` (404) "OAuth Client ID not found" */
 export async function findClientAt(
   parts: ClientParts,
-  api: Pick<ApiPlace, 'apiId' | 'orgId'>,
+  api: Pick<ClientApi, 'apiId' | 'orgId'>,
   clientId: string,
 ): Promise<OAuthClient> {
   const stored = await registrationAt(parts, clientId, api)
@@ -115,7 +115,7 @@ export function clientViewFor(
 /** Ids of the policies of the API's organisation that have rights on it. */
 export async function policiesWithRightsOn(
   { documents }: Pick<ClientParts, 'documents'>,
-  { apiId, orgId }: Pick<ApiPlace, 'apiId' | 'orgId'>,
+  { apiId, orgId }: Pick<ClientApi, 'apiId' | 'orgId'>,
 ): Promise<string[]> {
   const ids: string[] = []
   for (let offset = 0; ; offset += BATCH) {

@@ -34,7 +34,7 @@ export interface ClientParts {
 }
 
 /** The fields of an API that decide who may be its client. */
-export interface ApiPlace {
+export interface ClientApi {
   readonly apiId: string
   readonly orgId: string
   /** Its method is OAuth. */
@@ -42,7 +42,7 @@ export interface ApiPlace {
 }
 
 /** An API that is loaded here or stored; undefined when there is none. @throws Fault `store_away` */
-export async function apiPlaceOf(parts: ClientParts, apiId: string): Promise<ApiPlace | undefined> {
+export async function clientApiOf(parts: ClientParts, apiId: string): Promise<ClientApi | undefined> {
   const loaded = parts.findApi?.(apiId)
   if (loaded !== undefined) return { apiId, orgId: loaded.orgId, oauth: loaded.oauth !== undefined }
   const stored = await parts.documents.find('api', 'api_id', apiId)

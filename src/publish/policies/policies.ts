@@ -14,7 +14,7 @@ import { auditOf, clockOf, orgOf, type PublishParts, type SecretParts, withLock 
 import { clientsWithoutPolicy } from '../oauth-clients/oauth-cascade.ts'
 import { checkSameOrganisation, inItsOrganisation } from '../organisations/organisation-of.ts'
 import { endSubscriptions, subscriptionsWithout } from '../portal/developers/policy-removed.ts'
-import { findPolicy } from './policy-ids.ts'
+import { requirePolicy } from './policy-ids.ts'
 
 /** A policy as it was stored. `id` is what keys name it by. */
 export interface SavedPolicy {
@@ -101,7 +101,7 @@ async function update(
   actor: string,
   rules: PolicyRules,
 ): Promise<SavedPolicy> {
-  const stored = await findPolicy(parts, wanted.id, wanted.orgId)
+  const stored = await requirePolicy(parts, wanted.id, wanted.orgId)
   const before = stored.body
   const checked = checkPolicy(body, { allowUnsafeIds: rules.unsafeIds === true })
   for (const given of [checked.id, checked._id]) {
@@ -149,7 +149,7 @@ async function remove(
   actor: string,
 ): Promise<SavedPolicy> {
   const removed = await retryOnConflict(async () => {
-    const { id: documentId, body } = await findPolicy(parts, wanted.id, wanted.orgId)
+    const { id: documentId, body } = await requirePolicy(parts, wanted.id, wanted.orgId)
     const id = typeof body.id === 'string' ? body.id : documentId
     const policy = { id, orgId: orgText(body) }
     const audit = auditOf(parts, actor, 'policy.delete', policy.orgId, { id, _id: documentId })

@@ -19,20 +19,27 @@ const MEMBERS = {
   profile: ['MatchedPolicyID'],
 } as const
 
+/** `findPolicy`, of one that has to be there. @throws Fault `not_found` (404), and as `findPolicy` */
+export async function requirePolicy(parts: Parts, id: string, orgId?: string): Promise<StoredDocument<'policy'>> {
+  const stored = await findPolicy(parts, id, orgId)
+  if (stored === undefined) throw fault('not_found', 'Policy not found')
+  return stored
+}
+
 /**
- * Finds a policy by its `id`, else by its `_id`: in this organisation, or in any when none is named.
- * @throws Fault `not_found` (404), `query_invalid` (400) when several organisations use the id
+ * Finds a policy by its `id`, else by its `_id`: in this organisation, or in any when none is named; undefined when there is none.
+ * @throws Fault `query_invalid` (400) when several organisations use the id, `store_away`
  */
-export async function findPolicy(parts: Parts, id: string, orgId?: string): Promise<StoredDocument<'policy'>> {
-  if (orgId !== undefined) {
-    const stored = await findByEitherId(parts, 'policy', orgId, id)
-    if (stored === undefined) throw fault('not_found', 'Policy not found')
-    return stored
-  }
+export async function findPolicy(
+  parts: Parts,
+  id: string,
+  orgId?: string,
+): Promise<StoredDocument<'policy'> | undefined> {
+  if (orgId !== undefined) return findByEitherId(parts, 'policy', orgId, id)
   const { rows } = await parts.documents.list('policy', { where: { id }, limit: 2 })
   const kept = isDocumentId(id) ? await parts.documents.get('policy', id) : undefined
   const [stored, ...others] = kept === undefined ? rows : [...rows, kept]
-  if (stored === undefined) throw fault('not_found', 'Policy not found')
+  if (stored === undefined) return undefined
   if (others.some(({ body }) => orgOf(body) !== orgOf(stored.body)))
     throw fault('query_invalid', `several organisations have a policy ${id}: name one with org_id`)
   return stored

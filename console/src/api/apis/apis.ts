@@ -136,7 +136,7 @@ export function deleteApi(id: string, purge: boolean): Promise<unknown> {
 }
 
 /** Purges an API's cached responses on every gateway. @throws CallError */
-export function forgetAnswers(id: string): Promise<unknown> {
+export function purgeResponses(id: string): Promise<unknown> {
   return call('DELETE', `/api/cache/responses/${encodeURIComponent(id)}`)
 }
 
@@ -192,7 +192,7 @@ export async function importApi(source: Source, tuning: ImportTuning): Promise<s
 }
 
 /** The preview of an import over an API. @throws CallError */
-export function tryReimport(
+export function previewReimport(
   id: string,
   source: Source,
   tuning: ImportTuning,
@@ -221,12 +221,15 @@ function importTo<Answer>(
 }
 
 /** Who owns an API. @throws CallError */
-export function readAccess(id: string, signal?: AbortSignal): Promise<{ userIds: string[]; userGroupIds: string[] }> {
+export function readApiOwners(
+  id: string,
+  signal?: AbortSignal,
+): Promise<{ userIds: string[]; userGroupIds: string[] }> {
   return call('GET', `${at(id)}/access`, { ...(signal && { signal }) })
 }
 
 /** Replaces who owns an API. @throws CallError */
-export function saveAccess(
+export function saveApiOwners(
   id: string,
   access: { readonly userIds: readonly string[]; readonly userGroupIds: readonly string[] },
 ): Promise<unknown> {
@@ -253,7 +256,7 @@ interface Person {
 }
 
 /** Who may become an owner: users and groups of the organisation; those that the caller may not list are empty. @throws CallError */
-export async function listOwners(
+export async function listPossibleOwners(
   may: { readonly users: boolean; readonly groups: boolean },
   signal?: AbortSignal,
 ): Promise<{

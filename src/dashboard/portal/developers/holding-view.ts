@@ -1,7 +1,7 @@
 import { fault } from '../../../errors/fault.ts'
 import type { OAuthClient } from '../../../model/oauth-clients/oauth-client.ts'
 import { policyApisOf } from '../../../model/policies/policy-body.ts'
-import { policyNamed } from '../../../publish/portal/developers/access-type.ts'
+import { findPolicy } from '../../../publish/policies/policy-ids.ts'
 import { findDeveloperKey } from '../../../publish/portal/developers/developer-keys.ts'
 import { developerIn } from '../../../publish/portal/developers/developers.ts'
 import type { SessionRow, StoredDocument } from '../../../store/ports/ports.ts'
@@ -49,7 +49,7 @@ export async function checkPoliciesGrantable(
   if (visibility.everything) return
   const changed = [...policies.filter((id) => !had.includes(id)), ...had.filter((id) => !policies.includes(id))]
   for (const id of changed) {
-    const policy = await policyNamed(parts, orgId, id)
+    const policy = await findPolicy(parts, id, orgId)
     if (policy === undefined && had.includes(id)) continue
     if (policy === undefined || !visibility.policy(policy)) throw fault('not_owner')
     checkSoleOwner(visibility, 'The policy', policyApisOf(policy.body))

@@ -1,8 +1,8 @@
 import type { JsonObject } from '../../../model/json/json.ts'
 import { entriesOf, offersOf } from '../../../model/portal/catalogue/catalogue.ts'
 import { requestedPolicies } from '../../../model/portal/key-requests/key-request.ts'
+import { findPolicy } from '../../../publish/policies/policy-ids.ts'
 import { catalogueOf } from '../../../publish/portal/catalogue/catalogue.ts'
-import { policyNamed } from '../../../publish/portal/developers/access-type.ts'
 import { type RequestOutcome, requestIn, withdrawLink } from '../../../publish/portal/key-requests/requests.ts'
 import type { DashboardParts } from '../../server/parts.ts'
 import { sendCollectLink, sendPortalMail } from '../settings/portal-mails.ts'
@@ -34,7 +34,7 @@ async function apiNameOf(parts: DashboardParts, { id, developer }: RequestOutcom
   const orgId = String(developer.body.org_id)
   const request = await requestIn(parts, orgId, id)
   const ids = request === undefined ? [] : requestedPolicies(request.body)
-  const found = await Promise.all(ids.map((policyId) => policyNamed(parts, orgId, policyId)))
+  const found = await Promise.all(ids.map((policyId) => findPolicy(parts, policyId, orgId)))
   const policies = found.filter((policy) => policy !== undefined)
   const offers = offersOf(entriesOf((await catalogueOf(parts, orgId))?.body), policies)
   const names = (offers.length > 0 ? offers : policies.map(({ body }) => body)).map(({ name }) => String(name ?? ''))

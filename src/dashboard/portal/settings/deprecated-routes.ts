@@ -1,7 +1,7 @@
 import { fault } from '../../../errors/fault.ts'
 import { policyApisOf } from '../../../model/policies/policy-body.ts'
 import { apisOfClient } from '../../../publish/oauth-clients/oauth-client-lists.ts'
-import { policyNamed } from '../../../publish/portal/developers/access-type.ts'
+import { findPolicy } from '../../../publish/policies/policy-ids.ts'
 import { apiNamed } from '../../apis/api-document.ts'
 import { type Answer, refused } from '../../routes/answer.ts'
 import type { Call } from '../../routes/call.ts'
@@ -88,7 +88,7 @@ async function keyFor(parts: DashboardParts, call: Call): Promise<DeveloperKeyCo
   const named = await apiIdNamed(parts, call, call.param('apiOrPolicyId'))
   const names = new Set<string>([...row.policyIds, ...row.apiIds])
   for (const id of row.policyIds) {
-    const policy = await policyNamed(parts, row.orgId, id)
+    const policy = await findPolicy(parts, id, row.orgId)
     if (policy !== undefined) for (const other of [policy.id, ...policyApisOf(policy.body)]) names.add(other)
   }
   if (!names.has(named)) throw fault('not_found', 'Could not retrieve key detail.')

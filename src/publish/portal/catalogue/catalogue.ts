@@ -9,8 +9,7 @@ import type { Documents, StoredDocument } from '../../../store/ports/ports.ts'
 import { apiOfOrg } from '../../apis/api-ids.ts'
 import type { PublishParts } from '../../documents/parts.ts'
 import { areKeyless } from '../../keys/keyless.ts'
-import { withPolicyIds } from '../../policies/policy-ids.ts'
-import { policyNamed } from '../developers/access-type.ts'
+import { findPolicy, withPolicyIds } from '../../policies/policy-ids.ts'
 import { createSingleton, findSingleton, saveSingleton } from '../settings/single-document.ts'
 
 const KIND = 'catalogue'
@@ -128,7 +127,7 @@ async function checkSharedKept(
   const shared = async (entries: readonly JsonObject[]) => {
     const found: JsonObject[] = []
     for (const entry of entries) {
-      const policy = await policyNamed(parts, orgId, String(entry.policy_id ?? ''))
+      const policy = await findPolicy(parts, String(entry.policy_id ?? ''), orgId)
       if (policy !== undefined && visibility.hidden(policyApisOf(policy.body)) > 0)
         found.push({ ...entry, policy_id: policy.body.id ?? '' })
     }
@@ -158,7 +157,7 @@ async function isSeen(
   { policy_id, api_id }: JsonObject,
   visibility: CatalogueVisibility,
 ): Promise<boolean> {
-  const policy = policy_id === '' ? undefined : await policyNamed(parts, orgId, String(policy_id ?? ''))
+  const policy = policy_id === '' ? undefined : await findPolicy(parts, String(policy_id ?? ''), orgId)
   if (policy !== undefined) return visibility.policy(policy)
   const api = await apiOfOrg(parts.documents, orgId, String(api_id ?? ''))
   return api === undefined || visibility.api(api)
@@ -175,7 +174,7 @@ async function checked(
     sent.map(async (entry, at) => {
       const place = `apis.${at}`
       const { policy_id, api_id } = entry as { policy_id: string; api_id: string }
-      const policy = policy_id === '' ? undefined : await policyNamed(parts, orgId, policy_id)
+      const policy = policy_id === '' ? undefined : await findPolicy(parts, policy_id, orgId)
       const api = await apiOfOrg(parts.documents, orgId, api_id)
       if (policy_id === '' && api_id === '') throw fault('portal_invalid', `${place}: policy_id is missing`)
       if (policy === undefined && policy_id !== '' && !known.has(policy_id))

@@ -1,4 +1,4 @@
-import { Fault, fault } from '../../../errors/fault.ts'
+import { fault } from '../../../errors/fault.ts'
 import { SCHEMES } from '../../../model/authentication/schemes.ts'
 import { policyApisOf, policyAuthTypesOf, stateOf } from '../../../model/policies/policy-body.ts'
 import type { Documents, StoredDocument } from '../../../store/ports/ports.ts'
@@ -30,7 +30,7 @@ export async function wantedPolicies(
   if (named.length > MOST_POLICIES) throw fault('subscription_refused', `apply_policies: more than ${MOST_POLICIES}`)
   const found = new Map<string, StoredDocument>()
   for (const id of named) {
-    const policy = await policyNamed(parts, orgId, id)
+    const policy = await findPolicy(parts, id, orgId)
     if (policy === undefined)
       throw fault('subscription_refused', `apply_policies: there is no policy ${id.slice(0, 100)}`)
     if (stateOf(policy.body) !== 'active')
@@ -100,12 +100,4 @@ async function typesOfApi(
 ): Promise<string[]> {
   const listed = (await apiOfOrg(documents, orgId, apiId))?.body.auth_types
   return Array.isArray(listed) ? listed.map(String) : []
-}
-
-/** A policy of an organisation by either of its ids; undefined when there is none. @throws Fault `store_away` */
-export async function policyNamed(parts: PublishParts, orgId: string, id: string): Promise<StoredDocument | undefined> {
-  return findPolicy(parts, id, orgId).catch((error) => {
-    if (error instanceof Fault && error.code === 'not_found') return undefined
-    throw error
-  })
 }

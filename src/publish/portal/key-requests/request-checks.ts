@@ -6,8 +6,9 @@ import { appIdsOf } from '../../../model/portal/developers/holdings.ts'
 import { configurationFor, type PortalConfiguration } from '../../../model/portal/settings/portal-configuration.ts'
 import type { StoredDocument } from '../../../store/ports/ports.ts'
 import type { PublishParts, SecretParts } from '../../documents/parts.ts'
+import { findPolicy } from '../../policies/policy-ids.ts'
 import { catalogueOf } from '../catalogue/catalogue.ts'
-import { accessTypeOf, policyIdOf, policyNamed, wantedPolicies } from '../developers/access-type.ts'
+import { accessTypeOf, policyIdOf, wantedPolicies } from '../developers/access-type.ts'
 import { checkSubscribable } from '../developers/developer-keys.ts'
 import { portalConfiguration } from '../settings/configuration.ts'
 
@@ -46,7 +47,7 @@ export async function resolveRequest(
 ): Promise<RequestedAccess> {
   for (const id of named) {
     // Before anything else is said of it.
-    checkPolicy(await policyNamed(parts, orgId, id))
+    checkPolicy(await findPolicy(parts, id, orgId))
   }
   const policies = await wantedPolicies(parts, orgId, named)
   const policyIds = policies.map(policyIdOf)

@@ -7,10 +7,10 @@ import {
   type ApiView,
   apiKey,
   type ImportTuning,
+  previewReimport,
   readApi,
   reimport,
   type Source,
-  tryReimport,
 } from '../../../api/apis/apis.ts'
 import { FaultBox } from '../../../parts/display/fault-box.tsx'
 import { notifyDone } from '../../../parts/display/notify.ts'
@@ -71,7 +71,7 @@ function Over({ api, to }: { readonly api: ApiView; readonly to: '/' }) {
   const [isOpened, setOpened] = useState(listed === 'all')
   const tuning: ImportTuning = isOpened ? { allowList: 'true' } : {}
   const trial = useTrial(source, [api.id, api.updatedAt, isOpened], (from, signal) =>
-    tryReimport(api.id, from, tuning, signal),
+    previewReimport(api.id, from, tuning, signal),
   )
   const putting = useMutation({
     mutationFn: () =>

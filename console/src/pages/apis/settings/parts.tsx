@@ -2,7 +2,7 @@ import { Alert, Anchor, Button, Code, Group, Stack, Text } from '@mantine/core'
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { InfoIcon, TriangleAlertIcon } from 'lucide-react'
-import { type ApiView, forgetAnswers } from '../../../api/apis/apis.ts'
+import { type ApiView, purgeResponses } from '../../../api/apis/apis.ts'
 import { useMay } from '../../../api/people/session.ts'
 import { CERTIFICATES_KEY, listEveryCertificate } from '../../../api/platform/certificates.ts'
 import { readSettings, SETTINGS_KEY } from '../../../api/platform/settings.ts'
@@ -147,7 +147,7 @@ function Modules(props: Drawn) {
 /** Purges the cache on every gateway. */
 function Purge({ api, readOnly }: Drawn) {
   const purging = useMutation({
-    mutationFn: () => forgetAnswers(api.id),
+    mutationFn: () => purgeResponses(api.id),
     onSuccess: () => notifyDone(say('apiSet.purged')),
     onError: notifyFault,
   })

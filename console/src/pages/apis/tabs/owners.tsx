@@ -1,7 +1,14 @@
 import { Alert, Paper, Stack, Text } from '@mantine/core'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { InfoIcon } from 'lucide-react'
-import { APIS_KEY, type ApiView, apiKey, listOwners, readAccess, saveAccess } from '../../../api/apis/apis.ts'
+import {
+  APIS_KEY,
+  type ApiView,
+  apiKey,
+  listPossibleOwners,
+  readApiOwners,
+  saveApiOwners,
+} from '../../../api/apis/apis.ts'
 import { useMay, useSession } from '../../../api/people/session.ts'
 import { FaultBox } from '../../../parts/display/fault-box.tsx'
 import { GuardedForm } from '../../../parts/forms/guarded-form.tsx'
@@ -15,10 +22,10 @@ export default function OwnersTab({ api }: { readonly api: ApiView }) {
   const mayWrite = useMay('apis', 'write')
   const client = useQueryClient()
   const { user } = useSession()
-  const access = useQuery({ queryKey: key, queryFn: ({ signal }) => readAccess(api.id, signal) })
+  const access = useQuery({ queryKey: key, queryFn: ({ signal }) => readApiOwners(api.id, signal) })
   const people = useQuery({
     queryKey: ['apis', 'owners', may.users, may.groups],
-    queryFn: ({ signal }) => listOwners(may, signal),
+    queryFn: ({ signal }) => listPossibleOwners(may, signal),
     staleTime: 60_000,
   })
   if (access.data === undefined || people.data === undefined) {
@@ -49,8 +56,8 @@ export default function OwnersTab({ api }: { readonly api: ApiView }) {
           stored={loaded}
           valuesOf={({ userIds, userGroupIds }) => ({ userIds, userGroupIds })}
           changed={(values) => ({ userIds: idsIn(values.userIds), userGroupIds: idsIn(values.userGroupIds) })}
-          read={() => readAccess(api.id)}
-          write={(mine) => saveAccess(api.id, mine)}
+          read={() => readApiOwners(api.id)}
+          write={(mine) => saveApiOwners(api.id, mine)}
           onDone={() => void client.invalidateQueries({ queryKey: APIS_KEY })}
         />
       </Paper>
