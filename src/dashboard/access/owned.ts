@@ -2,7 +2,6 @@ import { fault } from '../../errors/fault.ts'
 import { isDocumentId } from '../../model/documents/ids.ts'
 import { isKeyHash } from '../../model/keys/key.ts'
 import type { Intent } from '../../model/people/permission.ts'
-import { policyApisOf } from '../../model/policies/policy-body.ts'
 import { requestedPolicies } from '../../model/portal/key-requests/key-request.ts'
 import { hashKey } from '../../model/secrets/secret.ts'
 import { findByEitherId } from '../../publish/documents/own-ids.ts'
@@ -139,18 +138,14 @@ export async function findPolicyDocument(
   return isDocumentId(id) ? documents.get('policy', id) : undefined
 }
 
-/** True when the caller may see a key or token: when they see one of its APIs or of the APIs of its policies, or when all of these are deleted. */
+/** True when the caller may see a key or token: when they see one of its APIs or of the APIs of its policies, or it names none. */
 export async function seesSession(
   { parts, visibility, orgId }: LookUp,
   row: Pick<SessionRow, 'apiIds' | 'policyIds'>,
 ): Promise<boolean> {
   if (visibility.everything) return true
-  const apiIds = [...row.apiIds]
-  for (const id of row.policyIds) {
-    const policy = await parts.documents.find('policy', 'org_policy', `${orgId}/${id}`)
-    if (policy !== undefined) apiIds.push(...policyApisOf(policy.body))
-  }
-  return visibility.anyApi(apiIds)
+  const policies = await parts.policyApis.fresh()
+  return visibility.anyApi([...row.apiIds, ...row.policyIds.flatMap((id) => policies.of(orgId, id))])
 }
 
 /** All meanings of a key in a path: the key itself, its hash, or the name of a user. */

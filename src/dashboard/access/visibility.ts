@@ -17,17 +17,21 @@ export interface Visibility {
   api(document: Seen): boolean
   /** The same by `api_id`; false for one that is not there. */
   apiId(apiId: string): boolean
-  /** True for a policy that names an API that the actor may see, or none that exists. */
+  /** True for a policy that names an API that the actor may see, or none. */
   policy(document: Seen): boolean
-  /** True for everything based on these APIs, by the rule of policies. */
+  /**
+   * True for everything based on these APIs, by the rule of policies. Where none of them exists any more, it belongs to whom they did.
+   */
   anyApi(apiIds: readonly string[]): boolean
-  /** How many of these are APIs of the actor's organisation that others own. */
+  /** How many of these are APIs of the actor's organisation that others own, or owned where none of them exists any more. */
   hidden(apiIds: readonly string[]): number
+  /** The APIs that a deleted policy of the organisation was for, by either id. */
+  apisOfDeletedPolicy(policyId: string): readonly string[]
   /** The condition of lists of any kind: the organisation. */
   whereOrg(): Where
   /** The condition of lists of APIs: organisation and owner. */
   where(): Where
-  /** Ids of all APIs that the actor may see; undefined where ownership hides nothing. */
+  /** Ids of all APIs that the actor may see, and of deleted ones that were the actor's; undefined where ownership hides nothing. */
   apiIds(): readonly string[] | undefined
 }
 
@@ -45,14 +49,24 @@ export function visibilityOf(actor: Actor | undefined, owners: ApiOwners, owners
     : [NO_OWNER]
   // A user without an organisation only looks at one; their own record belongs to none.
   const org = ({ body }: Seen) => !bounded || body.org_id === orgId || (viewing && body.org_id === '')
+  const isMine = ({ owners: own }: { readonly owners: readonly string[] }) => own.some((owner) => mine.includes(owner))
   const visible = (apiId: string) => {
     const found = owners.of(apiId)
     if (found === undefined || (bounded && found.orgId !== orgId)) return false
-    return everything || found.owners.some((owner) => mine.includes(owner))
+    return everything || isMine(found)
   }
-  const anyApi = (apiIds: readonly string[]) =>
-    everything || apiIds.some(visible) || !apiIds.some((apiId) => owners.of(apiId)?.orgId === orgId)
-  const isHidden = (apiId: string) => owners.of(apiId)?.orgId === orgId && !visible(apiId)
+  /** The APIs of the organisation among these, or those of them that were there before. */
+  const known = (apiIds: readonly string[]) => {
+    const ids = [...new Set(apiIds)]
+    const there = ids.map((apiId) => owners.of(apiId)).filter((found) => found?.orgId === orgId)
+    const found = there.length > 0 ? there : ids.map((apiId) => owners.ofDeleted(orgId, apiId))
+    return found.filter((each) => each !== undefined)
+  }
+  const anyApi = (apiIds: readonly string[]) => {
+    if (everything) return true
+    const found = known(apiIds)
+    return found.length === 0 || found.some(isMine)
+  }
   const whereOrg = (): Where => (bounded ? { org_id: orgId } : {})
   return {
     everything,
@@ -61,10 +75,14 @@ export function visibilityOf(actor: Actor | undefined, owners: ApiOwners, owners
     apiId: visible,
     policy: (document) => org(document) && anyApi(policyApisOf(document.body)),
     anyApi,
-    hidden: (apiIds) => (everything ? 0 : new Set(apiIds.filter(isHidden)).size),
+    hidden: (apiIds) => (everything ? 0 : known(apiIds).filter((found) => !isMine(found)).length),
+    apisOfDeletedPolicy: (policyId) => owners.apisOfDeletedPolicy(orgId, policyId),
     whereOrg,
     where: () => (everything ? whereOrg() : { ...whereOrg(), owner: mine }),
-    apiIds: () => (everything ? undefined : owners.ids(visible)),
+    apiIds: () =>
+      everything
+        ? undefined
+        : [...owners.ids(visible), ...owners.deletedIds((tombstone) => tombstone.orgId === orgId && isMine(tombstone))],
   }
 }
 

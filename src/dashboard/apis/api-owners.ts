@@ -1,5 +1,7 @@
+import { readTombstone, TOMBSTONE } from '../../model/documents/tombstone.ts'
 import { ownersOf } from '../../model/people/ownership.ts'
 import type { Documents, Feed } from '../../store/ports/ports.ts'
+import { DeletedPolicies } from '../policies/deleted-policies.ts'
 
 interface Known {
   readonly apiId: string
@@ -9,12 +11,16 @@ interface Known {
 
 /**
  * Owners of APIs, in memory: a policy, key or client is visible to users who see one of its APIs, and asking the store for each
- * of them would cost a read per API and row. Follows the feed; an entry that changed is read again before it is used.
+ * of them would cost a read per API and row. Who owned deleted ones is known too. Follows the feed; an entry that changed is read again before
+ * it is used.
  */
 export class ApiOwners {
   readonly #documents: Documents
   readonly #byApi = new Map<string, Known>()
   readonly #byDocument = new Map<string, Known>()
+  /** Of deleted ones, by organisation and `api_id`. */
+  readonly #deleted = new Map<string, Known>()
+  readonly #deletedPolicies = new DeletedPolicies()
   #stale = new Set<string>()
   #loading: Promise<void> | undefined
   #loaded = false
@@ -31,7 +37,8 @@ export class ApiOwners {
         this.#missed++
         this.#loaded = false
       }
-      for (const { kind, id } of changes) if (this.#started && kind === 'api') this.#stale.add(id)
+      for (const { kind, id } of changes)
+        if (this.#started && (kind === 'api' || kind === TOMBSTONE)) this.#stale.add(`${kind} ${id}`)
     })
   }
 
@@ -40,9 +47,26 @@ export class ApiOwners {
     return this.#byApi.get(apiId)
   }
 
+  /** Who owned an API of an organisation that is deleted; undefined where there is one of this id now. */
+  ofDeleted(orgId: string, apiId: string): Known | undefined {
+    return this.#byApi.has(apiId) ? undefined : this.#deleted.get(keyOf(orgId, apiId))
+  }
+
+  /** The APIs that a deleted policy of an organisation was for, by either id. */
+  apisOfDeletedPolicy(orgId: string, policyId: string): readonly string[] {
+    return this.#deletedPolicies.of(orgId, policyId) ?? []
+  }
+
   /** Ids of the APIs that pass. */
   ids(passes: (apiId: string) => boolean): string[] {
     return [...this.#byApi.keys()].filter(passes)
+  }
+
+  /** Ids of the deleted APIs that pass. */
+  deletedIds(passes: (known: Known) => boolean): string[] {
+    return [...this.#deleted.values()]
+      .filter((known) => !this.#byApi.has(known.apiId) && passes(known))
+      .map(({ apiId }) => apiId)
   }
 
   /** Resolves once every reported commit is applied. @throws Fault `store_away` */
@@ -64,18 +88,23 @@ export class ApiOwners {
     if (!this.#loaded) {
       this.#byApi.clear()
       this.#byDocument.clear()
+      this.#deleted.clear()
+      this.#deletedPolicies.clear()
       const missed = this.#missed
       for await (const batch of this.#documents.scan('api')) for (const { id, body } of batch) this.#put(id, body)
+      for await (const batch of this.#documents.scan(TOMBSTONE)) for (const { body } of batch) this.#putTombstone(body)
       this.#loaded = missed === this.#missed
     }
     const stale = this.#stale
     this.#stale = new Set()
     try {
-      for (const id of stale) {
-        const found = await this.#documents.get('api', id as Parameters<Documents['get']>[1])
-        if (found === undefined) this.#drop(id)
+      for (const named of stale) {
+        const [kind, id] = named.split(' ') as ['api' | typeof TOMBSTONE, Parameters<Documents['get']>[1]]
+        const found = await this.#documents.get(kind, id)
+        if (kind === TOMBSTONE) this.#putTombstone(found?.body ?? {})
+        else if (found === undefined) this.#drop(id)
         else this.#put(id, found.body)
-        stale.delete(id)
+        stale.delete(named)
       }
     } finally {
       for (const id of stale) this.#stale.add(id)
@@ -89,9 +118,19 @@ export class ApiOwners {
     this.#byDocument.set(id, known)
   }
 
+  #putTombstone(body: Parameters<typeof ownersOf>[0]): void {
+    this.#deletedPolicies.put(body)
+    const tombstone = readTombstone('api', body)
+    if (tombstone === undefined) return
+    const known = { apiId: tombstone.named, orgId: tombstone.org_id, owners: ownersOf(body) }
+    this.#deleted.set(keyOf(known.orgId, known.apiId), known)
+  }
+
   #drop(id: string): void {
     const before = this.#byDocument.get(id)
     this.#byDocument.delete(id)
     if (before !== undefined && this.#byApi.get(before.apiId) === before) this.#byApi.delete(before.apiId)
   }
 }
+
+const keyOf = (orgId: string, apiId: string) => JSON.stringify([orgId, apiId])

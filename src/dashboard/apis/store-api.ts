@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { toFault } from '../../errors/fault.ts'
+import { fault, toFault } from '../../errors/fault.ts'
 import { warningsMember } from '../../model/apis/check/definition-warnings.ts'
 import { toClassic, toOas } from '../../model/apis/convert/convert.ts'
 import type { ApiDocument } from '../../model/apis/definition/api.ts'
@@ -90,6 +90,7 @@ export async function createStoredApi(
   warnings: readonly Flaw[] = [],
 ): Promise<Answer> {
   restoreMaskedSecrets(definition, undefined, 'definition_invalid')
+  checkIdWasNotOfOthers(call, idsOf(format, definition).apiId)
   const version = await versionOf(parts, call)
   if (version !== undefined && 'status' in version) return version
   await checkOwnersKnown(parts, call.actor!.orgId, ownersOf(metadata))
@@ -123,6 +124,11 @@ export async function updateStoredApi(
   checkForeignVersionsUnchanged(call.visibility, stored.body, body)
   const { document, unchecked } = await publishApi(parts, { ...draftOf(parts, call), ...change, definition, apiId })
   return ok(message, null, await warningsIn(parts, call, document, unchecked))
+}
+
+/** With ownership the id of a deleted API stays with its last owners: what is based on it would be its next one's. @throws Fault `id_taken` (409) */
+function checkIdWasNotOfOthers({ visibility }: Call, apiId: string): void {
+  if (!visibility.anyApi([apiId])) throw fault('id_taken', `API ${apiId}`)
 }
 
 async function warningsIn(parts: DashboardParts, call: Call, document: ApiDocument, flaws: readonly Flaw[] = []) {

@@ -107,7 +107,8 @@ async function seesEntries(
   for (const { policy_id, api_id } of entries) {
     const policy = policy_id ? await findPolicyDocument(documents, orgId, String(policy_id)) : undefined
     if (policy !== undefined && !visibility.policy(policy)) return false
-    if (policy === undefined && !visibility.anyApi([String(api_id ?? '')])) return false
+    const named = [String(api_id ?? ''), ...visibility.apisOfDeletedPolicy(String(policy_id ?? ''))]
+    if (policy === undefined && !visibility.anyApi(named)) return false
   }
   return true
 }

@@ -28,6 +28,7 @@ const MOST_CHECKED = 1000
 
 const FOREIGN = 'this ID cannot be used, choose another one'
 const NOT_YOURS = 'it is there, and others own it'
+const WAS_NOT_YOURS = 'others owned the API that had it: choose another ID, or ask an administrator'
 
 /**
  * Errors that the caller cannot see: ids and listen paths that other organisations have, or with ownership other owners, references
@@ -102,6 +103,7 @@ async function obstaclesOfApi(
     const stored = await parts.documents.find('api', 'api_id', id)
     if (stored !== undefined && stored.body.org_id !== orgId) return [{ kind: 'api', id, why: FOREIGN }]
     if (stored !== undefined && !call.visibility.api(stored)) return [{ kind: 'api', id, why: NOT_YOURS }]
+    if (stored === undefined && !call.visibility.anyApi([id])) return [{ kind: 'api', id, why: WAS_NOT_YOURS }]
     await checkReferences(parts, call, 'api', { format, definition }, stored?.body, { made: brings })
     if (placeOf(api) === undefined) return []
     const mayCollide = allowsDuplicateSlugs(parts)

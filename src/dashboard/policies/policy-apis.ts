@@ -1,6 +1,8 @@
+import { TOMBSTONE } from '../../model/documents/tombstone.ts'
 import { policyApisOf } from '../../model/policies/policy-body.ts'
 import type { Documents, Feed } from '../../store/ports/ports.ts'
 import type { Visibility } from '../access/visibility.ts'
+import { DeletedPolicies } from './deleted-policies.ts'
 
 interface Known {
   readonly orgId: string
@@ -10,14 +12,15 @@ interface Known {
 
 /**
  * Which policy names which APIs, in memory: whether a policy, or a key that has it, is seen follows from its APIs, and one that names
- * none that exists is seen by all, which no index of the store can say. Reads everything at the first question, follows the feed
- * from then on.
+ * none is seen by all, which no index of the store can say. Deleted policies are known too: keys that have them still belong to whom they
+ * did. Reads everything at the first question, follows the feed from then on.
  */
 export class PolicyApis {
   readonly #documents: Documents
   readonly #feed: Feed
   readonly #byDocument = new Map<string, Known>()
   readonly #byPolicy = new Map<string, Known>()
+  readonly #deleted = new DeletedPolicies()
   #stale = new Set<string>()
   #loading: Promise<void> | undefined
   #loaded = false
@@ -42,11 +45,12 @@ export class PolicyApis {
   }
 
   /**
-   * APIs of a policy, by its `id` or its storage id; none for an unknown policy. Where one is the `id` of one and the storage id
-   * of another, the APIs of both.
+   * APIs of a policy, by its `id` or its storage id; of a deleted one those that it had, none for an unknown policy. Where one is the `id`
+   * of one and the storage id of another, the APIs of both.
    */
   of(orgId: string, policyId: string): readonly string[] {
     const [one, other] = this.#named(orgId, policyId)
+    if (one === undefined) return this.#deleted.of(orgId, policyId) ?? []
     return other === undefined ? (one?.apiIds ?? []) : [...one!.apiIds, ...other.apiIds]
   }
 
@@ -75,18 +79,22 @@ export class PolicyApis {
       this.#follow()
       this.#byDocument.clear()
       this.#byPolicy.clear()
+      this.#deleted.clear()
       const missed = this.#missed
       for await (const batch of this.#documents.scan('policy')) for (const { id, body } of batch) this.#put(id, body)
+      for await (const batch of this.#documents.scan(TOMBSTONE)) for (const { body } of batch) this.#deleted.put(body)
       this.#loaded = missed === this.#missed
     }
     const stale = this.#stale
     this.#stale = new Set()
     try {
-      for (const id of stale) {
-        const found = await this.#documents.get('policy', id as Parameters<Documents['get']>[1])
-        if (found === undefined) this.#drop(id)
+      for (const named of stale) {
+        const [kind, id] = named.split(' ') as ['policy' | typeof TOMBSTONE, Parameters<Documents['get']>[1]]
+        const found = await this.#documents.get(kind, id)
+        if (kind === TOMBSTONE) this.#deleted.put(found?.body ?? {})
+        else if (found === undefined) this.#drop(id)
         else this.#put(id, found.body)
-        stale.delete(id)
+        stale.delete(named)
       }
     } finally {
       for (const id of stale) this.#stale.add(id)
@@ -98,7 +106,7 @@ export class PolicyApis {
     this.#following = true
     this.#feed.subscribe(({ changes, missed }) => {
       if (missed) this.#forget()
-      for (const { kind, id } of changes) if (kind === 'policy') this.#stale.add(id)
+      for (const { kind, id } of changes) if (kind === 'policy' || kind === TOMBSTONE) this.#stale.add(`${kind} ${id}`)
     })
   }
 

@@ -19,7 +19,7 @@ import type { Route } from '../routes/route.ts'
 import type { DashboardParts } from '../server/parts.ts'
 import { policyQuery } from './policy-query.ts'
 import { changesMore, PolicyShape, toPolicyView, withOneState } from './policy-shape.ts'
-import { checkRightsVisible, policyInPath } from './policy-view.ts'
+import { checkPolicyIdWasNotOfOthers, checkRightsVisible, policyInPath } from './policy-view.ts'
 
 const PATH = '/api/portal/policies'
 const ONE = `${PATH}/{id}`
@@ -91,6 +91,7 @@ function listRoutes(parts: DashboardParts): Route[] {
         const sent = withRightsMap({ ...call.object(), org_id: call.actor!.orgId })
         const body = withOneState(sent, undefined)
         checkRightsVisible(call, {}, body)
+        checkPolicyIdWasNotOfOthers(call, body)
         const { policy } = await createPolicy(parts, body, call.actor!.email, rulesOf(parts))
         const warnings = await missingApis(parts.documents, body)
         return ok(String(policy._id), null, warnings.length === 0 ? {} : { Warnings: warnings })

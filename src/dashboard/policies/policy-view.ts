@@ -41,3 +41,16 @@ export function checkRightsVisible(
   for (const apiId of changedRights(before, after))
     if (given.has(apiId) ? !visibility.apiId(apiId) : visibility.hidden([apiId]) > 0) throw fault('not_owner')
 }
+
+/**
+ * With ownership the ids of a deleted policy stay with the owners of its APIs: keys that still have it would be the next one's.
+ * @throws Fault `id_taken` (409)
+ */
+export function checkPolicyIdWasNotOfOthers(
+  { visibility }: Pick<Call, 'visibility'>,
+  { id, _id: storageId }: JsonObject,
+): void {
+  for (const named of [id, storageId])
+    if (typeof named === 'string' && !visibility.anyApi(visibility.apisOfDeletedPolicy(named)))
+      throw fault('id_taken', `policy ${named}`)
+}

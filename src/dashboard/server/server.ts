@@ -60,7 +60,8 @@ export async function startDashboard(
   { host, port, routes: declared = allRoutes }: DashboardOptions,
 ): Promise<Dashboard> {
   const recorded = recordedStore(given.store, given.config.dashboard.audit.enabled)
-  const documents = withEvents({ ...given, documents: recorded.documents, mail: eventMailer(given) })
+  const keepsTombstones = given.config.dashboard.enable_ownership
+  const documents = withEvents({ ...given, documents: recorded.documents, keepsTombstones, mail: eventMailer(given) })
   const store = { ...recorded, documents }
   const closing = new AbortController()
   let draining = false

@@ -41,7 +41,8 @@ export interface AdminRoutes {
  */
 export function adminRoutes(given: Omit<AdminParts, 'documents'>): AdminRoutes {
   const { sealKey, store, clock = systemClock } = given
-  const parts: AdminParts = { ...given, documents: withEvents({ ...store, clock, sealKey }) }
+  const keepsTombstones = given.config.dashboard.enable_ownership
+  const parts: AdminParts = { ...given, documents: withEvents({ ...store, clock, sealKey, keepsTombstones }) }
   const [open, full] = [false, true].map((withValues) => new RouteTree(healthRoutes(parts, withValues))) as [
     RouteTree,
     RouteTree,

@@ -206,6 +206,8 @@ export const DOCUMENT_KINDS: Readonly<Record<string, KindIndexes>> = {
   },
   /** Body: `UserGroup` of model/people/user-group.ts. */
   user_group: { unique: {}, lookup: { org_id: text('org_id'), name: text('name') } },
+  /** Body: `Tombstone` of model/documents/tombstone.ts: who owned what is deleted, where ownership is on. */
+  tombstone: { unique: {}, lookup: { org_id: text('org_id') } },
   /** Body: `InstallationBody` of publish/organisations/installation.ts; one document. */
   installation: { unique: {}, lookup: {} },
   /** Body: `GatewayCommand` of model/nodes/gateway-command.ts; filed under a hash of its words. */

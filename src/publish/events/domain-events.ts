@@ -16,6 +16,7 @@ import type { Change, Documents, SessionInput, StoredDocument, Tokens } from '..
 import { apiOfOrg } from '../apis/api-ids.ts'
 import { wrapperOf } from '../apis/api-wrapper.ts'
 import { changesNothing } from '../documents/changes-nothing.ts'
+import { tombstonesOf } from '../documents/tombstones.ts'
 import { catalogueOf } from '../portal/catalogue/catalogue.ts'
 import { toRequestView } from '../portal/key-requests/request-view.ts'
 import {
@@ -34,6 +35,8 @@ export interface EventParts {
   readonly tokens: Tokens
   readonly clock: Clock
   readonly sealKey: SealKey
+  /** True = it is remembered who owned the APIs and policies that are deleted. */
+  readonly keepsTombstones?: boolean
   /** Sends a mail, after the commit; absent = none are sent. Must not throw. */
   readonly mail?: (mail: EventMail) => void
 }
@@ -230,7 +233,8 @@ export function withEvents(parts: EventParts): Documents {
       const read = { ...parts, documents: readOnce(documents) }
       if (await changesNothing(read, changes)) return documents.revision()
       const events = await eventsOf(read, changes)
-      const revision = await documents.commit([...changes, ...events.changes], entry)
+      const tombstones = parts.keepsTombstones === true ? await tombstonesOf(read.documents, changes) : []
+      const revision = await documents.commit([...changes, ...tombstones, ...events.changes], entry)
       for (const mail of events.mails) parts.mail?.(mail)
       return revision
     },

@@ -1,5 +1,6 @@
 import { zstdCompressSync, zstdDecompressSync } from 'node:zlib'
 import { fault } from '../../errors/fault.ts'
+import { TOMBSTONE } from '../../model/documents/tombstone.ts'
 import type { JsonObject } from '../../model/json/json.ts'
 import { AUDITED_SESSION, type AuditChange, type SessionInput } from '../ports/ports.ts'
 import { hashBytes } from './cells.ts'
@@ -48,7 +49,7 @@ export interface StoredState {
 
 /**
  * Collects the changes of one commit for the audit log: called for each change before it is applied, because the second one to a
- * document finds what the first one wrote. Tickets and messages are not kept.
+ * document finds what the first one wrote. Tickets, messages and what is remembered of deleted documents are not kept.
  */
 export class AuditCollector {
   readonly changes: AuditedChange[] = []
@@ -61,6 +62,7 @@ export class AuditCollector {
 
   /** Notes what a change is about to do. */
   note(change: PreparedChange): void {
+    if ('kind' in change && change.kind === TOMBSTONE) return
     switch (change.op) {
       case 'put':
         return void this.add(change.kind, change.id, {

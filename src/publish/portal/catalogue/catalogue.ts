@@ -19,6 +19,10 @@ export interface CatalogueVisibility {
   readonly everything: boolean
   api(document: Pick<StoredDocument, 'body'>): boolean
   policy(document: Pick<StoredDocument, 'body'>): boolean
+  /** True for what is based on these APIs; of deleted ones their last owners count. */
+  anyApi(apiIds: readonly string[]): boolean
+  /** The APIs that a deleted policy was for. */
+  apisOfDeletedPolicy(policyId: string): readonly string[]
   /** How many of these APIs others own. */
   hidden(apiIds: readonly string[]): number
 }
@@ -157,10 +161,13 @@ async function isSeen(
   { policy_id, api_id }: JsonObject,
   visibility: CatalogueVisibility,
 ): Promise<boolean> {
-  const policy = policy_id === '' ? undefined : await findPolicy(parts, String(policy_id ?? ''), orgId)
+  const [policyId, apiId] = [String(policy_id ?? ''), String(api_id ?? '')]
+  const policy = policyId === '' ? undefined : await findPolicy(parts, policyId, orgId)
   if (policy !== undefined) return visibility.policy(policy)
-  const api = await apiOfOrg(parts.documents, orgId, String(api_id ?? ''))
-  return api === undefined || visibility.api(api)
+  const api = await apiOfOrg(parts.documents, orgId, apiId)
+  return api === undefined
+    ? visibility.anyApi([apiId, ...visibility.apisOfDeletedPolicy(policyId)])
+    : visibility.api(api)
 }
 
 async function checked(
