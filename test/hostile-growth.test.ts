@@ -182,8 +182,8 @@ const redacted =
 
 /** Everything that reads what anybody may send, as text of any length, with the longest that reaches it. */
 const FORM = 'application/x-www-form-urlencoded'
-const TEXT: ValueShape = { scalars: ['text'], items: undefined, members: undefined }
-const CHECKED: BodyTypeCheck = { check: () => [], shape: TEXT, fill: undefined }
+const TEXT: ValueShape = { scalars: ['text'], items: undefined, members: undefined, rest: undefined }
+const CHECKED: BodyTypeCheck = { check: () => [], shape: TEXT, encodings: new Map(), fill: undefined }
 const checkedWith = (a: ValueShape): BodyTypeCheck => ({ ...CHECKED, shape: { ...TEXT, members: new Map([['a', a]]) } })
 const LISTS = checkedWith({ ...TEXT, items: TEXT })
 const NESTED = checkedWith({ ...TEXT, members: new Map([['a', { ...TEXT, items: TEXT }]]) })

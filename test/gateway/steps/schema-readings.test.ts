@@ -40,6 +40,11 @@ const ROWS: readonly Row[] = [
   [{ type: 'object', example: { $id: 'same' }, properties: { example: text } }, [{ example: 'a' }], [{ example: 1 }]],
   [{ type: 'object', example: { $id: 'same' }, default: { $id: 'same' } }, [{}], [1]],
   [REF('default'), [{ enum: 'a' }], [{ enum: 1 }, {}]],
+  [
+    { type: 'object', properties: { constructor: text, valueOf: { type: 'number' } }, required: ['toString'] },
+    [{ toString: 1 }, { toString: 1, constructor: 'a', valueOf: 2 }],
+    [{}, { toString: 1, constructor: 1 }, { toString: 1, valueOf: 'a' }],
+  ],
   [REF('Tree'), [{ inner: [{ inner: [] }] }], [{ inner: [{ inner: 1 }] }]],
   [{ $ref: '#/paths/~10/post/requestBody/content/application~1json/schema' }, [null, 1], [true]],
 ]

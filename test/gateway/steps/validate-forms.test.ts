@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
+import type { JsonObject } from '../../../src/model/json/json.ts'
 import { startTestGateway } from '../../worlds/base/harness.ts'
+import { oasApi } from '../../worlds/gateway/admin-fixtures.ts'
 import { startOrigin } from '../../worlds/servers/origin.ts'
 
 const SCHEMA = {
@@ -134,6 +136,78 @@ test('forms that are none, fields given twice and text are judged too', async (t
     if (reason !== undefined) assert.match(answer.text, reason)
   }
 })
+
+/** A field with its encoding, what is sent, and whether it fits. */
+type EncodedRow = readonly [schema: JsonObject, encoding: JsonObject, fitting: string, other: string]
+
+const NUMBERS = { type: 'array', items: { type: 'integer' }, maxItems: 2 }
+const POINT = { type: 'object', properties: { x: { type: 'integer' }, y: { type: 'integer' } }, required: ['x'] }
+
+test('fields of a form are read as their encoding spells them', async (t) => {
+  const rows: readonly EncodedRow[] = [
+    [NUMBERS, { explode: false }, 'f=1,2', 'f=1,a'],
+    [NUMBERS, { explode: false }, 'f=1', 'f=1&f=2'],
+    [NUMBERS, { style: 'pipeDelimited' }, 'f=1%7C2', 'f=1%7C2%7C3'],
+    [NUMBERS, { style: 'spaceDelimited' }, 'f=1+2', 'f=1+a'],
+    [NUMBERS, { style: 'form', explode: true }, 'f=1&f=2', 'f=1,2'],
+    [POINT, { style: 'deepObject' }, 'f[x]=1&f[y]=2', 'f[y]=2'],
+    [POINT, { explode: false }, 'f=x,1,y,2', 'f=x,a'],
+    [POINT, { style: 'form' }, 'x=1&y=2', 'x=a&y=2'],
+    [POINT, { contentType: 'application/json' }, 'f=%7B%22x%22%3A1%7D', 'f=%7B%22y%22%3A1%7D'],
+    [{ type: 'string', maxLength: 1 }, { contentType: 'application/json' }, 'f=%22a%22', 'f=a'],
+    [{ type: 'string', maxLength: 1 }, { contentType: 'image/png, text/*' }, 'f=a', 'f=ab'],
+  ]
+  const { saved, send } = await openEncoded(t, rows)
+  assert.deepEqual((saved.json as { warnings?: unknown }).warnings, undefined)
+  for (const [index, [schema, encoding, fitting, other]] of rows.entries()) {
+    const shown = JSON.stringify([schema, encoding])
+    assert.equal((await send(index, fitting)).status, 200, `${shown} ${fitting}`)
+    assert.equal((await send(index, other)).status, 422, `${shown} ${other}`)
+  }
+})
+
+test('a form with a field that cannot be read is reported and passes', async (t) => {
+  const lists = { type: 'array', items: NUMBERS }
+  const rows: readonly EncodedRow[] = [
+    [lists, { explode: false }, 'f=1,2', 'f=a'],
+    [POINT, { contentType: 'application/xml' }, 'f=<x/>', 'f=a'],
+    [NUMBERS, { style: 'matrix' }, 'f=;f=1', 'f=a'],
+  ]
+  const { saved, send } = await openEncoded(t, rows)
+  const { warnings } = saved.json as { warnings: { path: string; message: string }[] }
+  for (const [index, [, , ...sent]] of rows.entries()) {
+    const at = `paths["/${index}"].post.requestBody.content["application/x-www-form-urlencoded"].encoding.f`
+    assert.ok(
+      warnings.some(({ path }) => path === at),
+      JSON.stringify(warnings),
+    )
+    for (const text of sent) assert.equal((await send(index, text)).status, 200, text)
+  }
+})
+
+/** An API with an operation for each row. */
+async function openEncoded(t: import('node:test').TestContext, rows: readonly EncodedRow[]) {
+  const origin = await startOrigin()
+  const gateway = await startTestGateway()
+  t.after(() => Promise.all([origin.close(), gateway.close()]))
+  const base = oasApi('E', '/e/', { id: 'e', upstream: origin.url })
+  const paths = rows.map(([f, encoding], index) => {
+    const schema = { type: 'object', properties: { f } }
+    const requestBody = { required: true, content: { [FORM]: { schema, encoding: { f: encoding } } } }
+    return [`/${index}`, { post: { operationId: `o${index}`, requestBody, responses: {} } }] as const
+  })
+  const operations = Object.fromEntries(
+    rows.map((_row, index) => [`o${index}`, { validateRequest: { enabled: true } }]),
+  )
+  const saved = await gateway.svc('POST', '/svc/apis/oas', {
+    ...{ ...base, paths: Object.fromEntries(paths) },
+    'x-svc-api-gateway': { ...(base['x-svc-api-gateway'] as JsonObject), middleware: { operations } },
+  })
+  assert.equal(saved.status, 200, saved.text)
+  const send = (index: number, body: string) =>
+    gateway.call(`/e/${index}`, { method: 'POST', headers: { 'content-type': FORM }, body })
+  return { saved, send }
+}
 
 test('a form of thousands of fields is refused before one is read', async (t) => {
   const { send } = await open(t)

@@ -105,6 +105,14 @@ export function queryValues(query: string, name: string): (string | undefined)[]
   })
 }
 
+/** As `queryValues`, with the escapes of each as they were sent. */
+export function escapedQueryValues(query: string, name: string): string[] {
+  return query.split('&').flatMap((pair) => {
+    const equals = pair.indexOf('=')
+    return equals !== -1 && decodedOrNone(pair.slice(0, equals)) === name ? [pair.slice(equals + 1)] : []
+  })
+}
+
 /** The query without every parameter of this name, or of one that upstreams read as it. */
 export function withoutQuery(query: string, name: string): string {
   if (query === '') return query
@@ -150,7 +158,8 @@ function decoded(text: string): string {
   return decodedOrNone(text) ?? ''
 }
 
-function decodedOrNone(text: string): string | undefined {
+/** A part of a query, decoded; undefined for escapes that are no text in UTF-8. */
+export function decodedOrNone(text: string): string | undefined {
   if (!text.includes('%') && !text.includes('+')) return text
   try {
     return decodeURIComponent(text.replaceAll('+', ' '))

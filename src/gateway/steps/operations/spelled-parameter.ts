@@ -2,8 +2,14 @@ import type { ParameterCheck } from '../../../model/apis/definition/operation.ts
 import { textOfReadable } from '../../../model/patterns/readable-path.ts'
 import { FIELD } from '../../../wire/http1/fields.ts'
 import type { Exchange } from '../../server/exchange.ts'
-import { cookieValue, queryPairs, queryValues } from '../authentication/read-credential.ts'
-import { bracketed, jsonValue, type Spelled, valuesOf } from './text-values.ts'
+import {
+  cookieValue,
+  decodedOrNone,
+  escapedQueryValues,
+  queryPairs,
+  queryValues,
+} from '../authentication/read-credential.ts'
+import { bracketed, jsonValue, memberShape, type Spelled, valuesOf } from './text-values.ts'
 
 /** The values that a parameter can mean, or why it means none. */
 export type ParameterValues = { readonly values: readonly unknown[] } | { readonly reason: string }
@@ -29,9 +35,19 @@ export function spelledParameter(
   if (parameter.allowEmpty && texts.every((text) => text === '')) return { values: [] }
   const whole = spellings(parameter, texts)
   if (!Array.isArray(whole)) return whole as { readonly reason: string }
+  whole.unshift(...itemsByCommas(x, parameter))
   const values = whole.flatMap((each) => valuesOf(each, shape))
   if (byMember !== undefined && 'values' in byMember) values.push(...byMember.values)
   return values.length === 0 ? { values: [texts[0]] } : { values }
+}
+
+/** The items of a list between commas as they were sent: one within an item is an escape (RFC 6570 section 3.2.1). */
+function itemsByCommas(x: Exchange, { in: place, name, style, explode, shape }: ParameterCheck): Spelled[] {
+  if (place !== 'query' || style !== 'form' || explode || shape.items === undefined) return []
+  const [text = '', ...more] = escapedQueryValues(x.query, name)
+  if (more.length > 0 || !/%2c/i.test(text)) return []
+  const items = text.split(',').map(decodedOrNone)
+  return items.includes(undefined) ? [] : [items as string[]]
 }
 
 const TWICE = { reason: 'must be given once' } as const
@@ -59,9 +75,15 @@ function textsOf(
 }
 
 /** `R=100&G=200`: an object whose members are parameters or cookies of their own. */
-function members(x: Exchange, { in: place, shape }: ParameterCheck): ParameterValues | undefined {
+function members(x: Exchange, { in: place, shape, others }: ParameterCheck): ParameterValues | undefined {
   const found = new Map<string, Spelled>()
-  for (const [name, inner] of shape.members!) {
+  const isOpen = place === 'query' && (shape.rest !== undefined || shape.members!.size === 0)
+  const names = new Set(shape.members!.keys())
+  if (isOpen && x.hasQuery)
+    for (const [name] of queryPairs(x.query))
+      if (name !== undefined && name !== '' && !others.has(name)) names.add(name)
+  for (const name of names) {
+    const inner = memberShape(shape, name) ?? TEXT
     const sent = textsOf(x, place, name, NO_PATH)
     if (sent.length === 0) continue
     if (sent.includes(undefined)) return { reason: `/${name} is no text in UTF-8` }
@@ -72,6 +94,7 @@ function members(x: Exchange, { in: place, shape }: ParameterCheck): ParameterVa
 }
 
 const NO_PATH: ReadonlyMap<string, string> = new Map()
+const TEXT: ParameterCheck['shape'] = { scalars: ['text'], items: undefined, members: undefined, rest: undefined }
 
 function deepObject(x: Exchange, { name, shape }: ParameterCheck): ParameterValues | undefined {
   if (!x.hasQuery) return undefined
@@ -81,8 +104,11 @@ function deepObject(x: Exchange, { name, shape }: ParameterCheck): ParameterValu
   return spelled === undefined ? undefined : { values: valuesOf(spelled, shape) }
 }
 
+/** What a style spells. */
+export type SpelledPart = Pick<ParameterCheck, 'in' | 'name' | 'style' | 'explode' | 'shape'>
+
 /** The texts as one text, a list or an object, as far as the style spells these and the schema takes them. */
-function spellings(parameter: ParameterCheck, texts: readonly string[]): Spelled[] | { readonly reason: string } {
+export function spellings(parameter: SpelledPart, texts: readonly string[]): Spelled[] | { readonly reason: string } {
   const { style, explode, shape, name } = parameter
   // Several header fields of one name are one list (RFC 9110 section 5.3).
   const isRepeated = texts.length > 1 && (parameter.in !== 'header' || shape.items === undefined)
@@ -116,7 +142,7 @@ function bodyOf(style: string, name: string, text: string, explode: boolean): st
   return explode && !text.startsWith(`;${name}=`) ? text.slice(1) : without(text.slice(1), `${name}=`)
 }
 
-function separatorsOf({ style, explode }: ParameterCheck): string[] {
+function separatorsOf({ style, explode }: SpelledPart): string[] {
   if (style === 'spaceDelimited') return [' ']
   if (style === 'pipeDelimited') return ['|']
   if (style === 'matrix' && explode) return [';']
@@ -131,7 +157,7 @@ function splitsOf(body: string, separator: string, mayHoldDecimals: boolean): st
   return [parts, body.split(/(?<!\d)\.|\.(?!\d)|(?<=\.\d+)\./)]
 }
 
-function takesDecimals({ items, members }: ParameterCheck['shape']): boolean {
+function takesDecimals({ items, members }: SpelledPart['shape']): boolean {
   return [items, ...(members?.values() ?? [])].some((shape) => shape?.scalars.includes('number'))
 }
 

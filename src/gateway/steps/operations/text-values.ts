@@ -11,7 +11,7 @@ export type Spelled = string | readonly Spelled[] | ReadonlyMap<string, Spelled>
 const NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/
 /** Deepest brackets of a name (`a[b][c]`). */
 const MAX_BRACKETS = 10
-const TEXT: ValueShape = { scalars: ['text'], items: undefined, members: undefined }
+const TEXT: ValueShape = { scalars: ['text'], items: undefined, members: undefined, rest: undefined }
 
 /** The values that texts can mean by the kinds that their schema takes, at least one; what fits none stays a text, for the schema to refuse. */
 export function valuesOf(spelled: Spelled, shape: ValueShape): unknown[] {
@@ -45,17 +45,22 @@ function converted(spelled: Spelled, shape: ValueShape, asText: boolean): unknow
   if (spelled instanceof Map) {
     const entries = [...(spelled as ReadonlyMap<string, Spelled>)]
     return Object.fromEntries(
-      entries.map(([name, value]) => [name, converted(value, shape.members?.get(name) ?? TEXT, asText)]),
+      entries.map(([name, value]) => [name, converted(value, memberShape(shape, name) ?? TEXT, asText)]),
     )
   }
   return (spelled as readonly Spelled[]).map((value) => converted(value, shape.items ?? TEXT, asText))
 }
 
 /** True where an item or member may be a text or something else. */
-function holdsChoice({ scalars, items, members }: ValueShape): boolean {
+function holdsChoice({ scalars, items, members, rest }: ValueShape): boolean {
   if (scalars.includes('text') && scalars.length > 1) return true
-  if (items !== undefined && holdsChoice(items)) return true
+  if ([items, rest].some((inner) => inner !== undefined && holdsChoice(inner))) return true
   return members !== undefined && [...members.values()].some(holdsChoice)
+}
+
+/** The shape of a member of an object; undefined where its schema does not say. */
+export function memberShape(shape: ValueShape | undefined, name: string): ValueShape | undefined {
+  return shape?.members?.get(name) ?? shape?.rest
 }
 
 /** Texts under a name with brackets. */
@@ -103,7 +108,7 @@ function spelledOf({ texts, inner }: Named, shape: ValueShape | undefined): Spel
       })
     return [...texts, ...items]
   }
-  return new Map(keys.map((key) => [key, spelledOf(inner.get(key)!, shape?.members?.get(key))]))
+  return new Map(keys.map((key) => [key, spelledOf(inner.get(key)!, memberShape(shape, key))]))
 }
 
 /** Reads bytes as JSON without members that are named twice. */

@@ -8,6 +8,7 @@ import type {
   RequestCheck,
   RequestFlaw,
 } from '../../../model/apis/definition/operation.ts'
+import { bareMediaType, mediaTypeKey } from '../../../model/network/media-type.ts'
 import { otherReadings, readablePath } from '../../../model/patterns/readable-path.ts'
 import { WorkSlice } from '../../../runtime/turns.ts'
 import { readDecoded } from '../../compression/decode.ts'
@@ -106,7 +107,7 @@ async function bodyFlaws(x: Exchange, rule: BodyCheck, owner: RequestCheck): Pro
   if (x.body === undefined && x.bodyLength === 0) return rule.required ? flaw('is missing') : []
   const check =
     rule.types === undefined
-      ? rule.json && { shape: NO_SHAPE, check: rule.json, fill: undefined }
+      ? rule.json && { shape: NO_SHAPE, check: rule.json, encodings: NO_ENCODINGS, fill: undefined }
       : checkOfType(x, rule.types)
   if (check === 'refused') {
     return [{ at: 'header content-type', reason: `must be ${[...rule.types!.keys()].join(' or ')}` }]
@@ -151,14 +152,20 @@ function flawsOfAll(
   return first ?? []
 }
 
-const NO_SHAPE: BodyTypeCheck['shape'] = { scalars: ['text'], items: undefined, members: undefined }
+const NO_SHAPE: BodyTypeCheck['shape'] = { scalars: ['text'], items: undefined, members: undefined, rest: undefined }
+const NO_ENCODINGS: BodyTypeCheck['encodings'] = new Map()
 
 /** The check of a body of the request's type; `refused` where the description has no such type. */
 function checkOfType(x: Exchange, types: NonNullable<BodyCheck['types']>): BodyTypeCheck | undefined | 'refused' {
   // The second of two such fields might be the one that the upstream heeds.
   const sent = x.request.all('content-type')
-  const type = sent.length === 1 ? (sent[0]!.split(';')[0] ?? '').trim().toLowerCase() : ''
-  for (const range of [type, `${type.slice(0, type.indexOf('/'))}/*`, '*/*']) {
+  const type = sent.length === 1 ? bareMediaType(sent[0]!) : ''
+  for (const range of [
+    sent.length === 1 ? mediaTypeKey(sent[0]!) : '',
+    type,
+    `${type.slice(0, type.indexOf('/'))}/*`,
+    '*/*',
+  ]) {
     if (type !== '' && types.has(range)) return types.get(range)
   }
   return 'refused'

@@ -77,6 +77,8 @@ export interface ValueShape {
   readonly items: ValueShape | undefined
   /** Present when it takes objects. */
   readonly members: ReadonlyMap<string, ValueShape> | undefined
+  /** Of members without a name of their own, where the schema says what they are. */
+  readonly rest: ValueShape | undefined
 }
 
 /** The styles in which a parameter is spelled (OpenAPI 3.1 section 4.8.12.3), JSON, or one that is not read: only whether it is there counts. */
@@ -94,6 +96,8 @@ export interface ParameterCheck {
   /** True when an empty value is one. */
   readonly allowEmpty: boolean
   readonly shape: ValueShape
+  /** Names of other parameters: all others are members of an object whose members are parameters of their own. */
+  readonly others: ReadonlySet<string>
   readonly check: ValueCheck
   /** The default that is filled in where the request leaves it out. */
   readonly fill: ParameterDefault | undefined
@@ -122,8 +126,16 @@ export interface BodyTypeCheck {
   readonly check: ValueCheck
   /** Of a body that is a text or a form. */
   readonly shape: ValueShape
+  /** Fields of a form by name, where the description says how they are spelled; all others are given once, or once for each item. */
+  readonly encodings: ReadonlyMap<string, FieldEncoding>
   /** Of a JSON body: undefined where no default is filled in. */
   readonly fill: FillDefaults | undefined
+}
+
+/** How a field of a form is spelled: in a style of parameters in queries, or as JSON. */
+export interface FieldEncoding {
+  readonly style: ParameterStyle
+  readonly explode: boolean
 }
 
 export interface BodyCheck {

@@ -1,5 +1,7 @@
 import { isObject, type Json, type JsonObject } from '../../json/json.ts'
 import { isFormType } from '../../network/form-urlencoded.ts'
+import { bareMediaType, mediaTypeKey } from '../../network/media-type.ts'
+import { holdingOf } from '../check/schema-keywords.ts'
 import { refuseFlaws } from '../check/validate.ts'
 import { NO_CODE, SchemaEngines, ValueSchemas } from '../check/value-schema.ts'
 import type { Flaw } from '../definition/flaw.ts'
@@ -13,9 +15,10 @@ import {
   STYLES,
   type ValueCheck,
 } from '../definition/operation.ts'
-import { member, type TreePath, toPointer } from '../definition/tree.ts'
-import { type DescribedOperation, describedAt } from '../openapi/described.ts'
+import { getAt, member, type TreePath, toPointer } from '../definition/tree.ts'
+import { type DescribedOperation, describedAt, follow } from '../openapi/described.ts'
 import { defaultText } from './default-text.ts'
+import { readEncodings } from './form-encodings.ts'
 import { isJsonType } from './read-mock.ts'
 import { type DefaultFiller, SchemaDefaults } from './schema-defaults.ts'
 import { isFlat, shapeAt, TEXT } from './value-shape.ts'
@@ -199,14 +202,45 @@ function bodyOf({ document, at }: DescribedOperation, source: Source): BodyCheck
   const content = objectOf(body, 'content')
   if (Object.keys(content).length === 0) return undefined
   const types = new Map<string, BodyTypeCheck | undefined>()
-  for (const name of Object.keys(content)) {
-    const type = (name.split(';')[0] ?? '').trim().toLowerCase()
-    const schemaAt = [...bodyAt, 'content', name, 'schema']
-    const described = member(content[name], 'schema') !== undefined
-    const unspecified = isJsonType(type) ? { check: ANYTHING, shape: TEXT, fill: undefined } : undefined
-    types.set(type, described && isChecked(type) ? typeCheck(source, schemaAt, type) : unspecified)
+  const names = Object.keys(content)
+  for (const name of names) {
+    const type = bareMediaType(name)
+    const at = [...bodyAt, 'content', name]
+    // One alone stands for its type, whatever its parameters are.
+    const isAlone = names.every((other) => other === name || bareMediaType(other) !== type)
+    const key = isAlone ? type : mediaTypeKey(name)
+    if (types.has(key)) source.note({ at, reason: `is the same type as another that is listed before it` })
+    else types.set(key, mediaCheck(source, at, type))
   }
   return { required: flagOf(body, 'required'), types, json: undefined }
+}
+
+/** The check of the bodies of a media type; undefined where any will do. */
+function mediaCheck(source: Source, at: TreePath, type: string): BodyTypeCheck | undefined {
+  const { object: media } = describedAt(source.document, at)
+  const schemaAt = [...at, 'schema']
+  for (const name of UNREAD_MEMBERS)
+    if (media[name] !== undefined)
+      source.note({ at: [...at, name], reason: 'is not read: "schema" and "encoding" are' })
+  if (media.schema === undefined) return isJsonType(type) ? UNSPECIFIED : undefined
+  if (isChecked(type)) return typeCheck(source, schemaAt, type)
+  if (!takesAnyText(source.document, schemaAt))
+    source.note({ at: schemaAt, reason: `holds ${type}, which is not read: JSON, forms and text are` })
+  return undefined
+}
+
+/** Members of media types that OpenAPI 3.2 has for streams and for parts without names. */
+const UNREAD_MEMBERS = ['itemSchema', 'itemEncoding', 'prefixEncoding']
+const TAKING_TEXT = new Set(['type', 'format'])
+
+/** True for the schemas of files, which say nothing but that there is one. */
+function takesAnyText(document: JsonObject, at: TreePath): boolean {
+  const schema = follow(document, at).value
+  if (schema === true) return true
+  if (!isObject(schema ?? null)) return false
+  const { type, ...others } = schema as JsonObject
+  const isText = type === undefined || [type].flat().includes('string')
+  return isText && Object.keys(others).every((name) => holdingOf(name) === undefined || TAKING_TEXT.has(name))
 }
 
 /** True for media types whose bodies are read: JSON, forms and text, and ranges that hold them. */
@@ -214,14 +248,24 @@ function isChecked(type: string): boolean {
   return isJsonType(type) || isFormType(type) || /^(?:text\/.*|application\/\*|multipart\/\*|\*\/\*)$/.test(type)
 }
 
-function typeCheck({ document, at: checkAt, fillAt, note }: Source, at: TreePath, type: string): BodyTypeCheck {
+function typeCheck(source: Source, at: TreePath, type: string): BodyTypeCheck | undefined {
+  const { document, at: checkAt, fillAt, note } = source
+  const shape = isJsonType(type) ? TEXT : shapeAt(document, at)
+  const encodings = isFormType(type) ? readEncodings(document, at.slice(0, -1), shape) : NO_ENCODINGS
+  if ('reason' in encodings) {
+    note(encodings)
+    return undefined
+  }
   const filler = fillAt(at)
   if (!isJsonType(type) && !type.endsWith('/*') && filler?.fills)
     note({ at, reason: `${type} is not written, JSON is` }, UNFILLED)
-  return { check: checkAt(at), shape: isJsonType(type) ? TEXT : shapeAt(document, at), fill: filler?.fill }
+  return { check: checkAt(at), shape, encodings, fill: filler?.fill }
 }
 
 const ANYTHING: ValueCheck = () => []
+const NO_NAMES: ReadonlySet<string> = new Set()
+const NO_ENCODINGS: BodyTypeCheck['encodings'] = new Map()
+const UNSPECIFIED: BodyTypeCheck = { check: ANYTHING, shape: TEXT, encodings: NO_ENCODINGS, fill: undefined }
 const UNFILLED = 'has a default that is not filled in'
 
 /** Those of the operation, and those of its path that it does not say otherwise. */
@@ -235,7 +279,18 @@ function parametersOf({ document, at, itemAt }: DescribedOperation, source: Sour
       if (parameter !== undefined) found.set(`${parameter.in} ${parameter.name}`, parameter)
     }
   }
-  return [...found.values()]
+  const all = [...found.values()]
+  return all.map((each) => (isSpread(each) ? { ...each, others: namesBeside(each, all) } : each))
+}
+
+/** True for an object whose members are parameters of their own. */
+const isSpread = ({ in: place, style, explode, shape }: ParameterCheck) =>
+  place === 'query' && style === 'form' && explode && shape.members !== undefined
+
+/** Names of the other parameters of the query, those of the members of their objects included. */
+function namesBeside(parameter: ParameterCheck, all: readonly ParameterCheck[]): ReadonlySet<string> {
+  const others = all.filter((each) => each !== parameter && each.in === 'query')
+  return new Set(others.flatMap((each) => [each.name, ...(isSpread(each) ? each.shape.members!.keys() : [])]))
 }
 
 function parameterAt(source: Source, from: TreePath): ParameterCheck | undefined {
@@ -266,7 +321,7 @@ function unfilledParameterAt({ document, at: checkAt, note }: Source, from: Tree
   const base: ParameterCheck = {
     ...{ in: place, name: place === 'header' ? name.toLowerCase() : name },
     ...{ required: place === 'path' || flagOf(object, 'required'), allowEmpty: flagOf(object, 'allowEmptyValue') },
-    ...{ style: 'unread', explode: false, shape: TEXT, check: ANYTHING, fill: undefined },
+    ...{ style: 'unread', explode: false, shape: TEXT, others: NO_NAMES, check: ANYTHING, fill: undefined },
   }
   const unread = (reason: string) => {
     leaveOut(reason)
@@ -276,6 +331,7 @@ function unfilledParameterAt({ document, at: checkAt, note }: Source, from: Tree
   const type = Object.keys(objectOf(object, 'content'))[0]
   if (type !== undefined) {
     const typed = [...at, 'content', type, 'schema']
+    if (isJsonType(type) && getAt(document, typed) === undefined) return { ...base, style: 'json' }
     if (isJsonType(type)) return { ...base, style: 'json', check: checkAt(typed) }
     if (!type.startsWith('text/')) return unread(`holds ${type}, which is not read: JSON and text are`)
     return { ...base, style: 'simple', shape: TEXT, check: checkAt(typed) }

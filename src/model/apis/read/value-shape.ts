@@ -19,13 +19,14 @@ const NUMBERS: readonly Kind[] = ['integer', 'number']
 const SCALARS: readonly ScalarKind[] = ['integer', 'number', 'boolean', 'null', 'text']
 
 /** A value that is a text. */
-export const TEXT: ValueShape = { scalars: ['text'], items: undefined, members: undefined }
+export const TEXT: ValueShape = { scalars: ['text'], items: undefined, members: undefined, rest: undefined }
 
 /** The kinds of values by one schema; `kinds` undefined = it says nothing. */
 interface Said {
   kinds: Set<Kind> | undefined
   items: Said | undefined
   members: Map<string, Said>
+  rest: Said | undefined
 }
 
 /**
@@ -37,33 +38,40 @@ export function shapeAt(document: JsonObject, at: TreePath): ValueShape {
 }
 
 /** True when texts and lists of texts can spell it: it holds no lists or objects in a list or object. */
-export function isFlat({ scalars, items, members }: ValueShape, mayHoldLists: boolean): boolean {
+export function isFlat({ scalars, items, members, rest }: ValueShape, mayHoldLists: boolean): boolean {
   const isScalar = (shape: ValueShape) => shape.scalars.length > 0
   if (items !== undefined && !isScalar(items)) return false
   const fits = (shape: ValueShape) => isScalar(shape) || (mayHoldLists && isFlat(shape, false) && !shape.members)
-  if (members !== undefined && ![...members.values()].every(fits)) return false
+  if (members !== undefined && ![...members.values(), ...(rest ? [rest] : [])].every(fits)) return false
   return scalars.length > 0 || items !== undefined || members !== undefined
 }
 
-function shapeOf({ kinds, items, members }: Said): ValueShape {
-  const taken = kinds ?? new Set<Kind>([members.size > 0 ? 'object' : items === undefined ? 'text' : 'list'])
+function shapeOf({ kinds, items, members, rest }: Said): ValueShape {
+  const taken = kinds ?? new Set<Kind>([members.size > 0 || rest ? 'object' : items === undefined ? 'text' : 'list'])
   const inner = [...members].map(([name, said]) => [name, shapeOf(said)] as const)
   return {
     scalars: SCALARS.filter((kind) => taken.has(kind) && !(kind === 'integer' && taken.has('number'))),
     items: taken.has('list') ? (items === undefined ? TEXT : shapeOf(items)) : undefined,
     members: taken.has('object') ? new Map(inner) : undefined,
+    rest: taken.has('object') && rest !== undefined ? shapeOf(rest) : undefined,
   }
 }
 
 function saidAt(document: JsonObject, at: TreePath, depth: number, budget: { left: number }): Said {
   const schema = getAt(document, at)
-  const said: Said = { kinds: undefined, items: undefined, members: new Map() }
+  const said: Said = { kinds: undefined, items: undefined, members: new Map(), rest: undefined }
   if (!isObject(schema) || depth > MAX_DEPTH || --budget.left < 0) return said
   const inner = (...path: string[]) => saidAt(document, [...at, ...path], depth + 1, budget)
   said.kinds = kindsOf(schema)
   if (schema.items !== undefined && !Array.isArray(schema.items)) said.items = inner('items')
   for (const name of isObject(schema.properties) ? Object.keys(schema.properties) : [])
     said.members.set(name, inner('properties', name))
+  if (isObject(schema.additionalProperties ?? null)) said.rest = inner('additionalProperties')
+  for (const name of isObject(schema.patternProperties) ? Object.keys(schema.patternProperties) : []) {
+    const named = inner('patternProperties', name)
+    if (said.rest === undefined) said.rest = named
+    else add(said.rest, named, either)
+  }
   const listed = (keyword: string) => {
     const list = schema[keyword]
     return Array.isArray(list) ? list.map((_each, index) => inner(keyword, String(index))) : []
@@ -108,6 +116,8 @@ function add(said: Said, other: Said, combine: (one: Kinds, other: Kinds) => Kin
   said.kinds = combine(said.kinds, other.kinds)
   if (said.items !== undefined && other.items !== undefined) add(said.items, other.items, combine)
   else said.items ??= other.items
+  if (said.rest !== undefined && other.rest !== undefined) add(said.rest, other.rest, combine)
+  else said.rest ??= other.rest
   for (const [name, member] of other.members) {
     const known = said.members.get(name)
     if (known === undefined) said.members.set(name, member)

@@ -1,0 +1,23 @@
+/** Parameters that say how a body is written, not what it is. */
+const OF_WRITING = new Set(['charset', 'boundary', 'q'])
+
+/** A media type in lower case without its parameters. */
+export function bareMediaType(text: string): string {
+  return (text.split(';')[0] ?? '').trim().toLowerCase()
+}
+
+/** A media type with those of its parameters that tell it from others (`application/json;version=1`), in order of their names. */
+export function mediaTypeKey(text: string): string {
+  const parameters = text
+    .split(';')
+    .slice(1)
+    .map((each) =>
+      each
+        .trim()
+        .toLowerCase()
+        .replaceAll('"', '')
+        .replace(/\s*=\s*/, '='),
+    )
+    .filter((each) => each !== '' && !OF_WRITING.has(each.split('=', 1)[0]!))
+  return [bareMediaType(text), ...parameters.sort()].join(';')
+}
