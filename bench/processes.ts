@@ -1,6 +1,6 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { readdirSync, readFileSync } from 'node:fs'
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { connect, createServer } from 'node:net'
 import { setTimeout as wait } from 'node:timers/promises'
 import { promisify } from 'node:util'
@@ -71,10 +71,31 @@ export class Started {
 
   /** Resident memory of the process and its descendants. */
   rssBytes(): number {
+    return this.#kilobytes('VmRSS') * 1024
+  }
+
+  #kilobytes(name: string): number {
+    const line = new RegExp(`${name}:\\s+(\\d+)`)
     let kilobytes = 0
     for (const pid of this.#tree())
-      kilobytes += Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? 0)
-    return kilobytes * 1024
+      kilobytes += Number(line.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? 0)
+    return kilobytes
+  }
+
+  /** CPU time of the first thread, which is the gateway's. */
+  mainThreadCpuMs(): number {
+    const parts = statOf(`${this.pid}/task/${this.pid}`)
+    return ((Number(parts[11]) + Number(parts[12])) / CLOCK_TICKS_PER_SECOND) * 1000
+  }
+
+  /** From now on `peakBytes` is the most resident memory since. */
+  resetPeak(): void {
+    for (const pid of this.#tree()) writeFileSync(`/proc/${pid}/clear_refs`, '5')
+  }
+
+  /** The most resident memory of the process and its descendants. */
+  peakBytes(): number {
+    return this.#kilobytes('VmHWM') * 1024
   }
 
   /** Moves all threads but the main one to another core. @throws Error when there are none */
@@ -129,8 +150,8 @@ export class Started {
 }
 
 /** Fields of /proc/pid/stat from the third on: state, parent, ... */
-function statOf(pid: number): string[] {
-  const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
+function statOf(place: number | string): string[] {
+  const stat = readFileSync(`/proc/${place}/stat`, 'utf8')
   return stat.slice(stat.lastIndexOf(')') + 2).split(' ')
 }
 

@@ -114,6 +114,15 @@ export class Admin {
     return JSON.parse(text) as Record<string, unknown>
   }
 
+  /** Sends a document as it is, JSON or YAML. @throws Error unless the answer is 2xx */
+  async importDocument(path: string, text: string): Promise<void> {
+    const type = text.startsWith('{') ? 'application/json' : 'application/yaml'
+    const headers = { 'X-Svc-Authorization': SECRET, 'Content-Type': type }
+    const answer = await fetch(`${this.#url}/svc${path}`, { method: 'POST', headers, body: text })
+    if (!answer.ok) throw new Error(`${path}: ${answer.status} ${(await answer.text()).slice(0, 500)}`)
+    await answer.arrayBuffer()
+  }
+
   /** Does `work` for 0 to count - 1, so many at a time. */
   static async times(count: number, work: (i: number) => Promise<void>, atOnce = 16): Promise<void> {
     let next = 0

@@ -10,6 +10,7 @@ import { largeDashboard } from './dashboard.ts'
 import { countingCost } from './hits.ts'
 import { compareHttp2 } from './http2.ts'
 import { millionKeys } from './keys.ts'
+import { openapiChecks } from './openapi.ts'
 import { largePortal } from './portal.ts'
 import { LOAD_CORE, output } from './processes.ts'
 import { compareProxies } from './proxies.ts'
@@ -36,10 +37,11 @@ const SCENARIOS: Readonly<Record<string, (folder: string) => Promise<string>>> =
   portal: (folder) => largePortal({ folder }),
   dashboard: (folder) => largeDashboard({ folder, seconds, rounds }),
   console: (folder) => consoleLoads({ folder }),
+  openapi: (folder) => openapiChecks({ folder, seconds, rounds }),
   cluster: (folder) => cluster({ folder, seconds, rounds }),
 }
 const NEEDED = { wrk: 'wrk', nginx: 'nginx', haproxy: 'haproxy', openssl: 'openssl', taskset: 'util-linux' }
-const WITH_H2LOAD = new Set(['http2', 'uploads'])
+const WITH_H2LOAD = new Set(['http2', 'uploads', 'openapi'])
 /** A scenario that hangs is ended with the bench, and says so. */
 const LONGEST_MS = 30 * 60_000
 

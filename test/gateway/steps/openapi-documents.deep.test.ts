@@ -2,6 +2,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { startTestGateway } from '../../worlds/base/harness.ts'
+import { checkMocks, generatedMocks } from '../../worlds/gateway/generated-mocks.ts'
+import { checkSecurity, generatedSecurity } from '../../worlds/gateway/generated-security.ts'
 import { checkDocument, generatedDocuments, type Verdicts } from '../../worlds/gateway/openapi-documents.ts'
 
 test('bodies are judged as two validators judge them, for many documents', async (t) => {
@@ -14,4 +16,26 @@ test('bodies are judged as two validators judge them, for many documents', async
   )
   t.diagnostic(JSON.stringify(verdicts))
   assert.ok(verdicts.fits > 1000 && verdicts.refused > 1000, JSON.stringify(verdicts))
+})
+
+test('mocks fit the schemas of their responses as two validators judge them', async (t) => {
+  const gate = await startTestGateway()
+  t.after(() => gate.close())
+  const made = { mocks: 0 }
+  await fc.assert(
+    fc.asyncProperty(generatedMocks, (generated) => checkMocks(gate, generated, made)),
+    { numRuns: 200 },
+  )
+  assert.ok(made.mocks > 1000, JSON.stringify(made))
+})
+
+test('operations are as open as their document says, or a warning names them', async (t) => {
+  const gate = await startTestGateway()
+  t.after(() => gate.close())
+  const verdicts = { open: 0, closed: 0, warned: 0, refused: 0 }
+  await fc.assert(
+    fc.asyncProperty(generatedSecurity, (generated) => checkSecurity(gate, generated, verdicts)),
+    { numRuns: 300 },
+  )
+  assert.ok(verdicts.open > 10 && verdicts.closed > 50 && verdicts.warned > 50, JSON.stringify(verdicts))
 })

@@ -2,15 +2,29 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { startTestGateway } from '../../worlds/base/harness.ts'
+import { checkMocks, generatedMocks } from '../../worlds/gateway/generated-mocks.ts'
+import { checkSecurity, generatedSecurity } from '../../worlds/gateway/generated-security.ts'
 import { checkDocument, generatedDocuments, type Verdicts } from '../../worlds/gateway/openapi-documents.ts'
 
-test('bodies are judged as two independent validators judge them', async (t) => {
+test('bodies are judged, mocked and guarded as generated documents say', async (t) => {
   const gate = await startTestGateway()
   t.after(() => gate.close())
   const verdicts: Verdicts = { fits: 0, refused: 0, disputed: 0 }
   await fc.assert(
     fc.asyncProperty(generatedDocuments, (generated) => checkDocument(gate, generated, verdicts)),
-    { numRuns: 12 },
+    { numRuns: 9 },
   )
   assert.ok(verdicts.fits > 20 && verdicts.refused > 20, JSON.stringify(verdicts))
+  const made = { mocks: 0 }
+  await fc.assert(
+    fc.asyncProperty(generatedMocks, (generated) => checkMocks(gate, generated, made)),
+    { numRuns: 5 },
+  )
+  assert.ok(made.mocks > 10, JSON.stringify(made))
+  await fc.assert(
+    fc.asyncProperty(generatedSecurity, (generated) =>
+      checkSecurity(gate, generated, { open: 0, closed: 0, warned: 0, refused: 0 }),
+    ),
+    { numRuns: 5 },
+  )
 })

@@ -127,7 +127,7 @@ export async function checkParameters(
     if (each.said === 'components') named[`p${index}`] = own
     const listed = each.said === 'components' ? { $ref: `#/components/parameters/p${index}` } : own
     const operation = { operationId: `o${index}`, responses: {} }
-    // What the operation says of a parameter goes before what its path says.
+    // The operation's own description of a parameter goes before that of its path.
     const wrong = { name: NAME, in: each.in, required: true, schema: { type: 'integer', maximum: -100 } }
     const item =
       each.said === 'path'

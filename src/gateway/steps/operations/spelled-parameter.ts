@@ -104,7 +104,7 @@ function deepObject(x: Exchange, { name, shape }: ParameterCheck): ParameterValu
   return spelled === undefined ? undefined : { values: valuesOf(spelled, shape) }
 }
 
-/** What a style spells. */
+/** The members of a parameter that its spelling depends on. */
 export type SpelledPart = Pick<ParameterCheck, 'in' | 'name' | 'style' | 'explode' | 'shape'>
 
 /** The texts as one text, a list or an object, as far as the style spells these and the schema takes them. */

@@ -145,6 +145,24 @@ export function meter(engine: Ajv): void {
   }
 }
 
+/** The check of a format of texts, by which requests are judged too; undefined for one that is not known, or of numbers. */
+export function textFormat(name: string): ((text: string) => boolean) | undefined {
+  const formats = load('ajv-formats') as typeof import('ajv-formats')
+  if (name === 'byte') return isBase64
+  if (name === 'url') return urlFormat(formats.default.get('url', 'full') as RegExp)
+  const isDate = (DATES as readonly string[]).includes(name)
+  let known: unknown
+  try {
+    known = formats.default.get(name as 'date', isDate ? 'full' : 'fast')
+  } catch {
+    return undefined
+  }
+  const { validate, type }: { validate?: unknown; type?: string } = isObject(known as Json) ? (known as object) : {}
+  const check = type === 'number' ? undefined : (validate ?? known)
+  if (check instanceof RegExp) return (text) => check.test(text)
+  return typeof check === 'function' ? (text) => check(text) === true : undefined
+}
+
 /** As far as numbers of JavaScript tell: the last thousand at either end are one. */
 const isInt64 = (value: number) => Number.isInteger(value) && Math.abs(value) <= 2 ** 63
 

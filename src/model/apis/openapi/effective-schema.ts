@@ -1,4 +1,6 @@
 import { isObject, type Json, type JsonObject } from '../../json/json.ts'
+import { SchemaPattern } from '../../patterns/schema-pattern.ts'
+import { isMultiple, textFormat } from '../check/schema-work.ts'
 import { flagOf } from '../definition/members.ts'
 import { member, setMember } from '../definition/tree.ts'
 
@@ -97,13 +99,33 @@ function impliedTypes(keywords: JsonObject, properties: ReadonlyMap<string, unkn
   return ['minimum', 'maximum', 'multipleOf'].some((name) => keywords[name] !== undefined) ? ['number'] : []
 }
 
-/** The shapes of formats that examples often miss. */
-const SHAPES = new Map([
-  ['date', /^\d{4}-\d\d-\d\d$/],
-  ['date-time', /^\d{4}-\d\d-\d\dt\d\d:\d\d:\d\d(?:\.\d+)?(?:z|[+-]\d\d:\d\d)$/i],
-  ['uri', /^[a-z][a-z0-9+.-]*:\S*$/i],
-  ['uuid', /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i],
-])
+/** True when a text is of a format, as checks of requests judge it; all of one that they do not know. */
+function isFormatted(text: string, format: Json | undefined): boolean {
+  return typeof format !== 'string' || textFormat(format)?.(text) !== false
+}
+
+/** True when a pattern is found in a text, or is one that nobody checks. */
+function isFound(pattern: Json | undefined, text: string): boolean {
+  if (typeof pattern !== 'string') return true
+  try {
+    return new SchemaPattern(pattern).test(text)
+  } catch {
+    return true
+  }
+}
+
+/** The numbers that are not excluded: a bound, and whether it is out itself (a flag in OpenAPI 3.0, a bound of its own later). */
+function isWithinBounds(
+  value: number,
+  { minimum, maximum, exclusiveMinimum, exclusiveMaximum, multipleOf }: JsonObject,
+) {
+  const isAbove = (bound: Json | undefined, flag: Json | undefined, sign: 1 | -1) =>
+    !(typeof bound === 'number' && (value - bound) * sign < 0) &&
+    !(flag === true && value === bound) &&
+    !(typeof flag === 'number' && (value - flag) * sign <= 0)
+  if (typeof multipleOf === 'number' && multipleOf > 0 && !isMultiple(value, multipleOf)) return false
+  return isAbove(minimum, exclusiveMinimum, 1) && isAbove(maximum, exclusiveMaximum, -1)
+}
 
 /** True for a value that an author gave, and that its schema takes as far as a glance tells. */
 export function fitsEffective(
@@ -111,18 +133,16 @@ export function fitsEffective(
   { keywords, types, required }: EffectiveSchema,
   isLeftOut: (name: string) => boolean,
 ): boolean {
-  const { enum: choices, minimum, maximum, minLength, maxLength, minItems, maxItems } = keywords
+  const { enum: choices, minLength, maxLength, minItems, maxItems, pattern, format } = keywords
   if (value === null) return flagOf(keywords, 'nullable') || types.includes('null') || types.length === 0
   if (types.length > 0 && !types.includes(typeOf(value)) && !(types.includes('number') && typeof value === 'number'))
     return false
   if (Array.isArray(choices) && typeof value !== 'object' && !choices.includes(value)) return false
   const within = (size: number, least: Json | undefined, most: Json | undefined) =>
     !(typeof least === 'number' && size < least) && !(typeof most === 'number' && size > most)
-  if (typeof value === 'number') return within(value, minimum, maximum)
-  if (typeof value === 'string') {
-    const shape = SHAPES.get(String(keywords.format))
-    return within([...value].length, minLength, maxLength) && shape?.test(value) !== false
-  }
+  if (typeof value === 'number') return isWithinBounds(value, keywords)
+  if (typeof value === 'string')
+    return within([...value].length, minLength, maxLength) && isFormatted(value, format) && isFound(pattern, value)
   if (Array.isArray(value)) return within(value.length, minItems, maxItems)
   return !isObject(value) || [...required].every((name) => isLeftOut(name) || member(value, name) !== undefined)
 }

@@ -1,4 +1,5 @@
 import { isObject, type Json, type JsonObject } from '../../json/json.ts'
+import { isMultiple } from '../check/schema-work.ts'
 import { definitionFault } from '../check/validate.ts'
 import { flagOf, textOf } from '../definition/members.ts'
 import { member, setMember, type TreePath } from '../definition/tree.ts'
@@ -221,7 +222,8 @@ function scalarOf(type: string | undefined, keywords: JsonObject): Json {
 /** A number within bounds that is a multiple of what it must be one of, 0 where it may be. */
 function numberOf(type: string, keywords: JsonObject): number {
   const { minimum, maximum, exclusiveMinimum, exclusiveMaximum, multipleOf } = keywords
-  const step = typeof multipleOf === 'number' && multipleOf > 0 ? multipleOf : type === 'integer' ? 1 : 0
+  const given = typeof multipleOf === 'number' && multipleOf > 0 ? multipleOf : type === 'integer' ? 1 : 0
+  const step = type === 'integer' ? wholeMultiple(given) : given
   const lower = boundOf(minimum, exclusiveMinimum, Math.max)
   const upper = boundOf(maximum, exclusiveMaximum, Math.min)
   const isWithin = (value: number) =>
@@ -233,6 +235,18 @@ function numberOf(type: string, keywords: JsonObject): number {
   if (upper !== undefined) candidates.push(near(upper.at, 0), near(upper.at, -1), near(upper.at, -2))
   if (lower !== undefined && upper !== undefined) candidates.push((lower.at + upper.at) / 2)
   return candidates.find(isWithin) ?? 0
+}
+
+/** Most times that a step is taken until it is a whole number. */
+const MOST_TIMES = 10_000
+
+/** The first multiple of a step that is a whole number; the step where there is none near. */
+function wholeMultiple(step: number): number {
+  for (let times = 1; times <= MOST_TIMES; times++) {
+    const whole = Math.round(step * times)
+    if (whole > 0 && isMultiple(whole, step)) return whole
+  }
+  return step
 }
 
 interface NumberBound {

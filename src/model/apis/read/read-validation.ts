@@ -206,7 +206,7 @@ function bodyOf({ document, at }: DescribedOperation, source: Source): BodyCheck
   for (const name of names) {
     const type = bareMediaType(name)
     const at = [...bodyAt, 'content', name]
-    // One alone stands for its type, whatever its parameters are.
+    // One alone is the schema of its type, whatever its parameters are.
     const isAlone = names.every((other) => other === name || bareMediaType(other) !== type)
     const key = isAlone ? type : mediaTypeKey(name)
     if (types.has(key)) source.note({ at, reason: `is the same type as another that is listed before it` })
@@ -280,7 +280,7 @@ function parametersOf({ document, at, itemAt }: DescribedOperation, source: Sour
     }
   }
   const all = [...found.values()]
-  return all.map((each) => (isSpread(each) ? { ...each, others: namesBeside(each, all) } : each))
+  return all.map((each) => (isSpread(each) ? { ...each, others: namesOfOthers(each, all) } : each))
 }
 
 /** True for an object whose members are parameters of their own. */
@@ -288,7 +288,7 @@ const isSpread = ({ in: place, style, explode, shape }: ParameterCheck) =>
   place === 'query' && style === 'form' && explode && shape.members !== undefined
 
 /** Names of the other parameters of the query, those of the members of their objects included. */
-function namesBeside(parameter: ParameterCheck, all: readonly ParameterCheck[]): ReadonlySet<string> {
+function namesOfOthers(parameter: ParameterCheck, all: readonly ParameterCheck[]): ReadonlySet<string> {
   const others = all.filter((each) => each !== parameter && each.in === 'query')
   return new Set(others.flatMap((each) => [each.name, ...(isSpread(each) ? each.shape.members!.keys() : [])]))
 }
