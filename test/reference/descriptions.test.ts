@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { test } from 'node:test'
 import { SETTINGS } from '../../src/config/settings.ts'
 import { CLASSIC_SCHEMA } from '../../src/model/apis/schema/schema-classic.ts'
@@ -6,7 +8,7 @@ import { EXTENSION_SCHEMA } from '../../src/model/apis/schema/schema-oas.ts'
 import { CLASSIC_TEXTS } from '../../src/model/apis/texts/classic-texts.ts'
 import { type MemberTexts, membersIn, withMemberTexts } from '../../src/model/apis/texts/member-texts.ts'
 import { OAS_TEXTS } from '../../src/model/apis/texts/oas-texts.ts'
-import type { JsonObject } from '../../src/model/json/json.ts'
+import { isObject, type JsonObject } from '../../src/model/json/json.ts'
 import { METRICS, type MetricName, metricEntry } from '../../src/model/metrics/catalog.ts'
 import { CLIENT_SCHEMA } from '../../src/model/oauth-clients/oauth-client-schema.ts'
 import { POLICY_SCHEMA } from '../../src/model/policies/policy.ts'
@@ -74,4 +76,85 @@ test('every setting and every metric has a description', () => {
     (name) => flawOfText(name, `${metricEntry(name).help}.`) ?? [],
   )
   assert.deepEqual([...settings, ...metrics], [])
+})
+
+const NESTED = ['items', 'additionalProperties'] as const
+const CHOICES = ['anyOf', 'oneOf', 'allOf', 'x-svc-any-of', 'x-svc-also'] as const
+
+const objectsIn = (list: unknown): JsonObject[] => (Array.isArray(list) ? list.filter(isObject) : [])
+
+/** Names of the components that a schema refers to, directly or as one that may be null. */
+const referred = (schema: JsonObject): string[] =>
+  [schema, ...objectsIn(schema.allOf)].flatMap(({ $ref }) =>
+    typeof $ref === 'string' ? [$ref.split('/').at(-1)!] : [],
+  )
+
+/** Every member of every body and answer, however deep, with its description: its own, or that of the component that it refers to. */
+function describedMembersOf(document: JsonObject): Map<string, unknown> {
+  const { schemas, responses } = document.components as Record<string, Record<string, JsonObject>>
+  const found = new Map<string, unknown>()
+  const visited = new Set<string>()
+  const visit = (schema: JsonObject, at: string): void => {
+    for (const name of referred(schema).filter((each) => !visited.has(each))) {
+      visited.add(name)
+      visit(schemas![name]!, name)
+    }
+    for (const [name, member] of Object.entries((schema.properties ?? {}) as Record<string, JsonObject>)) {
+      const ofComponent = referred(member).map((each) => schemas![each]!.description)
+      found.set(`${at}.${name}`, member.description ?? ofComponent.find((text) => text !== undefined))
+      visit(member, `${at}.${name}`)
+    }
+    for (const keyword of NESTED) if (isObject(schema[keyword] ?? null)) visit(schema[keyword] as JsonObject, `${at}[]`)
+    for (const keyword of CHOICES) for (const choice of objectsIn(schema[keyword])) visit(choice, at)
+  }
+  const visitBody = (body: unknown, at: string) => {
+    const { content = {} } = (body ?? {}) as { content?: Record<string, JsonObject> }
+    for (const { schema } of Object.values(content)) if (isObject(schema ?? null)) visit(schema as JsonObject, at)
+  }
+  for (const item of Object.values(document.paths as Record<string, Record<string, JsonObject>>))
+    for (const operation of Object.values(item)) {
+      visitBody(operation.requestBody, `${operation.operationId} body`)
+      for (const [status, answer] of Object.entries(operation.responses as JsonObject))
+        visitBody(answer, `${operation.operationId} ${status}`)
+    }
+  for (const [name, response] of Object.entries(responses ?? {})) visitBody(response, name)
+  return found
+}
+
+for (const file of ['openapi.json', 'svc-openapi.json'])
+  test(`every member of every body and answer in ${file} has a description`, () => {
+    const text = readFileSync(join(import.meta.dirname, '../../docs/generated', file), 'utf8')
+    const members = describedMembersOf(JSON.parse(text) as JsonObject)
+    assert.ok(members.size > 1000)
+    assert.deepEqual(
+      [...members].flatMap(([path, description]) => flawOfText(path, description) ?? []),
+      [],
+    )
+  })
+
+test('a member of a body without a description would be found, also behind references and in choices', () => {
+  const leaf = { type: 'string' }
+  const inside = { type: 'object', properties: { a: leaf } }
+  const schemas = {
+    Described: { ...inside, description: 'An object.' },
+    Bare: { type: 'object', properties: { b: leaf } },
+  }
+  const schema = {
+    type: 'object',
+    properties: {
+      described: { $ref: '#/components/schemas/Described' },
+      bare: { type: 'object', nullable: true, allOf: [{ $ref: '#/components/schemas/Bare' }] },
+      list: { type: 'array', description: 'List.', items: { 'x-svc-any-of': [{ properties: { c: leaf } }] } },
+      map: { type: 'object', description: 'Map.', additionalProperties: { properties: { d: leaf } } },
+    },
+  }
+  const content = { 'application/json': { schema } }
+  const paths = { '/': { post: { operationId: 'act', requestBody: { content }, responses: { 200: { content } } } } }
+  const members = describedMembersOf({ paths, components: { schemas } })
+  assert.deepEqual(
+    [...members].flatMap(([path, description]) => (description === undefined ? [path] : [])).sort(),
+    ['Bare.b', 'Described.a', 'act 200.bare', 'act 200.list[].c', 'act 200.map[].d']
+      .concat(['act body.bare', 'act body.list[].c', 'act body.map[].d'])
+      .sort(),
+  )
 })

@@ -3,6 +3,7 @@ import { fault } from '../../errors/fault.ts'
 import { clientsNamed } from '../oauth-clients/clients-named.ts'
 import { type Answer, bare } from '../routes/answer.ts'
 import type { Call } from '../routes/call.ts'
+import { PageCount } from '../routes/envelope.ts'
 import { pageOf, pagesOf } from '../routes/page.ts'
 import type { Route } from '../routes/route.ts'
 import type { DashboardParts } from '../server/parts.ts'
@@ -19,7 +20,15 @@ const READ = { permission: 'analytics', intent: 'read' } as const
 const READ_ALL = { ...READ, beyondApis: true } as const
 const answers = {
   200: Type.Union([
-    Type.Object({ data: Type.Array(UsageRowShape), pages: Type.Integer() }, { title: 'UsagePage' }),
+    Type.Object(
+      {
+        data: Type.Array(UsageRowShape, {
+          description: 'One row for each group of requests, in the order that the query asks for.',
+        }),
+        pages: PageCount,
+      },
+      { title: 'UsagePage' },
+    ),
     Type.String(),
   ]),
 }

@@ -31,13 +31,15 @@ export function filtersOf(call: Pick<Call, 'query'>): { where: NonNullable<Usage
   return { where: Object.fromEntries(values), isByApi: asked.every(({ isByApi }) => isByApi) }
 }
 
-const SHOWN = DIMENSIONS.flatMap((name): { name: DimensionName; member: string }[] => {
+const SHOWN = DIMENSIONS.flatMap((name): { name: DimensionName; member: string; description: string }[] => {
   const { member } = dimensionRow(name)
-  return member === undefined ? [] : [{ name, member }]
+  return member === undefined ? [] : [{ name, member: member.name, description: member.description }]
 })
 
 /** Members of the `id` of a row that show a dimension as it is stored. */
-export const SHOWN_MEMBERS: readonly string[] = SHOWN.map(({ member }) => member)
+export const SHOWN_MEMBERS: Readonly<Record<string, TString>> = Object.fromEntries(
+  SHOWN.map(({ member, description }) => [member, Type.String({ description })]),
+)
 
 /** The dimensions of a row of sums. */
 export function shownMembers(row: Hit, by: UsageQuery['by']): JsonObject {

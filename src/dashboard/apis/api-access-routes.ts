@@ -5,6 +5,7 @@ import { changeMetadata } from '../../publish/apis/apis.ts'
 import { checkOwnersKnown } from '../access/references.ts'
 import { type Answer, bare, ok } from '../routes/answer.ts'
 import type { Call } from '../routes/call.ts'
+import { described } from '../routes/described.ts'
 import { DoneEnvelope } from '../routes/envelope.ts'
 import type { Route } from '../routes/route.ts'
 import type { DashboardParts } from '../server/parts.ts'
@@ -16,8 +17,8 @@ const OWNED = { noun: 'api', by: 'apiID' } as const
 const Ids = Type.Array(Type.String({ maxLength: 64 }), { maxItems: 1000 })
 const Owners = Type.Object(
   {
-    userIds: Ids,
-    userGroupIds: Ids,
+    userIds: described(Ids, 'Ids of users who own the API.'),
+    userGroupIds: described(Ids, 'Ids of user groups whose members own the API.'),
     ownerless: Type.Optional(
       Type.Boolean({
         description: 'true: its last owner was deleted; administrators alone see it until it has another.',
@@ -28,8 +29,14 @@ const Owners = Type.Object(
 )
 const Body = Type.Object(
   {
-    userIds: Type.Optional(Type.Union([Ids, Type.Null()])),
-    userGroupIds: Type.Optional(Type.Union([Ids, Type.Null()])),
+    userIds: Type.Optional(
+      Type.Union([Ids, Type.Null()], { description: 'Ids of users who own the API. Absent or null: none.' }),
+    ),
+    userGroupIds: Type.Optional(
+      Type.Union([Ids, Type.Null()], {
+        description: 'Ids of user groups whose members own the API. Absent or null: none.',
+      }),
+    ),
     ownerless: Type.Optional(Type.Unknown({ description: 'Passed over: a read may be sent back.' })),
   },
   { title: 'ApiOwnersInput', description: 'Both lists are replaced; one that is left out is empty then.' },

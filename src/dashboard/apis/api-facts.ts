@@ -8,25 +8,35 @@ import { appliedOf } from '../../model/labels/label.ts'
 import { type ApiSyncStatus, type NodeStatus, type StoredApiState, syncStatusOf } from '../../model/nodes/node.ts'
 import { readable } from '../../publish/apis/api-plan.ts'
 import type { StoredDocument } from '../../store/ports/ports.ts'
+import { described } from '../routes/described.ts'
 
 const Texts = Type.Array(Type.String())
 
 /** One API in a few words, for a page that shows many: none of its definition, but where it is served. */
 export const ApiFacts = Type.Object(
   {
-    id: Type.String(),
-    api_id: Type.String(),
-    name: Type.String(),
-    is_oas: Type.Boolean(),
-    active: Type.Boolean(),
-    internal: Type.Boolean(),
-    listen_path: Type.String(),
-    domain: Type.String(),
-    auth_types: Texts,
-    categories: Texts,
-    tags: Texts,
-    labels: Type.Array(Type.Object({ key: Type.String(), value: Type.String() }, { title: 'AppliedLabel' })),
-    updated_at: Type.String(),
+    id: Type.String({ description: 'Storage id of the API: 24 hexadecimal digits.' }),
+    api_id: Type.String({ description: 'Id of the API.' }),
+    name: Type.String({ description: 'Name of the API.' }),
+    is_oas: Type.Boolean({ description: 'True for an API in OpenAPI format, false for one in classic format.' }),
+    active: Type.Boolean({ description: 'False for an API that is switched off.' }),
+    internal: Type.Boolean({ description: 'True for an API that only other APIs reach.' }),
+    listen_path: Type.String({ description: 'Path under which the gateway serves the API.' }),
+    domain: Type.String({ description: 'Custom domain. Blank: every host.' }),
+    auth_types: described(Texts, 'Names of the authentication methods, such as `authToken` or `jwt`.'),
+    categories: described(Texts, 'Categories, without `#`.'),
+    tags: described(Texts, 'Tags of gateways that load the API. Empty: see the segmentation of nodes.'),
+    labels: Type.Array(
+      Type.Object(
+        {
+          key: Type.String({ description: 'Key of the label.' }),
+          value: Type.String({ description: 'Value that the API has for it.' }),
+        },
+        { title: 'AppliedLabel' },
+      ),
+      { description: 'Labels of the API.' },
+    ),
+    updated_at: Type.String({ description: 'Time of the last change (RFC 3339).' }),
     nodes: Type.Record(Type.String(), Type.Integer(), { description: 'Number of nodes by state.' }),
   },
   { title: 'ApiFacts' },

@@ -18,12 +18,17 @@ const MOST = 1000
 
 const Body = Type.Object(
   {
-    mode: Type.Enum([...MODES]),
+    mode: Type.Enum([...MODES], {
+      description:
+        '`dryRun`: shows the result, stores nothing. `stage`: stores it as a copy of its own. `promote`: the copy takes the place of the API. `direct`: the result takes its place at once.',
+    }),
     apiIDs: Type.Optional(
       Type.Array(Type.String({ maxLength: 256 }), { maxItems: MOST, description: 'Left out: all classic APIs.' }),
     ),
-    abortOnFailure: Type.Optional(Type.Boolean()),
-    overrideStaged: Type.Optional(Type.Boolean()),
+    abortOnFailure: Type.Optional(
+      Type.Boolean({ description: 'true: the first API that cannot be migrated ends the call.' }),
+    ),
+    overrideStaged: Type.Optional(Type.Boolean({ description: 'true: `stage` replaces a copy that is there.' })),
   },
   { title: 'ApiMigration' },
 )
@@ -31,19 +36,29 @@ const Result = Type.Object(
   {
     apis: Type.Array(
       Type.Object({
-        id: Type.String(),
-        name: Type.String(),
-        status: Type.Enum(['success', 'failed', 'skipped']),
-        reason: Type.String(),
+        id: Type.String({ description: 'Id of the API, or the id that was sent where nothing has it.' }),
+        name: Type.String({ description: 'Name of the API.' }),
+        status: Type.Enum(['success', 'failed', 'skipped'], { description: 'Outcome for this API.' }),
+        reason: Type.String({ description: 'Why it was skipped or failed. Blank for a success.' }),
         carried: Type.Array(Type.String(), {
           description: 'Pointers to what has no OpenAPI twin and is served from what the document carries.',
         }),
-        warnings: Type.Optional(Type.Array(Warning)),
-        stagedId: Type.Optional(Type.String()),
+        warnings: Type.Optional(
+          Type.Array(Warning, { description: 'Members that have no effect, or another one than before.' }),
+        ),
+        stagedId: Type.Optional(Type.String({ description: 'Id of the staged copy.' })),
         oas: Type.Optional(Type.Object({}, describedAs(OAS_SHAPE))),
       }),
+      { description: 'One entry for each API, in the order of the body.' },
     ),
-    status: Type.Object({ success: Type.Integer(), failed: Type.Integer(), skipped: Type.Integer() }),
+    status: Type.Object(
+      {
+        success: Type.Integer({ description: 'Number of APIs that were migrated.' }),
+        failed: Type.Integer({ description: 'Number of APIs that could not be migrated.' }),
+        skipped: Type.Integer({ description: 'Number of APIs for which there was nothing to do.' }),
+      },
+      { description: 'How many came to what.' },
+    ),
   },
   { title: 'ApiMigrationResult' },
 )

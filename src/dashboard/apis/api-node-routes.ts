@@ -12,11 +12,17 @@ const Nodes = Type.Object(
     revision: Type.Integer({ description: 'Of the definition as it is stored.' }),
     nodes: Type.Array(
       Type.Object({
-        node: Type.String(),
-        state: Type.Enum(['loaded', 'inactive', 'elsewhere', 'stale', 'failed', 'taken', 'pending', 'unknown']),
-        reason: Type.String(),
+        node: Type.String({ description: 'Name of the gateway node.' }),
+        state: Type.Enum(['loaded', 'inactive', 'elsewhere', 'stale', 'failed', 'taken', 'pending', 'unknown'], {
+          description:
+            '`loaded`: served as stored. `inactive`: switched off. `elsewhere`: its tags are not those of the node. `stale`: the version before is served, the newest does not compile. `failed`: not served. `taken`: another API holds its place. `pending`: not yet taken over. `unknown`: the node is not heard of.',
+        }),
+        reason: Type.String({
+          description: 'Why the node does not serve the API as stored. Blank for `loaded` and `inactive`.',
+        }),
         revision: Type.Integer({ description: 'Of the definition that is served there; 0 = none, or not known.' }),
       }),
+      { description: 'The state of the API on each gateway node.' },
     ),
   },
   { title: 'ApiNodeList' },

@@ -14,7 +14,7 @@ import type { StoredDocument } from '../../store/ports/ports.ts'
 import { maskSecretsFor } from '../access/secrets-view.ts'
 import { type Answer, bare, refused } from '../routes/answer.ts'
 import type { Call } from '../routes/call.ts'
-import { DoneEnvelope, WarnedEnvelope } from '../routes/envelope.ts'
+import { DoneEnvelope, PageCount, WarnedEnvelope } from '../routes/envelope.ts'
 import { listed } from '../routes/listed.ts'
 import { pageOf } from '../routes/page.ts'
 import type { Route } from '../routes/route.ts'
@@ -43,7 +43,12 @@ const WRITE = { permission: 'apis', intent: 'write' } as const
 const OWNED = { noun: 'api', by: 'id' } as const
 
 const List = Type.Object(
-  { apis: Type.Array(Type.Union([Wrapper, ShortWrapper, ApiFacts])), pages: Type.Integer() },
+  {
+    apis: Type.Array(Type.Union([Wrapper, ShortWrapper, ApiFacts]), {
+      description: 'APIs of the page, in the form that the query asks for.',
+    }),
+    pages: PageCount,
+  },
   { title: 'ApiPage' },
 )
 /** A bare definition is accepted, too. */
@@ -51,14 +56,20 @@ const Body = Type.Object(
   {},
   describedOpenMembers('ApiInput', {
     api_definition: CLASSIC_SHAPE,
-    hook_references: Type.Array(WebhookReference),
-    user_owners: Type.Array(Type.String()),
-    user_group_owners: Type.Array(Type.String()),
-    categories: Type.Array(Type.String()),
+    hook_references: Type.Array(WebhookReference, { description: 'Webhooks that events of the API call.' }),
+    user_owners: Type.Array(Type.String(), { description: 'Ids of users who own the API.' }),
+    user_group_owners: Type.Array(Type.String(), { description: 'Ids of user groups whose members own the API.' }),
+    categories: Type.Array(Type.String(), { description: 'Categories, without `#`.' }),
     // A read may be sent back.
     ...{ api_model: Wrapper.properties.api_model, is_site: Wrapper.properties.is_site },
-    ...{ sort_by: Wrapper.properties.sort_by, oas: Type.Object({}, { additionalProperties: true }) },
-    ...{ created_at: Type.String(), updated_at: Type.String() },
+    ...{
+      sort_by: Wrapper.properties.sort_by,
+      oas: Type.Object({}, { additionalProperties: true, description: 'Passed over: a read may be sent back.' }),
+    },
+    ...{
+      created_at: Type.String({ description: 'Passed over: a read may be sent back.' }),
+      updated_at: Type.String({ description: 'Passed over: a read may be sent back.' }),
+    },
   }),
 )
 /** Members of a wrapper that are none of a definition. */

@@ -13,15 +13,23 @@ const Warnings = Type.Optional(Type.Array(Type.String(), { description: 'Why an 
 
 export const UrlParts = Type.Object(
   {
-    ApiURL: Type.String(),
-    BasePath: Type.String(),
-    Host: Type.String(),
+    ApiURL: Type.String({ description: 'URL under which callers reach the API.' }),
+    BasePath: Type.String({ description: 'Listen path of the API.' }),
+    Host: Type.String({ description: 'Scheme, host and port of the gateway.' }),
     warnings: Warnings,
   },
   { title: 'ApiUrl' },
 )
 
-export const UrlList = Type.Object({ urls: Type.Array(Type.String()), warnings: Warnings }, { title: 'ApiUrlList' })
+export const UrlList = Type.Object(
+  {
+    urls: Type.Array(Type.String(), {
+      description: 'URLs under which callers reach the API: one for each gateway that loads it.',
+    }),
+    warnings: Warnings,
+  },
+  { title: 'ApiUrlList' },
+)
 
 /** A gateway of `dashboard.edge_endpoints`. */
 export interface Edge {

@@ -16,16 +16,19 @@ const WRITE = { permission: 'apis', intent: 'write' } as const
 
 const Versions = Type.Object(
   {
-    status: Type.Literal('success'),
+    status: Type.Literal('success', { description: 'Always `success`.' }),
     apis: Type.Array(
       Type.Object({
-        id: Type.String(),
-        name: Type.String(),
-        versionName: Type.String(),
-        internal: Type.Boolean(),
-        expirationDate: Type.String(),
-        isDefaultVersion: Type.Boolean(),
+        id: Type.String({ description: 'Id of the API.' }),
+        name: Type.String({ description: 'Name of the API.' }),
+        versionName: Type.String({ description: 'Name of the API as a version. Blank where it has none.' }),
+        internal: Type.Boolean({ description: 'True for a version that only other APIs reach.' }),
+        expirationDate: Type.String({
+          description: 'Time from which the version is refused (RFC 3339). Blank: never.',
+        }),
+        isDefaultVersion: Type.Boolean({ description: 'True for the version that serves requests which name none.' }),
       }),
+      { description: 'The base API and its versions.' },
     ),
   },
   { title: 'ApiVersionList' },

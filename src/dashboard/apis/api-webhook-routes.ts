@@ -16,23 +16,40 @@ import { WebhookReference } from './webhook-reference.ts'
 
 const PATH = '/api/apis/{apiID}/webhooks'
 const OWNED = { noun: 'api', by: 'apiID' } as const
-const text = Type.String({ maxLength: 256 })
 const Reference = Type.Object(
   {
-    event_name: Type.String({ minLength: 1, maxLength: 128 }),
-    event_timeout: Type.Optional(Type.Number({ minimum: 0 })),
-    hook: Type.Object({ id: Type.Optional(text), name: Type.Optional(text) }),
+    event_name: Type.String({
+      minLength: 1,
+      maxLength: 128,
+      description: 'Event that calls the webhook, such as `QuotaExceeded`.',
+    }),
+    event_timeout: Type.Optional(
+      Type.Number({
+        minimum: 0,
+        description: 'Seconds in which the same event does not call the webhook again. Absent: those of the webhook.',
+      }),
+    ),
+    hook: Type.Object(
+      {
+        id: Type.Optional(Type.String({ maxLength: 256, description: 'Id of the webhook.' })),
+        name: Type.Optional(Type.String({ maxLength: 256, description: 'Name of the webhook, where no id is given.' })),
+      },
+      { description: 'The webhook, by id or by name.' },
+    ),
   },
   { title: 'WebhookReferenceInput', additionalProperties: true },
 )
 const Body = Type.Object(
-  { hook_references: Type.Array(Reference, { maxItems: 100 }) },
+  { hook_references: Type.Array(Reference, { maxItems: 100, description: 'Webhooks that events of the API call.' }) },
   {
     title: 'WebhookReferencesInput',
     description: 'The list is replaced. Each names a webhook of the organisation, by id or by name.',
   },
 )
-const ReferencesShape = Type.Object({ hook_references: Type.Array(WebhookReference) }, { title: 'WebhookReferences' })
+const ReferencesShape = Type.Object(
+  { hook_references: Type.Array(WebhookReference, { description: 'Webhooks that events of the API call.' }) },
+  { title: 'WebhookReferences' },
+)
 
 /** `/api/apis/{apiID}/webhooks`: the webhooks that are notified of events of an API, of either format, and of its keys. */
 export function apiWebhookRoutes(parts: DashboardParts): Route[] {

@@ -17,9 +17,17 @@ const WRITE = { permission: 'apis', intent: 'write' } as const
 const OWNED = { noun: 'api', by: 'id' } as const
 const ONE = '/api/apis/oas/{id}/categories'
 
-const Categories = Type.Object({ categories: Type.Array(Type.String()) }, { title: 'ApiCategories' })
+const Categories = Type.Object(
+  { categories: Type.Array(Type.String(), { description: 'Categories of the API, without `#`.' }) },
+  { title: 'ApiCategories' },
+)
 const Body = Type.Object(
-  { categories: Type.Array(Type.String({ maxLength: 256 }), { maxItems: 100 }) },
+  {
+    categories: Type.Array(Type.String({ maxLength: 256 }), {
+      maxItems: 100,
+      description: 'Categories of the API, without `#`. The list is replaced.',
+    }),
+  },
   { title: 'ApiCategoriesInput' },
 )
 
@@ -32,7 +40,15 @@ export function categoryRoutes(parts: DashboardParts): Route[] {
       access: READ,
       summary: 'List the categories in use, and how many APIs each has',
       answers: {
-        200: Type.Object({ categories: Type.Array(Type.Object({ name: Type.String(), count: Type.Integer() })) }),
+        200: Type.Object({
+          categories: Type.Array(
+            Type.Object({
+              name: Type.String({ description: 'Name of the category, without `#`.' }),
+              count: Type.Integer({ description: 'Number of APIs that have it.' }),
+            }),
+            { description: 'All categories, with the number of their APIs.' },
+          ),
+        }),
       },
       async run(call) {
         const found = await parts.documents.values('api', 'category', { where: call.visibility.where() })

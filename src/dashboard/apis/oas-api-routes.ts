@@ -22,7 +22,8 @@ import type { StoredDocument } from '../../store/ports/ports.ts'
 import { maskSecretsFor, restoreMaskedSecrets } from '../access/secrets-view.ts'
 import { type Answer, bare, refused } from '../routes/answer.ts'
 import type { Call } from '../routes/call.ts'
-import { DoneEnvelope, WarnedEnvelope } from '../routes/envelope.ts'
+import { described } from '../routes/described.ts'
+import { DoneEnvelope, WARNINGS_TEXT, WarnedEnvelope } from '../routes/envelope.ts'
 import type { Route } from '../routes/route.ts'
 import type { DashboardParts } from '../server/parts.ts'
 import { apiDocumentOf } from './api-document.ts'
@@ -62,11 +63,25 @@ const EXTENSION_WORD = { extension: Type.String({ maxLength: 64 }) } as const
 const Document = Type.Object({ openapi: Type.String() }, describedAs(OAS_SHAPE))
 const Body = Type.Object({ openapi: Type.String() }, describedAs(OAS_SHAPE))
 /** The address of a document, for calls that read it from there. */
-const Address = Type.Object({ url: Type.String() }, { title: 'DocumentAddress' })
+const Address = Type.Object(
+  {
+    url: Type.String({
+      description:
+        'Address of an OpenAPI document, which the dashboard reads (where `dashboard.import_url.enabled` is set).',
+    }),
+  },
+  { title: 'DocumentAddress' },
+)
 const AnyBody = Type.Object({ openapi: Type.String() }, describedAs({ anyOf: [OAS_SHAPE, Address] }))
 const JSON_OR_FILE = ['application/json', 'multipart/form-data']
 const Report = Type.Enum(['true', 'false'], { description: 'true: the preview comes with its warnings.' })
-const Reported = Type.Object({ document: Document, warnings: Warnings }, { title: 'PreviewReport' })
+const Reported = Type.Object(
+  {
+    document: described(Document, 'The document as it would be stored.'),
+    warnings: described(Warnings, WARNINGS_TEXT),
+  },
+  { title: 'PreviewReport' },
+)
 const Purge = Type.Enum(['true', 'false'], { description: 'true: the versions of the API go with it.' })
 
 /** `/api/apis/oas`: APIs as OpenAPI documents with the extension. */

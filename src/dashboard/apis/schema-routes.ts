@@ -13,7 +13,10 @@ const WITH_EXTENSION: JsonObject = {
 }
 const CLASSIC: JsonObject = { ...DRAFT, ...CLASSIC_SCHEMA }
 
-const Schema = Type.Object({ $schema: Type.String() }, { title: 'JsonSchema', additionalProperties: true })
+const Schema = Type.Object(
+  { $schema: Type.String({ description: 'Dialect of JSON Schema.' }) },
+  { title: 'JsonSchema', additionalProperties: true },
+)
 
 /** The JSON schemas that definitions are checked by. */
 export function schemaRoutes(): Route[] {

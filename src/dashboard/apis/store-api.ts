@@ -17,7 +17,7 @@ import { checkOwnersKnown, checkReferences } from '../access/references.ts'
 import { restoreMaskedSecrets } from '../access/secrets-view.ts'
 import { type Answer, ok, refused } from '../routes/answer.ts'
 import type { Call } from '../routes/call.ts'
-import { Warning } from '../routes/envelope.ts'
+import { OkStatus, OutcomeText, WARNINGS_TEXT, Warning } from '../routes/envelope.ts'
 import type { DashboardParts } from '../server/parts.ts'
 import { apiDocumentOf, apiNamed } from './api-document.ts'
 import { newApiMetadata } from './api-metadata.ts'
@@ -26,11 +26,11 @@ import { sentWord } from './vendor-alias.ts'
 /** The response of creating an API: `Meta` is the storage id, `ID` the `api_id`. Clients cut the text by its order. */
 export const Created = Type.Object(
   {
-    Status: Type.Literal('OK'),
-    Message: Type.String(),
-    Meta: Type.String({ pattern: '^[0-9a-f]{24}$' }),
-    ID: Type.String(),
-    Warnings: Type.Optional(Type.Array(Warning)),
+    Status: OkStatus,
+    Message: OutcomeText,
+    Meta: Type.String({ pattern: '^[0-9a-f]{24}$', description: 'Storage id of the API: 24 hexadecimal digits.' }),
+    ID: Type.String({ description: 'Id of the API.' }),
+    Warnings: Type.Optional(Type.Array(Warning, { description: WARNINGS_TEXT })),
   },
   { title: 'ApiCreated' },
 )

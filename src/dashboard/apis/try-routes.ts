@@ -12,14 +12,20 @@ import type { Route } from '../routes/route.ts'
 import type { DashboardParts } from '../server/parts.ts'
 import { apiOf, notReadable } from './store-api.ts'
 
-const Field = Type.Object({ name: Type.String(), value: Type.String() }, { title: 'HeaderField' })
+const Field = Type.Object(
+  {
+    name: Type.String({ description: 'Name of the header field.' }),
+    value: Type.String({ description: 'Value of the header field.' }),
+  },
+  { title: 'HeaderField' },
+)
 
 const Body = Type.Object(
   {
-    method: Type.String(),
+    method: Type.String({ description: 'Method of the request.' }),
     path: Type.String({ description: 'Path and query as a caller sends them, the listen path included.' }),
-    headers: Type.Optional(Type.Array(Field)),
-    body: Type.Optional(Type.String()),
+    headers: Type.Optional(Type.Array(Field, { description: 'Header fields of the request, in order.' })),
+    body: Type.Optional(Type.String({ description: 'Body of the request, as text. Absent: none.' })),
   },
   { title: 'ApiTrial' },
 )
@@ -30,18 +36,23 @@ const Tried = Type.Object(
       description: 'The steps of the gateway, as its explain call names them.',
     }),
     explained: Type.Object({}, describedAs(EXPLANATION)),
-    answer: Type.Union([
-      Type.Null(),
-      Type.Object({
-        status: Type.Integer(),
-        headers: Type.Array(Field),
-        body: Type.String(),
-        body_encoding: Type.Enum(['utf-8', 'base64']),
-        body_cut: Type.Boolean({ description: 'True when there was more of it.' }),
-      }),
-    ]),
+    answer: Type.Union(
+      [
+        Type.Null(),
+        Type.Object({
+          status: Type.Integer({ description: 'Status code of the response.' }),
+          headers: Type.Array(Field, { description: 'Header fields of the response, in order.' }),
+          body: Type.String({ description: 'Body of the response, in the form that `body_encoding` names.' }),
+          body_encoding: Type.Enum(['utf-8', 'base64'], {
+            description: '`utf-8`: as text. `base64`: a body that is no text.',
+          }),
+          body_cut: Type.Boolean({ description: 'True when there was more of it.' }),
+        }),
+      ],
+      { description: 'The response that a caller would have got; null where `trouble` says why there is none.' },
+    ),
     trouble: Type.String({ description: 'Why there is no answer.' }),
-    duration_ms: Type.Number(),
+    duration_ms: Type.Number({ description: 'Time from request to response, in milliseconds.' }),
   },
   { title: 'ApiTrialResult' },
 )

@@ -6,6 +6,7 @@ import { readingApi } from '../../model/apis/read/read.ts'
 import { certificateFlaws } from '../../publish/apis/certificate-flaws.ts'
 import { inTurns } from '../../runtime/turns.ts'
 import { bare } from '../routes/answer.ts'
+import { described } from '../routes/described.ts'
 import { Warning } from '../routes/envelope.ts'
 import type { Route } from '../routes/route.ts'
 import type { DashboardParts } from '../server/parts.ts'
@@ -28,7 +29,14 @@ export function warningRoutes(parts: DashboardParts): Route[] {
       access: { permission: 'apis', intent: 'read' },
       owned: { noun: 'api', by: 'id' },
       summary: 'List what of the definition of an API has no effect, or is not checked',
-      answers: { 200: Type.Object({ warnings: Warnings }) },
+      answers: {
+        200: Type.Object({
+          warnings: described(
+            Warnings,
+            'Members of the stored definition that have no effect, or another one than their author may expect.',
+          ),
+        }),
+      },
       async run(call) {
         const stored = await apiOf(parts, call, call.param('id'))
         if (stored === undefined) return notReadable()

@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
 import { describedAs } from '../../model/openapi/component-schemas.ts'
-import { openObjectOf, text } from '../../model/openapi/plain-schemas.ts'
+import { openObjectOf, said, text } from '../../model/openapi/plain-schemas.ts'
 
 /** A webhook that an API names for an event, as it is stored: further members of the sender are kept. */
 export const WebhookReference = Type.Object(
@@ -10,9 +10,16 @@ export const WebhookReference = Type.Object(
       'WebhookReference',
       {},
       {
-        event_name: text,
-        event_timeout: { type: 'number' },
-        hook: openObjectOf('WebhookName', {}, { id: text, name: text }),
+        event_name: said(text, 'Event that calls the webhook, such as `QuotaExceeded`.'),
+        event_timeout: said({ type: 'number' }, 'Seconds in which the same event does not call the webhook again.'),
+        hook: said(
+          openObjectOf(
+            'WebhookName',
+            {},
+            { id: said(text, 'Id of the webhook.'), name: said(text, 'Name of the webhook.') },
+          ),
+          'The webhook, by id or by name.',
+        ),
       },
     ),
   ),

@@ -6,7 +6,7 @@ import { WebhookReference } from './webhook-reference.ts'
 /** The form of an API in lists and single reads of the classic calls; no member is ever null. */
 export const Wrapper = Type.Object(
   {
-    api_model: Type.Object({}),
+    api_model: Type.Object({}, { description: 'Always an empty object; kept for clients of the incumbent.' }),
     api_definition: Type.Object(
       {
         id: Type.String({ pattern: '^[0-9a-f]{24}$' }),
@@ -21,14 +21,16 @@ export const Wrapper = Type.Object(
       },
       describedAs(CLASSIC_SHAPE),
     ),
-    hook_references: Type.Array(WebhookReference),
-    is_site: Type.Literal(false),
-    sort_by: Type.Literal(0),
-    user_owners: Type.Array(Type.String()),
-    user_group_owners: Type.Array(Type.String()),
-    created_at: Type.String(),
-    updated_at: Type.String(),
-    categories: Type.Optional(Type.Array(Type.String())),
+    hook_references: Type.Array(WebhookReference, { description: 'Webhooks that events of the API call.' }),
+    is_site: Type.Literal(false, { description: 'Always false; kept for clients of the incumbent.' }),
+    sort_by: Type.Literal(0, { description: 'Always 0; kept for clients of the incumbent.' }),
+    user_owners: Type.Array(Type.String(), { description: 'Ids of users who own the API.' }),
+    user_group_owners: Type.Array(Type.String(), { description: 'Ids of user groups whose members own the API.' }),
+    created_at: Type.String({ description: 'Time of creation (RFC 3339); 0001-01-01T00:00:00Z = not known.' }),
+    updated_at: Type.String({ description: 'Time of the last change (RFC 3339); 0001-01-01T00:00:00Z = not known.' }),
+    categories: Type.Optional(
+      Type.Array(Type.String(), { description: 'Categories of an API in OpenAPI format, without `#`.' }),
+    ),
     oas: Type.Optional(Type.Object({ openapi: Type.String() }, describedAs(OAS_SHAPE))),
   },
   { title: 'Api' },
@@ -39,16 +41,19 @@ export const ShortWrapper = Type.Object(
   {
     api_definition: Type.Object(
       {
-        id: Type.String(),
-        api_id: Type.String(),
-        name: Type.String(),
-        slug: Type.String(),
-        is_oas: Type.Boolean(),
-        active: Type.Boolean(),
-        domain: Type.String(),
-        proxy: Type.Object({ listen_path: Type.String() }),
+        id: Type.String({ description: 'Storage id of the API: 24 hexadecimal digits.' }),
+        api_id: Type.String({ description: 'Id of the API.' }),
+        name: Type.String({ description: 'Name of the API.' }),
+        slug: Type.String({ description: 'Name of the API in URLs.' }),
+        is_oas: Type.Boolean({ description: 'True for an API in OpenAPI format, false for one in classic format.' }),
+        active: Type.Boolean({ description: 'False for an API that is switched off.' }),
+        domain: Type.String({ description: 'Custom domain. Blank: every host.' }),
+        proxy: Type.Object(
+          { listen_path: Type.String({ description: 'Path under which the gateway serves the API.' }) },
+          { description: 'Where the gateway serves the API.' },
+        ),
       },
-      { title: 'DefinitionSummary' },
+      { title: 'DefinitionSummary', description: 'The members that tell an API from others.' },
     ),
   },
   { title: 'ApiSummary' },

@@ -8,6 +8,7 @@ import type { AuditRow } from '../../store/ports/ports.ts'
 import { usableBy } from '../apis/store-api.ts'
 import { type Answer, bare, ok } from '../routes/answer.ts'
 import type { Call } from '../routes/call.ts'
+import { OkStatus, OutcomeText, PageCount } from '../routes/envelope.ts'
 import { listPieces, pageAnswer, streamed } from '../routes/listed.ts'
 import { pageOf } from '../routes/page.ts'
 import type { Route } from '../routes/route.ts'
@@ -33,12 +34,21 @@ const QUERY = {
   download: Type.Boolean(),
   type: Type.Enum(['csv', 'json']),
 }
-const Page = Type.Object({ audit_logs: Type.Array(RecordShape), pages: Type.Integer() }, { title: 'AuditLogPage' })
+const Page = Type.Object(
+  { audit_logs: Type.Array(RecordShape, { description: 'Entries of the page, newest first.' }), pages: PageCount },
+  { title: 'AuditLogPage' },
+)
 const Undone = Type.Object(
   {
-    Status: Type.Literal('OK'),
-    Message: text,
-    Meta: Type.Array(Type.Object({ kind: text, id: text })),
+    Status: OkStatus,
+    Message: OutcomeText,
+    Meta: Type.Array(
+      Type.Object({
+        kind: Type.String({ description: 'Kind of document, such as `api` or `policy`.' }),
+        id: Type.String({ description: 'Storage id of the document.' }),
+      }),
+      { description: 'The documents that were written back.' },
+    ),
   },
   { title: 'ChangeUndone' },
 )

@@ -5,9 +5,8 @@ import { redact } from '../../model/secrets/redact.ts'
 import { redactDocument } from '../../model/secrets/secret-places.ts'
 import { WorkSlice } from '../../runtime/turns.ts'
 import type { AuditRow } from '../../store/ports/ports.ts'
+import { described } from '../routes/described.ts'
 import { diffOf } from './diff.ts'
-
-const text = Type.String()
 
 /** A document before or after a change; null where there was none. */
 const Document = Type.Unknown(describedAs({ type: ['object', 'null'], additionalProperties: true }))
@@ -15,29 +14,46 @@ const Document = Type.Unknown(describedAs({ type: ['object', 'null'], additional
 /** One record of the audit log as callers see it. */
 export const RecordShape = Type.Object(
   {
-    _id: Type.String({ pattern: '^[0-9a-f]{24}$' }),
-    req_id: text,
-    org_id: text,
-    date: Type.String({ description: 'RFC 1123' }),
-    timestamp: Type.Integer({ description: 'Seconds since 1970' }),
-    ip: text,
-    user: text,
-    action: text,
-    method: text,
-    url: text,
-    status: Type.Integer({ description: '0 where no call of the dashboard brought it about' }),
-    diff: Type.Optional(Type.String({ description: 'Of changes: what differs' })),
-    request_dump: Type.Optional(text),
-    response_dump: Type.Optional(text),
-    detail: Type.Optional(Type.Object({}, { additionalProperties: true })),
+    _id: Type.String({ pattern: '^[0-9a-f]{24}$', description: 'Id of the entry: 24 hexadecimal digits.' }),
+    req_id: Type.String({ description: 'Id of the request. Blank where no call brought the change about.' }),
+    org_id: Type.String({ description: 'Id of the organisation.' }),
+    date: Type.String({ description: 'Time of the change (RFC 1123).' }),
+    timestamp: Type.Integer({ description: 'Time of the change, in Unix seconds.' }),
+    ip: Type.String({ description: 'IP address of the caller. Blank where no call brought the change about.' }),
+    user: Type.String({ description: 'Email address of the user, or the name of what made the change.' }),
+    action: Type.String({ description: 'Change, as text for people.' }),
+    method: Type.String({ description: 'Method of the call. Blank where no call brought the change about.' }),
+    url: Type.String({ description: 'Path and query of the call, without secrets.' }),
+    status: Type.Integer({
+      description: 'Status code of the answer. 0: no call of the dashboard brought the change about.',
+    }),
+    diff: Type.Optional(Type.String({ description: 'Differences between the documents before and after, as text.' })),
+    request_dump: Type.Optional(
+      Type.String({
+        description: 'The request as it was sent, without secrets, where `dashboard.audit.detailed_recording` is set.',
+      }),
+    ),
+    response_dump: Type.Optional(
+      Type.String({ description: 'The response, without secrets, where `dashboard.audit.detailed_recording` is set.' }),
+    ),
+    detail: Type.Optional(
+      Type.Object(
+        {},
+        { additionalProperties: true, description: 'What the entry says besides, such as ids of the objects.' },
+      ),
+    ),
     changes: Type.Optional(
       Type.Array(
         Type.Object({
-          kind: text,
-          id: text,
-          before: Document,
-          after: Document,
+          kind: Type.String({ description: 'Kind of document, such as `api` or `policy`.' }),
+          id: Type.String({ description: 'Storage id of the document.' }),
+          before: described(
+            Document,
+            'The document before the change, without secrets; null for one that was created.',
+          ),
+          after: described(Document, 'The document after the change, without secrets; null for one that was deleted.'),
         }),
+        { description: 'The documents that were changed. Only in the read of a single entry.' },
       ),
     ),
   },

@@ -14,6 +14,7 @@ import type { StoredDocument } from '../../store/ports/ports.ts'
 import { certificateNamesOf, checkCertificateUnused } from '../access/used-by-others.ts'
 import { type Answer, bare, refused } from '../routes/answer.ts'
 import type { Call } from '../routes/call.ts'
+import { PageCount } from '../routes/envelope.ts'
 import { listed } from '../routes/listed.ts'
 import { pageOf, pagesOf } from '../routes/page.ts'
 import type { Route } from '../routes/route.ts'
@@ -29,46 +30,59 @@ const MOST_BYTES = 256 * 1024
 const text = Type.String()
 const Details = Type.Object(
   {
-    id: text,
-    fingerprint: text,
-    has_private: Type.Boolean(),
-    issuer: text,
-    subject: text,
-    not_before: text,
-    not_after: text,
-    dns_names: Type.Array(text),
-    is_ca: Type.Boolean(),
+    id: Type.String({ description: 'Id of the certificate: that of its organisation, then its SHA-256 fingerprint.' }),
+    fingerprint: Type.String({ description: 'SHA-256 fingerprint in hexadecimal digits.' }),
+    has_private: Type.Boolean({ description: 'True where the private key is stored too.' }),
+    issuer: Type.String({ description: 'Distinguished name of the issuer.' }),
+    subject: Type.String({ description: 'Distinguished name of the subject.' }),
+    not_before: Type.String({ description: 'Start of its validity (RFC 3339).' }),
+    not_after: Type.String({ description: 'End of its validity (RFC 3339).' }),
+    dns_names: Type.Array(text, { description: 'Host names of the certificate.' }),
+    is_ca: Type.Boolean({ description: 'True for a certificate of an authority.' }),
   },
   { title: 'CertificateDetails' },
 )
 const Basics = Type.Object(
   {
-    id: text,
-    issuer_cn: text,
-    subject_cn: text,
-    dns_names: Type.Array(text),
-    has_private: Type.Boolean(),
-    not_before: text,
-    not_after: text,
-    is_ca: Type.Boolean(),
+    id: Type.String({ description: 'Id of the certificate: that of its organisation, then its SHA-256 fingerprint.' }),
+    issuer_cn: Type.String({ description: 'Common name of the issuer.' }),
+    subject_cn: Type.String({ description: 'Common name of the subject.' }),
+    dns_names: Type.Array(text, { description: 'Host names of the certificate.' }),
+    has_private: Type.Boolean({ description: 'True where the private key is stored too.' }),
+    not_before: Type.String({ description: 'Start of its validity (RFC 3339).' }),
+    not_after: Type.String({ description: 'End of its validity (RFC 3339).' }),
+    is_ca: Type.Boolean({ description: 'True for a certificate of an authority.' }),
   },
   { title: 'CertificateBasics' },
 )
 const Added = Type.Object(
   {
-    id: text,
-    message: Type.Literal('Certificate added'),
-    status: Type.Literal('ok'),
+    id: Type.String({ description: 'Id of the certificate, for definitions and settings.' }),
+    message: Type.Literal('Certificate added', { description: 'Always `Certificate added`.' }),
+    status: Type.Literal('ok', { description: 'Always `ok`.' }),
     warning: Type.Optional(Type.String({ description: 'Present when the certificate is not valid now.' })),
   },
   { title: 'CertificateAdded' },
 )
-const DoneShape = Type.Object({ message: text, status: Type.Literal('ok') }, { title: 'CertificateDone' })
+const DoneShape = Type.Object(
+  {
+    message: Type.String({ description: 'Outcome, as text for people.' }),
+    status: Type.Literal('ok', { description: 'Always `ok`.' }),
+  },
+  { title: 'CertificateDone' },
+)
 const Uses = Type.Object(
   {
-    cert_id: text,
-    pages: Type.Integer(),
-    apis: Type.Array(Type.Object({ api_id: text, name: text, usage_types: Type.Array(text) })),
+    cert_id: Type.String({ description: 'Id of the certificate.' }),
+    pages: PageCount,
+    apis: Type.Array(
+      Type.Object({
+        api_id: Type.String({ description: 'Id of the API.' }),
+        name: Type.String({ description: 'Name of the API.' }),
+        usage_types: Type.Array(text, { description: 'What the API uses it for.' }),
+      }),
+      { description: 'APIs that use the certificate.' },
+    ),
   },
   { title: 'CertificateUses' },
 )
@@ -88,9 +102,9 @@ function listRoutes(parts: DashboardParts): Route[] {
       query: { p: Type.Integer(), mode: text },
       answers: {
         200: Type.Object({
-          certs: Type.Optional(Type.Array(text)),
-          cert_basics: Type.Optional(Type.Array(Basics)),
-          pages: Type.Integer(),
+          certs: Type.Optional(Type.Array(text, { description: 'Ids of certificates. Absent with `mode=detailed`.' })),
+          cert_basics: Type.Optional(Type.Array(Basics, { description: 'Certificates, with `mode=detailed`.' })),
+          pages: PageCount,
         }),
       },
       run: (call) =>
@@ -104,7 +118,12 @@ function listRoutes(parts: DashboardParts): Route[] {
       access: READ,
       summary: 'List certificates with all details',
       query: { p: Type.Integer() },
-      answers: { 200: Type.Object({ certificates: Type.Array(Details), pages: Type.Integer() }) },
+      answers: {
+        200: Type.Object({
+          certificates: Type.Array(Details, { description: 'Certificates of the page.' }),
+          pages: PageCount,
+        }),
+      },
       run: (call) => list(parts, call, 'certificates', describeCertificate),
     },
     {

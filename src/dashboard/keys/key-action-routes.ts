@@ -14,7 +14,7 @@ import { keyInPath } from './key-view.ts'
 const Rotated = Type.Object(
   {
     key_id: Type.String({ description: 'The new key. It is shown now, and never again.' }),
-    key_hash: Type.String(),
+    key_hash: Type.String({ description: 'Hash of the new key.' }),
     rotated_from: Type.String({ description: 'Hash of the old key.' }),
     valid_until: Type.String({ description: 'Until when the old key is good as well; empty = no longer.' }),
   },

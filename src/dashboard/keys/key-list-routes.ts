@@ -13,23 +13,23 @@ import type { PolicyApis } from '../policies/policy-apis.ts'
 import { KeyFacts, keyFacts } from '../portal/developers/key-entry.ts'
 import type { Answer } from '../routes/answer.ts'
 import type { Call } from '../routes/call.ts'
+import { PageCount } from '../routes/envelope.ts'
 import { type ListShape, pageAnswer, pieces, streamed } from '../routes/listed.ts'
 import { pageOf, pagesOf } from '../routes/page.ts'
 import type { Route } from '../routes/route.ts'
 import type { DashboardParts } from '../server/parts.ts'
 import { eachKey, type KeyQuery, pageOfKeys } from './key-pages.ts'
-import { KeyData, keyData, listedName, maskKeyFor } from './key-shape.ts'
+import { KeyData, KeyNamePage, keyData, listedName, maskKeyFor } from './key-shape.ts'
 
 const READ = { permission: 'keys', intent: 'read' } as const
 const Q = Type.String({ maxLength: 1024, description: 'Part of the alias, or the whole key or hash.' })
-const Names = Type.Object(
-  { data: Type.Object({ keys: Type.Array(Type.String()) }, { title: 'KeyNames' }), pages: Type.Integer() },
-  { title: 'KeyNamePage' },
-)
 const Detailed = Type.Object(
   {
-    keys: Type.Array(Type.Object({ ...KeyData.properties, facts: Type.Optional(KeyFacts) }, { title: 'KeyWithFacts' })),
-    pages: Type.Integer(),
+    keys: Type.Array(
+      Type.Object({ ...KeyData.properties, facts: Type.Optional(KeyFacts) }, { title: 'KeyWithFacts' }),
+      { description: 'Keys of the page, with their sessions.' },
+    ),
+    pages: PageCount,
   },
   { title: 'KeyPage' },
 )
@@ -39,7 +39,7 @@ export function keyListRoutes(parts: DashboardParts): Route[] {
   const ofAll = async (call: Call) => names(parts, call, await queryOf(parts, call, undefined))
   const ofApi = async (call: Call) => names(parts, call, await queryOf(parts, call, call.param('apiId')))
   const owned = { noun: 'api', by: 'apiId' } as const
-  const answers = { 200: Names }
+  const answers = { 200: KeyNamePage }
   return [
     {
       method: 'GET',

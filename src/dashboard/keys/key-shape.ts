@@ -11,7 +11,7 @@ import type { SessionRow } from '../../store/ports/ports.ts'
 import { maskSecretsFor } from '../access/secrets-view.ts'
 import type { Visibility } from '../access/visibility.ts'
 import type { Call } from '../routes/call.ts'
-import { Warning } from '../routes/envelope.ts'
+import { PageCount, WARNINGS_TEXT, Warning } from '../routes/envelope.ts'
 import type { DashboardParts } from '../server/parts.ts'
 
 /** A session, as what is sent. */
@@ -20,9 +20,12 @@ export const SessionBody = Type.Object({}, { description: 'A session.', ...descr
 /** A key with its session. */
 export const KeyData = Type.Object(
   {
-    api_model: Type.Object({}),
-    key_id: Type.String(),
-    key_hash: Type.String(),
+    api_model: Type.Object({}, { description: 'Always an empty object; kept for clients of the incumbent.' }),
+    key_id: Type.String({
+      description:
+        'The key. Where the installation stores no keys, it is shown when it is created, and is the hash later.',
+    }),
+    key_hash: Type.String({ description: 'Hash of the key.' }),
     data: Type.Object(
       {
         org_id: Type.String(),
@@ -33,7 +36,7 @@ export const KeyData = Type.Object(
       },
       describedAs(SESSION_SCHEMA),
     ),
-    warnings: Type.Optional(Type.Array(Warning)),
+    warnings: Type.Optional(Type.Array(Warning, { description: WARNINGS_TEXT })),
   },
   { title: 'Key' },
 )
@@ -91,3 +94,20 @@ export function maskKeyFor<Data extends { readonly key_id: string }>(
 export function listedName(parts: DashboardParts, row: SessionRow, mayKnow: boolean): string {
   return (mayKnow ? rawKeyOf(parts, row) : undefined) ?? hexOf(row.hash)
 }
+
+/** A page of keys without their sessions; of the limits of organisations, whose keys they are. */
+export const KeyNamePage = Type.Object(
+  {
+    data: Type.Object(
+      {
+        keys: Type.Array(Type.String(), {
+          description:
+            'Keys, or their hashes where the installation stores no keys; ids of organisations for their limits.',
+        }),
+      },
+      { title: 'KeyNames', description: 'The keys of the page.' },
+    ),
+    pages: PageCount,
+  },
+  { title: 'KeyNamePage' },
+)

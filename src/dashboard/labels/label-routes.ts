@@ -8,25 +8,41 @@ import type { StoredDocument } from '../../store/ports/ports.ts'
 import { apiDocumentOf } from '../apis/api-document.ts'
 import { bare, ok } from '../routes/answer.ts'
 import type { Call } from '../routes/call.ts'
-import { DoneEnvelope } from '../routes/envelope.ts'
+import { DoneEnvelope, PageCount } from '../routes/envelope.ts'
 import { listed } from '../routes/listed.ts'
 import { pageOf } from '../routes/page.ts'
 import type { Route } from '../routes/route.ts'
 import type { DashboardParts } from '../server/parts.ts'
 
 const members = {
-  id: Type.String(),
-  name: Type.String(),
-  values: Type.Array(Type.String()),
-  key: Type.String(),
-  value_type: Type.Enum(['free_text', 'predefined']),
+  id: Type.String({ description: 'Storage id: 24 hexadecimal digits.' }),
+  name: Type.String({ description: 'Name of the label. Unique in the organisation, whatever its case.' }),
+  values: Type.Array(Type.String(), { description: 'Values that are allowed. Empty: any text.' }),
+  key: Type.String({
+    description: 'Key of the label in APIs. Absent in a new one: it follows from the name. It never changes.',
+  }),
+  value_type: Type.Enum(['free_text', 'predefined'], {
+    description: '`predefined` where `values` has some, else `free_text`.',
+  }),
 }
 const LabelShape = Type.Object(members, { title: 'Label' })
 const Body = Type.Unknown(describedMembers('LabelInput', members))
-const Applied = Type.Array(Type.Object({ key: Type.String(), value: Type.String() }, { title: 'AppliedLabel' }))
+const Applied = Type.Array(
+  Type.Object(
+    {
+      key: Type.String({ description: 'Key of the label.' }),
+      value: Type.String({ description: 'Value that the API has for it.' }),
+    },
+    { title: 'AppliedLabel' },
+  ),
+)
 const WantedLabel = {
   ...{ title: 'WantedLabel', type: 'object', required: ['value'] },
-  properties: { key: Type.String(), name: Type.String(), value: Type.String() },
+  properties: {
+    key: Type.String({ description: 'Key of the label. Absent: `name` counts.' }),
+    name: Type.String({ description: 'Name of the label, where no key is given.' }),
+    value: Type.String({ description: 'Value that the API gets.' }),
+  },
 }
 const WantedLabels = { type: 'array', items: WantedLabel }
 const Wanted = Type.Unknown(
@@ -34,8 +50,16 @@ const Wanted = Type.Unknown(
     ...WantedLabels,
     [ALSO]: [
       WantedLabel,
-      Type.Object({ labels: Type.Unknown(describedAs(WantedLabels)) }, { title: 'WantedLabelList' }),
-      Type.Object({ labels: Type.Record(Type.String(), Type.String()) }, { title: 'WantedLabelMap' }),
+      Type.Object(
+        { labels: Type.Unknown({ ...describedAs(WantedLabels), description: 'Labels to apply.' }) },
+        { title: 'WantedLabelList' },
+      ),
+      Type.Object(
+        {
+          labels: Type.Record(Type.String(), Type.String(), { description: 'Values by the key or name of the label.' }),
+        },
+        { title: 'WantedLabelMap' },
+      ),
     ],
   }),
 )
@@ -43,9 +67,16 @@ const InUse = Type.Object(
   {
     labels: Type.Array(
       Type.Object({
-        key: Type.String(),
-        values: Type.Array(Type.Object({ value: Type.String(), count: Type.Integer() })),
+        key: Type.String({ description: 'Key of the label.' }),
+        values: Type.Array(
+          Type.Object({
+            value: Type.String({ description: 'Value of the label.' }),
+            count: Type.Integer({ description: 'Number of APIs that have it.' }),
+          }),
+          { description: 'Values that APIs have.' },
+        ),
       }),
+      { description: 'Labels that APIs have.' },
     ),
   },
   { title: 'LabelsInUse' },
@@ -72,7 +103,12 @@ function definitionRoutes(parts: DashboardParts): Route[] {
       access: READ,
       summary: 'List labels',
       query: { p: Type.Integer() },
-      answers: { 200: Type.Object({ labels: Type.Array(LabelShape), pages: Type.Integer() }) },
+      answers: {
+        200: Type.Object({
+          labels: Type.Array(LabelShape, { description: 'Labels of the page.' }),
+          pages: PageCount,
+        }),
+      },
       run: async (call) => {
         const query = { where: call.visibility.whereOrg(), order: 'name_folded' }
         const shape = ({ id, body }: StoredDocument<'label'>) => labelShape(id, body)

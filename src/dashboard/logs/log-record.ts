@@ -6,54 +6,92 @@ import { csvLine } from '../routes/csv.ts'
 const DAY_MS = 86_400_000
 
 const text = Type.String()
-const whole = Type.Integer()
 
 /** One request as callers see it. The names are those that clients read. */
 export const LogRecord = Type.Object(
   {
-    Method: text,
-    Host: text,
-    Path: Type.String({ description: 'Without the query' }),
-    RawPath: Type.String({ description: 'Path and query as they were sent, without secrets' }),
-    ContentLength: Type.Integer({ description: '-1 for an unknown length' }),
-    UserAgent: text,
-    Day: whole,
-    Month: whole,
-    Year: whole,
-    Hour: whole,
-    ResponseCode: whole,
-    APIKey: Type.String({ description: 'Hash of the key or token' }),
-    TimeStamp: text,
-    APIVersion: text,
-    APIName: text,
-    APIID: text,
-    OrgID: text,
-    OauthID: Type.String({ description: 'OAuth client' }),
-    RequestTime: Type.Integer({ description: 'Milliseconds' }),
-    Latency: Type.Object({ Total: whole, Upstream: whole, Gateway: whole }),
-    RawRequest: Type.String({ description: 'Base64, where the request was recorded whole' }),
-    RawResponse: Type.String({ description: 'Base64, where the request was recorded whole' }),
-    IPAddress: text,
-    Geo: Type.Object({
-      Country: Type.Object({ ISOCode: text }),
-      City: Type.Object({ GeoNameID: whole, Names: Type.Record(text, text) }),
-      Location: Type.Object({ Latitude: Type.Number(), Longitude: Type.Number(), TimeZone: text }),
-    }),
-    Network: Type.Object({ BytesIn: whole, BytesOut: whole }),
-    Tags: Type.Array(text),
-    Alias: text,
-    TrackPath: Type.Boolean(),
-    ExpireAt: text,
-    RequestID: Type.String({ description: 'Of the answer, where the gateway gave one' }),
+    Method: Type.String({ description: 'Method of the request.' }),
+    Host: Type.String({ description: 'Host that the request named.' }),
+    Path: Type.String({ description: 'Path of the request, without the query.' }),
+    RawPath: Type.String({ description: 'Path and query as they were sent, without secrets.' }),
+    ContentLength: Type.Integer({ description: 'Size of the request body in bytes; -1 for an unknown length.' }),
+    UserAgent: Type.String({ description: '`User-Agent` of the request.' }),
+    Day: Type.Integer({ description: 'Day of the month in UTC, 1 to 31.' }),
+    Month: Type.Integer({ description: 'Month in UTC, 1 to 12.' }),
+    Year: Type.Integer({ description: 'Year in UTC.' }),
+    Hour: Type.Integer({ description: 'Hour of the day in UTC, 0 to 23.' }),
+    ResponseCode: Type.Integer({ description: 'Status code of the response.' }),
+    APIKey: Type.String({ description: 'Hash of the key or token.' }),
+    TimeStamp: Type.String({ description: 'Time of the request (RFC 3339).' }),
+    APIVersion: Type.String({ description: 'Name of the version of the API.' }),
+    APIName: Type.String({ description: 'Name of the API at that time.' }),
+    APIID: Type.String({ description: 'Id of the API.' }),
+    OrgID: Type.String({ description: 'Id of the organisation.' }),
+    OauthID: Type.String({ description: 'Client id of the OAuth client.' }),
+    RequestTime: Type.Integer({ description: 'Whole milliseconds from request to response.' }),
+    Latency: Type.Object(
+      {
+        Total: Type.Integer({ description: 'Whole milliseconds from request to response.' }),
+        Upstream: Type.Integer({ description: 'Whole milliseconds that the upstream took.' }),
+        Gateway: Type.Integer({ description: 'Whole milliseconds that the gateway took itself.' }),
+      },
+      { description: 'How long the request took.' },
+    ),
+    RawRequest: Type.String({ description: 'The request in base64, where it was recorded whole.' }),
+    RawResponse: Type.String({ description: 'The response in base64, where it was recorded whole.' }),
+    IPAddress: Type.String({ description: 'IP address of the caller, as trusted proxies say.' }),
+    Geo: Type.Object(
+      {
+        Country: Type.Object(
+          { ISOCode: Type.String({ description: 'Country (ISO 3166-1 alpha-2). Blank: not known.' }) },
+          { description: 'Country of the caller.' },
+        ),
+        City: Type.Object(
+          {
+            GeoNameID: Type.Integer({ description: 'Id of the city at GeoNames. 0: not known.' }),
+            Names: Type.Record(text, text, { description: 'Name of the city by language.' }),
+          },
+          { description: 'City of the caller.' },
+        ),
+        Location: Type.Object(
+          {
+            Latitude: Type.Number({ description: 'Latitude in degrees. 0: not known.' }),
+            Longitude: Type.Number({ description: 'Longitude in degrees. 0: not known.' }),
+            TimeZone: Type.String({ description: 'Time zone (IANA). Blank: not known.' }),
+          },
+          { description: 'Place of the caller, as exact as the database knows it.' },
+        ),
+      },
+      { description: 'Where the caller is, by the geographic database; blank members without one.' },
+    ),
+    Network: Type.Object(
+      {
+        BytesIn: Type.Integer({ description: 'Size of the request in bytes.' }),
+        BytesOut: Type.Integer({ description: 'Size of the response in bytes.' }),
+      },
+      { description: 'Amount of data.' },
+    ),
+    Tags: Type.Array(text, { description: 'Tags of the request, such as those of its key.' }),
+    Alias: Type.String({ description: 'Alias of the key.' }),
+    TrackPath: Type.Boolean({ description: 'True for a request of a tracked endpoint.' }),
+    ExpireAt: Type.String({ description: 'Time at which the record is deleted (RFC 3339).' }),
+    RequestID: Type.String({ description: 'Id of the request, as in the answer.' }),
     ErrorCode: Type.String({
       description:
-        'Why the gateway refused, what failed, or who ended the request before its answer was complete (`cut_by_client`, `cut_by_upstream`, `cut_by_stop`, `cut_by_timeout`, `cut_by_revoked`, `cut_by_goaway`)',
+        'Why the gateway refused, what failed, or who ended the request before its answer was complete (`cut_by_client`, `cut_by_upstream`, `cut_by_stop`, `cut_by_timeout`, `cut_by_revoked`, `cut_by_goaway`).',
     }),
-    ErrorBody: Type.String({ description: 'What the gateway answered where it refused or failed, without secrets' }),
-    Steps: Type.Array(Type.Object({ Name: text, AtMs: Type.Number(), Ms: Type.Number() }), {
-      description:
-        'The steps of the gateway that the request passed, in order, with when they began and how long they took; the last one ended it, by a refusal or by handing it to the upstream. Empty where the request was not timed',
-    }),
+    ErrorBody: Type.String({ description: 'What the gateway answered where it refused or failed, without secrets.' }),
+    Steps: Type.Array(
+      Type.Object({
+        Name: Type.String({ description: 'Name of the step, as in the explain call.' }),
+        AtMs: Type.Number({ description: 'Milliseconds from the start of the request to the start of the step.' }),
+        Ms: Type.Number({ description: 'Milliseconds that the step took.' }),
+      }),
+      {
+        description:
+          'The steps of the gateway that the request passed, in order, with when they began and how long they took; the last one ended it, by a refusal or by handing it to the upstream. Empty where the request was not timed.',
+      },
+    ),
   },
   { title: 'LogRecord' },
 )

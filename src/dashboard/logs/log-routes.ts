@@ -6,6 +6,7 @@ import { visibilityOf } from '../access/visibility.ts'
 import { ApiOwners } from '../apis/api-owners.ts'
 import { type Answer, refused } from '../routes/answer.ts'
 import type { Call } from '../routes/call.ts'
+import { PageCount } from '../routes/envelope.ts'
 import { pageAnswer, streamed } from '../routes/listed.ts'
 import { pageOf } from '../routes/page.ts'
 import type { Route } from '../routes/route.ts'
@@ -15,7 +16,10 @@ import { LogRecord, logCsv, logRecordOf } from './log-record.ts'
 import { tailEvents } from './tail.ts'
 
 const READ = { permission: 'log', intent: 'read' } as const
-const Page = Type.Object({ data: Type.Array(LogRecord), pages: Type.Integer() }, { title: 'LogPage' })
+const Page = Type.Object(
+  { data: Type.Array(LogRecord, { description: 'Records of the page, newest first.' }), pages: PageCount },
+  { title: 'LogPage' },
+)
 const PAGE_SIZE = Type.Integer({ minimum: 1, maximum: 1000, description: 'Rows of a page, where not the setting' })
 const MOST_TAILS = 20
 const HOUR_S = 3600

@@ -8,14 +8,15 @@ import { type ApiDraft, publishApi } from '../../publish/apis/apis.ts'
 import { createPolicy } from '../../publish/policies/policies.ts'
 import { INSTALLATION } from '../access/actor.ts'
 import { ok } from '../routes/answer.ts'
+import { OkStatus, OutcomeText } from '../routes/envelope.ts'
 import type { Route } from '../routes/route.ts'
 import type { DashboardParts } from '../server/parts.ts'
 
 const Outcome = Type.Object(
   {
-    Status: Type.Literal('OK'),
-    Message: Type.String(),
-    Meta: Type.Record(Type.String(), Type.Boolean(), { description: 'By id, whether it was taken over' }),
+    Status: OkStatus,
+    Message: OutcomeText,
+    Meta: Type.Record(Type.String(), Type.Boolean(), { description: 'By id: true where it was taken over.' }),
   },
   { title: 'ImportOutcome' },
 )
@@ -57,7 +58,9 @@ export function adminImportRoutes(parts: DashboardParts): Route[] {
       path: '/admin/apis/import',
       access: 'installation',
       summary: 'Import APIs with their ids',
-      body: Type.Object({ apis: Type.Array(Row) }),
+      body: Type.Object({
+        apis: Type.Array(Row, { description: 'APIs in the form in which another installation answers them.' }),
+      }),
       answers: { 200: Outcome },
       async run(call) {
         const rows = rowsOf(call.object().apis)
@@ -78,7 +81,9 @@ export function adminImportRoutes(parts: DashboardParts): Route[] {
       path: '/admin/policies/import',
       access: 'installation',
       summary: 'Import policies with their ids',
-      body: Type.Object({ Data: Type.Array(Row) }),
+      body: Type.Object({
+        Data: Type.Array(Row, { description: 'Policies in the form in which another installation answers them.' }),
+      }),
       answers: { 200: Outcome },
       async run(call) {
         const take = async (row: JsonObject) => {

@@ -17,6 +17,7 @@ import { ClientShape, OPTIONAL_MEMBERS } from '../oauth-clients/client-shape.ts'
 import { clientsInPathOfAnyApi } from '../oauth-clients/find-client.ts'
 import { bare, ok } from '../routes/answer.ts'
 import type { Call } from '../routes/call.ts'
+import { described } from '../routes/described.ts'
 import { DoneEnvelope } from '../routes/envelope.ts'
 import { streamed } from '../routes/listed.ts'
 import type { Route } from '../routes/route.ts'
@@ -32,26 +33,43 @@ const LONGEST_LOCK_S = 600
 
 const text = Type.String()
 const Texts = Type.Array(text)
-const Pages = { pages: Type.Literal(0) }
+const Pages = { pages: Type.Literal(0, { description: 'Always 0: the list is complete.' }) }
 const IDS = {
   ids: Type.String({ maxLength: 65_536, description: 'Only these, separated by commas, each percent-encoded.' }),
 }
 const MovedApi = Type.Object(
   {
-    id: text,
-    api_id: text,
-    format: Type.Enum(['classic', 'oas']),
+    id: Type.String({ description: 'Storage id of the API: 24 hexadecimal digits.' }),
+    api_id: Type.String({ description: 'Id of the API.' }),
+    format: Type.Enum(['classic', 'oas'], { description: 'Format of the definition.' }),
     definition: Type.Object({}, { additionalProperties: true, description: 'In the form of its `format`.' }),
-    categories: Type.Optional(Texts),
-    labels: Type.Optional(Type.Array(Type.Object({ key: text, value: text }, { title: 'ApiLabel' }))),
-    hook_references: Type.Optional(Type.Array(WebhookReference)),
+    categories: Type.Optional(described(Texts, 'Categories, without `#`.')),
+    labels: Type.Optional(
+      Type.Array(
+        Type.Object(
+          {
+            key: Type.String({ description: 'Key of the label.' }),
+            value: Type.String({ description: 'Value that the API has for it.' }),
+          },
+          { title: 'ApiLabel' },
+        ),
+        { description: 'Labels of the API.' },
+      ),
+    ),
+    hook_references: Type.Optional(
+      Type.Array(WebhookReference, { description: 'Webhooks that events of the API call.' }),
+    ),
   },
   { title: 'MovedApi' },
 )
 const MOVED_MEMBERS = {
   ...ClientShape.properties,
   ...OPTIONAL_MEMBERS,
-  registered_by_policy: text,
+  client_id: Type.String({ description: 'Client id.' }),
+  registered_by_policy: Type.String({
+    description:
+      'Id of the policy by which the client is registered at APIs. Blank: it is registered at APIs one by one.',
+  }),
   registration_id: Type.String({ description: 'Absent for the first registration of a client id.' }),
 }
 const MovedClient = Type.Object(
@@ -64,18 +82,30 @@ const MovedClient = Type.Object(
 )
 const MovedKey = Type.Object(
   {
-    key_hash: text,
-    user_name: Type.Optional(text),
+    key_hash: Type.String({ description: 'Hash of the key.' }),
+    user_name: Type.Optional(
+      Type.String({ description: 'Name of a basic-authentication user. Absent for other keys.' }),
+    ),
     session: Type.Object({}, describedAs(SESSION_SCHEMA)),
-    password_hash: Type.Optional(text),
-    key: Type.Optional(text),
-    legacy_key: Type.Optional(text),
+    password_hash: Type.Optional(Type.String({ description: 'Hash of the password of a basic-authentication user.' })),
+    key: Type.Optional(Type.String({ description: 'The key itself, where the installation stores keys.' })),
+    legacy_key: Type.Optional(
+      Type.String({
+        description: 'How an earlier product has hashed the key. Absent for keys that were created here.',
+      }),
+    ),
   },
   { title: 'MovedKey' },
 )
 const QuotaUsed = Type.Record(
   text,
-  Type.Object({ used: Type.Integer(), ends_in_ms: Type.Integer() }, { title: 'QuotaUsed' }),
+  Type.Object(
+    {
+      used: Type.Integer({ description: 'Requests that the quota has counted.' }),
+      ends_in_ms: Type.Integer({ description: 'Milliseconds after which the quota renews.' }),
+    },
+    { title: 'QuotaUsed' },
+  ),
   { description: 'By what it counts for: an API, a policy; empty = everything together.' },
 )
 const CHECKED = {
@@ -84,22 +114,46 @@ const CHECKED = {
       title: 'MovedApiInput',
       additionalProperties: true,
     }),
+    { description: 'APIs that would be stored, in the form of a dump.' },
   ),
-  client_ids: Texts,
-  key_hashes: Texts,
+  client_ids: described(Texts, 'Client ids of OAuth clients that would be stored.'),
+  key_hashes: described(Texts, 'Hashes of keys that would be stored.'),
   api_ids: Type.Array(text, { description: 'Of other APIs in the same move, which APIs may refer to.' }),
-  policy_ids: Texts,
+  policy_ids: described(Texts, 'Ids of policies in the same move, which keys and clients may refer to.'),
 }
-const Obstacle = Type.Object({ kind: text, id: text, why: text }, { title: 'MoveObstacle' })
+const Obstacle = Type.Object(
+  {
+    kind: Type.String({ description: 'Kind of object: `api`, `definition`, `client` or `key`.' }),
+    id: Type.String({ description: 'Id of the object.' }),
+    why: Type.String({ description: 'Reason, as text for people.' }),
+  },
+  { title: 'MoveObstacle' },
+)
 const Obstacles = Type.Object(
   {
-    obstacles: Type.Array(Obstacle),
-    settings: Type.Object({ allow_explicit_policy_id: Type.Boolean(), enable_duplicate_slugs: Type.Boolean() }),
+    obstacles: Type.Array(Obstacle, { description: 'What would be refused, each with the reason. Empty: nothing.' }),
+    settings: Type.Object(
+      {
+        allow_explicit_policy_id: Type.Boolean({
+          description: 'The setting `dashboard.allow_explicit_policy_id` of this installation.',
+        }),
+        enable_duplicate_slugs: Type.Boolean({
+          description: 'The setting `enable_duplicate_slugs` of this installation.',
+        }),
+      },
+      { description: 'Settings that decide what a move keeps.' },
+    ),
   },
   { title: 'MoveObstacles' },
 )
 const Run = Type.String({ minLength: 8, maxLength: 64 })
-const Lock = Type.Object({ run: text, until: Type.String({ description: 'RFC 3339.' }) }, { title: 'MoveLock' })
+const Lock = Type.Object(
+  {
+    run: Type.String({ description: 'Name of the run that holds the lock.' }),
+    until: Type.String({ description: 'RFC 3339.' }),
+  },
+  { title: 'MoveLock' },
+)
 
 /** The calls of moves in addition to the ordinary ones: everything as it is stored, and keys by hash. */
 export function moveRoutes(parts: DashboardParts): Route[] {
@@ -114,7 +168,12 @@ function apiRoutes(parts: DashboardParts): Route[] {
       access: { permission: 'apis', intent: 'read' },
       summary: 'List all APIs as they are stored, with their labels',
       query: IDS,
-      answers: { 200: Type.Object({ apis: Type.Array(MovedApi), ...Pages }) },
+      answers: {
+        200: Type.Object({
+          apis: Type.Array(MovedApi, { description: 'APIs of the organisation, as they are stored.' }),
+          ...Pages,
+        }),
+      },
       run: (call) => {
         const ids = idsOf(call)
         const query = { where: call.visibility.where(), order: 'created_at' }
@@ -150,7 +209,15 @@ function clientRoutes(parts: DashboardParts): Route[] {
     summary,
     query: IDS,
     undumped: true,
-    answers: { 200: Type.Object({ clients: Type.Array(MovedClient), ...Pages }, { title: 'MovedClientList' }) },
+    answers: {
+      200: Type.Object(
+        {
+          clients: Type.Array(MovedClient, { description: 'OAuth clients of the organisation, as they are stored.' }),
+          ...Pages,
+        },
+        { title: 'MovedClientList' },
+      ),
+    },
     run: async (call) => {
       const sole = await soleOwnership(parts, call)
       const shape = (client: OAuthClient) =>
@@ -171,14 +238,14 @@ function clientRoutes(parts: DashboardParts): Route[] {
       access: { permission: 'oauth' },
       summary: 'Create or replace an OAuth client by its id',
       body: Type.Object(
-        { client_id: text },
+        { client_id: Type.String({ description: 'Client id.' }) },
         describedAs({
           ...{ title: 'MovedClientInput', type: 'object', additionalProperties: true },
           properties: MOVED_MEMBERS,
         }),
       ),
       undumped: true,
-      answers: { 200: Type.Object({ client_id: text }) },
+      answers: { 200: Type.Object({ client_id: Type.String({ description: 'Client id.' }) }) },
       run: async (call) => bare({ client_id: (await takeClient(parts, call)).client.client_id }),
     },
     {
@@ -211,7 +278,12 @@ function keyRoutes(parts: DashboardParts): Route[] {
     keysIn: ['ids'],
     undumped: true,
     refusals: [404],
-    answers: { 200: Type.Object({ keys: Type.Array(MovedKey), ...Pages }, { title: 'MovedKeyList' }) },
+    answers: {
+      200: Type.Object(
+        { keys: Type.Array(MovedKey, { description: 'Keys of the organisation, as they are stored.' }), ...Pages },
+        { title: 'MovedKeyList' },
+      ),
+    },
     run: async (call) => {
       checkKeysListed(parts)
       const sole = await soleOwnership(parts, call)
@@ -232,7 +304,12 @@ function keyRoutes(parts: DashboardParts): Route[] {
       summary: 'Create or replace a key by its hash',
       body: Type.Object({}, describedMembers('MovedKeyInput', { ...MovedKey.properties, quota_used: QuotaUsed })),
       undumped: true,
-      answers: { 200: Type.Object({ key_hash: text, created: Type.Boolean() }) },
+      answers: {
+        200: Type.Object({
+          key_hash: Type.String({ description: 'Hash of the key.' }),
+          created: Type.Boolean({ description: 'True where the key is new, false where one was replaced.' }),
+        }),
+      },
       run: async (call) => {
         const { keyHash, created } = await takeKey(parts, call)
         return bare({ key_hash: keyHash, created })
@@ -273,7 +350,14 @@ function lockRoutes(parts: DashboardParts, path: string): Route[] {
       access: { permission: 'apis' },
       summary: 'Take or renew the lock to change the organisation, which one run holds at a time',
       body: Type.Object(
-        { run: Run, seconds: Type.Integer({ minimum: 1, maximum: LONGEST_LOCK_S }) },
+        {
+          run: described(Run, 'Name of the run, chosen by the caller: 8 to 64 characters.'),
+          seconds: Type.Integer({
+            minimum: 1,
+            maximum: LONGEST_LOCK_S,
+            description: 'Seconds after which the lock ends, unless it is renewed.',
+          }),
+        },
         { title: 'MoveLockInput' },
       ),
       answers: { 200: Lock },

@@ -7,7 +7,13 @@ import { type Answer, bare } from '../routes/answer.ts'
 import type { Route } from '../routes/route.ts'
 import type { DashboardParts } from '../server/parts.ts'
 
-const Cleared = Type.Object({ status: Type.Literal('OK'), message: Type.Literal('success') }, { title: 'CacheCleared' })
+const Cleared = Type.Object(
+  {
+    status: Type.Literal('OK', { description: 'Always `OK`.' }),
+    message: Type.Literal('success', { description: 'Always `success`.' }),
+  },
+  { title: 'CacheCleared' },
+)
 
 /**
  * `/api/cache/`: makes every gateway drop cached data. For `jwks`, the keys of identity providers: scripts call it after keys were

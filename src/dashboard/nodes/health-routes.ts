@@ -12,24 +12,36 @@ import type { DashboardParts } from '../server/parts.ts'
 
 const DESCRIPTION = 'Gatehouse dashboard'
 const Ready = Type.Object(
-  { status: Type.String(), version: Type.String(), description: Type.String() },
+  {
+    status: Type.String({ description: '`ok` where all parts pass, else `warn` or `fail`.' }),
+    version: Type.String({ description: 'Version of the product.' }),
+    description: Type.String({ description: 'Name of the product.' }),
+  },
   { title: 'Readiness' },
 )
 const Detail = Type.Object(
   {
-    status: Type.Enum(['pass', 'warn', 'fail']),
-    componentType: Type.Enum(['datastore', 'system']),
-    time: Type.String(),
-    output: Type.Optional(Type.String()),
-    observedValue: Type.Optional(Type.Number()),
-    observedUnit: Type.Optional(Type.String()),
+    status: Type.Enum(['pass', 'warn', 'fail'], {
+      description: '`pass`: healthy. `warn`: works, and an operator should look at it. `fail`: does not do its work.',
+    }),
+    componentType: Type.Enum(['datastore', 'system'], {
+      description: '`datastore`, or `system` for what belongs to the machine or the process.',
+    }),
+    time: Type.String({ description: 'Time of the answer (RFC 3339).' }),
+    output: Type.Optional(Type.String({ description: 'Why the part does not pass.' })),
+    observedValue: Type.Optional(
+      Type.Number({ description: 'Value that was measured. For callers who may read the system.' }),
+    ),
+    observedUnit: Type.Optional(Type.String({ description: 'Unit of `observedValue`: `s` or `bytes`.' })),
   },
   { title: 'HealthDetail' },
 )
 const Health = Type.Object(
   {
     ...Ready.properties,
-    details: Type.Record(Type.String(), Detail),
+    details: Type.Record(Type.String(), Detail, {
+      description: 'The state of each part by its name, such as `store` or `disk`.',
+    }),
   },
   { title: 'Health' },
 )

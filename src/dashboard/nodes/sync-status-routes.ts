@@ -7,6 +7,7 @@ import { listNodes } from '../../publish/nodes/node-status.ts'
 import type { StoredDocument } from '../../store/ports/ports.ts'
 import { type Answer, bare } from '../routes/answer.ts'
 import type { Call } from '../routes/call.ts'
+import { PageCount } from '../routes/envelope.ts'
 import { listed } from '../routes/listed.ts'
 import { pageOf } from '../routes/page.ts'
 import type { Route } from '../routes/route.ts'
@@ -14,22 +15,27 @@ import type { DashboardParts } from '../server/parts.ts'
 
 const SyncStatusShape = Type.Object(
   {
-    node: Type.String(),
-    state: Type.Enum(['loaded', 'inactive', 'elsewhere', 'stale', 'failed', 'taken', 'pending', 'unknown']),
-    reason: Type.String(),
-    revision: Type.Integer(),
+    node: Type.String({ description: 'Name of the gateway node.' }),
+    state: Type.Enum(['loaded', 'inactive', 'elsewhere', 'stale', 'failed', 'taken', 'pending', 'unknown'], {
+      description:
+        '`loaded`: served as stored. `inactive`: switched off. `elsewhere`: its tags are not those of the node. `stale`: the version before is served, the newest does not compile. `failed`: not served. `taken`: another API holds its place. `pending`: not yet taken over. `unknown`: the node is not heard of.',
+    }),
+    reason: Type.String({
+      description: 'Why the node does not serve the API as stored. Blank for `loaded` and `inactive`.',
+    }),
+    revision: Type.Integer({ description: 'Revision of the definition that is served there. 0: none, or not known.' }),
   },
   { title: 'NodeSyncStatus' },
 )
 const Row = Type.Object(
   {
-    api_id: Type.String(),
-    name: Type.String(),
-    active: Type.Boolean(),
-    tags: Type.Array(Type.String()),
+    api_id: Type.String({ description: 'Id of the API.' }),
+    name: Type.String({ description: 'Name of the API.' }),
+    active: Type.Boolean({ description: 'False for an API that is switched off.' }),
+    tags: Type.Array(Type.String(), { description: 'Tags of gateways that load the API.' }),
     revision: Type.Integer({ description: 'Of the definition as it is stored.' }),
     nowhere: Type.Boolean({ description: 'Switched on, and served by no node that takes traffic.' }),
-    nodes: Type.Array(SyncStatusShape),
+    nodes: Type.Array(SyncStatusShape, { description: 'The state of the API on each gateway node.' }),
   },
   { title: 'ApiSyncStatus' },
 )
@@ -46,7 +52,12 @@ export function syncStatusRoutes(parts: DashboardParts): Route[] {
     access: { permission: 'apis', intent: 'read' },
     summary: `List the sync status of APIs on each gateway node; with ${outOfSync}=true only those that are out of sync, ${PAGE} a page`,
     query: { p: Type.Integer(), q: Type.String({ maxLength: 256 }), [outOfSync]: Type.Boolean() },
-    answers: { 200: Type.Object({ apis: Type.Array(Row), pages: Type.Integer() }, { title: 'SyncStatusPage' }) },
+    answers: {
+      200: Type.Object(
+        { apis: Type.Array(Row, { description: 'APIs of the page, by name.' }), pages: PageCount },
+        { title: 'SyncStatusPage' },
+      ),
+    },
     run: (call) => listSyncStatus(parts, call, call.query(outOfSync) === 'true'),
   })
   return [

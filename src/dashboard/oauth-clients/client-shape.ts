@@ -9,40 +9,45 @@ import type { Call } from '../routes/call.ts'
 import type { DashboardParts } from '../server/parts.ts'
 
 const members = {
-  client_id: Type.String(),
-  client_name: Type.String(),
+  client_id: Type.String({ description: 'Client id. Absent in a new client: one is made.' }),
+  client_name: Type.String({ description: 'Name of the client, for people.' }),
   secret: Type.String({ description: 'Blank in lists, and for callers who may not write APIs.' }),
   redirect_uri: Type.String({
     description: 'All redirect URIs, parted by `oauth_redirect_uri_separator` where it is set.',
   }),
   policy_id: Type.String({ description: 'The first of `policies`.' }),
-  meta_data: Type.Record(Type.String(), Type.Unknown()),
-  description: Type.String(),
+  meta_data: Type.Record(Type.String(), Type.Unknown(), { description: 'Free members. Tokens get them.' }),
+  description: Type.String({ description: 'Text for people.' }),
   dcr_registration: Type.Object(
     {
-      access_token: Type.String(),
-      client_uri: Type.String(),
-      provider: Type.String(),
+      access_token: Type.String({ description: 'Access token of that registration. Blank where `secret` is.' }),
+      client_uri: Type.String({ description: 'Address of that registration.' }),
+      provider: Type.String({ description: 'Name of that server.' }),
     },
-    { title: 'DcrRegistration' },
+    { title: 'DcrRegistration', description: 'Registration of the client at another server, as a portal has sent it.' },
   ),
-  redirect_uris: Type.Array(Type.String()),
-  policies: Type.Array(Type.String()),
-  metadata: Type.Record(Type.String(), Type.Unknown()),
-  org_id: Type.String(),
+  redirect_uris: Type.Array(Type.String(), {
+    description: 'Redirect URIs. They are compared letter by letter; of loopback addresses the port may differ.',
+  }),
+  policies: Type.Array(Type.String(), { description: 'Ids of policies that its tokens get.' }),
+  metadata: Type.Record(Type.String(), Type.Unknown(), { description: 'Older name of `meta_data`.' }),
+  org_id: Type.String({ description: 'Id of the organisation.' }),
   api_ids: Type.Array(Type.String(), { description: 'APIs that it is registered at one by one.' }),
-  auth_method: Type.String(),
+  auth_method: Type.String({
+    description:
+      'Client authentication at the token endpoint: `any` (its secret, in a header or in the form), `client_secret_basic`, `client_secret_post`, `private_key_jwt`, `tls_client_auth`, or `none` for a public client, which must use PKCE.',
+  }),
   token_lifetime: Type.Integer({ description: 'Seconds; 0 = as policies, API and gateway say.' }),
-  date_created: Type.String(),
+  date_created: Type.String({ description: 'Time of creation (RFC 3339).' }),
 }
 
 /** Members that some clients have. */
 export const OPTIONAL_MEMBERS = {
   jwks: Type.Object({}, { additionalProperties: true, description: 'Keys for `private_key_jwt`.' }),
   jwks_uri: Type.String({ description: 'Address of these keys, instead of `jwks`.' }),
-  certificate: Type.String(),
-  grant_types: Type.Array(Type.String()),
-  scope: Type.String(),
+  certificate: Type.String({ description: 'SHA-256 thumbprint of its certificate, for `tls_client_auth`.' }),
+  grant_types: Type.Array(Type.String(), { description: 'Grants that it may use. Absent: those of the API.' }),
+  scope: Type.String({ description: 'Scopes that it may ask for, with spaces. Absent: those of the API.' }),
   dpop_bound_access_tokens: Type.Boolean({ description: 'No token without a DPoP proof.' }),
   tls_client_certificate_bound_access_tokens: Type.Boolean({ description: 'No token without a client certificate.' }),
   require_pushed_authorization_requests: Type.Boolean({ description: 'No authorization request but a pushed one.' }),

@@ -10,7 +10,7 @@ import { soleOwnership } from '../access/co-owned.ts'
 import { overlapSent, RotationBody } from '../portal/developers/access-body.ts'
 import { bare, ok } from '../routes/answer.ts'
 import type { Call } from '../routes/call.ts'
-import { DoneEnvelope } from '../routes/envelope.ts'
+import { DoneEnvelope, OutcomeText, PageCount } from '../routes/envelope.ts'
 import { type ListShape, pageAnswer, streamed } from '../routes/listed.ts'
 import { pageOf } from '../routes/page.ts'
 import type { Route } from '../routes/route.ts'
@@ -34,7 +34,10 @@ const WRITE = { permission: 'oauth', intent: 'write' } as const
 const OWNED = { noun: 'api', by: 'apiId' } as const
 const BATCH = 500
 
-const List = Type.Object({ apps: Type.Array(ClientShape), pages: Type.Integer() }, { title: 'OauthClientPage' })
+const List = Type.Object(
+  { apps: Type.Array(ClientShape, { description: 'OAuth clients of the page.' }), pages: PageCount },
+  { title: 'OauthClientPage' },
+)
 const Body = Type.Object(
   {},
   describedMembers('OauthClientInput', {
@@ -44,21 +47,23 @@ const Body = Type.Object(
   }),
 )
 const AUTHORIZATION = {
-  response_type: Type.Enum(['code', 'token']),
-  client_id: Type.String(),
-  redirect_uri: Type.String(),
-  state: Type.String(),
-  scope: Type.String(),
+  response_type: Type.Enum(['code', 'token'], {
+    description: '`code` for the authorization code grant; `token` for the implicit grant, where the API allows it.',
+  }),
+  client_id: Type.String({ description: 'Client id of the app.' }),
+  redirect_uri: Type.String({ description: 'Redirect URI of the authorization request.' }),
+  state: Type.String({ description: '`state` of the authorization request, which is returned to the app.' }),
+  scope: Type.String({ description: 'Scopes that the user has granted, with spaces.' }),
   key_rules: Type.String({ description: 'JSON: the session that tokens get.' }),
-  code_challenge: Type.String(),
-  code_challenge_method: Type.String(),
-  user_code: Type.String(),
-  request_uri: Type.String(),
+  code_challenge: Type.String({ description: 'PKCE challenge of the authorization request.' }),
+  code_challenge_method: Type.String({ description: '`S256`, or `plain` where the API allows it.' }),
+  user_code: Type.String({ description: 'Code that a device shows, in place of an authorization request.' }),
+  request_uri: Type.String({ description: 'Reference of a pushed authorization request, in place of its parameters.' }),
 }
 const Rotated = Type.Object(
   {
-    client_id: Type.String(),
-    secret: Type.String(),
+    client_id: Type.String({ description: 'Client id.' }),
+    secret: Type.String({ description: 'The new secret. It is shown now, and never again.' }),
     valid_until: Type.String({ description: 'Until when the old secret is good as well; empty = no longer.' }),
   },
   { title: 'RotatedSecret' },
@@ -66,33 +71,39 @@ const Rotated = Type.Object(
 /** The envelope, with the members of the refusal of an authorization server where it is one. */
 const Refusal = Type.Object(
   {
-    ...{ Status: Type.Literal('Error'), Message: Type.String(), Meta: Type.Null() },
-    error: Type.Optional(Type.String()),
-    error_description: Type.Optional(Type.String()),
+    ...{ Status: Type.Literal('Error', { description: 'Always `Error`.' }), Message: OutcomeText, Meta: Type.Null() },
+    error: Type.Optional(Type.String({ description: 'Error code of OAuth 2.0 (RFC 6749).' })),
+    error_description: Type.Optional(Type.String({ description: 'Reason, as text for people.' })),
     redirect_to: Type.Optional(
       Type.String({ description: 'Where the browser may be sent, so that the client learns of it.' }),
     ),
-    warnings: Type.Optional(Type.Array(Type.String())),
+    warnings: Type.Optional(
+      Type.Array(Type.String(), { description: 'What the caller should know about the answer.' }),
+    ),
   },
   { title: 'AuthorizationRefusal' },
 )
 /** Members of the answer about a device. */
 const DEVICE = {
-  client_id: Type.Optional(Type.String()),
-  description: Type.Optional(Type.String()),
-  expires_in: Type.Optional(Type.Integer()),
-  resource: Type.Optional(Type.Array(Type.String())),
-  scope: Type.Optional(Type.String()),
-  status: Type.Optional(Type.Enum(['pending', 'approved', 'denied'])),
-  user_code: Type.Optional(Type.String()),
+  client_id: Type.Optional(Type.String({ description: 'Client id of the app that asks.' })),
+  description: Type.Optional(Type.String({ description: 'Description of the app that asks.' })),
+  expires_in: Type.Optional(Type.Integer({ description: 'Seconds for which the user code is valid.' })),
+  resource: Type.Optional(Type.Array(Type.String(), { description: 'Resources that the app asks for (RFC 8707).' })),
+  scope: Type.Optional(Type.String({ description: 'Scopes that the app asks for, with spaces.' })),
+  status: Type.Optional(
+    Type.Enum(['pending', 'approved', 'denied'], { description: 'State of the request of a device.' }),
+  ),
+  user_code: Type.Optional(Type.String({ description: 'Code that the device shows.' })),
 }
 const Concluded = Type.Object(
   {
-    code: Type.Optional(Type.String()),
+    code: Type.Optional(Type.String({ description: 'Authorization code, which the app exchanges for tokens.' })),
     error: Type.Optional(Type.String({ description: 'The error that the login page reported.' })),
-    redirect_to: Type.Optional(Type.String()),
-    state: Type.Optional(Type.String()),
-    warnings: Type.Optional(Type.Array(Type.String())),
+    redirect_to: Type.Optional(Type.String({ description: 'URL to which the browser is sent, with the code in it.' })),
+    state: Type.Optional(Type.String({ description: '`state` of the authorization request.' })),
+    warnings: Type.Optional(
+      Type.Array(Type.String(), { description: 'What the caller should know about the answer.' }),
+    ),
     ...DEVICE,
   },
   { title: 'Authorization' },

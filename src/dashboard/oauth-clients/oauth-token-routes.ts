@@ -24,7 +24,17 @@ const OF_CLIENT = { noun: 'oauth_client', by: 'clientId' } as const
 /** Longest list that is put together at once; more is asked for page by page. */
 const MOST = 100_000
 
-const Tokens = Type.Array(Type.Object({ code: Type.String(), expires: Type.Number() }, { title: 'OauthToken' }))
+const Tokens = Type.Array(
+  Type.Object(
+    {
+      code: Type.String({
+        description: 'Hash of the token, or the token itself where the installation stores tokens.',
+      }),
+      expires: Type.Number({ description: 'Time at which the token expires, in Unix seconds.' }),
+    },
+    { title: 'OauthToken' },
+  ),
+)
 
 /** The tokens of OAuth clients: what is live, and how to end it. */
 export function oauthTokenRoutes(parts: DashboardParts): Route[] {
@@ -74,7 +84,11 @@ export function oauthTokenRoutes(parts: DashboardParts): Route[] {
       summary: 'Revoke a token, given by its value or its hash',
       body: Type.Object(
         {},
-        describedMembers('TokenRevocation', { ...TOKEN_MEMBERS, client_id: Type.String(), ...SECRET_MEMBERS }),
+        describedMembers('TokenRevocation', {
+          ...TOKEN_MEMBERS,
+          client_id: Type.String({ description: 'Client id of the client that the token belongs to.' }),
+          ...SECRET_MEMBERS,
+        }),
       ),
       bodyIs: 'any',
       bodyTypes: JSON_OR_FORM,

@@ -24,7 +24,16 @@ export function tokenNotificationRoutes(parts: DashboardParts): Route[] {
       owned: OWNED,
       summary: 'List pending or failed token notifications of an API, at most 100 after `after`',
       query: { after: Type.Integer({ minimum: 0 }), dead: Type.Boolean() },
-      answers: { 200: Type.Object({ deliveries: Type.Array(Delivery) }, { title: 'DeliveryList' }) },
+      answers: {
+        200: Type.Object(
+          {
+            deliveries: Type.Array(Delivery, {
+              description: 'Deliveries that are waiting or failed, oldest first.',
+            }),
+          },
+          { title: 'DeliveryList' },
+        ),
+      },
       run: async (call) => {
         const { body } = await apiInPath(parts, call)
         const dead = call.query('dead') === 'true'

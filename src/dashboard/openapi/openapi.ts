@@ -126,7 +126,11 @@ const REFUSAL: JsonObject = {
   title: 'Refusal',
   type: 'object',
   required: ['Status', 'Message', 'Meta'],
-  properties: { Status: { type: 'string', enum: ['Error'] }, Message: { type: 'string' }, Meta: {} },
+  properties: {
+    Status: { type: 'string', enum: ['Error'], description: 'Always `Error`.' },
+    Message: { type: 'string', description: 'Reason, as text for people.' },
+    Meta: { description: 'Always null.' },
+  },
 }
 
 /** Names of the refusals that most calls have. */
@@ -201,7 +205,7 @@ const UPLOAD: JsonObject = {
   title: 'Upload',
   type: 'object',
   required: ['file'],
-  properties: { file: { type: 'string', format: 'binary' } },
+  properties: { file: { type: 'string', format: 'binary', description: 'The document: the first file of the form.' } },
 }
 
 /** The same beside another media type, for which a client sends the body: a map, as generators refer to a type of it that they do not write. */

@@ -6,6 +6,7 @@ import { SESSION_SCHEMA } from '../../model/sessions/session.ts'
 import { findOrgSession, removeOrgSession, saveOrgSession } from '../../publish/sessions/org-sessions.ts'
 import type { StoredDocument } from '../../store/ports/ports.ts'
 import { INSTALLATION } from '../access/actor.ts'
+import { KeyNamePage } from '../keys/key-shape.ts'
 import { DoneShape } from '../people/shapes.ts'
 import { type Answer, bare, ok, refused } from '../routes/answer.ts'
 import type { Call } from '../routes/call.ts'
@@ -17,16 +18,12 @@ const PATH = '/admin/org/keys'
 const UNKNOWN = "Org key doesn't exist"
 const Key = Type.Object(
   {
-    api_model: Type.Object({}),
-    key_id: Type.String(),
-    key_hash: Type.String(),
+    api_model: Type.Object({}, { description: 'Always an empty object; kept for clients of the incumbent.' }),
+    key_id: Type.String({ description: 'Id of the organisation.' }),
+    key_hash: Type.String({ description: 'Always blank; kept for clients of the incumbent.' }),
     data: Type.Object({ org_id: Type.String() }, describedAs(SESSION_SCHEMA)),
   },
   { title: 'OrganisationLimits' },
-)
-const Keys = Type.Object(
-  { data: Type.Object({ keys: Type.Array(Type.String()) }, { title: 'KeyNames' }), pages: Type.Integer() },
-  { title: 'KeyNamePage' },
 )
 
 /** Limits of whole organisations: `/admin/org/keys`. The id of such a key is that of the organisation. */
@@ -46,7 +43,7 @@ export function adminOrgKeyRoutes(parts: DashboardParts): Route[] {
       access: 'installation',
       summary: 'List organisations with limits',
       query: { p: Type.Integer() },
-      answers: { 200: Keys },
+      answers: { 200: KeyNamePage },
       async run(call) {
         const page = pageOf(call)
         const keys: string[] = []

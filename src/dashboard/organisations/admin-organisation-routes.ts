@@ -65,7 +65,10 @@ export function adminOrganisationRoutes(parts: DashboardParts): Route[] {
       path: '/admin/organisations/{id}/generate-portals',
       access: 'installation',
       summary: 'Set the host of the portal of an organisation: `domain` of a form',
-      body: Type.Object({}, describedMembers('PortalHost', { domain: Type.String() })),
+      body: Type.Object(
+        {},
+        describedMembers('PortalHost', { domain: Type.String({ description: 'Host of the portal. Blank: none.' }) }),
+      ),
       bodyIs: 'form',
       answers: { 200: DoneShape },
       async run(call) {

@@ -10,19 +10,29 @@ import { isUnbounded } from '../access/actor.ts'
 import { DoneShape, OrganisationShape, PermissionsShape } from '../people/shapes.ts'
 import { additionalPermissions } from '../people/view.ts'
 import { bare, ok, refused } from '../routes/answer.ts'
-import { DoneEnvelope } from '../routes/envelope.ts'
+import { described } from '../routes/described.ts'
+import { DoneEnvelope, PageCount } from '../routes/envelope.ts'
 import { listed } from '../routes/listed.ts'
 import { pageOf } from '../routes/page.ts'
 import type { Route } from '../routes/route.ts'
 import type { DashboardParts } from '../server/parts.ts'
 
-const Shape = Type.Object({ additional_permissions: PermissionsShape }, { title: 'CustomPermissions' })
+const Shape = Type.Object(
+  { additional_permissions: described(PermissionsShape, 'Custom permissions by key, each with its label.') },
+  { title: 'CustomPermissions' },
+)
 
 const EMPTY = 'Failed to read response body, body empty'
 
 const OpenPolicy = Type.Object(
   {
-    open_policy: Type.Object({ enabled: Type.Boolean(), rules: Type.String({ maxLength: 1_048_576 }) }),
+    open_policy: Type.Object(
+      {
+        enabled: Type.Boolean({ description: 'Always false; true is refused, as rules are not evaluated.' }),
+        rules: Type.String({ maxLength: 1_048_576, description: 'Rules in Rego. They are stored, and not evaluated.' }),
+      },
+      { description: 'OPA rules of the organisation.' },
+    ),
   },
   { title: 'OpenPolicy' },
 )
@@ -60,7 +70,14 @@ function listRoute({ documents }: DashboardParts): Route {
     access: 'signed-in',
     summary: 'List the organisations that the caller can see',
     query: { p: Type.Integer() },
-    answers: { 200: Type.Object({ organisations: Type.Array(OrgShape), pages: Type.Integer() }) },
+    answers: {
+      200: Type.Object({
+        organisations: Type.Array(OrgShape, {
+          description: 'The organisation of the caller, or all for a user without one.',
+        }),
+        pages: PageCount,
+      }),
+    },
     run: async (call) => {
       const actor = call.actor!
       const { orgId } = actor

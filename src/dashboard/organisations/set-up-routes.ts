@@ -4,18 +4,18 @@ import { setUp } from '../../publish/organisations/set-up.ts'
 import { UserShape } from '../people/shapes.ts'
 import { PeopleView } from '../people/view.ts'
 import { bare, ok } from '../routes/answer.ts'
+import { OkStatus, OutcomeText } from '../routes/envelope.ts'
 import type { Route } from '../routes/route.ts'
 import type { DashboardParts } from '../server/parts.ts'
 
-const text = Type.String({ maxLength: 1024 })
 const Body = Type.Object(
   {
-    token: text,
-    organisation: text,
-    email: text,
-    password: text,
-    first_name: Type.Optional(text),
-    last_name: Type.Optional(text),
+    token: Type.String({ maxLength: 1024, description: 'Token of the set-up link.' }),
+    organisation: Type.String({ maxLength: 1024, description: 'Name of the first organisation.' }),
+    email: Type.String({ maxLength: 1024, description: 'Email address of the first administrator.' }),
+    password: Type.String({ maxLength: 1024, description: 'Password of the first administrator.' }),
+    first_name: Type.Optional(Type.String({ maxLength: 1024, description: 'First name of the administrator.' })),
+    last_name: Type.Optional(Type.String({ maxLength: 1024, description: 'Last name of the administrator.' })),
   },
   { title: 'SetUp' },
 )
@@ -28,7 +28,7 @@ export function setUpRoutes(parts: DashboardParts): Route[] {
       path: '/api/bootstrap',
       access: 'public',
       summary: 'Check whether the set-up link is open',
-      answers: { 200: Type.Object({ open: Type.Boolean() }) },
+      answers: { 200: Type.Object({ open: Type.Boolean({ description: 'True while the set-up link can be used.' }) }) },
       run: async () => bare({ open: ((await readInstallation(parts))?.setup_hash ?? '') !== '' }),
     },
     {
@@ -40,9 +40,12 @@ export function setUpRoutes(parts: DashboardParts): Route[] {
       body: Body,
       answers: {
         200: Type.Object({
-          Status: Type.Literal('OK'),
-          Message: Type.String(),
-          Meta: Type.Object({ org_id: Type.String(), user: UserShape }),
+          Status: OkStatus,
+          Message: OutcomeText,
+          Meta: Type.Object(
+            { org_id: Type.String({ description: 'Id of the new organisation.' }), user: UserShape },
+            { description: 'The new organisation and its administrator.' },
+          ),
         }),
       },
       async run(call) {

@@ -4,6 +4,7 @@ import { findOrganisation, setAdditionalPermissions } from '../../publish/organi
 import { INSTALLATION } from '../access/actor.ts'
 import { type Answer, bare, ok, refused } from '../routes/answer.ts'
 import type { Call } from '../routes/call.ts'
+import { described } from '../routes/described.ts'
 import type { Route } from '../routes/route.ts'
 import type { DashboardParts } from '../server/parts.ts'
 import { CreatedShape, DoneShape, PermissionsShape } from './shapes.ts'
@@ -12,7 +13,13 @@ import { additionalPermissions } from './view.ts'
 const PATH = '/admin/organisations/{id}/permissions'
 const NO_ORGANISATION = 'Could not retrieve org detail'
 const UNKNOWN = 'Could not retrieve permission'
-const One = Type.Object({ key: Type.String(), label: Type.String() }, { title: 'CustomPermission' })
+const One = Type.Object(
+  {
+    key: Type.String({ description: 'Key of the permission.' }),
+    label: Type.String({ description: 'Label of the permission, for people.' }),
+  },
+  { title: 'CustomPermission' },
+)
 
 /** Custom permissions of an organisation, one by one: `/admin/organisations/{id}/permissions`. */
 export function adminPermissionRoutes(parts: DashboardParts): Route[] {
@@ -36,7 +43,12 @@ export function adminPermissionRoutes(parts: DashboardParts): Route[] {
       path: PATH,
       access: 'installation',
       summary: 'List the custom permissions of an organisation',
-      answers: { 200: Type.Object({ additional_permissions: PermissionsShape }, { title: 'CustomPermissions' }) },
+      answers: {
+        200: Type.Object(
+          { additional_permissions: described(PermissionsShape, 'Custom permissions by key, each with its label.') },
+          { title: 'CustomPermissions' },
+        ),
+      },
       run: withNames(async (_call, _organisation, names) => bare({ additional_permissions: { ...names } })),
     },
     {
@@ -69,7 +81,7 @@ export function adminPermissionRoutes(parts: DashboardParts): Route[] {
       path: `${PATH}/{permission}`,
       access: 'installation',
       summary: 'Rename a custom permission',
-      body: Type.Object({ label: Type.String() }),
+      body: Type.Object({ label: Type.String({ description: 'Label of the permission, for people.' }) }),
       answers: { 200: DoneShape },
       run: ofOne(async (call, organisation, names) => {
         await save(organisation, { ...names, [call.param('permission')]: String(call.object().label) })

@@ -40,7 +40,12 @@ const NOT_CHANGEABLE = refused(400, 'user does not exist.')
 const INVALID = 'User object validation failed.'
 const Page = pageShape('users', UserShape, 'UserPage')
 const SearchBody = Type.Object(
-  { filters: Type.Object({ query: Type.String({ maxLength: 256 }) }) },
+  {
+    filters: Type.Object(
+      { query: Type.String({ maxLength: 256, description: 'Part of the email address.' }) },
+      { description: 'What users must match.' },
+    ),
+  },
   { title: 'UserSearch' },
 )
 

@@ -12,7 +12,7 @@ import { checkSoleOwner, soleOwnership } from '../access/co-owned.ts'
 import { maskSecretsFor, restoreMaskedSecrets } from '../access/secrets-view.ts'
 import { bare, ok } from '../routes/answer.ts'
 import type { Call } from '../routes/call.ts'
-import { DoneEnvelope, WarnedEnvelope, Warning } from '../routes/envelope.ts'
+import { DoneEnvelope, OkStatus, PageCount, WARNINGS_TEXT, WarnedEnvelope, Warning } from '../routes/envelope.ts'
 import { listed } from '../routes/listed.ts'
 import { pageOf } from '../routes/page.ts'
 import type { Route } from '../routes/route.ts'
@@ -26,13 +26,19 @@ const ONE = `${PATH}/{id}`
 const READ = { permission: 'policies', intent: 'read' } as const
 const WRITE = { permission: 'policies', intent: 'write' } as const
 
-const List = Type.Object({ Data: Type.Array(PolicyShape), Pages: Type.Integer() }, { title: 'PolicyPage' })
+const List = Type.Object(
+  { Data: Type.Array(PolicyShape, { description: 'Policies of the page.' }), Pages: PageCount },
+  { title: 'PolicyPage' },
+)
 const Created = Type.Object(
   {
-    Status: Type.Literal('OK'),
-    Message: Type.String({ pattern: '^[0-9a-f]{24}$' }),
+    Status: OkStatus,
+    Message: Type.String({
+      pattern: '^[0-9a-f]{24}$',
+      description: 'Storage id of the policy: 24 hexadecimal digits.',
+    }),
     Meta: Type.Null(),
-    Warnings: Type.Optional(Type.Array(Warning)),
+    Warnings: Type.Optional(Type.Array(Warning, { description: WARNINGS_TEXT })),
   },
   { title: 'PolicyCreated' },
 )

@@ -12,10 +12,15 @@ const MOST_BYTES = 65_536
 export const JSON_OR_FORM = ['application/json', 'application/x-www-form-urlencoded'] as const
 
 /** The members of a revocation (RFC 7009 section 2.1). */
-export const TOKEN_MEMBERS = { token: Type.String(), token_type_hint: Type.String() }
+export const TOKEN_MEMBERS = {
+  token: Type.String({ description: 'The token, or its hash.' }),
+  token_type_hint: Type.String({ description: '`access_token` or `refresh_token`: where to look first.' }),
+}
 
 /** The proof of a client. */
-export const SECRET_MEMBERS = { client_secret: Type.String() }
+export const SECRET_MEMBERS = {
+  client_secret: Type.String({ description: 'Client secret of the client.' }),
+}
 
 /**
  * The fields of a form, or of a JSON object of texts: decided by the first non-blank byte, with any Content-Type. A value that is empty

@@ -6,6 +6,7 @@ import { hasSecondFactor, type StoredPasskey, securityOf } from '../../model/peo
 import { rewriteUser } from '../../publish/sign-in/rewrite-user.ts'
 import { type Answer, bare, ok } from '../routes/answer.ts'
 import type { Call } from '../routes/call.ts'
+import { described } from '../routes/described.ts'
 import type { Route } from '../routes/route.ts'
 import type { DashboardParts } from '../server/parts.ts'
 import { browserOf, freshBrowserOf, renewed, uncached } from './browser.ts'
@@ -24,13 +25,14 @@ const LIST = Type.Object(
   {
     passkeys: Type.Array(
       Type.Object({
-        id: Type.String(),
-        name: Type.String(),
-        created_at: Type.String(),
-        last_used: Type.String(),
-        backed_up: Type.Boolean(),
-        transports: Type.Array(Type.String()),
+        id: Type.String({ description: 'Id of the passkey, in base64url.' }),
+        name: Type.String({ description: 'Name that its owner has chosen.' }),
+        created_at: Type.String({ description: 'Time of registration (RFC 3339).' }),
+        last_used: Type.String({ description: 'Time of the last sign-in with it (RFC 3339).' }),
+        backed_up: Type.Boolean({ description: 'True for a passkey that is synchronised between devices.' }),
+        transports: Type.Array(Type.String(), { description: 'How browsers reach it, such as `usb` or `internal`.' }),
       }),
+      { description: 'Passkeys of the user.' },
     ),
   },
   { title: 'PasskeyList' },
@@ -60,7 +62,7 @@ export function passkeyRoutes(parts: DashboardParts): Route[] {
       path: '/api/passkeys',
       access: 'signed-in',
       summary: 'Register a passkey; the first second factor returns recovery codes, once',
-      body: Type.Object({ name: NAME, response: CREDENTIAL }),
+      body: Type.Object({ name: described(NAME, 'Name for the passkey: 1 to 100 characters.'), response: CREDENTIAL }),
       answers: { 200: RENEWED },
       run: (call) => register(parts, call),
     },
@@ -69,7 +71,7 @@ export function passkeyRoutes(parts: DashboardParts): Route[] {
       path: '/api/passkeys/{id}',
       access: 'signed-in',
       summary: 'Rename a passkey',
-      body: Type.Object({ name: NAME }),
+      body: Type.Object({ name: described(NAME, 'Name for the passkey: 1 to 100 characters.') }),
       answers: { 200: OK },
       run: (call) => rename(parts, call),
     },

@@ -32,7 +32,7 @@ export function passwordRoutes(parts: DashboardParts): Route[] {
         current_password: Type.Optional(
           Type.String({ description: 'Needed for the own password, where there is one.' }),
         ),
-        new_password: Type.String(),
+        new_password: Type.String({ description: 'The new password.' }),
         user_permissions: Type.Optional(Type.Unknown({ description: 'Passed over.' })),
       }),
       answers: { 200: OK },
@@ -44,7 +44,7 @@ export function passwordRoutes(parts: DashboardParts): Route[] {
       access: 'public',
       summary: 'Request a password reset mail; the response is the same for every address',
       refusals: [401, 403],
-      body: Type.Object({ email: Type.String() }),
+      body: Type.Object({ email: Type.String({ description: 'Email address of the user.' }) }),
       answers: { 200: OK },
       run: (call) => {
         checkOrigin(parts, call)
@@ -61,7 +61,7 @@ export function passwordRoutes(parts: DashboardParts): Route[] {
       body: Type.Object(
         {
           token: Type.String({ description: 'The fragment of the link, after `#`.' }),
-          new_password: Type.String(),
+          new_password: Type.String({ description: 'The new password.' }),
         },
         { title: 'PasswordReset' },
       ),

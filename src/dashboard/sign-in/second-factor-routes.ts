@@ -29,15 +29,23 @@ import { requiresSecondFactor } from './sign-in-progress.ts'
 import { newTotpSecret, otpauthUri, sealTotp } from './totp.ts'
 
 const CODES = {
-  code: Type.Optional(Type.String()),
-  recovery_code: Type.Optional(Type.String()),
+  code: Type.Optional(Type.String({ description: 'Code of an authenticator app.' })),
+  recovery_code: Type.Optional(Type.String({ description: 'A recovery code, which is used up.' })),
 }
 
 const STATE = Type.Object(
   {
-    totp: Type.Object({ enabled: Type.Boolean(), confirmed_at: Type.String() }),
-    passkeys: Type.Integer(),
-    recovery_codes_left: Type.Integer(),
+    totp: Type.Object(
+      {
+        enabled: Type.Boolean({ description: 'True while sign-ins ask for a code of an authenticator app.' }),
+        confirmed_at: Type.String({
+          description: 'Time at which the first code was confirmed (RFC 3339). Blank: never.',
+        }),
+      },
+      { description: 'One-time passwords of an authenticator app (TOTP).' },
+    ),
+    passkeys: Type.Integer({ description: 'Number of passkeys.' }),
+    recovery_codes_left: Type.Integer({ description: 'Number of recovery codes that are not used up.' }),
     required: Type.Boolean({ description: 'By the organisation.' }),
   },
   { title: 'SecondFactorState' },
@@ -52,7 +60,7 @@ export function secondFactorRoutes(parts: DashboardParts): Route[] {
       access: 'signed-in',
       summary: 'Reauthenticate; the session continues under a new id',
       body: Type.Object({
-        password: Type.Optional(Type.String()),
+        password: Type.Optional(Type.String({ description: 'Password of the user.' })),
         ...CODES,
         passkey: Type.Optional(CREDENTIAL),
       }),
@@ -82,7 +90,13 @@ export function secondFactorRoutes(parts: DashboardParts): Route[] {
       summary: 'Start the set-up of one-time passwords (TOTP)',
       answers: {
         200: okWith(
-          Type.Object({ otpauth_uri: Type.String(), secret: Type.String() }, { title: 'TotpSecret' }),
+          Type.Object(
+            {
+              otpauth_uri: Type.String({ description: 'URI for an authenticator app.' }),
+              secret: Type.String({ description: 'Secret of the same, for typing.' }),
+            },
+            { title: 'TotpSecret', description: 'What an authenticator app needs. It is shown now, and never again.' },
+          ),
           'TotpSecretAnswer',
         ),
       },
@@ -93,7 +107,7 @@ export function secondFactorRoutes(parts: DashboardParts): Route[] {
       path: '/api/second-factor/totp/confirm',
       access: 'signed-in',
       summary: 'Enable one-time passwords (TOTP) with the first code; returns recovery codes, once',
-      body: Type.Object({ code: Type.String() }),
+      body: Type.Object({ code: Type.String({ description: 'Code of an authenticator app.' }) }),
       answers: { 200: RENEWED },
       run: (call) => finishTotp(parts, call),
     },
@@ -102,7 +116,7 @@ export function secondFactorRoutes(parts: DashboardParts): Route[] {
       path: '/api/second-factor/totp/disable',
       access: 'signed-in',
       summary: 'Disable one-time passwords (TOTP); needs the password and a code',
-      body: Type.Object({ password: Type.String(), ...CODES }),
+      body: Type.Object({ password: Type.String({ description: 'Password of the user.' }), ...CODES }),
       answers: { 200: RENEWED },
       run: (call) => disableTotp(parts, call),
     },
@@ -127,7 +141,9 @@ export function secondFactorRoutes(parts: DashboardParts): Route[] {
       path: '/api/org/second-factor',
       access: 'admin',
       summary: 'Set whether all users of the organisation need a second factor',
-      body: Type.Object({ required: Type.Boolean() }),
+      body: Type.Object({
+        required: Type.Boolean({ description: 'true: every user of the organisation needs a second factor.' }),
+      }),
       answers: { 200: OK },
       run: async (call) => {
         const { orgId, email } = call.actor!

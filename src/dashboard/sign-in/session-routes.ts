@@ -17,15 +17,16 @@ const Sessions = Type.Object(
   {
     sessions: Type.Array(
       Type.Object({
-        id: Type.String({ pattern: '^[0-9a-f]{64}$' }),
+        id: Type.String({ pattern: '^[0-9a-f]{64}$', description: 'Id of the session: 64 hexadecimal digits.' }),
         current: Type.Boolean({ description: 'The one that asks.' }),
         via: Type.String({ description: '`password`, `passkey` or `sso`' }),
         address: Type.String({ description: 'Where it was opened.' }),
         agent: Type.String({ description: 'What the browser called itself.' }),
-        created_at: Type.String(),
+        created_at: Type.String({ description: 'Time of the sign-in (RFC 3339).' }),
         last_seen_at: Type.String({ description: 'To about a minute.' }),
         expires_at: Type.String({ description: 'When it ends if it is not used again.' }),
       }),
+      { description: 'Open sessions of the user.' },
     ),
   },
   { title: 'SessionList' },
@@ -66,7 +67,9 @@ export function sessionRoutes(parts: DashboardParts): Route[] {
       access: 'signed-in',
       summary: 'Choose the organisation that the session of a user without one looks at; an empty id means all',
       refusals: [404],
-      body: Type.Object({ org_id: Type.String({ maxLength: 64 }) }),
+      body: Type.Object({
+        org_id: Type.String({ maxLength: 64, description: 'Id of the organisation to look at. Blank: all.' }),
+      }),
       answers: { 200: OK },
       run: (call) => look(parts, call),
     },

@@ -17,12 +17,15 @@ const MOST_PROVIDERS = 50
 const PROVIDERS = Type.Array(
   Type.Object(
     {
-      name: Type.String(),
+      name: Type.String({ description: 'Name for the button of the sign-in page.' }),
       url: Type.String({ description: 'Where to go, or to send the form of name and password.' }),
-      kind: Type.Enum(['redirect', 'form']),
+      kind: Type.Enum(['redirect', 'form'], {
+        description: '`redirect`: a link. `form`: a form that asks for name and password.',
+      }),
     },
     { title: 'IdentityProvider' },
   ),
+  { description: 'Ways to sign in elsewhere.' },
 )
 
 /** The data of the page before the console, for visitors who are not signed in. */
@@ -34,7 +37,7 @@ export function signInPageRoutes(parts: DashboardParts): Route[] {
     summary: 'Read the ways to sign in, and whether this browser is signed in',
     answers: {
       200: Type.Object({
-        signed_in: Type.Boolean(),
+        signed_in: Type.Boolean({ description: 'True where the caller has a session.' }),
         set_up_open: Type.Boolean({ description: 'The set-up link has not been used yet.' }),
         sends_mail: Type.Boolean({ description: 'A forgotten password can be set by a link in a mail.' }),
         mail_configured: Type.Boolean({ description: 'Mails are sent, such as keys to developers.' }),

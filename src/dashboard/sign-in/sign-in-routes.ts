@@ -39,8 +39,8 @@ export function signInRoutes(parts: DashboardParts): Route[] {
       access: 'public',
       summary: 'Sign in with email address and password',
       body: Type.Object({
-        email: Type.String(),
-        password: Type.String(),
+        email: Type.String({ description: 'Email address of the user.' }),
+        password: Type.String({ description: 'Password of the user.' }),
         org_id: Type.Optional(Type.String({ description: 'Where the address has an account in several.' })),
       }),
       // JSON, or the form of a page.

@@ -3,6 +3,7 @@ import { SIGNING_ALGORITHMS, type SigningAlgorithm } from '../../oauth/signing-k
 import { listKeys, retireKey, rotateAllKeys } from '../../oauth/signing-keys/keys.ts'
 import { type Answer, bare } from '../routes/answer.ts'
 import type { Call } from '../routes/call.ts'
+import { described } from '../routes/described.ts'
 import type { Route } from '../routes/route.ts'
 import type { DashboardParts } from '../server/parts.ts'
 
@@ -11,19 +12,20 @@ const Keys = Type.Object(
   {
     keys: Type.Array(
       Type.Object({
-        org_id: Type.String(),
+        org_id: Type.String({ description: 'Id of the organisation.' }),
         kid: Type.String({ description: 'As in the key set, and in the header of the tokens that it signed.' }),
-        alg: Algorithm,
+        alg: described(Algorithm, 'Signature algorithm.'),
         state: Type.Enum(['next', 'current', 'previous', 'retired'], {
           description:
             '`next`: published, signs later; `previous`: signs no more, published until its last token has expired; ' +
             '`retired`: at once, its tokens are refused.',
         }),
-        date_created: Type.String(),
-        signs_from: Type.Optional(Type.String()),
+        date_created: Type.String({ description: 'Time of creation (RFC 3339).' }),
+        signs_from: Type.Optional(Type.String({ description: 'Time from which the key signs (RFC 3339).' })),
         published_until: Type.Optional(Type.String({ description: 'Of a key that is `previous`.' })),
-        retired_at: Type.Optional(Type.String()),
+        retired_at: Type.Optional(Type.String({ description: 'Time at which the key was retired (RFC 3339).' })),
       }),
+      { description: 'Keys of the organisation, with those that sign no more.' },
     ),
   },
   { title: 'SigningKeys' },

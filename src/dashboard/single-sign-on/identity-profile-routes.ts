@@ -23,19 +23,37 @@ import { checkDestinations } from './destinations.ts'
 import { guarantorBody } from './person.ts'
 import { checkProfileReach, guarantorFor } from './profile-rights.ts'
 
-const Profile = Type.Object({ ID: Type.String(), OrgID: Type.String() }, describedAs(IDP_PROFILE_SHAPE))
+const Profile = Type.Object(
+  { ID: Type.String({ description: 'Id of the identity profile.' }), OrgID: Type.String() },
+  describedAs(IDP_PROFILE_SHAPE),
+)
 const Body = Type.Object({}, describedAs(IDP_PROFILE_INPUT))
-const answerOf = (data: TSchema) => Type.Object({ Status: Type.Literal('ok'), ID: Type.String(), Data: data })
+const answerOf = (data: TSchema) =>
+  Type.Object({
+    Status: Type.Literal('ok', { description: 'Always `ok`.' }),
+    ID: Type.String({ description: 'Id of the identity profile. Blank in lists.' }),
+    Data: data,
+  })
 const Written = Type.Object(
   {
-    ...{ Status: Type.Literal('ok'), ID: Type.String(), Data: Profile },
+    ...{
+      Status: Type.Literal('ok', { description: 'Always `ok`.' }),
+      ID: Type.String({ description: 'Id of the identity profile.' }),
+      Data: Profile,
+    },
     Warning: Type.Optional(Type.String({ description: 'What is dangerous about the profile.' })),
   },
   { title: 'IdentityProfileWritten' },
 )
 const TRUSTS =
   'TrustUnverifiedEmail: anyone who enters the email address of a user at the identity provider is signed in as that user, verified or not'
-const Refusal = Type.Object({ Status: Type.Literal('error'), Error: Type.String() }, { title: 'IdentityRefusal' })
+const Refusal = Type.Object(
+  {
+    Status: Type.Literal('error', { description: 'Always `error`.' }),
+    Error: Type.String({ description: 'Reason, as text for people.' }),
+  },
+  { title: 'IdentityRefusal' },
+)
 const One = Type.Object({ Status: Type.Literal('ok'), ID: Type.String(), Data: Profile }, describedAs(IDP_PROFILE_READ))
 
 const PATH = '/api/tib/profiles'
@@ -50,7 +68,7 @@ export function identityProfileRoutes(parts: DashboardParts): Route[] {
       path: PATH,
       access: ACCESS,
       summary: 'List identity profiles',
-      answers: { 200: answerOf(Type.Array(Profile)) },
+      answers: { 200: answerOf(Type.Array(Profile, { description: 'Identity profiles of the organisation.' })) },
       run: async (call) => ({ status: 200, body: pieces(parts, call) }),
     },
     {
@@ -109,7 +127,7 @@ export function identityProfileRoutes(parts: DashboardParts): Route[] {
       path: `${PATH}/{id}`,
       access: ACCESS,
       summary: 'Delete an identity profile',
-      answers: { 200: answerOf(Type.Object({})), ...REFUSALS },
+      answers: { 200: answerOf(Type.Object({}, { description: 'Always an empty object.' })), ...REFUSALS },
       run: (call) =>
         worded(async () => {
           const stored = await profileOf(parts, call)

@@ -6,6 +6,7 @@ import { checkOwnersReach } from '../people/check-rights.ts'
 import { userToReset } from '../people/find-people.ts'
 import { bare, ok } from '../routes/answer.ts'
 import type { Call } from '../routes/call.ts'
+import { OkStatus, OutcomeText } from '../routes/envelope.ts'
 import type { Route } from '../routes/route.ts'
 import type { DashboardParts } from '../server/parts.ts'
 import { OK } from '../sign-in/schemas.ts'
@@ -17,15 +18,30 @@ import { guarantorFor } from './profile-rights.ts'
 import { admitsAdmins, entryOf } from './rights.ts'
 
 const Created = Type.Object(
-  { Status: Type.Literal('OK'), Message: Type.String(), Meta: Type.String() },
+  {
+    Status: OkStatus,
+    Message: OutcomeText,
+    Meta: Type.String({
+      description: 'The nonce, for `/tap` or `/portal/sso`. It is valid for 60 seconds, and opens one session.',
+    }),
+  },
   { title: 'NonceCreated' },
 )
 const Settings = Type.Object(
   {
-    sso_enable_user_lookup: Type.Boolean(),
-    sso_default_group_id: Type.String(),
-    sso_permission_defaults: Type.Record(Type.String(), Type.String()),
-    deny_without_mapping: Type.Boolean(),
+    sso_enable_user_lookup: Type.Boolean({
+      description:
+        'The setting `dashboard.sso_enable_user_lookup`: people get the rights of a user with their address.',
+    }),
+    sso_default_group_id: Type.String({
+      description: 'The setting `dashboard.sso_default_group_id`: user group of guests without one.',
+    }),
+    sso_permission_defaults: Type.Record(Type.String(), Type.String(), {
+      description: 'The setting `dashboard.sso_permission_defaults`: permissions of guests.',
+    }),
+    deny_without_mapping: Type.Boolean({
+      description: 'The setting `sso.deny_without_mapping`: guests without a group or permissions are refused.',
+    }),
     warning: Type.String({ description: 'What should be changed of these; empty where all is well.' }),
     trust_unverified_email: Type.Array(Type.String(), {
       description: 'Identity profiles that accept unverified email addresses.',
@@ -36,18 +52,30 @@ const Settings = Type.Object(
 const Body = Type.Object(
   {
     ForSection: Type.Optional(Type.String({ description: '`dashboard` or `portal`' })),
-    OrgID: Type.Optional(Type.String()),
-    EmailAddress: Type.Optional(Type.String()),
-    DisplayName: Type.Optional(Type.String()),
-    GroupID: Type.Optional(Type.String()),
+    OrgID: Type.Optional(
+      Type.String({ description: 'Id of the organisation. Absent: that of the caller, or the default organisation.' }),
+    ),
+    EmailAddress: Type.Optional(Type.String({ description: 'Email address of the person.' })),
+    DisplayName: Type.Optional(Type.String({ description: 'Name of the person.' })),
+    GroupID: Type.Optional(Type.String({ description: 'Id of the user group whose permissions the person gets.' })),
     GroupsIDs: Type.Optional(
       Type.Unknown({
         description: 'Several groups: of each permission the higher one counts.',
         ...describedAs({ type: 'array', items: { type: 'string' } }),
       }),
     ),
-    SSOOnlyForRegisteredUsers: Type.Optional(Type.Unknown(describedAs({ type: 'boolean' }))),
-    UserNotAllowed: Type.Optional(Type.Unknown(describedAs({ type: 'boolean' }))),
+    SSOOnlyForRegisteredUsers: Type.Optional(
+      Type.Unknown({
+        ...describedAs({ type: 'boolean' }),
+        description: 'true: people without a user of the organisation are refused.',
+      }),
+    ),
+    UserNotAllowed: Type.Optional(
+      Type.Unknown({
+        ...describedAs({ type: 'boolean' }),
+        description: 'true: the sign-in is refused, and the browser shows why.',
+      }),
+    ),
   },
   { title: 'NonceInput' },
 )

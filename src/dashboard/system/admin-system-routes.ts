@@ -16,7 +16,7 @@ export function adminSystemRoutes(parts: DashboardParts): Route[] {
       once: true,
       access: 'installation',
       summary: 'Wait until this node serves everything that is stored',
-      answers: { 200: Type.Object({ status: Type.Literal('ok') }) },
+      answers: { 200: Type.Object({ status: Type.Literal('ok', { description: 'Always `ok`.' }) }) },
       async run(call) {
         if (!(await isServed(parts, call.requestId, performance.now()))) throw fault('gateway_behind')
         return bare({ status: 'ok' })

@@ -62,7 +62,10 @@ export function docsRoutes(parts: DashboardParts, routes: () => readonly Route[]
       path: '/api/openapi.json',
       summary: 'Get the OpenAPI document of this API',
       answers: {
-        200: Type.Object({ openapi: Type.String() }, { title: 'ApiDescription', additionalProperties: true }),
+        200: Type.Object(
+          { openapi: Type.String({ description: 'Version of OpenAPI.' }) },
+          { title: 'ApiDescription', additionalProperties: true },
+        ),
       },
       run() {
         document ??= bare(openapiOf(routes(), parts.version))
@@ -76,7 +79,12 @@ export function docsRoutes(parts: DashboardParts, routes: () => readonly Route[]
       refusals: [404],
       answers: {
         200: Type.Object(
-          { openapi: Type.String(), tags: Type.Array(Type.Object({}, { additionalProperties: true })) },
+          {
+            openapi: Type.String({ description: 'Version of OpenAPI.' }),
+            tags: Type.Array(Type.Object({}, { additionalProperties: true }), {
+              description: 'Groups of calls, in the order of use.',
+            }),
+          },
           { title: 'AdministrationDocument', additionalProperties: true },
         ),
       },

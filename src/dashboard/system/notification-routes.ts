@@ -13,18 +13,27 @@ const CRITICAL_MS = 7 * DAY_MS
 /** Certificates that are looked at, those that end first. */
 const TOPIC = 'certificate.expiry'
 
-const text = Type.String()
 const Notification = Type.Object(
   {
-    id: Type.String({ pattern: '^[0-9a-f]{24}$' }),
-    created_at: text,
-    org_id: text,
-    hash: text,
-    kind: Type.Enum(['critical', 'warning']),
-    topic: text,
-    title: text,
-    message: text,
-    data: Type.Object({ cert_id: text, subject: text, not_after: text }, { title: 'NotificationSubject' }),
+    id: Type.String({
+      pattern: '^[0-9a-f]{24}$',
+      description: 'Id of the notification: 24 hexadecimal digits. It stays the same as long as the reason does.',
+    }),
+    created_at: Type.String({ description: 'Time since which the reason holds (RFC 3339).' }),
+    org_id: Type.String({ description: 'Id of the organisation.' }),
+    hash: Type.String({ description: 'SHA-256 of topic, subject and kind.' }),
+    kind: Type.Enum(['critical', 'warning'], { description: '`critical` or `warning`.' }),
+    topic: Type.String({ description: 'What it is about.' }),
+    title: Type.String({ description: 'One line for people.' }),
+    message: Type.String({ description: 'Text for people.' }),
+    data: Type.Object(
+      {
+        cert_id: Type.String({ description: 'Id of the certificate.' }),
+        subject: Type.String({ description: 'Distinguished name of the subject.' }),
+        not_after: Type.String({ description: 'End of its validity (RFC 3339).' }),
+      },
+      { title: 'NotificationSubject', description: 'The certificate that it is about.' },
+    ),
   },
   { title: 'Notification' },
 )

@@ -7,46 +7,83 @@ import { findNode, listNodes, nodeDocumentId } from '../../publish/nodes/node-st
 import { metricsPage } from '../../runtime/render-metrics.ts'
 import { type Answer, bare, ok } from '../routes/answer.ts'
 import type { Call } from '../routes/call.ts'
-import { DoneEnvelope } from '../routes/envelope.ts'
+import { described } from '../routes/described.ts'
+import { DoneEnvelope, OkStatus, OutcomeText } from '../routes/envelope.ts'
 import { pageOf } from '../routes/page.ts'
 import type { Route } from '../routes/route.ts'
 import type { DashboardParts } from '../server/parts.ts'
 
 const text = Type.String()
-const Counts = Type.Array(Type.Object({ date: text, count: Type.Integer() }))
+const Counts = Type.Array(
+  Type.Object({
+    date: Type.String({ description: 'Day in UTC, such as 2026-01-31.' }),
+    count: Type.Integer({ description: 'Number on that day.' }),
+  }),
+)
 const Stats = Type.Object(
   {
-    status: Type.Literal('Success'),
-    message: text,
-    stats: Type.Object({ apis: Counts, dataplanes: Counts, dataplanes_gateways: Counts }),
+    status: Type.Literal('Success', { description: 'Always `Success`.' }),
+    message: Type.String({ description: 'Always blank.' }),
+    stats: Type.Object(
+      {
+        apis: described(Counts, 'Number of APIs, today alone.'),
+        dataplanes: described(Counts, 'Always 0: there are no data planes apart.'),
+        dataplanes_gateways: described(Counts, 'Number of gateway nodes, today alone.'),
+      },
+      { description: 'Counts by what is counted.' },
+    ),
   },
   { title: 'SystemStats' },
 )
 const Load = Type.Object(
   {
-    requests_per_second: Type.Number({ description: 'Averaged over the last ten to thirty seconds' }),
-    connections: Type.Integer({ description: 'Of clients' }),
-    busy: Type.Number({ description: 'Share of that time in which its event loop was at work: 0 to 1' }),
-    memory_bytes: Type.Integer({ description: 'Resident, of the whole process' }),
+    requests_per_second: Type.Number({
+      description: 'Requests per second, averaged over the last ten to thirty seconds.',
+    }),
+    connections: Type.Integer({ description: 'Number of connections of clients.' }),
+    busy: Type.Number({ description: 'Share of that time in which its event loop was at work: 0 to 1.' }),
+    memory_bytes: Type.Integer({ description: 'Resident memory of the whole process, in bytes.' }),
   },
   { title: 'NodeLoad', description: 'As of `last_seen`; absent while the node is not heard of.' },
 )
 const Nodes = Type.Object(
   {
-    data: Type.Object({
-      nodes: Type.Array(
-        Type.Object({
-          ...{ id: text, hostname: text, name: text, version: text, tags: Type.Array(text) },
-          ...{ segmented: Type.Boolean(), active: Type.Boolean(), last_seen: text, started_at: text },
-          ...{ loaded: Type.Integer(), troubled: Type.Integer(), behind: Type.Boolean(), management: Type.Boolean() },
-          load: Type.Optional(Load),
-        }),
-      ),
-      active_node_count: Type.Integer(),
-      nodes_available: Type.Integer({ description: '-1 = without bound' }),
-      nodes_remaining: Type.Integer({ description: '-1 = without bound' }),
-      valid_until: Type.Integer({ description: 'Seconds since 1970' }),
-    }),
+    data: Type.Object(
+      {
+        nodes: Type.Array(
+          Type.Object({
+            ...{
+              id: Type.String({ description: 'Id of the node, for `/api/system/node/{node_id}/{hostname}`.' }),
+              hostname: Type.String({ description: 'Host name of the machine.' }),
+              name: Type.String({ description: 'Name of the node (`gateway.node_name`, else the host name).' }),
+              version: Type.String({ description: 'Version of the product.' }),
+              tags: Type.Array(text, { description: 'Tags of the APIs that the node loads, where it is segmented.' }),
+            },
+            ...{
+              segmented: Type.Boolean({ description: 'True: the node loads only APIs with one of its tags.' }),
+              active: Type.Boolean({ description: 'True while the node is heard of.' }),
+              last_seen: Type.String({ description: 'Time at which it was last heard of (RFC 3339).' }),
+              started_at: Type.String({ description: 'Time of its start (RFC 3339).' }),
+            },
+            ...{
+              loaded: Type.Integer({ description: 'Number of APIs that it serves.' }),
+              troubled: Type.Integer({ description: 'Number of APIs that it does not serve as stored.' }),
+              behind: Type.Boolean({ description: 'True while it cannot read changes from the store.' }),
+              management: Type.Boolean({
+                description: 'True for a node that administers and takes no traffic (`gateway.management_node`).',
+              }),
+            },
+            load: Type.Optional(Load),
+          }),
+          { description: 'Gateway nodes of the page.' },
+        ),
+        active_node_count: Type.Integer({ description: 'Number of nodes that are heard of.' }),
+        nodes_available: Type.Integer({ description: 'Always -1: without bound.' }),
+        nodes_remaining: Type.Integer({ description: 'Always -1: without bound.' }),
+        valid_until: Type.Integer({ description: 'Unix seconds: the last second of the year 9999, as nothing ends.' }),
+      },
+      { description: 'Nodes, and how many there may be.' },
+    ),
   },
   { title: 'NodePage' },
 )
@@ -54,10 +91,11 @@ const Placement = Type.Object(
   {
     nodes: Type.Array(
       Type.Object({
-        node: text,
-        loads: Type.Boolean(),
-        reason: text,
+        node: Type.String({ description: 'Name of the node.' }),
+        loads: Type.Boolean({ description: 'True where the node would load the API.' }),
+        reason: Type.String({ description: 'Why, as text for people.' }),
       }),
+      { description: 'Gateway nodes that are heard of.' },
     ),
     warnings: Type.Array(text, { description: 'Where nodes contradict each other.' }),
   },
@@ -65,25 +103,37 @@ const Placement = Type.Object(
 )
 const Node = Type.Object(
   {
-    data: Type.Object({
-      db_app_conf_options: Type.Object(
-        { node_is_segmented: Type.Boolean(), tags: Type.Array(text) },
-        { title: 'NodePlacement' },
-      ),
-      management_node: Type.Boolean(),
-      hostname: text,
-      version: text,
-    }),
+    data: Type.Object(
+      {
+        db_app_conf_options: Type.Object(
+          {
+            node_is_segmented: Type.Boolean({ description: 'True: the node loads only APIs with one of its tags.' }),
+            tags: Type.Array(text, { description: 'Tags of the APIs that the node loads, where it is segmented.' }),
+          },
+          { title: 'NodePlacement', description: 'Which APIs the node loads.' },
+        ),
+        management_node: Type.Boolean({
+          description: 'True for a node that administers and takes no traffic (`gateway.management_node`).',
+        }),
+        hostname: Type.String({ description: 'Host name of the machine.' }),
+        version: Type.String({ description: 'Version of the product.' }),
+      },
+      { description: 'Configuration of the node.' },
+    ),
   },
   { title: 'NodeConfiguration' },
 )
 const Licence = Type.Object(
   {
-    Status: Type.Literal('OK'),
-    Message: text,
+    Status: OkStatus,
+    Message: OutcomeText,
     Meta: Type.Object(
-      { valid_until: Type.Integer(), nodes_available: Type.Integer(), entitlements: Type.Object({}) },
-      { title: 'LicenceTerms' },
+      {
+        valid_until: Type.Integer({ description: 'Unix seconds: the last second of the year 9999, as nothing ends.' }),
+        nodes_available: Type.Integer({ description: 'Always -1: without bound.' }),
+        entitlements: Type.Object({}, { description: 'Always an empty object: nothing is limited.' }),
+      },
+      { title: 'LicenceTerms', description: 'Terms of the licence: nothing is limited.' },
     ),
   },
   { title: 'Licence' },

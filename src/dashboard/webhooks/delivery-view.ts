@@ -4,9 +4,9 @@ import type { DeliveryRow } from '../../store/ports/ports.ts'
 
 export const Delivery = Type.Object(
   {
-    id: Type.Integer(),
-    created_at: Type.String(),
-    attempts: Type.Integer(),
+    id: Type.Integer({ description: 'Number of the delivery.' }),
+    created_at: Type.String({ description: 'Time of the event (RFC 3339).' }),
+    attempts: Type.Integer({ description: 'Number of tries so far.' }),
     dead: Type.Boolean({ description: 'Failed: it is not retried automatically.' }),
     error: Type.String({ description: 'Of the last try.' }),
     next_at: Type.Optional(Type.String({ description: 'When it is tried next, unless it was given up.' })),

@@ -24,7 +24,12 @@ export function hookDeliveryRoutes(parts: DashboardParts): Route[] {
       access: { permission: 'hooks', intent: 'read' },
       summary: 'List pending or failed deliveries of a webhook, at most 100 after `after`',
       query: { after: Type.Integer({ minimum: 0 }), dead: Type.Boolean() },
-      answers: { 200: Type.Object({ deliveries: Type.Array(Delivery) }, { title: 'DeliveryList' }) },
+      answers: {
+        200: Type.Object(
+          { deliveries: Type.Array(Delivery, { description: 'Deliveries that are waiting or failed, oldest first.' }) },
+          { title: 'DeliveryList' },
+        ),
+      },
       run: async (call) => {
         const queue = queueOf(await knownHook(parts, call))
         const dead = call.query('dead') === 'true'

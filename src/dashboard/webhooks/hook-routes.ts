@@ -11,7 +11,7 @@ import { maskSecretsFor, restoreMaskedSecrets } from '../access/secrets-view.ts'
 import { checkHookUnused, hooksOfOthers } from '../access/used-by-others.ts'
 import { type Answer, bare, ok, refused } from '../routes/answer.ts'
 import type { Call } from '../routes/call.ts'
-import { DoneEnvelope } from '../routes/envelope.ts'
+import { DoneEnvelope, PageCount } from '../routes/envelope.ts'
 import { listed } from '../routes/listed.ts'
 import { pageOf } from '../routes/page.ts'
 import type { Route } from '../routes/route.ts'
@@ -19,14 +19,14 @@ import type { DashboardParts } from '../server/parts.ts'
 
 const text = Type.String()
 const members = {
-  api_model: Type.Object({}),
-  id: Type.String({ pattern: '^[0-9a-f]{24}$' }),
-  org_id: text,
-  name: text,
-  method: text,
-  target_path: text,
-  template_path: text,
-  header_map: Type.Record(text, text),
+  api_model: Type.Object({}, { description: 'Always an empty object; kept for clients of the incumbent.' }),
+  id: Type.String({ pattern: '^[0-9a-f]{24}$', description: 'Id of the webhook: 24 hexadecimal digits.' }),
+  org_id: Type.String({ description: 'Id of the organisation.' }),
+  name: Type.String({ description: 'Name of the webhook.' }),
+  method: Type.String({ description: 'Method of the request: `GET`, `POST`, `PUT`, `PATCH` or `DELETE`.' }),
+  target_path: Type.String({ description: 'URL that is called.' }),
+  template_path: Type.String({ description: 'Kept for clients of the incumbent: messages are always JSON.' }),
+  header_map: Type.Record(text, text, { description: 'Header fields of the request by name.' }),
   event_timeout: Type.Number({ description: 'Seconds.' }),
 }
 const HookShape = Type.Object(members, { title: 'Webhook', additionalProperties: true })
@@ -63,7 +63,12 @@ export function hookRoutes(parts: DashboardParts): Route[] {
       access: READ,
       summary: 'List webhooks',
       query: { p: Type.Integer() },
-      answers: { 200: Type.Object({ hooks: Type.Array(HookShape), pages: Type.Integer() }) },
+      answers: {
+        200: Type.Object({
+          hooks: Type.Array(HookShape, { description: 'Webhooks of the page, by name.' }),
+          pages: PageCount,
+        }),
+      },
       run: async (call) => {
         const query = { where: call.visibility.whereOrg(), order: 'name_folded' }
         return listed(parts.documents, 'hook', query, pageOf(call), { name: 'hooks', shape: await shapeFor(call) })

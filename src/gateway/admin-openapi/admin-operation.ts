@@ -27,7 +27,12 @@ export interface AdminOperation {
 /** Descriptions by method and path; `alias-only` for a call that is not found below `/svc/`. */
 export type AdminOperations = Readonly<Record<string, AdminOperation | 'alias-only'>>
 
-export const WARNING_LIST = arrayOf(closedObjectOf('Warning', { path: text, message: text }))
+export const WARNING_LIST = arrayOf(
+  closedObjectOf('Warning', {
+    path: said(text, 'Place of the member, with dots, such as `proxy.target_url`.'),
+    message: said(text, 'What is wrong, as text for people.'),
+  }),
+)
 
 /** The answer of a call that changed the object `key`. */
 export function changedObject(
@@ -35,14 +40,28 @@ export function changedObject(
   actions: readonly string[],
   optional: Readonly<Record<string, JsonObject>> = {},
 ): JsonObject {
-  return closedObjectOf(title, { key: text, status: oneOf('ok'), action: oneOf(...actions) }, optional)
+  return closedObjectOf(
+    title,
+    {
+      key: said(text, 'Id of the object.'),
+      status: said(oneOf('ok'), 'Always `ok`.'),
+      action: said(oneOf(...actions), 'What was done to it.'),
+    },
+    optional,
+  )
 }
 
 /** The answer of a call that only succeeds. */
-export const Done = closedObjectOf('Done', { status: oneOf('ok'), message: text })
+export const Done = closedObjectOf('Done', {
+  status: said(oneOf('ok'), 'Always `ok`.'),
+  message: said(text, 'Outcome, as text for people.'),
+})
 
 /** The refusal of every call. */
-export const Refusal = closedObjectOf('Refusal', { status: oneOf('error'), message: text })
+export const Refusal = closedObjectOf('Refusal', {
+  status: said(oneOf('error'), 'Always `error`.'),
+  message: said(text, 'Reason, as text for people.'),
+})
 
 /** A body in JSON. */
 export const inJson = (schema: JsonObject) => ({ 'application/json': schema })

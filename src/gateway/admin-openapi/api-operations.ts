@@ -33,24 +33,36 @@ const IMPORT = {
   mockResponse: truth,
 }
 const ApiVersions = closedObjectOf('ApiVersions', {
-  status: oneOf('success'),
-  apis: arrayOf(
-    closedObjectOf('ApiVersion', {
-      id: text,
-      name: text,
-      versionName: text,
-      internal: flag,
-      expirationDate: said(text, 'RFC 3339; empty: none.'),
-      isDefaultVersion: flag,
-    }),
+  status: said(oneOf('success'), 'Always `success`.'),
+  apis: said(
+    arrayOf(
+      closedObjectOf('ApiVersion', {
+        id: said(text, 'Id of the API.'),
+        name: said(text, 'Name of the API.'),
+        versionName: said(text, 'Name of the API as a version. Blank where it has none.'),
+        internal: said(flag, 'True for a version that only other APIs reach.'),
+        expirationDate: said(text, 'RFC 3339; empty: none.'),
+        isDefaultVersion: said(flag, 'True for the version that serves requests which name none.'),
+      }),
+    ),
+    'The base API and its versions.',
   ),
 })
 const Plain = openObjectOf(
   'OpenapiDocument',
-  { openapi: text, info: openObjectOf('OpenapiInfo', { title: text, version: text }) },
   {
-    paths: { type: 'object', additionalProperties: true },
-    components: { type: 'object', additionalProperties: true },
+    openapi: said(text, 'Version of OpenAPI: 3.0, 3.1 or 3.2.'),
+    info: said(
+      openObjectOf('OpenapiInfo', {
+        title: said(text, 'Name of the API.'),
+        version: said(text, 'Version of the document.'),
+      }),
+      'Facts about the API.',
+    ),
+  },
+  {
+    paths: said({ type: 'object', additionalProperties: true }, 'Paths of the document.'),
+    components: said({ type: 'object', additionalProperties: true }, 'Components of the document.'),
   },
 )
 /** Generators of Python know no media type of YAML, and would leave the call out. */

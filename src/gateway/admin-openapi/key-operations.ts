@@ -3,7 +3,7 @@ import { SESSION_SCHEMA } from '../../model/sessions/session.ts'
 import { type AdminOperations, changedObject, inJson, OF_ORGANISATION, PAGE, WARNING_LIST } from './admin-operation.ts'
 
 const KeySaved = changedObject('KeySaved', ['added', 'modified', 'updated', 'deleted'], {
-  key_hash: text,
+  key_hash: said(text, 'Hash of the key.'),
   warnings: said(WARNING_LIST, 'Limits that the key had and that the body left out.'),
 })
 const KEEP = { suppress_reset: said(flag, 'Keeps the count of the quota.') }
@@ -12,8 +12,23 @@ const FOUND_BY = {
   hashed: said(flag, 'The path names the key by its hash.'),
   username: said(flag, 'The path names a basic-auth user.'),
 }
-const KeyPolicies = closedObjectOf('KeyPolicies', {}, { policy: text, apply_policies: arrayOf(text) })
-const keyList = (title: string) => closedObjectOf(title, { keys: arrayOf(text) }, { next: text, pages: whole })
+const KeyPolicies = closedObjectOf(
+  'KeyPolicies',
+  {},
+  {
+    policy: said(text, 'Id of one policy, in place of a list.'),
+    apply_policies: said(arrayOf(text), 'Ids of the policies that the key has from now on.'),
+  },
+)
+const keyList = (title: string) =>
+  closedObjectOf(
+    title,
+    { keys: said(arrayOf(text), 'Keys, or their hashes where the installation stores no keys.') },
+    {
+      next: said(text, '`after` of the next list. Absent: this is the last.'),
+      pages: said(whole, 'Number of pages, where a page was asked for.'),
+    },
+  )
 
 /** Keys, with their sessions. */
 export const KEY_OPERATIONS: AdminOperations = {

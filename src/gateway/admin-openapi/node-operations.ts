@@ -14,15 +14,15 @@ import {
 import { type AdminOperations, Done, inJson, OF_ORGANISATION, PAGE, PAGE_COUNT } from './admin-operation.ts'
 
 const Certificate = closedObjectOf('Certificate', {
-  id: text,
-  fingerprint: text,
-  has_private: flag,
-  issuer: text,
-  subject: text,
-  not_before: time,
-  not_after: time,
-  dns_names: arrayOf(text),
-  is_ca: flag,
+  id: said(text, 'Id of the certificate: that of its organisation, then its SHA-256 fingerprint.'),
+  fingerprint: said(text, 'SHA-256 fingerprint in hexadecimal digits.'),
+  has_private: said(flag, 'True where the private key is stored too.'),
+  issuer: said(text, 'Distinguished name of the issuer.'),
+  subject: said(text, 'Distinguished name of the subject.'),
+  not_before: said(time, 'Start of its validity.'),
+  not_after: said(time, 'End of its validity.'),
+  dns_names: said(arrayOf(text), 'Host names of the certificate.'),
+  is_ca: said(flag, 'True for a certificate of an authority.'),
 })
 const texts = { type: 'object', additionalProperties: text }
 const BLOCK = { block: said(flag, 'Answers when the reload is done.') }
@@ -30,24 +30,55 @@ const BLOCK = { block: said(flag, 'Answers when the reload is done.') }
 const Node = closedObjectOf(
   'Node',
   {
-    name: text,
-    version: text,
-    segmented: flag,
-    tags: arrayOf(text),
-    revision: whole,
-    ready: flag,
+    name: said(text, 'Name of the node (`gateway.node_name`, else the host name).'),
+    version: said(text, 'Version of the product.'),
+    segmented: said(flag, 'True: the node loads only APIs with one of its tags.'),
+    tags: said(arrayOf(text), 'Tags of the APIs that the node loads, where it is segmented.'),
+    revision: said(whole, 'Revision of the store up to which the node has taken over changes.'),
+    ready: said(flag, 'True where the node takes traffic.'),
     behind: said(flag, 'True while the node lags behind the store.'),
-    apis: arrayOf(
-      closedObjectOf('ApiOnNode', { api_id: text, name: text, state: text, reason: text, revision: whole }),
+    apis: said(
+      arrayOf(
+        closedObjectOf('ApiOnNode', {
+          api_id: said(text, 'Id of the API.'),
+          name: said(text, 'Name of the API.'),
+          state: said(text, 'State of the API on this node.'),
+          reason: said(text, 'Why the node does not serve the API as stored. Blank where it does.'),
+          revision: said(whole, 'Revision of the definition that is served. 0: none.'),
+        }),
+      ),
+      'APIs of this node, with their states.',
     ),
   },
   {
-    upstreams: arrayOf(
-      closedObjectOf('NodeUpstream', {
-        api_id: text,
-        targets: arrayOf(closedObjectOf('NodeTarget', { target: text, state: oneOf('up', 'down', 'ejected') })),
-        breakers: arrayOf(closedObjectOf('NodeBreaker', { operation: text, state: text })),
-      }),
+    upstreams: said(
+      arrayOf(
+        closedObjectOf('NodeUpstream', {
+          api_id: said(text, 'Id of the API.'),
+          targets: said(
+            arrayOf(
+              closedObjectOf('NodeTarget', {
+                target: said(text, 'Address of the target.'),
+                state: said(
+                  oneOf('up', 'down', 'ejected'),
+                  '`up`, `down` by a health check, or `ejected` for a while because it failed.',
+                ),
+              }),
+            ),
+            'Targets of the upstream that health checks or outlier ejection watch.',
+          ),
+          breakers: said(
+            arrayOf(
+              closedObjectOf('NodeBreaker', {
+                operation: said(text, 'Operation that the circuit breaker is for.'),
+                state: said(text, '`closed`: requests pass. `open`: they are refused. `half-open`: one is tried.'),
+              }),
+            ),
+            'Circuit breakers of the API.',
+          ),
+        }),
+      ),
+      'Upstreams with health checks, outlier ejection or circuit breakers.',
     ),
   },
 )
@@ -61,7 +92,11 @@ export const NODE_OPERATIONS: AdminOperations = {
     body: { 'application/octet-stream': said({ type: 'string', format: 'binary' }, 'PEM, with any Content-Type.') },
     answer: closedObjectOf(
       'CertificateAdded',
-      { id: text, status: oneOf('ok'), message: text },
+      {
+        id: said(text, 'Id of the certificate, for definitions and settings.'),
+        status: said(oneOf('ok'), 'Always `ok`.'),
+        message: said(text, 'Outcome, as text for people.'),
+      },
       { warning: said(text, 'Where the certificate is not valid now.') },
     ),
   },
@@ -69,7 +104,12 @@ export const NODE_OPERATIONS: AdminOperations = {
     id: 'listCertificates',
     summary: 'List certificates: ids, or with `mode=detailed` what is known of each; a thousand a page',
     query: { ...PAGE, ...OF_ORGANISATION, mode: oneOf('detailed') },
-    answer: closedObjectOf('CertificateList', { certs: { anyOf: [arrayOf(text), arrayOf(Certificate)] } }),
+    answer: closedObjectOf('CertificateList', {
+      certs: said(
+        { anyOf: [arrayOf(text), arrayOf(Certificate)] },
+        'Ids of certificates; with `mode=detailed` what is known of each.',
+      ),
+    }),
     fields: PAGE_COUNT,
   },
   'GET /certs/{id}': {
@@ -91,12 +131,12 @@ export const NODE_OPERATIONS: AdminOperations = {
   'GET /schema': {
     id: 'getExtensionSchema',
     summary: 'Get the JSON Schema of the extension of OpenAPI documents',
-    answer: openObjectOf('ExtensionSchema', { $schema: text }),
+    answer: openObjectOf('ExtensionSchema', { $schema: said(text, 'Dialect of JSON Schema.') }),
   },
   'GET /openapi.json': {
     id: 'getOpenapiDocument',
     summary: 'Get this document',
-    answer: openObjectOf('ApiDescription', { openapi: text }),
+    answer: openObjectOf('ApiDescription', { openapi: said(text, 'Version of OpenAPI.') }),
   },
   'GET /health': 'alias-only',
   'POST /debug': 'alias-only',
@@ -107,7 +147,11 @@ export const NODE_OPERATIONS: AdminOperations = {
       closedObjectOf(
         'ExplainRequest',
         { url: said(text, 'Absolute, or a path.') },
-        { method: text, headers: texts, address: said(text, 'Address that the request would come from.') },
+        {
+          method: said(text, 'Method of the request. Absent: `GET`.'),
+          headers: said(texts, 'Header fields of the request by name.'),
+          address: said(text, 'Address that the request would come from.'),
+        },
       ),
     ),
     answer: EXPLANATION,
@@ -115,17 +159,37 @@ export const NODE_OPERATIONS: AdminOperations = {
 }
 
 const Health = closedObjectOf('Health', {
-  status: oneOf('pass', 'warn', 'fail'),
-  version: text,
-  description: text,
-  details: {
-    type: 'object',
-    additionalProperties: closedObjectOf(
-      'HealthDetail',
-      { status: oneOf('pass', 'warn', 'fail'), componentType: oneOf('datastore', 'system'), time },
-      { output: text, observedValue: amount, observedUnit: text },
-    ),
-  },
+  status: said(
+    oneOf('pass', 'warn', 'fail'),
+    '`pass`: all parts pass. `fail`: the node cannot do its work. `warn`: anything else.',
+  ),
+  version: said(text, 'Version of the product.'),
+  description: said(text, 'Name of the product.'),
+  details: said(
+    {
+      type: 'object',
+      additionalProperties: closedObjectOf(
+        'HealthDetail',
+        {
+          status: said(
+            oneOf('pass', 'warn', 'fail'),
+            '`pass`: healthy. `warn`: works, and an operator should look at it. `fail`: does not do its work.',
+          ),
+          componentType: said(
+            oneOf('datastore', 'system'),
+            '`datastore`, or `system` for what belongs to the machine or the process.',
+          ),
+          time: said(time, 'Time of the answer.'),
+        },
+        {
+          output: said(text, 'Why the part does not pass.'),
+          observedValue: said(amount, 'Value that was measured. For callers with the secret of the gateway.'),
+          observedUnit: said(text, 'Unit of `observedValue`: `s` or `bytes`.'),
+        },
+      ),
+    },
+    'The state of each part by its name, such as `store` or `disk`.',
+  ),
 })
 
 /** Calls beside `/svc/`. */
@@ -136,8 +200,12 @@ export const OPEN_OPERATIONS: AdminOperations = {
     summary: 'Check whether the node takes traffic',
     answer: closedObjectOf(
       'Readiness',
-      { status: oneOf('pass', 'warn'), version: text, description: text },
-      { output: text },
+      {
+        status: said(oneOf('pass', 'warn'), '`warn` where a part does not pass that the node can do without.'),
+        version: said(text, 'Version of the product.'),
+        description: said(text, 'Name of the product.'),
+      },
+      { output: said(text, 'Why a part does not pass.') },
     ),
     refusals: [503],
   },

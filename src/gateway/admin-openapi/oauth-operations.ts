@@ -33,25 +33,45 @@ const OauthClient = openObjectOf(
 )
 const OauthClientInput = { ...CLIENT_SCHEMA, title: 'OauthClientInput', required: [] }
 const Tokens = arrayOf(
-  closedObjectOf('OauthToken', { code: said(text, 'Hash of the token, or itself.'), expires: whole }),
+  closedObjectOf('OauthToken', {
+    code: said(text, 'Hash of the token, or itself.'),
+    expires: said(whole, 'Time at which the token expires, in Unix seconds.'),
+  }),
 )
 const TokenPage = closedObjectOf('OauthTokenPage', {
-  Pagination: closedObjectOf('Pagination', { page_num: whole, page_total: whole, page_size: whole }),
-  Tokens,
+  Pagination: said(
+    closedObjectOf('Pagination', {
+      page_num: said(whole, 'Number of this page, from 1 on.'),
+      page_total: said(whole, 'Number of pages.'),
+      page_size: said(whole, 'Tokens of a full page.'),
+    }),
+    'Place of this page among all.',
+  ),
+  Tokens: said(Tokens, 'Tokens of the page.'),
 })
 const SigningKeys = closedObjectOf('SigningKeys', {
-  keys: arrayOf(
-    closedObjectOf(
-      'SigningKey',
-      {
-        org_id: text,
-        kid: text,
-        alg: oneOf(...SIGNING_ALGORITHMS),
-        state: oneOf('next', 'current', 'previous', 'retired'),
-        date_created: time,
-      },
-      { signs_from: time, published_until: time, retired_at: time },
+  keys: said(
+    arrayOf(
+      closedObjectOf(
+        'SigningKey',
+        {
+          org_id: said(text, 'Id of the organisation.'),
+          kid: said(text, 'Id of the key, as in the key set and in the header of the tokens that it signed.'),
+          alg: said(oneOf(...SIGNING_ALGORITHMS), 'Signature algorithm.'),
+          state: said(
+            oneOf('next', 'current', 'previous', 'retired'),
+            '`next`: published, signs later. `current`: signs. `previous`: signs no more, published until its last token has expired. `retired`: its tokens are refused.',
+          ),
+          date_created: said(time, 'Time of creation.'),
+        },
+        {
+          signs_from: said(time, 'Time from which the key signs.'),
+          published_until: said(time, 'Time until which a `previous` key is published.'),
+          retired_at: said(time, 'Time at which the key was retired.'),
+        },
+      ),
     ),
+    'Signing keys of the organisation.',
   ),
 })
 
@@ -99,7 +119,16 @@ export const OAUTH_OPERATIONS: AdminOperations = {
     id: 'rotateOauthClientSecret',
     summary: 'Replace the secret of an OAuth client',
     query: { overlap: said(whole, 'Seconds for which the old secret stays valid.') },
-    body: inJson(closedObjectOf('SecretRotation', {}, { overlap: whole, secret: text })),
+    body: inJson(
+      closedObjectOf(
+        'SecretRotation',
+        {},
+        {
+          overlap: said(whole, 'Seconds for which the old secret stays valid. 0: not at all.'),
+          secret: said(text, 'The new secret. Absent: one is made.'),
+        },
+      ),
+    ),
     isBodyOptional: true,
     answer: OauthClient,
   },
@@ -114,14 +143,30 @@ export const OAUTH_OPERATIONS: AdminOperations = {
     id: 'revokeOauthToken',
     summary: 'Revoke a token',
     body: inFormOrJson(
-      closedObjectOf('TokenRevocation', { token: text, client_id: text }, { token_type_hint: text, org_id: text }),
+      closedObjectOf(
+        'TokenRevocation',
+        {
+          token: said(text, 'The token, or its hash.'),
+          client_id: said(text, 'Client id of the client that the token belongs to.'),
+        },
+        {
+          token_type_hint: said(text, '`access_token` or `refresh_token`: where to look first.'),
+          org_id: said(text, 'Id of the organisation.'),
+        },
+      ),
     ),
     answer: Done,
   },
   'POST /oauth/revoke_all': {
     id: 'revokeOauthTokens',
     summary: 'Revoke all tokens of a client',
-    body: inFormOrJson(closedObjectOf('ClientCredentials', { client_id: text, client_secret: text }, { org_id: text })),
+    body: inFormOrJson(
+      closedObjectOf(
+        'ClientCredentials',
+        { client_id: said(text, 'Client id.'), client_secret: said(text, 'Client secret.') },
+        { org_id: said(text, 'Id of the organisation.') },
+      ),
+    ),
     answer: Done,
     refusals: [401, 404],
   },
@@ -166,7 +211,14 @@ export const OAUTH_OPERATIONS: AdminOperations = {
     answer: arrayOf(
       closedObjectOf(
         'TokenNotification',
-        { id: whole, api_id: text, created_at: time, attempts: whole, dead: flag, error: text },
+        {
+          id: said(whole, 'Number of the notice.'),
+          api_id: said(text, 'Id of the API.'),
+          created_at: said(time, 'Time of the event.'),
+          attempts: said(whole, 'Number of tries so far.'),
+          dead: said(flag, 'True where it is not tried again.'),
+          error: said(text, 'Reason of the last failure.'),
+        },
         { next_at: said(time, 'Absent: not tried again.') },
       ),
     ),

@@ -23,8 +23,8 @@ export interface DimensionRow {
   /** True for what tells callers apart: left out of the sums by API. */
   readonly isOfCaller?: boolean
   readonly filter?: DimensionFilter
-  /** Its name in the `id` of a row of analytics. */
-  readonly member?: string
+  /** Its name in the `id` of a row of analytics, with its description. */
+  readonly member?: { readonly name: string; readonly description: string }
   /** The call that lists requests by it. */
   readonly list?: {
     readonly path: string
@@ -44,7 +44,10 @@ export const HIT_DIMENSIONS = {
   version: {
     column: 'version',
     filter: { parameter: 'api_version', description: '`Non Versioned` for APIs without versions', isByApi: true },
-    member: 'api_version',
+    member: {
+      name: 'api_version',
+      description: 'Name of the version of the API. Blank where rows are not by version.',
+    },
   },
   /** Hash (hex) of the key or token, '' for keyless calls. Never the key. */
   keyHash: { column: 'key_hash', isOfCaller: true },
@@ -53,7 +56,7 @@ export const HIT_DIMENSIONS = {
     column: 'client_id',
     isOfCaller: true,
     filter: { parameter: 'client', description: 'Requests of this OAuth client' },
-    member: 'oauth_id',
+    member: { name: 'oauth_id', description: 'Client id of the OAuth client. Blank where rows are not by client.' },
     list: {
       path: '/api/activity/oauthid',
       summary: 'Requests by OAuth client',
@@ -77,7 +80,10 @@ export const HIT_DIMENSIONS = {
       maxLength: 2,
       isUpperCase: true,
     },
-    member: 'iso_country',
+    member: {
+      name: 'iso_country',
+      description: 'Country of the caller (ISO 3166-1 alpha-2). Blank where rows are not by country.',
+    },
     list: { path: '/api/activity/geo', summary: 'Requests by country', operationId: 'listUsageByCountry' },
   },
 } as const satisfies Readonly<Record<string, DimensionRow>>

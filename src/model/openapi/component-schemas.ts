@@ -155,7 +155,8 @@ export class ComponentSchemas {
       parts.length > 1 && (parts.some((part) => part.type === 'array') || isNullable || this.#areAlike(parts))
     if (isMixed) return { ...text, [MIXED]: isNullable ? [...parts, { ...ALWAYS_NULL }] : parts }
     const made = parts.length === 1 ? parts[0]! : { ...text, anyOf: parts }
-    return isNullable ? nullable(made) : made
+    if (isNullable) return { ...nullable(made), ...text }
+    return made.$ref === undefined ? { ...made, ...text } : made
   }
 
   #mixed({ description }: JsonObject, options: readonly JsonObject[], name: string): JsonObject {

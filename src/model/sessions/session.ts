@@ -180,7 +180,10 @@ const FIELDS = {
 const CHECKS = checksOf(FIELDS)
 
 /** The JSON Schema of a session, for the API document: members that are not described are kept. */
-export const SESSION_SCHEMA: JsonObject = schemaOf('Session', FIELDS)
+export const SESSION_SCHEMA: JsonObject = {
+  ...schemaOf('Session', FIELDS),
+  description: 'Rights, limits and facts of a key or token.',
+}
 
 /**
  * Checks a session as it came over the wire and answers it typed, without members that are null; unknown fields are kept, an access right without `api_id`

@@ -15,7 +15,7 @@ import { checkReferences } from '../../access/references.ts'
 import { maskSecretsFor, restoreMaskedSecrets } from '../../access/secrets-view.ts'
 import { bare, ok } from '../../routes/answer.ts'
 import type { Call } from '../../routes/call.ts'
-import { DoneEnvelope } from '../../routes/envelope.ts'
+import { CreatedEnvelope, DoneEnvelope } from '../../routes/envelope.ts'
 import type { Route } from '../../routes/route.ts'
 import type { DashboardParts } from '../../server/parts.ts'
 import { EntryConfiguration } from '../settings/configuration-routes.ts'
@@ -29,41 +29,43 @@ const text = Type.String()
 /** An entry of the catalogue as it is answered. */
 export const CatalogueEntryShape = Type.Object(
   {
-    name: text,
-    short_description: text,
-    long_description: text,
-    show: Type.Boolean(),
-    api_id: text,
-    policy_id: text,
-    documentation: text,
-    version: text,
-    is_keyless: Type.Boolean(),
+    name: Type.String({ description: 'Name that the portal shows.' }),
+    short_description: Type.String({ description: 'One line for lists.' }),
+    long_description: Type.String({ description: 'Text for the page of the entry (Markdown).' }),
+    show: Type.Boolean({ description: 'True: the portal lists the entry.' }),
+    api_id: Type.String({ description: 'Id of an API, for an entry of a keyless API.' }),
+    policy_id: Type.String({
+      description: 'Id of the policy that is offered, by either of its ids. Blank for a keyless API.',
+    }),
+    documentation: Type.String({ description: 'Id of a stored documentation. Blank: none.' }),
+    version: Type.String({ description: '`v2`: what portals build their links from.' }),
+    is_keyless: Type.Boolean({ description: 'True for an API that is open, and only shown.' }),
     config: EntryConfiguration,
-    fields: Type.Record(text, text),
-    auth_type: text,
+    fields: Type.Record(text, text, { description: 'Free texts by name.' }),
+    auth_type: Type.String({ description: 'How callers authenticate, for portals that show it.' }),
   },
   { title: 'CatalogueEntry', additionalProperties: true },
 )
 /** The same without members that must be there. */
 export const PartialEntry = Type.Partial(CatalogueEntryShape, {
   title: 'CatalogueEntryInput',
+  description: 'An entry of the catalogue.',
   additionalProperties: true,
 })
-const members = { id: text, org_id: text, email: text, apis: Type.Array(CatalogueEntryShape) }
+const members = {
+  id: Type.String({ description: 'Storage id of the catalogue: 24 hexadecimal digits.' }),
+  org_id: Type.String({ description: 'Id of the organisation.' }),
+  email: Type.String({ description: 'Email address for portals that show it; nothing is sent to it.' }),
+  apis: Type.Array(CatalogueEntryShape, {
+    description: 'Entries of the catalogue, in the order in which the portal shows them.',
+  }),
+}
 const Shape = Type.Object(members, { title: 'Catalogue', additionalProperties: true })
-const Created = Type.Object(
-  {
-    Status: Type.Literal('OK'),
-    Message: Type.String({ pattern: '^[0-9a-f]{24}$' }),
-    Meta: Type.Null(),
-  },
-  { title: 'Created' },
-)
 const Body = Type.Object(
   {},
   describedMembers('CatalogueInput', {
     ...members,
-    apis: Type.Array(PartialEntry),
+    apis: Type.Array(PartialEntry, { description: 'Entries of the catalogue: the list is replaced.' }),
   }),
 )
 
@@ -108,7 +110,7 @@ export function catalogueRoutes(parts: DashboardParts): Route[] {
       access: WRITE,
       summary: 'Create the catalogue',
       body: Body,
-      answers: { 200: Created },
+      answers: { 200: CreatedEnvelope },
       run: async (call) => ok(await createCatalogue(parts, changeOf(parts, call, undefined))),
     },
     {

@@ -13,7 +13,7 @@ import { checkReferences } from '../../access/references.ts'
 import { visiblePolicies } from '../../policies/policy-apis.ts'
 import { bare, ok } from '../../routes/answer.ts'
 import type { Call } from '../../routes/call.ts'
-import { DoneEnvelope } from '../../routes/envelope.ts'
+import { CreatedEnvelope, DoneEnvelope, PageCount } from '../../routes/envelope.ts'
 import { listed } from '../../routes/listed.ts'
 import { pageOf } from '../../routes/page.ts'
 import type { Route } from '../../routes/route.ts'
@@ -28,25 +28,26 @@ const WRITE = { permission: 'portal', intent: 'write' } as const
 const NOT_OWNER = { code: 'not_owner' } as const
 const OWNED = { noun: 'documentation', by: 'id' } as const
 
-const text = Type.String()
 const Head = {
-  id: Type.String({ pattern: '^[0-9a-f]{24}$' }),
-  ...{ org_id: text, api_id: text, doc_type: text },
-  date_created: Type.Optional(text),
-}
-const Created = Type.Object(
-  {
-    Status: Type.Literal('OK'),
-    Message: Type.String({ pattern: '^[0-9a-f]{24}$' }),
-    Meta: Type.Null(),
+  id: Type.String({ pattern: '^[0-9a-f]{24}$', description: 'Id of the documentation: 24 hexadecimal digits.' }),
+  ...{
+    org_id: Type.String({ description: 'Id of the organisation.' }),
+    api_id: Type.String({ description: 'Id of the API or policy that it is about.' }),
+    doc_type: Type.String({
+      description:
+        'Form of the text: `swagger` (an OpenAPI document), `swagger_custom_url` (its address), or another word that the portal knows.',
+    }),
   },
-  { title: 'Created' },
-)
+  date_created: Type.Optional(Type.String({ description: 'Time of creation (RFC 3339).' })),
+}
 const Body = Type.Object(
   {},
   describedMembers('DocumentationInput', {
     api_id: Type.String({ description: 'Of an API or a policy.' }),
-    doc_type: text,
+    doc_type: Type.String({
+      description:
+        'Form of the text: `swagger` (an OpenAPI document), `swagger_custom_url` (its address), or another word that the portal knows.',
+    }),
     documentation: Type.String({ description: 'Base64 of a text in UTF-8.' }),
   }),
 )
@@ -66,7 +67,12 @@ function collectionRoutes(parts: DashboardParts): Route[] {
       access: READ,
       summary: 'List documentation, without its text',
       query: { p: Type.Integer() },
-      answers: { 200: Type.Object({ Data: Type.Array(Type.Object(Head)), Pages: Type.Integer() }) },
+      answers: {
+        200: Type.Object({
+          Data: Type.Array(Type.Object(Head), { description: 'Documentations of the page, without their texts.' }),
+          Pages: PageCount,
+        }),
+      },
       run: async (call) => {
         const visible = await visiblePolicies(apis, call.actor!.orgId, call.visibility)
         const named = [...(call.visibility.apiIds() ?? []), ...(visible ?? []), '']
@@ -82,7 +88,7 @@ function collectionRoutes(parts: DashboardParts): Route[] {
       access: WRITE,
       summary: 'Store documentation of an API',
       body: Body,
-      answers: { 200: Created },
+      answers: { 200: CreatedEnvelope },
       run: async (call) => {
         const draft = readDocumentation(call.object(), parts.config.portal.max_documentation_bytes)
         const { orgId, email: actor } = call.actor!
@@ -101,7 +107,9 @@ function oneRoutes(parts: DashboardParts): Route[] {
       access: READ,
       owned: OWNED,
       summary: 'Read documentation, its text in base64',
-      answers: { 200: Type.Object({ ...Head, documentation: text }) },
+      answers: {
+        200: Type.Object({ ...Head, documentation: Type.String({ description: 'Base64 of a text in UTF-8.' }) }),
+      },
       run: async (call) => {
         const { id, body } = await known(parts, call)
         return bare({ id, ...body, documentation: await documentationText(parts, id) })

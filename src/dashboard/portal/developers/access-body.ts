@@ -1,16 +1,20 @@
-import { Type } from 'typebox'
+import { type TSchema, Type } from 'typebox'
 import { fault } from '../../../errors/fault.ts'
 import { isObject, type JsonObject } from '../../../model/json/json.ts'
 import { textsMember } from '../../../model/portal/settings/portal-fields.ts'
 import { withRedirects } from '../../../publish/oauth-clients/oauth-client-parts.ts'
 import type { AccessDraft } from '../../../publish/portal/developers/access.ts'
 import type { Call } from '../../routes/call.ts'
+import { described } from '../../routes/described.ts'
 import type { DashboardParts } from '../../server/parts.ts'
 
 const YEAR_S = 31_536_000
+/** A choice has the description of what is chosen. */
+const textOf = ({ description }: TSchema & { readonly description?: string }) =>
+  description === undefined ? {} : { description }
 const Nothing = Type.Union([Type.Null(), Type.Literal('')])
 const orNothing = <T extends Parameters<typeof Type.Optional>[0]>(schema: T) =>
-  Type.Optional(Type.Union([schema, Nothing]))
+  Type.Optional(Type.Union([schema, Nothing], textOf(schema)))
 const Id = Type.String({ minLength: 1, maxLength: 256 })
 const Line = Type.String({ maxLength: 4096 })
 
@@ -28,11 +32,27 @@ const policies = {
 export const AccessBody = Type.Object(
   {
     ...policies,
-    fields: orNothing(Type.Record(Type.String(), Type.String())),
-    oauth_info: orNothing(Type.Object({ redirect_uri: orNothing(Line) })),
-    client_name: orNothing(Line),
-    app_description: orNothing(Line),
-    use_case: orNothing(Line),
+    fields: orNothing(
+      Type.Record(Type.String(), Type.String(), {
+        description: 'Values of custom fields by name, which become metadata of the key.',
+      }),
+    ),
+    oauth_info: orNothing(
+      Type.Object(
+        {
+          redirect_uri: orNothing(
+            described(
+              Line,
+              'Redirect URI of an OAuth app. Several: separated as `dashboard.oauth_redirect_uri_separator` says.',
+            ),
+          ),
+        },
+        { description: 'What an OAuth app needs, where the policies are for OAuth.' },
+      ),
+    ),
+    client_name: orNothing(described(Line, 'Name of the OAuth app.')),
+    app_description: orNothing(described(Line, 'Description of the OAuth app.')),
+    use_case: orNothing(described(Line, 'What the OAuth app is for, as text for people.')),
     expires: orNothing(Type.Integer({ minimum: 0, description: 'Unix seconds; 0 = as the policies say.' })),
     expires_in: orNothing(Type.Integer({ minimum: 1, maximum: 100 * YEAR_S, description: 'Seconds from now.' })),
   },

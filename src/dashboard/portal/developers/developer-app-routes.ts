@@ -23,16 +23,19 @@ const OWNED = { noun: 'developer_app', by: 'appId' } as const
 
 const App = Type.Object(
   {
-    client_id: Type.String(),
-    client_name: Type.Optional(Type.String()),
+    client_id: Type.String({ description: 'Client id.' }),
+    client_name: Type.Optional(Type.String({ description: 'Name of the app.' })),
     secret: Type.Literal('', { description: 'Shown when it is made, and never again.' }),
-    policy_id: Type.String(),
-    redirect_uri: Type.String(),
-    redirect_uris: Type.Array(Type.String()),
-    app_description: Type.String(),
-    use_case: Type.String(),
-    date_created: Type.String(),
-    developer_id: Type.String(),
+    policy_id: Type.String({ description: 'Id of the policy that its tokens get.' }),
+    redirect_uri: Type.String({
+      description:
+        'The first of `redirect_uris`, or all where a separator is set (`dashboard.oauth_redirect_uri_separator`).',
+    }),
+    redirect_uris: Type.Array(Type.String(), { description: 'Redirect URIs.' }),
+    app_description: Type.String({ description: 'Description of the app.' }),
+    use_case: Type.String({ description: 'What the app is for, as text for people.' }),
+    date_created: Type.String({ description: 'Time of creation (RFC 3339).' }),
+    developer_id: Type.String({ description: 'Id of the developer.' }),
   },
   { title: 'DeveloperApp' },
 )
@@ -45,12 +48,14 @@ const RotatedApp = Type.Object(
 )
 /** The fields of a developer's app that can be changed. */
 const CHANGEABLE = {
-  redirect_uri: Type.String(),
-  redirect_uris: Type.Array(Type.String()),
-  client_name: Type.String(),
-  app_description: Type.String(),
-  use_case: Type.String(),
-  description: Type.String(),
+  redirect_uri: Type.String({
+    description: 'Redirect URI. Several: separated as `dashboard.oauth_redirect_uri_separator` says.',
+  }),
+  redirect_uris: Type.Array(Type.String(), { description: 'Redirect URIs: the list is replaced.' }),
+  client_name: Type.String({ description: 'Name of the app.' }),
+  app_description: Type.String({ description: 'Description of the app.' }),
+  use_case: Type.String({ description: 'What the app is for, as text for people.' }),
+  description: Type.String({ description: 'Older name of `app_description`.' }),
 }
 
 /** OAuth apps of developers, by client id. They are made as keys are, by an OAuth policy. */

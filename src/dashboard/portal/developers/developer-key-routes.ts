@@ -16,7 +16,7 @@ import { seesSession } from '../../access/owned.ts'
 import { type Answer, bare, ok } from '../../routes/answer.ts'
 import type { Call } from '../../routes/call.ts'
 import { keyedDigestOf } from '../../routes/entity-version.ts'
-import { DoneEnvelope } from '../../routes/envelope.ts'
+import { DoneEnvelope, PageCount } from '../../routes/envelope.ts'
 import { pageAnswer } from '../../routes/listed.ts'
 import { pageOf } from '../../routes/page.ts'
 import type { Route } from '../../routes/route.ts'
@@ -32,12 +32,15 @@ const READ = { permission: 'portal', intent: 'read' } as const
 const WRITE = { permission: 'portal', intent: 'write' } as const
 const OWNED = { noun: 'key', by: 'keyId' } as const
 
-const List = Type.Object({ Data: Type.Array(KeyEntry), Pages: Type.Integer() }, { title: 'DeveloperKeyPage' })
+const List = Type.Object(
+  { Data: Type.Array(KeyEntry, { description: 'Keys of the developer.' }), Pages: PageCount },
+  { title: 'DeveloperKeyPage' },
+)
 /** A key that is shown this once. */
 export const NewKey = Type.Object(
   {
-    RawKey: Type.String({ minLength: 1 }),
-    Password: Type.Literal(''),
+    RawKey: Type.String({ minLength: 1, description: 'The key. It is shown now, and never again.' }),
+    Password: Type.Literal('', { description: 'Always blank; kept for clients of the incumbent.' }),
     warnings: Type.Optional(
       Type.Array(Type.String(), { description: 'The OAuth APIs of its policies, which it does not open.' }),
     ),
@@ -47,19 +50,19 @@ export const NewKey = Type.Object(
 /** An OAuth app with its secret, which is shown this once. */
 export const NewApp = Type.Object(
   {
-    client_id: Type.String(),
-    secret: Type.String(),
-    policy_id: Type.String(),
-    redirect_uri: Type.String(),
+    client_id: Type.String({ description: 'Client id of the OAuth app.' }),
+    secret: Type.String({ description: 'Client secret. It is shown now, and never again.' }),
+    policy_id: Type.String({ description: 'Id of the policy that its tokens get.' }),
+    redirect_uri: Type.String({ description: 'Redirect URIs of the app.' }),
   },
   { title: 'IssuedApp' },
 )
 const RotatedKey = Type.Object(
   {
-    RawKey: Type.String({ minLength: 1 }),
-    Password: Type.Literal(''),
-    key_id: Type.String(),
-    rotated_from: Type.String(),
+    RawKey: Type.String({ minLength: 1, description: 'The new key. It is shown now, and never again.' }),
+    Password: Type.Literal('', { description: 'Always blank; kept for clients of the incumbent.' }),
+    key_id: Type.String({ description: 'Hash of the new key.' }),
+    rotated_from: Type.String({ description: 'Hash of the old key.' }),
     valid_until: Type.String({ description: 'Until when the old key is good as well; empty = no longer.' }),
   },
   { title: 'RotatedDeveloperKey' },

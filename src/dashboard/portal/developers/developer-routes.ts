@@ -20,21 +20,14 @@ import { restoreMaskedSecrets } from '../../access/secrets-view.ts'
 import { apiDocumentOf } from '../../apis/api-document.ts'
 import { type Answer, bare, ok, refused } from '../../routes/answer.ts'
 import type { Call } from '../../routes/call.ts'
-import { DoneEnvelope } from '../../routes/envelope.ts'
+import { CreatedEnvelope, DoneEnvelope, OutcomeText } from '../../routes/envelope.ts'
 import { listed } from '../../routes/listed.ts'
 import { pageOf } from '../../routes/page.ts'
 import type { Route } from '../../routes/route.ts'
 import type { DashboardParts } from '../../server/parts.ts'
 import { withPortalAlias } from '../settings/portal-alias.ts'
 import { provenDeveloper } from '../sign-in/session-credentials.ts'
-import {
-  CreatedDeveloperShape,
-  DeveloperBody,
-  DeveloperPage,
-  DeveloperPatch,
-  DeveloperShape,
-  Updated,
-} from './developer-shapes.ts'
+import { DeveloperBody, DeveloperPage, DeveloperPatch, DeveloperShape, Updated } from './developer-shapes.ts'
 import { developerInPath } from './holding-view.ts'
 import { checkSoleHolder, preserveForeignHoldings, toVisibleDeveloper } from './holdings.ts'
 
@@ -127,7 +120,7 @@ function writeRoutes(parts: DashboardParts): Route[] {
       summary: 'Create a developer; the password may be a bcrypt hash, or missing',
       body: DeveloperBody,
       bodyIs: 'any',
-      answers: { 200: CreatedDeveloperShape },
+      answers: { 200: CreatedEnvelope },
       run: async (call) => ok((await createDeveloper(parts, call.object(), rulesOf(parts, call))).id),
     },
     {
@@ -184,8 +177,8 @@ function credentialRoutes(parts: DashboardParts): Route[] {
       summary:
         'Verify the email address and password of a developer: 200 or 401, without a session. Failed attempts are limited by email address and visitor (`user_address`; else by email address alone), and by caller address (ten times `login_failure_ip_limit`)',
       body: Type.Object({
-        username: Type.String(),
-        password: Type.String(),
+        username: Type.String({ description: 'Email address of the developer.' }),
+        password: Type.String({ description: 'Password of the developer.' }),
         user_address: Type.Optional(
           Type.String({
             description: 'IP address of the visitor: failed attempts of others then do not lock the developer out.',
@@ -200,9 +193,9 @@ function credentialRoutes(parts: DashboardParts): Route[] {
       path: `${PATH}/password/{id}`,
       access: WRITE,
       summary: 'Set the password of a developer; ends the portal sessions',
-      body: Type.Object({ password: Type.String() }),
+      body: Type.Object({ password: Type.String({ description: 'The new password.' }) }),
       invalid: 'Developer password validation failed.',
-      answers: { 200: Type.Object({ Message: Type.String() }) },
+      answers: { 200: Type.Object({ Message: OutcomeText }) },
       run: async (call) => {
         try {
           await setDeveloperPassword(parts, call.param('id'), String(call.object().password), {

@@ -22,17 +22,17 @@ const RIGHTS = (SESSION_SCHEMA.properties as JsonObject).access_rights as JsonOb
 export const KeyEntry = Type.Object(
   {
     key_id: Type.String({ description: 'Its hash: what `keys` and `subscriptions` of the developer hold.' }),
-    policies: Type.Array(Type.String()),
-    alias: Type.String(),
-    fields: Type.Record(Type.String(), Type.Unknown()),
+    policies: Type.Array(Type.String(), { description: 'Ids of the policies of the key.' }),
+    alias: Type.String({ description: 'Alias of the key.' }),
+    fields: Type.Record(Type.String(), Type.Unknown(), { description: 'Values of custom fields of the key.' }),
     status: Type.Enum(['active', 'inactive', 'expired', 'rotated'], {
       description: '`rotated`: another key took its place; it is good until `valid_until`.',
     }),
-    date_created: Type.String(),
+    date_created: Type.String({ description: 'Time of creation (RFC 3339).' }),
     expires: Type.Integer({ description: 'Unix seconds; 0 = never.' }),
     last_used: Type.String({ description: '`0001-01-01T00:00:00Z` = never.' }),
-    quota_max: Type.Number({ description: '-1 = none, or one for each of its APIs.' }),
-    quota_remaining: Type.Number(),
+    quota_max: Type.Number({ description: 'Requests of the quota; -1: none, or one for each of its APIs.' }),
+    quota_remaining: Type.Number({ description: 'Requests that are left of the quota.' }),
     quota_renews: Type.Number({ description: 'Unix seconds at which it renews; 0 = with the next call.' }),
     access_rights: Type.Record(Type.String(), Type.Object({}), describedAs(RIGHTS)),
     rotated_from: Type.String({ description: 'The key that it replaced; empty = none.' }),
@@ -52,7 +52,7 @@ export const KeyFacts = Type.Object(
     developer_id: Type.String({ description: 'Storage id of the developer who owns the key; empty = none.' }),
     ...{ rotated_from: SHARED.rotated_from, rotated_to: SHARED.rotated_to, valid_until: SHARED.valid_until },
   },
-  { title: 'KeyFacts' },
+  { title: 'KeyFacts', description: 'State, last use and rotation of the key.' },
 )
 
 /** The present state of a developer's key. @throws Fault `store_away` */

@@ -28,10 +28,10 @@ export function collectRoutes(parts: DashboardParts): Route[] {
       refusals: [401, 403, 404],
       answers: {
         200: Type.Object({
-          id: text,
-          apply_policies: Type.Array(text),
-          approved: Type.Boolean(),
-          collectable: Type.Boolean(),
+          id: Type.String({ description: 'Id of the key request.' }),
+          apply_policies: Type.Array(text, { description: 'Ids of the policies that were requested.' }),
+          approved: Type.Boolean({ description: 'True once the request is approved.' }),
+          collectable: Type.Boolean({ description: 'True while a key or OAuth client waits to be collected.' }),
         }),
       },
       run: async (call) => {
@@ -55,7 +55,7 @@ export function collectRoutes(parts: DashboardParts): Route[] {
       path: PATH,
       access: 'public',
       summary: 'Create the key of a request and return it once; `code` is that of the link in the mail',
-      body: Type.Object({ code: Type.String({ maxLength: 256 }) }),
+      body: Type.Object({ code: Type.String({ maxLength: 256, description: 'Code of the link in the mail.' }) }),
       refusals: [401, 403, 404],
       answers: { 200: Access },
       run: async (call) => {

@@ -24,7 +24,7 @@ import type { Visibility } from '../../access/visibility.ts'
 import { visiblePolicies } from '../../policies/policy-apis.ts'
 import { type Answer, bare, ok } from '../../routes/answer.ts'
 import type { Call } from '../../routes/call.ts'
-import { DoneEnvelope } from '../../routes/envelope.ts'
+import { DoneEnvelope, OkStatus, PageCount } from '../../routes/envelope.ts'
 import { listed } from '../../routes/listed.ts'
 import { pageOf } from '../../routes/page.ts'
 import type { Route } from '../../routes/route.ts'
@@ -45,42 +45,55 @@ const OWNED = { noun: 'key_request', by: 'id' } as const
 
 const text = Type.String()
 const members = {
-  id: Type.String({ pattern: '^[0-9a-f]{24}$' }),
-  org_id: text,
-  for_api: text,
-  for_plan: text,
-  apply_policies: Type.Array(text),
-  by_user: text,
-  fields: Type.Record(text, text),
-  approved: Type.Boolean(),
-  date_created: text,
-  version: text,
-  jwt_secret: text,
-  certificate: text,
-  oauth_info: Type.Object({ redirect_uri: text }),
+  id: Type.String({ pattern: '^[0-9a-f]{24}$', description: 'Id of the key request: 24 hexadecimal digits.' }),
+  org_id: Type.String({ description: 'Id of the organisation.' }),
+  for_api: Type.String({ description: 'Kept for clients of the incumbent; nothing reads it.' }),
+  for_plan: Type.String({ description: 'Id of the first policy: older form of `apply_policies`.' }),
+  apply_policies: Type.Array(text, { description: 'Ids of the requested policies, by either of their ids.' }),
+  by_user: Type.String({ description: 'Id of the developer.' }),
+  fields: Type.Record(text, text, {
+    description: 'Values of the fields that the portal asks for (`key_request_fields`).',
+  }),
+  approved: Type.Boolean({ description: 'True once the request is approved. It is not set by a body.' }),
+  date_created: Type.String({ description: 'Time of the request (RFC 3339).' }),
+  version: Type.String({ description: '`v2`: version of the form.' }),
+  jwt_secret: Type.String({ description: 'Always blank: keys of this kind are refused.' }),
+  certificate: Type.String({ description: 'Always blank: keys of this kind are refused.' }),
+  oauth_info: Type.Object(
+    { redirect_uri: Type.String({ description: 'Redirect URI of the app.' }) },
+    { description: 'What an OAuth app needs, where the policies are for OAuth.' },
+  ),
   portal_developer: Type.Partial(DeveloperShape, {
     title: 'RequestingDeveloper',
     additionalProperties: true,
     description: 'Without members where the developer is not there any more.',
   }),
   catalogue_entry: PartialEntry,
-  catalogues: Type.Array(CatalogueEntryShape),
+  catalogues: Type.Array(CatalogueEntryShape, {
+    description: 'Entries of the catalogue that offer the requested policies.',
+  }),
 }
 const RequestShape = Type.Object(members, { title: 'KeyRequest', additionalProperties: true })
-const List = Type.Object({ Data: Type.Array(RequestShape), Pages: Type.Integer() }, { title: 'KeyRequestPage' })
+const List = Type.Object(
+  { Data: Type.Array(RequestShape, { description: 'Key requests of the page, newest first.' }), Pages: PageCount },
+  { title: 'KeyRequestPage' },
+)
 const Created = Type.Object(
   {
-    Status: Type.Literal('OK'),
-    Message: Type.String({ pattern: '^[0-9a-f]{24}$' }),
-    Meta: Type.Union([
-      Type.Null(),
-      NewKey,
-      NewApp,
-      Type.Object(
-        { redirect_to: text },
-        { title: 'PortalRedirect', description: 'Where the portal sends the developer.' },
-      ),
-    ]),
+    Status: OkStatus,
+    Message: Type.String({ pattern: '^[0-9a-f]{24}$', description: 'Id of the key request: 24 hexadecimal digits.' }),
+    Meta: Type.Union(
+      [
+        Type.Null(),
+        NewKey,
+        NewApp,
+        Type.Object(
+          { redirect_to: Type.String({ description: 'Address to which the portal sends the developer.' }) },
+          { title: 'PortalRedirect', description: 'Where the portal sends the developer.' },
+        ),
+      ],
+      { description: 'The key or OAuth client of a request that was approved at once; null for one that waits.' },
+    ),
   },
   { title: 'KeyRequestCreated' },
 )

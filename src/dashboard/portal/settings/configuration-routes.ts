@@ -7,7 +7,8 @@ import { findSingleton } from '../../../publish/portal/settings/single-document.
 import { maskSecretsFor, restoreMaskedSecrets } from '../../access/secrets-view.ts'
 import { bare, ok } from '../../routes/answer.ts'
 import type { Call } from '../../routes/call.ts'
-import { DoneEnvelope } from '../../routes/envelope.ts'
+import { described } from '../../routes/described.ts'
+import { CreatedEnvelope, DoneEnvelope } from '../../routes/envelope.ts'
 import type { Route } from '../../routes/route.ts'
 import type { DashboardParts } from '../../server/parts.ts'
 import { withPortalAlias } from './portal-alias.ts'
@@ -17,61 +18,104 @@ const READ = { permission: 'portal', intent: 'read' } as const
 const WRITE = { permission: 'portal', intent: 'write' } as const
 
 const text = Type.String()
-const flag = Type.Boolean()
 const OPEN = { additionalProperties: true }
 const Copy = Type.Object(
-  { enabled: flag, subject: text, body: text, sign_off: text, hide_token_data: flag },
-  { title: 'PortalMail', ...OPEN },
+  {
+    enabled: Type.Boolean({ description: 'False: this mail is not sent.' }),
+    subject: Type.String({ description: 'Subject. Blank: the built-in one.' }),
+    body: Type.String({ description: 'Text with placeholders such as `{{name}}`. Blank: the built-in one.' }),
+    sign_off: Type.String({ description: 'Text below, with placeholders. Blank: none.' }),
+    hide_token_data: Type.Boolean({ description: 'true: keys, client ids and secrets are left out of the mail.' }),
+  },
+  { title: 'PortalMail', description: 'One mail to developers.', ...OPEN },
 )
 /** Names, or objects that have one. */
 const Names = Type.Array(
   Type.Unknown(
-    describedAsAnyOf(text, Type.Object({ name: text }, { title: 'NamedField', additionalProperties: true })),
+    describedAsAnyOf(
+      text,
+      Type.Object(
+        { name: Type.String({ description: 'Name of the field.' }) },
+        { title: 'NamedField', additionalProperties: true },
+      ),
+    ),
   ),
 )
 const members = {
-  id: text,
-  org_id: text,
-  signup_fields: Names,
-  key_request_fields: Names,
-  require_key_approval: flag,
-  secure_key_approval: flag,
-  redirect_on_key_request: flag,
-  redirect_to: text,
-  enable_multi_selection: flag,
-  disable_login: flag,
-  disable_signup: flag,
-  disable_auto_login: flag,
-  catalogue_login_only: flag,
-  oauth_usage_limit: Type.Integer(),
-  email: text,
-  portal_url: text,
+  id: Type.String({
+    description: 'Storage id of the configuration: 24 hexadecimal digits. Blank before the first change.',
+  }),
+  org_id: Type.String({ description: 'Id of the organisation.' }),
+  signup_fields: described(
+    Names,
+    'Fields that developers fill in when they register: names, or objects with a `name`.',
+  ),
+  key_request_fields: described(
+    Names,
+    'Fields that developers fill in when they request a key: names, or objects with a `name`.',
+  ),
+  require_key_approval: Type.Boolean({ description: 'true: a key request waits until it is approved.' }),
+  secure_key_approval: Type.Boolean({
+    description: 'true: the developer collects the key by a link in a mail, while signed in.',
+  }),
+  redirect_on_key_request: Type.Boolean({
+    description: 'true: a key request is answered with `redirect_to` in place of a key.',
+  }),
+  redirect_to: Type.String({ description: 'Address to which developers are sent who request a key.' }),
+  enable_multi_selection: Type.Boolean({ description: 'true: one key request may name several policies.' }),
+  disable_login: Type.Boolean({ description: 'true: developers cannot sign in at the portal.' }),
+  disable_signup: Type.Boolean({ description: 'true: developers cannot register at the portal.' }),
+  disable_auto_login: Type.Boolean({ description: 'true: developers who have registered must sign in.' }),
+  catalogue_login_only: Type.Boolean({
+    description: 'true: portals show the catalogue to developers who are signed in, and to nobody else.',
+  }),
+  oauth_usage_limit: Type.Integer({ description: 'Most OAuth apps of a developer. -1: any number. 0: none.' }),
+  email: Type.String({ description: 'Email address for portals that show it; nothing is sent to it.' }),
+  portal_url: Type.String({
+    description: 'Address of the portal, for links in mails. Blank: `cname` of the organisation.',
+  }),
   mail_options: Type.Object(
     {
-      mail_from_name: text,
-      mail_from_email: text,
-      email_copy: Type.Object({ welcome_email: Copy, key_email: Copy, reset_password_email: Copy }, OPEN),
+      mail_from_name: Type.String({ description: 'Name of the sender of mails. Blank: that of the settings.' }),
+      mail_from_email: Type.String({
+        description: 'Email address of the sender of mails. Blank: that of the settings.',
+      }),
+      email_copy: Type.Object(
+        { welcome_email: Copy, key_email: Copy, reset_password_email: Copy },
+        { ...OPEN, description: 'Texts of the mails to developers.' },
+      ),
     },
-    OPEN,
+    { ...OPEN, description: 'Sender and texts of mails to developers.' },
   ),
-  enable_dcr: flag,
+  enable_dcr: Type.Boolean({
+    description: 'Always false: registration of clients at an identity provider is not served.',
+  }),
   dcr_options: Type.Object(
     {
-      idp_host: text,
-      registration_endpoint: text,
-      access_token: text,
-      provider: text,
-      grant_types: Names,
-      response_types: Names,
-      token_endpoint_auth_method: text,
+      idp_host: Type.String({ description: 'Host of an identity provider.' }),
+      registration_endpoint: Type.String({ description: 'Address at which the identity provider registers clients.' }),
+      access_token: Type.String({ description: 'Always blank: the token is not stored.' }),
+      provider: Type.String({ description: 'Name of the identity provider.' }),
+      grant_types: described(Names, 'Grants of registered clients.'),
+      response_types: described(Names, 'Response types of registered clients.'),
+      token_endpoint_auth_method: Type.String({ description: 'Client authentication of registered clients.' }),
     },
-    { title: 'DcrOptions', ...OPEN },
+    {
+      title: 'DcrOptions',
+      description: 'Registration of clients at an identity provider; stored, and not served.',
+      ...OPEN,
+    },
   ),
-  override: flag,
-  HashKeys: flag,
+  override: Type.Boolean({
+    description:
+      'true: an entry of the catalogue has rules of its own. Without effect in the configuration of a portal.',
+  }),
+  HashKeys: Type.Boolean({
+    description: 'True where the installation stores hashes of keys (`gateway.hash_keys`). It is not set by a body.',
+  }),
 }
 const Shape = Type.Object(members, { title: 'PortalConfiguration', additionalProperties: true })
-const Mail = Type.Partial(Copy, { title: 'PortalMailInput', ...OPEN })
+const Mail = Type.Partial(Copy, { title: 'PortalMailInput', description: 'One mail to developers.', ...OPEN })
 const MAILS = { welcome_email: Mail, key_email: Mail, reset_password_email: Mail }
 const Body = Type.Object(
   {},
@@ -79,26 +123,39 @@ const Body = Type.Object(
     ...members,
     mail_options: Type.Object(
       {
-        ...{ mail_from_name: Type.Optional(text), mail_from_email: Type.Optional(text) },
-        email_copy: Type.Optional(Type.Partial(Type.Object(MAILS), { title: 'PortalMailsInput', ...OPEN })),
+        ...{
+          mail_from_name: Type.Optional(
+            Type.String({ description: 'Name of the sender of mails. Blank: that of the settings.' }),
+          ),
+          mail_from_email: Type.Optional(
+            Type.String({ description: 'Email address of the sender of mails. Blank: that of the settings.' }),
+          ),
+        },
+        email_copy: Type.Optional(
+          Type.Partial(Type.Object(MAILS), {
+            title: 'PortalMailsInput',
+            description: 'Texts of the mails to developers.',
+            ...OPEN,
+          }),
+        ),
       },
-      { title: 'PortalMailOptionsInput', ...OPEN },
+      { title: 'PortalMailOptionsInput', description: 'Sender and texts of mails to developers.', ...OPEN },
     ),
-    dcr_options: Type.Partial(members.dcr_options, { title: 'DcrOptionsInput', ...OPEN }),
+    dcr_options: Type.Partial(members.dcr_options, {
+      title: 'DcrOptionsInput',
+      description: 'Registration of clients at an identity provider; stored, and not served.',
+      ...OPEN,
+    }),
   }),
 )
 /** Those of its members that an entry of the catalogue has for itself. */
 export const EntryConfiguration = Type.Object(
   {},
-  describedAs({ ...{ title: 'EntryConfiguration', type: 'object' }, properties: members, ...OPEN }),
-)
-const Created = Type.Object(
-  {
-    Status: Type.Literal('OK'),
-    Message: Type.String({ pattern: '^[0-9a-f]{24}$' }),
-    Meta: Type.Null(),
-  },
-  { title: 'Created' },
+  describedAs({
+    ...{ title: 'EntryConfiguration', type: 'object', description: 'Rules of the entry, which count with `override`.' },
+    properties: members,
+    ...OPEN,
+  }),
 )
 
 /** How the portal behaves: `/api/portal/configuration`. */
@@ -145,7 +202,7 @@ export function portalConfigurationRoutes(parts: DashboardParts): Route[] {
       body: Body,
       bodyIs: 'any',
       bodyOptional: true,
-      answers: { 200: Created },
+      answers: { 200: CreatedEnvelope },
       run: async (call) => {
         const { orgId, email: actor } = call.actor!
         const sent = restoreMaskedSecrets(sentOf(call), undefined, 'portal_invalid')

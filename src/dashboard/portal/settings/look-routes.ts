@@ -1,11 +1,11 @@
-import { Type } from 'typebox'
+import { type TString, Type } from 'typebox'
 import { describedMembers } from '../../../model/openapi/component-schemas.ts'
 import { refuseMember } from '../../../model/portal/settings/portal-fields.ts'
 import { saveCname, saveCss, saveJs } from '../../../publish/portal/settings/look.ts'
 import { findSingleton } from '../../../publish/portal/settings/single-document.ts'
 import { bare, ok } from '../../routes/answer.ts'
 import type { Call } from '../../routes/call.ts'
-import { DoneEnvelope } from '../../routes/envelope.ts'
+import { CreatedEnvelope, DoneEnvelope } from '../../routes/envelope.ts'
 import type { Route } from '../../routes/route.ts'
 import type { DashboardParts } from '../../server/parts.ts'
 import { withPortalAlias } from './portal-alias.ts'
@@ -13,29 +13,22 @@ import { withPortalAlias } from './portal-alias.ts'
 const READ = { permission: 'portal', intent: 'read' } as const
 const WRITE = { permission: 'portal', intent: 'write' } as const
 
-const text = Type.String()
-const Created = Type.Object(
-  {
-    Status: Type.Literal('OK'),
-    Message: Type.String({ pattern: '^[0-9a-f]{24}$' }),
-    Meta: Type.Null(),
-  },
-  { title: 'Created' },
-)
-
 /** How the portal looks, and where it is reached: `/api/portal/css`, `/api/portal/js`, `/api/portal/cname`. */
 export function portalLookRoutes(parts: DashboardParts): Route[] {
   return withPortalAlias([
     ...textRoutes(parts, {
       path: '/api/portal/css',
-      names: ['page_css', 'email_css'],
+      texts: {
+        page_css: Type.String({ description: 'Style sheet of the portal (CSS).' }),
+        email_css: Type.String({ description: 'Style sheet for mails (CSS), for portals that send some.' }),
+      },
       save: saveCss,
       what: 'style sheets',
       title: 'PortalStyleSheets',
     }),
     ...textRoutes(parts, {
       path: '/api/portal/js',
-      names: ['page_js'],
+      texts: { page_js: Type.String({ description: 'Script of the portal (JavaScript).' }) },
       save: saveJs,
       what: 'script',
       title: 'PortalScript',
@@ -46,15 +39,21 @@ export function portalLookRoutes(parts: DashboardParts): Route[] {
 
 interface TextRoutes {
   readonly path: string
-  readonly names: readonly string[]
+  readonly texts: Readonly<Record<string, TString>>
   readonly save: typeof saveCss
   readonly what: string
   readonly title: string
 }
 
-function textRoutes(parts: DashboardParts, { path, names, save, what, title }: TextRoutes): Route[] {
-  const texts = Object.fromEntries(names.map((name) => [name, text]))
-  const shape = Type.Object({ id: text, org_id: text, ...texts }, { title })
+function textRoutes(parts: DashboardParts, { path, texts, save, what, title }: TextRoutes): Route[] {
+  const shape = Type.Object(
+    {
+      id: Type.String({ description: 'Storage id: 24 hexadecimal digits. Blank before the first change.' }),
+      org_id: Type.String({ description: 'Id of the organisation.' }),
+      ...texts,
+    },
+    { title },
+  )
   const body = Type.Object({}, describedMembers(`${title}Input`, texts))
   const saved = (call: Call) => save(parts, { orgId: call.actor!.orgId, sent: call.object(), actor: call.actor!.email })
   return [
@@ -67,7 +66,7 @@ function textRoutes(parts: DashboardParts, { path, names, save, what, title }: T
       run: async (call) => {
         const { orgId } = call.actor!
         const stored = await findSingleton(parts, 'portal_look', orgId)
-        const own = names.map((name) => [name, stored?.body[name] ?? ''] as const)
+        const own = Object.keys(texts).map((name) => [name, stored?.body[name] ?? ''] as const)
         return bare({ id: stored?.id ?? '', org_id: orgId, ...Object.fromEntries(own) })
       },
     },
@@ -77,7 +76,7 @@ function textRoutes(parts: DashboardParts, { path, names, save, what, title }: T
       access: WRITE,
       summary: `Write the ${what} of the portal`,
       body,
-      answers: { 200: Created },
+      answers: { 200: CreatedEnvelope },
       run: async (call) => ok(await saved(call)),
     },
     {

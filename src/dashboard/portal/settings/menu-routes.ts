@@ -5,7 +5,7 @@ import { saveMenus } from '../../../publish/portal/settings/look.ts'
 import { findSingleton } from '../../../publish/portal/settings/single-document.ts'
 import { bare, ok } from '../../routes/answer.ts'
 import type { Call } from '../../routes/call.ts'
-import { DoneEnvelope } from '../../routes/envelope.ts'
+import { CreatedEnvelope, DoneEnvelope } from '../../routes/envelope.ts'
 import type { Route } from '../../routes/route.ts'
 import type { DashboardParts } from '../../server/parts.ts'
 import { withPortalAlias } from './portal-alias.ts'
@@ -15,18 +15,21 @@ const READ = { permission: 'portal', intent: 'read' } as const
 const WRITE = { permission: 'portal', intent: 'write' } as const
 
 const text = Type.String()
-const Entry = Type.Object({ title: text, url: text }, { title: 'MenuEntry', additionalProperties: true })
-const members = { id: text, org_id: text, is_active: Type.Boolean(), menus: Type.Record(text, Type.Array(Entry)) }
+const Entry = Type.Object(
+  {
+    title: Type.String({ description: 'Text of the entry.' }),
+    url: Type.String({ description: 'Path in the portal, or an address of http, https or mailto.' }),
+  },
+  { title: 'MenuEntry', additionalProperties: true },
+)
+const members = {
+  id: Type.String({ description: 'Storage id: 24 hexadecimal digits. Blank before the first change.' }),
+  org_id: Type.String({ description: 'Id of the organisation.' }),
+  is_active: Type.Boolean({ description: 'True: the portal shows the menus.' }),
+  menus: Type.Record(text, Type.Array(Entry), { description: 'Entries by the name of the menu.' }),
+}
 const Shape = Type.Object(members, { title: 'Menus', additionalProperties: true })
 const Body = Type.Object({}, describedMembers('MenusInput', members))
-const Created = Type.Object(
-  {
-    Status: Type.Literal('OK'),
-    Message: Type.String({ pattern: '^[0-9a-f]{24}$' }),
-    Meta: Type.Null(),
-  },
-  { title: 'Created' },
-)
 
 /** Menus of the portal: `/api/portal/menus`. */
 export function portalMenuRoutes(parts: DashboardParts): Route[] {
@@ -51,7 +54,7 @@ export function portalMenuRoutes(parts: DashboardParts): Route[] {
       access: WRITE,
       summary: 'Create or replace the menus of the portal',
       body: Body,
-      answers: { 200: Created },
+      answers: { 200: CreatedEnvelope },
       run: async (call) => ok(await save(call)),
     },
     {

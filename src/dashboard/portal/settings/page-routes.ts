@@ -7,7 +7,7 @@ import { createPage, removePage, updatePage } from '../../../publish/portal/sett
 import type { StoredDocument } from '../../../store/ports/ports.ts'
 import { bare, ok } from '../../routes/answer.ts'
 import type { Call } from '../../routes/call.ts'
-import { DoneEnvelope } from '../../routes/envelope.ts'
+import { CreatedEnvelope, DoneEnvelope, PageCount } from '../../routes/envelope.ts'
 import { listed } from '../../routes/listed.ts'
 import { pageOf } from '../../routes/page.ts'
 import type { Route } from '../../routes/route.ts'
@@ -19,26 +19,26 @@ const ONE = `${PATH}/{id}`
 const READ = { permission: 'portal', intent: 'read' } as const
 const WRITE = { permission: 'portal', intent: 'write' } as const
 
-const text = Type.String()
 const members = {
-  id: Type.String({ pattern: '^[0-9a-f]{24}$' }),
-  org_id: text,
-  is_homepage: Type.Boolean(),
-  slug: text,
-  title: text,
-  template_name: text,
-  fields: Type.Object({}, { additionalProperties: true }),
+  id: Type.String({ pattern: '^[0-9a-f]{24}$', description: 'Id of the page: 24 hexadecimal digits.' }),
+  org_id: Type.String({ description: 'Id of the organisation.' }),
+  is_homepage: Type.Boolean({ description: 'True for the first page of the portal.' }),
+  slug: Type.String({ description: 'Path of the page below the portal: `/`, or words separated by slashes.' }),
+  title: Type.String({ description: 'Title of the page.' }),
+  template_name: Type.String({ description: 'Name of the template that the portal shows the page by.' }),
+  fields: Type.Object(
+    {},
+    { additionalProperties: true, description: 'Contents of the page, as the template names them.' },
+  ),
 }
 const PageShape = Type.Object(members, { title: 'PortalPage', additionalProperties: true })
-const Created = Type.Object(
-  {
-    Status: Type.Literal('OK'),
-    Message: Type.String({ pattern: '^[0-9a-f]{24}$' }),
-    Meta: Type.Null(),
-  },
-  { title: 'Created' },
+const Body = Type.Object(
+  {},
+  describedMembers('PortalPageInput', {
+    ...members,
+    id: Type.String({ description: 'Passed over: the id is in the path.' }),
+  }),
 )
-const Body = Type.Object({}, describedMembers('PortalPageInput', { ...members, id: text }))
 
 /** Pages of the portal: `/api/portal/pages`. */
 export function portalPageRoutes(parts: DashboardParts): Route[] {
@@ -54,7 +54,12 @@ function collectionRoutes(parts: DashboardParts): Route[] {
       access: READ,
       summary: 'List pages of the portal',
       query: { p: Type.Integer() },
-      answers: { 200: Type.Object({ Data: Type.Array(PageShape), Pages: Type.Integer() }) },
+      answers: {
+        200: Type.Object({
+          Data: Type.Array(PageShape, { description: 'Pages of the portal.' }),
+          Pages: PageCount,
+        }),
+      },
       run: (call) => {
         const query = { where: call.visibility.whereOrg(), order: 'title_folded' }
         return listed(parts.documents, 'portal_page', query, pageOf(call), { name: 'Data', pages: 'Pages', shape })
@@ -66,7 +71,7 @@ function collectionRoutes(parts: DashboardParts): Route[] {
       access: WRITE,
       summary: 'Create a page of the portal',
       body: Body,
-      answers: { 200: Created },
+      answers: { 200: CreatedEnvelope },
       run: async (call) => {
         const { orgId, email: actor } = call.actor!
         return ok(await createPage(parts, { orgId, sent: call.object(), actor }))

@@ -12,7 +12,7 @@ import { portalConfiguration } from '../../../publish/portal/settings/configurat
 import { clientsOfSecret } from '../../oauth-clients/clients-named.ts'
 import { type Answer, bare, ok } from '../../routes/answer.ts'
 import type { Call } from '../../routes/call.ts'
-import { DoneEnvelope } from '../../routes/envelope.ts'
+import { DoneEnvelope, OkStatus } from '../../routes/envelope.ts'
 import type { Route } from '../../routes/route.ts'
 import { fieldsOf, JSON_OR_FORM, SECRET_MEMBERS, TOKEN_MEMBERS } from '../../server/form-or-json.ts'
 import type { DashboardParts } from '../../server/parts.ts'
@@ -35,13 +35,15 @@ const CSRF = Type.Object(
   {
     csrf_token: Type.String({ description: 'For `Authorization` of the calls of this session that write.' }),
   },
-  { title: 'PortalSession' },
+  { title: 'PortalSession', description: 'The session of the developer.' },
 )
 const SignedUpShape = Type.Object(
   {
-    Status: Type.Literal('OK'),
-    Message: Type.String({ pattern: '^[0-9a-f]{24}$' }),
-    Meta: Type.Union([Type.Null(), CSRF]),
+    Status: OkStatus,
+    Message: Type.String({ pattern: '^[0-9a-f]{24}$', description: 'Id of the developer: 24 hexadecimal digits.' }),
+    Meta: Type.Union([Type.Null(), CSRF], {
+      description: 'The session of the developer; null where registering does not sign in.',
+    }),
   },
   { title: 'DeveloperRegistered' },
 )
@@ -58,7 +60,11 @@ function signInRoutes(parts: DashboardParts): Route[] {
       path: '/portal/login',
       access: 'public',
       summary: 'Sign a developer in; returns a cookie and the CSRF token for writing calls',
-      body: Type.Object({ email: Type.String(), password: Type.String(), org_id: ORG }),
+      body: Type.Object({
+        email: Type.String({ description: 'Email address of the developer.' }),
+        password: Type.String({ description: 'Password of the developer.' }),
+        org_id: ORG,
+      }),
       // JSON, or the form of a page.
       bodyIs: 'any',
       bodyTypes: JSON_OR_FORM,
@@ -94,8 +100,8 @@ function signInRoutes(parts: DashboardParts): Route[] {
       access: 'public',
       summary: 'Register a developer, and sign in unless the portal is configured otherwise',
       body: Type.Object({
-        email: Type.String(),
-        password: Type.String(),
+        email: Type.String({ description: 'Email address, by which the developer signs in.' }),
+        password: Type.String({ description: 'Password, by the rules of the installation.' }),
         fields: Type.Optional(
           Type.Object({}, { additionalProperties: true, description: '`Name`, and the sign-up fields of the portal.' }),
         ),
@@ -133,7 +139,7 @@ function passwordRoutes(parts: DashboardParts): Route[] {
       path: '/portal/password/forgot',
       access: 'public',
       summary: 'Request a password reset mail; the response is the same for every address',
-      body: Type.Object({ email: Type.String(), org_id: ORG }),
+      body: Type.Object({ email: Type.String({ description: 'Email address of the developer.' }), org_id: ORG }),
       refusals: [401, 403],
       answers: { 200: DoneEnvelope },
       run: async (call) => {
@@ -152,7 +158,7 @@ function passwordRoutes(parts: DashboardParts): Route[] {
       body: Type.Object(
         {
           token: Type.String({ description: 'The fragment of the link, after `#`.' }),
-          new_password: Type.String(),
+          new_password: Type.String({ description: 'The new password.' }),
         },
         { title: 'PasswordReset' },
       ),

@@ -33,7 +33,12 @@ export const DEVELOPER_FIELDS = {
     answered: 'Blank for callers who may not write developers.',
     sent: 'Name under which the developer signs in elsewhere.',
   },
-  password_max_days: { kind: 'integer', min: 0, max: 36_500, sent: 'A whole number.' },
+  password_max_days: {
+    kind: 'integer',
+    min: 0,
+    max: 36_500,
+    answered: 'Days after which the password must be changed. 0: never.',
+  },
 } as const satisfies ScalarFields
 const BLANK = blankScalars(DEVELOPER_FIELDS)
 
