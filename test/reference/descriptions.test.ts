@@ -132,7 +132,7 @@ for (const file of ['openapi.json', 'svc-openapi.json'])
     )
   })
 
-test('a member of a body without a description would be found, also behind references and in choices', () => {
+test('a member without a description is found behind references and in choices, too', () => {
   const leaf = { type: 'string' }
   const inside = { type: 'object', properties: { a: leaf } }
   const schemas = {

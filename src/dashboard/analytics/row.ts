@@ -17,8 +17,7 @@ export const RowId = Type.Object(
       description: 'Path of a tracked endpoint, without the listen path. Blank where rows are not by endpoint.',
     }),
     key: Type.String({
-      description:
-        'Hash of the key or token; `00000000` stands for requests without one. Blank where rows are not by key.',
+      description: 'Hash of the key or token; `00000000`: requests without one. Blank where rows are not by key.',
     }),
     alias: Type.String({ description: 'Alias of the key: the present one, else the one that was counted last.' }),
     url: Type.String({ description: 'Always blank; kept for clients of the incumbent.' }),

@@ -20,7 +20,7 @@ const Body = Type.Object(
   {
     mode: Type.Enum([...MODES], {
       description:
-        '`dryRun`: shows the result, stores nothing. `stage`: stores it as a copy of its own. `promote`: the copy takes the place of the API. `direct`: the result takes its place at once.',
+        '`dryRun`: shows the result, stores nothing. `stage`: stores it as a copy of its own. `promote`: the copy replaces the API. `direct`: the result replaces it at once.',
     }),
     apiIDs: Type.Optional(
       Type.Array(Type.String({ maxLength: 256 }), { maxItems: MOST, description: 'Left out: all classic APIs.' }),

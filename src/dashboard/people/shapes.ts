@@ -25,7 +25,7 @@ export const UserShape = Type.Object(
     group_name: Type.String({ description: 'Name of the user group.' }),
     user_permissions: described(
       PermissionsShape,
-      'Permissions by name: `read`, `write` or `deny`; `admin` for `IsAdmin` and `ResetPassword`; `owned` or `all` for `owned_analytics`. Those of the group take their place.',
+      'Permissions by name: `read`, `write` or `deny`; `admin` for `IsAdmin` and `ResetPassword`; `owned` or `all` for `owned_analytics`. Those of the group replace them.',
     ),
     password_max_days: Type.Integer({ description: 'Days after which the password must be changed. 0: never.' }),
     password_updated: Type.String({ description: `Time at which the password was set (RFC 3339); ${NEVER}.` }),
@@ -56,7 +56,7 @@ export const GroupShape = Type.Object(
     active: Type.Boolean({ description: 'False: members of the group cannot sign in.' }),
     user_permissions: described(
       PermissionsShape,
-      'Permissions by name: `read`, `write` or `deny`; `admin` for `IsAdmin` and `ResetPassword`; `owned` or `all` for `owned_analytics`. They take the place of the own ones of members.',
+      'Permissions by name: `read`, `write` or `deny`; `admin` for `IsAdmin` and `ResetPassword`; `owned` or `all` for `owned_analytics`. They replace the own ones of members.',
     ),
     password_max_days: Type.Integer({
       description: 'Days after which passwords of members must be changed. 0: never.',
@@ -199,7 +199,7 @@ export const GroupBody = Type.Object(
     active: orNull(Type.Boolean({ description: 'False: members of the group cannot sign in.' })),
     user_permissions: described(
       GivenPermissions,
-      'Permissions by name: `read`, `write` or `deny`; `admin` for `IsAdmin` and `ResetPassword`; `owned` or `all` for `owned_analytics`. They take the place of the own ones of members.',
+      'Permissions by name: `read`, `write` or `deny`; `admin` for `IsAdmin` and `ResetPassword`; `owned` or `all` for `owned_analytics`. They replace the own ones of members.',
     ),
     password_max_days: orNull(
       Type.Integer({

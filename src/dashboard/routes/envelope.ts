@@ -6,7 +6,7 @@ export const PageCount = Type.Integer({ description: 'Number of pages; 0 where e
 /** The first member of an answer that is no refusal. */
 export const OkStatus = Type.Literal('OK', { description: 'Always `OK`: a refusal has `Error`.' })
 
-/** What became of a call, for people. */
+/** Outcome of a call, for people. */
 export const OutcomeText = Type.String({ description: 'Outcome, as text for people.' })
 
 /** Members without effect, in the answer of a call that has stored something. */

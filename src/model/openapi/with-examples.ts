@@ -1,13 +1,13 @@
-import { isObject, type JsonObject } from '../json/json.ts'
+import { isObject, type Json, type JsonObject } from '../json/json.ts'
 import { exampleOf } from './schema-example.ts'
 
 /**
  * An OpenAPI 3.0 document with an example at every body and answer in JSON: of `requests`, by the id of the operation, else one that follows from
  * the schema.
  */
-export function withExamples(document: JsonObject, requests: Readonly<Record<string, JsonObject>>): JsonObject {
+export function withExamples(document: JsonObject, requests: Readonly<Record<string, Json>>): JsonObject {
   const schemas = (document.components as { readonly schemas: JsonObject }).schemas
-  const filled = (content: JsonObject, given?: JsonObject) =>
+  const filled = (content: JsonObject, given?: Json) =>
     Object.fromEntries(
       Object.entries(content).map(([type, body]) => {
         if (!isObject(body) || !isObject(body.schema ?? null) || !/json|urlencoded/.test(type)) return [type, body]

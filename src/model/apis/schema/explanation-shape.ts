@@ -7,7 +7,7 @@ export const EXPLAINED_STEP = closedObjectOf(
     step: said(text, 'Name of the step.'),
     outcome: said(
       oneOf('passed', 'answered', 'refused', 'forwarded', 'led on'),
-      'What came of the step. `led on`: another API goes on with the request.',
+      'What came of the step. `led on`: another API continues with the request.',
     ),
   },
   {
