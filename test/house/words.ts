@@ -33,7 +33,7 @@ const RETIRED_NAMES: Readonly<Record<string, string>> = {
   LinkDesk: 'MailLinkQueue',
   Rounds: 'PermitBatcher, MaintenanceSchedule',
   Tries: 'AttemptLimiter',
-  Words: 'SegmentMap',
+  Words: 'PersistentMap',
   again: 'retryOnConflict',
   civil: 'calendar',
   copyText: 'flattenString',

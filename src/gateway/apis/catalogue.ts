@@ -14,6 +14,7 @@ import type { JsonObject } from '../../model/json/json.ts'
 import { loadsHere, type NodeShard } from '../../model/nodes/node.ts'
 import { ownersOf } from '../../model/people/ownership.ts'
 import { atOnce, type PausedWork } from '../../model/threads/paused-work.ts'
+import { PersistentMap } from '../routing/persistent-map.ts'
 import { type PathSegment, placeKey, Router, routeSegments } from '../routing/router.ts'
 import { TerritoryIndex } from '../routing/territory-index.ts'
 import type { Territories } from '../server/exchange.ts'
@@ -82,7 +83,7 @@ export class ApiCatalogue implements Territories {
   /** True while the router is not built yet. */
   #filling = true
   router = new Router()
-  apis: ReadonlyMap<string, Compiled['served']> = new Map()
+  apis = new PersistentMap<Compiled['served']>()
 
   constructor(parts: GatewayCompileParts, shard: NodeShard, hosts: SharedHosts = new Set()) {
     this.#parts = { ...parts, shared: new SharedSteps() }
@@ -178,9 +179,9 @@ export class ApiCatalogue implements Territories {
     this.router = Router.of(routes, this.#territories.owners())
     this.#filling = false
     if (this.#displaced.length > 0) this.#retryTaken()
-    const apis = new Map<string, Compiled['served']>()
+    const apis = new PersistentMap<Compiled['served']>()
     for (const entry of this.#entries.values())
-      if (entry.compiled !== undefined) apis.set(entry.apiId, entry.compiled.served)
+      if (entry.compiled !== undefined) apis.put(entry.apiId, entry.compiled.served)
     this.apis = apis
   }
 
@@ -366,10 +367,9 @@ export class ApiCatalogue implements Territories {
     }
     // `forget` has not removed the route of `before`, since ours replaces it.
     if (!api.internal) this.router = this.router.with(this.#route(entry))
-    const apis = new Map(this.apis)
-    if (before !== undefined && before.apiId !== entry.apiId) apis.delete(before.apiId)
-    apis.set(entry.apiId, entry.compiled!.served)
-    this.apis = apis
+    const isRenamed = before !== undefined && before.apiId !== entry.apiId
+    const apis = isRenamed ? this.apis.without(before.apiId) : this.apis
+    this.apis = apis.with(entry.apiId, entry.compiled!.served)
   }
 
   /** Removes an entry. Its route stays when `next` has the same place, so that no request fails between the two. */
@@ -389,9 +389,7 @@ export class ApiCatalogue implements Territories {
 
   #dropFromApis(apiId: string): void {
     if (!this.apis.has(apiId) || this.#ids.has(apiId)) return
-    const apis = new Map(this.apis)
-    apis.delete(apiId)
-    this.apis = apis
+    this.apis = this.apis.without(apiId)
   }
 
   /** The counters of an API are dropped with it, unless another definition has its ID by now. */

@@ -92,7 +92,7 @@ export class DefinitionTraces {
         ...live,
         router: Router.of([route]),
         territories: { isHeldByOthers: () => false },
-        apis: new Map(live.apis).set(api.apiId, compiled.served),
+        apis: live.apis.with(api.apiId, compiled.served),
       }
       return await this.#traced(
         snapshot,

@@ -1,6 +1,6 @@
 import { type PatternWork, spendPatternWork } from '../../model/patterns/pattern-work.ts'
 import { fits, type PathPattern, type SegmentWords } from './path-pattern.ts'
-import { SegmentMap } from './segment-map.ts'
+import { PersistentMap } from './persistent-map.ts'
 
 /** A segment of placeholders and words. */
 interface Mixed<T> {
@@ -11,7 +11,7 @@ interface Mixed<T> {
 }
 
 interface Node<T> {
-  readonly literals: SegmentMap<Node<T>>
+  readonly literals: PersistentMap<Node<T>>
   readonly mixed: Map<string, Mixed<T>>
   /** The mixed segments, those with more fixed characters first; undefined until it is first walked. */
   ordered: readonly Mixed<T>[] | undefined
@@ -43,7 +43,7 @@ export class OperationTrie<T> {
 }
 
 function emptyNode<T>(): Node<T> {
-  return { literals: new SegmentMap(), mixed: new Map(), ordered: undefined, template: undefined, ends: [], tails: [] }
+  return { literals: new PersistentMap(), mixed: new Map(), ordered: undefined, template: undefined, ends: [], tails: [] }
 }
 
 function childOf<T>(node: Node<T>, words: SegmentWords): Node<T> {

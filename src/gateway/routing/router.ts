@@ -2,13 +2,13 @@ import { parsePathTemplate, placeholderExpression } from '../../model/apis/defin
 import { encodedPath, readablePath } from '../../model/patterns/readable-path.ts'
 import { foldPath } from '../../model/text/fold-letters.ts'
 import type { RouteMatch, Routes, ServedApi } from '../server/exchange.ts'
-import { SegmentMap } from './segment-map.ts'
+import { PersistentMap } from './persistent-map.ts'
 
 /** A piece of a listen path: a fixed word, or a placeholder with the pattern that it must match in full. */
 export type PathSegment = string | { readonly pattern: RegExp | undefined; readonly source: string }
 
 interface Node {
-  readonly literals: SegmentMap<Node>
+  readonly literals: PersistentMap<Node>
   readonly placeholders: readonly {
     readonly pattern: RegExp | undefined
     readonly source: string
@@ -17,7 +17,7 @@ interface Node {
   readonly served: ServedApi | undefined
 }
 
-const EMPTY: Node = { literals: new SegmentMap(), placeholders: [], served: undefined }
+const EMPTY: Node = { literals: new PersistentMap(), placeholders: [], served: undefined }
 
 export interface RouteEntry {
   /** Lower case; '' answers on every host. */
@@ -191,7 +191,7 @@ function sortPlaceholders(list: Node['placeholders'][number][]): Node['placehold
 
 /** As `replace`, but fills the maps of the node under construction instead of copying them. */
 function grow(node: Node | undefined, segments: readonly PathSegment[], at: number, served: ServedApi): Node {
-  const base: Node = node ?? { literals: new SegmentMap(), placeholders: [], served: undefined }
+  const base: Node = node ?? { literals: new PersistentMap(), placeholders: [], served: undefined }
   if (at === segments.length) return { ...base, served }
   const segment = segments[at]!
   if (typeof segment === 'string') {

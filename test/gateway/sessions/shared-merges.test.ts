@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Fault } from '../../../src/errors/fault.ts'
 import { policyKey } from '../../../src/gateway/apis/snapshot.ts'
+import { PersistentMap } from '../../../src/gateway/routing/persistent-map.ts'
 import type { Snapshot } from '../../../src/gateway/server/exchange.ts'
 import { SharedMerges } from '../../../src/gateway/sessions/shared-merges.ts'
 import { checkSession } from '../../../src/model/sessions/session.ts'
@@ -20,7 +21,7 @@ test('a snapshot that is over goes with its APIs, though no session was merged s
 
 /** Merges a session under a snapshot of which nobody else knows. */
 function mergedOnce(merges: SharedMerges): WeakRef<Snapshot['apis']> {
-  const apis: Snapshot['apis'] = new Map()
+  const apis: Snapshot['apis'] = new PersistentMap()
   const snapshot = { apis, policies: new Map(), policyGeneration: 0 } as unknown as Snapshot
   merges.merge(checkSession({ org_id: 'o' }, 'limits'), 'o', snapshot)
   return new WeakRef(apis)
