@@ -26,8 +26,8 @@ export function compileRewrite(rule: RewriteRule, openOrigin: (url: string) => T
   const target = (text: string): CompiledTarget => {
     const read = readRewriteTarget(text)
     if (typeof read === 'string') throw fault('definition_invalid', `the target of a rewrite ${read}`)
-    const { origin, api, pieces, relative } = read
-    return { pieces, relative, targets: origin === '' ? undefined : openOrigin(origin), api }
+    const { origin, ...rest } = read
+    return { ...rest, targets: origin === '' ? undefined : openOrigin(origin) }
   }
   const trigger = ({ all, rules, rewriteTo }: Trigger): CompiledTrigger => {
     const leadsTo = target(rewriteTo)

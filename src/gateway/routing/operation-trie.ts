@@ -43,7 +43,14 @@ export class OperationTrie<T> {
 }
 
 function emptyNode<T>(): Node<T> {
-  return { literals: new PersistentMap(), mixed: new Map(), ordered: undefined, template: undefined, ends: [], tails: [] }
+  return {
+    literals: new PersistentMap(),
+    mixed: new Map(),
+    ordered: undefined,
+    template: undefined,
+    ends: [],
+    tails: [],
+  }
 }
 
 function childOf<T>(node: Node<T>, words: SegmentWords): Node<T> {

@@ -67,6 +67,8 @@ export interface CompiledTarget {
   readonly targets: Targets | undefined
   /** Id of the API that takes over, or `self`; '' = none. */
   readonly api: string
+  /** True = the text before the first slash of the pieces is the id of the API that takes over. */
+  readonly namesApi: boolean
 }
 
 export interface CompiledTrigger {
@@ -231,6 +233,14 @@ export interface OrgLimits {
   readonly limits: readonly Limit[]
 }
 
+/** APIs by api_id. Never changed: `with` answers another one. */
+export interface ApiIndex {
+  get(apiId: string): ServedApi | undefined
+  has(apiId: string): boolean
+  values(): Iterable<ServedApi>
+  with(apiId: string, served: ServedApi): ApiIndex
+}
+
 /**
  * Everything that a request is judged by, at one revision. Never changed: a change makes a new one, and requests in flight
  * keep the one that they began with.
@@ -241,7 +251,7 @@ export interface Snapshot {
   /** Listen paths by organisation, those of APIs that are switched off too. */
   readonly territories: Territories
   /** Loaded APIs by api_id, internal ones too. */
-  readonly apis: ReadonlyMap<string, ServedApi>
+  readonly apis: ApiIndex
   /** Policies by organisation and id (`policyKey`). */
   readonly policies: ReadonlyMap<string, Policy>
   /** Grows by one whenever a policy changes: sessions merged under an older number are merged again. */

@@ -87,6 +87,21 @@ export function readStaticKey(
   if (bytes === undefined || source.length > MOST_SOURCE) return 'must be an http or https address, or a key in base64'
   const text = bytes.toString('latin1')
   if (family === 'hmac') return readSecret(bytes, text, takesShortSecrets ? 1 : LEAST_SECRET_BYTES)
+  return readPublicKey(text, family)
+}
+
+/** As `readStaticKey`, for the key of one caller (`jwt_data.secret`): a secret as it is, or a PEM. Without a family it is a secret. */
+export function readCallerKey(
+  text: string,
+  family: KeyFamily | '',
+  { takesShortSecrets }: { readonly takesShortSecrets: boolean },
+): VerifyKey | string {
+  if (text.length > MOST_SOURCE) return 'is too long'
+  if (family !== 'hmac' && family !== '') return readPublicKey(text, family)
+  return readSecret(Buffer.from(text), text, takesShortSecrets ? 1 : LEAST_SECRET_BYTES)
+}
+
+function readPublicKey(text: string, family: KeyFamily): VerifyKey | string {
   if (/PRIVATE KEY-----/.test(text)) return 'must be a public key, not a private one'
   if (!text.trimStart().startsWith('-----BEGIN ')) return 'must be a public key or certificate in PEM'
   const key = importKey(() => createPublicKey(text), family)

@@ -18,8 +18,10 @@ const MAX_TIMEOUT_S = 31_622_400
 export interface JwtRules {
   /** Kind of the key; '' = whatever the key set holds, shared secrets excepted. */
   readonly family: KeyFamily | ''
-  /** The key itself as the definition writes it; '' = keys come from addresses. */
+  /** The key itself as the definition writes it; '' = keys come from addresses, or from callers. */
   readonly key: string
+  /** The caller is the key of this gateway that a token names, whose `jwt_data` verifies it; undefined = tokens of one issuer. */
+  readonly ofCallers?: { readonly byKid: boolean }
   /** Addresses of key sets (RFC 7517 section 5), and how long one is taken for true. */
   readonly keySets: readonly { readonly url: string; readonly freshMs: number }[]
   /** Of these and the next two lists, the first claim that the token has counts, whatever it holds. `sub` is always among these. */
@@ -181,7 +183,9 @@ function readJwtRules(classic: JsonObject): JwtRules {
   }))
   const skewMs = (name: string) => 1000 * numberOf(classic, `jwt_${name}_validation_skew`)
   const policies = scopePoliciesOf(classic)
+  const ofCallers = sets.length === 0 && source === '' && { byKid: !flagOf(classic, 'jwt_skip_kid') }
   return {
+    ...(ofCallers && { ofCallers }),
     family: textOf(classic, 'jwt_signing_method') as KeyFamily | '',
     // As in other products, a list of URLs replaces the single source.
     key: sets.length > 0 || address !== undefined ? '' : source,
@@ -255,6 +259,7 @@ export function keyFlaws({ key, keySets, family, takesShortSecrets }: JwtRules, 
 function jwtFlaws(classic: JsonObject): Flaw[] {
   const rules = readJwtRules(classic)
   const { policyClaims, clientClaim, defaultPolicies } = rules
+  if (rules.ofCallers !== undefined) return []
   const flaws = keyFlaws(rules, JWT_PLACES)
   for (const [index, { url }] of objectsOf(classic, 'jwt_jwks_uris').entries()) {
     if (typeof url !== 'string' || readKeyAddress(url) !== url)
@@ -284,7 +289,29 @@ function jwtWarnings(classic: JsonObject): Flaw[] {
       at: [textOf(classic, 'jwt_identity_base_field') === '' ? 'jwt_subject_claims' : 'jwt_identity_base_field'],
       reason: 'a token without this claim is identified by its "sub"',
     })
-  return [...warnings, ...weakChoices(readJwtRules(classic), JWT_PLACES)]
+  const rules = readJwtRules(classic)
+  if (rules.ofCallers !== undefined) warnings.push(...callerWarnings(classic, rules.ofCallers.byKid))
+  return [...warnings, ...weakChoices(rules, JWT_PLACES)]
+}
+
+/** Members about policies, which tokens of callers do not bring. */
+const POLICY_MEMBERS = [
+  ...['jwt_policy_field_name', 'jwt_base_policy_claims', 'jwt_client_base_field', 'jwt_default_policies'],
+  ...['jwt_scope_to_policy_mapping'],
+]
+
+/** The source is empty: in definitions of other products that is a choice, elsewhere it may have been forgotten. */
+function callerWarnings(classic: JsonObject, byKid: boolean): Flaw[] {
+  const place = byKid ? '"kid", else its identity claim,' : 'identity claim'
+  const reason = `is empty: a token is verified with the "jwt_data.secret" of the key that its ${place} names`
+  const idle = POLICY_MEMBERS.filter((name) => !isEmpty(classic[name]))
+  return [
+    { at: JWT_PLACES.source, reason },
+    ...idle.map((name) => ({
+      at: [name],
+      reason: 'has no effect: a token has the rights of the key that it names',
+    })),
+  ]
 }
 
 /** Weaker choices about the keys and the life of tokens. */

@@ -181,7 +181,8 @@ function versionIds(format: 'classic' | 'oas', definition: JsonObject): string[]
 /** Ids of APIs that an address means, by every reading of where the id ends; `self` is the API itself. */
 function innerApis(text: string): string[] {
   const [, short = '', rest = ''] = INNER.exec(text) ?? []
-  return [...new Set([short, short + rest])].filter((id) => id !== '' && id !== 'self')
+  // An API that requests name meets all its checks there.
+  return [...new Set([short, short + rest])].filter((id) => id !== '' && id !== 'self' && !id.includes('$'))
 }
 
 function named(kind: Reference['kind'], ids: readonly string[], at: string): Reference[] {

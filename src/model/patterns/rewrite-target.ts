@@ -14,7 +14,9 @@ export interface RewriteTarget {
   readonly origin: string
   /** Id of the API that takes over, or `self`; '' = none. */
   readonly api: string
-  /** Path and query; begins with `/`. */
+  /** True = the request names the API that takes over: its id is what the pieces make before their first slash. */
+  readonly namesApi: boolean
+  /** Path and query; begins with `/`, unless `namesApi`. */
   readonly pieces: readonly RewritePiece[]
   /** True = its first slash was not written. */
   readonly relative: boolean
@@ -36,17 +38,19 @@ export function readRewriteTarget(text: string): RewriteTarget | string {
   const isInner = scheme.startsWith('svc')
   const authority = address?.[2] ?? ''
   const rest = address === null ? text : (address[3] ?? '')
-  if (authority.includes('$')) return 'must name its host as it is'
+  const namesApi = scheme === 'svc' && authority.includes('$')
+  if (authority.includes('$') && !namesApi) return 'must name its host as it is'
   if (!['', 'http', 'https', 'svc'].includes(scheme)) return 'must be a path, or an address of http, https or svc'
   if (scheme !== '' && authority === '') return 'must name a host'
   if (isInner && LOOP_OPTION.test(rest)) return 'must not set method, loop_limit or check_limits'
   if (scheme.startsWith('http') && URL.parse(`${scheme}://${authority}`)?.host !== authority.toLowerCase())
     return 'must name a plain host and port'
   const relative = !rest.startsWith('/')
-  const pieces = piecesOf(relative ? `/${rest}` : rest)
+  const path = relative ? `/${rest}` : rest
+  const pieces = piecesOf(namesApi ? `${authority}${path}` : path)
   if (typeof pieces === 'string') return pieces
-  if (isInner) return { origin: '', api: authority, pieces, relative }
-  return { origin: scheme === '' ? '' : `${scheme}://${authority}`, api: '', pieces, relative }
+  if (isInner) return { origin: '', api: namesApi ? '' : authority, namesApi, pieces, relative }
+  return { origin: scheme === '' ? '' : `${scheme}://${authority}`, api: '', namesApi, pieces, relative }
 }
 
 function piecesOf(text: string): RewritePiece[] | string {

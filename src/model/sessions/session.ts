@@ -146,8 +146,10 @@ const FIELDS = {
     'Password of a basic authentication user.',
   ),
   jwt_data: documented(
-    shape('JwtData', { secret: documented(text, UNUSED, '') }),
-    'Stored sealed, without effect: keys of JWTs are those of the API.',
+    shape('JwtData', {
+      secret: documented(text, 'Shared secret as it is, or public key in PEM. Stored sealed.', ''),
+    }),
+    'What verifies JWTs of this key at APIs with JSON Web Tokens that name no source of keys.',
   ),
   hmac_string: documented(text, 'Shared secret of signed requests (HMAC).', ''),
   rsa_certificate_id: documented(text, UNUSED, ''),

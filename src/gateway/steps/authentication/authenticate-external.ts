@@ -12,8 +12,9 @@ import { type Introspected, Introspection } from '../../authentication/introspec
 import { challenged } from '../../oauth/challenge.ts'
 import { admitBound } from '../../oauth/check-binding.ts'
 import type { Exchange, Step, StepOutcome } from '../../server/exchange.ts'
-import { authenticateSigned, signerOf, TOKEN_LIMIT } from './authenticate-jwt.ts'
+import { authenticateSigned, signerOf } from './authenticate-jwt.ts'
 import { readCredential } from './read-credential.ts'
+import { TOKEN_LIMIT } from './read-jwt.ts'
 import { credentialOf, isOfOtherScheme, schemeOf } from './read-token.ts'
 
 const MISSING = prebuilt('token_missing')

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto'
-import { type Fault, prebuilt } from '../../../errors/fault.ts'
+import { prebuilt } from '../../../errors/fault.ts'
 import type { Api } from '../../../model/apis/definition/api.ts'
 import { textsOf } from '../../../model/apis/definition/members.ts'
 import { readStaticKey, verifySignature } from '../../../model/authentication/jwt-key.ts'
@@ -7,7 +7,6 @@ import { JWT_SCHEME, type JwtRules } from '../../../model/authentication/jwt-sch
 import { type SchemeRules, settingsOf } from '../../../model/authentication/scheme.ts'
 import type { JsonObject } from '../../../model/json/json.ts'
 import { type Confirmation, isBound, readConfirmation } from '../../../oauth/proofs/confirmation.ts'
-import { type CompactJwt, readCompact } from '../../../oauth/signing-keys/jwt.ts'
 import type { Awaitable } from '../../../store/ports/ports.ts'
 import { policyKey } from '../../apis/snapshot.ts'
 import type { AuthParts } from '../../authentication/auth-parts.ts'
@@ -27,7 +26,9 @@ import { admitBound } from '../../oauth/check-binding.ts'
 import { isLiveToken } from '../../oauth/own-token.ts'
 import type { Exchange, Snapshot, Step, StepOutcome } from '../../server/exchange.ts'
 import type { LiveSession } from '../../sessions/sessions.ts'
+import { authenticateJwtOfKey } from './authenticate-jwt-of-key.ts'
 import { readCredential } from './read-credential.ts'
+import { type ReadJwt, readJwt, refusedJwt } from './read-jwt.ts'
 import { credentialOf, isOfOtherScheme, schemeOf } from './read-token.ts'
 
 const MISSING = prebuilt('token_missing')
@@ -44,10 +45,6 @@ const OWN_AGAIN_MS = 10_000
 const CLIENT_AGAIN_MS = 1_000
 const UNSIGNED = 'no key of the issuer made the signature of the token'
 
-/** Longest token, in characters: as long as the head of a request allows. */
-export const TOKEN_LIMIT = 16_384
-/** Kinds of tokens that speak for a caller (RFC 8725 section 3.11, RFC 9068): proofs and notices of logout do not. */
-const TYPES = ['', 'jwt', 'at+jwt']
 /** Half of the tokens that an API remembers. */
 const REMEMBERED = 4_096
 
@@ -82,6 +79,7 @@ export type ReadCaller = (claims: JsonObject, x: Exchange) => Awaitable<DerivedC
 export function authenticateJwt(scheme: SchemeRules, api: Api, parts: AuthParts): Step {
   const rules = settingsOf(JWT_SCHEME, scheme)
   const { orgId } = api
+  if (rules.ofCallers !== undefined) return authenticateJwtOfKey(scheme, api, parts, rules)
   if (!readsClients(rules))
     return authenticateSigned(scheme, api, parts, rules, (claims, x) => callerOf(claims, rules, api, x.snapshot!))
   return authenticateSigned(scheme, api, parts, rules, async (claims, x) => {
@@ -140,14 +138,13 @@ export function authenticateSigned(
       : prove(x, verified, presented, stored)
   }
 
-  const settle = async (x: Exchange, jwt: CompactJwt, presented: Presented, among: Awaited<Candidates>) => {
+  const settle = async (x: Exchange, jwt: ReadJwt, presented: Presented, among: Awaited<Candidates>) => {
     if (among === undefined) return KEYS_AWAY
-    const alg = jwt.header.alg as string
-    const signer = among.find((key) => verifySignature(key, alg, jwt.signed, jwt.signature))
-    if (signer === undefined) return refused(x, UNSIGNED)
+    const signer = among.find((key) => verifySignature(key, jwt.alg, jwt.signed, jwt.signature))
+    if (signer === undefined) return refusedJwt(x, UNSIGNED)
     const flaw = flawOfClaims(jwt.claims, rules, x.wall)
     if (flaw === 'expired') return challenged(x, EXPIRED, 'bearer', 'off')
-    if (flaw !== undefined) return refused(x, CLAIM_FLAWS[flaw])
+    if (flaw !== undefined) return refusedJwt(x, CLAIM_FLAWS[flaw])
     const caller = await callerFor(jwt.claims, x)
     if (caller === undefined) return challenged(x, NO_POLICY, presented.word, 'off')
     const confirmation = readConfirmation(jwt.claims.cnf)
@@ -185,12 +182,10 @@ export function authenticateSigned(
       return accept(x, known, { text, word })
     }
     if (isOfOtherScheme(scheme, sent)) return challenged(x, OTHER_SCHEME, '', 'off')
+    const jwt = readJwt(text)
+    if (typeof jwt === 'string') return refusedJwt(x, jwt)
     const presented = { text, word }
-    const jwt = readCompact(text, TOKEN_LIMIT, TYPES)
-    if (typeof jwt === 'string') return refused(x, jwt)
-    const { alg, kid = '' } = jwt.header
-    if (typeof alg !== 'string' || typeof kid !== 'string') return refused(x, 'the header of the token is malformed')
-    const among = keys.candidates(kid, alg)
+    const among = keys.candidates(jwt.kid, jwt.alg)
     return among instanceof Promise
       ? among.then((late) => settle(x, jwt, presented, late))
       : settle(x, jwt, presented, among)
@@ -243,16 +238,4 @@ function callerOf(
 /** A value that tells the identities of one issuer from those of another. */
 export function signerOf(claims: JsonObject, { keySets, key }: JwtRules): JsonObject[string] {
   return [keySets.map(({ url }) => url), hash('sha256', key, 'base64'), claims.iss ?? '']
-}
-
-/** Module state: a cache of immutable values: refusals by their reason, as many as there are sentences in the code. */
-const refusals = new Map<string, Fault>()
-
-function refused(x: Exchange, reason: string): Fault {
-  let fault = refusals.get(reason)
-  if (fault === undefined) {
-    fault = prebuilt('token_unknown', reason)
-    refusals.set(reason, fault)
-  }
-  return challenged(x, fault, 'bearer', 'off')
 }

@@ -9,6 +9,7 @@ import { refuseTrace } from '../access/limit-forwards.ts'
 
 const LOOP = prebuilt('loop_detected')
 const UNSERVED = prebuilt('api_unserved')
+const NO_API = prebuilt('api_not_found')
 const CLIMBS = prebuilt('request_malformed', 'the path climbs')
 
 /** APIs that one request is led through at most, after the first. */
@@ -49,6 +50,16 @@ export function redirectInternally(
   enter(x, chain, forms, query)
   const steps = chain === from || chain.api.internal ? chain.inner : chain.redirectedSteps
   return x.dry ? new InternalRedirect(steps) : run(steps, x)
+}
+
+/**
+ * The same for an API that the request names. One that has no entry for callers is none that they may choose, nor is this API without its
+ * checks.
+ */
+export function redirectByName(x: Exchange, apiId: string, path: string, query: string | undefined) {
+  const [from, named] = [x.chain!, x.snapshot!.apis.get(apiId)?.main]
+  if (named === undefined || named === from || named.api.internal || named.api.orgId !== from.api.orgId) return NO_API
+  return redirectInternally(x, apiId, path, query)
 }
 
 function enter(x: Exchange, chain: Chain, { path, sent }: PathForms, query: string | undefined): void {

@@ -18,7 +18,7 @@ import type {
 import { canonicalName, metaText, variableText } from '../../server/variables.ts'
 import { openValues } from '../authentication/drop-unverified.ts'
 import { queryValues } from '../authentication/read-credential.ts'
-import { redirectInternally } from './redirect-internally.ts'
+import { redirectByName, redirectInternally } from './redirect-internally.ts'
 
 const UNCLEAR = prebuilt('request_malformed', 'with its encoded slashes decoded the path is rewritten in another way')
 const CLIMBS = prebuilt('request_malformed', 'the path climbs')
@@ -188,7 +188,9 @@ function textOf(x: Exchange, { pieces }: CompiledTarget, match: RegExpExecArray,
 
 function apply(x: Exchange, target: CompiledTarget, marked: string | Fault) {
   if (marked instanceof Fault) return marked
-  const text = withEscapes(marked)
+  const made = withEscapes(marked)
+  const slash = target.namesApi ? made.indexOf('/') : 0
+  const text = made.slice(slash)
   const mark = text.indexOf('?')
   // Bytes that a query holds bare are escapes in a path.
   const path = escapedBytes(mark === -1 ? text : text.slice(0, mark), BARE_IN_TARGET)
@@ -196,6 +198,7 @@ function apply(x: Exchange, target: CompiledTarget, marked: string | Fault) {
   // Input of callers must not lead out of the place that the definition names.
   if (DOT_SEGMENT.test(path) || readPath(path) instanceof Error) return CLIMBS
   if (path.includes('%00')) return HOLDS_NUL
+  if (target.namesApi) return redirectByName(x, made.slice(0, slash), path, query)
   if (target.api !== '') return redirectInternally(x, target.api, path, query)
   x.forwardPath = belowListenPath(x, target, path)
   x.hasQuery = query !== undefined

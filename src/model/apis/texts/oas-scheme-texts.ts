@@ -74,12 +74,12 @@ export const OAS_SCHEME_TEXTS: MemberTexts = {
   [`${SCHEME}.authorizationServers`]:
     'Scheme `oauth2` with `providers`. Issuers that the metadata of the protected resource names.',
   '.source':
-    'Key that verifies JWTs: a secret or a public key (PEM), in base64; or the URL of a key set (JWKS). Stored sealed.',
+    'Key that verifies JWTs: a secret or a public key (PEM), in base64; or the URL of a key set (JWKS). Stored sealed. Empty: that of the key that a token names (`jwt_data.secret`).',
   [`${SCHEME}.jwksURIs`]: 'Scheme `http` `bearer`. Key sets (JWKS), in place of `source`.',
   [`${SCHEME}.jwksURIs[].url`]: 'URL of the key set.',
   [`${SCHEME}.jwksURIs[].cacheTimeout`]: 'Time for which the key set is used, a duration. Absent: 4 minutes.',
   '.signingMethod': 'Kind of key of JWTs: `hmac`, `rsa`, `ecdsa` or `eddsa`. Optional with key sets.',
-  [`${SCHEME}.skipKid`]: 'Without effect: `kid` never identifies the caller.',
+  [`${SCHEME}.skipKid`]: 'Where `source` is empty: `kid` does not name the key of the caller, the identity claim does.',
   '.identityBaseField': 'Claim that identifies the caller. Absent, or not in the token: `sub`.',
   [`${SCHEME}.subjectClaims`]: 'Claims that identify the caller: the first that the token has counts.',
   [`${SCHEME}.clientBaseField`]:
