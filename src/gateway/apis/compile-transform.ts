@@ -1,5 +1,5 @@
 import type { Api, HeaderTransform, Rules } from '../../model/apis/definition/api.ts'
-import { hasVariables, readVariables, type VariablePiece } from '../../model/patterns/variables.ts'
+import { contextNamesIn, hasVariables, readVariables, type VariablePiece } from '../../model/patterns/variables.ts'
 import { withoutCorsLines } from '../server/cors-fields.ts'
 import type { CompiledTransform, Exchange } from '../server/exchange.ts'
 import { fieldLines } from '../server/field-lines.ts'
@@ -21,18 +21,32 @@ export function compileTransform(rules: HeaderTransform | undefined): CompiledTr
   }
 }
 
-/** True when edits, rewrites or templates of an API may ask for fields of the request. */
-export function readsFields({ contextVariables }: Api, rules: Rules): boolean {
-  if (!contextVariables) return false
+/** What edits, rewrites and templates of an API may ask of a request: its fields, and the form in its body. */
+export function askedVariables(
+  { contextVariables }: Api,
+  rules: Rules,
+): { readonly fields: boolean; readonly form: boolean } {
+  if (!contextVariables) return { fields: false, form: false }
   const edits = [rules, ...rules.operations].flatMap((each) => [each.requestHeaders, each.responseHeaders])
   const values = edits.flatMap((edit) => edit?.add.map(([, value]) => value) ?? [])
-  const rewrites = rules.operations.flatMap(({ rewrite }) =>
-    rewrite === undefined ? [] : [rewrite, ...rewrite.triggers],
-  )
-  if ([...values, ...rewrites.map(({ rewriteTo }) => rewriteTo)].some(hasVariables)) return true
-  return rules.operations.some(({ requestBody, answerBody }) =>
-    [requestBody, answerBody].some((body) => body !== undefined && body.template.reserved.length > 0),
-  )
+  const rewrites = rules.operations.flatMap(({ rewrite }) => rewrite ?? [])
+  const triggers = rewrites.flatMap((rewrite) => rewrite.triggers)
+  const texts = [...values, ...[...rewrites, ...triggers].map(({ rewriteTo }) => rewriteTo)].filter(hasVariables)
+  const searched = triggers.flatMap((trigger) => trigger.rules).filter((rule) => rule.in === 'context')
+  const templates = rules.operations
+    .flatMap(({ requestBody, answerBody }) => [requestBody, answerBody])
+    .flatMap((body) => (body === undefined || body.template.reserved.length === 0 ? [] : body.template))
+  const names = [
+    ...texts.flatMap(contextNamesIn),
+    ...searched.map(({ name }) => name),
+    ...templates.flatMap(({ contextNames }) => contextNames),
+  ]
+  // A template may also go through all values, and then names none.
+  const asksForAll = templates.some(({ contextNames }) => contextNames.length === 0)
+  return {
+    fields: texts.length > 0 || searched.length > 0 || templates.length > 0,
+    form: asksForAll || names.some((name) => /^request_data(?:_|$)/.test(name)),
+  }
 }
 
 /** Characters of all values that an edit makes for a request: a value may name a part of it thousands of times. Servers take fewer. */

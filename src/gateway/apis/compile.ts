@@ -20,7 +20,6 @@ import { ApiTags } from '../record/tags.ts'
 import type { Chain, HitPlan, ServedApi, Step } from '../server/exchange.ts'
 import type { InnerCalls } from '../server/inner-calls.ts'
 import { requestIdFields } from '../server/request-id-fields.ts'
-import { keepFields } from '../server/variables.ts'
 import { checkExpiry } from '../steps/access/check-expiry.ts'
 import { checkTools } from '../steps/access/check-tools.ts'
 import { chooseVersion } from '../steps/access/choose-version.ts'
@@ -39,6 +38,7 @@ import { takeLater, takePermits } from '../steps/limits/take-permits.ts'
 import { matchOperation } from '../steps/operations/match-operation.ts'
 import { validateRequest } from '../steps/operations/validate-request.ts'
 import { changeMethod } from '../steps/transforms/change-method.ts'
+import { keepVariables } from '../steps/transforms/keep-variables.ts'
 import { forwardToApi } from '../steps/transforms/redirect-internally.ts'
 import { revealFields } from '../steps/transforms/reveal-fields.ts'
 import { rewriteUrl } from '../steps/transforms/rewrite-url.ts'
@@ -51,7 +51,7 @@ import type { ResilienceRegistry } from '../upstream/api-resilience.ts'
 import type { ApiUpstream } from '../upstream/api-upstream.ts'
 import type { Targets } from '../upstream/target.ts'
 import { authenticationSteps } from './compile-auth.ts'
-import { compileTransform, readsFields } from './compile-transform.ts'
+import { askedVariables, compileTransform } from './compile-transform.ts'
 
 /** The dependencies of compiled APIs. */
 export interface CompileParts extends AuthParts {
@@ -203,7 +203,7 @@ function compileChain(
   ]
   const cache = inner === undefined ? chainCache(api, rules, parts) : undefined
   const delivery = [
-    keepFields(readsFields(api, rules)),
+    keepVariables(askedVariables(api, rules)),
     validateRequest(rules.operations.map(({ checks }) => checks)),
     transformBody(rules.operations.map(({ requestBody }) => requestBody)),
     checkTools(api, takeLater(parts.counters, parts.clock, taking)),

@@ -233,6 +233,14 @@ export interface OrgLimits {
   readonly limits: readonly Limit[]
 }
 
+/** Values of a request as they were before edits, for variables. */
+export interface SentValues {
+  /** Without credentials. */
+  readonly fields: FieldPairs
+  /** The form in the body; '' = none, or nothing asks for it. */
+  readonly form: string
+}
+
 /** APIs by api_id. Never changed: `with` answers another one. */
 export interface ApiIndex {
   get(apiId: string): ServedApi | undefined
@@ -395,7 +403,7 @@ export class Exchange extends WireExchange implements Instant {
   breaker: Breaker | undefined // waits for the outcome, under `breakerTurn`
   breakerTurn = 0
   requestHead = ''
-  sentFields: FieldPairs | undefined // as `keepFields` found them
+  sent: SentValues | undefined // as `keepVariables` found them
   claims: JsonObject | undefined // of a verified JSON Web Token
   moduleContext: JsonObject | undefined // notes of modules for later ones
   /** A call of gRPC-Web: whether in base64, and the content types of its answer and of its request to the upstream. */
@@ -495,7 +503,7 @@ export function begin(x: Exchange, wall: number, mono: number): void {
   x.attemptHooks = undefined
   x.breaker = undefined
   x.requestHead = ''
-  x.sentFields = undefined
+  x.sent = undefined
   x.claims = undefined
   x.moduleContext = undefined
   x.grpcWeb = undefined

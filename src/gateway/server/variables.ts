@@ -4,7 +4,7 @@ import type { VariablePiece } from '../../model/patterns/variables.ts'
 import { isCredentialName } from '../../model/secrets/redact-traffic.ts'
 import type { FieldPairs } from '../modules/messages.ts'
 import { credentialNames, openFields, splitQuery } from '../modules/views.ts'
-import type { Exchange, Step } from './exchange.ts'
+import type { Exchange } from './exchange.ts'
 
 /**
  * The value of a variable for a request, '' where there is none: credentials are none, and without context variables of the API
@@ -47,7 +47,7 @@ export function contextObject(x: Exchange, asked: readonly string[]): JsonObject
     context[`headers_${canonical.replaceAll('-', '_')}`] ??= value
   }
   for (const [name, value] of cookiesOf(fields)) context[`cookies_${name.replaceAll('-', '_')}`] ??= value
-  const data = queryLists(splitQuery(x.query, credentialNames(x.chain!.api)).open)
+  const data = dataLists(x)
   for (const [name, values] of Object.entries(data))
     context[`request_data_${name.replaceAll('-', '_')}`] ??= (values as Json[])[0]!
   for (const [name, claim] of Object.entries(x.claims ?? {})) context[`jwt_claims_${name}`] ??= claim
@@ -63,15 +63,6 @@ export function contextObject(x: Exchange, asked: readonly string[]): JsonObject
   }
 }
 
-/** The fields of the request as they come here, without credentials: later edits and the wire leave some out. */
-export function keepFields(isNeeded: boolean): Step | undefined {
-  if (!isNeeded) return undefined
-  return function keepFields(x) {
-    x.sentFields = fieldsOf(x)
-    return undefined
-  }
-}
-
 /** A value of the request; undefined where it has none. */
 function contextValue(x: Exchange, name: string): Json | undefined {
   if (name === 'method') return x.method
@@ -79,14 +70,14 @@ function contextValue(x: Exchange, name: string): Json | undefined {
   if (name === 'path_parts') return partsOf(x)
   if (name === 'remote_addr') return x.clientAddress
   if (name === 'request_id') return x.requestId
-  if (name === 'request_data') return queryLists(splitQuery(x.query, credentialNames(x.chain!.api)).open)
+  if (name === 'request_data') return dataLists(x)
   const [, place, own = ''] = /^(headers|request_data|cookies|jwt_claims)_(.+)$/.exec(name) ?? []
   // It is no field of those that are edited and forwarded.
   if (place === 'headers' && own.toLowerCase() === 'host') return x.authority
   if (place === 'headers') return named(sentFields(x), own, true)
   if (place === 'cookies') return named(cookiesOf(sentFields(x)), own, false)
   if (place === 'jwt_claims') return named(Object.entries(x.claims ?? {}), own, false)
-  return place === 'request_data' ? named([...searchParams(askedQuery(x))], own, false) : undefined
+  return place === 'request_data' ? named(askedData(x), own, false) : undefined
 }
 
 /** The first value of a name, else of one that is spelled with `-` for `_`; of fields in any letter case. */
@@ -126,9 +117,10 @@ function partsOf(x: Exchange): string[] {
   return x.path.split('/').filter((part) => part !== '')
 }
 
-const sentFields = (x: Exchange): FieldPairs => x.sentFields ?? fieldsOf(x)
+const sentFields = (x: Exchange): FieldPairs => x.sent?.fields ?? fieldsOf(x)
 
-function fieldsOf(x: Exchange): FieldPairs {
+/** The fields of a request in their present state, without credentials. */
+export function fieldsOf(x: Exchange): FieldPairs {
   const fields = openFields(x.request.entries(), credentialNames(x.chain!.api), isCredentialName)
   return fields.map(([name, value]) => [name, asText(value)])
 }
@@ -156,15 +148,22 @@ function cookiesOf(fields: FieldPairs): [string, string][] {
   )
 }
 
-/** The query without credentials, for values that are asked for by their names. */
-function askedQuery(x: Exchange): string {
-  return splitQuery(x.query, credentialNames(x.chain!.api), isCredentialName).open
+/** Form and query without credentials, for values that are asked for by their names. */
+function askedData(x: Exchange): [string, string][] {
+  const names = credentialNames(x.chain!.api)
+  return dataOf(x).flatMap((text) => [...searchParams(splitQuery(text, names, isCredentialName).open)])
 }
 
-/** Every parameter of the query with the list of its values. */
-function queryLists(query: string): JsonObject {
+/** The fields of a form in the body go before the parameters of the query, as in other products. */
+function dataOf(x: Exchange): string[] {
+  return [x.sent?.form ?? '', x.query].filter((text) => text !== '')
+}
+
+/** Every field of the form and parameter of the query with the list of its values. */
+function dataLists(x: Exchange): JsonObject {
   const lists = new Map<string, string[]>()
-  for (const [name, value] of searchParams(query)) {
+  const names = credentialNames(x.chain!.api)
+  for (const [name, value] of dataOf(x).flatMap((text) => [...searchParams(splitQuery(text, names).open)])) {
     const list = lists.get(name)
     if (list === undefined) lists.set(name, [value])
     else list.push(value)
