@@ -7,7 +7,7 @@ import { targetFlaws } from '../check/check-upstream.ts'
 import { opennessFlaws } from '../check/openness.ts'
 import { pathFlaws } from '../check/path-flaws.ts'
 import { hostlessPairs, refusedExtensionsOf, refusedMembersOf } from '../check/refused-members.ts'
-import { refuseUnsupported, unsupportedFeaturesOf } from '../check/unsupported.ts'
+import { refuseUnsupported, type UnsupportedFeature, unsupportedFeaturesOf } from '../check/unsupported.ts'
 import { checkBounds, flawsOf, refuseFlaws } from '../check/validate.ts'
 import { writtenFieldFlaws } from '../check/written-fields.ts'
 import { servedClassic } from '../convert/convert.ts'
@@ -136,9 +136,15 @@ function* checkedClassic(definition: JsonObject): PausedWork<JsonObject> {
   if (isOfTargets(flaws)) refuseUnsupported(unsupportedFeaturesOf(definition, 'classic'))
   refuseFlaws(flaws)
   yield
-  refuseFlaws(yield* classicFlaws(definition))
-  refuseUnsupported(unsupportedFeaturesOf(definition, 'classic'))
+  refuseBoth(yield* classicFlaws(definition), unsupportedFeaturesOf(definition, 'classic'))
   return definition
+}
+
+/** Refuses by what is not served where nothing else is at fault: an address of a secret is no key, but says what it asks for. */
+function refuseBoth(flaws: readonly Flaw[], unsupported: readonly UnsupportedFeature[]): void {
+  const places = new Set(unsupported.map(({ at }) => JSON.stringify(at)))
+  refuseFlaws(flaws.every(({ at }) => places.has(JSON.stringify(at))) ? [] : flaws)
+  refuseUnsupported(unsupported)
 }
 
 /** True where only addresses of upstreams are at fault: APIs of kinds that are not served have none, and are refused by their kind. */
@@ -158,9 +164,9 @@ function* checkedOas(document: JsonObject): PausedWork<JsonObject> {
     refuseUnsupported([...unsupportedFeaturesOf(extension, 'oas', [EXTENSION]), ...refusedExtensionsOf(document)])
   refuseFlaws(flaws)
   yield
-  refuseFlaws(yield* oasFlaws(document, extension))
+  const ofDocument = yield* oasFlaws(document, extension)
   yield
-  refuseUnsupported([
+  refuseBoth(ofDocument, [
     ...unsupportedFeaturesOf(extension, 'oas', [EXTENSION]),
     ...unsupportedOasSchemes(document, extension),
   ])
