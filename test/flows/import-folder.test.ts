@@ -142,7 +142,7 @@ test('an import writes down where rules hold at the gateway before', async (t) =
   }
   for (const [name, body] of Object.entries(files)) writeFileSync(join(folder, name), JSON.stringify(body))
   for (const matching of ['contains', 'begins', 'ends', 'whole'] as const) {
-    const { candidates } = readDefinitions(folder, matching)
+    const { candidates } = readDefinitions(folder, { matching })
     const found = candidates.map(({ body: { api_definition: lists, oas } }) => {
       const { server } = ((oas as JsonObject | undefined)?.['x-svc-api-gateway'] ?? {}) as { server?: JsonObject }
       return (lists as JsonObject | undefined)?.path_matching ?? server?.pathMatching
@@ -153,6 +153,57 @@ test('an import writes down where rules hold at the gateway before', async (t) =
   const { status, err } = await runLine(line, {}, [importCommand(readIncumbent)])
   assert.equal(status, 1)
   assert.match(err, /--path-matching: must be one of contains, begins, ends, whole/)
+})
+
+test('an import takes body templates in files into definitions, from below one folder alone', async (t) => {
+  const [folder, ran] = [join(folderFor(t), 'apis'), join(folderFor(t), 'ran')]
+  for (const each of [folder, join(ran, 'middleware')]) mkdirSync(each, { recursive: true })
+  const template = '{"hello": "{{ .name }}"}'
+  writeFileSync(join(ran, 'middleware', 'hello.tmpl'), template)
+  writeFileSync(join(ran, '..', 'outside.tmpl'), template)
+  const up = 'http://upstream.test/'
+  const list = (template_source: string) => [
+    { path: '/a', method: 'POST', template_data: { template_mode: 'file', input_type: 'json', template_source } },
+  ]
+  const lists = (id: string, path: string) => {
+    const extended_paths = { transform: list(path), transform_response: list(path) }
+    const versions = { Default: { name: 'Default', use_extended_paths: true, extended_paths } }
+    return classic(id, `/${id}/`, up, { version_data: { not_versioned: true, versions } })
+  }
+  const transform = { enabled: true, path: 'middleware/hello.tmpl', format: 'json' }
+  const files: Readonly<Record<string, JsonObject>> = {
+    'c.json': lists('c', 'middleware/hello.tmpl'),
+    'absolute.json': lists('absolute', '/middleware/hello.tmpl'),
+    'outside.json': lists('outside', '../outside.tmpl'),
+    'none.json': lists('none', 'middleware/none.tmpl'),
+    'o.json': {
+      ...{ openapi: '3.0.3', info: { title: 'o', version: '1' } },
+      paths: { '/a': { post: { operationId: 'a', responses: { 200: { description: 'ok' } } } } },
+      'x-acme-api-gateway': {
+        ...{ info: { id: 'o', name: 'o', state: { active: true } }, upstream: { url: up } },
+        server: { listenPath: { value: '/o/' } },
+        middleware: { operations: { a: { transformRequestBody: transform, transformResponseBody: transform } } },
+      },
+    },
+  }
+  for (const [name, body] of Object.entries(files)) writeFileSync(join(folder, name), JSON.stringify(body))
+  const world = await startEnvironment(t)
+  const where = ['-d', `http://127.0.0.1:${world.dashboard.port}/`, '-s', world.admin.key, '--definitions', folder]
+  const take = (...more: string[]) => runLine(['import', ...where, ...more], {}, [importCommand(readIncumbent)])
+  const without = await take()
+  assert.equal(without.out.match(/^! .*templates/gm)?.length, 5, without.out)
+  const planned = await take('--templates', ran)
+  assert.match(planned.out, /^! outside\.json: the template \.\.\/outside\.tmpl is not in the folder of --templates/m)
+  assert.match(planned.out, /^! none\.json: the template middleware\/none\.tmpl cannot be read \(ENOENT\)/m)
+  assert.match(planned.out, /^ {4}the template middleware\/hello\.tmpl is now within it$/m)
+  assert.equal((await take('--templates', ran, '--yes')).status, 0)
+  const stored = async (path: string) => JSON.stringify(await world.ask('GET', path))
+  const base64 = Buffer.from(template).toString('base64')
+  for (const path of ['/api/apis/c', '/api/apis/absolute', '/api/apis/oas/o']) {
+    const text = await stored(path)
+    assert.equal(text.split(base64).length - 1, 2, text)
+    assert.ok(!text.includes('hello.tmpl'))
+  }
 })
 
 test('one step that the dashboard refuses stops no other step of an import', async () => {

@@ -6,6 +6,7 @@ const HELP = `  -d, --dashboard URL      the dashboard to import into; else SVC_
   --from-redis URL         the other product's Redis: keys, quotas, OAuth clients; better in SVC_IMPORT_REDIS
   --definitions DIR        its API definitions, classic and OpenAPI, one or a list in each JSON file
   --policies PATH          its policies: a JSON file, or a folder of them
+  --templates DIR          the folder that the gateway before ran in: body templates in files are taken from it into definitions
   --path-matching HOW      where rules hold there: contains (default), begins, ends or whole, by its settings of prefix and suffix matching
   --raw-keys               the names in its key space are the keys themselves; else their form tells
   --redirect-separator C   what parts several addresses in one redirect_uri there
@@ -23,6 +24,7 @@ export function importCommand(read: ReadEntries): Command {
       'from-redis': { type: 'string' },
       definitions: { type: 'string' },
       policies: { type: 'string' },
+      templates: { type: 'string' },
       'path-matching': { type: 'string' },
       'raw-keys': { type: 'boolean' },
       'redirect-separator': { type: 'string' },

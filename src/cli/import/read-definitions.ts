@@ -19,6 +19,7 @@ import { APIS, holdsDocument } from '../moves/kind-apis.ts'
 import { POLICIES } from '../moves/kind-policies.ts'
 import { omitMembers } from '../moves/rendered.ts'
 import type { ImportCandidate, ImportRefusal, Read } from './candidate.ts'
+import { inlineTemplates } from './inline-templates.ts'
 
 const MOST_BYTES = 64 << 20
 
@@ -38,18 +39,32 @@ export interface Policies extends Read {
 /**
  * The API definitions of a folder: classic ones, bare or within `api_definition`, and OpenAPI documents, in our words;
  * and the policies beside them. Index files are passed over; a file that cannot be read is refused, and stops no other.
- * `matching`: where rules hold there. @throws Fault `files_unreadable` when the folder is not found
+ * @throws Fault `files_unreadable` when the folder is not found
  */
-export function readDefinitions(folder: string, matching: Containing = 'contains'): Definitions {
+export function readDefinitions(
+  folder: string,
+  { matching = 'contains', templates }: ReadDefinitionsOptions = {},
+): Definitions {
   const { found, refused } = documentsIn(folder)
   const read: Read = { candidates: [], refused }
   const words = new Set<string>()
   const files = found.filter(({ body }) => kindOf(body) === 'api')
   const names = new Set(files.map(({ file }) => file))
-  for (const { file, body } of files) readDefinition(file, body, { names, words, read, matching })
+  for (const { file, body: found } of files) {
+    const { body, changes, refused: missing } = inlineTemplates(found, templates)
+    if (missing.length > 0) refused.push({ from: file, why: missing.join('; ') })
+    else readDefinition(file, body, { names, words, read, matching, templates: changes })
+  }
   for (const { file, body } of found)
     if (kindOf(body) === 'other') read.refused.push({ from: file, why: 'is neither an API nor a policy' })
   return { ...read, words, policies: policiesIn(found.filter(({ body }) => kindOf(body) === 'policy')) }
+}
+
+interface ReadDefinitionsOptions {
+  /** Where rules hold there. */
+  readonly matching?: Containing | undefined
+  /** Folder of templates in files; undefined = they stay where they are. */
+  readonly templates?: string | undefined
 }
 
 interface Reading {
@@ -57,9 +72,11 @@ interface Reading {
   readonly words: Set<string>
   readonly read: Read
   readonly matching: Containing
+  /** What was said of its templates. */
+  readonly templates: readonly string[]
 }
 
-function readDefinition(file: string, body: JsonObject, { names, words, read, matching }: Reading): void {
+function readDefinition(file: string, body: JsonObject, { names, words, read, matching, templates }: Reading): void {
   const document = holdsDocument(body.oas) ? body.oas : body
   const definition = isObject(body.api_definition) ? body.api_definition : body
   // Its half of a pair; the other half says everything.
@@ -73,7 +90,7 @@ function readDefinition(file: string, body: JsonObject, { names, words, read, ma
     read.refused.push({ from: file, why: `has several extensions: ${extensions.join(', ')}` })
     return
   }
-  const changes: string[] = []
+  const changes = [...templates]
   const format = document !== body || typeof document.openapi === 'string' ? 'oas' : 'classic'
   for (const word of vendorWordsIn(format, format === 'oas' ? document : definition)) {
     words.add(word)

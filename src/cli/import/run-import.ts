@@ -98,8 +98,8 @@ async function reported(
     settled.refused.push(...found.refused)
     await selectImportable(place, settled, found.candidates)
   }
-  const [definitions, policyFiles] = [path('definitions'), path('policies')]
-  const apis = definitions === undefined ? undefined : readDefinitions(definitions, matching)
+  const [definitions, policyFiles, templates] = [path('definitions'), path('policies'), path('templates')]
+  const apis = definitions === undefined ? undefined : readDefinitions(definitions, { matching, templates })
   if (apis !== undefined) await take(apis)
   const policies = policyFiles === undefined ? apis?.policies : readPolicyFiles(policyFiles)
   if (policies !== undefined) await take(withKnownRights(policies, namesOf(settled, 'apis')))
