@@ -36,7 +36,7 @@ const MAX_NATIVE_ROUNDS = 16
 
 /**
  * Compiles a path pattern of `allowed_urls` and endpoint limits: an unanchored regular expression in which `{name}` is one path
- * segment, a `/` followed by `*` any tail, and an escape (`%20`) the character that it is for. It is compared with readable paths, with
+ * segment, as is a `*` between slashes, a `/` followed by `*` any other tail, and an escape (`%20`) the character that it is for. It is compared with readable paths, with
  * `ignoreCase` with such that `foldLetters` has folded. Of regular expressions it takes what can be matched in linear time and nothing else: no
  * backreference, no lookaround, at most 1,000 characters, and at most 600 parts once counted repetition is written out.
  * Groups do not capture, lazy repetition counts as greedy: both make no difference to whether a path matches.
@@ -53,9 +53,9 @@ export function normalisedPattern(text: string, ignoreCase = false): PatternPiec
 }
 
 function readablePattern(text: string): string {
-  return text.replace(/(?:%[0-9a-f]{2})+/gi, (escapes) =>
-    readablePath(escapes).replace(/[\\^$.*+?()[\]{}|/-]/g, '\\$&'),
-  )
+  return text
+    .replaceAll('/*/', '/{_}/')
+    .replace(/(?:%[0-9a-f]{2})+/gi, (escapes) => readablePath(escapes).replace(/[\\^$.*+?()[\]{}|/-]/g, '\\$&'))
 }
 
 /**
