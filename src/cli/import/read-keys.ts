@@ -11,6 +11,7 @@ import { textAt, textsAt } from '../moves/kind.ts'
 import { KEYS } from '../moves/kind-keys.ts'
 import { omitMembers } from '../moves/rendered.ts'
 import type { ImportCandidate, ImportRefusal, Read } from './candidate.ts'
+import { explicitPaths, type PathRules } from './explicit-paths.ts'
 import type { KeySpace } from './read-entries.ts'
 
 /** The ids that keys may name. */
@@ -19,6 +20,7 @@ export interface KnownIds {
   readonly policies: ReadonlySet<string>
   /** Policies that keys name by another id than the one they have here. */
   readonly renamed: ReadonlyMap<string, string>
+  readonly paths: PathRules
 }
 
 /** Keys that were found, and what the gateways must know to find them. */
@@ -144,10 +146,14 @@ function userIn(
 }
 
 /** The rights on APIs that are there; the others meant nothing. */
-export function knownRights(rights: Json | undefined, { apis }: Pick<KnownIds, 'apis'>, changes: string[]): JsonObject {
+export function knownRights(
+  rights: Json | undefined,
+  { apis, paths }: Pick<KnownIds, 'apis' | 'paths'>,
+  changes: string[],
+): JsonObject {
   const entries = isObject(rights) ? Object.entries(rights) : []
   for (const [id] of entries) if (!apis.has(id)) changes.push(`the right on API ${id} is left out, which is not there`)
-  return Object.fromEntries(entries.filter(([id]) => apis.has(id)))
+  return explicitPaths(Object.fromEntries(entries.filter(([id]) => apis.has(id))), paths, changes)
 }
 
 function policiesOf(session: JsonObject): string[] {

@@ -1,7 +1,9 @@
 import { resolve } from 'node:path'
 import { fault } from '../../errors/fault.ts'
 import { CONTAINING, type Containing, isContaining } from '../../model/apis/definition/api.ts'
-import { isObject } from '../../model/json/json.ts'
+import { EXTENSION } from '../../model/apis/definition/extension.ts'
+import { getAt } from '../../model/apis/definition/tree.ts'
+import { isObject, type JsonObject } from '../../model/json/json.ts'
 import { LEGACY_KEY } from '../../model/keys/legacy-hash.ts'
 import type { CommandContext } from '../commands/command.ts'
 import { unservedLines } from '../moves/await-nodes.ts'
@@ -18,6 +20,7 @@ import type { MoveStep } from '../moves/plan.ts'
 import { runWithProgress } from '../moves/run-with-progress.ts'
 import type { ImportCandidate } from './candidate.ts'
 import { type ImportState, initialImportState, selectImportable } from './compare.ts'
+import type { PathRules } from './explicit-paths.ts'
 import { readClients } from './read-clients.ts'
 import { type Policies, readDefinitions, readPolicyFiles } from './read-definitions.ts'
 import { type KeySpace, type ReadEntries, readKeySpace } from './read-entries.ts'
@@ -101,12 +104,14 @@ async function reported(
   const [definitions, policyFiles, templates] = [path('definitions'), path('policies'), path('templates')]
   const apis = definitions === undefined ? undefined : readDefinitions(definitions, { matching, templates })
   if (apis !== undefined) await take(apis)
+  const paths: PathRules = { matching, listenPathOf: (id) => listenPathIn(settled.current.get(APIS)?.get(id)?.body) }
   const policies = policyFiles === undefined ? apis?.policies : readPolicyFiles(policyFiles)
-  if (policies !== undefined) await take(withKnownRights(policies, namesOf(settled, 'apis')))
+  if (policies !== undefined) await take(withKnownRights(policies, { apis: namesOf(settled, 'apis'), paths }))
   const known: KnownIds = {
     apis: namesOf(settled, 'apis'),
     policies: namesOf(settled, 'policies'),
     renamed: policies?.renamed ?? new Map(),
+    paths,
   }
   await take(readClients(space, known, textOption(options, 'redirect-separator')))
   const keys = readKeys(space, known, { raw: options['raw-keys'] === true })
@@ -128,14 +133,14 @@ async function takeKeys(place: Given['place'], settled: ImportState, keys: KeysR
   await selectImportable(place, settled, keys.candidates, ({ body }) => origins.has(textAt(body, LEGACY_KEY)))
 }
 
-function withKnownRights(read: Policies, apis: ReadonlySet<string>) {
+function withKnownRights(read: Policies, known: Pick<KnownIds, 'apis' | 'paths'>) {
   const candidates: ImportCandidate[] = []
   const refused = [...read.refused]
   for (const candidate of read.candidates) {
     const changes = [...candidate.changes]
     const { access_rights: sent } = candidate.body
-    const rights = knownRights(sent, { apis }, changes)
-    if (changes.length > 0 && isObject(sent) && Object.keys(rights).length === 0)
+    const rights = knownRights(sent, known, changes)
+    if (isObject(sent) && Object.keys(sent).length > 0 && Object.keys(rights).length === 0)
       refused.push({ from: `policy ${candidate.identity}`, why: 'has rights only on APIs that are not there' })
     else
       candidates.push({
@@ -145,6 +150,14 @@ function withKnownRights(read: Policies, apis: ReadonlySet<string>) {
       })
   }
   return { candidates, refused }
+}
+
+function listenPathIn(body: JsonObject | undefined): string | undefined {
+  const { api_definition: classic, oas } = body ?? {}
+  const value = isObject(oas ?? null)
+    ? getAt(oas as JsonObject, [EXTENSION, 'server', 'listenPath', 'value'])
+    : getAt(classic, ['proxy', 'listen_path'])
+  return typeof value === 'string' ? value : undefined
 }
 
 function namesOf({ current }: ImportState, name: string): ReadonlySet<string> {
