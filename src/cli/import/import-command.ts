@@ -7,7 +7,7 @@ const HELP = `  -d, --dashboard URL      the dashboard to import into; else SVC_
   --definitions DIR        its API definitions, classic and OpenAPI, one or a list in each JSON file
   --policies PATH          its policies: a JSON file, or a folder of them
   --templates DIR          the folder that the gateway before ran in: body templates in files are taken from it into definitions
-  --path-matching HOW      where rules hold there: contains (default), begins, ends or whole, by its settings of prefix and suffix matching
+  --path-matching HOW      where paths of rules and rights match there: contains (default), begins, ends or whole, by its settings of prefix and suffix matching
   --raw-keys               the names in its key space are the keys themselves; else their form tells
   --redirect-separator C   what parts several addresses in one redirect_uri there
   -y, --yes                does it; without, only the report, and status 2 when there is something to do

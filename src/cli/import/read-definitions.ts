@@ -72,7 +72,7 @@ interface Reading {
   readonly words: Set<string>
   readonly read: Read
   readonly matching: Containing
-  /** What was said of its templates. */
+  /** Changes of its templates, in words. */
   readonly templates: readonly string[]
 }
 

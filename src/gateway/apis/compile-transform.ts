@@ -21,7 +21,7 @@ export function compileTransform(rules: HeaderTransform | undefined): CompiledTr
   }
 }
 
-/** What edits, rewrites and templates of an API may ask of a request: its fields, and the form in its body. */
+/** Parts of a request that edits, rewrites or templates of an API may ask for: its fields, and the form in its body. */
 export function askedVariables(
   { contextVariables }: Api,
   rules: Rules,

@@ -6,13 +6,12 @@ import type { CredentialPlace } from '../../model/authentication/scheme.ts'
 import type { JsonObject } from '../../model/json/json.ts'
 import type { Instant, Limit } from '../../model/limits/limit.ts'
 import type { Matcher } from '../../model/patterns/matcher.ts'
-import type { RewritePiece } from '../../model/patterns/rewrite-target.ts'
+import type { RewriteTarget } from '../../model/patterns/rewrite-target.ts'
 import type { Policy } from '../../model/sessions/session.ts'
 import type { SessionAccess } from '../../model/sessions/session-access.ts'
 import { type BodyConsumer, WireExchange } from '../../wire/http1/exchange.ts'
 import type { RepeatedAnswer } from '../../wire/http1/outlet.ts'
 import type { ChainCache } from '../cache/chain-cache.ts'
-import type { FieldPairs } from '../modules/messages.ts'
 import type { ModuleSet } from '../modules/module-set.ts'
 import type { LiveToken } from '../oauth/live-token.ts'
 import type { HitCell } from '../record/aggregate.ts'
@@ -23,8 +22,11 @@ import type { RecordPlan } from '../record/record-plan.ts'
 import { nextRequestId } from '../record/request-id.ts'
 import type { StepTime } from '../record/step-time.ts'
 import type { ApiTags, SessionTags } from '../record/tags.ts'
+import type { PersistentMap } from '../routing/persistent-map.ts'
 import type { Breaker } from '../upstream/breaker.ts'
 import type { Target, Targets } from '../upstream/target.ts'
+
+import type { SentValues } from './sent-values.ts'
 
 // The types of a request's way refer to each other, so they are in one file; the code that creates them is not.
 
@@ -59,16 +61,9 @@ export interface CompiledTransform {
 }
 
 /** Where a rewrite leads, with what it takes to get there. */
-export interface CompiledTarget {
-  readonly pieces: readonly RewritePiece[]
-  /** True = its first slash was not written; a group may bring another one. */
-  readonly relative: boolean
+export interface CompiledTarget extends Omit<RewriteTarget, 'origin'> {
   /** Another origin; undefined = the upstream of the API. */
   readonly targets: Targets | undefined
-  /** Id of the API that takes over, or `self`; '' = none. */
-  readonly api: string
-  /** True = the text before the first slash of the pieces is the id of the API that takes over. */
-  readonly namesApi: boolean
 }
 
 export interface CompiledTrigger {
@@ -233,22 +228,6 @@ export interface OrgLimits {
   readonly limits: readonly Limit[]
 }
 
-/** Values of a request as they were before edits, for variables. */
-export interface SentValues {
-  /** Without credentials. */
-  readonly fields: FieldPairs
-  /** The form in the body; '' = none, or nothing asks for it. */
-  readonly form: string
-}
-
-/** APIs by api_id. Never changed: `with` answers another one. */
-export interface ApiIndex {
-  get(apiId: string): ServedApi | undefined
-  has(apiId: string): boolean
-  values(): Iterable<ServedApi>
-  with(apiId: string, served: ServedApi): ApiIndex
-}
-
 /**
  * Everything that a request is judged by, at one revision. Never changed: a change makes a new one, and requests in flight
  * keep the one that they began with.
@@ -259,7 +238,7 @@ export interface Snapshot {
   /** Listen paths by organisation, those of APIs that are switched off too. */
   readonly territories: Territories
   /** Loaded APIs by api_id, internal ones too. */
-  readonly apis: ApiIndex
+  readonly apis: PersistentMap<ServedApi>
   /** Policies by organisation and id (`policyKey`). */
   readonly policies: ReadonlyMap<string, Policy>
   /** Grows by one whenever a policy changes: sessions merged under an older number are merged again. */

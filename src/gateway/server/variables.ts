@@ -117,10 +117,10 @@ function partsOf(x: Exchange): string[] {
   return x.path.split('/').filter((part) => part !== '')
 }
 
-const sentFields = (x: Exchange): FieldPairs => x.sent?.fields ?? fieldsOf(x)
+const sentFields = (x: Exchange): FieldPairs => x.sent?.fields ?? openFieldsOf(x)
 
 /** The fields of a request in their present state, without credentials. */
-export function fieldsOf(x: Exchange): FieldPairs {
+export function openFieldsOf(x: Exchange): FieldPairs {
   const fields = openFields(x.request.entries(), credentialNames(x.chain!.api), isCredentialName)
   return fields.map(([name, value]) => [name, asText(value)])
 }

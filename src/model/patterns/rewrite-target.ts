@@ -38,7 +38,7 @@ export function readRewriteTarget(text: string): RewriteTarget | string {
   const isInner = scheme.startsWith('svc')
   const authority = address?.[2] ?? ''
   const rest = address === null ? text : (address[3] ?? '')
-  const namesApi = scheme === 'svc' && authority.includes('$')
+  const namesApi = isInner && authority.includes('$')
   if (authority.includes('$') && !namesApi) return 'must name its host as it is'
   if (!['', 'http', 'https', 'svc'].includes(scheme)) return 'must be a path, or an address of http, https or svc'
   if (scheme !== '' && authority === '') return 'must name a host'

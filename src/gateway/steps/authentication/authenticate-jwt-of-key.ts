@@ -12,7 +12,7 @@ import { admitBound } from '../../oauth/check-binding.ts'
 import type { Exchange, Step, StepOutcome } from '../../server/exchange.ts'
 import type { LiveSession, SessionSource } from '../../sessions/sessions.ts'
 import { readCredential } from './read-credential.ts'
-import { type ReadJwt, readJwt, refusedJwt } from './read-jwt.ts'
+import { type ReadJwt, readSignedJwt, refusedJwt } from './read-jwt.ts'
 import { credentialOf, isOfOtherScheme, schemeOf } from './read-token.ts'
 
 const MISSING = prebuilt('token_missing')
@@ -75,7 +75,7 @@ export function authenticateJwtOfKey(
     const text = credentialOf(sent)
     if (text === '') return challenged(x, MISSING, '', 'off')
     if (isOfOtherScheme(scheme, sent)) return challenged(x, OTHER_SCHEME, '', 'off')
-    const jwt = readJwt(text)
+    const jwt = readSignedJwt(text)
     if (typeof jwt === 'string') return refusedJwt(x, jwt)
     const named = (rules.ofCallers!.byKid && jwt.kid) || identityFromClaims(jwt.claims, rules)
     if (named === '') return refusedJwt(x, NAMES_NOBODY)

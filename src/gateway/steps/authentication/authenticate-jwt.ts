@@ -28,7 +28,7 @@ import type { Exchange, Snapshot, Step, StepOutcome } from '../../server/exchang
 import type { LiveSession } from '../../sessions/sessions.ts'
 import { authenticateJwtOfKey } from './authenticate-jwt-of-key.ts'
 import { readCredential } from './read-credential.ts'
-import { type ReadJwt, readJwt, refusedJwt } from './read-jwt.ts'
+import { type ReadJwt, readSignedJwt, refusedJwt } from './read-jwt.ts'
 import { credentialOf, isOfOtherScheme, schemeOf } from './read-token.ts'
 
 const MISSING = prebuilt('token_missing')
@@ -182,7 +182,7 @@ export function authenticateSigned(
       return accept(x, known, { text, word })
     }
     if (isOfOtherScheme(scheme, sent)) return challenged(x, OTHER_SCHEME, '', 'off')
-    const jwt = readJwt(text)
+    const jwt = readSignedJwt(text)
     if (typeof jwt === 'string') return refusedJwt(x, jwt)
     const presented = { text, word }
     const among = keys.candidates(jwt.kid, jwt.alg)

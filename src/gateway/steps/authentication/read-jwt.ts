@@ -16,7 +16,7 @@ export interface ReadJwt extends CompactJwt {
 }
 
 /** Takes a JSON Web Token apart. Answers in words why it is none that can be verified. */
-export function readJwt(text: string): ReadJwt | string {
+export function readSignedJwt(text: string): ReadJwt | string {
   const jwt = readCompact(text, TOKEN_LIMIT, TYPES)
   if (typeof jwt === 'string') return jwt
   const { alg, kid = '' } = jwt.header

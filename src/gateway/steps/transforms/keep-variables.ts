@@ -1,7 +1,7 @@
 import { fault } from '../../../errors/fault.ts'
 import { readDecoded } from '../../compression/decode.ts'
 import type { Exchange, Step, StepOutcome } from '../../server/exchange.ts'
-import { fieldsOf } from '../../server/variables.ts'
+import { openFieldsOf } from '../../server/variables.ts'
 
 /** Largest form that variables look at; a larger one is refused (413). */
 const MAX_FORM_BYTES = 1_048_576
@@ -22,7 +22,7 @@ export function keepVariables({
 }): Step | undefined {
   if (!fields) return undefined
   return function keepVariables(x) {
-    x.sent = { fields: fieldsOf(x), form: '' }
+    x.sent = { fields: openFieldsOf(x), form: '' }
     // An explained request has no body.
     return form && !x.dry && hasForm(x) ? keepForm(x) : undefined
   }
