@@ -101,3 +101,22 @@ test('short secrets of keys, and members about policies, are choices that the sa
   assert.deepEqual(warnings.sort(), ['jwt_default_policies', 'jwt_policy_field_name', 'jwt_source'])
   assert.equal((await get(`Bearer ${token}`)).status, 200)
 })
+
+test('variables have the claims of a token, but not the key that it names', async (t) => {
+  const named = ['sub', 'kid', 'team', 'alg'].map((name) => [`X-${name}`, `$svc_context.jwt_claims_${name}`])
+  const version = { name: 'Default', global_headers: Object.fromEntries(named) }
+  const { get, keyWith, origin } = await callersWorld(t, 'classic', {
+    enable_context_vars: true,
+    version_data: { not_versioned: true, versions: { Default: version } },
+  })
+  const key = await keyWith()
+  for (const token of [
+    signed(claims({ sub: key, team: 'books' })),
+    signed(claims({ sub: 'ann', team: 'books' }), { kid: key }),
+  ]) {
+    assert.equal((await get(`Bearer ${token}`)).status, 200)
+    const { headers } = origin.seen.at(-1)!
+    assert.deepEqual([headers['x-team'], headers['x-alg']], ['books', 'HS256'])
+    assert.ok(![headers['x-sub'], headers['x-kid']].includes(key))
+  }
+})

@@ -262,7 +262,12 @@ describe('variables', () => {
       proxy: { listen_path: '/j/', target_url: origin.url, strip_listen_path: true },
       version_data: {
         not_versioned: true,
-        versions: { Default: { name: 'Default', global_headers: { 'X-Who': '$acme_context.jwt_claims_given-name' } } },
+        versions: {
+          Default: {
+            name: 'Default',
+            global_headers: { 'X-Who': '$acme_context.jwt_claims_given-name', 'X-By': '$acme_context.jwt_claims_alg' },
+          },
+        },
       },
     })
     assert.equal(made.status, 200, made.text)
@@ -274,7 +279,8 @@ describe('variables', () => {
     for (let i = 0; i < 2; i++) {
       const answer = await gateway.call('/j/', { headers: { authorization: `Bearer ${token}` } })
       assert.equal(answer.status, 200, answer.text)
-      assert.equal(origin.seen.at(-1)!.headers['x-who'], 'Ada')
+      const { headers } = origin.seen.at(-1)!
+      assert.deepEqual([headers['x-who'], headers['x-by']], ['Ada', 'HS256'])
     }
   })
 

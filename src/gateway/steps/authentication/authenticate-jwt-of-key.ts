@@ -4,6 +4,7 @@ import { objectOf, textOf } from '../../../model/apis/definition/members.ts'
 import { readCallerKey, type VerifyKey, verifySignature } from '../../../model/authentication/jwt-key.ts'
 import type { JwtRules } from '../../../model/authentication/jwt-scheme.ts'
 import type { SchemeRules } from '../../../model/authentication/scheme.ts'
+import type { JsonObject } from '../../../model/json/json.ts'
 import { isBound, readConfirmation } from '../../../oauth/proofs/confirmation.ts'
 import type { AuthParts } from '../../authentication/auth-parts.ts'
 import { CLAIM_FLAWS, endOf, flawOfClaims, identityFromClaims } from '../../authentication/claims.ts'
@@ -12,7 +13,7 @@ import { admitBound } from '../../oauth/check-binding.ts'
 import type { Exchange, Step, StepOutcome } from '../../server/exchange.ts'
 import type { LiveSession, SessionSource } from '../../sessions/sessions.ts'
 import { readCredential } from './read-credential.ts'
-import { type ReadJwt, readSignedJwt, refusedJwt } from './read-jwt.ts'
+import { claimsAndHeader, type ReadJwt, readSignedJwt, refusedJwt } from './read-jwt.ts'
 import { credentialOf, isOfOtherScheme, schemeOf } from './read-token.ts'
 
 const MISSING = prebuilt('token_missing')
@@ -45,7 +46,7 @@ export function authenticateJwtOfKey(
     return key
   }
 
-  const settle = (x: Exchange, jwt: ReadJwt, sent: string, session: LiveSession | undefined): Outcome => {
+  const settle = (x: Exchange, { jwt, named, sent }: Presented, session: LiveSession | undefined): Outcome => {
     if (session === undefined || session.unusable || session.token !== undefined || !session.belongsTo(orgId))
       return refusedJwt(x, UNKNOWN)
     if (session.evictAt !== 0 && session.evictAt <= x.wall) return refusedJwt(x, UNKNOWN)
@@ -58,7 +59,7 @@ export function authenticateJwtOfKey(
     if (flaw !== undefined && flaw !== 'identity_missing') return refusedJwt(x, CLAIM_FLAWS[flaw])
     const admit = () => {
       x.session = session
-      x.claims = api.contextVariables ? jwt.claims : undefined
+      x.claims = api.contextVariables ? withoutCredential(claimsAndHeader(jwt), named) : undefined
       x.credentialEndsAt = endOf(jwt.claims, rules)
       return undefined
     }
@@ -80,10 +81,23 @@ export function authenticateJwtOfKey(
     const named = (rules.ofCallers!.byKid && jwt.kid) || identityFromClaims(jwt.claims, rules)
     if (named === '') return refusedJwt(x, NAMES_NOBODY)
     const session = sessions.find(named, x.snapshot!, x.wall)
+    const presented = { jwt, named, sent }
     return session instanceof Promise
-      ? session.then((late) => settle(x, jwt, sent, late))
-      : settle(x, jwt, sent, session)
+      ? session.then((late) => settle(x, presented, late))
+      : settle(x, presented, session)
   }
+}
+
+/** A token, the key that it names, and the credential as it was sent. */
+interface Presented {
+  readonly jwt: ReadJwt
+  readonly named: string
+  readonly sent: string
+}
+
+/** The name of the key is a credential, which variables must not hand on. */
+function withoutCredential(claims: JsonObject, named: string): JsonObject {
+  return Object.fromEntries(Object.entries(claims).filter(([, value]) => !JSON.stringify(value).includes(named)))
 }
 
 type Outcome = StepOutcome | Promise<StepOutcome>

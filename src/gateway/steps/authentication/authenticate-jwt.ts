@@ -28,7 +28,7 @@ import type { Exchange, Snapshot, Step, StepOutcome } from '../../server/exchang
 import type { LiveSession } from '../../sessions/sessions.ts'
 import { authenticateJwtOfKey } from './authenticate-jwt-of-key.ts'
 import { readCredential } from './read-credential.ts'
-import { type ReadJwt, readSignedJwt, refusedJwt } from './read-jwt.ts'
+import { claimsAndHeader, type ReadJwt, readSignedJwt, refusedJwt } from './read-jwt.ts'
 import { credentialOf, isOfOtherScheme, schemeOf } from './read-token.ts'
 
 const MISSING = prebuilt('token_missing')
@@ -158,7 +158,7 @@ export function authenticateSigned(
       againAt: x.mono + freshMs,
       generation: keys.generation,
       caller,
-      claims: api.contextVariables ? jwt.claims : undefined,
+      claims: api.contextVariables ? claimsAndHeader(jwt) : undefined,
       confirmation,
       own,
       plain: !own && !isBound(confirmation),

@@ -1,4 +1,5 @@
 import { type Fault, prebuilt } from '../../../errors/fault.ts'
+import type { JsonObject } from '../../../model/json/json.ts'
 import { type CompactJwt, readCompact } from '../../../oauth/signing-keys/jwt.ts'
 import { challenged } from '../../oauth/challenge.ts'
 import type { Exchange } from '../../server/exchange.ts'
@@ -22,6 +23,11 @@ export function readSignedJwt(text: string): ReadJwt | string {
   const { alg, kid = '' } = jwt.header
   if (typeof alg !== 'string' || typeof kid !== 'string') return 'the header of the token is malformed'
   return { ...jwt, alg, kid }
+}
+
+/** The values of a token for variables: its claims, and the members of its header that no claim hides. */
+export function claimsAndHeader({ header, claims }: ReadJwt): JsonObject {
+  return { ...header, ...claims }
 }
 
 /** Module state: a cache of immutable values: refusals by their reason, as many as there are sentences in the code. */
