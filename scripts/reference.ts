@@ -232,7 +232,7 @@ const editorValue = (value: Json): Json =>
 
 function settingsSchema(): JsonObject {
   const root: JsonObject = { type: 'object', additionalProperties: false, properties: {} }
-  for (const { segments, default: value, allowed, description } of SETTINGS) {
+  for (const { segments, default: value, allowed, auto, description } of SETTINGS) {
     let group = root
     for (const name of segments.slice(0, -1)) {
       const members = group.properties as JsonObject
@@ -241,7 +241,8 @@ function settingsSchema(): JsonObject {
     }
     const type = Array.isArray(value) ? 'array' : value === null ? undefined : typeof value
     ;(group.properties as JsonObject)[segments.at(-1)!] = {
-      ...(type !== undefined && { type: type === 'number' && Number.isInteger(value) ? 'number' : type }),
+      ...(auto && { type: ['number', 'string'] }),
+      ...(type !== undefined && !auto && { type: type === 'number' && Number.isInteger(value) ? 'number' : type }),
       description: `${description} Allowed: ${allowed}.`,
       default: value as Json,
     }

@@ -6,7 +6,7 @@ import type { LoadedConfig } from './config/load.ts'
 import type { Config } from './config/schema.ts'
 import { productVersion } from './config/version.ts'
 import { fault, toFault } from './errors/fault.ts'
-import { type Gateway, startGateway } from './gateway/server/gateway.ts'
+import { startGateway } from './gateway/server/gateway.ts'
 import type { Log } from './model/logs/log.ts'
 import { BackupStatus } from './model/nodes/backup-status.ts'
 import { DroppedConnections } from './model/nodes/dropped-connections.ts'
@@ -16,6 +16,7 @@ import { systemClock } from './model/time/clock.ts'
 import { superviseDashboard } from './process/dashboard-host.ts'
 import { type DefaultOrg, followDefaultOrg } from './process/default-org.ts'
 import { firstStart, setUpLink } from './process/first-start.ts'
+import { type ServedGateway, startGatewayThreads } from './process/gateway-threads.ts'
 import { LiveSecrets, secretSources } from './process/live-secrets.ts'
 import { openLineSink, openLog } from './process/log.ts'
 import {
@@ -33,6 +34,7 @@ import { readPasswordRules } from './publish/sign-in/password-rules-file.ts'
 import { KeyedMutex } from './runtime/keyed-mutex.ts'
 import { measuredStore } from './store/measured/measured-store.ts'
 import { sealedStore } from './store/sealed/sealed-store.ts'
+import { canSharePorts } from './wire/listen/shared-ports.ts'
 
 /** Which parts of an installation a process runs. */
 export interface Roles {
@@ -43,7 +45,7 @@ export interface Roles {
 /** A running process of an installation. */
 export interface RunningProcess {
   /** undefined in a process for the dashboard alone. */
-  readonly gateway: Gateway | undefined
+  readonly gateway: ServedGateway | undefined
   /** undefined in a process for the gateway alone. */
   readonly dashboardPort: number | undefined
   /** Lines for the person who started it. */
@@ -54,7 +56,7 @@ export interface RunningProcess {
 
 /** A process that runs both. */
 export interface RunningAllInOne extends RunningProcess {
-  readonly gateway: Gateway
+  readonly gateway: ServedGateway
   readonly dashboardPort: number
 }
 
@@ -82,9 +84,11 @@ interface Ground {
 
 /** The serving parts of this process: the dashboard asks for the gateway later. */
 interface Serving {
-  gateway?: Gateway
+  gateway?: ServedGateway
   dashboard?: SupervisedThread
   readonly drops: DroppedConnections
+  /** 1 while the dashboard of this process listens. */
+  readonly dashboardServes: Int32Array<SharedArrayBuffer>
 }
 
 /**
@@ -93,14 +97,18 @@ interface Serving {
  * @throws Fault that says which setting to change: `port_in_use`, `data_folder_unwritable`, `data_folder_locked`, `setting_invalid`,
  * `store_refused`, `store_away`, `store_lost`
  */
-export async function start(loaded: LoadedConfig, roles: Roles, worker = 1): Promise<RunningProcess> {
+export async function start(given: LoadedConfig, roles: Roles, worker = 1): Promise<RunningProcess> {
+  refuseShortSecrets(given)
+  const log = openLog(given.config, roleName(roles))
+  const loaded = await withThreads(given, roles, log)
   const { config, warnings } = loaded
-  refuseShortSecrets(loaded)
-  const log = openLog(config, roleName(roles))
   for (const warning of warnings) log.warn({}, warning)
   const path = resolve(config.storage.path)
   const closers: (() => Promise<unknown> | unknown)[] = [() => log.close()]
-  const serving: Serving = { drops: new DroppedConnections() }
+  const serving: Serving = {
+    drops: new DroppedConnections(),
+    dashboardServes: new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT)),
+  }
   const stop = async (delayMs = 0) => {
     if (delayMs > 0) await drain(serving, delayMs, log)
     // Opened last, closed first.
@@ -108,7 +116,10 @@ export async function start(loaded: LoadedConfig, roles: Roles, worker = 1): Pro
   }
   try {
     if (isEmbedded(config.storage)) checkDatabaseFile(path)
-    const plain = await openStoreOf({ config, path, log, copyName: roles.gateway ? copyName(worker) : undefined })
+    const plain = await openStoreOf({
+      ...{ config, path, log, copyName: roles.gateway ? copyName(worker) : undefined },
+      sharedCounts: roles.gateway && runsThreads(config),
+    })
     closers.push(() => plain.store.close())
     const beginning = await openInstallationState(path, plain.store.documents)
     const secrets = await startSecrets(plain.store, path, config.storage)
@@ -144,14 +155,18 @@ export async function start(loaded: LoadedConfig, roles: Roles, worker = 1): Pro
     // The sample is for the first gateway.
     if (roles.gateway || clustered) beginning.done()
 
-    if (roles.gateway) serving.gateway = await openGateway(ground, serving.drops, dashboard, closers)
+    if (roles.gateway) serving.gateway = await openGateway(ground, serving, dashboard, closers)
     const { gateway } = serving
     const made = config.gateway.secret === ''
     return {
       gateway,
       dashboardPort: dashboard?.port,
       greeting: [
-        ...greet(gateway, dashboard, path, { made, ...config }),
+        ...greet(gateway, dashboard, path, {
+          made,
+          workers: runsThreads(config) ? config.gateway.workers : 1,
+          ...config,
+        }),
         ...greetEverywhere(gateway, dashboard, config),
         ...(gateway === undefined || echo === undefined ? [] : greetSample(gateway)),
         ...(dashboard === undefined ? [] : greetNewcomer(dashboardUrl(config, dashboard), setUpToken)),
@@ -231,7 +246,8 @@ function openDashboard(ground: Ground, serving: Serving, roles: Roles): Promise<
     dropCells: serving.drops.cells,
     secretSources: secretSources(loaded, path),
     backupCells: ground.backups?.cells,
-    settled: async (revision) => serving.gateway?.live.settled(revision),
+    serving: serving.dashboardServes,
+    settled: async (revision) => serving.gateway?.settled(revision),
     tryRequest: async (trial) => {
       if (serving.gateway !== undefined) return serving.gateway.tryRequest(trial)
       throw roles.gateway
@@ -243,13 +259,24 @@ function openDashboard(ground: Ground, serving: Serving, roles: Roles): Promise<
 
 async function openGateway(
   { loaded, log, opened, path, sealKey, defaultOrg, version }: Ground,
-  dashboardDrops: DroppedConnections,
+  serving: Serving,
   dashboard: SupervisedThread | undefined,
   closers: (() => unknown)[],
-): Promise<Gateway> {
+): Promise<ServedGateway> {
   const { config } = loaded
+  const { drops: dashboardDrops, dashboardServes } = serving
   const sink = config.gateway.access_log ? openLineSink('stdout') : undefined
   if (sink !== undefined) closers.push(() => sink.close())
+  if (runsThreads(config)) {
+    const threads = await startGatewayThreads({
+      ...{ config, store: opened, log, accessLog: sink, sealKey, version, path },
+      secretSources: secretSources(loaded, path),
+      dashboard: dashboard && dashboardServes,
+      dropCells: dashboardDrops.cells,
+    })
+    closers.push(() => threads.stop())
+    return threads
+  }
   const secrets = new LiveSecrets(secretSources(loaded, path), log)
   closers.push(() => secrets.close())
   const gateway = await startGateway({
@@ -271,18 +298,36 @@ async function openGateway(
     dashboardDrops,
   })
   closers.push(() => gateway.stop())
-  return gateway
+  return { ...gateway, settled: (revision) => gateway.live.settled(revision) }
+}
+
+/** The settings with one thread for the gateway where the system cannot have several at one port. */
+async function withThreads(loaded: LoadedConfig, roles: Roles, log: Log): Promise<LoadedConfig> {
+  const { config } = loaded
+  if (!roles.gateway || !runsThreads(config) || (await canSharePorts())) return loaded
+  log.warn({}, 'gateway.workers: this system cannot share a port, so the gateway runs on one thread')
+  return { ...loaded, config: { ...config, gateway: { ...config.gateway, workers: 1 } } }
+}
+
+/** True for a process whose gateway runs on several threads; the workers of a cluster are processes. */
+export function runsThreads({ gateway, storage }: Config): boolean {
+  return gateway.workers > 1 && isEmbedded(storage)
 }
 
 function greet(
-  gateway: Gateway | undefined,
+  gateway: ServedGateway | undefined,
   dashboard: SupervisedThread | undefined,
   path: string,
-  { made, dashboard: { tls } }: { readonly made: boolean } & Pick<Config, 'dashboard'>,
+  {
+    made,
+    workers,
+    dashboard: { tls },
+  }: Pick<Config, 'dashboard'> & { readonly made: boolean; readonly workers: number },
 ): string[] {
   const secretAt = made ? `"gateway_secret" in ${join(path, 'secrets.json')}` : 'as set by gateway.secret'
   return [
     ...(gateway === undefined ? [] : [`gateway    ${localUrl(gateway.port)}`]),
+    ...(workers > 1 && gateway !== undefined ? [`workers    ${workers} threads`] : []),
     ...(dashboard === undefined ? [] : [`dashboard  ${localUrl(dashboard.port, tls.enabled)}`]),
     `data       ${path}`,
     ...(gateway === undefined ? [] : [`secret     ${secretAt} (for X-Svc-Authorization)`]),
@@ -293,7 +338,7 @@ function greet(
 
 /** Ports that other machines reach: a newcomer may not expect it. */
 function greetEverywhere(
-  gateway: Gateway | undefined,
+  gateway: ServedGateway | undefined,
   dashboard: SupervisedThread | undefined,
   config: Pick<Config, 'gateway' | 'dashboard'>,
 ): string[] {
@@ -307,7 +352,7 @@ function greetEverywhere(
   return [`network    open to other machines; ${[first, ...more].join(' ')} for this machine alone`]
 }
 
-function greetSample({ port }: Gateway): string[] {
+function greetSample({ port }: ServedGateway): string[] {
   const url = localUrl(port)
   return ['', 'Try it:', `  curl ${url}/sample/hello`, `  curl -i ${url}/protected/hello   # asks for a key: 401`]
 }

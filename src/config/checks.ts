@@ -65,12 +65,9 @@ function checkCluster({ postgres_url, postgres_listen_url, redis_url }: Config['
 const LAST_PORT = 65_535
 
 function checkWorkers({ gateway: { workers, control_port: control }, storage }: Config): Problem[] {
-  if (workers === 1) return []
+  // With the embedded store they are threads, which share the control port too.
+  if (workers === 1 || storage.postgres_url === '') return []
   const path = 'gateway.workers'
-  if (storage.postgres_url === '')
-    return [
-      { path, text: 'must be 1, because the embedded store belongs to one process; several need storage.postgres_url' },
-    ]
   if (control === 0 || control + workers - 1 <= LAST_PORT) return []
   return [{ path, text: `is too many for gateway.control_port ${control}: each has its own, one after the other` }]
 }

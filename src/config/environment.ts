@@ -1,7 +1,7 @@
 import { resolve } from 'node:path'
 import { nearest } from '../errors/suggest.ts'
 import { readText } from './file.ts'
-import { SETTINGS, type Setting, type SettingValue } from './settings.ts'
+import { AUTO, SETTINGS, type Setting, type SettingValue } from './settings.ts'
 
 const WHOLE = /^-?\d{1,16}$/
 
@@ -112,6 +112,7 @@ function parseText(setting: Setting, text: string): SettingValue | undefined {
   if (setting.kind === 'text') return text
   const trimmed = text.trim()
   if (setting.kind === 'flag') return parseFlag(trimmed)
+  if (setting.auto && trimmed === AUTO) return AUTO
   if (setting.kind === 'whole') return WHOLE.test(trimmed) ? Number(trimmed) : undefined
   if (setting.kind === 'objects') return parseObjects(trimmed)
   return setting.kind === 'map' ? parseMap(trimmed) : parseList(trimmed)

@@ -1,10 +1,11 @@
+import { availableParallelism } from 'node:os'
 import { Ajv } from 'ajv'
 import { fault } from '../errors/fault.ts'
 import { checkConfig, type Problem } from './checks.ts'
 import { type Environment, readEnvironment, refusal } from './environment.ts'
 import { type FileSettings, readSettingsFile } from './file.ts'
 import { type Config, ConfigSchema } from './schema.ts'
-import { SETTINGS, type Setting } from './settings.ts'
+import { AUTO, SETTINGS, type Setting } from './settings.ts'
 
 /** Where the value of a setting came from. `name` is the file or the environment name, '' for a default. */
 export interface SettingSource {
@@ -34,7 +35,7 @@ export interface LoadOptions {
 
 const SHORT_SECRET = 16
 
-const validate = new Ajv({ allErrors: true, keywords: ['secret', 'allowed'] }).compile(ConfigSchema)
+const validate = new Ajv({ allErrors: true, keywords: ['secret', 'allowed', 'auto'] }).compile(ConfigSchema)
 
 /**
  * Puts the settings together: defaults, then the JSON file, then the environment, and checks the result.
@@ -53,7 +54,8 @@ export function loadConfig(options: LoadOptions): LoadedConfig {
   for (const setting of SETTINGS) {
     const found = environment.values.get(setting)
     const below = file.values.has(setting) ? file.values.get(setting) : setting.default
-    place(root, setting.segments, found === undefined ? below : found.value)
+    const value = found === undefined ? below : found.value
+    place(root, setting.segments, setting.auto && value === AUTO ? coresFor(setting) : value)
     origins.set(setting.path, originOf(setting, found, file))
   }
   problems.push(...schemaProblems(root, origins))
@@ -62,6 +64,11 @@ export function loadConfig(options: LoadOptions): LoadedConfig {
   if (problems.length > 0) throw fault('setting_invalid', problems.join('\n'))
   const short = shortSecrets(config)
   return { config: deepFreeze(config), origins, warnings: [...environment.warnings, ...short], shortSecrets: short }
+}
+
+/** Cores that this process may use, by its affinity and the quota of its control group. */
+function coresFor({ most }: Setting): number {
+  return Math.min(most, Math.max(1, availableParallelism()))
 }
 
 /** The alias words decide which environment names count, so they are read before anything else. */

@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox'
-import { flag, group, list, objects, PORT, text, whole } from './leaves.ts'
+import { flag, group, list, objects, PORT, text, whole, wholeOrAuto } from './leaves.ts'
 import { keySettings } from './schema-keys.ts'
 import { analyticsSettings, metricsSettings, monitorSettings, openTelemetrySettings } from './schema-observability.ts'
 import { portalSettings } from './schema-portal.ts'
@@ -53,7 +53,7 @@ const gateway = group({
   control_port: whole(
     0,
     PORT,
-    'Separate port for `/svc/`, `/metrics`, `/hello` and `/ready`. 0 serves them on the traffic port. With several `workers` each has its own: this one and those after it.',
+    'Separate port for `/svc/`, `/metrics`, `/hello` and `/ready`. 0 serves them on the traffic port. With several `workers` of a cluster each has its own: this one and those after it.',
   ),
   secret: text(
     '',
@@ -92,10 +92,10 @@ const gateway = group({
   keep_alive_ms: whole(75_000, TIMEOUT_MS, 'Longest wait for the next request on an open connection.'),
   body_idle_ms: whole(30_000, TIMEOUT_MS, 'Longest silence of a client that sends a body or reads an answer.'),
   max_connections: whole(0, [0, 10_000_000], 'Open client connections at once, of each worker. 0: no bound.'),
-  workers: whole(
+  workers: wholeOrAuto(
     1,
     [1, 256],
-    'Gateway processes on this machine that share `listen_port`, each a separate node: about one for each core. More than one needs a cluster (`storage.postgres_url`) and a system that shares ports (Linux, FreeBSD).',
+    'Gateways on this machine that share `listen_port`, each listed as a node: about one for each core. `auto`: as many as cores may be used. With the embedded store they are threads of one process, whose limits are exact together; in a cluster they are processes. More than one needs a system that shares ports (Linux, FreeBSD).',
   ),
   drain_delay_ms: whole(
     5000,

@@ -18,6 +18,10 @@ export interface Setting {
   readonly env: string
   readonly kind: SettingKind
   readonly secret: boolean
+  /** True = `auto` is a value too. */
+  readonly auto: boolean
+  /** Of a whole number. */
+  readonly most: number
   readonly default: SettingValue
   readonly description: string
   /** The accepted values, in words: `a whole number from 0 to 65535`. */
@@ -36,6 +40,7 @@ interface Leaf {
   readonly maximum?: number
   readonly secret?: boolean
   readonly allowed?: string
+  readonly auto?: boolean
 }
 
 const ROOT_NAMES: Readonly<Record<string, string>> = { gateway: 'GW', dashboard: 'DB' }
@@ -46,6 +51,9 @@ function envName(segments: readonly string[]): string {
   const first = ROOT_NAMES[root] ?? root
   return ['SVC', first, ...rest].map((segment) => segment.replaceAll('_', '').toUpperCase()).join('_')
 }
+
+/** The value of a setting that is known when the settings are read. */
+export const AUTO = 'auto'
 
 /** Every setting in the order of the schema. */
 export const SETTINGS: readonly Setting[] = leaves(ConfigSchema as Leaf, [])
@@ -62,6 +70,8 @@ function toSetting(leaf: Leaf, segments: readonly string[]): Setting {
     env: envName(segments),
     kind: kindOf(leaf),
     secret: leaf.secret === true,
+    auto: leaf.auto === true,
+    most: leaf.maximum ?? 0,
     default: leaf.default ?? '',
     description: leaf.description ?? '',
     allowed: allowed(leaf),

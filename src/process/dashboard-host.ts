@@ -31,6 +31,8 @@ export interface DashboardThreadData {
 }
 
 export interface DashboardHostOptions extends Omit<DashboardThreadData, 'store' | 'settled' | 'trials'> {
+  /** A cell that is 1 while it listens. */
+  readonly serving: Int32Array
   readonly store: Pick<OpenedStore, 'seed'>
   readonly settled: (revision: number) => Promise<void>
   readonly tryRequest: (trial: TrialRequest) => Promise<Trial>
@@ -43,12 +45,14 @@ export function superviseDashboard({
   settled,
   tryRequest,
   log,
+  serving,
   ...seed
 }: DashboardHostOptions): Promise<SupervisedThread> {
   return superviseThread({
     module: new URL('./dashboard-thread.ts', import.meta.url),
     name: 'dashboard',
     log,
+    serving,
     data() {
       const { seed: shared, ports } = store.seed()
       const settling = new MessageChannel()

@@ -5,7 +5,7 @@ import type { Config } from '../config/schema.ts'
 import { productVersion } from '../config/version.ts'
 import { Fault, fault } from '../errors/fault.ts'
 import type { Log, LogFields, ProcessNames } from '../model/logs/log.ts'
-import { BackgroundSink } from './line-sink.ts'
+import { BackgroundSink } from '../runtime/line-sink.ts'
 
 export interface LogSettings {
   readonly level: 'debug' | 'info' | 'warn' | 'error' | 'silent'

@@ -30,7 +30,10 @@ export interface OpenedStore {
   readonly store: Store
   /** True when other processes may use it at the same time. */
   readonly clustered: boolean
-  seed(): { readonly seed: StoreThreadData; readonly ports: MessagePort[] }
+  /** `counts`: the thread counts rates and quotas too, where that is shared; `ended` must then be called for it. */
+  seed(counts?: boolean): { readonly seed: StoreThreadData; readonly ports: MessagePort[] }
+  /** The thread that got this seed has ended. */
+  ended(seed: StoreThreadData): void
 }
 
 export interface OpenStoreOptions {
@@ -40,26 +43,36 @@ export interface OpenStoreOptions {
   readonly log: Log
   /** Name of the file for what a gateway of a cluster has read; undefined = this process serves no traffic and keeps none. */
   readonly copyName: string | undefined
+  /** True = several gateway threads of this process count rates and quotas together; with the embedded store alone. */
+  readonly sharedCounts?: boolean
 }
 
 /**
  * Opens the store that the settings ask for: the embedded one in the data folder, or that of a cluster.
  * @throws Fault as `openStore` and `openPostgresStore`, `store_away` or `store_refused` when Redis does not answer
  */
-export async function openStoreOf({ config, path, log, copyName }: OpenStoreOptions): Promise<OpenedStore> {
+export async function openStoreOf({
+  config,
+  path,
+  log,
+  copyName,
+  sharedCounts = false,
+}: OpenStoreOptions): Promise<OpenedStore> {
   const cluster = config.storage
   if (!isEmbedded(cluster)) {
     prepareFolder(path)
     const copy = copyName === undefined ? undefined : openPrivateCopy(join(path, copyName), config, log)
     const store = withDisk(await openCluster(cluster, { log, outages: log, copy }), path)
-    return { store, clustered: true, seed: () => ({ seed: { shared: undefined, cluster }, ports: [] }) }
+    return { store, clustered: true, seed: () => ({ seed: { shared: undefined, cluster }, ports: [] }), ended() {} }
   }
-  const store = await openStore({ path, log })
-  const seed = () => {
-    const shared = store.share()
+  const store = await openStore({ path, log, sharedCounts })
+  const seed = (counts = false) => {
+    const own = store.share()
+    const shared = counts ? own : { ...own, counts: undefined }
     return { seed: { shared, cluster }, ports: [shared.port] }
   }
-  return { store: withDisk(store, path), clustered: false, seed }
+  const ended = ({ shared }: StoreThreadData) => void (shared && store.ended(shared.countOwner))
+  return { store: withDisk(store, path), clustered: false, seed, ended }
 }
 
 /** The copy is as secret as the store itself. */

@@ -1,4 +1,4 @@
-import { type Transferable, Worker } from 'node:worker_threads'
+import { type ResourceLimits, type Transferable, Worker } from 'node:worker_threads'
 import type { FaultCode } from '../errors/catalog.ts'
 import { Fault, fault } from '../errors/fault.ts'
 import type { Log } from '../model/logs/log.ts'
@@ -9,10 +9,21 @@ export interface ThreadOptions {
   readonly module: URL
   readonly name: string
   /** Called for each start: what the thread gets as `workerData`, and what of it is handed over. */
-  readonly data: () => { readonly workerData: object; readonly transferList?: Transferable[] }
+  readonly data: () => {
+    readonly workerData: object
+    readonly transferList?: Transferable[]
+    /** Called when this one has ended, whatever it was at. */
+    readonly onEnd?: () => void
+  }
   readonly log: Log
   /** Wait before it is started again, doubling; absent = a second. */
   readonly firstWaitMs?: number
+  /** How long it may take to stop before it is ended; absent = five seconds. */
+  readonly stopWithinMs?: number
+  /** Bounds of its memory; absent = those of a thread that serves no traffic. */
+  readonly memory?: ResourceLimits
+  /** A cell that is 1 while it listens, for other threads. */
+  readonly serving?: Int32Array
 }
 
 /** A thread that is started again when it ends. */
@@ -20,9 +31,13 @@ export interface SupervisedThread {
   /** True while it listens. */
   up(): boolean
   readonly port: number
+  /** Its last message that it listens. */
+  readonly news: ListeningNews
   /** Says that it will be stopped: it serves until then. */
   drain(): void
   stop(): Promise<void>
+  /** Ends it at once, as a crash would: it is started again. */
+  end(): Promise<void>
 }
 
 const FIRST_WAIT_MS = 1000
@@ -32,7 +47,14 @@ const STOP_WITHIN_MS = 5000
 /** The young generation of a thread that serves no traffic would be 48 MB without a bound, most of it unused. */
 const MEMORY = { maxOldGenerationSizeMb: 1024, maxYoungGenerationSizeMb: 12 }
 
-type News = { readonly news?: unknown; readonly port?: number; readonly code?: FaultCode; readonly message?: string }
+/** The report of a thread that listens. */
+export interface ListeningNews {
+  readonly port: number
+  readonly tlsPort?: number | undefined
+  readonly controlPort?: number | undefined
+}
+
+type News = Partial<ListeningNews> & { readonly news?: unknown; readonly code?: FaultCode; readonly message?: string }
 
 /**
  * Starts a thread and supervises it: when it ends, or cannot be restarted, it is restarted after 1 s, doubling to 30 s,
@@ -40,12 +62,12 @@ type News = { readonly news?: unknown; readonly port?: number; readonly code?: F
  * @throws Fault that the thread reports when it cannot even start the first time
  */
 export async function superviseThread(options: ThreadOptions): Promise<SupervisedThread> {
-  const { name, log, firstWaitMs = FIRST_WAIT_MS } = options
-  let tell = (_word: string) => {}
-  const supervisor = new Supervisor<number>({
+  const { name, log, firstWaitMs = FIRST_WAIT_MS, stopWithinMs = STOP_WITHIN_MS } = options
+  let current: Worker | undefined
+  const supervisor = new Supervisor<ListeningNews>({
     begin() {
       const { started, worker } = startThread(options)
-      tell = (word) => worker.postMessage(word)
+      current = worker
       return started
     },
     report(report) {
@@ -55,7 +77,7 @@ export async function superviseThread(options: ThreadOptions): Promise<Supervise
       const why = report.event === 'ended' ? 'has ended' : 'did not start'
       log.warn({ thread: name, wait_ms: report.waitMs }, `the ${name} thread ${why}; it is started again`)
     },
-    ...{ firstWaitMs, mostWaitMs: MOST_WAIT_MS, startWithinMs: START_WITHIN_MS, stopWithinMs: STOP_WITHIN_MS },
+    ...{ firstWaitMs, mostWaitMs: MOST_WAIT_MS, startWithinMs: START_WITHIN_MS, stopWithinMs },
     // One that listens has started well.
     settledAfterMs: 0,
   })
@@ -63,22 +85,32 @@ export async function superviseThread(options: ThreadOptions): Promise<Supervise
   return {
     up: () => supervisor.up,
     get port() {
-      return supervisor.value ?? 0
+      return supervisor.value?.port ?? 0
     },
-    drain: () => tell('drain'),
+    get news() {
+      return supervisor.value ?? { port: 0 }
+    },
+    drain: () => current?.postMessage('drain'),
     stop: () => supervisor.stop(),
+    end: async () => void (await current?.terminate()),
   }
 }
 
 /** Ready with the port that it listens on. */
-function startThread({ module, name, data, log }: ThreadOptions): { worker: Worker; started: Started<number> } {
-  const worker = new Worker(module, { name, ...data(), resourceLimits: MEMORY })
+function startThread({ module, name, data, log, memory = MEMORY, serving }: ThreadOptions): {
+  worker: Worker
+  started: Started<ListeningNews>
+} {
+  const { onEnd, ...given } = data()
+  const worker = new Worker(module, { name, ...given, resourceLimits: memory })
+  const serves = (is: boolean) => serving && Atomics.store(serving, 0, Number(is))
   let listens = false
-  const ready = new Promise<number>((resolve, reject) => {
-    worker.on('message', ({ news, port, code, message }: News) => {
+  const ready = new Promise<ListeningNews>((resolve, reject) => {
+    worker.on('message', ({ news, port = 0, code, message, ...more }: News) => {
       if (news === 'listening') {
         listens = true
-        resolve(port ?? 0)
+        serves(true)
+        resolve({ port, ...more })
       } else if (news === 'failed') reject(new Fault(code ?? 'internal', message))
     })
     worker.on('error', (error) => {
@@ -88,7 +120,11 @@ function startThread({ module, name, data, log }: ThreadOptions): { worker: Work
     worker.on('exit', () => reject(fault('internal', `the ${name} thread ended before it listened`)))
   })
   const ended = new Promise<End>((resolve) =>
-    worker.on('exit', (status) => resolve({ how: `with status ${status}`, kind: 'failed' })),
+    worker.on('exit', (status) => {
+      serves(false)
+      onEnd?.()
+      resolve({ how: `with status ${status}`, kind: 'failed' })
+    }),
   )
   const kill = () => void worker.terminate()
   const stop = () => {

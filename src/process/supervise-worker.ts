@@ -4,8 +4,8 @@ import type { LoadedConfig } from '../config/load.ts'
 import type { FaultCode } from '../errors/catalog.ts'
 import { Fault, fault, toFault } from '../errors/fault.ts'
 import type { Log } from '../model/logs/log.ts'
+import type { LineMerger } from '../runtime/line-merger.ts'
 import { type End, type Started, Supervisor } from '../runtime/supervisor.ts'
-import type { LineMerger } from './line-merger.ts'
 
 /** The parts that a worker process runs. */
 export interface WorkerCommand {

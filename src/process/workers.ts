@@ -1,11 +1,9 @@
-import { createServer, type ListenOptions } from 'node:net'
 import { availableParallelism, hostname } from 'node:os'
 import type { Roles, RunningProcess } from '../compose.ts'
 import type { LoadedConfig } from '../config/load.ts'
-import type { Config } from '../config/schema.ts'
-import { type Fault, fault } from '../errors/fault.ts'
-import { closedPlace } from '../wire/listen/listen.ts'
-import { LineMerger } from './line-merger.ts'
+import type { Fault } from '../errors/fault.ts'
+import { LineMerger } from '../runtime/line-merger.ts'
+import { choosePorts, type SharedPorts } from '../wire/listen/shared-ports.ts'
 import { openLog } from './log.ts'
 import { type SupervisedWorker, superviseWorker, type WorkerCommand } from './supervise-worker.ts'
 
@@ -65,11 +63,6 @@ export async function startWorkers(
   }
 }
 
-interface SharedPorts {
-  readonly traffic: number
-  readonly tls: number
-}
-
 /** The settings of one worker: its name and control port. */
 function orderFor(loaded: LoadedConfig, roles: Roles, worker: number, ports: SharedPorts): WorkerCommand {
   const { config } = loaded
@@ -91,38 +84,4 @@ function orderFor(loaded: LoadedConfig, roles: Roles, worker: number, ports: Sha
       warnings: worker === 1 ? loaded.warnings : [],
     },
   }
-}
-
-/** A shared port would be shared with a second start by mistake too: nobody else may have it now. @throws Fault `port_in_use` */
-async function choosePorts({ listen_host: host, listen_port, tls }: Config['gateway']): Promise<SharedPorts> {
-  const traffic = await freePort(host, listen_port, 'gateway.listen_port (SVC_GW_LISTENPORT)')
-  if (!tls.enabled) return { traffic, tls: tls.listen_port }
-  return { traffic, tls: await freePort(host, tls.listen_port, 'gateway.tls.listen_port (SVC_GW_TLS_LISTENPORT)') }
-}
-
-async function freePort(host: string, wanted: number, setting: string): Promise<number> {
-  const inUse = (error: NodeJS.ErrnoException) =>
-    fault('port_in_use', `${setting}: ${closedPlace(`${host}:${wanted}`, error)}`, error)
-  const port = await tryPort({ host, port: wanted }).catch((error) => {
-    throw inUse(error)
-  })
-  await tryPort({ host, port, reusePort: true }).catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'EADDRINUSE') throw inUse(error)
-    const text = `gateway.workers (SVC_GW_WORKERS): this system cannot share a port between processes (${error.code}); set 1`
-    throw fault('setting_invalid', text, error)
-  })
-  return port
-}
-
-/** Answers the number of a port that could be listened at. */
-function tryPort(options: ListenOptions): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const server = createServer()
-    server.once('error', reject)
-    server.listen(options, () => {
-      const address = server.address()
-      const port = address !== null && typeof address === 'object' ? address.port : 0
-      server.close(() => resolve(port))
-    })
-  })
 }

@@ -17,7 +17,10 @@ export function chooseMetricsFormat(accept: string | undefined): { format: Metri
 }
 
 /** The page in the format that a scraper's Accept field asks for. */
-export async function metricsPage(metrics: MetricRegistry, accept: string | undefined): Promise<MetricsPage> {
+export async function metricsPage(
+  metrics: Pick<MetricRegistry, 'sources'>,
+  accept: string | undefined,
+): Promise<MetricsPage> {
   const { format, contentType } = chooseMetricsFormat(accept)
   return { contentType, body: await renderMetrics(metrics, format) }
 }

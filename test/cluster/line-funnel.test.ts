@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { LineMerger } from '../../src/process/line-merger.ts'
+import { LineMerger } from '../../src/runtime/line-merger.ts'
 
 const numRuns = process.env.GATEHOUSE_DEEP === '1' ? 1000 : 60
 

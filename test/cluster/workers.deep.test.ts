@@ -3,7 +3,6 @@ import { execFileSync } from 'node:child_process'
 import { Agent, request } from 'node:http'
 import { availableParallelism } from 'node:os'
 import { type TestContext, test } from 'node:test'
-import { loadConfig } from '../../src/config/load.ts'
 import { call } from '../worlds/base/client.ts'
 import { eventually } from '../worlds/base/eventually.ts'
 import { ADMIN, type Cluster, type Node, startCluster } from '../worlds/cluster/nodes.ts'
@@ -16,12 +15,6 @@ const IN_ORDER = process.platform === 'linux' ? ['--sort=start_time'] : []
 const shares = process.platform === 'linux' || process.platform === 'freebsd'
 const skip = shares ? false : `${process.platform} cannot share a port between processes`
 const noLimits = process.platform === 'linux' ? false : `${process.platform} has no prlimit`
-
-test('several workers with the embedded store are refused by the name of the setting', () => {
-  const start = () => loadConfig({ env: { SVC_GW_WORKERS: '2' }, cwd: import.meta.dirname })
-  const reason = /gateway\.workers \(SVC_GW_WORKERS\): must be 1, because the embedded store .* storage\.postgres_url/
-  assert.throws(start, reason)
-})
 
 test('several workers of one machine', { skip }, async (t) => {
   const cluster = await startCluster(t)

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { availableParallelism, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { type LoadedConfig, loadConfig } from '../../src/config/load.ts'
@@ -105,6 +105,20 @@ test('a value out of bounds is refused with its setting, its name and what is al
   for (const wrong of ['', '8080x', '1e3', '80.5', '0x50']) {
     assert.match(problems(t, { SVC_GW_LISTENPORT: wrong }), /whole number from 0 to 65535/)
   }
+})
+
+test('a number of workers is one to 256, or auto: the cores that may be used', (t) => {
+  const cwd = folder(t)
+  const workers = (value: unknown, env: Record<string, string> = {}) => {
+    writeFileSync(join(cwd, 'gatehouse.json'), JSON.stringify({ gateway: { workers: value } }))
+    return loadConfig({ cwd, env }).config.gateway.workers
+  }
+  const cores = Math.min(256, availableParallelism())
+  assert.deepEqual([workers('auto'), workers(1, { SVC_GW_WORKERS: ' auto ' }), workers(256)], [cores, cores, 256])
+  for (const wrong of [0, 300, 1.5, 'many', 'Auto', null])
+    assert.throws(() => workers(wrong), /gateway\.workers .*give a whole number from 1 to 256, or auto/, String(wrong))
+  const port = () => loadConfig({ cwd: import.meta.dirname, env: { SVC_GW_LISTENPORT: 'auto' } })
+  assert.throws(port, /gateway\.listen_port/, 'a word of that setting alone')
 })
 
 test('a wrong type in the file is refused, null too', (t) => {

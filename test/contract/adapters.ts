@@ -44,12 +44,7 @@ export const adapters: readonly Adapter[] = [
   {
     name: 'sqlite, joined',
     async open(t, clock = new FakeClock()) {
-      const owner = await openStore({ path: temporaryFolder(t), clock })
-      const store = joinStore(owner.share(), { clock })
-      t.after(async () => {
-        await store.close()
-        await owner.close()
-      })
+      const { owner, store } = await openJoined(t, clock, true)
       return { ...store, purge: () => owner.purge() }
     },
   },
@@ -63,6 +58,17 @@ export const adapters: readonly Adapter[] = [
   },
   postgres('postgres'),
 ]
+
+/** The store of a thread, whose limits are counted in shared memory, or by the thread that owns it. */
+async function openJoined(t: TestContext, clock: FakeClock, sharedCounts: boolean) {
+  const owner = await openStore({ path: temporaryFolder(t), clock, sharedCounts })
+  const store = joinStore(owner.share(), { clock })
+  t.after(async () => {
+    await store.close()
+    await owner.close()
+  })
+  return { owner, store }
+}
 
 /** PostgreSQL of a version, 18 by default, with counters in memory: those of a cluster are another adapter. */
 export function postgres(name: string, version = 18): Adapter {
@@ -81,6 +87,18 @@ export function postgres(name: string, version = 18): Adapter {
 export interface CountersAdapter {
   readonly name: string
   open(t: TestContext, clock?: FakeClock): Promise<Pick<Store, 'counters'>>
+}
+
+/** Counters of another thread, which are asked by messages. */
+export const remote: CountersAdapter = {
+  name: 'sqlite, asked by another thread',
+  open: async (t, clock = new FakeClock()) => (await openJoined(t, clock, false)).store,
+}
+
+/** Counters of the thread that owns the memory in which others count. */
+export const sharing: CountersAdapter = {
+  name: 'sqlite, counts shared',
+  open: async (t, clock = new FakeClock()) => (await openJoined(t, clock, true)).owner,
 }
 
 let prefixes = 0

@@ -1,4 +1,4 @@
-import { adapters, postgres, redis } from './adapters.ts'
+import { adapters, postgres, redis, remote, sharing } from './adapters.ts'
 import { auditSuite } from './audit.ts'
 import { countersSuite } from './counters.ts'
 import { documentsSuite } from './documents.ts'
@@ -20,7 +20,7 @@ documentsSuite(stores)
 listsSuite(stores)
 auditSuite(stores)
 tokensSuite(stores)
-countersSuite([...stores, redis])
+countersSuite([...stores, redis, remote, sharing])
 feedSuite(stores)
 hitsSuite(stores)
 hitSamplesSuite(stores)

@@ -1,4 +1,4 @@
-import { beginAgain, drainDelayMs, type Roles, type RunningProcess, start } from '../../compose.ts'
+import { beginAgain, drainDelayMs, type Roles, type RunningProcess, runsThreads, start } from '../../compose.ts'
 import { loadConfig } from '../../config/load.ts'
 import { startWorkers } from '../../process/workers.ts'
 import type { Command } from './command.ts'
@@ -24,7 +24,7 @@ function serving(name: string, summary: string, roles: Roles): Command {
         const kept = await beginAgain(loaded)
         if (kept !== undefined) print(`the secrets of before are kept in ${kept}`)
       }
-      const several = roles.gateway && loaded.config.gateway.workers > 1
+      const several = roles.gateway && loaded.config.gateway.workers > 1 && !runsThreads(loaded.config)
       const running = several ? await startWorkers(loaded, roles, endWith) : await start(loaded, roles)
       // Who reads the greeting may send a signal.
       stopOnSignal(running, drainDelayMs(loaded))

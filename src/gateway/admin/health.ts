@@ -29,7 +29,7 @@ export function metricsRoute(parts: AdminParts): AdminRoute {
 
 /** Always 200: `pass` when every part is healthy, `fail` when `/ready` refuses for one of them or none is, else `warn`. */
 async function hello(parts: AdminParts, withValues: boolean): Promise<AdminAnswer> {
-  const all = [...(await healthOf(parts.store)), ...dashboardHealth(parts)]
+  const all = [...(await healthOf(parts.store)), ...processHealth(parts)]
   const status = overallStatus(all, refusal(parts, all) !== undefined)
   const details = healthDetails(all, new Date(parts.clock?.wall() ?? Date.now()).toISOString(), withValues)
   return json({ status, version: parts.version, description: 'Gatehouse', details: withRedis(parts, details) })
@@ -46,7 +46,7 @@ function withRedis({ config }: AdminParts, details: Record<string, JsonObject>):
 async function ready(parts: AdminParts): Promise<AdminAnswer> {
   if (parts.draining()) throw fault('draining')
   if (!parts.ready()) throw fault('not_ready')
-  const all = await healthOf(parts.store)
+  const all = [...(await healthOf(parts.store)), ...processHealth(parts)]
   const refused = refusal(parts, all)
   if (refused !== undefined) throw fault(refused)
   const output = all.find(({ status }) => status !== 'pass')?.output
@@ -61,10 +61,16 @@ function refusal({ clustered }: AdminParts, all: readonly PartHealth[]) {
   return refusalOf(all, { clustered, role: 'gateway' })
 }
 
-/** The state of the dashboard of a process that runs both; nothing where it runs none. */
-export function dashboardHealth({ dashboard }: Pick<AdminParts, 'dashboard'>): PartHealth[] {
-  if (dashboard === undefined) return []
-  const part = 'dashboard'
-  if (dashboard() === 'pass') return [{ part, status: 'pass' }]
-  return [{ part, status: 'fail', output: 'the dashboard does not answer' }]
+/** The state of the other parts of this process: the dashboard, and gateway threads, where it runs them. */
+export function processHealth({ dashboard, peers }: Pick<AdminParts, 'dashboard' | 'peers'>): PartHealth[] {
+  const parts: PartHealth[] = []
+  if (dashboard?.() === 'pass') parts.push({ part: 'dashboard', status: 'pass' })
+  else if (dashboard !== undefined)
+    parts.push({ part: 'dashboard', status: 'fail', output: 'the dashboard does not answer' })
+  if (peers === undefined) return parts
+  const { threads } = peers
+  const up = peers.up()
+  const output = `${up} of ${threads} gateway threads serve; the others are being started`
+  parts.push({ part: 'workers', ...(up === threads ? { status: 'pass' } : { status: 'warn', output }) })
+  return parts
 }

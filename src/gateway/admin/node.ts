@@ -67,7 +67,7 @@ function reloads(parts: AdminParts) {
       .then(() => {
         next = undefined
         parts.rescan?.()
-        running = parts.live.reload()
+        running = Promise.all([parts.live.reload(), parts.peers?.reload()]).then(() => {})
         return running
       })
     return next

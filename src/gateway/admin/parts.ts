@@ -12,6 +12,7 @@ import type { ApiCatalogue } from '../apis/catalogue.ts'
 import type { DefinitionTraces } from '../apis/definition-traces.ts'
 import type { ExplainRequest } from '../apis/explain.ts'
 import type { LiveConfig } from '../apis/live.ts'
+import type { GatewayPeers } from '../server/gateway-peers.ts'
 import type { Sessions } from '../sessions/sessions.ts'
 import type { SecretGate } from './admin-secret.ts'
 
@@ -32,6 +33,8 @@ export interface AdminParts extends Omit<SecretParts, 'documents' | 'counters' |
   readonly clustered: boolean
   /** State of the dashboard of this process; undefined when it runs none. */
   readonly dashboard: (() => 'pass' | 'fail') | undefined
+  /** The other gateway threads of this process; absent = there are none. */
+  readonly peers?: GatewayPeers
   readonly shard: NodeShard
   readonly sessions: Sessions
   readonly catalogue: ApiCatalogue
@@ -70,11 +73,13 @@ export function publishParts(parts: AdminParts): SecretParts {
  * @throws Fault `change_pending` (503) when the node cannot read the change within five seconds; it is stored all the same
  */
 export async function waitUntilServed(parts: AdminParts, revision: Revision): Promise<void> {
-  if (parts.live.snapshot.revision >= revision) return
-  await withinFiveSeconds(parts, parts.live.settled(revision), 'Stored, but not yet in force on this node')
+  const { live, peers } = parts
+  if (live.snapshot.revision >= revision && peers === undefined) return
+  const served = Promise.all([live.settled(revision), peers?.settled(revision)])
+  await withinFiveSeconds(parts, served, 'Stored, but not yet in force on this node')
 }
 
 /** Waits for what this node has begun. @throws Fault `change_pending` (503) with `late` as its reason when it takes longer than five seconds */
-export async function withinFiveSeconds(parts: AdminParts, begun: Promise<void>, late: string): Promise<void> {
+export async function withinFiveSeconds(parts: AdminParts, begun: Promise<unknown>, late: string): Promise<void> {
   if (!(await endsWithin(begun, parts.settleWithinMs ?? SERVED_WITHIN_MS))) throw fault('change_pending', late)
 }

@@ -58,8 +58,8 @@ export interface AuthorizationParts {
   readonly fetchClientDocument: ClientDocumentParts['fetch']
   /** The key sets at addresses of clients. */
   readonly clientKeySets: KeySets
-  /** True when other gateways share the store. */
-  readonly clustered: boolean
+  /** True when other gateways share the store, in other processes or threads. */
+  readonly several: boolean
   /** As `OAuthParts.registrationTokens`. */
   readonly registrationTokens?: OAuthParts['registrationTokens']
 }
@@ -86,7 +86,7 @@ export function openAuthorization(parts: AuthorizationParts): Authorization {
   const ownKeys = new OwnKeys(state.ringCache)
   const clients = new LiveClients(documents, store.feed, ownKeys)
   const common = { documents, tokens, outbox, clock, log, config, sealKey, locks, findApi, findPolicy }
-  const turn = parts.clustered ? { turn: new Lease({ documents, tokens, clock }, 'outbox') } : {}
+  const turn = parts.several ? { turn: new Lease({ documents, tokens, clock }, 'outbox') } : {}
   const words = ownWords(config.compat.vendor_aliases)
   const deliveries = new Deliveries({
     ...{ ...common, ...turn },

@@ -1,4 +1,3 @@
-import { hostname } from 'node:os'
 import { setTimeout } from 'node:timers/promises'
 import type { Config } from '../../config/schema.ts'
 import type { FaultCode } from '../../errors/catalog.ts'
@@ -7,6 +6,7 @@ import { sharedHosts } from '../../model/apis/definition/territory.ts'
 import type { Trial, TrialRequest } from '../../model/apis/definition/trial.ts'
 import { ownWords } from '../../model/apis/definition/vendor-words.ts'
 import type { LineSink, Log } from '../../model/logs/log.ts'
+import { type MetricTable, metricTables } from '../../model/metrics/merge-metrics.ts'
 import { descriptorLimit, shareDescriptors } from '../../model/nodes/descriptors.ts'
 import type { DroppedConnections } from '../../model/nodes/dropped-connections.ts'
 import type { GatewayCommand } from '../../model/nodes/gateway-command.ts'
@@ -30,7 +30,7 @@ import { metricsPage } from '../../runtime/render-metrics.ts'
 import type { Store } from '../../store/ports/ports.ts'
 import { SocketBudget } from '../../wire/listen/connection-limit.ts'
 import { type ChangingSecrets, SecretGate } from '../admin/admin-secret.ts'
-import { dashboardHealth } from '../admin/health.ts'
+import { processHealth } from '../admin/health.ts'
 import type { AdminParts } from '../admin/parts.ts'
 import type { AdminRoute } from '../admin/route.ts'
 import { adminRoutes } from '../admin/routes.ts'
@@ -48,7 +48,8 @@ import { ResponseCache } from '../cache/response-cache.ts'
 import { type OnGatewayEvent, quotaWatch, recordWithEvents } from '../events/events.ts'
 import { Modules } from '../modules/modules.ts'
 import { offerGatewayMetrics } from '../nodes/metrics.ts'
-import { NodeReporter } from '../nodes/node-status.ts'
+import type { NodeReporter } from '../nodes/node-status.ts'
+import { nodeReporter } from '../nodes/open-reporter.ts'
 import { type Authorization, openAuthorization } from '../oauth/open-authorization.ts'
 import { type AccessLog, openAccessLog } from '../record/access-log.ts'
 import { LoadMeter } from '../record/load-meter.ts'
@@ -61,10 +62,12 @@ import { Sessions } from '../sessions/sessions.ts'
 import { SharedMerges } from '../sessions/shared-merges.ts'
 import { telemetryOf } from '../telemetry/load.ts'
 import type { ResilienceRegistry } from '../upstream/api-resilience.ts'
+import type { ProbeResult } from '../upstream/api-upstream.ts'
 import { openUpstreams } from '../upstream/open-upstreams.ts'
 import type { UpstreamPool } from '../upstream/targets.ts'
+import { type GatewayPeers, metricsOf } from './gateway-peers.ts'
 import { InnerCalls } from './inner-calls.ts'
-import { type OpenPorts, openPorts, type PortBounds, wireLimitsOf } from './open-ports.ts'
+import { openPorts, type PortBounds, wireLimitsOf } from './open-ports.ts'
 import { recordGoaways, recordWith } from './record.ts'
 import { type ServerParts, trafficHandler } from './server.ts'
 import { followCertificates, TlsCertificates } from './tls.ts'
@@ -97,6 +100,8 @@ export interface GatewayParts extends ChangingSecrets {
   readonly dashboardDrops?: DroppedConnections
   /** Receives upstream events and the like, in addition to the handlers that an API names. */
   readonly onGatewayEvent?: OnGatewayEvent
+  /** The other gateway threads of this process; absent = there are none. */
+  readonly peers?: GatewayPeers
   /** Longest wait of an administration call for a change to be in force, in milliseconds; absent = five seconds. */
   readonly settleWithinMs?: number
 }
@@ -107,6 +112,12 @@ export interface Gateway {
   readonly controlPort: number | undefined
   readonly tlsPort: number | undefined
   readonly live: LiveConfig
+  /** Its numbers as they are now. */
+  metricTables(): MetricTable[]
+  /** Takes in the check of a target by another thread. */
+  probed(result: ProbeResult): void
+  /** Reads definition files and the store again. */
+  reload(): Promise<void>
   /** The routes below `/svc/`. */
   readonly calls: readonly Pick<AdminRoute, 'method' | 'path' | 'acts'>[]
   /** True when everything stored is loaded and nothing stops. */
@@ -127,14 +138,15 @@ export async function startGateway(parts: GatewayParts): Promise<Gateway> {
   const { config, store, log } = parts
   const settings = config.gateway
   const metrics = new Metrics(durationBounds(config.metrics.duration_buckets_ms))
-  const limit = descriptorLimit()
+  // Threads of one process share its descriptors.
+  const limit = Math.max(1, Math.floor(descriptorLimit() / (parts.peers?.threads ?? 1)))
   const bounds = {
     shares: shareDescriptors(limit, settings.max_connections),
     refusals: new RefusedConnections(parts, limit),
   }
   bounds.refusals.offer(metrics, parts.dashboardDrops)
   store.offerMetrics?.(metrics)
-  offerHealthMetrics(metrics, store, 'gateway', () => dashboardHealth(parts))
+  offerHealthMetrics(metrics, store, 'gateway', () => processHealth(parts))
   const core = buildCore(parts, metrics, bounds)
   const { live, recording } = core
   const closers: (() => unknown)[] = [
@@ -175,19 +187,24 @@ export async function startGateway(parts: GatewayParts): Promise<Gateway> {
     closers.push(
       () => recording.close(),
       () => accessLog?.close(),
-      offerProcessMetrics(metrics, { version: parts.version, thread: 'gateway', others: store.threads ?? [] }),
+      offerProcessMetrics(metrics, {
+        version: parts.version,
+        thread: parts.peers?.name ?? 'gateway',
+        others: store.threads ?? [],
+      }),
     )
     const ready = () => live.ready && !draining && (parts.dashboard === undefined || parts.dashboard() === 'pass')
     let reporter: NodeReporter | undefined
+    const rescan = () => {
+      core.modules.reload()
+      files?.scan()
+    }
     const explained = explainerOf(parts, core)
     const { own, ownControl, calls, ...rest } = serverParts(parts, core, metrics, accessLog, {
       ready,
       draining: () => draining,
       nodeName: () => reporter?.name ?? parts.nodeName,
-      rescan() {
-        core.modules.reload()
-        files?.scan()
-      },
+      rescan,
       fileDocuments: () => files?.documents() ?? [],
       explain: async (request) => (await explained(request)).explanation,
       trace: (request) => traces.run(request),
@@ -206,13 +223,18 @@ export async function startGateway(parts: GatewayParts): Promise<Gateway> {
       control: trafficHandler({ ...rest, own: ownControl }),
       tls: (serverName: string) => tls.choose(serverName),
     }
-    const ports = await openPorts(settings, handlers, bounds)
+    if (parts.peers !== undefined) await live.settled(await store.documents.revision())
+    const ports = await openPorts(settings, handlers, { ...bounds, sharesControl: parts.peers !== undefined })
     closers.push(async () => {
       const cut = await ports.drain(settings.drain_timeout_ms)
       if (cut > 0) log.warn({ connections: cut }, 'cut connections that were busy after gateway.drain_timeout_ms')
     })
     core.authorization.deliveries.start()
-    reporter = nodeReporter(parts, core, ports, new LoadMeter(metrics, ports.connections))
+    reporter = nodeReporter(parts, core, ports.traffic, new LoadMeter(metrics, ports.connections), {
+      write: (status) => writeNodeStatus(store, status),
+      idOf: nodeDocumentId,
+      forget: () => forgetNodes(store, parts.clock.wall()),
+    })
     closers.push(() => reporter?.close())
     core.upstreamCares.offerMetrics(metrics)
     offerGatewayMetrics(metrics, {
@@ -236,6 +258,12 @@ export async function startGateway(parts: GatewayParts): Promise<Gateway> {
         await setTimeout(delayMs)
       },
       tryRequest: (trial) => trials.send(trial),
+      metricTables: () => metricTables(metrics),
+      probed: (result) => core.upstreamCares.checkedElsewhere(result),
+      async reload() {
+        rescan()
+        await live.reload()
+      },
     }
   } catch (error) {
     await stop()
@@ -290,6 +318,7 @@ function buildCore(parts: GatewayParts, metrics: Metrics, { shares, refusals }: 
   const clientKeySets = new KeySets({ clock, log, fetch: issuers.clientKeys })
   const authorization = openAuthorization({
     ...{ ...parts, locks, basicAuthThrottle, secretGate },
+    several: parts.clustered || parts.peers !== undefined,
     fetchClientDocument: issuers.clientDocument,
     clientKeySets,
     findApi: (apiId) => catalogue.findApi(apiId),
@@ -338,7 +367,7 @@ function buildCore(parts: GatewayParts, metrics: Metrics, { shares, refusals }: 
     introspection: { clock, log, post: issuers.post },
     upstreamCares,
     responses: new ResponseCache({
-      maxBytes: settings.cache_bytes,
+      maxBytes: Math.floor(settings.cache_bytes / (parts.peers?.threads ?? 1)),
       entryBytes: settings.cache_entry_bytes,
       waitMs: settings.cache_wait_ms,
     }),
@@ -402,40 +431,6 @@ function commandHandler(
   }
 }
 
-/** Reports the state of the APIs on this node to the dashboard. */
-function nodeReporter(
-  { clock, config, log, nodeName, store, version }: GatewayParts,
-  { catalogue, live, shard }: Core,
-  { traffic: port }: OpenPorts,
-  load: LoadMeter,
-) {
-  const reporter = new NodeReporter({
-    write: (status) => writeNodeStatus(store, status),
-    ...{ idOf: nodeDocumentId, feed: store.feed },
-    about: {
-      name: nodeName,
-      hostname: hostname(),
-      version,
-      ...shard,
-      management: config.gateway.management_node,
-      port,
-      public_url: config.gateway.public_url,
-    },
-    look: () => ({
-      states: catalogue.states(),
-      revision: live.snapshot.revision,
-      behind: live.behind || store.behind?.() === true,
-      load: load.read(),
-    }),
-    clock,
-    log,
-  })
-  live.onDefinitions(() => reporter.changed())
-  reporter.changed()
-  forgetNodes(store, clock.wall()).catch((error) => log.debug({ cause: error }, 'cannot delete old nodes'))
-  return reporter
-}
-
 /** The folder of definition files, where one is set. */
 function definitionFiles({ config: { gateway, compat }, defaultOrg, log }: GatewayParts, { catalogue, live }: Core) {
   const [folder, words, matching] = [gateway.app_path, ownWords(compat.vendor_aliases), compat.path_matching]
@@ -461,7 +456,7 @@ function serverParts(
     ...states,
     wakeDeliveries: () => core.authorization.deliveries.wake(),
     addresses: core.authorization.bindings.addresses,
-    metrics: (accept: string | undefined) => metricsPage(metrics, accept),
+    metrics: async (accept: string | undefined) => metricsPage(await metricsOf(metrics, parts.peers), accept),
   })
   return {
     clock,
@@ -473,6 +468,7 @@ function serverParts(
     calls: admin.calls,
     endpoints: core.authorization.endpoints,
     tunnels: new Tunnels({ sessions: core.sessions, snapshot, clock }),
+    catchUp: parts.store.catchUp,
     began: () => metrics.inFlight++,
     record: recordWithEvents(
       recordWith(new Recorder(new Sample(), accessLog), metrics, {

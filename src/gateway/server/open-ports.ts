@@ -20,6 +20,8 @@ export interface PortHandlers {
 export interface PortBounds {
   readonly shares: DescriptorShares
   readonly refusals: RefusedConnections
+  /** True = other threads listen at the control port too. */
+  readonly sharesControl?: boolean
 }
 
 /** The listeners of one gateway. */
@@ -39,7 +41,7 @@ export interface OpenPorts {
 export async function openPorts(
   settings: Config['gateway'],
   handlers: PortHandlers,
-  { shares, refusals }: PortBounds,
+  { shares, refusals, sharesControl = false }: PortBounds,
 ): Promise<OpenPorts> {
   const limits = wireLimitsOf(settings)
   const refused = refusals.refused.bind(refusals)
@@ -103,6 +105,7 @@ export async function openPorts(
         : await open('control_port (SVC_GW_CONTROLPORT)', {
             host: controlHost,
             port: settings.control_port,
+            shared: sharesControl,
             handler: handlers.control,
             limits,
             admission: controlAdmission,

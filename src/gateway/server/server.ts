@@ -41,6 +41,8 @@ export interface ServerParts {
   readonly tunnels: Tunnels
   /** Counts fields that were hidden because upstreams may take their name for another one. */
   readonly onHiddenFields: (count: number) => void
+  /** Takes in what other threads have committed; absent = there are none. */
+  readonly catchUp: (() => void) | undefined
   /** Counts a request that begins. */
   readonly began: () => void
   /** Counts a finished request. Must not throw. */
@@ -79,6 +81,7 @@ export function trafficHandler(parts: ServerParts): WireHandler<Exchange> {
 
     handle(x) {
       begin(x, clock.wall(), clock.mono())
+      parts.catchUp?.()
       parts.began()
       if (x.request.has(FIELD.xRequestId)) adoptRequestId(x, parts.trustedProxies)
       x.trailerRules = trailers

@@ -6,7 +6,7 @@ import type { MetricRegistry, MetricSample } from '../../model/metrics/metric-re
 import type { Clock } from '../../model/time/clock.ts'
 import { apiEventRow } from '../../model/webhooks/api-events.ts'
 import type { OnGatewayEvent } from '../events/events.ts'
-import { ApiUpstream, type ApiUpstreamParts } from './api-upstream.ts'
+import { ApiUpstream, type ApiUpstreamParts, type ProbeResult, type Prober } from './api-upstream.ts'
 import type { RetryCounts } from './resilience.ts'
 import type { UpstreamPool } from './targets.ts'
 
@@ -16,6 +16,8 @@ export interface ResilienceRegistryParts {
   readonly log: Log
   readonly onGatewayEvent: OnGatewayEvent
   readonly dnsServers: readonly string[]
+  /** As `ApiUpstreamParts.prober`. */
+  readonly prober?: Prober | undefined
 }
 
 /** The upstreams of all APIs of this node, and their state. */
@@ -27,9 +29,9 @@ export class ResilienceRegistry {
   readonly #byApi = new Map<string, readonly ApiUpstream[]>()
   readonly #counts: RetryCounts = { made: 0, refused: 0 }
 
-  constructor({ upstreams, clock, log, onGatewayEvent, dnsServers }: ResilienceRegistryParts) {
+  constructor({ upstreams, clock, log, onGatewayEvent, dnsServers, prober }: ResilienceRegistryParts) {
     this.#parts = {
-      ...{ upstreams, clock, dnsServers, counts: this.#counts },
+      ...{ upstreams, clock, dnsServers, prober, counts: this.#counts },
       began: (upstream) => this.#open.add(upstream),
       closed: (upstream) => {
         this.#open.delete(upstream)
@@ -57,6 +59,11 @@ export class ResilienceRegistry {
     const upstream = new ApiUpstream(api, this.#parts, before.at(-1))
     if (this.#open.has(upstream)) this.#byApi.set(api.apiId, [...before, upstream])
     return upstream
+  }
+
+  /** Takes in a check by the thread that probes targets. */
+  checkedElsewhere(result: ProbeResult): void {
+    for (const upstream of this.#byApi.get(result.apiId) ?? []) upstream.checkedElsewhere(result)
   }
 
   /** State of targets and breakers, of every API with resilience settings. */

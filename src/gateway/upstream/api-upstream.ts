@@ -30,7 +30,27 @@ export interface ApiUpstreamParts {
   readonly unresolved: (apiId: string, srvName: string, error: unknown) => void
   /** Addresses of DNS servers; none = those of the system. */
   readonly dnsServers: readonly string[]
+  /** Who probes the targets of all gateway threads; absent = there is one thread. */
+  readonly prober?: Prober | undefined
 }
+
+/** One thread of a process probes targets, and the others get what it has found. */
+export interface Prober {
+  /** True on the thread that probes. */
+  readonly isHere: boolean
+  /** Reports it to all others. */
+  found(result: ProbeResult): void
+}
+
+/** The result of a round of checks of a target; '' = it is healthy. */
+export interface ProbeResult {
+  readonly apiId: string
+  readonly target: string
+  readonly reason: string
+}
+
+/** Rounds whose result is reported whatever it is: other threads may know another state than one that was started again. */
+const REPORTED_ROUNDS = 10
 
 /** A target of a definition, or one that DNS names. */
 type TieredTarget = UpstreamRules['targets'][number] & Partial<Pick<WeightedTarget, 'tier'>>
@@ -137,18 +157,27 @@ export class ApiUpstream {
 
   /** Most APIs have no resilience rules, and hold nothing for them. */
   #begin(): void {
-    const { clock, tell, counts, began } = this.#parts
+    const { clock, tell, counts, began, prober } = this.#parts
     const { apiId } = this.#api
     const { health: checks, ejection, retries } = this.#api.upstream
     const health = new TargetsHealth({ clock, checks, ejection, tell: (kind, detail) => tell(kind, apiId, detail) })
     this.#health = health
     this.#resilience = new UpstreamResilience({ health, retries, clock, counts })
-    if (checks !== undefined) {
+    if (checks !== undefined && prober?.isHere !== false)
       this.#checks = new HealthChecks(checks, (target, reason) => {
-        if (target.health !== undefined) health.checked(target.health, reason)
+        if (target.health === undefined) return
+        const { down, contrary, rounds } = target.health
+        health.checked(target.health, reason)
+        // While all is well there is nothing to say.
+        if (down || contrary > 0 || reason !== '' || rounds < REPORTED_ROUNDS)
+          prober?.found({ apiId, target: target.health.url, reason })
       })
-    }
     began(this)
+  }
+
+  /** Takes in a check by the thread that probes. It has reported it. */
+  checkedElsewhere({ target, reason }: ProbeResult): void {
+    this.#health?.checkedElsewhere(target, reason)
   }
 
   #fill(balance: Balance, rules: UpstreamRules, targets: readonly TieredTarget[]): void {

@@ -5,6 +5,7 @@ import type { Feed } from '../../store/ports/ports.ts'
 import type { SocketBudget } from '../../wire/listen/connection-limit.ts'
 import type { OnGatewayEvent } from '../events/events.ts'
 import { ResilienceRegistry } from './api-resilience.ts'
+import type { Prober } from './api-upstream.ts'
 import { ClientIdentities, type FindKeyPair } from './client-identities.ts'
 import { UpstreamPool } from './targets.ts'
 
@@ -15,6 +16,8 @@ export interface OpenUpstreamsParts {
   readonly store: { readonly feed: Feed }
   readonly onGatewayEvent: OnGatewayEvent
   readonly sockets: SocketBudget
+  /** As `ApiUpstreamParts.prober`. */
+  readonly peers?: { readonly prober: Prober }
 }
 
 /** Creates the dependencies of all APIs' upstreams, from the settings. */
@@ -38,6 +41,7 @@ export function openUpstreams(parts: OpenUpstreamsParts, findKeyPair: FindKeyPai
   const upstreamCares = new ResilienceRegistry({
     ...{ upstreams, clock, log, onGatewayEvent },
     dnsServers: settings.dns_servers,
+    prober: parts.peers?.prober,
   })
   return { upstreams, upstreamCares }
 }

@@ -9,6 +9,8 @@ export interface TargetHealth {
   down: boolean
   /** Checks in a row that said the opposite of `down`. */
   contrary: number
+  /** Active checks so far. */
+  rounds: number
   /** Requests in a row that failed. */
   failures: number
   /** Left out until then because requests failed; 0 = it is not. */
@@ -43,7 +45,16 @@ export class TargetsHealth {
   of(url: string): TargetHealth {
     const known = this.#targets.get(url)
     if (known !== undefined) return known
-    const fresh = { url, down: false, contrary: 0, failures: 0, ejectedUntil: 0, ejections: 0, returnedAt: 0 }
+    const fresh = {
+      url,
+      down: false,
+      contrary: 0,
+      rounds: 0,
+      failures: 0,
+      ejectedUntil: 0,
+      ejections: 0,
+      returnedAt: 0,
+    }
     this.#targets.set(url, fresh)
     return fresh
   }
@@ -110,18 +121,31 @@ export class TargetsHealth {
 
   /** The result of a round of active checks; '' = the target is healthy. */
   checked(target: TargetHealth, reason: string): void {
+    if (!this.#turns(target, reason)) return
+    if (target.down) this.#parts.tell('HostDown', { target: target.url, reason: `check failed: ${reason}` })
+    else this.#parts.tell('HostUp', { target: target.url })
+  }
+
+  /** The same of a target that another thread has checked, which has reported it. */
+  checkedElsewhere(url: string, reason: string): void {
+    const target = this.#targets.get(url)
+    if (target !== undefined) this.#turns(target, reason)
+  }
+
+  /** True when the target goes down by this result, or comes back. */
+  #turns(target: TargetHealth, reason: string): boolean {
     const { checks } = this.#parts
-    if (checks === undefined) return
+    target.rounds++
+    if (checks === undefined) return false
     if (target.down === (reason !== '')) {
       target.contrary = 0
-      return
+      return false
     }
-    if (++target.contrary < (target.down ? checks.successes : checks.failures)) return
+    if (++target.contrary < (target.down ? checks.successes : checks.failures)) return false
     target.contrary = 0
     target.down = !target.down
     this.generation++
-    if (target.down) this.#parts.tell('HostDown', { target: target.url, reason: `check failed: ${reason}` })
-    else this.#parts.tell('HostUp', { target: target.url })
+    return true
   }
 
   /** Takes back targets whose ejection is over. */

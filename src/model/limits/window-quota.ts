@@ -1,18 +1,37 @@
 import type { MonoMillis } from '../time/clock.ts'
+import { OwnSlots, type SlotMemory } from './slot-memory.ts'
 
 // One slot is four doubles.
 const SLOT_SHIFT = 2
-const CHUNK_SLOTS_SHIFT = 10
-const CHUNK_SLOTS = 1 << CHUNK_SLOTS_SHIFT
+/** A chunk of slots, in slots and in doubles. */
+export const QUOTA_CHUNK_SHIFT = 10
+const CHUNK_SLOTS = 1 << QUOTA_CHUNK_SHIFT
+export const QUOTA_CHUNK_DOUBLES = CHUNK_SLOTS << SLOT_SHIFT
 const USED = 0
 const ENDS = 1
 const CHANGED = 2
 const GENERATION = 3
 
-const INT_MAX = 0x7fffffff
+/** Slots that changed since they were last taken. */
+export interface ChangedSlots {
+  add(slot: number): void
+  /** Each once; nothing is left. */
+  take(): number[]
+}
 
-/** Module state: numbers that are unique over all instances, so that a slot of one is never used in another. */
-let generations = 0
+class OwnChangedSlots implements ChangedSlots {
+  #slots: number[] = []
+
+  add(slot: number): void {
+    this.#slots.push(slot)
+  }
+
+  take(): number[] {
+    const slots = this.#slots
+    this.#slots = []
+    return slots
+  }
+}
 
 /**
  * Quota windows, one a slot: a window starts with its first use, lasts `windowMs` (0 = for ever), and the next starts with the
@@ -21,40 +40,53 @@ let generations = 0
  */
 export class QuotaWindows {
   private readonly slots: Float64Array[] = []
-  private readonly freeSlots: number[] = []
-  private changed: number[] = []
+  private readonly memory: SlotMemory
+  private readonly changed: ChangedSlots
   private latest: MonoMillis = Number.NEGATIVE_INFINITY
-  private claimed = 0
+
+  /** In the memory of this thread, unless others share what is given. */
+  constructor(memory: SlotMemory = new OwnSlots(QUOTA_CHUNK_DOUBLES), changed: ChangedSlots = new OwnChangedSlots()) {
+    this.memory = memory
+    this.changed = changed
+  }
 
   /** A slot with nothing used and no window running. */
   claim(): number {
-    const slot = this.freeSlots.pop() ?? this.claimed++
-    const chunk = slot >> CHUNK_SLOTS_SHIFT
-    if (chunk === this.slots.length) this.slots.push(new Float64Array(CHUNK_SLOTS << SLOT_SHIFT))
+    const slot = this.memory.take()
     const s = this.chunk(slot)
     const b = base(slot)
     s[b + USED] = 0
     s[b + ENDS] = Number.NEGATIVE_INFINITY
-    generations = (generations + 1) & INT_MAX
-    s[b + GENERATION] = generations
+    s[b + GENERATION] = this.memory.nextGeneration()
     return slot
   }
 
   /** Gives the slot back. Its generation is never seen again. */
   release(slot: number): void {
     this.chunk(slot)[base(slot) + GENERATION] = -1
-    this.freeSlots.push(slot)
+    this.memory.give(slot)
   }
 
   /** Tells whether a remembered slot still belongs to the same count; -1 for a slot that is nobody's. */
   generation(slot: number): number {
-    const s = this.slots[slot >> CHUNK_SLOTS_SHIFT]
-    return s === undefined ? -1 : s[base(slot) + GENERATION]! | 0
+    const s = this.slots[slot >> QUOTA_CHUNK_SHIFT]
+    if (s !== undefined) return s[base(slot) + GENERATION]! | 0
+    return slot >= this.memory.size ? -1 : this.chunk(slot)[base(slot) + GENERATION]! | 0
   }
 
   /** Number of slots ever claimed at once: slots are 0 to this, exclusive. */
   get size(): number {
-    return this.claimed
+    return this.memory.size
+  }
+
+  /** The time of the newest look. */
+  get time(): MonoMillis {
+    return this.latest
+  }
+
+  /** No later look is at an earlier time than this. */
+  advance(to: MonoMillis): void {
+    if (to > this.latest) this.latest = to
   }
 
   /** Permits left at `now`, 0 or less when the next use must be refused. */
@@ -111,19 +143,33 @@ export class QuotaWindows {
     const s = this.chunk(slot)
     if (s[base(slot) + CHANGED] !== 0) return
     s[base(slot) + CHANGED] = 1
-    this.changed.push(slot)
+    this.changed.add(slot)
   }
 
-  /** Slots that changed since the last call, each once; released ones may be among them. */
+  /** Slots that changed since the last call, each once; released ones may be among them. Each is to be unmarked or marked again. */
   takeChanged(): number[] {
-    const list = this.changed
-    this.changed = []
-    for (const slot of list) this.chunk(slot)[base(slot) + CHANGED] = 0
-    return list
+    return this.changed.take()
+  }
+
+  /** Puts a slot that was taken from the list there again. */
+  markAgain(slot: number): void {
+    this.changed.add(slot)
+  }
+
+  /** A later change puts the slot on the list again. */
+  unmark(slot: number): void {
+    this.chunk(slot)[base(slot) + CHANGED] = 0
   }
 
   private chunk(slot: number): Float64Array {
-    return this.slots[slot >> CHUNK_SLOTS_SHIFT]!
+    const index = slot >> QUOTA_CHUNK_SHIFT
+    return this.slots[index] ?? this.view(index)
+  }
+
+  private view(index: number): Float64Array {
+    const chunk = this.memory.chunk(index)
+    this.slots[index] = chunk
+    return chunk
   }
 }
 

@@ -1,4 +1,6 @@
 import type { MonoMillis } from '../time/clock.ts'
+import { OwnRings, RING_CHUNK_MASK, RING_CHUNK_SHIFT, type RingMemory } from './ring-memory.ts'
+import { OwnSlots, type SlotMemory } from './slot-memory.ts'
 
 /** A ring holds at most this many blocks: limits up to it are exact to the millisecond. */
 export const MAX_BLOCKS = 1024
@@ -9,8 +11,10 @@ const SLOT_INTS_SHIFT = 4
 const SLOT_DOUBLES_SHIFT = 3
 const INLINE_START = 4
 const INLINE_CAPACITY = 4
-const CHUNK_SLOTS_SHIFT = 13
-const CHUNK_SLOTS = 1 << CHUNK_SLOTS_SHIFT
+/** A chunk of slots, in slots and in doubles. */
+export const WINDOW_CHUNK_SHIFT = 13
+const CHUNK_SLOTS = 1 << WINDOW_CHUNK_SHIFT
+export const WINDOW_CHUNK_DOUBLES = CHUNK_SLOTS << SLOT_DOUBLES_SHIFT
 const RING = 0 // where its ring begins in the pool, -1 while it is the one within the slot
 const CAPACITY = 1 // blocks that the ring can hold, a power of two
 const HEAD = 2 // oldest block
@@ -20,47 +24,13 @@ const SIZE = 5 // permits of a full block
 const WINDOW_S = 6 // length of the window in seconds, rounded up, for the sweep
 const GENERATION = 7
 
-const RING_CHUNK_SHIFT = 15
-const RING_CHUNK = 1 << RING_CHUNK_SHIFT
-const RING_CHUNK_MASK = RING_CHUNK - 1
 const INT_MAX = 0x7fffffff
 /** Larger limits count as this many permits, so that a block size fits its 32 bits. */
 const MAX_PERMITS = INT_MAX * MAX_BLOCKS
 
-/** Module state: numbers that are unique over all instances, so that a slot of one is never used in another. */
-let generations = 0
-
 /** Permits of one block for a limit of `max`: 1 up to 1024, else a 1024th, rounded up. */
 function blockSizeFor(max: number): number {
   return max <= MAX_BLOCKS ? 1 : Math.ceil(max / MAX_BLOCKS)
-}
-
-/** Rings of times, cut from chunks by powers of two; rings given back are used again. */
-class RingPool {
-  readonly chunks: Float64Array[] = []
-  private readonly free: number[][] = []
-  /** For each size, where its newest chunk has room for the next ring; a whole number of chunks when it has none. */
-  private readonly unused: number[] = []
-
-  take(capacity: number): number {
-    const size = Math.log2(capacity)
-    const again = this.free[size]?.pop()
-    if (again !== undefined) return again
-    let ring = this.unused[size] ?? 0
-    if ((ring & RING_CHUNK_MASK) === 0) {
-      ring = this.chunks.length * RING_CHUNK
-      this.chunks.push(new Float64Array(RING_CHUNK))
-    }
-    while (this.unused.length <= size) this.unused.push(0)
-    this.unused[size] = ring + capacity
-    return ring
-  }
-
-  give(ring: number, capacity: number): void {
-    const size = Math.log2(capacity)
-    while (this.free.length <= size) this.free.push([])
-    this.free[size]!.push(ring)
-  }
 }
 
 /**
@@ -76,28 +46,26 @@ export class Windows {
   private readonly slots: Int32Array[] = []
   /** The same memory as `slots`, for the rings within. */
   private readonly inline: Float64Array[] = []
-  private readonly freeSlots: number[] = []
-  private readonly pool = new RingPool()
+  private readonly memory: SlotMemory
+  private readonly pool: RingMemory
   private latest: MonoMillis = Number.NEGATIVE_INFINITY
-  private claimed = 0
+
+  /** In the memory of this thread, unless others share what is given. */
+  constructor(memory: SlotMemory = new OwnSlots(WINDOW_CHUNK_DOUBLES), pool: RingMemory = new OwnRings()) {
+    this.memory = memory
+    this.pool = pool
+  }
 
   /** A slot with nothing used. */
   claim(): number {
-    const slot = this.freeSlots.pop() ?? this.claimed++
-    const chunk = slot >> CHUNK_SLOTS_SHIFT
-    if (chunk === this.slots.length) {
-      const memory = new Float64Array(CHUNK_SLOTS << SLOT_DOUBLES_SHIFT)
-      this.inline.push(memory)
-      this.slots.push(new Int32Array(memory.buffer))
-    }
-    const s = this.slots[chunk]!
+    const slot = this.memory.take()
+    const s = this.chunk(slot)
     const b = base(slot)
     s.fill(0, b, b + GENERATION)
     s[b + RING] = -1
     s[b + CAPACITY] = INLINE_CAPACITY
     s[b + SIZE] = 1
-    generations = (generations + 1) & INT_MAX
-    s[b + GENERATION] = generations
+    s[b + GENERATION] = this.memory.nextGeneration()
     return slot
   }
 
@@ -107,18 +75,29 @@ export class Windows {
     const b = base(slot)
     this.dropRing(s, b)
     s[b + GENERATION] = -1
-    this.freeSlots.push(slot)
+    this.memory.give(slot)
   }
 
   /** Tells whether a remembered slot still belongs to the same count; -1 for a slot that is nobody's. */
   generation(slot: number): number {
-    const s = this.slots[slot >> CHUNK_SLOTS_SHIFT]
-    return s === undefined ? -1 : s[base(slot) + GENERATION]!
+    const s = this.slots[slot >> WINDOW_CHUNK_SHIFT]
+    if (s !== undefined) return s[base(slot) + GENERATION]!
+    return slot >= this.memory.size ? -1 : this.chunk(slot)[base(slot) + GENERATION]!
   }
 
   /** Number of slots ever claimed at once: slots are 0 to this, exclusive. */
   get size(): number {
-    return this.claimed
+    return this.memory.size
+  }
+
+  /** The time of the newest look. */
+  get time(): MonoMillis {
+    return this.latest
+  }
+
+  /** No later look is at an earlier time than this. */
+  advance(to: MonoMillis): void {
+    if (to > this.latest) this.latest = to
   }
 
   /** Permits left at `now`, 0 or less when the next use must be refused. Takes nothing. */
@@ -165,7 +144,7 @@ export class Windows {
     if (blocks === 0) return 0
     const over = used(s, b) - Math.min(max, MAX_PERMITS)
     const block = over <= 0 ? 0 : Math.min(blocks - 1, Math.floor(over / s[b + SIZE]!))
-    return Math.max(0, this.time(slot, s, b, block) + windowMs + 1 - this.latest)
+    return Math.max(0, this.timeOf(slot, s, b, block) + windowMs + 1 - this.latest)
   }
 
   /** True when nothing in the slot counts any more at `now`, by the window of its last use. */
@@ -174,7 +153,7 @@ export class Windows {
     const b = base(slot)
     const blocks = s[b + BLOCKS]!
     if (blocks === 0) return true
-    return this.time(slot, s, b, blocks - 1) + s[b + WINDOW_S]! * 1000 < now
+    return this.timeOf(slot, s, b, blocks - 1) + s[b + WINDOW_S]! * 1000 < now
   }
 
   /** Gives most of a ring back that has become far too large. */
@@ -199,7 +178,15 @@ export class Windows {
   }
 
   private chunk(slot: number): Int32Array {
-    return this.slots[slot >> CHUNK_SLOTS_SHIFT]!
+    return this.slots[slot >> WINDOW_CHUNK_SHIFT] ?? this.view(slot >> WINDOW_CHUNK_SHIFT)
+  }
+
+  private view(index: number): Int32Array {
+    const doubles = this.memory.chunk(index)
+    this.inline[index] = doubles
+    const ints = new Int32Array(doubles.buffer, doubles.byteOffset, doubles.length * 2)
+    this.slots[index] = ints
+    return ints
   }
 
   /** Drops blocks whose last use was before `since`. */
@@ -238,10 +225,10 @@ export class Windows {
   /** Moves a full ring to a larger one. */
   private enlarge(slot: number, s: Int32Array, b: number, capacity: number): void {
     const ring = this.pool.take(capacity)
-    const times = this.pool.chunks[ring >>> RING_CHUNK_SHIFT]!
+    const times = this.pool.chunk(ring >>> RING_CHUNK_SHIFT)
     const start = ring & RING_CHUNK_MASK
     const blocks = s[b + BLOCKS]!
-    for (let i = 0; i < blocks; i++) times[start + i] = this.time(slot, s, b, i)
+    for (let i = 0; i < blocks; i++) times[start + i] = this.timeOf(slot, s, b, i)
     this.dropRing(s, b)
     s[b + RING] = ring
     s[b + CAPACITY] = capacity
@@ -258,7 +245,7 @@ export class Windows {
     const list: { at: number; permits: number }[] = []
     const blocks = s[b + BLOCKS]!
     for (let i = 0; i < blocks; i++) {
-      list.push({ at: this.time(slot, s, b, i), permits: i === blocks - 1 ? s[b + FILL]! : s[b + SIZE]! })
+      list.push({ at: this.timeOf(slot, s, b, i), permits: i === blocks - 1 ? s[b + FILL]! : s[b + SIZE]! })
     }
     return list
   }
@@ -301,7 +288,7 @@ export class Windows {
     s[b + SIZE] = size
   }
 
-  private time(slot: number, s: Int32Array, b: number, block: number): number {
+  private timeOf(slot: number, s: Int32Array, b: number, block: number): number {
     const ring = s[b + RING]!
     const at = (s[b + HEAD]! + block) & (s[b + CAPACITY]! - 1)
     return this.times(slot, ring)[startOf(slot, ring) + at]!
@@ -315,15 +302,18 @@ export class Windows {
 
   /** The memory in which a ring lies. */
   private times(slot: number, ring: number): Float64Array {
-    return ring < 0 ? this.inline[slot >> CHUNK_SLOTS_SHIFT]! : this.pool.chunks[ring >>> RING_CHUNK_SHIFT]!
+    return ring < 0 ? this.inline[slot >> WINDOW_CHUNK_SHIFT]! : this.pool.chunk(ring >>> RING_CHUNK_SHIFT)
   }
 
   /** Back to the empty ring within the slot. */
   private dropRing(s: Int32Array, b: number): void {
-    if (s[b + RING]! >= 0) this.pool.give(s[b + RING]!, s[b + CAPACITY]!)
+    const ring = s[b + RING]!
+    const capacity = s[b + CAPACITY]!
+    s[b + BLOCKS] = 0
     s[b + RING] = -1
     s[b + CAPACITY] = INLINE_CAPACITY
-    s[b + BLOCKS] = 0
+    // Last: a thread that ends within this must not leave a ring that two slots use.
+    if (ring >= 0) this.pool.give(ring, capacity)
   }
 }
 

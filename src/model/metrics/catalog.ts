@@ -11,6 +11,8 @@ export interface MetricEntry {
   readonly part?: 'gateway' | 'dashboard'
   /** When it is there; absent = always. */
   readonly only?: string
+  /** How the numbers of several gateway threads are one; absent = counters and histograms are added up, of gauges the largest counts. */
+  readonly together?: 'sum' | 'max' | 'min'
 }
 
 const gateway = 'gateway'
@@ -41,7 +43,12 @@ export const METRICS = {
     labels: ['api', 'type'],
     part: gateway,
   },
-  svc_http_requests_in_flight: { kind: 'gauge', help: 'Requests that are being answered.', part: gateway },
+  svc_http_requests_in_flight: {
+    kind: 'gauge',
+    help: 'Requests that are being answered.',
+    part: gateway,
+    together: 'sum',
+  },
   svc_refusals_total: {
     kind: 'counter',
     help: 'Requests that the gateway refused or could not serve, by fault code.',
@@ -72,7 +79,7 @@ export const METRICS = {
     help: 'Requests that were not retried because the retry budget was used up.',
     part: gateway,
   },
-  svc_upstream_connections: { kind: 'gauge', help: 'Open connections to upstreams.', part: gateway },
+  svc_upstream_connections: { kind: 'gauge', help: 'Open connections to upstreams.', part: gateway, together: 'sum' },
   svc_breakers_open: { kind: 'gauge', help: 'Circuit breakers that are open or half-open.', part: gateway },
   svc_underscore_fields_dropped_total: {
     kind: 'counter',
@@ -84,7 +91,7 @@ export const METRICS = {
     help: 'Requests refused because their rules take too much work.',
     part: gateway,
   },
-  svc_connections: { kind: 'gauge', help: 'Open client connections.' },
+  svc_connections: { kind: 'gauge', help: 'Open client connections.', together: 'sum' },
   svc_connections_refused_total: {
     kind: 'counter',
     help: 'Connections of clients that were refused, and connections to upstreams that were not opened, by reason and place.',
@@ -98,9 +105,9 @@ export const METRICS = {
     part: gateway,
   },
   svc_draining: { kind: 'gauge', help: '1 from the signal to stop on.', part: gateway },
-  svc_apis_loaded: { kind: 'gauge', help: 'APIs that this node serves.', part: gateway },
+  svc_apis_loaded: { kind: 'gauge', help: 'APIs that this node serves.', part: gateway, together: 'min' },
   svc_apis_failed: { kind: 'gauge', help: 'APIs that this node does not serve as stored.', part: gateway },
-  svc_revision: { kind: 'gauge', help: 'Revision of the configuration in force.', part: gateway },
+  svc_revision: { kind: 'gauge', help: 'Revision of the configuration in force.', part: gateway, together: 'min' },
   svc_store_revision: {
     kind: 'gauge',
     help: 'Revision of the configuration that the store holds, as last read.',
@@ -109,6 +116,7 @@ export const METRICS = {
   svc_behind: { kind: 'gauge', help: '1 while a change could not be read from the store.', part: gateway },
   svc_store_rollbacks_total: {
     kind: 'counter',
+    together: 'max',
     help: 'How often the store held another history than before (restored, or failed over to a standby that lagged).',
     part: gateway,
   },
@@ -118,13 +126,13 @@ export const METRICS = {
     part: gateway,
     only: CLUSTER,
   },
-  svc_reloads_total: { kind: 'counter', help: 'Changes taken over.', part: gateway },
+  svc_reloads_total: { kind: 'counter', help: 'Changes taken over.', part: gateway, together: 'max' },
   svc_reload_seconds: { kind: 'gauge', help: 'Time that the last change took.', part: gateway },
-  svc_sessions_cached: { kind: 'gauge', help: 'Keys and tokens in memory.', part: gateway },
+  svc_sessions_cached: { kind: 'gauge', help: 'Keys and tokens in memory.', part: gateway, together: 'sum' },
   svc_session_cache_hits_total: { kind: 'counter', help: 'Look-ups answered from memory.', part: gateway },
   svc_session_cache_misses_total: { kind: 'counter', help: 'Look-ups that went to the store.', part: gateway },
-  svc_cache_bytes: { kind: 'gauge', help: 'Memory of stored answers.', part: gateway },
-  svc_cache_entries: { kind: 'gauge', help: 'Stored answers.', part: gateway },
+  svc_cache_bytes: { kind: 'gauge', help: 'Memory of stored answers.', part: gateway, together: 'sum' },
+  svc_cache_entries: { kind: 'gauge', help: 'Stored answers.', part: gateway, together: 'sum' },
   svc_cache_hits_total: { kind: 'counter', help: 'Requests answered with a stored answer.', part: gateway },
   svc_cache_misses_total: {
     kind: 'counter',
@@ -145,6 +153,7 @@ export const METRICS = {
   svc_events_dropped_total: { kind: 'counter', help: 'Events lost before they could be stored.', part: gateway },
   svc_hits_waiting: {
     kind: 'gauge',
+    together: 'sum',
     help: 'Hit rows not yet stored.',
     part: gateway,
     only: 'with analytics',
@@ -227,11 +236,13 @@ export const METRICS = {
   },
   svc_store_writes_in_flight: {
     kind: 'gauge',
+    together: 'sum',
     help: 'Writes that wait to be durable, by what is written.',
     labels: ['kind'],
   },
   svc_part_up: {
     kind: 'gauge',
+    together: 'min',
     help: 'Whether a part that this process depends on does what it is there for, as `/hello` tells: 1 or 0.',
     labels: ['part'],
   },
@@ -271,9 +282,9 @@ export const METRICS = {
     kind: 'gauge',
     help: 'Delay of the event loop, 99th percentile of the last seconds.',
   },
-  svc_heap_used_bytes: { kind: 'gauge', help: 'Heap in use by the thread of this part.' },
+  svc_heap_used_bytes: { kind: 'gauge', help: 'Heap in use by the thread of this part.', together: 'sum' },
   process_resident_memory_bytes: { kind: 'gauge', help: 'Resident memory.' },
-  process_cpu_seconds_total: { kind: 'counter', help: 'User and system CPU time spent.' },
+  process_cpu_seconds_total: { kind: 'counter', help: 'User and system CPU time spent.', together: 'max' },
   process_start_time_seconds: { kind: 'gauge', help: 'Start time since the Unix epoch.' },
   process_open_fds: { kind: 'gauge', help: 'Open file descriptors.', only: 'on Linux' },
   process_max_fds: { kind: 'gauge', help: 'File descriptors that may be open at once.', only: 'on Linux' },

@@ -3,9 +3,19 @@ import type { JsonObject } from '../json/json.ts'
 import type { Millis } from '../time/clock.ts'
 
 /** A part that a process depends on, by its name in `/hello`. */
-export type Part = 'store' | 'redis' | 'feed' | 'copy' | 'outbox' | 'disk' | 'clock' | 'dashboard' | 'backup'
+export type Part =
+  | 'store'
+  | 'redis'
+  | 'feed'
+  | 'copy'
+  | 'outbox'
+  | 'disk'
+  | 'clock'
+  | 'dashboard'
+  | 'workers'
+  | 'backup'
 
-const SYSTEM: ReadonlySet<Part> = new Set(['disk', 'clock', 'dashboard', 'backup'])
+const SYSTEM: ReadonlySet<Part> = new Set(['disk', 'clock', 'dashboard', 'workers', 'backup'])
 
 export type HealthStatus = 'pass' | 'warn' | 'fail'
 

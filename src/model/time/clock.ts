@@ -18,6 +18,28 @@ export const systemClock: Clock = {
   mono: () => Math.floor(performance.now()),
 }
 
+const ORIGIN_TRIES = 16
+
+/**
+ * Where the monotonic clock of this thread is zero, in milliseconds of the system's clock that all threads have: each begins its own when
+ * it is started.
+ */
+export function monoOrigin(): number {
+  let latest = Number.NEGATIVE_INFINITY
+  // A pause between the two readings makes it earlier.
+  for (let i = 0; i < ORIGIN_TRIES; i++) {
+    const [seconds, nanos] = process.hrtime()
+    latest = Math.max(latest, seconds * 1000 + nanos / 1e6 - performance.now())
+  }
+  return latest
+}
+
+/** The clocks of this thread, the monotonic one as on the thread with this origin. */
+export function clockSince(origin: number): Clock {
+  const ahead = monoOrigin() - origin
+  return { wall: () => Date.now(), mono: () => Math.floor(performance.now() + ahead) }
+}
+
 /** A clock that moves only on request: the test double for time. */
 export class FakeClock implements Clock {
   wallMs: Millis

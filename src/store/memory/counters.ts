@@ -1,68 +1,9 @@
-import type { Instant, Limit } from '../../model/limits/limit.ts'
-import { Windows } from '../../model/limits/window.ts'
-import { QuotaWindows } from '../../model/limits/window-quota.ts'
+import { type Instant, type Limit, makeLimit } from '../../model/limits/limit.ts'
 import { type Clock, type MonoMillis, systemClock } from '../../model/time/clock.ts'
 import type { Counters } from '../ports/ports.ts'
+import { type CountTables, OwnTables } from './count-tables.ts'
 import { QUOTA_NUMBERS, type QuotaChanges, type QuotaName, type SavedQuota } from './quota-changes.ts'
-
-/** The common interface of `Windows` and `QuotaWindows`. */
-interface Slots {
-  readonly size: number
-  claim(): number
-  release(slot: number): void
-  generation(slot: number): number
-  idle(slot: number, now: MonoMillis): boolean
-}
-
-/** Which count has which slot of one table. */
-class Names<Table extends Slots> {
-  readonly table: Table
-  readonly slotOf = new Map<string, number>()
-  readonly idOf: (string | undefined)[] = []
-  /** Slots claimed since the last sweep. */
-  fresh = 0
-  private cursor = 0
-
-  constructor(table: Table) {
-    this.table = table
-  }
-
-  claim(id: string): number {
-    const known = this.slotOf.get(id)
-    if (known !== undefined) return known
-    const slot = this.table.claim()
-    this.slotOf.set(id, slot)
-    this.idOf[slot] = id
-    this.fresh++
-    return slot
-  }
-
-  release(slot: number): void {
-    const id = this.idOf[slot]
-    if (id === undefined) return
-    this.slotOf.delete(id)
-    this.idOf[slot] = undefined
-    this.table.release(slot)
-  }
-
-  /** Looks at the next `budget` slots; `visit` sees those in use and says which ones to let go. */
-  sweep(budget: number, visit: (slot: number) => boolean): void {
-    this.fresh = 0
-    for (let left = Math.min(budget, this.table.size); left > 0; left--) {
-      if (this.cursor >= this.table.size) this.cursor = 0
-      const slot = this.cursor++
-      if (this.idOf[slot] !== undefined && visit(slot)) this.release(slot)
-    }
-  }
-
-  /** Ids that are `owner` itself or counts of that owner (`owner|...`). Looks at every id. */
-  owned(owner: string): string[] {
-    const prefix = `${owner}|`
-    const ids: string[] = []
-    for (const id of this.slotOf.keys()) if (id === owner || id.startsWith(prefix)) ids.push(id)
-    return ids
-  }
-}
+import { BUSY } from './shared-lock.ts'
 
 /**
  * The same number as the object itself can hold it, where it is a whole one of 32 bits. What comes out of an array of doubles would
@@ -81,9 +22,11 @@ const SWEPT_PER_CLAIM = 2
  * time while new ones come, and by `sweep`. Quota counts are handed out for saving by `takeChanges` and come back through `loadQuotas`.
  */
 export class MemoryCounters implements Counters {
-  private readonly rates = new Names(new Windows())
-  private readonly quotas = new Names(new QuotaWindows())
+  private readonly tables: CountTables
+  private readonly rates: CountTables['rates']
+  private readonly quotas: CountTables['quotas']
   private readonly clock: Clock
+  private readonly single: Limit[] = []
   /** By slot: under which number its count was handed out for saving, 0 = it was not. */
   private readonly numbers: number[] = []
   private lastNumber = 0
@@ -92,22 +35,29 @@ export class MemoryCounters implements Counters {
   /** Names that were handed out and could not be saved. */
   private unsavedNames: readonly QuotaName[] = []
 
-  /** `clock` is read where no `Instant` comes with the call. */
-  constructor(clock: Clock = systemClock) {
+  /** `clock` is read where no `Instant` comes with the call. `tables`: those that other threads count in as well; absent = none do. */
+  constructor(clock: Clock = systemClock, tables: CountTables = new OwnTables()) {
     this.clock = clock
+    this.tables = tables
+    this.rates = tables.rates
+    this.quotas = tables.quotas
   }
 
   /** See `Counters.take`. A count that is named twice in one call is taken from once, and must have room under both. */
   take(limits: readonly Limit[], now: Instant): number {
     let refused = -1
-    for (let i = 0; i < limits.length; i++) {
-      const limit = limits[i]!
-      this.locate(limit)
-      limit.remaining = compact(this.room(limit, now.mono))
-      if (refused < 0 && limit.remaining <= 0) refused = i
+    this.tables.enter(limits)
+    try {
+      for (let i = 0; i < limits.length; i++) {
+        const limit = limits[i]!
+        limit.remaining = compact(this.room(limit, now.mono))
+        if (refused < 0 && limit.remaining <= 0) refused = i
+      }
+      if (refused < 0) this.useAll(limits)
+      for (let i = 0; i < limits.length; i++) this.finish(limits[i]!, now.mono)
+    } finally {
+      this.tables.leave()
     }
-    if (refused < 0) this.useAll(limits)
-    for (let i = 0; i < limits.length; i++) this.finish(limits[i]!, now.mono)
     if (this.rates.fresh + this.quotas.fresh > 0) this.sweepFresh(now.mono)
     return refused
   }
@@ -121,9 +71,8 @@ export class MemoryCounters implements Counters {
         limit.resetMs = 0
         continue
       }
-      limit.remaining = compact(this.room(limit, now.mono))
+      this.look(limit, now.mono)
       if (refused < 0 && limit.remaining <= 0) refused = i
-      this.finish(limit, now.mono)
     }
     return refused
   }
@@ -131,13 +80,14 @@ export class MemoryCounters implements Counters {
   /** See `Counters.resetQuota`. A new window starts with the next call. */
   resetQuota(id: string, used = 0, endsInMs = Number.POSITIVE_INFINITY): void {
     if (used <= 0) {
-      const slot = this.quotas.slotOf.get(id)
-      if (slot !== undefined) this.forgetQuota(slot)
+      const slot = this.quotas.find(id)
+      if (slot >= 0 && !this.tables.atQuota(slot, () => this.forgetQuota(slot))) throw BUSY
       return
     }
-    const slot = this.quotas.claim(id)
-    this.quotas.table.set(slot, Math.floor(used), endsInMs, this.clock.mono())
-    this.quotas.table.mark(slot)
+    this.change('quota', [id], ([slot = -1]) => {
+      this.quotas.table.set(slot, Math.floor(used), endsInMs, this.clock.mono())
+      this.quotas.table.mark(slot)
+    })
   }
 
   /**
@@ -145,9 +95,16 @@ export class MemoryCounters implements Counters {
    * the first `|`: then every count of that owner is carried, which looks at every id held (about 40 ms for a million).
    */
   carry(from: string, to: string): void {
-    if (from === to) return
-    for (const id of this.rates.owned(from)) this.carryRate(id, to + id.slice(from.length))
-    for (const id of this.quotas.owned(from)) this.carryQuota(id, to + id.slice(from.length))
+    for (const step of this.carrySteps(from, to)) step()
+  }
+
+  /** The steps of `carry`, each to be done once. */
+  carrySteps(from: string, to: string): (() => void)[] {
+    if (from === to) return []
+    return [
+      ...this.rates.owned(from).map((id) => () => this.carryRate(id, to + id.slice(from.length))),
+      ...this.quotas.owned(from).map((id) => () => this.carryQuota(id, to + id.slice(from.length))),
+    ]
   }
 
   /**
@@ -170,7 +127,7 @@ export class MemoryCounters implements Counters {
   keepChanges({ names, slots, gone }: QuotaChanges): void {
     this.unsavedNames = [...names, ...this.unsavedNames]
     this.gone.push(...gone)
-    for (const slot of slots) if (this.quotas.idOf[slot] !== undefined) this.quotas.table.mark(slot)
+    for (const slot of slots) if (this.quotas.idOf(slot) !== undefined) this.quotas.table.mark(slot)
   }
 
   /** Takes up saved counts at start. Those whose window has ended are swept, and then come back from `takeChanges` as gone. */
@@ -189,32 +146,39 @@ export class MemoryCounters implements Counters {
 
   /** Checks the next `budget` counts of each kind and drops expired ones. For a timer of the owner. */
   sweep(budget = 1000): void {
-    this.sweepBoth(budget, this.clock.mono())
+    this.sweepBoth(budget + this.tables.claimedElsewhere() * SWEPT_PER_CLAIM, this.clock.mono())
   }
 
   /** Counts held now. */
   get size(): { readonly rates: number; readonly quotas: number } {
-    return { rates: this.rates.slotOf.size, quotas: this.quotas.slotOf.size }
+    return { rates: this.rates.count, quotas: this.quotas.count }
   }
 
-  private locate(limit: Limit): void {
-    if (limit.kind === 'rate') {
-      if (limit.slot >= 0 && this.rates.table.generation(limit.slot) === limit.generation) return
-      limit.slot = this.rates.claim(limit.id)
-      limit.generation = this.rates.table.generation(limit.slot)
-      return
+  /** True when there is a count for the limit. */
+  private known({ kind, id }: Limit): boolean {
+    return (kind === 'rate' ? this.rates : this.quotas).find(id) >= 0
+  }
+
+  private look(limit: Limit, now: MonoMillis): void {
+    this.single[0] = limit
+    this.tables.enter(this.single)
+    try {
+      limit.remaining = compact(this.room(limit, now))
+      this.finish(limit, now)
+    } finally {
+      this.tables.leave()
     }
-    if (limit.slot >= 0 && this.quotas.table.generation(limit.slot) === limit.generation) return
-    limit.slot = this.quotas.claim(limit.id)
-    limit.generation = this.quotas.table.generation(limit.slot)
   }
 
-  /** True when there is a count for the limit, which then knows its slot. */
-  private known(limit: Limit): boolean {
-    const names = limit.kind === 'rate' ? this.rates : this.quotas
-    if (!names.slotOf.has(limit.id)) return false
-    this.locate(limit)
-    return true
+  /** Does `work` at the slots of these counts, which may be new. */
+  private change(kind: Limit['kind'], ids: readonly string[], work: (slots: readonly number[]) => void): void {
+    const limits = ids.map((id) => makeLimit(kind, id, 1, 0))
+    this.tables.enter(limits)
+    try {
+      work(limits.map(({ slot }) => slot))
+    } finally {
+      this.tables.leave()
+    }
   }
 
   private room(limit: Limit, now: MonoMillis): number {
@@ -248,25 +212,34 @@ export class MemoryCounters implements Counters {
     names: QuotaName[],
   ): { counts: Float64Array<ArrayBuffer>; length: number } {
     const counts = new Float64Array((slots.length + this.gone.length) * QUOTA_NUMBERS)
-    const mono = this.clock.mono()
-    const wall = this.clock.wall()
-    const table = this.quotas.table
+    const { table } = this.quotas
     let at = 0
-    for (let i = 0; i < slots.length; i++) {
-      const slot = slots[i]!
-      const id = this.quotas.idOf[slot]
-      if (id === undefined) continue
-      const used = table.used(slot, mono)
-      if (used === 0) this.forgetNumber(slot)
-      else {
-        const endsInMs = table.endsInMs(slot, mono)
-        counts[at] = this.numbers[slot] || this.giveNumber(slot, id, names)
-        counts[at + 1] = used
-        counts[at + 2] = endsInMs === Number.POSITIVE_INFINITY ? 0 : Math.ceil(wall + endsInMs)
-        at += QUOTA_NUMBERS
-      }
+    for (const slot of slots) {
+      const read = this.tables.atQuota(slot, () => {
+        table.unmark(slot)
+        at = this.readCount(slot, counts, at, names)
+      })
+      if (!read) table.markAgain(slot)
     }
     return { counts, length: at }
+  }
+
+  /** Reads the count of a slot, where it says something; answers where the next one goes. */
+  private readCount(slot: number, into: Float64Array, at: number, names: QuotaName[]): number {
+    const { table } = this.quotas
+    const mono = this.clock.mono()
+    const id = this.quotas.idOf(slot)
+    if (id === undefined) return at
+    const used = table.used(slot, mono)
+    if (used === 0) {
+      this.forgetNumber(slot)
+      return at
+    }
+    const endsInMs = table.endsInMs(slot, mono)
+    into[at] = this.numbers[slot] || this.giveNumber(slot, id, names)
+    into[at + 1] = used
+    into[at + 2] = endsInMs === Number.POSITIVE_INFINITY ? 0 : Math.ceil(this.clock.wall() + endsInMs)
+    return at + QUOTA_NUMBERS
   }
 
   private giveNumber(slot: number, id: string, names: QuotaName[]): number {
@@ -284,20 +257,19 @@ export class MemoryCounters implements Counters {
   }
 
   private carryRate(from: string, to: string): void {
-    const source = this.rates.claim(from)
-    this.rates.table.add(source, this.rates.claim(to))
+    this.change('rate', [from, to], ([source = -1, target = -1]) => this.rates.table.add(source, target))
   }
 
   private carryQuota(from: string, to: string): void {
     const mono = this.clock.mono()
     const table = this.quotas.table
-    const source = this.quotas.claim(from)
-    const used = table.used(source, mono)
-    if (used === 0) return
-    const target = this.quotas.claim(to)
-    const endsInMs = Math.max(table.endsInMs(source, mono), table.endsInMs(target, mono))
-    table.set(target, used + table.used(target, mono), endsInMs, mono)
-    table.mark(target)
+    this.change('quota', [from, to], ([source = -1, target = -1]) => {
+      const used = table.used(source, mono)
+      if (used === 0) return
+      const endsInMs = Math.max(table.endsInMs(source, mono), table.endsInMs(target, mono))
+      table.set(target, used + table.used(target, mono), endsInMs, mono)
+      table.mark(target)
+    })
   }
 
   private sweepFresh(now: MonoMillis): void {
@@ -317,8 +289,8 @@ export class MemoryCounters implements Counters {
   }
 
   private forgetQuota(slot: number): void {
-    this.forgetNumber(slot)
     this.quotas.release(slot)
+    this.forgetNumber(slot)
   }
 }
 

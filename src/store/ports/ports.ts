@@ -368,6 +368,11 @@ export interface Store {
   readonly clock?: StoreClock
   /** Tokens that may be issued while the store is away; absent = none. */
   readonly pending?: PendingSessions
+  /**
+   * Has the feed call its listeners for all that any thread of this process has committed by now: to be called when a request begins, so
+   * that it meets what was answered before it came. Absent = they were called before any commit was answered.
+   */
+  readonly catchUp?: () => void
   /** Adds what the store knows of itself to the metrics of a part; absent = nothing. */
   readonly offerMetrics?: (metrics: MetricRegistry) => void
   /** Threads that work for this store; absent = none. */

@@ -63,6 +63,7 @@ export function sealedStore(store: Store, sealKey: SealKey): Store {
     refused: () => capacity.lastRefusal(),
     ...(store.health && { health: () => store.health!() }),
     ...(store.clock && { clock: store.clock }),
+    ...(store.catchUp && { catchUp: store.catchUp }),
     ...(store.damaged && { damaged: () => store.damaged!() }),
     ...(store.offerMetrics && { offerMetrics: (metrics) => store.offerMetrics!(metrics) }),
     ...(store.threads && { threads: store.threads }),

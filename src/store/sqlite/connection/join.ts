@@ -1,9 +1,11 @@
-import type { MessagePort } from 'node:worker_threads'
+import type { EventEmitter } from 'node:events'
+import { type MessagePort, receiveMessageOnPort } from 'node:worker_threads'
 import { fault } from '../../../errors/fault.ts'
 import type { Limit } from '../../../model/limits/limit.ts'
 import { type Log, silentLog } from '../../../model/logs/log.ts'
 import { type NumberedAnswer, ThreadClient } from '../../../model/threads/thread-rpc.ts'
 import { type Clock, systemClock } from '../../../model/time/clock.ts'
+import { joinSharedCounters } from '../../memory/shared-counters.ts'
 import type { Counters, FeedEvent, Store } from '../../ports/ports.ts'
 import { ThreadFeed } from '../../prepare/feed.ts'
 import { UsageLink } from '../hits/usage-link.ts'
@@ -27,22 +29,26 @@ export interface JoinOptions {
  * @throws Fault `store_away`, `store_damaged` when the file cannot be read
  */
 export function joinStore(
-  { file, damage: cell, port }: SharedStore,
+  shared: SharedStore,
   { clock = systemClock, log = silentLog, answerWithinMs }: JoinOptions = {},
-): Store {
+): JoinedStore {
+  const { file, damage: cell, counts, countOwner } = shared
   const db = openReadable(file)
   const feed = new ThreadFeed()
-  const owner = new OwnerLink(port, answerWithinMs, (events) => {
+  const owner = new OwnerLink(shared, answerWithinMs, (events) => {
     for (const event of events) feed.publish(event)
   })
   const usage = new UsageLink(file)
   const damage = new StoreDamage(log, cell)
   const write = (what: Write) => damage.guard(async () => (await owner.ask({ sort: 'write', write: what })) as number)
+  const remote = remoteCounters(owner)
+  const counting = counts && joinSharedCounters(counts, countOwner, clock)
   return {
     ...damage.watch(makeParts(db, clock, write, usage)),
     damaged: () => damage.found,
     health: storeHealth(db, clock),
-    counters: remoteCounters(owner),
+    counters: counting === undefined ? remote : { ...remote, take: counting.take, peek: counting.peek },
+    catchUp: () => owner.catchUp(),
     feed,
     async close() {
       owner.close()
@@ -52,23 +58,40 @@ export function joinStore(
   }
 }
 
+/** The store as a thread that has joined it has it. */
+export interface JoinedStore extends Store {
+  /** Hands the feed's listeners what was committed by now, on whatever thread. Costs a read of memory where that was done. */
+  readonly catchUp: () => void
+}
+
 /** This thread's end of the connection to the thread that owns the store. */
 class OwnerLink {
   private readonly port: MessagePort
   private readonly client: ThreadClient<OwnerRequest, number | Taken>
   private readonly withinMs: number | undefined
+  private readonly sent: Int32Array
+  /** Messages of events that have come. */
+  private received: number
   private closed = false
   /** True from an answer that did not come in time until anything comes. */
   private stuck = false
 
-  constructor(port: MessagePort, withinMs: number | undefined, onEvents: (events: readonly FeedEvent[]) => void) {
+  constructor(
+    { port, sent, sentBefore }: SharedStore,
+    withinMs: number | undefined,
+    onEvents: (events: readonly FeedEvent[]) => void,
+  ) {
     this.port = port
     this.withinMs = withinMs
+    this.sent = sent
+    this.received = sentBefore
     port.on('message', (message: FromOwner | NumberedAnswer<unknown>) => {
       this.stuck = false
       if ('number' in message) return
-      if (message.type === 'events') onEvents(unpackEvents(message.events))
-      else this.close()
+      if (message.type === 'events') {
+        this.received = (this.received + 1) | 0
+        onEvents(unpackEvents(message.events))
+      } else this.close()
     })
     port.on('close', () => this.close())
     this.client = new ThreadClient(port)
@@ -87,6 +110,15 @@ class OwnerLink {
       return fault(what.sort === 'write' ? 'write_unconfirmed' : 'gateway_behind')
     }
     return this.client.ask(what, { withinMs, late })
+  }
+
+  /** Takes in the messages that wait, up to the last events that the owner has sent. */
+  catchUp(): void {
+    while (Atomics.load(this.sent, 0) !== this.received && !this.closed) {
+      const waiting = receiveMessageOnPort(this.port)
+      if (waiting === undefined) return // As if its turn had come: all listeners of the port get it.
+      ;(this.port as unknown as EventEmitter).emit('message', waiting.message)
+    }
   }
 
   close(): void {

@@ -5,6 +5,8 @@ import { type Log, silentLog } from '../../../model/logs/log.ts'
 import { DAY_MS } from '../../../model/time/calendar.ts'
 import { type Clock, type Millis, systemClock } from '../../../model/time/clock.ts'
 import { MemoryCounters } from '../../memory/counters.ts'
+import { type OwnerCounters, ownSharedCounters } from '../../memory/shared-counters.ts'
+import { reserveCounts } from '../../memory/shared-counts.ts'
 import type { Store } from '../../ports/ports.ts'
 import { ThreadFeed } from '../../prepare/feed.ts'
 import { UsageLink } from '../hits/usage-link.ts'
@@ -32,13 +34,14 @@ export interface SqliteOptions {
   readonly limitBytes?: number
   /** Bounds of the writer thread's own memory. */
   readonly resourceLimits?: ResourceLimits
+  /** True = threads that join count rates and quotas in memory that all share; else the owner counts for them. */
+  readonly sharedCounts?: boolean
   /** False: the owner calls `startWriter` after `onWriterEnd`. By default the store does it, after 1 s, doubling to 30 s. */
   readonly keepWriter?: boolean
 }
 
 /** The embedded store: one SQLite file, one thread that writes, reads that answer at once on the calling thread. */
 export interface SqliteStore extends Store {
-  readonly counters: MemoryCounters
   readonly documents: Parts['documents']
   readonly damaged: () => boolean
   /** True while writes are accepted; reads work without. */
@@ -54,6 +57,8 @@ export interface SqliteStore extends Store {
    * other thread's feed misses nothing, and its commits resolve only after the listeners of this thread have run.
    */
   share(): SharedStore
+  /** A thread that has joined has ended, and with it whatever it had locked. `countOwner`: as in what it was given. */
+  ended(countOwner: number): void
   /**
    * Forgets all sessions and tickets that are due by now; answers how many. The store does it by itself as well, every second.
    * @throws Fault `store_full`, `store_away`
@@ -98,10 +103,12 @@ export async function openStore(options: SqliteOptions): Promise<SqliteStore> {
     const db = openReadable(paths.database)
     reader = db
     if (damage.found) checkReadable(paths.database, db)
-    const counters = new MemoryCounters(clock)
-    reading(() => counters.loadQuotas(savedQuotas(db)))
+    const counts = options.sharedCounts ? reserveCounts() : undefined
+    const { kept, counters, nextOwner, ended } =
+      counts === undefined ? ownCounters(clock) : ownSharedCounters(counts, clock)
+    reading(() => kept.loadQuotas(savedQuotas(db)))
     const write = (what: Write) => damage.guard(() => link.write(what))
-    const quotas = new QuotaKeeper(counters, write)
+    const quotas = new QuotaKeeper(kept, write)
     const steady = steadyTime(clock)
     const purge = new MaintenanceSchedule(PURGE_EVERY_MS, () => write({ sort: 'purge', now: steady() }))
     const usage = new UsageLink(paths.database)
@@ -142,8 +149,9 @@ export async function openStore(options: SqliteOptions): Promise<SqliteStore> {
       stopWriter: () => link.terminate(),
       share() {
         if (closing !== undefined) throw fault('store_away', 'the store is closed')
-        return sharing.open({ file: paths.database, damage: damage.cell, write, counters, clock })
+        return sharing.open({ file: paths.database, damage: damage.cell, write, counters, counts, nextOwner, clock })
       },
+      ended,
       purge: () => purge.run(),
       rollUpHits: () => rollUp.run(),
       saveQuotas: () => quotas.save(),
@@ -159,6 +167,12 @@ export async function openStore(options: SqliteOptions): Promise<SqliteStore> {
     lock.release()
     throw error
   }
+}
+
+/** Counters of this thread alone, which others ask. */
+function ownCounters(clock: Clock): OwnerCounters {
+  const counters = new MemoryCounters(clock)
+  return { kept: counters, counters, nextOwner: () => 0, ended() {} }
 }
 
 /** Starts the writer, unless the file is found damaged first: then nothing is written to it. */

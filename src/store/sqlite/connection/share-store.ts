@@ -1,7 +1,8 @@
 import { MessageChannel, type MessagePort } from 'node:worker_threads'
 import { type Limit, makeLimit } from '../../../model/limits/limit.ts'
 import { serveThread } from '../../../model/threads/thread-rpc.ts'
-import type { Clock } from '../../../model/time/clock.ts'
+import { type Clock, monoOrigin } from '../../../model/time/clock.ts'
+import type { SharedCountMemory } from '../../memory/shared-counts.ts'
 import type { Counters, FeedEvent } from '../../ports/ports.ts'
 import { type EventPack, packEvents } from '../writer/event-pack.ts'
 import type { Write } from '../writer/messages.ts'
@@ -12,6 +13,16 @@ export interface SharedStore {
   /** See `StoreDamage`. */
   readonly damage: Int32Array<SharedArrayBuffer>
   readonly port: MessagePort
+  /** How many messages of events were sent to every thread that has joined. */
+  readonly sent: Int32Array<SharedArrayBuffer>
+  /** The same number when this one joined. */
+  readonly sentBefore: number
+  /** Where threads count together; undefined = the owner counts for all. */
+  readonly counts: SharedCountMemory | undefined
+  /** Of this thread among those that count. */
+  readonly countOwner: number
+  /** Of the owner's monotonic clock (`monoOrigin`). */
+  readonly clockOrigin: number
 }
 
 /** A limit as it crosses threads. */
@@ -39,6 +50,8 @@ export interface OwnerParts {
   readonly damage: Int32Array<SharedArrayBuffer>
   readonly write: (write: Write) => Promise<number>
   readonly counters: Counters
+  readonly counts: SharedCountMemory | undefined
+  readonly nextOwner: () => number
   readonly clock: Clock
 }
 
@@ -48,6 +61,7 @@ export interface OwnerParts {
  */
 export class Sharing {
   private readonly ports = new Set<MessagePort>()
+  private readonly sent = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT))
 
   /** Makes the two ends of a connection and answers the one to hand over. */
   open(owner: OwnerParts): SharedStore {
@@ -57,7 +71,12 @@ export class Sharing {
     own.on('close', () => this.ports.delete(own))
     // The other thread keeps itself alive; a connection to it must not keep this process.
     own.unref()
-    return { file: owner.file, damage: owner.damage, port }
+    const { file, damage, counts } = owner
+    return {
+      ...{ file, damage, counts, port, sent: this.sent, sentBefore: Atomics.load(this.sent, 0) },
+      countOwner: owner.nextOwner(),
+      clockOrigin: monoOrigin(),
+    }
   }
 
   /** Passes commits on. */
@@ -65,6 +84,8 @@ export class Sharing {
     if (this.ports.size === 0) return
     const message: FromOwner = { type: 'events', events: packEvents(events) }
     for (const port of this.ports) port.postMessage(message)
+    // Behind the messages: a thread that reads it finds them waiting.
+    Atomics.add(this.sent, 0, 1)
   }
 
   /** Tells all that the store is gone. */

@@ -1,0 +1,111 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { openStore } from '../../../src/store/sqlite/connection/open.ts'
+import { call } from '../../worlds/base/client.ts'
+import { eventually } from '../../worlds/base/eventually.ts'
+import { newKey, startThreads, type ThreadsWorld } from '../../worlds/gateway/threads-world.ts'
+
+const skip = process.platform === 'linux' || process.platform === 'freebsd' ? false : 'no port can be shared'
+const statuses = (world: ThreadsWorld, path: string, key: string) =>
+  Promise.all([1, 2].map(async (thread) => (await world.on(thread, path, { 'x-key': key })).status))
+
+test('a gateway of two threads is one gateway', { skip }, async (t) => {
+  const world = await startThreads(t, 2, { SVC_GW_CONTROLPORT: '0' })
+
+  await t.test('a key is good and dead on every thread when its answer is there', async () => {
+    for (let i = 0; i < 20; i++) {
+      const key = await newKey(world)
+      assert.deepEqual(await statuses(world, '/orders/', key), [200, 200])
+      await world.svc((i % 2) + 1, 'DELETE', `/svc/keys/${key}`)
+      assert.deepEqual(await statuses(world, '/orders/', key), [403, 403])
+    }
+  })
+
+  await t.test('an API is served by every thread when its answer is there, and gone when it is deleted', async () => {
+    for (let i = 0; i < 5; i++) {
+      const definition = {
+        api_id: `more-${i}`,
+        name: 'more',
+        active: true,
+        use_keyless: true,
+        proxy: { listen_path: `/more-${i}/`, target_url: world.upstream, strip_listen_path: true },
+        version_data: { not_versioned: true, versions: { Default: { name: 'Default' } } },
+      }
+      assert.equal((await world.svc(1, 'POST', '/svc/apis', definition)).status, 200)
+      assert.deepEqual(await statuses(world, `/more-${i}/`, ''), [200, 200])
+      assert.equal((await world.svc(2, 'DELETE', `/svc/apis/more-${i}`)).status, 200)
+      assert.deepEqual(await statuses(world, `/more-${i}/`, ''), [404, 404])
+    }
+  })
+
+  await t.test('rates and quotas are those of one, whatever thread a request comes to', async () => {
+    for (const limits of [
+      { rate: 40, per: 3600 },
+      { quota_max: 40, quota_renewal_rate: 3600 },
+    ]) {
+      const key = await newKey(world, limits)
+      const both = await Promise.all(Array.from({ length: 30 }, () => statuses(world, '/orders/', key)))
+      assert.equal(both.flat().filter((status) => status === 200).length, 40)
+      assert.equal(both.flat().filter((status) => status === 429).length, 20)
+    }
+  })
+
+  await t.test('the quota of a key that is created again begins again, on every thread', async () => {
+    const key = await newKey(world, { quota_max: 2, quota_renewal_rate: 3600 })
+    assert.deepEqual(await statuses(world, '/orders/', key), [200, 200])
+    assert.deepEqual(await statuses(world, '/orders/', key), [429, 429])
+    await world.svc(2, 'DELETE', `/svc/keys/${key}`)
+    const again = await world.svc(1, 'POST', `/svc/keys/${key}`, {
+      ...{ quota_max: 2, quota_renewal_rate: 3600, rate: 0, per: 0 },
+      access_rights: { orders: { api_id: 'orders', api_name: 'orders', versions: ['Default'] } },
+    })
+    assert.equal(again.status, 200, again.text)
+    assert.deepEqual(await statuses(world, '/orders/', key), [200, 200])
+  })
+
+  await t.test('the page of metrics is that of all threads, whichever answers', async () => {
+    const requests = async (thread: number) => {
+      const { text } = await world.svc(thread, 'GET', '/metrics')
+      return Number(/^svc_http_requests_total\{api="orders",status="200"\} (\d+)/m.exec(text)?.[1])
+    }
+    const key = await newKey(world)
+    const before = await requests(1)
+    for (let i = 0; i < 5; i++) await statuses(world, '/orders/', key)
+    await eventually('all are counted', async () => (await requests(1)) === before + 10)
+    assert.equal(await requests(2), before + 10)
+    const { text } = await world.svc(1, 'GET', '/metrics')
+    for (const thread of ['gateway-1', 'gateway-2', 'main', 'store-writer'])
+      assert.match(text, new RegExp(`^svc_thread_utilization_ratio\\{thread="${thread}"\\}`, 'm'))
+  })
+
+  await t.test('a thread that ends takes nothing else along, is said to be away, and is started again', async () => {
+    const key = await newKey(world, { quota_max: 10, quota_renewal_rate: 3600 })
+    assert.deepEqual(await statuses(world, '/orders/', key), [200, 200])
+    await world.gateway.end(2)
+    const hello = await world.on(1, '/hello')
+    assert.match(hello.text, /1 of 2 gateway threads serve/)
+    assert.equal((await world.on(1, '/ready')).status, 200)
+    assert.equal((await world.on(1, '/orders/', { 'x-key': key })).status, 200)
+    await eventually('it is back', async () => !/1 of 2/.test((await world.on(1, '/hello')).text))
+    await world.connect()
+    const left = await world.on(2, '/orders/', { 'x-key': key })
+    assert.equal(left.headers['x-ratelimit-remaining'], '6')
+    const { text } = await world.svc(2, 'GET', '/metrics')
+    assert.ok(Number(/^svc_http_requests_total\{api="orders",status="200"\} (\d+)/m.exec(text)?.[1]) > 4)
+  })
+
+  await t.test('it stops while a thread is started again, and what the others have counted is stored', async () => {
+    const key = await newKey(world, { alias: 'counted' })
+    for (let i = 0; i < 5; i++) assert.equal((await world.on(2, '/orders/', { 'x-key': key })).status, 200)
+    await world.gateway.end(1)
+    await world.stop()
+    await assert.rejects(call(world.gateway.port, '/hello'), { code: 'ECONNREFUSED' })
+    const store = await openStore({ path: world.folder })
+    t.after(() => store.close())
+    const rows = await store.hits.sum({ fromHour: 0, toHour: 1e9, where: { alias: 'counted' }, limit: 10 })
+    assert.equal(
+      rows.reduce((sum, { count }) => sum + count, 0),
+      5,
+    )
+  })
+})
