@@ -4,7 +4,7 @@ import fc from 'fast-check'
 import { startTestGateway } from '../../worlds/base/harness.ts'
 import { checkParameters, generatedParameters } from '../../worlds/gateway/generated-parameters.ts'
 
-test('parameters of every style are judged by their values as two validators judge them', async (t) => {
+test('parameters of every style are judged as an independent validator judges values', async (t) => {
   const gate = await startTestGateway()
   t.after(() => gate.close())
   const verdicts = { fits: 0, refused: 0 }

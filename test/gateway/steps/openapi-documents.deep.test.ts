@@ -6,7 +6,7 @@ import { checkMocks, generatedMocks } from '../../worlds/gateway/generated-mocks
 import { checkSecurity, generatedSecurity } from '../../worlds/gateway/generated-security.ts'
 import { checkDocument, generatedDocuments, type Verdicts } from '../../worlds/gateway/openapi-documents.ts'
 
-test('bodies are judged as two validators judge them, for many documents', async (t) => {
+test('bodies are judged as an independent validator judges them, for many documents', async (t) => {
   const gate = await startTestGateway()
   t.after(() => gate.close())
   const verdicts: Verdicts = { fits: 0, refused: 0, disputed: 0 }
@@ -18,7 +18,7 @@ test('bodies are judged as two validators judge them, for many documents', async
   assert.ok(verdicts.fits > 1000 && verdicts.refused > 1000, JSON.stringify(verdicts))
 })
 
-test('mocks fit the schemas of their responses as two validators judge them', async (t) => {
+test('mocks fit the schemas of their responses as an independent validator judges them', async (t) => {
   const gate = await startTestGateway()
   t.after(() => gate.close())
   const made = { mocks: 0 }

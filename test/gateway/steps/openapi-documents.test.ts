@@ -12,19 +12,19 @@ test('bodies are judged, mocked and guarded as generated documents say', async (
   const verdicts: Verdicts = { fits: 0, refused: 0, disputed: 0 }
   await fc.assert(
     fc.asyncProperty(generatedDocuments, (generated) => checkDocument(gate, generated, verdicts)),
-    { numRuns: 9 },
+    { numRuns: 7 },
   )
-  assert.ok(verdicts.fits > 20 && verdicts.refused > 20, JSON.stringify(verdicts))
+  assert.ok(verdicts.fits > 10 && verdicts.refused > 10, JSON.stringify(verdicts))
   const made = { mocks: 0 }
   await fc.assert(
     fc.asyncProperty(generatedMocks, (generated) => checkMocks(gate, generated, made)),
-    { numRuns: 5 },
+    { numRuns: 3 },
   )
-  assert.ok(made.mocks > 10, JSON.stringify(made))
+  assert.ok(made.mocks > 5, JSON.stringify(made))
   await fc.assert(
     fc.asyncProperty(generatedSecurity, (generated) =>
       checkSecurity(gate, generated, { open: 0, closed: 0, warned: 0, refused: 0 }),
     ),
-    { numRuns: 5 },
+    { numRuns: 3 },
   )
 })

@@ -142,3 +142,28 @@ test('bodies of a type that is not read are reported where their schema says som
   const headers = { 'content-type': 'application/xml' }
   assert.equal((await gate.call('/r/0', { method: 'POST', headers, body: '<x/>' })).status, 502)
 })
+
+test('empty lists, and members that no alternative judges, are judged by other keywords', async (t) => {
+  const closed = { patternProperties: { '^x': integer }, unevaluatedProperties: false }
+  const rows: readonly (readonly [schema: JsonObject, fits: readonly Json[], not: readonly Json[]])[] = [
+    [{ prefixItems: [integer], contains: text }, [[1, 'a']], [[], [1]]],
+    [{ prefixItems: [integer], items: text, contains: text, minContains: 2 }, [[1, 'a', 'b']], [[], [1, 'a']]],
+    [
+      { oneOf: [{ properties: { a: integer }, required: ['a'] }, {}], ...closed },
+      [{ x: 1 }, {}],
+      [{ x: 'a' }, { y: 1 }],
+    ],
+    [{ oneOf: [{ additionalProperties: integer }, false], ...closed }, [{ x: 1, y: 1 }], [{ y: 'a' }]],
+  ]
+  const { gate, warnings } = await open(
+    t,
+    rows.map(([schema]) => ({ requestBody: { required: true, content: { 'application/json': { schema } } } })),
+  )
+  assert.equal(warnings, undefined)
+  for (const [index, [schema, fits, not]] of rows.entries())
+    for (const [value, status] of [...fits.map((each) => [each, 502]), ...not.map((each) => [each, 422])] as const) {
+      const headers = { 'content-type': 'application/json' }
+      const answer = await gate.call(`/r/${index}`, { method: 'POST', headers, body: JSON.stringify(value) })
+      assert.equal(answer.status, status, `${JSON.stringify(schema)} ${JSON.stringify(value)} ${answer.text}`)
+    }
+})

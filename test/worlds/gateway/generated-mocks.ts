@@ -149,7 +149,7 @@ function asAnswered(schema: Json): Json {
   return made
 }
 
-/** Publishes responses, and asks for each: the mock fits its schema as two validators judge it. */
+/** Publishes responses, and asks for each: the mock fits its schema as an independent validator judges it. */
 export async function checkMocks(
   gate: TestGateway,
   { version, components, schemas }: GeneratedMocks,

@@ -114,7 +114,7 @@ function describedParameter({
   return { ...base, style, explode, schema }
 }
 
-/** Publishes parameters, and sends their values in their styles: what two validators say of a value the gateway says. */
+/** Publishes parameters, and sends their values in their styles: what an independent validator says of a value the gateway says. */
 export async function checkParameters(
   gate: TestGateway,
   parameters: readonly GeneratedParameter[],

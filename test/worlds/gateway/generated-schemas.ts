@@ -1,5 +1,3 @@
-import { Ajv2020 } from 'ajv/dist/2020.js'
-import formats from 'ajv-formats'
 import fc from 'fast-check'
 import * as Schema from 'typebox/schema'
 import type { Json, JsonObject } from '../../../src/model/json/json.ts'
@@ -99,6 +97,8 @@ export function schemasOf(version: OpenApiVersion): fc.Arbitrary<JsonObject> {
       fc.record({ if: inner, then: anySchema, else: anySchema }, { requiredKeys: ['if'] }),
     )
     const keyword = isOld ? single : fc.oneof({ weight: 12, arbitrary: single }, together as typeof single)
+    // The validator asks lists for it too, which have no members.
+    const closed = fc.record({ type: fc.constant('object'), unevaluatedProperties: anySchema })
     const typed = isOld
       ? fc.tuple(fc.constantFrom(...types), fc.boolean()).map(([type, nullable]): JsonObject => ({ type, nullable }))
       : fc.oneof(
@@ -116,6 +116,7 @@ export function schemasOf(version: OpenApiVersion): fc.Arbitrary<JsonObject> {
         joined(typed, parts),
         fc.constantFrom(...REFS),
         joined(fc.constantFrom(...REFS), parts),
+        isOld ? typed : joined(parts, parts, closed),
         joined(fc.constantFrom(...NOTES), typed, parts),
       ),
     }
@@ -135,6 +136,12 @@ const LISTS = ['allOf', 'anyOf', 'oneOf', 'prefixItems']
 const SINGLE = ['not', 'items', 'additionalProperties', 'contains', 'propertyNames', 'if', 'then', 'else']
 const MAPS = ['properties', 'patternProperties', 'dependentSchemas']
 const WITHOUT_EFFECT = new Set(['example', 'default', 'discriminator', 'x-of-vendor', 'description', 'externalDocs'])
+
+/** Formats that the validator does not know, as schemas. */
+const FORMATS_OF_OPENAPI: ReadonlyMap<string, JsonObject> = new Map([
+  ['int32', { anyOf: [{ not: { type: 'number' } }, { type: 'integer', minimum: -(2 ** 31), maximum: 2 ** 31 - 1 }] }],
+  ['byte', { pattern: '^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$' }],
+])
 
 /** The same in the words of JSON Schema 2020-12, by the rules of OpenAPI 3.0.3 and those of `docs/reference/operations.md`. */
 export function inModernWords(schema: Json): Json {
@@ -156,34 +163,28 @@ export function inModernWords(schema: Json): Json {
     made.exclusiveMaximum = made.maximum
     delete made.maximum
   } else if (typeof below === 'number') made.exclusiveMaximum = below
+  const known = FORMATS_OF_OPENAPI.get(made.format as string)
+  if (known !== undefined) {
+    delete made.format
+    made.allOf = [...((made.allOf as Json[] | undefined) ?? []), known]
+  }
   if (nullable !== true) return made
   if (made.type !== undefined) return { ...made, type: [made.type as string, 'null'] }
   return Object.keys(made).length === 0 ? made : { anyOf: [{ type: 'null' }, made] }
 }
 
-/** Whether a value fits, by two validators; undefined where they differ, or fail. */
+/** Whether a value fits, by a validator that shares nothing with the gateway's engine; undefined where it fails. */
 export type Judge = (value: Json) => boolean | undefined
 
 /** Judges values by schemas of a document, whose references lead into `components`. */
 export function judgeOf(schema: JsonObject, components: Readonly<Record<string, JsonObject>>): Judge {
   const named = Object.fromEntries(Object.entries(components).map(([name, each]) => [name, inModernWords(each)]))
   const whole = { allOf: [inModernWords(schema)], components: { schemas: named } } as JsonObject
-  try {
-    const engine = new Ajv2020({
-      ...{ strict: false, validateSchema: false, meta: false, logger: false, unicodeRegExp: true, ownProperties: true },
-      ...{ inlineRefs: false, addUsedSchema: false },
-    })
-    formats.default(engine)
-    const check = engine.compile(whole)
-    return (value) => {
-      try {
-        const first = check(value)
-        return first === Schema.Check(whole, value) ? first : undefined
-      } catch {
-        return undefined
-      }
+  return (value) => {
+    try {
+      return Schema.Check(whole, value)
+    } catch {
+      return undefined
     }
-  } catch {
-    return () => undefined
   }
 }

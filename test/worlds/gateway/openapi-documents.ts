@@ -44,18 +44,18 @@ export const generatedDocuments: fc.Arbitrary<GeneratedDocument> = fc.constantFr
   })
 })
 
-/** How often two independent validators and the gateway said what of bodies. */
+/** How often an independent validator and the gateway said what of bodies. */
 export interface Verdicts {
   fits: number
   refused: number
-  /** The validators differ, or fail. */
+  /** The validator fails. */
   disputed: number
 }
 
 /** The one reason for which a part of these documents is not checked: then nothing is refused for it. */
 const IN_CIRCLES = /leads to itself without an end|holds a part that is not checked/
 
-/** Publishes a document with checks, and sends every body to every operation: what both validators say of it the gateway says. */
+/** Publishes a document with checks, and sends every body to every operation: what the validator says of it the gateway says. */
 export async function checkDocument(
   gate: TestGateway,
   { version, components, operations }: GeneratedDocument,

@@ -129,6 +129,11 @@ export class PreparedSchemas {
     const guard = unevaluated ? guardOf(made, 'unevaluated', scope) : undefined
     const inner: Scope = { ...scope, base, readOnly, guards: guard ? [...scope.guards, guard] : scope.guards }
     for (const keyword of Object.keys(schema)) this.#keyword(made, schema, keyword, inner)
+    if ('contains' in made && 'unevaluatedItems' in made)
+      scope.target.unchecked.push({
+        at: [...scope.at, 'unevaluatedItems'],
+        reason: '"contains" beside it judges all items',
+      })
     if (Array.isArray(made.required)) made.required = made.required.filter((name) => !readOnly.has(String(name)))
     dropRest(made, schema)
     return withNull(withoutFlags(made), schema)

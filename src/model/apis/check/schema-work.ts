@@ -130,6 +130,9 @@ export function meter(engine: Ajv): void {
     engine.removeKeyword(own.keyword as string)
     engine.addKeyword(own)
   }
+  // Behind `prefixItems` the code of Ajv looks at no keyword where the list is empty, and `contains` refuses such a list.
+  for (const { rules } of engine.RULES.rules)
+    rules.sort((one, other) => Number(other.keyword === 'contains') - Number(one.keyword === 'contains'))
   for (const [keyword, rule] of Object.entries(engine.RULES.all)) {
     if (typeof rule !== 'object') continue
     const definition = rule.definition as CodeKeywordDefinition

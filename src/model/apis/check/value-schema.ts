@@ -241,12 +241,13 @@ function options(allErrors: boolean): Options {
 
 /**
  * Ajv copies all errors so far for each that it adds: of 30,000 items that `contains` passes over, that took two seconds. The names that it
- * has judged it keeps in an object that answers to `constructor` too.
+ * has judged it keeps in an object that answers to `constructor` too, and that is not there where no alternative has judged one.
  */
 function withAppendedErrors(code: string): string {
   return code
     .replace(/\bvErrors\.concat\(([^()]*)\)/g, '(vErrors.push(...$1), vErrors)')
     .replace(/(\bprops\d+ = (?:props\d+ \|\| )?)\{\}/g, '$1{ __proto__: null }')
+    .replace(/\b(props\d+)\[(key\d+)\] = true;/g, 'if ($1 !== true) ($1 ??= { __proto__: null })[$2] = true;')
 }
 
 /** @throws Fault `patterns_over_budget` where a schema leads to itself without an end */
