@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict'
-import { readdirSync, readFileSync } from 'node:fs'
+import { execFileSync } from 'node:child_process'
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { nextRequestId } from '../../src/gateway/record/request-id.ts'
@@ -75,4 +77,27 @@ test('request ids on pages have the form that the gateway makes', () => {
 test('no printed definition has a port of the dashboard as its upstream', () => {
   const pages = allPages().filter((page) => /"url": *"https?:\/\/(?:127\.0\.0\.1|localhost):3000\b/.test(read(page)))
   assert.deepEqual(pages, [])
+})
+
+test('commands that read a secret take it from the environment, else from its file', () => {
+  const lines = allPages().flatMap((path) => read(path).match(/^\w+=.*_secret".*data\/secrets\.json.*$/gm) ?? [])
+  assert.ok(lines.length > 20)
+  const cwd = mkdtempSync(join(tmpdir(), 'gatehouse-secrets-'))
+  try {
+    mkdirSync(join(cwd, 'data'))
+    const secrets = { admin_secret: 'of the file', gateway_secret: 'of the file' }
+    writeFileSync(join(cwd, 'data/secrets.json'), JSON.stringify(secrets, undefined, 2))
+    const given = { SVC_GW_SECRET: 'given', SVC_DB_ADMINSECRET: 'given' }
+    const printed = (line: string, env: NodeJS.ProcessEnv) =>
+      execFileSync('sh', ['-c', `${line}\nprintf %s "$${line.slice(0, line.indexOf('='))}"`], {
+        cwd,
+        env,
+        encoding: 'utf8',
+      })
+    const { PATH } = process.env
+    for (const line of new Set(lines))
+      assert.deepEqual([printed(line, { PATH }), printed(line, { PATH, ...given })], ['of the file', 'given'], line)
+  } finally {
+    rmSync(cwd, { recursive: true })
+  }
 })
