@@ -1,4 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
+import type { Json } from '../model/json/json.ts'
+import { isLargeJson } from '../model/json/json-pieces.ts'
 import type { PausedWork } from '../model/threads/paused-work.ts'
 
 /** Work of one piece: short beside what a person or a request notices, long beside what a turn costs. */
@@ -26,6 +28,22 @@ export class WorkSlice {
     await soleTurn()
     this.#since = performance.now()
   }
+
+  /**
+   * Waits for the next turn where the work so far took long and was about one of these large values. For small ones nothing waits, however
+   * busy the machine is: what they are read for is done at once, and writes keep their order.
+   */
+  nextAfter(...values: readonly (Json | undefined)[]): void | Promise<void> {
+    return this.isOver && values.some(isLargeJson) ? this.next() : undefined
+  }
+}
+
+/** Does work about a large value at once, and lets others go first before its result is used, where it took long. */
+export function ownTurn<T>(value: Json, work: () => T): T | Promise<T> {
+  const slice = new WorkSlice()
+  const made = work()
+  const turn = slice.nextAfter(value)
+  return turn === undefined ? made : turn.then(() => made)
 }
 
 /** Does work that pauses between its parts, in turns where it takes long; at once where it does not. */

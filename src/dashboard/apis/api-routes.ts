@@ -10,6 +10,7 @@ import { isObject, type JsonObject } from '../../model/json/json.ts'
 import { describedOpenMembers } from '../../model/openapi/component-schemas.ts'
 import { shortWrapperOf, wrapperOf } from '../../publish/apis/api-wrapper.ts'
 import { listNodes } from '../../publish/nodes/node-status.ts'
+import { ownTurn } from '../../runtime/turns.ts'
 import type { StoredDocument } from '../../store/ports/ports.ts'
 import { maskSecretsFor } from '../access/secrets-view.ts'
 import { type Answer, bare, refused } from '../routes/answer.ts'
@@ -138,9 +139,9 @@ function oneRoutes(parts: DashboardParts): Route[] {
       entityVersion: (call) => apiDocumentOf(parts, call, call.param('id')),
       async run(call) {
         const stored = await apiOf(parts, call, call.param('id'))
-        return stored === undefined
-          ? notReadable()
-          : bare(maskSecretsFor(call, 'apis', wrapperOf(stored, aliasOf(parts, call))))
+        if (stored === undefined) return notReadable()
+        const wrapper = await ownTurn(stored.body, () => wrapperOf(stored, aliasOf(parts, call)))
+        return bare(await ownTurn(wrapper, () => maskSecretsFor(call, 'apis', wrapper)))
       },
     },
     {

@@ -17,7 +17,7 @@ import { tryApi } from '../../publish/apis/apis.ts'
 import { readImportOptions } from '../../publish/apis/import-options.ts'
 import { isYaml, jsonToYaml } from '../../publish/apis/yaml.ts'
 import { findAsset } from '../../publish/assets/assets.ts'
-import { inTurns } from '../../runtime/turns.ts'
+import { inTurns, ownTurn } from '../../runtime/turns.ts'
 import type { StoredDocument } from '../../store/ports/ports.ts'
 import { maskSecretsFor, restoreMaskedSecrets } from '../access/secrets-view.ts'
 import { type Answer, bare, refused } from '../routes/answer.ts'
@@ -243,10 +243,8 @@ async function patch(parts: DashboardParts, call: Call): Promise<Answer> {
   if ('status' in found) return found
   const { document, alias } = await sentOrNamedDocument(parts, call)
   const before = documentOf(found.body).definition
-  const definition = restoreMaskedSecrets(
-    patchOas(before, document, readImportOptions(call.query)),
-    before,
-    'definition_invalid',
+  const definition = await ownTurn(before, () =>
+    restoreMaskedSecrets(patchOas(before, document, readImportOptions(call.query)), before, 'definition_invalid'),
   )
   const change = { format: 'oas', definition } as const
   if (call.query('dry_run') !== 'true') return updateStoredApi(parts, call, found, change, 'API updated.')
@@ -259,7 +257,10 @@ async function read(parts: DashboardParts, call: Call): Promise<Answer> {
   const found = await oasOf(parts, call, notReadable)
   if ('status' in found) return found
   const alias = aliasOf(parts, call)
-  const document = toVendorWords('oas', maskSecretsFor(call, 'apis', documentOf(found.body).definition), alias)
+  const { definition } = documentOf(found.body)
+  const document = await ownTurn(definition, () =>
+    toVendorWords('oas', maskSecretsFor(call, 'apis', definition), alias),
+  )
   const headers = await baseHeader(parts, call, found, alias)
   if (!isYaml(call.header('accept'))) return { ...bare(document), headers }
   return { status: 200, body: await jsonToYaml(JSON.stringify(document)), type: 'application/x-yaml', headers }
@@ -283,11 +284,9 @@ async function download(parts: DashboardParts, call: Call): Promise<Answer> {
   if ('status' in found) return found
   const { api_id, definition } = documentOf(found.body)
   const mode = call.query('mode') === 'public' ? 'public' : undefined
-  const document = toVendorWords(
-    'oas',
-    maskSecretsFor(call, 'apis', exportOas(definition, { mode })),
-    mode === undefined ? aliasOf(parts, call) : undefined,
-  )
+  const exported = exportOas(definition, { mode })
+  const alias = mode === undefined ? aliasOf(parts, call) : undefined
+  const document = await ownTurn(exported, () => toVendorWords('oas', maskSecretsFor(call, 'apis', exported), alias))
   const name = api_id.replace(/[^A-Za-z0-9._-]/g, '_').slice(0, 100) || 'api'
   return { ...bare(document), headers: { 'content-disposition': `attachment; filename="${name}.json"` } }
 }

@@ -4,9 +4,10 @@ import type { Flaw } from '../../model/apis/definition/flaw.ts'
 import { member } from '../../model/apis/definition/tree.ts'
 import { toOwnWords } from '../../model/apis/definition/vendor-words.ts'
 import { isObject, type JsonObject } from '../../model/json/json.ts'
-import { readJson } from '../../model/json/json-body.ts'
+import { decodeBody, readingJsonText } from '../../model/json/json-body.ts'
 import { fetchDocument } from '../../publish/apis/fetch-document.ts'
 import { isYaml, yamlToJson } from '../../publish/apis/yaml.ts'
+import { inTurns } from '../../runtime/turns.ts'
 import type { Call } from '../routes/call.ts'
 import { largeBodyTurn } from '../server/large-body.ts'
 import type { DashboardParts } from '../server/parts.ts'
@@ -59,7 +60,8 @@ function named({ config }: DashboardParts, document: JsonObject): SentDocument {
 }
 
 async function parse(bytes: Uint8Array, contentType: string): Promise<JsonObject> {
-  const value = mayBeJson(bytes, contentType) ? readJson(bytes) : readJson(await fromYaml(bytes))
+  const text = mayBeJson(bytes, contentType) ? decodeBody(bytes) : decodeBody(await fromYaml(bytes))
+  const value = await inTurns(readingJsonText(text))
   await largeBodyTurn(bytes)
   if (!isObject(value)) throw fault('body_malformed', 'the body is not an object')
   return value

@@ -10,7 +10,7 @@ import type { JsonObject } from '../../model/json/json.ts'
 import { idsOf } from '../../publish/apis/api-ids.ts'
 import type { VersionOf } from '../../publish/apis/api-versions.ts'
 import { type ApiDraft, publishApi, removeApi } from '../../publish/apis/apis.ts'
-import { inTurns } from '../../runtime/turns.ts'
+import { inTurns, ownTurn } from '../../runtime/turns.ts'
 import type { StoredDocument } from '../../store/ports/ports.ts'
 import { checkForeignVersionsUnchanged } from '../access/co-owned.ts'
 import { checkOwnersKnown, checkReferences } from '../access/references.ts'
@@ -89,7 +89,7 @@ export async function createStoredApi(
   metadata: ApiMetadata = {},
   warnings: readonly Flaw[] = [],
 ): Promise<Answer> {
-  restoreMaskedSecrets(definition, undefined, 'definition_invalid')
+  await ownTurn(definition, () => restoreMaskedSecrets(definition, undefined, 'definition_invalid'))
   checkIdWasNotOfOthers(call, idsOf(format, definition).apiId)
   const version = await versionOf(parts, call)
   if (version !== undefined && 'status' in version) return version
@@ -117,7 +117,9 @@ export async function updateStoredApi(
 ): Promise<Answer> {
   const apiId = String(stored.body.api_id)
   const before = definitionAs(change.format, stored)
-  const definition = restoreMaskedSecrets(change.definition, before, 'definition_invalid')
+  const definition = await ownTurn(change.definition, () =>
+    restoreMaskedSecrets(change.definition, before, 'definition_invalid'),
+  )
   const body = bodyOf(change.format, definition, change.metadata)
   await checkOwnersKnown(parts, call.actor!.orgId, ownersOf(change.metadata), stored.body)
   await checkReferences(parts, call, 'api', body, stored.body, selfOf(change.format, definition))

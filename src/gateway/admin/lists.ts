@@ -1,5 +1,6 @@
 import type { JsonObject } from '../../model/json/json.ts'
 import { WorkSlice } from '../../runtime/turns.ts'
+import type { Awaitable } from '../../store/ports/ports.ts'
 import { type AdminAnswer, jsonText } from './answer.ts'
 import type { AdminParts } from './parts.ts'
 import { type AdminRequest, pageOf } from './request.ts'
@@ -14,7 +15,7 @@ export async function listDocuments(
   parts: AdminParts,
   request: AdminRequest,
   kind: string,
-  show: (body: JsonObject) => JsonObject | undefined,
+  show: (body: JsonObject) => Awaitable<JsonObject | undefined>,
   more: readonly JsonObject[] = [],
 ): Promise<AdminAnswer> {
   const page = pageOf(request)
@@ -25,7 +26,8 @@ export async function listDocuments(
     for (const body of bodies) {
       if (slice.isOver) await slice.next()
       if (orgId !== '' && body.org_id !== orgId) continue
-      const shown = show(body)
+      const made = show(body)
+      const shown = made instanceof Promise ? await made : made
       if (shown !== undefined) texts.push(JSON.stringify(shown))
     }
   }

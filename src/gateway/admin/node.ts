@@ -57,6 +57,11 @@ export function nodeRoutes(parts: AdminParts): AdminRoute[] {
   ]
 }
 
+async function rereadAll({ rescan, live, peers }: AdminParts): Promise<void> {
+  await rescan?.()
+  await Promise.all([live.reload(), peers?.reload()])
+}
+
 /** Many calls while one reload runs become one more reload. */
 function reloads(parts: AdminParts) {
   let next: Promise<void> | undefined
@@ -66,8 +71,7 @@ function reloads(parts: AdminParts) {
       .catch(() => {})
       .then(() => {
         next = undefined
-        parts.rescan?.()
-        running = Promise.all([parts.live.reload(), parts.peers?.reload()]).then(() => {})
+        running = rereadAll(parts)
         return running
       })
     return next

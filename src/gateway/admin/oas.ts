@@ -6,11 +6,12 @@ import { objectsOf } from '../../model/apis/definition/members.ts'
 import { documentOf } from '../../model/apis/definition/stored-api.ts'
 import { type OwnWords, toOwnWords, toVendorWords } from '../../model/apis/definition/vendor-words.ts'
 import { exportOas, importOas, patchOas, withoutServer, withServer } from '../../model/apis/openapi/import.ts'
-import { readApi } from '../../model/apis/read/read.ts'
+import { readingApi } from '../../model/apis/read/read.ts'
 import type { JsonObject } from '../../model/json/json.ts'
 import { addressOf } from '../../model/nodes/addresses.ts'
 import { otherFormat } from '../../publish/apis/apis.ts'
 import { readImportOptions } from '../../publish/apis/import-options.ts'
+import { inTurns, ownTurn } from '../../runtime/turns.ts'
 import { type AdminAnswer, json } from './answer.ts'
 import {
   baseField,
@@ -37,7 +38,7 @@ export function oasRoutes(parts: AdminParts): AdminRoute[] {
       run: async (request) => {
         const { definition: sent, warnings } = await extended(parts, request)
         const stored = request.isAlias ? await documentThere(parts, 'oas', sent) : undefined
-        const definition = stored === undefined ? sent : written(parts, request, stored, sent)
+        const definition = stored === undefined ? sent : await written(parts, request, stored, sent)
         return createFromRequest(parts, request, 'oas', definition, stored === undefined ? warnings : [])
       },
     },
@@ -65,7 +66,8 @@ export function oasRoutes(parts: AdminParts): AdminRoute[] {
       path: '/apis/oas/{api}',
       run: async (request) => {
         const document = await find(parts, request)
-        return json(shown(parts, request, document), 200, await baseField(parts, request, document))
+        const definition = await shown(parts, request, document)
+        return json(definition, 200, await baseField(parts, request, document))
       },
     },
     {
@@ -73,7 +75,7 @@ export function oasRoutes(parts: AdminParts): AdminRoute[] {
       path: '/apis/oas/{api}',
       run: async (request) => {
         const stored = await find(parts, request)
-        const definition = written(parts, request, stored, (await extended(parts, request)).definition)
+        const definition = await written(parts, request, stored, (await extended(parts, request)).definition)
         return replaceFromRequest(parts, request, { format: 'oas', apiId: stored.api_id, definition })
       },
     },
@@ -84,7 +86,7 @@ export function oasRoutes(parts: AdminParts): AdminRoute[] {
         const stored = await find(parts, request)
         const patched = patchOas(
           stored.definition,
-          written(parts, request, stored, (await plain(parts, request)).definition),
+          await written(parts, request, stored, (await plain(parts, request)).definition),
           readImportOptions((name) => request.text(name)),
         )
         return replaceFromRequest(parts, request, { format: 'oas', apiId: stored.api_id, definition: patched })
@@ -96,7 +98,7 @@ export function oasRoutes(parts: AdminParts): AdminRoute[] {
       path: '/apis/oas/{api}/export',
       run: async (request) => {
         const document = await find(parts, request)
-        return asFile(json(shown(parts, request, document)), `${fileWord(document.api_id)}.json`)
+        return asFile(json(await shown(parts, request, document)), `${fileWord(document.api_id)}.json`)
       },
     },
     {
@@ -111,7 +113,7 @@ export function oasRoutes(parts: AdminParts): AdminRoute[] {
 }
 
 function list(parts: AdminParts, request: AdminRequest): Promise<AdminAnswer> {
-  const show = (body: JsonObject) => {
+  const show = async (body: JsonObject) => {
     const document = documentOf(body)
     return document.format === 'oas' ? shown(parts, request, document) : undefined
   }
@@ -126,28 +128,33 @@ async function find(parts: AdminParts, request: AdminRequest): Promise<ApiDocume
 }
 
 /** A document as callers get it: our address first among the servers, the extension under the name that their path uses or left out. */
-function shown(parts: AdminParts, request: AdminRequest, document: ApiDocument): JsonObject {
+async function shown(parts: AdminParts, request: AdminRequest, document: ApiDocument): Promise<JsonObject> {
   const mode = request.text('mode')
   if (mode !== '' && mode !== 'public') throw fault('query_invalid', 'mode: must be public, or not be sent')
   const exported = exportOas(document.definition, { mode: mode === 'public' ? mode : undefined })
-  const url = urlOf(parts, request, document)
+  const url = await urlOf(parts, request, document)
   const addressed = url === undefined ? exported : withServer(exported, url)
-  return toVendorWords('oas', addressed, request.word)
+  return ownTurn(exported, () => toVendorWords('oas', addressed, request.word))
 }
 
 /** The document that replaces a stored one: the URL that a read adds is not one of its servers. */
-function written(parts: AdminParts, request: AdminRequest, stored: ApiDocument, sent: JsonObject): JsonObject {
-  const url = objectsOf(sent, 'servers').length === 0 ? undefined : urlOf(parts, request, stored)
+async function written(
+  parts: AdminParts,
+  request: AdminRequest,
+  stored: ApiDocument,
+  sent: JsonObject,
+): Promise<JsonObject> {
+  const url = objectsOf(sent, 'servers').length === 0 ? undefined : await urlOf(parts, request, stored)
   return url === undefined ? sent : withoutServer(sent, stored.definition, url)
 }
 
 /** Where callers reach the API: under an alias the address of this call where no setting tells it; undefined when nobody has said. */
-function urlOf(parts: AdminParts, request: AdminRequest, document: ApiDocument): string | undefined {
+async function urlOf(parts: AdminParts, request: AdminRequest, document: ApiDocument): Promise<string | undefined> {
   const { publicUrl, edges } = parts.addresses.current
   // To read a definition takes as long as a tenth of a save.
   if (publicUrl === '' && edges.length === 0 && !request.isAlias) return undefined
   try {
-    const api = readApi(document)
+    const api = await inTurns(readingApi(document))
     const address = addressOf(api, parts.addresses.current) ?? (request.isAlias ? request.origin : undefined)
     // A placeholder of the listen path would be a variable of the server that nothing describes.
     if (address === undefined || api.listenPath.includes('{')) return undefined

@@ -54,7 +54,7 @@ export interface AdminParts extends Omit<SecretParts, 'documents' | 'counters' |
   /** Longest wait for a change to be in force on this node, in milliseconds; absent = five seconds. */
   readonly settleWithinMs?: number
   /** Reads definition files again, where there are any. */
-  readonly rescan?: () => void
+  readonly rescan?: () => Promise<void>
   /** The definitions in the files of this node. */
   readonly fileDocuments: () => readonly ApiDocument[]
 }

@@ -1,9 +1,10 @@
 import { fault, toFault } from '../../errors/fault.ts'
 import { isVendorWord } from '../../model/apis/definition/vendor-words.ts'
 import { isObject, type Json, type JsonObject } from '../../model/json/json.ts'
-import { decodeBody, readJson, readJsonText } from '../../model/json/json-body.ts'
+import { decodeBody, readingJsonText, readJson } from '../../model/json/json-body.ts'
 import { searchParams } from '../../model/network/form-urlencoded.ts'
 import { isYaml, yamlToJson } from '../../publish/apis/yaml.ts'
+import { inTurns } from '../../runtime/turns.ts'
 import type { Exchange } from '../server/exchange.ts'
 
 const BODY_BYTES = 1 << 20
@@ -83,14 +84,15 @@ export class AdminRequest {
 
   /** The body as a JSON object, with any Content-Type. @throws Fault `body_malformed`, `body_too_large` */
   async object(limitBytes = BODY_BYTES): Promise<JsonObject> {
-    return parseObject(await this.bytes(limitBytes))
+    return readObject(decodeBody(await this.bytes(limitBytes)), 'JSON')
   }
 
   /** The body as an OpenAPI document: JSON, or YAML when its Content-Type says so. */
   async document(): Promise<JsonObject> {
     const yaml = isYaml(this.#x.request.get('content-type'))
     const bytes = await this.bytes(DEFINITION_BYTES)
-    return yaml ? parseYamlObject(bytes) : parseObject(bytes)
+    const text = decodeBody(bytes)
+    return yaml ? readObject(await yamlToJson(text), 'YAML') : readObject(text, 'JSON')
   }
 
   /** The body as it came. */
@@ -125,9 +127,9 @@ export function parseObject(bytes: Uint8Array): JsonObject {
   return objectIn(readJson(bytes), 'JSON')
 }
 
-/** Reads a YAML document that holds an object. @throws Fault `body_malformed` (400), `body_too_large` (413) */
-async function parseYamlObject(bytes: Uint8Array): Promise<JsonObject> {
-  return objectIn(readJsonText(await yamlToJson(decodeBody(bytes))), 'YAML')
+/** The same of a text, in turns where it is a long one. `language`: what was sent. */
+async function readObject(text: string, language: string): Promise<JsonObject> {
+  return objectIn(await inTurns(readingJsonText(text)), language)
 }
 
 function objectIn(value: Json, language: string): JsonObject {

@@ -9,22 +9,32 @@ import { LOST } from '../../model/json/json-body.ts'
 import { largeIntegersIn, placeOfLostNumber } from '../../model/json/large-integers.ts'
 import { readYamlDocument, YamlFault } from '../../model/text/yaml-document.ts'
 
+/** How texts are read. */
+export interface ReadingRules {
+  /** The words that files may have for ours, which is among them. */
+  readonly words: readonly string[]
+  /** How rules match in files that have one of them and do not say so. */
+  readonly matching: Containing
+  /** Turns a long YAML text into JSON, on a thread. @throws Error with the line, Fault `busy` */
+  readonly yamlToJson: (text: string) => Promise<string>
+}
+
+/** Longer ones take more than some hundredths of a second. */
+const LONG_YAML = 1 << 18
+
 /**
- * Reads one definition, JSON or YAML, classic or OpenAPI, in our words or those of an alias. Without an ID it gets its file name.
+ * Reads one definition, JSON or YAML, classic or OpenAPI, in our words or those of an alias. Without an ID it gets its file name. A long
+ * YAML text is read on a thread.
  * @throws Fault `definition_invalid` naming the file, and the line where the text cannot be parsed
  */
-export function readDefinition(
+export async function readDefinition(
   fileName: string,
   text: string,
-  {
-    orgId,
-    words,
-    matching,
-  }: { readonly orgId: string; readonly words: readonly string[]; readonly matching: Containing },
-): ApiDocument {
+  { orgId, words, matching, yamlToJson }: ReadingRules & { readonly orgId: string },
+): Promise<ApiDocument> {
   let definition: unknown
   try {
-    definition = /\.json$/i.test(fileName) ? readJson(text) : readYaml(text)
+    definition = /\.json$/i.test(fileName) ? readJson(text) : await readYaml(text, yamlToJson)
   } catch (error) {
     throw fault('definition_invalid', `${fileName}: ${toFault(error).message}`, error)
   }
@@ -54,7 +64,11 @@ function withoutLostNumbers(text: string, value: Json): Json {
   return value
 }
 
-function readYaml(text: string): unknown {
+async function readYaml(text: string, yamlToJson: ReadingRules['yamlToJson']): Promise<unknown> {
+  if (text.length >= LONG_YAML) {
+    const json = await yamlToJson(text)
+    return withoutLostNumbers(json, JSON.parse(json) as Json)
+  }
   try {
     const value = readYamlDocument(text) as Json
     // Its reader has made numbers of them already.

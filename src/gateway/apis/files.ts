@@ -1,23 +1,35 @@
 import { type FSWatcher, readdirSync, readFileSync, statSync, watch } from 'node:fs'
 import { join } from 'node:path'
+import type { Config } from '../../config/schema.ts'
 import { fault, toFault } from '../../errors/fault.ts'
-import type { ApiDocument, Containing } from '../../model/apis/definition/api.ts'
+import type { ApiDocument } from '../../model/apis/definition/api.ts'
+import { ownWords } from '../../model/apis/definition/vendor-words.ts'
 import type { Log } from '../../model/logs/log.ts'
+import { KeyedMutex } from '../../runtime/keyed-mutex.ts'
+import { inTurns } from '../../runtime/turns.ts'
 import type { ApiCatalogue } from './catalogue.ts'
-import { readDefinition } from './definition-text.ts'
+import { type ReadingRules, readDefinition } from './definition-text.ts'
 
-export interface FileParts {
+interface FileParts extends ReadingRules {
   /** Folder with one definition per `.json`, `.yaml` or `.yml` file. */
   readonly folder: string
   readonly catalogue: ApiCatalogue
   /** Called after the catalogue was changed. */
   readonly changed: () => void
   readonly defaultOrg: () => string
-  /** The words that files may have for ours, which is among them. */
-  readonly words: readonly string[]
-  /** How rules match in files that have one of them and do not say so. */
-  readonly matching: Containing
   readonly log: Log
+}
+
+/** The folder of definition files that the settings name; undefined where they name none. */
+export function definitionFiles(
+  { config: { gateway, compat }, defaultOrg, log }: Pick<FileParts, 'defaultOrg' | 'log'> & { readonly config: Config },
+  { catalogue, live }: Pick<FileParts, 'catalogue'> & { readonly live: { refresh(): void } },
+  yamlToJson: ReadingRules['yamlToJson'],
+): FileDefinitions | undefined {
+  if (gateway.app_path === '') return undefined
+  const rules = { words: ownWords(compat.vendor_aliases), matching: compat.path_matching, yamlToJson }
+  const changed = () => live.refresh()
+  return new FileDefinitions({ ...rules, folder: gateway.app_path, catalogue, changed, defaultOrg, log })
 }
 
 const MAX_FILE_BYTES = 16 << 20
@@ -27,24 +39,26 @@ const SETTLE_MS = 100
  * Loads API definitions from a folder and follows it. A file that cannot be read is named in the log and stops nothing else;
  * the API that it held before stays in service until the file is gone or mended.
  */
-export class FileDefinitions {
+class FileDefinitions {
   readonly #parts: FileParts
   readonly #seen = new Map<string, string>()
   /** The last readable content of each file. */
   readonly #documents = new Map<string, ApiDocument>()
   #watcher: FSWatcher | undefined
   #timer: NodeJS.Timeout | undefined
+  readonly #looks = new KeyedMutex()
+  #closed = false
 
   constructor(parts: FileParts) {
     this.#parts = parts
   }
 
   /** Reads the folder and begins to follow it. @throws Fault `setting_invalid` when it is no folder that can be read */
-  start(): void {
+  async start(): Promise<void> {
     const { folder } = this.#parts
     try {
       if (!statSync(folder).isDirectory()) throw new Error('not a folder')
-      this.scan()
+      await this.scan()
       this.#watcher = watch(folder, () => this.#soon())
     } catch (error) {
       throw fault('setting_invalid', `gateway.app_path (SVC_GW_APPPATH) ${folder}: ${toFault(error).message}`, error)
@@ -60,6 +74,7 @@ export class FileDefinitions {
   }
 
   close(): void {
+    this.#closed = true
     clearTimeout(this.#timer)
     this.#watcher?.close()
   }
@@ -68,22 +83,25 @@ export class FileDefinitions {
   #soon(): void {
     clearTimeout(this.#timer)
     this.#timer = setTimeout(() => {
-      try {
-        this.scan()
-      } catch (error) {
-        this.#parts.log.error({ folder: this.#parts.folder }, `cannot read the folder: ${toFault(error).message}`)
-      }
+      this.scan().catch((error) =>
+        this.#parts.log.error({ folder: this.#parts.folder }, `cannot read the folder: ${toFault(error).message}`),
+      )
     }, SETTLE_MS).unref()
   }
 
-  /** Takes over what differs from the last look. */
-  scan(): void {
+  /** Takes over what differs from the last look; traffic is served meanwhile. One look at a time. */
+  scan(): Promise<void> {
+    return this.#looks.run('scan', () => this.#scan())
+  }
+
+  async #scan(): Promise<void> {
     const { folder, catalogue } = this.#parts
     const names = readdirSync(folder)
       .filter((name) => /\.(json|ya?ml)$/i.test(name))
       .sort()
     let changes = 0
-    for (const name of names) if (this.#take(name)) changes++
+    for (const name of names) if (!this.#closed && (await this.#take(name))) changes++
+    if (this.#closed) return
     for (const name of [...this.#seen.keys()]) {
       if (names.includes(name)) continue
       this.#seen.delete(name)
@@ -95,7 +113,7 @@ export class FileDefinitions {
     if (changes > 0) this.#parts.changed()
   }
 
-  #take(name: string): boolean {
+  async #take(name: string): Promise<boolean> {
     const path = join(this.#parts.folder, name)
     let stamp = ''
     try {
@@ -106,13 +124,17 @@ export class FileDefinitions {
       // Reading a pipe would wait for its writer, and all traffic with it.
       if (!found.isFile()) throw fault('definition_invalid', 'not a file')
       if (found.size > MAX_FILE_BYTES) throw fault('definition_invalid', `larger than ${MAX_FILE_BYTES} bytes`)
-      const document = readDefinition(name, readFileSync(path, 'utf8'), {
+      const document = await readDefinition(name, readFileSync(path, 'utf8'), {
         orgId: this.#parts.defaultOrg(),
         words: this.#parts.words,
         matching: this.#parts.matching,
+        yamlToJson: this.#parts.yamlToJson,
       })
+      const { catalogue } = this.#parts
+      const read = await inTurns(catalogue.reading({ source: `file:${name}`, document, revision: 0, since: '' }))
+      if (this.#closed) return false
       this.#documents.set(name, document)
-      const { state, reason } = this.#parts.catalogue.put(`file:${name}`, document, 0)
+      const { state, reason } = catalogue.take(read)
       if (reason !== '')
         this.#parts.log.warn({ file: name, state }, `definition file is not served as written: ${reason}`)
       else this.#parts.log.info({ file: name, api_id: document.api_id, state }, 'definition file loaded')

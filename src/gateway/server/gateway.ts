@@ -17,6 +17,7 @@ import type { Clock } from '../../model/time/clock.ts'
 import { OncePerInterval } from '../../model/time/once-per-interval.ts'
 import { issuerCalls } from '../../publish/apis/issuer-calls.ts'
 import { ownUrls } from '../../publish/apis/listen-path.ts'
+import { yamlFileToJson } from '../../publish/apis/yaml.ts'
 import { findKeyPair } from '../../publish/certificates/certificates.ts'
 import { TrafficEvents } from '../../publish/events/traffic-events.ts'
 import { basicUserHash, checkBasicUser, newBasicAuthThrottle } from '../../publish/keys/basic-auth-users.ts'
@@ -38,7 +39,7 @@ import { ApiCatalogue } from '../apis/catalogue.ts'
 import type { GatewayCompileParts } from '../apis/compile.ts'
 import { DefinitionTraces } from '../apis/definition-traces.ts'
 import { explainerOf, explainPartsOf, trustedProxiesOf } from '../apis/explainer.ts'
-import { FileDefinitions } from '../apis/files.ts'
+import { definitionFiles } from '../apis/files.ts'
 import { LiveConfig } from '../apis/live.ts'
 import { policyKey } from '../apis/snapshot.ts'
 import type { Users } from '../authentication/auth-parts.ts'
@@ -170,9 +171,9 @@ export async function startGateway(parts: GatewayParts): Promise<Gateway> {
   try {
     await core.authorization.start()
     await Promise.all([live.start(), recording.start(), core.authorities.start()])
-    const files = definitionFiles(parts, core)
+    const files = definitionFiles(parts, core, yamlFileToJson)
     closers.push(() => files?.close())
-    files?.start()
+    await files?.start()
     const tls = new TlsCertificates({
       certFile: settings.tls.enabled ? settings.tls.cert_file : '',
       keyFile: settings.tls.key_file,
@@ -195,9 +196,9 @@ export async function startGateway(parts: GatewayParts): Promise<Gateway> {
     )
     const ready = () => live.ready && !draining && (parts.dashboard === undefined || parts.dashboard() === 'pass')
     let reporter: NodeReporter | undefined
-    const rescan = () => {
+    const rescan = async () => {
       core.modules.reload()
-      files?.scan()
+      await files?.scan()
     }
     const explained = explainerOf(parts, core)
     const { own, ownControl, calls, ...rest } = serverParts(parts, core, metrics, accessLog, {
@@ -261,7 +262,7 @@ export async function startGateway(parts: GatewayParts): Promise<Gateway> {
       metricTables: () => metricTables(metrics),
       probed: (result) => core.upstreamCares.checkedElsewhere(result),
       async reload() {
-        rescan()
+        await rescan()
         await live.reload()
       },
     }
@@ -429,13 +430,6 @@ function commandHandler(
     if (order === undefined) responses.forgetAll()
     else if (order.order === 'responses') responses.forget(order.subject)
   }
-}
-
-/** The folder of definition files, where one is set. */
-function definitionFiles({ config: { gateway, compat }, defaultOrg, log }: GatewayParts, { catalogue, live }: Core) {
-  const [folder, words, matching] = [gateway.app_path, ownWords(compat.vendor_aliases), compat.path_matching]
-  if (folder === '') return undefined
-  return new FileDefinitions({ folder, catalogue, words, matching, changed: () => live.refresh(), defaultOrg, log })
 }
 
 /** The common part of the handlers of all ports, and the two ways of answering the product's own paths. */

@@ -1,5 +1,6 @@
 import { randomInt } from 'node:crypto'
 import { fault } from '../../errors/fault.ts'
+import { atOnce, type PausedWork } from '../threads/paused-work.ts'
 import type { Json } from './json.ts'
 import { endOfString, isLarge, placeOfLostNumber } from './large-integers.ts'
 import { repeatsMember } from './repeated-member.ts'
@@ -30,8 +31,14 @@ export function readJson(bytes: Uint8Array, { anyNumbers = false }: { readonly a
 
 /** The same of a text. @throws Fault `body_malformed`, `body_invalid` */
 export function readJsonText(text: string, anyNumbers = false): Json {
+  return atOnce(readingJsonText(text, anyNumbers))
+}
+
+/** The same with pauses: each part takes tenths of a second for the largest texts. @throws Fault `body_malformed`, `body_invalid` */
+export function* readingJsonText(text: string, anyNumbers = false): PausedWork<Json> {
   const flaw = shapeFlaw(text, MANAGED)
   if (flaw !== undefined) throw fault('body_malformed', `the body ${flaw}`)
+  yield
   let value: Json
   try {
     value = JSON.parse(text) as Json
@@ -39,7 +46,9 @@ export function readJsonText(text: string, anyNumbers = false): Json {
     // The error of the parser quotes the text, which may hold a password.
     throw fault('body_malformed', text.trim() === '' ? 'the body is empty' : 'the body is not JSON')
   }
+  yield
   if (repeatsMember(text, value)) throw fault('body_malformed', 'the body names a member twice')
+  yield
   const hasLarge = checkNames(value)
   const lost = hasLarge && !anyNumbers ? placeOfLostNumber(text, value) : undefined
   if (lost !== undefined) throw fault('body_invalid', `${lost === '' ? 'the body' : lost}: ${LOST}`)

@@ -58,38 +58,61 @@ const EXTENSION = /^x-[a-z0-9-]+-api-gateway$/i
  */
 export function secretsOf(value: Json): Place[] {
   const places: Place[] = []
-  const walk = (at: Json, path: SecretPath, name: string, names: readonly string[], holder: JsonObject): void => {
+  const path: (string | number)[] = []
+  const names: string[] = []
+  const walk = (at: Json, name: string, holder: JsonObject): void => {
     if (typeof at === 'string') {
       if (at === '') return
       const found = { text: at, name, names, holder }
       const rule = RULES.find(({ is }) => is(found))
       if (rule === undefined) return
-      places.push({ path, masked: rule.part === true ? redactText(at) : MASK, header: rule.header === true })
+      places.push({
+        path: [...path],
+        masked: rule.part === true ? redactText(at) : MASK,
+        header: rule.header === true,
+      })
     } else if (Array.isArray(at))
-      for (const [index, item] of at.entries()) walk(item, [...path, index], name, names, holder)
-    else if (isObject(at))
-      for (const [member, item] of Object.entries(at))
-        if (typeof at.openapi === 'string' && !EXTENSION.test(member)) {
-          for (const found of secretAddresses(item, [...path, member], member)) places.push(found)
-        } else {
-          const parts = member.startsWith('/') ? member.split('/').slice(1) : [member]
-          walk(item, [...path, member], parts.at(-1)!, [...names, ...parts], at)
-        }
+      for (let index = 0; index < at.length; index++) {
+        path.push(index)
+        walk(at[index]!, name, holder)
+        path.pop()
+      }
+    else if (isObject(at)) members(at)
   }
-  walk(value, [], '', [], {})
+  const members = (at: JsonObject): void => {
+    const isDescription = typeof at.openapi === 'string'
+    for (const member of Object.keys(at)) {
+      path.push(member)
+      if (isDescription && !EXTENSION.test(member)) addSecretAddresses(places, at[member]!, path, member)
+      else {
+        const above = names.length
+        if (member.startsWith('/')) names.push(...member.split('/').slice(1))
+        else names.push(member)
+        walk(at[member]!, names.at(-1)!, at)
+        names.length = above
+      }
+      path.pop()
+    }
+  }
+  walk(value, '', {})
   return places
 }
 
-/** Addresses with credentials in a description: of servers, authorization servers, documentation. */
-function* secretAddresses(value: Json, path: SecretPath, name: string): Generator<Place> {
+/** Adds addresses with credentials in a description: of servers, authorization servers, documentation. `path` leads to the value. */
+function addSecretAddresses(places: Place[], value: Json, path: (string | number)[], name: string): void {
+  const step = (at: string | number, child: Json, called: string) => {
+    // Most values are no addresses: neither the call nor the step is worth its time for them.
+    if (typeof child !== 'object' && (typeof child !== 'string' || !DESCRIBED_ADDRESS.test(called))) return
+    path.push(at)
+    addSecretAddresses(places, child, path, called)
+    path.pop()
+  }
   if (typeof value === 'string') {
     const isTelling =
       DESCRIBED_ADDRESS.test(name) && ((value.includes('//') && USER_INFO.test(value)) || hasSecretQuery(value))
-    if (isTelling) yield { path, masked: redactText(value), header: false }
-  } else if (Array.isArray(value))
-    for (const [index, item] of value.entries()) yield* secretAddresses(item, [...path, index], name)
-  else if (isObject(value))
-    for (const [member, item] of Object.entries(value)) yield* secretAddresses(item, [...path, member], member)
+    if (isTelling) places.push({ path: [...path], masked: redactText(value), header: false })
+  } else if (Array.isArray(value)) for (let index = 0; index < value.length; index++) step(index, value[index]!, name)
+  else if (isObject(value)) for (const member of Object.keys(value)) step(member, value[member]!, member)
 }
 
 /** A document as records of it are read: nobody needs its secrets there. */

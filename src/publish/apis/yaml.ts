@@ -22,6 +22,15 @@ export function yamlToJson(text: string): Promise<string> {
   })
 }
 
+/** The same for a file: the reason in the reader's own words, behind its line. @throws Error, Fault `busy` (503) */
+export function yamlFileToJson(text: string): Promise<string> {
+  return readingThread.run({ to: 'json', text }).catch((error: Error) => {
+    if (error instanceof Fault) throw error
+    const [, reason = error.message, line] = /^(.*) at line (\d+)$/s.exec(error.message) ?? []
+    throw new Error(line === undefined ? reason : `line ${line}: ${reason}`)
+  })
+}
+
 /** Turns JSON text into YAML 1.2 in the same way. @throws Fault `internal` when it takes too long or grows too large */
 export function jsonToYaml(text: string): Promise<string> {
   return writingThread.run({ to: 'yaml', text }).catch((error: Error) => {

@@ -1,4 +1,4 @@
-import { getAt, type TreePath, toPointer } from '../../model/apis/definition/tree.ts'
+import { getAt, type TreePath } from '../../model/apis/definition/tree.ts'
 import { isObject, type Json, type JsonObject } from '../../model/json/json.ts'
 import { secretsOf } from '../../model/secrets/secret-places.ts'
 
@@ -21,20 +21,25 @@ export function ticketPlaces(ticket: JsonObject): readonly TreePath[] {
 
 /**
  * Where a document that holds definitions of APIs, of either format, has secrets: those of the table, besides all that is called a
- * secret and the keys of tokens that are no addresses, whether both sides hold the same or not.
+ * secret and the keys of tokens that are no addresses, whether both sides hold the same or not. A place may be named twice.
  */
 export function definitionPlaces(document: JsonObject): readonly TreePath[] {
   const found: TreePath[] = []
-  const walk = (value: Json, path: TreePath) => {
+  const path: string[] = []
+  const walk = (value: Json) => {
     if (typeof value === 'string') {
-      if (value !== '' && isSecret(value, path, document)) found.push(path)
-    } else if (Array.isArray(value)) for (const [index, item] of value.entries()) walk(item, [...path, String(index)])
-    else if (isObject(value)) for (const [name, item] of Object.entries(value)) walk(item, [...path, name])
+      if (value !== '' && isSecret(value, path, document)) found.push([...path])
+    } else if (Array.isArray(value))
+      for (let index = 0; index < value.length; index++) step(String(index), value[index]!)
+    else if (isObject(value)) for (const name of Object.keys(value)) step(name, value[name]!)
   }
-  walk(document, [])
-  const known = new Set(found.map(toPointer))
-  const named = secretsOf(document).map(({ path }) => path.map(String))
-  return [...found, ...named.filter((path) => !known.has(toPointer(path)))]
+  const step = (name: string, value: Json) => {
+    path.push(name)
+    walk(value)
+    path.pop()
+  }
+  walk(document)
+  return [...found, ...secretsOf(document).map(({ path }) => path.map(String))]
 }
 
 /** Where any other document has secrets, by the table. What a kind seals itself is `sealed` there, and stays. */

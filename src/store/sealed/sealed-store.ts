@@ -1,9 +1,10 @@
 import { toFault } from '../../errors/fault.ts'
-import { copyTree, fromPointer, getAt, putAt, type TreePath, toPointer } from '../../model/apis/definition/tree.ts'
-import { asJson, isObject, type JsonObject } from '../../model/json/json.ts'
+import { PointedCopy } from '../../model/apis/definition/pointed-copy.ts'
+import { type TreePath, toPointer } from '../../model/apis/definition/tree.ts'
+import { asJson, isObject, type Json, type JsonObject } from '../../model/json/json.ts'
 import { type SealKey, seal, unseal } from '../../model/secrets/secret.ts'
 import { hexOf } from '../../model/text/hex.ts'
-import { mapInTurns } from '../../runtime/turns.ts'
+import { mapInTurns, WorkSlice } from '../../runtime/turns.ts'
 import { forwardDocuments } from '../ports/forward-documents.ts'
 import {
   AUDITED_SESSION,
@@ -162,15 +163,21 @@ function isWellFormed(change: Change): boolean {
 function sealedDocuments(documents: Documents, rows: SealedRows, capacity: StoreCapacity): Documents {
   const one = <K extends string>(found: StoredDocument<K> | undefined) => found && rows.openDocument(found)
   return forwardDocuments(documents, {
-    get: (kind, id) => later(documents.get(kind, id), one),
-    find: (kind, index, value) => later(documents.find(kind, index, value), one),
+    get: (kind, id) => inOwnTurn(() => later(documents.get(kind, id), one), bodyIn),
+    find: (kind, index, value) => inOwnTurn(() => later(documents.find(kind, index, value), one), bodyIn),
     list: (kind, query) =>
       later(documents.list(kind, query), (page) =>
         later(mapInTurns(page.rows, rows.openDocument), (opened) => ({ ...page, rows: opened })),
       ),
     scan: (kind) => batches(documents.scan(kind), rows.openDocument),
     each: (kind, query) => batches(documents.each(kind, query), rows.openDocument),
-    commit: async (changes, audit) => capacity.note(changes, documents.commit(changes.map(rows.seal), audit)),
+    commit: async (changes, audit) => {
+      const slice = new WorkSlice()
+      const sealed = changes.map(rows.seal)
+      const turn = slice.nextAfter(...changes.map((change) => ('body' in change ? asJson(change.body) : undefined)))
+      if (turn !== undefined) await turn
+      return capacity.note(changes, documents.commit(sealed, audit))
+    },
   })
 }
 
@@ -198,7 +205,7 @@ function sealedAudit(audit: Audit, rows: SealedRows): Audit {
         later(mapInTurns(page.rows, rows.openEntry), (opened) => ({ ...page, rows: opened })),
       ),
     listIds: (query) => audit.listIds(query),
-    get: (id) => later(audit.get(id), (row) => row && rows.openEntry(row)),
+    get: (id) => inOwnTurn(() => later(audit.get(id), (row) => row && rows.openEntry(row)), bodiesIn),
     scan: (query) => batches(audit.scan(query), rows.openEntry),
     state: (id) => audit.state(id),
     purgeAudit: (before) => audit.purgeAudit(before),
@@ -209,6 +216,23 @@ function sealedAudit(audit: Audit, rows: SealedRows): Audit {
 function later<Found, Made>(found: Awaitable<Found>, make: (found: Found) => Awaitable<Made>): Awaitable<Made> {
   return found instanceof Promise ? found.then(make) : make(found)
 }
+
+/** Reads at once; where a large document took long, others go first before it is used. */
+function inOwnTurn<Found>(
+  read: () => Awaitable<Found>,
+  bodies: (found: Found) => readonly (Json | undefined)[],
+): Awaitable<Found> {
+  const slice = new WorkSlice()
+  const found = read()
+  if (found instanceof Promise) return found
+  const turn = slice.nextAfter(...bodies(found))
+  return turn === undefined ? found : turn.then(() => found)
+}
+
+const bodyIn = (found: StoredDocument | undefined) => [found?.body]
+
+const bodiesIn = (row: AuditRow | undefined) =>
+  row === undefined ? [] : row.changes.flatMap(({ before, after }) => [before ?? undefined, after ?? undefined])
 
 async function* batches<Row>(rows: AsyncIterable<Row[]>, open: (row: Row) => Row): AsyncIterable<Row[]> {
   for await (const batch of rows) yield await mapInTurns(batch, open)
@@ -222,15 +246,17 @@ export function sealMembers(
 ): JsonObject {
   const found = places(body)
   if (found.length === 0 && !Object.hasOwn(body, SEALED)) return body
-  const { [SEALED]: _theirs, ...stored } = copyTree(body)
-  if (found.length === 0) return stored
+  const { [SEALED]: _theirs, ...own } = body
+  if (found.length === 0) return own
+  const stored = new PointedCopy(own)
   const texts: Record<string, string> = {}
   for (const path of found) {
-    texts[toPointer(path)] = getAt(stored, path) as string
-    putAt(stored, path, '')
+    const pointer = toPointer(path)
+    const text = stored.put(pointer, '')
+    // A place that is found in two ways is empty by now.
+    if (text !== '') texts[pointer] = text as string
   }
-  stored[SEALED] = seal(sealKey, JSON.stringify(texts), `members:${context}`).toString('base64')
-  return stored
+  return { ...stored.top, [SEALED]: seal(sealKey, JSON.stringify(texts), `members:${context}`).toString('base64') }
 }
 
 /** The stored body without its secrets. */
@@ -246,9 +272,9 @@ export function unsealMembers(
 ): JsonObject {
   const sealed = stored[SEALED]
   if (typeof sealed !== 'string') return stored
-  const { [SEALED]: _sealed, ...body } = copyTree(stored)
   const text = unseal(sealKey, Buffer.from(sealed, 'base64'), `members:${context}`).toString('utf8')
-  for (const [pointer, secret] of Object.entries(JSON.parse(text) as Record<string, string>))
-    putAt(body, fromPointer(pointer)!, secret)
-  return body
+  const secrets: Record<string, string> = JSON.parse(text)
+  const body = new PointedCopy(withoutSealed(stored))
+  for (const pointer of Object.keys(secrets)) body.put(pointer, secrets[pointer]!)
+  return body.top
 }

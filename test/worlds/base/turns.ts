@@ -22,8 +22,11 @@ export async function turnsOf(work: () => Promise<unknown>): Promise<Turns> {
     if (!isDone) setImmediate(note)
   }
   setImmediate(note)
-  await work()
-  isDone = true
+  try {
+    await work()
+  } finally {
+    isDone = true
+  }
   note()
   return { count, longestMs, totalMs }
 }

@@ -5,6 +5,8 @@ import { isObject, type Json, type JsonObject } from '../../json/json.ts'
 export type TreePath = readonly string[]
 
 const POSITION = /^(?:0|[1-9]\d{0,8})$/
+/** In names that RFC 6901 escapes. */
+const ESCAPED = /[~/]/
 
 /** Splits `a.b.c`. Only for names of our tables: names from outside may contain dots. */
 export function pathOf(dotted: string): TreePath {
@@ -78,16 +80,19 @@ export function sameTree(a: Json | undefined, b: Json | undefined): boolean {
 
 /** RFC 6901 text of a path. */
 export function toPointer(path: TreePath): string {
-  return path.map((name) => `/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`).join('')
+  let pointer = ''
+  for (const name of path) pointer += `/${ESCAPED.test(name) ? name.replaceAll('~', '~0').replaceAll('/', '~1') : name}`
+  return pointer
 }
 
 /** Path of an RFC 6901 text; undefined when it is not one. */
 export function fromPointer(pointer: string): TreePath | undefined {
-  if (!pointer.startsWith('/')) return undefined
-  return pointer
-    .slice(1)
-    .split('/')
-    .map((name) => name.replaceAll('~1', '/').replaceAll('~0', '~'))
+  return pointer.startsWith('/') ? pointer.slice(1).split('/').map(unescaped) : undefined
+}
+
+/** The name that a part of an RFC 6901 text means. */
+export function unescaped(part: string): string {
+  return part.includes('~') ? part.replaceAll('~1', '/').replaceAll('~0', '~') : part
 }
 
 /** A path as people write it: `a.b[0]["x.y"]`. */

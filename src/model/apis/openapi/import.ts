@@ -59,11 +59,12 @@ export function patchOas(stored: JsonObject, plain: JsonObject, options: ImportO
 }
 
 /**
- * The document as others may read it: `public` leaves out the extension and the names that an import gave to operations.
+ * The document as others may read it: a copy that for `public` leaves out the extension and the names that an import gave to operations,
+ * else the document itself.
  */
 export function exportOas(document: JsonObject, options: { readonly mode?: 'public' | undefined } = {}): JsonObject {
+  if (options.mode !== 'public') return document
   const copy = copyTree(document)
-  if (options.mode !== 'public') return copy
   delete copy[EXTENSION]
   for (const { object } of operationsOf(copy)) {
     if (member(object, GENERATED) !== true) continue
