@@ -25,11 +25,11 @@ async function tookFor(child: Child, ms: number): Promise<void> {
   while (Number(child.lines.at(-1)!.split(' ')[1]) < first + ms) await new Promise(setImmediate)
 }
 
-test('quota counts are exact after a clean stop, over several of them', async (t) => {
+test('quota counts are exact after clean stops, by one thread or by several', async (t) => {
   const path = temporaryFolder(t)
   let taken = 0
-  for (let round = 0; round < 2; round++) {
-    const child = startChild('quota-taker.ts', [path])
+  for (const how of ['alone', 'shared']) {
+    const child = startChild('quota-taker.ts', [path, how])
     await tookFor(child, 100)
     child.process.stdin!.write('stop')
     await child.ended
@@ -41,15 +41,16 @@ test('quota counts are exact after a clean stop, over several of them', async (t
 test('after kill -9 at most the last second of quota counts is lost', async (t) => {
   const lost: number[] = []
   const lane = async (first: number) => {
-    for (let n = first; n < KILLS; n += LANES) lost.push(await lostByKill(t, 1200 + ((n * 370) % 900)))
+    for (let n = first; n < KILLS; n += LANES)
+      lost.push(await lostByKill(t, 1200 + ((n * 370) % 900), n % 2 === 0 ? 'alone' : 'shared'))
   }
   await Promise.all(Array.from({ length: LANES }, (_, first) => lane(first)))
   t.diagnostic(`permits lost: ${lost.join(', ')}`)
 })
 
-async function lostByKill(t: TestContext, ms: number): Promise<number> {
+async function lostByKill(t: TestContext, ms: number, how: string): Promise<number> {
   const path = temporaryFolder(t)
-  const child = startChild('quota-taker.ts', [path])
+  const child = startChild('quota-taker.ts', [path, how])
   await tookFor(child, ms)
   child.process.kill('SIGKILL')
   await child.ended

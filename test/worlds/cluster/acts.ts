@@ -40,7 +40,7 @@ export async function credentialOf(dashboard: Node): Promise<string> {
 }
 
 /** Stores an API `tok` with an authorization server, and a client of it. */
-export async function storeOAuth(node: Node, url: string, server: JsonObject = {}): Promise<void> {
+export async function storeOAuth(node: Pick<Node, 'svc'>, url: string, server: JsonObject = {}): Promise<void> {
   await done(node.svc('POST', '/svc/apis/oas', oauthApi(url, { id: 'tok', server })))
   await done(node.svc('POST', '/svc/policies', policyOf('p', ['tok'])))
   const client = { client_id: CLIENT.id, secret: CLIENT.secret, redirect_uri: REDIRECT, api_id: 'tok', policies: ['p'] }

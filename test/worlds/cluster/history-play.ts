@@ -22,18 +22,25 @@ const LOST_ANSWERS = 0.03
 const AFTERWARDS_MS = 1_600
 const PROMISED_MS = 1_000
 
-/** A gateway, and the networks between it and the others. */
-export interface Place {
-  readonly node: Node
-  readonly front: LossyNetwork
-  readonly postgres: LossyNetwork
-  readonly redis: LossyNetwork
+/** Where clients reach a gateway: `front` may be a network that fails. */
+export interface PlayedPlace {
+  readonly node: Pick<Node, 'port'>
+  readonly front: { readonly port: number }
   /** When nothing passed between it and PostgreSQL, from and to. */
   readonly cutOff: { readonly from: number; to: number }[]
 }
 
-export interface World {
-  readonly places: readonly Place[]
+/** A gateway, and the networks between it and the others. */
+export interface Place extends PlayedPlace {
+  readonly node: Node
+  readonly front: LossyNetwork
+  readonly postgres: LossyNetwork
+  readonly redis: LossyNetwork
+}
+
+/** The gateways that clients play with, and a key of a quota. */
+export interface World<At extends PlayedPlace = PlayedPlace> {
+  readonly places: readonly At[]
   readonly key: string
 }
 
@@ -42,19 +49,23 @@ export async function startWorld(
   t: TestContext,
   cluster: Cluster,
   { start, quota }: { start: (env: Record<string, string>) => Promise<Node>; quota: number },
-): Promise<World> {
+): Promise<World<Place>> {
   const origin = await startOrigin()
   t.after(() => origin.close())
   const places = await Promise.all([0, 1, 2].map((place) => startPlace(t, cluster, place, start)))
   const nodes = places.map(({ node }) => node)
-  const [first] = nodes as [Node]
-  await storeOAuth(first, origin.url)
-  await done(first.svc('POST', '/svc/apis/oas', defined({ id: 'shop', url: origin.url, keyIn: 'authorization' })))
-  const limits = { quota_max: quota, quota_renewal_rate: 3600 }
-  const { key } = await done(first.svc('POST', '/svc/keys/create', { ...limits, access_rights: rights('shop') }))
+  const key = await storeWorld(nodes[0]!, origin.url, quota)
   await liveAt(nodes, '/shop/x', 401)
   await liveAt(nodes, '/tok/x', 401)
-  return { places, key: String(key) }
+  return { places, key }
+}
+
+/** Stores the authorization server `tok` and the API `shop`; answers a key of `quota` for it. */
+export async function storeWorld(node: Pick<Node, 'svc'>, url: string, quota: number): Promise<string> {
+  await storeOAuth(node, url)
+  await done(node.svc('POST', '/svc/apis/oas', defined({ id: 'shop', url, keyIn: 'authorization' })))
+  const limits = { quota_max: quota, quota_renewal_rate: 3600 }
+  return String((await done(node.svc('POST', '/svc/keys/create', { ...limits, access_rights: rights('shop') }))).key)
 }
 
 async function startPlace(
@@ -118,7 +129,12 @@ export function makeTrouble(places: readonly Place[], loseAnswers = LOST_ANSWERS
 }
 
 /** One request through the network of a place; undefined where no answer came. */
-async function ask({ front }: Place, path: string, headers: Record<string, string>, form?: Record<string, string>) {
+async function ask(
+  { front }: PlayedPlace,
+  path: string,
+  headers: Record<string, string>,
+  form?: Record<string, string>,
+) {
   const post = form && { method: 'POST', body: new URLSearchParams(form).toString() }
   const calledAt = performance.now()
   const answer: Answer | undefined = await call(front.port, path, { headers, ...post }).catch(() => undefined)
@@ -235,7 +251,7 @@ async function useAndRevoke({ places }: World): Promise<Revoked> {
 }
 
 /** When a node must refuse a credential that was revoked elsewhere: within a second, counted from when it has PostgreSQL again. */
-export function dueAt({ cutOff }: Place, revokedAt: number): number {
+export function dueAt({ cutOff }: PlayedPlace, revokedAt: number): number {
   let due = revokedAt + PROMISED_MS
   for (const { from, to } of cutOff) if (from <= due && to >= revokedAt) due = Math.max(due, to + PROMISED_MS)
   return due

@@ -27,6 +27,8 @@ export interface ThreadsWorld {
   svc(thread: number, method: string, path: string, body?: unknown): Promise<Answer>
   /** Opens connections until there is one to every thread. */
   connect(): Promise<void>
+  /** How many threads serve now. */
+  serving(): Promise<number>
   stop(): Promise<void>
 }
 
@@ -63,8 +65,8 @@ export async function startThreads(
   })
   const { gateway, dashboardPort } = running
   assert.ok(gateway instanceof GatewayThreads)
-  const { gateway_secret } = JSON.parse(readFileSync(join(folder, 'secrets.json'), 'utf8')) as JsonObject
-  const secret = { 'x-svc-authorization': String(gateway_secret) }
+  const secrets = JSON.parse(readFileSync(join(folder, 'secrets.json'), 'utf8')) as JsonObject
+  const secret = { 'x-svc-authorization': env.SVC_GW_SECRET ?? String(secrets.gateway_secret) }
   const world: ThreadsWorld = {
     ...{ gateway, dashboardPort, folder, upstream: origin.url },
     on(thread, path, headers = {}, method = 'GET', body) {
@@ -82,6 +84,11 @@ export async function startThreads(
         if (agents.has(thread)) agent.destroy()
         else agents.set(thread, agent)
       }
+    },
+    async serving() {
+      const { text } = await call(gateway.port, '/hello').catch(() => ({ text: 'no answer' }))
+      if (text.includes('"workers":{"status":"pass"')) return threads
+      return Number(/(\d+) of \d+ gateway threads serve/.exec(text)?.[1] ?? 0)
     },
     stop: () => running.stop(),
   }
