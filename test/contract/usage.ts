@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import { DIMENSIONS, type DimensionName, type HitDimensions } from '../../src/model/analytics/dimensions.ts'
 import { bucketOf } from '../../src/model/analytics/histogram.ts'
-import { type Hit, HOUR_MS, LATENCY_BOUNDS_MS, NO_MIN_MS } from '../../src/model/analytics/hit.ts'
+import { type Hit, HOUR_MS, LATENCY_BOUNDS_MS, MINUTE_MS, NO_MIN_MS } from '../../src/model/analytics/hit.ts'
 import { SampleBlock } from '../../src/model/analytics/hit-samples.ts'
 import { DAY_MS, monthOf } from '../../src/model/time/calendar.ts'
 import type { Hits, UsageDimension, UsageQuery } from '../../src/store/ports/ports.ts'
@@ -49,6 +49,11 @@ const aRequest: fc.Arbitrary<Request> = fc.record({
   upstreamMs: fc.integer({ min: -4, max: 400 }).map((n) => (n < 0 ? -1 : n / 4)),
 })
 
+/** Around the bounds of hours, and anywhere. */
+const aMinute = fc
+  .tuple(fc.integer({ min: -30, max: 250 }), fc.oneof(fc.integer({ min: -2, max: 2 }), fc.integer({ min: 0, max: 59 })))
+  .map(([hour, minute]) => (FIRST_DAY * 24 + hour) * 60 + minute)
+
 const anyQuery: fc.Arbitrary<UsageQuery> = fc.record(
   {
     fromDay: fc.integer({ min: FIRST_DAY - 2, max: FIRST_DAY + 9 }),
@@ -56,7 +61,8 @@ const anyQuery: fc.Arbitrary<UsageQuery> = fc.record(
     hours: fc
       .tuple(fc.integer({ min: -30, max: 250 }), fc.integer({ min: -30, max: 250 }))
       .map(([from, to]) => [FIRST_DAY * 24 + from, FIRST_DAY * 24 + to] as const),
-    per: fc.constantFrom('hour', 'day', 'month', 'all'),
+    minutes: fc.tuple(aMinute, aMinute),
+    per: fc.constantFrom('minute', 'hour', 'day', 'month', 'all'),
     by: fc.subarray<UsageDimension>([...DIMENSIONS, 'status']).chain((by) => {
       return fc.boolean().map((tag): UsageDimension[] => (tag ? [...by.filter((name) => name !== 'tags'), 'tag'] : by))
     }),
@@ -86,8 +92,19 @@ const anyQuery: fc.Arbitrary<UsageQuery> = fc.record(
   { requiredKeys: ['fromDay', 'toDay', 'per', 'by', 'sort', 'descending'] },
 )
 
-/** Half of them ask nothing of callers: adapters may keep such sums apart. */
-const aQuery = fc.tuple(anyQuery, fc.boolean()).map(([query, callers]) => (callers ? query : withoutCallers(query)))
+/** Half of them ask nothing of callers: adapters may keep such sums apart. Only of these there are minutes. */
+const aQuery = fc.tuple(anyQuery, fc.boolean()).map(([query, callers]): UsageQuery => {
+  const { minutes, ...rest } = query
+  if (callers) return { ...rest, per: query.per === 'minute' ? 'hour' : query.per }
+  if (query.per === 'minute' || minutes !== undefined) return withoutCallers(withoutCountry(query))
+  return withoutCallers(query)
+})
+
+function withoutCountry({ has, ...query }: UsageQuery): UsageQuery {
+  const { country: _country, ...where } = query.where ?? {}
+  const by = query.by.filter((name) => name !== 'country')
+  return { ...query, by, where, ...(has !== undefined && has !== 'country' && { has }) }
+}
 
 const OF_CALLERS: readonly string[] = ['keyHash', 'alias', 'clientId', 'tags', 'tag']
 
@@ -109,7 +126,7 @@ interface Counted {
 }
 
 function recount(requests: readonly Request[], query: UsageQuery): Map<string, Counted> {
-  const { fromDay, toDay, hours, where = {}, tags, tagPrefix = '', status, errorsOnly, has, by, per } = query
+  const { fromDay, toDay, hours, minutes, where = {}, tags, tagPrefix = '', status, errorsOnly, has, by, per } = query
   const rows = new Map<string, Counted>()
   for (const request of requests) {
     const day = Math.floor(request.at / DAY_MS)
@@ -123,7 +140,9 @@ function recount(requests: readonly Request[], query: UsageQuery): Map<string, C
     if (errorsOnly && request.status < 400) continue
     if (has !== undefined && request[has] === '') continue
     const month = new Date(request.at).toISOString().slice(0, 7)
-    const bucket = { hour, day, month, all: '' }[per]
+    const minute = Math.floor(request.at / MINUTE_MS)
+    if (minutes !== undefined && (minute < minutes[0] || minute > minutes[1])) continue
+    const bucket = { minute, hour, day, month, all: '' }[per]
     const kept = by.includes('tag') ? own.filter((tag) => tag.startsWith(tagPrefix)) : [request.tags]
     for (const tag of kept) {
       const parts = by.map((name) => (name === 'tag' || name === 'tags' ? tag : request[name]))
@@ -144,7 +163,10 @@ function recount(requests: readonly Request[], query: UsageQuery): Map<string, C
 /** The same of a row that a store answered. */
 function nameOf(row: Hit, { by, per }: UsageQuery): string {
   const at = row.hour * HOUR_MS
-  const bucket = { hour: row.hour, day: at / DAY_MS, month: new Date(at).toISOString().slice(0, 7), all: '' }[per]
+  const minute = row.hour * 60 + (row.minute ?? 0)
+  const bucket = { minute, hour: row.hour, day: at / DAY_MS, month: new Date(at).toISOString().slice(0, 7), all: '' }[
+    per
+  ]
   return JSON.stringify([bucket, ...by.map((name) => (name === 'tag' ? row.tags : row[name]))])
 }
 
@@ -174,6 +196,7 @@ function checkBlanks(row: Hit, { by, per }: UsageQuery): void {
   if (!by.includes('tag') && !by.includes('tags')) assert.equal(row.tags, '')
   if (!by.includes('status')) assert.equal(row.status, 0)
   if (per === 'all') assert.equal(row.hour, 0)
+  assert.equal(row.minute === undefined, per !== 'minute')
   if (per === 'month') assert.equal(row.hour, monthOf(Math.floor(row.hour / 24)) * 24)
 }
 
@@ -205,7 +228,14 @@ function rowOf(request: Request): Hit {
     return { sumMs: Math.max(0, ms), minMs: ms < 0 ? NO_MIN_MS : ms, maxMs: Math.max(0, ms), buckets }
   }
   return {
-    ...{ ...setOf(request), hour: Math.floor(at / HOUR_MS), status, count: 1, lastAt: at },
+    ...{
+      ...setOf(request),
+      hour: Math.floor(at / HOUR_MS),
+      minute: Math.floor(at / MINUTE_MS) % 60,
+      status,
+      count: 1,
+      lastAt: at,
+    },
     ...{ success: status >= 200 && status < 300 ? 1 : 0, error: status >= 400 ? 1 : 0 },
     ...{ total: latency(totalMs), upstream: latency(upstreamMs) },
   }
@@ -322,8 +352,9 @@ export function usageSuite(adapters: readonly Adapter[]): void {
       assert.ok((await hits.purgeHits(cut)) > 0)
       assert.equal(await hits.purgeHits(cut), 0)
       const left = requests.filter(({ at }) => at >= cut * DAY_MS)
-      for (const per of ['hour', 'day', 'month', 'all'] as const) {
+      for (const per of ['minute', 'hour', 'day', 'month', 'all'] as const) {
         for (const by of [['apiId'], ['keyHash', 'tags']] as const) {
+          if (per === 'minute' && by[0] === 'keyHash') continue
           const query: UsageQuery = { ...ALL, per, by }
           const expected = recount(left, query)
           const rows = await all(hits, query)
@@ -337,11 +368,54 @@ export function usageSuite(adapters: readonly Adapter[]): void {
       assert.equal(total.rows[0]?.count, left.length + again.length)
     })
 
+    test(`${name}: old minutes go, their hours stay, and the first that is left is known`, async (t) => {
+      const { hits } = await open(t)
+      const requests = fc.sample(aRequest, { numRuns: 200, seed: 5 })
+      await count(hits, requests)
+      assert.equal(await hits.minutesFrom(), 0)
+      const cut = (FIRST_DAY * 24 + 100) * 60 + 17
+      assert.ok((await hits.purgeMinutes(cut)) > 0)
+      assert.equal(await hits.purgeMinutes(cut), 0)
+      assert.equal(await hits.purgeMinutes(cut - 60), 0)
+      assert.equal(await hits.minutesFrom(), cut, 'it never goes back')
+      const byMinute: UsageQuery = { ...ALL, per: 'minute', by: ['apiId'] }
+      const expected = recount(
+        requests.filter(({ at }) => at >= cut * MINUTE_MS),
+        byMinute,
+      )
+      const rows = await all(hits, byMinute)
+      assert.equal(rows.length, expected.size)
+      for (const row of rows) check(row, expected.get(nameOf(row, byMinute)))
+      const byHour: UsageQuery = { ...ALL, per: 'hour', by: ['apiId'] }
+      const hours = recount(requests, byHour)
+      for (const row of await all(hits, byHour)) check(row, hours.get(nameOf(row, byHour)))
+      const [oneHour] = await all(hits, { ...ALL, minutes: [FIRST_DAY * 24 * 60, (FIRST_DAY + 1) * 24 * 60 - 1] })
+      assert.equal(oneHour?.count ?? 0, requests.filter(({ at }) => at < (FIRST_DAY + 1) * DAY_MS).length)
+    })
+
+    test(`${name}: minutes of what is not counted by minute are refused`, async (t) => {
+      const { hits } = await open(t)
+      const asked: Partial<UsageQuery>[] = [
+        { by: ['keyHash'] },
+        { by: ['tag'] },
+        { by: ['country'] },
+        { where: { alias: ['a'] } },
+        { tags: ['x'] },
+        { has: 'clientId' },
+      ]
+      for (const more of asked) {
+        await assert.rejects(hits.usage({ ...ALL, ...more, per: 'minute', ...PAGE }), { code: 'internal' })
+        await assert.rejects(hits.usage({ ...ALL, ...more, minutes: [0, 61], ...PAGE }), { code: 'internal' })
+      }
+    })
+
     test(`${name}: a page or day that is none is refused`, async (t) => {
       const { hits } = await open(t)
       await assert.rejects(hits.usage({ ...ALL, offset: -1, limit: 1 }), { code: 'internal' })
       await assert.rejects(hits.usage({ ...ALL, fromDay: Number.NaN, ...PAGE }), { code: 'internal' })
+      await assert.rejects(hits.usage({ ...ALL, minutes: [0.5, 1], ...PAGE }), { code: 'internal' })
       await assert.rejects(hits.purgeHits(-1), { code: 'internal' })
+      await assert.rejects(hits.purgeMinutes(-1), { code: 'internal' })
     })
   }
 }

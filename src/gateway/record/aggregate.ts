@@ -7,7 +7,7 @@ import type { HitSlot } from './slots.ts'
 export interface SlotSource {
   /** Takes requests whose dimensions have a number. */
   readonly log: HitLog
-  /** Answers a slot that counts requests of these dimensions, this status and the hour of `wallMs`, and remembers it in the cell. */
+  /** Answers a slot that counts requests of these dimensions, this status and the minute of `wallMs`, and remembers it in the cell. */
   slotFor(cell: HitCell, status: number, wallMs: number): HitSlot
 }
 
@@ -60,7 +60,7 @@ export class HitCell {
 
   /**
    * Counts one finished request. `totalMs` from its first byte to its last; `upstreamMs` below 0 = not handed on;
-   * `wallMs` (Unix) gives the hour it belongs to.
+   * `wallMs` (Unix) gives the minute it belongs to.
    */
   add(status: number, totalMs: number, upstreamMs: number, wallMs: number): void {
     if (

@@ -308,7 +308,7 @@ function isPassing(error: unknown): boolean {
 
 const OVERFLOW = 'overflow'
 
-/** The slot of a cell for this status and hour, moved to the front. */
+/** The slot of a cell for this status and minute, moved to the front. */
 function findSlot(cell: HitCell, status: number, wallMs: number): HitSlot | undefined {
   let before: HitSlot | undefined
   for (let slot = cell.first; slot !== undefined; slot = slot.next) {

@@ -1,7 +1,7 @@
 import type { HitDimensions } from '../../model/analytics/dimensions.ts'
 import { BUCKETS, bucketOf } from '../../model/analytics/histogram.ts'
 import type { Hit, Latency } from '../../model/analytics/hit.ts'
-import { HOUR_MS, NO_MIN_MS } from '../../model/analytics/hit.ts'
+import { HOUR_MS, MINUTE_MS, NO_MIN_MS } from '../../model/analytics/hit.ts'
 
 const SLOTS_PER_CHUNK = 512
 
@@ -22,7 +22,7 @@ const MAX = 2
 export class HitSlot {
   dimensions: HitDimensions | undefined
   status = -1
-  /** The hour that it counts, in wall-clock milliseconds. */
+  /** The minute that it counts, in wall-clock milliseconds. */
   fromMs = 0
   toMs = 0
   /** The next slot of the same cell. */
@@ -43,8 +43,8 @@ export class HitSlot {
   begin(dimensions: HitDimensions, status: number, wallMs: number): void {
     this.dimensions = dimensions
     this.status = status
-    this.fromMs = Math.floor(wallMs / HOUR_MS) * HOUR_MS
-    this.toMs = this.fromMs + HOUR_MS
+    this.fromMs = Math.floor(wallMs / MINUTE_MS) * MINUTE_MS
+    this.toMs = this.fromMs + MINUTE_MS
     const at = this.#at
     this.#numbers[at + TOTAL + MIN] = NO_MIN_MS
     this.#numbers[at + UPSTREAM + MIN] = NO_MIN_MS
@@ -71,7 +71,8 @@ export class HitSlot {
     const status = this.status
     const hit: Hit = {
       ...this.dimensions!,
-      hour: this.fromMs / HOUR_MS,
+      hour: Math.floor(this.fromMs / HOUR_MS),
+      minute: (this.fromMs % HOUR_MS) / MINUTE_MS,
       status,
       count,
       success: status >= 200 && status < 300 ? count : 0,

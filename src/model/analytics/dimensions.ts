@@ -22,6 +22,8 @@ export interface DimensionRow {
   readonly since?: { readonly embedded: number; readonly postgres: number }
   /** True for what tells callers apart: left out of the sums by API. */
   readonly isOfCaller?: boolean
+  /** True for what is left out of the counts by minute besides: its values would make too many rows of each. */
+  readonly isByHour?: boolean
   readonly filter?: DimensionFilter
   /** Its name in the `id` of a row of analytics, with its description. */
   readonly member?: { readonly name: string; readonly description: string }
@@ -74,6 +76,7 @@ export const HIT_DIMENSIONS = {
   /** ISO 3166-1 code of the client's country, '' where it is not known. */
   country: {
     column: 'country',
+    isByHour: true,
     filter: {
       parameter: 'country',
       description: 'Requests from this country, ISO 3166-1',
@@ -100,6 +103,12 @@ export const DIMENSIONS = Object.keys(HIT_DIMENSIONS) as readonly DimensionName[
 export function dimensionRow(name: DimensionName): DimensionRow {
   return HIT_DIMENSIONS[name]
 }
+
+/** The dimensions that counts by minute have. */
+export const MINUTE_DIMENSIONS: readonly DimensionName[] = DIMENSIONS.filter((name) => {
+  const { isOfCaller, isByHour } = dimensionRow(name)
+  return isOfCaller !== true && isByHour !== true
+})
 
 /** The dimensions of requests of which nothing is known. */
 export const NO_DIMENSIONS = Object.fromEntries(DIMENSIONS.map((name) => [name, ''])) as unknown as HitDimensions

@@ -1,6 +1,8 @@
 import type { HitDimensions } from './dimensions.ts'
 
 export const HOUR_MS = 3_600_000
+export const MINUTE_MS = 60_000
+export const MINUTES_PER_HOUR = 60
 
 /** Upper bounds (ms) of the latency histogram; a last bucket takes what is slower. The same everywhere, so that sums add up. */
 export const LATENCY_BOUNDS_MS = [1, 2, 5, 10, 25, 50, 100, 250, 500, 1000, 2500, 5000, 10000] as const
@@ -19,10 +21,12 @@ export interface Latency {
   buckets: number[]
 }
 
-/** Requests that had all their dimensions in common, within one hour. */
+/** Requests that had all their dimensions in common, within one hour, or one minute of it. */
 export interface Hit extends HitDimensions {
   /** Hours since the Unix epoch, UTC. */
   readonly hour: number
+  /** Minute of the hour, from 0 on, where they are of a single one. Rows without it are not in the counts by minute. */
+  readonly minute?: number
   readonly status: number
   count: number
   /** 2xx. */

@@ -1,7 +1,7 @@
 import { fault } from '../../errors/fault.ts'
 import { DIMENSIONS, type HitDimensions, NO_DIMENSIONS } from '../../model/analytics/dimensions.ts'
 import { BUCKETS, bucketOf } from '../../model/analytics/histogram.ts'
-import { type Hit, HOUR_MS, type Latency, NO_MIN_MS } from '../../model/analytics/hit.ts'
+import { type Hit, HOUR_MS, type Latency, MINUTE_MS, MINUTES_PER_HOUR, NO_MIN_MS } from '../../model/analytics/hit.ts'
 import { type HitSamples, SAMPLE_WORDS, TIME_BITS } from '../../model/analytics/hit-samples.ts'
 import type { HitDimension } from '../ports/ports.ts'
 import { LATENCY_NUMBERS } from './hit-pack.ts'
@@ -10,6 +10,7 @@ import { LATENCY_NUMBERS } from './hit-pack.ts'
 export const ALL_DIMENSIONS: readonly HitDimension[] = [...DIMENSIONS, 'status']
 
 const TIME_MASK = (1 << TIME_BITS) - 1
+const STATUS_BITS = 32 - TIME_BITS
 /** Largest duration that is believed: a float of 32 bits can be infinite. A year. */
 const LONGEST_MS = 31_536_000_000
 
@@ -40,14 +41,14 @@ function noSamples() {
   return fault('internal', 'samples of hits of another form')
 }
 
-/** Adds up samples by hour, set of dimensions and status. All numbers are in a few arrays that grow by doubling. */
+/** Adds up samples by minute, set of dimensions and status. All numbers are in a few arrays that grow by doubling. */
 export class SampleSums {
   /** Rows so far. */
   size = 0
   readonly #folded: Folded | undefined
   readonly #hours: number[] = []
   #dimensions = new Uint32Array(FIRST_ROWS)
-  /** Status, and above it the index of the hour. */
+  /** Status, and above it the index of the hour, times 60, with the minute in it. */
   #kinds = new Uint32Array(FIRST_ROWS)
   #numbers = new Float64Array(FIRST_ROWS * NUMBERS)
   #buckets = new Uint32Array(FIRST_ROWS * BUCKETS * 2)
@@ -61,26 +62,43 @@ export class SampleSums {
 
   add({ hour, words }: HitSamples): void {
     const floats = new Float32Array(words.buffer, words.byteOffset, words.length)
-    const hourBits = this.#hourIndex(hour) << (32 - TIME_BITS)
+    const firstMinute = this.#hourIndex(hour) * MINUTES_PER_HOUR
     const skipTo = this.#skippedDimensions(hour)
     for (let at = 0; at < words.length; at += SAMPLE_WORDS) {
       const dimension = words[at]!
       if (dimension <= skipTo) continue
       const status = words[at + 1]! >>> TIME_BITS
-      const row = this.#rowOf(dimension, (hourBits | status) >>> 0)
-      this.#count(row, words[at + 1]! & TIME_MASK, floats[at + 2]!, floats[at + 3]!)
+      const sinceMs = words[at + 1]! & TIME_MASK
+      const minute = firstMinute + Math.min(Math.floor(sinceMs / MINUTE_MS), MINUTES_PER_HOUR - 1)
+      const row = this.#rowOf(dimension, ((minute << STATUS_BITS) | status) >>> 0)
+      this.#count(row, sinceMs, floats[at + 2]!, floats[at + 3]!)
     }
   }
 
-  /** All rows in the order of hour and dimensions. */
+  /** All rows in the order of hour, dimensions, status and minute. */
   ordered(): Uint32Array {
     const order = new Uint32Array(this.size)
     for (let row = 0; row < this.size; row++) order[row] = row
-    return order.sort((a, b) => this.hour(a) - this.hour(b) || this.#dimensions[a]! - this.#dimensions[b]!)
+    return order.sort(
+      (a, b) =>
+        this.hour(a) - this.hour(b) ||
+        this.#dimensions[a]! - this.#dimensions[b]! ||
+        this.status(a) - this.status(b) ||
+        this.minute(a) - this.minute(b),
+    )
   }
 
   hour(row: number): number {
-    return this.#hours[this.#kinds[row]! >>> (32 - TIME_BITS)]!
+    return this.#hours[Math.floor((this.#kinds[row]! >>> STATUS_BITS) / MINUTES_PER_HOUR)]!
+  }
+
+  /** The minute of the hour. */
+  minute(row: number): number {
+    return (this.#kinds[row]! >>> STATUS_BITS) % MINUTES_PER_HOUR
+  }
+
+  status(row: number): number {
+    return this.#kinds[row]! & ((1 << STATUS_BITS) - 1)
   }
 
   dimension(row: number): number {
@@ -91,7 +109,7 @@ export class SampleSums {
   write(row: number, numbers: Float64Array | number[], at: number): void {
     const n = this.#numbers
     const from = row * NUMBERS
-    const status = this.#kinds[row]! & ((1 << (32 - TIME_BITS)) - 1)
+    const status = this.status(row)
     const count = n[from + COUNT]!
     numbers[at] = this.hour(row)
     numbers[at + 1] = status
@@ -115,7 +133,15 @@ export class SampleSums {
     })
     return {
       ...of,
-      ...{ hour: n[0]!, status: n[1]!, count: n[2]!, success: n[3]!, error: n[4]!, lastAt: n[5]! },
+      ...{
+        hour: n[0]!,
+        minute: this.minute(row),
+        status: n[1]!,
+        count: n[2]!,
+        success: n[3]!,
+        error: n[4]!,
+        lastAt: n[5]!,
+      },
       ...{ total: latency(6), upstream: latency(6 + LATENCY_NUMBERS) },
     }
   }

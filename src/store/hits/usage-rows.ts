@@ -2,6 +2,7 @@ import { fault } from '../../errors/fault.ts'
 import type { HitDimensions } from '../../model/analytics/dimensions.ts'
 import type { Hit } from '../../model/analytics/hit.ts'
 import type { UsageQuery } from '../ports/ports.ts'
+import { askedDimensions, isByMinute, NOT_BY_MINUTE } from './hit-times.ts'
 import { ALL_DIMENSIONS } from './sample-sums.ts'
 
 const HOURS_PER_DAY = 24
@@ -9,17 +10,20 @@ const MONTH_DAYS = 31
 /** Rows that are added up at once where all are wanted. */
 export const USAGE_BATCH = 200
 
-/** @throws Fault `internal` when days, hours or page are no whole numbers */
-export function checkUsage({ fromDay, toDay, hours }: UsageQuery, page: readonly number[] = []): void {
+/** @throws Fault `internal` when times or page are no whole numbers, or for dimensions that are not counted by minute */
+export function checkUsage(query: UsageQuery, page: readonly number[] = []): void {
+  const { fromDay, toDay, hours = [], minutes = [] } = query
   const wrong =
-    ![fromDay, toDay, ...(hours ?? [])].every(Number.isSafeInteger) ||
+    ![fromDay, toDay, ...hours, ...minutes].every(Number.isSafeInteger) ||
     !page.every((n) => Number.isSafeInteger(n) && n >= 0)
-  if (wrong) throw fault('internal', 'days, hours or a page of usage that are no whole numbers')
+  if (wrong) throw fault('internal', 'days, hours, minutes or a page of usage that are no whole numbers')
+  const missing = isByMinute(query) && askedDimensions(query).find((name) => NOT_BY_MINUTE.includes(name))
+  if (missing) throw fault('internal', `requests are not counted by minute and ${missing}`)
 }
 
 /** The identity of a result row, as one text. */
-export function rowName(row: Pick<Hit, 'hour' | 'status'> & HitDimensions): string {
-  return JSON.stringify([row.hour, ...ALL_DIMENSIONS.map((name) => row[name])])
+export function rowName(row: Pick<Hit, 'hour' | 'minute' | 'status'> & HitDimensions): string {
+  return JSON.stringify([row.hour, row.minute, ...ALL_DIMENSIONS.map((name) => row[name])])
 }
 
 /** The query narrowed down to what some of its rows are made of, and perhaps others. */

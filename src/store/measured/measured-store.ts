@@ -33,6 +33,8 @@ export function measuredStore(store: Store, backups?: BackupStatus): Store {
       eachUsage: (query) => hits.eachUsage(query),
       knows: (orgId, name, value) => hits.knows(orgId, name, value),
       purgeHits: (beforeDay) => hits.purgeHits(beforeDay),
+      purgeMinutes: (beforeMinute) => hits.purgeMinutes(beforeMinute),
+      minutesFrom: () => hits.minutesFrom(),
     },
     records: {
       append: (rows, dropped) => writes.records.measure(records.append(rows, dropped)),

@@ -34,7 +34,7 @@ export interface Hits {
   sum(query: HitQuery): Hit[] | Promise<Hit[]>
   /**
    * A page of sums over buckets of time, sorted and cut in the store, and the number of all rows. The `hour` of a row is the
-   * first one of its bucket, 0 where all time is one bucket. Knows of everything acknowledged before the call. Days are added up
+   * first one of its bucket, 0 where all time is one bucket; buckets of a minute have `minute` too. Knows of everything acknowledged before the call. Days are added up
    * when hits come in, months when they are over, keys and callers apart from APIs: a month of a thousand APIs, or of a hundred
    * keys among ten thousand, costs some ten milliseconds, a year of all ten thousand some hundred. Never holds the caller up.
    */
@@ -49,6 +49,10 @@ export interface Hits {
    * dimensions was added. Answers how many rows went. @throws Fault `store_full`, `store_away`
    */
   purgeHits(beforeDay: number): Promise<number>
+  /** Forgets the counts of all minutes before one (since the Unix epoch), not those of their hours. Otherwise as `purgeHits`. */
+  purgeMinutes(beforeMinute: number): Promise<number>
+  /** The minute since the Unix epoch from which on all requests are counted by minute. */
+  minutesFrom(): number | Promise<number>
 }
 
 /** A dimension of hits that sums can be kept apart by. */
@@ -67,7 +71,7 @@ export interface HitQuery {
 /** `tag`: one row for each of the tags of a request, which reads in `tags`. */
 export type UsageDimension = HitDimension | 'tag'
 /** Buckets of time, UTC; `all` is a single one. */
-export type UsagePer = 'hour' | 'day' | 'month' | 'all'
+export type UsagePer = 'minute' | 'hour' | 'day' | 'month' | 'all'
 /** Averages of latencies are over the requests that have one. */
 export type UsageSort =
   | 'time'
@@ -89,6 +93,11 @@ export interface UsageQuery {
   readonly toDay: number
   /** First and last hour since the Unix epoch, inclusive, where not all of these days are meant. Reads hours, not days. */
   readonly hours?: readonly [from: number, to: number]
+  /**
+   * First and last minute since the Unix epoch, inclusive, where not whole hours are meant. Only of `MINUTE_DIMENSIONS`, as is
+   * `per` minute, and right from `minutesFrom` on.
+   */
+  readonly minutes?: readonly [from: number, to: number]
   readonly per: UsagePer
   /** Dimensions to keep apart. The others are merged and read '' (`status`: 0). */
   readonly by: readonly UsageDimension[]

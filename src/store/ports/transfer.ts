@@ -28,7 +28,7 @@ const latency = (prefix: 't' | 'u') => [
 const numbers = (names: readonly string[]) => Object.fromEntries(names.map((name) => [name, 'number' as const]))
 const texts = (names: readonly string[]) => Object.fromEntries(names.map((name) => [name, 'text' as const]))
 const HIT_NUMBERS = ['count', 'success', 'error', 'last_at', ...latency('t'), ...latency('u')]
-const hits = (time: 'hour' | 'day') => ({
+const hits = (time: 'minute' | 'hour' | 'day') => ({
   columns: numbers([time, 'dimension', 'status', ...HIT_NUMBERS]),
   part: 'analytics' as const,
 })
@@ -78,6 +78,9 @@ const TRANSFER_TABLES = {
   hit_day: hits('day'),
   hit_api: hits('hour'),
   hit_api_day: hits('day'),
+  hit_minute: hits('minute'),
+  /** One row: the minute from which on all requests are in `hit_minute`. */
+  hit_minute_state: { columns: { one: 'number', from_minute: 'number' }, part: 'analytics' },
   /** Requests that are in no table of hits yet: four little-endian words each, see `HitSamples`. */
   hit_journal: { columns: { hour: 'number', samples: 'bytes' }, part: 'analytics' },
   /** `at_s`: Unix seconds. */
@@ -99,10 +102,14 @@ const TRANSFER_TABLES = {
 export type TransferTableName = keyof typeof TRANSFER_TABLES
 export const TRANSFER_TABLE_NAMES = Object.keys(TRANSFER_TABLES) as readonly TransferTableName[]
 
+/** Tables that have a row in an empty store, which one that is loaded replaces. */
+export const STATE_TABLE_NAMES: readonly TransferTableName[] = ['hit_minute_state']
+
 /** How many of the first columns of a table name a row; 0 = none do. Several changes of one audit entry have one name. */
 const KEY_COLUMNS: Readonly<Record<TransferTableName, number>> = {
   ...{ document: 2, session: 1, ticket: 1, delivery: 1, quota: 1, audit: 1, audit_change: 1 },
   ...{ hit_dimension: 1, hit_dimension_use: 1, hit: 3, hit_day: 3, hit_api: 3, hit_api_day: 3, hit_journal: 0 },
+  ...{ hit_minute: 3, hit_minute_state: 1 },
   ...{ hit_source: 1, record: 1, record_dropped: 3 },
 }
 

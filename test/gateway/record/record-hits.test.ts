@@ -4,7 +4,7 @@ import fc from 'fast-check'
 import { HitBook } from '../../../src/gateway/record/hit-book.ts'
 import type { HitDimensions } from '../../../src/model/analytics/dimensions.ts'
 import { bucketOf } from '../../../src/model/analytics/histogram.ts'
-import { type Hit, LATENCY_BOUNDS_MS, NO_MIN_MS } from '../../../src/model/analytics/hit.ts'
+import { type Hit, LATENCY_BOUNDS_MS, MINUTE_MS, NO_MIN_MS } from '../../../src/model/analytics/hit.ts'
 import { dimensions, HOUR_MS, merged, NOON, rowId, ScriptedHits } from '../../worlds/gateway/scripted-hits.ts'
 
 function single(d: HitDimensions, status: number, totalMs: number, upstreamMs: number, wallMs: number): Hit {
@@ -19,6 +19,7 @@ function single(d: HitDimensions, status: number, totalMs: number, upstreamMs: n
   return {
     ...d,
     hour: Math.floor(wallMs / HOUR_MS),
+    minute: Math.floor(wallMs / MINUTE_MS) % 60,
     status,
     count: 1,
     success: status >= 200 && status < 300 ? 1 : 0,
@@ -61,7 +62,7 @@ test('what the store holds equals a plain count, whatever fails and whenever it 
             const cell = cells[event.key]!.variant(event.tags, '')
             cell.add(event.status, event.totalMs, event.upstreamMs, event.wallMs)
             const one = single(cell.dimensions, event.status, event.totalMs, event.upstreamMs, event.wallMs)
-            const id = rowId(one, one.hour, one.status)
+            const id = rowId(one, one.hour * 60 + one.minute!, one.status)
             const old = expected.get(id)
             expected.set(id, old === undefined ? one : merged(old, one))
           }
@@ -112,18 +113,19 @@ test('a row that the store refuses is lost alone', async () => {
   assert.equal(book.waiting, 0)
 })
 
-test('a cell is good for every hour, also when the clock goes back', async () => {
+test('a cell is good for every minute, also when the clock goes back', async () => {
   const store = new ScriptedHits()
   const book = new HitBook(store, { flushMs: 0 })
   const cell = book.cell(dimensions('k'))
   for (const wallMs of [NOON, NOON + HOUR_MS, NOON - 1, NOON + HOUR_MS - 1, NOON]) cell.add(200, 1, 1, wallMs)
   await book.flush()
-  const counts = [...store.rows.values()].map((row) => [row.hour * HOUR_MS - NOON, row.count])
+  const counts = [...store.rows.values()].map((row) => [row.hour * HOUR_MS + row.minute! * MINUTE_MS - NOON, row.count])
   assert.deepEqual(
     counts.sort((a, b) => a[0]! - b[0]!),
     [
-      [-HOUR_MS, 1],
-      [0, 3],
+      [-MINUTE_MS, 1],
+      [0, 2],
+      [HOUR_MS - MINUTE_MS, 1],
       [HOUR_MS, 1],
     ],
   )

@@ -4,7 +4,7 @@ import type { DatabaseSync } from 'node:sqlite'
 import { type TestContext, test } from 'node:test'
 import fc from 'fast-check'
 import { NO_DIMENSIONS } from '../../../src/model/analytics/dimensions.ts'
-import { HOUR_MS } from '../../../src/model/analytics/hit.ts'
+import { HOUR_MS, MINUTE_MS } from '../../../src/model/analytics/hit.ts'
 import { SampleBlock } from '../../../src/model/analytics/hit-samples.ts'
 import { QUOTA_NUMBERS } from '../../../src/store/memory/quota-changes.ts'
 import { openReadable, openWritable } from '../../../src/store/sqlite/connection/database.ts'
@@ -41,7 +41,7 @@ function openDatabase(t: TestContext): { db: DatabaseSync; reader: DatabaseSync 
 }
 
 function clear(db: DatabaseSync): void {
-  db.exec('DELETE FROM hit_day; DELETE FROM hit_api; DELETE FROM hit_api_day')
+  db.exec('DELETE FROM hit_minute; DELETE FROM hit_day; DELETE FROM hit_api; DELETE FROM hit_api_day')
   db.exec('DELETE FROM hit; DELETE FROM hit_journal; DELETE FROM quota; DELETE FROM quota_journal')
   db.exec('UPDATE hit_fold SET up_to = 0, hour = -1, dimension = 0')
 }
@@ -55,7 +55,12 @@ function foldSome(journal: Journal, pieces: number): void {
   for (let i = 0; i < pieces; i++) if (fold.next().done) return
 }
 
-const aRequest = fc.tuple(fc.integer({ min: 1, max: 40 }), fc.constantFrom(200, 404), fc.integer({ min: 0, max: 1 }))
+const aRequest = fc.tuple(
+  fc.integer({ min: 1, max: 40 }),
+  fc.constantFrom(200, 404),
+  fc.integer({ min: 0, max: 1 }),
+  fc.constantFrom(0, 1, 59),
+)
 const aStep = fc.oneof(
   { weight: 3, arbitrary: fc.record({ append: fc.array(aRequest, { minLength: 1, maxLength: 300 }) }) },
   { weight: 2, arbitrary: fc.record({ fold: fc.integer({ min: 0, max: 100 }) }) },
@@ -75,21 +80,21 @@ test('each request is counted once, wherever a fold was cut off and whatever cam
           for (const hour of [0, 1]) {
             const block = new SampleBlock(step.append.length)
             block.begin((HOUR + hour) * HOUR_MS)
-            for (const [number, status, later] of step.append) {
+            for (const [number, status, later, minute] of step.append) {
               if (later !== hour) continue
-              block.add(number, status, 1, 1, (HOUR + hour) * HOUR_MS)
-              const name = `${HOUR + hour} ${number} ${status}`
+              block.add(number, status, 1, 1, (HOUR + hour) * HOUR_MS + minute * MINUTE_MS)
+              const name = `${HOUR + hour} ${number} ${status} ${minute}`
               expected.set(name, (expected.get(name) ?? 0) + 1)
             }
             inTransaction(db, () => journal.append([block.samples]))
           }
         }
-        assert.deepEqual(counts(reader, 'sumWithJournal'), expected)
+        assert.deepEqual(counts(reader, 'sumWithJournal'), byHour(expected))
         assert.deepEqual(usages(reader, true), usagesOf(expected))
       }
       const journal = hitJournal(db)
       while (journal.last() > 0) foldSome(journal, 1000)
-      assert.deepEqual(counts(reader, 'sum'), expected)
+      assert.deepEqual(counts(reader, 'sum'), byHour(expected))
       assert.deepEqual(usages(reader, false), usagesOf(expected))
       assert.equal(hitReader(reader).hasJournal(), false)
     }),
@@ -103,24 +108,38 @@ function counts(db: DatabaseSync, how: 'sum' | 'sumWithJournal'): Map<string, nu
   return new Map(rows.sort(byName).map(({ hour, keyHash, status, count }) => [`${hour} ${keyHash} ${status}`, count]))
 }
 
-/** The same from the other tables: by key and day, and by status alone, by hour and day. */
+function byHour(expected: ReadonlyMap<string, number>): Map<string, number> {
+  const sums = new Map<string, number>()
+  for (const [name, count] of expected) {
+    const hour = name.slice(0, name.lastIndexOf(' '))
+    sums.set(hour, (sums.get(hour) ?? 0) + count)
+  }
+  return sums
+}
+
+/** The same from the other tables: by key and day, and by status alone, by minute, hour and day. */
 function usages(db: DatabaseSync, journal: boolean): Record<string, number> {
   const read = usageReader(db)
   const asked = { fromDay: 0, toDay: 1_000_000, sort: 'time', descending: false, offset: 0, limit: 10_000 } as const
-  const of = (per: 'hour' | 'day', by: readonly ('keyHash' | 'status')[]) =>
+  const of = (per: 'minute' | 'hour' | 'day', by: readonly ('keyHash' | 'status')[]) =>
     read.page({ ...asked, per, by }, journal).rows.map((row) => {
-      return [`${per} ${row.hour} ${row.keyHash} ${row.status}`, row.count] as const
+      return [`${per} ${row.hour}${row.minute ?? ''} ${row.keyHash} ${row.status}`, row.count] as const
     })
-  return Object.fromEntries([...of('day', ['keyHash', 'status']), ...of('hour', ['status']), ...of('day', ['status'])])
+  return Object.fromEntries([
+    ...of('day', ['keyHash', 'status']),
+    ...of('minute', ['status']),
+    ...of('hour', ['status']),
+    ...of('day', ['status']),
+  ])
 }
 
 function usagesOf(expected: ReadonlyMap<string, number>): Record<string, number> {
   const sums: Record<string, number> = {}
   for (const [name, count] of expected) {
-    const [hour = '', key, status] = name.split(' ')
+    const [hour = '', key, status, minute] = name.split(' ')
     const day = Math.floor(Number(hour) / 24) * 24
-    for (const row of [`day ${day} ${key} ${status}`, `hour ${hour}  ${status}`, `day ${day}  ${status}`])
-      sums[row] = (sums[row] ?? 0) + count
+    const named = [`day ${day} ${key} ${status}`, `minute ${hour}${minute}  ${status}`, `hour ${hour}  ${status}`]
+    for (const row of [...named, `day ${day}  ${status}`]) sums[row] = (sums[row] ?? 0) + count
   }
   return sums
 }

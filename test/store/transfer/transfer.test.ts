@@ -6,6 +6,7 @@ import type { Store } from '../../../src/store/ports/ports.ts'
 import { TRANSFER_TABLE_NAMES } from '../../../src/store/ports/transfer.ts'
 import { copyStore } from '../../../src/store/prepare/copy-store.ts'
 import { anyContents, type Contents, fillStore, viewOf } from '../../worlds/store/full-store.ts'
+import { countOf, DAY, samplesOn, setOf } from '../../worlds/store/hit-samples.ts'
 import { PLACES } from '../../worlds/store/transfer-places.ts'
 
 const numRuns = process.env.GATEHOUSE_DEEP === '1' ? 20 : 1
@@ -45,6 +46,25 @@ for (const from of Object.keys(PLACES))
       })
       await fc.assert(property, { numRuns })
     })
+
+for (const to of Object.keys(PLACES))
+  test(`an archive without minutes counts none before its last hour in a ${to} store`, async (t) => {
+    const [first, second] = [await PLACES.sqlite!(t), await PLACES[to]!(t)]
+    const store = await first.open()
+    const [number = 0] = await store.hits.number([setOf('k')])
+    await store.hits.append([samplesOn(DAY, [number])])
+    assert.equal(await countOf(store, { per: 'minute' }), 1)
+    await store.close()
+    const [source, target] = [first.source(), second.target()]
+    const tables = TRANSFER_TABLE_NAMES.filter((name) => !name.startsWith('hit_minute'))
+    await copyStore(source, target, { tables })
+    await Promise.all([source.close(), target.close()])
+    const copy = await second.open()
+    t.after(() => copy.close())
+    assert.equal(await countOf(copy), 1)
+    assert.equal(await countOf(copy, { per: 'minute' }), 0)
+    assert.equal(await copy.hits.minutesFrom(), (DAY * 24 + 1) * 60)
+  })
 
 /** Numbers of new rows are new. */
 async function goesOn({ documents, outbox, audit, counters }: Store): Promise<void> {

@@ -60,15 +60,26 @@ export class ScriptedHits {
   }
 
   #merge(row: Hit): void {
-    const id = rowId(row, row.hour, row.status)
+    const id = rowId(row, row.hour * 60 + row.minute!, row.status)
     const old = this.rows.get(id)
     this.rows.set(id, old === undefined ? row : merged(old, row))
   }
 }
 
-/** Tells rows apart. */
-export function rowId(d: HitDimensions, hour: number, status: number): string {
-  return JSON.stringify([d.orgId, d.apiId, d.version, d.keyHash, d.alias, d.clientId, d.tags, d.endpoint, hour, status])
+/** Tells rows apart. `minute`: since the Unix epoch. */
+export function rowId(d: HitDimensions, minute: number, status: number): string {
+  return JSON.stringify([
+    d.orgId,
+    d.apiId,
+    d.version,
+    d.keyHash,
+    d.alias,
+    d.clientId,
+    d.tags,
+    d.endpoint,
+    minute,
+    status,
+  ])
 }
 
 /** The sum of two rows. */

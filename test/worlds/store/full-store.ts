@@ -126,7 +126,7 @@ export async function fillStore(store: Store, contents: Contents): Promise<void>
   for (const [i, { hour, status, totalMs }] of contents.requests.entries()) {
     const block = new SampleBlock(1)
     block.begin((HOUR - hour) * HOUR_MS)
-    block.add(numbers[i]!, status, totalMs, -1, (HOUR - hour) * HOUR_MS + 5)
+    block.add(numbers[i]!, status, totalMs, -1, (HOUR - hour) * HOUR_MS + (i % 7) * 60_000 + 5)
     await hits.append([block.samples], { source: 's', number: i + 1 })
     // Hits that were read are in the tables; later ones are in the journal.
     if (i === 2) await hits.usage({ ...USAGE, offset: 0, limit: 1 })
@@ -154,6 +154,8 @@ export async function fillStore(store: Store, contents: Contents): Promise<void>
 }
 
 const USAGE = { fromDay: 0, toDay: 30_000, per: 'day', by: [], sort: 'time', descending: false } as const
+/** From the fourth minute of an hour on. */
+const MINUTES = [(HOUR - 24) * 60 + 3, HOUR * 60 + 4] as const
 
 /** Everything that callers can read of a store with such contents, as plain data. */
 export async function viewOf(store: Store, contents: Contents): Promise<unknown> {
@@ -180,6 +182,9 @@ export async function viewOf(store: Store, contents: Contents): Promise<unknown>
   for (const by of [[], ['keyHash', 'status'], ['apiId'], ['tag']] as const)
     for (const per of ['day', 'month', 'hour'] as const)
       found.push(await hits.usage({ ...USAGE, per, by, offset: 0, limit: 1000 }))
+  for (const per of ['minute', 'hour'] as const)
+    found.push(await hits.usage({ ...USAGE, per, by: ['apiId', 'status'], minutes: MINUTES, offset: 0, limit: 1000 }))
+  found.push(await hits.minutesFrom())
   found.push(await records.list({ limit: 1000 }), await records.dropped({}), await records.last())
   for (const id of Object.keys(contents.quotas)) {
     const limit = makeLimit('quota', id, 100, 3_600_000)

@@ -72,7 +72,7 @@ const TICKET = {
 } as const
 const NONE = { sumMs: 0, minMs: NO_MIN_MS, maxMs: 0, buckets: new Array<number>(LATENCY_BOUNDS_MS.length + 1).fill(0) }
 const HIT = {
-  ...{ ...NO_DIMENSIONS, hour: 472_222, orgId: 'o', apiId: 'a', keyHash: 'k' },
+  ...{ ...NO_DIMENSIONS, hour: 472_222, minute: 13, orgId: 'o', apiId: 'a', keyHash: 'k' },
   ...{ status: 200, count: 7, success: 7, error: 0, lastAt: AT, total: NONE, upstream: NONE },
 }
 const RECORD = {
@@ -129,6 +129,12 @@ export async function checkFilled(store: Store): Promise<void> {
   assert.deepEqual(Buffer.from(record!.detail!.response), Buffer.from('404'))
   const [sum] = await hits.sum({ fromHour: 472_222, toHour: 472_222, limit: 9 })
   assert.equal(sum?.count, 7)
+  // Of data from before there were minutes, the hours that were begun have none.
+  const from = await hits.minutesFrom()
+  const usage = { fromDay: 0, toDay: 30_000, per: 'minute', by: [], sort: 'time', descending: false } as const
+  const { rows } = await hits.usage({ ...usage, offset: 0, limit: 9 })
+  const minutes = rows.map(({ hour, minute, count }) => [hour, minute, count])
+  assert.deepEqual([from, minutes], from === 0 ? [0, [[472_222, 13, 7]]] : [472_223 * 60, []])
 }
 
 /** A clock within the life of what `fill` wrote. */

@@ -75,10 +75,18 @@ export function mergeNumbers(into: number[], row: readonly number[], from: numbe
 
 /** A row of sums as it was read. Dimensions that were not read are ''. */
 export function toHit(row: Record<string, unknown>): Hit {
-  const { hour, status = 0, count, success, error, last_at } = row as Record<string, number>
+  const { hour, minute, status = 0, count, success, error, last_at } = row as Record<string, number>
   return {
     ...readDimensions(row, DIMENSION_COLUMNS),
-    ...{ hour: hour!, status, count: count!, success: success!, error: error!, lastAt: last_at! },
+    ...{
+      hour: hour!,
+      ...(typeof minute === 'number' && { minute }),
+      status,
+      count: count!,
+      success: success!,
+      error: error!,
+      lastAt: last_at!,
+    },
     ...{ total: toLatency(row, TOTAL), upstream: toLatency(row, UPSTREAM) },
   }
 }

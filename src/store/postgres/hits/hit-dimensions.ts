@@ -4,7 +4,7 @@ import type { HitDimensions } from '../../../model/analytics/dimensions.ts'
 import { DIMENSIONS } from '../../../model/analytics/dimensions.ts'
 import { FIRST_DIMENSIONS } from '../../hits/dimension-steps.ts'
 import { dimensionTexts } from '../../hits/hit-pack.ts'
-import { DIMENSION_COLUMNS, OF_CALLERS } from '../../hits/hit-times.ts'
+import { DIMENSION_COLUMNS, NOT_BY_MINUTE, OF_CALLERS } from '../../hits/hit-times.ts'
 import { wellFormed } from '../../prepare/cells.ts'
 import type { Tx } from '../connection/db.ts'
 
@@ -73,15 +73,27 @@ interface Use {
   readonly lastDay: number
 }
 
+/** Sets of dimensions that represent others. */
+export interface UsedSets {
+  /** Of each set the one without callers. */
+  readonly coarse: ReadonlyMap<number, number>
+  /** Of each of these the one that minutes are counted by. */
+  readonly ofMinutes: ReadonlyMap<number, number>
+  /** To be called when the transaction was committed. */
+  keep(): void
+}
+
 /** The representative of each set of dimensions without callers, and when each was used last. */
 export class DimensionUses {
   private readonly known = new Map<number, Use>()
+  /** The representatives that minutes are counted by, of those that were used on one day: later another process may have forgotten them. */
+  private minuteSets = new Map<number, number>()
+  private minuteDay = -1
 
   /**
-   * The representative of each of these sets, noting that it is used on `day`; a deleted set has none. `keep` is to be called
-   * when the transaction was committed.
+   * The representatives of these sets, noting that they are used on `day`; a deleted set has none.
    */
-  async touch(tx: Tx, sets: Iterable<number>, day: number): Promise<{ coarse: Map<number, number>; keep(): void }> {
+  async touch(tx: Tx, sets: Iterable<number>, day: number): Promise<UsedSets> {
     const uses = new Map<number, Use>()
     const unknown: number[] = []
     for (const set of new Set(sets)) {
@@ -91,12 +103,18 @@ export class DimensionUses {
       else uses.set(set, use)
     }
     for (const [set, use] of await read(tx, unknown)) uses.set(set, use)
-    for (const [set, coarse] of await coarseOf(
+    const fresh = unknown.filter((set) => !uses.has(set))
+    for (const [set, coarse] of await setsWithout(tx, fresh, OF_CALLERS)) uses.set(set, { coarse, lastDay: -1 })
+    const coarse = new Map([...uses].map(([set, use]) => [set, use.coarse]))
+    const known = this.minuteDay === day ? this.minuteSets : new Map<number, number>()
+    const coarseSets = new Set(coarse.values())
+    const newMinutes = await setsWithout(
       tx,
-      unknown.filter((set) => !uses.has(set)),
-    ))
-      uses.set(set, { coarse, lastDay: -1 })
-    const due = new Map<number, number>()
+      [...coarseSets].filter((set) => !known.has(set)),
+      NOT_BY_MINUTE,
+    )
+    const ofMinutes = new Map([...coarseSets].map((set) => [set, known.get(set) ?? newMinutes.get(set)!]))
+    const due = new Map<number, number>([...newMinutes.values()].map((set) => [set, set]))
     for (const [set, { coarse, lastDay }] of uses) {
       if (lastDay >= day) continue
       due.set(set, coarse)
@@ -105,9 +123,12 @@ export class DimensionUses {
     }
     await save(tx, due, day)
     return {
-      coarse: new Map([...uses].map(([set, { coarse }]) => [set, coarse])),
+      ...{ coarse, ofMinutes },
       keep: () => {
-        for (const [set, { coarse }] of uses) this.remember(set, { coarse, lastDay: day })
+        for (const [set, use] of uses) this.remember(set, { coarse: use.coarse, lastDay: day })
+        this.minuteSets = known.size >= KNOWN ? new Map() : known
+        for (const [set, ofMinute] of newMinutes) this.minuteSets.set(set, ofMinute)
+        this.minuteDay = day
       },
     }
   }
@@ -115,6 +136,7 @@ export class DimensionUses {
   /** Must be called when sets of dimensions were deleted. */
   forget(): void {
     this.known.clear()
+    this.minuteSets.clear()
   }
 
   private remember(set: number, use: Use): void {
@@ -134,15 +156,15 @@ async function read(tx: Tx, sets: readonly number[]): Promise<Map<number, Use>> 
   return new Map(rows.map(({ dimension, coarse, last_day }) => [dimension, { coarse, lastDay: last_day }]))
 }
 
-/** Numbers of the sets without callers. */
-async function coarseOf(tx: Tx, sets: readonly number[]): Promise<Map<number, number>> {
+/** Numbers of the sets without some dimensions. */
+async function setsWithout(tx: Tx, sets: readonly number[], blank: readonly string[]): Promise<Map<number, number>> {
   if (sets.length === 0) return new Map()
   const rows = await tx.query<Record<string, string> & { number: number }>(
     `SELECT number, ${DIMENSION_COLUMNS.join(', ')} FROM hit_dimension WHERE number = ANY($1::bigint[]) ORDER BY number`,
     [sets],
   )
   const texts = rows.map((row) =>
-    DIMENSION_COLUMNS.map((column, i) => (OF_CALLERS.includes(DIMENSIONS[i]!) ? '' : row[column]!)),
+    DIMENSION_COLUMNS.map((column, i) => (blank.includes(DIMENSIONS[i]!) ? '' : row[column]!)),
   )
   const numbers = await dimensionNumbersOf(tx, texts)
   return new Map(rows.map(({ number }, i) => [number, numbers[i]!]))

@@ -159,6 +159,6 @@ function rowsOf(sums: SampleSums): HitRow[] {
   return Array.from({ length: sums.size }, (_, row) => {
     const numbers: number[] = []
     sums.write(row, numbers, 0)
-    return toHitRow(numbers, sums.dimension(row))
+    return toHitRow(numbers, sums.dimension(row), sums.minute(row))
   })
 }

@@ -1,5 +1,6 @@
 import type { HitDimensions } from '../../../model/analytics/dimensions.ts'
-import { tableFor, timeColumn, timesOf } from '../../hits/hit-times.ts'
+import { MINUTES_PER_HOUR } from '../../../model/analytics/hit.ts'
+import { timeColumn, type UsagePart, usageParts } from '../../hits/hit-times.ts'
 import { ALL_DIMENSIONS } from '../../hits/sample-sums.ts'
 import type { HitDimension, HitQuery, UsageQuery, UsageSort } from '../../ports/ports.ts'
 import { wellFormed } from '../../prepare/cells.ts'
@@ -76,18 +77,12 @@ export function sumSql(query: HitQuery): Sql {
 
 /** One row for each bucket and set of the query's dimensions. */
 function rowsSql(query: UsageQuery, bound: Bound): string {
-  const table = tableFor(query)
-  const time = timeColumn(table)
-  const [from, to] = timesOf(query, table)
-  const times = `h.${time} BETWEEN ${bound.put(from, 'bigint')} AND ${bound.put(to, 'bigint')}`
   const conditions = conditionsOn(query, bound)
   const status = statusConditions(query, bound)
-  const byStatus = query.by.includes('status')
   // Rows of sums are added up before the texts come to them: of a set of dimensions there may be thousands.
   const narrow =
     conditions === '' ? '' : ` AND h.dimension IN (SELECT d.number FROM hit_dimension d WHERE ${conditions})`
-  const part = `SELECT ${bucketSql(query, time)} AS hour, h.dimension${byStatus ? ', h.status' : ''}, ${sumsOf('h')}
-    FROM ${table} h WHERE ${times}${status}${narrow} GROUP BY 1, 2${byStatus ? ', 3' : ''}`
+  const parts = usageParts(query).map((part) => partSql(query, part, bound, status + narrow))
   const names = namesOf(query)
   const tag = query.by.includes('tag')
   const prefix =
@@ -95,9 +90,18 @@ function rowsSql(query: UsageQuery, bound: Bound): string {
       ? ` WHERE starts_with(tag.value, ${bound.put(wellFormed(query.tagPrefix), 'text')})`
       : ''
   return `SELECT ${['part.hour', ...names.map(({ sql, column }) => `${sql} AS ${column}`)].join(', ')}, ${sumsOf('part')}
-    FROM (${part}) part JOIN hit_dimension d ON d.number = part.dimension
+    FROM (${parts.join(' UNION ALL ')}) part JOIN hit_dimension d ON d.number = part.dimension
     ${tag ? `CROSS JOIN LATERAL unnest(string_to_array(d.tags, ',')) AS tag(value)` : ''}${prefix}
     GROUP BY ${['part.hour', ...names.map(({ sql }) => sql)].join(', ')}`
+}
+
+/** The sums of some rows, for each bucket and set of dimensions. */
+function partSql(query: UsageQuery, { table, times: [from, to] }: UsagePart, bound: Bound, conditions: string): string {
+  const time = timeColumn(table)
+  const byStatus = query.by.includes('status')
+  const times = `h.${time} BETWEEN ${bound.put(from, 'bigint')} AND ${bound.put(to, 'bigint')}`
+  return `SELECT ${bucketSql(query, time)} AS hour, h.dimension${byStatus ? ', h.status' : ''}, ${sumsOf('h')}
+    FROM ${table} h WHERE ${times}${conditions} GROUP BY 1, 2${byStatus ? ', 3' : ''}`
 }
 
 /** The members of a row for the query's dimensions, besides the time. */
@@ -110,11 +114,13 @@ function namesOf({ by }: UsageQuery): { sql: string; column: string }[] {
   })
 }
 
-/** The first hour of the bucket that a row belongs to. */
-function bucketSql({ per }: UsageQuery, time: 'hour' | 'day'): string {
+/** The first hour of the bucket that a row belongs to; the minute where buckets are minutes. */
+function bucketSql({ per }: UsageQuery, time: 'minute' | 'hour' | 'day'): string {
   if (per === 'all') return '0::bigint'
-  if (per === 'hour') return 'h.hour'
-  const day = time === 'day' ? 'h.day' : `h.hour / ${HOURS_PER_DAY}`
+  if (per === 'minute') return 'h.minute'
+  const hour = time === 'minute' ? `h.minute / ${MINUTES_PER_HOUR}` : 'h.hour'
+  if (per === 'hour') return hour
+  const day = time === 'day' ? 'h.day' : `${hour} / ${HOURS_PER_DAY}`
   if (per === 'day') return `${day} * ${HOURS_PER_DAY}`
   return `(date_trunc('month', date '1970-01-01' + (${day})::int)::date - date '1970-01-01')::bigint * ${HOURS_PER_DAY}`
 }

@@ -1,12 +1,13 @@
 import { setTimeout as wait } from 'node:timers/promises'
+import { MINUTES_PER_HOUR } from '../../../model/analytics/hit.ts'
 import { DAY_MS } from '../../../model/time/calendar.ts'
-import { ROW_NUMBERS } from '../../hits/hit-pack.ts'
-import { HIT_TABLES, type HitTable, timeColumn } from '../../hits/hit-times.ts'
+import { NO_MINUTE, ROW_NUMBERS } from '../../hits/hit-pack.ts'
+import { HIT_TABLES, type HitTable, MINUTE_TABLE, timeColumn } from '../../hits/hit-times.ts'
 import type { HitBatch } from '../../ports/ports.ts'
 import type { Db, Tx } from '../connection/db.ts'
 import { sqlState } from '../connection/faults.ts'
-import { mergeNumbers, upsertSql } from './hit-columns.ts'
-import { DimensionUses } from './hit-dimensions.ts'
+import { mergeNumbers, NUMBERS, upsertSql } from './hit-columns.ts'
+import { DimensionUses, type UsedSets } from './hit-dimensions.ts'
 import { HIT_MONTHS, Months, monthOfDay } from './months.ts'
 
 const HOURS_PER_DAY = 24
@@ -21,12 +22,13 @@ const SOURCE_KEPT = "interval '7 days'"
 const DEADLOCK = '40P01'
 const TRIES = 3
 
-/** Hour, number of the dimensions and status, then `NUMBERS`. */
+/** Hour, number of the dimensions and status, then `NUMBERS`, and the minute of the hour or `NO_MINUTE`. */
 export type HitRow = readonly number[]
 const TIME = 0
 const DIMENSION = 1
 const STATUS = 2
 const FIRST_NUMBER = 3
+const MINUTE = FIRST_NUMBER + NUMBERS.length
 
 /** Rows that are to be added, all or none. */
 interface Job {
@@ -113,12 +115,12 @@ export class HitWriter {
     const rows = [...taken].sort(
       (a, b) => a[DIMENSION]! - b[DIMENSION]! || a[TIME]! - b[TIME]! || a[STATUS]! - b[STATUS]!,
     )
-    const { coarse, keep } = await this.uses.touch(
+    const { keep, ...sets } = await this.uses.touch(
       tx,
       rows.map((row) => row[DIMENSION]!),
       Math.floor(Date.now() / DAY_MS),
     )
-    for (const table of HIT_TABLES) await upsert(tx, table, await summed(rows, table, coarse))
+    for (const table of [...HIT_TABLES, MINUTE_TABLE] as const) await upsert(tx, table, await summed(rows, table, sets))
     return keep
   }
 }
@@ -142,21 +144,23 @@ export async function isNew(tx: Tx, batch: HitBatch | undefined): Promise<boolea
 async function summed(
   rows: readonly HitRow[],
   table: HitTable,
-  coarse: ReadonlyMap<number, number>,
+  { coarse, ofMinutes }: Pick<UsedSets, 'coarse' | 'ofMinutes'>,
 ): Promise<number[][]> {
   const perTime = timeColumn(table) === 'day' ? HOURS_PER_DAY : 1
-  const ofApi = table.startsWith('hit_api')
+  const withoutCallers = table.startsWith('hit_api')
+  const byMinute = table === MINUTE_TABLE
   const sums = new Map<string, number[]>()
   for (const [i, row] of rows.entries()) {
     if (i % ROWS_AT_ONCE === ROWS_AT_ONCE - 1) await wait(REST_MS)
-    const stands = coarse.get(row[DIMENSION]!)
-    if (stands === undefined) continue
-    const time = Math.floor(row[TIME]! / perTime)
-    const dimension = ofApi ? stands : row[DIMENSION]!
+    const ofApis = coarse.get(row[DIMENSION]!)
+    if (ofApis === undefined || (byMinute && row[MINUTE] === NO_MINUTE)) continue
+    const time = byMinute ? row[TIME]! * MINUTES_PER_HOUR + row[MINUTE]! : Math.floor(row[TIME]! / perTime)
+    const dimension = byMinute ? ofMinutes.get(ofApis) : withoutCallers ? ofApis : row[DIMENSION]
+    if (dimension === undefined) continue
     const name = `${time} ${dimension} ${row[STATUS]}`
     const sum = sums.get(name)
     if (sum !== undefined) mergeNumbers(sum, row, FIRST_NUMBER)
-    else sums.set(name, [time, dimension, ...row.slice(STATUS)])
+    else sums.set(name, [time, dimension, ...row.slice(STATUS, MINUTE)])
   }
   return [...sums.values()].sort(
     (a, b) => a[DIMENSION]! - b[DIMENSION]! || a[TIME]! - b[TIME]! || a[STATUS]! - b[STATUS]!,
@@ -181,10 +185,10 @@ function arrayOf(rows: readonly (readonly number[])[], column: number): string {
   return `{${text}}`
 }
 
-/** A row from the numbers of a `HitPack`, the first of which is the hour, and the number of its dimensions. */
-export function toHitRow(numbers: ArrayLike<number>, dimension: number): HitRow {
+/** A row from the numbers of a `HitPack`, the first of which is the hour, the number of its dimensions and its minute of the hour. */
+export function toHitRow(numbers: ArrayLike<number>, dimension: number, minute: number): HitRow {
   const [hour = 0, ...rest] = Array.from(numbers)
-  return [hour, dimension, ...rest]
+  return [hour, dimension, ...rest, minute]
 }
 
 /** The day of an hour. @throws Fault `internal` for one that no calendar has */

@@ -1,8 +1,9 @@
+import type { Hit } from '../../../model/analytics/hit.ts'
 import { packHits, ROW_NUMBERS } from '../../hits/hit-pack.ts'
-import { HIT_TABLES, type HitTable, timeColumn } from '../../hits/hit-times.ts'
+import { HIT_TABLES, type HitTable, MINUTE_TABLE, PER_DAY, timeColumn, timeOfBucket } from '../../hits/hit-times.ts'
 import { checkSamples } from '../../hits/sample-sums.ts'
 import { checkUsage, USAGE_BATCH } from '../../hits/usage-rows.ts'
-import type { Hits } from '../../ports/ports.ts'
+import type { Hits, UsageQuery } from '../../ports/ports.ts'
 import { wellFormed, wholeNumber } from '../../prepare/cells.ts'
 import type { Db } from '../connection/db.ts'
 import { toHit } from './hit-columns.ts'
@@ -12,8 +13,6 @@ import { sumSql, usageCountSql, usageSql } from './hit-usage.ts'
 import { type HitWriter, toHitRow } from './hit-writer.ts'
 
 const STEP_ROWS = 5_000
-
-const HOURS_PER_DAY = 24
 
 /**
  * Sets of dimensions stay for so long after their hits: a number that was given out holds for a day after a row was added, and
@@ -38,11 +37,13 @@ export function openHits(db: Db, writer: HitWriter, journal: HitJournal): Hits {
       await journal.append(samples, batch)
     },
     async add(rows, batch) {
-      const { numbers } = packHits(rows)
+      const { minutes, numbers } = packHits(rows)
       const texts = rows.map(storedTexts)
       if (rows.length === 0) return
       const sets = await db.transact((tx) => dimensionNumbersOf(tx, texts))
-      const own = sets.map((set, i) => toHitRow(numbers.subarray(i * ROW_NUMBERS, (i + 1) * ROW_NUMBERS), set))
+      const own = sets.map((set, i) =>
+        toHitRow(numbers.subarray(i * ROW_NUMBERS, (i + 1) * ROW_NUMBERS), set, minutes[i]!),
+      )
       await writer.add(own, batch)
     },
     async sum(query) {
@@ -55,7 +56,7 @@ export function openHits(db: Db, writer: HitWriter, journal: HitJournal): Hits {
       const { text, values } = usageSql(query, { offset, limit })
       await journal.settle()
       const rows = await db.read<Row>(text, values)
-      if (rows.length > 0) return { rows: rows.map(toHit), total: rows[0]!.total as number }
+      if (rows.length > 0) return { rows: rows.map(toRow(query)), total: rows[0]!.total as number }
       if (offset === 0 && limit > 0) return { rows: [], total: 0 }
       const count = usageCountSql(query)
       const [counted] = await db.read<{ total: number }>(count.text, count.values)
@@ -65,7 +66,7 @@ export function openHits(db: Db, writer: HitWriter, journal: HitJournal): Hits {
       checkUsage(query)
       const { text, values } = usageSql(query)
       await journal.settle()
-      for await (const rows of db.cursor<Row>(text, values, USAGE_BATCH)) yield rows.map(toHit)
+      for await (const rows of db.cursor<Row>(text, values, USAGE_BATCH)) yield rows.map(toRow(query))
     },
     async knows(orgId, name, value) {
       const condition = name === 'keyHash' ? 'd.key_hash = $1' : "d.client_id = $1 AND d.client_id <> ''"
@@ -83,14 +84,30 @@ export function openHits(db: Db, writer: HitWriter, journal: HitJournal): Hits {
       await journal.settle()
       return purgeHits(db, writer, day)
     },
+    async purgeMinutes(beforeMinute) {
+      const minute = wholeNumber(beforeMinute)
+      await journal.settle()
+      // First: a minute of which a row is gone must not be read any more.
+      await db.run('UPDATE hit_minute_state SET from_minute = $1::bigint WHERE from_minute < $1::bigint', [minute])
+      return inSteps(() => deleteSome(db, MINUTE_TABLE, minute))
+    },
+    async minutesFrom() {
+      const [state] = await db.read<{ from_minute: number }>('SELECT from_minute FROM hit_minute_state')
+      return state!.from_minute
+    },
   }
+}
+
+/** A row of usage, whose time is that of its bucket. */
+function toRow(query: UsageQuery): (row: Row) => Hit {
+  return (row) => toHit({ ...row, ...timeOfBucket(query, row.hour as number) })
 }
 
 /** `Hits.purgeHits`: whole months first, the rest in steps, each in a separate transaction. */
 async function purgeHits(db: Db, writer: HitWriter, beforeDay: number): Promise<number> {
   let rows = await writer.dropMonths(beforeDay)
-  for (const table of HIT_TABLES) {
-    const before = timeColumn(table) === 'day' ? beforeDay : beforeDay * HOURS_PER_DAY
+  for (const table of [...HIT_TABLES, MINUTE_TABLE] as const) {
+    const before = beforeDay * PER_DAY[timeColumn(table)]
     rows += await inSteps(() => deleteSome(db, table, before))
   }
   const sets = await inSteps(() => deleteSets(db, beforeDay - SET_DAYS))

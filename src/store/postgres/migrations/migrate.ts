@@ -5,6 +5,7 @@ import { sqlState } from '../connection/faults.ts'
 import {
   dimensionColumnSql,
   HIT_JOURNAL,
+  HITS_BY_MINUTE,
   HITS_SCHEMA,
   RECORDS_BY_REQUEST_ID,
   RECORDS_COVERED,
@@ -29,6 +30,7 @@ export const SCHEMA_STEPS: readonly SchemaStep[] = withDimensionSteps(
     { statements: RECORDS_COVERED },
     { statements: HIT_JOURNAL },
     { statements: RECORDS_BY_REQUEST_ID },
+    { statements: HITS_BY_MINUTE },
   ],
   (columns) => ({ statements: [dimensionColumnSql(columns.at(-1)!)] }),
 )

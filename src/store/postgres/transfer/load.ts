@@ -1,4 +1,5 @@
 import { fault } from '../../../errors/fault.ts'
+import { MINUTES_PER_HOUR } from '../../../model/analytics/hit.ts'
 import { DOCUMENT_KINDS } from '../../../model/documents/kinds.ts'
 import { DAY_MS } from '../../../model/time/calendar.ts'
 import { HIT_TABLES, HOURS_PER_DAY, timeColumn } from '../../hits/hit-times.ts'
@@ -28,8 +29,12 @@ interface WriterParts {
   readonly quotas: TransferQuotas
 }
 
-/** Writes rows in an open transaction, and what is derived from them. */
-export function tableWriter(tx: Tx, { declaration, quotas }: WriterParts): WriteRows {
+/** Writes rows in an open transaction, and what is derived from them. `finish`: when all are there. */
+export function tableWriter(
+  tx: Tx,
+  { declaration, quotas }: WriterParts,
+): { write: WriteRows; finish(): Promise<void> } {
+  const tables = new Set<TransferTableName>()
   const months = new Set<string>()
   /** The entry of the last change that was written, and its place there. */
   let last: readonly [audit: Cell, place: number] = [-1, 0]
@@ -46,9 +51,12 @@ export function tableWriter(tx: Tx, { declaration, quotas }: WriterParts): Write
     const monthly = table === 'record' ? RECORD_MONTHS : HIT_MONTHS.find(({ name }) => name === table)!
     await makeMonthParts(tx, monthly, days, months)
   }
-  return async (table, rows) => {
+  const write: WriteRows = async (table, rows) => {
     if (rows.length === 0) return
+    tables.add(table)
     switch (table) {
+      case 'hit_minute_state':
+        return writeMinutesFrom(tx, rows[0]![1]!)
       case 'document':
         await insert(table, rows, [{ name: 'filed', type: 'int', values: rows.map(() => declaration) }])
         return writeEntries(tx, rows)
@@ -81,6 +89,23 @@ export function tableWriter(tx: Tx, { declaration, quotas }: WriterParts): Write
       }
     }
   }
+  return {
+    write,
+    async finish() {
+      if (tables.has('hit_minute_state')) return
+      // An archive of an earlier version has none: the minutes of its hours are not known.
+      const [hours] = await tx.query<{ next: number }>('SELECT coalesce(max(hour) + 1, 0) AS next FROM hit')
+      await writeMinutesFrom(tx, hours!.next * MINUTES_PER_HOUR)
+    },
+  }
+}
+
+async function writeMinutesFrom(tx: Tx, minute: Cell): Promise<void> {
+  await tx.run(
+    `INSERT INTO hit_minute_state VALUES (1, $1::bigint)
+      ON CONFLICT (one) DO UPDATE SET from_minute = excluded.from_minute`,
+    [minute],
+  )
 }
 
 async function writeEntries(tx: Tx, rows: readonly TransferRow[]): Promise<void> {

@@ -8,6 +8,7 @@ import {
   type LoadEdit,
   type MovedSource,
   type MovedTarget,
+  STATE_TABLE_NAMES,
   type StoreHead,
   type StoreSnapshot,
   TRANSFER_TABLE_NAMES,
@@ -111,7 +112,9 @@ export function openPostgresTarget({ url, quotas, log = silentLog }: TransferOpt
         // Two loads, and the first commit of a server that is started meanwhile, wait for each other here.
         await tx.query('SELECT 1 FROM store_state FOR UPDATE')
         await refuseRows(tx)
-        const head = await fill(tableWriter(tx, { declaration, quotas }), loadEdit(tx))
+        const { write, finish } = tableWriter(tx, { declaration, quotas })
+        const head = await fill(write, loadEdit(tx))
+        await finish()
         await writeHead(tx, head)
       })
     },
@@ -216,7 +219,7 @@ async function* quotaRows(quotas: TransferQuotas) {
 
 /** @throws Fault `store_not_empty` */
 async function refuseRows(tx: Tx): Promise<void> {
-  const tables = TRANSFER_TABLE_NAMES.filter((table) => table !== 'quota')
+  const tables = TRANSFER_TABLE_NAMES.filter((table) => table !== 'quota' && !STATE_TABLE_NAMES.includes(table))
   const [found] = await tx.query<Partial<Record<TransferTableName, boolean>>>(
     `SELECT ${tables.map((table) => `EXISTS (SELECT 1 FROM ${table}) AS ${table}`).join(', ')}`,
   )

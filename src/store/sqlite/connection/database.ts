@@ -60,7 +60,14 @@ export function checkReadable(file: string, db: DatabaseSync, steps: readonly st
 }
 
 /** Tables that have a row from their first moment on. */
-const STATE_TABLES = ['schema_version', 'store_state', 'hit_fold', 'hit_rolled_up', 'hit_month_state']
+const STATE_TABLES = [
+  'schema_version',
+  'store_state',
+  'hit_fold',
+  'hit_rolled_up',
+  'hit_month_state',
+  'hit_minute_state',
+]
 
 /** @throws Fault `store_lost` for a database whose rows were deleted, `store_damaged` where documents are left */
 function checkState(file: string, db: DatabaseSync): void {

@@ -1,6 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { DIMENSIONS } from '../../../model/analytics/dimensions.ts'
-import { type HitPack, ROW_NUMBERS, unpackDimensions } from '../../hits/hit-pack.ts'
+import { type HitPack, NO_MINUTE, ROW_NUMBERS, unpackDimensions } from '../../hits/hit-pack.ts'
 import { DIMENSION_COLUMNS } from '../../hits/hit-times.ts'
 import type { HitBatch } from '../../ports/ports.ts'
 import type { HitTables } from './hit-tables.ts'
@@ -45,6 +45,8 @@ export function hitRows(db: DatabaseSync, tables: HitTables): HitRows {
         values[1] = dimensionAt(texts, i)
         for (let n = 1; n < ROW_NUMBERS; n++) values[n + 1] = numbers[n]!
         tables.add(values)
+        const minute = pack.minutes[i]!
+        if (minute !== NO_MINUTE) tables.addMinute(values, minute)
       }
       tables.flush()
     },

@@ -13,13 +13,7 @@ export const HIT_COLUMNS: readonly string[] = [
 
 if (HIT_COLUMNS.length !== ROW_NUMBERS + 1) throw new Error('the columns of hits do not fit the numbers of a pack')
 
-/** Inserts one row of hits into `table`, with a value for each of `HIT_COLUMNS`. */
-export function insertHitSql(table: string, time = 'hour'): string {
-  const columns = [time, ...HIT_COLUMNS.slice(1)]
-  return `INSERT INTO ${table}(${columns.join(', ')}) VALUES (${columns.map(() => '?').join(', ')})`
-}
-
-/** The same, adding to the row that is there. */
+/** Inserts one row of hits into `table`, with a value for each of `HIT_COLUMNS`, or adds it to the row that is there. */
 export function addHitSql(table: HitTable): string {
   return upsertHitSql(table, `VALUES (${HIT_COLUMNS.map(() => '?').join(', ')})`)
 }

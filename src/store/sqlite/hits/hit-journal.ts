@@ -4,6 +4,7 @@ import { ROW_NUMBERS } from '../../hits/hit-pack.ts'
 import { type Folded, SampleSums } from '../../hits/sample-sums.ts'
 import { inTransaction } from '../migrations/schema.ts'
 import { blobNumbers, type Journal } from './folding.ts'
+import { mergeHitValues } from './hit-columns.ts'
 import { type HitTables, hitTables } from './hit-tables.ts'
 
 /** How much a fold does at once. */
@@ -39,23 +40,40 @@ export function hitJournal(
   )
   const entries = journalReader(db)
   const values: number[] = new Array(ROW_NUMBERS + 1)
+  const more: number[] = new Array(ROW_NUMBERS + 1)
 
-  const addRow = (sums: SampleSums, row: number) => {
-    sums.write(row, values, 1)
+  const read = (sums: SampleSums, row: number, into: number[]) => {
+    sums.write(row, into, 1)
     // The hour comes first, then the dimensions, which the numbers of a pack do not have.
-    values[0] = values[1]!
-    values[1] = sums.dimension(row)
+    into[0] = into[1]!
+    into[1] = sums.dimension(row)
+    tables.addMinute(into, sums.minute(row))
+  }
+  /** Adds the minutes of one hour, set of dimensions and status; answers the place of the next row. */
+  const addHour = (sums: SampleSums, order: Uint32Array, from: number): number => {
+    const row = order[from]!
+    read(sums, row, values)
+    let at = from + 1
+    for (; at < order.length && sameSet(sums, row, order[at]!); at++) {
+      if (sums.status(order[at]!) !== sums.status(row)) break
+      read(sums, order[at]!, more)
+      mergeHitValues(values, more)
+    }
     tables.add(values)
+    return at
   }
   /** Adds rows from `at` on; answers where it ended, always between two sets of dimensions. */
   const addSome = (sums: SampleSums, order: Uint32Array, from: number, upTo: number): number => {
     const endAt = performance.now() + limits.pieceMs
     let at = from
+    let lookAt = from + limits.lookEveryRows
     while (at < order.length) {
-      const row = order[at++]!
-      addRow(sums, row)
-      if (at % limits.lookEveryRows !== 0 || performance.now() < endAt) continue
-      while (at < order.length && sameSet(sums, row, order[at]!)) addRow(sums, order[at++]!)
+      const row = order[at]!
+      at = addHour(sums, order, at)
+      if (at < lookAt) continue
+      lookAt = at + limits.lookEveryRows
+      if (performance.now() < endAt) continue
+      while (at < order.length && sameSet(sums, row, order[at]!)) at = addHour(sums, order, at)
       break
     }
     tables.flush()

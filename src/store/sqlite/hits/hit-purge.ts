@@ -1,6 +1,6 @@
 import { performance } from 'node:perf_hooks'
 import type { DatabaseSync } from 'node:sqlite'
-import { HIT_TABLES, type HitTable, HOURS_PER_DAY, timeColumn } from '../../hits/hit-times.ts'
+import { HIT_TABLES, type HitTable, MINUTE_TABLE, PER_DAY, timeColumn } from '../../hits/hit-times.ts'
 import { type HitMonths, hitMonths } from './hit-months.ts'
 
 /** How long a round may delete; what it changed must be committed as well. */
@@ -17,7 +17,7 @@ export type HitPurge = (beforeDay: number) => { rows: number; sets: number }
 
 /** Prepares the statements; they run inside an open transaction. */
 export function hitPurge(db: DatabaseSync, months: HitMonths = hitMonths(db)): HitPurge {
-  const tables = HIT_TABLES.map((table) => deleteOf(db, table))
+  const tables = ([...HIT_TABLES, MINUTE_TABLE] as const).map((table) => deleteOf(db, table))
   const due = db.prepare('SELECT dimension FROM hit_dimension_use WHERE last_day < ? LIMIT ?')
   const newest = db.prepare('SELECT coalesce(max(row), 0) AS row FROM hit_dimension')
   const removeSet = db.prepare('DELETE FROM hit_dimension WHERE row = ? AND row < ?')
@@ -57,6 +57,26 @@ function deleteOf(db: DatabaseSync, table: HitTable): (beforeDay: number) => num
   const remove = db.prepare(
     `DELETE FROM ${table} WHERE (${primary}) IN (SELECT ${primary} FROM ${table} WHERE ${time} < ? ORDER BY ${primary} LIMIT ${STEP_ROWS})`,
   )
-  const per = time === 'day' ? 1 : HOURS_PER_DAY
-  return (beforeDay) => remove.run(beforeDay * per).changes as number
+  return (beforeDay) => remove.run(beforeDay * PER_DAY[time]).changes as number
+}
+
+/** Deletes some of the counts of minutes before one, for a few milliseconds; answers how many rows. Inside an open transaction. */
+export function minutePurge(db: DatabaseSync): (beforeMinute: number) => number {
+  const note = db.prepare('UPDATE hit_minute_state SET from_minute = ?1 WHERE from_minute < ?1')
+  const primary = 'minute, dimension, status'
+  const remove = db.prepare(
+    `DELETE FROM hit_minute WHERE (${primary}) IN (SELECT ${primary} FROM hit_minute WHERE minute < ? ORDER BY ${primary} LIMIT ${STEP_ROWS})`,
+  )
+  return (beforeMinute) => {
+    const endsAt = performance.now() + ROUND_MS
+    // First: a minute of which a row is gone must not be read any more.
+    note.run(beforeMinute)
+    let deleted = 0
+    do {
+      const rows = remove.run(beforeMinute).changes as number
+      deleted += rows
+      if (rows === 0) break
+    } while (performance.now() < endsAt)
+    return deleted
+  }
 }

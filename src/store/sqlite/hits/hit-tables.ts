@@ -1,6 +1,14 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { DIMENSIONS } from '../../../model/analytics/dimensions.ts'
-import { DIMENSION_COLUMNS, type HitTable, HOURS_PER_DAY, OF_CALLERS } from '../../hits/hit-times.ts'
+import { MINUTES_PER_HOUR } from '../../../model/analytics/hit.ts'
+import {
+  DIMENSION_COLUMNS,
+  type HitTable,
+  HOURS_PER_DAY,
+  MINUTE_TABLE,
+  NOT_BY_MINUTE,
+  OF_CALLERS,
+} from '../../hits/hit-times.ts'
 import { inTransaction } from '../migrations/schema.ts'
 import { addHitSql, HIT_COLUMNS, mergeHitValues } from './hit-columns.ts'
 import { type HitMonths, hitMonths } from './hit-months.ts'
@@ -10,8 +18,10 @@ const DAY_MS = 86_400_000
 const KNOWN = 50_000
 /** Adds up hits in all tables that hold them. Everything inside an open transaction, before whose end `flush` must be called. */
 export interface HitTables {
-  /** Adds one row, with a value for each of `HIT_COLUMNS`; the array is not kept. */
+  /** Adds one row to all hours, days and months, with a value for each of `HIT_COLUMNS`; the array is not kept. */
   add(values: readonly number[]): void
+  /** Adds one row to the minutes alone. `minute`: of its hour. */
+  addMinute(values: readonly number[], minute: number): void
   /** Writes what `add` has gathered. */
   flush(): void
   /** Must be called after a rollback, and when sets of dimensions were deleted. */
@@ -35,6 +45,8 @@ export function hitTables(
   const uses = dimensionUses(db)
   const apiHours = gathering(db, 'hit_api')
   const apiDays = gathering(db, 'hit_api_day')
+  const minutes = gathering(db, MINUTE_TABLE)
+  const today = () => Math.floor(nowMs() / DAY_MS)
   const values: number[] = new Array(HIT_COLUMNS.length)
   return {
     months,
@@ -46,19 +58,27 @@ export function hitTables(
       values[0] = day
       days.run(...values)
       months.add(values)
-      const coarse = uses.touch(dimension, Math.floor(nowMs() / DAY_MS))
-      values[1] = coarse
+      values[1] = uses.touch(dimension, today())
       apiDays.add(values)
       values[0] = hour
       apiHours.add(values)
     },
+    addMinute(row, minute) {
+      const [hour = 0, dimension = 0] = row
+      for (let i = 0; i < row.length; i++) values[i] = row[i]!
+      values[0] = hour * MINUTES_PER_HOUR + minute
+      values[1] = uses.ofMinutes(dimension, today())
+      minutes.add(values)
+    },
     flush() {
+      minutes.flush()
       apiHours.flush()
       apiDays.flush()
     },
     forget() {
       uses.forget()
       months.forget()
+      minutes.forget()
       apiHours.forget()
       apiDays.forget()
     },
@@ -98,12 +118,13 @@ function dimensionUses(db: DatabaseSync) {
   const save = db.prepare(`INSERT INTO hit_dimension_use(dimension, coarse, last_day) VALUES (?, ?, ?)
     ON CONFLICT (dimension) DO UPDATE SET coarse = excluded.coarse, last_day = excluded.last_day`)
   const known = new Map<number, Use>()
+  const minuteSets = new Map<number, number>()
 
-  /** Number of the set without callers; the set itself when it is gone, so that its hits go with it. */
-  const coarseOf = (dimension: number): number => {
+  /** Number of the set without some dimensions; the set itself when it is gone, so that its hits go with it. */
+  const setWithout = (dimension: number, blank: readonly string[]): number => {
     const found = texts.get(dimension)
     if (found === undefined) return dimension
-    const set = DIMENSION_COLUMNS.map((name, i) => (OF_CALLERS.includes(DIMENSIONS[i]!) ? '' : String(found[name])))
+    const set = DIMENSION_COLUMNS.map((name, i) => (blank.includes(DIMENSIONS[i]!) ? '' : String(found[name])))
     return (findSet.get(...set)?.row ?? insertSet.run(...set).lastInsertRowid) as number
   }
   const knownUse = (dimension: number): Use => {
@@ -112,7 +133,7 @@ function dimensionUses(db: DatabaseSync) {
     const found = find.get(dimension)
     const use: Use =
       found === undefined
-        ? { coarse: coarseOf(dimension), lastDay: -1 }
+        ? { coarse: setWithout(dimension, OF_CALLERS), lastDay: -1 }
         : { coarse: found.coarse as number, lastDay: found.last_day as number }
     if (known.size >= KNOWN) known.delete(known.keys().next().value!)
     known.set(dimension, use)
@@ -128,7 +149,25 @@ function dimensionUses(db: DatabaseSync) {
     }
     return use.coarse
   }
-  return { touch, forget: () => known.clear() }
+  /** The same of sets in `hit_minute`, which are those of `hit_api` where nothing more is left out. */
+  const ofMinutes = (dimension: number, day: number): number => {
+    const coarse = touch(dimension, day)
+    const set = minuteSets.get(coarse) ?? setWithout(coarse, NOT_BY_MINUTE)
+    if (!minuteSets.has(coarse)) {
+      if (minuteSets.size >= KNOWN) minuteSets.clear()
+      minuteSets.set(coarse, set)
+    }
+    if (set !== coarse) touch(set, day)
+    return set
+  }
+  return {
+    touch,
+    ofMinutes,
+    forget() {
+      known.clear()
+      minuteSets.clear()
+    },
+  }
 }
 
 /** How many rows of hits from before the other tables are added to them in one transaction. */

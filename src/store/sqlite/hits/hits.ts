@@ -14,6 +14,7 @@ import { latencyColumns } from '../migrations/schema-rollups.ts'
 import { runInSlices } from '../writer/maintenance-schedule.ts'
 import type { Write } from '../writer/messages.ts'
 import { findDimensionSql } from './apply-counts.ts'
+import { HIT_COLUMNS } from './hit-columns.ts'
 import { toHit, unfoldedTable } from './read-rows.ts'
 import { usageReader } from './read-usage.ts'
 import type { UsageLink } from './usage-link.ts'
@@ -46,6 +47,7 @@ export function sqliteHits(db: DatabaseSync, write: (write: Write) => Promise<nu
   const find = db.prepare(findDimensionSql())
   const reader = hitReader(db)
   const usage = usageReader(db)
+  const minutesFrom = db.prepare('SELECT from_minute FROM hit_minute_state')
   /** Has all that is acknowledged worked in; true where that cannot be had now, so that readers must look at the journal too. */
   const journalLeft = async (): Promise<boolean> => {
     if (!reader.hasJournal()) return false
@@ -106,6 +108,12 @@ export function sqliteHits(db: DatabaseSync, write: (write: Write) => Promise<nu
       await journalLeft()
       return runInSlices(() => write({ sort: 'purgeHits', beforeDay: day }))
     },
+    async purgeMinutes(beforeMinute) {
+      const minute = wholeNumber(beforeMinute)
+      await journalLeft()
+      return runInSlices(() => write({ sort: 'purgeMinutes', beforeMinute: minute }))
+    },
+    minutesFrom: () => reading(() => minutesFrom.get()!.from_minute as number),
   }
 }
 
@@ -129,7 +137,10 @@ export function hitReader(db: DatabaseSync): HitReader {
         db.exec('BEGIN')
         try {
           unfoldedTable(db)
-          return select(query, '(SELECT * FROM hit UNION ALL SELECT * FROM temp.hit_unfolded)')
+          return select(
+            query,
+            `(SELECT ${HIT_COLUMNS.join(', ')} FROM hit UNION ALL SELECT ${HIT_COLUMNS.join(', ')} FROM temp.hit_unfolded)`,
+          )
         } finally {
           // The table goes with it.
           db.exec('ROLLBACK')

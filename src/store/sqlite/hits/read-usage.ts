@@ -1,7 +1,17 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { Hit } from '../../../model/analytics/hit.ts'
 import { monthOf, nextMonthOf } from '../../../model/time/calendar.ts'
-import { type HitTable, HOURS_PER_DAY, tableFor, timeColumn, timesOf } from '../../hits/hit-times.ts'
+import {
+  type HitTable,
+  HOURS_PER_DAY,
+  MINUTE_TABLE,
+  PER_DAY,
+  tableFor,
+  timeColumn,
+  timeOfBucket,
+  type UsagePart,
+  usageParts,
+} from '../../hits/hit-times.ts'
 import { narrowUsageQuery, rowName } from '../../hits/usage-rows.ts'
 import type { UsageQuery } from '../../ports/ports.ts'
 import { wellFormed } from '../../prepare/prepare.ts'
@@ -37,11 +47,16 @@ export function usageReader(db: DatabaseSync): UsageReader {
 
   const monthState = monthStateReader(db)
   const sources = (query: UsageQuery, journal: boolean, table: HitTable = tableFor(query)): readonly UsageSource[] => {
-    const times = timesIn(db, query, table)
+    return usageParts(query, table).flatMap((part) => sourcesOf(query, journal, part))
+  }
+  const sourcesOf = (query: UsageQuery, journal: boolean, part: UsagePart): readonly UsageSource[] => {
+    const { table } = part
+    const times = timesIn(db, part)
     if (times === undefined) return []
     const seek = (length: number) => isWorthSeeking(db, query, table, length)
     const span = times[1] - times[0] + 1
-    if (journal) return [{ table, from: withJournal(table), times, seek: seek(span) }]
+    // Samples that are not in the minutes yet have the sets of callers.
+    if (journal) return [{ table, from: withJournal(table), times, seek: table !== MINUTE_TABLE && seek(span) }]
     const months = table === 'hit_day' && addsMonths(query) ? wholeMonths(monthState(), query.fromDay, query.toDay) : []
     if (months.length === 0) return [{ table, from: table, times, seek: seek(span) }]
     return withMonths(times, months, seek)
@@ -52,7 +67,9 @@ export function usageReader(db: DatabaseSync): UsageReader {
     const { sql, values } = usagePlanSql(query, from, isPlain(query) ? 'both' : 'order')
     const found = db.prepare(`${sql} LIMIT ? OFFSET ?`).all(...values, limit, offset)
     const total = found[0]?.rows
-    const rows: Hit[] & { total?: number } = found.map((row) => toHit({ ...NO_NUMBERS, ...row, hour: row.bucket }))
+    const rows: Hit[] & { total?: number } = found.map((row) =>
+      toHit({ ...NO_NUMBERS, ...row, ...timeOfBucket(query, row.bucket as number) }),
+    )
     if (typeof total === 'number') rows.total = total
     return rows
   }
@@ -64,7 +81,7 @@ export function usageReader(db: DatabaseSync): UsageReader {
     const { sql, values } = usagePlanSql(narrow, from, 'numbers')
     const found = new Map<string, Hit>()
     for (const row of db.prepare(sql).all(...values)) {
-      const hit = toHit({ ...row, hour: row.bucket })
+      const hit = toHit({ ...row, ...timeOfBucket(query, row.bucket as number) })
       found.set(rowName(hit), hit)
     }
     return names.flatMap((name) => found.get(rowName(name)) ?? [])
@@ -96,10 +113,9 @@ function snapshot<T>(db: DatabaseSync, journal: boolean, read: () => T): T {
   }
 }
 
-/** First and last time of which there can be rows of a query; undefined where there are none. */
-function timesIn(db: DatabaseSync, query: UsageQuery, table: HitTable): readonly [number, number] | undefined {
+/** First and last time of which there can be such rows; undefined where there are none. */
+function timesIn(db: DatabaseSync, { table, times: [from, to] }: UsagePart): readonly [number, number] | undefined {
   const [first, last] = boundsOf(db, table)
-  const [from, to] = timesOf(query, table)
   const times = [Math.max(from, first), Math.min(to, last)] as const
   return times[0] > times[1] ? undefined : times
 }
@@ -140,10 +156,11 @@ function isWorthSeeking(db: DatabaseSync, query: UsageQuery, table: HitTable, ti
 /** First and last time that a table, or the journal, has hits of. */
 function boundsOf(db: DatabaseSync, table: HitTable): [number, number] {
   const time = timeColumn(table)
-  const per = time === 'day' ? HOURS_PER_DAY : 1
+  const own = { day: `/ ${HOURS_PER_DAY}`, hour: '', minute: `* ${PER_DAY.minute / HOURS_PER_DAY}` }[time]
+  const lastMinute = time === 'minute' ? ' + 59' : ''
   const row = db
     .prepare(`SELECT (SELECT min(${time}) FROM ${table}) AS a, (SELECT max(${time}) FROM ${table}) AS b,
-      (SELECT min(hour) / ${per} FROM hit_journal) AS c, (SELECT max(hour) / ${per} FROM hit_journal) AS d`)
+      (SELECT min(hour) ${own} FROM hit_journal) AS c, (SELECT max(hour) ${own}${lastMinute} FROM hit_journal) AS d`)
     .get()!
   const times = Object.values(row).filter((value) => typeof value === 'number')
   return [Math.min(...times), Math.max(...times)]
@@ -153,6 +170,6 @@ function boundsOf(db: DatabaseSync, table: HitTable): [number, number] {
 function withJournal(table: HitTable): string {
   const columns = HIT_COLUMNS.slice(1).join(', ')
   const time = timeColumn(table)
-  const own = time === 'day' ? `hour / ${HOURS_PER_DAY} AS day` : 'hour'
+  const own = time === 'day' ? `hour / ${HOURS_PER_DAY} AS day` : time
   return `(SELECT ${time}, ${columns} FROM ${table} UNION ALL SELECT ${own}, ${columns} FROM temp.hit_unfolded)`
 }

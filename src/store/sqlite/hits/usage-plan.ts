@@ -1,7 +1,7 @@
 import type { SQLInputValue } from 'node:sqlite'
 import type { HitDimensions } from '../../../model/analytics/dimensions.ts'
 import { HIT_DIMENSIONS } from '../../../model/analytics/dimensions.ts'
-import { type HitTable, HOURS_PER_DAY, timeColumn } from '../../hits/hit-times.ts'
+import { type HitTable, HOURS_PER_DAY, isByMinute, NOT_BY_MINUTE, timeColumn } from '../../hits/hit-times.ts'
 import { ALL_DIMENSIONS } from '../../hits/sample-sums.ts'
 import type { HitDimension, UsageQuery, UsageSort } from '../../ports/ports.ts'
 import { wellFormed } from '../../prepare/prepare.ts'
@@ -29,7 +29,14 @@ export interface UsageSource {
 /** The sets of dimensions that a query is about, by their numbers. */
 export function setsSql(query: UsageQuery): UsageQuerySql {
   const conditions = conditionsOn(query)
-  return { sql: `SELECT d.row FROM hit_dimension d WHERE ${conditions.sql}`, values: conditions.values }
+  // Minutes have no other sets, and these are few.
+  const blank = isByMinute(query)
+    ? NOT_BY_MINUTE.map((name) => ` AND ${columnOf(name as keyof HitDimensions)} = ''`)
+    : []
+  return {
+    sql: `SELECT d.row FROM hit_dimension d WHERE ${conditions.sql}${blank.join('')}`,
+    values: conditions.values,
+  }
 }
 
 /** Sums of counts, times and latencies for a row of the answer. */
@@ -169,11 +176,13 @@ const listed = (name: string, each: readonly number[]): UsageQuerySql => ({
   values: [JSON.stringify(each)],
 })
 
-/** The first hour of the bucket that a row belongs to. */
-function bucketSql({ per }: UsageQuery, time: 'hour' | 'day'): string {
+/** The first hour of the bucket that a row belongs to; the minute where buckets are minutes. */
+function bucketSql({ per }: UsageQuery, time: 'minute' | 'hour' | 'day'): string {
   if (per === 'all') return '0'
-  if (per === 'hour') return 'h.hour'
-  const day = time === 'day' ? 'h.day' : `(h.hour / ${HOURS_PER_DAY})`
+  if (per === 'minute') return 'h.minute'
+  const hour = time === 'minute' ? '(h.minute / 60)' : 'h.hour'
+  if (per === 'hour') return hour
+  const day = time === 'day' ? 'h.day' : `(${hour} / ${HOURS_PER_DAY})`
   return `${per === 'day' ? day : `gatehouse_month(${day})`} * ${HOURS_PER_DAY}`
 }
 

@@ -6,7 +6,7 @@ import type { Write } from '../writer/messages.ts'
 import { batchKeeper, type HitRows, hitRows } from './apply-counts.ts'
 import { Folding, type FoldResult } from './folding.ts'
 import { type HitJournal, hitJournal } from './hit-journal.ts'
-import { type HitPurge, hitPurge } from './hit-purge.ts'
+import { type HitPurge, hitPurge, minutePurge } from './hit-purge.ts'
 import { type HitTables, hitTables } from './hit-tables.ts'
 
 /** The writes besides commits. */
@@ -23,6 +23,7 @@ export class CountWriter {
   private readonly tables: HitTables
   private readonly hits: HitRows
   private readonly purge: HitPurge
+  private readonly minutePurge: (beforeMinute: number) => number
   private readonly isNew: (batch: HitBatch | undefined) => boolean
   private readonly hitJournal: HitJournal
   private readonly quotaJournal: QuotaJournal
@@ -35,6 +36,7 @@ export class CountWriter {
     this.tables = hitTables(db)
     this.hits = hitRows(db, this.tables)
     this.purge = hitPurge(db, this.tables.months)
+    this.minutePurge = minutePurge(db)
     this.isNew = batchKeeper(db)
     this.hitJournal = hitJournal(db, undefined, this.tables)
     this.quotaJournal = quotaJournal(db)
@@ -73,6 +75,11 @@ export class CountWriter {
     const { rows, sets } = this.purge(beforeDay)
     if (sets > 0) this.forget()
     return rows + sets
+  }
+
+  /** Forgets some of the counts of minutes before one, inside an open transaction; answers how many rows. */
+  purgeMinutes(beforeMinute: number): number {
+    return this.minutePurge(beforeMinute)
   }
 
   /** Adds some rows of months that were over before a day to their sums, inside an open transaction; 0 = none is left. */

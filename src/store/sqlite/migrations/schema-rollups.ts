@@ -55,6 +55,20 @@ export const MONTHS = `
   INSERT INTO hit_month_state VALUES (1, -1, -1, -1, -1);
 `
 
+/**
+ * The same hits by minute, for some days, of the dimensions that an incident needs. From `from_minute` on all requests are in: not
+ * those of hours that were begun before there was the table.
+ */
+export const MINUTES = `
+  CREATE TABLE hit_minute(minute INTEGER NOT NULL, ${NUMBERS}, PRIMARY KEY (minute, dimension, status)) STRICT, WITHOUT ROWID;
+
+  CREATE TABLE hit_minute_state(
+    one INTEGER PRIMARY KEY CHECK (one = 1),
+    from_minute INTEGER NOT NULL -- since 1970
+  ) STRICT;
+  INSERT INTO hit_minute_state SELECT 1, coalesce(max(hour) + 1, 0) * 60 FROM hit;
+`
+
 /** The latency columns of `hit`, for the total (`t`) and the upstream (`u`) alike. */
 export function latencyColumns(prefix: 't' | 'u'): { sum: string; min: string; max: string; buckets: string[] } {
   const buckets = Array.from({ length: 14 }, (_, i) => `${prefix}${i}`)

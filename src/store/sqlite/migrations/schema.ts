@@ -4,7 +4,7 @@ import { foldCase } from '../../../model/text/fold.ts'
 import { withDimensionSteps } from '../../hits/dimension-steps.ts'
 import { foldedAlias } from '../../prepare/session-filter.ts'
 import { COUNTRY_AND_RECORDS, RECORD_REQUEST_IDS } from './schema-records.ts'
-import { addDimensionSql, latencySql, MONTHS, ROLL_UPS } from './schema-rollups.ts'
+import { addDimensionSql, latencySql, MINUTES, MONTHS, ROLL_UPS } from './schema-rollups.ts'
 import { SESSIONS_BY_HASH_HEAD } from './schema-sessions.ts'
 
 /** In the header of the file ("Gath"), to recognise a database of another program. */
@@ -231,6 +231,7 @@ const STEPS: readonly string[] = [
   SESSIONS_BY_HASH_HEAD,
   MONTHS,
   RECORD_REQUEST_IDS,
+  MINUTES,
 ]
 
 /** The same, with the columns of dimensions that came later. */

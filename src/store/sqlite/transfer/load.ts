@@ -6,6 +6,7 @@ import {
   keyColumnsOf,
   type LoadEdit,
   type MovedTarget,
+  STATE_TABLE_NAMES,
   type StoreHead,
   TRANSFER_TABLE_NAMES,
   type TransferRow,
@@ -76,7 +77,10 @@ function refuseRows(file: string): void {
         .map(({ name }) => name),
     )
     const filled = TRANSFER_TABLE_NAMES.find(
-      (table) => there.has(table) && db.prepare(`SELECT 1 FROM ${table} LIMIT 1`).get() !== undefined,
+      (table) =>
+        there.has(table) &&
+        !STATE_TABLE_NAMES.includes(table) &&
+        db.prepare(`SELECT 1 FROM ${table} LIMIT 1`).get() !== undefined,
     )
     if (filled !== undefined)
       throw fault('store_not_empty', `${file} holds data (${filled}); name an empty data folder`)
@@ -109,7 +113,8 @@ async function fillDatabase(file: string, fill: Parameters<MovedTarget['load']>[
         db.exec('BEGIN IMMEDIATE')
       },
     }
-    const head = await fill(async (table, rows) => write(table, rows), edit)
+    const head = await fill(async (table, rows) => write.write(table, rows), edit)
+    if (!write.tables.has('hit_minute_state')) db.exec(MINUTES_AFTER_HOURS)
     writeHead(db, head)
     declareFiled(db)
     db.exec('COMMIT')
@@ -119,17 +124,24 @@ async function fillDatabase(file: string, fill: Parameters<MovedTarget['load']>[
   }
 }
 
-function tableWriter(db: DatabaseSync): (table: TransferTableName, rows: readonly TransferRow[]) => void {
+/** An archive of an earlier version has none: the minutes of its hours are not known. */
+const MINUTES_AFTER_HOURS =
+  'UPDATE hit_minute_state SET from_minute = (SELECT coalesce(max(hour) + 1, 0) * 60 FROM hit)'
+
+/** Writes rows. `tables`: those of which there were any. */
+function tableWriter(db: DatabaseSync) {
   const sessions = sessionRows(db)
   const fileDocument = documentFiler(db)
   const statements = new Map(
     TRANSFER_TABLE_NAMES.map((table) => {
       const columns = storedColumns(table).filter((name) => table !== 'record' || !isDetail(name))
-      return [table, db.prepare(insertSql(table, columns))]
+      return [table, db.prepare(insertSql(table, columns, STATE_TABLE_NAMES.includes(table)))]
     }),
   )
   const addDetail = db.prepare(insertSql('record_detail', ['record', 'request', 'response']))
-  return (table, rows) => {
+  const tables = new Set<TransferTableName>()
+  const write = (table: TransferTableName, rows: readonly TransferRow[]): void => {
+    tables.add(table)
     const insert = statements.get(table)!
     for (const row of rows) {
       if (table === 'session') loadSession(sessions, row)
@@ -141,6 +153,7 @@ function tableWriter(db: DatabaseSync): (table: TransferTableName, rows: readonl
       if (table === 'document') fileDocument(String(row[0]), String(row[1]), String(row[3]))
     }
   }
+  return { tables, write }
 }
 
 function rowRemover(db: DatabaseSync): (table: TransferTableName, keys: readonly TransferRow[]) => void {

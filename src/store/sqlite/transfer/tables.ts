@@ -34,7 +34,7 @@ export function selectSql(table: TransferTableName): string {
     FROM record r LEFT JOIN record_detail d ON d.record = r.row ORDER BY r.row`
 }
 
-/** Adds a row to a table, with a value for each of `columns`. */
-export function insertSql(table: string, columns: readonly string[]): string {
-  return `INSERT INTO ${table}(${columns.join(', ')}) VALUES (${columns.map(() => '?').join(', ')})`
+/** Adds a row to a table, with a value for each of `columns`. `replaces`: instead of one with the same key. */
+export function insertSql(table: string, columns: readonly string[], replaces = false): string {
+  return `INSERT ${replaces ? 'OR REPLACE ' : ''}INTO ${table}(${columns.join(', ')}) VALUES (${columns.map(() => '?').join(', ')})`
 }

@@ -42,6 +42,8 @@ export type Write =
   | { readonly sort: 'purge'; readonly now: Millis }
   /** Forgets some of the hits of days before this one (since the Unix epoch); answers how many rows. */
   | { readonly sort: 'purgeHits'; readonly beforeDay: number }
+  /** The same of the counts of minutes before this one. */
+  | { readonly sort: 'purgeMinutes'; readonly beforeMinute: number }
   /** Adds some of the hits of months that were over before this day to the sums of months; answers 0 when none is left. */
   | { readonly sort: 'rollUpHits'; readonly beforeDay: number }
   /** Writes an audit entry without a change. */

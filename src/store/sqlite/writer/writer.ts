@@ -156,6 +156,8 @@ class Writer {
         return { number, value: 1 }
       case 'purgeHits':
         return { number, value: this.countWriter.purgeHits(write.beforeDay) }
+      case 'purgeMinutes':
+        return { number, value: this.countWriter.purgeMinutes(write.beforeMinute) }
       case 'rollUpHits':
         return { number, value: this.countWriter.rollUpHits(write.beforeDay) }
       case 'purgeAudit':
