@@ -26,6 +26,12 @@ const answers = {
           description: 'One row for each group of requests, in the order that the query asks for.',
         }),
         pages: PageCount,
+        from: Type.Optional(
+          Type.Integer({
+            description: 'Unix seconds from which on requests were counted, where `from` or `to` was sent',
+          }),
+        ),
+        to: Type.Optional(Type.Integer({ description: 'Unix seconds up to which they were' })),
       },
       { title: 'UsagePage' },
     ),

@@ -7,9 +7,16 @@ import { FILTER_PARAMETERS, LONGEST } from './dimensions.ts'
 /** The parameters of every call of analytics. */
 export const PARAMETERS = {
   p: Type.Integer({ description: 'Page; 0 and below: all' }),
-  res: Type.Enum(['hour', 'day', 'month', 'all'], {
-    description: 'Length of the buckets of time, UTC; all: a single one',
+  res: Type.Enum(['minute', 'hour', 'day', 'month', 'all'], {
+    description:
+      'Length of the buckets of time, UTC; all: a single one. Minutes: of the last 48 hours, not by key, client, tag, developer or country',
   }),
+  from: Type.Integer({
+    minimum: 0,
+    description:
+      'Unix seconds within the days of the path from which on requests count; by whole minutes, where these are not counted by whole hours: the answer says which',
+  }),
+  to: Type.Integer({ minimum: 0, description: 'Unix seconds up to which requests count, as `from`' }),
   from_hour: Type.Integer({ minimum: 0, maximum: 23, description: 'First hour of the first day, UTC' }),
   to_hour: Type.Integer({ minimum: 0, maximum: 23, description: 'Last hour of the last day, UTC; it counts' }),
   api_id: Type.String({ maxLength: LONGEST, description: 'An API, or a policy: its APIs' }),

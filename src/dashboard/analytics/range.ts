@@ -4,6 +4,8 @@ import type { UsageQuery } from '../../store/ports/ports.ts'
 import type { Call } from '../routes/call.ts'
 
 const HOURS_PER_DAY = 24
+const MINUTE_S = 60
+const DAY_S = DAY_MS / 1000
 
 /** Two days, as six segments of a path: day, month and year of the first, then of the last. */
 export const RANGE = '{fromDay}/{fromMonth}/{fromYear}/{toDay}/{toMonth}/{toYear}'
@@ -20,17 +22,36 @@ export function withPlainDates(url: string): string {
 }
 
 /**
- * The days that the path names, and with `from_hour` or `to_hour` in the query also the first and last hour; all counted since the Unix
- * epoch. @throws Fault `range_invalid` (400) naming what is wrong
+ * The days that the path names, and with `from_hour` or `to_hour` in the query also the first and last hour, with `from` or `to` the first
+ * and last minute; all counted since the Unix epoch. @throws Fault `range_invalid` (400) naming what is wrong
  */
-export function timeOf(call: Pick<Call, 'param' | 'query'>): Pick<UsageQuery, 'fromDay' | 'toDay' | 'hours'> {
+export function timeOf(
+  call: Pick<Call, 'param' | 'query'>,
+): Pick<UsageQuery, 'fromDay' | 'toDay' | 'hours' | 'minutes'> {
   const days = rangeOf(call)
   const [from, to] = [call.query('from_hour'), call.query('to_hour')]
+  const minutes = minutesOf(call, days)
+  if (minutes !== undefined && from + to !== '')
+    throw fault('range_invalid', 'send from and to, or from_hour and to_hour, not both')
+  if (minutes !== undefined) return { ...days, minutes }
   if (from === '' && to === '') return days
   const first = days.fromDay * HOURS_PER_DAY + Number(from)
   const last = days.toDay * HOURS_PER_DAY + (to === '' ? HOURS_PER_DAY - 1 : Number(to))
   if (first > last) throw fault('range_invalid', 'it ends before it begins')
   return { ...days, hours: [first, last] }
+}
+
+/** The minutes from `from` up to `to`, both in Unix seconds; a minute that has begun counts whole. */
+function minutesOf(call: Pick<Call, 'query'>, days: ReturnType<typeof rangeOf>): UsageQuery['minutes'] {
+  const [from, to] = [call.query('from'), call.query('to')]
+  if (from === '' && to === '') return undefined
+  const [first, end] = [days.fromDay * DAY_S, (days.toDay + 1) * DAY_S]
+  const [fromS, toS] = [from === '' ? first : Number(from), to === '' ? end : Number(to)]
+  if (fromS >= toS) throw fault('range_invalid', 'to is not after from')
+  for (const [name, at] of Object.entries({ from: fromS, to: toS }))
+    if (at < first || at > end)
+      throw fault('range_invalid', `${name} is not within the days of the path, which are those of UTC`)
+  return [Math.floor(fromS / MINUTE_S), Math.ceil(toS / MINUTE_S) - 1]
 }
 
 /** The days that the path names, since the Unix epoch, UTC, both inclusive. @throws Fault `range_invalid` (400) naming what is wrong */

@@ -11,12 +11,22 @@ export async function purgeOldHits({ store, clock, config }: DashboardParts): Pr
   return days === 0 || beforeDay <= 0 ? 0 : store.hits.purgeHits(beforeDay)
 }
 
-/** Does so now and once an hour. */
+/** Counts by minute are kept for 48 hours; what is longer ago is counted by hour. */
+const MINUTES_KEPT = 48 * 60
+const MINUTE_MS = 60_000
+
+/** Forgets the counts of minutes that are longer ago than they are kept; answers how many rows. @throws Fault `store_full`, `store_away` */
+export async function purgeOldMinutes({ store, clock }: DashboardParts): Promise<number> {
+  return store.hits.purgeMinutes(Math.max(0, Math.floor(clock.wall() / MINUTE_MS) - MINUTES_KEPT))
+}
+
+/** Does both now and once an hour. */
 export function scheduleHitRetention(parts: DashboardParts): PeriodicJob {
   return new PeriodicJob({
     everyMs: EVERY_MS,
     atOnce: true,
     async run() {
+      await purgeOldMinutes(parts)
       const rows = await purgeOldHits(parts)
       if (rows > 0) parts.log.info({ rows }, 'deleted old analytics rows')
     },

@@ -32,6 +32,7 @@ export const RowId = Type.Object(
       description: 'Email address of the developer. Blank once the developer is deleted.',
     }),
     ...SHOWN_MEMBERS,
+    minute: Type.Integer({ description: 'Minute of the hour. 0 where rows are not by minute.' }),
   },
   {
     title: 'UsageRowId',
@@ -70,7 +71,7 @@ export function toUsageRow(hit: Hit, per: UsagePer, id: JsonObject): JsonObject 
   const { total, upstream } = hit
   const average = averageMs(total)
   return {
-    id: { ...NO_ID, ...timeOf(hit.hour, per), ...id },
+    id: { ...NO_ID, ...timeOf(hit, per), ...id },
     ...{ hits: hit.count, success: hit.success, error: hit.error, last_hit: new Date(hit.lastAt).toISOString() },
     ...{ request_time: average, latency: average, upstream_latency: averageMs(upstream) },
     ...{ max_latency: Math.round(total.maxMs), min_latency: minMs(total) },
@@ -80,12 +81,14 @@ export function toUsageRow(hit: Hit, per: UsagePer, id: JsonObject): JsonObject 
   }
 }
 
-function timeOf(hour: number, per: UsagePer): JsonObject {
+function timeOf({ hour, minute = 0 }: Hit, per: UsagePer): JsonObject {
   if (per === 'all') return {}
   const at = new Date(hour * HOUR_MS)
   const month = { month: at.getUTCMonth() + 1, year: at.getUTCFullYear() }
   if (per === 'month') return month
-  return { day: at.getUTCDate(), ...month, ...(per === 'hour' && { hour: at.getUTCHours() }) }
+  const day = { day: at.getUTCDate(), ...month }
+  if (per === 'day') return day
+  return { ...day, hour: at.getUTCHours(), ...(per === 'minute' && { minute }) }
 }
 
 const countOf = ({ buckets }: Latency) => buckets.reduce((a, b) => a + b, 0)

@@ -13,13 +13,14 @@ import { pieces } from '../routes/listed.ts'
 import { pageOf, pagesOf } from '../routes/page.ts'
 import type { DashboardParts } from '../server/parts.ts'
 import { filtersOf, shownMembers } from './dimensions.ts'
+import { countedQuery } from './minutes.ts'
 import { aliases, apiNames, DEVELOPER_TAG, developerEmails } from './names.ts'
 import { usageOrderOf, usageTagsOf } from './params.ts'
 import { timeOf } from './range.ts'
 import { RowId, toUsageRow, UsageRowShape } from './row.ts'
 import { keyHashNamed, toKeyLabel } from './shown-keys.ts'
 
-type Scope = Pick<UsageQuery, 'fromDay' | 'toDay' | 'hours' | 'tags' | 'status' | 'errorsOnly'> & {
+type Scope = Pick<UsageQuery, 'fromDay' | 'toDay' | 'hours' | 'minutes' | 'tags' | 'status' | 'errorsOnly'> & {
   where: NonNullable<UsageQuery['where']>
 }
 
@@ -40,21 +41,22 @@ export async function answerUsageView(
 ): Promise<Answer> {
   const scope = await scopeOf(parts, call, more.api)
   const per = (call.query('res') || view.per) as UsagePer
-  const query: UsageQuery = {
+  const asked: UsageQuery = {
     ...{ ...scope, ...view.only, where: { ...scope.where, ...more.where } },
     ...{ per, by: view.by, ...usageOrderOf(call, per) },
   }
+  const { query, counted } = countedQuery(asked, await parts.store.hits.minutesFrom())
   const show = (rows: readonly Hit[]) => shown(parts, query, rows)
   const page = pageOf(call)
   const { hits } = parts.store
   if (call.query('type') === 'csv' && (page === 'all' || call.query('p') === ''))
     return csv(hits.eachUsage(query), show)
   if (page === 'all') {
-    return { status: 200, body: pieces('data', mapped(hits.eachUsage(query), show), { pages: 0 }) }
+    return { status: 200, body: pieces('data', mapped(hits.eachUsage(query), show), { pages: 0, ...counted }) }
   }
   const { rows, total } = await hits.usage({ ...query, ...page })
   if (call.query('type') === 'csv') return csv(once(rows), show)
-  return bare({ data: await show(rows), pages: pagesOf(total, page) })
+  return bare({ data: await show(rows), pages: pagesOf(total, page), ...counted })
 }
 
 type Show = (rows: readonly Hit[]) => Promise<JsonObject[]>

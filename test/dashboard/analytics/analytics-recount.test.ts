@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
+import { purgeOldMinutes } from '../../../src/dashboard/analytics/retention.ts'
 import type { JsonObject } from '../../../src/model/json/json.ts'
 import type { FakeClock } from '../../../src/model/time/clock.ts'
 import { openMemoryStore } from '../../../src/store/memory/open.ts'
@@ -14,6 +15,7 @@ const ROUNDS = deep ? 12 : 3
 const REQUESTS = deep ? 120 : 50
 const QUESTIONS = deep ? 150 : 60
 const HOUR_MS = 3_600_000
+const MINUTE_MS = 60_000
 
 /** The dimension by which a call distinguishes rows. */
 type Part =
@@ -96,7 +98,9 @@ interface Question {
   readonly from: number
   readonly days: number
   readonly zeros: boolean
-  readonly res: '' | 'hour' | 'day' | 'month' | 'all'
+  readonly res: '' | 'minute' | 'hour' | 'day' | 'month' | 'all'
+  /** Seconds after the first day began, from which on and up to which requests are meant. */
+  readonly span: readonly [number, number] | undefined
   readonly api: string
   readonly version: string
   readonly tags: readonly string[]
@@ -108,13 +112,46 @@ const aQuestion: fc.Arbitrary<Question> = fc.record({
   from: fc.integer({ min: 0, max: 12 }),
   days: fc.integer({ min: 0, max: 40 }),
   zeros: fc.boolean(),
-  res: fc.constantFrom('', 'hour', 'day', 'month', 'all'),
+  res: fc.constantFrom('', 'minute', 'hour', 'day', 'month', 'all'),
+  span: fc.option(fc.tuple(fc.integer({ min: 0, max: 43_200 }), fc.integer({ min: 43_201, max: 86_400 })), {
+    nil: undefined,
+  }),
   api: fc.constantFrom('', '', '', 'k', 'v', 'gold', 'none'),
   version: fc.constantFrom('', '', '', 'Non Versioned', 'v2'),
   tags: fc.constantFrom([], [], [], ['own'], ['tier-1', 'x-tenant-acme'], ['%']),
   repeated: fc.boolean(),
   code: fc.constantFrom(0, 0, 0, 200, 404),
 })
+
+const startOf = ({ from }: Question): number => Date.UTC(2024, 1, 20 + from)
+const endOf = ({ from, days }: Question): number => Date.UTC(2024, 1, 21 + from + days)
+
+/** True where requests are separated, or selected, by what is counted by hour alone. */
+function isByHour({ path }: View, { tags }: Question): boolean {
+  return tags.length > 0 || /activity\/(keys|oauthid|geo|developers)|usage\/tags/.test(path)
+}
+
+/** The time that an answer is about, of whole minutes or hours; `since`: from when on minutes are counted. */
+function countedTime(view: View, question: Question, since: number): { from: number; to: number } {
+  const { span, res } = question
+  const day = endOf(question) - 86_400_000
+  const [from, to] =
+    span === undefined
+      ? [startOf(question), endOf(question)]
+      : [startOf(question) + span[0] * 1000, day + span[1] * 1000]
+  const down = (at: number, of: number) => Math.floor(at / of) * of
+  const [first, end] = [down(from, MINUTE_MS), -down(-to, MINUTE_MS)]
+  if (res === 'minute') return { from: first, to: end }
+  const hours = isByHour(view, question)
+  const begin = hours || first < since ? down(first, HOUR_MS) : first
+  const lastHour = Math.max(down(end, HOUR_MS), begin)
+  return { from: begin, to: hours || lastHour < since ? -down(-end, HOUR_MS) : end }
+}
+
+/** True where minutes are asked for that are not counted. */
+function isRefused(view: View, question: Question, since: number): boolean {
+  return question.res === 'minute' && (isByHour(view, question) || countedTime(view, question, since).from < since)
+}
 
 function urlOf({ path }: View, question: Question): string {
   const day = (number: number) => {
@@ -124,6 +161,10 @@ function urlOf({ path }: View, question: Question): string {
   }
   const query = new URLSearchParams({ p: '-1' })
   if (question.res !== '') query.set('res', question.res)
+  if (question.span !== undefined) {
+    query.set('from', String(startOf(question) / 1000 + question.span[0]))
+    query.set('to', String(startOf(question) / 1000 + question.days * 86_400 + question.span[1]))
+  }
   if (question.api !== '') query.set('api_id', question.api)
   if (question.version !== '') query.set('api_version', question.version)
   if (question.code !== 0) query.set('code', String(question.code))
@@ -140,10 +181,9 @@ interface Sums {
 }
 
 /** Counts what was sent by itself, request by request. */
-function recount(sent: readonly Counted[], view: View, question: Question): Map<string, Sums> {
+function recount(sent: readonly Counted[], view: View, question: Question, since: number): Map<string, Sums> {
   const rows = new Map<string, Sums>()
-  const from = Date.UTC(2024, 1, 20 + question.from)
-  const to = Date.UTC(2024, 1, 21 + question.from + question.days)
+  const { from, to } = countedTime(view, question, since)
   const api = view.path.startsWith('/api/usage/apis/') || question.api === '' ? '' : question.api
   for (const request of sent) {
     if (!view.counts(request) || request.at < from || request.at >= to) continue
@@ -170,9 +210,11 @@ function recount(sent: readonly Counted[], view: View, question: Question): Map<
 function timeOf(at: number, res: string): number[] {
   const date = new Date(at)
   const month = [date.getUTCFullYear(), date.getUTCMonth() + 1]
-  if (res === '' || res === 'all') return [0, 0, 0, 0]
-  if (res === 'month') return [...month, 0, 0]
-  return [...month, date.getUTCDate(), res === 'hour' ? date.getUTCHours() : 0]
+  if (res === '' || res === 'all') return [0, 0, 0, 0, 0]
+  if (res === 'month') return [...month, 0, 0, 0]
+  const day = [...month, date.getUTCDate()]
+  if (res === 'day') return [...day, 0, 0]
+  return [...day, date.getUTCHours(), res === 'minute' ? date.getUTCMinutes() : 0]
 }
 
 /** The rows that count one request, by the dimensions of the view. */
@@ -199,17 +241,20 @@ const NOTHING: JsonObject = {
 
 /** The name of a row's subject, as in `recount`; every part is there. */
 function nameOf(row: JsonObject): string {
-  const { day, month, year, hour, alias, ...rest } = row.id as Record<string, string | number>
+  const { day, month, year, hour, minute, alias, ...rest } = row.id as Record<string, string | number>
   assert.equal(typeof alias, 'string')
   const own = Object.fromEntries(Object.entries(rest).filter(([name, value]) => value !== NOTHING[name]))
   assert.deepEqual(Object.keys(rest).sort(), Object.keys(NOTHING).sort())
-  return JSON.stringify([year, month, day, hour, own])
+  return JSON.stringify([year, month, day, hour, minute, own])
 }
 
 /** The parts of a name in one order, however they were written. */
 const sorted = (name: string) => {
-  const [year, month, day, hour, own] = JSON.parse(name) as [number, number, number, number, JsonObject]
-  return JSON.stringify([year, month, day, hour, Object.entries(own).sort()])
+  const [year, month, day, hour, minute, own] = JSON.parse(name) as [
+    ...[number, number, number, number, number],
+    JsonObject,
+  ]
+  return JSON.stringify([year, month, day, hour, minute, Object.entries(own).sort()])
 }
 
 function check(rows: readonly JsonObject[], expected: ReadonlyMap<string, Sums>, where: string): void {
@@ -254,13 +299,25 @@ for (const [name, open] of Object.entries(STORES)) {
         await world.send(kind, status)
       }
       await world.known()
+      // Minutes that are long ago go, as they do once an hour.
+      await purgeOldMinutes(world.parts)
+      const since = (await world.parts.store.hits.minutesFrom()) * MINUTE_MS
+      assert.equal(since, Math.floor(world.clock.wall() / MINUTE_MS) * MINUTE_MS - 48 * HOUR_MS)
       const views = viewsOf(world)
       for (const [i, question] of fc.sample(aQuestion, { numRuns: QUESTIONS, seed }).entries()) {
         const view = views[i % views.length]!
         const url = urlOf(view, question)
-        const { data, pages } = await world.asked(200, 'GET', url, world.root)
+        const where = `seed ${seed}: ${url}`
+        if (isRefused(view, question, since)) {
+          const { status } = await world.call('GET', url, { as: world.root })
+          assert.equal(status, 400, where)
+          continue
+        }
+        const { data, pages, ...counted } = await world.asked(200, 'GET', url, world.root)
         assert.equal(pages, 0)
-        check(data as JsonObject[], recount(world.sent, view, question), `seed ${seed}: ${url}`)
+        check(data as JsonObject[], recount(world.sent, view, question, since), where)
+        const { from, to } = countedTime(view, question, since)
+        assert.deepEqual(counted, question.span === undefined ? {} : { from: from / 1000, to: to / 1000 }, where)
       }
     }
   })

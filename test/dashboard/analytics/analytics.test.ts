@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { type TestContext, test } from 'node:test'
-import { purgeOldHits } from '../../../src/dashboard/analytics/retention.ts'
+import { purgeOldHits, purgeOldMinutes } from '../../../src/dashboard/analytics/retention.ts'
 import type { JsonObject } from '../../../src/model/json/json.ts'
 import { DAY_MS } from '../../../src/model/time/calendar.ts'
 import { openMemoryStore } from '../../../src/store/memory/open.ts'
@@ -113,6 +113,58 @@ test('hours cut the first and the last day, of buckets and of things', async (t)
   }
   const back = await world.call('GET', '/api/usage/29/2/2024/29/2/2024?from_hour=5&to_hour=4', { as: world.root })
   assert.match(String(refusal(back)[1]), /it ends before it begins/)
+})
+
+test('minutes are counted from a moment to another, and what they cannot say is refused by name', async (t) => {
+  const world = await open(t)
+  await traffic(world, [0, 200])
+  world.clock.advance(60_000)
+  await traffic(world, [0, 200], [6, 404])
+  world.clock.advance(59 * 60_000)
+  await traffic(world, [0, 200])
+  const at = Date.UTC(2024, 1, 28, 22, 30) / 1000
+  const day = '28/2/2024/28/2/2024'
+  const rows = await rowsOf(world, `/api/usage/${day}?res=minute&from=${at}`)
+  assert.deepEqual(
+    rows.map(({ id, hits }) => [(id as JsonObject).hour, (id as JsonObject).minute, hits]),
+    [
+      [22, 30, 1],
+      [22, 31, 2],
+      [23, 30, 1],
+    ],
+  )
+  const asked = async (path: string) => {
+    const { data, pages: _pages, ...counted } = await world.asked(200, 'GET', path, world.root)
+    return [(data as JsonObject[]).map(({ hits }) => hits), counted]
+  }
+  const hour = `from=${at + 60}&to=${at + 3660}`
+  assert.deepEqual(await asked(`/api/usage/${day}?res=all&${hour}`), [[3], { from: at + 60, to: at + 3660 }])
+  assert.deepEqual(await asked(`/api/usage/apis/${day}?${hour}`), [[2, 1], { from: at + 60, to: at + 3660 }])
+  const whole = { from: at - 1800, to: at + 5400 }
+  assert.deepEqual(await asked(`/api/activity/keys/${day}?${hour}`), [[3, 1], whole], 'keys are counted by hour')
+  for (const [query, text] of [
+    [`res=minute&key=${world.hashes.plain}`, /not counted by minute and key: send res=hour/],
+    ['res=minute&tags=own', /not counted by minute and tag/],
+    ['res=minute&country=DE', /not counted by minute and country/],
+    [`from=${at - 86_400}`, /from is not within the days of the path/],
+    [`to=${at + 86_400}`, /to is not within the days of the path/],
+    [`from=${at}&to=${at}`, /to is not after from/],
+    [`from=${at}&to_hour=3`, /not both/],
+    ['from=-1', /value of from is not valid/],
+    ['to=1.5', /value of to is not valid/],
+  ] as const) {
+    const answer = await world.call('GET', `/api/usage/${day}?${query}`, { as: world.root })
+    assert.equal(answer.status, 400, query)
+    assert.match(String(refusal(answer)[1]), text)
+  }
+  world.clock.advance(49 * HOUR_MS)
+  await purgeOldMinutes(world.parts)
+  const late = await world.call('GET', `/api/usage/${day}?res=minute`, { as: world.root })
+  assert.match(
+    String(refusal(late)[1]),
+    /counted by minute since 2024-02-29T00:30:00.000Z: send a later from, or res=hour/,
+  )
+  assert.deepEqual(await asked(`/api/usage/${day}?res=all&${hour}`), [[4], whole], 'then hours count whole')
 })
 
 test('requests are grouped by version, status and OAuth client, and filtered by any row', async (t) => {
