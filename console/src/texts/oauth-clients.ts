@@ -79,6 +79,7 @@ export const CLIENTS = {
   'clients.revokedAll': 'All tokens revoked',
   'clients.notifications': 'Undelivered token notifications',
   'traffic.range': 'Time',
+  'traffic.hour': 'Last hour',
   'traffic.today': 'Last 24 hours',
   'traffic.week': 'Last 7 days',
   'traffic.more': 'Open analytics',

@@ -78,11 +78,49 @@ async function saved(page: Page, button: Locator): Promise<{ name: string; lines
   return { name: file.suggestedFilename(), lines: text.trim().split('\n') }
 }
 
+/** Times of minutes count exactly these, in the numbers, the charts and the table; keys are counted in whole hours, and the page says so. */
+async function countsByMinute(page: Page): Promise<void> {
+  for (const [text, word, minutes] of [
+    ['5 min', '5m', 5],
+    ['15 min', '15m', 15],
+    ['1 h', '1h', 60],
+    ['6 h', '6h', 360],
+  ] as const) {
+    await page.getByRole('radiogroup', { name: 'Time' }).getByText(text, { exact: true }).click()
+    await eventually('the time is in the address', () => words(page).get('range') === word)
+    const asked = page.waitForResponse((answer) => new URL(answer.url()).searchParams.get('res') === 'minute')
+    await page.reload()
+    const answer = await asked
+    const query = new URL(answer.url()).searchParams
+    const [from, to] = ['from', 'to'].map((name) => Number(query.get(name) ?? 0))
+    // At midnight an end needs no parameter.
+    if (from !== 0 && to !== 0) assert.equal(to! - from!, minutes * 60)
+    const { data } = (await answer.json()) as { data: readonly { readonly hits: number }[] }
+    const hits = data.reduce((sum, row) => sum + row.hits, 0)
+    await eventually('the numbers are those of the chart', async () => (await total(page)) === String(hits))
+    await page.getByText(/^Counts by minute/).waitFor()
+  }
+  await shoot(page, 'analytics-minutes')
+  await breakdown(page).getByRole('tab', { name: 'Key', exact: true }).click()
+  await breakdown(page)
+    .getByText(/^Counted by hour/)
+    .waitFor()
+  await breakdown(page).getByRole('button', { name: 'Reporter' }).click()
+  await page.getByText(/are counted by hour:/).waitFor()
+  await eventually('all of the key', async () => (await total(page)) === '7')
+  await shoot(page, 'analytics-hours-of-a-key')
+  await page.getByRole('button', { name: /^Remove filter Key/ }).click()
+  await page.getByText('24 h', { exact: true }).click()
+  await breakdown(page).getByRole('tab', { name: 'API', exact: true }).click()
+}
+
 async function looksCloser(world: Counted): Promise<void> {
   const page = await world.open(world.admin, '/analytics')
   await eventually('the number of requests', async () => (await total(page)) === '10')
   await checkThemes(page)
   await shoot(page, 'analytics')
+
+  await countsByMinute(page)
 
   await page.getByText('7 days', { exact: true }).click()
   await eventually('the time stands in the address', () => words(page).get('range') === '7d')
@@ -130,9 +168,23 @@ async function looksCloser(world: Counted): Promise<void> {
   assert.equal(charts.name, 'analytics.csv')
   assert.ok(charts.lines.length > 1)
 
-  // An hour leads to its single requests, and back.
-  const hour = page.getByRole('table', { name: 'Requests and errors' }).getByRole('button').first()
-  await hour.click()
+  // An hour leads to its minutes, a minute to its single requests, and back; each has a link to them as well.
+  const bucket = page.getByRole('table', { name: 'Requests and errors' }).getByRole('button').first()
+  await bucket.click()
+  await page.waitForURL(/\/analytics\?.*range=custom/)
+  await page.getByText(/^Counts by minute/).waitFor()
+  await bucket.click()
+  await page.waitForURL(/\/requests\?range=custom/)
+  await page.goBack()
+  await page.getByRole('heading', { name: 'Analytics', level: 1 }).waitFor()
+  await page.goBack()
+  await page.getByText(/^Counts by hour/).waitFor()
+  const table24 = page.getByRole('table', { name: 'Requests and errors' })
+  if ((await table24.count()) === 0) await page.getByLabel('Requests and errors as a table').click()
+  await table24
+    .getByRole('link', { name: /^View requests of/ })
+    .first()
+    .click()
   await page.waitForURL(/\/requests\?range=custom/)
   await page.goBack()
   await page.getByRole('link', { name: 'View requests', exact: true }).click()

@@ -9,9 +9,9 @@ import {
 } from './dimensions.ts'
 
 /** Buckets of time, UTC. */
-export type Resolution = 'hour' | 'day' | 'month'
+export type Resolution = 'minute' | 'hour' | 'day' | 'month'
 
-/** A time, from its first millisecond up to but not including `toMs`; both are full hours. */
+/** A time, from its first millisecond up to but not including `toMs`; both are full minutes. */
 export interface Span {
   readonly fromMs: number
   readonly toMs: number
@@ -44,7 +44,8 @@ export interface Sorted {
 
 export const USAGE_KEY = ['usage'] as const
 
-const HOUR_MS = 3_600_000
+const SECOND_MS = 1000
+const DAY_MS = 86_400_000
 
 /** The buckets of a time, oldest first; those without a request are left out by the dashboard. */
 export function readSeries(span: Span, res: Resolution, filters: UsageFilters, signal?: AbortSignal) {
@@ -84,7 +85,7 @@ export function downloadSeries(span: Span, res: Resolution, filters: UsageFilter
 
 /** When the bucket of a row begins, in Unix milliseconds. */
 export function bucketStart({ id }: Pick<UsageRow, 'id'>): number {
-  return Date.UTC(id.year, id.month - 1, id.day === 0 ? 1 : id.day, id.hour)
+  return Date.UTC(id.year, id.month - 1, id.day === 0 ? 1 : id.day, id.hour, id.minute)
 }
 
 function breakdownQuery(span: Span, filters: UsageFilters, { by, descending }: Sorted): Sent['query'] {
@@ -99,10 +100,10 @@ function pathOf({ fromMs, toMs }: Span): string {
 }
 
 function queryOf({ fromMs, toMs }: Span, filters: UsageFilters) {
-  const [from, to] = [new Date(fromMs).getUTCHours(), new Date(toMs - HOUR_MS).getUTCHours()]
+  const [from, to] = [fromMs, toMs].map((ms) => (ms % DAY_MS === 0 ? undefined : ms / SECOND_MS))
   return {
-    ...(from !== 0 && { from_hour: from }),
-    ...(to !== 23 && { to_hour: to }),
+    ...(from !== undefined && { from }),
+    ...(to !== undefined && { to }),
     ...Object.assign({}, ...DIMENSION_NAMES.map((name) => parametersOf(name, filters))),
     errors: filters.errors,
   }

@@ -6,6 +6,7 @@ export interface UsageRowId {
   readonly month: number
   readonly year: number
   readonly hour: number
+  readonly minute: number
   readonly code: number
   readonly path: string
   readonly method: string
@@ -29,6 +30,8 @@ interface DimensionRow {
   readonly parameter: string | ((value: string) => Readonly<Record<string, string>>)
   /** True when it is closed to users who may see only the analytics of their own APIs. */
   readonly isBeyondApis?: boolean
+  /** True when requests are counted by it in whole hours alone. */
+  readonly isByHour?: boolean
   /** How people call what a row is about. */
   readonly name: (id: UsageRowId) => string
   /** A second line where the name alone leaves open what is meant; '' = none. */
@@ -66,6 +69,7 @@ export const DIMENSIONS = {
   },
   key: {
     path: '/api/activity/keys',
+    isByHour: true,
     parameter: 'key',
     isBeyondApis: true,
     name: (id) => (id.key === OPEN_KEY ? say('analytics.noKey') : id.alias || shortHash(id.key)),
@@ -74,6 +78,7 @@ export const DIMENSIONS = {
   },
   client: {
     path: '/api/activity/oauthid',
+    isByHour: true,
     parameter: 'client',
     isBeyondApis: true,
     name: (id) => id.oauth_id,
@@ -100,6 +105,7 @@ export const DIMENSIONS = {
   },
   tag: {
     path: '/api/usage/tags',
+    isByHour: true,
     parameter: 'tags',
     isBeyondApis: true,
     name: (id) => id.tag,
@@ -109,6 +115,7 @@ export const DIMENSIONS = {
   },
   developer: {
     path: '/api/activity/developers',
+    isByHour: true,
     parameter: (id) => ({ tags: `dev-${id}` }),
     isBeyondApis: true,
     name: (id) => id.developer_email || say('analytics.gone', { id: id.developer_id }),
@@ -117,6 +124,7 @@ export const DIMENSIONS = {
   },
   country: {
     path: '/api/activity/geo',
+    isByHour: true,
     parameter: 'country',
     isBeyondApis: true,
     name: ({ iso_country: code }) => (/^[A-Z]{2}$/.test(code) ? (REGIONS.of(code) ?? '') : say('analytics.noCountry')),

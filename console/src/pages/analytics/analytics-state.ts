@@ -11,7 +11,7 @@ import {
   type UsageFilters,
 } from '../../api/traffic/dimensions.ts'
 import { useAddress } from '../../app/address.ts'
-import { bucketsOf, nextBucket, spanBefore, wordsOf } from '../../parts/charts/time-range.tsx'
+import { type Buckets, bucketSpan, bucketsOf, spanBefore, wordsOf } from '../../parts/charts/time-buckets.ts'
 
 const ABSENT = {
   ...{
@@ -36,6 +36,10 @@ export interface AnalyticsState {
   readonly filters: UsageFilters
   readonly span: Span
   readonly res: Resolution
+  /** True when the time is longer than the chosen one, in whole hours. */
+  readonly isWidened: boolean
+  /** The same time in whole hours, for requests that are counted by hour alone. */
+  readonly whole: Buckets
   /** The period that is compared with; undefined when none is. */
   readonly before: Span | undefined
   readonly dimension: Dimension
@@ -49,6 +53,10 @@ export interface AnalyticsState {
   go(change: Partial<AnalyticsParams>): void
   /** Looks closer at a bucket: by smaller buckets, or where there are none, at its single requests, for those who may see them. */
   readonly closer: ((at: number) => void) | undefined
+  /** True where these are single requests. */
+  readonly leadsToRequests: boolean
+  /** The requests of a bucket, as words of the page of single requests; undefined for those who may not see them. */
+  readonly requestsOf: ((at: number) => Record<string, string>) | undefined
 }
 
 const MINUTE_MS = 60_000
@@ -63,10 +71,12 @@ export function useAnalyticsState(): AnalyticsState {
   const nowMs = useNow(words.range, refreshMs !== undefined)
   const session = useSession()
   const { range, from, to } = words
-  const hour = Math.floor(nowMs / MINUTE_MS)
-  const time = useMemo(() => bucketsOf({ range, from, to }, hour * MINUTE_MS), [range, from, to, hour])
+  const minute = Math.floor(nowMs / MINUTE_MS)
   const dimensions = seenDimensions(session)
   const filters = filtersOf(words, dimensions)
+  const byHour = DIMENSION_NAMES.some((name) => filters[name] !== '' && dimensionRow(name).isByHour === true)
+  const whole = useMemo(() => bucketsOf({ range, from, to }, minute * MINUTE_MS, false), [range, from, to, minute])
+  const exact = useMemo(() => bucketsOf({ range, from, to }, minute * MINUTE_MS), [range, from, to, minute])
   const go = useCallback(
     (change: Partial<AnalyticsParams>) => {
       const next = (old: Readonly<Record<string, string>>) => kept({ ...old, ...change })
@@ -74,19 +84,34 @@ export function useAnalyticsState(): AnalyticsState {
     },
     [navigate],
   )
-  const { span, res } = time
+  const { span, res } = byHour ? whole : exact
   const closer = (at: number) => {
-    const bucket = { fromMs: at, toMs: nextBucket(at, res) }
-    if (res !== 'hour') return go({ ...wordsOf(bucket), page: '1' })
+    const bucket = bucketSpan(at, res, Date.now())
+    if (smallerThan(res, bucket, !byHour)) return go({ ...wordsOf(bucket), page: '1' })
     void navigate({ to: '/requests', search: requestWords(bucket, filters) as never })
   }
   return {
-    ...{ words, filters, span, res, set, go, dimensions },
+    ...{ words, filters, span, res, whole, set, go, dimensions },
+    isWidened: byHour && !isSameSpan(whole.span, exact.span),
     before: words.compare === 'yes' ? spanBefore(span, res) : undefined,
     dimension: dimensions.find((name) => name === words.by) ?? 'api',
     refreshMs,
-    closer: res === 'hour' && !mayDo(session, 'log', 'read') ? undefined : closer,
+    closer: (res === 'hour' || res === 'minute') && !mayDo(session, 'log', 'read') ? undefined : closer,
+    leadsToRequests: !smallerThan(res, { fromMs: span.toMs - MINUTE_MS, toMs: span.toMs }, !byHour),
+    requestsOf: mayDo(session, 'log', 'read')
+      ? (at) => requestWords(bucketSpan(at, res, Date.now()), filters)
+      : undefined,
   }
+}
+
+/** True where a bucket can be shown in smaller ones. */
+function smallerThan(res: Resolution, bucket: Span, byMinute: boolean): boolean {
+  return bucketsOf(wordsOf(bucket), Date.now(), byMinute).res !== res
+}
+
+/** True for times with the same ends. */
+export function isSameSpan(a: Span, b: Span): boolean {
+  return a.fromMs === b.fromMs && a.toMs === b.toMs
 }
 
 function kept(words: Readonly<Record<string, string>>): Record<string, string> {

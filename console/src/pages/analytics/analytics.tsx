@@ -1,13 +1,13 @@
 import { Alert, Button, Group, SegmentedControl, Text } from '@mantine/core'
 import { DownloadIcon, InfoIcon } from 'lucide-react'
 import { useMay, useSession } from '../../api/people/session.ts'
-import { downloadSeries } from '../../api/traffic/analytics.ts'
+import { downloadSeries, type Resolution } from '../../api/traffic/analytics.ts'
 import { saveFile } from '../../parts/charts/save-file.ts'
 import { readerZone, TimeRange } from '../../parts/charts/time-range.tsx'
 import { notifyFault } from '../../parts/display/notify.ts'
 import { PageHead } from '../../parts/display/page-head.tsx'
 import { Guarded } from '../../parts/forms/guarded.tsx'
-import { say } from '../../texts/say.ts'
+import { say, type TextName } from '../../texts/say.ts'
 import { type AnalyticsState, seesOwnAlone, useAnalyticsState } from './analytics-state.ts'
 import { Breakdown } from './breakdown.tsx'
 import { Charts } from './charts.tsx'
@@ -74,10 +74,13 @@ function Numbers() {
 
 const MOMENTS = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' })
 
-/** Which time the numbers are really of: full hours, days or months. */
-function CountedBy({ scene: { span, res } }: { readonly scene: AnalyticsState }) {
+/** The time that the numbers are of: with a filter that is counted by hour, more than was chosen. */
+function CountedBy({ scene: { span, res, isWidened } }: { readonly scene: AnalyticsState }) {
   const time = MOMENTS.formatRange(span.fromMs, span.toMs)
-  const text = { hour: 'analytics.byHour', day: 'analytics.byDay', month: 'analytics.byMonth' } as const
+  const text: Readonly<Record<Resolution, TextName>> = {
+    ...{ minute: 'analytics.byMinute', hour: isWidened ? 'analytics.wholeHours' : 'analytics.byHour' },
+    ...{ day: 'analytics.byDay', month: 'analytics.byMonth' },
+  }
   return (
     <Text size="xs" c="dimmed" mt="sm">
       {say(text[res], { time })}

@@ -1,23 +1,34 @@
-import { Box, Button, Card, Group, ScrollArea, Tabs, Title } from '@mantine/core'
+import { Box, Button, Card, Group, ScrollArea, Tabs, Text, Title } from '@mantine/core'
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { ChartNoAxesColumnIcon, DownloadIcon } from 'lucide-react'
 import { downloadBreakdown, readBreakdown, USAGE_KEY } from '../../api/traffic/analytics.ts'
 import { type Dimension, dimensionRow } from '../../api/traffic/dimensions.ts'
 import { saveFile } from '../../parts/charts/save-file.ts'
+import { spanBefore } from '../../parts/charts/time-buckets.ts'
 import { Empty } from '../../parts/display/empty.tsx'
 import { notifyFault } from '../../parts/display/notify.ts'
 import { DataTable } from '../../parts/tables/data-table.tsx'
 import { Pager } from '../../parts/tables/pager.tsx'
 import { say } from '../../texts/say.ts'
 import classes from './analytics.module.css'
-import type { AnalyticsState } from './analytics-state.ts'
+import { type AnalyticsState, isSameSpan } from './analytics-state.ts'
 import { useColumns } from './breakdown-columns.tsx'
 import { useTotal } from './figures.tsx'
 import { rowKey } from './rows.ts'
 import { TopChart } from './top-chart.tsx'
 
+const MOMENTS = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' })
+
+/** The scene in whole hours, where requests are counted by the dimension in these alone. */
+function sceneOf(scene: AnalyticsState): AnalyticsState {
+  if (dimensionRow(scene.dimension).isByHour !== true) return scene
+  const { span, res } = scene.whole
+  return { ...scene, span, res, before: scene.before && spanBefore(span, res) }
+}
+
 /** The breakdown of requests by one dimension, as a table with a chart of its first rows. */
-export function Breakdown({ scene }: { readonly scene: AnalyticsState }) {
+export function Breakdown({ scene: shown }: { readonly scene: AnalyticsState }) {
+  const scene = sceneOf(shown)
   const { dimension, dimensions, words, set } = scene
   const sorted = { by: words.sort, descending: words.order === 'down', page: Math.max(1, Number(words.page) || 1) }
   const { span, filters, refreshMs } = scene
@@ -63,6 +74,11 @@ export function Breakdown({ scene }: { readonly scene: AnalyticsState }) {
           </Tabs.List>
         </ScrollArea>
         <Tabs.Panel value={dimension} pt="sm">
+          {!isSameSpan(scene.span, shown.span) && (
+            <Text size="xs" c="dimmed" mb="xs">
+              {say('analytics.wholeHoursOf', { time: MOMENTS.formatRange(scene.span.fromMs, scene.span.toMs) })}
+            </Text>
+          )}
           <Box className={(data === undefined || data.length > 0) && classes.beside ? classes.beside : ''}>
             <Box miw={0}>
               <DataTable

@@ -3,7 +3,7 @@ import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { bucketStart, readSeries, type Span, USAGE_KEY, type UsageRow } from '../../api/traffic/analytics.ts'
 import { CHART_COLORS, CHART_DASHES, DASH_BEFORE, TimeChart } from '../../parts/charts/chart.tsx'
 import type { ChartLine, ChartPoint } from '../../parts/charts/chart-data.ts'
-import { bucketStarts } from '../../parts/charts/time-range.tsx'
+import { bucketStarts } from '../../parts/charts/time-buckets.ts'
 import { duration, shortCount } from '../../parts/display/when.tsx'
 import { say, type TextName } from '../../texts/say.ts'
 import type { AnalyticsState } from './analytics-state.ts'
@@ -15,13 +15,20 @@ export function Charts({ scene }: { readonly scene: AnalyticsState }) {
   const points = now.data && pointsOf(scene, now.data.data, before.data?.data)
   const compared = scene.before !== undefined
   const common = {
-    ...{ points, res: scene.res, error: now.error, retry: () => void now.refetch(), onPoint: scene.closer },
+    ...{
+      points,
+      res: scene.res,
+      error: now.error,
+      retry: () => void now.refetch(),
+      onPoint: scene.closer,
+      requestsOf: scene.requestsOf,
+    },
   }
   return (
     <SimpleGrid cols={{ base: 1, lg: 2 }} spacing="md" mb="md">
       <TimeChart {...common} title={say('analytics.traffic')} lines={trafficLines(compared)} format={shortCount}>
         <Text size="xs" c="dimmed">
-          {scene.closer && say('analytics.chooseHint')}
+          {scene.closer && say(scene.leadsToRequests ? 'analytics.chooseRequestsHint' : 'analytics.chooseHint')}
         </Text>
       </TimeChart>
       <TimeChart {...common} title={say('analytics.latency')} lines={latencyLines(compared)} format={duration}>

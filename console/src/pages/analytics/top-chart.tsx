@@ -2,7 +2,7 @@ import { useQueries } from '@tanstack/react-query'
 import { bucketStart, readSeries, USAGE_KEY, type UsageRow } from '../../api/traffic/analytics.ts'
 import { CHART_COLORS, CHART_DASHES, TimeChart } from '../../parts/charts/chart.tsx'
 import type { ChartPoint } from '../../parts/charts/chart-data.ts'
-import { bucketStarts } from '../../parts/charts/time-range.tsx'
+import { bucketStarts } from '../../parts/charts/time-buckets.ts'
 import { shortCount } from '../../parts/display/when.tsx'
 import { say } from '../../texts/say.ts'
 import type { AnalyticsState } from './analytics-state.ts'
@@ -47,6 +47,7 @@ export function TopChart({ scene, rows }: { readonly scene: AnalyticsState; read
       res={res}
       format={shortCount}
       onPoint={scene.closer}
+      requestsOf={scene.requestsOf}
       error={series.find(({ error }) => error)?.error}
       height={300}
     />

@@ -2,7 +2,7 @@ import { keepPreviousData, useInfiniteQuery } from '@tanstack/react-query'
 import { useMemo, useState } from 'react'
 import { listRequests, REQUESTS_KEY, type RequestFilters, type RequestRecord } from '../../api/traffic/requests.ts'
 import { useAddress } from '../../app/address.ts'
-import { spanOf } from '../../parts/charts/time-range.tsx'
+import { spanOf } from '../../parts/charts/time-buckets.ts'
 
 export const NO_FILTERS: RequestFilters = {
   ...{ api: '', method: '', path: '', status: '', errors: '', key: '', client: '', tag: '', request_id: '' },

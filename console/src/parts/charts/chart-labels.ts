@@ -1,5 +1,5 @@
 import type { Resolution } from '../../api/traffic/analytics.ts'
-import { nextBucket } from './time-range.tsx'
+import { nextBucket } from './time-buckets.ts'
 
 const HOUR = new Intl.DateTimeFormat(undefined, { hour: '2-digit', minute: '2-digit' })
 const DAY_HOUR = new Intl.DateTimeFormat(undefined, {

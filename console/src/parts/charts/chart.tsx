@@ -1,4 +1,6 @@
-import { Anchor, Card, Group, Skeleton, Switch, Text, Title, UnstyledButton } from '@mantine/core'
+import { ActionIcon, Anchor, Card, Group, Skeleton, Switch, Text, Title, Tooltip, UnstyledButton } from '@mantine/core'
+import { Link } from '@tanstack/react-router'
+import { TextSearchIcon } from 'lucide-react'
 import { lazy, type ReactNode, Suspense, useState } from 'react'
 import type { Resolution } from '../../api/traffic/analytics.ts'
 import { say } from '../../texts/say.ts'
@@ -7,7 +9,7 @@ import { type Column, DataTable } from '../tables/data-table.tsx'
 import classes from './chart.module.css'
 import type { ChartLine, ChartPoint } from './chart-data.ts'
 import { bucketDate, bucketTime } from './chart-labels.ts'
-import { nextBucket } from './time-range.tsx'
+import { nextBucket } from './time-buckets.ts'
 
 const ChartCanvas = lazy(() => import('./chart-canvas.tsx'))
 
@@ -38,6 +40,8 @@ interface Props {
   readonly format: (value: number) => string
   /** Opens what is behind a bucket. */
   readonly onPoint?: ((at: number) => void) | undefined
+  /** Words of the page of single requests for those of a bucket. */
+  readonly requestsOf?: ((at: number) => Record<string, string>) | undefined
   readonly height?: number
   readonly error?: unknown
   readonly retry?: () => void
@@ -140,6 +144,23 @@ function toggled(names: ReadonlySet<string>, name: string): ReadonlySet<string> 
   return next
 }
 
+/** The single requests of a bucket. */
+function RequestsLink({ words, label }: { readonly words: Record<string, string>; readonly label: string }) {
+  return (
+    <Tooltip label={say('analytics.single')}>
+      <ActionIcon
+        variant="subtle"
+        size="sm"
+        aria-label={label}
+        component={Link}
+        {...{ to: '/requests', search: words as never }}
+      >
+        <TextSearchIcon size={14} aria-hidden />
+      </ActionIcon>
+    </Tooltip>
+  )
+}
+
 function PointTable({
   title,
   points,
@@ -147,6 +168,7 @@ function PointTable({
   res,
   format,
   onPoint,
+  requestsOf,
 }: Props & { readonly points: readonly ChartPoint[] }) {
   const columns: readonly Column<ChartPoint>[] = [
     {
@@ -176,6 +198,19 @@ function PointTable({
         cell: (point) => (point[name] === null || point[name] === undefined ? '–' : format(point[name])),
       }),
     ),
+    ...(requestsOf === undefined
+      ? []
+      : [
+          {
+            name: 'requests',
+            title: say('analytics.single'),
+            isTitleHidden: true,
+            width: 40,
+            cell: ({ at }: ChartPoint) => (
+              <RequestsLink words={requestsOf(at)} label={say('analytics.singleOf', { name: bucketTime(at, res) })} />
+            ),
+          },
+        ]),
   ]
   return (
     <DataTable

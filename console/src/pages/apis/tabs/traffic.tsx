@@ -3,7 +3,7 @@ import { Link, useNavigate } from '@tanstack/react-router'
 import { ChartLineIcon, TextSearchIcon } from 'lucide-react'
 import type { ApiView } from '../../../api/apis/apis.ts'
 import { useMay } from '../../../api/people/session.ts'
-import { nextBucket } from '../../../parts/charts/time-range.tsx'
+import { bucketSpan } from '../../../parts/charts/time-buckets.ts'
 import { Guarded } from '../../../parts/forms/guarded.tsx'
 import { say } from '../../../texts/say.ts'
 import { type AnalyticsState, requestWords, useAnalyticsState } from '../../analytics/analytics-state.ts'
@@ -29,9 +29,10 @@ function Traffic({ api }: { readonly api: ApiView }) {
         <SegmentedControl
           size="xs"
           aria-label={say('traffic.range')}
-          value={range === '7d' ? '7d' : '24h'}
+          value={range === '1h' || range === '7d' ? range : '24h'}
           onChange={(next) => scene.set({ range: next })}
           data={[
+            { value: '1h', label: say('traffic.hour') },
             { value: '24h', label: say('traffic.today') },
             { value: '7d', label: say('traffic.week') },
           ]}
@@ -72,12 +73,14 @@ function useApiScene(apiId: string): AnalyticsState {
   const scene = useAnalyticsState()
   const navigate = useNavigate()
   const filters = { ...scene.filters, api: apiId }
+  const wordsOfBucket = (at: number) => requestWords(bucketSpan(at, scene.res, Date.now()), filters)
   return {
     ...scene,
     filters,
+    leadsToRequests: true,
+    requestsOf: scene.requestsOf && wordsOfBucket,
     closer(at) {
-      const bucket = { fromMs: at, toMs: nextBucket(at, scene.res) }
-      void navigate({ to: '/requests', search: requestWords(bucket, filters) as never })
+      void navigate({ to: '/requests', search: wordsOfBucket(at) as never })
     },
   }
 }
