@@ -79,6 +79,8 @@ async function traffic(page: Page, id: string): Promise<void> {
   await tab(page, 'Traffic')
   await page.getByRole('link', { name: 'Open analytics' }).waitFor()
   await inspect(page, 'api-traffic')
+  await pick(page, 'Time', 'Last hour')
+  await eventually('the hour is in the address', () => new URL(page.url()).searchParams.get('range') === '1h')
   await pick(page, 'Time', 'Last 7 days')
   await eventually('the week stands in the address', () => new URL(page.url()).searchParams.get('range') === '7d')
   await page
