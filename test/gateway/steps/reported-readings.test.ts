@@ -153,6 +153,13 @@ test('empty lists, and members that no alternative judges, are judged by other k
       [{ x: 1 }, {}],
       [{ x: 'a' }, { y: 1 }],
     ],
+    [{ if: { properties: { a: integer }, required: ['a'] }, ...closed }, [{ a: 1 }, { x: 1 }], [{ a: 'b' }, { b: 1 }]],
+    [
+      // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
+      { if: { required: ['a'], unevaluatedProperties: integer }, then: { maxProperties: 2 }, ...closed },
+      [{ a: 1, b: 1 }, { x: 1 }],
+      [{ b: 1 }, { a: 'b' }, { a: 1, b: 1, c: 1 }],
+    ],
     [{ oneOf: [{ additionalProperties: integer }, false], ...closed }, [{ x: 1, y: 1 }], [{ y: 'a' }]],
   ]
   const { gate, warnings } = await open(

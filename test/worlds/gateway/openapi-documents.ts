@@ -5,6 +5,7 @@ import type { TestGateway } from '../base/harness.ts'
 import { oasApi } from './admin-fixtures.ts'
 import { type GeneratedBody, typedBody } from './generated-bodies.ts'
 import {
+  closedSchemas,
   componentsOf,
   generatedValues,
   judgeOf,
@@ -24,7 +25,10 @@ export interface GeneratedDocument {
 function jsonBody(version: OpenApiVersion): fc.Arbitrary<GeneratedBody> {
   return fc
     .record({
-      schema: schemasOf(version),
+      schema:
+        version === '3.0.3'
+          ? schemasOf(version)
+          : fc.oneof({ weight: 5, arbitrary: schemasOf(version) }, { weight: 1, arbitrary: closedSchemas(version) }),
       values: fc.array(generatedValues, { minLength: 5, maxLength: 9 }),
       type: fc.constantFrom('application/json', 'application/json; charset=utf-8', 'application/vnd.a+json'),
     })
@@ -74,8 +78,8 @@ export async function checkDocument(
   })
   assert.equal(saved.status, 200, saved.text)
   const { warnings = [] } = saved.json as { warnings?: { message: string }[] }
-  for (const { message } of warnings) assert.match(message, IN_CIRCLES)
   try {
+    for (const { message } of warnings) assert.match(message, IN_CIRCLES)
     for (const [index, { type, schema, meant, sent }] of operations.entries()) {
       const judge = judgeOf(meant, components)
       for (const { text, readings, headers = {} } of sent) {

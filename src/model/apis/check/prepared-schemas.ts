@@ -136,6 +136,7 @@ export class PreparedSchemas {
       })
     if (Array.isArray(made.required)) made.required = made.required.filter((name) => !readOnly.has(String(name)))
     dropRest(made, schema)
+    keepIfAlone(made)
     return withNull(withoutFlags(made), schema)
   }
 
@@ -368,6 +369,14 @@ function dropRest(made: JsonObject, schema: JsonObject): void {
   if (['properties', 'patternProperties'].some((name) => size(made, name) < size(schema, name)))
     delete made.additionalProperties
   if (size(made, 'prefixItems') < size(schema, 'prefixItems')) delete made.items
+}
+
+/** An `if` without consequences refuses nothing, but judges members, for which the engine does not look at it. */
+function keepIfAlone(made: JsonObject): void {
+  const isTrue = (schema: Json | undefined) => schema === undefined || schema === true
+  if (made.if === undefined || !isTrue(made.then) || !isTrue(made.else)) return
+  made.allOf = [...(Array.isArray(made.allOf) ? made.allOf : []), { anyOf: [made.if, true] }]
+  delete made.if
 }
 
 /** OpenAPI 3.0 and old drafts say "exclusive" with a flag beside the bound. */

@@ -1,5 +1,5 @@
 import { createRequire } from 'node:module'
-import type { Ajv, CodeKeywordDefinition, KeywordCxt, KeywordDefinition, SchemaValidateFunction } from 'ajv'
+import type { Ajv, CodeKeywordDefinition, KeywordCxt, KeywordDefinition, Name, SchemaValidateFunction } from 'ajv'
 import { isObject, type Json } from '../../json/json.ts'
 import { newPatternWork, type PatternWork, spendPatternWork, WORK_OF_EXPRESSION } from '../../patterns/pattern-work.ts'
 import { SchemaPattern } from '../../patterns/schema-pattern.ts'
@@ -142,6 +142,7 @@ export function meter(engine: Ajv): void {
       const meter = meterOf(context)
       meter.keywords += codeCost(keyword, context.schema)
       emitCharge(context, keyword, meter)
+      if (keyword === 'if') judgeWhereItFits(context)
       code(context, type)
       emitJudged(context, meter)
     }
@@ -172,6 +173,20 @@ const isInt64 = (value: number) => Number.isInteger(value) && Math.abs(value) <=
 /** True where a line of it is base64, as in ajv-formats, whose expression takes 0.2 s for a megabyte. */
 function isBase64(text: string): boolean {
   return text.split(/[\n\r\u2028\u2029]/).some((line) => line.length % 4 === 0 && /^[A-Za-z0-9+/]*={0,2}$/.test(line))
+}
+
+/** Members that an `if` judges count as judged only where it fits; Ajv counts them in either case. */
+function judgeWhereItFits(context: KeywordCxt): void {
+  const { subschema, mergeEvaluated } = context
+  let fits: Name | undefined
+  context.subschema = (part, valid) => {
+    if (part.keyword === 'if') fits = valid
+    return subschema.call(context, part, valid)
+  }
+  context.mergeEvaluated = (inner) => {
+    context.mergeEvaluated = mergeEvaluated
+    context.mergeValidEvaluated(inner, fits!)
+  }
 }
 
 /** Module state: a meter for each schema while Ajv compiles it; Ajv gives keywords nothing else to hang it on. */

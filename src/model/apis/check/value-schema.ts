@@ -87,7 +87,7 @@ export class ValueSchemas {
     this.#root = root
     this.#engines = engines
     this.#prepared = new PreparedSchemas(document, () => engines.newName())
-    this.#unevaluated = UNEVALUATED.some((keyword) => names(document, keyword))
+    this.#unevaluated = namesOne(document, UNEVALUATED)
   }
 
   /** The schema at a path of the document: what of it can be checked is. */
@@ -259,10 +259,11 @@ function fitsWithin(validate: ValidateFunction, value: unknown): boolean {
   }
 }
 
-/** True when an object in a value has a member of this name. */
-function names(value: Json, name: string): boolean {
+/** True when an object in a value has a member of one of these names. */
+function namesOne(value: Json, names: readonly string[]): boolean {
   if (typeof value !== 'object' || value === null) return false
-  return (isObject(value) && Object.hasOwn(value, name)) || Object.values(value).some((inner) => names(inner, name))
+  if (isObject(value) && names.some((name) => Object.hasOwn(value, name))) return true
+  return Object.values(value).some((inner) => namesOne(inner, names))
 }
 
 /** True when a schema speaks of a member such as `constructor`. */
