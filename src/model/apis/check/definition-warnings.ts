@@ -159,13 +159,15 @@ function unmatchedOperations(document: JsonObject): Flaw[] {
   )
 }
 
-/** `security` of operations that asks for less than the gateway does, or for schemes that are not enabled. */
+/** `security` of the document, or of operations, that asks for less than the gateway does, or for schemes that are not enabled. */
 function unfollowedSecurity(document: JsonObject): Flaw[] {
   const extension = extensionOf(document) ?? {}
   const authentication = objectOf(objectOf(extension, 'server'), 'authentication')
   if (!flagOf(authentication, 'enabled')) return []
   const rules = getAt(extension, ['middleware', 'operations'])
-  return operationsOf(document).flatMap(({ path, method, id, object }): Flaw[] => {
+  const open = namesOfGroups(member(document, 'security')).findIndex((group) => group.length === 0)
+  const whole = open === -1 ? [] : [{ at: ['security', String(open)], reason: OPEN_TO_ALL }]
+  const own = operationsOf(document).flatMap(({ path, method, id, object }): Flaw[] => {
     const security = member(object, 'security')
     if (!Array.isArray(security)) return []
     const at = ['paths', path, method.toLowerCase(), 'security']
@@ -175,8 +177,9 @@ function unfollowedSecurity(document: JsonObject): Flaw[] {
       return [{ at, reason: 'names no scheme that is enabled: the enabled ones are asked for in its place' }]
     }
     if (flagOf(getAt(rules, [id, 'ignoreAuthentication']), 'enabled')) return []
-    return [
-      { at, reason: 'lets everybody in, but a credential is asked for: "ignoreAuthentication" opens an operation' },
-    ]
+    return [{ at, reason: OPEN_TO_ALL }]
   })
+  return [...whole, ...own]
 }
+
+const OPEN_TO_ALL = 'lets everybody in, but a credential is asked for: "ignoreAuthentication" opens an operation'
