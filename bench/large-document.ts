@@ -1,5 +1,5 @@
 /** Of a path with its two operations, about. */
-const BYTES_OF_PATH = 13_000
+const BYTES_OF_PATH = 7270
 const SENTENCE =
   'Lists what the caller may see, newest first, with the number of those that are left in the next page. '
 
@@ -10,7 +10,7 @@ const SENTENCE =
 export function largeDocument(bytes: number): Record<string, unknown> {
   const count = Math.ceil(bytes / BYTES_OF_PATH)
   const each = Array.from({ length: count }, (_, i) => i)
-  const made = {
+  return {
     openapi: '3.1.0',
     info: { title: 'Large', version: '1', description: SENTENCE },
     servers: [{ url: 'https://api.large.example' }],
@@ -20,9 +20,6 @@ export function largeDocument(bytes: number): Record<string, unknown> {
       parameters: PARAMETERS,
     },
   }
-  const missing = Math.max(0, bytes - JSON.stringify(made).length)
-  // Of the rest is prose.
-  return { ...made, info: { ...made.info, description: SENTENCE.repeat(Math.ceil(missing / SENTENCE.length)) } }
 }
 
 const PARAMETERS = {
