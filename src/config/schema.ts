@@ -82,6 +82,11 @@ const gateway = group({
     { allowed: 'IPv4 or IPv6 addresses, or networks such as 10.0.0.0/8' },
   ),
   max_body_bytes: whole(0, [0, Number.MAX_SAFE_INTEGER], 'Largest request body for any API. 0: no bound.'),
+  body_bytes_in_flight: whole(
+    67_108_864,
+    [1_048_576, Number.MAX_SAFE_INTEGER],
+    'Bytes of request bodies that a gateway holds at once for checks, templates, modules and its own calls. Further ones are refused with 503 until there is room; one client address gets half of them, callers who are not identified three quarters.',
+  ),
   max_head_bytes: whole(16_384, [1024, 1_048_576], 'Largest request head: request line and all fields.'),
   max_fields: whole(100, [10, 1000], 'Most fields in a request head.'),
   allow_underscore_fields: flag(

@@ -1,4 +1,5 @@
 import { KnownAddresses } from '../model/network/visitor.ts'
+import type { PasswordCaller } from '../model/passwords/password-gate.ts'
 import type { Clock } from '../model/time/clock.ts'
 import { AttemptLimiter, type AttemptRules, perNameRules } from './attempt-limiter.ts'
 
@@ -47,7 +48,7 @@ export function signInRules({ pair, address, windowMs }: SignInLimits): LoginThr
 }
 
 /** An attempt that has begun. */
-export interface Attempt {
+export interface Attempt extends PasswordCaller {
   /** It was right: clears the failures of the name from the address, and of the other counters this attempt. */
   succeed(): void
   /** It could not be checked, which says nothing about the caller: a store that is away, too many passwords at once. */
@@ -110,6 +111,8 @@ export class LoginThrottle {
       for (const [throttle, key] of counts) throttle.giveBack(key)
     }
     return {
+      visitor: address,
+      isKnown: known,
       giveBack,
       succeed: () => {
         giveBack()

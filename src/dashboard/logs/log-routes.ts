@@ -1,4 +1,5 @@
 import { Type } from 'typebox'
+import type { Actor } from '../access/actor.ts'
 import { identifyCaller } from '../access/identify.ts'
 import { identitiesOf } from '../access/identities.ts'
 import { permit } from '../access/permit.ts'
@@ -21,7 +22,10 @@ const Page = Type.Object(
   { title: 'LogPage' },
 )
 const PAGE_SIZE = Type.Integer({ minimum: 1, maximum: 1000, description: 'Rows of a page, where not the setting' })
-const MOST_TAILS = 20
+/** Live logs that may be open at once: of all users, and of those, of one organisation and of one user. */
+const MOST_TAILS = 100
+const MOST_OF_ORGANISATION = 25
+const MOST_OF_USER = 10
 const HOUR_S = 3600
 
 /** The log browser: `/api/logs`, single requests as the gateway has recorded them, and those that come as they come. */
@@ -80,11 +84,25 @@ async function list(parts: DashboardParts, call: Call): Promise<Answer> {
   return { ...(await pageAnswer(rows, total, page, shape)), headers }
 }
 
+/** Why a reader can open no further live log; undefined = they can. */
+function fullFor(
+  open: readonly Pick<Actor, 'userId' | 'orgId'>[],
+  { userId, orgId }: Pick<Actor, 'userId' | 'orgId'>,
+): string | undefined {
+  const bounds = [
+    [open.length, MOST_TAILS, ''],
+    [open.filter((each) => each.orgId === orgId).length, MOST_OF_ORGANISATION, ' of an organisation'],
+    [open.filter((each) => each.userId === userId).length, MOST_OF_USER, ' of a user'],
+  ] as const
+  const full = bounds.find(([now, most]) => now >= most)
+  return full && `No more than ${full[1]} live logs${full[2]} can be open at once`
+}
+
 /** Opens tails, a bounded number at once. */
 function liveTails(parts: DashboardParts): Route['run'] {
   const who = identitiesOf(parts)
   let owners: ApiOwners | undefined
-  let open = 0
+  const open: Pick<Actor, 'userId' | 'orgId'>[] = []
   const makeOwners = () => {
     const made = new ApiOwners(parts.documents, parts.store.feed)
     parts.closing?.addEventListener('abort', () => made.close())
@@ -102,8 +120,10 @@ function liveTails(parts: DashboardParts): Route['run'] {
     return logFiltersOf(parts, { actor, query: call.query }, visibilityOf(actor, owners, ownershipOn))
   }
   return (call) => {
-    if (open >= MOST_TAILS) return refused(503, `No more than ${MOST_TAILS} live logs can be open at once`)
-    open++
+    const reader = call.actor!
+    const full = fullFor(open, reader)
+    if (full !== undefined) return refused(503, full)
+    open.push(reader)
     const lastSeen = call.header('last-event-id') ?? ''
     const days = parts.config.analytics.records_days
     const body = tailEvents(
@@ -115,7 +135,7 @@ function liveTails(parts: DashboardParts): Route['run'] {
         lifeMs: Number(call.query('seconds') || HOUR_S) * 1000,
         closing: parts.closing,
       },
-      () => open--,
+      () => open.splice(open.indexOf(reader), 1),
     )
     const headers = { 'cache-control': 'no-store', 'x-accel-buffering': 'no' }
     return { status: 200, body, type: 'text/event-stream; charset=utf-8', headers }

@@ -7,6 +7,7 @@ import { visitorOf } from '../../model/network/visitor.ts'
 import { descriptorLimit, shareDescriptors } from '../../model/nodes/descriptors.ts'
 import type { DropReason } from '../../model/nodes/dropped-connections.ts'
 import { AttemptLimiter } from '../../runtime/attempt-limiter.ts'
+import { ByteBudget } from '../../runtime/byte-budget.ts'
 import type { Route } from '../routes/route.ts'
 import type { DashboardParts } from './parts.ts'
 
@@ -14,12 +15,9 @@ import type { DashboardParts } from './parts.ts'
 const PUBLIC_BYTES = 65_536
 const MINUTE_MS = 60_000
 const RETRY_MS = 1000
-/** Parts of what the dashboard can bear: of the bytes for all public calls, of those for one address, of connections for one address. */
+/** Parts of what the dashboard can bear: of the bytes for all public calls, of connections for one address. */
 const PUBLIC_SHARE = 0.25
-const ADDRESS_SHARE = 0.5
 const CONNECTION_SHARE = 0.25
-/** Of the bytes of a budget for addresses from which nobody was signed in. */
-const STRANGERS_SHARE = 0.75
 const MOST_ADDRESSES = 10_000
 /** The charge of a call before its body arrives. */
 const FIRST_BYTES = 1024
@@ -30,38 +28,6 @@ const PUBLIC_BYTES_PER_MS = 13
 /** Largest body that a route takes. */
 export function bodyLimitOf(route: Pick<Route, 'access' | 'bodyLimit'>, maxBodyBytes: number): number {
   return Math.min(maxBodyBytes, route.access === 'public' ? (route.bodyLimit ?? PUBLIC_BYTES) : maxBodyBytes)
-}
-
-/** Bytes that may be in memory at once, of all and of each address. */
-class ByteBudget {
-  readonly #most: number
-  readonly #held = new Map<string, number>()
-  #total = 0
-
-  constructor(most: number) {
-    this.#most = most
-  }
-
-  /**
-   * Holds further bytes of a body that has `own` already; false where that would be too many: a share of all is kept for addresses that
-   * are `known`. One body alone always fits.
-   */
-  take(address: string, bytes: number, own: number, known: boolean): boolean {
-    const held = this.#held.get(address) ?? 0
-    const most = this.#most * (known ? 1 : STRANGERS_SHARE)
-    if (this.#total > own && this.#total + bytes > most) return false
-    if (held > own && held + bytes > this.#most * ADDRESS_SHARE) return false
-    this.#total += bytes
-    this.#held.set(address, held + bytes)
-    return true
-  }
-
-  giveBack(address: string, bytes: number): void {
-    this.#total -= bytes
-    const held = this.#held.get(address)! - bytes
-    if (held > 0) this.#held.set(address, held)
-    else this.#held.delete(address)
-  }
 }
 
 /** Addresses with a signed-in user among their last calls. */

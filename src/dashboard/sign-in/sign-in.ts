@@ -12,7 +12,7 @@ import { retryOnConflict } from '../../runtime/retry-on-conflict.ts'
 import type { StoredDocument } from '../../store/ports/ports.ts'
 import type { Call } from '../routes/call.ts'
 import type { DashboardParts } from '../server/parts.ts'
-import { beginAttempt, throttled } from './attempts.ts'
+import { beginAttempt, throttled, visitorBy } from './attempts.ts'
 import { cameByTls, relyingParty } from './origin.ts'
 import { assertionOptions } from './passkeys.ts'
 import { confirmTotp, secondFactorName, usePasskey, useSecondFactor, withAttemptLimit } from './second-factor.ts'
@@ -53,10 +53,10 @@ export async function signInWithPassword(
   // By the address as it is looked for, so that no spelling is another name.
   const name = toEmail(sent.address) ?? sent.address.trim().toLowerCase().slice(0, 254)
   const begun = beginAttempt(parts, `password:${name}`, call)
-  if (isThrottled(begun)) return refuse(parts, sent.password, begun)
+  if (isThrottled(begun)) return refuse(parts, call, sent.password, begun)
   let users: StoredDocument[]
   try {
-    users = await usersWithPassword(parts, sent)
+    users = await usersWithPassword(parts, sent, begun)
   } catch (error) {
     begun.giveBack()
     throw error
@@ -69,9 +69,9 @@ export async function signInWithPassword(
 }
 
 /** @throws Fault `sign_in_throttled`, or what a wrong password gets */
-async function refuse(parts: DashboardParts, password: string, wait: Throttled): Promise<never> {
+async function refuse(parts: DashboardParts, call: Call, password: string, wait: Throttled): Promise<never> {
   if (!parts.config.dashboard.security.hide_login_failure_limit_error) throw throttled(wait)
-  await verifyPassword(undefined, password)
+  await verifyPassword(undefined, password, { visitor: visitorBy(parts, call) })
   throw fault('sign_in_failed')
 }
 

@@ -1,4 +1,5 @@
 import { isDocumentId } from '../../model/documents/ids.ts'
+import type { PasswordCaller } from '../../model/passwords/password-gate.ts'
 import { verifyPassword } from '../../model/passwords/passwords.ts'
 import { toEmail, userOf } from '../../model/people/user.ts'
 import { securityOf } from '../../model/people/user-security.ts'
@@ -28,6 +29,7 @@ export async function accountsOf({ documents }: DashboardParts, address: string)
 export async function usersWithPassword(
   parts: DashboardParts,
   { address, password, orgId }: { readonly address: string; readonly password: string; readonly orgId?: string },
+  caller: PasswordCaller,
 ): Promise<StoredDocument[]> {
   const several = parts.config.dashboard.enable_multi_org_users
   const all = await accountsOf(parts, address)
@@ -35,7 +37,9 @@ export async function usersWithPassword(
   const accounts = several ? named : named.slice(0, 1)
   const tries = several && orgId === undefined ? MOST_PASSWORDS : 1
   const hashes = newestHashes(accounts)
-  const right = await Promise.all(Array.from({ length: tries }, (_, index) => verifyPassword(hashes[index], password)))
+  const right = await Promise.all(
+    Array.from({ length: tries }, (_, index) => verifyPassword(hashes[index], password, caller)),
+  )
   const open = new Set(hashes.slice(0, tries).filter((_, index) => right[index]))
   return accounts.filter(({ body }) => open.has(securityOf(body).password_hash ?? ''))
 }

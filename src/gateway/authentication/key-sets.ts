@@ -6,8 +6,8 @@ import { readStrictObject } from '../../oauth/messages/strict-json.ts'
 export interface KeySetParts {
   readonly clock: Clock
   readonly log: Log
-  /** Reads a key set from a URL, within bounds of size and time. Rejects on failure. */
-  readonly fetch: (url: string) => Promise<Uint8Array>
+  /** Reads a key set from a URL for an organisation ('' = an API's), within bounds of size and time. Rejects on failure. */
+  readonly fetch: (url: string, orgId: string) => Promise<Uint8Array>
 }
 
 /** A set is not read more often than this, whatever tokens name. */
@@ -71,10 +71,11 @@ export class KeySets {
     this.#parts = parts
   }
 
-  /** The set at an address. Read with the first token, not now. */
-  at(url: string, family: KeyFamily | '', freshMs: number): KeySource {
-    const name = `${family} ${freshMs} ${url}`
-    const made = this.#sets.get(name) ?? new KeySet(this.#parts, url, family, freshMs)
+  /** The set at an address. Read with the first token, not now. `orgId`: each organisation has its own, as its readings are bounded. */
+  at(url: string, family: KeyFamily | '', freshMs: number, orgId = ''): KeySource {
+    const name = `${family} ${freshMs} ${orgId} ${url}`
+    const fetch = () => this.#parts.fetch(url, orgId)
+    const made = this.#sets.get(name) ?? new KeySet({ ...this.#parts, fetch }, url, family, freshMs)
     this.#sets.delete(name)
     this.#sets.set(name, made)
     // APIs keep theirs; only later ones read it themselves.
@@ -88,9 +89,11 @@ export class KeySets {
   }
 }
 
+type KeySetOptions = Omit<KeySetParts, 'fetch'> & { readonly fetch: () => Promise<Uint8Array> }
+
 class KeySet implements KeySource {
   readonly freshMs: number
-  readonly #parts: KeySetParts
+  readonly #parts: KeySetOptions
   readonly #url: string
   readonly #family: KeyFamily | ''
   generation = 0
@@ -99,7 +102,7 @@ class KeySet implements KeySource {
   #triedAt = Number.NEGATIVE_INFINITY
   #reading: Promise<void> | undefined
 
-  constructor(parts: KeySetParts, url: string, family: KeyFamily | '', freshMs: number) {
+  constructor(parts: KeySetOptions, url: string, family: KeyFamily | '', freshMs: number) {
     this.#parts = parts
     this.#url = url
     this.#family = family
@@ -146,7 +149,7 @@ class KeySet implements KeySource {
     const { clock, fetch, log } = this.#parts
     const { generation } = this
     try {
-      const set = readStrictObject(Buffer.from(await fetch(this.#url)))
+      const set = readStrictObject(Buffer.from(await fetch()))
       const keys = set && readKeySet(set, this.#family)
       if (keys === undefined) {
         log.warn({ host: hostOf(this.#url) }, 'the JWKS URL does not return a key set')

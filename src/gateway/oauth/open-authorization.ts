@@ -101,7 +101,7 @@ export function openAuthorization(parts: AuthorizationParts): Authorization {
     mergeOf: parts.mergeOf,
     findClient: (clientId, api) => clients.find(clientId, api),
     clientDocuments: new ClientDocuments({ clock, log, fetch: parts.fetchClientDocument }),
-    clientKeySets: (url) => parts.clientKeySets.at(url, '', 1000 * FRESH_S),
+    clientKeySets: (url, orgId) => parts.clientKeySets.at(url, '', 1000 * FRESH_S, orgId),
     isRetired: (token) => ownKeys.isRetired(token),
     wakeDeliveries: () => deliveries.wake(),
   }

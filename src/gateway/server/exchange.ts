@@ -385,6 +385,8 @@ export class Exchange extends WireExchange implements Instant {
   sent: SentValues | undefined // as `keepVariables` found them
   claims: JsonObject | undefined // of a verified JSON Web Token
   moduleContext: JsonObject | undefined // notes of modules for later ones
+  bodyBytes = 0 // of the body, while it is in memory: `done` gives them back
+  bodyHolder = '' // by whose address they are counted
   /** A call of gRPC-Web: whether in base64, and the content types of its answer and of its request to the upstream. */
   grpcWeb: { readonly text: boolean; readonly webType: string; readonly grpcType: string } | undefined
   fault: Fault | undefined

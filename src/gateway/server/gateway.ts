@@ -441,7 +441,6 @@ function serverParts(
   states: Pick<AdminParts, 'ready' | 'draining' | 'nodeName' | 'rescan' | 'fileDocuments' | 'explain' | 'trace'>,
 ): ServerParts & { ownControl: ServerParts['own']; calls: Gateway['calls'] } {
   const { config, clock, log } = parts
-  const legacyStatuses = config.compat.legacy_statuses
   const snapshot = () => core.live.snapshot
   const overBudget = new OncePerInterval(OVER_BUDGET_LOG_MS)
   const admin = adminRoutes({
@@ -456,7 +455,8 @@ function serverParts(
     clock,
     trustedProxies: trustedProxiesOf(config),
     snapshot,
-    style: { legacyStatuses },
+    style: { legacyStatuses: config.compat.legacy_statuses },
+    bodyBytesInFlight: config.gateway.body_bytes_in_flight,
     own: admin.traffic,
     ownControl: admin.control,
     calls: admin.calls,

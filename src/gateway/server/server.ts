@@ -1,7 +1,9 @@
 import type { BlockList } from 'node:net'
 import { type Fault, prebuilt, toFault } from '../../errors/fault.ts'
 import { renderFault } from '../../errors/render.ts'
+import { visitorOf } from '../../model/network/visitor.ts'
 import type { Clock } from '../../model/time/clock.ts'
+import { ByteBudget } from '../../runtime/byte-budget.ts'
 import type { WireHandler } from '../../wire/http1/exchange.ts'
 import { FIELD } from '../../wire/http1/fields.ts'
 import { behindSegments } from '../../wire/http1/path.ts'
@@ -50,6 +52,8 @@ export interface ServerParts {
   readonly onFault: (fault: Fault, x: Exchange) => void
   /** True once the store is damaged: what it does not find may be there. */
   readonly damaged: () => boolean
+  /** The memory for bodies that checks, templates and modules read. */
+  readonly bodyBytesInFlight: number
   /** Counts a request that was too malformed to be one. */
   readonly onMalformed: (fault: Fault) => void
   /** Counts an HTTP/2 connection that ends with GOAWAY. */
@@ -59,6 +63,7 @@ export interface ServerParts {
 /** Makes what the wire calls for every request of a traffic port. */
 export function trafficHandler(parts: ServerParts): WireHandler<Exchange> {
   const { clock, style } = parts
+  const bodies = new ByteBudget(parts.bodyBytesInFlight)
   const match: RouteMatch = { served: undefined, restAt: 0 }
   const trailers = trailerRules((fields) => parts.endpoints.hideSecrets(fields))
 
@@ -93,6 +98,13 @@ export function trafficHandler(parts: ServerParts): WireHandler<Exchange> {
       } catch (error) {
         refuseWith(x, toFault(error))
       }
+    },
+
+    holdBody(x, bytes) {
+      if (x.bodyBytes === 0) x.bodyHolder = visitorOf(x.clientAddress)
+      if (!bodies.take(x.bodyHolder, bytes, x.bodyBytes, x.session !== undefined)) return false
+      x.bodyBytes += bytes
+      return true
     },
 
     respond(x) {
@@ -143,6 +155,8 @@ export function trafficHandler(parts: ServerParts): WireHandler<Exchange> {
 
     done(x) {
       if (x.upgrade !== '') parts.tunnels.closed(x)
+      if (x.bodyBytes > 0) bodies.giveBack(x.bodyHolder, x.bodyBytes)
+      x.bodyBytes = 0
       x.bodyConsumer?.ended(x)
       x.attemptHooks?.ended(x)
       if (x.request.hidden > 0) parts.onHiddenFields(x.request.hidden)

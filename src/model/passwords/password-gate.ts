@@ -1,5 +1,6 @@
 import { getEnvironmentData, setEnvironmentData } from 'node:worker_threads'
 import { waitFault } from '../../errors/fault.ts'
+import { FairQueue } from '../threads/fair-queue.ts'
 
 const SLOTS = 2
 const MOST_WAITING = 50
@@ -13,14 +14,15 @@ const NAME = 'gatehouse.passwords'
 
 /**
  * Admits two password hashes at a time, from all threads: each takes 32 MB and one of the four threads that all
- * file reads and name look-ups of the process share. Others wait, at most fifty on each thread.
+ * file reads and name look-ups of the process share. Others wait, at most fifty on each thread, and callers take turns (`FairQueue`).
  */
 export class PasswordGate {
   /** Until when each slot is taken, in milliseconds of a clock that all threads share; 0 = free. */
   readonly #slots: BigInt64Array
   /** Grows with every slot that becomes free: what waiters sleep on. */
   readonly #bell: Int32Array
-  #waiting = 0
+  readonly #waiting = new FairQueue<Waiter>(MOST_WAITING)
+  #isGiving = false
 
   /** Gates over the same memory are one gate. */
   constructor(memory: SharedArrayBuffer = newMemory()) {
@@ -29,12 +31,12 @@ export class PasswordGate {
   }
 
   get waiting(): number {
-    return this.#waiting
+    return this.#waiting.size
   }
 
-  /** Runs `work` when a slot is free. @throws Fault `passwords_busy` (503) when fifty wait already */
-  async run<T>(work: () => Promise<T>): Promise<T> {
-    const slot = this.#take() ?? (await this.#wait())
+  /** Runs `work` when a slot is free and it is the caller's turn. @throws Fault `passwords_busy` (503) when fifty wait already */
+  async run<T>(work: () => Promise<T>, caller: PasswordCaller = ANYBODY): Promise<T> {
+    const slot = (this.waiting === 0 ? this.#take() : undefined) ?? (await this.#wait(caller))
     try {
       return await work()
     } finally {
@@ -55,20 +57,41 @@ export class PasswordGate {
     return undefined
   }
 
-  async #wait(): Promise<Slot> {
-    if (this.#waiting >= MOST_WAITING) throw waitFault('passwords_busy', BUSY_MS)
-    this.#waiting++
-    try {
-      for (;;) {
-        const rung = Atomics.load(this.#bell, 0)
-        const slot = this.#take()
-        if (slot !== undefined) return slot
-        await Atomics.waitAsync(this.#bell, 0, rung, LOOK_AGAIN_MS).value
-      }
-    } finally {
-      this.#waiting--
-    }
+  #wait({ visitor, isKnown = false }: PasswordCaller): Promise<Slot> {
+    return new Promise((resolve, reject) => {
+      this.#waiting.add(visitor, { resolve, reject }, isKnown)?.reject(waitFault('passwords_busy', BUSY_MS))
+      void this.#giveSlots()
+    })
   }
+
+  /** Gives each slot that becomes free to whose turn it is, until nobody waits. */
+  async #giveSlots(): Promise<void> {
+    if (this.#isGiving) return
+    this.#isGiving = true
+    while (this.waiting > 0) {
+      const rung = Atomics.load(this.#bell, 0)
+      const slot = this.#take()
+      if (slot === undefined) await Atomics.waitAsync(this.#bell, 0, rung, LOOK_AGAIN_MS).value
+      else this.#waiting.take()!.resolve(slot)
+    }
+    this.#isGiving = false
+  }
+}
+
+/** Whose password is checked: calls that come from outside take turns by it. */
+export interface PasswordCaller {
+  /** As `visitorOf` gives it. */
+  readonly visitor: string
+  /** True where the name was proved from there before: strangers do not crowd it out. */
+  readonly isKnown?: boolean
+}
+
+/** Calls of users who are signed in, and of the product itself. */
+const ANYBODY: PasswordCaller = { visitor: '', isKnown: true }
+
+interface Waiter {
+  readonly resolve: (slot: Slot) => void
+  readonly reject: (error: Error) => void
 }
 
 interface Slot {

@@ -1,7 +1,7 @@
 import { argon2, randomBytes, timingSafeEqual } from 'node:crypto'
 import { fault } from '../../errors/fault.ts'
 import { normaliseText } from '../text/fold.ts'
-import { type PasswordGate, passwordGate } from './password-gate.ts'
+import { type PasswordCaller, type PasswordGate, passwordGate } from './password-gate.ts'
 import { isBcryptHash, verifyBcrypt } from './passwords-bcrypt.ts'
 
 interface Cost {
@@ -40,20 +40,21 @@ export async function hashPassword(password: string, gate: PasswordGate = passwo
 
 /**
  * True when the password is the one that was hashed. `stored` undefined, or no hash that we can check, costs the same time and
- * answers false; a bcrypt hash of another product costs what it was made to cost. @throws Fault `passwords_busy` (503)
+ * answers false; a bcrypt hash of another product costs what it was made to cost. `caller`: who asks, where that is anybody. @throws Fault `passwords_busy` (503)
  */
 export async function verifyPassword(
   stored: string | undefined,
   password: string,
+  caller?: PasswordCaller,
   gate: PasswordGate = passwordGate,
 ): Promise<boolean> {
   if (stored !== undefined && isBcryptHash(stored))
-    return password.length <= LONGEST && gate.run(() => verifyBcrypt(stored, password))
+    return password.length <= LONGEST && gate.run(() => verifyBcrypt(stored, password), caller)
   const known = stored === undefined ? undefined : parsed(stored)
   const against = known ?? NOBODY
   // Longer ones were never stored; the time goes by all the same.
   const looked = password.length <= LONGEST ? password : ''
-  const tag = await derive(looked, against, gate)
+  const tag = await derive(looked, against, gate, caller)
   const equal = timingSafeEqual(tag, against.tag)
   return equal && known !== undefined && looked === password
 }
@@ -76,7 +77,12 @@ function parsed(text: string): Stored | undefined {
   return { memory, passes, parallelism, salt, tag }
 }
 
-function derive(password: string, { salt, tag, ...cost }: Stored, gate: PasswordGate): Promise<Buffer> {
+function derive(
+  password: string,
+  { salt, tag, ...cost }: Stored,
+  gate: PasswordGate,
+  caller?: PasswordCaller,
+): Promise<Buffer> {
   // The same characters typed on another machine may come composed in another way.
   const message = normaliseText(password)
   const work = () =>
@@ -86,7 +92,7 @@ function derive(password: string, { salt, tag, ...cost }: Stored, gate: Password
         else resolve(derived)
       })
     })
-  return gate.run(work)
+  return gate.run(work, caller)
 }
 
 function unpadded(bytes: Buffer): string {

@@ -1,5 +1,6 @@
 import { parentPort, Worker } from 'node:worker_threads'
 import { fault, toFault } from '../../errors/fault.ts'
+import { FairQueue } from './fair-queue.ts'
 import { serveThread, ThreadClient } from './thread-rpc.ts'
 
 const MOST_REASON = 300
@@ -37,20 +38,18 @@ const START_WITHIN_MS = 60_000
 
 /**
  * Runs work on untrusted input outside the event loop: one task at a time, on a thread that is terminated when a task exceeds its time or
- * memory. The next task gets a new thread. An idle thread does not keep the process. Callers take turns, so that nobody waits for all
- * tasks of another.
+ * memory. The next task gets a new thread. An idle thread does not keep the process. Callers take turns (`FairQueue`).
  */
 export class TaskThread<Task, Result> {
   readonly #options: TaskThreadOptions
-  /** By caller, who is next first. */
-  readonly #waiting = new Map<string, Job<Task, Result>[]>()
-  #waitingCount = 0
+  readonly #waiting: FairQueue<Job<Task, Result>>
   #thread: Running<Task, Result> | undefined
   #isWorking = false
   #idle: NodeJS.Timeout | undefined
 
   constructor(options: TaskThreadOptions) {
     this.#options = options
+    this.#waiting = new FairQueue(options.mostWaiting)
   }
 
   /**
@@ -59,40 +58,17 @@ export class TaskThread<Task, Result> {
    */
   run(task: Task, caller = ''): Promise<Result> {
     return new Promise<Result>((resolve, reject) => {
-      const jobs = this.#waiting.get(caller) ?? []
-      jobs.push({ task, resolve, reject })
-      this.#waiting.set(caller, jobs)
-      this.#waitingCount++
-      if (this.#waitingCount > this.#options.mostWaiting) this.#refuseOne()
+      const refused = this.#waiting.add(caller, { task, resolve, reject })
+      const { mostWaiting, name } = this.#options
+      refused?.reject(fault('busy', `${mostWaiting} tasks wait for the ${name} thread`))
       if (!this.#isWorking) void this.#work()
     })
-  }
-
-  #refuseOne(): void {
-    const { mostWaiting, name } = this.#options
-    const [caller, jobs] = [...this.#waiting].reduce((most, each) => (each[1].length >= most[1].length ? each : most))
-    const refused = jobs.pop()!
-    if (jobs.length === 0) this.#waiting.delete(caller)
-    this.#waitingCount--
-    refused.reject(fault('busy', `${mostWaiting} tasks wait for the ${name} thread`))
-  }
-
-  /** The oldest task of the caller whose turn it is. */
-  #take(): Job<Task, Result> | undefined {
-    const next = this.#waiting.entries().next().value
-    if (next === undefined) return undefined
-    const [caller, jobs] = next
-    const job = jobs.shift()
-    this.#waiting.delete(caller)
-    if (jobs.length > 0) this.#waiting.set(caller, jobs)
-    this.#waitingCount--
-    return job
   }
 
   async #work(): Promise<void> {
     this.#isWorking = true
     clearTimeout(this.#idle)
-    for (let job = this.#take(); job !== undefined; job = this.#take()) await this.#perform(job)
+    for (let job = this.#waiting.take(); job !== undefined; job = this.#waiting.take()) await this.#perform(job)
     this.#isWorking = false
     this.#idle = setTimeout(() => this.#thread?.end('it is idle'), IDLE_MS).unref()
   }

@@ -79,13 +79,15 @@ function isForUs(aud: unknown, { issuer, endpoint }: OAuthCall): boolean {
 async function flawOfSignature(
   { clientKeySets }: Pick<OAuthParts, 'clientKeySets'>,
   jwt: CompactJwt,
-  { jwks, jwks_uri: address }: OAuthClient,
+  { jwks, jwks_uri: address, org_id: orgId }: OAuthClient,
 ): Promise<string | undefined> {
   const { alg, kid = '' } = jwt.header
   if (typeof alg !== 'string' || !PUBLIC_KEY_ALGORITHMS.includes(alg)) return 'the alg of the assertion is not allowed'
   if (typeof kid !== 'string') return NO_KEY
   const fitting =
-    address === undefined ? pickKeys(keysOf(jwks), kid, alg) : await clientKeySets?.(address).candidates(kid, alg)
+    address === undefined
+      ? pickKeys(keysOf(jwks), kid, alg)
+      : await clientKeySets?.(address, orgId).candidates(kid, alg)
   if (fitting === undefined) return 'the key set of the client (jwks_uri) cannot be read'
   if (fitting.length === 0) return NO_KEY
   const isRight = fitting.some((key) => verifySignature(key, alg, jwt.signed, jwt.signature))

@@ -120,8 +120,8 @@ export interface OAuthParts extends ServerState {
   readonly clientDocuments?: {
     find(parts: OAuthParts, call: OAuthCall, clientId: string): Promise<OAuthClient | undefined>
   }
-  /** The key set at the `jwks_uri` of a client; absent = none can be read. */
-  readonly clientKeySets?: (url: string) => ClientKeySet
+  /** The key set at the `jwks_uri` of a client of an organisation; absent = none can be read. */
+  readonly clientKeySets?: (url: string, orgId: string) => ClientKeySet
   /** True for an access token that was signed with a key that was retired at once; absent = none was. */
   readonly isRetired?: (token: string) => boolean
   /** Tokens that may be issued while the store is away; absent = none. */

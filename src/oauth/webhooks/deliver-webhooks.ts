@@ -1,6 +1,6 @@
 import type { FaultCode } from '../../errors/catalog.ts'
 import { toFault } from '../../errors/fault.ts'
-import { type EventMessage, eventTarget, openEvent } from '../../publish/events/events.ts'
+import { type EventMessage, eventTarget, openEvent, orgOfQueue } from '../../publish/events/events.ts'
 import type { DeliveryOutcome, DeliveryRow } from '../../store/ports/ports.ts'
 import type { OAuthParts } from '../endpoints/parts.ts'
 import type { Lease } from '../tokens/lease.ts'
@@ -27,6 +27,10 @@ const TOTAL_MS = 10_000
 const PARALLEL = 64
 /** Of those, how many may be tries after a failed one: receivers that hang take no slot from those that answer. */
 const RETRY_SHARE = 0.75
+/** Of all, how many may be messages of one organisation: its receivers that hang hold up nobody else's. */
+const ORGANISATION_SHARE = 0.5
+/** Due messages that a look reads, for each that may be under way: behind those of one organisation others may wait. */
+const LOOKED_AT = 16
 const FIRST_WAIT_MS = 10_000
 const LONGEST_WAIT_MS = 900_000
 const GIVE_UP_MS = 86_400_000
@@ -40,6 +44,13 @@ const GRACE_MS = 1_000
 /** Between tries of writing down what became of a message. */
 const SETTLE_AGAIN_MS = 1_000
 
+/** A message that is being sent. */
+interface UnderWay {
+  readonly orgId: string
+  readonly retry: boolean
+  readonly done: Promise<void>
+}
+
 /**
  * Sends the messages of the outbox: each at least once, those of one API one after the other in the order of their
  * commits, those of different APIs side by side. Due times follow the clock of the parts: code that moves that clock calls `wake`.
@@ -49,7 +60,7 @@ export class Deliveries {
   readonly #client: WebhookClient
   readonly #parallel: number
   /** Queues with a message under way. */
-  readonly #busy = new Map<string, { readonly retry: boolean; readonly done: Promise<void> }>()
+  readonly #busy = new Map<string, UnderWay>()
   readonly #waits = new Set<() => void>()
   #timer: NodeJS.Timeout | undefined
   #state: 'new' | 'running' | 'closed' = 'new'
@@ -135,18 +146,29 @@ export class Deliveries {
     const now = clock.wall()
     // A queue that is busy now may be free when the answer is there, which then names the message that was just sent.
     const busyBefore = new Set(this.#busy.keys())
-    for (const row of await outbox.due(now, 4 * this.#parallel)) {
+    for (const row of await outbox.due(now, LOOKED_AT * this.#parallel)) {
       if (!busyBefore.has(row.queue) && this.#hasRoom(row)) this.#take(row)
     }
     const nextAt = (await outbox.nextAt()) ?? now
     return nextAt <= now ? POLL_MS : Math.min(nextAt - now, POLL_MS)
   }
 
-  #hasRoom({ queue, attempts }: DeliveryRow): boolean {
-    if (this.#state !== 'running' || this.#busy.has(queue) || this.#busy.size >= this.#parallel) return false
-    if (attempts === 0) return true
-    const retries = [...this.#busy.values()].filter(({ retry }) => retry).length
-    return retries < Math.max(1, Math.floor(this.#parallel * RETRY_SHARE))
+  #hasRoom(row: DeliveryRow): boolean {
+    if (this.#state !== 'running' || this.#busy.has(row.queue) || this.#busy.size >= this.#parallel) return false
+    const orgId = this.#orgOf(row)
+    if (!this.#isWithin(ORGANISATION_SHARE, (each) => each.orgId === orgId)) return false
+    return row.attempts === 0 || this.#isWithin(RETRY_SHARE, ({ retry }) => retry)
+  }
+
+  /** True when fewer than a share of all places are taken by such messages. */
+  #isWithin(share: number, such: (each: UnderWay) => boolean): boolean {
+    let taken = 0
+    for (const each of this.#busy.values()) if (such(each)) taken++
+    return taken < Math.max(1, Math.floor(this.#parallel * share))
+  }
+
+  #orgOf({ queue }: DeliveryRow): string {
+    return orgOfQueue(queue) ?? this.#parts.findApi(queue)?.orgId ?? ''
   }
 
   #take(row: DeliveryRow): void {
@@ -154,7 +176,7 @@ export class Deliveries {
       this.#busy.delete(row.queue)
       this.wake()
     })
-    this.#busy.set(row.queue, { retry: row.attempts > 0, done })
+    this.#busy.set(row.queue, { orgId: this.#orgOf(row), retry: row.attempts > 0, done })
   }
 
   async #deliver(row: DeliveryRow): Promise<void> {

@@ -47,6 +47,11 @@ export function hookQueue(orgId: string, hookId: string): string {
   return `${QUEUE}${orgId}:${hookId}`
 }
 
+/** The organisation of a queue of events; undefined for one of token notifications. */
+export function orgOfQueue(queue: string): string | undefined {
+  return isEventQueue(queue) ? queue.split(':')[1] : undefined
+}
+
 /** The change that puts a message into the outbox. It belongs in the commit of its event. */
 export function eventDelivery(sealKey: SealKey, message: EventMessage, createdAt: Millis): Change {
   const { to } = message

@@ -137,7 +137,7 @@ export async function checkBasicUser(
   if (isThrottled(attempt)) return waitFault('oauth_too_many_tries', attempt.waitMs)
   try {
     const row = await parts.tokens.getSession(hash)
-    const right = await verifyPassword(row && (passwordHashOf(row.body) || undefined), password)
+    const right = await verifyPassword(row && (passwordHashOf(row.body) || undefined), password, attempt)
     if (!right || row === undefined || !isBasicUser(row)) return undefined
     attempt.succeed()
     return { ...row, body: { ...withoutHidden(row.body), [USER_GENERATION]: generationOf(row.body) } }

@@ -202,7 +202,7 @@ export class HttpConnection<X extends WireExchange> implements Timed, ExchangeLi
   readBody(limitBytes: number): Promise<Buffer> {
     const { x, intake } = this
     if (x.body !== undefined) return Promise.resolve(x.body)
-    const collector = new Collector(limitBytes)
+    const collector = new Collector(limitBytes, (bytes) => this.owner.handler.holdBody?.(x, bytes) ?? true)
     if (this.state !== HANDLING) collector.bodyFailed(REFUSAL.clientGone)
     else if (limitBytes > 0 && x.bodyLength > limitBytes) collector.bodyFailed(REFUSAL.bodyTooLarge)
     else if (intake.body.finished) collector.bodyPart(Buffer.alloc(0), 0, 0, true)

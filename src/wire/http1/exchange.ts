@@ -27,6 +27,11 @@ export interface WireHandler<X extends WireExchange> {
   failed(x: X, fault: Fault): void
   /** The whole answer of an exchange with `holdLimitBytes` is here, its head as for `respond`. Must lead to `x.reply`. */
   held?(x: X, body: Buffer): void
+  /**
+   * Further bytes of a body that is read into memory: false where it has no room for them, which refuses the request (`busy`). They are
+   * in memory until `done`.
+   */
+  holdBody?(x: X, bytes: number): boolean
   /** The last byte of the answer was handed to the socket, or the connection ended before (`x.aborted`). Once per `handle`. */
   done(x: X): void
   /** A head was refused before there was an exchange to speak of; the wire answers and closes. Gives the body and fields of that answer; `line` is how the request began (`GET /a`), as far as it came. */

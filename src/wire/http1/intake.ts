@@ -113,13 +113,16 @@ export class RequestIntake {
 export class Collector implements BodySink {
   readonly promise: Promise<Buffer>
   private readonly limitBytes: number
+  private readonly hold: (bytes: number) => boolean
   private readonly parts: Buffer[] = []
   private size = 0
   private resolve!: (body: Buffer) => void
   private reject!: (fault: Fault) => void
 
-  constructor(limitBytes: number) {
+  /** `hold`: whether there is room in memory for further bytes. */
+  constructor(limitBytes: number, hold: (bytes: number) => boolean) {
     this.limitBytes = limitBytes
+    this.hold = hold
     this.promise = new Promise((resolve, reject) => {
       this.resolve = resolve
       this.reject = reject
@@ -130,6 +133,10 @@ export class Collector implements BodySink {
     this.size += to - from
     if (this.limitBytes > 0 && this.size > this.limitBytes) {
       this.bodyFailed(fault('body_too_large'))
+      return
+    }
+    if (to > from && !this.hold(to - from)) {
+      this.bodyFailed(fault('busy', 'too many bytes of request bodies are in memory'))
       return
     }
     if (to > from) this.parts.push(keep(chunk.subarray(from, to)))

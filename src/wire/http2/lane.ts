@@ -176,7 +176,7 @@ export class Lane<X extends WireExchange> implements Timed, ExchangeLink, RelayS
   readBody(limitBytes: number): Promise<Buffer> {
     const { x } = this
     if (x.body !== undefined) return Promise.resolve(x.body)
-    const collector = new Collector(limitBytes)
+    const collector = new Collector(limitBytes, (bytes) => this.owner.handler.holdBody?.(x, bytes) ?? true)
     if (this.state !== HANDLING) collector.bodyFailed(REFUSAL.clientGone)
     else if (limitBytes > 0 && x.bodyLength > limitBytes) collector.bodyFailed(REFUSAL.bodyTooLarge)
     else this.intake.pour(collector)

@@ -93,6 +93,29 @@ test('two at a time go through, fifty wait, more are refused', { timeout: 120_00
   assert.equal(gate.waiting, 0)
 })
 
+test('however many strangers wait, who signed in from an address before is checked soon', async () => {
+  const gate = new PasswordGate()
+  const done: string[] = []
+  const opens: (() => void)[] = []
+  const asked = (name: string, visitor: string, isKnown = false) =>
+    gate
+      .run(() => new Promise<void>((resolve) => opens.push(resolve)), { visitor, isKnown })
+      .then(
+        () => done.push(name),
+        () => done.push(`${name} refused`),
+      )
+  // Two hold the slots, and as many addresses as may wait, and more, ask once each.
+  const strangers = Array.from({ length: 80 }, (_, i) => asked('stranger', `stranger-${i}`))
+  const own = [asked('owner', 'home', true), asked('owner', 'work', true)]
+  const late = Array.from({ length: 20 }, (_, i) => asked('stranger', `late-${i}`))
+  const opener = setInterval(() => opens.splice(0).forEach((open) => void open()), 1)
+  await Promise.all([...strangers, ...own, ...late])
+  clearInterval(opener)
+  const checked = done.filter((name) => !name.endsWith('refused'))
+  assert.equal(checked.length, 52)
+  assert.ok(checked.slice(0, 8).filter((name) => name === 'owner').length === 2, checked.slice(0, 8).join())
+})
+
 test('work that fails gives its place back', async () => {
   const gate = new PasswordGate()
   for (let i = 0; i < 5; i++)

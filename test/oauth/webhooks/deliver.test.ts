@@ -190,7 +190,7 @@ test('a receiver that hangs holds up no other API, and many of them only part of
   const silent = await receiverOf(t)
   silent.script = (_message, response) => response.writeHead(503).end()
   const quick = await receiverOf(t)
-  const hanging = Array.from({ length: 12 }, (_, i) => `hanging-${i}`)
+  const hanging = Array.from({ length: 12 }, (_, i) => `hanging-${i}@org-${i % 2}`)
   for (const apiId of hanging) {
     bench.targets.set(apiId, silent.url)
     await bench.announce(apiId)
@@ -212,6 +212,24 @@ test('a receiver that hangs holds up no other API, and many of them only part of
   await eventually('the other API is served', () => quick.received.length === tokens.length)
   assert.deepEqual(tokensOf(quick), tokens)
   assert.equal(silent.received.length, hanging.length + 3)
+})
+
+test('receivers of one organisation that hang at once hold up no other organisation', async (t) => {
+  const bench = openBench(t)
+  const [silent, quick] = [await receiverOf(t), await receiverOf(t)]
+  silent.script = () => {}
+  for (let i = 0; i < 40; i++) {
+    bench.targets.set(`hanging-${i}@one`, silent.url)
+    await bench.announce(`hanging-${i}@one`)
+  }
+  const deliveries = bench.start({ parallel: 4, totalMs: 120_000 })
+  await eventually('half of the places are taken', () => silent.received.length === 2)
+  bench.targets.set('quick@other', quick.url)
+  const token = await bench.announce('quick@other')
+  deliveries.wake()
+  await eventually('the other organisation is served', () => quick.received.length === 1)
+  assert.deepEqual(tokensOf(quick), [token])
+  assert.equal(silent.received.length, 2)
 })
 
 test('a stop breaks off what hangs, counts it as no try, and the next start sends it', async (t) => {

@@ -29,7 +29,8 @@ export interface Bench {
 
 /** The part of an API that notices are made and sent by. */
 export function apiOf(apiId: string, notifyUrl: string, notifySecret = SHARED_SECRET): OAuthApi {
-  return { apiId, orgId: 'org', oauth: { notifyUrl, notifySecret } } as unknown as OAuthApi
+  const [, orgId = 'org'] = apiId.split('@')
+  return { apiId, orgId, oauth: { notifyUrl, notifySecret } } as unknown as OAuthApi
 }
 
 /** The notice of a first token. */

@@ -1,6 +1,7 @@
 import { setTimeout as afterwards } from 'node:timers/promises'
 import { fault, toFault, waitFault } from '../../../errors/fault.ts'
 import type { JsonObject } from '../../../model/json/json.ts'
+import type { PasswordCaller } from '../../../model/passwords/password-gate.ts'
 import { hashPassword, verifyPassword } from '../../../model/passwords/passwords.ts'
 import { isBcryptHash } from '../../../model/passwords/passwords-bcrypt.ts'
 import { toEmail } from '../../../model/people/user.ts'
@@ -9,6 +10,7 @@ import { rewriteDeveloper } from '../../../publish/portal/developers/developers-
 import type { Change, StoredDocument } from '../../../store/ports/ports.ts'
 import type { Call } from '../../routes/call.ts'
 import type { DashboardParts } from '../../server/parts.ts'
+import { visitorBy } from '../../sign-in/attempts.ts'
 import { beginPortalAttempt, type PortalCaller } from './session-throttle.ts'
 
 /**
@@ -43,12 +45,12 @@ export async function provenDeveloper(
   const begun = beginPortalAttempt(parts, nameOf(sent), sent.by, call)
   if ('waitMs' in begun) {
     if (!parts.config.dashboard.security.hide_login_failure_limit_error) throw throttled(begun.waitMs)
-    await verifyPassword(undefined, sent.password)
+    await verifyPassword(undefined, sent.password, { visitor: visitorBy(parts, call) })
     await earliest
     throw fault('sign_in_failed')
   }
   try {
-    const developer = await proven(parts, sent, changes)
+    const developer = await proven(parts, sent, begun, changes)
     if (developer !== undefined) {
       begun.succeed()
       return developer
@@ -69,11 +71,12 @@ function throttled(waitMs: number): Error {
 async function proven(
   parts: DashboardParts,
   { orgId, address, password, by }: PortalCredentials,
+  caller: PasswordCaller,
   changes: (developer: StoredDocument) => readonly Change[],
 ): Promise<StoredDocument | undefined> {
   const developer = await developerByEmail(parts, orgId, address)
   const stored = passwordOf(developer?.body)
-  const right = await verifyPassword(stored, password)
+  const right = await verifyPassword(stored, password, caller)
   if (!right || developer === undefined || stored === undefined) return undefined
   const fresh = isBcryptHash(stored) ? await rehashed(password) : {}
   const rules = { orgId, actor: String(developer.body.email), action: undefined }
