@@ -13,6 +13,7 @@ import { readingApi, readingNewApi } from '../../model/apis/read/read.ts'
 import type { JsonObject } from '../../model/json/json.ts'
 import { loadsHere, type NodeShard } from '../../model/nodes/node.ts'
 import { ownersOf } from '../../model/people/ownership.ts'
+import { inOnePiece } from '../../model/text/in-one-piece.ts'
 import { atOnce, type PausedWork } from '../../model/threads/paused-work.ts'
 import { PersistentMap } from '../routing/persistent-map.ts'
 import { type PathSegment, placeKey, Router, routeSegments } from '../routing/router.ts'
@@ -458,7 +459,7 @@ const LAST = '~'
 
 /** Files in the folder of definitions are written by the operator of the gateway. */
 function rankOf(source: string, since: string): string {
-  return source.startsWith('file:') ? `0 ${source}` : `1 ${since} ${source}`
+  return inOnePiece(source.startsWith('file:') ? `0 ${source}` : `1 ${since} ${source}`)
 }
 
 /** True when an API of another organisation makes way. */

@@ -1,5 +1,6 @@
 import type { Api, HeaderTransform, Rules } from '../../model/apis/definition/api.ts'
 import { contextNamesIn, hasVariables, readVariables, type VariablePiece } from '../../model/patterns/variables.ts'
+import { inOnePiece } from '../../model/text/in-one-piece.ts'
 import { withoutCorsLines } from '../server/cors-fields.ts'
 import type { CompiledTransform, Exchange } from '../server/exchange.ts'
 import { fieldLines } from '../server/field-lines.ts'
@@ -10,13 +11,14 @@ export function compileTransform(rules: HeaderTransform | undefined): CompiledTr
   if (rules === undefined || (rules.remove.length === 0 && rules.add.length === 0)) return undefined
   // A header that is set replaces what the message brought.
   const remove = new Set([...rules.remove, ...rules.add.map(([name]) => name)].map((name) => name.toLowerCase()))
-  const lines = fieldLines(rules.add)
+  // An API keeps both as long as it is served.
+  const lines = inOnePiece(fieldLines(rules.add))
   const written = rules.add.some(([, value]) => hasVariables(value)) ? rules.add.map(writtenField) : undefined
   return {
     remove,
     lines,
     ...(written && { linesFor: (x) => writtenLines(written, x) }),
-    text: `${JSON.stringify([...remove])}\n${lines}\n`,
+    text: inOnePiece(`${JSON.stringify([...remove])}\n${lines}\n`),
     linesWithoutCors: withoutCorsLines(lines),
   }
 }

@@ -139,7 +139,7 @@ function compileVersions(api: Api, parts: ApiParts, opened: ApiUpstream): Served
     mayHideEndpoints: parts.endpoints.mayHide(api),
     requestIds: requestIdFields(parts.requestIds, [api.rules, ...Object.values(versioning?.inline ?? {})]),
   }
-  if (versioning === undefined) return { ...common, entry: [...door, ...main.steps], main, all: [main] }
+  if (versioning === undefined) return { ...common, entry: Array.from([...door, ...main.steps]), main, all: [main] }
   const inline = new Map<string, Chain>()
   for (const [name, rules] of Object.entries(versioning.inline)) {
     inline.set(name, compileChain(api, rules, name, parts, opened))
@@ -253,7 +253,8 @@ function compileChain(
   }
 }
 
-const used = (steps: readonly (Step | undefined)[]) => steps.filter((step) => step !== undefined)
+/** A list that was filtered keeps room for sixteen, a copy of it none. */
+const used = (steps: readonly (Step | undefined)[]) => Array.from(steps.filter((step) => step !== undefined))
 
 /** Of APIs whose upstream is another API. */
 const NO_TARGETS: Targets = {

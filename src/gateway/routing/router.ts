@@ -191,12 +191,17 @@ function sortPlaceholders(list: Node['placeholders'][number][]): Node['placehold
 
 /** As `replace`, but fills the maps of the node under construction instead of copying them. */
 function grow(node: Node | undefined, segments: readonly PathSegment[], at: number, served: ServedApi): Node {
-  const base: Node = node ?? { literals: new PersistentMap(), placeholders: [], served: undefined }
+  // The end of most listen paths: it has no map of its own.
+  const base = node ?? EMPTY
   if (at === segments.length) return { ...base, served }
   const segment = segments[at]!
   if (typeof segment === 'string') {
-    base.literals.put(segment, grow(base.literals.get(segment), segments, at + 1, served))
-    return base
+    const child = grow(base.literals.get(segment), segments, at + 1, served)
+    if (base.literals !== EMPTY.literals) {
+      base.literals.put(segment, child)
+      return base
+    }
+    return { ...base, literals: new PersistentMap<Node>().put(segment, child) }
   }
   const known = base.placeholders.find((child) => child.source === segment.source)
   const child = { ...segment, node: grow(known?.node, segments, at + 1, served) }

@@ -12,14 +12,55 @@ export interface TerritoryOwner {
   readonly territory: Territory
 }
 
+/** A gateway has one for each API: most have no children and one holder, and a map takes 170 bytes when it is empty. */
 interface Node<T> {
-  /** By folded word. */
-  readonly literals: Map<string, Node<T>>
+  /** By folded word; undefined = none. */
+  literals: Map<string, Node<T>> | undefined
   /** With any patterns. */
   placeholder: Node<T> | undefined
-  readonly holders: Set<T>
-  /** How many holders of each organisation are here and below. */
-  readonly orgs: Map<string, number>
+  holders: readonly T[]
+  /** Of the holders here and below. */
+  readonly orgs: OrgCounts
+}
+
+/** How many holders each organisation has. */
+class OrgCounts {
+  #first = ''
+  #count = 0
+  /** Of the other organisations. */
+  #others: Map<string, number> | undefined
+
+  /** One of the organisations that have holders; undefined where nobody has. */
+  get any(): string | undefined {
+    return this.#count > 0 ? this.#first : undefined
+  }
+
+  /** True when no other organisation has holders. */
+  isOnly(orgId: string): boolean {
+    return this.#count === 0 || (this.#first === orgId && this.#others === undefined)
+  }
+
+  add(orgId: string): void {
+    if (this.#count === 0) this.#first = orgId
+    if (this.#first === orgId) this.#count++
+    else {
+      this.#others ??= new Map()
+      this.#others.set(orgId, (this.#others.get(orgId) ?? 0) + 1)
+    }
+  }
+
+  remove(orgId: string): void {
+    if (orgId === this.#first) this.#count--
+    else if (this.#others?.get(orgId) === 1) this.#others.delete(orgId)
+    else this.#others?.set(orgId, this.#others.get(orgId)! - 1)
+    if (this.#others?.size === 0) this.#others = undefined
+    if (this.#count > 0 || this.#others === undefined) return
+    const [[first, count] = ['', 0]] = this.#others
+    this.#first = first
+    this.#count = count
+    this.#others.delete(first)
+    if (this.#others.size === 0) this.#others = undefined
+  }
 }
 
 /**
@@ -46,21 +87,20 @@ export class TerritoryIndex<T extends TerritoryOwner> {
     const { domain } = holder.territory
     if (!this.#domains.has(domain)) this.#domains.set(domain, emptyNode())
     if (domain !== '' && isShared(domain, this.#hosts)) this.#shared.add(domain)
-    for (const node of this.#way(holder)) node.orgs.set(holder.orgId, (node.orgs.get(holder.orgId) ?? 0) + 1)
-    this.#way(holder).at(-1)!.holders.add(holder)
+    const way = this.#way(holder)
+    for (const { orgs } of way) orgs.add(holder.orgId)
+    const last = way.at(-1)!
+    last.holders = last.holders.length === 0 ? [holder] : [...last.holders, holder]
   }
 
   delete(holder: T): void {
     if (!this.#held.delete(holder)) return
     const way = this.#way(holder)
-    way.at(-1)!.holders.delete(holder)
-    for (const { orgs } of way) {
-      const left = orgs.get(holder.orgId)! - 1
-      if (left === 0) orgs.delete(holder.orgId)
-      else orgs.set(holder.orgId, left)
-    }
+    const last = way.at(-1)!
+    last.holders = last.holders.length === 1 ? NOBODY : last.holders.filter((each) => each !== holder)
+    for (const { orgs } of way) orgs.remove(holder.orgId)
     prune(way, holder.territory)
-    if (way[0]!.orgs.size > 0) return
+    if (way[0]!.orgs.any !== undefined) return
     this.#domains.delete(holder.territory.domain)
     this.#shared.delete(holder.territory.domain)
   }
@@ -68,8 +108,7 @@ export class TerritoryIndex<T extends TerritoryOwner> {
   /** Whose a domain is; undefined where it is shared, and where nobody has it. */
   ownerOf(domain: string): string | undefined {
     if (isShared(domain, this.#hosts)) return undefined
-    const [owner] = this.#domains.get(domain)?.orgs.keys() ?? []
-    return owner
+    return this.#domains.get(domain)?.orgs.any
   }
 
   /** The owners of all domains that have one. */
@@ -110,8 +149,10 @@ export class TerritoryIndex<T extends TerritoryOwner> {
   }
 }
 
+const NOBODY: readonly never[] = []
+
 function emptyNode<T>(): Node<T> {
-  return { literals: new Map(), placeholder: undefined, holders: new Set(), orgs: new Map() }
+  return { literals: undefined, placeholder: undefined, holders: NOBODY, orgs: new OrgCounts() }
 }
 
 function below<T>(node: Node<T>, segment: Territory['segments'][number]): Node<T> {
@@ -120,9 +161,10 @@ function below<T>(node: Node<T>, segment: Territory['segments'][number]): Node<T
     return node.placeholder
   }
   const word = foldPath(segment)
-  const known = node.literals.get(word)
+  const known = node.literals?.get(word)
   if (known !== undefined) return known
   const made = emptyNode<T>()
+  node.literals ??= new Map()
   node.literals.set(word, made)
   return made
 }
@@ -130,16 +172,16 @@ function below<T>(node: Node<T>, segment: Territory['segments'][number]): Node<T
 /** Removes unused nodes at the end of a path. */
 function prune<T>(way: readonly Node<T>[], { segments }: Territory): void {
   for (let i = segments.length - 1; i >= 0; i--) {
-    if (way[i + 1]!.orgs.size > 0) return
+    if (way[i + 1]!.orgs.any !== undefined) return
     const segment = segments[i]!
-    if (typeof segment === 'string') way[i]!.literals.delete(foldPath(segment))
+    if (typeof segment === 'string') way[i]!.literals?.delete(foldPath(segment))
     else way[i]!.placeholder = undefined
   }
 }
 
 /** True when nobody but this organisation is here or below. */
 function isOwn({ orgs }: Node<unknown>, orgId: string): boolean {
-  return orgs.size === 0 || (orgs.size === 1 && orgs.has(orgId))
+  return orgs.isOnly(orgId)
 }
 
 function search<T extends TerritoryOwner>(
@@ -157,7 +199,8 @@ function search<T extends TerritoryOwner>(
   for (const holder of node.holders) take(holder)
   if (node.placeholder !== undefined) search(node.placeholder, wanted, at + 1, take)
   const segment = segments[at]!
-  const children = typeof segment === 'string' ? [node.literals.get(foldPath(segment))] : node.literals.values()
+  const { literals } = node
+  const children = typeof segment === 'string' ? [literals?.get(foldPath(segment))] : (literals?.values() ?? [])
   for (const child of children) if (child !== undefined) search(child, wanted, at + 1, take)
 }
 
@@ -165,5 +208,5 @@ function eachForeign<T extends TerritoryOwner>(node: Node<T>, orgId: string, tak
   if (isOwn(node, orgId)) return
   for (const holder of node.holders) take(holder)
   if (node.placeholder !== undefined) eachForeign(node.placeholder, orgId, take)
-  for (const child of node.literals.values()) eachForeign(child, orgId, take)
+  for (const child of node.literals?.values() ?? []) eachForeign(child, orgId, take)
 }

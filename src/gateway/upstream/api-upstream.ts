@@ -59,7 +59,7 @@ type TieredTarget = UpstreamRules['targets'][number] & Partial<Pick<WeightedTarg
 export class ApiUpstream {
   readonly #parts: ApiUpstreamParts
   readonly #api: Api
-  readonly #plain: { close(): void }[] = []
+  #plain: readonly { close(): void }[] = []
   readonly #breakers: Breaker[] = []
   /** The targets under each time limit that versions and operations ask for. */
   readonly #balances: { readonly balance: Balance; readonly rules: UpstreamRules }[] = []
@@ -97,7 +97,7 @@ export class ApiUpstream {
     const { upstreams, clock } = this.#parts
     if (this.#health === undefined || !this.#balanced || rules.targets !== this.#api.upstream.targets) {
       const targets = upstreams.open(rules, this.#api.orgId)
-      this.#plain.push(targets)
+      this.#plain = this.#plain.length === 0 ? [targets] : [...this.#plain, targets]
       return targets
     }
     const balance = new Balance(this.#health, clock)
@@ -152,7 +152,8 @@ export class ApiUpstream {
     this.#discovery?.close()
     this.#checks?.close()
     for (const { balance } of this.#balances.splice(0)) balance.close()
-    for (const targets of this.#plain.splice(0)) targets.close()
+    for (const targets of this.#plain) targets.close()
+    this.#plain = []
   }
 
   /** Most APIs have no resilience rules, and hold nothing for them. */

@@ -2,6 +2,7 @@ import { fault } from '../../errors/fault.ts'
 import type { UpstreamRules } from '../../model/apis/definition/api.ts'
 import type { UpstreamTls } from '../../model/apis/definition/upstream-resilience.ts'
 import { readSocketUrl } from '../../model/network/socket-url.ts'
+import { inOnePiece } from '../../model/text/in-one-piece.ts'
 import { Upstream, type UpstreamOptions } from '../../wire/connect/upstream.ts'
 import { Http2Upstream } from '../../wire/http2/upstream.ts'
 import { type WeightedTarget, weightedRoundRobin } from './balance.ts'
@@ -128,7 +129,7 @@ export class UpstreamPool {
     const target: Target = {
       upstream: this.#acquire(key, options),
       authority: url.host,
-      lineEnd: ` HTTP/1.1\r\nHost: ${url.host}\r\n`,
+      lineEnd: inOnePiece(` HTTP/1.1\r\nHost: ${url.host}\r\n`),
       basePath,
       emptyPath: (keepsLastSlash === true ? url.pathname : basePath).replace(/^\/+/, '/') || '/',
       query: url.search.slice(1),

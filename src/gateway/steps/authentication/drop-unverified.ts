@@ -50,12 +50,21 @@ export function dropUnverified(api: Api): Step | undefined {
   const { auth } = api
   const all = placesOf(api)
   if (all.length === 0) return undefined
+  return sharedStep('', auth, all, () => stepFor(auth, all))
+}
+
+function sharedStep(
+  kind: string,
+  auth: AuthRules | undefined,
+  all: readonly CredentialPlace[],
+  make: () => Step,
+): Step {
   const schemes = auth && alternativesOf(auth).map((alternative) => alternative.map(shapeOf))
-  const shape = JSON.stringify([all, auth && strippedPlaces(auth), schemes])
+  const shape = JSON.stringify([kind, all, auth && strippedPlaces(auth), schemes])
   const known = STEPS.get(shape)
   if (known !== undefined) return known
   if (STEPS.size >= MOST_STEPS) STEPS.clear()
-  const step = stepFor(auth, all)
+  const step = make()
   STEPS.set(shape, step)
   return step
 }
@@ -102,8 +111,12 @@ function stepFor(auth: AuthRules | undefined, all: readonly CredentialPlace[]): 
 export function dropUnverifiedInside(api: Api): Step | undefined {
   const all = placesOf(api)
   if (all.length === 0) return undefined
-  const stripped = api.auth === undefined ? [] : strippedPlaces(api.auth)
-  const isForOthers = api.auth === undefined ? () => false : othersWords(api.auth)
+  return sharedStep('inside', api.auth, all, () => stepInside(api.auth, all))
+}
+
+function stepInside(auth: AuthRules | undefined, all: readonly CredentialPlace[]): Step {
+  const stripped = auth === undefined ? [] : strippedPlaces(auth)
+  const isForOthers = auth === undefined ? () => false : othersWords(auth)
   return function dropUnverified(x) {
     const { verified } = x.credentials
     const withheld = unique([...stripped, ...withoutPlaces(all, verified ?? [])])
