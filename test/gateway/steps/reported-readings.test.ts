@@ -174,3 +174,31 @@ test('empty lists, and members that no alternative judges, are judged by other k
       assert.equal(answer.status, status, `${JSON.stringify(schema)} ${JSON.stringify(value)} ${answer.text}`)
     }
 })
+
+test('what references leave out of a document is reported, and so are servers that are not asked', async (t) => {
+  const gate = await startTestGateway()
+  t.after(() => gate.close())
+  const answers = { 200: { $ref: '#/components/responses/None' } }
+  const paths = {
+    '/item': { $ref: '#/components/pathItems/Item' },
+    '/parameter': { get: { operationId: 'a', parameters: [{ $ref: 'other.yaml#/P' }], responses: answers } },
+    '/body': {
+      post: { operationId: 'b', requestBody: { $ref: '#/components/requestBodies/None' }, responses: answers },
+    },
+    '/server': { servers: [{ url: 'https://other.example' }], get: { operationId: 'c', responses: {} } },
+  }
+  const query = 'listenPath=/q/&apiID=q&upstreamURL=http://127.0.0.1:9/&validateRequest=true&mockResponse=true'
+  const saved = await gate.svc('POST', `/svc/apis/oas/import?${query}`, {
+    ...{ openapi: '3.1.0', info: { title: 'q', version: '1' }, paths },
+    components: { pathItems: { Item: { get: { operationId: 'd', responses: {} } } } },
+  })
+  assert.equal(saved.status, 200, saved.text)
+  assert.deepEqual((saved.json as { warnings: { path: string }[] }).warnings.map(({ path }) => path).sort(), [
+    'paths["/body"].post.requestBody',
+    'paths["/item"].$ref',
+    'paths["/parameter"].get.parameters[0]',
+    'paths["/server"].servers',
+  ])
+  // There is no response to make a mock of: the upstream is asked, which nothing answers for.
+  assert.equal((await gate.call('/q/parameter')).status, 502)
+})

@@ -8,7 +8,7 @@ import { namesOfGroups } from '../convert/convert-schemes.ts'
 import type { ApiDocument } from '../definition/api.ts'
 import { EXTENSION, extensionOf } from '../definition/extension.ts'
 import type { Flaw } from '../definition/flaw.ts'
-import { flagOf, isEmpty, objectOf, objectsOf } from '../definition/members.ts'
+import { flagOf, isEmpty, objectOf, objectsOf, textOf } from '../definition/members.ts'
 import { getAt, member, toWords } from '../definition/tree.ts'
 import { inWord } from '../definition/vendor-words.ts'
 import { hasInlineVersions } from '../read/read-classic.ts'
@@ -151,12 +151,31 @@ function unmatchedPaths(document: JsonObject): Flaw[] {
 
 function unmatchedOperations(document: JsonObject): Flaw[] {
   const paths = objectOf(document, 'paths')
-  return Object.keys(paths).flatMap((path) =>
-    UNMATCHED.filter((name) => isObject(member(paths[path], name))).map((name) => ({
-      at: ['paths', path, name],
-      reason: 'is kept without effect: no rule, check or mock applies to it',
-    })),
-  )
+  return [
+    ...Object.keys(paths).flatMap((path) => [
+      ...UNMATCHED.filter((name) => isObject(member(paths[path], name))).map((name) => ({
+        at: ['paths', path, name],
+        reason: 'is kept without effect: no rule, check or mock applies to it',
+      })),
+      ...(textOf(objectOf(paths, path), '$ref') === '' ? [] : [{ at: ['paths', path, '$ref'], reason: NOT_FOLLOWED }]),
+    ]),
+    ...ownServers(paths),
+  ]
+}
+
+const NOT_FOLLOWED = 'is not followed: no rule, check or mock applies to its operations; write them here instead'
+
+/** `servers` of paths and operations, as one: some documents have them at every path. */
+function ownServers(paths: JsonObject): Flaw[] {
+  const places = Object.keys(paths).flatMap((path) => {
+    const item = objectOf(paths, path)
+    const names = Object.keys(item).filter((name) => !isEmpty(member(item[name], 'servers')))
+    return [...(isEmpty(item.servers) ? [] : [[]]), ...names.map((name) => [name])].map((at) => ['paths', path, ...at])
+  })
+  const [first] = places
+  if (first === undefined) return []
+  const more = places.length > 1 ? ` (nor are those of ${places.length - 1} more paths and operations)` : ''
+  return [{ at: [...first, 'servers'], reason: `is not followed: requests go to the upstream of the API${more}` }]
 }
 
 /** `security` of the document, or of operations, that asks for less than the gateway does, or for schemes that are not enabled. */

@@ -184,12 +184,7 @@ export class PreparedSchemas {
     const members: JsonObject = {}
     for (const name of Object.keys(value as JsonObject)) {
       const inner = (value as JsonObject)[name]!
-      const why =
-        name === '__proto__'
-          ? 'is a name that the engine of schemas does not know'
-          : keyword === 'patternProperties'
-            ? contentFault('pattern', name)
-            : undefined
+      const why = keyword === 'patternProperties' ? contentFault('pattern', name) : undefined
       if (why === undefined) setMember(members, name, read(inner, name))
       else leaveOut(scope, [keyword, name], why, 'annotation')
     }

@@ -8,7 +8,7 @@ import { nameOperations, type Operation, operationsOf } from '../convert/convert
 import { EXTENSION, extensionOf } from '../definition/extension.ts'
 import { isEmpty, objectOf, objectsOf, textOf } from '../definition/members.ts'
 import { copyTree, getAt, member, putAt, setMember } from '../definition/tree.ts'
-import { describedAt } from './described.ts'
+import { describedAt, follow } from './described.ts'
 
 /** The options of an import for the extension. Absent means "not given". */
 export interface ImportOptions {
@@ -141,6 +141,7 @@ const SECTIONS: readonly Section[] = [
 function canBeMocked({ path, method }: Operation, document: JsonObject): boolean {
   const { object: responses, at } = describedAt(document, ['paths', path, method.toLowerCase(), 'responses'])
   return Object.keys(responses).some((code) => {
+    if (follow(document, [...at, code]).value === undefined) return false
     const { object: response, at: responseAt } = describedAt(document, [...at, code])
     const types = Object.keys(objectOf(response, 'content'))
     if (types.length === 0) return true

@@ -65,6 +65,7 @@ function examplesOf({ document, root, at, examples: maker }: DescribedOperation)
     const status = statusOf(code)
     if (status === undefined) continue
     const { object: response, at: responseAt } = describedAt(document, [...responsesAt, code])
+    if (follow(document, [...responsesAt, code]).value === undefined) continue
     const key = `${code} ${toPointer(responseAt)}`
     const answers = known.get(key) ?? answersIn({ document, maker }, response, responseAt, { code, status })
     known.set(key, answers)

@@ -198,7 +198,10 @@ function fromBase64(text: string, at: TreePath): JsonObject {
 }
 
 function bodyOf({ document, at }: DescribedOperation, source: Source): BodyCheck | undefined {
-  const { object: body, at: bodyAt } = describedAt(document, [...at, 'requestBody'])
+  const written = [...at, 'requestBody']
+  const { object: body, at: bodyAt } = describedAt(document, written)
+  if (getAt(document, written) !== undefined && follow(document, written).value === undefined)
+    source.note({ at: written, reason: NOT_THERE })
   const content = objectOf(body, 'content')
   if (Object.keys(content).length === 0) return undefined
   const types = new Map<string, BodyTypeCheck | undefined>()
@@ -264,6 +267,7 @@ function typeCheck(source: Source, at: TreePath, type: string): BodyTypeCheck | 
 
 const ANYTHING: ValueCheck = () => []
 const NO_NAMES: ReadonlySet<string> = new Set()
+const NOT_THERE = 'refers to what is not in the document'
 const NO_ENCODINGS: BodyTypeCheck['encodings'] = new Map()
 const UNSPECIFIED: BodyTypeCheck = { check: ANYTHING, shape: TEXT, encodings: NO_ENCODINGS, fill: undefined }
 const UNFILLED = 'has a default that is not filled in'
@@ -314,6 +318,7 @@ function unfilledParameterAt({ document, at: checkAt, note }: Source, from: Tree
     note({ at: from, reason })
     return undefined
   }
+  if (follow(document, from).value === undefined) return leaveOut(NOT_THERE)
   const place = textOf(object, 'in')
   const name = textOf(object, 'name')
   if (!isPlace(place) || name === '') return leaveOut('must name a parameter and where it is')
