@@ -112,6 +112,11 @@ export const DASHBOARD_ERRORS = {
     text: 'The store has not confirmed that this is stored: look it up, or its request id in the audit log, before you send it again',
   },
   calls_throttled: { status: 429, log: 'debug', text: 'Too many calls from this address, try again later' },
+  checks_throttled: {
+    status: 429,
+    log: 'debug',
+    text: 'Too many objects were checked for moves in this minute, try again later',
+  },
   gateway_away: {
     status: 503,
     log: 'debug',

@@ -89,6 +89,10 @@ export const DASHBOARD_CAUSES = {
     'Look for the object or the audit entry before you send it again.',
   ],
   calls_throttled: ['Too many calls without credential from this address.', 'Wait as `Retry-After` says.'],
+  checks_throttled: [
+    'One user had more than 20,000 APIs, OAuth clients and keys checked for moves within a minute.',
+    'Wait as `Retry-After` says; the command `sync` does so by itself.',
+  ],
   gateway_away: [
     'This dashboard runs without a gateway in its process.',
     'Send the test request to a gateway yourself.',

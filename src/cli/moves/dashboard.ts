@@ -6,11 +6,16 @@ import { trimTrailing } from '../../model/text/trim-trailing.ts'
 const TIMEOUT_MS = 300_000
 const TRIES = 3
 const RETRY_MS = 300
+/** Of calls that a dashboard refuses because there were too many in a minute. */
+const MOST_WAITS = 5
+const LONGEST_WAIT_S = 60
 
 /** The answer of a dashboard. */
 export interface ApiResponse {
   readonly status: number
   readonly json: Json | undefined
+  /** Of `Retry-After`: seconds after which the call may be made again; 0 = it says nothing. */
+  readonly waitS?: number
 }
 
 /** A dashboard as anybody calls it: over HTTP, with the credential of one of its users. */
@@ -55,9 +60,16 @@ export class DashboardApi {
 
   /** Sends one call and returns the response, whatever its status. @throws Fault `dashboard_away` */
   async ask(method: string, path: string, body?: JsonObject): Promise<ApiResponse> {
+    let waits = 0
     for (let tries = 1; ; tries++) {
       try {
         const response = await this.#once(method, path, body)
+        if (response.status === 429 && (response.waitS ?? 0) > 0 && waits++ < MOST_WAITS) {
+          // Refused before anything was done.
+          await wait(response.waitS! * 1000)
+          tries--
+          continue
+        }
         const away = response.status === 502 || response.status === 503
         if (!away || method !== 'GET' || tries === TRIES) return response
       } catch (error) {
@@ -81,10 +93,11 @@ export class DashboardApi {
       signal: timeout,
     })
     const text = await answer.text()
+    const waitS = Math.min(Number(answer.headers.get('retry-after') ?? 0) || 0, LONGEST_WAIT_S)
     try {
-      return { status: answer.status, json: JSON.parse(text) as Json }
+      return { status: answer.status, json: JSON.parse(text) as Json, waitS }
     } catch {
-      return { status: answer.status, json: undefined }
+      return { status: answer.status, json: undefined, waitS }
     }
   }
 

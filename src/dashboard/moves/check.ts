@@ -1,4 +1,4 @@
-import { fault, toFault } from '../../errors/fault.ts'
+import { fault, toFault, waitFault } from '../../errors/fault.ts'
 import type { ApiDocument } from '../../model/apis/definition/api.ts'
 import { placeOf } from '../../model/apis/definition/stored-api.ts'
 import { readingNewApi } from '../../model/apis/read/read.ts'
@@ -15,6 +15,7 @@ import { usableBy } from '../apis/store-api.ts'
 import { checkKeyVisible } from '../keys/key-view.ts'
 import type { Call } from '../routes/call.ts'
 import type { DashboardParts } from '../server/parts.ts'
+import { checkMemberTypes } from './member-types.ts'
 
 /** A blocker of a move: an object that the caller's organisation cannot have, and why. */
 export interface Blocker {
@@ -26,6 +27,14 @@ export interface Blocker {
 /** Entries of each list in one call. `gatehouse sync` sends 50. */
 const MOST_CHECKED = 1000
 
+const LISTS = {
+  apis: 'objects',
+  client_ids: 'texts',
+  key_hashes: 'texts',
+  policy_ids: 'texts',
+  api_ids: 'texts',
+} as const
+
 const FOREIGN = 'this ID cannot be used, choose another one'
 const NOT_YOURS = 'it is there, and others own it'
 const WAS_NOT_YOURS = 'others owned the API that had it: choose another ID, or ask an administrator'
@@ -36,9 +45,13 @@ const WAS_NOT_YOURS = 'others owned the API that had it: choose another ID, or a
  */
 export async function blockersOf(parts: DashboardParts, call: Call): Promise<Blocker[]> {
   const { apis, client_ids: clients, key_hashes: keys, policy_ids: policies, api_ids: apiIds } = call.object()
+  checkMemberTypes(call.object(), LISTS, 'body_invalid')
+  for (const [index, api] of listOf(apis, isObject).entries())
+    checkMemberTypes(api, { format: 'text', definition: 'object' }, 'body_invalid', `apis.${index}.`)
   for (const [name, list] of Object.entries({ apis, client_ids: clients, key_hashes: keys }))
     if (Array.isArray(list) && list.length > MOST_CHECKED)
       throw fault('body_invalid', `${name}: more than ${MOST_CHECKED} entries; check them in several calls`)
+  countEntries(parts, call, [apis, clients, keys])
   const slice = new WorkSlice()
   const sent = await mapInTurns(listOf(apis, isObject), (api) => ({ api, id: idIn(api) }))
   const brings = {
@@ -60,6 +73,13 @@ export async function blockersOf(parts: DashboardParts, call: Call): Promise<Blo
   await look(listOf(clients, isText), 'client', whyNotClient)
   await look(listOf(keys, isText), 'key', whyNotKey)
   return found
+}
+
+/** Answers tell whether others have a key or client: a user who asks for very many of them waits. @throws Fault `checks_throttled` (429) */
+function countEntries({ moveChecks }: DashboardParts, { actor }: Call, lists: readonly unknown[]): void {
+  const waitMs = moveChecks.waitMs(actor!.userId)
+  if (waitMs > 0) throw waitFault('checks_throttled', waitMs)
+  for (const list of lists) for (const _ of Array.isArray(list) ? list : []) moveChecks.begin(actor!.userId)
 }
 
 async function whyNotClient(

@@ -12,6 +12,7 @@ import { maskSecretsFor, mayWrite } from '../access/secrets-view.ts'
 import { checkPoliciesGiven } from '../oauth-clients/find-client.ts'
 import type { Call } from '../routes/call.ts'
 import type { DashboardParts } from '../server/parts.ts'
+import { checkMemberTypes } from './member-types.ts'
 
 /** The OAuth clients of the caller's organisation that the caller sees, in batches; with `ids` only these. */
 export async function* clientsToMove(
@@ -44,14 +45,14 @@ export function movedClient(
 ): JsonObject {
   const mayRead = withSecret && isAlone && mayWrite(call, 'apis')
   const shown = clientViewFor(parts, client, { withSecret: mayRead })
-  const { meta_data = {}, metadata = {} } = shown
-  const seen = {
-    meta_data: maskSecretsFor(call, 'oauth', meta_data, isAlone),
-    metadata: maskSecretsFor(call, 'oauth', metadata, isAlone),
-  }
+  const { secret, ...rest } = shown
   const { registered_by_policy, registration_id } = client
-  return { ...shown, ...seen, registered_by_policy, ...(registration_id !== undefined && { registration_id }) }
+  const seen = { ...maskSecretsFor(call, 'oauth', rest, isAlone), secret: secret! }
+  return { ...seen, registered_by_policy, ...(registration_id !== undefined && { registration_id }) }
 }
+
+/** Members that this call reads itself; those of every client are checked as in the other calls. */
+const CLIENT_MEMBERS = { client_id: 'text', api_ids: 'texts', registration_id: 'text', secret: 'text' } as const
 
 /**
  * Stores a client as it was elsewhere: its id, where it is registered, and its secret where one is sent.
@@ -59,6 +60,7 @@ export function movedClient(
  */
 export async function takeClient(parts: DashboardParts, call: Call): Promise<SavedClient> {
   const { orgId, email: actor } = call.actor!
+  checkMemberTypes(call.object(), CLIENT_MEMBERS, 'oauth_client_invalid')
   const sent = await withPolicyIds(parts, orgId, 'client', call.object())
   const { client_id: clientId } = sent
   if (typeof clientId !== 'string' || clientId === '') throw fault('oauth_client_invalid', 'client_id: is missing')

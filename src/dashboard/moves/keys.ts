@@ -14,6 +14,7 @@ import { checkKeyVisible, withinVisibility } from '../keys/key-view.ts'
 import { checkKeyReplaceable } from '../keys/key-writes.ts'
 import type { Call } from '../routes/call.ts'
 import type { DashboardParts } from '../server/parts.ts'
+import { checkMemberTypes } from './member-types.ts'
 
 /** Refuses to list keys where hashes are not listed. @throws Fault `not_found` (404) */
 export function checkKeysListed({ config: { gateway, dashboard } }: DashboardParts): void {
@@ -58,6 +59,16 @@ export function movedKey(parts: DashboardParts, row: SessionRow, withSecrets: bo
   }
 }
 
+const KEY_MEMBERS = {
+  key_hash: 'text',
+  user_name: 'text',
+  session: 'object',
+  password_hash: 'text',
+  key: 'text',
+  legacy_key: 'text',
+  quota_used: 'object',
+} as const
+
 /**
  * Stores a key under the hash that it has elsewhere, or a basic user under the hash of its password there: its caller notices
  * nothing. When it was made and when it expires is as sent, and counts of quotas stay. `quota_used` gives a new one what was used
@@ -74,6 +85,7 @@ export async function takeKey(parts: DashboardParts, call: Call): Promise<SavedK
     legacy_key,
     quota_used,
   } = call.object()
+  checkMemberTypes(call.object(), KEY_MEMBERS, 'key_invalid')
   const { orgId, email: actor } = call.actor!
   const isUser = typeof name === 'string' && name !== ''
   if (!isUser && (typeof keyHash !== 'string' || !isKeyHash(keyHash)))

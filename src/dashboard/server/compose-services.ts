@@ -11,6 +11,9 @@ import { ProviderCaches } from '../single-sign-on/provider-cache.ts'
 import { DashboardMetrics } from './dashboard-metrics.ts'
 import { Mailer } from './mail.ts'
 
+/** Entries that one user may have checked for moves in a minute: a move of 100,000 keys takes longer to write than to check. */
+const MOVE_CHECKS = 20_000
+
 /** The state that a dashboard keeps in memory between calls: one of each for all routes. */
 export interface DashboardServices {
   /** Failed sign-ins of dashboard users. */
@@ -19,6 +22,8 @@ export interface DashboardServices {
   readonly portalSignInThrottle: LoginThrottle
   /** Sign-ups of developers from one address. */
   readonly portalSignUpLimiter: AttemptLimiter
+  /** Entries that a user has checked for a move, with a bound for each minute. */
+  readonly moveChecks: AttemptLimiter
   readonly mailer: Mailer
   /** Requests of dashboard users for a password link. */
   readonly mailLinks: MailLinkQueue
@@ -52,6 +57,7 @@ export function dashboardServices(inputs: ServiceInputs): DashboardServices {
     signInThrottle: new LoginThrottle(clock, rules),
     portalSignInThrottle: new LoginThrottle(clock, rules),
     portalSignUpLimiter: new AttemptLimiter(clock, { limit: security.signup_ip_limit, windowMs }),
+    moveChecks: new AttemptLimiter(clock, { limit: MOVE_CHECKS, windowMs: 60_000 }),
     mailer: new Mailer(mail, inputs.mailPassword),
     mailLinks: new MailLinkQueue(inputs),
     portalMailLinks: new MailLinkQueue(inputs),

@@ -6,8 +6,8 @@ import type { DocumentId } from './ids.ts'
 /** The kind of document that says who owned an API, or which APIs a policy was for, before it was deleted. */
 export const TOMBSTONE = 'tombstone'
 
-/** The nouns whose ownership decides about others. */
-export type TombstoneNoun = 'api' | 'policy'
+/** The nouns whose ownership decides about others, and those whose ids callers choose for the whole installation. */
+export type TombstoneNoun = 'api' | 'policy' | 'hook'
 
 /** The owners of a deleted API, or the APIs of a deleted policy: with ownership on, they still own what is based on it. */
 export type Tombstone = {

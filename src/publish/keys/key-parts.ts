@@ -5,7 +5,7 @@ import { DEVELOPER_ID } from '../../model/portal/developers/developer.ts'
 import { seal } from '../../model/secrets/secret.ts'
 import { hexOf } from '../../model/text/hex.ts'
 import type { SessionRow, StoredDocument, Tokens } from '../../store/ports/ports.ts'
-import type { SecretParts } from '../documents/parts.ts'
+import type { PublishParts, SecretParts } from '../documents/parts.ts'
 
 /** Whose key it is, as it is stored; undefined = nobody's. */
 export interface KeyHolder {
@@ -17,6 +17,18 @@ export async function rereadKey(parts: { readonly tokens: Tokens }, { hash }: Se
   const row = await parts.tokens.getSession(hash)
   if (row === undefined) throw fault('not_found', 'no such key')
   return row
+}
+
+/**
+ * Changes a key as it is now, one change at a time: the second of two rotations, or a change beside a deletion, finds what the first has
+ * left. Of this process alone. @throws Fault `not_found` (404) where it is gone
+ */
+export function changingKey<T>(
+  parts: Pick<PublishParts, 'locks'> & { readonly tokens: Tokens },
+  row: SessionRow,
+  work: (row: SessionRow) => Promise<T>,
+): Promise<T> {
+  return parts.locks.run(`key ${hexOf(row.hash)}`, async () => work(await rereadKey(parts, row)))
 }
 
 /** The key as it is kept where keys are shown again. */

@@ -34,7 +34,7 @@ import {
 import { resetQuotas, sessionUpdateOf } from '../sessions/quotas.ts'
 import { applyPolicies, evictionOf, type Prepared, sessionOrg } from '../sessions/sessions.ts'
 import { checkBindings, checkCertificateStays, placeOfCertificate } from './certificate-keys.ts'
-import { holderForAudit, type KeyHolder, rereadKey, sealedKeyOf } from './key-parts.ts'
+import { changingKey, holderForAudit, type KeyHolder, rereadKey, sealedKeyOf } from './key-parts.ts'
 
 /** A key as it was stored. */
 export interface SavedKey {
@@ -179,10 +179,12 @@ export interface KeyChange {
  * @throws Fault `not_found` (404), `key_invalid` (400), `rights_missing` (400)
  */
 export async function updateKey(parts: SecretParts, change: KeyChange): Promise<SavedKey> {
-  return withHolder(parts, change.row.body, async (developer) => {
-    const row = developer === undefined ? change.row : await rereadKey(parts, change.row)
-    return update(parts, { ...change, row }, developer)
-  })
+  return changingKey(parts, change.row, (stored) =>
+    withHolder(parts, stored.body, async (developer) => {
+      const row = developer === undefined ? stored : await rereadKey(parts, stored)
+      return update(parts, { ...change, row }, developer)
+    }),
+  )
 }
 
 async function update(parts: SecretParts, change: KeyChange, developer: KeyHolder['developer']): Promise<SavedKey> {
@@ -238,14 +240,18 @@ export async function setDeveloperKeyPolicies(
 
 /**
  * Deletes a key and the counts of its quotas; the node that did it refuses the key from then on. With a developer's key end those
- * that it replaced. @throws Fault `store_away`, `store_full`
+ * that it replaced. @throws Fault `not_found` (404) where it is gone, or rotated, by now, `store_away`, `store_full`
  */
-export async function deleteKey(
+export function deleteKey(
   parts: SecretParts,
   given: SessionRow,
   actor: string,
   action = 'key.delete',
 ): Promise<Revision> {
+  return changingKey(parts, given, (stored) => deleteStored(parts, stored, actor, action))
+}
+
+function deleteStored(parts: SecretParts, given: SessionRow, actor: string, action: string): Promise<Revision> {
   const keyHash = hexOf(given.hash)
   return withHolder(parts, given.body, async (developer) => {
     const row = (isDeveloperKey(given.body) ? await parts.tokens.getSession(given.hash) : undefined) ?? given

@@ -16,7 +16,7 @@ import {
 } from '../portal/developers/keys-of-developer.ts'
 import { applyPolicies, evictionOf } from '../sessions/sessions.ts'
 import { isCertificateKey } from './certificate-keys.ts'
-import { holderForAudit, type KeyHolder, rereadKey, sealedKeyOf } from './key-parts.ts'
+import { changingKey, holderForAudit, type KeyHolder, rereadKey, sealedKeyOf } from './key-parts.ts'
 import type { SavedKey } from './keys.ts'
 
 /** How a key is rotated. */
@@ -40,11 +40,13 @@ export async function rotateKey(
   if (row.body[USER_NAME] !== undefined) throw fault('key_invalid', 'a user has a password, not a key')
   if (isCertificateKey(parts, row))
     throw fault('key_invalid', 'the key is a client certificate: it cannot be rotated here')
-  return withHolder(parts, row.body, async (developer) =>
-    rotateKeyOfHolder(parts, developer === undefined ? row : await rereadKey(parts, row), actor, {
-      ...rotation,
-      developer,
-    }),
+  return changingKey(parts, row, (stored) =>
+    withHolder(parts, stored.body, async (developer) =>
+      rotateKeyOfHolder(parts, developer === undefined ? stored : await rereadKey(parts, stored), actor, {
+        ...rotation,
+        developer,
+      }),
+    ),
   )
 }
 

@@ -7,6 +7,7 @@ import { checkClientText, readClientFields } from '../../model/oauth-clients/oau
 import { clientKey, withEpoch, withEpochAt } from '../../model/oauth-clients/oauth-registration.ts'
 import { DEVELOPER_ID } from '../../model/portal/developers/developer.ts'
 import { equalSecrets, newSecret } from '../../model/secrets/secret.ts'
+import { maskIn, mergeSecrets } from '../../model/secrets/secret-places.ts'
 import { retryOnConflict } from '../../runtime/retry-on-conflict.ts'
 import type { Change, Revision, StoredDocument } from '../../store/ports/ports.ts'
 import { auditOf, clockOf, withLock } from '../documents/parts.ts'
@@ -22,7 +23,7 @@ import {
   withFields,
   withMarkedRedirects,
 } from './oauth-client-draft.ts'
-import { apisOfRegistration } from './oauth-client-lists.ts'
+import { apisOfRegistration, clientViewFor } from './oauth-client-lists.ts'
 import {
   bodyOf,
   CLIENT_KIND,
@@ -152,9 +153,10 @@ async function update(
   ref: ClientRef,
   { body, redirectOptional, registration, moved, actor }: Omit<ClientDraft, 'apiId' | 'orgId'>,
 ): Promise<SavedClient> {
-  const fields = readClientFields(body)
+  readClientFields(body)
   const saved = await rewrite(parts, ref, actor, 'oauth_client.update', async (before) => {
     if (moved === undefined) checkUnchanged(parts, before, body)
+    const fields = readClientFields(withStoredSecrets(parts, before, body))
     const policies = await policyIdsIn(parts, before.org_id, fields.policies ?? [])
     const byPolicy = before.registered_by_policy !== ''
     const apiIds = moved?.apiIds ?? (byPolicy ? [] : before.api_ids)
@@ -182,6 +184,17 @@ async function update(
   })
   if (saved.before.api_epochs !== saved.client.api_epochs) sweepSessions(parts, saved.before, saved.client)
   return saved
+}
+
+/** A body in which secrets of free members and of addresses that are blank or masked are the stored ones. @throws Fault `oauth_client_invalid` (400) */
+function withStoredSecrets(parts: ClientParts, before: OAuthClient, body: JsonObject): JsonObject {
+  const kept = mergeSecrets(body, clientViewFor(parts, before, { withSecret: false }))
+  const masked = maskIn(kept)
+  if (masked === undefined) return kept
+  throw fault(
+    'oauth_client_invalid',
+    `${masked.join('.')}: contains the mask *** instead of a secret: write the secret itself`,
+  )
 }
 
 /**

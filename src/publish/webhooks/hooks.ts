@@ -1,5 +1,6 @@
 import { fault, toFault } from '../../errors/fault.ts'
 import { type DocumentId, isDocumentId, newDocumentId } from '../../model/documents/ids.ts'
+import { TOMBSTONE, tombstoneId } from '../../model/documents/tombstone.ts'
 import type { Json, JsonObject } from '../../model/json/json.ts'
 import { sealUnlessSame, unseal } from '../../model/secrets/secret.ts'
 import type { HookDraft, HookSecrets } from '../../model/webhooks/hook.ts'
@@ -8,13 +9,17 @@ import { auditOf, clockOf, type SecretParts } from '../documents/parts.ts'
 
 const HOOK = 'hook'
 
-/** Stores a new webhook; a storage id that is sent is kept. @throws Fault `hook_taken` (409) */
+/**
+ * Stores a new webhook; a storage id that is sent is kept. One that another organisation has deleted stays that organisation's: it may put its
+ * webhook back. @throws Fault `hook_taken` (409)
+ */
 export async function createHook(
   parts: SecretParts,
   { orgId, id: wanted, draft }: { readonly orgId: string; readonly id: Json | undefined; readonly draft: HookDraft },
   actor: string,
 ): Promise<DocumentId> {
   const id = isDocumentId(wanted) ? wanted : newDocumentId(clockOf(parts).wall())
+  if (id === wanted) await checkNotOfAnother(parts, id, orgId)
   const body = bodyOf(parts, id, orgId, draft)
   const audit = auditOf(parts, actor, 'hook.create', orgId, { id })
   try {
@@ -45,9 +50,25 @@ export async function removeHook(
   { id, revision, body }: StoredDocument<'hook'>,
   actor: string,
 ): Promise<void> {
-  const audit = auditOf(parts, actor, 'hook.delete', String(body.org_id ?? ''), { id })
-  await parts.documents.commit([{ op: 'delete', kind: HOOK, id, ifRevision: revision }], audit)
+  const orgId = String(body.org_id ?? '')
+  const audit = auditOf(parts, actor, 'hook.delete', orgId, { id })
+  const tombstone = {
+    op: 'put',
+    kind: TOMBSTONE,
+    id: tombstoneOfHook(id),
+    body: { org_id: orgId, noun: HOOK, named: id },
+  } as const
+  await parts.documents.commit([{ op: 'delete', kind: HOOK, id, ifRevision: revision }, tombstone], audit)
 }
+
+/** @throws Fault `hook_taken` (409) */
+async function checkNotOfAnother({ documents }: SecretParts, id: DocumentId, orgId: string): Promise<void> {
+  const tombstone = await documents.get(TOMBSTONE, tombstoneOfHook(id))
+  if (tombstone !== undefined && tombstone.body.org_id !== orgId) throw fault('hook_taken')
+}
+
+/** Ids of webhooks are those of the installation. */
+const tombstoneOfHook = (id: DocumentId) => tombstoneId(HOOK, '', id)
 
 /** The secrets of a stored webhook, unsealed. @throws Fault `seal_broken` */
 export function hookSecretsOf(

@@ -151,6 +151,24 @@ test('what is no webhook, is there already, or is not for the caller is refused'
   assert.equal((await list()).length, 1)
 })
 
+test('the id of a deleted webhook is of use to its organisation alone, whose undo puts it back', async (t) => {
+  const { call, admin, hook, organisation, user } = await world(t)
+  const other = await user({ hooks: 'write' }, { orgId: await organisation() })
+  const { id } = await hook({ name: 'first', target_path: 'http://127.0.0.1:1/' })
+  const theirs = { id, name: 'second', method: 'POST', target_path: 'http://127.0.0.1:1/' }
+  const create = async (as: typeof admin, body: JsonObject) => (await call('POST', '/api/hooks', { as, body })).status
+  assert.equal((await call('DELETE', `/api/hooks/${id}`, { as: admin })).status, 200)
+  assert.equal(await create(other, theirs), 409)
+  const { audit_logs: entries } = (await call('GET', '/api/audit-logs?p=1', { as: admin })).json as JsonObject
+  const [{ _id: entry }] = entries as [JsonObject]
+  const undone = await call('POST', `/api/audit-logs/${entry}/undo`, { as: admin })
+  assert.equal(undone.status, 200, undone.text)
+  assert.equal((await call('DELETE', `/api/hooks/${id}`, { as: admin })).status, 200)
+  assert.equal(await create(other, theirs), 409)
+  assert.equal(await create(admin, { ...theirs, name: 'third' }), 200)
+  assert.equal(await create(other, { ...theirs, id: 'f'.repeat(24) }), 200)
+})
+
 test('a test message is sent with the fields of the webhook, signed, and its end is told', async (t) => {
   const { call, admin, hook } = await world(t)
   const to = await receiver(t)

@@ -70,3 +70,22 @@ test('a thread that ends takes what it was asked along, and the next question st
   await assert.rejects(async () => all.next(), { code: 'store_away' })
   await assert.rejects(store.hits.usage({ ...QUERY, offset: 0, limit: 1 }))
 })
+
+test('rows by tag come in a bounded number of batches, each once, however many there are', async (t) => {
+  const { store } = await filled(t)
+  const tagsOf = (n: number) => Array.from({ length: 30 }, (_, i) => `tag-${n}-${i}`)
+  await store.hits.add(Array.from({ length: 200 }, (_, n) => ({ ...rowOf(n), tags: tagsOf(n).join(',') })))
+  let batches = 0
+  const tags: string[] = []
+  for await (const batch of store.hits.eachUsage({ ...QUERY, by: ['tag'] })) {
+    batches++
+    tags.push(...batch.map((row) => row.tags))
+  }
+  assert.ok(batches <= 20, `${batches} batches`)
+  assert.deepEqual(
+    tags.toSorted(),
+    Array.from({ length: 200 }, (_, n) => tagsOf(n))
+      .flat()
+      .toSorted(),
+  )
+})

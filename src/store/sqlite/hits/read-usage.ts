@@ -78,7 +78,7 @@ export function usageReader(db: DatabaseSync): UsageReader {
     const narrow = narrowUsageQuery(query, names)
     const from = sources(narrow, journal, tableFor(query))
     if (from.length === 0) return []
-    const { sql, values } = usagePlanSql(narrow, from, 'numbers')
+    const { sql, values } = usagePlanSql(narrow, from, 'numbers', [...new Set(names.map(({ tags }) => tags))])
     const found = new Map<string, Hit>()
     for (const row of db.prepare(sql).all(...values)) {
       const hit = toHit({ ...row, ...timeOfBucket(query, row.bucket as number) })

@@ -16,6 +16,9 @@ interface Opened {
   at: number
 }
 
+/** Of one answer. */
+const MOST_BATCHES = 20
+
 /** Answers that are handed out at the same time; beyond, the oldest is lost. */
 const MOST_OPENED = 50
 
@@ -52,8 +55,10 @@ function nextRows(reader: UsageReader, one: Opened | undefined): Hit[] | undefin
   if (one === undefined) throw fault('store_away', 'the rows of an answer were lost')
   const { query, names, journal, at } = one
   if (at >= names.length) return undefined
-  one.at += USAGE_BATCH
-  return reader.numbers(query, names.slice(at, at + USAGE_BATCH), journal)
+  // Each batch looks through all that the rows are made of: so many batches, however many rows, and the time grows with their number alone.
+  const size = Math.max(USAGE_BATCH, Math.ceil(names.length / MOST_BATCHES))
+  one.at += size
+  return reader.numbers(query, names.slice(at, at + size), journal)
 }
 
 if (parentPort !== null) serve(parentPort, workerData as string)
