@@ -44,6 +44,8 @@ const SECURITY_SCOPES = 50_000
 const PLACEHOLDERS = 50
 const MODULES = 100
 const TRIGGERS = 100
+/** Agents choose among some dozens of tools; a server that describes an API of 2,000 operations has as many. */
+const TOOLS = 2000
 
 const VERSION = 'version_data.versions.*'
 const LISTS = `${VERSION}.extended_paths`
@@ -97,6 +99,7 @@ export const API_BOUNDS: Readonly<Record<'classic' | 'oas', readonly Bound[]>> =
     ...each(ALTERNATIVES, 'auth_configs', 'event_handlers.events', 'event_handlers.events.*'),
     ...each(HEADERS, 'event_handlers.events.*.*.handler_meta.header_map', 'uptime_tests.check_list.*.headers'),
     ...each(NAMES, 'uptime_tests.check_list.*.expected_statuses', 'user_owners', 'user_group_owners'),
+    ...each(TOOLS, 'mcp_tools'),
     ...each(MODULES, 'custom_middleware.pre', 'custom_middleware.post_key_auth', 'custom_middleware.post'),
     ...each(MODULES, 'custom_middleware.response'),
   ],
@@ -115,6 +118,7 @@ export const API_BOUNDS: Readonly<Record<'classic' | 'oas', readonly Bound[]>> =
     ...each(NAMES, 'paths.*.*.requestBody.content', 'paths.*.*.responses.*.content.*.examples'),
     ...each(HEADERS, `${OPERATION}.transformRequestHeaders.add`, `${OPERATION}.transformRequestHeaders.remove`),
     ...each(HEADERS, `${OPERATION}.transformResponseHeaders.add`, `${OPERATION}.transformResponseHeaders.remove`),
+    ...each(TOOLS, `${EXTENSION}.middleware.mcpTools`),
     ...each(HEADERS, `${OPERATION}.mockResponse.headers`),
     ...each(ALTERNATIVES, `${EXTENSION}.errorOverrides.value`, `${EXTENSION}.errorOverrides.value.*`),
     ...each(HEADERS, `${EXTENSION}.errorOverrides.value.*.*.response.headers`),
