@@ -9,7 +9,7 @@ const TSC = join('node_modules', 'typescript', 'bin', 'tsc')
 const THREAD = /(new URL\('\.[^']+\.)ts(',\s*import\.meta\.url\))/g
 
 await main(async () => {
-  const node = await setUp()
+  const node = await setUp({ all: true })
   const dist = join(ROOT, 'dist')
   rmSync(dist, { recursive: true, force: true })
   const { status } = spawnSync(node, [TSC, '--project', 'tsconfig.build.json'], { cwd: ROOT, stdio: 'inherit' })

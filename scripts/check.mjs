@@ -12,7 +12,7 @@ const BIOME = join('node_modules', '@biomejs', 'biome', 'bin', 'biome')
 const TSC = join('node_modules', 'typescript', 'bin', 'tsc')
 
 await main(async () => {
-  const node = await setUp()
+  const node = await setUp({ all: true })
   const tool = (...args) => spawnSync(node, args, { cwd: ROOT, stdio: 'inherit' }).status === 0
   const gates = {
     'format and lint': () => tool(BIOME, 'check', '--error-on-warnings', '.'),

@@ -47,7 +47,7 @@ function sourcesOf(root) {
 function filesBelow(folder) {
   return fs
     .readdirSync(folder, { withFileTypes: true })
-    .filter(({ name }) => name !== 'dist')
+    .filter(({ name }) => name !== 'dist' && name !== 'node_modules')
     .sort((a, b) => (a.name < b.name ? -1 : 1))
     .flatMap((entry) => {
       const path = join(folder, entry.name)

@@ -14,9 +14,9 @@ const FOLLOW_PARENT = ['--import', pathToFileURL(join(ROOT, 'scripts', 'follow-p
 const PASSED_ON = ['SIGTERM', 'SIGINT', 'SIGHUP', 'SIGQUIT', 'SIGUSR2']
 const PARENT_POLL_MS = 500
 
-/** Sets up, then runs `file` (from the root of the project) on the pinned Node in place of this process. */
-export async function launch(file, args, nodeFlags = []) {
-  const node = await setUp()
+/** Sets up (`all`: with the packages of tests), then runs `file` (from the root of the project) on the pinned Node in place of this process. */
+export async function launch(file, args, nodeFlags = [], { all = false } = {}) {
+  const node = await setUp({ all })
   const underNpm = process.env.npm_lifecycle_event !== undefined
   // --watch runs the file in a child, and the watcher itself follows nobody
   const watching = nodeFlags.some((flag) => flag.startsWith('--watch'))

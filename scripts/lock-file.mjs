@@ -46,6 +46,6 @@ function runtimeVersions(packages, manifest) {
 /** An address would tie every clone to the registry of the file's author. */
 function addresses(packages) {
   return Object.entries(packages)
-    .filter(([, entry]) => entry.resolved !== undefined)
+    .filter(([, entry]) => entry.resolved !== undefined && entry.link !== true)
     .map(([path]) => `${path}: has a resolved address; write the lock file with omit-lockfile-registry-resolved`)
 }

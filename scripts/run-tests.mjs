@@ -23,7 +23,7 @@ const LONGEST_FILE_MS = LONGEST_TEST_MS * 1.2
  */
 export async function runTests(files, { deep = false, together = false } = {}) {
   if (files.length === 0) return { passed: 0, failed: 0 }
-  const node = await setUp()
+  const node = await setUp({ all: true })
   const folder = mkdtempSync(join(tmpdir(), 'gatehouse-counts-'))
   const counts = join(folder, 'counts.json')
   try {

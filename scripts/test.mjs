@@ -21,5 +21,5 @@ await main(async () => {
 
 /** Names the controls of the console that no journey used. */
 async function sayUnusedControls() {
-  spawnSync(await setUp(), ['scripts/console-controls.ts'], { cwd: ROOT, stdio: 'inherit' })
+  spawnSync(await setUp({ all: true }), ['scripts/console-controls.ts'], { cwd: ROOT, stdio: 'inherit' })
 }

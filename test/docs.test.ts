@@ -273,13 +273,17 @@ test('every npm script that a page names is there, and every file of the project
 })
 
 test('the packages that run are all explained in the record of dependencies, and no others', () => {
-  const manifest = JSON.parse(read('package.json')) as Record<string, Record<string, string>>
+  const manifests = ['package.json', 'console/package.json', 'test/package.json'].map(
+    (name) => JSON.parse(read(name)) as Record<string, Record<string, string>>,
+  )
   const record = read(`docs/adr/${records.find((name) => name.includes('dependencies'))}`)
   const explained = [...record.matchAll(/^\| (`[^|]+`) \|/gm)]
     .flatMap((match) => match[1]!.split(', '))
     .map((name) => name.slice(1, -1))
     .sort()
-  const used = Object.keys({ ...manifest.dependencies, ...manifest.devDependencies })
+  const used = manifests.flatMap(({ dependencies, devDependencies = {} }) =>
+    Object.keys({ ...dependencies, ...devDependencies }),
+  )
   assert.deepEqual(explained, [...used].sort())
 })
 

@@ -26,11 +26,14 @@ function setUp(t: TestContext, clone: string, env: NodeJS.ProcessEnv, flags: rea
 
 const calls = (clone: string) => readFileSync(join(clone, 'calls'), 'utf8').trim().split('\n')
 
-test('a fresh clone is installed once, with every dependency, and linked', async (t) => {
+const OPTIONS = '--include=optional --no-audit --no-fund --loglevel=error'
+const FOR_START = `ci --workspace=console --include-workspace-root ${OPTIONS}`
+
+test('a fresh clone is installed once, with the packages of a start, and linked', async (t) => {
   const clone = bareClone(t, '')
   const env = fakeNpm(t, WORKING)
   for (const _ of [1, 2]) assert.equal((await setUp(t, clone, env).ended).code, 0)
-  assert.deepEqual(calls(clone), ['ci --include=dev --include=optional --no-audit --no-fund --loglevel=error'])
+  assert.deepEqual(calls(clone), [FOR_START])
   assert.equal(readlinkSync(join(clone, 'node_modules/.bin/node')), `../${NAME}/bin/node`)
   assert.equal(readlinkSync(join(clone, 'node_modules/.bin/gatehouse')), '../../bin/gatehouse')
   assert.ok(!existsSync(join(clone, '.setup.lock')))
@@ -56,6 +59,40 @@ test('a changed lock file and a missing runtime are installed again', async (t) 
   rmSync(join(clone, 'node_modules', NAME))
   await setUp(t, clone, env).ended
   assert.equal(calls(clone).length, 2)
+})
+
+test('packages of tests are added once to a clone that is ready to start, and stay', async (t) => {
+  const clone = bareClone(t, '')
+  const env = fakeNpm(t, WORKING)
+  const run = async (...words: string[]) =>
+    assert.equal((await start(t, process.execPath, [...SETUP, ...words], clone, env).ended).code, 0)
+  await run()
+  for (const _ of [1, 2]) await run('--all')
+  await run()
+  assert.deepEqual(calls(clone), [FOR_START, `install --no-save ${OPTIONS}`])
+  writeFileSync(join(clone, 'package-lock.json'), `${readFileSync(join(clone, 'package-lock.json'), 'utf8')}\n`)
+  await run()
+  assert.equal(calls(clone)[2], `ci ${OPTIONS}`)
+})
+
+test('each command installs what it needs: the server and the console no packages of tests', async (t) => {
+  const needs = async (words: readonly string[]) => {
+    const clone = bareClone(t, '')
+    // Fails, so that nothing is run.
+    const env = fakeNpm(t, 'echo "$@" >> calls; exit 5')
+    assert.equal((await start(t, process.execPath, [...words], clone, env).ended).code, 1)
+    return calls(clone)
+  }
+  for (const words of [['bin/gatehouse'], ['scripts/run.mjs', '--watch', 'src/main.ts']])
+    assert.deepEqual(await needs(words), [FOR_START], words.join(' '))
+  assert.deepEqual(await needs(['scripts/run.mjs', 'node_modules/vite/bin/vite.js', 'console']), [FOR_START])
+  for (const words of [
+    ['scripts/run.mjs', 'bench/run.ts'],
+    ['scripts/test.mjs', 'x.test.ts'],
+    ['scripts/check.mjs'],
+    ['scripts/build.mjs'],
+  ])
+    assert.deepEqual(await needs(words), [`ci ${OPTIONS}`], words.join(' '))
 })
 
 test('an npm that fails is one line and status 1, and nothing counts as installed', async (t) => {

@@ -52,14 +52,14 @@ export function runtimePackage(): string {
   return dirname(dirname(process.execPath))
 }
 
-/** As if set-up had just been done: the pinned Node in place, and the stamp of this lock file. */
-export function installed(t: TestContext, main: string): string {
+/** As if set-up had just been done: the pinned Node in place, and the stamp of this lock file and of these packages. */
+export function installed(t: TestContext, main: string, packages: 'all' | 'start' = 'all'): string {
   const to = bareClone(t, main)
   mkdirSync(join(to, 'node_modules'))
   symlinkSync(runtimePackage(), join(to, 'node_modules', runtimePackage().split('/').at(-1)!))
   const stamp = `import { createHash } from 'node:crypto'; import { readFileSync } from 'node:fs'
     const hash = createHash('sha256').update(readFileSync('package-lock.json'))
-    process.stdout.write(hash.update(process.platform + '-' + process.arch).digest('hex'))`
+    process.stdout.write(hash.update(process.platform + '-' + process.arch).digest('hex') + ' ${packages}')`
   const args = ['--input-type=module', '-e', stamp]
   writeFileSync(join(to, 'node_modules', '.setup'), execFileSync(process.execPath, args, { cwd: to }))
   return to
