@@ -88,6 +88,11 @@ async function makeReady(lock, all) {
  */
 async function install(lock, all) {
   if (isFresh(pinnedRuntime(), all)) return
+  // npm would empty the folder of another clone.
+  if (fs.lstatSync(MODULES, { throwIfNoEntry: false })?.isSymbolicLink())
+    throw new SetupError(
+      'node_modules is a link to a folder that was not installed for this package-lock.json: remove the link, or install there',
+    )
   const isAddition = isFresh(pinnedRuntime(), false)
   const hasAll = all || readStamp().hasAll
   const what = isAddition ? 'adding the packages of tests and checks' : 'installing what package-lock.json names'

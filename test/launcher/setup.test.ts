@@ -75,6 +75,18 @@ test('packages of tests are added once to a clone that is ready to start, and st
   assert.equal(calls(clone)[2], `ci ${OPTIONS}`)
 })
 
+test('nothing is installed through a link to the packages of another clone', async (t) => {
+  const [other, clone] = [installed(t, ''), bareClone(t, '')]
+  symlinkSync(join(other, 'node_modules'), join(clone, 'node_modules'))
+  const env = fakeNpm(t, WORKING)
+  assert.equal((await setUp(t, clone, env).ended).code, 0)
+  writeFileSync(join(clone, 'package-lock.json'), `${readFileSync(join(clone, 'package-lock.json'), 'utf8')}\n`)
+  const { code, stderr } = await setUp(t, clone, env).ended
+  assert.equal(code, 1)
+  assert.match(stderr, /^gatehouse: node_modules is a link to .*: remove the link, or install there\n$/)
+  assert.ok(!existsSync(join(clone, 'calls')) && existsSync(join(other, 'node_modules/.setup')))
+})
+
 test('each command installs what it needs: the server and the console no packages of tests', async (t) => {
   const needs = async (words: readonly string[]) => {
     const clone = bareClone(t, '')
