@@ -10,7 +10,7 @@ import { withLock } from './lock.mjs'
 
 export const ROOT = dirname(dirname(fileURLToPath(import.meta.url)))
 const MODULES = join(ROOT, 'node_modules')
-const STAMP = join(MODULES, '.setup')
+const STAMP = join(MODULES, '.installed')
 const OPTIONS = ['--include=optional', '--no-audit', '--no-fund', '--loglevel=error']
 /** Packages of the server, and those that the console is built from: a third of all are for tests and checks alone. */
 const FOR_START = ['--workspace=console', '--include-workspace-root']

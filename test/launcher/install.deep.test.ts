@@ -13,7 +13,7 @@ test('a real install from a fresh clone, after one that was interrupted, gives t
   const { code, stdout, stderr } = await start(t, hostNode(), ['bin/gatehouse', '--version'], clone).ended
   assert.equal(code, 0, stderr)
   assert.match(stdout, new RegExp(`^gatehouse \\d+\\.\\d+\\.\\d+ \\(Node ${process.version}\\)\n$`))
-  assert.ok(existsSync(join(clone, 'node_modules/.setup')))
+  assert.ok(existsSync(join(clone, 'node_modules/.installed')))
   assert.ok(!existsSync(join(clone, 'node_modules/left-over')))
   assert.ok(lstatSync(join(clone, 'node_modules/.bin/node')).isSymbolicLink())
 })

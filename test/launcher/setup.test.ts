@@ -84,7 +84,7 @@ test('nothing is installed through a link to the packages of another clone', asy
   const { code, stderr } = await setUp(t, clone, env).ended
   assert.equal(code, 1)
   assert.match(stderr, /^gatehouse: node_modules is a link to .*: remove the link, or install there\n$/)
-  assert.ok(!existsSync(join(clone, 'calls')) && existsSync(join(other, 'node_modules/.setup')))
+  assert.ok(!existsSync(join(clone, 'calls')) && existsSync(join(other, 'node_modules/.installed')))
 })
 
 test('each command installs what it needs: the server and the console no packages of tests', async (t) => {
@@ -112,7 +112,7 @@ test('an npm that fails is one line and status 1, and nothing counts as installe
   const { code, stderr } = await setUp(t, clone, fakeNpm(t, `${WORKING}; echo no network >&2; exit 5`)).ended
   assert.equal(code, 1)
   assert.match(stderr, /no network\ngatehouse: npm ci ended with status 5/)
-  assert.ok(!existsSync(join(clone, 'node_modules/.setup')))
+  assert.ok(!existsSync(join(clone, 'node_modules/.installed')))
   assert.ok(!existsSync(join(clone, '.setup.lock')))
 })
 
@@ -130,7 +130,7 @@ test('an install that is killed is done again by the next, as soon as its npm ha
   process.kill(npmOfHolder(), 'SIGKILL')
   assert.equal((await second.ended).code, 0)
   assert.equal(calls(clone).length, 2)
-  assert.ok(existsSync(join(clone, 'node_modules/.setup')))
+  assert.ok(existsSync(join(clone, 'node_modules/.installed')))
 })
 
 test('SIGTERM during an install ends npm too', async (t) => {

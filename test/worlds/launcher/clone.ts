@@ -61,7 +61,7 @@ export function installed(t: TestContext, main: string, packages: 'all' | 'start
     const hash = createHash('sha256').update(readFileSync('package-lock.json'))
     process.stdout.write(hash.update(process.platform + '-' + process.arch).digest('hex') + ' ${packages}')`
   const args = ['--input-type=module', '-e', stamp]
-  writeFileSync(join(to, 'node_modules', '.setup'), execFileSync(process.execPath, args, { cwd: to }))
+  writeFileSync(join(to, 'node_modules', '.installed'), execFileSync(process.execPath, args, { cwd: to }))
   return to
 }
 
