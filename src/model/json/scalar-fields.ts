@@ -3,7 +3,7 @@ import type { Json, JsonObject } from './json.ts'
 /** A member of a record that is one flag, number or text. A row gives its type, its check, its default and its documentation. */
 export type ScalarField = (
   | { readonly kind: 'flag' }
-  | { readonly kind: 'number' }
+  | { readonly kind: 'number'; readonly max?: number }
   /** Bounds inclusive; without them every whole number that a double holds. */
   | { readonly kind: 'integer'; readonly min?: number; readonly max?: number }
   /** `most`: its longest, in characters; then without control characters. */
@@ -39,7 +39,7 @@ export function scalarFlaw(field: ScalarField, value: Json): string | undefined 
     case 'flag':
       return typeof value === 'boolean' ? undefined : 'must be true or false'
     case 'number':
-      return numberFlaw(value)
+      return numberFlaw(value) ?? mostFlaw(field.max, value)
     case 'integer':
       return integerFlaw(field, value)
     case 'text':
@@ -58,9 +58,14 @@ function integerFlaw({ min, max }: { readonly min?: number; readonly max?: numbe
   const isWithin =
     Number.isSafeInteger(value) && (value as number) >= (min ?? -Infinity) && (value as number) <= (max ?? Infinity)
   if (isWithin) return undefined
+  if (min === undefined && Number.isSafeInteger(value)) return mostFlaw(max, value)
   return min === undefined || max === undefined
     ? 'must be a whole number'
     : `must be a whole number from ${min} to ${max}`
+}
+
+function mostFlaw(max: number | undefined, value: Json): string | undefined {
+  return max !== undefined && (value as number) > max ? `must be at most ${max}` : undefined
 }
 
 function textFlaw(most: number | undefined, value: Json): string | undefined {

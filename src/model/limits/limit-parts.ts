@@ -1,4 +1,5 @@
 import type { EndpointLimit, LimitFields } from '../sessions/session.ts'
+import { MOST_SECONDS } from '../time/time-bounds.ts'
 
 /**
  * Where numbers came from, which decides who counts together: `scope` when it is fixed (`a.<api id>`, `p.<policy id>`), else
@@ -32,20 +33,20 @@ export function rateOf(fields: LimitFields | null | undefined, origin: LimitSour
   const rate = fields?.rate ?? 0
   const per = fields?.per ?? 0
   if (rate === 0 || per === 0) return undefined
-  return { rate, per, ...origin }
+  return { rate, per: Math.min(per, MOST_SECONDS), ...origin }
 }
 
 /** The quota of a block, undefined when it states none. */
 export function quotaOf(fields: LimitFields | null | undefined, origin: LimitSource): Quota | undefined {
   const max = fields?.quota_max ?? 0
   if (max === 0) return undefined
-  return { max, renewalS: Math.max(0, fields?.quota_renewal_rate ?? 0), ...origin }
+  return { max, renewalS: Math.min(Math.max(0, fields?.quota_renewal_rate ?? 0), MOST_SECONDS), ...origin }
 }
 
 /** The throttle of a block; -1 and absent are 0. */
 export function throttleOf(fields: LimitFields | null | undefined): ThrottleLimits {
   return {
-    intervalS: Math.max(0, fields?.throttle_interval ?? 0),
+    intervalS: Math.min(Math.max(0, fields?.throttle_interval ?? 0), MOST_SECONDS),
     retryLimit: Math.max(0, fields?.throttle_retry_limit ?? 0),
   }
 }

@@ -5,6 +5,7 @@ import { LIMIT_TEXTS } from '../limits/limit-texts.ts'
 import { unmatchablePattern } from '../patterns/pattern-reach.ts'
 import { compileWeight } from '../patterns/pattern-work.ts'
 import { isMethod, methodName } from '../text/method-name.ts'
+import { LATEST_SECONDS, MOST_SECONDS } from '../time/time-bounds.ts'
 
 /**
  * How many of each a key or policy may hold. A request is compared with lists: each entry costs every request of every
@@ -129,6 +130,23 @@ export const integer: Check = withSchema({ type: 'integer', format: 'int64' }, (
   if (!Number.isSafeInteger(value)) findings.add(path, 'must be a whole number')
 })
 
+/** A number with a greatest value, which refusals name; -1 and the like are none. */
+function upTo(type: 'integer' | 'number', most: number, meaning: string): Check {
+  const format = type === 'integer' ? { format: 'int64' } : {}
+  return withSchema({ type, ...format, maximum: most }, (value, path, findings) => {
+    const flaw = type === 'number' || Number.isSafeInteger(value) ? numberFlaw(value) : 'must be a whole number'
+    if (flaw !== undefined) findings.add(path, flaw)
+    else if ((value as number) > most) findings.add(path, `must be at most ${most} (${meaning})`)
+  })
+}
+
+/** A period in seconds. */
+export const seconds = upTo('integer', MOST_SECONDS, '100 years')
+/** A time in Unix seconds. */
+export const unixSeconds = upTo('integer', LATEST_SECONDS, 'the end of the year 9999')
+/** A period in seconds, with fractions. */
+const period = upTo('number', MOST_SECONDS, '100 years')
+
 /** A string, empty ones too. */
 export const text: Check = withSchema({ type: 'string' }, (value, path, findings) => {
   if (typeof value !== 'string') findings.add(path, 'must be a string')
@@ -249,8 +267,8 @@ const method: Check = withSchema(
 
 const LIMIT: Readonly<Record<string, Check>> = {
   rate: documented(number, LIMIT_TEXTS.rate, 100),
-  per: documented(number, LIMIT_TEXTS.per, 60),
-  throttle_interval: documented(number, LIMIT_TEXTS.throttle_interval, 0.5),
+  per: documented(period, LIMIT_TEXTS.per, 60),
+  throttle_interval: documented(period, LIMIT_TEXTS.throttle_interval, 0.5),
   throttle_retry_limit: documented(integer, LIMIT_TEXTS.throttle_retry_limit, 3),
   max_query_depth: documented(integer, LIMIT_TEXTS.max_query_depth, -1),
   quota_max: documented(integer, LIMIT_TEXTS.quota_max, 10_000),
@@ -260,7 +278,7 @@ const LIMIT: Readonly<Record<string, Check>> = {
     0,
   ),
   quota_remaining: documented(integer, 'Requests left of the quota. Answers have it; what is sent is not counted.', 0),
-  quota_renewal_rate: documented(integer, LIMIT_TEXTS.quota_renewal_rate, 3600),
+  quota_renewal_rate: documented(seconds, LIMIT_TEXTS.quota_renewal_rate, 3600),
   smoothing: documented(object, 'Rate limit smoothing. Stored, without effect.'),
 }
 
@@ -460,7 +478,7 @@ export const COMMON: Readonly<Record<string, Check>> = {
     'After `expires`: `retain` keeps the key in the store, `delete` deletes it after `post_expiry_grace_period`. Empty: as `session_lifetime` says.',
     'delete',
   ),
-  post_expiry_grace_period: documented(integer, 'Seconds between `expires` and the deletion.', 86_400),
+  post_expiry_grace_period: documented(seconds, 'Seconds between `expires` and the deletion.', 86_400),
 }
 
 /** The body with `api_id` written into every access right that lacks it; the same object when none does. */

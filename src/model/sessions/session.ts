@@ -18,8 +18,10 @@ import {
   object,
   oneOf,
   schemaOf,
+  seconds,
   shape,
   text,
+  unixSeconds,
   withApiIds,
 } from './session-fields.ts'
 
@@ -121,7 +123,7 @@ const FIELDS = {
   allowance: documented(number, UNUSED, 0),
   last_check: documented(number, UNUSED, 0),
   date_created: documented(date, 'When it was created (RFC 3339).', '2026-11-27T12:00:00Z'),
-  expires: documented(integer, 'When it expires, in Unix seconds. 0 or -1: never.', 0),
+  expires: documented(unixSeconds, 'When it expires, in Unix seconds. 0 or -1: never.', 0),
   apply_policies: documented(
     listOf(text),
     'Ids of policies that give access rights and limits. The most generous limit of several policies applies.',
@@ -174,7 +176,7 @@ const FIELDS = {
   alias: documented(text, 'Name for people: console, analytics and logs show it.', 'mobile app'),
   id_extractor_deadline: documented(integer, UNUSED, 0),
   session_lifetime: documented(
-    integer,
+    seconds,
     'Seconds after each save at which the store deletes the key. 0: the lifetime of its APIs.',
     0,
   ),

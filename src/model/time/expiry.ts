@@ -1,5 +1,11 @@
 import type { Policy, Session } from '../sessions/session.ts'
 import type { Millis } from './clock.ts'
+import { LATEST_SECONDS, MOST_SECONDS } from './time-bounds.ts'
+
+/** The time `seconds` after another, both in milliseconds; periods that were stored before there was a bound end with it. */
+function after(start: Millis, seconds: number): Millis {
+  return start + Math.min(seconds, MOST_SECONDS) * 1000
+}
 
 /** True once the session's life is over. `expires` of 0, -1 or absent never ends. */
 export function isExpired(session: Session, now: Millis): boolean {
@@ -14,7 +20,7 @@ export function isExpired(session: Session, now: Millis): boolean {
 export function expiresByPolicies(policies: readonly (Policy | undefined)[], now: Millis): number | undefined {
   const last = policies.findLast((policy) => (policy?.key_expires_in ?? 0) > 0)
   if (last === undefined) return undefined
-  return Math.floor(now / 1000) + (last.key_expires_in ?? 0)
+  return Math.floor(now / 1000) + Math.min(last.key_expires_in ?? 0, MOST_SECONDS)
 }
 
 /**
@@ -44,15 +50,15 @@ export interface EvictionRules {
  * after its expiry (`delete` after the grace period, or `retain`); its own `session_lifetime`; the longest of its APIs'.
  */
 export function evictAt(session: Session, now: Millis, rules: EvictionRules): Millis {
-  const expires = Math.max(0, session.expires ?? 0)
-  if (rules.forcedLifetimeS > 0) return now + rules.forcedLifetimeS * 1000
+  const expires = Math.min(Math.max(0, session.expires ?? 0), LATEST_SECONDS)
+  if (rules.forcedLifetimeS > 0) return after(now, rules.forcedLifetimeS)
   if (session.post_expiry_action === 'retain') return 0
   if (session.post_expiry_action === 'delete' && expires > 0) {
-    return (expires + Math.max(0, session.post_expiry_grace_period ?? 0)) * 1000
+    return after(expires * 1000, Math.max(0, session.post_expiry_grace_period ?? 0))
   }
-  if ((session.session_lifetime ?? 0) > 0) return now + (session.session_lifetime ?? 0) * 1000
+  if ((session.session_lifetime ?? 0) > 0) return after(now, session.session_lifetime ?? 0)
   const longestS = Math.max(0, ...rules.apiLifetimesS)
   if (longestS === 0) return 0
-  const end = now + longestS * 1000
+  const end = after(now, longestS)
   return rules.respectExpires ? Math.max(end, expires * 1000) : end
 }

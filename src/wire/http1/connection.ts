@@ -199,6 +199,10 @@ export class HttpConnection<X extends WireExchange> implements Timed, ExchangeLi
     this.relay.begin(upstream, method, head)
   }
 
+  get ended(): boolean {
+    return this.intake.ended
+  }
+
   readBody(limitBytes: number): Promise<Buffer> {
     const { x, intake } = this
     if (x.body !== undefined) return Promise.resolve(x.body)

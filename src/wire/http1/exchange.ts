@@ -56,6 +56,8 @@ export interface BodyConsumer {
 
 /** The connection of an exchange. */
 export interface ExchangeLink {
+  /** The client has closed its sending side. */
+  readonly ended: boolean
   reply(status: number, fields: string, body: string | Uint8Array | undefined): void
   repeat(answer: RepeatedAnswer, extra: string): void
   forward(upstream: Upstream, method: string, head: string): void
@@ -262,6 +264,11 @@ export class WireExchange implements Trailing {
    */
   forward(upstream: Upstream, method: string, head: string): void {
     this.link?.forward(upstream, method, head)
+  }
+
+  /** True once the client has closed its side of the connection: most have left then, and none sends anything more. */
+  get callerEnded(): boolean {
+    return this.link?.ended ?? false
   }
 
   /**

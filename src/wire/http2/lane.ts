@@ -41,6 +41,8 @@ const NOTHING = Buffer.alloc(0)
 /** Carries one request after another of an HTTP/2 connection: each stream has a lane to itself while it lasts. */
 export class Lane<X extends WireExchange> implements Timed, ExchangeLink, RelaySide, StreamUser {
   sweepIndex = -1
+  /** A stream whose client has ended it is one that waits for its answer. */
+  readonly ended = false
   readonly x: X
   /** Carries the bytes of a WebSocket (RFC 8441 section 5). */
   readonly socket: TunnelSocket = {

@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { connect } from 'node:net'
 import { type TestContext, test } from 'node:test'
 import type { JsonObject } from '../../../src/model/json/json.ts'
 import { defined, rights } from '../../worlds/base/definitions.ts'
@@ -87,6 +89,20 @@ test('a client that leaves while its call waits for a permit takes none', async 
   gateway.clock.advance(10_001)
   assert.equal((await gateway.call('/a/x', carrying(key))).status, 200)
   assert.ok(!origin.seen.some(({ target }) => target === '/gone'))
+})
+
+test('a client that closes its side waits for no permit, however long its key says', async (t) => {
+  const { gateway, makeKey } = await open(t)
+  const limits = { rate: 1, per: 10, throttle_interval: 3600, throttle_retry_limit: 1_000_000_000 }
+  const key = await makeKey({ access_rights: rights('a'), ...limits })
+  assert.equal((await gateway.call('/a/x', carrying(key))).status, 200)
+  const sockets = Array.from({ length: 20 }, () => {
+    const socket = connect({ port: gateway.port, host: '127.0.0.1' })
+    t.after(() => socket.destroy())
+    return socket.end(get('/a/gone', `Authorization: ${key}\r\n`)).resume()
+  })
+  await Promise.all(sockets.map((socket) => once(socket, 'close')))
+  await eventually('all connections but that of the question are gone', async () => (await connections(gateway)) === 1)
 })
 
 test('every change of a key is in force on the very next request', async (t) => {

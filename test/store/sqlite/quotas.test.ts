@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import { type TestContext, test } from 'node:test'
 import { makeLimit } from '../../../src/model/limits/limit.ts'
 import { FakeClock, systemClock } from '../../../src/model/time/clock.ts'
@@ -9,6 +11,21 @@ import { type Child, startChild } from '../../worlds/store/child.ts'
 const KILLS = process.env.GATEHOUSE_DEEP === '1' ? 20 : 2
 /** Processes at a time. */
 const LANES = 2
+
+test('a quota that was stored with an end beyond every number of JavaScript stops no start', async (t) => {
+  const path = temporaryFolder(t)
+  await (await openStore({ path })).close()
+  const db = new DatabaseSync(join(path, 'gatehouse.db'))
+  db.exec("INSERT INTO quota(number, id, used, ends_at) VALUES (1, 'key|', 3, 9223372036854775807)")
+  db.close()
+  for (let start = 0; start < 2; start++) {
+    const store = await openStore({ path })
+    const limit = makeLimit('quota', 'key|', 10, 3_600_000)
+    store.counters.peek([limit], { wall: systemClock.wall(), mono: systemClock.mono() })
+    await store.close()
+    assert.ok(limit.remaining <= 10)
+  }
+})
 
 /** Used permits of both quotas, as the next process finds them. */
 async function used(path: string): Promise<number[]> {

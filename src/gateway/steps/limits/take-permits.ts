@@ -24,8 +24,14 @@ const NO_LIMITS: readonly Limit[] = []
 
 /** Requests that may wait at once for their key's rate (`throttle_interval`); more are refused as without it. */
 const MAX_THROTTLED = 1000
-/** Module state: the bound is the process's, whichever gateway waits. */
-let throttled = 0
+/** Of those, at APIs of one organisation. */
+const MAX_OF_ORGANISATION = 250
+/** Longest wait, whatever a key says. */
+const MAX_WAIT_MS = 60_000
+/** How often it is looked whether the caller is still there. */
+const LOOK_MS = 1000
+/** Module state: the bound is the process's, whichever gateway waits. By organisation. */
+const throttled = new Map<string, number>()
 
 export interface TakeOptions {
   /** Whether refusals say when to come again. */
@@ -62,13 +68,16 @@ export function takePermits(counters: Counters, clock: Clock, options: TakeOptio
   const { attempt, refuse } = taking(counters, options)
 
   const throttle = async (x: Exchange, limits: readonly Limit[], access: SessionAccess): Promise<StepOutcome> => {
-    throttled++
+    const { orgId } = x.chain!.api
+    throttled.set(orgId, (throttled.get(orgId) ?? 0) + 1)
     try {
       let fault: Fault | undefined = RATE
-      for (let i = 0; i < access.throttleRetryLimit && fault === RATE && !x.aborted; i++) {
-        await new Promise((resolve) => setTimeout(resolve, access.throttleIntervalMs))
+      let leftMs = MAX_WAIT_MS
+      for (let i = 0; i < access.throttleRetryLimit && fault === RATE && leftMs > 0; i++) {
+        const waitMs = Math.min(access.throttleIntervalMs, leftMs)
+        leftMs -= waitMs
         // A caller who has disconnected in the meantime must not be counted.
-        if (x.aborted) break
+        if (!(await waitFor(x, waitMs))) break
         x.wall = clock.wall()
         x.mono = clock.mono()
         fault = await attempt(x, limits)
@@ -76,7 +85,9 @@ export function takePermits(counters: Counters, clock: Clock, options: TakeOptio
       if (fault === undefined) watch?.(x, limits)
       return refuse(x, fault)
     } finally {
-      throttled--
+      const left = throttled.get(orgId)! - 1
+      if (left > 0) throttled.set(orgId, left)
+      else throttled.delete(orgId)
     }
   }
 
@@ -84,7 +95,7 @@ export function takePermits(counters: Counters, clock: Clock, options: TakeOptio
     if (fault === undefined && !x.dry) watch?.(x, limits)
     const access = x.plan?.access
     if (fault !== RATE || access === undefined || x.dry) return refuse(x, fault)
-    const waits = access.throttleIntervalMs > 0 && access.throttleRetryLimit > 0 && throttled < MAX_THROTTLED
+    const waits = access.throttleIntervalMs > 0 && access.throttleRetryLimit > 0 && hasRoom(x.chain!.api.orgId)
     return waits ? throttle(x, limits, access) : refuse(x, fault)
   }
 
@@ -98,6 +109,22 @@ export function takePermits(counters: Counters, clock: Clock, options: TakeOptio
     if (fault === undefined) return watch === undefined ? undefined : end(x, limits, undefined)
     return fault instanceof Promise ? fault.then((late) => end(x, limits, late)) : end(x, limits, fault)
   }
+}
+
+function hasRoom(orgId: string): boolean {
+  if ((throttled.get(orgId) ?? 0) >= MAX_OF_ORGANISATION) return false
+  let all = 0
+  for (const count of throttled.values()) all += count
+  return all < MAX_THROTTLED
+}
+
+/** Waits; false as soon as the caller has left, or has closed its side and will send nothing more. */
+async function waitFor(x: Exchange, ms: number): Promise<boolean> {
+  for (let left = ms; left > 0; left -= LOOK_MS) {
+    await new Promise((resolve) => setTimeout(resolve, Math.min(left, LOOK_MS)))
+    if (x.aborted || x.callerEnded) return false
+  }
+  return true
 }
 
 /** How permits are taken and a refusal is worded, whether a caller may wait or not. */

@@ -85,11 +85,14 @@ export function* savedQuotas(db: DatabaseSync): Generator<SavedQuota> {
   }
 }
 
+/** Older versions stored ends that JavaScript has no number for. */
+const ALL_COUNTS = `SELECT number, id, used, min(ends_at, ${Number.MAX_SAFE_INTEGER}) AS ends_at FROM quota`
+
 /** The same inside an open transaction. */
 export function* readSavedQuotas(db: DatabaseSync): Generator<SavedQuota> {
   const changed = new Map<number, Count>()
   for (const row of db.prepare('SELECT counts FROM quota_journal ORDER BY row').all()) readEntry(row.counts, changed)
-  for (const row of db.prepare('SELECT number, id, used, ends_at FROM quota').iterate()) {
+  for (const row of db.prepare(ALL_COUNTS).iterate()) {
     const number = row.number as number
     const [used, endsAt] = changed.get(number) ?? [row.used as number, row.ends_at as number]
     changed.delete(number)
