@@ -15,6 +15,8 @@ import { classic } from '../worlds/base/definitions.ts'
 import { folderFor, runLine, startEnvironment } from '../worlds/flows/moves-world.ts'
 
 const UP = 'http://upstream.test/'
+/** It would be read as 9007199254740992. */
+const LARGE = '9007199254740993'
 const EMPTY = { openapi: '', info: null, paths: null, components: {} }
 
 const wrapped = (id: string, more: JsonObject = {}): JsonObject => ({
@@ -49,6 +51,10 @@ const FILES: Readonly<Record<string, JsonObject | string>> = {
     ...{ _id: '5ead7120575961000181867e', id: 'gold', name: 'Gold', active: true, rate: 10, per: 1 },
     access_rights: { books: { api_id: 'books', versions: ['Default'] } },
   },
+  // Written out, as numbers here would be rounded as well.
+  'large.json': JSON.stringify(wrapped('large', { config_data: { serial: 'N' } })).replace('"N"', LARGE),
+  'large-oas.json': JSON.stringify(documented('large-oas')).replace('"active":true', `"active":true,"serial":${LARGE}`),
+  'large-policy.json': `{"id":"large","name":"Large","access_rights":{},"meta_data":{"serial":[1,-${LARGE}]}}`,
   'asset-one.json': { kind: 'template', name: 'one', data: {} },
   'notes.json': 'not { JSON',
   'graphql.json': wrapped('graphql', { graphql: { enabled: true, schema: 'type Query { a: Int }' } }),
@@ -76,6 +82,9 @@ const FILES: Readonly<Record<string, JsonObject | string>> = {
 const REFUSED: readonly (readonly [file: string, words: RegExp])[] = [
   ['asset-one.json', /is neither an API nor a policy/],
   ['notes.json', /is no JSON$/],
+  ['large.json', /api_definition\.config_data\.serial: is a number beyond 2\^53 - 1/],
+  ['large-oas.json', /x-acme-api-gateway\.info\.state\.serial: is a number beyond 2\^53 - 1/],
+  ['large-policy.json', /meta_data\.serial\[1\]: is a number beyond 2\^53 - 1/],
   ['graphql.json', /GraphQL \(not served by this gateway: forward to the GraphQL server/],
   ['go.json', /plugins that are no TypeScript modules \(Go\) .*: write a TypeScript module/],
   ['python.json', /\(Python\) .*: write a TypeScript module/],

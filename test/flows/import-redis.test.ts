@@ -15,6 +15,7 @@ import {
 import { startOrigin } from '../worlds/servers/origin.ts'
 import type { TestRedis } from '../worlds/servers/redis.ts'
 
+const LOST = 'is a number beyond 2^53 - 1, which would not come back as it was sent: send a smaller one, or a string'
 const FOUND_BY = {
   SVC_GW_HASHKEYFUNCTIONFALLBACK: 'murmur32,murmur64,murmur128,sha256',
   SVC_GW_LEGACYKEYORGS: ORG,
@@ -90,9 +91,11 @@ test('the report says what is taken, changed and refused, shows no secret, and c
     '! key murmur32:2222aaaa: is a master key, which opens everything: make one with rights or policies',
     '! key murmur32:3333aaaa: is an access token of OAuth client old-app, which asks for another',
     '! key murmur32:4444aaaa: is no JSON object',
+    `! key murmur32:5555aaaa: meta_data.serial: ${LOST}`,
+    `! OAuth client large at API books: meta_data.team: ${LOST}`,
     '! key murmur32:d27112b5: is a basic user, whose name its hash does not tell: create it again',
     '! 1 refresh token of OAuth clients: are not taken, people sign in again',
-    '10 to take, of them 8 with changes, 9 refused, 0 there already.',
+    '10 to take, of them 8 with changes, 11 refused, 0 there already.',
     `Keys of its organisation ${ORG} become keys of your organisation.`,
     'Nothing was changed: --yes does it.',
   ])

@@ -142,6 +142,7 @@ test('values come from the environment, and a dump keeps the placeholders', asyn
     'a.env': 'STAGE=a\nRATE=5\n',
     'b.env': 'STAGE=b\nRATE=50\n',
     'bad.env': 'STAGE=b\nRATE=fast\n',
+    'large.env': 'STAGE=b\nRATE=9007199254740993\n',
   })
   const from = (name: string) => ['--env-file', join(variables, name)]
 
@@ -150,6 +151,10 @@ test('values come from the environment, and a dump keeps the placeholders', asyn
   assert.match(
     (await b.run('sync', '-p', dir, ...from('bad.env'))).err,
     /gold\.json:\d+: rate: RATE in the environment is no number/,
+  )
+  assert.match(
+    (await b.run('sync', '-p', dir, ...from('large.env'))).err,
+    /gold\.json:\d+: rate: RATE in the environment: the whole: is a number beyond 2\^53 - 1/,
   )
   const done = await b.run('sync', '-p', dir, '--yes', ...from('b.env'))
   assert.equal(done.status, 0, done.err)

@@ -14,7 +14,7 @@ export function readClients({ clients }: KeySpace, known: KnownIds, separator: s
   const registrations = new Map<string, Map<string, { apiIds: string[]; body: JsonObject }>>()
   for (const { apiId, clientId, body } of clients) {
     const from = `OAuth client ${clientId} at API ${apiId}`
-    if (body === undefined) read.refused.push({ from, why: 'is no JSON object' })
+    if (typeof body === 'string') read.refused.push({ from, why: body })
     else if (!known.apis.has(apiId)) read.refused.push({ from, why: 'is of an API that is not there' })
     else {
       const ofId = registrations.get(clientId) ?? new Map()

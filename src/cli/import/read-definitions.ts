@@ -13,6 +13,7 @@ import {
 } from '../../model/apis/definition/vendor-words.ts'
 import { asSavable } from '../../model/apis/read/savable.ts'
 import { isObject, type Json, type JsonObject } from '../../model/json/json.ts'
+import { lostNumber } from '../../model/json/json-body.ts'
 import { withoutSchemaName } from '../../model/json/schema-name.ts'
 import { textAt } from '../moves/kind.ts'
 import { APIS, holdsDocument } from '../moves/kind-apis.ts'
@@ -228,7 +229,10 @@ function isFolder(path: string): boolean {
 function parsed(file: string): { readonly json: Json } | string {
   try {
     if (statSync(file).size > MOST_BYTES) return 'is too large'
-    const json = JSON.parse(readFileSync(file, 'utf8')) as Json
+    const text = readFileSync(file, 'utf8')
+    const json = JSON.parse(text) as Json
+    const lost = lostNumber(text, json)
+    if (lost !== undefined) return lost
     return { json: isObject(json) ? withoutSchemaName(json) : json }
   } catch (error) {
     // The parser quotes the text, which may hold a secret.

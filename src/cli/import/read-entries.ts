@@ -1,4 +1,5 @@
-import { isObject, type JsonObject } from '../../model/json/json.ts'
+import { isObject, type Json, type JsonObject } from '../../model/json/json.ts'
+import { lostNumber } from '../../model/json/json-body.ts'
 
 /** Texts of another product's Redis whose names are wanted. */
 export type ReadEntries = (
@@ -11,15 +12,15 @@ export type Used = Readonly<Record<string, { readonly used: number; readonly end
 
 /** Entries of the source product's key space, sorted. */
 export interface KeySpace {
-  /** Sessions of keys and access tokens, by the name behind `apikey-`: the key, or its hash. */
-  readonly sessions: ReadonlyMap<string, JsonObject | undefined>
+  /** Sessions of keys and access tokens, by the name behind `apikey-`: the key, or its hash. A text says why one cannot be read. */
+  readonly sessions: ReadonlyMap<string, JsonObject | string>
   /** Used quotas: by key or hash, then by scope ('' = none). */
   readonly used: ReadonlyMap<string, Used>
-  /** OAuth clients by API and id. */
+  /** OAuth clients by API and id. A text says why one cannot be read. */
   readonly clients: readonly {
     readonly apiId: string
     readonly clientId: string
-    readonly body: JsonObject | undefined
+    readonly body: JsonObject | string
   }[]
   readonly refreshTokens: number
 }
@@ -70,11 +71,13 @@ function usedOf(quotas: readonly (readonly [string, string, number])[], sessions
   return used
 }
 
-function parsedObject(text: string): JsonObject | undefined {
+function parsedObject(text: string): JsonObject | string {
   try {
-    const value: unknown = JSON.parse(text)
-    return isObject(value) ? value : undefined
+    const value = JSON.parse(text) as Json
+    return isObject(value) ? (lostNumber(text, value) ?? value) : NO_OBJECT
   } catch {
-    return undefined
+    return NO_OBJECT
   }
 }
+
+const NO_OBJECT = 'is no JSON object'

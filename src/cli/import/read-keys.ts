@@ -42,15 +42,18 @@ export function readKeys(space: KeySpace, known: KnownIds, { raw }: { readonly r
   for (const [name, session] of space.sessions) {
     const place = placeOf(name, raw)
     const from = `key ${place.shown}`
-    const result =
-      session === undefined ? refusal(from, 'is no JSON object') : keyIn(session, { name, place, from, known })
+    if (typeof session === 'string') {
+      read.refused.push(refusal(from, session))
+      continue
+    }
+    const result = keyIn(session, { name, place, from, known })
     if ('why' in result) {
       read.refused.push(result)
       continue
     }
     const used = space.used.get(name)
     read.candidates.push({ ...result, body: { ...result.body, ...(used && { quota_used: { ...used } }) } })
-    const org = textAt(session!, 'org_id')
+    const org = textAt(session, 'org_id')
     if (org !== '') organisations.add(org)
     if (result.body.user_name !== undefined || !needsForms(name, org, place)) continue
     algorithms.add(place.algorithm)

@@ -1,4 +1,5 @@
 import { isObject, type Json } from '../../model/json/json.ts'
+import { lostNumber } from '../../model/json/json-body.ts'
 import { SEALED_PREFIX } from '../../model/secrets/recipient-seal.ts'
 import type { Path } from './paths.ts'
 
@@ -90,6 +91,11 @@ function variable(mark: string, { env, flaw }: PlaceholderResolver, path: Path, 
   if (type === undefined) return text
   try {
     const value = JSON.parse(text) as Json
+    const lost = lostNumber(text, value)
+    if (lost !== undefined) {
+      flaw(path, 'env_missing', `${name} in the environment: ${lost}`)
+      return text
+    }
     if (type === 'json' || typeof value === type) return value
   } catch {
     // No JSON at all is as wrong as another type.

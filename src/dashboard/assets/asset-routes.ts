@@ -27,7 +27,9 @@ const members = {
   org_id: Type.String({ description: 'Id of the organisation.' }),
 }
 const AssetShape = Type.Object(members, { title: 'Asset' })
-const Body = Type.Unknown(describedMembers('AssetInput', members))
+const Body = Type.Unknown(
+  describedMembers('AssetInput', { ...members, kind: Type.Enum(['oas-template'], { description: 'Kind of asset.' }) }),
+)
 const Saved = Type.Object(
   {
     Status: Type.Literal('success', { description: 'Always `success`.' }),

@@ -83,6 +83,7 @@ export function adminImportRoutes(parts: DashboardParts): Route[] {
       summary: 'Import policies with their ids',
       body: Type.Object({
         Data: Type.Array(Row, { description: 'Policies in the form in which another installation answers them.' }),
+        Pages: Type.Optional(Type.Integer({ description: 'As the list of policies has it; it is not read.' })),
       }),
       answers: { 200: Outcome },
       async run(call) {

@@ -101,6 +101,8 @@ export async function takeKey(parts: DashboardParts, call: Call): Promise<SavedK
   const session = await withinVisibility(parts, call, kept, before)
   const draft = { session, keepQuota: true, moved: true, checkReplaced, actor }
   if (hash !== undefined) {
+    if (legacy_key !== undefined && !isLegacyKey(legacy_key))
+      throw fault('key_invalid', 'legacy_key: must be an algorithm and a hash, parted by a colon')
     const own = isLegacyKey(legacy_key) ? { [LEGACY_KEY]: legacy_key } : {}
     const given = { ...draft, own, hash, within: orgId, ...(typeof key === 'string' && { key }) }
     const saved = await createKey(parts, given)

@@ -4,7 +4,7 @@ import { metadataOfApi } from '../../model/apis/definition/api-metadata.ts'
 import { documentOf } from '../../model/apis/definition/stored-api.ts'
 import type { JsonObject } from '../../model/json/json.ts'
 import type { OAuthClient } from '../../model/oauth-clients/oauth-client.ts'
-import { describedAs, describedMembers } from '../../model/openapi/component-schemas.ts'
+import { describedAs } from '../../model/openapi/component-schemas.ts'
 import { SESSION_SCHEMA } from '../../model/sessions/session.ts'
 import { releaseMoveLock, takeMoveLock } from '../../publish/moves/move-lock.ts'
 import { deleteClient } from '../../publish/oauth-clients/oauth-clients.ts'
@@ -13,7 +13,7 @@ import { soleOwnership } from '../access/co-owned.ts'
 import { maskSecretsFor } from '../access/secrets-view.ts'
 import { apiNamed } from '../apis/api-document.ts'
 import { WebhookReference } from '../apis/webhook-reference.ts'
-import { ClientShape, OPTIONAL_MEMBERS } from '../oauth-clients/client-shape.ts'
+import { ClientShape, OPTIONAL_MEMBERS, SENT_MEMBERS } from '../oauth-clients/client-shape.ts'
 import { clientsInPathOfAnyApi } from '../oauth-clients/find-client.ts'
 import { bare, ok } from '../routes/answer.ts'
 import type { Call } from '../routes/call.ts'
@@ -62,9 +62,7 @@ const MovedApi = Type.Object(
   },
   { title: 'MovedApi' },
 )
-const MOVED_MEMBERS = {
-  ...ClientShape.properties,
-  ...OPTIONAL_MEMBERS,
+const REGISTERED = {
   client_id: Type.String({ description: 'Client id.' }),
   registered_by_policy: Type.String({
     description:
@@ -72,6 +70,7 @@ const MOVED_MEMBERS = {
   }),
   registration_id: Type.String({ description: 'Absent for the first registration of a client id.' }),
 }
+const MOVED_MEMBERS = { ...ClientShape.properties, ...OPTIONAL_MEMBERS, ...REGISTERED }
 const MovedClient = Type.Object(
   { client_id: text, secret: text, api_ids: Texts, registered_by_policy: text },
   describedAs({
@@ -238,10 +237,16 @@ function clientRoutes(parts: DashboardParts): Route[] {
       access: { permission: 'oauth' },
       summary: 'Create or replace an OAuth client by its id',
       body: Type.Object(
-        { client_id: Type.String({ description: 'Client id.' }) },
+        {
+          client_id: Type.String({ description: 'Client id.' }),
+          api_ids: Type.Optional(Texts),
+          registered_by_policy: Type.Optional(text),
+          registration_id: Type.Optional(text),
+          dcr_registration: Type.Optional(Type.Object({})),
+        },
         describedAs({
           ...{ title: 'MovedClientInput', type: 'object', additionalProperties: true },
-          properties: MOVED_MEMBERS,
+          properties: { ...SENT_MEMBERS, ...REGISTERED },
         }),
       ),
       undumped: true,
@@ -302,7 +307,7 @@ function keyRoutes(parts: DashboardParts): Route[] {
       path: `${PATH}/keys`,
       access: { permission: 'keys' },
       summary: 'Create or replace a key by its hash',
-      body: Type.Object({}, describedMembers('MovedKeyInput', { ...MovedKey.properties, quota_used: QuotaUsed })),
+      body: Type.Partial(Type.Object({ ...MovedKey.properties, quota_used: QuotaUsed }), { title: 'MovedKeyInput' }),
       undumped: true,
       answers: {
         200: Type.Object({
@@ -325,7 +330,7 @@ function runRoutes(parts: DashboardParts): Route[] {
       path: `${PATH}/check`,
       access: { permission: 'apis' },
       summary: 'Check what would prevent APIs, OAuth clients and keys from being stored; stores nothing',
-      body: Type.Object({}, describedMembers('MoveCheck', CHECKED)),
+      body: Type.Partial(Type.Object(CHECKED), { title: 'MoveCheck' }),
       undumped: true,
       answers: { 200: Obstacles },
       run: async (call) => {

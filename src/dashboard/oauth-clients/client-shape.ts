@@ -1,6 +1,7 @@
 import { Type } from 'typebox'
 import { isObject, type JsonObject } from '../../model/json/json.ts'
 import type { OAuthClient } from '../../model/oauth-clients/oauth-client.ts'
+import { CLIENT_MEMBERS, CLIENT_OPTIONS } from '../../model/oauth-clients/oauth-client-schema.ts'
 import { describedAs } from '../../model/openapi/component-schemas.ts'
 import { clientViewFor } from '../../publish/oauth-clients/oauth-client-lists.ts'
 import { redirectTextOf } from '../../publish/oauth-clients/oauth-client-parts.ts'
@@ -24,7 +25,11 @@ const members = {
       client_uri: Type.String({ description: 'Address of that registration.' }),
       provider: Type.String({ description: 'Name of that server.' }),
     },
-    { title: 'DcrRegistration', description: 'Registration of the client at another server, as a portal has sent it.' },
+    {
+      title: 'DcrRegistration',
+      description: 'Registration of the client at another server, as a portal has sent it.',
+      additionalProperties: true,
+    },
   ),
   redirect_uris: Type.Array(Type.String(), {
     description: 'Redirect URIs. They are compared letter by letter; of loopback addresses the port may differ.',
@@ -51,6 +56,16 @@ export const OPTIONAL_MEMBERS = {
   dpop_bound_access_tokens: Type.Boolean({ description: 'No token without a DPoP proof.' }),
   tls_client_certificate_bound_access_tokens: Type.Boolean({ description: 'No token without a client certificate.' }),
   require_pushed_authorization_requests: Type.Boolean({ description: 'No authorization request but a pushed one.' }),
+}
+
+/** Members of a client as it is sent. */
+export const SENT_MEMBERS = {
+  ...members,
+  ...OPTIONAL_MEMBERS,
+  auth_method: Type.Enum(CLIENT_MEMBERS.auth_method.enum, { description: CLIENT_MEMBERS.auth_method.description }),
+  grant_types: Type.Array(Type.Enum(CLIENT_OPTIONS.grant_types.items.enum), {
+    description: CLIENT_OPTIONS.grant_types.description,
+  }),
 }
 
 /** A client as the dashboard shows it. */
@@ -105,8 +120,9 @@ export function withRest(before: OAuthClient, sent: JsonObject): JsonObject {
 
 /** Who registered it where a portal had another server do it. Its access token is a secret. */
 function registrationOf(stored: unknown, withSecret: boolean): JsonObject {
-  const { access_token, client_uri, provider } = isObject(stored) ? stored : {}
+  const { access_token, client_uri, provider, ...more } = isObject(stored) ? stored : {}
   return {
+    ...(withSecret && more),
     access_token: withSecret ? textOf(access_token) : '',
     client_uri: textOf(client_uri),
     provider: textOf(provider),

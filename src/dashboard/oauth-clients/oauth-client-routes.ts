@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 import { fault } from '../../errors/fault.ts'
 import type { OAuthClient } from '../../model/oauth-clients/oauth-client.ts'
-import { describedMembers } from '../../model/openapi/component-schemas.ts'
+import { describedMembers, describedOpenMembers } from '../../model/openapi/component-schemas.ts'
 import { listClients } from '../../publish/oauth-clients/oauth-client-lists.ts'
 import { withRedirects } from '../../publish/oauth-clients/oauth-client-parts.ts'
 import { createClient, deleteClient, rotateClient, updateClient } from '../../publish/oauth-clients/oauth-clients.ts'
@@ -16,7 +16,7 @@ import { pageOf } from '../routes/page.ts'
 import type { Route } from '../routes/route.ts'
 import type { DashboardParts } from '../server/parts.ts'
 import { AuthorizeClients } from './authorize-client.ts'
-import { ClientShape, clientView, OPTIONAL_MEMBERS, withRest } from './client-shape.ts'
+import { ClientShape, clientView, SENT_MEMBERS, withRest } from './client-shape.ts'
 import {
   apiInPath,
   checkPoliciesGiven,
@@ -39,10 +39,9 @@ const List = Type.Object(
   { title: 'OauthClientPage' },
 )
 const Body = Type.Object(
-  {},
-  describedMembers('OauthClientInput', {
-    ...ClientShape.properties,
-    ...OPTIONAL_MEMBERS,
+  { dcr_registration: Type.Optional(Type.Object({})) },
+  describedOpenMembers('OauthClientInput', {
+    ...SENT_MEMBERS,
     client_secret: Type.String({ description: 'As `secret`.' }),
   }),
 )
@@ -56,9 +55,24 @@ const AUTHORIZATION = {
   scope: Type.String({ description: 'Scopes that the user has granted, with spaces.' }),
   key_rules: Type.String({ description: 'JSON: the session that tokens get.' }),
   code_challenge: Type.String({ description: 'PKCE challenge of the authorization request.' }),
-  code_challenge_method: Type.String({ description: '`S256`, or `plain` where the API allows it.' }),
-  user_code: Type.String({ description: 'Code that a device shows, in place of an authorization request.' }),
+  code_challenge_method: Type.String({ description: '`S256`: others are refused.' }),
+  dpop_jkt: Type.String({ description: 'Thumbprint of the DPoP key that the code is bound to (RFC 9449 section 10).' }),
+  resource: Type.String({ description: 'Resource that tokens are for (RFC 8707); may be repeated.' }),
+  audience: Type.String({ description: 'Another name of `resource`.' }),
+  response_mode: Type.String({ description: '`query`: others are refused.' }),
   request_uri: Type.String({ description: 'Reference of a pushed authorization request, in place of its parameters.' }),
+  username: Type.String({ description: 'Who has signed in: tokens carry it.' }),
+  error: Type.String({
+    description: 'Why the login page gives no code, such as `access_denied`; `redirect_to` then carries it.',
+  }),
+  error_description: Type.String({ description: 'Text about that error.' }),
+  user_code: Type.String({ description: 'Of the device flow: the code that the user has typed.' }),
+  decision: Type.Enum(['approve', 'deny'], {
+    description: 'Of the device flow. Without it the answer says who asks for what.',
+  }),
+  user_address: Type.String({
+    description: 'Of the device flow: address of the user, which wrong codes count against.',
+  }),
 }
 const Rotated = Type.Object(
   {

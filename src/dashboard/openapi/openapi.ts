@@ -70,7 +70,8 @@ export function openapiOf(routes: readonly Route[], version: string): JsonObject
         '`admin_secret` in `secrets.json` of the data folder, or the setting `dashboard.admin_secret`. Browsers have a session cookie, and send its token in ' +
         '`X-CSRF-Token` with calls that write. Calls below `/svc/` are those of the gateway and take its secret. **Conventions:** Every path answers with and without a slash at its end. Bodies are read as JSON with any Content-Type, ' +
         'unless a call takes a form. Lists take `p`: pages count from 1; 0 and less ask for everything. ' +
-        'Calls below `/api/portal/` answer below `/portal/` too. Objects keep members that are not described.',
+        'Calls below `/api/portal/` answer below `/portal/` too. Objects keep members that are not described where their schema has ' +
+        '`additionalProperties: true`; elsewhere such members are ignored, so that what was read can be sent back.',
       contact: { name: 'Gatehouse' },
       license: { name: 'Apache-2.0', url: 'https://www.apache.org/licenses/LICENSE-2.0' },
     },

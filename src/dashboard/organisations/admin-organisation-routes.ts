@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 import { fault } from '../../errors/fault.ts'
 import { isDocumentId } from '../../model/documents/ids.ts'
-import { describedMembers } from '../../model/openapi/component-schemas.ts'
+import { describedMembers, describedOpenMembers } from '../../model/openapi/component-schemas.ts'
 import { organisationShape } from '../../model/organisations/organisation.ts'
 import {
   deleteOrganisation,
@@ -19,7 +19,7 @@ import type { DashboardParts } from '../server/parts.ts'
 
 const UNKNOWN = 'Could not retrieve org detail'
 /** Known members are checked one by one: clients send null for what they have not got. */
-const Body = Type.Object({}, describedMembers('OrganisationInput', OrganisationShape.properties))
+const Body = Type.Object({}, describedOpenMembers('OrganisationInput', OrganisationShape.properties))
 
 /** Organisations, for operators: `/admin/organisations`. */
 export function adminOrganisationRoutes(parts: DashboardParts): Route[] {

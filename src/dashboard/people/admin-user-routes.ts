@@ -1,4 +1,4 @@
-import { toFault } from '../../errors/fault.ts'
+import { fault, toFault } from '../../errors/fault.ts'
 import type { JsonObject } from '../../model/json/json.ts'
 import { isAdmin, type Permissions } from '../../model/people/permission.ts'
 import type { StoredUser } from '../../model/people/user.ts'
@@ -123,7 +123,13 @@ async function create(parts: DashboardParts, call: Call): Promise<Answer> {
 const orgIdOf = ({ org_id: orgId }: JsonObject): string => (typeof orgId === 'string' ? orgId : '')
 
 async function change(parts: DashboardParts, call: Call, user: StoredUser): Promise<Answer> {
-  const given = givenUser(call.object(), await customPermissions(parts, user.org_id, user.user_permissions))
+  const body = call.object()
+  if (typeof body.org_id === 'string' && body.org_id !== user.org_id)
+    throw fault(
+      'user_invalid',
+      'org_id: a user stays in its organisation; create one in the other organisation instead',
+    )
+  const given = givenUser(body, await customPermissions(parts, user.org_id, user.user_permissions))
   const password = await passwordEdit(parts, user, given.password)
   const saved = await updateUser(
     parts,

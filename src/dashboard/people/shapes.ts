@@ -187,7 +187,11 @@ export const AdminUserBody = Type.Object(
 
 /** The same for operators, who set passwords as well. */
 export const AdminUserEditBody = Type.Object(
-  { ...UserEditBody.properties, password: orNull(Type.String({ description: 'New password. Absent: it stays.' })) },
+  {
+    ...UserEditBody.properties,
+    password: orNull(Type.String({ description: 'New password. Absent: it stays.' })),
+    org_id: orNull(Type.String({ description: 'As it is: users do not move between organisations.' })),
+  },
   { title: 'AdminUserEdit' },
 )
 

@@ -3,6 +3,7 @@ import { fault } from '../../errors/fault.ts'
 import type { DocumentId } from '../../model/documents/ids.ts'
 import { isObject } from '../../model/json/json.ts'
 import { type StoredUser, userOf } from '../../model/people/user.ts'
+import { NOTHING } from '../../model/people/user-group.ts'
 import {
   deleteUser,
   findUserById,
@@ -187,7 +188,9 @@ async function create(parts: DashboardParts, call: Call): Promise<Answer> {
   const actor = call.actor!
   const given = givenUser(call.object(), await customPermissions(parts, actor.orgId))
   if (given.email === undefined) return refused(400, INVALID)
-  const permissions = withoutReset(given.permissions ?? {})
+  const groupId = given.groupId ?? ''
+  // Those of a group count, so none need be sent: out of it, such a user may do nothing.
+  const permissions = withoutReset(given.permissions ?? (groupId === '' ? {} : NOTHING))
   if (Object.keys(permissions).length === 0) throw fault('permission_not_given')
   const draft = {
     orgId: actor.orgId,
@@ -195,7 +198,7 @@ async function create(parts: DashboardParts, call: Call): Promise<Answer> {
     firstName: given.firstName ?? '',
     lastName: given.lastName ?? '',
     active: given.active ?? true,
-    groupId: given.groupId ?? '',
+    groupId,
     permissions,
     password: given.password ?? '',
     passwordMaxDays: given.passwordMaxDays ?? 0,

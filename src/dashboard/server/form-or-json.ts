@@ -25,7 +25,7 @@ export const SECRET_MEMBERS = {
 /**
  * The fields of a form, or of a JSON object of texts: decided by the first non-blank byte, with any Content-Type. A value that is empty
  * or null counts as not sent. @throws Fault `body_malformed` (403) for a repeated field, or a body that is neither;
- * `query_invalid` (400) for one that is in the query as well
+ * `body_invalid` (400) for a member that is no text, `query_invalid` (400) for one that is in the query as well
  */
 export function fieldsOf(call: Pick<Call, 'bytes' | 'queryAll'>): ReadonlyMap<string, string> {
   const bytes = call.bytes()
@@ -43,7 +43,7 @@ function textsIn(bytes: Uint8Array): [string, string][] {
   const value = readJson(bytes)
   if (!isObject(value)) throw fault('body_malformed', 'the body is not a JSON object')
   return Object.entries(value).map(([name, text]) => {
-    if (text !== null && typeof text !== 'string') throw fault('body_malformed', 'a field is no text')
+    if (text !== null && typeof text !== 'string') throw fault('body_invalid', `${name}: must be a text`)
     return [name, text ?? '']
   })
 }

@@ -83,6 +83,7 @@ export async function startDashboard(
     intake: new RequestQuota(parts, trusted),
   }
   const tls = parts.config.dashboard.tls.enabled ? new TlsServer(parts) : undefined
+  const methodsAt = methodFinder(routes)
   const bounds = { requestTimeout: REQUEST_TIMEOUT_MS, keepAliveTimeout: KEEP_ALIVE_MS }
   const server = fastify<Server>({
     ...(tls && { serverFactory: (handler) => tls.create(handler, { ...bounds, maxHeaderSize: LONGEST_HEAD_BYTES }) }),
@@ -95,13 +96,13 @@ export async function startDashboard(
     genReqId: (raw) => requestIdOf(raw, trusted),
     frameworkErrors: (_error, request, reply) =>
       void sendFault(parts, request as FastifyRequest, reply as FastifyReply, fault('request_malformed')),
-    clientErrorHandler: (error, socket) => refuseMalformedRequest(parts.config, error, socket),
+    clientErrorHandler: (error, socket) => refuseMalformedRequest(parts.config, error, socket, methodsAt),
     routerOptions: { ignoreTrailingSlash: true, ignoreDuplicateSlashes: true, maxParamLength: LONGEST_PARAM },
   })
   deps.intake.bound(server.server)
   takeTurns(server.server)
   const stopWatching = parts.metrics.watch(server, given.store, parts.version)
-  serve(server, deps, routes)
+  serve(server, deps, routes, methodsAt)
   try {
     await server.listen({ host, port })
   } catch (error) {
@@ -132,7 +133,7 @@ export async function startDashboard(
   }
 }
 
-function serve(server: FastifyInstance, deps: RouteDeps, routes: readonly Route[]): void {
+function serve(server: FastifyInstance, deps: RouteDeps, routes: readonly Route[], methodsAt: MethodsAt): void {
   const { parts } = deps
   const safety = safetyHeaders(parts.config)
   server.removeAllContentTypeParsers()
@@ -145,6 +146,8 @@ function serve(server: FastifyInstance, deps: RouteDeps, routes: readonly Route[
     reply.headers({ 'x-request-id': request.id, ...safety })
     // Nothing reads the body of what is not there.
     if (request.is404 && !wantsPage(request)) throw unroutedFault(request, reply)
+    // Something without a name, which is not the list of those that have one.
+    if (requestPath(request).endsWith('//') && !wantsPage(request)) throw fault('not_found')
     refuseTwoCredentials(request.raw)
     refuseEncodedBody(request.raw)
     // The type of the body does not depend on its label (clients label JSON as a form), nor on whether the label is well-formed.
@@ -157,7 +160,6 @@ function serve(server: FastifyInstance, deps: RouteDeps, routes: readonly Route[
   server.addHook('onSend', async (_request, reply) => {
     if (parts.draining?.() === true) reply.header('connection', 'close')
   })
-  const methodsAt = methodFinder(routes)
   const unroutedFault = (request: FastifyRequest, reply: FastifyReply) => {
     const allowed = methodsAt(requestPath(request))
     if (allowed === undefined) return fault('not_found')
@@ -213,8 +215,11 @@ function undeclared(routes: readonly Route[]): Map<string, { allowed: string[]; 
   )
 }
 
+/** The methods of a path; undefined where the path is not known. */
+type MethodsAt = (path: string) => readonly string[] | undefined
+
 /** Makes what finds the methods of a path, for requests with a method that no path has. */
-function methodFinder(routes: readonly Route[]): (path: string) => readonly string[] | undefined {
+function methodFinder(routes: readonly Route[]): MethodsAt {
   // A word beats a placeholder.
   const byPlaceholders = [...undeclared(routes)].sort(([a], [b]) => a.split(':').length - b.split(':').length)
   const paths = byPlaceholders.map(([path, { allowed }]) => {
@@ -238,17 +243,29 @@ function portFault(error: unknown, port: number): unknown {
 /** Answers a request that could not be read as HTTP, so that it never became one, like any other refusal, and ends the connection. */
 function refuseMalformedRequest(
   config: DashboardParts['config'],
-  error: Error & { readonly code?: string },
+  error: Error & { readonly code?: string; readonly rawPacket?: unknown },
   socket: Socket,
+  methodsAt: MethodsAt,
 ): void {
   if (error.code === 'ECONNRESET' || socket.destroyed || !socket.writable) return void socket.destroy()
-  const found = faultOf(error.code)
+  const allowed = error.code === 'HPE_INVALID_METHOD' ? methodsAt(pathIn(error.rawPacket)) : undefined
+  const found = allowed === undefined ? faultOf(error.code) : fault('method_not_allowed')
   const status = dashboardStatusOf(found)
   const body = renderFault(found, 'envelope')
-  const fields = { ...safetyHeaders(config), 'content-type': 'application/json', 'x-request-id': newRequestId() }
+  const fields = {
+    ...safetyHeaders(config),
+    ...{ 'content-type': 'application/json', 'x-request-id': newRequestId() },
+    ...(allowed !== undefined && { allow: allowed.join(', ') }),
+  }
   const head = Object.entries(fields).map(([name, value]) => `${name}: ${value}\r\n`)
   const length = `content-length: ${Buffer.byteLength(body)}\r\nconnection: close\r\n\r\n`
   socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${head.join('')}${length}${body}`)
+}
+
+/** Path of a request with a method that its parser does not know; '' = none can be read. */
+function pathIn(packet: unknown): string {
+  const head = Buffer.isBuffer(packet) ? packet.toString('latin1', 0, LONGEST_HEAD_BYTES) : ''
+  return /^[!#$%&'*+.^_`|~\w-]+ (\/[^\s?#]*)\S* HTTP\/1\.[01]\r?\n/.exec(head)?.[1] ?? ''
 }
 
 function faultOf(code: string | undefined): Fault {

@@ -55,7 +55,7 @@ const Body = Type.Object(
     OrgID: Type.Optional(
       Type.String({ description: 'Id of the organisation. Absent: that of the caller, or the default organisation.' }),
     ),
-    EmailAddress: Type.Optional(Type.String({ description: 'Email address of the person.' })),
+    EmailAddress: Type.Optional(Type.String({ description: 'Email address of the person. Also spelled `Email`.' })),
     DisplayName: Type.Optional(Type.String({ description: 'Name of the person.' })),
     GroupID: Type.Optional(Type.String({ description: 'Id of the user group whose permissions the person gets.' })),
     GroupsIDs: Type.Optional(

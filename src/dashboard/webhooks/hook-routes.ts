@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 import { fault } from '../../errors/fault.ts'
 import { isDocumentId } from '../../model/documents/ids.ts'
-import { describedMembers } from '../../model/openapi/component-schemas.ts'
+import { ALSO, describedOpenMembers } from '../../model/openapi/component-schemas.ts'
 import { hookShape, readHook } from '../../model/webhooks/hook.ts'
 import { WebhookClient } from '../../oauth/webhooks/webhook-client.ts'
 import { eventMessage } from '../../oauth/webhooks/webhook-messages.ts'
@@ -31,8 +31,12 @@ const members = {
 }
 const HookShape = Type.Object(members, { title: 'Webhook', additionalProperties: true })
 const Body = Type.Unknown(
-  describedMembers('WebhookInput', {
+  describedOpenMembers('WebhookInput', {
     ...members,
+    method: Type.Enum(['GET', 'POST', 'PUT', 'PATCH', 'DELETE'], {
+      description: 'In any letter case.',
+      [ALSO]: [Type.String({ pattern: '^[A-Za-z]+$' })],
+    }),
     shared_secret: Type.String({ description: 'Signs messages; it is never shown.' }),
   }),
 )

@@ -135,6 +135,10 @@ async function rotate(parts: AdminParts, request: AdminRequest): Promise<AdminAn
   const client = await clientIn(parts, request)
   const bytes = await request.bytes()
   const body: JsonObject = bytes.length === 0 ? {} : presentMembers(await request.object())
+  const unknown = Object.keys(body).find((name) => name !== 'overlap' && name !== 'secret')
+  // Ignored, `overlap_seconds` would end the old secret at once.
+  if (unknown !== undefined)
+    throw fault('query_invalid', `${unknown}: is not known here: send overlap, secret, or no body`)
   const asked = request.text('overlap')
   if (asked !== '' && body.overlap !== undefined)
     throw fault('query_invalid', 'overlap: is given in the query and in the body')

@@ -55,6 +55,15 @@ export function* readingJsonText(text: string, anyNumbers = false): PausedWork<J
   return value
 }
 
+/**
+ * The place of a number that would come back as another one, and what to do, in words that follow the name of what holds the text;
+ * undefined when there is none. `value`: what the text was read as.
+ */
+export function lostNumber(text: string, value: Json): string | undefined {
+  const place = placeOfLostNumber(text, value)
+  return place === undefined ? undefined : `${place === '' ? 'the whole' : place}: ${LOST}`
+}
+
 /** In words that follow the place of such a number. */
 export const LOST =
   'is a number beyond 2^53 - 1, which would not come back as it was sent: send a smaller one, or a string'

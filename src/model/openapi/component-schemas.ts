@@ -28,7 +28,7 @@ function sentMembers(properties: object): object {
 
 /** The same for a body whose further members are kept, or read. */
 export function describedOpenMembers(title: string, properties: object): { readonly [DESCRIBED]: object } {
-  return describedAs({ title, type: 'object', properties, additionalProperties: true })
+  return describedAs({ title, type: 'object', properties: sentMembers(properties), additionalProperties: true })
 }
 
 /** Options of a schema for a value of several forms, which is any value to generators: most have an unhandy type for such a choice. */

@@ -101,10 +101,12 @@ test('a member of a client of a wrong type is refused by its name', async (t) =>
   const { call, root, oauth, asked, store } = await gatewayWorld(t)
   await oauth({ id: 'shop' })
   const made = await asked(200, 'POST', CLIENTS, root, { client_id: 'c1', redirect_uri: REDIRECT, client_name: 'App' })
-  const revision = await store.documents.revision()
+  // The gateway reports its state to the same store.
+  const clients = async () =>
+    (await store.documents.list('oauth_client', { limit: 10 })).rows.map(({ id, revision }) => [id, revision])
+  const before = await clients()
   const taken: string[] = []
   for (const [member, value] of Object.entries(made)) {
-    if (member === 'dcr_registration') continue
     const wrong = typeof value === 'string' ? 7 : Array.isArray(value) ? { a: 1 } : 'seven'
     const body = { ...made, client_id: 'c2', [member]: wrong }
     for (const [method, path] of [
@@ -117,7 +119,7 @@ test('a member of a client of a wrong type is refused by its name', async (t) =>
     }
   }
   assert.deepEqual(taken, [])
-  assert.equal(await store.documents.revision(), revision)
+  assert.deepEqual(await clients(), before)
 })
 
 test('several redirect URIs go in one text where the setting says what parts them', async (t) => {
@@ -165,9 +167,9 @@ test('tokens are listed and revoked by value or hash, in a form or JSON', async 
     ...([
       [403, '{'],
       [403, `token=${last}&token=x`],
-      [403, { token: 5 }],
+      [400, { token: 5 }],
       [403, 'token=%zz'],
-      [403, '{"token":{}}'],
+      [400, '{"token":{}}'],
     ] as const),
   ])
     assert.equal((await revoke(body)).status, status, JSON.stringify(body))

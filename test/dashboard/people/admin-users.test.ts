@@ -55,8 +55,11 @@ test('a change keeps what is not sent, the credential always, and can leave no a
   const dashboard = await dashboardFor(t)
   const shown = await make(dashboard, { ...ADA, org_id: dashboard.orgId })
   const put = (body: JsonObject) => dashboard.call('PUT', `${PATH}/${shown.id}`, { as: 'installation', body })
-  const foreign = await dashboard.organisation()
-  const sent = { last_name: 'L', password: 'correct horse', org_id: foreign, access_key: 'x', id: UNKNOWN_ID }
+  for (const org_id of [await dashboard.organisation(), UNKNOWN_ID, '']) {
+    const moved = await dashboard.call('PUT', `${PATH}/${shown.id}`, { as: 'installation', body: { org_id } })
+    assertRefused(moved, 400, /^User object validation failed: org_id: a user stays in its organisation/)
+  }
+  const sent = { last_name: 'L', password: 'correct horse', org_id: dashboard.orgId, access_key: 'x', id: UNKNOWN_ID }
   const answer = bodyOf(await put(sent))
   assert.equal(answer.Message, shown.access_key)
   const changed = { last_name: 'L', password_updated: (answer.Meta as JsonObject).password_updated! }

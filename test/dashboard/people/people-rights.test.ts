@@ -173,7 +173,7 @@ async function take(dashboard: TestDashboard, { what, at, body }: Step, around: 
     ...(email !== undefined && { email_address: `other-${number}-${email}@example.test` }),
   }
   const call = async (method: string, path: string, more?: JsonObject) =>
-    (await dashboard.call(method, path, { as, ...(more !== undefined && { body: more }) })).status
+    (await dashboard.call(method, path, { as, isRandom: true, ...(more !== undefined && { body: more }) })).status
   if (what === 'newUser')
     return call('POST', '/api/users', { ...sent, email_address: `new-${number}@example.test` } as JsonObject)
   if (what === 'editUser') return call('PUT', `/api/users/${target}`, sent as JsonObject)

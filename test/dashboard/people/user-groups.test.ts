@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { JsonObject } from '../../../src/model/json/json.ts'
-import { assertDone, assertRefused, bodyOf, dashboardFor } from '../../worlds/dashboard/people.ts'
+import { assertDone, assertRefused, asUser, bodyOf, dashboardFor } from '../../worlds/dashboard/people.ts'
 
 const READERS = { name: 'readers', description: 'They read', user_permissions: { apis: 'read', keys: 'deny' } }
 const NO_GROUP = '65a000000000000000000001'
@@ -42,6 +42,24 @@ test('the rights of a group take the place of the own ones, at once', async (t) 
   assertRefused(await see('/api/users/me'), 401, 'Not authorised')
   bodyOf(await put({ active: true }))
   assert.match(String(bodyOf(await see('/api/users/me')).group_name), /^Group/)
+})
+
+test('a user who is made in a group needs no rights, and has none when it leaves the group', async (t) => {
+  const dashboard = await dashboardFor(t)
+  const admin = await dashboard.admin()
+  const group_id = await dashboard.group({ users: 'read' })
+  for (const [at, more] of [{}, { user_permissions: null }].entries()) {
+    const person = { email_address: `member-${at}@example.test`, group_id, ...more }
+    const { Meta: id } = bodyOf(await dashboard.call('POST', '/api/users', { as: admin, body: person }))
+    const member = asUser(bodyOf(await dashboard.call('GET', `/api/users/${id}`, { as: admin })))
+    bodyOf(await dashboard.call('GET', '/api/users', { as: member }))
+    bodyOf(await dashboard.call('PUT', `/api/users/${id}`, { as: admin, body: { group_id: '' } }))
+    assertRefused(await dashboard.call('GET', '/api/users', { as: member }), 403, /^access denied/)
+    assertRefused(await dashboard.call('GET', '/api/org/permissions', { as: member }), 403, /^access denied/)
+  }
+  const person = { email_address: 'nobody@example.test', group_id: '' }
+  const alone = await dashboard.call('POST', '/api/users', { as: admin, body: person })
+  assertRefused(alone, 403, 'To create a user specify at least one permission, or make them an admin.')
 })
 
 test('a group in use is not deleted', async (t) => {

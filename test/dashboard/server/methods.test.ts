@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { METHODS } from 'node:http'
+import { connect } from 'node:net'
 import { test } from 'node:test'
 import { call } from '../../worlds/base/client.ts'
 import { startTestDashboard } from '../../worlds/dashboard/harness.ts'
@@ -34,6 +35,48 @@ test('a method that a path does not have is 405 with the methods that it has', a
   }
   assert.deepEqual(wrong, [])
   assert.equal((await call(world.port, '/api/nothing-here', { method: 'OPTIONS' })).status, 404)
+})
+
+test('a method that nobody knows is 405 with those of the path, and no method at all is 400', async (t) => {
+  const world = await startTestDashboard()
+  t.after(() => world.close())
+  const ask = (line: string) =>
+    new Promise<string>((resolve, reject) => {
+      const socket = connect(world.port, '127.0.0.1', () => socket.write(`${line}\r\nHost: x\r\n\r\n`))
+      let text = ''
+      socket.on('data', (chunk) => {
+        text += chunk
+      })
+      socket.on('end', () => resolve(text))
+      socket.on('error', reject)
+    })
+  for (const [line, status, allow] of [
+    ['FOO /api/apis HTTP/1.1', 405, 'GET, POST'],
+    ['BREW /api/users/65a000000000000000000001?a=b HTTP/1.1', 405, 'GET, PUT, DELETE'],
+    ['FOO /api/nothing-here HTTP/1.1', 400, undefined],
+    ['\x16\x03\x01\x02 /api/apis HTTP/1.1', 400, undefined],
+  ] as const) {
+    const text = await ask(line)
+    assert.match(text, new RegExp(`^HTTP/1.1 ${status} `), line)
+    assert.equal(/^allow: ([^\r]*)/m.exec(text)?.[1], allow, line)
+    assert.match(text, /"Status":"Error"/)
+  }
+})
+
+test('a path that ends with nothing names nothing, not the list', async (t) => {
+  const world = await startTestDashboard()
+  t.after(() => world.close())
+  const as = await world.admin()
+  const lists = world.dashboard.routes.filter(
+    ({ method, path, access }) =>
+      method === 'GET' && !path.includes('{') && path.startsWith('/api/') && access !== 'public',
+  )
+  assert.ok(lists.length > 30)
+  for (const { path } of lists) {
+    const { status, json } = await call(world.port, `${path}//`, { headers: { authorization: as.key } })
+    assert.deepEqual([status, (json as { Status: string }).Status], [404, 'Error'], path)
+  }
+  assert.equal((await world.call('GET', '/api//users', { as })).status, 200)
 })
 
 test('a body with a Content-Encoding is refused by every call that takes one', async (t) => {

@@ -303,8 +303,7 @@ test('a tunnel of a token of ours ends with the token, whatever method took it',
     return client
   }
   const ways: Readonly<Record<string, (token: string) => Promise<unknown>>> = {
-    revoked: (token) =>
-      gateway.svc('POST', '/svc/oauth/revoke', { token, client_id: 'app', client_secret: 'secret-of-app' }),
+    revoked: (token) => gateway.svc('POST', '/svc/oauth/revoke', { token, client_id: 'app' }),
     'client deleted': () => gateway.svc('DELETE', '/svc/oauth/clients/a/app'),
   }
   for (const [name, end] of Object.entries(ways)) {

@@ -156,6 +156,9 @@ test('a rotated secret: another one, chosen or made, with the old one good for t
   assert.deepEqual([(await all(next)).status, (await all('chosen by us')).status], [401, 200])
   for (const overlap of ['-1', 'x', '1e9', '99999999999'])
     assert.equal((await gate.svc('PUT', `${path}?overlap=${overlap}`)).status, 400, overlap)
+  const misspelled = await gate.svc('PUT', path, { overlap_seconds: 60 })
+  assert.deepEqual([misspelled.status, /overlap_seconds: is not known/.test(misspelled.text)], [400, true])
+  assert.equal((await all('chosen by us')).status, 200)
 })
 
 test('a client of a policy is one of all its OAuth APIs', async (t) => {

@@ -25,7 +25,8 @@ interface Strictness {
   readonly isSent: boolean
 }
 
-const SENT: Strictness = { isClosed: false, isSent: true }
+const SENT: Strictness = { isClosed: true, isSent: true }
+const OPEN: Strictness = { isClosed: false, isSent: true }
 const ANSWERED: Strictness = { isClosed: true, isSent: false }
 
 interface Described {
@@ -78,7 +79,7 @@ export class ContractCheck {
     if (status === 400 && sent.path.includes('%') && isObject(json) && Object.keys(json).join() === 'error') return []
     const operation = this.operationOf(sent.method, sent.path)
     if (operation === undefined) return status < 400 && !RESOLVED.test(sent.path) ? ['no path fits'] : []
-    const { requestBody, responses } = operation as { requestBody?: JsonObject; responses: JsonObject }
+    const { responses } = operation as { responses: JsonObject }
     const named = responses[status] ?? (status < 400 || NAMED.has(status) ? undefined : responses.default)
     if (named === undefined) return [`the status ${status} is not named`]
     const flaws = this.#bodyFlaws((this.#resolved(named).content ?? {}) as JsonObject, headers['content-type'], {
@@ -86,8 +87,28 @@ export class ContractCheck {
       json: json as Json | undefined,
     })
     if (status >= 300 || sent.body === undefined || sent.body === '') return flaws
-    const asked = requestBody === undefined ? {} : (this.#resolved(requestBody).content as JsonObject)
-    return [...flaws, ...this.#sentFlaws(asked, sent.body).map((flaw) => `sent: ${flaw}`)]
+    return [...flaws, ...this.sentFlaws(sent.method, sent.path, sent.body).map((flaw) => `sent: ${flaw}`)]
+  }
+
+  /** Differences of a body that is sent from the described one. What a read of the same object shows may be sent back. */
+  sentFlaws(method: string, path: string, body: string): string[] {
+    const { requestBody } = this.operationOf(method, path) ?? {}
+    if (!isObject(requestBody)) return []
+    const flaws = this.#sentFlaws(this.#resolved(requestBody).content as JsonObject, body)
+    const shown = flaws.length === 0 ? [] : [...this.#shownMembers(path), ...NOBODYS]
+    return flaws.filter((flaw) => !shown.some((name) => flaw === `/${name} is not described`))
+  }
+
+  /** Members of the object at a path, or of those in the list there, as reads show them. */
+  #shownMembers(path: string): string[] {
+    const plain = path.split('?', 1)[0]!.replace(/\/$/, '')
+    return [plain, `${plain}/{}`].flatMap((each) => {
+      const responses = this.operationOf('GET', each)?.responses
+      const answer = isObject(responses) && isObject(responses[200]) ? this.#resolved(responses[200]) : {}
+      const schema = ((answer.content as JsonObject)?.['application/json'] as JsonObject | undefined)?.schema
+      const { properties } = this.#resolved(schema ?? {})
+      return isObject(properties) ? Object.keys(properties) : []
+    })
   }
 
   #bodyFlaws(
@@ -104,15 +125,17 @@ export class ContractCheck {
     return json === undefined ? ['the body is no JSON'] : this.schemaFlaws(found.schema, json, ANSWERED)
   }
 
-  /** Bodies are read as JSON with any Content-Type. */
+  /** Bodies are read as JSON with any Content-Type, unless a call takes forms: of these the names count, as values are texts. */
   #sentFlaws(content: JsonObject, body: string): string[] {
+    const json = parsed(body)
     const found = content['application/json']
-    if (!isObject(found)) return []
-    try {
-      return this.schemaFlaws(found.schema, JSON.parse(body) as Json, SENT)
-    } catch {
-      return []
-    }
+    if (json !== undefined) return isObject(found) ? this.schemaFlaws(found.schema, json, SENT) : []
+    const form = content[FORM]
+    if (!isObject(form) || !isObject(form.schema)) return []
+    const { properties = {}, additionalProperties: rest } = this.#resolved(form.schema)
+    if (rest !== undefined) return []
+    const names = [...new Set(new URLSearchParams(body).keys())]
+    return names.filter((name) => !Object.hasOwn(properties as object, name)).map((name) => `/${name} is not described`)
   }
 
   /** How a value differs from a schema. */
@@ -134,7 +157,7 @@ export class ContractCheck {
       const all = options.map((part) => this.schemaFlaws(part, value, how, at))
       if (all.every((each) => each.length > 0)) flaws.push(...all.sort((a, b) => a.length - b.length)[0]!)
     }
-    if (isObject(known.not) && this.schemaFlaws(known.not, value, SENT, at).length === 0)
+    if (isObject(known.not) && this.schemaFlaws(known.not, value, OPEN, at).length === 0)
       flaws.push(`${at} is excluded`)
     if (Array.isArray(value)) return [...flaws, ...value.flatMap((each, index) => inside(known.items, each, index))]
     if (!isObject(value)) return flaws
@@ -147,6 +170,7 @@ export class ContractCheck {
     for (const [name, each] of Object.entries(value)) {
       // In bodies that are sent a null counts as absent.
       if (each === null && how.isSent) continue
+      if (members !== undefined && isAlsoSpelled(members, name)) continue
       if (members !== undefined && Object.hasOwn(members, name)) flaws.push(...inside(members[name], each, name))
       else if (isObject(rest)) flaws.push(...inside(rest, each, name))
       else if (rest === false || (how.isClosed && rest === undefined && isWhole))
@@ -180,6 +204,39 @@ export class ContractCheck {
       }
     }
     return calls
+  }
+}
+
+/** True for another spelling of a member, which its description names: generators make one name of two that differ in letter case alone. */
+function isAlsoSpelled(members: JsonObject, name: string): boolean {
+  return Object.values(members).some(
+    (member) => isObject(member) && String(member.description).includes(`Also spelled \`${name}\``),
+  )
+}
+
+/** Members that nobody may set: tests send them to see that they count nowhere. */
+const NOBODYS: readonly string[] = [
+  ...['id', '_id', 'ID', 'dbId', 'org_id', 'orgId', 'OrgID', 'api_id', 'client_id', 'key_hash', 'developer_id'],
+  ...[
+    'access_key',
+    'access_hmac',
+    'access_sealed',
+    'password_hash',
+    'password_updated',
+    'PWHistory',
+    'totp',
+    'passkeys',
+  ],
+  ...['recovery_codes', 'last_login_date', 'created_at', 'revision', 'sealed'],
+]
+
+const FORM = 'application/x-www-form-urlencoded'
+
+function parsed(text: string): Json | undefined {
+  try {
+    return JSON.parse(text) as Json
+  } catch {
+    return undefined
   }
 }
 

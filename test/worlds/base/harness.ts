@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict'
 import { loadConfig } from '../../../src/config/load.ts'
 import type { OnGatewayEvent } from '../../../src/gateway/events/events.ts'
 import { type Gateway, startGateway } from '../../../src/gateway/server/gateway.ts'
@@ -100,6 +101,8 @@ export async function startTestGateway({
         headers: { 'x-svc-authorization': TEST_SECRET, ...headers },
         ...(sent !== undefined && { body: sent }),
       })
+      // RFC 9110 section 15.5.6.
+      assert.ok(answer.status !== 405 || answer.headers.allow !== undefined, `${method} ${path}: 405 without Allow`)
       if (/^\/svc\//.test(path)) CONTRACT.check({ method, path, body: sent }, answer)
       return answer
     },

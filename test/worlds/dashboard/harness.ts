@@ -53,7 +53,7 @@ export interface DashboardCall {
   /** JSON unless it is text, which goes as it is. */
   readonly body?: unknown
   readonly headers?: Readonly<Record<string, string>>
-  /** True: the body is random, and may be taken in part. */
+  /** True: the body may be taken in part, as it is random, or holds what nobody may set. */
   readonly isRandom?: true
 }
 
@@ -206,9 +206,11 @@ type Check = (method: string, path: string, answer: Answer) => void
 /** Every answer must be what its route declares for the status; a refusal that it does not declare must be the envelope. */
 function answerChecks(routes: readonly Route[]): Check {
   const compiled = new Map<Route, Map<number, Validator>>()
-  return (method, path, { status, json, text }) => {
+  return (method, path, { status, json, text, headers }) => {
     const where = `${method} ${path} answered ${status}: ${text.slice(0, 500)}`
     assert.ok(status < 500, where)
+    // RFC 9110 section 15.5.6.
+    assert.ok(status !== 405 || headers.allow !== undefined, `${where}\nwithout Allow`)
     const route = routeFor(routes, method, path)
     // Every refusal of the server itself is the envelope, also where a route has refusals of another form.
     if (status >= 400 && isObject(json) && Object.keys(json).join() === 'Status,Message,Meta') return

@@ -84,6 +84,8 @@ export async function startIncumbent(t: TestContext, keys: readonly OldKey[]): P
     ['apikey-2222aaaa', '{"rate":1,"per":1,"access_rights":{}}'],
     ['apikey-3333aaaa', BY_POLICY.replace('{"rate"', '{"oauth_client_id":"old-app","rate"')],
     ['apikey-4444aaaa', 'no JSON'],
+    ['apikey-5555aaaa', BY_POLICY.replace('{"rate"', '{"meta_data":{"serial":9007199254740993},"rate"')],
+    ['oauth-data.books.oauth-clientid.large', CLIENT.replace('"team":"books"', '"team":90071992547409930')],
     ['apikey-d27112b5', SESSION.replace('"password":"","hash_type":""', '"password":"$2a$04$x","hash_type":"bcrypt"')],
     [
       `apikey-${ORG}bo`,

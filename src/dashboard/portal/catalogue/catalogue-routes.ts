@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 import { fault } from '../../../errors/fault.ts'
 import type { JsonObject } from '../../../model/json/json.ts'
-import { describedMembers } from '../../../model/openapi/component-schemas.ts'
+import { describedOpenMembers } from '../../../model/openapi/component-schemas.ts'
 import { entriesOf } from '../../../model/portal/catalogue/catalogue.ts'
 import {
   type CatalogueChange,
@@ -63,7 +63,7 @@ const members = {
 const Shape = Type.Object(members, { title: 'Catalogue', additionalProperties: true })
 const Body = Type.Object(
   {},
-  describedMembers('CatalogueInput', {
+  describedOpenMembers('CatalogueInput', {
     ...members,
     apis: Type.Array(PartialEntry, { description: 'Entries of the catalogue: the list is replaced.' }),
   }),

@@ -69,7 +69,7 @@ export const RotationBody = Type.Object(
       Type.Integer({ minimum: 0, maximum: YEAR_S, description: 'For how long the old one is good as well.' }),
     ),
   },
-  { title: 'RotationInput' },
+  { title: 'RotationInput', additionalProperties: false },
 )
 
 /** The policies that a body names: the list, by the name that reads give it too, else the one of old. */
@@ -78,9 +78,16 @@ export function policiesSent({ apply_policies: list, policies: shown, policy_id:
   return typeof single === 'string' && single !== '' ? [single] : []
 }
 
-/** Seconds for which the old key or secret is good; a call without a body asks for none. @throws Fault `body_invalid` (400) */
+/**
+ * Seconds for which the old key or secret is good; a call without a body asks for none. A member that is not known is refused: with
+ * `overlap` ignored the old one would end at once. @throws Fault `body_invalid` (400)
+ */
 export function overlapSent(call: Call): number {
-  const seconds = call.bytes().length === 0 ? 0 : (call.object().overlap_seconds ?? 0)
+  const { overlap_seconds: sent, ...more } = call.bytes().length === 0 ? {} : call.object()
+  const [unknown] = Object.keys(more)
+  if (unknown !== undefined)
+    throw fault('body_invalid', `${unknown} is not known here: send overlap_seconds, or no body`)
+  const seconds = sent ?? 0
   if (typeof seconds === 'number' && Number.isInteger(seconds) && seconds >= 0 && seconds <= YEAR_S) return seconds
   throw fault('body_invalid', `overlap_seconds: must be a whole number from 0 to ${YEAR_S}`)
 }

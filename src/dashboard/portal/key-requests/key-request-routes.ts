@@ -2,7 +2,7 @@ import { Type } from 'typebox'
 import { fault } from '../../../errors/fault.ts'
 import { isDocumentId } from '../../../model/documents/ids.ts'
 import type { Json, JsonObject } from '../../../model/json/json.ts'
-import { describedMembers } from '../../../model/openapi/component-schemas.ts'
+import { describedOpenMembers } from '../../../model/openapi/component-schemas.ts'
 import { policyApisOf } from '../../../model/policies/policy-body.ts'
 import { entriesOf } from '../../../model/portal/catalogue/catalogue.ts'
 import { catalogueOf, visibleEntries } from '../../../publish/portal/catalogue/catalogue.ts'
@@ -61,7 +61,7 @@ const members = {
   certificate: Type.String({ description: 'Always blank: keys of this kind are refused.' }),
   oauth_info: Type.Object(
     { redirect_uri: Type.String({ description: 'Redirect URI of the app.' }) },
-    { description: 'What an OAuth app needs, where the policies are for OAuth.' },
+    { description: 'What an OAuth app needs, where the policies are for OAuth.', additionalProperties: true },
   ),
   portal_developer: Type.Partial(DeveloperShape, {
     title: 'RequestingDeveloper',
@@ -100,7 +100,7 @@ const Created = Type.Object(
 const Approved = Type.Union([NewKey, NewApp, DoneEnvelope], {
   description: 'The key or OAuth client; the envelope when the developer collects it by the link of a mail.',
 })
-const Body = Type.Object({}, describedMembers('KeyRequestInput', members))
+const Body = Type.Object({}, describedOpenMembers('KeyRequestInput', members))
 
 /** Key requests of developers: `/api/portal/requests`. */
 export function keyRequestRoutes(parts: DashboardParts): Route[] {

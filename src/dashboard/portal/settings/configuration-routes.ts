@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
 import type { JsonObject } from '../../../model/json/json.ts'
-import { describedAs, describedAsAnyOf, describedMembers } from '../../../model/openapi/component-schemas.ts'
+import { describedAs, describedAsAnyOf, describedOpenMembers } from '../../../model/openapi/component-schemas.ts'
 import { readConfiguration } from '../../../model/portal/settings/portal-configuration.ts'
 import { createConfiguration, saveConfiguration } from '../../../publish/portal/settings/configuration.ts'
 import { findSingleton } from '../../../publish/portal/settings/single-document.ts'
@@ -119,7 +119,7 @@ const Mail = Type.Partial(Copy, { title: 'PortalMailInput', description: 'One ma
 const MAILS = { welcome_email: Mail, key_email: Mail, reset_password_email: Mail }
 const Body = Type.Object(
   {},
-  describedMembers('PortalConfigurationInput', {
+  describedOpenMembers('PortalConfigurationInput', {
     ...members,
     mail_options: Type.Object(
       {

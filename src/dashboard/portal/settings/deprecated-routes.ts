@@ -74,8 +74,11 @@ export function deprecatedPortalRoutes(parts: DashboardParts): Route[] {
 /** A GET that writes: any page that a signed-in browser opens could make it. */
 async function changeByGet(parts: DashboardParts, call: Call): Promise<Answer> {
   const replacement = `${DEVELOPERS}/${call.param('id')}/keys/${call.param('keyId')}`
-  if (!parts.config.portal.allow_unsafe_get || call.actor?.sessionId !== undefined)
-    return refused(405, `GET does not change a key: use PUT ${replacement} with apply_policies`)
+  if (!parts.config.portal.allow_unsafe_get || call.actor?.sessionId !== undefined) {
+    // The path takes no method at all (RFC 9110 section 10.2.1).
+    const headers = { allow: '' }
+    return { ...refused(405, `GET does not change a key: use PUT ${replacement} with apply_policies`), headers }
+  }
   const developer = await developerInPath(parts, call)
   const row = await developerKeyAt(parts, call, developer)
   return changePolicies(parts, call, { developer, row }, [call.param('policyId')])

@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { describedMembers } from '../../../model/openapi/component-schemas.ts'
+import { describedOpenMembers } from '../../../model/openapi/component-schemas.ts'
 import { NO_MENUS } from '../../../model/portal/settings/portal-menu.ts'
 import { saveMenus } from '../../../publish/portal/settings/look.ts'
 import { findSingleton } from '../../../publish/portal/settings/single-document.ts'
@@ -29,7 +29,7 @@ const members = {
   menus: Type.Record(text, Type.Array(Entry), { description: 'Entries by the name of the menu.' }),
 }
 const Shape = Type.Object(members, { title: 'Menus', additionalProperties: true })
-const Body = Type.Object({}, describedMembers('MenusInput', members))
+const Body = Type.Object({}, describedOpenMembers('MenusInput', members))
 
 /** Menus of the portal: `/api/portal/menus`. */
 export function portalMenuRoutes(parts: DashboardParts): Route[] {

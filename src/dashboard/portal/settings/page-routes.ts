@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 import { fault } from '../../../errors/fault.ts'
 import { isDocumentId } from '../../../model/documents/ids.ts'
-import { describedMembers } from '../../../model/openapi/component-schemas.ts'
+import { describedOpenMembers } from '../../../model/openapi/component-schemas.ts'
 import { portalPageShape } from '../../../model/portal/settings/portal-page.ts'
 import { createPage, removePage, updatePage } from '../../../publish/portal/settings/pages.ts'
 import type { StoredDocument } from '../../../store/ports/ports.ts'
@@ -34,7 +34,7 @@ const members = {
 const PageShape = Type.Object(members, { title: 'PortalPage', additionalProperties: true })
 const Body = Type.Object(
   {},
-  describedMembers('PortalPageInput', {
+  describedOpenMembers('PortalPageInput', {
     ...members,
     id: Type.String({ description: 'Passed over: the id is in the path.' }),
   }),

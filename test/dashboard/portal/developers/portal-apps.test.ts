@@ -85,7 +85,8 @@ test('an app is changed, its secret rotated with an overlap, and deleted with it
   const path = `${APPS}/${app.client_id}`
   const next = 'https://app.test/other'
   const put = { redirect_uri: next, use_case: 'selling', developer_id: 'forged', policies: [], secret: 'forged' }
-  const done = await world.call('PUT', `/portal/developers/oauth/${app.client_id}/`, { as: world.root, body: put })
+  const sent = { as: world.root, body: put, isRandom: true } as const
+  const done = await world.call('PUT', `/portal/developers/oauth/${app.client_id}/`, sent)
   assert.equal(done.text, '{"Status":"OK","Message":"Data updated","Meta":null}')
   const [listed] = (await apps()).oa!
   assert.deepEqual([listed!.redirect_uri, listed!.use_case, listed!.app_description], [next, 'selling', 'a shop'])
