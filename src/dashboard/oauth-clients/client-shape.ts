@@ -64,7 +64,7 @@ export const SENT_MEMBERS = {
   ...OPTIONAL_MEMBERS,
   auth_method: Type.Enum(CLIENT_MEMBERS.auth_method.enum, { description: CLIENT_MEMBERS.auth_method.description }),
   grant_types: Type.Array(Type.Enum(CLIENT_OPTIONS.grant_types.items.enum), {
-    description: CLIENT_OPTIONS.grant_types.description,
+    description: 'Grants that it may use. Absent: those of the API.',
   }),
 }
 
