@@ -145,6 +145,7 @@ test('bodies of a type that is not read are reported where their schema says som
 
 test('empty lists, and members that no alternative judges, are judged by other keywords', async (t) => {
   const closed = { patternProperties: { '^x': integer }, unevaluatedProperties: false }
+  const own = (name: string) => `#/paths/~15/post/requestBody/content/application~1json/schema/$defs/${name}`
   const rows: readonly (readonly [schema: JsonObject, fits: readonly Json[], not: readonly Json[]])[] = [
     [{ prefixItems: [integer], contains: text }, [[1, 'a']], [[], [1]]],
     [{ prefixItems: [integer], items: text, contains: text, minContains: 2 }, [[1, 'a', 'b']], [[], [1, 'a']]],
@@ -159,6 +160,17 @@ test('empty lists, and members that no alternative judges, are judged by other k
       { if: { required: ['a'], unevaluatedProperties: integer }, then: { maxProperties: 2 }, ...closed },
       [{ a: 1, b: 1 }, { x: 1 }],
       [{ b: 1 }, { a: 'b' }, { a: 1, b: 1, c: 1 }],
+    ],
+    [
+      {
+        $defs: {
+          tree: { properties: { a: { $ref: own('inner') } } },
+          inner: { $ref: own('tree'), unevaluatedProperties: false },
+        },
+        $ref: own('tree'),
+      },
+      [{ a: { a: {} } }, { b: 1 }],
+      [{ a: { constructor: {} } }, { a: { b: 1 } }],
     ],
     [{ oneOf: [{ additionalProperties: integer }, false], ...closed }, [{ x: 1, y: 1 }], [{ y: 'a' }]],
   ]

@@ -211,7 +211,9 @@ function callOrder(root: PreparedSchema): PreparedSchema[] {
 function compileAlone(engine: Ajv, prepared: PreparedSchema): void {
   const { refs } = environmentOf(engine, prepared)
   for (const to of prepared.leadsTo) if (typeof to.schema === 'object') refs[to.name] = environmentOf(engine, to)
-  engine.getSchema(prepared.name)
+  const judged: unknown = engine.getSchema(prepared.name)?.evaluated?.props
+  // Those that lead here read it, and it must not answer to `constructor` either.
+  if (typeof judged === 'object' && judged !== null) Object.setPrototypeOf(judged, null)
 }
 
 function environmentOf(engine: Ajv, { name, schema }: PreparedSchema): SchemaEnv {
