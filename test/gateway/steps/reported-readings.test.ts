@@ -145,7 +145,8 @@ test('bodies of a type that is not read are reported where their schema says som
 
 test('empty lists, and members that no alternative judges, are judged by other keywords', async (t) => {
   const closed = { patternProperties: { '^x': integer }, unevaluatedProperties: false }
-  const own = (name: string) => `#/paths/~15/post/requestBody/content/application~1json/schema/$defs/${name}`
+  const own = (name: string, at = 5) =>
+    `#/paths/~1${at}/post/requestBody/content/application~1json/schema/$defs/${name}`
   const rows: readonly (readonly [schema: JsonObject, fits: readonly Json[], not: readonly Json[]])[] = [
     [{ prefixItems: [integer], contains: text }, [[1, 'a']], [[], [1]]],
     [{ prefixItems: [integer], items: text, contains: text, minContains: 2 }, [[1, 'a', 'b']], [[], [1, 'a']]],
@@ -171,6 +172,18 @@ test('empty lists, and members that no alternative judges, are judged by other k
       },
       [{ a: { a: {} } }, { b: 1 }],
       [{ a: { constructor: {} } }, { a: { b: 1 } }],
+    ],
+    [
+      {
+        $defs: { a: { properties: { a: integer } } },
+        ...{
+          $ref: own('a', 6),
+          oneOf: [{ properties: { b: integer }, required: ['b'] }, { not: { required: ['b'] } }],
+        },
+        unevaluatedProperties: false,
+      },
+      [{ a: 1 }, { a: 1, b: 1 }],
+      [{ c: 1 }, { a: 'x' }, { a: 1, c: 1 }],
     ],
     [{ oneOf: [{ additionalProperties: integer }, false], ...closed }, [{ x: 1, y: 1 }], [{ y: 'a' }]],
   ]

@@ -142,6 +142,7 @@ export function meter(engine: Ajv): void {
       const meter = meterOf(context)
       meter.keywords += codeCost(keyword, context.schema)
       emitCharge(context, keyword, meter)
+      if (BRANCHES.has(keyword)) nameJudged(context)
       if (keyword === 'if') judgeWhereItFits(context)
       code(context, type)
       emitJudged(context, meter)
@@ -173,6 +174,16 @@ const isInt64 = (value: number) => Number.isInteger(value) && Math.abs(value) <=
 /** True where a line of it is base64, as in ajv-formats, whose expression takes 0.2 s for a megabyte. */
 function isBase64(text: string): boolean {
   return text.split(/[\n\r\u2028\u2029]/).some((line) => line.length % 4 === 0 && /^[A-Za-z0-9+/]*={0,2}$/.test(line))
+}
+
+const BRANCHES = new Set(['if', 'anyOf', 'oneOf', 'dependentSchemas'])
+
+/** Members judged so far become a variable before a branch: within one Ajv would make it, and forget them where the branch is not taken. */
+function nameJudged({ gen, it }: KeywordCxt): void {
+  const { Name } = load('ajv') as typeof import('ajv')
+  const { evaluatedPropsToName } = load('ajv/dist/compile/util.js') as typeof import('ajv/dist/compile/util.js')
+  if (it.opts.unevaluated && typeof it.props === 'object' && !(it.props instanceof Name))
+    it.props = evaluatedPropsToName(gen, it.props)
 }
 
 /** Members that an `if` judges count as judged only where it fits; Ajv counts them in either case. */
