@@ -28,10 +28,10 @@ const answers = {
         pages: PageCount,
         from: Type.Optional(
           Type.Integer({
-            description: 'Unix seconds from which on requests were counted, where `from` or `to` was sent',
+            description: 'Unix seconds from which on requests were counted, where `from` or `to` was sent.',
           }),
         ),
-        to: Type.Optional(Type.Integer({ description: 'Unix seconds up to which they were' })),
+        to: Type.Optional(Type.Integer({ description: 'Unix seconds up to which they were counted.' })),
       },
       { title: 'UsagePage' },
     ),

@@ -8,10 +8,10 @@ import { SHOWN_MEMBERS } from './dimensions.ts'
 /** The subject of a row. Other parts are 0 or '', never missing. */
 export const RowId = Type.Object(
   {
-    day: Type.Integer({ description: 'Day of the month in UTC, 1 to 31. 0 where rows are not by day or hour.' }),
+    day: Type.Integer({ description: 'Day of the month in UTC, 1 to 31. 0 where rows cover a month or more.' }),
     month: Type.Integer({ description: 'Month in UTC, 1 to 12. 0 where one row covers all of the time.' }),
     year: Type.Integer({ description: 'Year in UTC. 0 where one row covers all of the time.' }),
-    hour: Type.Integer({ description: 'Hour of the day in UTC, 0 to 23; 0 where rows are not by hour.' }),
+    hour: Type.Integer({ description: 'Hour of the day in UTC, 0 to 23; 0 where rows cover a day or more.' }),
     code: Type.Integer({ description: 'Status code of the responses. 0 where rows are not by status.' }),
     path: Type.String({
       description: 'Path of a tracked endpoint, without the listen path. Blank where rows are not by endpoint.',
