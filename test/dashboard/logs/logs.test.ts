@@ -350,7 +350,7 @@ test('a live tail ends with the session, the right, the user, and the dashboard'
   let open = true
   t.after(() => (open ? world.close() : undefined))
   const { email } = await person(world)
-  const signedIn = await world.call('POST', '/api/login', { body: { email_address: email, email, password: PASSWORD } })
+  const signedIn = await world.call('POST', '/api/login', { body: { email, password: PASSWORD } })
   assert.equal(signedIn.status, 200, signedIn.text)
   const cookie = String(signedIn.headers['set-cookie']).split(';')[0]!
   const csrf = (signedIn.json as { Meta?: JsonObject }).Meta?.csrf_token
