@@ -232,9 +232,11 @@ for (const duplicates of [false, true])
     const oauth = { use_keyless: false, use_oauth2: true, oauth_meta: { allowed_access_types: ['client_credentials'] } }
     const held = { api_definition: classicApi('held', '/pay/v1/', oauth) }
     assert.equal((await call('POST', '/api/apis', { as: owner, body: held })).status, 200)
-    for (const as of [other, foreign, owner])
+    for (const [at, as] of [other, foreign, owner].entries())
       for (const [path, may, ignoreCase] of AT_ENDPOINTS) {
-        const definition = oasApi('new', path) as { 'x-svc-api-gateway': JsonObject }
+        // The id of an API that is deleted stays with its owner.
+        const id = `new-${at}`
+        const definition = oasApi(id, path) as { 'x-svc-api-gateway': JsonObject }
         const extension = definition['x-svc-api-gateway']
         if (ignoreCase) extension.middleware = { global: { ignoreCase: { enabled: true } } }
         const checked = await call('POST', '/api/moves/check', { as, body: { apis: [{ format: 'oas', definition }] } })
@@ -242,6 +244,6 @@ for (const duplicates of [false, true])
         const isFine = may || as === owner
         assert.equal(status, isFine ? 200 : 409, `${path}: ${text}`)
         assert.equal((bodyOf(checked).obstacles as unknown[]).length, isFine ? 0 : 1, `${path}: ${checked.text}`)
-        if (isFine) await call('DELETE', '/api/apis/oas/new', { as })
+        if (isFine) await call('DELETE', `/api/apis/oas/${id}`, { as })
       }
   })
