@@ -102,7 +102,7 @@ export const OAS_TEXTS: MemberTexts = {
   'server.gatewayTags': 'Segments: nodes with `node_is_segmented` load the API only if they have one of the tags.',
   'server.gatewayTags.tags': 'The tags.',
   'server.customDomain': 'Host name of the API. Requests for other hosts do not find it.',
-  'server.customDomain.name': 'The host name: `api.example.com`, or `*.example.com`.',
+  'server.customDomain.name': 'The host name: `api.example.com`. No wildcards.',
   'server.customDomain.certificates': 'Ids of stored certificates for TLS at this name.',
   'server.clientCertificates': 'Client certificates (mTLS): requests without one of these are refused.',
   'server.clientCertificates.allowlist': 'Ids or SHA-256 fingerprints of client certificates or of their CAs.',
