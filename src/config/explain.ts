@@ -15,6 +15,8 @@ export interface ExplainedSetting {
 }
 
 const MASK = '"********"'
+/** Widest column of the table, in characters. */
+const MOST_WIDTH = 48
 
 /** Lists every setting with its value, where the value came from and its environment name. Secrets are masked. */
 export function explainSettings(loaded: LoadedConfig): ExplainedSetting[] {
@@ -34,7 +36,8 @@ export function explainSettings(loaded: LoadedConfig): ExplainedSetting[] {
 export function formatSettings(settings: readonly ExplainedSetting[]): string {
   const rows = settings.map(({ path, shown, origin, env }) => [path, shown, originText(origin), env])
   const table = [['setting', 'value', 'from', 'environment'], ...rows]
-  const widths = [0, 1, 2].map((column) => Math.max(...table.map((row) => row[column]!.length)))
+  // A long value makes its own row longer, not all of them.
+  const widths = [0, 1, 2].map((column) => Math.max(...table.map((row) => Math.min(row[column]!.length, MOST_WIDTH))))
   return table.map((row) => row.map((cell, i) => cell.padEnd(widths[i] ?? 0)).join('  ')).join('\n')
 }
 

@@ -14,6 +14,10 @@ test('every setting is listed with value, origin and environment name; secrets a
   assert.deepEqual(find('gateway.listen_port')?.origin, { from: 'env', name: 'SVC_GW_LISTENPORT' })
   const table = formatSettings(explained)
   assert.doesNotMatch(table, /hush/)
+  assert.ok(
+    table.split('\n').filter((row) => row.length > 200).length < 3,
+    'a long value makes its own row longer alone',
+  )
   assert.match(table, /^gateway\.listen_port +0 +env SVC_GW_LISTENPORT +SVC_GW_LISTENPORT$/m)
   assert.match(table, /^storage\.path +"\.\/data" +default +SVC_STORAGE_PATH$/m)
 })
