@@ -5,11 +5,20 @@ const SQLITE_BUSY = 5
 const SQLITE_CORRUPT = 11
 const SQLITE_FULL = 13
 const SQLITE_NOTADB = 26
+/**
+ * Extended codes of a file that ends before a page which others refer to: beside a log of changes the sizes are not compared when a file
+ * is opened, and the rest of long bodies is read past the cache of pages.
+ */
+const CUT_SHORT = new Set([522, 8458])
 
 /** The primary result code of an error of `node:sqlite`; undefined for any other error. */
 export function sqliteCode(error: unknown): number | undefined {
-  if (!(error instanceof Error) || !('errcode' in error) || typeof error.errcode !== 'number') return undefined
-  return error.errcode & 0xff
+  const code = extendedCode(error)
+  return code === undefined ? undefined : code & 0xff
+}
+
+function extendedCode(error: unknown): number | undefined {
+  return error instanceof Error && 'errcode' in error && typeof error.errcode === 'number' ? error.errcode : undefined
 }
 
 /** True when another connection holds a lock that was not let go in time. */
@@ -23,6 +32,7 @@ export function storeFault(error: unknown): Fault {
   const code = sqliteCode(error)
   const detail = error instanceof Error ? error.message : String(error)
   if (code === SQLITE_FULL || isOutOfSpace(error)) return fault('store_full', detail, error)
+  if (CUT_SHORT.has(extendedCode(error) ?? 0)) return fault('store_damaged', `the file is cut short: ${detail}`, error)
   if (code === SQLITE_CORRUPT || code === SQLITE_NOTADB) return fault('store_damaged', detail, error)
   if (code === undefined) return fault('internal', detail, error)
   return fault('store_away', `${detail} (SQLite ${code})`, error)
