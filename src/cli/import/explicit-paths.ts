@@ -51,6 +51,6 @@ function wholePath(path: string, matching: Containing, listenPath: string): stri
   if (/^[$^]*$/.test(path)) return '^$'
   const begins = ended.startsWith('/') ? ended : ended.startsWith('^/') ? ended.slice(1) : undefined
   if (begins === undefined) return ended
-  const base = listenPath.replace(/\/+$/, '').replace(/[\\^$.*+?()[\]|]/g, '\\$&')
+  const base = listenPath.replace(/(?<!\/)\/+$/, '').replace(/[\\^$.*+?()[\]|]/g, '\\$&')
   return base === '' ? `^${begins}` : `^(?:${base})?${begins}`
 }

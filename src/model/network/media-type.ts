@@ -11,13 +11,13 @@ export function mediaTypeKey(text: string): string {
   const parameters = text
     .split(';')
     .slice(1)
-    .map((each) =>
-      each
-        .trim()
-        .toLowerCase()
-        .replaceAll('"', '')
-        .replace(/\s*=\s*/, '='),
-    )
+    .map((each) => parameterKey(each.trim().toLowerCase().replaceAll('"', '')))
     .filter((each) => each !== '' && !OF_WRITING.has(each.split('=', 1)[0]!))
   return [bareMediaType(text), ...parameters.sort()].join(';')
+}
+
+/** A parameter without white space around its first `=`. No expression: it would look at a long run of spaces from each of them on. */
+function parameterKey(text: string): string {
+  const at = text.indexOf('=')
+  return at < 0 ? text : `${text.slice(0, at).trimEnd()}=${text.slice(at + 1).trimStart()}`
 }
