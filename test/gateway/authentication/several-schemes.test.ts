@@ -147,8 +147,14 @@ test('what a document leaves open about its schemes is refused by name', async (
     [all, { hmac: { enabled: true, allowedAlgorithms: ['x'] } }, /hmac\.allowedAlgorithms\[0\]: must be one of/],
     [
       all,
-      { securitySchemes: { key: { enabled: true }, token: { enabled: true, signingMethod: 'rsa' } } },
-      /securitySchemes\.token\.source: must hold a key/,
+      { securitySchemes: { key: { enabled: true }, token: { enabled: true, source: 'no key', signingMethod: 'rsa' } } },
+      /securitySchemes\.token\.source: must /,
+    ],
+    [
+      all,
+      // Without a source tokens are signed by callers, so nothing is at fault but the scheme that is not enabled.
+      { securitySchemes: { key: { enabled: true }, token: { enabled: true } } },
+      /security\[0\]\.login: names a scheme that is not enabled/,
     ],
     [
       all,
