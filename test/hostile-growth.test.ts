@@ -9,6 +9,7 @@ import { readMessageSignature } from '../src/gateway/authentication/message-sign
 import { readDirectives } from '../src/gateway/cache/directives.ts'
 import { readHttpDate } from '../src/gateway/cache/http-date.ts'
 import { ApiTags } from '../src/gateway/record/tags.ts'
+import type { Exchange } from '../src/gateway/server/exchange.ts'
 import { jsonFlaw } from '../src/gateway/server/json-flaw.ts'
 import { preferredType } from '../src/gateway/server/preferred-type.ts'
 import {
@@ -20,9 +21,10 @@ import {
   withoutQuery,
 } from '../src/gateway/steps/authentication/read-credential.ts'
 import { bodyValues } from '../src/gateway/steps/operations/body-values.ts'
+import { spelledParameter } from '../src/gateway/steps/operations/spelled-parameter.ts'
 import { readTraceContext } from '../src/gateway/telemetry/trace-context.ts'
 import { slugOf } from '../src/model/apis/definition/fill-ids.ts'
-import type { BodyTypeCheck, ValueShape } from '../src/model/apis/definition/operation.ts'
+import type { BodyTypeCheck, ParameterCheck, ValueShape } from '../src/model/apis/definition/operation.ts'
 import { parseBodyTemplate } from '../src/model/body-templates/parse.ts'
 import { renderTemplate } from '../src/model/body-templates/render.ts'
 import { parseXml } from '../src/model/body-templates/xml.ts'
@@ -183,12 +185,24 @@ const redacted =
 /** Everything that reads what anybody may send, as text of any length, with the longest that reaches it. */
 const FORM = 'application/x-www-form-urlencoded'
 const TEXT: ValueShape = { scalars: ['text'], items: undefined, members: undefined, rest: undefined }
-const CHECKED: BodyTypeCheck = { check: () => [], shape: TEXT, encodings: new Map(), fill: undefined }
+const CHECKED: BodyTypeCheck = {
+  check: () => [],
+  shape: TEXT,
+  encodings: new Map(),
+  unread: new Set(),
+  fill: undefined,
+}
 const checkedWith = (a: ValueShape): BodyTypeCheck => ({ ...CHECKED, shape: { ...TEXT, members: new Map([['a', a]]) } })
 const LISTS = checkedWith({ ...TEXT, items: TEXT })
 const NESTED = checkedWith({ ...TEXT, members: new Map([['a', { ...TEXT, items: TEXT }]]) })
 const partsOf = (text: string) =>
   '--b\r\nContent-Disposition: form-data; name="a"\r\n\r\n1\r\n'.repeat(text.length >> 6).concat('--b--')
+const openQuery = (names: number) =>
+  ({ hasQuery: true, query: Array.from({ length: names }, (_, at) => `n${at}=1`).join('&') }) as Exchange
+const OPEN_OBJECT = {
+  ...{ in: 'query', name: 'filter', style: 'form', explode: true, others: new Set() },
+  shape: { ...TEXT, scalars: [], members: new Map(), rest: TEXT },
+} as unknown as ParameterCheck
 const PRINTF = parseBodyTemplate('{{ printf .f }}')
 
 const PARSERS: Readonly<Record<string, { readonly work: Work; readonly most: number }>> = {
@@ -211,6 +225,10 @@ const PARSERS: Readonly<Record<string, { readonly work: Work; readonly most: num
   'parts of a form that is checked': {
     work: (text) => bodyValues(bytesOf(partsOf(text)), 'multipart/form-data; boundary=b', LISTS),
     most: 65_536,
+  },
+  'members of an open object in a query': {
+    work: (text) => spelledParameter(openQuery(text.length >> 3), OPEN_OBJECT, new Map()),
+    most: 16_384,
   },
   'a format in a body template': { work: (text) => renderTemplate(PRINTF, { f: text }), most: 131_072 },
   'XML for a body template': { work: (text) => parseXml(text), most: 131_072 },

@@ -85,7 +85,7 @@ const gateway = group({
   body_bytes_in_flight: whole(
     67_108_864,
     [1_048_576, Number.MAX_SAFE_INTEGER],
-    'Bytes of request bodies that a gateway holds at once for checks, templates, modules and its own calls. Further ones are refused with 503 until there is room; one client address gets half of them, callers who are not identified three quarters.',
+    'Bytes of request bodies, beyond the first 65,536 of each, that a gateway holds at once for checks, templates, modules and its own calls. Further ones are refused with 503 until there is room; one client address gets half of them, callers who are not identified three quarters.',
   ),
   max_head_bytes: whole(16_384, [1024, 1_048_576], 'Largest request head: request line and all fields.'),
   max_fields: whole(100, [10, 1000], 'Most fields in a request head.'),

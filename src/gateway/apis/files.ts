@@ -140,7 +140,10 @@ class FileDefinitions {
       else this.#parts.log.info({ file: name, api_id: document.api_id, state }, 'definition file loaded')
       return true
     } catch (error) {
-      this.#refuse(name, stamp, toFault(error).message)
+      const { code, message } = toFault(error)
+      this.#refuse(name, stamp, message)
+      // That says nothing of the file: the next look tries it again.
+      if (code === 'busy') this.#seen.delete(name)
       return false
     }
   }

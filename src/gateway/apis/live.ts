@@ -7,6 +7,7 @@ import { type GatewayCommand, gatewayCommandOf } from '../../model/nodes/gateway
 import type { Policy, Session } from '../../model/sessions/session.ts'
 import { hexOf } from '../../model/text/hex.ts'
 import type { PausedWork } from '../../model/threads/paused-work.ts'
+import { MOST_SECONDS } from '../../model/time/time-bounds.ts'
 import type { OwnKeys } from '../../oauth/signing-keys/own-keys.ts'
 import { inTurns } from '../../runtime/turns.ts'
 import type { Documents, Feed, FeedEvent, StoredDocument } from '../../store/ports/ports.ts'
@@ -387,7 +388,8 @@ function orgLimits(orgId: string, body: JsonObject): OrgLimits {
   const session = body as Session
   const limits: Limit[] = []
   const { rate = 0, per = 0, quota_max: quota = 0, quota_renewal_rate: renewal = 0 } = session
-  if (rate > 0 && per > 0) limits.push(makeLimit('rate', `org|${orgId}`, rate, per * 1000, 'organisation'))
-  if (quota > 0) limits.push(makeLimit('quota', `org|${orgId}`, quota, Math.max(0, renewal) * 1000, 'organisation'))
+  const ms = (seconds: number) => Math.min(Math.max(0, seconds), MOST_SECONDS) * 1000
+  if (rate > 0 && per > 0) limits.push(makeLimit('rate', `org|${orgId}`, rate, ms(per), 'organisation'))
+  if (quota > 0) limits.push(makeLimit('quota', `org|${orgId}`, quota, ms(renewal), 'organisation'))
   return { inactive: session.is_inactive ?? false, limits }
 }

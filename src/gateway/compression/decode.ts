@@ -50,6 +50,7 @@ export async function readDecoded(
   const bytes = await decode(sent, coding, limitBytes)
   if (bytes === TOO_LARGE) throw fault('body_too_large')
   if (typeof bytes === 'string') return { reason: bytes }
+  if (!x.holdBody(bytes.length)) throw fault('busy', 'too many bytes of request bodies are in memory')
   x.request.erase('content-encoding')
   putBody(x, bytes)
   return { bytes }

@@ -25,6 +25,8 @@ import { run } from './run.ts'
 import { trailerRules } from './trailers.ts'
 import type { Tunnels } from './tunnels.ts'
 
+/** So much of each body is not counted: small calls are taken whatever large bodies are on their way. */
+const SMALL_BODY = 65_536
 const NOT_FOUND = prebuilt('api_not_found')
 const DAMAGED = prebuilt('store_damaged')
 /** Refusals of what is not there: in a damaged store it may be. */
@@ -59,6 +61,9 @@ export interface ServerParts {
   /** Counts an HTTP/2 connection that ends with GOAWAY. */
   readonly onGoaway: (reason: GoawayReason, address: string) => void
 }
+
+/** The bytes of its body that the common memory has. */
+const countedOf = ({ bodyBytes }: Exchange) => Math.max(0, bodyBytes - SMALL_BODY)
 
 /** Makes what the wire calls for every request of a traffic port. */
 export function trafficHandler(parts: ServerParts): WireHandler<Exchange> {
@@ -101,8 +106,9 @@ export function trafficHandler(parts: ServerParts): WireHandler<Exchange> {
     },
 
     holdBody(x, bytes) {
+      const more = Math.max(0, x.bodyBytes + bytes - SMALL_BODY) - Math.max(0, x.bodyBytes - SMALL_BODY)
       if (x.bodyBytes === 0) x.bodyHolder = visitorOf(x.clientAddress)
-      if (!bodies.take(x.bodyHolder, bytes, x.bodyBytes, x.session !== undefined)) return false
+      if (more > 0 && !bodies.take(x.bodyHolder, more, countedOf(x), x.session !== undefined)) return false
       x.bodyBytes += bytes
       return true
     },
@@ -155,7 +161,7 @@ export function trafficHandler(parts: ServerParts): WireHandler<Exchange> {
 
     done(x) {
       if (x.upgrade !== '') parts.tunnels.closed(x)
-      if (x.bodyBytes > 0) bodies.giveBack(x.bodyHolder, x.bodyBytes)
+      if (countedOf(x) > 0) bodies.giveBack(x.bodyHolder, countedOf(x))
       x.bodyBytes = 0
       x.bodyConsumer?.ended(x)
       x.attemptHooks?.ended(x)

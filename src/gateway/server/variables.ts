@@ -77,7 +77,7 @@ function contextValue(x: Exchange, name: string): Json | undefined {
   if (place === 'headers') return named(sentFields(x), own, true)
   if (place === 'cookies') return named(cookiesOf(sentFields(x)), own, false)
   if (place === 'jwt_claims') return named(Object.entries(x.claims ?? {}), own, false)
-  return place === 'request_data' ? named(askedData(x), own, false) : undefined
+  return place === 'request_data' ? namedData(x, own) : undefined
 }
 
 /** The first value of a name, else of one that is spelled with `-` for `_`; of fields in any letter case. */
@@ -148,10 +148,39 @@ function cookiesOf(fields: FieldPairs): [string, string][] {
   )
 }
 
-/** Form and query without credentials, for values that are asked for by their names. */
-function askedData(x: Exchange): [string, string][] {
+/** Form and query of a request, read once: a form has up to 10,000 fields, and definitions may ask for as many. */
+interface ReadData {
+  readonly chain: Exchange['chain']
+  readonly query: string
+  /** The first value of each name, without credentials. */
+  readonly exact: ReadonlyMap<string, string>
+  /** The same by the name with `_` for `-`. */
+  readonly loose: ReadonlyMap<string, string>
+}
+
+/** Module state: a cache of immutable values, those of the requests under way. */
+const readData = new WeakMap<object, ReadData>()
+
+/** The first value of this name in form and query, else of one that is spelled with `-` for `_`. */
+function namedData(x: Exchange, name: string): string | undefined {
+  const known = x.sent && readData.get(x.sent)
+  const isSame = known !== undefined && known.chain === x.chain && known.query === x.query
+  const { exact, loose } = isSame ? known : readDataOf(x)
+  return exact.get(name) ?? loose.get(name.replaceAll('-', '_'))
+}
+
+function readDataOf(x: Exchange): ReadData {
+  const [exact, loose] = [new Map<string, string>(), new Map<string, string>()]
   const names = credentialNames(x.chain!.api)
-  return dataOf(x).flatMap((text) => [...searchParams(splitQuery(text, names, isCredentialName).open)])
+  for (const text of dataOf(x))
+    for (const [name, value] of searchParams(splitQuery(text, names, isCredentialName).open)) {
+      if (!exact.has(name)) exact.set(name, value)
+      const spelled = name.replaceAll('-', '_')
+      if (!loose.has(spelled)) loose.set(spelled, value)
+    }
+  const read = { chain: x.chain, query: x.query, exact, loose }
+  if (x.sent !== undefined) readData.set(x.sent, read)
+  return read
 }
 
 /** The fields of a form in the body go before the parameters of the query, as in other products. */

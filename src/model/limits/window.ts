@@ -261,8 +261,9 @@ export class Windows {
     const total = list.reduce((sum, entry) => sum + entry.permits, 0)
     let capacity = INLINE_CAPACITY
     while (capacity * size < total) capacity *= 2
-    this.dropRing(s, b)
+    // Taken before the old one is dropped: where there is none, the uses stay as they are.
     const ring = capacity === INLINE_CAPACITY ? -1 : this.pool.take(capacity)
+    this.dropRing(s, b)
     const times = this.times(slot, ring)
     const start = startOf(slot, ring)
     let blocks = 0

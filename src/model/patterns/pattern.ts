@@ -54,7 +54,7 @@ export function normalisedPattern(text: string, ignoreCase = false): PatternPiec
 
 function readablePattern(text: string): string {
   return text
-    .replaceAll('/*/', '/{_}/')
+    .replace(/\/\*(?=\/)/g, '/{_}')
     .replace(/(?:%[0-9a-f]{2})+/gi, (escapes) => readablePath(escapes).replace(/[\\^$.*+?()[\]{}|/-]/g, '\\$&'))
 }
 

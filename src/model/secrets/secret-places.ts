@@ -86,7 +86,7 @@ export function secretsOf(value: Json): Place[] {
       if (isDescription && !EXTENSION.test(member)) addSecretAddresses(places, at[member]!, path, member)
       else {
         const above = names.length
-        if (member.startsWith('/')) names.push(...member.split('/').slice(1))
+        if (member.startsWith('/')) for (const word of member.split('/').slice(1)) names.push(word)
         else names.push(member)
         walk(at[member]!, names.at(-1)!, at)
         names.length = above

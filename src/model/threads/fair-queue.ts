@@ -4,10 +4,13 @@ interface Waiting<T> {
   size: number
 }
 
+/** Of the room for one caller that is known, before it loses its precedence. */
+const KNOWN_SHARE = 0.2
+
 /**
  * Work that waits for its turn, a bounded amount: callers take turns, so that nobody waits for all the work of another, and when too much
  * waits, the newest of the caller with most of it is refused. Callers that are known (they proved who they are before) take every second
- * turn, and are refused only where nothing of others waits.
+ * turn, and are refused only where nothing of others waits, or where one of them has more than a fifth of the room.
  */
 export class FairQueue<T> {
   readonly #most: number
@@ -32,7 +35,8 @@ export class FairQueue<T> {
     line.byCaller.set(caller, items)
     line.size++
     if (this.size <= this.#most) return undefined
-    return refusedOf(this.#others.size > 0 ? this.#others : this.#known)
+    const isGreedy = mostOf(this.#known) > this.#most * KNOWN_SHARE
+    return refusedOf(this.#others.size > 0 && !isGreedy ? this.#others : this.#known)
   }
 
   /** The oldest work of the caller whose turn it is; undefined when none waits. */
@@ -49,6 +53,12 @@ export class FairQueue<T> {
     line.size--
     return item
   }
+}
+
+function mostOf<T>({ byCaller }: Waiting<T>): number {
+  let most = 0
+  for (const items of byCaller.values()) most = Math.max(most, items.length)
+  return most
 }
 
 function refusedOf<T>(line: Waiting<T>): T {

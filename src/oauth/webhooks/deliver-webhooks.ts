@@ -157,7 +157,9 @@ export class Deliveries {
     if (this.#state !== 'running' || this.#busy.has(row.queue) || this.#busy.size >= this.#parallel) return false
     const orgId = this.#orgOf(row)
     if (!this.#isWithin(ORGANISATION_SHARE, (each) => each.orgId === orgId)) return false
-    return row.attempts === 0 || this.#isWithin(RETRY_SHARE, ({ retry }) => retry)
+    if (row.attempts === 0) return true
+    const isOwn = (each: UnderWay) => each.retry && each.orgId === orgId
+    return this.#isWithin(RETRY_SHARE, ({ retry }) => retry) && this.#isWithin(RETRY_SHARE * ORGANISATION_SHARE, isOwn)
   }
 
   /** True when fewer than a share of all places are taken by such messages. */
@@ -168,7 +170,7 @@ export class Deliveries {
   }
 
   #orgOf({ queue }: DeliveryRow): string {
-    return orgOfQueue(queue) ?? this.#parts.findApi(queue)?.orgId ?? ''
+    return this.#parts.findApi(queue)?.orgId ?? orgOfQueue(queue) ?? ''
   }
 
   #take(row: DeliveryRow): void {

@@ -203,10 +203,14 @@ export class HttpConnection<X extends WireExchange> implements Timed, ExchangeLi
     return this.intake.ended
   }
 
+  holdBody(bytes: number): boolean {
+    return this.owner.handler.holdBody?.(this.x, bytes) ?? true
+  }
+
   readBody(limitBytes: number): Promise<Buffer> {
     const { x, intake } = this
     if (x.body !== undefined) return Promise.resolve(x.body)
-    const collector = new Collector(limitBytes, (bytes) => this.owner.handler.holdBody?.(x, bytes) ?? true)
+    const collector = new Collector(limitBytes, (bytes) => this.holdBody(bytes))
     if (this.state !== HANDLING) collector.bodyFailed(REFUSAL.clientGone)
     else if (limitBytes > 0 && x.bodyLength > limitBytes) collector.bodyFailed(REFUSAL.bodyTooLarge)
     else if (intake.body.finished) collector.bodyPart(Buffer.alloc(0), 0, 0, true)

@@ -56,6 +56,8 @@ export interface BodyConsumer {
 
 /** The connection of an exchange. */
 export interface ExchangeLink {
+  /** Whether there is room in memory for further bytes of a body (`WireHandler.holdBody`). */
+  holdBody(bytes: number): boolean
   /** The client has closed its sending side. */
   readonly ended: boolean
   reply(status: number, fields: string, body: string | Uint8Array | undefined): void
@@ -264,6 +266,11 @@ export class WireExchange implements Trailing {
    */
   forward(upstream: Upstream, method: string, head: string): void {
     this.link?.forward(upstream, method, head)
+  }
+
+  /** Counts bytes that a body takes in memory besides those that came; false where there is no room for them. */
+  holdBody(bytes: number): boolean {
+    return this.link?.holdBody(bytes) ?? true
   }
 
   /** True once the client has closed its side of the connection: most have left then, and none sends anything more. */

@@ -175,10 +175,14 @@ export class Lane<X extends WireExchange> implements Timed, ExchangeLink, RelayS
     this.relay.begin(upstream, method, head)
   }
 
+  holdBody(bytes: number): boolean {
+    return this.owner.handler.holdBody?.(this.x, bytes) ?? true
+  }
+
   readBody(limitBytes: number): Promise<Buffer> {
     const { x } = this
     if (x.body !== undefined) return Promise.resolve(x.body)
-    const collector = new Collector(limitBytes, (bytes) => this.owner.handler.holdBody?.(x, bytes) ?? true)
+    const collector = new Collector(limitBytes, (bytes) => this.holdBody(bytes))
     if (this.state !== HANDLING) collector.bodyFailed(REFUSAL.clientGone)
     else if (limitBytes > 0 && x.bodyLength > limitBytes) collector.bodyFailed(REFUSAL.bodyTooLarge)
     else this.intake.pour(collector)

@@ -166,7 +166,7 @@ test('fields of a form are read as their encoding spells them', async (t) => {
   }
 })
 
-test('a form with a field that cannot be read is reported and passes', async (t) => {
+test('a field of a form that cannot be read is reported and passes, the others are checked', async (t) => {
   const lists = { type: 'array', items: NUMBERS }
   const rows: readonly EncodedRow[] = [
     [lists, { explode: false }, 'f=1,2', 'f=a'],
@@ -181,7 +181,11 @@ test('a form with a field that cannot be read is reported and passes', async (t)
       warnings.some(({ path }) => path === at),
       JSON.stringify(warnings),
     )
-    for (const text of sent) assert.equal((await send(index, text)).status, 200, text)
+    for (const text of sent) {
+      assert.equal((await send(index, text)).status, 200, text)
+      assert.equal((await send(index, `${text}&n=1`)).status, 200, text)
+      assert.equal((await send(index, `${text}&n=one`)).status, 422, 'the other fields are checked')
+    }
   }
 })
 
@@ -192,7 +196,7 @@ async function openEncoded(t: import('node:test').TestContext, rows: readonly En
   t.after(() => Promise.all([origin.close(), gateway.close()]))
   const base = oasApi('E', '/e/', { id: 'e', upstream: origin.url })
   const paths = rows.map(([f, encoding], index) => {
-    const schema = { type: 'object', properties: { f } }
+    const schema = { type: 'object', properties: { f, n: { type: 'integer' } } }
     const requestBody = { required: true, content: { [FORM]: { schema, encoding: { f: encoding } } } }
     return [`/${index}`, { post: { operationId: `o${index}`, requestBody, responses: {} } }] as const
   })

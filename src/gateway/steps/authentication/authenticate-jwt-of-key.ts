@@ -4,7 +4,7 @@ import { objectOf, textOf } from '../../../model/apis/definition/members.ts'
 import { readCallerKey, type VerifyKey, verifySignature } from '../../../model/authentication/jwt-key.ts'
 import type { JwtRules } from '../../../model/authentication/jwt-scheme.ts'
 import type { SchemeRules } from '../../../model/authentication/scheme.ts'
-import type { JsonObject } from '../../../model/json/json.ts'
+import type { Json, JsonObject } from '../../../model/json/json.ts'
 import { isBound, readConfirmation } from '../../../oauth/proofs/confirmation.ts'
 import type { AuthParts } from '../../authentication/auth-parts.ts'
 import { CLAIM_FLAWS, endOf, flawOfClaims, identityFromClaims } from '../../authentication/claims.ts'
@@ -97,7 +97,13 @@ interface Presented {
 
 /** The name of the key is a credential, which variables must not hand on. */
 function withoutCredential(claims: JsonObject, named: string): JsonObject {
-  return Object.fromEntries(Object.entries(claims).filter(([, value]) => !JSON.stringify(value).includes(named)))
+  return Object.fromEntries(Object.entries(claims).filter(([, value]) => !holds(value, named)))
+}
+
+function holds(value: Json, text: string): boolean {
+  if (typeof value === 'string') return value.includes(text)
+  if (typeof value !== 'object' || value === null) return false
+  return Object.entries(value).some(([name, each]) => name.includes(text) || holds(each, text))
 }
 
 type Outcome = StepOutcome | Promise<StepOutcome>

@@ -37,7 +37,7 @@ function textValues(bytes: Uint8Array, shape: ValueShape): BodyValues {
 }
 
 async function formValues(bytes: Uint8Array, contentType: string, check: BodyTypeCheck): Promise<BodyValues> {
-  const { shape, encodings } = check
+  const { shape, encodings, unread } = check
   if (countFields(bytes, contentType) > MOST_FIELDS) return { reason: `holds more than ${MOST_FIELDS} fields` }
   let pairs: readonly Pair[]
   try {
@@ -71,7 +71,8 @@ async function formValues(bytes: Uint8Array, contentType: string, check: BodyTyp
     const sent = same.map(([, value]) => value)
     const inner = memberShape(shape, name)
     // The upstream may take another one of them.
-    if (sent.length > 1 && inner?.items === undefined) return { reason: `holds ${JSON.stringify(name)} more than once` }
+    if (sent.length > 1 && inner?.items === undefined && !unread.has(name))
+      return { reason: `holds ${JSON.stringify(name)} more than once` }
     members.set(name, inner?.items === undefined || isJsonList(sent) ? sent[0]! : sent)
   }
   const values = valuesOf(members, shape)

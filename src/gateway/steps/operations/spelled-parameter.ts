@@ -79,18 +79,30 @@ function members(x: Exchange, { in: place, shape, others }: ParameterCheck): Par
   const found = new Map<string, Spelled>()
   const isOpen = place === 'query' && (shape.rest !== undefined || shape.members!.size === 0)
   const names = new Set(shape.members!.keys())
-  if (isOpen && x.hasQuery)
-    for (const [name] of queryPairs(x.query))
-      if (name !== undefined && name !== '' && !others.has(name)) names.add(name)
+  const texts = place === 'query' ? queryTexts(x) : undefined
+  if (isOpen) for (const name of texts!.keys()) if (name !== '' && !others.has(name)) names.add(name)
   for (const name of names) {
     const inner = memberShape(shape, name) ?? TEXT
-    const sent = textsOf(x, place, name, NO_PATH)
+    const sent = texts === undefined ? textsOf(x, place, name, NO_PATH) : (texts.get(name) ?? [])
     if (sent.length === 0) continue
     if (sent.includes(undefined)) return { reason: `/${name} is no text in UTF-8` }
     if (sent.length > 1 && inner.items === undefined) return { reason: `/${name} must be given once` }
     found.set(name, inner.items === undefined ? sent[0]! : (sent as string[]))
   }
   return found.size === 0 ? undefined : { values: valuesOf(found, shape) }
+}
+
+/** The query's values by name, read once: a request may have thousands of names. */
+function queryTexts(x: Exchange): Map<string, (string | undefined)[]> {
+  const found = new Map<string, (string | undefined)[]>()
+  if (!x.hasQuery) return found
+  for (const [name, text] of queryPairs(x.query)) {
+    if (name === undefined) continue
+    const texts = found.get(name)
+    if (texts === undefined) found.set(name, [text])
+    else texts.push(text)
+  }
+  return found
 }
 
 const NO_PATH: ReadonlyMap<string, string> = new Map()

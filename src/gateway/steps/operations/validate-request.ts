@@ -107,7 +107,7 @@ async function bodyFlaws(x: Exchange, rule: BodyCheck, owner: RequestCheck): Pro
   if (x.body === undefined && x.bodyLength === 0) return rule.required ? flaw('is missing') : []
   const check =
     rule.types === undefined
-      ? rule.json && { shape: NO_SHAPE, check: rule.json, encodings: NO_ENCODINGS, fill: undefined }
+      ? rule.json && { shape: NO_SHAPE, check: rule.json, encodings: NO_ENCODINGS, unread: NO_FIELDS, fill: undefined }
       : checkOfType(x, rule.types)
   if (check === 'refused') {
     return [{ at: 'header content-type', reason: `must be ${[...rule.types!.keys()].join(' or ')}` }]
@@ -134,6 +134,7 @@ async function bodyFlaws(x: Exchange, rule: BodyCheck, owner: RequestCheck): Pro
     x.patternWork = spent
     flaws = flawsOfAll(values, (each) => check.check(each, x))
   }
+  if (check.unread.size > 0) flaws = flaws.filter(({ at }) => !check.unread.has(firstName(at)))
   if (value !== sent && flaws.length === 0) putBody(x, Buffer.from(textWith(bytes, sent, value)))
   return flaws.map(({ at, reason: why }) => ({ at: `body${at}`, reason: why }))
 }
@@ -154,6 +155,12 @@ function flawsOfAll(
 
 const NO_SHAPE: BodyTypeCheck['shape'] = { scalars: ['text'], items: undefined, members: undefined, rest: undefined }
 const NO_ENCODINGS: BodyTypeCheck['encodings'] = new Map()
+const NO_FIELDS: BodyTypeCheck['unread'] = new Set()
+
+/** The first name of a pointer (RFC 6901). */
+function firstName(pointer: string): string {
+  return (pointer.split('/', 2)[1] ?? '').replaceAll('~1', '/').replaceAll('~0', '~')
+}
 
 /** The check of a body of the request's type; `refused` where the description has no such type. */
 function checkOfType(x: Exchange, types: NonNullable<BodyCheck['types']>): BodyTypeCheck | undefined | 'refused' {

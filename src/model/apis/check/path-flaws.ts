@@ -27,7 +27,7 @@ export function pathExpression(path: string, matching: PathMatching): string {
 function templated(path: string): string {
   const [opened, closed] = [path.split('{').length, path.split('}').length]
   const braced = opened > 1 && opened === closed ? withoutNames(path) : path
-  return braced.replaceAll('/*/', '/{_}/')
+  return braced.replace(/\/\*(?=\/)/g, '/{_}')
 }
 
 /** As `/(?<!\\[pPx])\{[^}]+\}/g` replaced by `{_}`, in time that grows with the length: the expression looks for the end once for each brace. */

@@ -128,6 +128,8 @@ export interface BodyTypeCheck {
   readonly shape: ValueShape
   /** Fields of a form by name, where the description says how they are spelled; all others are given once, or once for each item. */
   readonly encodings: ReadonlyMap<string, FieldEncoding>
+  /** Fields of a form whose spelling is not read: they are not checked, all others are. */
+  readonly unread: ReadonlySet<string>
   /** Of a JSON body: undefined where no default is filled in. */
   readonly fill: FillDefaults | undefined
 }

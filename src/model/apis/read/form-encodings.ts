@@ -12,12 +12,13 @@ import { isFlat } from './value-shape.ts'
 const SPELLING = ['style', 'explode', 'allowReserved']
 const QUERY_STYLES: readonly string[] = ['form', 'spaceDelimited', 'pipeDelimited', 'deepObject']
 
-/** How the fields of a form are spelled that `encoding` of a media type names, by name; or the one that is not read. */
+/** The spellings of the fields of a form that `encoding` of a media type names, by name; `note` gets those that are not read. */
 export function readEncodings(
   document: JsonObject,
   mediaAt: TreePath,
   { members }: ValueShape,
-): ReadonlyMap<string, FieldEncoding> | Flaw {
+  note: (flaw: Flaw) => void,
+): ReadonlyMap<string, FieldEncoding> {
   const { object: media } = describedAt(document, mediaAt)
   const described = objectOf(media, 'encoding')
   const found = new Map<string, FieldEncoding>()
@@ -26,8 +27,8 @@ export function readEncodings(
     const shape = members?.get(name)
     if (!isObject(encoding) || shape === undefined) continue
     const read = readEncoding(encoding, shape)
-    if (typeof read === 'string') return { at: [...mediaAt, 'encoding', name], reason: read }
-    if (read !== undefined) found.set(name, read)
+    if (typeof read === 'string') note({ at: [...mediaAt, 'encoding', name], reason: read })
+    else if (read !== undefined) found.set(name, read)
   }
   return found
 }

@@ -254,22 +254,29 @@ function isChecked(type: string): boolean {
 function typeCheck(source: Source, at: TreePath, type: string): BodyTypeCheck | undefined {
   const { document, at: checkAt, fillAt, note } = source
   const shape = isJsonType(type) ? TEXT : shapeAt(document, at)
-  const encodings = isFormType(type) ? readEncodings(document, at.slice(0, -1), shape) : NO_ENCODINGS
-  if ('reason' in encodings) {
-    note(encodings)
-    return undefined
+  const unread = new Set<string>()
+  const noteField = (flaw: Flaw) => {
+    unread.add(String(flaw.at.at(-1)))
+    note(flaw)
   }
+  const encodings = isFormType(type) ? readEncodings(document, at.slice(0, -1), shape, noteField) : NO_ENCODINGS
   const filler = fillAt(at)
   if (!isJsonType(type) && !type.endsWith('/*') && filler?.fills)
     note({ at, reason: `${type} is not written, JSON is` }, UNFILLED)
-  return { check: checkAt(at), shape, encodings, fill: filler?.fill }
+  return { check: checkAt(at), shape, encodings, unread, fill: filler?.fill }
 }
 
 const ANYTHING: ValueCheck = () => []
 const NO_NAMES: ReadonlySet<string> = new Set()
 const NOT_THERE = 'refers to what is not in the document'
 const NO_ENCODINGS: BodyTypeCheck['encodings'] = new Map()
-const UNSPECIFIED: BodyTypeCheck = { check: ANYTHING, shape: TEXT, encodings: NO_ENCODINGS, fill: undefined }
+const UNSPECIFIED: BodyTypeCheck = {
+  check: ANYTHING,
+  shape: TEXT,
+  encodings: NO_ENCODINGS,
+  unread: NO_NAMES,
+  fill: undefined,
+}
 const UNFILLED = 'has a default that is not filled in'
 
 /** Those of the operation, and those of its path that it does not say otherwise. */
