@@ -109,7 +109,7 @@ public class Tasks {
     task("analytics", () ->
         new AnalyticsApi(client)
             .listUsageByApi(
-                1, 1, 2024, 31, 12, 2024, null, null, null, null, null, null, null, null, null, null, null, null, null, null, null, null));
+                1, 1, 2024, 31, 12, 2024, null, null, null, null, null, null, null, null, null, null, null, null, null, null, null, null, null, null));
     task("users and groups", () -> {
       var users = new UsersApi(client);
       Map<String, Object> readers = Map.of("apis", "read");
