@@ -84,7 +84,8 @@ async function makeReady(lock, all) {
 
 /**
  * The stamp goes first and comes last, so an interrupted install is done again. Packages of tests are added to those of a start, on
- * which a server may be running; where all were there, all are again.
+ * which a server may be running, and whose stamp stays: a failed addition does not make the next start install. Where all were there, all
+ * are again.
  */
 async function install(lock, all) {
   if (isFresh(pinnedRuntime(), all)) return
@@ -97,7 +98,7 @@ async function install(lock, all) {
   const hasAll = all || readStamp().hasAll
   const what = isAddition ? 'adding the packages of tests and checks' : 'installing what package-lock.json names'
   process.stderr.write(`gatehouse: ${what}; this is done once\n`)
-  fs.rmSync(STAMP, { force: true })
+  if (!isAddition) fs.rmSync(STAMP, { force: true })
   await runNpm(lock, [...(isAddition ? ['install', '--no-save'] : ['ci']), ...(hasAll ? [] : FOR_START), ...OPTIONS])
   fs.writeFileSync(`${STAMP}.tmp`, `${wantedHash()} ${hasAll ? 'all' : 'start'}`)
   fs.renameSync(`${STAMP}.tmp`, STAMP)

@@ -75,6 +75,19 @@ test('packages of tests are added once to a clone that is ready to start, and st
   assert.equal(calls(clone)[2], `ci ${OPTIONS}`)
 })
 
+test('a start installs nothing after an addition of test packages that failed or was killed', async (t) => {
+  const clone = bareClone(t, '')
+  assert.equal((await setUp(t, clone, fakeNpm(t, WORKING)).ended).code, 0)
+  const add = (script: string) => start(t, process.execPath, [...SETUP, '--all'], clone, fakeNpm(t, script))
+  assert.equal((await add('exit 5').ended).code, 1)
+  const killed = add('echo half done >&2; kill -9 $PPID')
+  assert.equal((await killed.ended).code, null)
+  assert.equal((await setUp(t, clone, fakeNpm(t, 'exit 9')).ended).code, 0)
+  assert.deepEqual(calls(clone), [FOR_START])
+  assert.equal((await add(WORKING).ended).code, 0)
+  assert.equal(calls(clone)[1], `install --no-save ${OPTIONS}`)
+})
+
 test('nothing is installed through a link to the packages of another clone', async (t) => {
   const [other, clone] = [installed(t, ''), bareClone(t, '')]
   symlinkSync(join(other, 'node_modules'), join(clone, 'node_modules'))
