@@ -4,8 +4,10 @@ import { test } from 'node:test'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { NO_DIMENSIONS } from '../../../src/model/analytics/dimensions.ts'
 import { FakeClock } from '../../../src/model/time/clock.ts'
+import { USAGE_BATCH } from '../../../src/store/hits/usage-rows.ts'
 import type { UsageQuery } from '../../../src/store/ports/ports.ts'
 import { openStore } from '../../../src/store/sqlite/connection/open.ts'
+import { AnswerRows } from '../../../src/store/sqlite/hits/answer-rows.ts'
 import { UsageLink } from '../../../src/store/sqlite/hits/usage-link.ts'
 import { temporaryFolder } from '../../contract/adapters.ts'
 
@@ -71,21 +73,51 @@ test('a thread that ends takes what it was asked along, and the next question st
   await assert.rejects(store.hits.usage({ ...QUERY, offset: 0, limit: 1 }))
 })
 
-test('rows by tag come in a bounded number of batches, each once, however many there are', async (t) => {
+test('rows by tag come each once, in batches as small as all others', async (t) => {
   const { store } = await filled(t)
   const tagsOf = (n: number) => Array.from({ length: 30 }, (_, i) => `tag-${n}-${i}`)
   await store.hits.add(Array.from({ length: 200 }, (_, n) => ({ ...rowOf(n), tags: tagsOf(n).join(',') })))
-  let batches = 0
+  let largest = 0
   const tags: string[] = []
   for await (const batch of store.hits.eachUsage({ ...QUERY, by: ['tag'] })) {
-    batches++
+    largest = Math.max(largest, batch.length)
     tags.push(...batch.map((row) => row.tags))
   }
-  assert.ok(batches <= 20, `${batches} batches`)
+  assert.equal(largest, USAGE_BATCH)
   assert.deepEqual(
     tags.toSorted(),
     Array.from({ length: 200 }, (_, n) => tagsOf(n))
       .flat()
       .toSorted(),
   )
+})
+
+test('an answer is read a bounded number of times, its rows come in order, and gaps end nothing', () => {
+  for (const total of [0, 1, 199, 200, 201, 3_999, 4_001, 10_000, 50_001]) {
+    for (const isLeft of [(_: number) => true, (n: number) => n % 3 === 0, (n: number) => n >= 5_000]) {
+      const names = Array.from({ length: total }, (_, n) => rowOf(n))
+      let readings = 0
+      const rows = new AnswerRows(
+        {
+          names: () => names,
+          numbers(_, some) {
+            readings++
+            return some.filter(({ count }) => isLeft(count - 1))
+          },
+        },
+        QUERY,
+        false,
+      )
+      const counts: number[] = []
+      for (let batch = rows.next(); batch !== undefined; batch = rows.next()) {
+        assert.ok(batch.length > 0 && batch.length <= USAGE_BATCH, `a batch of ${batch.length}`)
+        counts.push(...batch.map(({ count }) => count))
+      }
+      assert.ok(readings <= 20, `${readings} readings`)
+      assert.deepEqual(
+        counts,
+        names.map(({ count }) => count).filter((count) => isLeft(count - 1)),
+      )
+    }
+  }
 })
