@@ -1,4 +1,5 @@
 import { DAY_MS } from '../../model/time/calendar.ts'
+import { purgeOldMinutes } from '../../runtime/minute-retention.ts'
 import { PeriodicJob } from '../../runtime/periodic-job.ts'
 import type { DashboardParts } from '../server/parts.ts'
 
@@ -9,15 +10,6 @@ export async function purgeOldHits({ store, clock, config }: DashboardParts): Pr
   const { retention_days: days } = config.analytics
   const beforeDay = Math.floor(clock.wall() / DAY_MS) - days
   return days === 0 || beforeDay <= 0 ? 0 : store.hits.purgeHits(beforeDay)
-}
-
-/** Counts by minute are kept for 48 hours; what is longer ago is counted by hour. */
-const MINUTES_KEPT = 48 * 60
-const MINUTE_MS = 60_000
-
-/** Forgets the counts of minutes that are longer ago than they are kept; answers how many rows. @throws Fault `store_full`, `store_away` */
-export async function purgeOldMinutes({ store, clock }: DashboardParts): Promise<number> {
-  return store.hits.purgeMinutes(Math.max(0, Math.floor(clock.wall() / MINUTE_MS) - MINUTES_KEPT))
 }
 
 /** Does both now and once an hour. */

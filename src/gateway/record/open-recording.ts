@@ -1,6 +1,7 @@
 import type { Config } from '../../config/schema.ts'
 import type { Log } from '../../model/logs/log.ts'
 import type { Clock } from '../../model/time/clock.ts'
+import { scheduleMinuteRetention } from '../../runtime/minute-retention.ts'
 import type { Store } from '../../store/ports/ports.ts'
 import { Geography } from './geography.ts'
 import { HitBook } from './hit-book.ts'
@@ -14,7 +15,7 @@ export interface Recording {
   readonly records: RecordBook | undefined
   /** undefined where countries are not recorded. */
   readonly geography: Geography | undefined
-  /** Reads what must be there before the first request. */
+  /** Reads what must be there before the first request, and begins to forget old counts by minute: a gateway may run without a dashboard. */
   start(): Promise<void>
   /** Stores what is counted. */
   close(): Promise<void>
@@ -38,10 +39,15 @@ export function openRecording(parts: {
   const records = keeps
     ? new RecordBook({ records: store.records, settings: analytics, clock, log, ...placeOf })
     : undefined
+  let retention: { close(): void } | undefined
   return {
     ...{ book, records, geography },
-    start: async () => geography?.look(),
+    async start() {
+      await geography?.look()
+      if (counts) retention = scheduleMinuteRetention({ store, clock, log })
+    },
     async close() {
+      retention?.close()
       geography?.close()
       await Promise.all([book?.close(), records?.close()])
     },

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { purgeOldMinutes } from '../../../src/dashboard/analytics/retention.ts'
 import type { JsonObject } from '../../../src/model/json/json.ts'
 import type { FakeClock } from '../../../src/model/time/clock.ts'
 import { openMemoryStore } from '../../../src/store/memory/open.ts'
 import type { Store } from '../../../src/store/ports/ports.ts'
 import { openStore } from '../../../src/store/sqlite/connection/open.ts'
+import { purgeOldMinutes } from '../../../src/runtime/minute-retention.ts'
 import { temporaryFolder } from '../../contract/adapters.ts'
 import { type AnalyticsWorld, analyticsWorld, type Counted } from '../../worlds/dashboard/analytics-world.ts'
 
