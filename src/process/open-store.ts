@@ -68,6 +68,8 @@ export async function openStoreOf({
   const store = await openStore({ path, log, sharedCounts })
   const seed = (counts = false) => {
     const own = store.share()
+    // Who does not count locks nothing.
+    if (!counts) store.ended(own.countOwner)
     const shared = counts ? own : { ...own, counts: undefined }
     return { seed: { shared, cluster }, ports: [shared.port] }
   }

@@ -1,3 +1,4 @@
+import { fault } from '../../errors/fault.ts'
 import { RING_CHUNK, RING_CHUNK_MASK, RING_CHUNK_SHIFT, type RingMemory } from '../../model/limits/ring-memory.ts'
 import type { SlotMemory } from '../../model/limits/slot-memory.ts'
 import { WINDOW_CHUNK_DOUBLES, WINDOW_CHUNK_SHIFT } from '../../model/limits/window.ts'
@@ -34,8 +35,8 @@ const KINDS = 16
 const KIND_CELLS = 8
 const UNUSED_RINGS = 64
 const FREE_RINGS = 96
-const ENDED = 128
-const STATE_CELLS = ENDED + OWNER_CELLS
+const LIVING = 128
+const STATE_CELLS = LIVING + OWNER_CELLS
 
 // Of a kind.
 const SIZE = 0
@@ -80,7 +81,7 @@ export function reserveCounts(): SharedCountMemory {
 /** The cells that all threads share besides the counts themselves, the one lock of the tables, and the rings. */
 export class SharedState {
   readonly cells: Int32Array
-  readonly ended: Int32Array
+  readonly living: Int32Array
   readonly locks: SharedLocks
   readonly owner: LockOwner
   readonly rings: RingMemory
@@ -90,19 +91,22 @@ export class SharedState {
 
   /** `number`: of this thread among those that count, the first one's is `FIRST_OWNER`: it hears of the ends of the others. */
   constructor(memory: SharedCountMemory, number: number) {
-    this.cells = new Int32Array(memory.state, 0, ENDED)
-    this.ended = new Int32Array(memory.state, ENDED * Int32Array.BYTES_PER_ELEMENT)
-    this.owner = { number, ended: this.ended, patient: number !== FIRST_OWNER }
+    this.cells = new Int32Array(memory.state, 0, LIVING)
+    this.living = new Int32Array(memory.state, LIVING * Int32Array.BYTES_PER_ELEMENT)
+    if (number === FIRST_OWNER) beginOwner(this.living, number)
+    this.owner = { number, living: this.living, patient: number !== FIRST_OWNER }
     this.locks = new SharedLocks(this.owner)
     this.tables = new SharedArea(memory.tables, TABLE_PAGE * Int32Array.BYTES_PER_ELEMENT)
     this.rings = new SharedRings(this, new SharedArea(memory.rings, RING_CHUNK * DOUBLE))
   }
 
-  /** A number for another thread. */
+  /** A number for another thread: a new one, so that no lock of one that has ended is taken for its own. @throws Fault `internal` beyond 4,096 that live */
   nextOwner(): number {
-    const number = Atomics.add(this.cells, OWNERS, 1) + FIRST_OWNER + 1
-    beginOwner(this.ended, number)
-    return number
+    for (let tries = 0; tries < OWNER_CELLS; tries++) {
+      const number = Atomics.add(this.cells, OWNERS, 1) + FIRST_OWNER + 1
+      if (beginOwner(this.living, number)) return number
+    }
+    throw fault('internal', `more than ${OWNER_CELLS} threads share counts`)
   }
 
   /** Does the work as the only thread that claims, gives back, or looks up names. @throws `BUSY` as `SharedLocks.lock` */

@@ -6,17 +6,17 @@ const PAUSE_MS = 0.05
 const IMPATIENT_MS = 5
 const OWNER_MASK = 4095
 
-/** Cells that tell which owners have ended. */
+/** Cells that say which owners live. */
 export const OWNER_CELLS = OWNER_MASK + 1
 
 /** Thrown where a lock is not had in time: the call is to be made again in another turn. */
 export const BUSY = new Error('another thread has the count for too long')
 
 export interface LockOwner {
-  /** From 1, unlike that of every other thread. */
+  /** From 1, unlike that of every other thread, of those that have ended too. */
   readonly number: number
-  /** By number: 1 = that thread has ended, and what it has locked is free. */
-  readonly ended: Int32Array
+  /** At the end of its number is the number of each thread that lives: what others have locked is free. */
+  readonly living: Int32Array
   /** False for the thread that hears of the ends of others. */
   readonly patient: boolean
 }
@@ -52,12 +52,12 @@ export class SharedLocks {
   }
 
   #wait(cells: Int32Array, at: number): boolean {
-    const { number, ended, patient } = this.#owner
+    const { number, living, patient } = this.#owner
     const since = performance.now()
     for (let spins = 0; ; spins++) {
       const owner = Atomics.compareExchange(cells, at, FREE, number)
       if (owner === FREE) return true
-      if (Atomics.load(ended, owner & OWNER_MASK) === 1) {
+      if (Atomics.load(living, owner & OWNER_MASK) !== owner) {
         if (Atomics.compareExchange(cells, at, owner, number) === owner) return true
         continue
       }
@@ -69,11 +69,11 @@ export class SharedLocks {
 }
 
 /** The thread with this number has ended. */
-export function endOwner(ended: Int32Array, number: number): void {
-  Atomics.store(ended, number & OWNER_MASK, 1)
+export function endOwner(living: Int32Array, number: number): void {
+  Atomics.compareExchange(living, number & OWNER_MASK, number, FREE)
 }
 
-/** The number is that of a thread that begins. */
-export function beginOwner(ended: Int32Array, number: number): void {
-  Atomics.store(ended, number & OWNER_MASK, 0)
+/** The number is to be that of a thread that begins; false where one that lives has its cell. */
+export function beginOwner(living: Int32Array, number: number): boolean {
+  return Atomics.compareExchange(living, number & OWNER_MASK, FREE, number) === FREE
 }

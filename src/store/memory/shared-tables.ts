@@ -39,7 +39,7 @@ export class SharedTables implements CountTables {
 
   /** The thread of this number has ended: nothing that it has locked is locked any more. */
   ended(owner: number): void {
-    endOwner(this.#state.ended, owner)
+    endOwner(this.#state.living, owner)
   }
 
   enter(limits: readonly Limit[]): void {

@@ -7,7 +7,8 @@ import { makeLimit } from '../../../src/model/limits/limit.ts'
 import { FakeClock, monoOrigin, systemClock } from '../../../src/model/time/clock.ts'
 import { MemoryCounters } from '../../../src/store/memory/counters.ts'
 import { ownSharedCounters } from '../../../src/store/memory/shared-counters.ts'
-import { reserveCounts } from '../../../src/store/memory/shared-counts.ts'
+import { FIRST_OWNER, reserveCounts, SharedState } from '../../../src/store/memory/shared-counts.ts'
+import { BUSY, endOwner, SharedLocks } from '../../../src/store/memory/shared-lock.ts'
 import { SharedTables } from '../../../src/store/memory/shared-tables.ts'
 import type { Counted, CountingOrder } from '../../worlds/model/counting-thread.ts'
 import { fullestWindow, Log } from '../../worlds/model/naive.ts'
@@ -59,6 +60,30 @@ test('a thread that ends within its locks keeps nobody from a count', async (t) 
   assert.equal(await waits, -1)
   const other = new MemoryCounters(systemClock, new SharedTables(memory, owner.nextOwner()))
   assert.equal(other.take(limit(), now), -1)
+})
+
+test('a live thread keeps its locks, and a dead one loses them, after any number of starts', () => {
+  const state = new SharedState(reserveCounts(), FIRST_OWNER)
+  const { living } = state
+  const cells = new Int32Array(new SharedArrayBuffer(3 * Int32Array.BYTES_PER_ELEMENT))
+  const locksOf = (number: number) => new SharedLocks({ number, living, patient: false })
+  const [alive, dead] = [state.nextOwner(), state.nextOwner()]
+  for (const [at, number] of [FIRST_OWNER, alive, dead].entries()) locksOf(number).lock(cells, at)
+  endOwner(living, dead)
+  const numbers = new Set([FIRST_OWNER, alive, dead])
+  const running: number[] = []
+  for (let start = 1; start <= 10_000; start++) {
+    const number = state.nextOwner()
+    assert.ok(!numbers.has(number), `number ${number} twice`)
+    numbers.add(number)
+    running.push(number)
+    if (running.length > 50) endOwner(living, running.shift()!)
+  }
+  const locks = locksOf(state.nextOwner())
+  assert.throws(() => locks.lock(cells, 0), BUSY)
+  assert.throws(() => locks.lock(cells, 1), BUSY)
+  locks.lock(cells, 2)
+  assert.ok(locks.has(cells, 2))
 })
 
 test('names are found by every thread as in a map, whatever is claimed and given back', () => {
