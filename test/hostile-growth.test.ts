@@ -3,6 +3,7 @@ import { inflateRawSync } from 'node:zlib'
 import { identifyCaller } from '../src/dashboard/access/identify.ts'
 import { readUpload } from '../src/dashboard/server/body.ts'
 import { fieldsOf } from '../src/dashboard/server/form-or-json.ts'
+import { unreadPath } from '../src/dashboard/server/unread-path.ts'
 import { readSessionCookie } from '../src/dashboard/sign-in/cookie.ts'
 import { redirectQuery } from '../src/dashboard/single-sign-on/saml-redirect.ts'
 import { readMessageSignature } from '../src/gateway/authentication/message-signature.ts'
@@ -245,6 +246,7 @@ const PARSERS: Readonly<Record<string, { readonly work: Work; readonly most: num
     work: (authorization) => identifyCaller(NOBODY, { method: 'GET', headers: { authorization } }),
     most: 65_536,
   },
+  'path behind an unknown method': { work: (text) => unreadPath(bytesOf(`BREW /${text}`)), most: 65_536 },
   'session cookie': { work: (text) => readSessionCookie(text), most: 65_536 },
   'SAML by redirect': { work: (text) => redirectQuery(`/a?${text}`), most: 65_536 },
   'compressed SAML': {

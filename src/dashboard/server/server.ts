@@ -29,6 +29,7 @@ import type { DashboardParts } from './parts.ts'
 import { recordedStore } from './recorded.ts'
 import { requestPath, safetyHeaders, sendFault } from './refuse.ts'
 import { TlsServer } from './tls-server.ts'
+import { LONGEST_HEAD_BYTES, unreadPath } from './unread-path.ts'
 
 export interface DashboardOptions {
   readonly host: string
@@ -51,7 +52,6 @@ export interface Dashboard {
 const REQUEST_TIMEOUT_MS = 120_000
 const KEEP_ALIVE_MS = 72_000
 /** Paths contain lists of keys: one that is too long must be refused by name, not by the head parser. */
-const LONGEST_HEAD_BYTES = 131_072
 const LONGEST_PARAM = LONGEST_HEAD_BYTES
 
 /** Opens the dashboard's port and serves every declared route. @throws Fault `port_in_use` naming the setting */
@@ -248,7 +248,7 @@ function refuseMalformedRequest(
   methodsAt: MethodsAt,
 ): void {
   if (error.code === 'ECONNRESET' || socket.destroyed || !socket.writable) return void socket.destroy()
-  const allowed = error.code === 'HPE_INVALID_METHOD' ? methodsAt(pathIn(error.rawPacket)) : undefined
+  const allowed = error.code === 'HPE_INVALID_METHOD' ? methodsAt(unreadPath(error.rawPacket)) : undefined
   const found = allowed === undefined ? faultOf(error.code) : fault('method_not_allowed')
   const status = dashboardStatusOf(found)
   const body = renderFault(found, 'envelope')
@@ -260,12 +260,6 @@ function refuseMalformedRequest(
   const head = Object.entries(fields).map(([name, value]) => `${name}: ${value}\r\n`)
   const length = `content-length: ${Buffer.byteLength(body)}\r\nconnection: close\r\n\r\n`
   socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${head.join('')}${length}${body}`)
-}
-
-/** Path of a request with a method that its parser does not know; '' = none can be read. */
-function pathIn(packet: unknown): string {
-  const head = Buffer.isBuffer(packet) ? packet.toString('latin1', 0, LONGEST_HEAD_BYTES) : ''
-  return /^[!#$%&'*+.^_`|~\w-]+ (\/[^\s?#]*)\S* HTTP\/1\.[01]\r?\n/.exec(head)?.[1] ?? ''
 }
 
 function faultOf(code: string | undefined): Fault {
