@@ -5,6 +5,7 @@ import type { UsageQuery } from '../../store/ports/ports.ts'
 
 const MINUTE_MS = 60_000
 const MINUTE_S = 60
+const HOURS_PER_DAY = 24
 
 /** Unix seconds from which on, and up to which, requests are counted. */
 export interface CountedTime {
@@ -38,10 +39,11 @@ export function countedQuery(query: UsageQuery, minutesFrom: number): { query: U
 
 const startOfHour = (minute: number): number => Math.floor(minute / MINUTES_PER_HOUR) * MINUTES_PER_HOUR
 
-function refuseMissing({ minutes, fromDay }: UsageQuery, beyond: string | undefined, minutesFrom: number): void {
+function refuseMissing({ minutes, hours, fromDay }: UsageQuery, beyond: string | undefined, minutesFrom: number): void {
   if (beyond !== undefined)
     throw fault('range_invalid', `requests are not counted by minute and ${beyond}: send res=hour`)
-  if ((minutes?.[0] ?? fromDay * 24 * MINUTES_PER_HOUR) >= minutesFrom) return
+  const firstHour = hours?.[0] ?? fromDay * HOURS_PER_DAY
+  if ((minutes?.[0] ?? firstHour * MINUTES_PER_HOUR) >= minutesFrom) return
   const since = new Date(minutesFrom * MINUTE_MS).toISOString()
   throw fault('range_invalid', `requests are counted by minute since ${since}: send a later from, or res=hour`)
 }

@@ -165,6 +165,16 @@ test('minutes are counted from a moment to another, and what they cannot say is 
     String(refusal(late)[1]),
     /counted by minute since 2024-02-29T00:30:00.000Z: send a later from, or res=hour/,
   )
+  const minutesOf = (query: string) => world.call('GET', `/api/usage/29/2/2024/1/3/2024?${query}`, { as: world.root })
+  for (const [query, status] of [
+    ['res=minute', 400],
+    ['res=minute&from_hour=0', 400],
+    ['res=minute&from_hour=1', 200],
+    ['res=minute&to_hour=5', 400],
+    [`res=minute&from=${at + 2 * 3600 - 60}`, 400],
+    [`res=minute&from=${at + 2 * 3600}`, 200],
+  ] as const)
+    assert.equal((await minutesOf(query)).status, status, query)
   assert.deepEqual(await asked(`/api/usage/${day}?res=all&${hour}`), [[4], whole], 'then hours count whole')
 })
 

@@ -202,7 +202,6 @@ function statusConditions({ status, errorsOnly }: UsageQuery): UsageQuerySql {
   }
 }
 
-/** The condition of a query on the texts of `hit_dimension d`. */
 /** Looking for more of them one by one takes longer than to look each tag of a request up among them. */
 const FEW_TAGS = 8
 const HAS_ONE_OF_FEW =
@@ -210,6 +209,7 @@ const HAS_ONE_OF_FEW =
 const HAS_ONE_OF_MANY =
   'EXISTS (SELECT 1 FROM json_each(gatehouse_list(d.tags)) own WHERE own.value IN (SELECT value FROM json_each(?)))'
 
+/** The condition of a query on the texts of `hit_dimension d`. */
 function conditionsOn({ where = {}, tags, has }: UsageQuery): UsageQuerySql {
   const conditions = ['1']
   const values: SQLInputValue[] = []
