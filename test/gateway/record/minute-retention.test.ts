@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { NO_DIMENSIONS } from '../../../src/model/analytics/dimensions.ts'
-import { HOUR_MS, type Hit, MINUTE_MS } from '../../../src/model/analytics/hit.ts'
+import { type Hit, HOUR_MS, MINUTE_MS } from '../../../src/model/analytics/hit.ts'
 import { FakeClock } from '../../../src/model/time/clock.ts'
 import type { UsageQuery } from '../../../src/store/ports/ports.ts'
 import { openStore } from '../../../src/store/sqlite/connection/open.ts'
