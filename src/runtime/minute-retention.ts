@@ -7,7 +7,7 @@ const EVERY_MS = 3_600_000
 /** Counts by minute are kept for 48 hours; what is longer ago is counted by hour. */
 const MINUTES_KEPT = 48 * MINUTES_PER_HOUR
 
-/** What deletes counts of minutes, and the time by which they are old. */
+/** The store that deletes counts of minutes, and the time by which they are old. */
 export interface MinuteParts {
   readonly store: { readonly hits: { purgeMinutes(beforeMinute: number): Promise<number> } }
   readonly clock: Clock

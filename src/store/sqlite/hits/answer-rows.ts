@@ -7,7 +7,7 @@ import type { UsageReader } from './read-usage.ts'
 const MOST_READINGS = 20
 
 /**
- * Rows of an answer that is being handed out, `USAGE_BATCH` at a time: whoever takes them works through a batch in one turn. Each
+ * Rows of an answer that is being handed out, `USAGE_BATCH` at a time: their reader works through a batch in one turn. Each
  * reading looks through all that the rows are made of, so there are only so many, however many rows, and the time grows with their
  * number alone.
  */
@@ -29,7 +29,7 @@ export class AnswerRows {
 
   /** The next rows; undefined after the last. */
   next(): Hit[] | undefined {
-    // What a reading is of may have gone meanwhile.
+    // Rows may have gone meanwhile.
     while (this.#given >= this.#rows.length) {
       if (this.#read >= this.#names.length) return undefined
       const size = Math.max(USAGE_BATCH, Math.ceil(this.#names.length / MOST_READINGS))
