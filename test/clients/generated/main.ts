@@ -75,13 +75,16 @@ async function compileTypescript(folder: string, options: object, files: object)
 }
 
 /**
- * Warnings of `openapi-generator` that the documents do not cause: pages and metrics are texts, some lists hold any value, and one query
- * parameter has the name of a word of Go. The generator for Java has no use for examples of bodies.
+ * Warnings of `openapi-generator` that the documents do not cause: pages and metrics are texts, some lists hold any value, one query
+ * parameter and the members `error` and `from` have names that Go or Python take for their own. The generator for Java has no use for
+ * examples of bodies.
  */
 const ACCEPTED = [
   /ExamplesUtils - No application\/json content media type found/,
   /AbstractPythonCodegen - Codegen property is null/,
   /AbstractGoCodegen - type \(reserved word\) cannot be used as model name/,
+  /AbstractGoCodegen - error \(reserved word\) cannot be used as parameter name/,
+  /AbstractPythonCodegen - From \(reserved word\) cannot be used as model name/,
   /ModelUtils - Failed to get the schema name: null/,
   /AbstractJavaCodegen - Ignoring complex example on request body/,
 ]
