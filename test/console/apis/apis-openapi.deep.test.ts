@@ -169,10 +169,15 @@ async function importOver(world: ApisWorld, page: Page, id: string): Promise<voi
   const newer = JSON.stringify(petsOf(world, NEWER))
   await pasteOver(page, page.getByRole('textbox', { name: 'OpenAPI document' }), newer)
   await flip(page, 'Allow all of its operations')
+  const answerReads = await delayReadsAfterWrite(page)
   await page.getByRole('button', { name: 'Import' }).click()
   await heading(page, ODD_NAME).waitFor()
   await answers(world, 403, '/p/pets/7')
   await page.getByRole('link', { name: 'Import new version of the document' }).click()
+  const allowed = page.getByRole('switch', { name: /^Allow all of its operations/ })
+  await allowed.waitFor({ state: 'attached' })
+  await answerReads()
+  await becomes(() => allowed.isChecked(), false, 'the switch follows what was saved')
   await give(page, 'pets-2.json', newer)
   await flip(page, 'Allow all of its operations')
   await page.getByRole('button', { name: 'Import' }).click()
@@ -182,6 +187,24 @@ async function importOver(world: ApisWorld, page: Page, id: string): Promise<voi
   assert.equal(at(paths, '/pets/{id}', 'get', 'operationId'), 'readPet')
   assert.equal((await world.through('/p/pets')).status, 200, 'what it was told about an operation is kept')
   await answers(world, 401, '/p/pets/7')
+}
+
+/** Lets reads of APIs wait from the next write on, as on a slow network, until the function that this returns is called. */
+async function delayReadsAfterWrite(page: Page): Promise<() => Promise<void>> {
+  const pattern = '**/api/apis/**'
+  const { promise, resolve } = Promise.withResolvers<void>()
+  let isWritten = false
+  await page.route(pattern, async (route) => {
+    const isRead = route.request().method() === 'GET'
+    const isTrial = route.request().url().includes('dry_run')
+    if (isRead && isWritten) await promise
+    isWritten ||= !isRead && !isTrial
+    await route.continue().catch(() => {})
+  })
+  return async () => {
+    resolve()
+    await page.unroute(pattern)
+  }
 }
 
 async function byPaste(world: ApisWorld, page: Page): Promise<void> {

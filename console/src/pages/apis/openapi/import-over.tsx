@@ -68,7 +68,9 @@ function Over({ api, to }: { readonly api: ApiView; readonly to: '/' }) {
   const [source, setSource] = useState<Source>()
   const { save, dialog } = useGuardedSave()
   const listed = useMemo(() => allowedOf(api), [api])
-  const [isOpened, setOpened] = useState(listed === 'all')
+  // The API may still be read again behind what is shown: until it is chosen, the switch follows what is stored.
+  const [chosen, setOpened] = useState<boolean>()
+  const isOpened = chosen ?? listed === 'all'
   const tuning: ImportTuning = isOpened ? { allowList: 'true' } : {}
   const trial = useTrial(source, [api.id, api.updatedAt, isOpened], (from, signal) =>
     previewReimport(api.id, from, tuning, signal),
