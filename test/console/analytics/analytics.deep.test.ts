@@ -114,6 +114,28 @@ async function countsByMinute(page: Page): Promise<void> {
   await breakdown(page).getByRole('tab', { name: 'API', exact: true }).click()
 }
 
+/** After an upgrade minutes are counted from the next hour on: what was asked for before is shown in hours, and not asked for again. */
+async function fallsBackToHours(world: Counted): Promise<void> {
+  const page = await world.open(world.admin, '/analytics', [/400/])
+  let refused = 0
+  const byMinute = (url: URL) => url.searchParams.get('res') === 'minute'
+  await page.route(byMinute, (route) => {
+    refused++
+    return route.fulfill({ status: 400, json: { Status: 'Error', Message: 'The date range is not valid', Meta: null } })
+  })
+  const byHour = page.waitForResponse((answer) => new URL(answer.url()).searchParams.get('res') === 'hour')
+  await page.goto(new URL('/analytics?range=15m&by=api', page.url()).href)
+  assert.equal((await byHour).status(), 200)
+  await page.getByText(/^Counts by hour/).waitFor()
+  await eventually('the numbers are there', async () => Number(await total(page)) >= 10)
+  await becomes(() => page.getByText('The date range is not valid').count(), 0)
+  const before = refused
+  await page.getByRole('radiogroup', { name: 'Time' }).getByText('6 h', { exact: true }).click()
+  await page.getByText(/^Counts by hour/).waitFor()
+  await eventually('the time is in the address', () => words(page).get('range') === '6h')
+  assert.ok(before > 0 && refused === before)
+}
+
 async function looksCloser(world: Counted): Promise<void> {
   const page = await world.open(world.admin, '/analytics')
   await eventually('the number of requests', async () => (await total(page)) === '10')
@@ -445,6 +467,7 @@ test('the numbers', async (t) => {
   await t.test('requests are counted, told apart, compared, looked at closer and saved as files', () =>
     looksCloser(world),
   )
+  await t.test('a time that is not counted by minute is shown in hours', () => fallsBackToHours(world))
   await t.test('everything that requests are told apart by has a tab, with or without rows', () => tellsApart(world))
   await t.test('single requests are searched, opened, followed as they come, and saved', () => searches(world))
   await t.test('a time that is chosen on a page that was open for long ends now', () => endsNow(world))

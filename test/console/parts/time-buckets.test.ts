@@ -6,6 +6,7 @@ import {
   bucketStarts,
   bucketsOf,
   LENGTHS_MS,
+  minutesAfter,
   nextBucket,
   spanBefore,
   wordsOf,
@@ -37,7 +38,7 @@ test('a relative time of minutes and hours is exactly as long as it says, up to 
 test('requests that are counted by hour are shown in the hours that the time touches', () => {
   fc.assert(
     fc.property(aMoment, fc.constantFrom(...Object.keys(LENGTHS_MS)), (now, range) => {
-      const { span, res } = bucketsOf(whole(range), now, false)
+      const { span, res } = bucketsOf(whole(range), now, Number.POSITIVE_INFINITY)
       const exact = bucketsOf(whole(range), now).span
       assert.ok(res !== 'minute')
       assert.deepEqual([span.fromMs % HOUR_MS, span.toMs % HOUR_MS], [0, 0])
@@ -54,11 +55,16 @@ test('buckets follow one another over a time and no further, and so do those of 
       aMoment,
       aLength,
       fc.integer({ min: 0, max: 60 * 24 * 90 }),
-      fc.boolean(),
-      (now, length, ago, exact) => {
+      fc.oneof(
+        fc.constant(Number.NEGATIVE_INFINITY),
+        fc.integer({ min: -60, max: 60 * 49 }),
+        fc.constant(Number.POSITIVE_INFINITY),
+      ),
+      (now, length, ago, minutesFor) => {
         const toMs = now - ago * MINUTE_MS
+        const minutesFromMs = now - minutesFor * MINUTE_MS
         const asked = { fromMs: toMs - length * MINUTE_MS, toMs }
-        const { span, res } = bucketsOf(wordsOf(asked), now, exact)
+        const { span, res } = bucketsOf(wordsOf(asked), now, minutesFromMs)
         const minutes = wordsOf(asked)
         assert.ok(span.fromMs <= Date.parse(`${minutes.from}Z`) && span.toMs >= Date.parse(`${minutes.to}Z`))
         const starts = bucketStarts(span, res)
@@ -67,7 +73,11 @@ test('buckets follow one another over a time and no further, and so do those of 
         assert.ok(starts.at(-1)! < span.toMs && nextBucket(starts.at(-1)!, res) >= span.toMs)
         const before = spanBefore(span, res)
         assert.equal(before.toMs, span.fromMs)
-        if (res === 'minute') assert.ok(before.fromMs >= now - 48 * HOUR_MS - MINUTE_MS, 'minutes that are kept')
+        if (res !== 'minute') return
+        assert.ok(before.fromMs >= now - 48 * HOUR_MS - MINUTE_MS, 'minutes that are kept')
+        assert.ok(before.fromMs >= minutesFromMs - MINUTE_MS, 'minutes that are counted')
+        const later = bucketsOf(wordsOf(asked), now, minutesAfter(before))
+        assert.notEqual(later.res, 'minute', 'what is refused is not asked for again')
       },
     ),
   )

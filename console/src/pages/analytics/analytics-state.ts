@@ -1,7 +1,8 @@
 import { useNavigate } from '@tanstack/react-router'
 import { useCallback, useEffect, useMemo, useState } from 'react'
+import { CallError } from '../../api/calls/call.ts'
 import { mayDo, type Session, useSession } from '../../api/people/session.ts'
-import type { Resolution, Span } from '../../api/traffic/analytics.ts'
+import { type Resolution, readSeries, type Span } from '../../api/traffic/analytics.ts'
 import {
   DIMENSION_NAMES,
   type Dimension,
@@ -11,7 +12,14 @@ import {
   type UsageFilters,
 } from '../../api/traffic/dimensions.ts'
 import { useAddress } from '../../app/address.ts'
-import { type Buckets, bucketSpan, bucketsOf, spanBefore, wordsOf } from '../../parts/charts/time-buckets.ts'
+import {
+  type Buckets,
+  bucketSpan,
+  bucketsOf,
+  minutesAfter,
+  spanBefore,
+  wordsOf,
+} from '../../parts/charts/time-buckets.ts'
 
 const ABSENT = {
   ...{
@@ -43,6 +51,8 @@ export interface AnalyticsState {
   /** The period that is compared with; undefined when none is. */
   readonly before: Span | undefined
   readonly dimension: Dimension
+  /** The buckets of a time. One that the dashboard has not counted by minute is shown in hours from then on. @throws CallError */
+  readonly readBuckets: typeof readSeries
   /** The dimensions that the user may use. */
   readonly dimensions: readonly Dimension[]
   /** How often the numbers are read again; undefined = not by themselves. */
@@ -60,6 +70,8 @@ export interface AnalyticsState {
 }
 
 const MINUTE_MS = 60_000
+/** No request is counted by minute. */
+const NEVER = Number.POSITIVE_INFINITY
 /** How often a time that moves on is read again, by the words of the address; other words turn it off. */
 const REFRESHES_MS: Readonly<Record<string, number | undefined>> = { 10: 10_000, 60: MINUTE_MS, off: undefined }
 
@@ -75,8 +87,12 @@ export function useAnalyticsState(): AnalyticsState {
   const dimensions = seenDimensions(session)
   const filters = filtersOf(words, dimensions)
   const byHour = DIMENSION_NAMES.some((name) => filters[name] !== '' && dimensionRow(name).isByHour === true)
-  const whole = useMemo(() => bucketsOf({ range, from, to }, minute * MINUTE_MS, false), [range, from, to, minute])
-  const exact = useMemo(() => bucketsOf({ range, from, to }, minute * MINUTE_MS), [range, from, to, minute])
+  const whole = useMemo(() => bucketsOf({ range, from, to }, minute * MINUTE_MS, NEVER), [range, from, to, minute])
+  const [minutesFromMs, setMinutesFrom] = useState(0)
+  const exact = useMemo(
+    () => bucketsOf({ range, from, to }, minute * MINUTE_MS, minutesFromMs),
+    [range, from, to, minute, minutesFromMs],
+  )
   const go = useCallback(
     (change: Partial<AnalyticsParams>) => {
       const next = (old: Readonly<Record<string, string>>) => kept({ ...old, ...change })
@@ -85,19 +101,29 @@ export function useAnalyticsState(): AnalyticsState {
     [navigate],
   )
   const { span, res } = byHour ? whole : exact
+  const smallestFromMs = byHour ? NEVER : minutesFromMs
+  const readBuckets: AnalyticsState['readBuckets'] = async (of, per, own, signal) => {
+    try {
+      return await readSeries(of, per, own, signal)
+    } catch (error) {
+      const isMissing = per === 'minute' && error instanceof CallError && error.status === 400
+      if (isMissing) setMinutesFrom((old) => Math.max(old, minutesAfter(of)))
+      throw error
+    }
+  }
   const closer = (at: number) => {
     const bucket = bucketSpan(at, res, Date.now())
-    if (smallerThan(res, bucket, !byHour)) return go({ ...wordsOf(bucket), page: '1' })
+    if (smallerThan(res, bucket, smallestFromMs)) return go({ ...wordsOf(bucket), page: '1' })
     void navigate({ to: '/requests', search: requestWords(bucket, filters) as never })
   }
   return {
-    ...{ words, filters, span, res, whole, set, go, dimensions },
+    ...{ words, filters, span, res, whole, set, go, dimensions, readBuckets },
     isWidened: byHour && !isSameSpan(whole.span, exact.span),
     before: words.compare === 'yes' ? spanBefore(span, res) : undefined,
     dimension: dimensions.find((name) => name === words.by) ?? 'api',
     refreshMs,
     closer: (res === 'hour' || res === 'minute') && !mayDo(session, 'log', 'read') ? undefined : closer,
-    leadsToRequests: !smallerThan(res, { fromMs: span.toMs - MINUTE_MS, toMs: span.toMs }, !byHour),
+    leadsToRequests: !smallerThan(res, { fromMs: span.toMs - MINUTE_MS, toMs: span.toMs }, smallestFromMs),
     requestsOf: mayDo(session, 'log', 'read')
       ? (at) => requestWords(bucketSpan(at, res, Date.now()), filters)
       : undefined,
@@ -105,8 +131,8 @@ export function useAnalyticsState(): AnalyticsState {
 }
 
 /** True where a bucket can be shown in smaller ones. */
-function smallerThan(res: Resolution, bucket: Span, byMinute: boolean): boolean {
-  return bucketsOf(wordsOf(bucket), Date.now(), byMinute).res !== res
+function smallerThan(res: Resolution, bucket: Span, minutesFromMs: number): boolean {
+  return bucketsOf(wordsOf(bucket), Date.now(), minutesFromMs).res !== res
 }
 
 /** True for times with the same ends. */

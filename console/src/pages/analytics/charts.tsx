@@ -1,6 +1,6 @@
 import { SimpleGrid, Text } from '@mantine/core'
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
-import { bucketStart, readSeries, type Span, USAGE_KEY, type UsageRow } from '../../api/traffic/analytics.ts'
+import { bucketStart, type Span, USAGE_KEY, type UsageRow } from '../../api/traffic/analytics.ts'
 import { CHART_COLORS, CHART_DASHES, DASH_BEFORE, TimeChart } from '../../parts/charts/chart.tsx'
 import type { ChartLine, ChartPoint } from '../../parts/charts/chart-data.ts'
 import { bucketStarts } from '../../parts/charts/time-buckets.ts'
@@ -41,10 +41,10 @@ export function Charts({ scene }: { readonly scene: AnalyticsState }) {
 }
 
 /** The buckets of a time. Nothing is read without one. */
-function useSeries({ res, filters, refreshMs }: AnalyticsState, span: Span | undefined) {
+function useSeries({ res, filters, refreshMs, readBuckets }: AnalyticsState, span: Span | undefined) {
   return useQuery({
     queryKey: [...USAGE_KEY, 'series', span, res, filters],
-    queryFn: ({ signal }) => readSeries(span!, res, filters, signal),
+    queryFn: ({ signal }) => readBuckets(span!, res, filters, signal),
     enabled: span !== undefined,
     placeholderData: keepPreviousData,
     ...(refreshMs !== undefined && { refetchInterval: refreshMs }),

@@ -1,5 +1,5 @@
 import { useQueries } from '@tanstack/react-query'
-import { bucketStart, readSeries, USAGE_KEY, type UsageRow } from '../../api/traffic/analytics.ts'
+import { bucketStart, USAGE_KEY, type UsageRow } from '../../api/traffic/analytics.ts'
 import { CHART_COLORS, CHART_DASHES, TimeChart } from '../../parts/charts/chart.tsx'
 import type { ChartPoint } from '../../parts/charts/chart-data.ts'
 import { bucketStarts } from '../../parts/charts/time-buckets.ts'
@@ -19,7 +19,7 @@ export function TopChart({ scene, rows }: { readonly scene: AnalyticsState; read
       const own = { ...filters, ...rowFilter(dimension, row) }
       return {
         queryKey: [...USAGE_KEY, 'series', span, res, own],
-        queryFn: ({ signal }: { signal: AbortSignal }) => readSeries(span, res, own, signal),
+        queryFn: ({ signal }: { signal: AbortSignal }) => scene.readBuckets(span, res, own, signal),
       }
     }),
   })

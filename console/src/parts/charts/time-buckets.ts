@@ -26,7 +26,7 @@ export const LENGTHS_MS: Readonly<Record<string, number>> = {
 const BY_MINUTE_MS = 6 * HOUR_MS
 const BY_HOUR_MS = 8 * DAY_MS
 const BY_DAY_MS = 186 * DAY_MS
-/** For so long the dashboard has counts by minute. */
+/** For so long the dashboard has counts by minute; after an upgrade from a version without them for less. */
 const MINUTES_KEPT_MS = 48 * HOUR_MS
 
 /** The exact time that words mean, `nowMs` being now; words that mean none are the last 24 hours. */
@@ -47,13 +47,14 @@ export interface Buckets {
 
 /**
  * The same as requests are counted, from the minute, hour, day or month that it begins in to the end of that in which it ends. A relative
- * time keeps its length. `byMinute`: false for requests that are counted by hour alone.
+ * time keeps its length. `minutesFromMs`: the first minute that is known to be counted, beside the bound of how long they are kept;
+ * infinite for requests that are counted by hour alone.
  */
-export function bucketsOf(words: TimeWords, nowMs: number, byMinute = true): Buckets {
+export function bucketsOf(words: TimeWords, nowMs: number, minutesFromMs = 0): Buckets {
   const { fromMs, toMs } = spanOf(words, nowMs)
   const lengthMs = toMs - fromMs
   // Those of the time before, which is compared, must be there too.
-  const hasMinutes = byMinute && fromMs - lengthMs >= nowMs - MINUTES_KEPT_MS
+  const hasMinutes = fromMs - lengthMs >= Math.max(nowMs - MINUTES_KEPT_MS, minutesFromMs)
   const long = lengthMs <= BY_HOUR_MS ? 'hour' : lengthMs <= BY_DAY_MS ? 'day' : 'month'
   const res = hasMinutes && lengthMs <= BY_MINUTE_MS ? 'minute' : long
   const size = hasMinutes && res === 'hour' ? 'minute' : res
@@ -61,6 +62,11 @@ export function bucketsOf(words: TimeWords, nowMs: number, byMinute = true): Buc
   const keepsLength = words.range !== 'custom' && lengthMs % LENGTH_MS[size] === 0
   const start = keepsLength ? end - lengthMs : floor(fromMs, size)
   return { span: { fromMs: start, toMs: end }, res }
+}
+
+/** The first minute that may be counted where those of a time are not: counts by minute begin with an hour. */
+export function minutesAfter({ fromMs }: Span): number {
+  return nextBucket(floor(fromMs, 'hour'), 'hour')
 }
 
 /** The beginnings of all buckets of a span; the first may begin before it. */
