@@ -366,7 +366,7 @@ async function othersSee(world: ApisWorld, id: string): Promise<void> {
   await heading(owner, 'API not found').waitFor()
   await inspect(owner, 'api-gone')
   await owner.goto(`/apis/${id}?tab=owners`)
-  await owner.getByText('Olu Test').waitFor()
+  await owner.getByRole('tabpanel', { name: 'Owners' }).getByText('Olu Test').waitFor()
 }
 
 async function deleteIt(world: ApisWorld, page: Page, id: string): Promise<void> {
