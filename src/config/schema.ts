@@ -85,7 +85,7 @@ const gateway = group({
   body_bytes_in_flight: whole(
     67_108_864,
     [1_048_576, Number.MAX_SAFE_INTEGER],
-    'Bytes of request bodies, beyond the first 65,536 of each, that a gateway holds at once for checks, templates, modules and its own calls. Further ones are refused with 503 until there is room; one client address gets half of them, callers who are not identified three quarters.',
+    'Bytes of request bodies, beyond the first 65,536 of each, that a gateway holds at once for checks, templates, modules and its own calls. Further ones are refused with 503 until there is room; a client address or a key has at most as much as it leaves free, an organisation three times that, callers who are not identified three quarters.',
   ),
   max_head_bytes: whole(16_384, [1024, 1_048_576], 'Largest request head: request line and all fields.'),
   max_fields: whole(100, [10, 1000], 'Most fields in a request head.'),
@@ -247,7 +247,7 @@ const dashboard = group({
   body_bytes_in_flight: whole(
     33_554_432,
     [65_536, Number.MAX_SAFE_INTEGER],
-    'Bytes of request bodies that the dashboard holds at once, a quarter of them of public calls. Further ones are refused with 503 until there is room.',
+    'Bytes of request bodies that the dashboard holds at once, a quarter of them of public calls. Further ones are refused with 503 until there is room; an address or a user has at most as much as it leaves free, an organisation three times that.',
   ),
   max_connections: whole(
     1000,

@@ -52,8 +52,9 @@ export function routed(deps: RouteDeps, route: Route): RouteOptions {
         await noteRefusal(deps, route, request, known.actor, error)
         throw error
       }
-      if (admitted.get(request)!.actor !== undefined) deps.intake.signedIn(client)
-      deps.intake.hold(route, request, reply, client)
+      const { actor } = admitted.get(request)!
+      if (actor !== undefined) deps.intake.signedIn(client)
+      deps.intake.hold(route, request, reply, { client, actor })
     },
     // In the turn in which the server begins to read.
     preParsing: (request, _reply, payload, done) => {

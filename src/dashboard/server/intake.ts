@@ -7,7 +7,8 @@ import { visitorOf } from '../../model/network/visitor.ts'
 import { descriptorLimit, shareDescriptors } from '../../model/nodes/descriptors.ts'
 import type { DropReason } from '../../model/nodes/dropped-connections.ts'
 import { AttemptLimiter } from '../../runtime/attempt-limiter.ts'
-import { ByteBudget } from '../../runtime/byte-budget.ts'
+import { type BudgetHolder, SharedBudget } from '../../runtime/shared-budget.ts'
+import type { Actor } from '../access/actor.ts'
 import type { Route } from '../routes/route.ts'
 import type { DashboardParts } from './parts.ts'
 
@@ -59,8 +60,8 @@ export class RequestQuota {
   readonly #parts: DashboardParts
   readonly #trusted: BlockList
   readonly #calls: AttemptLimiter
-  readonly #public: ByteBudget
-  readonly #known: ByteBudget
+  readonly #public: SharedBudget
+  readonly #known: SharedBudget
   readonly #signedIn = new SignedInAddresses()
   readonly #bodies = new WeakMap<IncomingMessage, Body>()
 
@@ -69,8 +70,8 @@ export class RequestQuota {
     this.#parts = parts
     this.#trusted = trusted
     this.#calls = new AttemptLimiter(parts.clock, { limit: security.public_calls_per_minute, windowMs: MINUTE_MS })
-    this.#public = new ByteBudget(most * PUBLIC_SHARE)
-    this.#known = new ByteBudget(most * (1 - PUBLIC_SHARE))
+    this.#public = new SharedBudget(most * PUBLIC_SHARE)
+    this.#known = new SharedBudget(most * (1 - PUBLIC_SHARE))
   }
 
   /** Counts a public call that brings a body. Answers the refusal of one too many from its address. */
@@ -89,7 +90,12 @@ export class RequestQuota {
   /**
    * Admits a body: its bytes are held as they come, until its call has ended. @throws Fault `body_too_large` (413), `busy` (503)
    */
-  hold(route: Pick<Route, 'access' | 'bodyLimit'>, request: FastifyRequest, reply: FastifyReply, client: string): void {
+  hold(
+    route: Pick<Route, 'access' | 'bodyLimit'>,
+    request: FastifyRequest,
+    reply: FastifyReply,
+    { client, actor }: { readonly client: string; readonly actor: Pick<Actor, 'userId' | 'orgId'> | undefined },
+  ): void {
     const limit = bodyLimitOf(route, this.#parts.config.dashboard.max_body_bytes)
     const { 'content-length': length, 'transfer-encoding': coding } = request.headers
     if (length === undefined && coding === undefined) return
@@ -101,18 +107,19 @@ export class RequestQuota {
     const budget = isPublic ? this.#public : this.#known
     const address = visitorOf(client)
     const known = this.#signedIn.has(address)
+    const holder: BudgetHolder = { address, caller: actor?.userId ?? '', organisation: actor?.orgId ?? '' }
     let own = 0
     let came = 0
     const take = (bytes: number): boolean => {
       came += bytes
       const more = Math.max(came, Math.min(announced, FIRST_BYTES)) - own
       if (more <= 0) return true
-      if (!budget.take(address, more, own, known)) return false
+      if (!budget.take(holder, more, own, known)) return false
       own += more
       return true
     }
     if (!take(0)) throw tooMany()
-    reply.raw.once('close', () => budget.giveBack(address, own))
+    reply.raw.once('close', () => budget.giveBack(holder, own))
     const { publicBodyMs = PUBLIC_BODY_MS } = this.#parts
     const withinMs = isPublic ? publicBodyMs + announced / PUBLIC_BYTES_PER_MS : undefined
     this.#bodies.set(request.raw, { take, withinMs })

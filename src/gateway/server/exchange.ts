@@ -9,6 +9,7 @@ import type { Matcher } from '../../model/patterns/matcher.ts'
 import type { RewriteTarget } from '../../model/patterns/rewrite-target.ts'
 import type { Policy } from '../../model/sessions/session.ts'
 import type { SessionAccess } from '../../model/sessions/session-access.ts'
+import type { BudgetHolder } from '../../runtime/shared-budget.ts'
 import { type BodyConsumer, WireExchange } from '../../wire/http1/exchange.ts'
 import type { RepeatedAnswer } from '../../wire/http1/outlet.ts'
 import type { ChainCache } from '../cache/chain-cache.ts'
@@ -386,7 +387,7 @@ export class Exchange extends WireExchange implements Instant {
   claims: JsonObject | undefined // of a verified JSON Web Token
   moduleContext: JsonObject | undefined // notes of modules for later ones
   bodyBytes = 0 // of the body, while it is in memory: `done` gives them back
-  bodyHolder = '' // by whose address they are counted
+  bodyHolder: BudgetHolder | undefined // whom they count for
   /** A call of gRPC-Web: whether in base64, and the content types of its answer and of its request to the upstream. */
   grpcWeb: { readonly text: boolean; readonly webType: string; readonly grpcType: string } | undefined
   fault: Fault | undefined

@@ -3,7 +3,7 @@ import { type Fault, prebuilt, toFault } from '../../errors/fault.ts'
 import { renderFault } from '../../errors/render.ts'
 import { visitorOf } from '../../model/network/visitor.ts'
 import type { Clock } from '../../model/time/clock.ts'
-import { ByteBudget } from '../../runtime/byte-budget.ts'
+import { type BudgetHolder, SharedBudget } from '../../runtime/shared-budget.ts'
 import type { WireHandler } from '../../wire/http1/exchange.ts'
 import { FIELD } from '../../wire/http1/fields.ts'
 import { behindSegments } from '../../wire/http1/path.ts'
@@ -65,10 +65,16 @@ export interface ServerParts {
 /** The bytes of its body that the common memory has. */
 const countedOf = ({ bodyBytes }: Exchange) => Math.max(0, bodyBytes - SMALL_BODY)
 
+/** Whom the body of a request counts for: the address, the key or token, and the organisation of the API that reads it. */
+function holderOf({ clientAddress, session, chain }: Exchange): BudgetHolder {
+  const organisation = chain === undefined ? {} : { organisation: chain.api.orgId }
+  return { address: visitorOf(clientAddress), caller: session?.keyHash ?? '', ...organisation }
+}
+
 /** Makes what the wire calls for every request of a traffic port. */
 export function trafficHandler(parts: ServerParts): WireHandler<Exchange> {
   const { clock, style } = parts
-  const bodies = new ByteBudget(parts.bodyBytesInFlight)
+  const bodies = new SharedBudget(parts.bodyBytesInFlight)
   const match: RouteMatch = { served: undefined, restAt: 0 }
   const trailers = trailerRules((fields) => parts.endpoints.hideSecrets(fields))
 
@@ -107,8 +113,11 @@ export function trafficHandler(parts: ServerParts): WireHandler<Exchange> {
 
     holdBody(x, bytes) {
       const more = Math.max(0, x.bodyBytes + bytes - SMALL_BODY) - Math.max(0, x.bodyBytes - SMALL_BODY)
-      if (x.bodyBytes === 0) x.bodyHolder = visitorOf(x.clientAddress)
-      if (more > 0 && !bodies.take(x.bodyHolder, more, countedOf(x), x.session !== undefined)) return false
+      if (more > 0) {
+        const counted = countedOf(x)
+        if (counted === 0) x.bodyHolder = holderOf(x)
+        if (!bodies.take(x.bodyHolder!, more, counted, x.session !== undefined)) return false
+      }
       x.bodyBytes += bytes
       return true
     },
@@ -161,7 +170,7 @@ export function trafficHandler(parts: ServerParts): WireHandler<Exchange> {
 
     done(x) {
       if (x.upgrade !== '') parts.tunnels.closed(x)
-      if (countedOf(x) > 0) bodies.giveBack(x.bodyHolder, countedOf(x))
+      if (countedOf(x) > 0) bodies.giveBack(x.bodyHolder!, countedOf(x))
       x.bodyBytes = 0
       x.bodyConsumer?.ended(x)
       x.attemptHooks?.ended(x)

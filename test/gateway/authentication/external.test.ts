@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict'
+import { connect } from 'node:net'
 import { describe, type TestContext, test } from 'node:test'
 import { toOas } from '../../../src/model/apis/convert/convert.ts'
 import type { JsonObject } from '../../../src/model/json/json.ts'
+import { eventually } from '../../worlds/base/eventually.ts'
 import { startTestGateway } from '../../worlds/base/harness.ts'
 import { classicApi } from '../../worlds/gateway/admin-fixtures.ts'
 import { base64, claims, compact, es, hs, hsToken, NOW_S, SECRET, signer } from '../../worlds/gateway/jwt-fixtures.ts'
@@ -301,4 +303,26 @@ test('scopes that a document asks of such tokens are reported as unchecked', asy
   assert.equal(answer.status, 200, answer.text)
   const [warning] = (answer.json as { warnings: { path: string; message: string }[] }).warnings
   assert.match(`${warning!.path} ${warning!.message}`, /^security\[0\].* scopes of another issuer are not checked/)
+})
+
+test('unknown tokens from one address do not keep another from the issuer', async (t) => {
+  const { publish, gate } = await world(t)
+  const from = await issuer(t)
+  const { id } = await publish('oas', {
+    introspection: { enabled: true, url: `${from.url}/introspect`, client_id: 'me', client_secret: 's' },
+  })
+  from.script = () => {}
+  let refused = 0
+  const send = (token: string, localAddress: string) => {
+    const socket = connect({ port: gate.port, host: '127.0.0.1', localAddress })
+    t.after(() => socket.destroy())
+    socket.on('error', () => {}).on('data', (data) => (refused += String(data).startsWith('HTTP/1.1 503') ? 1 : 0))
+    socket.write(`GET /${id}/a HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${token}\r\n\r\n`)
+  }
+  const tokens = () => from.seen.map(({ body }) => new URLSearchParams(body).get('token'))
+  for (let i = 0; i < 300; i++) send(`unknown-${i}`, '127.0.0.2')
+  await eventually('all are asked about, or refused', () => tokens().length + refused === 300)
+  assert.ok(refused > 0)
+  send('another', '127.0.0.3')
+  await eventually('the other is asked about', () => tokens().includes('another'))
 })

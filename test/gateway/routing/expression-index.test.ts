@@ -84,10 +84,10 @@ test('expressions that begin alike are not compared one after another', () => {
 
 test('placeholders of a path are found in time that grows with its length, whatever they hold', async () => {
   const spelled = (path: string) =>
-    (path.split('{').length === path.split('}').length
-      ? path.replace(/(?<!\\[pPx])\{[^}]+\}/g, '{_}')
-      : path
-    ).replace(/(?<=\/)\*(?=\/)/g, '{_}')
+    (path.split('{').length === path.split('}').length ? path.replace(/(?<!\\[pPx])\{[^}]+\}/g, '{_}') : path).replace(
+      /(?<=\/)\*(?=\/)/g,
+      '{_}',
+    )
   fc.assert(
     fc.property(
       fc.string({ unit: fc.constantFrom('{', '}', 'a', '\\', 'p', 'x', '/', '*', ','), maxLength: 24 }),

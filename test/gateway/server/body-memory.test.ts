@@ -20,29 +20,37 @@ const PATHS = {
   },
 }
 
-async function start(t: TestContext): Promise<TestGateway> {
+const CHECKED = { checked: { validateRequest: { enabled: true } } }
+
+async function start(t: TestContext): Promise<TestGateway & { readonly upstream: string }> {
   const origin = await startOrigin()
   t.after(() => origin.close())
   const gate = await startTestGateway({ env: { SVC_GW_BODYBYTESINFLIGHT: String(MEBIBYTE) } })
   t.after(() => gate.close())
-  const operations = { checked: { validateRequest: { enabled: true } } }
-  const made = await gate.svc('POST', '/svc/apis/oas', defined({ id: 'a', url: origin.url, paths: PATHS, operations }))
+  const draft = { id: 'a', url: origin.url, paths: PATHS, operations: CHECKED }
+  const made = await gate.svc('POST', '/svc/apis/oas', defined(draft))
   assert.equal(made.status, 200, made.text)
-  return gate
+  return { ...gate, upstream: origin.url }
 }
 
-const head = (length: number) =>
-  `POST /a/checked HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: ${length}\r\n\r\n`
+const head = (length: number, path: string, key: string) =>
+  `POST ${path} HTTP/1.1\r\nHost: a\r\n${key === '' ? '' : `Authorization: ${key}\r\n`}Content-Type: application/json\r\nContent-Length: ${length}\r\n\r\n`
 
 /** A client whose body lacks its last byte. */
-function slowClient(t: TestContext, { port }: TestGateway, localAddress: string): { socket: Socket; text: string } {
+function slowClient(
+  t: TestContext,
+  { port }: TestGateway,
+  localAddress: string,
+  path = '/a/checked',
+  key = '',
+): { socket: Socket; text: string } {
   const socket = connect({ port, host: '127.0.0.1', localAddress })
   const client = { socket, text: '' }
   socket.on('error', () => {})
   socket.on('data', (chunk) => {
     client.text += chunk.toString()
   })
-  socket.write(head(BODY.length) + BODY.slice(0, -1))
+  socket.write(head(BODY.length, path, key) + BODY.slice(0, -1))
   t.after(() => socket.destroy())
   return client
 }
@@ -79,4 +87,37 @@ test('a body gives its room back whatever becomes of its request', async (t) => 
     gone.socket.destroy()
   }
   await eventually('all is given back', async () => (await send(gate)).status === 200)
+})
+
+test('callers with keys fill no room that others need, whatever their addresses', async (t) => {
+  const gate = await start(t)
+  const guarded = { ...{ url: gate.upstream, keyIn: 'Authorization', paths: PATHS }, operations: CHECKED }
+  for (const [id, info] of [
+    ['b', { orgId: 'one' }],
+    ['c', { orgId: 'two' }],
+  ] as const) {
+    const made = await gate.svc('POST', '/svc/apis/oas', defined({ ...guarded, id, info }))
+    assert.equal(made.status, 200, made.text)
+  }
+  const keyOf = async (api: string) => {
+    const made = await gate.svc('POST', '/svc/keys', { access_rights: { [api]: { api_id: api, versions: [] } } })
+    assert.equal(made.status, 200, made.text)
+    return (made.json as { key: string }).key
+  }
+  // Of one organisation: one key from many addresses, then many keys from two.
+  const one = await keyOf('b')
+  const keys = await Promise.all(Array.from({ length: 12 }, () => keyOf('b')))
+  const clients = [
+    ...Array.from({ length: 12 }, (_, i) => slowClient(t, gate, `127.0.1.${i + 2}`, '/b/checked', one)),
+    ...keys.map((key, i) => slowClient(t, gate, `127.0.2.${2 + (i % 2)}`, '/b/checked', key)),
+  ]
+  const refused = () => clients.filter(({ text }) => text.startsWith('HTTP/1.1 503')).length
+  await eventually('some are refused', () => refused() > clients.length / 2)
+  await eventually('all have been sent', () =>
+    clients.every(({ socket, text }) => text !== '' || socket.bytesWritten >= BODY.length),
+  )
+  const other = slowClient(t, gate, '127.0.3.1', '/c/checked', await keyOf('c'))
+  other.socket.write(BODY.slice(-1))
+  await eventually('another organisation is served', () => other.text !== '')
+  assert.match(other.text, /^HTTP\/1\.1 200/)
 })

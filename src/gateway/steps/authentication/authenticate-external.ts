@@ -79,7 +79,7 @@ function authenticateIntrospected(
     // No issuer is sent a password that was meant for another one.
     if (isOfOtherScheme(scheme, sent)) return challenged(x, OTHER_SCHEME, '', 'off')
     if (text.length > TOKEN_LIMIT) return challenged(x, TOO_LONG, schemeOf(sent), 'off')
-    const said = introspection.ask(text)
+    const said = introspection.ask(text, x.clientAddress)
     return said instanceof Promise ? said.then((late) => accept(x, text, sent, late)) : accept(x, text, sent, said)
   }
 }
