@@ -6,10 +6,13 @@ import { SETTINGS } from '../../src/config/settings.ts'
 import { CLASSIC_SCHEMA } from '../../src/model/apis/schema/schema-classic.ts'
 import { EXTENSION_SCHEMA } from '../../src/model/apis/schema/schema-oas.ts'
 import { CLASSIC_TEXTS } from '../../src/model/apis/texts/classic-texts.ts'
-import { type MemberTexts, membersIn, withMemberTexts } from '../../src/model/apis/texts/member-texts.ts'
+import { type MemberTexts, membersIn, memberText, withMemberTexts } from '../../src/model/apis/texts/member-texts.ts'
 import { OAS_TEXTS } from '../../src/model/apis/texts/oas-texts.ts'
+import type { Scheme } from '../../src/model/authentication/scheme.ts'
+import { SCHEMES } from '../../src/model/authentication/schemes.ts'
 import { isObject, type JsonObject } from '../../src/model/json/json.ts'
 import { METRICS, type MetricName, metricEntry } from '../../src/model/metrics/catalog.ts'
+import { GRANTS } from '../../src/model/oauth-clients/grants.ts'
 import { CLIENT_SCHEMA } from '../../src/model/oauth-clients/oauth-client-schema.ts'
 import { POLICY_SCHEMA } from '../../src/model/policies/policy.ts'
 import { SESSION_SCHEMA } from '../../src/model/sessions/session.ts'
@@ -69,6 +72,33 @@ test('no description is of a member that is gone', () => {
   assert.deepEqual(unused(OAS_TEXTS, EXTENSION_SCHEMA), [])
   assert.deepEqual(unused(CLASSIC_TEXTS, CLASSIC_SCHEMA), [])
 })
+
+for (const scheme of SCHEMES)
+  test(`every member of the scheme ${scheme.method} is described in its descriptor`, () => {
+    const { classicSchema, oasSchema, classicTexts, oasTexts, pairs } = scheme
+    const oas = without({ properties: oasSchema }, oasTexts)
+    const classic = without({ properties: { ...classicSchema, ...switchOf(scheme) } }, classicTexts)
+    const twins = pairs.map((pair) => pair.classic.join('.'))
+    assert.deepEqual([oas, classic.filter((path) => !twins.includes(path))], [[], []])
+  })
+
+test('every switch of a grant is described in its row', () => {
+  const flaws = GRANTS.filter(({ oas }) => oas !== undefined).flatMap(
+    ({ type, description }) => flawOfText(type, description) ?? [],
+  )
+  assert.deepEqual(flaws, [])
+})
+
+/** Members of a schema without a text among these, which name them by the whole path or by its end. */
+function without(schema: JsonObject, texts: MemberTexts): string[] {
+  const paths = membersIn(schema).map(([path]) => path)
+  return paths.filter((path) => memberText(path, texts) === undefined && memberText(`.${path}`, texts) === undefined)
+}
+
+/** The switch of a scheme; one with a dotted path is in a section of the scheme. */
+function switchOf({ on }: Scheme): JsonObject {
+  return on.includes('.') ? {} : { [on]: {} }
+}
 
 test('every setting and every metric has a description', () => {
   const settings = SETTINGS.flatMap(({ path, description }) => flawOfText(path, description) ?? [])

@@ -31,6 +31,16 @@ export const BASIC_SCHEME: Scheme<'basic', BasicRules> = {
     cacheTTL: whole(MAX_CACHE_S),
     extractCredentialsFromBody: object({ enabled: bool() }),
   },
+  classicTexts: {
+    use_basic_auth: 'true: name and password (basic authentication).',
+    basic_auth: 'Settings of basic authentication.',
+    'basic_auth.extract_from_body': 'Name and password from the body. Refused where it is asked for.',
+  },
+  oasTexts: {
+    disableCaching: 'Scheme `http` `basic`. true: a verified password is verified again with every request.',
+    cacheTTL: 'Scheme `http` `basic`. Seconds for which a verified password is remembered. 0: 60.',
+    extractCredentialsFromBody: 'Name and password from the body. Refused where it is asked for.',
+  },
   pairs: [
     pair('basic_auth.disable_caching', 'disableCaching'),
     pair('basic_auth.cache_ttl', 'cacheTTL'),

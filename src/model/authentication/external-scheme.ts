@@ -5,7 +5,7 @@ import { setMember } from '../apis/definition/tree.ts'
 import { bool, list, MAX_SKEW_S, object, oneOf, text, whole } from '../apis/schema/schema.ts'
 import { isObject, type Json, type JsonObject } from '../json/json.ts'
 import { KEY_FAMILIES, type KeyFamily, readKeyAddress } from './jwt-key.ts'
-import { FRESH_S, type JwtRules, keyFlaws, weakChoices } from './jwt-scheme.ts'
+import { FRESH_S, JWT_TEXTS, type JwtRules, keyFlaws, weakChoices } from './jwt-scheme.ts'
 import { PROOF_FIELD, type Scheme } from './scheme.ts'
 
 /** Longest time for which an answer of an issuer may be kept, in seconds. */
@@ -130,6 +130,45 @@ export const EXTERNAL_SCHEME: Scheme<'external', ExternalRules> = {
     external_oauth: object({ enabled: bool(), providers: providers(0), authorization_servers: servers() }),
   },
   oasSchema: { providers: providers(1), authorizationServers: servers() },
+  classicTexts: {
+    external_oauth: 'Access tokens of another authorization server.',
+    'external_oauth.providers': 'The first entry counts.',
+    'external_oauth.providers[].jwt': 'Verifies tokens by their signature.',
+    'external_oauth.providers[].introspection': 'Asks the issuer about each token (RFC 7662).',
+    'external_oauth.providers[].introspection.url': 'Introspection endpoint.',
+    'external_oauth.providers[].introspection.client_id': 'Client id of the gateway at the issuer.',
+    'external_oauth.providers[].introspection.client_secret':
+      'Client secret of the gateway at the issuer. Stored sealed.',
+    'external_oauth.providers[].introspection.cache': 'Stores answers of the issuer.',
+    'external_oauth.providers[].introspection.cache.timeout': 'Seconds for which an answer is used, at most a day.',
+    'external_oauth.providers[].jwt.signing_method': 'Kind of key of JWTs: `hmac`, `rsa`, `ecdsa` or `eddsa`.',
+    'external_oauth.providers[].jwt.source':
+      'Key that verifies JWTs: a secret or a public key (PEM), in base64; or the URL of a key set (JWKS). Stored sealed.',
+    'external_oauth.providers[].jwt.identity_base_field':
+      'Claim that identifies the caller. Absent, or not in the token: `sub`.',
+    'external_oauth.providers[].jwt.issued_at_validation_skew': 'Clock skew allowed for `iat`, in seconds.',
+    'external_oauth.providers[].jwt.not_before_validation_skew': 'Clock skew allowed for `nbf`, in seconds.',
+    'external_oauth.providers[].jwt.expires_at_validation_skew': 'Clock skew allowed for `exp`, in seconds.',
+    'external_oauth.providers[].jwt.disable_expires_at_validation':
+      'true: tokens without `exp` are accepted. A token with `exp` still expires.',
+    'external_oauth.providers[].jwt.allow_short_secrets': 'true: secrets of less than 32 bytes are accepted.',
+    'external_oauth.providers[].introspection.identity_base_field':
+      'Claim that identifies the caller. Absent, or not in the token: `sub`.',
+  },
+  oasTexts: {
+    ...JWT_TEXTS,
+    providers: 'Scheme `oauth2`. Accepts access tokens of another authorization server. The first entry counts.',
+    'providers[].jwt': 'Verifies tokens by their signature.',
+    'providers[].introspection': 'Asks the issuer about each token (RFC 7662).',
+    'providers[].introspection.url': 'Introspection endpoint.',
+    'providers[].introspection.clientId': 'Client id of the gateway at the issuer.',
+    'providers[].introspection.clientSecret': 'Client secret of the gateway at the issuer. Stored sealed.',
+    'providers[].introspection.identityBaseField': 'Member of the answer that identifies the caller. Absent: `sub`.',
+    'providers[].introspection.cache': 'Stores answers of the issuer.',
+    'providers[].introspection.cache.timeout': 'Seconds for which an answer is used, at most a day.',
+    authorizationServers:
+      'Scheme `oauth2` with `providers`. Issuers that the metadata of the protected resource names.',
+  },
   pairs: [
     pair('external_oauth.providers', 'providers', PROVIDERS),
     pair('external_oauth.authorization_servers', 'authorizationServers'),

@@ -49,6 +49,18 @@ export const HMAC_SCHEME: Scheme<'hmac', HmacRules> = {
     allowedClockSkew: number(MAX_SKEW_S * 1000, -1),
     coverage: oneOf('', ...COVERAGES),
   },
+  classicTexts: {
+    enable_signature_checking: 'true: signed requests (HMAC).',
+  },
+  oasTexts: {
+    '': 'Signed requests (HMAC): draft-cavage-http-signatures-12, or HTTP Message Signatures (RFC 9421).',
+    allowedAlgorithms:
+      'Accepted algorithms: `hmac-sha256`, `hmac-sha384`, `hmac-sha512`, `hmac-sha1`. Empty: the first three.',
+    allowedClockSkew:
+      'Largest difference between the date of the request and the clock, in milliseconds. 0: 5 minutes. -1: not checked.',
+    coverage:
+      'Parts that a signature must cover besides the date: `target` (method, path and query, default), `path` (without the query) or `date` (nothing else).',
+  },
   pairs: [
     pair('hmac_allowed_algorithms', 'allowedAlgorithms'),
     pair('hmac_allowed_clock_skew', 'allowedClockSkew'),

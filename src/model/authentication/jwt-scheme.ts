@@ -3,6 +3,7 @@ import type { Flaw } from '../apis/definition/flaw.ts'
 import { flagOf, isEmpty, numberOf, objectOf, objectsOf, textOf, textsOf } from '../apis/definition/members.ts'
 import { setMember, type TreePath } from '../apis/definition/tree.ts'
 import { bool, list, MAX_SKEW_S, map, number, object, oneOf, text, whole } from '../apis/schema/schema.ts'
+import type { MemberTexts } from '../apis/texts/member-texts.ts'
 import { isObject, type Json, type JsonObject } from '../json/json.ts'
 import { KEY_FAMILIES, type KeyFamily, LEAST_SECRET_BYTES, readKeyAddress, readStaticKey } from './jwt-key.ts'
 import { httpScheme, PROOF_FIELD, type Scheme } from './scheme.ts'
@@ -78,6 +79,19 @@ const SCOPES: Codec = {
 const words = () => list(text(), 100)
 const skew = () => whole(MAX_SKEW_S)
 
+/** Descriptions of members that tokens of another authorization server have under the same names. */
+export const JWT_TEXTS: MemberTexts = {
+  '.source':
+    'Key that verifies JWTs: a secret or a public key (PEM), in base64; or the URL of a key set (JWKS). Stored sealed. Empty: that of the key that a token names (`jwt_data.secret`).',
+  '.signingMethod': 'Kind of key of JWTs: `hmac`, `rsa`, `ecdsa` or `eddsa`. Optional with key sets.',
+  '.identityBaseField': 'Claim that identifies the caller. Absent, or not in the token: `sub`.',
+  '.issuedAtValidationSkew': 'Clock skew allowed for `iat`, in seconds.',
+  '.expiresAtValidationSkew': 'Clock skew allowed for `exp`, in seconds.',
+  '.notBeforeValidationSkew': 'Clock skew allowed for `nbf`, in seconds.',
+  '.disableExpiresAtValidation': 'true: tokens without `exp` are accepted. A token with `exp` still expires.',
+  '.allowShortSecrets': 'true: secrets of less than 32 bytes are accepted.',
+}
+
 /** A JSON Web Token that another issuer signed (RFC 7519, RFC 8725). */
 export const JWT_SCHEME: Scheme<'jwt', JwtRules> = {
   method: 'jwt',
@@ -140,6 +154,43 @@ export const JWT_SCHEME: Scheme<'jwt', JwtRules> = {
     jtiValidation: object({ enabled: bool() }),
     disableExpiresAtValidation: bool(),
     allowShortSecrets: bool(),
+  },
+  classicTexts: {
+    enable_jwt: 'true: JSON Web Tokens of other issuers.',
+    jwt_jwks_uris: 'Key sets (JWKS), in place of `jwt_source`.',
+    'jwt_jwks_uris[].url': 'URL of the key set.',
+    'jwt_jwks_uris[].cache_timeout': 'Seconds for which the key set is used. Absent: 240.',
+    jwt_scope_claim_name: 'Older form of `scopes.jwt.scope_claim_name`.',
+    jwt_scope_to_policy_mapping: 'Older form of `scopes.jwt.scope_to_policy`.',
+    scopes: 'Scopes that give policies.',
+    'scopes.jwt': 'Of JSON Web Tokens.',
+    'scopes.jwt.scope_to_policy': 'Id of the policy of each scope.',
+    jwt_disable_issued_at_validation: 'Without effect: `iat` is checked where a token has it.',
+    jwt_disable_not_before_validation: 'Without effect: `nbf` is checked where a token has it.',
+  },
+  oasTexts: {
+    ...JWT_TEXTS,
+    jwksURIs: 'Scheme `http` `bearer`. Key sets (JWKS), in place of `source`.',
+    'jwksURIs[].url': 'URL of the key set.',
+    'jwksURIs[].cacheTimeout': 'Time for which the key set is used, a duration. Absent: 4 minutes.',
+    skipKid: 'Where `source` is empty: `kid` does not name the key of the caller, the identity claim does.',
+    subjectClaims: 'Claims that identify the caller: the first that the token has counts.',
+    clientBaseField:
+      'Claim with the client, for records. Without policy claims, the first policy of the key of this name applies.',
+    policyFieldName: 'Claim with ids of policies.',
+    basePolicyClaims: 'Claims with ids of policies: the first that the token has counts.',
+    defaultPolicies: 'Ids of policies of tokens with neither a policy claim nor a scope claim.',
+    scopes: 'Scopes that give policies.',
+    'scopes.claimName': 'Claim with the scopes. Absent: `scope`.',
+    'scopes.claims': 'Claims with the scopes: the first that the token has counts.',
+    'scopes.scopeToPolicyMapping': 'The policy of each scope.',
+    'scopes.scopeToPolicyMapping[].scope': 'Scope.',
+    'scopes.scopeToPolicyMapping[].policyId': 'Id of the policy.',
+    allowedIssuers: 'Accepted values of `iss`. Empty: any.',
+    allowedAudiences: 'Accepted values of `aud`. Empty: any, also tokens for other APIs of the issuer.',
+    allowedSubjects: 'Accepted values of `sub`. Empty: any.',
+    idpClientIdMappingDisabled: 'Without effect. Accepted from definitions of the incumbent.',
+    jtiValidation: 'Check of `jti`. Refused where it is asked for.',
   },
   pairs: [
     pair('jwt_source', 'source'),

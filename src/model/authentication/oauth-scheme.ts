@@ -84,6 +84,47 @@ export const OAUTH_SCHEME: Scheme<'oauth'> = {
     dpop: oneOf('', 'off', 'allowed', 'required'),
     mutualTls: oneOf('', 'off', 'allowed', 'required'),
   },
+  classicTexts: {
+    use_oauth2: "true: access tokens of the API's own authorization server.",
+    oauth_meta: 'The authorization server of the API.',
+    'oauth_meta.allowed_access_types':
+      'Grants: `authorization_code`, `client_credentials`, `refresh_token`, `password`, and others that are served.',
+    'oauth_meta.scopes': 'Scopes, each with its description.',
+    'oauth_meta.default_scopes':
+      'Scopes that a token needs where no operation says otherwise: one list must be held in full.',
+    notifications: 'Notifications of issued and refreshed tokens.',
+  },
+  oasTexts: {
+    ...Object.fromEntries(
+      GRANTS.flatMap(({ oas, description }) => (oas === undefined ? [] : [[oas, `Scheme \`oauth2\`. ${description}`]])),
+    ),
+    allowedAuthorizeTypes:
+      'Scheme `oauth2`. Response types of the authorization endpoint: `code`. `token` (implicit) is always refused.',
+    authLoginRedirect: 'Scheme `oauth2`. URL of the login page that browsers are sent to.',
+    notifications: 'Scheme `oauth2`. Notifications of issued and refreshed tokens.',
+    'notifications.sharedSecret': 'Secret that notifications carry (`X-Svc-Shared-Secret`) and are signed with.',
+    'notifications.onKeyChangeUrl': 'URL that is notified.',
+    allowedResources:
+      'Scheme `oauth2`. URIs that clients can ask tokens for (`resource`, RFC 8707), besides the API itself.',
+    openRegistration: 'Scheme `oauth2`. true: clients register themselves without an initial access token (RFC 7591).',
+    clientIdMetadata: 'Scheme `oauth2`. true: a client can name itself by the URL of its metadata document.',
+    registrationPolicies: 'Scheme `oauth2`. Ids of policies that registered clients get.',
+    accessTokenFormat: 'Scheme `oauth2`. `opaque` (default) or `jwt` (RFC 9068).',
+    accessTokenType: 'Scheme `oauth2`. Header `typ` of JWT access tokens: `at+jwt` (default) or `JWT`.',
+    accessTokenSigningAlgorithm: 'Scheme `oauth2`. Algorithm of JWT access tokens: `ES256` (default) or `RS256`.',
+    accessTokenLifetime:
+      'Scheme `oauth2`. Lifetime of access tokens in seconds. 0: the setting `gateway.oauth_token_expire`.',
+    refreshTokenLifetime:
+      'Scheme `oauth2`. Lifetime of refresh tokens in seconds. 0: the setting `gateway.oauth_refresh_token_expire`.',
+    authorizationCodeLifetime:
+      'Scheme `oauth2`. Lifetime of authorization codes in seconds, at most 600. 0: the setting `gateway.oauth_code_expire`.',
+    refreshReuseGraceSeconds:
+      'Scheme `oauth2`. Seconds in which a used refresh token is answered once more. 0: a second use ends all tokens of the grant.',
+    requirePkce: 'Scheme `oauth2`. true: every client must use PKCE. Public clients always must.',
+    requirePushedAuthorizationRequests: 'Scheme `oauth2`. true: authorization requests must be pushed (RFC 9126).',
+    dpop: 'Scheme `oauth2`. Tokens bound to a key of the client (DPoP, RFC 9449): `off`, `allowed` or `required`.',
+    mutualTls: 'Scheme `oauth2`. Tokens bound to a client certificate (RFC 8705): `off`, `allowed` or `required`.',
+  },
   pairs: [
     pair('oauth_meta.allowed_authorize_types', 'allowedAuthorizeTypes'),
     pair('oauth_meta.auth_login_redirect', 'authLoginRedirect'),

@@ -3,6 +3,7 @@ import type { Flaw } from '../apis/definition/flaw.ts'
 import { textOf } from '../apis/definition/members.ts'
 import { getAt, pathOf } from '../apis/definition/tree.ts'
 import type { Schema } from '../apis/schema/schema.ts'
+import type { MemberTexts } from '../apis/texts/member-texts.ts'
 import { isObject, type Json, type JsonObject } from '../json/json.ts'
 
 /** A part of a request that holds a credential, or belongs to one. */
@@ -72,6 +73,10 @@ export interface Scheme<Method extends string = string, Settings = unknown> {
   readonly classicSchema: Readonly<Record<string, Schema>>
   /** Members of the scheme in the extension. */
   readonly oasSchema: Readonly<Record<string, Schema>>
+  /** Descriptions of `classicSchema` and of the switch, by paths; members of `pairs` without one have that of the extension. */
+  readonly classicTexts: MemberTexts
+  /** Descriptions of `oasSchema`, by paths below the scheme: '' = the section of a scheme that OpenAPI cannot declare. */
+  readonly oasTexts: MemberTexts
   /** Members of a classic definition, and the same below the scheme in the extension. */
   readonly pairs: readonly Pair[]
   readonly conversion?: SchemeConversion

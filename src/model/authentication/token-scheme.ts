@@ -13,6 +13,10 @@ export const TOKEN_SCHEME: Scheme<'token'> = {
   declaration: { matches: ({ type }) => type === 'apiKey', declare: declareApiKey },
   classicSchema: {},
   oasSchema: {},
+  classicTexts: {
+    use_standard_auth: 'true: keys (`authToken`). Also without any method, unless `use_keyless`.',
+  },
+  oasTexts: {},
   pairs: [],
   takesCertificates: true,
   access: 'key',

@@ -6,8 +6,9 @@ export interface Grant<Type extends string = string> {
   readonly type: Type
   /** Switch in `oauth_meta` of a classic definition. */
   readonly classic?: string
-  /** Switch of the OAuth scheme in the extension; absent where the grant is a flow of OpenAPI. */
+  /** Switch of the OAuth scheme in the extension, and its description; absent where the grant is a flow of OpenAPI. */
   readonly oas?: string
+  readonly description?: string
   /** The flow of OpenAPI, with the addresses that it must name. */
   readonly flow?: { readonly name: string; readonly urls: JsonObject }
   /**
@@ -28,12 +29,18 @@ const ALL = [
   { type: 'authorization_code', flow: { name: 'authorizationCode', urls: { ...AUTHORIZE, ...TOKEN } } },
   { type: 'client_credentials', flow: { name: 'clientCredentials', urls: TOKEN }, isForClient: true },
   { type: 'password', flow: { name: 'password', urls: TOKEN }, isUnregistrable: true },
-  { type: 'refresh_token', oas: 'refreshToken', isFollowing: true },
+  {
+    type: 'refresh_token',
+    oas: 'refreshToken',
+    description: 'true: refresh tokens are issued and accepted.',
+    isFollowing: true,
+  },
   {
     // RFC 8628 section 3.4.
     type: 'urn:ietf:params:oauth:grant-type:device_code',
     classic: 'device_authorization',
     oas: 'deviceAuthorization',
+    description: 'true: device authorization grant (RFC 8628).',
   },
 ] as const satisfies readonly Grant[]
 

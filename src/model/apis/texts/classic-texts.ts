@@ -1,4 +1,6 @@
+import { SCHEMES } from '../../authentication/schemes.ts'
 import { type MemberTexts, memberText } from './member-texts.ts'
+import { schemePath } from './oas-scheme-texts.ts'
 import { OAS_TEXTS } from './oas-texts.ts'
 
 /** Members with the same meaning as one of `x-svc-api-gateway`. */
@@ -80,53 +82,6 @@ const TWINS: Readonly<Record<string, string>> = {
   'proxy.retries.statuses': 'upstream.retries.statuses',
   'proxy.retries.budget_percent': 'upstream.retries.budgetPercent',
   'proxy.retries.min_per_second': 'upstream.retries.minPerSecond',
-  'oauth_meta.allowed_authorize_types': 'server.authentication.securitySchemes.*.allowedAuthorizeTypes',
-  'oauth_meta.auth_login_redirect': 'server.authentication.securitySchemes.*.authLoginRedirect',
-  'notifications.oauth_on_keychange_url': 'server.authentication.securitySchemes.*.notifications.onKeyChangeUrl',
-  'notifications.shared_secret': 'server.authentication.securitySchemes.*.notifications.sharedSecret',
-  'oauth_meta.allowed_resources': 'server.authentication.securitySchemes.*.allowedResources',
-  'oauth_meta.open_registration': 'server.authentication.securitySchemes.*.openRegistration',
-  'oauth_meta.client_id_metadata': 'server.authentication.securitySchemes.*.clientIdMetadata',
-  'oauth_meta.registration_policies': 'server.authentication.securitySchemes.*.registrationPolicies',
-  'oauth_meta.access_token_format': 'server.authentication.securitySchemes.*.accessTokenFormat',
-  'oauth_meta.access_token_type': 'server.authentication.securitySchemes.*.accessTokenType',
-  'oauth_meta.access_token_signing_algorithm': 'server.authentication.securitySchemes.*.accessTokenSigningAlgorithm',
-  'oauth_meta.access_token_lifetime': 'server.authentication.securitySchemes.*.accessTokenLifetime',
-  'oauth_meta.refresh_token_lifetime': 'server.authentication.securitySchemes.*.refreshTokenLifetime',
-  'oauth_meta.authorization_code_lifetime': 'server.authentication.securitySchemes.*.authorizationCodeLifetime',
-  'oauth_meta.refresh_reuse_grace_seconds': 'server.authentication.securitySchemes.*.refreshReuseGraceSeconds',
-  'oauth_meta.require_pkce': 'server.authentication.securitySchemes.*.requirePkce',
-  'oauth_meta.require_pushed_authorization_requests':
-    'server.authentication.securitySchemes.*.requirePushedAuthorizationRequests',
-  'oauth_meta.dpop': 'server.authentication.securitySchemes.*.dpop',
-  'oauth_meta.mutual_tls': 'server.authentication.securitySchemes.*.mutualTls',
-  'oauth_meta.device_authorization': 'server.authentication.securitySchemes.*.deviceAuthorization',
-  'external_oauth.authorization_servers': 'server.authentication.securitySchemes.*.authorizationServers',
-  jwt_source: 'server.authentication.securitySchemes.*.source',
-  jwt_signing_method: 'server.authentication.securitySchemes.*.signingMethod',
-  jwt_skip_kid: 'server.authentication.securitySchemes.*.skipKid',
-  jwt_identity_base_field: 'server.authentication.securitySchemes.*.identityBaseField',
-  jwt_subject_claims: 'server.authentication.securitySchemes.*.subjectClaims',
-  jwt_client_base_field: 'server.authentication.securitySchemes.*.clientBaseField',
-  jwt_policy_field_name: 'server.authentication.securitySchemes.*.policyFieldName',
-  jwt_base_policy_claims: 'server.authentication.securitySchemes.*.basePolicyClaims',
-  jwt_default_policies: 'server.authentication.securitySchemes.*.defaultPolicies',
-  'scopes.jwt.scope_claim_name': 'server.authentication.securitySchemes.*.scopes.claimName',
-  'scopes.jwt.scope_claims': 'server.authentication.securitySchemes.*.scopes.claims',
-  jwt_issued_at_validation_skew: 'server.authentication.securitySchemes.*.issuedAtValidationSkew',
-  jwt_expires_at_validation_skew: 'server.authentication.securitySchemes.*.expiresAtValidationSkew',
-  jwt_not_before_validation_skew: 'server.authentication.securitySchemes.*.notBeforeValidationSkew',
-  jwt_allowed_issuers: 'server.authentication.securitySchemes.*.allowedIssuers',
-  jwt_allowed_audiences: 'server.authentication.securitySchemes.*.allowedAudiences',
-  jwt_allowed_subjects: 'server.authentication.securitySchemes.*.allowedSubjects',
-  idp_client_id_mapping_disabled: 'server.authentication.securitySchemes.*.idpClientIdMappingDisabled',
-  jwt_disable_expires_at_validation: 'server.authentication.securitySchemes.*.disableExpiresAtValidation',
-  jwt_allow_short_secrets: 'server.authentication.securitySchemes.*.allowShortSecrets',
-  'basic_auth.disable_caching': 'server.authentication.securitySchemes.*.disableCaching',
-  'basic_auth.cache_ttl': 'server.authentication.securitySchemes.*.cacheTTL',
-  hmac_allowed_algorithms: 'server.authentication.hmac.allowedAlgorithms',
-  hmac_allowed_clock_skew: 'server.authentication.hmac.allowedClockSkew',
-  hmac_coverage: 'server.authentication.hmac.coverage',
 }
 
 const OWN: MemberTexts = {
@@ -138,8 +93,7 @@ const OWN: MemberTexts = {
   use_go_plugin_auth: 'Authentication by a plugin. Refused where it is asked for.',
   use_openid: 'OpenID Connect as the method of the API. Refused where it is asked for; use `enable_jwt`.',
   auth: 'Where the key is, in definitions without `auth_configs`.',
-  auth_configs:
-    'Where each method reads its credential: `authToken`, `oauth`, `jwt`, `basic`, `hmac`, `externalOAuth`.',
+  auth_configs: `Where each method reads its credential: ${SCHEMES.map(({ config }) => `\`${config}\``).join(', ')}.`,
   'auth_configs.*.name': 'Name of the security scheme in a converted OpenAPI document.',
   'auth.name': 'Name of the security scheme in a converted OpenAPI document.',
   '.disable_header': 'true: no header is read.',
@@ -160,50 +114,7 @@ const OWN: MemberTexts = {
   '.signature.allowed_clock_skew': 'Clock skew. Not served.',
   '.signature.error_code': 'Status of the refusal. Not served.',
   '.signature.error_message': 'Text of the refusal. Not served.',
-  use_standard_auth: 'true: keys (`authToken`). Also without any method, unless `use_keyless`.',
-  use_oauth2: "true: access tokens of the API's own authorization server.",
-  enable_jwt: 'true: JSON Web Tokens of other issuers.',
-  use_basic_auth: 'true: name and password (basic authentication).',
-  enable_signature_checking: 'true: signed requests (HMAC).',
   security_requirements: 'Combinations of methods by their names. A request must meet all methods of one list.',
-  oauth_meta: 'The authorization server of the API.',
-  'oauth_meta.allowed_access_types':
-    'Grants: `authorization_code`, `client_credentials`, `refresh_token`, `password`, and others that are served.',
-  'oauth_meta.scopes': 'Scopes, each with its description.',
-  'oauth_meta.default_scopes':
-    'Scopes that a token needs where no operation says otherwise: one list must be held in full.',
-  notifications: 'Notifications of issued and refreshed tokens.',
-  external_oauth: 'Access tokens of another authorization server.',
-  'external_oauth.providers': 'The first entry counts.',
-  'external_oauth.providers[].jwt': 'Verifies tokens by their signature.',
-  'external_oauth.providers[].introspection': 'Asks the issuer about each token (RFC 7662).',
-  'external_oauth.providers[].introspection.url': 'Introspection endpoint.',
-  'external_oauth.providers[].introspection.client_id': 'Client id of the gateway at the issuer.',
-  'external_oauth.providers[].introspection.client_secret':
-    'Client secret of the gateway at the issuer. Stored sealed.',
-  'external_oauth.providers[].introspection.cache': 'Stores answers of the issuer.',
-  'external_oauth.providers[].introspection.cache.timeout': 'Seconds for which an answer is used, at most a day.',
-  '.signing_method': 'Kind of key of JWTs: `hmac`, `rsa`, `ecdsa` or `eddsa`.',
-  '.source':
-    'Key that verifies JWTs: a secret or a public key (PEM), in base64; or the URL of a key set (JWKS). Stored sealed.',
-  '.identity_base_field': 'Claim that identifies the caller. Absent, or not in the token: `sub`.',
-  '.issued_at_validation_skew': 'Clock skew allowed for `iat`, in seconds.',
-  '.not_before_validation_skew': 'Clock skew allowed for `nbf`, in seconds.',
-  '.expires_at_validation_skew': 'Clock skew allowed for `exp`, in seconds.',
-  '.disable_expires_at_validation': 'true: tokens without `exp` are accepted. A token with `exp` still expires.',
-  '.allow_short_secrets': 'true: secrets of less than 32 bytes are accepted.',
-  jwt_jwks_uris: 'Key sets (JWKS), in place of `jwt_source`.',
-  'jwt_jwks_uris[].url': 'URL of the key set.',
-  'jwt_jwks_uris[].cache_timeout': 'Seconds for which the key set is used. Absent: 240.',
-  jwt_scope_claim_name: 'Older form of `scopes.jwt.scope_claim_name`.',
-  jwt_scope_to_policy_mapping: 'Older form of `scopes.jwt.scope_to_policy`.',
-  scopes: 'Scopes that give policies.',
-  'scopes.jwt': 'Of JSON Web Tokens.',
-  'scopes.jwt.scope_to_policy': 'Id of the policy of each scope.',
-  jwt_disable_issued_at_validation: 'Without effect: `iat` is checked where a token has it.',
-  jwt_disable_not_before_validation: 'Without effect: `nbf` is checked where a token has it.',
-  basic_auth: 'Settings of basic authentication.',
-  'basic_auth.extract_from_body': 'Name and password from the body. Refused where it is asked for.',
   definition: 'Versions of the API: how requests name them, and versions that are APIs of their own.',
   'definition.enabled': 'true: the API has versions that are APIs of their own. Set at the base API.',
   'definition.strip_path': 'Older form of `strip_versioning_data`, for versions in the path.',
@@ -425,8 +336,20 @@ function textOfTwin(path: string): string {
   return text.replace(/^Scheme [^.]*\. /, '')
 }
 
+/** Members of schemes that have a counterpart in the extension, and no text of their own. */
+function schemeTwins(): [classic: string, oas: string][] {
+  return SCHEMES.flatMap((scheme) =>
+    scheme.pairs
+      .map(({ classic, oas }): [string, string] => [classic.join('.'), schemePath(scheme, oas.join('.'))])
+      .filter(([classic]) => !Object.hasOwn(scheme.classicTexts, classic)),
+  )
+}
+
 /** Descriptions of the members of a classic definition. */
 export const CLASSIC_TEXTS: MemberTexts = {
-  ...Object.fromEntries(Object.entries(TWINS).map(([classic, oas]) => [classic, textOfTwin(oas)])),
+  ...Object.fromEntries(
+    [...Object.entries(TWINS), ...schemeTwins()].map(([classic, oas]) => [classic, textOfTwin(oas)]),
+  ),
   ...OWN,
+  ...Object.assign({}, ...SCHEMES.map(({ classicTexts }) => classicTexts)),
 }
