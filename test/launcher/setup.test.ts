@@ -39,6 +39,20 @@ test('a fresh clone is installed once, with the packages of a start, and linked'
   assert.ok(!existsSync(join(clone, '.setup.lock')))
 })
 
+test('headers of Node and source maps are removed after an install, and nothing behind links', async (t) => {
+  const clone = bareClone(t, '')
+  const heavy = [`${NAME}/include/node/v8.h`, 'a/dist/a.js.map', '@b/c/d.d.mts.map', 'a/node_modules/e/e.css.map']
+  const needed = ['a/dist/a.js', 'a/include/a.h', 'a/world.map', 'a/js.map/index.js']
+  const script = `${WORKING}; rm node_modules/${NAME}; mkdir node_modules/${NAME}; ln -s "$REAL_NODE/bin" node_modules/${NAME}/bin
+    mkdir -p ours; echo > ours/ours.js.map; ln -s ../ours node_modules/linked
+    for file in ${[...heavy, ...needed].join(' ')}; do mkdir -p "node_modules/$(dirname "$file")"; echo > "node_modules/$file"; done`
+  const { code, stderr } = await setUp(t, clone, fakeNpm(t, script)).ended
+  assert.equal(code, 0, stderr)
+  const present = [...heavy, ...needed].filter((file) => existsSync(join(clone, 'node_modules', file)))
+  assert.deepEqual(present, needed)
+  assert.ok(existsSync(join(clone, 'ours/ours.js.map')))
+})
+
 test('the link is made again when npm has deleted it, or made another', async (t) => {
   const clone = installed(t, '')
   const env = fakeNpm(t, 'exit 9')
