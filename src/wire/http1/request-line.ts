@@ -174,7 +174,8 @@ function scanQuery(bytes: Uint8Array, text: string, start: number, targetStart: 
 function setQuery(x: WireExchange, sent: string): boolean {
   x.sentQuery = sent
   x.query = sent
-  if (sent.search(NEEDS_ESCAPE) === -1) return true
+  // Most requests have none, and a search costs 60 ns in an empty text too.
+  if (sent === '' || sent.search(NEEDS_ESCAPE) === -1) return true
   x.query = escapedBytes(sent, NEEDS_ESCAPE)
   return isUtf8(Buffer.from(sent, 'latin1'))
 }

@@ -110,10 +110,13 @@ export function idIn(page: Page): string {
 
 /** Chooses from a list that opens below its field. */
 export async function choose(page: Page, field: Locator, option: string | RegExp): Promise<void> {
+  const closesItself = await field.evaluate((element) => element.matches('.mantine-Select-input'))
   await field.click()
-  await page.getByRole('option', { name: option, ...(typeof option === 'string' && { exact: true }) }).click()
-  // Lists from which several can be chosen stay open.
-  if ((await field.getAttribute('aria-expanded')) === 'true') await page.keyboard.press('Escape')
+  const chosen = page.getByRole('option', { name: option, ...(typeof option === 'string' && { exact: true }) })
+  await chosen.click()
+  // Lists from which several can be chosen stay open. Where the list is closed, Escape would close the dialog around the field.
+  if (closesItself) await chosen.waitFor({ state: 'hidden' })
+  else if ((await field.getAttribute('aria-expanded')) === 'true') await page.keyboard.press('Escape')
 }
 
 /** Adds a method to those of a path, whose field is filled with what was chosen: there is no free place in it to click at. */
