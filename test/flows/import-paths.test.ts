@@ -3,11 +3,11 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { explicitPaths } from '../../src/cli/import/explicit-paths.ts'
 import { importCommand } from '../../src/cli/import/import-command.ts'
 import type { Containing } from '../../src/model/apis/definition/api.ts'
 import type { JsonObject } from '../../src/model/json/json.ts'
 import { compilePattern } from '../../src/model/patterns/pattern.ts'
+import { explicitPaths } from '../../src/model/sessions/explicit-paths.ts'
 import { readIncumbent } from '../../src/process/import-source.ts'
 import { classic } from '../worlds/base/definitions.ts'
 import { folderFor, runLine, startEnvironment } from '../worlds/flows/moves-world.ts'
@@ -37,7 +37,7 @@ test('paths of rights find the requests that they found by prefix and suffix mat
   fc.assert(
     fc.property(url, tail, listenPath, matching, (given, rest, listens, how) => {
       const right = { x: { allowed_urls: [{ url: given, methods: ['GET'] }] } }
-      const { x } = explicitPaths(right, { matching: how, listenPathOf: () => listens }, []) as typeof right
+      const { x } = explicitPaths(right, { matching: how, listenPathOf: () => listens }).rights as typeof right
       const [path, made] = [`${listens}${rest}`, x.allowed_urls[0]!.url]
       assert.equal(
         compilePattern(made).test(path),

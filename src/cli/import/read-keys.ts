@@ -7,11 +7,11 @@ import {
   legacyRowHash,
   legacyToken,
 } from '../../model/keys/legacy-hash.ts'
+import { explicitPaths, type PathRules } from '../../model/sessions/explicit-paths.ts'
 import { textAt, textsAt } from '../moves/kind.ts'
 import { KEYS } from '../moves/kind-keys.ts'
 import { omitMembers } from '../moves/rendered.ts'
 import type { ImportCandidate, ImportRefusal, Read } from './candidate.ts'
-import { explicitPaths, type PathRules } from './explicit-paths.ts'
 import type { KeySpace } from './read-entries.ts'
 
 /** The ids that keys may name. */
@@ -156,7 +156,11 @@ export function knownRights(
 ): JsonObject {
   const entries = isObject(rights) ? Object.entries(rights) : []
   for (const [id] of entries) if (!apis.has(id)) changes.push(`the right on API ${id} is left out, which is not there`)
-  return explicitPaths(Object.fromEntries(entries.filter(([id]) => apis.has(id))), paths, changes)
+  const known = Object.fromEntries(entries.filter(([id]) => apis.has(id)))
+  const { rights: written, changed } = explicitPaths(known, paths)
+  for (const { apiId, lists } of changed)
+    changes.push(`paths of the right on API ${apiId} (${lists.join(', ')}) are written out`)
+  return written
 }
 
 function policiesOf(session: JsonObject): string[] {

@@ -1,10 +1,10 @@
 import { resolve } from 'node:path'
 import { fault } from '../../errors/fault.ts'
 import { CONTAINING, type Containing, isContaining } from '../../model/apis/definition/api.ts'
-import { EXTENSION } from '../../model/apis/definition/extension.ts'
-import { getAt } from '../../model/apis/definition/tree.ts'
+import { listenPathIn } from '../../model/apis/definition/stored-api.ts'
 import { isObject, type JsonObject } from '../../model/json/json.ts'
 import { LEGACY_KEY } from '../../model/keys/legacy-hash.ts'
+import type { PathRules } from '../../model/sessions/explicit-paths.ts'
 import type { CommandContext } from '../commands/command.ts'
 import { unservedLines } from '../moves/await-nodes.ts'
 import { targetAllowsDuplicates } from '../moves/blockers.ts'
@@ -20,7 +20,6 @@ import type { MoveStep } from '../moves/plan.ts'
 import { runWithProgress } from '../moves/run-with-progress.ts'
 import type { ImportCandidate } from './candidate.ts'
 import { type ImportState, initialImportState, selectImportable } from './compare.ts'
-import type { PathRules } from './explicit-paths.ts'
 import { readClients } from './read-clients.ts'
 import { type Policies, readDefinitions, readPolicyFiles } from './read-definitions.ts'
 import { type KeySpace, type ReadEntries, readKeySpace } from './read-entries.ts'
@@ -104,7 +103,10 @@ async function reported(
   const [definitions, policyFiles, templates] = [path('definitions'), path('policies'), path('templates')]
   const apis = definitions === undefined ? undefined : readDefinitions(definitions, { matching, templates })
   if (apis !== undefined) await take(apis)
-  const paths: PathRules = { matching, listenPathOf: (id) => listenPathIn(settled.current.get(APIS)?.get(id)?.body) }
+  const paths: PathRules = {
+    matching,
+    listenPathOf: (id) => listenPathOfBody(settled.current.get(APIS)?.get(id)?.body),
+  }
   const policies = policyFiles === undefined ? apis?.policies : readPolicyFiles(policyFiles)
   if (policies !== undefined) await take(withKnownRights(policies, { apis: namesOf(settled, 'apis'), paths }))
   const known: KnownIds = {
@@ -152,12 +154,10 @@ function withKnownRights(read: Policies, known: Pick<KnownIds, 'apis' | 'paths'>
   return { candidates, refused }
 }
 
-function listenPathIn(body: JsonObject | undefined): string | undefined {
-  const { api_definition: classic, oas } = body ?? {}
-  const value = isObject(oas ?? null)
-    ? getAt(oas as JsonObject, [EXTENSION, 'server', 'listenPath', 'value'])
-    : getAt(classic, ['proxy', 'listen_path'])
-  return typeof value === 'string' ? value : undefined
+function listenPathOfBody(body: JsonObject | undefined): string | undefined {
+  const { api_definition: classic = null, oas = null } = body ?? {}
+  if (isObject(oas)) return listenPathIn(oas)
+  return isObject(classic) ? listenPathIn(classic) : undefined
 }
 
 function namesOf({ current }: ImportState, name: string): ReadonlySet<string> {

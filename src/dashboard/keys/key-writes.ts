@@ -11,6 +11,7 @@ import { applyPolicies } from '../../publish/sessions/sessions.ts'
 import type { SessionRow } from '../../store/ports/ports.ts'
 import { checkForeignRightsUnchanged, checkSoleKeyOwner, soleOwnership } from '../access/co-owned.ts'
 import { restoreMaskedSecrets } from '../access/secrets-view.ts'
+import { vendorRights } from '../access/vendor-rights.ts'
 import { type Answer, bare, ok } from '../routes/answer.ts'
 import type { Call } from '../routes/call.ts'
 import type { DashboardParts } from '../server/parts.ts'
@@ -21,21 +22,24 @@ const MALFORMED = 'User/Key object validation failed, most likely malformed inpu
 
 /** Makes a random key. @throws Fault `body_refused`, `key_invalid`, `rights_missing`, `key_needless` (400), `not_owner` (401) */
 export async function createRandomKey(parts: DashboardParts, call: Call): Promise<Answer> {
-  const saved = await createKey(parts, await draftOf(parts, call))
-  return shown(parts, call, saved, saved.key ?? '')
+  const { draft, warnings } = await draftOf(parts, call)
+  const saved = await createKey(parts, draft)
+  return warned(await shown(parts, call, saved, saved.key ?? ''), warnings)
 }
 
 /** Makes a key of the caller's choice, or replaces it. @throws besides Fault `key_not_owned` (400) */
 export async function createChosenKey(parts: DashboardParts, call: Call, key: string): Promise<Answer> {
   if (isQueryFlag(call, 'hashed')) throw fault('query_invalid', 'A key is created by its value, not by its hash.')
-  const draft = { ...(await draftOf(parts, call)), key, within: call.actor!.orgId }
-  return shown(parts, call, await createKey(parts, draft), key)
+  const { draft, warnings } = await draftOf(parts, call)
+  const saved = await createKey(parts, { ...draft, key, within: call.actor!.orgId })
+  return warned(await shown(parts, call, saved, key), warnings)
 }
 
 /** Makes a basic user, or replaces it. @throws besides Fault `password_invalid` (400), `passwords_busy` (503) */
 export async function createNamedUser(parts: DashboardParts, call: Call, name: string): Promise<Answer> {
-  const saved = await createBasicUser(parts, { ...(await draftOf(parts, call)), name })
-  return shown(parts, call, saved, name)
+  const { draft, warnings } = await draftOf(parts, call)
+  const saved = await createBasicUser(parts, { ...draft, name })
+  return warned(await shown(parts, call, saved, name), warnings)
 }
 
 /** True for a session of a basic-auth user, whose name takes the position of the key. */
@@ -49,14 +53,20 @@ export async function changeKey(parts: DashboardParts, call: Call): Promise<Answ
   if (by === 'hash' && !parts.config.dashboard.enable_update_key_by_hash)
     throw fault('query_invalid', 'Keys cannot be changed by their hash here.')
   const written = await sessionUpdateOf(parts, keptOf(call, row), row, withheldFrom(call.visibility))
-  const session = await withinVisibility(parts, call, written, row)
+  const { body: sent, warnings } = await vendorRights(parts, written, row.body)
+  const session = await withinVisibility(parts, call, sent, row)
   const isShared = await checkForeignRightsUnchanged(parts, call, row, session)
   const change = { row, session, keepQuota: isShared || keepsQuota(call), actor: call.actor!.email }
   const save = isBasicUser(row) ? updateBasicUser : updateKey
   const saved = await save(parts, change).catch(gone)
   const answer = await shown(parts, call, saved, key, by !== 'hash')
-  const warnings = liftedLimits(row.body, saved.session)
-  return warnings.length === 0 ? answer : { ...answer, body: { ...(answer.body as JsonObject), warnings } }
+  return warned(answer, [...warnings, ...liftedLimits(row.body, saved.session)])
+}
+
+function warned(answer: Answer, warnings: readonly JsonObject[]): Answer {
+  return warnings.length === 0
+    ? answer
+    : { ...answer, body: { ...(answer.body as JsonObject), warnings: [...warnings] } }
 }
 
 /** Deletes a key or a basic user. */
@@ -80,16 +90,21 @@ export async function checkKeyReplaceable(parts: DashboardParts, call: Call, bef
 type SessionDraft = Required<Pick<KeyDraft, 'session' | 'checkReplaced' | 'keepQuota' | 'actor'>>
 
 /** A session from the wire that may become a key of the caller's organisation. */
-async function draftOf(parts: DashboardParts, call: Call): Promise<SessionDraft> {
-  const session = await withinVisibility(parts, call, checkedOf(call.object()), undefined)
+async function draftOf(
+  parts: DashboardParts,
+  call: Call,
+): Promise<{ readonly draft: SessionDraft; readonly warnings: readonly JsonObject[] }> {
+  const { body, warnings } = await vendorRights(parts, checkedOf(call.object()))
+  const session = await withinVisibility(parts, call, body, undefined)
   const { merged } = await applyPolicies(parts, session as Session)
   if (await areKeyless(parts.documents, call.actor!.orgId, merged.rights.keys())) throw fault('key_needless')
-  return {
+  const draft = {
     session,
-    checkReplaced: (stored) => checkKeyReplaceable(parts, call, stored),
+    checkReplaced: (stored: SessionRow) => checkKeyReplaceable(parts, call, stored),
     keepQuota: keepsQuota(call),
     actor: call.actor!.email,
   }
+  return { draft, warnings }
 }
 
 /** @throws Fault `body_refused` (400) for what is no session, `rights_missing` (400) */

@@ -10,6 +10,7 @@ import { createPolicy, type PolicyRules, removePolicy, updatePolicy } from '../.
 import type { StoredDocument } from '../../store/ports/ports.ts'
 import { checkSoleOwner, soleOwnership } from '../access/co-owned.ts'
 import { maskSecretsFor, restoreMaskedSecrets } from '../access/secrets-view.ts'
+import { vendorRights } from '../access/vendor-rights.ts'
 import { bare, ok } from '../routes/answer.ts'
 import type { Call } from '../routes/call.ts'
 import { DoneEnvelope, OkStatus, PageCount, WARNINGS_TEXT, WarnedEnvelope, Warning } from '../routes/envelope.ts'
@@ -95,12 +96,12 @@ function listRoutes(parts: DashboardParts): Route[] {
       answers: { 200: Created },
       run: async (call) => {
         const sent = withRightsMap({ ...call.object(), org_id: call.actor!.orgId })
-        const body = withOneState(sent, undefined)
+        const { body, warnings } = await vendorRights(parts, withOneState(sent, undefined))
         checkRightsVisible(call, {}, body)
         checkPolicyIdWasNotOfOthers(call, body)
         const { policy } = await createPolicy(parts, body, call.actor!.email, rulesOf(parts))
-        const warnings = await missingApis(parts.documents, body)
-        return ok(String(policy._id), null, warnings.length === 0 ? {} : { Warnings: warnings })
+        const all = [...warnings, ...(await missingApis(parts.documents, body))]
+        return ok(String(policy._id), null, all.length === 0 ? {} : { Warnings: all })
       },
     },
   ]
@@ -180,13 +181,14 @@ async function save(
   warningsOf: (written: JsonObject) => readonly JsonObject[] = () => [],
 ) {
   const kept = restoreMaskedSecrets(sent, stored.body, 'policy_invalid')
-  const body = withOneState(withRightsMap({ ...kept, org_id: stored.body.org_id ?? '' }), stored.body)
+  const whole = withOneState(withRightsMap({ ...kept, org_id: stored.body.org_id ?? '' }), stored.body)
+  const { body, warnings: rewritten } = await vendorRights(parts, whole, stored.body)
   checkRightsVisible(call, stored.body, body)
   if (!call.visibility.everything && changesMore(stored.body, body))
     checkSoleOwner(call.visibility, 'The policy', policyApisOf(stored.body))
   const wanted = named(stored, call)
   await updatePolicy(parts, wanted, body, call.actor!.email, rulesOf(parts))
-  const warnings = [...warningsOf(body), ...(await missingApis(parts.documents, body))]
+  const warnings = [...rewritten, ...warningsOf(body), ...(await missingApis(parts.documents, body))]
   return ok('Data updated', null, warnings.length === 0 ? {} : { Warnings: warnings })
 }
 

@@ -4,7 +4,10 @@ import { type AdminOperations, changedObject, inJson, OF_ORGANISATION, PAGE, WAR
 
 const KeySaved = changedObject('KeySaved', ['added', 'modified', 'updated', 'deleted'], {
   key_hash: said(text, 'Hash of the key.'),
-  warnings: said(WARNING_LIST, 'Limits that the key had and that the body left out.'),
+  warnings: said(
+    WARNING_LIST,
+    'Limits that the key had and that the body left out; paths of rights that were written out.',
+  ),
 })
 const KEEP = { suppress_reset: said(flag, 'Keeps the count of the quota.') }
 const FOUND_BY = {

@@ -11,7 +11,10 @@ import {
 } from './admin-operation.ts'
 
 const PolicySaved = changedObject('PolicySaved', ['added', 'modified', 'deleted'], {
-  warnings: said(WARNING_LIST, 'Limits that the policy had and that the body left out; APIs that are not there.'),
+  warnings: said(
+    WARNING_LIST,
+    'Limits that the policy had and that the body left out; APIs that are not there; paths of rights that were written out.',
+  ),
 })
 
 /** Policies. */

@@ -19,6 +19,7 @@ import { createKey, deleteKey, rawKeyOf, type SavedKey, setKeyPolicies, updateKe
 import { rotateKey } from '../../publish/keys/rotate-key.ts'
 import { inItsOrganisation } from '../../publish/organisations/organisation-of.ts'
 import { findPolicy } from '../../publish/policies/policy-ids.ts'
+import type { ExplicitRights } from '../../publish/sessions/explicit-rights.ts'
 import { sessionView } from '../../publish/sessions/quotas.ts'
 import { preview } from '../../publish/sessions/sessions.ts'
 import type { SessionRow } from '../../store/ports/ports.ts'
@@ -26,6 +27,7 @@ import { type AdminAnswer, changed, json } from './answer.ts'
 import { type AdminParts, publishParts, waitUntilServed } from './parts.ts'
 import { type AdminRequest, pageOf } from './request.ts'
 import type { AdminRoute } from './route.ts'
+import { sentRights, warningsField } from './sent-rights.ts'
 
 const BATCH = 500
 
@@ -46,8 +48,8 @@ export function keyRoutes(parts: AdminParts): AdminRoute[] {
       method: 'POST',
       path: '/keys/preview',
       run: async (request) => {
-        const session = await inItsOrganisation(publish, await request.ofOrganisation())
-        return json(await preview(publish, checkSession(session)))
+        const { body } = await sentRights(parts, request, await request.ofOrganisation())
+        return json(await preview(publish, checkSession(await inItsOrganisation(publish, body))))
       },
     },
     { method: 'POST', path: '/keys/policy/{hash}', run: (request) => changePolicies(parts, request) },
@@ -60,23 +62,24 @@ export function keyRoutes(parts: AdminParts): AdminRoute[] {
 }
 
 async function createRandom(parts: AdminParts, request: AdminRequest): Promise<AdminAnswer> {
-  const session = await request.ofOrganisation()
+  const { body: session, warnings } = await sentRights(parts, request, await request.ofOrganisation())
   const saved = await createKey(publishParts(parts), {
     session,
     keepQuota: request.flag('suppress_reset'),
     actor: request.actor,
   })
   await waitUntilServed(parts, saved.revision)
-  return saidOf(saved, saved.key ?? '', 'added')
+  return saidOf(saved, saved.key ?? '', 'added', warnings)
 }
 
 /** A session with a password, or that was read of a user, is a user, whom the path names; any other is a key of the caller's choice. */
 async function createCustom(parts: AdminParts, request: AdminRequest): Promise<AdminAnswer> {
   if (request.flag('hashed')) throw fault('query_invalid', 'a key is created by its value, not by its hash')
   const key = request.param('key')
-  const session = await request.ofOrganisation()
+  const sent = await sentRights(parts, request, await request.ofOrganisation())
+  const { body: session, warnings } = sent
   const isOfUser = bringsPassword(session) || (session[USER_NAME] ?? '') !== ''
-  if (isOfUser || request.flag('username')) return createNamed(parts, request, key, session)
+  if (isOfUser || request.flag('username')) return createNamed(parts, request, key, sent)
   const saved = await createKey(publishParts(parts), {
     session,
     key,
@@ -84,7 +87,7 @@ async function createCustom(parts: AdminParts, request: AdminRequest): Promise<A
     actor: request.actor,
   })
   await waitUntilServed(parts, saved.revision)
-  return saidOf(saved, key, saved.created ? 'added' : 'modified')
+  return saidOf(saved, key, saved.created ? 'added' : 'modified', warnings)
 }
 
 /** The hash alone is the handle of a user, unless the installation shows keys: then it is the organisation and the name. */
@@ -92,7 +95,7 @@ async function createNamed(
   parts: AdminParts,
   request: AdminRequest,
   name: string,
-  session: JsonObject,
+  { body: session, warnings }: ExplicitRights,
 ): Promise<AdminAnswer> {
   const saved = await createBasicUser(publishParts(parts), {
     name,
@@ -103,7 +106,7 @@ async function createNamed(
   await waitUntilServed(parts, saved.revision)
   const orgId = typeof saved.session.org_id === 'string' ? saved.session.org_id : ''
   const handle = parts.config.gateway.hash_keys ? '' : orgId + name
-  return saidOf(saved, handle, saved.created ? 'added' : 'modified')
+  return saidOf(saved, handle, saved.created ? 'added' : 'modified', warnings)
 }
 
 async function show(parts: AdminParts, request: AdminRequest): Promise<AdminAnswer> {
@@ -115,16 +118,12 @@ async function show(parts: AdminParts, request: AdminRequest): Promise<AdminAnsw
 
 async function update(parts: AdminParts, request: AdminRequest): Promise<AdminAnswer> {
   const row = await find(parts, request, 'Key is not found')
-  const session = await request.ofOrganisation()
+  const { body: session, warnings } = await sentRights(parts, request, await request.ofOrganisation(), row.body)
   const change = { row, session, keepQuota: request.flag('suppress_reset'), actor: request.actor }
   const save = isBasicUser(row) ? updateBasicUser : updateKey
   const saved = await save(publishParts(parts), change)
   await waitUntilServed(parts, saved.revision)
-  const warnings = liftedLimits(row.body, saved.session)
-  return changed(request.param('key'), 'modified', {
-    key_hash: saved.keyHash,
-    ...(warnings.length > 0 && { warnings }),
-  })
+  return saidOf(saved, request.param('key'), 'modified', [...warnings, ...liftedLimits(row.body, saved.session)])
 }
 
 /** `api_id=-1` is the older way to say "from all APIs"; its answer has no body but `null`. */
@@ -166,8 +165,13 @@ async function rotate(parts: AdminParts, request: AdminRequest): Promise<AdminAn
   return saidOf(saved, saved.key ?? '', 'modified')
 }
 
-function saidOf(saved: SavedKey, key: string, action: 'added' | 'modified'): AdminAnswer {
-  return changed(key, action, { key_hash: saved.keyHash })
+function saidOf(
+  saved: SavedKey,
+  key: string,
+  action: 'added' | 'modified',
+  warnings: readonly JsonObject[] = [],
+): AdminAnswer {
+  return changed(key, action, { key_hash: saved.keyHash, ...warningsField(warnings) })
 }
 
 /**

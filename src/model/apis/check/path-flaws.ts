@@ -23,10 +23,14 @@ export function pathExpression(path: string, matching: PathMatching): string {
   return path.includes('|') ? `^(?:${path})` : `^${path}`
 }
 
-/** In balanced braces is a placeholder, whatever they hold, and between slashes a star is one: so the incumbent reads both. */
+/**
+ * In balanced braces is a placeholder, whatever they hold, and between slashes a star is one, but not the second of two that share a slash, which
+ * is any tail: so the incumbent reads them.
+ */
 function templated(path: string): string {
   const [opened, closed] = [path.split('{').length, path.split('}').length]
   const braced = opened > 1 && opened === closed ? withoutNames(path) : path
+  if (braced.includes('/*/*')) return braced.replaceAll('/*/', '/{_}/').replaceAll('/*', '/.*')
   return braced.replace(/\/\*(?=\/)/g, '/{_}')
 }
 

@@ -4,9 +4,11 @@ import { isObject, type JsonObject, presentMembers } from '../../json/json.ts'
 import type { Millis } from '../../time/clock.ts'
 import type { Api, ApiDocument } from './api.ts'
 import { type ApiMetadata, mergeMetadata, metadataOfApi } from './api-metadata.ts'
+import { EXTENSION } from './extension.ts'
 import { isEmpty, textOf, textsOf } from './members.ts'
 import { type ListenPlace, templateKey } from './template.ts'
 import { isUnownable } from './territory.ts'
+import { getAt } from './tree.ts'
 
 /** An API document with its indexed values and metadata; written by `storedBody` alone. */
 export type StoredApi = ApiDocument &
@@ -132,6 +134,13 @@ function authTypesOf({ auth, clientCertificates }: Api): string[] {
   const words = new Set(schemes.map((scheme) => schemeOfRules(scheme).type))
   const methods = [...words, ...(clientCertificates === undefined ? [] : ['mutualTLS'])]
   return methods.length === 0 ? ['keyless'] : methods
+}
+
+/** The listen path that a definition names, in either format. */
+export function listenPathIn(definition: JsonObject): string | undefined {
+  const path = 'openapi' in definition ? [EXTENSION, 'server', 'listenPath', 'value'] : ['proxy', 'listen_path']
+  const value = getAt(definition, path)
+  return typeof value === 'string' ? value : undefined
 }
 
 /** The document that a stored body holds. */

@@ -1,0 +1,61 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { JsonObject } from '../../../src/model/json/json.ts'
+import { keyWorld, POLICIES, policyOf } from '../../worlds/dashboard/key-world.ts'
+
+const SENT = '/get'
+const withUrl = (apiId: string, url: string) => ({
+  access_rights: {
+    [apiId]: { api_id: apiId, api_name: apiId, versions: ['Default'], allowed_urls: [{ url, methods: ['GET'] }] },
+  },
+})
+const urlOf = (body: JsonObject, apiId: string) =>
+  ((body.access_rights as Record<string, JsonObject>)[apiId]!.allowed_urls as JsonObject[])[0]!.url
+
+for (const [word, written] of [
+  ['inc', '^(?:/a)?/get$'],
+  ['', SENT],
+] as const) {
+  test(`rights sent to a dashboard ${word === '' ? 'without' : 'with'} an alias match as its setting says`, async (t) => {
+    const { call, asked, api, root } = await keyWorld(t, {
+      env: { SVC_COMPAT_PATHMATCHING: 'whole', ...(word !== '' && { SVC_COMPAT_VENDORALIASES: word }) },
+    })
+    await api('a')
+    const policy = { ...policyOf('p', ['a']), ...withUrl('a', SENT) }
+    const save = async (method: string, path: string, body: JsonObject) => {
+      const answer = await call(method, path, { as: root, body })
+      assert.equal(answer.status, 200, answer.text)
+      const {
+        Warnings,
+        warnings = Warnings ?? [],
+        key_hash = '',
+      } = answer.json as {
+        Warnings?: { path: string }[]
+        warnings?: { path: string }[]
+        key_hash?: string
+      }
+      const places = warnings.map((each) => each.path)
+      assert.deepEqual(places, word === '' ? [] : ['access_rights.a.allowed_urls'], `${method} ${path}`)
+      return key_hash
+    }
+    const at = `${POLICIES}/p`
+    const stored = async () => urlOf(await asked(200, 'GET', at, root), 'a')
+    await save('POST', POLICIES, policy)
+    assert.equal(await stored(), written)
+    for (const method of ['PUT', 'PATCH']) {
+      await save(method, at, policy)
+      assert.equal(await stored(), written, method)
+    }
+    const key = withUrl('a', SENT)
+    for (const path of ['/api/keys', '/api/keys/key-of-many-letters']) {
+      const hash = await save('POST', path, key)
+      const { data } = await asked(200, 'GET', `/api/apis/a/keys/${hash}?hashed=true`, root)
+      assert.equal(urlOf(data as JsonObject, 'a'), written, path)
+    }
+    // What was read and is sent back stays as it is.
+    const read = await asked(200, 'GET', at, root)
+    const again = await call('PUT', at, { as: root, body: read })
+    assert.equal((again.json as JsonObject).Warnings, undefined)
+    assert.equal(await stored(), written)
+  })
+}
