@@ -1,3 +1,4 @@
+import { isVendorWord, ownWords } from '../../model/apis/definition/vendor-words.ts'
 import type { JsonObject } from '../../model/json/json.ts'
 import { type ExplicitRights, explicitRights } from '../../publish/sessions/explicit-rights.ts'
 import type { DashboardParts } from '../server/parts.ts'
@@ -12,7 +13,7 @@ export async function vendorRights(
   body: JsonObject,
   before?: JsonObject,
 ): Promise<ExplicitRights> {
-  const { path_matching: matching, vendor_aliases: words } = config.compat
-  if (words.length === 0) return { body, warnings: [] }
+  const { path_matching: matching } = config.compat
+  if (!ownWords(config.compat.vendor_aliases).some(isVendorWord)) return { body, warnings: [] }
   return explicitRights(documents, body, { matching, before })
 }

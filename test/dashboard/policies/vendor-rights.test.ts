@@ -52,7 +52,7 @@ for (const [word, written] of [
       const { data } = await asked(200, 'GET', `/api/apis/a/keys/${hash}?hashed=true`, root)
       assert.equal(urlOf(data as JsonObject, 'a'), written, path)
     }
-    // What was read and is sent back stays as it is.
+    // A body that was read and is sent back stays as it is.
     const read = await asked(200, 'GET', at, root)
     const again = await call('PUT', at, { as: root, body: read })
     assert.equal((again.json as JsonObject).Warnings, undefined)

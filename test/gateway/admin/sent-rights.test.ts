@@ -26,7 +26,7 @@ const WRITES: readonly (readonly [method: string, path: string, body: JsonObject
   ['PUT', 'keys/ann?username=true', USER, 'keys/ann?username=true'],
 ]
 
-/** What is found at the gateway before by its settings: requests below and with the listen path. */
+/** The requests that the gateway before finds by its settings, below and with the listen path. */
 const FOUND = {
   contains: ['/get', '/get/x', '/x/get', '/getter'],
   begins: ['/get', '/get/x', '/getter'],
@@ -76,7 +76,7 @@ for (const matching of ['contains', 'begins', 'ends', 'whole'] as const) {
     assert.deepEqual(new Set(stored.map((each) => JSON.stringify(each))).size, 1, JSON.stringify(stored))
     assert.deepEqual(await served(), FOUND[matching])
 
-    // What was read and is sent back stays as it is; so does what comes in our word.
+    // A body that was read and is sent back stays as it is; so does one in our word.
     const read = await taken('GET', `/inc/keys/${KEY}`)
     assert.equal((await taken('PUT', `/inc/keys/${KEY}`, read)).warnings, undefined)
     assert.deepEqual(await served(), FOUND[matching])
