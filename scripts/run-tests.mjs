@@ -9,8 +9,8 @@ import { seedOfSources } from './seed.mjs'
 import { ROOT, setUp } from './setup.mjs'
 import { groupsOf } from './test-files.mjs'
 
-/** Servers, stores and loads of two files at once are as much as a small machine can time honestly. */
-const CONCURRENCY = 2
+/** Files at once. Many wait for timers of servers and stores, so three keep two cores busy; what deep runs load, more would slow down. */
+const LANES = { short: 3, deep: 2 }
 const ENDING = ['SIGTERM', 'SIGINT', 'SIGHUP']
 /** For one test; the longest takes three minutes on a slow machine. What waits for ever must not cost the results of all others. */
 const LONGEST_TEST_MS = Number(process.env.GATEHOUSE_LONGEST_TEST_MS ?? 600_000)
@@ -28,7 +28,7 @@ export async function runTests(files, { deep = false, together = false } = {}) {
   const counts = join(folder, 'counts.json')
   try {
     const entries = together ? groupsOf(files).map((group) => entryOf(group, folder)) : files
-    const status = await runGroup(node, entries, testEnvironment(counts, deep))
+    const status = await runGroup(node, entries, testEnvironment(counts, deep), deep ? LANES.deep : LANES.short)
     return readCounts(counts, status)
   } finally {
     rmSync(folder, { recursive: true })
@@ -58,14 +58,14 @@ function testEnvironment(counts, deep) {
   }
 }
 
-function runGroup(node, files, env) {
+function runGroup(node, files, env, lanes) {
   const reporter = join(ROOT, 'scripts', 'reporter.mjs')
   const loaded = ['seed-properties.mjs', 'watchdog.mjs'].flatMap((name) => [
     '--import',
     pathToFileURL(join(ROOT, 'scripts', name)).href,
   ])
   const timeout = `--test-timeout=${LONGEST_TEST_MS}`
-  const options = [...loaded, timeout, `--test-concurrency=${CONCURRENCY}`, `--test-reporter=${reporter}`]
+  const options = [...loaded, timeout, `--test-concurrency=${lanes}`, `--test-reporter=${reporter}`]
   const detached = process.platform !== 'win32'
   const child = spawn(node, [...NODE_FLAGS, '--test', ...options, ...files], {
     cwd: ROOT,
